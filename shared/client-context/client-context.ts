@@ -1,4 +1,16 @@
-import type { OpenFile } from './open-files.ts';
+import { z } from 'zod';
+
+/** A file that is open in an editor. */
+export interface OpenFile {
+  path: string;
+  /** When it had the focus last, RFC 3339. */
+  focusTime: string;
+  /** The user is in it. */
+  isActive?: boolean | undefined;
+  /** Where, and what is selected; described of the active file alone. Both from 1. */
+  cursor?: { line: number; character: number } | undefined;
+  selectedText?: string | undefined;
+}
 
 /** What an app tells of the moment in which a message is sent. */
 export interface ClientContext {
@@ -12,16 +24,6 @@ export interface ClientContext {
   /** Whatever else helps; of a list the newest entries stand last. */
   values?: Record<string, string | string[]> | undefined;
 }
-
-/** Values of one context, and UTF-16 units of their names. */
-export const CONTEXT_VALUES_MAX = 32;
-export const CONTEXT_NAME_MAX_CHARACTERS = 64;
-
-/** UTF-16 units of the locale, the version and the screen, which are words. */
-export const CONTEXT_WORD_MAX_CHARACTERS = 256;
-
-/** UTF-8 bytes of a context as a prompt says it: it is stored in the turn's document, beside question and answer. */
-export const CONTEXT_MAX_BYTES = 64 * 1024;
 
 const gmtOffset = /^(?:GMT|UTC)([+-])(\d{1,2})(?::?(\d\d))?$/;
 /** What a browser says that cannot tell. */
@@ -45,4 +47,24 @@ export function isTimeZone(name: string): boolean {
   } catch {
     return false;
   }
+}
+
+/**
+ * What is remembered of a conversation's client: the time zone and the locale that were named last. It stands in the
+ * conversation document, which every start reads and writes anyway.
+ */
+export const knownClientSchema = z.object({
+  timeZone: z.string().optional(),
+  locale: z.string().optional(),
+});
+export type KnownClient = z.infer<typeof knownClientSchema>;
+
+/** What is known after a message: what it names, else what was known before; empty where nothing ever was. */
+export function knownAfter(
+  known: KnownClient | undefined,
+  context: ClientContext | undefined,
+): KnownClient {
+  const timeZone = validZone(context?.timeZone ?? UNKNOWN_ZONE) ?? known?.timeZone;
+  const locale = context?.locale ?? known?.locale;
+  return { ...(timeZone !== undefined && { timeZone }), ...(locale !== undefined && { locale }) };
 }

@@ -1,23 +1,21 @@
 import type { Turn } from '../conversation/documents/turn.ts';
 
-/** One minute. */
 const MINUTE_MS = 60_000;
 
 /**
  * When a turn began by the user's clock, as the UTC fields of a date: the day that "tomorrow" counts from. By UTC
- * where no time zone was told.
+ * where no time zone was named.
  */
-export const userTime = ({ createTime, told }: Pick<Turn, 'createTime' | 'told'>): Date =>
-  inUserZone(createTime, told);
+export const userTime = ({
+  createTime,
+  describedClient,
+}: Pick<Turn, 'createTime' | 'describedClient'>): Date =>
+  new Date(createTime.getTime() + (describedClient?.offsetMinutes ?? 0) * MINUTE_MS);
 
 /** The same for the end of a turn: what waits for an app may be answered days later. */
-export const answerTime = (turn: Pick<Turn, 'createTime' | 'finishTime' | 'told'>): Date =>
-  inUserZone(turn.finishTime ?? turn.createTime, turn.told);
-
-const inUserZone = (time: Date, told: Turn['told']): Date =>
-  told?.offsetMinutes === undefined
-    ? time
-    : new Date(time.getTime() + told.offsetMinutes * MINUTE_MS);
+export const answerTime = (
+  turn: Pick<Turn, 'createTime' | 'finishTime' | 'describedClient'>,
+): Date => userTime({ ...turn, createTime: turn.finishTime ?? turn.createTime });
 
 /** The day of a moment in UTC, `2026-11-21`. */
 export const toDayKey = (at: Date): string => at.toISOString().slice(0, 10);
@@ -26,45 +24,25 @@ export const toDayKey = (at: Date): string => at.toISOString().slice(0, 10);
 const offsetPattern = /^GMT(?:([+-])(\d\d):(\d\d)(?::\d\d)?)?$/;
 
 function minutesOf(offset: string): number {
-  const [, sign, hours, minutes] = offsetPattern.exec(offset) ?? [];
-  const total = Number(hours ?? 0) * 60 + Number(minutes ?? 0);
-  return sign === '-' ? -total : total;
+  const [, sign, hours = '0', minutes = '0'] = offsetPattern.exec(offset) ?? [];
+  return (Number(hours) * 60 + Number(minutes)) * (sign === '-' ? -1 : 1);
 }
 
-interface LocalTime {
-  text: string;
-  /** East of Greenwich is positive. */
-  offsetMinutes: number;
-}
-
-function zoneText(timeZone: string, offset: string): string {
+/** By the name that the app uses: ICU still says Katmandu. */
+function zoneText(timeZone: string | undefined, offset: string): string {
+  if (timeZone === undefined) return "UTC; the user's zone is not known";
   if (/^[+-]/.test(timeZone)) return offset.replace('GMT', 'UTC');
-  // By the name that the app uses: ICU still says Katmandu.
   return timeZone === 'UTC' ? 'UTC' : `${timeZone}, ${offset.replace('GMT', 'UTC')}`;
-}
-
-const WEEKDAYS = 'Sunday Monday Tuesday Wednesday Thursday Friday Saturday'.split(' ');
-const MONTHS =
-  'January February March April May June July August September October November December'.split(
-    ' ',
-  );
-
-/** Without `Intl`, for whose data a first message would wait. */
-function utcText(moment: Date): string {
-  const [weekday, month] = [WEEKDAYS[moment.getUTCDay()], MONTHS[moment.getUTCMonth()]];
-  const day = `${weekday}, ${moment.getUTCDate()} ${month} ${moment.getUTCFullYear()}`;
-  return `${day}, ${moment.toISOString().slice(-13, -8)} (UTC; the user's zone is not known)`;
 }
 
 /** Formats that are kept: to make one takes longer than all else that a message asks of the clock. */
 const FORMATS_KEPT = 50;
 const formats = new Map<string, Intl.DateTimeFormat>();
 
-/** Throws RangeError for a zone that there is not. */
-function formatOf(timeZone: string): Intl.DateTimeFormat {
+function formatFor(timeZone: string): Intl.DateTimeFormat {
   const known = formats.get(timeZone);
   if (known) return known;
-  const made = new Intl.DateTimeFormat('en-GB', {
+  const format = new Intl.DateTimeFormat('en-GB', {
     timeZone,
     weekday: 'long',
     day: 'numeric',
@@ -75,25 +53,25 @@ function formatOf(timeZone: string): Intl.DateTimeFormat {
     hourCycle: 'h23',
     timeZoneName: 'longOffset',
   });
-  const [oldest] = formats.keys();
-  if (formats.size >= FORMATS_KEPT && oldest !== undefined) formats.delete(oldest);
-  formats.set(timeZone, made);
-  return made;
+  if (formats.size >= FORMATS_KEPT) formats.clear();
+  formats.set(timeZone, format);
+  return format;
 }
 
 /**
  * A moment as people of a time zone say it, to the minute, and absolute: `Sunday, 22 November 2026, 10:05 (Asia/Seoul,
- * UTC+09:00)`; without a zone in UTC, and so it says. Where clocks are set back an hour comes twice: the offset tells
- * which. Throws RangeError for a zone that there is not.
+ * UTC+09:00)`; without a zone in UTC, and so it says. Where clocks are set back an hour comes twice: the offset, in
+ * minutes east of Greenwich, tells which. Throws RangeError for a zone that there is not.
  */
-export function localTime(moment: Date, timeZone: string | undefined): LocalTime {
-  if (timeZone === undefined) return { text: utcText(moment), offsetMinutes: 0 };
-  const spoken = formatOf(timeZone).formatToParts(moment);
-  const parts = new Map(spoken.map(({ type, value }) => [type, value]));
-  const part = (type: Intl.DateTimeFormatPartTypes) => parts.get(type) ?? '';
+export function localTime(
+  moment: Date,
+  timeZone: string | undefined,
+): { text: string; offsetMinutes: number } {
+  const parts = formatFor(timeZone ?? 'UTC').formatToParts(moment);
+  const part = (type: Intl.DateTimeFormatPartTypes) =>
+    parts.find((each) => each.type === type)?.value ?? '';
   const day = `${part('weekday')}, ${part('day')} ${part('month')} ${part('year')}`;
   const offset = part('timeZoneName');
-  const zone = zoneText(timeZone, offset);
-  const text = `${day}, ${part('hour')}:${part('minute')} (${zone})`;
+  const text = `${day}, ${part('hour')}:${part('minute')} (${zoneText(timeZone, offset)})`;
   return { text, offsetMinutes: minutesOf(offset) };
 }

@@ -103,7 +103,7 @@ const turnJson = (turn: Turn, withText: boolean) => {
     user,
     contents,
     surroundings: _surroundings,
-    told: _told,
+    describedClient: _describedClient,
     feedback: _f,
     ...fields
   } = turn;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { knownClientSchema } from '#shared/client-context/known-client.ts';
+import { knownClientSchema } from '#shared/client-context/client-context.ts';
 import { webhooksSchema } from '#shared/hooks/webhook.ts';
 import type { StoredDocument } from '#shared/ports/ports.ts';
 import { routeSchema } from '#shared/routing/routing.ts';

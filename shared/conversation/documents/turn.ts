@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { toldSchema } from '#shared/client-context/sent-context.ts';
+import { describedClientSchema } from '#shared/client-context/describe-context.ts';
 import { errorStatuses } from '#shared/errors.ts';
 import type { StoredDocument } from '#shared/ports/ports.ts';
 import { boundedContent } from '../repair/bounded-answer.ts';
@@ -136,8 +136,8 @@ const turnFieldsSchema = z.object({
   surroundings: z.string().optional(),
   /** How the message is to be answered: JSON of AnswerOptions. Absent: as the conversation says. */
   options: z.string().optional(),
-  /** What of the app's context stands in `surroundings`. */
-  told: toldSchema.optional(),
+  /** What the model knows of the client after the turn: what stands in `surroundings`, and before. */
+  describedClient: describedClientSchema.optional(),
   /** Folded turns that were brought back for the message, and what that took, uncalibrated tokens; not their words. */
   recalled: z
     .object({ seqs: z.array(z.number().int().positive()), tokens: z.number().nonnegative() })

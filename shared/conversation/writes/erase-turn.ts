@@ -22,7 +22,7 @@ export const erasedTurn = (
   {
     feedback: _feedback,
     surroundings: _surroundings,
-    told: _told,
+    describedClient: _describedClient,
     grounding: _grounding,
     ...turn
   }: Turn,
@@ -68,7 +68,7 @@ export function eraseTurnWrites(
       path: turnPath(conversationId, seq),
       fields,
       // A comment may quote what was said.
-      remove: ['chunks', 'feedback', 'surroundings', 'told', 'grounding', 'answerName'],
+      remove: ['chunks', 'feedback', 'surroundings', 'describedClient', 'grounding', 'answerName'],
       guard: { updateTime: turn.updateTime },
     },
     ...(part === 'turn' ? [guard] : []),

@@ -48,7 +48,7 @@ export interface NewTurn {
   /** Of a regeneration: the model that answered before answers again. */
   routing?: Turn['routing'];
   surroundings?: Turn['surroundings'];
-  told?: Turn['told'];
+  describedClient?: Turn['describedClient'];
   /** Where the message tells of its client what the conversation document does not say yet. */
   client?: Conversation['client'];
   userTokens: number;
@@ -114,7 +114,7 @@ export function newTurnWrites(turn: NewTurn, state: 'queued' | 'running'): Write
         model: turn.model,
         routing: turn.routing && { ...turn.routing },
         surroundings: turn.surroundings,
-        told: turn.told && { ...turn.told },
+        describedClient: turn.describedClient && { ...turn.describedClient },
         inContext: false,
         ...user.fields,
         ...answerNone,

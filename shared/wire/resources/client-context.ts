@@ -1,18 +1,24 @@
 import { z } from 'zod';
+import { isTimeZone } from '#shared/client-context/client-context.ts';
 import {
-  CONTEXT_MAX_BYTES,
-  CONTEXT_NAME_MAX_CHARACTERS,
-  CONTEXT_VALUES_MAX,
-  CONTEXT_WORD_MAX_CHARACTERS,
-  isTimeZone,
-} from '#shared/client-context/client-context.ts';
-import { CONTEXT_VALUE_MAX_CHARACTERS } from '#shared/client-context/cut-value.ts';
-import { contextBytes } from '#shared/client-context/context-lines.ts';
-import {
-  OPEN_FILE_PATH_MAX_CHARACTERS,
-  OPEN_FILES_MAX,
-} from '#shared/client-context/open-files.ts';
+  CONTEXT_VALUE_MAX_CHARACTERS,
+  contextBytes,
+} from '#shared/client-context/context-lines.ts';
 import { boundedRecord, wellFormedText } from '../fields.ts';
+
+/** Values of one context, and UTF-16 units of their names. */
+const CONTEXT_VALUES_MAX = 32;
+const CONTEXT_NAME_MAX_CHARACTERS = 64;
+
+/** UTF-16 units of the locale, the version and the screen, which are words. */
+const CONTEXT_WORD_MAX_CHARACTERS = 256;
+
+/** UTF-8 bytes of a context as a prompt says it: it is stored in the turn's document, beside question and answer. */
+const CONTEXT_MAX_BYTES = 64 * 1024;
+
+/** Files of one context: what editors keep open, and a bound; UTF-16 units of a path. */
+const OPEN_FILES_MAX = 100;
+const OPEN_FILE_PATH_MAX_CHARACTERS = 1_024;
 
 const word = wellFormedText.min(1).max(CONTEXT_WORD_MAX_CHARACTERS);
 

@@ -2,7 +2,6 @@ import { describe, expect, test } from 'vitest';
 import type { ClientContext } from '#shared/client-context/client-context.ts';
 import { contextBytes } from '#shared/client-context/context-lines.ts';
 import { describeContext } from '#shared/client-context/describe-context.ts';
-import type { Told } from '#shared/client-context/sent-context.ts';
 
 const now = new Date('2026-11-22T01:05:00Z');
 const NOW = '- now: Sunday, 22 November 2026, 10:05 (Asia/Seoul, UTC+09:00)';
@@ -28,11 +27,16 @@ const linesOf = ({ text }: { text: string }) =>
   text.startsWith(ALONE) ? [`- now: ${text.slice(ALONE.length, -1)}`] : text.split('\n').slice(1);
 
 /** Turns that told these contexts one after the other. */
-function turnsOf(...contexts: ClientContext[]): { inContext: boolean; told: Told }[] {
-  const turns: { inContext: boolean; told: Told }[] = [];
-  for (const context of contexts) turns.push({ inContext: true, told: tell(context, turns).told });
+function turnsOf(...contexts: ClientContext[]): Turns[number][] {
+  const turns: Turns[number][] = [];
+  for (const context of contexts)
+    turns.push({ inContext: true, describedClient: tell(context, turns).describedClient });
   return turns;
 }
+
+/** Whether a message is sent with all that there is to tell. */
+const isFull = ({ text }: { text: string }) =>
+  text.startsWith('Told by the app') && !text.includes('as it was');
 
 describe('the full client context', () => {
   test('a full client context is labelled as the app’s data', () => {
@@ -74,11 +78,17 @@ describe('the full client context', () => {
     [
       'a list that is too long',
       seoul({ values: { seen: ['a'.repeat(10_000), 'b'.repeat(10_000), 'c'] } }),
+      [NOW, `- values.seen: ["${'b'.repeat(10_000)}","c"] (1 older ones are left out)`],
+    ],
+    [
+      'a list whose newest entry alone is too long',
+      seoul({ values: { seen: ['a', 'b'.repeat(20_000)] } }),
       [
         NOW,
-        `- values.seen: ["${'b'.repeat(10_000)}","c"] (the newest 2; 1 older ones are left out)`,
+        `- values.seen: ["${'b'.repeat(16_384)} [3616 more characters are left out]"] (1 older ones are left out)`,
       ],
     ],
+    ['an empty list', seoul({ values: { seen: [] } }), [NOW, '- values.seen: []']],
   ])('the full client context: %s', (_, context, lines) => {
     expect(linesOf(tell(context))).toEqual(lines);
   });
@@ -138,15 +148,14 @@ describe('the changed client context', () => {
   });
 
   test('the client context is sent in full after a swap', () => {
-    expect(tell(first, turnsOf(first), { generation: 1 }).told.isFull).toBe(true);
-    expect(tell(first, turnsOf(first)).told.isFull).toBe(false);
+    expect(isFull(tell(first, turnsOf(first), { generation: 1 }))).toBe(true);
+    expect(isFull(tell(first, turnsOf(first)))).toBe(false);
   });
 
-  test('the client context is sent in full when the turn with the full one left the context', () => {
-    const [full, ...later] = turnsOf(first, { ...first, screen: 'cart' });
-    const turns = [...(full ? [{ ...full, inContext: false }] : []), ...later];
+  test('the client context is sent in full when the turn with the full one failed', () => {
+    const turns = turnsOf(first).map((turn) => ({ ...turn, inContext: false }));
 
-    expect(tell(first, turns).told.isFull).toBe(true);
+    expect(isFull(tell(first, turns))).toBe(true);
   });
 
   test('the client context is sent again when the turn that had it left the context', () => {
@@ -199,14 +208,16 @@ describe('the known client context', () => {
   });
 
   test('a known time zone does not shorten the app’s first client context', () => {
-    const { told } = tell(undefined);
+    const { describedClient } = tell(undefined);
 
-    expect(tell(seoul({ screen: 'home' }), [{ inContext: true, told }]).told.isFull).toBe(true);
+    expect(
+      linesOf(tell(seoul({ screen: 'home' }), [{ inContext: true, describedClient }])),
+    ).toEqual([NOW, '- screen: "home"']);
   });
 
   test('the known client context gives the time zone that defines a day', () => {
-    expect(tell(undefined, [], { known }).told.offsetMinutes).toBe(540);
-    expect(tell(undefined).told).not.toHaveProperty('offsetMinutes');
+    expect(tell(undefined, [], { known }).describedClient.offsetMinutes).toBe(540);
+    expect(tell(undefined).describedClient).not.toHaveProperty('offsetMinutes');
   });
 });
 
@@ -214,7 +225,7 @@ test.each<[ClientContext, number]>([
   [seoul(), 0],
   [{ screen: 'ab' }, '- screen: "ab"\n'.length],
   [{ screen: '한' }, '- screen: ""\n'.length + 3],
-  [{ values: { a: 'x'.repeat(1_000_000) } }, 16_384 + '- values.a: ""\n'.length + 39],
+  [{ values: { a: 'x'.repeat(1_000_000) } }, 16_384 + '- values.a: ""\n'.length + 38],
 ])('the known client context counts the bytes of %o after cutting', (context, bytes) => {
   expect(contextBytes(context)).toBe(bytes);
 });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { CONTEXT_VALUE_MAX_CHARACTERS } from '#shared/client-context/cut-value.ts';
+import { CONTEXT_VALUE_MAX_CHARACTERS } from '#shared/client-context/context-lines.ts';
 import { contextLines } from '#shared/client-context/context-lines.ts';
-import type { OpenFile } from '#shared/client-context/open-files.ts';
+import type { OpenFile } from '#shared/client-context/client-context.ts';
 import { clientContextSchema } from '#shared/wire/resources/client-context.ts';
 
 /** A file that had the focus at a minute of an hour. */
@@ -62,7 +62,7 @@ describe('the open files', () => {
     const files = Array.from({ length: 12 }, (_, at) => file(`${at}.ts`, at));
 
     expect(toldOf(...files)).toEqual([
-      '- open files: ["11.ts","10.ts","9.ts","8.ts","7.ts","6.ts","5.ts","4.ts","3.ts","2.ts"] (2 that had the focus before are left out)',
+      '- open files: ["11.ts","10.ts","9.ts","8.ts","7.ts","6.ts","5.ts","4.ts","3.ts","2.ts"] (2 more are left out)',
     ]);
   });
 

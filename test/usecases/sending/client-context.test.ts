@@ -202,7 +202,7 @@ describe('the context of an app', () => {
     const turn = await stored(conversationId, 1);
     expect(turn).toMatchObject({ user: { parts: [] } });
     expect(turn).not.toHaveProperty('surroundings');
-    expect(turn).not.toHaveProperty('told');
+    expect(turn).not.toHaveProperty('describedClient');
     expect(textsOf(prompt.at(-1))?.[0]).toContain(homeLines);
   });
 

@@ -50,7 +50,7 @@ export const finishedTurn = (
     retention: begun.turn.retention,
     replaces: begun.turn.replaces,
     surroundings: begun.turn.surroundings,
-    told: begun.turn.told,
+    describedClient: begun.turn.describedClient,
     ...(batch.state === 'cancelled' && { cancelRequested: true }),
     user: begun.turn.user,
     contents: [...batch.contents],

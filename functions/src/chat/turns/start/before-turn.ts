@@ -1,4 +1,4 @@
-import { addedContext } from '#shared/client-context/added-context.ts';
+import { addedContext } from '#shared/hooks/added-context.ts';
 import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import { turnId } from '#shared/conversation/documents/paths.ts';
 import { AppError } from '#shared/errors.ts';

@@ -60,7 +60,8 @@ const newTurnWrites = (
   draft: Draft,
   { seq, replaces, abandoned }: Extract<Beginning, { kind: 'start' }>,
 ): Write[] => {
-  const { request, state, surroundings, told, userTokens, model, lease, now, replacement } = draft;
+  const { request, state, surroundings, describedClient } = draft;
+  const { userTokens, model, lease, now, replacement } = draft;
   return startWrites({
     conversationId: request.conversationId,
     messageId: request.message.id,
@@ -68,7 +69,7 @@ const newTurnWrites = (
     seq,
     ...draft.message,
     surroundings,
-    told,
+    describedClient,
     client: clientNews(draft),
     replaces,
     regenerates: regeneratedBy(request, replaces),

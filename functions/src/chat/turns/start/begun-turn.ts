@@ -19,7 +19,7 @@ type TurnAtStart = Pick<
   | 'retention'
   | 'options'
   | 'surroundings'
-  | 'told'
+  | 'describedClient'
   | 'routing'
   | 'createTime'
   | 'replaces'

@@ -35,8 +35,8 @@ function besideMessage(
   { before, isShrunken }: { before: ContextBefore; isShrunken: boolean },
 ): TurnContext {
   if (decision.kind !== 'start') {
-    const { surroundings, told } = state.known?.value ?? {};
-    return { surroundings, told };
+    const { surroundings, describedClient } = state.known?.value ?? {};
+    return { surroundings, describedClient };
   }
   const { generation, client: known } = before.conversation;
   const turns = isShrunken ? [] : before.turns;

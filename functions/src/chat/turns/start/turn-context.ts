@@ -1,11 +1,11 @@
-import { isNews, knownAfter, type KnownClient } from '#shared/client-context/known-client.ts';
+import { knownAfter, type KnownClient } from '#shared/client-context/client-context.ts';
 import { describeContext } from '#shared/client-context/describe-context.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import type { SendRequest } from '../send/send-request.ts';
 
 /** What a turn stores beside its message, for the model alone. */
-export type TurnContext = Pick<Turn, 'surroundings' | 'told'>;
+export type TurnContext = Pick<Turn, 'surroundings' | 'describedClient'>;
 
 /** Of a line; two lines of one name in one conversation are alike by accident once in 2^64. */
 const DIGEST_CHARACTERS = 16;
@@ -16,7 +16,8 @@ export function newsOfClient(
   { clientContext }: Pick<SendRequest, 'clientContext'>,
 ): KnownClient | undefined {
   const after = knownAfter(known, clientContext);
-  return isNews(known, after) ? after : undefined;
+  const isKnown = known?.timeZone === after.timeZone && known?.locale === after.locale;
+  return isKnown ? undefined : after;
 }
 
 /**
@@ -30,12 +31,12 @@ export function collectTurnContext(
 ): TurnContext {
   if (!clientContext && config.TELL_TIME === 'with-context')
     return addedContext === undefined ? {} : { surroundings: addedContext };
-  const { text, told } = describeContext({
+  const { text, describedClient } = describeContext({
     ...before,
     context: clientContext,
     now: clock.now(),
     digest: (line) => sha256(line).slice(0, DIGEST_CHARACTERS),
   });
   const texts = [text, ...(addedContext === undefined ? [] : [addedContext])];
-  return { surroundings: texts.join('\n'), told };
+  return { surroundings: texts.join('\n'), describedClient };
 }
