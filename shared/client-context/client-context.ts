@@ -68,3 +68,14 @@ export function knownAfter(
   const locale = context?.locale ?? known?.locale;
   return { ...(timeZone !== undefined && { timeZone }), ...(locale !== undefined && { locale }) };
 }
+
+/** What the model knows of the client after a turn, so that the next turn says only what has changed. */
+export const describedClientSchema = z.object({
+  /** Of the history that the model sees it in; in another one it is described in full again. */
+  generation: z.number().int().nonnegative(),
+  /** Of the user's clock from UTC at that moment; absent: no zone was named. */
+  offsetMinutes: z.number().optional(),
+  /** Digests of the lines that hold after the turn, by their names. */
+  digests: z.record(z.string(), z.string()),
+});
+export type DescribedClient = z.infer<typeof describedClientSchema>;

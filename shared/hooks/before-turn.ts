@@ -7,7 +7,7 @@ const HOOK_CONTEXT_MAX_CHARACTERS = 8_192;
 /** UTF-16 units of what a user is told whose message is refused: some sentences. */
 const DENY_MESSAGE_MAX_CHARACTERS = 500;
 
-/** What a hook learns of a message. Of its text only where BEFORE_TURN_TEXT is on. */
+/** What a hook learns of a message: nothing of its text. */
 export interface BeforeTurnEvent {
   conversationId: string;
   /** Of the turn that would answer it. */
@@ -15,8 +15,6 @@ export interface BeforeTurnEvent {
   messageId: string;
   /** SHA-256 of the user's id, in hex. */
   uidHash: string;
-  /** The text of the message; a regeneration has none. */
-  text?: string;
 }
 
 const wellFormed = z

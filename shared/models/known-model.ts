@@ -1,5 +1,4 @@
-import { nearestWord } from '#shared/text/nearest-word.ts';
-import { findModel, modelName, type ModelTable } from './model-entry.ts';
+import { findModel, type ModelTable } from './model-entry.ts';
 
 /** What a model may be known by: the table, and what the deployment says of models itself. */
 export interface KnownModels {
@@ -34,10 +33,6 @@ const currentModels = ({ models, windows, prices, named }: KnownModels): string[
     ]),
   ].filter((name) => !name.endsWith('*'));
 
-/** For whoever named a model that is not known: which ones are, and which one they may have meant. */
-export function unknownModelAdvice(model: string, known: KnownModels): string {
-  const names = currentModels(known);
-  const nearest = nearestWord(modelName(model), names);
-  const meant = nearest === undefined ? '' : `Did you mean ${nearest}? `;
-  return `${meant}Known are ${names.slice(0, NAMES_LISTED).join(', ')}`;
-}
+/** For whoever named a model that is not known: which ones are. */
+export const unknownModelAdvice = (known: KnownModels): string =>
+  `Known are ${currentModels(known).slice(0, NAMES_LISTED).join(', ')}`;

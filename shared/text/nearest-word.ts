@@ -23,7 +23,7 @@ function editDistance(one: string, other: string): number {
  * How alike two words are whatever their case, above 0 to 1 for the same; undefined where they are not alike enough to
  * be one word, misspelt.
  */
-export function similarity(one: string, other: string): number | undefined {
+function similarity(one: string, other: string): number | undefined {
   const longest = Math.max(one.length, other.length);
   if (longest > COMPARED_CHARACTERS) return undefined;
   const share = editDistance(one.toLowerCase(), other.toLowerCase()) / Math.max(1, longest);

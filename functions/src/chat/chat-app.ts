@@ -230,9 +230,8 @@ export function createChatApp(dependencies: RouteDependencies): Hono<{ Bindings:
       serve(dependencies, context, {
         operation: 'methodNotAllowed',
         answer: (traced) => {
-          const { method } = context.req;
           const isPreflight = isUnlistedPreflight(context);
-          const error = methodNotAllowed(methods.join(', '), { method, path, isPreflight });
+          const error = methodNotAllowed(methods.join(', '), { isPreflight });
           return refused(path, error, traced);
         },
       }),
@@ -240,7 +239,7 @@ export function createChatApp(dependencies: RouteDependencies): Hono<{ Bindings:
   app.notFound((context) =>
     serve(dependencies, context, {
       operation: 'routeNotFound',
-      answer: (traced) => answerNoRoute(context.req, traced),
+      answer: (traced) => answerNoRoute(context.req.path, traced),
     }),
   );
   return app;

@@ -19,7 +19,6 @@ export const CLIENT_WRITABLE_FIELDS = [
   'onBusy',
   'compaction',
   'windowTokens',
-  'hooks',
   'routing',
 ] as const;
 

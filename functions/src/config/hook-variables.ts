@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { integer, list } from './config-values.ts';
+import { list } from './config-values.ts';
 
 /** The variables of hooks and of the webhooks among them. Part of the environment's schema. */
 export const hookVariables = {
@@ -12,13 +12,6 @@ export const hookVariables = {
   HOOK_HOSTS: list.describe(
     'Comma-separated hosts, with :port where it is not 443, that webhooks may be called at; no others are.',
   ),
-  BEFORE_TURN_TIMEOUT_MS: integer(2_000, { min: 100, max: 10_000 }).describe(
-    'Milliseconds that beforeTurn hooks, which are called at the same time, may take before a message is stored without them.',
-  ),
-  BEFORE_TURN_TEXT: z
-    .enum(['off', 'on'])
-    .default('off')
-    .describe('on: beforeTurn hooks are told the text of the message.'),
   HOOK_SIGNING_KEY: z
     .string()
     .min(32)

@@ -31,7 +31,7 @@ export function unknownModels(
       : [
           {
             variable,
-            message: `${model} is no model that is known here. ${unknownModelAdvice(model, known)}. A newer one is taken where MODEL_WINDOWS names it, e.g. ${JSON.stringify({ [model]: 1_048_576 })}`,
+            message: `${model} is no model that is known here. ${unknownModelAdvice(known)}. A newer one is taken where MODEL_WINDOWS names it, e.g. ${JSON.stringify({ [model]: 1_048_576 })}`,
           },
         ],
   );

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { knownClientSchema } from '#shared/client-context/client-context.ts';
-import { webhooksSchema } from '#shared/hooks/webhook.ts';
 import type { StoredDocument } from '#shared/ports/ports.ts';
 import { routeSchema } from '#shared/routing/routing.ts';
 import { GENERATION_MAX, SEQ_MAX } from './paths.ts';
@@ -37,8 +36,6 @@ export const conversationSettingsSchema = z.object({
   routing: routeSchema.optional(),
   /** What of folded turns may be brought back for a message, tokens; 0: nothing. Never more than the deployment's. */
   recallTokens: z.number().int().nonnegative().optional(),
-  /** Addresses that are told of compactions of this conversation. */
-  hooks: webhooksSchema.optional(),
 });
 export type ConversationSettings = z.infer<typeof conversationSettingsSchema>;
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { describedClientSchema } from '#shared/client-context/describe-context.ts';
+import { describedClientSchema } from '#shared/client-context/client-context.ts';
 import { errorStatuses } from '#shared/errors.ts';
 import type { StoredDocument } from '#shared/ports/ports.ts';
 import { boundedContent } from '../repair/bounded-answer.ts';

@@ -205,12 +205,6 @@ export const resourceReasons = {
     meaning:
       'The model is to be `auto`, and the deployment names no models to choose from. Name a model, or have the deployment set the variables of routing.',
   },
-  HOOK_NOT_ALLOWED: {
-    status: 'INVALID_ARGUMENT',
-    on: 'declared',
-    meaning:
-      'Hooks may name https addresses of hosts that the deployment lists only. Have the deployment list the host in `HOOK_HOSTS`.',
-  },
   BAD_SETTING: {
     status: 'INVALID_ARGUMENT',
     on: 'declared',

@@ -68,7 +68,6 @@ const settingsSchema = z.strictObject({
     .describe('Tokens of the window to use; more than the model has are what it has.'),
   onBusy: conversationSettingsSchema.shape.onBusy,
   compaction: conversationSettingsSchema.shape.compaction,
-  hooks: conversationSettingsSchema.shape.hooks,
   recallTokens: recallTokensField
     .optional()
     .describe(
@@ -123,7 +122,6 @@ export const PATCH_PATHS = [
   'settings.windowTokens',
   'settings.onBusy',
   'settings.compaction',
-  'settings.hooks',
   'settings.recallTokens',
   'settings.routing',
 ] as const;

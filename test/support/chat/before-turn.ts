@@ -1,10 +1,7 @@
-import { randomUUID } from 'node:crypto';
 import { createBeforeTurnWebhooks } from '#functions/adapters/webhooks/webhook-hook.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import type { SendRequest } from '#functions/chat/turns/send/send-request.ts';
-import { newConversation } from '#shared/conversation/documents/new-conversation.ts';
-import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import type { BeforeTurnAnswer, BeforeTurnHook } from '#shared/hooks/before-turn.ts';
 import type { Webhook } from '#shared/hooks/webhook.ts';
 import { createManualClock } from '#test/fakes/manual-clock.ts';
@@ -67,22 +64,6 @@ export const calling = (hosts: string[], clock = createManualClock()) => ({
   beforeTurnWebhooks: (given: readonly Webhook[]) =>
     createBeforeTurnWebhooks(given, { hosts, allowsHttp: true, signingKey, clock }),
 });
-
-/** A conversation with a webhook of its own. */
-export async function conversationWith({ store, clock }: ChatDependencies, hooks: Webhook[]) {
-  const conversationId = randomUUID();
-  const conversation = newConversation({
-    epoch: 'e',
-    ownerUid: 'u1',
-    model: 'gemini-3.8-flash',
-    profile: 'assistant',
-    systemInstruction: undefined,
-    now: clock.now(),
-  });
-  const fields = { ...conversation, settings: { hooks } };
-  await store.commit([{ op: 'create', path: conversationPath(conversationId), fields }]);
-  return conversationId;
-}
 
 /** How a context that a hook added begins. */
 export const LABEL = 'Added by the service for this message.';

@@ -27,15 +27,6 @@ describe('a hook before a turn', () => {
     ]);
   });
 
-  test('a hook before a turn gets the text where the operator enables it', async () => {
-    const { hook, events } = hookOf(undefined);
-    const { send } = hookedChat({ beforeTurnHooks: [hook] }, { BEFORE_TURN_TEXT: 'on' });
-
-    await send(request(randomUUID(), 'Hello'));
-
-    expect(events).toMatchObject([{ text: 'Hello' }]);
-  });
-
   test('a hook before a turn adds text behind the app’s context, stored with the turn', async () => {
     const { hook } = hookOf({ addContext: 'Gold member' });
     const { send, said, requests } = hookedChat({ beforeTurnHooks: [hook] });
@@ -78,15 +69,14 @@ describe('a hook before a turn', () => {
     expect(events).toHaveLength(1);
   });
 
-  test('a hook before a turn is called for a regeneration, which has no text', async () => {
+  test('a hook before a turn is called for a regeneration', async () => {
     const { hook, events } = hookOf(undefined);
-    const { send } = hookedChat({ beforeTurnHooks: [hook] }, { BEFORE_TURN_TEXT: 'on' });
+    const { send } = hookedChat({ beforeTurnHooks: [hook] });
     const asked = request(randomUUID(), 'Hello');
     await send(asked);
 
     await send(regenerate(asked.conversationId, 'm_1'));
 
-    expect(events[1]).not.toHaveProperty('text');
     expect(events[1]).toMatchObject({ turnId: 't_2' });
   });
 

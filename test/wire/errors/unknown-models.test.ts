@@ -22,13 +22,13 @@ const patch = (id: string, body: object) =>
 const ownResource = 'projects/p1/locations/global/endpoints/123';
 
 describe('a model that a caller names', () => {
-  test('a conversation with a misspelt model is refused with the nearest one', async () => {
+  test('a conversation with a misspelt model is refused with those that are known', async () => {
     const answer = await create('gemini-3.8-flsh');
 
     expect(answer.status).toBe(400);
     expect(JSON.parse(answer.text)).toMatchObject({
       error: {
-        message: expect.stringMatching(/Did you mean gemini-3\.8-flash\? Known are .*house-model/),
+        message: expect.stringMatching(/Known are .*house-model/),
         details: [{ reason: 'MODEL_UNKNOWN', metadata: { field: 'model' } }, {}],
       },
     });
@@ -81,12 +81,12 @@ describe('a model that the environment names', () => {
   const project = { GOOGLE_CLOUD_PROJECT: 'demo-recap' };
 
   test.each(['MODEL', 'TITLE_MODEL', 'COMPRESSOR_MODEL', 'COMPRESSOR_FALLBACKS'])(
-    'a start with a misspelt %s names it, the nearest model, and how to make it known',
+    'a start with a misspelt %s names it, known models, and how to make it known',
     (variable) => {
       const start = () => parseConfig({ ...project, [variable]: 'gemini-3.5-flahs' });
 
       expect(start).toThrow(
-        `${variable}: gemini-3.5-flahs is no model that is known here. Did you mean gemini-3.8-flash?`,
+        `${variable}: gemini-3.5-flahs is no model that is known here. Known are `,
       );
       expect(start).toThrow('MODEL_WINDOWS');
     },

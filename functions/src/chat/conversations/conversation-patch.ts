@@ -23,7 +23,6 @@ const valuesByPath = (patch: ConversationPatch): Readonly<Record<PatchPath, unkn
   'settings.windowTokens': patch.settings?.windowTokens,
   'settings.onBusy': patch.settings?.onBusy,
   'settings.compaction': patch.settings?.compaction,
-  'settings.hooks': patch.settings?.hooks,
   'settings.recallTokens': patch.settings?.recallTokens,
   'settings.routing': patch.settings?.routing,
 });
@@ -51,7 +50,6 @@ function patchSettings(
     windowTokens: has('settings.windowTokens') ? next.windowTokens : settings.windowTokens,
     onBusy: has('settings.onBusy') ? next.onBusy : settings.onBusy,
     compaction: has('settings.compaction') ? next.compaction : settings.compaction,
-    hooks: has('settings.hooks') ? next.hooks : settings.hooks,
     recallTokens: has('settings.recallTokens') ? next.recallTokens : settings.recallTokens,
     routing: has('settings.routing') ? next.routing : settings.routing,
   };

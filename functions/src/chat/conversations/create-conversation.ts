@@ -14,7 +14,6 @@ import { readNotes } from '#functions/memory/prompt-memory.ts';
 import { retryWhenLost } from '#functions/lib/retry.ts';
 import { isOwn } from './own-conversation.ts';
 import {
-  refuseHooks,
   refuseLargeOverhead,
   refuseRouting,
   refuseUnknownModel,
@@ -39,7 +38,6 @@ function requestedConversation(
   const conversation = firstConversation(dependencies, request.caller, memoryRevision);
   const paths = patchedPaths(request.fields);
   refuseUnwritable(config, paths);
-  refuseHooks(config, request.fields);
   refuseRouting(config, request.fields);
   refuseUnknownModel(config, request.fields, config.MODEL);
   refuseTakenNames(dependencies, request.fields);

@@ -23,7 +23,6 @@ import { patchedConversation, patchedPaths } from './conversation-patch.ts';
 import { refuseMismatch } from './etag.ts';
 import {
   isWritable,
-  refuseHooks,
   refuseManyEntries,
   refuseLargeOverhead,
   refuseRouting,
@@ -129,7 +128,7 @@ interface Updated {
 /**
  * Changes a conversation and returns its new document. A model with a smaller window asks for a compaction in
  * the same write where the context has crossed its threshold. Throws NOT_FOUND, FIELD_NOT_WRITABLE, ROUTING_NOT_SET,
- * MODEL_UNKNOWN, HOOK_NOT_ALLOWED, THRESHOLD_TOO_HIGH, TOOL_NAME_TAKEN, OVERHEAD_TOO_LARGE, ETAG_MISMATCH, GENERATION_MISMATCH (412),
+ * MODEL_UNKNOWN, THRESHOLD_TOO_HIGH, TOOL_NAME_TAKEN, OVERHEAD_TOO_LARGE, ETAG_MISMATCH, GENERATION_MISMATCH (412),
  * BAD_SETTING.
  */
 export async function updateConversation(
@@ -144,7 +143,6 @@ export async function updateConversation(
     request,
     async ({ conversation }) => {
       refuseUnwritable(config, paths);
-      refuseHooks(config, patch);
       refuseRouting(config, patch);
       if (paths.includes('model')) refuseUnknownModel(config, patch, conversation.value.model);
       refuseTakenNames(dependencies, patch);

@@ -6,7 +6,6 @@ import { refuseOverhead } from '#shared/compaction/policy.ts';
 import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import { readClientTools, toDeclaration } from '#shared/conversation/documents/declared-tools.ts';
 import { AppError } from '#shared/errors.ts';
-import { isAllowedWebhook } from '#shared/hooks/webhook.ts';
 import { isKnownModel, unknownModelAdvice } from '#shared/models/known-model.ts';
 import { isRouted } from '#shared/routing/routing.ts';
 import { estimatePromptTokens } from '#shared/tokens/token-estimate.ts';
@@ -34,7 +33,6 @@ const guardOf: Readonly<Record<PatchPath, Guarded | undefined>> = {
   'settings.windowTokens': 'windowTokens',
   'settings.onBusy': 'onBusy',
   'settings.compaction': 'compaction',
-  'settings.hooks': 'hooks',
   'settings.recallTokens': undefined,
   'settings.routing': 'routing',
 };
@@ -127,24 +125,6 @@ export function refuseThreshold(
     throw tooHigh('thresholdFraction', limitTokens);
 }
 
-/** Throws AppError HOOK_NOT_ALLOWED (400) for a webhook that this deployment would never call. */
-export function refuseHooks(
-  { HOOK_HOSTS: hosts, allowHttpHooks: allowsHttp }: Config,
-  patch: ConversationPatch,
-): void {
-  for (const { url } of patch.settings?.hooks ?? []) {
-    if (isAllowedWebhook(url, { hosts, allowsHttp })) continue;
-    throw new AppError({
-      status: 'INVALID_ARGUMENT',
-      reason: 'HOOK_NOT_ALLOWED',
-      message: 'a caller named a webhook whose host is not in HOOK_HOSTS',
-      publicMessage:
-        '`settings.hooks` may name only https addresses of hosts that the deployment lists in HOOK_HOSTS.',
-      metadata: { field: 'settings.hooks' },
-    });
-  }
-}
-
 /** Throws AppError ROUTING_NOT_SET (400) for `auto` where the deployment names no models to choose from. */
 export function refuseRouting(
   { routing }: Pick<Config, 'routing'>,
@@ -177,7 +157,7 @@ export function refuseUnknownModel(
     status: 'FAILED_PRECONDITION',
     reason: 'MODEL_UNKNOWN',
     message: 'a caller named a model that is not known',
-    publicMessage: `\`model\` names no model that is known here. ${unknownModelAdvice(model, known)}. A deployment makes another one known by MODEL_WINDOWS.`,
+    publicMessage: `\`model\` names no model that is known here. ${unknownModelAdvice(known)}. A deployment makes another one known by MODEL_WINDOWS.`,
     metadata: { field: 'model' },
   });
 }

@@ -27,12 +27,10 @@ import { unchanged, type Outcome, StoppedError } from './attempt-outcome.ts';
 import { runContext, summariserOfRun, type ClaimedRun, type Run } from './run.ts';
 import { z } from 'zod';
 
-/** The hooks of a run: the deployment's, then the remote document's, then the conversation's. */
-function selectHooks({ dependencies, reading }: Pick<Run, 'dependencies' | 'reading'>) {
+/** The hooks of a run: the deployment's, then the remote document's. */
+function selectHooks({ dependencies }: Pick<Run, 'dependencies'>) {
   const { hooks = noHooks, webhooks, config } = dependencies;
-  const remote = config.remotePolicy?.hooks() ?? [];
-  const own = reading.conversation.value.settings.hooks ?? [];
-  const called = webhooks?.([...remote, ...own]) ?? noHooks;
+  const called = webhooks?.(config.remotePolicy?.hooks() ?? []) ?? noHooks;
   const all: CompactionHooks = {
     preCompact: [...hooks.preCompact, ...called.preCompact],
     postCompact: [...hooks.postCompact, ...called.postCompact],

@@ -25,18 +25,24 @@ function benchCalling(hosts: readonly string[], base = compactionBench()): Compa
   return { ...base, webhooks };
 }
 
-const buildWith = (bench: CompactionBench, hooks: Webhook[]) =>
-  buildDue(bench, {
+/** A conversation that is due, after `config/compaction` has named these webhooks. */
+async function buildWith(bench: CompactionBench, hooks: Webhook[]) {
+  const fields = { hooks: hooks.map((hook) => ({ ...hook })) };
+  await bench.store.commit([{ op: 'create', path: REMOTE_POLICY_PATH, fields }]);
+  bench.config = { ...bench.config, remotePolicy: createRemotePolicy(bench) };
+  await bench.config.remotePolicy?.refresh();
+  return buildDue(bench, {
     conversation: {
-      settings: { thresholdTokens: THRESHOLD_TOKENS, hooks },
+      settings: { thresholdTokens: THRESHOLD_TOKENS },
       compactionNeeded: autoNeed(),
     },
   });
+}
 
 const both: Webhook['events'] = ['preCompact', 'postCompact'];
 
-describe('a webhook of a conversation', () => {
-  test('a conversation’s webhook is called before and after, without message text', async () => {
+describe('a webhook of the remote document', () => {
+  test('a webhook is called before and after, without message text', async () => {
     const server = await startWebhook();
     const bench = benchCalling([server.host]);
     const id = await buildWith(bench, [{ url: server.url, events: both }]);
@@ -51,7 +57,7 @@ describe('a webhook of a conversation', () => {
     expect(JSON.stringify(bodies)).not.toMatch(/Question|Answer/);
   });
 
-  test('a conversation’s webhook gets every call signed over time and body', async () => {
+  test('a webhook gets every call signed over time and body', async () => {
     const server = await startWebhook();
     const bench = benchCalling([server.host]);
     const id = await buildWith(bench, [{ url: server.url, events: ['preCompact'] }]);
@@ -67,7 +73,7 @@ describe('a webhook of a conversation', () => {
     });
   });
 
-  test('a conversation’s webhook may veto', async () => {
+  test('a webhook may veto', async () => {
     const server = await startWebhook({ body: JSON.stringify({ veto: true }) });
     const bench = benchCalling([server.host]);
     const id = await buildWith(bench, [{ url: server.url, events: ['preCompact'] }]);
@@ -75,7 +81,7 @@ describe('a webhook of a conversation', () => {
     expect(await compactOnce(bench, id)).toMatchObject({ state: 'NOOP', reason: 'VETOED' });
   });
 
-  test('a conversation’s webhook may pin a text', async () => {
+  test('a webhook may pin a text', async () => {
     const pins = [{ id: 'order', text: 'The order is number 4711.' }];
     const server = await startWebhook({ body: JSON.stringify({ pins, later: 'ignored' }) });
     const bench = benchCalling([server.host]);
@@ -88,7 +94,7 @@ describe('a webhook of a conversation', () => {
     ]);
   });
 
-  test('a conversation’s webhook may advise the summariser and read the folded turns', async () => {
+  test('a webhook may advise the summariser and read the folded turns', async () => {
     const server = await startWebhook({ body: JSON.stringify({ note: 'Gold member.' }) });
     const bench = benchCalling([server.host]);
     const id = await buildWith(bench, [{ url: server.url, events: ['preCompact'] }]);
@@ -114,7 +120,7 @@ describe('a webhook of a conversation', () => {
     ],
     ['answers too much', { body: `"${'x'.repeat(64 * 1024)}"` }, 'answered too much or broke off'],
   ])(
-    'a conversation’s webhook that %s is logged with the cause and does not stop the compaction',
+    'a webhook that %s is logged with the cause and does not stop the compaction',
     async (_, reply, problem) => {
       const server = await startWebhook(reply);
       const bench = benchCalling([server.host]);
@@ -144,7 +150,7 @@ describe('a webhook of a conversation', () => {
     expect(bench.model.calls).toHaveLength(0);
   });
 
-  test('a conversation’s webhook is not followed through a redirect', async () => {
+  test('a webhook is not followed through a redirect', async () => {
     const target = await startWebhook();
     const server = await startWebhook({ status: 307, headers: { location: target.url } });
     const bench = benchCalling([server.host, target.host]);
@@ -164,7 +170,7 @@ describe('a webhook of a conversation', () => {
     expect(server.calls).toEqual([]);
   });
 
-  test('a conversation’s webhook that hangs is abandoned after ten seconds', async () => {
+  test('a webhook that hangs is abandoned after ten seconds', async () => {
     const server = await startWebhook({ hangs: true });
     const bench = benchCalling([server.host]);
     const id = await buildWith(bench, [{ url: server.url, events: ['preCompact'] }]);
@@ -178,11 +184,8 @@ describe('a webhook of a conversation', () => {
 });
 
 describe('hooks of several levels', () => {
-  test('hooks run in the order deployment, remote document, conversation', async () => {
+  test('the remote document’s webhooks run after the deployment’s hooks', async () => {
     const order: string[] = [];
-    const base = compactionBench();
-    const remotePolicy = createRemotePolicy(base);
-    const webhook = (url: string): Webhook => ({ url, events: ['preCompact'] });
     const named = (name: string) => ({
       name,
       run: () => {
@@ -191,23 +194,16 @@ describe('hooks of several levels', () => {
       },
     });
     const bench: CompactionBench = {
-      ...base,
-      config: { ...base.config, remotePolicy },
+      ...compactionBench(),
       hooks: { preCompact: [named('deployment')], postCompact: [] },
       webhooks: (given) => ({ preCompact: given.map(({ url }) => named(url)), postCompact: [] }),
     };
-    const fields = { hooks: [webhook('https://remote.example.com/')] };
-    await base.store.commit([{ op: 'create', path: REMOTE_POLICY_PATH, fields }]);
-    await remotePolicy.refresh();
-    const id = await buildWith(bench, [webhook('https://own.example.com/')]);
+    const url = 'https://remote.example.com/';
+    const id = await buildWith(bench, [{ url, events: ['preCompact'] }]);
 
     await compactOnce(bench, id);
 
-    expect(order).toEqual([
-      'deployment',
-      'https://remote.example.com/',
-      'https://own.example.com/',
-    ]);
+    expect(order).toEqual(['deployment', url]);
   });
 
   test('an invalid hook of a remote document causes a warning and none to run', async () => {

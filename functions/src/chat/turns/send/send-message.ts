@@ -218,8 +218,7 @@ export async function sendMessage(
     try {
       // Before anything is stored, and before what is being answered is stopped for it.
       const seq = newTurnSeq(decision, state);
-      const conversation = state.facts.conversation;
-      const addedContext = seq === undefined ? undefined : await beforeTurn({ seq, conversation });
+      const addedContext = seq === undefined ? undefined : await beforeTurn(seq);
       const asked = { ...request, addedContext };
       const handle = await execute(dependencies, asked, { decision, state });
       if (handle === 'again') continue;

@@ -1,5 +1,4 @@
 import { addedContext } from '#shared/hooks/added-context.ts';
-import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import { turnId } from '#shared/conversation/documents/paths.ts';
 import { AppError } from '#shared/errors.ts';
 import {
@@ -9,33 +8,15 @@ import {
 } from '#shared/hooks/before-turn.ts';
 import { runHook } from '#functions/lib/run-hook.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
-import { contentText } from '#shared/conversation/documents/content.ts';
-import { userContent, type SendRequest } from '../send/send-request.ts';
+import type { SendRequest } from '../send/send-request.ts';
 
-/** The hooks of a message: the deployment's, then the remote document's, then the conversation's. */
-function hooksOf(
-  dependencies: ChatDependencies,
-  conversation: Conversation | undefined,
-): BeforeTurnHook[] {
+/** How long the user waits for the hooks, which are asked at the same time. */
+const HOOKS_TIMEOUT_MS = 2_000;
+
+/** The hooks of a message: the deployment's, then the remote document's. */
+function selectHooks(dependencies: ChatDependencies): BeforeTurnHook[] {
   const { beforeTurnHooks = [], beforeTurnWebhooks, config } = dependencies;
-  const named = [...(config.remotePolicy?.hooks() ?? []), ...(conversation?.settings.hooks ?? [])];
-  return [...beforeTurnHooks, ...(beforeTurnWebhooks?.(named) ?? [])];
-}
-
-function eventOf(
-  { config, sha256 }: ChatDependencies,
-  request: SendRequest,
-  seq: number,
-): BeforeTurnEvent {
-  const { conversationId, message, caller } = request;
-  const text = config.BEFORE_TURN_TEXT === 'on' ? contentText(userContent(request)) : '';
-  return {
-    conversationId,
-    turnId: turnId(seq),
-    messageId: message.id,
-    uidHash: sha256(caller.uid),
-    ...(text !== '' && { text }),
-  };
+  return [...beforeTurnHooks, ...(beforeTurnWebhooks?.(config.remotePolicy?.hooks() ?? []) ?? [])];
 }
 
 const deniedError = (conversationId: string, hook: string, publicMessage: string) =>
@@ -53,19 +34,24 @@ const deniedError = (conversationId: string, hook: string, publicMessage: string
 async function askBeforeTurn(
   dependencies: ChatDependencies,
   request: SendRequest,
-  turn: { seq: number; conversation: Conversation | undefined },
+  seq: number,
 ): Promise<string | undefined> {
-  const hooks = hooksOf(dependencies, turn.conversation);
+  const hooks = selectHooks(dependencies);
   if (hooks.length === 0) return undefined;
-  const { clock, logger, config } = dependencies;
-  const { conversationId } = request;
-  const event = eventOf(dependencies, request, turn.seq);
+  const { clock, logger, sha256 } = dependencies;
+  const { conversationId, message, caller } = request;
+  const event: BeforeTurnEvent = {
+    conversationId,
+    turnId: turnId(seq),
+    messageId: message.id,
+    uidHash: sha256(caller.uid),
+  };
   const run = {
     clock,
     logger,
     // Who has sent it may be gone; the message is stored all the same.
     signal: new AbortController().signal,
-    timeoutMs: config.BEFORE_TURN_TIMEOUT_MS,
+    timeoutMs: HOOKS_TIMEOUT_MS,
     conversationId,
     failedEvent: 'before_turn_hook_failed',
     publicMessage: 'A required step before the answer failed. Send the message again.',
@@ -94,12 +80,8 @@ async function askBeforeTurn(
 /** What hooks add to the turn of a message, asked once however often its start is tried. */
 export function createBeforeTurn(dependencies: ChatDependencies, request: SendRequest) {
   let asked: { seq: number; added: Promise<string | undefined> } | undefined;
-  return (turn: {
-    seq: number;
-    conversation: Conversation | undefined;
-  }): Promise<string | undefined> => {
-    if (asked?.seq !== turn.seq)
-      asked = { seq: turn.seq, added: askBeforeTurn(dependencies, request, turn) };
+  return (seq: number): Promise<string | undefined> => {
+    if (asked?.seq !== seq) asked = { seq, added: askBeforeTurn(dependencies, request, seq) };
     return asked.added;
   };
 }
