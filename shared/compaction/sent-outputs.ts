@@ -3,7 +3,7 @@ import { hasFunctionResponse, type Content } from '#shared/conversation/document
 import type { TokenCounting } from '#shared/tokens/token-estimate.ts';
 import type { CompactionPolicy } from './policy.ts';
 import { applyToolOutputBudget } from './tool-output-budget.ts';
-import { shortenOutput, blobNamedIn } from './tool-output-mask.ts';
+import { shortenOutput, blobNamedIn } from './shorten-output.ts';
 
 /** What decides in which form tool outputs are sent: the same for the prompt, `/context` and the meter. */
 export interface OutputForms {

@@ -20,9 +20,9 @@ import {
   pointerForm,
   type Fitted,
   type FormOptions,
+  toToolOutput,
   type OutputToFit,
-} from './tool-output-forms.ts';
-import { toToolOutput } from './tool-output-mask.ts';
+} from './shorten-output.ts';
 
 // All outputs within a budget
 

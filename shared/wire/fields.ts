@@ -53,7 +53,7 @@ export const boundedRecord = <Key extends z.core.$ZodRecordKey, Value extends z.
     z.record(key, value),
   );
 
-/** iOS writes UUIDs in capitals; `idAsStored` says which document one names. */
+/** iOS writes UUIDs in capitals; stored they are in lower case. */
 export const conversationIdSchema = z
   .string()
   .regex(UUID_4_OR_7, 'must be a UUID, version 4 or 7, such as `crypto.randomUUID()` draws')

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { devicePath, messageGuardPath, turnPath } from '#shared/conversation/documents/paths.ts';
 import { readTurns } from '#shared/conversation/context/read-conversation.ts';
 import { createUploadResponse } from '#shared/wire/resources/uploads.ts';
 import { createResources, createWireApp, type Resources } from '../support/chat/wire-app.ts';
@@ -132,18 +131,6 @@ describe('an id of a conversation in capitals', () => {
       expect(written.status).toBeLessThan(300);
     },
   );
-
-  test('an upper-case conversation id keeps naming a conversation stored under it before', async () => {
-    const id = capitals();
-    await send(id.toLowerCase(), message(randomUUID()));
-    const [conversation] = await store.get([`conversations/${id.toLowerCase()}`]);
-    const fields = { ...conversation?.fields, title: 'Of an earlier release' };
-    await store.commit([{ op: 'create', path: `conversations/${id}`, fields }]);
-
-    const shown = await app.ok({ method: 'GET', path: pathOf(id), uid });
-
-    expect(shown).toMatchObject({ id, title: 'Of an earlier release' });
-  });
 });
 
 describe('an id of a message in capitals', () => {
@@ -169,30 +156,6 @@ describe('an id of a message in capitals', () => {
     const answer = await app.call({ method, path, uid, body: body && JSON.stringify(body) });
 
     expect(answer.status).toBeLessThan(300);
-  });
-
-  test('an upper-case message id keeps naming a message stored under it before', async () => {
-    const [id, messageId] = [randomUUID(), capitals()];
-    await send(id, message(messageId));
-    const now = messageGuardPath(id, messageId.toLowerCase());
-    const [guard, turn] = await store.get([now, turnPath(id, 1)]);
-    await store.commit([
-      { op: 'delete', path: now },
-      { op: 'create', path: messageGuardPath(id, messageId), fields: guard?.fields ?? {} },
-      {
-        op: 'update',
-        path: turnPath(id, 1),
-        fields: { messageId },
-        guard: { updateTime: turn?.updateTime ?? '' },
-      },
-    ]);
-
-    await send(id, message(messageId));
-    const path = `${pathOf(id)}/messages/${messageId}`;
-    const deleted = await app.call({ method: 'DELETE', path, uid });
-
-    expect(await turnsOf(id)).toEqual([1]);
-    expect(deleted.status).toBeLessThan(300);
   });
 });
 
@@ -320,26 +283,4 @@ describe('a UUID of the app’s choice in capitals', () => {
     expect(listed.text.toLowerCase().split(id.toLowerCase())).toHaveLength(2);
     expect([gone.status, after.status]).toEqual([204, 404]);
   });
-});
-
-test('a device that an earlier release stored in capitals is still the same device', async () => {
-  const id = capitals();
-  const path = `/v1/users/me/devices/${id}`;
-  const device = (token: string) => ({ token, platform: 'ios' });
-  await app.ok({ method: 'PUT', path, uid, body: device('first') });
-  const [stored] = await store.get([devicePath(uid, id.toLowerCase())]);
-  await store.commit([
-    { op: 'delete', path: devicePath(uid, id.toLowerCase()) },
-    { op: 'create', path: devicePath(uid, id), fields: stored?.fields ?? {} },
-  ]);
-
-  const again = await app.call({
-    method: 'PUT',
-    path,
-    uid,
-    body: JSON.stringify(device('second')),
-  });
-
-  expect(again.status).toBe(200);
-  expect(await store.get([devicePath(uid, id.toLowerCase())])).toEqual([undefined]);
 });

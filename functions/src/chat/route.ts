@@ -1,12 +1,10 @@
 import { z } from 'zod';
-import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import { AppError } from '#shared/errors.ts';
 import type { SignedInCaller } from '#shared/ports/identity-ports.ts';
 import type { ErrorReasonName } from '#shared/wire/errors/error-reasons.ts';
-import { conversationIdSchema } from '#shared/wire/fields.ts';
 import { parseRequest } from '#shared/wire/errors/validation-error.ts';
 import type { ChatDependencies } from './chat-dependencies.ts';
-import { idAsStored } from './id-as-stored.ts';
+import { toLowerUuid } from '#shared/uuid.ts';
 import { notFoundError } from './not-found.ts';
 import type { SendMessage } from './turns/send/send-request.ts';
 
@@ -172,16 +170,6 @@ export const noBody = z.undefined();
 /** Of a POST that has nothing to say: no body, or `{}`. */
 export const emptyBody = z.strictObject({});
 
-/** The conversation as it is stored (`idAsStored`); a malformed id is left to the schema of the route. */
-async function paramsAsStored(
-  dependencies: Pick<RouteDependencies, 'store'>,
-  params: Record<string, string>,
-): Promise<Record<string, string>> {
-  const { conversationId: id } = params;
-  if (id === undefined || !conversationIdSchema.safeParse(id).success) return params;
-  return { ...params, conversationId: await idAsStored(dependencies, id, conversationPath) };
-}
-
 /** What ids of paths look like that are no UUIDs of the app alone. */
 const idForms: Readonly<Record<string, string>> = {
   turnId: 'A turnId looks like t_7; the header x-turn-id of an answer has it.',
@@ -235,7 +223,10 @@ export function userRoute<Params, Query, Body>(
     run: async (dependencies, raw) => {
       const { caller } = raw;
       if (!caller) throw new Error(`${declaration.operation} was reached without a caller`);
-      const params = await paramsAsStored(dependencies, raw.params);
+      // iOS writes UUIDs in capitals.
+      const params = Object.fromEntries(
+        Object.entries(raw.params).map(([name, id]) => [name, toLowerUuid(id)]),
+      );
       return handle(dependencies, { ...readRequest(declaration, { ...raw, params }), caller });
     },
   };

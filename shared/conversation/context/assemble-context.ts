@@ -1,4 +1,4 @@
-import { condensedPart } from '#shared/compaction/tool-output-mask.ts';
+import { condensedPart } from '#shared/compaction/shorten-output.ts';
 import type { MemoryTexts } from '#shared/memory/render-memory.ts';
 import type { Prompt, ToolDeclaration } from '#shared/ports/ports.ts';
 import type { Content, Part } from '../documents/content.ts';

@@ -67,8 +67,8 @@ const roundsSchema = z.object({
   /** Calls of this server that wait for the user to allow them, and those that were allowed. */
   asks: z.array(z.number().int().nonnegative()).optional(),
   approved: z.array(z.number().int().nonnegative()).optional(),
-  /** What the turn had taken when each round was stored; absent in rounds of earlier releases. */
-  usages: z.array(turnUsageSchema).optional(),
+  /** What the turn had taken when each round was stored. */
+  usages: z.array(turnUsageSchema),
 });
 export type Rounds = z.infer<typeof roundsSchema>;
 

@@ -74,7 +74,7 @@ test.each<[string, (text: string) => unknown]>([
           parts: [{ functionResponse: { name: 'f', response: { output: 1 } } }],
         },
       ]);
-      const rounds = { count: 1, step: 1, frames: [], app: [0] };
+      const rounds = { count: 1, step: 1, frames: [], app: [0], usages: [] };
       decideToolResults(
         { seq: 1, state: 'awaiting_tool', contents, rounds },
         numbers(text).map(() => ({ callId: 't_1_c0', kind: 'response', response: { output: 1 } })),

@@ -1,6 +1,6 @@
 import { checkCondensed, outputsToCondense } from '#shared/compaction/condense-output.ts';
 import type { PlannedMask } from '#shared/compaction/tool-output-budget.ts';
-import { maskedText } from '#shared/compaction/tool-output-mask.ts';
+import { maskedText } from '#shared/compaction/shorten-output.ts';
 import type { Part } from '#shared/conversation/documents/content.ts';
 import { estimatePartTokens } from '#shared/tokens/token-estimate.ts';
 import { describe, expect, test } from 'vitest';

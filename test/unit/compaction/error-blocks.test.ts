@@ -1,4 +1,4 @@
-import { collectErrorBlocks, findErrorBlocks } from '#shared/compaction/tool-output-mask.ts';
+import { collectErrorBlocks, findErrorBlocks } from '#shared/compaction/shorten-output.ts';
 import { describe, expect, test } from 'vitest';
 
 test.each<[string, string, string[]]>([

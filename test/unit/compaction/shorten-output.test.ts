@@ -1,4 +1,4 @@
-import { shortenOutput, toToolOutput } from '#shared/compaction/tool-output-mask.ts';
+import { shortenOutput, toToolOutput } from '#shared/compaction/shorten-output.ts';
 import type { Part } from '#shared/conversation/documents/content.ts';
 import { estimatePartTokens } from '#shared/tokens/token-estimate.ts';
 import { describe, expect, test } from 'vitest';

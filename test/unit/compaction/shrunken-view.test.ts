@@ -1,6 +1,6 @@
 import { sentOutputs } from '#shared/compaction/sent-outputs.ts';
 import { shrinkContext } from '#shared/compaction/shrunken-view.ts';
-import { maskedText } from '#shared/compaction/tool-output-mask.ts';
+import { maskedText } from '#shared/compaction/shorten-output.ts';
 import type { ContextItem } from '#shared/conversation/context/assemble-context.ts';
 import type { Content } from '#shared/conversation/documents/content.ts';
 import { estimateContentTokens } from '#shared/tokens/token-estimate.ts';

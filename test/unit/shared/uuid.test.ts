@@ -1,16 +1,11 @@
 import { expect, test } from 'vitest';
-import { findById, idAmong, toLowerUuid } from '#shared/uuid.ts';
+import { findById, toLowerUuid } from '#shared/uuid.ts';
 
 const id = 'C5D5219C-EC19-4265-8AA7-BDAE2D42E2B1';
 const lower = id.toLowerCase();
 
 test('a UUID is written in lower case and a name as it is', () => {
   expect([toLowerUuid(id), toLowerUuid('Harbour')]).toEqual([lower, 'Harbour']);
-});
-
-test('an id names the entry that an earlier release stored in capitals', () => {
-  expect(idAmong([{ id }], lower)).toBe(id);
-  expect(idAmong([{ id }, { id: lower }], lower)).toBe(lower);
 });
 
 test('a name that differs in its case is another one', () => {

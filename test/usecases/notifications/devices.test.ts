@@ -126,7 +126,7 @@ describe('a turn that waits for the app', () => {
   async function waiting(round = 1, fields: Extract<Write, { op: 'update' }>['fields'] = {}) {
     const worker = await notifyingWorker();
     const conversationId = await buildAnswered(worker.bench, { tokens: ['phone'] });
-    const rounds = { count: round, step: 2 * round, frames: [], app: [0] };
+    const rounds = { count: round, step: 2 * round, frames: [], app: [0], usages: [] };
     const leaseUntil = new Date(NOW.getTime() + 10 * MINUTE_MS);
     await worker.bench.store.commit([
       update(turnPath(conversationId, 1), {
@@ -158,7 +158,7 @@ describe('a turn that waits for the app', () => {
     const path = turnPath(conversationId, 1);
     await deliver(pauseOf(conversationId));
     await bench.store.commit([
-      update(path, { rounds: { count: 2, step: 4, frames: [], app: [1] } }),
+      update(path, { rounds: { count: 2, step: 4, frames: [], app: [1], usages: [] } }),
     ]);
     await deliver(pauseOf(conversationId, { round: 2 }));
     await bench.store.commit([update(path, { state: 'done' })]);

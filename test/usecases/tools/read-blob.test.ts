@@ -1,7 +1,7 @@
 import { builtInTools } from '#functions/chat/turns/tools/built-in-tools.ts';
 import { readBlob } from '#functions/chat/turns/tools/read-blob.ts';
 import type { ToolCallContext } from '#functions/chat/turns/tools/server-tool.ts';
-import { maskedText } from '#shared/compaction/tool-output-mask.ts';
+import { maskedText } from '#shared/compaction/shorten-output.ts';
 import { cutIntoPieces } from '#shared/conversation/documents/json-pieces.ts';
 import { blobPiecePath, conversationPath } from '#shared/conversation/documents/paths.ts';
 import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';

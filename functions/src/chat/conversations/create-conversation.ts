@@ -8,7 +8,7 @@ import type { ConversationPatch } from '#shared/wire/resources/conversations.ts'
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import { patchedConversation, patchedPaths } from './conversation-patch.ts';
 import { firstConversation } from '../turns/start/first-conversation.ts';
-import { idAsStored } from '../id-as-stored.ts';
+import { toLowerUuid } from '#shared/uuid.ts';
 import { notFoundError } from '../not-found.ts';
 import { readNotes } from '#functions/memory/prompt-memory.ts';
 import { retryWhenLost } from '#functions/lib/retry.ts';
@@ -57,9 +57,7 @@ export async function createConversation(
   dependencies: ChatDependencies,
   request: CreateRequest,
 ): Promise<{ conversationId: string; conversation: Conversation; isNew: boolean }> {
-  const conversationId = request.id
-    ? await idAsStored(dependencies, request.id, conversationPath)
-    : dependencies.randomness.uuid();
+  const conversationId = request.id ? toLowerUuid(request.id) : dependencies.randomness.uuid();
   const path = conversationPath(conversationId);
   const { revision } = await readNotes(dependencies, request.caller.uid);
   const conversation = requestedConversation(dependencies, request, revision);

@@ -7,7 +7,7 @@ import { conversationIdSchema } from '#shared/wire/fields.ts';
 import { retryWhenLost } from '#functions/lib/retry.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { isOwn } from '#functions/chat/conversations/own-conversation.ts';
-import { idAsStored } from '#functions/chat/id-as-stored.ts';
+import { toLowerUuid } from '#shared/uuid.ts';
 
 const chatNameSchema = z.object({
   schemaVersion: z.literal(1),
@@ -45,7 +45,7 @@ async function lookUp(
  */
 export async function findChat(dependencies: Naming, chat: NamedChat): Promise<string | undefined> {
   return conversationIdSchema.safeParse(chat.chatId).success
-    ? idAsStored(dependencies, chat.chatId, conversationPath)
+    ? toLowerUuid(chat.chatId)
     : (await lookUp(dependencies, chat))?.name.conversationId;
 }
 
@@ -80,8 +80,7 @@ async function nameNew(
  * a new one with an id that nobody can know before. Throws GuardLostError, StoreUnavailableError.
  */
 export async function openChat(dependencies: ChatDependencies, chat: NamedChat): Promise<string> {
-  if (conversationIdSchema.safeParse(chat.chatId).success)
-    return idAsStored(dependencies, chat.chatId, conversationPath);
+  if (conversationIdSchema.safeParse(chat.chatId).success) return toLowerUuid(chat.chatId);
   return openNamed(dependencies, chat);
 }
 

@@ -15,7 +15,6 @@ import {
   type Device,
 } from '#shared/user/device.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
-import { idAsStored } from '../id-as-stored.ts';
 import { retryWhenLost } from '#functions/lib/retry.ts';
 
 interface DeviceOf {
@@ -35,16 +34,9 @@ const deviceNotFound = (deviceId: string) =>
     metadata: { deviceId },
   });
 
-/** The path of a device; a UUID is the same one in capitals, which earlier releases stored as they came. */
-async function pathOfDevice(
-  { store }: Pick<ChatDependencies, 'store'>,
-  { caller, deviceId }: DeviceOf,
-): Promise<{ id: string; path: string }> {
-  const path = (id: string) => devicePath(caller.uid, id);
-  const isUuidInCapitals = toLowerUuid(deviceId) !== deviceId;
-  const id = isUuidInCapitals ? await idAsStored({ store }, deviceId, path) : deviceId;
-  return { id, path: path(id) };
-}
+/** The path of a device; a UUID is the same one in capitals. */
+const pathOfDevice = ({ caller, deviceId }: DeviceOf): string =>
+  devicePath(caller.uid, toLowerUuid(deviceId));
 
 /** 409: the request is a late copy of the one that put the device. */
 const deviceDeleted = (deviceId: string) =>
@@ -63,7 +55,7 @@ async function putOnce(
   { store, clock, quota, sha256 }: PutDependencies,
   { caller, deviceId, token, platform, locale }: PutRequest,
 ): Promise<{ device: Device; isNew: boolean }> {
-  const { id, path } = await pathOfDevice({ store }, { caller, deviceId });
+  const path = pathOfDevice({ caller, deviceId });
   const [known] = await store.get([path]);
   const deleted = known && decodeDeletedDevice(known);
   const { signedInAt } = caller;
@@ -83,7 +75,7 @@ async function putOnce(
     : { op: 'create', path, fields };
   const counted = isNew ? await quota.create(caller, 1) : [];
   await store.commit([write, ...counted]);
-  return { device: { id, ...fields }, isNew };
+  return { device: { id: toLowerUuid(deviceId), ...fields }, isNew };
 }
 
 /** Takes away what is over the bounds once a device has been put or deleted. */
@@ -127,7 +119,7 @@ export async function readDevice(
   { store }: Pick<ChatDependencies, 'store'>,
   { caller, deviceId }: DeviceOf,
 ): Promise<Device> {
-  const { path } = await pathOfDevice({ store }, { caller, deviceId });
+  const path = pathOfDevice({ caller, deviceId });
   const [document] = await store.get([path]);
   if (!document || decodeDeletedDevice(document)) throw deviceNotFound(deviceId);
   return decodeDevice(document);
@@ -138,7 +130,7 @@ export async function deleteDevice(
   { store, clock, sha256 }: Pick<ChatDependencies, 'store' | 'clock' | 'sha256'>,
   { caller, deviceId }: DeviceOf,
 ): Promise<void> {
-  const { path } = await pathOfDevice({ store }, { caller, deviceId });
+  const path = pathOfDevice({ caller, deviceId });
   await retryWhenLost(clock, async () => {
     const [document] = await store.get([path]);
     if (!document || decodeDeletedDevice(document)) return;

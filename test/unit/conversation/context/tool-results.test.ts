@@ -17,7 +17,7 @@ const said: Content = {
   ],
 };
 const contents = [said, openResponses(said)];
-const rounds = { count: 1, step: 1, frames: [], app: [0, 1], asks: [2] };
+const rounds = { count: 1, step: 1, frames: [], app: [0, 1], asks: [2], usages: [] };
 const turn = { seq: 3, state: 'awaiting_tool' as const, contents, rounds };
 
 const output = (index: number, response: Record<string, unknown>): ToolResult => ({

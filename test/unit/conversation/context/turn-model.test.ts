@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { Rounds, Turn } from '#shared/conversation/documents/turn.ts';
 import { modelThatAnswered, turnModel } from '#shared/conversation/context/turn-model.ts';
 
-const rounds: Rounds = { count: 1, step: 1, frames: [], app: [] };
+const rounds: Rounds = { count: 1, step: 1, frames: [], app: [], usages: [] };
 
 test.each<[string, Pick<Turn, 'state' | 'model' | 'rounds'> | undefined, string]>([
   ['that begins is the conversation’s', undefined, 'new'],

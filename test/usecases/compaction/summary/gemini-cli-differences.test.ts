@@ -2,7 +2,7 @@ import { restoreGeneration } from '#functions/chat/context/restore-generation.ts
 import { parseConfig } from '#functions/config.ts';
 import { isBreakerClosed } from '#shared/compaction/brakes.ts';
 import { resolvePolicy } from '#shared/compaction/policy.ts';
-import { shortenOutput, toToolOutput } from '#shared/compaction/tool-output-mask.ts';
+import { shortenOutput, toToolOutput } from '#shared/compaction/shorten-output.ts';
 import type { Prompt } from '#shared/ports/ports.ts';
 import { estimatePartTokens, estimateTextTokens } from '#shared/tokens/token-estimate.ts';
 import { createScriptedModel, snapshotAnswer } from '#test/fakes/scripted-model.ts';

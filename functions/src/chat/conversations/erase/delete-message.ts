@@ -11,7 +11,7 @@ import { createRenderer } from '#functions/context/snapshot-rendering.ts';
 import { finishErasure } from '#functions/erasure/finish-erasure.ts';
 import { publishRequest } from '#functions/events/publish-request.ts';
 import { passCrashPoint } from '#functions/lib/crash-points.ts';
-import { toToolOutput } from '#shared/compaction/tool-output-mask.ts';
+import { toToolOutput } from '#shared/compaction/shorten-output.ts';
 import { newestHistoryThrough, trustedHistory } from '#shared/conversation/context/find-history.ts';
 import { decideErase, type EraseDecision } from '#shared/conversation/decisions/erase-decision.ts';
 import type { Conversation, Versioned } from '#shared/conversation/documents/conversation.ts';

@@ -5,7 +5,7 @@ import { readTurns } from '#shared/conversation/context/read-conversation.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
 import { AppError } from '#shared/errors.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
-import { idAsStored } from '#functions/chat/id-as-stored.ts';
+import { toLowerUuid } from '#shared/uuid.ts';
 import { messageNotFoundError } from '#functions/chat/not-found.ts';
 
 interface ReadConversation {
@@ -34,9 +34,8 @@ export async function findMessage(
   messageId: string,
 ): Promise<{ seq: number; turn: Versioned<Turn>; isAnswer: boolean }> {
   const answered = seqOfId(messageId, 'm');
-  const guardPath = (id: string) => messageGuardPath(conversationId, id);
-  const id = await idAsStored({ store }, messageId, guardPath);
-  const [guard] = answered ? [] : await store.get([guardPath(id)]);
+  const guardPath = messageGuardPath(conversationId, toLowerUuid(messageId));
+  const [guard] = answered ? [] : await store.get([guardPath]);
   const seq = answered ?? (guard && decodeMessageGuard(guard).seq) ?? 0;
   const isThere = seq >= 1 && seq <= conversation.lastSeq;
   const [turn] = isThere ? await readTurns(store, conversationId, [seq]) : [];

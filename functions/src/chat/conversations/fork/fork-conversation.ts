@@ -5,7 +5,6 @@ import type {
 import { newestHistoryThrough } from '#shared/conversation/context/find-history.ts';
 import type { History } from '#shared/conversation/documents/history.ts';
 import { continuedHistory } from '#shared/conversation/writes/next-generation.ts';
-import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import { readConversation } from '#shared/conversation/context/read-conversation.ts';
 import { sameConversationWrite } from '#shared/conversation/writes/status-write.ts';
 import { isTerminal } from '#shared/conversation/documents/turn.ts';
@@ -14,7 +13,7 @@ import type { Caller } from '#shared/ports/ports.ts';
 import { markErasing } from '#functions/erasure/mark-erasing.ts';
 import { retry } from '#functions/lib/retry.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
-import { idAsStored } from '#functions/chat/id-as-stored.ts';
+import { toLowerUuid } from '#shared/uuid.ts';
 import { findMessage, unfinishedTurnError } from '../erase/find-message.ts';
 import { publishErase, publishRequest } from '#functions/events/publish-request.ts';
 import { requestAfterChange } from '#functions/chat/context/request-after-change.ts';
@@ -190,9 +189,7 @@ export async function forkConversation(
   dependencies: ChatDependencies,
   request: ForkRequest,
 ): Promise<Fork> {
-  const forkId = request.id
-    ? await idAsStored(dependencies, request.id, conversationPath)
-    : dependencies.randomness.uuid();
+  const forkId = request.id ? toLowerUuid(request.id) : dependencies.randomness.uuid();
   try {
     const made = await retry(() => copyOnce(dependencies, request, forkId), {
       mostTries: COPY_TRIES,

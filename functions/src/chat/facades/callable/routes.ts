@@ -8,7 +8,7 @@ import {
 import { noQuery } from '#shared/wire/queries.ts';
 import type { sendMessageBody } from '#shared/wire/resources/messages.ts';
 import { EVENT_HEADERS, wantsStream } from '#functions/chat/http/headers.ts';
-import { idAsStored } from '#functions/chat/id-as-stored.ts';
+import { toLowerUuid } from '#shared/uuid.ts';
 import {
   userRoute,
   type Reply,
@@ -19,7 +19,6 @@ import { answerOptions, messageOfBody } from '#functions/chat/routes/parts/messa
 import { UPLOAD_ERRORS } from '#functions/chat/routes/parts/described-headers.ts';
 import { turnBody } from '#functions/chat/routes/parts/turn-reply.ts';
 import { callableText, type CallableCall } from './callable-events.ts';
-import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import { turnIdOfCall } from '#shared/conversation/context/tool-calls.ts';
 import type { SendHandle } from '#functions/chat/turns/send/send-request.ts';
 import { answerCalls } from '#functions/chat/turns/tools/answer-calls.ts';
@@ -135,11 +134,7 @@ export const callableChatRoute = userRoute({
   },
   format: 'callable',
   handle: async (dependencies, { caller, body, header, left }) => {
-    const conversationId = await idAsStored(
-      dependencies,
-      body.data.conversationId,
-      conversationPath,
-    );
+    const conversationId = toLowerUuid(body.data.conversationId);
     const data = { ...body.data, conversationId };
     const options = answerOptions(data, header);
     const call = await startCall(dependencies, { caller, data, options, left });

@@ -1,7 +1,6 @@
 import { AppError } from '#shared/errors.ts';
-import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import type { Caller } from '#shared/ports/ports.ts';
-import { idAsStored } from '#functions/chat/id-as-stored.ts';
+import { toLowerUuid } from '#shared/uuid.ts';
 import type { RouteDependencies } from '#functions/chat/route.ts';
 import { sendStored } from '#functions/chat/turns/send/send-stored.ts';
 import { readOwnTurn } from '#functions/chat/turns/stream/read-turn.ts';
@@ -27,7 +26,7 @@ export async function retrieveCompletion(
 ): Promise<Completion> {
   const [, named, turnId] = STORED_ID.exec(id) ?? [];
   if (named === undefined || turnId === undefined) throw notStored();
-  const conversationId = await idAsStored(dependencies, named, conversationPath);
+  const conversationId = toLowerUuid(named);
   const { own, turn } = await readOwnTurn(dependencies, { caller, conversationId, turnId });
   const { sendMessage } = dependencies;
   const handle = await sendStored(dependencies, {

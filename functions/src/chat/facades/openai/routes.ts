@@ -7,12 +7,11 @@ import {
 import { AppError } from '#shared/errors.ts';
 import { conversationIdSchema } from '#shared/wire/fields.ts';
 import { noQuery } from '#shared/wire/queries.ts';
-import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import { AUTO_MODEL } from '#shared/routing/routing.ts';
 import { parseRequest } from '#shared/wire/errors/validation-error.ts';
 import { z } from 'zod';
 import type { Config } from '#functions/config.ts';
-import { idAsStored } from '#functions/chat/id-as-stored.ts';
+import { toLowerUuid } from '#shared/uuid.ts';
 import { EVENT_HEADERS } from '#functions/chat/http/headers.ts';
 import { DISCONNECT_HEADERS, stopsOnDisconnect } from '#functions/chat/turns/stream/leaving.ts';
 import { noBody, userRoute, type Reply, type RouteDependencies } from '#functions/chat/route.ts';
@@ -104,7 +103,7 @@ export const chatCompletionsRoute = userRoute({
     // Refuses an unknown wish before anything is stored, also where no answer could go on.
     stopsOnDisconnect(header);
     const named = namedConversation(body.metadata, header);
-    const conversationId = named && (await idAsStored(dependencies, named, conversationPath));
+    const conversationId = named && toLowerUuid(named);
     const completion =
       conversationId === undefined
         ? await looseCompletion(dependencies, { caller, body, requestId })

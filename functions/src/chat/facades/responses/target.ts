@@ -1,9 +1,5 @@
 import { decodeMessageGuard } from '#shared/conversation/documents/message-guard.ts';
-import {
-  answerId,
-  conversationPath,
-  messageGuardPath,
-} from '#shared/conversation/documents/paths.ts';
+import { answerId, messageGuardPath } from '#shared/conversation/documents/paths.ts';
 import type { Caller } from '#shared/ports/ports.ts';
 import { messageIdSchema } from '#shared/wire/fields.ts';
 import type {
@@ -13,7 +9,7 @@ import type {
 import { stableUuid } from '#shared/wire/stable-uuid.ts';
 import { forkConversation } from '#functions/chat/conversations/fork/fork-conversation.ts';
 import { readOwnConversation } from '#functions/chat/conversations/own-conversation.ts';
-import { idAsStored } from '#functions/chat/id-as-stored.ts';
+import { toLowerUuid } from '#shared/uuid.ts';
 import type { RouteDependencies } from '#functions/chat/route.ts';
 import { findBegunSince, openNamed, openNew } from '../chat-names.ts';
 import { isRetry, KEY_HEADER, RETRIES_HEADER } from '../openai/message-id.ts';
@@ -214,7 +210,7 @@ export async function findTarget(
     return answered;
   }
   if (typeof named === 'string') {
-    const conversationId = await idAsStored(dependencies, named, conversationPath);
+    const conversationId = toLowerUuid(named);
     return { conversationId, answeredCalls: 0 };
   }
   if (named) return behindAnswer(dependencies, asked, named);

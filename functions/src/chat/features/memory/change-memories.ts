@@ -5,7 +5,7 @@ import {
   type NoteContent,
 } from '#shared/memory/change-notes.ts';
 import type { Note, Notes } from '#shared/memory/note.ts';
-import { findById, idAmong } from '#shared/uuid.ts';
+import { findById, toLowerUuid } from '#shared/uuid.ts';
 import type { Caller, Write } from '#shared/ports/ports.ts';
 import { changeNotes } from '#functions/memory/change-notes.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
@@ -22,12 +22,9 @@ interface NoteToSave {
 }
 
 /** The notes that a note stands on, named as they are stored. */
-const withStoredImports = <Content extends Partial<NoteContent>>(
-  { notes }: Pick<Notes, 'notes'>,
-  content: Content,
-): Content => ({
+const withStoredImports = <Content extends Partial<NoteContent>>(content: Content): Content => ({
   ...content,
-  ...(content.imports && { imports: content.imports.map((id) => idAmong(notes, id)) }),
+  ...(content.imports && { imports: content.imports.map((id) => toLowerUuid(id)) }),
 });
 
 /**
@@ -42,7 +39,7 @@ export const saveNote = (
 ): Promise<{ note: Note; isNew: boolean }> =>
   changeNotes<{ note: Note; isNew: boolean }>(dependencies, uid, async (notes) => {
     const { made: given, guards = [], count } = await prepare();
-    const made = { ...withStoredImports(notes, given), id: idAmong(notes.notes, given.id) };
+    const made = { ...withStoredImports(given), id: toLowerUuid(given.id) };
     const decision = createNote(notes, { ...made, savedAt: dependencies.clock.now() });
     switch (decision.kind) {
       case 'full':
@@ -83,8 +80,8 @@ export const editMemory = (
   request: { caller: Caller; memoryId: string; change: Partial<NoteContent> },
 ): Promise<Note> =>
   changeNotes<Note>(dependencies, request.caller.uid, (notes) => {
-    const id = idAmong(notes.notes, request.memoryId);
-    const change = withStoredImports(notes, request.change);
+    const id = toLowerUuid(request.memoryId);
+    const change = withStoredImports(request.change);
     const edited = editNote(notes, { id, change, now: dependencies.clock.now() });
     if (!edited) throw memoryNotFound(request.memoryId);
     return { result: edited.note, ...(edited.isChanged && { notes: edited.notes }) };

@@ -1,6 +1,6 @@
 import type { Pin } from '#shared/conversation/documents/conversation.ts';
 import { decidePin, withDeletedPin } from '#shared/conversation/pins/pins.ts';
-import { findById, idAmong } from '#shared/uuid.ts';
+import { findById, toLowerUuid } from '#shared/uuid.ts';
 import type { Caller } from '#shared/ports/ports.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { changeConversation } from '#functions/chat/conversations/change-conversation.ts';
@@ -41,7 +41,7 @@ export function keepPin(
     request,
     async ({ conversation }) => {
       const { pins, deletedPins = [] } = conversation.value;
-      const id = idAmong(pins, pinId);
+      const id = toLowerUuid(pinId);
       if (deletedPins.includes(id)) throw pinDeleted(pinId);
       const pin: Pin = { id, ...(await prepare()) };
       const budget = conversationPinBudget(dependencies.config, conversation.value);

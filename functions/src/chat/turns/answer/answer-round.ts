@@ -100,10 +100,6 @@ const NO_USAGE: TurnUsage = {
   thoughtsTokens: 0,
 };
 
-/** One for each stored round: of those of an earlier release nothing is known. */
-const usagesOf = (rounds: Rounds | undefined): TurnUsage[] =>
-  Array.from({ length: rounds?.count ?? 0 }, (_, round) => rounds?.usages?.[round] ?? NO_USAGE);
-
 /**
  * Stores the calls that the model has asked for, before any of them runs: whoever goes on with the turn runs
  * the same ones under the same keys. Throws what storing throws.
@@ -131,7 +127,7 @@ export async function beginRound(
       app: [...(rounds?.app ?? []), ...app],
       asks: [...(rounds?.asks ?? []), ...asks],
       approved: rounds?.approved ?? [],
-      usages: [...usagesOf(rounds), progress.usage ?? NO_USAGE],
+      usages: [...(rounds?.usages ?? []), progress.usage ?? NO_USAGE],
     },
   };
   const owner = { seq: begun.attempt.seq, rounds: next.rounds };

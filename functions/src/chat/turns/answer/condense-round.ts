@@ -6,10 +6,11 @@ import {
   checkCondensed,
   outputsToCondense,
   type CondensableOutput,
+  longOutputs,
+  withCondensed,
 } from '#shared/compaction/condense-output.ts';
-import { longOutputs, withCondensed } from '#shared/compaction/long-outputs.ts';
 import { toolOutputConstants } from '#shared/compaction/tool-output-constants.ts';
-import { toToolOutput } from '#shared/compaction/tool-output-mask.ts';
+import { toToolOutput } from '#shared/compaction/shorten-output.ts';
 import { AppError } from '#shared/errors.ts';
 import type { BegunTurn } from '../start/begun-turn.ts';
 import { ROUNDS_MAX_BYTES } from '../tools/tool-limits.ts';

@@ -10,7 +10,7 @@ import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { followTurn } from '../stream/follow-turn.ts';
 import { interruptTurns } from '../queue/interrupt-turns.ts';
 import { liveTurnKey, openReading, type LiveTurn, type Reading } from '../live/live-turn.ts';
-import { withStoredIds } from '#functions/chat/id-as-stored.ts';
+import { toLowerUuid } from '#shared/uuid.ts';
 import { notFoundError } from '#functions/chat/not-found.ts';
 import { readStart, type StartState } from '../start/read-start.ts';
 import { joinQueue, type WaitingTurn } from '../queue/queue-turn.ts';
@@ -194,6 +194,15 @@ async function execute(
   }
 }
 
+/** iOS writes UUIDs in capitals: of messages, too, they are the same ones. */
+const withLowerIds = ({ message, replacing, ...request }: SendRequest): SendRequest => ({
+  ...request,
+  message: { ...message, id: toLowerUuid(message.id) },
+  ...(replacing && {
+    replacing: { ...replacing, messageId: toLowerUuid(replacing.messageId) },
+  }),
+});
+
 /**
  * Attach or create: a message id becomes one turn, whatever is retried. New → a turn starts; running →
  * the same live stream; queued → waited with; done → the stored answer; abandoned → taken over. An edit
@@ -207,7 +216,7 @@ export async function sendMessage(
   given: SendRequest,
 ): Promise<SendHandle> {
   if (dependencies.shutdown.aborted) throw shuttingDownError('a message was refused');
-  const request = await withStoredIds(dependencies, given);
+  const request = withLowerIds(given);
   let isTorn = false;
   const beforeTurn = createBeforeTurn(dependencies, request);
   // Not `retry`: documents of two moments are read again, too, and `again` asks for that without a pause.

@@ -1,5 +1,5 @@
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
-import { toToolOutput } from '#shared/compaction/tool-output-mask.ts';
+import { toToolOutput } from '#shared/compaction/shorten-output.ts';
 import { firstTailSeq, readTurnRange } from '#shared/conversation/context/read-conversation.ts';
 import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
