@@ -48,7 +48,7 @@ export function condensedPart(part: Part): Part {
 // How a short form names the whole
 
 /** The call that gives a full text back: the least that names a blob. */
-export const pointerText = (name: string): string => `read_blob("${name}")`;
+const pointerText = (name: string): string => `read_blob("${name}")`;
 
 function marker(text: string, omitted: number, name: string | undefined): string {
   const readBack = name === undefined ? '.' : `; ${pointerText(name)} returns the full text.`;

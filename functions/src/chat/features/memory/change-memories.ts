@@ -4,7 +4,7 @@ import {
   type NewNote,
   type NoteContent,
 } from '#shared/memory/change-notes.ts';
-import type { Note, Notes } from '#shared/memory/note.ts';
+import type { Note } from '#shared/memory/note.ts';
 import { findById, toLowerUuid } from '#shared/uuid.ts';
 import type { Caller, Write } from '#shared/ports/ports.ts';
 import { changeNotes } from '#functions/memory/change-notes.ts';
