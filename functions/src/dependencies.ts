@@ -70,18 +70,21 @@ async function createShared(config: Config, overrides: Overrides, clocks: Clocks
     { jsonLogger },
     { withFiles },
     { promptFiles },
+    { createLedger },
   ] = await Promise.all([
     import('./adapters/system/memory-cache.ts'),
     import('./adapters/system/hmac-signer.ts'),
     import('./adapters/system/json-logger.ts'),
     import('./adapters/gemini/gemini-files.ts'),
     import('./models/models-in-use.ts'),
+    import('./quota/ledger.ts'),
   ]);
   const { clock } = clocks;
   const store = overrides.store ?? (await createStore(config, clocks.ofDatabase));
   const logger = overrides.logger ?? jsonLogger;
   const files = overrides.files ?? (await createFiles(config, clock));
   const model = overrides.model ?? (await createModel(config));
+  const randomness = overrides.randomness ?? { uuid: () => randomUUID() };
   const remotePolicy = createRemotePolicy({ store, clock, logger });
   return {
     config: Object.freeze({
@@ -102,7 +105,8 @@ async function createShared(config: Config, overrides: Overrides, clocks: Clocks
       modelReadsBucket: readsBucket(config),
       promptFiles: (name) => promptFiles({ remotePolicy }, name),
     }),
-    randomness: overrides.randomness ?? { uuid: () => randomUUID() },
+    randomness,
+    ledger: overrides.ledger ?? createLedger({ store, clock, randomness }),
     sha256,
     signer: overrides.signer ?? createHmacSigner(config.SNAPSHOT_KEYS),
     logger,

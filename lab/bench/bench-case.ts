@@ -16,6 +16,7 @@ type Unit =
   | 'documents'
   | 'conversations'
   | 'tokens'
+  | 'USD'
   | 'events/s'
   | '1/s';
 

@@ -7,11 +7,13 @@ import { planCases } from './cases/plan-size.ts';
 import { recallGroup } from './cases/recall-cost.ts';
 import { streamGroup } from './cases/stream-load.ts';
 import { turnGroup } from './cases/turn-cost.ts';
+import { usageGroup } from './cases/usage-cost.ts';
 import { workerGroup } from './cases/worker-load.ts';
 
 /** Everything that is measured, in the order of the report. */
 export const benchGroups = (): BenchGroup[] => [
   turnGroup(),
+  usageGroup(),
   recallGroup(),
   streamGroup(),
   workerGroup(),

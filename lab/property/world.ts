@@ -3,6 +3,7 @@ import { createMemoryCache } from '#functions/adapters/system/memory-cache.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import type { CompactionDependencies } from '#functions/worker/compaction/compaction-dependencies.ts';
 import { parseConfig } from '#functions/config.ts';
+import { createLedger } from '#functions/quota/ledger.ts';
 import { createModelHealth } from '#functions/models/model-health.ts';
 import { noQuota } from '#test/fakes/no-quota.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
@@ -143,7 +144,7 @@ export function createWorld(interleaving: Interleaving, options: WorldOptions = 
   const observed = { interleaving, store, journal, rewrite: options.rewrite };
   let identifiers = 0;
 
-  const shared = (server: Server, flow: Flow) => ({
+  const collaborators = (server: Server, flow: Flow) => ({
     config,
     store: observedStore(observed, server, flow),
     cache: server.cache,
@@ -158,6 +159,10 @@ export function createWorld(interleaving: Interleaving, options: WorldOptions = 
     publisher: bus.publisherOf(flow),
     shutdown: neverFires,
   });
+  const shared = (server: Server, flow: Flow) => {
+    const those = collaborators(server, flow);
+    return { ...those, ledger: createLedger(those) };
+  };
 
   return {
     store,

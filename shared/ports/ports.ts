@@ -71,6 +71,8 @@ export interface DocumentStore {
    */
   commit(writes: readonly Write[]): Promise<string[]>;
   query(query: Query): Promise<StoredDocument[]>;
+  /** Sum of a field over the documents of a collection; what is no number adds nothing. Billed as one read for each 1,000. */
+  sum(collection: string, field: string): Promise<number>;
   /**
    * Follows a collection: first the documents that are there, ordered by id (perhaps none), then those
    * that are created or changed, as it happens; ends when `signal` fires. A document may come twice,

@@ -1,6 +1,6 @@
 import type { Caller, ModelUsage, Write } from './ports.ts';
 
-/** What one call of the model is about to take of its user's quota. */
+/** What the first call of a turn is about to take of its user's quota. */
 export interface QuotaRequest {
   caller: Caller;
   /** With the message id and the attempt it names what is reserved: asked again, it is reserved once. */
@@ -11,11 +11,8 @@ export interface QuotaRequest {
   model: string;
   /** Tokens of the prompt. */
   estimatedTokens: number;
-  /**
-   * What the turn has taken before this call, `'nothing'` where it is known to be nothing: what is reserved is
-   * for all of it, and is refused where the day has no room for it. Absent: the first call of a turn.
-   */
-  taken?: ModelUsage | 'nothing';
+  /** A call that chooses the model may be made before; it is paid for out of what is reserved. */
+  isRouted?: boolean;
   /** The message was counted when its turn began to wait for the app. */
   isCounted?: boolean;
   /** Messages of the conversation whose turns nobody answers any more: what they hold is given back. */
@@ -32,28 +29,41 @@ export interface QuotaSpending {
   isMessage: boolean;
   /** A call may be billed and reported nothing: what the newest one was estimated at is spent, too. */
   isUnreported?: boolean;
+  /** What the choice of the model took. */
+  routing?: { tokens: number; costMicros: number } | undefined;
+  /** The turn is not there any more: perhaps its user was erased, of whom nothing is made anew. */
+  isGone?: boolean;
 }
 
+/** What one answer holds of its user's quota, in a document of its own: it stands from the moment it is given out. */
 export interface Reservation {
   /**
-   * Go into the batch that starts the turn, or into one of their own: with it the reservation stands. They
-   * are guarded by what was read: who loses asks anew.
+   * Holds what the next call of the turn may take, beside what the turn has taken before it. Throws
+   * USER_DAILY_TOKENS, USER_DAILY_USD, ANONYMOUS_LIMIT, GLOBAL_BUDGET, StoreUnavailableError.
    */
-  writes: readonly Write[];
+  renew(call: {
+    model: string;
+    estimatedTokens: number;
+    taken: ModelUsage | undefined;
+  }): Promise<void>;
   /**
    * Puts what was taken in the place of the reservation; to be called once, whatever became of the turn.
    * Never throws: what could not be settled expires.
    */
   settle(spending: QuotaSpending): Promise<void>;
+  /** The turn did not begin: nothing was reserved. In the place of `settle`; never throws. */
+  release(): Promise<void>;
 }
 
 export interface Quota {
   /**
-   * Asked before a turn starts; undefined where nothing is limited. Throws AppError RESOURCE_EXHAUSTED
-   * (USER_STREAMS, USER_RPM, USER_DAILY_MESSAGES, USER_DAILY_TOKENS, USER_DAILY_USD, ANONYMOUS_LIMIT,
-   * GLOBAL_BUDGET) with retryAfterMs, StoreUnavailableError.
+   * Reserves what an answer may take, before its turn starts. Who dies with it leaves it until the turn could have
+   * ended. Throws AppError RESOURCE_EXHAUSTED (USER_STREAMS, USER_RPM, USER_DAILY_MESSAGES, USER_DAILY_TOKENS,
+   * USER_DAILY_USD, ANONYMOUS_LIMIT, GLOBAL_BUDGET) with retryAfterMs, GuardLostError, StoreUnavailableError.
    */
-  reserve(request: QuotaRequest): Promise<Reservation | undefined>;
+  reserve(request: QuotaRequest): Promise<Reservation>;
+  /** Throws what `reserve` would throw now, and reserves nothing. */
+  refuse(request: QuotaRequest): Promise<void>;
   /**
    * For work that is no message (a compaction that somebody asks for). Throws USER_DAILY_USD or GLOBAL_BUDGET
    * where nothing is left of either, StoreUnavailableError.

@@ -8,6 +8,7 @@ import {
   noUsage,
   openAt,
   type OpenReservation,
+  countStreams,
   sumOfCosts,
   totalSpentMicros,
   type Usage,
@@ -23,6 +24,7 @@ export const OPEN_MAX = 500;
 /** What an answer asks for. */
 export interface Wanted {
   id: string;
+  conversation: string;
   attempt: number;
   tokens: number;
   costMicros: number;
@@ -30,6 +32,8 @@ export interface Wanted {
   isMore?: boolean;
   /** Its message stands among those of the day. */
   isCounted?: boolean;
+  /** Names the request that asks. */
+  holder: string;
 }
 
 export interface QuotaRefusal {
@@ -69,14 +73,17 @@ interface Asked {
 
 const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
 
-function streamsRefusal(others: readonly OpenReservation[], { limits, now }: Asked) {
+/** Of messages that one conversation gets at once one is answered: they have one place together. */
+function streamsRefusal(all: readonly OpenReservation[], { limits, wanted, now }: Asked) {
   const limit = limits.streams > 0 ? Math.min(limits.streams, OPEN_MAX) : OPEN_MAX;
-  if (others.length < limit) return undefined;
-  const soonest = Math.min(...others.map(({ until }) => until.getTime()));
+  const others = all.filter(({ conversation }) => conversation !== wanted.conversation);
+  const used = countStreams(others);
+  if (used < limit && all.length < OPEN_MAX) return undefined;
+  const soonest = Math.min(...all.map(({ until }) => until.getTime()));
   return {
     name: 'streams' as const,
     limit,
-    used: others.length,
+    used,
     reserved: 0,
     wanted: 1,
     resetTime: new Date(Math.max(soonest, now.getTime())),
@@ -192,16 +199,17 @@ export function decideReservation(asked: Asked): ReserveDecision {
   const openBefore = openAt(dayBefore, now);
   const others = open.filter(isOther);
   const othersBefore = openBefore.filter(isOther);
-  const isHeld = [...open, ...openBefore].some(({ id }) => id === wanted.id);
+  const same = [...open, ...openBefore].find(({ id }) => id === wanted.id);
   const refusal = wanted.isMore
     ? spendingRefusal(others, asked)
-    : isHeld
+    : same
       ? undefined
       : refusalOf(others, othersBefore, asked);
   if (refusal) return { kind: 'refused', refusal };
-  const { id, attempt, tokens, costMicros, isCounted } = wanted;
+  const { id, conversation, attempt, tokens, costMicros, isCounted, holder } = wanted;
   const until = new Date(now.getTime() + holdMs);
-  const begins = !isHeld && wanted.isMore !== true && limits.requestsPerMinute > 0;
+  const begins = !same && wanted.isMore !== true && limits.requestsPerMinute > 0;
+  const holders = same?.attempt === attempt ? same.holders : [];
   const begun = begunWithin(usage, now);
   const isMoved = othersBefore.length < openBefore.length;
   return {
@@ -211,10 +219,44 @@ export function decideReservation(asked: Asked): ReserveDecision {
       held: heldAt(usage.held, now),
       open: [
         ...others,
-        { id, attempt, tokens, costMicros, ...(isCounted === true && { isCounted }), until },
+        {
+          id,
+          conversation,
+          attempt,
+          tokens,
+          costMicros,
+          ...(isCounted === true && { isCounted }),
+          holders: [...new Set([...holders, holder])],
+          since: same?.since ?? now,
+          until,
+        },
       ],
       begun: begins ? [...begun, now] : begun,
     },
     ...(isMoved && { dayBefore: { ...dayBefore, open: othersBefore } }),
+  };
+}
+
+/**
+ * The figures once a request gives up what it reserved, because its turn did not begin: as if it had never asked, unless
+ * another one that brings the same message holds it, too.
+ */
+export function withoutHolder(
+  usage: Usage,
+  { id, attempt, holder }: Pick<Wanted, 'id' | 'attempt' | 'holder'>,
+): Usage {
+  const own = usage.open.find((open) => open.id === id && open.attempt === attempt);
+  if (!own?.holders.includes(holder)) return usage;
+  const holders = own.holders.filter((other) => other !== holder);
+  if (holders.length > 0)
+    return {
+      ...usage,
+      open: usage.open.map((open) => (open === own ? { ...own, holders } : open)),
+    };
+  const mine = usage.begun.findIndex((at) => at.getTime() === own.since.getTime());
+  return {
+    ...usage,
+    open: usage.open.filter((open) => open !== own),
+    begun: mine < 0 ? usage.begun : usage.begun.toSpliced(mine, 1),
   };
 }

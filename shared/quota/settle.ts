@@ -1,6 +1,6 @@
 import type { ModelUsage } from '../ports/ports.ts';
 import type { QuotaSpending } from '../ports/quota-ports.ts';
-import { openAt, type OpenReservation, type Usage, type WorkName } from './usage.ts';
+import { openAt, type OpenReservation, type Usage, type Work, type WorkName } from './usage.ts';
 
 /** What was taken, as the limits count it. */
 interface Taken {
@@ -34,21 +34,21 @@ export function takenBy(
   };
 }
 
-/** Whether a reservation stands in the document, even one whose time is over. */
-export const isReserved = (
-  { open }: Usage,
-  openReservation: Pick<OpenReservation, 'id' | 'attempt'>,
-): boolean =>
-  open.some(({ id, attempt }) => id === openReservation.id && attempt === openReservation.attempt);
+const addWork = (work: Work, more: Work): Work => ({
+  runs: work.runs + more.runs,
+  tokens: work.tokens + more.tokens,
+  costMicros: work.costMicros + more.costMicros,
+});
 
 /** The document once what was taken stands in the place of the reservation. */
 export function usageAfter(
   usage: Usage,
   openReservation: Pick<OpenReservation, 'id' | 'attempt'>,
-  { taken, now }: { taken: Taken; now: Date },
+  { taken, routing, now }: { taken: Taken; routing?: QuotaSpending['routing']; now: Date },
 ): Usage {
   return {
     ...usage,
+    routing: routing ? addWork(usage.routing, { runs: 1, ...routing }) : usage.routing,
     messages: usage.messages + taken.messages,
     tokens: usage.tokens + taken.tokens,
     costMicros: usage.costMicros + taken.costMicros,
@@ -64,10 +64,6 @@ export const usageAfterCall = (
   call: { work: WorkName; isMore: boolean; id: string; tokens: number; costMicros: number },
 ): Usage => ({
   ...usage,
-  [call.work]: {
-    runs: usage[call.work].runs + (call.isMore ? 0 : 1),
-    tokens: usage[call.work].tokens + call.tokens,
-    costMicros: usage[call.work].costMicros + call.costMicros,
-  },
+  [call.work]: addWork(usage[call.work], { ...call, runs: call.isMore ? 0 : 1 }),
   held: usage.held.filter(({ id }) => id !== call.id),
 });

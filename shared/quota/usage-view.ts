@@ -8,6 +8,7 @@ import {
   nextDay,
   noUsage,
   openAt,
+  countStreams,
   sumOfCosts,
   toDay,
   totalSpentMicros,
@@ -43,7 +44,7 @@ export function usageView(input: {
   const { usage, dayBefore = noUsage, limits, tier, now } = input;
   const { messages, tokens } = usage;
   const open = openAt(usage, now);
-  const streams = open.length + openAt(dayBefore, now).length;
+  const streams = countStreams([...open, ...openAt(dayBefore, now)]);
   const begun = [...begunWithin(dayBefore, now), ...begunWithin(usage, now)];
   const workView = (work: WorkName) => {
     const { runs, tokens: used, costMicros } = usage[work];

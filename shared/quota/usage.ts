@@ -34,11 +34,17 @@ const count = z.number().nonnegative().max(1e15).default(0);
 const reservationSchema = z.object({
   /** `reservationId` */
   id: z.string(),
+  /** Hash of its conversation, which answers one message at a time. */
+  conversation: z.string(),
   attempt: z.number().int().positive(),
   tokens: count,
   costMicros: count,
   /** Its message stands among those of the day. */
   isCounted: z.boolean().optional(),
+  /** Who reserved it: requests that bring the same message at once share it, and all but one give it up. */
+  holders: z.array(z.string()),
+  /** When it was made, as it stands in `begun`. */
+  since: z.date(),
   /** A reservation that is not settled by then is nobody's. */
   until: z.date(),
 });
@@ -47,7 +53,7 @@ const reservationSchema = z.object({
 export type OpenReservation = z.infer<typeof reservationSchema>;
 
 /** What one call of a model that answers no message may cost until it is settled. */
-export const heldSchema = z.object({
+const heldSchema = z.object({
   /** Drawn for the call. */
   id: z.string(),
   costMicros: count,
@@ -55,7 +61,7 @@ export const heldSchema = z.object({
   until: z.date(),
 });
 
-export type HeldCost = z.infer<typeof heldSchema>;
+type HeldCost = z.infer<typeof heldSchema>;
 
 const workSchema = z
   .object({
@@ -64,6 +70,8 @@ const workSchema = z
     costMicros: count,
   })
   .prefault({});
+
+export type Work = z.infer<typeof workSchema>;
 
 /** `quotas/{uid}/usage/{day}`: what a user has taken on a day (UTC) and what is on its way. It names no content. */
 const usageSchema = z.object({
@@ -81,6 +89,8 @@ const usageSchema = z.object({
   held: z.array(heldSchema).default([]),
   /** Turns that began in the last minute, the oldest first. */
   begun: z.array(z.date()).default([]),
+  /** Ids of the newest batches that wrote it: who misses a reply finds here whether it was applied. */
+  batches: z.array(z.string()).default([]),
 });
 
 export type Usage = z.infer<typeof usageSchema>;
@@ -115,6 +125,19 @@ export const totalSpentMicros = (usage: Usage): number =>
   usage.routing.costMicros +
   usage.condensing.costMicros;
 
+/** How many ids of batches are kept. */
+const BATCHES_KEPT = 8;
+
+/** The figures as a batch leaves them that has an id. */
+export const withBatch = (usage: Usage, id: string): Usage => ({
+  ...usage,
+  batches: [...usage.batches, id].slice(-BATCHES_KEPT),
+});
+
+/** Whether anything is on its way at a time. */
+export const isBusy = (usage: Usage, now: Date): boolean =>
+  openAt(usage, now).length > 0 || heldAt(usage.held, now).length > 0;
+
 /** Names the reservation of a message by a hash, for it may outlive the message and its conversation. */
 export const reservationId = (
   sha256: Sha256,
@@ -124,6 +147,10 @@ export const reservationId = (
 /** What is on its way at a time. */
 export const openAt = ({ open }: Usage, now: Date): OpenReservation[] =>
   open.filter(({ until }) => until > now);
+
+/** How many of them can be answered at once. */
+export const countStreams = (open: readonly Pick<OpenReservation, 'conversation'>[]): number =>
+  new Set(open.map(({ conversation }) => conversation)).size;
 
 /** How many messages of the day they hold: one that has waited for the app is counted already. */
 export const heldMessages = (open: readonly OpenReservation[]): number =>

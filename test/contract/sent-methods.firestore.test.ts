@@ -30,6 +30,7 @@ const uses: Readonly<Record<keyof DocumentStore, (store: DocumentStore) => Promi
   commit: (store) => store.commit([{ op: 'create', path: 'users/u/turns/t', fields: { a: 1 } }]),
   get: (store) => store.get(['users/u/turns/t']),
   query: (store) => store.query({ collection: 'users/u/turns', limit: 1 }),
+  sum: (store) => store.sum('users/u/turns', 'a'),
   watch: async (store) => {
     const changes = store.watch('users/u/turns', new AbortController().signal);
     for await (const first of changes) if (first.length > 0) break;

@@ -50,7 +50,7 @@ const hidden: { name: string; path: (conversationId: string) => string }[] = [
   { name: 'the usage of a user', path: () => usagePath('ann', '2026-01-02') },
   { name: 'a device of a user', path: () => devicePath('ann', 'phone') },
   { name: 'the notes about a user', path: () => notesPath('ann') },
-  { name: 'the budget', path: () => budgetShardPath('2026-01-02', 1) },
+  { name: 'the budget', path: () => budgetShardPath('2026-01-02', 'instance-1') },
   { name: 'a spent App Check token', path: () => spentAppCheckTokenPath('ab') },
   { name: 'the configuration', path: () => 'config/compaction' },
   { name: 'a document that nobody knows', path: () => 'other/ann' },

@@ -1,8 +1,15 @@
-import type { Quota } from '#shared/ports/quota-ports.ts';
+import type { Quota, Reservation } from '#shared/ports/quota-ports.ts';
+
+const nothing: Reservation = {
+  renew: () => Promise.resolve(),
+  settle: () => Promise.resolve(),
+  release: () => Promise.resolve(),
+};
 
 /** Nothing is counted and nothing refused. */
 export const noQuota: Quota = {
-  reserve: () => Promise.resolve(undefined),
+  reserve: () => Promise.resolve(nothing),
+  refuse: () => Promise.resolve(),
   refuseSpent: () => Promise.resolve(),
   create: () => Promise.resolve([]),
   openStream: () => () => undefined,

@@ -97,6 +97,7 @@ const sends: Scenario[] = [
   {
     name: 'a send that crosses the threshold',
     points: [
+      'turn-reserved',
       'turn-started',
       'before-flush',
       'flushed',

@@ -100,11 +100,12 @@ export function withFault(
         quota: {
           ...noQuota,
           // Before it is stored there is quota left.
-          reserve: async ({ messageId }) => {
-            if (messageId !== scenario.refusedMessageId) return undefined;
+          reserve: async (asked) => {
+            const { messageId } = asked;
+            if (messageId !== scenario.refusedMessageId) return noQuota.reserve(asked);
             const [stored] = await shared.store.get([messageGuardPath(CONVERSATION, messageId)]);
             if (stored) throw refused();
-            return undefined;
+            return noQuota.reserve(asked);
           },
         },
       };

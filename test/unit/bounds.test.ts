@@ -5,7 +5,6 @@ import { createAccountRevocationCheck } from '#functions/adapters/auth/account-r
 import { createMemoryCache } from '#functions/adapters/system/memory-cache.ts';
 import { createSubscribers } from '#functions/chat/turns/live/live-turn.ts';
 import { createPausingGenerator, MODELS_REMEMBERED_MAX } from '#functions/models/model-health.ts';
-import { createOneAtATime } from '#functions/lib/promises.ts';
 import { createOpenStreams } from '#functions/quota/open-streams.ts';
 import { createMemoryBus } from '#infra/local/embedded/memory-bus.ts';
 import {
@@ -127,27 +126,6 @@ test('the console holds a hundred lines until the list is complete, and counts d
   expect(written).toHaveLength(HELD_LINES_MAX + 1);
   expect(written[0]).toBe('(5 earlier lines left out)\n');
   expect(written[1]).toContain('line 6');
-});
-
-test('the write queue forgets writers that have finished', async () => {
-  const oneAtATime = createOneAtATime();
-  const order: number[] = [];
-  const work = (n: number) =>
-    oneAtATime('k', async () => {
-      await Promise.resolve();
-      order.push(n);
-    });
-  await Promise.all(Array.from({ length: 100 }, (_, i) => work(i)));
-
-  expect(order).toEqual(Array.from({ length: 100 }, (_, i) => i));
-  // Nobody is waited for any more: work begins in the same turn of the event loop.
-  let isBegun = false;
-  void oneAtATime('k', () => {
-    isBegun = true;
-    return Promise.resolve();
-  });
-  await Promise.resolve();
-  expect(isBegun).toBe(true);
 });
 
 test('streams that were never closed stop counting after their maximum duration', () => {

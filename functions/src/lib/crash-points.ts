@@ -11,6 +11,7 @@ export const chatCrashPoints = {
   'queued-turn-failed': 'The turn of a waiting message came, and it is stored why it cannot begin.',
   'turns-interrupted': 'The turns in a message’s way were asked to stop; nothing of it is stored.',
   'replacement-begun': 'An edit has begun; nobody was told of the compaction that it needs.',
+  'turn-reserved': 'What the turn may take is reserved; nothing of it is stored.',
   'turn-started': 'The turn stands in the store; the model has not been asked.',
   'before-flush': 'Frames wait for their chunk; readers of this instance have seen them.',
   flushed: 'A chunk and the lease are stored.',

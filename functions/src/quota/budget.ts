@@ -1,165 +1,227 @@
-import { budgetShardPath } from '#shared/conversation/documents/paths.ts';
-import { toDay, nextDay } from '#shared/quota/usage.ts';
-import { spendRefusal } from '#shared/quota/spend-decision.ts';
+import { budgetCollection, budgetShardPath } from '#shared/conversation/documents/paths.ts';
+import { GuardLostError } from '#shared/errors.ts';
+import type { Clock, DocumentStore, Randomness } from '#shared/ports/ports.ts';
 import { globalBudgetError } from '#shared/quota/quota-error.ts';
-import type {
-  Clock,
-  DocumentStore,
-  Randomness,
-  StoredDocument,
-  Write,
-} from '#shared/ports/ports.ts';
-import { shardPaths, shardWrite, sumOfShards } from './budget-shards.ts';
-import { BUDGET_CACHE_MS, BUDGET_SHARDS, BUDGET_WRITE_EVERY_MS } from './quota-settings.ts';
+import { spendRefusal, type SpendRefusal } from '#shared/quota/spend-decision.ts';
+import { nextDay, sumOfCosts, toDay, usageExpiry } from '#shared/quota/usage.ts';
+import { ABORT_REASON } from '../lib/abortable.ts';
 
-/** What is to be added to a shard now. */
-interface BudgetPart {
-  path: string;
-  day: string;
-  costMicros: number;
+/** A sum of what the others spend that is as old as this is read again before a call begins, ms. */
+const FRESH_MS = 5_000;
+
+/**
+ * While its calls are on their way an instance writes what they cost and reads the sum so often, ms: then no call waits
+ * for that. With the age of a sum that makes nine seconds until all know what one has begun.
+ */
+const EVERY_MS = 4_000;
+
+/** What one call holds of the budget. */
+export interface BudgetHold {
+  /** Puts what the call took in the place of what it held. Never rejects. */
+  settle(costMicros: number): Promise<void>;
 }
 
-/** What of the day's dollars is one user's, millionths. */
-interface OwnSpending {
-  /** Settled. */
-  usedMicros: number;
-  /** Held by answers on their way. */
-  heldMicros: number;
-  /** What the next call may take. */
-  wantedMicros: number;
-}
-
-/** What all users together have cost on a day, in shards so that instances that write at once do not meet. */
+/** What all users together may spend on a day, millionths of a dollar; a limit of 0 is none. */
 export interface Budget {
-  /** Whether there is one: else nothing is written. */
-  isLimited: boolean;
-  /**
-   * Throws GLOBAL_BUDGET where nothing is left, or too little beside what is on its way; StoreUnavailableError. No
-   * user alone can pass it by more than one call, for what is their own is never taken from memory.
-   */
-  refuseSpent(own: OwnSpending): Promise<void>;
-  /**
-   * Counts a cost here, where it is known at once. Returns what is to be written with it; undefined where the budget
-   * was written a moment ago: then a later cost carries it. What nobody carries before the process ends is not counted.
-   */
-  take(day: string, costMicros: number): BudgetPart | undefined;
-  /** A part that could not be written: a later cost carries it. */
-  giveBack(part: BudgetPart): void;
-  /** Adds a part to its shard as it was read. */
-  write(part: BudgetPart, document: StoredDocument | undefined): Write;
+  /** Holds what a call may cost. Throws GLOBAL_BUDGET, StoreUnavailableError. */
+  hold(limitMicros: number, costMicros: number): Promise<BudgetHold>;
+  /** Whether nothing is left. Throws StoreUnavailableError. */
+  isSpent(limitMicros: number): Promise<boolean>;
 }
 
-interface BudgetDependencies {
-  store: Pick<DocumentStore, 'get' | 'commit'>;
-  clock: Pick<Clock, 'now'>;
-  randomness: Randomness;
-}
-
-/** Sums of the shards, millionths of a dollar, and when they were read. */
-interface Known {
-  day: string;
-  usedMicros: number;
+/** The document of an instance. */
+interface Figures {
+  /** Settled and held. */
+  costMicros: number;
   heldMicros: number;
-  readAtMs: number;
 }
 
-/** Far from the limit a cost may be written a little later, and a sum be old: as many such calls would still fit. */
-export const CALLS_OF_HEADROOM = 100;
+const NO_FIGURES: Figures = { costMicros: 0, heldMicros: 0 };
 
-/** The budget as this instance knows it. */
-interface BudgetState {
-  dependencies: BudgetDependencies;
-  /** 0 = no limit. */
-  limitMicros: number;
-  known: Known | undefined;
-  reading: Promise<Known> | undefined;
-  /** Costs that the next write takes along. */
-  carried: { day: string; costMicros: number };
-  writtenAtMs: number;
+interface State {
+  store: Pick<DocumentStore, 'commit' | 'sum'>;
+  clock: Clock;
+  /** Names this instance. */
+  instance: string;
+  day: string;
+  settledMicros: number;
+  /** Calls of this instance that are on their way. */
+  calls: Set<{ costMicros: number }>;
+  /** What the store has of this instance. */
+  stored: Figures;
+  isStored: boolean;
+  /** What other instances have spent and hold; undefined: not read on this day. */
+  others: { costMicros: number; readAtMs: number } | undefined;
+  /** The newest write. Never rejects. */
+  writing: Promise<void>;
+  reading: Promise<void> | undefined;
+  /** Ends the watch; present while calls are on their way. */
+  watch: AbortController | undefined;
 }
 
-const carriedOn = ({ carried }: BudgetState, day: string) =>
-  carried.day === day ? carried.costMicros : 0;
-
-async function read(state: BudgetState, now: Date): Promise<Known> {
+/** Calls that are on their way at midnight belong to the new day. */
+function turnDay(state: State): Date {
+  const now = state.clock.now();
   const day = toDay(now);
-  const sum = sumOfShards(await state.dependencies.store.get(shardPaths(day)), now);
-  return (state.known = {
-    day,
-    usedMicros: sum.usedMicros + carriedOn(state, day),
-    heldMicros: sum.heldBesideLargestMicros,
-    readAtMs: now.getTime(),
+  const newDay = { day, settledMicros: 0, stored: NO_FIGURES, isStored: false, others: undefined };
+  if (state.day !== day) Object.assign(state, newDay);
+  return now;
+}
+
+/** No guard is needed: nobody else writes the document of this instance. */
+async function writeOwn(state: State): Promise<void> {
+  const now = turnDay(state);
+  const { day, settledMicros, calls, stored, isStored, instance } = state;
+  const heldMicros = sumOfCosts([...calls]);
+  const figures = { costMicros: settledMicros + heldMicros, heldMicros };
+  if (figures.costMicros === stored.costMicros && heldMicros === stored.heldMicros) return;
+  const path = budgetShardPath(day, instance);
+  const fields = { schemaVersion: 1, ...figures, expireTime: usageExpiry(now) };
+  try {
+    await state.store.commit([
+      isStored
+        ? { op: 'update', path, fields, guard: { exists: true } }
+        : { op: 'create', path, fields },
+    ]);
+    if (state.day === day) Object.assign(state, { stored: figures, isStored: true });
+  } catch (error) {
+    // What could not be written goes with the next figures.
+    if (!(error instanceof GuardLostError) || isStored || state.day !== day) return;
+    // The reply to an earlier creation was lost.
+    state.isStored = true;
+    await writeOwn(state);
+  }
+}
+
+/** One after the other, so that the newest figures stay. */
+const write = (state: State): Promise<void> =>
+  (state.writing = state.writing.then(() => writeOwn(state)));
+
+async function readOthers(state: State): Promise<void> {
+  // Only then it is known how much of the sum is our own.
+  await state.writing;
+  const now = turnDay(state);
+  const { day, stored } = state;
+  const sumMicros = await state.store.sum(budgetCollection(day), 'costMicros');
+  const costMicros = Math.max(0, sumMicros - stored.costMicros);
+  if (state.day === day) state.others = { costMicros, readAtMs: now.getTime() };
+}
+
+const read = (state: State): Promise<void> =>
+  (state.reading ??= readOthers(state).finally(() => (state.reading = undefined)));
+
+async function readUnlessFresh(state: State): Promise<void> {
+  const nowMs = turnDay(state).getTime();
+  const { others } = state;
+  if (!others || Math.abs(nowMs - others.readAtMs) >= FRESH_MS) await read(state);
+}
+
+/** Writes and reads until no call is on its way. */
+async function watch(state: State, { signal }: AbortController): Promise<void> {
+  for (;;) {
+    await state.clock.wait(EVERY_MS, signal);
+    if (signal.aborted) return;
+    await write(state);
+    // Who needs the sum reads it again.
+    await read(state).catch(() => undefined);
+  }
+}
+
+const spentMicros = ({ others, settledMicros }: State) => (others?.costMicros ?? 0) + settledMicros;
+
+/** Enters a call, unless it does not fit. */
+function enter(
+  state: State,
+  call: { costMicros: number },
+  limitMicros: number,
+): SpendRefusal | undefined {
+  const refusal = spendRefusal({
+    limitMicros,
+    usedMicros: spentMicros(state),
+    heldMicros: sumOfCosts([...state.calls]),
+    wantedMicros: call.costMicros,
+  });
+  if (!refusal) state.calls.add(call);
+  return refusal;
+}
+
+/** Whether what is missing is only held by calls of other instances. */
+async function isHeldByOthers(state: State, limitMicros: number): Promise<boolean> {
+  const sumMicros = await state.store.sum(budgetCollection(state.day), 'heldMicros');
+  return spentMicros(state) - (sumMicros - state.stored.heldMicros) < limitMicros;
+}
+
+async function refusalError(state: State, refusal: SpendRefusal, limitMicros: number) {
+  const isHeld = refusal === 'held' || (await isHeldByOthers(state, limitMicros));
+  const now = state.clock.now();
+  return globalBudgetError({
+    kind: isHeld ? 'held' : 'spent',
+    resetTime: nextDay(now),
+    now,
+    spentMicros: spentMicros(state),
   });
 }
 
-async function current(state: BudgetState, now: Date): Promise<Known> {
-  const { known } = state;
-  const isFresh =
-    known?.day === toDay(now) && Math.abs(now.getTime() - known.readAtMs) < BUDGET_CACHE_MS;
-  if (isFresh) return known;
-  state.reading ??= read(state, now).finally(() => (state.reading = undefined));
-  return state.reading;
+async function settle(
+  state: State,
+  call: { costMicros: number },
+  costMicros: number,
+): Promise<void> {
+  turnDay(state);
+  state.calls.delete(call);
+  state.settledMicros += costMicros;
+  if (state.calls.size > 0) return;
+  state.watch?.abort(ABORT_REASON);
+  state.watch = undefined;
+  await write(state);
 }
 
-async function refuseSpent(state: BudgetState, own: OwnSpending): Promise<void> {
-  const { limitMicros } = state;
-  if (limitMicros === 0) return;
-  const now = state.dependencies.clock.now();
-  const before = await current(state, now);
-  const ownMicros = own.usedMicros + own.heldMicros + own.wantedMicros;
-  if (before.usedMicros + before.heldMicros + ownMicros < limitMicros) return;
-  const { usedMicros, heldMicros } = await read(state, now);
-  const spending = { limitMicros, usedMicros, heldMicros: heldMicros + own.heldMicros };
-  const kind = spendRefusal({ ...spending, wantedMicros: own.wantedMicros });
-  if (kind)
-    throw globalBudgetError({ kind, resetTime: nextDay(now), now, spentMicros: usedMicros });
-}
-
-const anyShardPath = (randomness: Randomness, day: string) =>
-  budgetShardPath(day, Number.parseInt(randomness.uuid().slice(0, 7), 16) % BUDGET_SHARDS);
-
-const isFarAfter = ({ known, limitMicros }: BudgetState, day: string, costMicros: number) =>
-  known?.day === day && known.usedMicros + CALLS_OF_HEADROOM * costMicros < limitMicros;
-
-function take(state: BudgetState, day: string, costMicros: number): BudgetPart | undefined {
-  const { clock, randomness } = state.dependencies;
-  const { known } = state;
-  if (known?.day === day) state.known = { ...known, usedMicros: known.usedMicros + costMicros };
-  const sumMicros = carriedOn(state, day) + costMicros;
-  const nowMs = clock.now().getTime();
-  const isJustWritten = Math.abs(nowMs - state.writtenAtMs) < BUDGET_WRITE_EVERY_MS;
-  if (isJustWritten && isFarAfter(state, day, costMicros)) {
-    state.carried = { day, costMicros: sumMicros };
-    return undefined;
+async function hold(state: State, limitMicros: number, costMicros: number): Promise<BudgetHold> {
+  const call = { costMicros };
+  await readUnlessFresh(state);
+  if (enter(state, call, limitMicros)) {
+    await read(state);
+    const refusal = enter(state, call, limitMicros);
+    if (refusal) throw await refusalError(state, refusal, limitMicros);
   }
-  state.writtenAtMs = nowMs;
-  state.carried = { day, costMicros: 0 };
-  return { path: anyShardPath(randomness, day), day, costMicros: sumMicros };
+  if (!state.watch) {
+    state.watch = new AbortController();
+    void watch(state, state.watch);
+  }
+  return { settle: (takenMicros) => settle(state, call, takenMicros) };
 }
+
+const noHold: BudgetHold = { settle: () => Promise.resolve() };
 
 /**
- * The budget of the deployment; `limitMicros` 0 = no limit. The sum of the shards is read once in 10 s, and anew
- * wherever that sum and all that a user has of the day might reach the limit. It can be overspent by the answers of
- * others that are on their way then.
+ * The budget of the deployment. Each instance has a document of the day that says what its calls have cost and hold; a
+ * call begins where the sum leaves room. What an instance holds that dies counts as spent until the day ends.
  */
-export function createBudget(dependencies: BudgetDependencies, limitMicros: number): Budget {
-  const state: BudgetState = {
-    dependencies,
-    limitMicros,
-    known: undefined,
+export function createBudget(
+  dependencies: Pick<State, 'store' | 'clock'> & { randomness: Randomness },
+): Budget {
+  const { store, clock, randomness } = dependencies;
+  const state: State = {
+    store,
+    clock,
+    instance: randomness.uuid(),
+    day: '',
+    settledMicros: 0,
+    calls: new Set(),
+    stored: NO_FIGURES,
+    isStored: false,
+    others: undefined,
+    writing: Promise.resolve(),
     reading: undefined,
-    carried: { day: '', costMicros: 0 },
-    writtenAtMs: -Infinity,
+    watch: undefined,
   };
   return {
-    isLimited: limitMicros > 0,
-    refuseSpent: (own) => refuseSpent(state, own),
-    take: (day, costMicros) => take(state, day, costMicros),
-    giveBack: ({ day, costMicros }) => {
-      if (state.carried.day === day)
-        state.carried = { day, costMicros: state.carried.costMicros + costMicros };
+    hold: async (limitMicros, costMicros) =>
+      limitMicros === 0 ? noHold : hold(state, limitMicros, costMicros),
+    isSpent: async (limitMicros) => {
+      if (limitMicros === 0) return false;
+      await readUnlessFresh(state);
+      return spentMicros(state) >= limitMicros && !(await isHeldByOthers(state, limitMicros));
     },
-    write: ({ path, costMicros }, document) =>
-      shardWrite({ path, document }, { addMicros: costMicros }, dependencies.clock.now()),
   };
 }

@@ -1,3 +1,4 @@
+import { failureReason } from '#functions/lib/failure-reason.ts';
 import { reportedCall } from '#shared/models/find-price.ts';
 import { usagePath } from '#shared/conversation/documents/paths.ts';
 import type {
@@ -10,109 +11,230 @@ import type {
   Write,
 } from '#shared/ports/ports.ts';
 import { decideCreation } from '#shared/quota/creation-decision.ts';
-import type { Quota, QuotaRequest, Reservation } from '#shared/ports/quota-ports.ts';
-import {
-  countedDays,
-  decodeUsage,
-  openAt,
-  reservationId,
-  sumOfCosts,
-  toDay,
-  totalSpentMicros,
-} from '#shared/quota/usage.ts';
-import type { QuotaLimits } from '#shared/quota/limits.ts';
+import type { Quota, QuotaRequest, QuotaSpending, Reservation } from '#shared/ports/quota-ports.ts';
+import { countedDays, decodeUsage, noUsage, reservationId, toDay } from '#shared/quota/usage.ts';
+import { hasLimits, type QuotaSettings } from '#shared/quota/limits.ts';
 import { quotaError } from '#shared/quota/quota-error.ts';
-import { countedTokens } from '#shared/quota/settle.ts';
-import { decideReservation, spentRefusal, type Wanted } from '#shared/quota/reserve-decision.ts';
+import { countedTokens, takenBy, usageAfter } from '#shared/quota/settle.ts';
+import {
+  decideReservation,
+  spentRefusal,
+  type Wanted,
+  withoutHolder,
+} from '#shared/quota/reserve-decision.ts';
 import { QUEUE_MAX } from '#shared/conversation/decisions/queue-decision.ts';
 import type { Config } from '../config.ts';
-import { callCostMicros, groundingTools } from '../models/models-in-use.ts';
-import { createBudget } from './budget.ts';
-import { createOneAtATime } from '../lib/promises.ts';
+import { answeringModel, callCostMicros, groundingTools } from '../models/models-in-use.ts';
+import type { BudgetHold } from './budget.ts';
+import type { Ledger } from './ledger.ts';
 import { createOpenStreams } from './open-streams.ts';
 import { quotaSettings, RESERVED_ANSWER_TOKENS, reservationHoldMs } from './quota-settings.ts';
-import { settleTurn, type SettleDependencies } from './settle-turn.ts';
-import { usageWrite } from './commit-usage.ts';
+import { usageWrite } from './usage-documents.ts';
 
 export interface QuotaDependencies {
   config: Config;
-  store: DocumentStore;
+  store: Pick<DocumentStore, 'get'>;
+  ledger: Ledger;
   clock: Clock;
   randomness: Randomness;
   logger: Logger;
   sha256: Sha256;
 }
 
-type Counting = QuotaDependencies & SettleDependencies;
+interface Counting extends QuotaDependencies {
+  settings: QuotaSettings;
+}
 
 /** When to come back when as many streams are open as may be, ms. */
 const STREAMS_RETRY_MS = 5_000;
 
-/** What an answer holds until it is settled, and its next call alone. */
-function wantedBy({ config, sha256 }: Counting, request: QuotaRequest) {
-  const { attempt, model, estimatedTokens, taken, isCounted } = request;
+/** What the choice of a model is taken to need at most, tokens: five messages of 2,000 characters, and a sentence. */
+const ROUTING_TOKENS = { promptTokens: 6_000, outputTokens: 512 };
+
+/** What a call of the model is about to take. */
+type Call = Pick<QuotaRequest, 'model' | 'estimatedTokens'>;
+
+/** What a call is estimated at: its whole prompt uncached, and a short answer. */
+function estimateOf(config: Config, { model, estimatedTokens }: Call) {
   // How often a model searches it does not say before: one search is held.
   const searches = groundingTools(config, { model }).grounding?.includes('search') ? 1 : 0;
   const call = { model, promptTokens: estimatedTokens, cachedTokens: 0, searches };
-  const estimate = {
+  return {
     tokens: estimatedTokens + RESERVED_ANSWER_TOKENS,
     costMicros: callCostMicros(config, { ...call, outputTokens: RESERVED_ANSWER_TOKENS }),
   };
-  const usage = taken === 'nothing' ? undefined : taken;
-  const before = usage && {
-    tokens: countedTokens(usage),
-    costMicros: callCostMicros(config, reportedCall(model, usage)),
-  };
-  const wanted: Wanted = {
-    id: reservationId(sha256, request),
-    attempt,
-    tokens: (before?.tokens ?? 0) + estimate.tokens,
-    costMicros: (before?.costMicros ?? 0) + estimate.costMicros,
-    ...(taken !== undefined && { isMore: true }),
-    ...(isCounted === true && { isCounted }),
-  };
-  return { wanted, estimate };
 }
 
-async function reserve(
-  counting: Counting,
-  { request, limits }: { request: QuotaRequest; limits: QuotaLimits },
-): Promise<Reservation> {
-  const { store, clock, config, budget, sha256 } = counting;
+/** What the choice of a model costs at most, millionths of a dollar. */
+function routingMicros(config: Config, { isRouted }: QuotaRequest): number {
+  if (isRouted !== true) return 0;
+  const model = answeringModel(config, config.ROUTING_CLASSIFIER_MODEL);
+  return callCostMicros(config, { model, cachedTokens: 0, ...ROUTING_TOKENS });
+}
+
+/** An answer, and the document in which it is reserved. */
+interface Reserving {
+  request: QuotaRequest;
+  wanted: Wanted;
+  day: string;
+}
+
+/** Enters what is wanted into the figures of the user. Throws quota reasons, GuardLostError, StoreUnavailableError. */
+function enter(counting: Counting, { request, wanted, day }: Reserving): Promise<void> {
+  const { clock, config, ledger, sha256, settings } = counting;
   const { caller, conversationId, abandoned = [] } = request;
   const holdMs = reservationHoldMs(config);
-  const [day, yesterday] = countedDays(clock.now(), holdMs);
-  const path = usagePath(caller.uid, day);
-  const pathBefore = yesterday && usagePath(caller.uid, yesterday);
-  const [document, documentBefore] = await store.get([path, ...(pathBefore ? [pathBefore] : [])]);
-  const now = clock.now();
-  const { wanted, estimate } = wantedBy(counting, request);
-  const usage = decodeUsage(document);
-  const others = openAt(usage, now).filter(({ id }) => id !== wanted.id);
-  await budget.refuseSpent({
-    usedMicros: totalSpentMicros(usage),
-    heldMicros: sumOfCosts(others),
-    wantedMicros: wanted.costMicros,
+  const [, before] = countedDays(clock.now(), holdMs);
+  const dayBefore = before === day ? undefined : before;
+  return ledger.usage.change(caller.uid, {
+    days: [day, ...(dayBefore === undefined ? [] : [dayBefore])],
+    decide: (usageOf) => {
+      const decision = decideReservation({
+        usage: usageOf(day) ?? noUsage,
+        dayBefore: dayBefore === undefined ? undefined : usageOf(dayBefore),
+        limits: settings.byTier[caller.tier],
+        wanted,
+        abandoned: abandoned.map((messageId) =>
+          reservationId(sha256, { conversationId, messageId }),
+        ),
+        holdMs,
+        now: clock.now(),
+      });
+      if (decision.kind === 'refused') throw quotaError(decision.refusal, caller.tier);
+      const usage = { [day]: decision.usage };
+      if (dayBefore !== undefined && decision.dayBefore) usage[dayBefore] = decision.dayBefore;
+      return { result: undefined, usage };
+    },
   });
+}
+
+const wantedBy = (
+  { config, randomness, sha256 }: Counting,
+  request: QuotaRequest,
+): Wanted & { estimate: ReturnType<typeof estimateOf> } => {
+  const estimate = estimateOf(config, request);
+  return {
+    id: reservationId(sha256, request),
+    conversation: sha256(request.conversationId),
+    attempt: request.attempt,
+    holder: randomness.uuid(),
+    tokens: estimate.tokens,
+    costMicros: estimate.costMicros + routingMicros(config, request),
+    ...(request.isCounted === true && { isCounted: true }),
+    estimate,
+  };
+};
+
+/** Puts what was taken into the figures. An absent document went with its user, or was none yet where nothing is limited. */
+async function settle(
+  counting: Counting,
+  { request, wanted, day }: Reserving,
+  input: { spending: QuotaSpending; taken: ReturnType<typeof takenBy> },
+): Promise<void> {
+  const { clock, ledger, logger, settings } = counting;
+  const { spending, taken } = input;
+  const mayCreate = !hasLimits(settings) && spending.isGone !== true;
+  try {
+    await ledger.usage.change(request.caller.uid, {
+      days: [day],
+      decide: (usageOf) => {
+        const usage = usageOf(day) ?? (mayCreate ? noUsage : undefined);
+        if (!usage) return { result: undefined };
+        const after = usageAfter(usage, wanted, {
+          taken,
+          routing: spending.routing,
+          now: clock.now(),
+        });
+        return { result: undefined, usage: { [day]: after } };
+      },
+    });
+  } catch (error) {
+    const reason = failureReason(error);
+    logger.log('WARNING', 'quota_not_settled', { day, tokens: taken.tokens, reason });
+  }
+}
+
+/** Gives back what was reserved for a turn that did not begin. What cannot be given back expires. */
+async function release({ ledger }: Counting, { request, wanted, day }: Reserving): Promise<void> {
+  const change = ledger.usage.change(request.caller.uid, {
+    days: [day],
+    decide: (usageOf) => {
+      const usage = usageOf(day);
+      return {
+        result: undefined,
+        ...(usage && { usage: { [day]: withoutHolder(usage, wanted) } }),
+      };
+    },
+  });
+  await change.catch(() => undefined);
+}
+
+async function reserve(counting: Counting, request: QuotaRequest): Promise<Reservation> {
+  const { clock, config, ledger, settings } = counting;
+  const { globalCostMicrosPerDay } = settings;
+  const isLimited = hasLimits(settings);
+  const { estimate: first, ...wanted } = wantedBy(counting, request);
+  const reserving: Reserving = { request, wanted, day: toDay(clock.now()) };
+  const holds: BudgetHold[] = [];
+  /** The first call that holds takes the cost of all. */
+  const settleHolds = (costMicros: number) =>
+    Promise.all(holds.map((hold, index) => hold.settle(index === 0 ? costMicros : 0)));
+  let estimate = first;
+  const holdAndEnter = async (next: Reserving, costMicros: number) => {
+    holds.push(await ledger.budget.hold(globalCostMicrosPerDay, costMicros));
+    await enter(counting, next);
+  };
+  if (isLimited)
+    try {
+      await holdAndEnter(reserving, wanted.costMicros);
+    } catch (error) {
+      await settleHolds(0);
+      throw error;
+    }
+  return {
+    renew: async ({ taken, ...call }) => {
+      const next = estimateOf(config, call);
+      const takenMicros = taken ? callCostMicros(config, reportedCall(call.model, taken)) : 0;
+      const more: Wanted = {
+        ...wanted,
+        tokens: (taken ? countedTokens(taken) : 0) + next.tokens,
+        costMicros: takenMicros + next.costMicros,
+        isMore: true,
+      };
+      if (isLimited) await holdAndEnter({ ...reserving, wanted: more }, next.costMicros);
+      estimate = next;
+    },
+    settle: async (spending) => {
+      const taken = takenBy(spending, estimate);
+      const costMicros = taken.costMicros + (spending.routing?.costMicros ?? 0);
+      await Promise.all([
+        settle(counting, reserving, { spending, taken }),
+        settleHolds(costMicros),
+      ]);
+    },
+    release: async () => {
+      if (isLimited) await Promise.all([release(counting, reserving), settleHolds(0)]);
+    },
+  };
+}
+
+/** Throws what a reservation would be refused with, as the figures stand. */
+async function refuse(counting: Counting, request: QuotaRequest): Promise<void> {
+  const { clock, config, ledger, settings } = counting;
+  const { caller } = request;
+  const now = clock.now();
+  const { estimate, ...wanted } = wantedBy(counting, request);
+  const hold = await ledger.budget.hold(settings.globalCostMicrosPerDay, estimate.costMicros);
+  await hold.settle(0);
   const decision = decideReservation({
-    usage,
-    dayBefore: documentBefore && decodeUsage(documentBefore),
-    limits,
+    usage: await ledger.usage.read(caller.uid, toDay(now)),
+    limits: settings.byTier[caller.tier],
     wanted,
-    abandoned: abandoned.map((messageId) => reservationId(sha256, { conversationId, messageId })),
-    holdMs,
+    abandoned: [],
+    holdMs: reservationHoldMs(config),
     now,
   });
   if (decision.kind === 'refused') throw quotaError(decision.refusal, caller.tier);
-  const writes = [usageWrite({ path, document }, decision.usage, now)];
-  if (pathBefore && decision.dayBefore)
-    writes.push(
-      usageWrite({ path: pathBefore, document: documentBefore }, decision.dayBefore, now),
-    );
-  return {
-    writes,
-    settle: (spending) => settleTurn(counting, { path, day, wanted, estimate }, spending),
-  };
 }
 
 const streamsError = (caller: Caller, input: { limit: number; used: number; now: Date }) =>
@@ -129,25 +251,23 @@ const streamsError = (caller: Caller, input: { limit: number; used: number; now:
     caller.tier,
   );
 
-/** Throws USER_DAILY_USD where nothing is left for one who asks for work that is no message. */
-async function refuseSpent(counting: Counting, caller: Caller, limits: QuotaLimits): Promise<void> {
-  const { store, clock, budget } = counting;
+/** Throws USER_DAILY_USD, GLOBAL_BUDGET where nothing is left for one who asks for work that is no message. */
+async function refuseSpent({ clock, ledger, settings }: Counting, caller: Caller): Promise<void> {
   const now = clock.now();
-  const [document] = await store.get([usagePath(caller.uid, toDay(now))]);
-  const usage = decodeUsage(document);
-  const own = { usedMicros: totalSpentMicros(usage), heldMicros: 0, wantedMicros: 0 };
-  await budget.refuseSpent(own);
-  const refusal = spentRefusal(usage, { limits, now });
+  const hold = await ledger.budget.hold(settings.globalCostMicrosPerDay, 0);
+  await hold.settle(0);
+  const usage = await ledger.usage.read(caller.uid, toDay(now));
+  const refusal = spentRefusal(usage, { limits: settings.byTier[caller.tier], now });
   if (refusal) throw quotaError(refusal, caller.tier);
 }
 
 /** Throws USER_DAILY_CREATIONS, ANONYMOUS_LIMIT. */
 async function create(
-  { store, clock }: Counting,
+  { store, clock, settings }: Counting,
   caller: Caller,
-  input: { limits: QuotaLimits; count: number },
+  count: number,
 ): Promise<readonly Write[]> {
-  const { limits, count } = input;
+  const limits = settings.byTier[caller.tier];
   if (limits.creationsPerDay === 0) return [];
   const now = clock.now();
   const path = usagePath(caller.uid, toDay(now));
@@ -158,27 +278,25 @@ async function create(
 }
 
 /**
- * The quota that the environment sets, counted in `quotas/{uid}/usage/{day}`, also where it sets no limit. A turn costs
- * one read before it starts, one write in its batch, and one read and one write after its end.
+ * The quota that the environment sets, counted in `quotas/{uid}/usage/{day}`. A turn costs one write before it starts
+ * and one after its end; where nothing is limited only the second, for answers are counted all the same.
  */
 export function createQuota(dependencies: QuotaDependencies): Quota {
   const { config, clock } = dependencies;
   const settings = quotaSettings(config);
-  const budget = createBudget(dependencies, settings.globalCostMicrosPerDay);
-  const counting = { ...dependencies, budget, oneAtATime: createOneAtATime() };
+  const counting: Counting = { ...dependencies, settings };
   const streams = createOpenStreams(clock, (QUEUE_MAX + 1) * config.TURN_TIMEOUT_MS);
-  const limitsOf = ({ tier }: Caller) => settings.byTier[tier];
-  const refuseStream = (caller: Caller) => {
-    const { streams: limit } = limitsOf(caller);
-    const used = streams.count(caller.uid);
-    if (limit > 0 && used >= limit) throw streamsError(caller, { limit, used, now: clock.now() });
-  };
   return {
-    reserve: (request) => reserve(counting, { request, limits: limitsOf(request.caller) }),
-    refuseSpent: (caller) => refuseSpent(counting, caller, limitsOf(caller)),
-    create: (caller, count) => create(counting, caller, { limits: limitsOf(caller), count }),
+    reserve: (request) => reserve(counting, request),
+    refuse: async (request) => {
+      if (hasLimits(settings)) await refuse(counting, request);
+    },
+    refuseSpent: (caller) => refuseSpent(counting, caller),
+    create: (caller, count) => create(counting, caller, count),
     openStream: (caller) => {
-      refuseStream(caller);
+      const { streams: limit } = settings.byTier[caller.tier];
+      const used = streams.count(caller.uid);
+      if (limit > 0 && used >= limit) throw streamsError(caller, { limit, used, now: clock.now() });
       return streams.open(caller.uid);
     },
   };

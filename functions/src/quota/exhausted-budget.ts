@@ -1,11 +1,10 @@
 import type { UnpaidReason } from '#shared/compaction/brakes.ts';
-import { usagePath } from '#shared/conversation/documents/paths.ts';
-import type { Clock, DocumentStore } from '#shared/ports/ports.ts';
+import type { Clock } from '#shared/ports/ports.ts';
 import { hasLimits } from '#shared/quota/limits.ts';
 import { spendRefusal } from '#shared/quota/spend-decision.ts';
-import { decodeUsage, toDay, totalSpentMicros } from '#shared/quota/usage.ts';
+import { toDay, totalSpentMicros } from '#shared/quota/usage.ts';
 import type { Config } from '../config.ts';
-import { shardPaths, sumOfShards } from './budget-shards.ts';
+import type { Ledger } from './ledger.ts';
 import { quotaSettings } from './quota-settings.ts';
 
 /**
@@ -13,27 +12,15 @@ import { quotaSettings } from './quota-settings.ts';
  * what it needs. Throws StoreUnavailableError.
  */
 export async function exhaustedBudget(
-  {
-    config,
-    store,
-    clock,
-  }: {
-    config: Config;
-    store: Pick<DocumentStore, 'get'>;
-    clock: Pick<Clock, 'now'>;
-  },
+  { config, clock, ledger }: { config: Config; clock: Pick<Clock, 'now'>; ledger: Ledger },
   ownerUid: string,
 ): Promise<UnpaidReason | undefined> {
   const settings = quotaSettings(config);
   if (!hasLimits(settings)) return undefined;
-  const now = clock.now();
-  const { globalCostMicrosPerDay: ofAllMicros, byTier } = settings;
-  const day = toDay(now);
-  const paths = ofAllMicros > 0 ? shardPaths(day) : [];
-  const [document, ...shards] = await store.get([usagePath(ownerUid, day), ...paths]);
-  const isSpent = (limitMicros: number, usedMicros: number) =>
-    spendRefusal({ limitMicros, usedMicros, heldMicros: 0, wantedMicros: 0 }) !== undefined;
-  const usedMicros = totalSpentMicros(decodeUsage(document));
-  if (isSpent(byTier.signedIn.costMicrosPerDay, usedMicros)) return 'USER_DAILY_USD';
-  return isSpent(ofAllMicros, sumOfShards(shards, now).usedMicros) ? 'GLOBAL_BUDGET' : undefined;
+  const limitMicros = settings.byTier.signedIn.costMicrosPerDay;
+  const usedMicros = totalSpentMicros(await ledger.usage.read(ownerUid, toDay(clock.now())));
+  if (spendRefusal({ limitMicros, usedMicros, heldMicros: 0, wantedMicros: 0 }))
+    return 'USER_DAILY_USD';
+  const isSpent = await ledger.budget.isSpent(settings.globalCostMicrosPerDay);
+  return isSpent ? 'GLOBAL_BUDGET' : undefined;
 }

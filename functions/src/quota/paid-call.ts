@@ -1,24 +1,38 @@
 import { failureReason } from '#functions/lib/failure-reason.ts';
+import { decodeConversation } from '#shared/conversation/documents/conversation.ts';
+import { conversationPath } from '#shared/conversation/documents/paths.ts';
+import { sameConversationWrite } from '#shared/conversation/writes/status-write.ts';
 import { AppError } from '#shared/errors.ts';
 import { reportedCall } from '#shared/models/find-price.ts';
 import type {
   Clock,
-  DocumentStore,
   Logger,
   ModelRequest,
   ModelUsage,
   Randomness,
+  StoredDocument,
+  Write,
 } from '#shared/ports/ports.ts';
-import { hasLimits } from '#shared/quota/limits.ts';
+import { hasLimits, type QuotaSettings } from '#shared/quota/limits.ts';
+import { workRefusedError } from '#shared/quota/quota-error.ts';
+import { OPEN_MAX } from '#shared/quota/reserve-decision.ts';
 import { usageAfterCall } from '#shared/quota/settle.ts';
-import { decodeUsage, type WorkName } from '#shared/quota/usage.ts';
+import { spendRefusal } from '#shared/quota/spend-decision.ts';
+import {
+  heldAt,
+  noUsage,
+  openAt,
+  sumOfCosts,
+  toDay,
+  totalSpentMicros,
+  type Usage,
+  type WorkName,
+} from '#shared/quota/usage.ts';
+import { estimatePromptTokens } from '#shared/tokens/token-estimate.ts';
 import type { Config } from '../config.ts';
 import { callCostMicros, type ModelsConfig } from '../models/models-in-use.ts';
-import { shardWrite } from './budget-shards.ts';
-import { holdForCall, type Hold } from './hold-for-call.ts';
+import type { Ledger } from './ledger.ts';
 import { quotaSettings, RESERVED_ANSWER_TOKENS } from './quota-settings.ts';
-import { usageWrite, writeGuarded } from './commit-usage.ts';
-import { estimatePromptTokens } from '#shared/tokens/token-estimate.ts';
 
 /** What a call that names no bound of its answer is taken to write, tokens: several times a condensed output. */
 const ASSUMED_OUTPUT_TOKENS = 8_192;
@@ -36,15 +50,16 @@ function callEstimate(config: ModelsConfig, request: ModelRequest, outputTokens:
 
 interface PayingDependencies {
   config: Config;
-  store: Pick<DocumentStore, 'get' | 'commit'>;
-  clock: Clock;
+  ledger: Ledger;
+  clock: Pick<Clock, 'now'>;
   randomness: Randomness;
   logger: Logger;
 }
 
 /** A call of a model that answers no message, and whose dollars it takes. */
 export interface WorkCall {
-  work: WorkName;
+  /** What chooses a model is paid for by its turn. */
+  work: Exclude<WorkName, 'routing'>;
   conversationId: string;
   ownerUid: string;
   request: ModelRequest;
@@ -54,7 +69,8 @@ export interface WorkCall {
   pass?: (point: 'call-held' | 'call-answered') => Promise<void>;
 }
 
-interface Taken {
+/** What a call took. */
+export interface Taken {
   tokens: number;
   costMicros: number;
 }
@@ -76,7 +92,11 @@ export const mayBeBilled = (error: unknown): boolean =>
 const NOTHING: Taken = { tokens: 0, costMicros: 0 };
 
 /** What the model reported; an answer without figures counts as all that it held. */
-function takenBy(config: Config, { request }: WorkCall, usage: ModelUsage | undefined): Taken {
+export function takenBy(
+  config: Config,
+  request: ModelRequest,
+  usage: ModelUsage | undefined,
+): Taken {
   if (!usage) return callBound(config, request);
   const costMicros = callCostMicros(config, reportedCall(request.model, usage));
   return { tokens: usage.promptTokens + usage.outputTokens + usage.thoughtsTokens, costMicros };
@@ -86,11 +106,41 @@ function takenBy(config: Config, { request }: WorkCall, usage: ModelUsage | unde
  * What a call took that failed. One that its owner can break off whenever they like counts as all that it held; one
  * that a model does not answer in time is none of theirs, and counts as an answer does that was stopped.
  */
-function takenInVain(config: Config, { request }: WorkCall, error: unknown): Taken {
+export function takenInVain(config: Config, request: ModelRequest, error: unknown): Taken {
   if (!mayBeBilled(error)) return NOTHING;
   return error instanceof AppError && error.reason === 'MODEL_TIMEOUT'
     ? callEstimate(config, request, RESERVED_ANSWER_TOKENS)
     : callBound(config, request);
+}
+
+const notLive = (conversationId: string) =>
+  new AppError({
+    status: 'NOT_FOUND',
+    reason: 'CONVERSATION_NOT_FOUND',
+    message: `${conversationId} is not live: no model is asked for it`,
+    publicMessage: 'The conversation is not there any more.',
+  });
+
+/** Figures that are not there yet begin below a live conversation alone: nothing of an erased user is made anew. */
+function guardOfFirst(conversationId: string, document: StoredDocument | undefined): Write {
+  if (!document || decodeConversation(document).value.state !== 'live')
+    throw notLive(conversationId);
+  return sameConversationWrite(conversationId, document.updateTime);
+}
+
+/** Throws USER_DAILY_USD where a call does not fit beside what its user has spent and holds. */
+function refuseOver(usage: Usage, input: { limitMicros: number; wantedMicros: number; now: Date }) {
+  const { limitMicros, wantedMicros, now } = input;
+  const held = heldAt(usage.held, now);
+  const heldMicros = sumOfCosts(openAt(usage, now)) + sumOfCosts(held);
+  const spending = { limitMicros, usedMicros: totalSpentMicros(usage), heldMicros, wantedMicros };
+  const refusal = held.length < OPEN_MAX ? spendRefusal(spending) : 'held';
+  if (refusal) throw workRefusedError(refusal, spending, now);
+}
+
+/** What a call holds until it is settled. */
+interface Hold {
+  settle(taken: Taken): Promise<void>;
 }
 
 /**
@@ -98,39 +148,73 @@ function takenInVain(config: Config, { request }: WorkCall, error: unknown): Tak
  * Nothing of a user who was erased meanwhile is made anew.
  */
 async function settleCall(
-  { store, clock, logger }: PayingDependencies,
-  hold: Hold,
-  { call, taken }: { call: WorkCall; taken: Taken },
+  { ledger, logger }: PayingDependencies,
+  call: WorkCall,
+  { id, day, taken }: { id: string; day: string; taken: Taken },
 ): Promise<void> {
-  const { day, usagePath: path, shardPath } = hold;
-  const { work, isMore = false } = call;
-  let wasHeld = false;
+  const { work, isMore = false, ownerUid, conversationId } = call;
+  const { tokens } = taken;
   try {
-    await writeGuarded(clock, async () => {
-      const [document, shard] = await store.get([path, ...(shardPath ? [shardPath] : [])]);
-      const usage = decodeUsage(document);
-      // Its own commit was applied where the hold is gone that was there before; one that expired was not.
-      const isHeld = usage.held.some(({ id }) => id === hold.id);
-      if (wasHeld && !isHeld) return;
-      wasHeld = isHeld;
-      const now = clock.now();
-      const after = usageAfterCall(usage, { work, isMore, id: hold.id, ...taken });
-      const change = { addMicros: taken.costMicros, release: hold.id };
-      await store.commit([
-        ...(document ? [usageWrite({ path, document }, after, now)] : []),
-        ...(shardPath ? [shardWrite({ path: shardPath, document: shard }, change, now)] : []),
-      ]);
+    await ledger.usage.change(ownerUid, {
+      days: [day],
+      decide: (usageOf) => {
+        const usage = usageOf(day);
+        const after = usage && usageAfterCall(usage, { work, isMore, id, ...taken });
+        return { result: undefined, ...(after && { usage: { [day]: after } }) };
+      },
     });
   } catch (error) {
     const reason = failureReason(error);
-    const { conversationId } = call;
-    logger.log('WARNING', 'quota_not_settled', {
-      conversationId,
-      day,
-      tokens: taken.tokens,
-      reason,
-    });
+    logger.log('WARNING', 'quota_not_settled', { conversationId, day, tokens, reason });
   }
+}
+
+/**
+ * Holds what a call may cost at most, of its user's dollars and of those of all. What is not settled expires after
+ * COMPACTION_TIMEOUT_MS: no call of a model is waited for longer. Throws USER_DAILY_USD, GLOBAL_BUDGET,
+ * CONVERSATION_NOT_FOUND, GuardLostError, StoreUnavailableError.
+ */
+async function holdForCall(
+  dependencies: PayingDependencies,
+  { byTier, globalCostMicrosPerDay }: QuotaSettings,
+  call: WorkCall,
+): Promise<Hold> {
+  const { config, clock, randomness, ledger } = dependencies;
+  const { conversationId, ownerUid } = call;
+  const { costMicros } = callBound(config, call.request);
+  const id = randomness.uuid();
+  const day = toDay(clock.now());
+  const ofAll = await ledger.budget.hold(globalCostMicrosPerDay, costMicros);
+  try {
+    await ledger.usage.change(ownerUid, {
+      days: [day],
+      paths: [conversationPath(conversationId)],
+      decide: (usageOf, [conversation]) => {
+        const now = clock.now();
+        const stored = usageOf(day);
+        const usage = stored ?? noUsage;
+        // Dollars are the same for everybody.
+        const { costMicrosPerDay: limitMicros } = byTier.signedIn;
+        refuseOver(usage, { limitMicros, wantedMicros: costMicros, now });
+        const until = new Date(now.getTime() + config.COMPACTION_TIMEOUT_MS);
+        const held = [...heldAt(usage.held, now), { id, costMicros, until }];
+        return {
+          result: undefined,
+          usage: { [day]: { ...usage, held } },
+          writes: stored ? [] : [guardOfFirst(conversationId, conversation)],
+        };
+      },
+    });
+  } catch (error) {
+    await ofAll.settle(0);
+    throw error;
+  }
+  return {
+    settle: async (taken) => {
+      const settled = settleCall(dependencies, call, { id, day, taken });
+      await Promise.all([settled, ofAll.settle(taken.costMicros)]);
+    },
+  };
 }
 
 /** An answer, what it cost in millionths of a dollar, and the end of its settlement. */
@@ -155,28 +239,17 @@ export async function paidCall<T extends { usage?: ModelUsage | undefined }>(
 ): Promise<Paid<T>> {
   const { config } = dependencies;
   const settings = quotaSettings(config);
-  const { request, conversationId, ownerUid } = call;
-  const holding = {
-    conversationId,
-    ownerUid,
-    costMicros: callBound(config, request).costMicros,
-    // No call of a model is waited for longer.
-    holdMs: config.COMPACTION_TIMEOUT_MS,
-  };
-  const hold = hasLimits(settings) ? await holdForCall(dependencies, settings, holding) : undefined;
-  const settle = async (taken: Taken) => {
-    if (hold) await settleCall(dependencies, hold, { call, taken });
-  };
+  const hold = hasLimits(settings) ? await holdForCall(dependencies, settings, call) : undefined;
   await call.pass?.('call-held');
   let answer: T;
   try {
     answer = await ask();
   } catch (error) {
-    await settle(takenInVain(config, call, error));
+    await hold?.settle(takenInVain(config, call.request, error));
     throw error;
   }
   await call.pass?.('call-answered');
-  const taken = takenBy(config, call, answer.usage);
+  const taken = takenBy(config, call.request, answer.usage);
   const costMicros = answer.usage && taken.costMicros;
-  return { answer, costMicros, settled: settle(taken) };
+  return { answer, costMicros, settled: hold?.settle(taken) ?? Promise.resolve() };
 }

@@ -4,18 +4,6 @@ import type { Config } from '../config.ts';
 /** Micro-dollars of a dollar. */
 const MICROS = 1_000_000;
 
-/** Shards of the day's budget. Firestore takes about one write a second of one document for long. */
-export const BUDGET_SHARDS = 20;
-
-/**
- * So often an instance writes to the budget, ms; what ends in between goes with the next. A hundred instances are then
- * 2.5 writes a second of each shard.
- */
-export const BUDGET_WRITE_EVERY_MS = 2_000;
-
-/** How long what was read of the budget is believed, ms. */
-export const BUDGET_CACHE_MS = 10_000;
-
 /**
  * Tokens that a reservation holds for the answer, beside those of the prompt. A heuristic: a chat answer has
  * 100 to 1,000 with its thoughts; what is more is settled, and can go beyond the limit by that.

@@ -13,7 +13,7 @@ const DELETION_BATCH = 100;
 
 export type StoreOperation =
   | { name: 'get'; paths: readonly string[] }
-  | { name: 'query'; collection: string }
+  | { name: 'query' | 'sum'; collection: string }
   | { name: 'commit'; writes: readonly Write[] }
   /** Once, before the first documents. */
   | { name: 'watch'; collection: string }
@@ -69,6 +69,17 @@ export function createMemoryDocumentStore(hooks: MemoryStoreHooks = {}): Documen
       const checked = checkQuery(query);
       await begin({ name: 'query', collection: checked.collection });
       return runQuery(documents.in(checked.collection), checked).map(released);
+    },
+
+    async sum(collection, field) {
+      checkCollectionPath(collection);
+      await begin({ name: 'sum', collection });
+      let total = 0;
+      for (const { fields } of documents.in(collection)) {
+        const value = fields[field];
+        if (typeof value === 'number') total += value;
+      }
+      return total;
     },
 
     async *watch(collection, signal) {

@@ -112,6 +112,10 @@ export function createRemoteStore(address: () => Promise<StoreAddress>): {
       checkQuery(query);
       return ask({ name: 'query', query });
     },
+    async sum(collection, field) {
+      checkCollectionPath(collection);
+      return ask({ name: 'sum', collection, field });
+    },
     async *watch(collection, signal) {
       checkCollectionPath(collection);
       yield* whileWanted(signal, (left) => post({ name: 'watch', collection }, left));

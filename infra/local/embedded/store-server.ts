@@ -37,6 +37,8 @@ export async function serveStore(options: {
         return store.commit(call.writes);
       case 'query':
         return store.query(call.query);
+      case 'sum':
+        return store.sum(call.collection, call.field);
       case 'deleteBelow':
         return store.deleteBelow(call.path, gone);
       case 'publish':

@@ -19,6 +19,7 @@ export type StoreCall =
   | { name: 'get'; paths: readonly string[] }
   | { name: 'commit'; writes: readonly Write[] }
   | { name: 'query'; query: Parameters<DocumentStore['query']>[0] }
+  | { name: 'sum'; collection: string; field: string }
   | { name: 'watch'; collection: string }
   | { name: 'deleteBelow'; path: string }
   | { name: 'publish'; event: Parameters<EventPublisher['publish']>[0] };

@@ -1,6 +1,5 @@
-import { budgetShardPath, usagePath } from '#shared/conversation/documents/paths.ts';
+import { budgetCollection, usagePath } from '#shared/conversation/documents/paths.ts';
 import { decodeUsage, toDay, totalSpentMicros } from '#shared/quota/usage.ts';
-import { BUDGET_SHARDS } from '#functions/quota/quota-settings.ts';
 import type { DocumentStore } from '#shared/ports/ports.ts';
 import { opsCommand } from '../command.ts';
 import { wholeNumber } from '../arguments.ts';
@@ -40,10 +39,8 @@ async function usageOfUser(
 async function usageOfAll(store: DocumentStore, days: readonly string[]): Promise<UsageRow[]> {
   const rows: UsageRow[] = [];
   for (const day of days) {
-    const paths = Array.from({ length: BUDGET_SHARDS }, (_, n) => budgetShardPath(day, n));
-    const shards = (await store.get(paths)).flatMap((shard) => shard ?? []);
-    const costMicros = shards.reduce((sum, { fields }) => sum + Number(fields['costMicros']), 0);
-    if (shards.length > 0) rows.push({ day, costMicros });
+    const costMicros = await store.sum(budgetCollection(day), 'costMicros');
+    if (costMicros > 0) rows.push({ day, costMicros });
   }
   return rows;
 }

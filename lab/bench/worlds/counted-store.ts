@@ -62,6 +62,10 @@ export function countStore(store: DocumentStore): CountedStore {
         work.reads += Math.max(1, found.length);
         return found;
       },
+      sum: (collection, field) => {
+        work.reads += 1;
+        return timed(() => store.sum(collection, field));
+      },
       async *watch(collection, signal) {
         for await (const batch of store.watch(collection, signal)) {
           work.reads += batch.length;

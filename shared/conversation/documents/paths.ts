@@ -100,8 +100,12 @@ export const usageCollection = (uid: string) => `quotas/${userDocumentId(uid)}/u
 /** What a user has taken on a day, `2026-01-02`. */
 export const usagePath = (uid: string, day: string) => `${usageCollection(uid)}/${day}`;
 
-/** Part `n` of what all users together have cost on a day. */
-export const budgetShardPath = (day: string, n: number) => `budget/${day}/shards/${n}`;
+/** What all users together have cost on a day, and hold: a document of each instance. */
+export const budgetCollection = (day: string) => `budget/${day}/shards`;
+
+/** The part of one instance. */
+export const budgetShardPath = (day: string, instance: string) =>
+  `${budgetCollection(day)}/${instance}`;
 
 /** How far the sweep came with the needs that wait. */
 export const requestPlacesPath = 'sweeps/needs';

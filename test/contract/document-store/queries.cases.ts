@@ -35,6 +35,19 @@ export function describeQueries(store: DocumentStore): void {
       expect(await ids({ collection })).toEqual(['x']);
     });
 
+    test('a sum counts the numbers of one collection, and nothing else', async () => {
+      const collection = await seed([
+        ['x', { n: 2 }],
+        ['y', { n: 0.5 }],
+        ['z', { n: 'three' }],
+        ['other', { m: 4 }],
+      ]);
+      await put(store, `${collection}/x/parts/y`, { n: 100 });
+
+      expect(await store.sum(collection, 'n')).toBe(2.5);
+      expect(await store.sum(newCollection(), 'n')).toBe(0);
+    });
+
     test('changing a query’s result does not change the store', async () => {
       const collection = await seed([['a', { m: { list: [1] } }]]);
       const [found] = await store.query({ collection, limit: 1 });

@@ -3,6 +3,7 @@ import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { createToolbox } from '#functions/chat/turns/tools/toolbox.ts';
 import { createModelHealth } from '#functions/models/model-health.ts';
 import { parseConfig } from '#functions/config.ts';
+import { createLedger } from '#functions/quota/ledger.ts';
 import { noQuota } from '#test/fakes/no-quota.ts';
 import { systemClock } from '#functions/adapters/system/system-clock.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
@@ -22,6 +23,11 @@ export function chatDependencies(
 ): ChatDependencies & { published: PublishedEvent[]; told: PublishedEvent[] } {
   const published: PublishedEvent[] = [];
   const told: PublishedEvent[] = [];
+  const {
+    store = createMemoryDocumentStore(),
+    clock = systemClock,
+    randomness = { uuid: () => randomUUID() },
+  } = overrides;
   return {
     config: parseConfig({
       GOOGLE_CLOUD_PROJECT: 'demo-recap',
@@ -32,7 +38,8 @@ export function chatDependencies(
       TELL_TIME: 'with-context',
       ...environment,
     }),
-    store: createMemoryDocumentStore(),
+    store,
+    ledger: createLedger({ store, clock, randomness }),
     cache: createMemoryCache({ maxBytes: 10_000_000 }),
     liveTurns: new Map(),
     afterwork: new Set(),
@@ -54,8 +61,8 @@ export function chatDependencies(
     revocations: { check: () => Promise.resolve() },
     toolbox: createToolbox([]),
     quota: noQuota,
-    clock: systemClock,
-    randomness: { uuid: () => randomUUID() },
+    clock,
+    randomness,
     signer: localSigner,
     sha256: (text) => createHash('sha256').update(text, 'utf8').digest('hex'),
     logger: { log: () => undefined },

@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { CompactionDependencies } from '#functions/worker/compaction/compaction-dependencies.ts';
 import { parseConfig } from '#functions/config.ts';
+import { createLedger } from '#functions/quota/ledger.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import { localSigner } from '../signing.ts';
 import { createMemoryCache } from '#functions/adapters/system/memory-cache.ts';
@@ -29,12 +30,18 @@ export interface CompactionBench extends CompactionDependencies {
 export function compactionBench(overrides: Partial<CompactionBench> = {}): CompactionBench {
   const published: CompactionBench['published'] = [];
   const logged: LoggedLine[] = [];
+  const {
+    store = createMemoryDocumentStore(),
+    clock = createManualClock(),
+    randomness = { uuid: () => randomUUID() },
+  } = overrides;
   return {
     config: parseConfig({
       GOOGLE_CLOUD_PROJECT: 'demo-recap',
       PUBSUB_EMULATOR_HOST: 'localhost:1',
     }),
-    store: createMemoryDocumentStore(),
+    store,
+    ledger: createLedger({ store, clock, randomness }),
     cache: createMemoryCache({ maxBytes: 10_000_000 }),
     publisher: {
       publish: ({ topic, data }) => {
@@ -44,8 +51,8 @@ export function compactionBench(overrides: Partial<CompactionBench> = {}): Compa
     },
     model: createScriptedModel({ answers: [snapshotAnswer()] }),
     pushTokens: { verify: () => Promise.resolve() },
-    clock: createManualClock(),
-    randomness: { uuid: () => randomUUID() },
+    clock,
+    randomness,
     signer: localSigner,
     sha256: (text) => createHash('sha256').update(text, 'utf8').digest('hex'),
     logger: {

@@ -1,10 +1,12 @@
 import { setImmediate } from 'node:timers/promises';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { callCostMicros } from '#functions/models/models-in-use.ts';
-import { BUDGET_SHARDS } from '#functions/quota/quota-settings.ts';
-import { sumOfShards, shardPaths } from '#functions/quota/budget-shards.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
-import { budgetShardPath, usagePath } from '#shared/conversation/documents/paths.ts';
+import {
+  budgetCollection,
+  budgetShardPath,
+  usagePath,
+} from '#shared/conversation/documents/paths.ts';
 import { reportedCall } from '#shared/models/find-price.ts';
 import type { Clock, ModelChunk, ModelRequest, ModelUsage } from '#shared/ports/ports.ts';
 import { encodeUsage, heldAt, noUsage, openAt, toDay } from '#shared/quota/usage.ts';
@@ -75,14 +77,17 @@ function createMeter(
   const running: MeteredCall[] = [];
   const unheld: string[] = [];
 
-  /** An answer runs under a reservation of its own, every other call under what it holds itself. */
+  const isOfTurn = ({ role }: Pick<MeteredCall, 'role'>) =>
+    role === 'chat' || role === 'utility_router';
+
+  /** An answer and the choice of its model run under one reservation, every other call under what it holds itself. */
   const lookForHold = async (call: MeteredCall) => {
     const usage = await usageOf(store);
     const now = clock.now();
-    const holds = { chat: openAt(usage, now).length, other: heldAt(usage.held, now).length };
-    const kind = call.role === 'chat' ? 'chat' : 'other';
-    const alike = running.filter(({ role }) => (role === 'chat') === (kind === 'chat'));
-    if (holds[kind] < alike.length) unheld.push(`${call.role} ${call.promptId}`);
+    const holds = { turn: openAt(usage, now).length, other: heldAt(usage.held, now).length };
+    const alike = running.filter((other) => isOfTurn(other) === isOfTurn(call));
+    if (holds[isOfTurn(call) ? 'turn' : 'other'] < alike.length)
+      unheld.push(`${call.role} ${call.promptId}`);
   };
   const work = async <T>(request: ModelRequest, usage: ModelUsage, answer: () => Promise<T>) => {
     const { model, role, promptId } = request;
@@ -128,7 +133,7 @@ async function spendBefore(
     { op: 'create', path: usagePath('u1', toDay(now)), fields },
     {
       op: 'create',
-      path: budgetShardPath(toDay(now), BUDGET_SHARDS - 1),
+      path: budgetShardPath(toDay(now), 'another-instance'),
       fields: { schemaVersion: 1, costMicros: input.all ?? 0, expireTime: now },
     },
   ]);
@@ -183,7 +188,10 @@ export function meteredWorld({ environment, overrides, say, summaries }: Metered
     /** What stands in the books of the user and of all. */
     books: async () => ({
       usage: await usageOf(store),
-      all: sumOfShards(await store.get(shardPaths(toDay(clock.now()))), clock.now()),
+      all: {
+        costMicros: await store.sum(budgetCollection(toDay(clock.now())), 'costMicros'),
+        heldMicros: await store.sum(budgetCollection(toDay(clock.now())), 'heldMicros'),
+      },
     }),
     /** As if a worker had been told of it. */
     ask: (conversationId: string) =>

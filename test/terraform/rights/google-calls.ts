@@ -46,6 +46,12 @@ const firestoreStore: Caller = {
   calls: {
     getAll: { method: 'BatchGetDocuments', permissions: [get], ports: ['get'], accounts: both },
     get: { method: 'RunQuery', permissions: [get], ports: ['query'], accounts: both },
+    aggregate: {
+      method: 'RunAggregationQuery',
+      permissions: [get],
+      ports: ['sum'],
+      accounts: both,
+    },
     commit: { method: 'Commit', permissions: written, ports: ['commit'], accounts: both },
     listCollections: {
       method: 'ListCollectionIds',

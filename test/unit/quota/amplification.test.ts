@@ -132,7 +132,14 @@ function simulate(pattern: Pattern) {
     const now = new Date(start.getTime() + i * pauseMs);
     const userTokens = pattern.sizes[i % pattern.sizes.length] ?? 0;
     const promptTokens = contextOf(conversation) + userTokens;
-    const wanted = { id: `c/${i}`, attempt: 1, tokens: promptTokens + 500, costMicros: 0 };
+    const wanted = {
+      id: `c/${i}`,
+      attempt: 1,
+      conversation: 'c',
+      holder: 'request',
+      tokens: promptTokens + 500,
+      costMicros: 0,
+    };
     const asked = { usage, limits, wanted, abandoned: [], holdMs: 320_000, now };
     const decision = decideReservation(asked);
     if (decision.kind === 'refused' || now.getTime() - start.getTime() > 86_400_000) break;

@@ -1,144 +1,164 @@
 import { randomUUID } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { createBudget } from '#functions/quota/budget.ts';
+import { createBudget, type Budget } from '#functions/quota/budget.ts';
 import { createOpenStreams } from '#functions/quota/open-streams.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
+import { budgetCollection } from '#shared/conversation/documents/paths.ts';
+import { StoreUnavailableError } from '#shared/errors.ts';
 import { createManualClock } from '#test/fakes/manual-clock.ts';
 
 const LIMIT = 1_000;
-
-/** Somebody who has taken nothing yet, and wants next to nothing. */
-const nobody = { usedMicros: 0, heldMicros: 0, wantedMicros: 0 };
+const refused = { reason: 'GLOBAL_BUDGET' };
 
 function world() {
   let [reads, writes] = [0, 0];
-  const clock = createManualClock(new Date('2026-01-02T23:59:00.000Z'));
+  const lost = { replies: 0 };
+  const clock = createManualClock(new Date('2026-01-02T23:58:00.000Z'));
   const store = createMemoryDocumentStore({
     beforeOperation: ({ name }) => {
-      if (name === 'get') reads++;
+      if (name === 'sum') reads++;
+      if (name === 'commit') writes++;
+      return Promise.resolve();
+    },
+    afterCommit: () => {
+      if (lost.replies-- > 0) throw new StoreUnavailableError({ operation: 'commit' });
       return Promise.resolve();
     },
   });
-  const instance = () =>
-    createBudget({ store, clock, randomness: { uuid: () => randomUUID() } }, LIMIT);
-  /** As a settlement does it. */
-  const add = async (budget: ReturnType<typeof instance>, costMicros: number) => {
-    const part = budget.take('2026-01-02', costMicros);
-    if (!part) return;
-    const [document] = await store.get([part.path]);
-    await store.commit([budget.write(part, document)]);
-    writes++;
+  const instance = () => createBudget({ store, clock, randomness: { uuid: () => randomUUID() } });
+  const pass = async (ms: number) => {
+    clock.advance(ms);
+    for (let turn = 0; turn < 20; turn++) await setImmediate();
   };
-  return { clock, instance, add, reads: () => reads, writes: () => writes };
+  return { store, clock, instance, lost, pass, reads: () => reads, writes: () => writes };
 }
+
+/** A call that cost so much. */
+const spend = async (budget: Budget, costMicros: number) =>
+  (await budget.hold(LIMIT, 1)).settle(costMicros);
 
 describe('the budget of all', () => {
   test('the overall budget refuses from its amount on, until the next day', async () => {
-    const { instance, add } = world();
+    const { instance, clock } = world();
     const budget = instance();
-    for (let i = 0; i < 25; i++) await add(budget, 40);
+    for (let i = 0; i < 24; i++) await spend(budget, 40);
+    await spend(budget, 80);
 
-    await expect(budget.refuseSpent(nobody)).rejects.toMatchObject({
-      reason: 'GLOBAL_BUDGET',
-      retryAfterMs: 60_000,
+    await expect(budget.hold(LIMIT, 1)).rejects.toMatchObject({
+      ...refused,
+      retryAfterMs: 120_000,
       metadata: { resetTime: '2026-01-03T00:00:00.000Z' },
     });
+    expect(await budget.isSpent(LIMIT)).toBe(true);
+    clock.advance(120_000);
+    await expect(budget.hold(LIMIT, 1)).resolves.toBeDefined();
   });
 
   test('overall spending is known at once to its spender and within ten seconds elsewhere', async () => {
-    const { clock, instance, add } = world();
+    const { clock, instance } = world();
     const [one, other] = [instance(), instance()];
-    await Promise.all([one.refuseSpent(nobody), other.refuseSpent(nobody)]);
-    await add(one, LIMIT);
+    await Promise.all([one.isSpent(LIMIT), other.isSpent(LIMIT)]);
+    await spend(one, LIMIT);
 
-    await expect(one.refuseSpent(nobody)).rejects.toMatchObject({ reason: 'GLOBAL_BUDGET' });
-    await expect(other.refuseSpent(nobody)).resolves.toBeUndefined();
-    clock.advance(10_000);
-    await expect(other.refuseSpent(nobody)).rejects.toMatchObject({ reason: 'GLOBAL_BUDGET' });
+    await expect(one.hold(LIMIT, 1)).rejects.toMatchObject(refused);
+    expect(await other.isSpent(LIMIT)).toBe(false);
+    clock.advance(5_000);
+    await expect(other.hold(LIMIT, 1)).rejects.toMatchObject(refused);
   });
 
-  test('the overall budget is read once in ten seconds, however many ask', async () => {
+  test('what a call on its way may cost is known elsewhere within ten seconds', async () => {
+    const { instance, pass } = world();
+    const [one, other] = [instance(), instance()];
+    await other.isSpent(LIMIT);
+    await one.hold(LIMIT, LIMIT);
+
+    await pass(4_000);
+    await pass(5_000);
+
+    await expect(other.hold(LIMIT, 1)).rejects.toMatchObject({ ...refused, retryAfterMs: 5_000 });
+    expect(await other.isSpent(LIMIT)).toBe(false);
+  });
+
+  test('the overall budget is read once in five seconds, however many ask', async () => {
     const { instance, reads } = world();
     const budget = instance();
 
-    await Promise.all(Array.from({ length: 50 }, () => budget.refuseSpent(nobody)));
-    await budget.refuseSpent(nobody);
+    await Promise.all(Array.from({ length: 50 }, () => budget.hold(LIMIT, 1)));
+    await budget.hold(LIMIT, 1);
 
     expect(reads()).toBe(1);
   });
 
-  test('the overall budget is written once in two seconds without losing an answer', async () => {
-    const { clock, instance, add, writes } = world();
-    const [budget, other] = [instance(), instance()];
-    await budget.refuseSpent(nobody);
-    for (let i = 0; i < 50; i++) await add(budget, 1);
-    expect(writes()).toBe(1);
-
-    clock.advance(2_000);
-    await add(budget, LIMIT - 50);
-
-    expect(writes()).toBe(2);
-    await expect(other.refuseSpent(nobody)).rejects.toMatchObject({ reason: 'GLOBAL_BUDGET' });
-  });
-
-  test('the overall budget is written at once when nearly reached', async () => {
-    const { instance, add, writes } = world();
-    const [budget, other] = [instance(), instance()];
-    await budget.refuseSpent(nobody);
-
-    for (let i = 0; i < 20; i++) await add(budget, 50);
-
-    expect(writes()).toBe(20);
-    await expect(other.refuseSpent(nobody)).rejects.toMatchObject({ reason: 'GLOBAL_BUDGET' });
-  });
-
-  test('the overall budget is re-read for a user whose dollars could exceed it', async () => {
-    const { instance, add, reads } = world();
-    const [one, other] = [instance(), instance()];
-    await other.refuseSpent(nobody);
-    await add(one, LIMIT);
-    const before = reads();
-
-    await expect(other.refuseSpent(nobody)).resolves.toBeUndefined();
-    expect(reads()).toBe(before);
-    const own = { usedMicros: LIMIT - 10, heldMicros: 0, wantedMicros: 10 };
-    await expect(other.refuseSpent(own)).rejects.toMatchObject({ reason: 'GLOBAL_BUDGET' });
-  });
-
-  test('the overall budget admits a parallel answer only where all fit', async () => {
-    const { instance, add } = world();
+  test('an instance that answers without a pause writes once in four seconds, and no call waits', async () => {
+    const { instance, pass, reads, writes } = world();
     const budget = instance();
-    await add(budget, LIMIT - 10);
+    const first = await budget.hold(LIMIT, 1);
+    for (let second = 0; second < 12; second++) {
+      await spend(budget, 1);
+      const before = reads();
+      await spend(budget, 1);
+      expect(reads()).toBe(before);
+      await pass(1_000);
+    }
 
-    const alone = { usedMicros: 0, heldMicros: 0, wantedMicros: 20 };
-    await expect(budget.refuseSpent(alone)).resolves.toBeUndefined();
-    await expect(budget.refuseSpent({ ...alone, heldMicros: 1 })).rejects.toMatchObject({
-      reason: 'GLOBAL_BUDGET',
-      retryAfterMs: 5_000,
-    });
+    expect(writes()).toBe(3);
+    await first.settle(1);
+    expect(writes()).toBe(4);
   });
 
-  test('the overall budget retries a failed write with a later answer', async () => {
-    const { clock, instance, add } = world();
-    const [budget, other] = [instance(), instance()];
-    const part = budget.take('2026-01-02', LIMIT);
-    if (part) budget.giveBack(part);
-
-    clock.advance(2_000);
-    await add(budget, 1);
-
-    await expect(other.refuseSpent(nobody)).rejects.toMatchObject({ reason: 'GLOBAL_BUDGET' });
-  });
-
-  test('the overall budget restarts at midnight', async () => {
-    const { clock, instance, add } = world();
+  test('the overall budget admits parallel calls only where all fit', async () => {
+    const { instance } = world();
     const budget = instance();
-    await add(budget, LIMIT);
-    await expect(budget.refuseSpent(nobody)).rejects.toMatchObject({ reason: 'GLOBAL_BUDGET' });
+    await spend(budget, LIMIT - 10);
 
-    clock.advance(60_000);
+    const ends = await Promise.allSettled(Array.from({ length: 9 }, () => budget.hold(LIMIT, 20)));
 
-    await expect(budget.refuseSpent(nobody)).resolves.toBeUndefined();
+    expect(ends.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    await expect(budget.hold(LIMIT, 20)).rejects.toMatchObject({ ...refused, retryAfterMs: 5_000 });
+  });
+
+  test('what one instance holds, and dies, counts until the day ends', async () => {
+    const { instance, pass } = world();
+    const [dead, other] = [instance(), instance()];
+    await dead.hold(LIMIT, LIMIT);
+    await pass(4_000);
+    await pass(60_000);
+
+    await expect(other.hold(LIMIT, 1)).rejects.toMatchObject(refused);
+  });
+
+  test('a cost whose write gets no reply counts once', async () => {
+    const { store, instance, lost } = world();
+    const budget = instance();
+    lost.replies = 1;
+    await spend(budget, 40);
+
+    await spend(budget, 2);
+
+    expect(await store.sum(budgetCollection('2026-01-02'), 'costMicros')).toBe(42);
+  });
+
+  test('a cost that is not written goes with the next one', async () => {
+    const { store, clock, instance } = world();
+    let isDown = false;
+    const failing: typeof store = {
+      ...store,
+      commit: (writes) =>
+        isDown
+          ? Promise.reject(new StoreUnavailableError({ operation: 'commit' }))
+          : store.commit(writes),
+    };
+    const randomness = { uuid: () => randomUUID() };
+    const budget = createBudget({ store: failing, clock, randomness });
+    isDown = true;
+    await spend(budget, LIMIT);
+    isDown = false;
+
+    expect(await instance().isSpent(LIMIT)).toBe(false);
+    await expect(budget.hold(LIMIT, 1)).rejects.toMatchObject(refused);
+    await (await budget.hold(2 * LIMIT, 1)).settle(1);
+    expect(await instance().isSpent(LIMIT)).toBe(true);
   });
 });
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { QuotaLimits } from '#shared/quota/limits.ts';
-import { decideReservation } from '#shared/quota/reserve-decision.ts';
+import { decideReservation, withoutHolder } from '#shared/quota/reserve-decision.ts';
 import { noUsage, type OpenReservation, type Usage } from '#shared/quota/usage.ts';
 
 const now = new Date('2026-01-02T12:00:00.000Z');
@@ -13,12 +13,32 @@ const unlimited: QuotaLimits = {
   streams: 0,
   costMicrosPerDay: 0,
 };
-const wanted = { id: 'c/m', attempt: 1, tokens: 100, costMicros: 10 };
+const wanted = {
+  id: 'c/m',
+  conversation: 'c',
+  attempt: 1,
+  holder: 'request',
+  tokens: 100,
+  costMicros: 10,
+};
+/** The same as it stands in the document. */
+const entered = {
+  id: 'c/m',
+  conversation: 'c',
+  attempt: 1,
+  tokens: 100,
+  costMicros: 10,
+  holders: ['request'],
+  since: now,
+};
 const reservation = (fields: Partial<OpenReservation> = {}): OpenReservation => ({
   id: 'c/other',
+  conversation: 'd',
   attempt: 1,
   tokens: 400,
   costMicros: 40,
+  holders: ['other'],
+  since: now,
   until: later(60_000),
   ...fields,
 });
@@ -81,7 +101,7 @@ describe('a reservation', () => {
 
     expect(decision).toEqual({
       kind: 'reserved',
-      usage: { ...noUsage, open: [{ ...wanted, until: later(320_000) }], begun: [now] },
+      usage: { ...noUsage, open: [{ ...entered, until: later(320_000) }], begun: [now] },
     });
   });
 
@@ -185,5 +205,43 @@ describe('a refusal', () => {
     const refusal = refusalOf({ tokensPerDay: 450 }, { open: [reservation()] });
 
     expect(refusal).toMatchObject({ reserved: 400, retryAfterMs: 5_000 });
+  });
+});
+
+describe('a reservation that a request gives up', () => {
+  const other = reservation();
+  const usage = {
+    ...noUsage,
+    open: [{ ...entered, until: later(320_000) }, other],
+    begun: [later(-9), now],
+  };
+
+  test('it goes, and with it its place in the minute', () => {
+    expect(withoutHolder(usage, wanted)).toEqual({ ...usage, open: [other], begun: [later(-9)] });
+  });
+
+  test('it stays while another request of the same message holds it', () => {
+    const decision = decideReservation({
+      usage,
+      limits: unlimited,
+      wanted: { ...wanted, holder: 'second' },
+      abandoned: [],
+      holdMs: 320_000,
+      now,
+    });
+    const shared = decision.kind === 'reserved' ? decision.usage : noUsage;
+
+    const left = withoutHolder(shared, wanted);
+
+    expect(left.open).toContainEqual(
+      expect.objectContaining({ id: wanted.id, holders: ['second'] }),
+    );
+    expect(left.begun).toEqual(usage.begun);
+    expect(withoutHolder(left, { ...wanted, holder: 'second' }).open).toEqual([other]);
+  });
+
+  test('nobody else can give it up', () => {
+    expect(withoutHolder(usage, { ...wanted, holder: 'stranger' })).toEqual(usage);
+    expect(withoutHolder(usage, { ...wanted, attempt: 2 })).toEqual(usage);
   });
 });

@@ -5,9 +5,12 @@ import { takenBy, usageAfter, usageAfterCall } from '#shared/quota/settle.ts';
 const now = new Date('2026-01-02T12:00:00.000Z');
 const own = {
   id: 'c/m',
+  conversation: 'c',
   attempt: 1,
   tokens: 700,
   costMicros: 70,
+  holders: ['request'],
+  since: now,
   until: new Date('2026-01-02T12:01:00Z'),
 };
 const usage = { promptTokens: 1_000, cachedTokens: 800, outputTokens: 50, thoughtsTokens: 25 };

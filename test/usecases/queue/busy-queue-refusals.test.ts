@@ -48,10 +48,10 @@ describe('a waiting message whose user has no quota when its turn comes', () => 
   async function refusedFor(retryAfterMs: number, second: ReturnType<typeof queued>) {
     const world = instances();
     let untilMs = 0;
-    const reserve = ({ messageId }: { messageId: string }) =>
-      messageId === second.message.id && world.clock.now().getTime() < untilMs
+    const reserve: typeof unlimited.reserve = (asked) =>
+      asked.messageId === second.message.id && world.clock.now().getTime() < untilMs
         ? Promise.reject(noQuota(untilMs - world.clock.now().getTime()))
-        : Promise.resolve(undefined);
+        : unlimited.reserve(asked);
     const chat = world.instance({ quota: { ...unlimited, reserve } });
     const first = await sendMessage(chat, request(second.conversationId, 'one'));
     const handle = await sendMessage(chat, second);

@@ -6,7 +6,7 @@ import {
 } from '#functions/chat/conversations/erase/delete-conversation.ts';
 import { eraseUser } from '#functions/chat/conversations/erase/erase-user.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
-import { budgetShardPath } from '#shared/conversation/documents/paths.ts';
+import { budgetCollection } from '#shared/conversation/documents/paths.ts';
 import { AppError } from '#shared/errors.ts';
 import { createManualClock } from '#test/fakes/manual-clock.ts';
 import { scriptedStreamer } from '#test/fakes/scripted-streamer.ts';
@@ -21,12 +21,9 @@ const limits = { USER_DAILY_MESSAGES: '50', STREAMS_PER_USER: '3', GLOBAL_DAILY_
 
 type Chat = ReturnType<typeof limitedChat>;
 
-/** What the budget of all has of the day, millionths of a dollar; the newest cost may wait for the next one. */
-async function budgetMicros({ store }: Chat): Promise<number> {
-  const paths = Array.from({ length: 20 }, (_, n) => budgetShardPath('2026-01-02', n));
-  const shards = await store.get(paths);
-  return shards.reduce((sum, shard) => sum + Number(shard?.fields['costMicros'] ?? 0), 0);
-}
+/** What the budget of all has of the day, millionths of a dollar. */
+const budgetMicros = ({ store }: Chat): Promise<number> =>
+  store.sum(budgetCollection('2026-01-02'), 'costMicros');
 
 const deletions: Readonly<
   Record<string, (chat: Chat, conversationId: string) => Promise<unknown>>

@@ -218,7 +218,7 @@ describe.each(Object.entries(kinds))('%s', (_, kind) => {
     const bookedMicros = works.reduce((sum, work) => sum + work.costMicros, usage.costMicros);
     expect(Math.max(...works.map(({ runs }) => runs))).toBeLessThanOrEqual(1);
     expect(bookedMicros).toBe(world.spentMicros());
-    expect(all.usedMicros).toBe(world.spentMicros());
+    expect(all.costMicros).toBe(world.spentMicros());
     expect(world.spentMicros()).toBeGreaterThan(0);
   });
 

@@ -476,22 +476,22 @@ describe('the price of a quota', () => {
     };
   }
 
-  test('a quota costs one read and one write before and after the answer', async () => {
+  test('a quota costs one read and one write before the answer, and one write after it', async () => {
     const free = await costOf({}, { isCounted: false });
     const limited = await costOf({ USER_DAILY_MESSAGES: '100', USER_DAILY_TOKENS: '1000000' });
 
     expect(limited.readsBefore - free.readsBefore).toBe(1);
-    expect(limited.commitsBefore).toBe(free.commitsBefore);
-    expect(limited.reads - free.reads).toBe(2);
-    expect(limited.commits - free.commits).toBe(1);
+    expect(limited.commitsBefore - free.commitsBefore).toBe(1);
+    expect(limited.reads - free.reads).toBe(1);
+    expect(limited.commits - free.commits).toBe(2);
     expect(limited.writes - free.writes).toBe(2);
   });
 
-  test('an overall budget costs one more shard', async () => {
+  test('an overall budget costs one more write', async () => {
     const user = await costOf({ USER_DAILY_MESSAGES: '100' });
     const all = await costOf({ USER_DAILY_MESSAGES: '100', GLOBAL_DAILY_USD: '1' });
 
-    expect(all.commits).toBe(user.commits);
+    expect(all.readsBefore).toBe(user.readsBefore);
     expect(all.writes - user.writes).toBe(1);
   });
 });

@@ -159,7 +159,8 @@ describe('contract 8: the same message id', () => {
     const dead = chatDependencies({
       store,
       clock,
-      atCrashPoint: () => new Promise(() => undefined),
+      atCrashPoint: (point) =>
+        point === 'turn-reserved' ? Promise.resolve() : new Promise(() => undefined),
     });
     await sendMessage(dead, send);
     clock.advance(20_001);
@@ -178,7 +179,8 @@ describe('contract 8: the same message id', () => {
     const dead = chatDependencies({
       store,
       clock,
-      atCrashPoint: () => new Promise(() => undefined),
+      atCrashPoint: (point) =>
+        point === 'turn-reserved' ? Promise.resolve() : new Promise(() => undefined),
     });
     await sendMessage(dead, send);
     clock.advance(20_001);

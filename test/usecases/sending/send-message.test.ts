@@ -189,7 +189,8 @@ describe('other messages of the conversation', () => {
     const dead = chatDependencies({
       store,
       clock,
-      atCrashPoint: () => new Promise(() => undefined),
+      atCrashPoint: (point) =>
+        point === 'turn-reserved' ? Promise.resolve() : new Promise(() => undefined),
     });
     await sendMessage(dead, request(id, 'lost?'));
     clock.advance(20_001);

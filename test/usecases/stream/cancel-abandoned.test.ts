@@ -21,7 +21,8 @@ describe('cancelling a turn whose instance died before it said anything', () => 
     const dead = chatDependencies({
       store,
       clock,
-      atCrashPoint: () => new Promise(() => undefined),
+      atCrashPoint: (point) =>
+        point === 'turn-reserved' ? Promise.resolve() : new Promise(() => undefined),
     });
     await sendMessage(dead, send);
     await requestCancel(chatDependencies({ store, clock }), { conversationId, seq: 1 });
@@ -40,7 +41,8 @@ describe('cancelling a turn whose instance died before it said anything', () => 
     const dead = chatDependencies({
       store,
       clock,
-      atCrashPoint: () => new Promise(() => undefined),
+      atCrashPoint: (point) =>
+        point === 'turn-reserved' ? Promise.resolve() : new Promise(() => undefined),
     });
     await sendMessage(dead, request(conversationId, 'Tell me.'));
     clock.advance(20_001);

@@ -97,6 +97,7 @@ test('an answered turn passes its crash points in order', async () => {
   await handle.result;
 
   expect(passed).toEqual([
+    'turn-reserved',
     'turn-started',
     'before-flush',
     'flushed',

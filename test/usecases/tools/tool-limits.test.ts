@@ -26,28 +26,26 @@ async function sayFailing(chat: ChatDependencies, conversationId: string, text: 
   return { chunks: frames.map(({ chunk }) => chunk), reason: await failure };
 }
 
-/** A quota that has nothing left for the `nth` call of the model. */
-function quotaFor(calls: number): ChatDependencies['quota'] {
-  let reserved = 0;
-  return {
-    ...noQuota,
-    reserve: (asked) =>
-      ++reserved === calls + 1
-        ? Promise.reject(
-            new AppError({
-              status: 'RESOURCE_EXHAUSTED',
-              reason: 'USER_DAILY_TOKENS',
-              message: 'quota of a test',
-              publicMessage: 'No tokens are left for today.',
-            }),
-          )
-        : noQuota.reserve(asked),
-  };
-}
+/** A quota that has nothing left for a second call of a turn. */
+const quotaForOneCall: ChatDependencies['quota'] = {
+  ...noQuota,
+  reserve: async (asked) => ({
+    ...(await noQuota.reserve(asked)),
+    renew: () =>
+      Promise.reject(
+        new AppError({
+          status: 'RESOURCE_EXHAUSTED',
+          reason: 'USER_DAILY_TOKENS',
+          message: 'quota of a test',
+          publicMessage: 'No tokens are left for today.',
+        }),
+      ),
+  }),
+};
 
 describe('a quota that is exhausted between two rounds', () => {
   const spent = async () => {
-    const { chat, effects } = toolChat(model, { overrides: { quota: quotaFor(1) } });
+    const { chat, effects } = toolChat(model, { overrides: { quota: quotaForOneCall } });
     const conversationId = randomUUID();
     const end = await sayFailing(chat, conversationId, 'call weather {"city":"Oslo"}');
     return { chat, effects, conversationId, ...end };

@@ -86,6 +86,16 @@ export function createFirestoreDocumentStore(options: StoreOptions): DocumentSto
       });
     },
 
+    async sum(collection, field) {
+      checkCollectionPath(collection);
+      return call({ operation: 'sum', paths: [collection] }, async ({ sdk, database }, heard) => {
+        const total = sdk.AggregateField.sum(field);
+        const summed = await database.collection(collection).aggregate({ total }).get();
+        heard(summed.readTime);
+        return summed.data().total;
+      });
+    },
+
     watch: (collection, signal) => watch(client, collection, signal),
     deleteBelow: (path, signal) => deleteBelow(client, path, signal),
   };

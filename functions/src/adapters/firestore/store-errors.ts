@@ -7,8 +7,8 @@ import {
 import { DeadlineError } from '#functions/lib/deadline.ts';
 
 export interface StoreCall {
-  operation: 'get' | 'commit' | 'query' | 'watch' | 'deleteBelow';
-  /** The documents of the call; for `query` and `watch` the collection. */
+  operation: 'get' | 'commit' | 'query' | 'sum' | 'watch' | 'deleteBelow';
+  /** The documents of the call; for `query`, `sum` and `watch` the collection. */
   paths: readonly string[];
 }
 

@@ -1,4 +1,5 @@
 import type { Config } from '#functions/config.ts';
+import type { Ledger } from '#functions/quota/ledger.ts';
 import type { CompactionHooks } from '#shared/compaction/hooks.ts';
 import type { ConversationCache } from '#shared/conversation/context/read-conversation.ts';
 import type { Webhook } from '#shared/hooks/webhook.ts';
@@ -23,6 +24,7 @@ import type { NotificationDependencies } from '../notifications/notification-dep
 export interface CompactionDependencies extends NotificationDependencies {
   config: Config;
   store: DocumentStore;
+  ledger: Ledger;
   cache: ConversationCache;
   publisher: EventPublisher;
   model: ModelGenerator & TokenCounter;

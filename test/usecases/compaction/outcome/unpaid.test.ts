@@ -45,7 +45,7 @@ const spend = {
     store.commit([
       {
         op: 'create',
-        path: budgetShardPath(DAY, 3),
+        path: budgetShardPath(DAY, 'instance-1'),
         fields: { schemaVersion: 1, costMicros: SPENT_MICROS, expireTime: clock.now() },
       },
     ]),

@@ -42,7 +42,6 @@ import { countEarlierFiles, findInstruction, toContents } from './message-conten
 import { openSignature, sealSignature } from './sealed-signature.ts';
 import { toDeclarations, toOpenAiCalls } from './tool-dialogue.ts';
 import type { Completion, CompletionResult } from './completion.ts';
-import { reserveAlone } from '#functions/chat/turns/send/quota-reservation.ts';
 
 interface Asked {
   caller: Caller;
@@ -117,12 +116,12 @@ function modelRequestOf(
 function settle(
   { config }: Pick<ChatDependencies, 'config'>,
   { model }: ModelRequest,
-  input: { reservation: Reservation | undefined; answer: FittingAnswer; isStopped: boolean },
-): Promise<void> | undefined {
+  input: { reservation: Reservation; answer: FittingAnswer; isStopped: boolean },
+): Promise<void> {
   const { reservation, isStopped } = input;
   const { error, isUnreported } = input.answer;
   const usage = addUsage(input.answer.misfitUsage, input.answer.usage);
-  return reservation?.settle({
+  return reservation.settle({
     usage,
     costMicros: usage && callCostMicros(config, reportedCall(model, usage)),
     isMessage: isStopped || error === undefined,
@@ -135,7 +134,7 @@ async function answer(
   { caller, requestId, body }: Asked,
   input: {
     request: ModelRequest;
-    reservation: Reservation | undefined;
+    reservation: Reservation;
     log: FrameLog;
     stopped: AbortSignal;
   },
@@ -203,7 +202,7 @@ export async function looseCompletion(
   const estimatedTokens = estimatePromptTokens(request, counting);
   const windowTokens = modelWindowTokens(config, model);
   refuseOverWindow(`completion ${requestId}`, { requestTokens: estimatedTokens, windowTokens });
-  const reservation = await reserveAlone(dependencies, {
+  const reservation = await dependencies.quota.reserve({
     caller,
     conversationId: requestId,
     messageId: requestId,

@@ -7,7 +7,8 @@ import type { Route } from '#shared/routing/routing.ts';
 import { timeoutAfter } from '#functions/lib/deadline.ts';
 import { answeringModel } from '#functions/models/models-in-use.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
-import { callAuxiliaryModel } from './auxiliary-model-call.ts';
+import { takenBy, takenInVain, type Taken } from '#functions/quota/paid-call.ts';
+import { listenTo } from './auxiliary-model-call.ts';
 
 /**
  * How long a choice may take, ms: what a person who waits for the first word puts up with on top of it. A cheap
@@ -21,7 +22,6 @@ const ANSWER_CHARACTERS = 4_000;
 /** What is to be judged, of whose conversation. */
 interface ToBeRouted {
   conversationId: string;
-  ownerUid: string;
   seq: number;
   dialogue: readonly Content[];
   message: Content;
@@ -37,18 +37,24 @@ const timeoutError = (cause: unknown) =>
     cause,
   });
 
+/** What a cheap model has chosen, if anything, and what that took; undefined: it was not asked. */
+interface Classified {
+  route: Route | undefined;
+  spent: Taken | undefined;
+}
+
 /**
- * Asks a cheap model which of the two is to answer, for 2 s at most. Undefined where it failed, answered something
- * else, was left alone because it had failed before, or `signal` fired. Never throws; the log says why, and never
- * what was said.
+ * Asks a cheap model which of the two is to answer, for 2 s at most, out of what the turn has reserved. No route where it
+ * failed, answered something else, was left alone because it had failed before, or `signal` fired. Never throws; the log
+ * says why, and never what was said.
  */
 export async function askClassifier(
   dependencies: ChatDependencies,
   asked: ToBeRouted,
   signal: AbortSignal,
-): Promise<Route | undefined> {
+): Promise<Classified> {
   const { config, clock, logger, modelHealth } = dependencies;
-  const { conversationId, ownerUid, seq } = asked;
+  const { conversationId, seq } = asked;
   const model = answeringModel(config, config.ROUTING_CLASSIFIER_MODEL);
   const request: ModelRequest = {
     ...classifierRequest(model, asked),
@@ -58,34 +64,39 @@ export async function askClassifier(
   const begin = clock.now().getTime();
   const fields = () => ({ conversationId, seq, model, durationMs: clock.now().getTime() - begin });
   const timeout = timeoutAfter(dependencies, ROUTING_TIMEOUT_MS);
+  let isAsked = false;
+  const failed = (failure: unknown): Classified => ({
+    route: undefined,
+    spent: isAsked ? takenInVain(config, request, failure) : undefined,
+  });
   try {
     modelHealth.refusePaused(model);
-    const said = await callAuxiliaryModel(dependencies, {
-      work: 'routing',
+    isAsked = true;
+    const said = await listenTo(dependencies, {
       conversationId,
-      ownerUid,
       request,
       maximumCharacters: ANSWER_CHARACTERS,
       signal: AbortSignal.any([timeout.signal, signal]),
     });
     modelHealth.answered(model);
-    const { usage, costMicros } = said;
+    const { usage } = said;
+    const spent = takenBy(config, request, usage);
     const route = said.finishReason === 'STOP' ? routeIn(said.text) : undefined;
     logger.log(route ? 'INFO' : 'WARNING', route ? 'turn_routed' : 'routing_refused', {
       ...fields(),
       route,
       promptTokens: usage?.promptTokens,
       outputTokens: usage?.outputTokens,
-      costMicros,
+      costMicros: usage && spent.costMicros,
     });
-    return route;
+    return { route, spent };
   } catch (error) {
-    if (signal.aborted) return undefined;
+    if (signal.aborted) return failed(error);
     const failure = timeout.signal.aborted ? timeoutError(error) : error;
     modelHealth.failed(model, failure);
     const reason = failure instanceof AppError ? failure.reason : 'INTERNAL';
     logger.log('WARNING', 'routing_failed', { ...fields(), reason });
-    return undefined;
+    return failed(failure);
   } finally {
     timeout.stop();
   }

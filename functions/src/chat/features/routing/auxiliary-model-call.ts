@@ -1,11 +1,18 @@
 import { boundedAnswer } from '#shared/conversation/repair/bounded-answer.ts';
-import type { ModelUsage } from '#shared/ports/ports.ts';
+import type { ModelRequest, ModelUsage } from '#shared/ports/ports.ts';
 import { logModelCall } from '#functions/models/log-model-call.ts';
 import { paidCall, type WorkCall } from '#functions/quota/paid-call.ts';
 import { untilAborted } from '#functions/lib/abortable.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 
 /* Calls of a cheap model beside an answer: for a title, for the choice of a model, to condense an output. */
+
+interface Listening {
+  conversationId: string;
+  request: ModelRequest;
+  maximumCharacters: number;
+  signal: AbortSignal;
+}
 
 /** What the model said, without its thoughts. */
 interface Said {
@@ -22,14 +29,15 @@ interface AuxiliaryAnswer extends Said {
   settled: Promise<void>;
 }
 
-interface AuxiliaryCall extends WorkCall {
-  maximumCharacters: number;
-  signal: AbortSignal;
-}
+type AuxiliaryCall = WorkCall & Listening;
 
-async function listen(
+/**
+ * The whole answer to one call, out of what somebody holds for it; of one that does not end, a little more than
+ * `maximumCharacters` (UTF-16 units). Throws what the model throws, and what `signal` was aborted with.
+ */
+export async function listenTo(
   dependencies: Pick<ChatDependencies, 'model' | 'clock' | 'logger'>,
-  call: AuxiliaryCall,
+  call: Listening,
 ): Promise<Said> {
   const { request, maximumCharacters, signal } = call;
   const said: Said = { text: '' };
@@ -53,16 +61,15 @@ async function listen(
 }
 
 /**
- * The whole answer to one side call; of one that does not end, a little more than `maximumCharacters` (UTF-16
- * units). It is paid for out of its user's dollars, and settled behind the answer. Throws what `paidCall` and the
- * model throw, and what `signal` was aborted with.
+ * The same, paid for out of its user's dollars, and settled behind the answer. Throws what `paidCall` and `listenTo`
+ * throw.
  */
 export async function callAuxiliaryModel(
   dependencies: ChatDependencies,
   call: AuxiliaryCall,
 ): Promise<AuxiliaryAnswer> {
   const { afterwork } = dependencies;
-  const paid = await paidCall(dependencies, call, () => listen(dependencies, call));
+  const paid = await paidCall(dependencies, call, () => listenTo(dependencies, call));
   const settled = paid.settled.finally(() => afterwork.delete(settled));
   afterwork.add(settled);
   return { ...paid.answer, costMicros: paid.costMicros, settled };

@@ -48,14 +48,15 @@ async function choose(
   const { conversationId, seq } = begun.attempt;
   const asked = {
     conversationId,
-    ownerUid: begun.context.conversation.ownerUid,
     seq,
     dialogue: begun.context.turns
       .filter(({ inContext }) => inContext)
       .flatMap(({ user, contents }) => [user, ...contents]),
     message: begun.turn.user,
   };
-  return routeByClassifier(await askClassifier(dependencies, asked, input.signal), facts);
+  const { route, spent } = await askClassifier(dependencies, asked, input.signal);
+  begun.routingSpent = spent;
+  return routeByClassifier(route, facts);
 }
 
 /**
@@ -78,6 +79,5 @@ export async function routeTurn(
   begun.progress = readableFor(model, begun);
   begun.turn.routing = routing;
   Object.assign(begun.call, { model, prompt: begun.call.promptFor(model) });
-  begun.quota.request = { ...begun.quota.request, model };
   if (routing) writer.note({ routing: { ...routing } });
 }

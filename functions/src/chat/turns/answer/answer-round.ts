@@ -75,11 +75,10 @@ export async function storeProgress(
 /** Which of a round's calls the app answers, and which wait for the user. */
 async function ownersOf(
   { toolbox }: Pick<ChatDependencies, 'toolbox'>,
-  { context, quota, attempt }: BegunTurn,
+  { context, caller, attempt }: BegunTurn,
   calls: readonly ToolCall[],
 ) {
   const { conversationId, seq } = attempt;
-  const { caller } = quota.request;
   const apps = new Set(readClientTools(context.conversation).map(({ name }) => name));
   const asked = await Promise.all(
     calls.map((call) =>
@@ -208,7 +207,7 @@ async function respond(
   const order = inOrder(answering, progress, refusal ? refused : [...due, ...beyond]);
   const responses = await runCalls(dependencies, {
     calls: refusal ? [] : due,
-    caller: begun.quota.request.caller,
+    caller: begun.caller,
     conversationId,
     seq,
     approved: progress.rounds.approved ?? [],

@@ -65,14 +65,11 @@ async function nextPrompt(
   { begun }: Answering,
   going: Going,
 ): Promise<RoundPrompt> {
-  const { call, quota } = begun;
-  if (going.progress.contents.length === 0)
-    return { prompt: call.prompt, sent: call.sent, reservation: quota.reservation };
+  const { call } = begun;
+  if (going.progress.contents.length === 0) return { prompt: call.prompt, sent: call.sent };
   const { progress, report } = going;
   const round = await promptOfRound(dependencies, { begun, progress, report });
   call.sent = round.sent;
-  // What was reserved before is part of it.
-  quota.reservation = round.reservation ?? quota.reservation;
   return round;
 }
 

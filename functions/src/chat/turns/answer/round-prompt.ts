@@ -3,21 +3,18 @@ import type { SentView } from '#shared/compaction/shrunken-view.ts';
 import { assemblePrompt } from '#shared/conversation/context/assemble-context.ts';
 import { readConversation } from '#shared/conversation/context/read-conversation.ts';
 import type { ModelUsage, Prompt } from '#shared/ports/ports.ts';
-import type { Reservation } from '#shared/ports/quota-ports.ts';
 import { meterCounting, conversationPolicy } from '#functions/config/conversation-policy.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import type { BegunTurn } from '../start/begun-turn.ts';
 import { viewOfRound } from '../start/next-call.ts';
 import { refuseRoundOverflow } from '../start/overflow.ts';
-import { reserveAlone } from '../send/quota-reservation.ts';
 import { usageBeyond } from './add-usage.ts';
 import type { TurnProgress } from '../store/turn-progress.ts';
 
-/** The prompt of a call between two rounds, and what it holds of the user's quota. */
+/** The prompt of a call between two rounds. */
 export interface RoundPrompt {
   prompt: Prompt;
   sent: SentView;
-  reservation: Reservation | undefined;
 }
 
 /** What the last call reported of `contents` contents; absent: nothing, or not of all that was there. */
@@ -75,13 +72,13 @@ export async function promptOfRound(
     overheadTokens: conversation.context.overheadTokens,
     policy: conversationPolicy(config, conversation),
   });
-  const reservation = await reserveAlone(dependencies, {
-    ...begun.quota.request,
+  await begun.reservation.renew({
+    model,
     estimatedTokens: view.tokens,
-    taken: usageBeyond(progress.usage, begun.progress.settled) ?? 'nothing',
+    taken: usageBeyond(progress.usage, begun.progress.settled),
   });
   const source = { ...context, model, serverTools: toolbox.declarations };
   const prompt = assemblePrompt(source, view.items);
   const { shrinkage, isOverLimit, outputTokens } = view;
-  return { prompt, sent: { shrinkage, isOverLimit, outputTokens }, reservation };
+  return { prompt, sent: { shrinkage, isOverLimit, outputTokens } };
 }

@@ -34,24 +34,27 @@ export async function settleStored(
   batch: Pick<FinishBatch, 'state' | 'inContext' | 'usage'>,
 ): Promise<void> {
   const { usage } = batch;
-  await begun.quota.reservation?.settle({
+  await begun.reservation.settle({
     usage,
     costMicros: usage?.costMicros,
     isMessage: isMessage(batch, { begun, isAsked }),
     isUnreported: answer.isUnreported,
+    routing: begun.routingSpent,
   });
 }
 
-/** Whether another attempt goes on with the turn, or may: not where it was ended or erased in the meantime. */
-async function isContinued(
+/** Whether another attempt goes on with the turn, or may; `gone`: it was erased in the meantime. */
+async function standingOf(
   { store }: Pick<ChatDependencies, 'store'>,
   { conversationId, seq, attempt }: Attempt,
-): Promise<boolean> {
+): Promise<'goesOn' | 'ended' | 'gone'> {
   try {
     const [turn] = await readTurns(store, conversationId, [seq]);
-    return turn !== undefined && (turn.value.attempt > attempt || !isTerminal(turn.value.state));
+    if (!turn) return 'gone';
+    const goesOn = turn.value.attempt > attempt || !isTerminal(turn.value.state);
+    return goesOn ? 'goesOn' : 'ended';
   } catch {
-    return true;
+    return 'goesOn';
   }
 }
 
@@ -64,14 +67,15 @@ export async function settleUnstored(
   turn: { begun: BegunTurn; answer: TurnAnswer; writer: Pick<TurnWriter, 'storedUsage'> },
 ): Promise<void> {
   const { begun, answer, writer } = turn;
-  const { reservation } = begun.quota;
-  if (!reservation) return;
-  const goesOn = await isContinued(dependencies, begun.attempt);
+  const standing = await standingOf(dependencies, begun.attempt);
+  const goesOn = standing === 'goesOn';
   const usage = usageBeyond(answer.usage, goesOn ? writer.storedUsage() : begun.progress.settled);
-  await reservation.settle({
+  await begun.reservation.settle({
     usage,
     costMicros: usage?.costMicros,
     isMessage: !goesOn && !isCounted(begun) && (usage !== undefined || answer.contents.length > 0),
     isUnreported: answer.isUnreported,
+    routing: begun.routingSpent,
+    isGone: standing === 'gone',
   });
 }

@@ -13,7 +13,7 @@ import type { BegunTurn } from '../start/begun-turn.ts';
 import { refuseHopeless } from '../start/overflow.ts';
 import { commitStart } from '../start/commit-start.ts';
 import type { StartState } from '../start/read-start.ts';
-import { quotaReservationRequest } from '../send/quota-reservation.ts';
+import { reservationRequest } from '../start/reserve-turn.ts';
 import type { SendRequest } from '../send/send-request.ts';
 import { leaseFrom } from '../store/turn-store.ts';
 import { passCrashPoint } from '#functions/lib/crash-points.ts';
@@ -60,12 +60,10 @@ async function refuseOverDayLimit(
   request: SendRequest,
   { conversation, estimatedTokens }: { conversation: Conversation; estimatedTokens: number },
 ): Promise<void> {
-  const asked = quotaReservationRequest(dependencies.config, request, {
-    model: conversation.model,
-    attempt: 1,
-  });
+  const { model } = conversation;
+  const call = { model, attempt: 1, estimatedTokens };
   try {
-    await dependencies.quota.reserve({ ...asked, estimatedTokens });
+    await dependencies.quota.refuse(reservationRequest(dependencies, request, call));
   } catch (error) {
     if (!(error instanceof AppError && isPassingLimit(error))) throw error;
   }

@@ -5,8 +5,8 @@ import type { History } from '#shared/conversation/documents/history.ts';
 import type { CompactionJob } from '#shared/conversation/documents/job.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
 import type { MemoryTexts } from '#shared/memory/render-memory.ts';
-import type { Prompt } from '#shared/ports/ports.ts';
-import type { QuotaRequest, Reservation } from '#shared/ports/quota-ports.ts';
+import type { Caller, Prompt } from '#shared/ports/ports.ts';
+import type { QuotaSpending, Reservation } from '#shared/ports/quota-ports.ts';
 import type { Recalled } from '#functions/chat/features/search/recall-for-turn.ts';
 import type { ProgressAtStart } from '../store/turn-progress.ts';
 import type { Attempt } from '../store/turn-store.ts';
@@ -66,13 +66,6 @@ interface TurnTokens {
   overhead: number;
 }
 
-export interface TurnQuota {
-  /** What the answer holds of its user's quota; undefined where nothing is limited. */
-  reservation: Reservation | undefined;
-  /** What further calls of this answer are reserved as. */
-  request: Omit<QuotaRequest, 'estimatedTokens' | 'abandoned' | 'taken'>;
-}
-
 /** A turn that this instance now owns, with all that its answer needs. */
 export interface BegunTurn {
   attempt: Attempt;
@@ -80,7 +73,11 @@ export interface BegunTurn {
   context: ContextAtStart;
   call: TurnCall;
   tokens: TurnTokens;
-  quota: TurnQuota;
+  caller: Caller;
+  /** What the answer holds of its user's quota. */
+  reservation: Reservation;
+  /** What the choice of its model took. */
+  routingSpent?: QuotaSpending['routing'];
   /** What attempts before this one have stored whole. */
   progress: ProgressAtStart;
   /** The compaction that a replacement asks for; published with the end of the turn. */

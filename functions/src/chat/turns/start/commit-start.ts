@@ -3,7 +3,6 @@ import { turnPath } from '#shared/conversation/documents/paths.ts';
 import { readTurns } from '#shared/conversation/context/read-conversation.ts';
 import { mayBeCommitted } from '#shared/errors.ts';
 import type { Write } from '#shared/ports/ports.ts';
-import type { Reservation } from '#shared/ports/quota-ports.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { viewContext } from '#functions/chat/context/view-context.ts';
 import { passCrashPoint } from '#functions/lib/crash-points.ts';
@@ -55,16 +54,15 @@ async function replacementStatus(
 export async function commitBeginning(
   dependencies: ChatDependencies,
   draft: Draft,
-  { before, reservation }: { before: ContextBefore; reservation: Reservation | undefined },
+  before: ContextBefore,
 ): Promise<string> {
   const { conversationId } = draft.request;
   const { kind, seq } = draft.decision;
   const { producer } = draft.lease;
   const status = await replacementStatus(dependencies, draft, before);
-  const reserved = reservation?.writes ?? [];
   const naming = { conversationId, seq, user: draft.message.user };
   const named = kind === 'start' ? await namingWrites(dependencies, namedBy(naming)) : [];
-  const writes = [...beginWrites(draft), ...status, ...reserved, ...named];
+  const writes = [...beginWrites(draft), ...status, ...named];
   const committed = commitStart(dependencies, { conversationId, seq, producer, writes });
   // A cold instance loads the model's SDK while it waits for the store.
   dependencies.model.prepare?.();

@@ -36,7 +36,7 @@ export const firstReplaced = ({ state, decision }: Begin): number | undefined =>
   decision.kind === 'start' ? decision.replaces : state.known?.value.replaces;
 
 /** The conversation document as the turn sees it: with the model that it begins with, or has begun with. */
-function conversationAtTurn(
+export function conversationAtTurn(
   config: Config,
   { state }: Begin,
   conversation: Conversation,

@@ -9,24 +9,12 @@ import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import type { Begin, ContextBefore } from './context-before.ts';
 import { viewOfNextCall } from './next-call.ts';
 import { refuseOverflow } from './overflow.ts';
-import { quotaReservationRequest } from '../send/quota-reservation.ts';
-import { abandonedDocuments } from './read-start.ts';
 import type { Message } from './stored-message.ts';
 import type { IndexLoad } from '#functions/chat/features/search/load-index.ts';
 import { recallForTurn } from '#functions/chat/features/search/recall-for-turn.ts';
 import { recallTokens } from '#functions/config/conversation-policy.ts';
-import type { BegunTurn, TurnQuota } from './begun-turn.ts';
+import type { BegunTurn } from './begun-turn.ts';
 import { collectTurnContext, type TurnContext } from './turn-context.ts';
-
-/** Which attempt at the turn it is, from 1. */
-export const nextAttempt = ({ decision }: Begin): number =>
-  'attempt' in decision ? decision.attempt : 1;
-
-/** Messages whose turns the batch closes because nobody answers them any more. */
-function abandonedMessages({ state, decision }: Begin): string[] {
-  const seqs = 'abandoned' in decision ? (decision.abandoned ?? []) : [];
-  return abandonedDocuments(state, seqs).map(({ value }) => value.messageId);
-}
 
 /** What stands beside the message: as its turn stores it already, else what this request brings. */
 function besideMessage(
@@ -41,22 +29,6 @@ function besideMessage(
   const { generation, client: known } = before.conversation;
   const turns = isShrunken ? [] : before.turns;
   return collectTurnContext(dependencies, request, { generation, turns, known });
-}
-
-/** Holds what the first call may take of the user's quota, and says what further calls are reserved as. */
-async function reserve(
-  { config, quota }: ChatDependencies,
-  begin: Begin,
-  { model, estimatedTokens }: { model: string; estimatedTokens: number },
-): Promise<TurnQuota> {
-  const attempt = nextAttempt(begin);
-  const request = {
-    ...quotaReservationRequest(config, begin.request, { model, attempt }),
-    ...(begin.state.known?.value.settled && { isCounted: true }),
-  };
-  const abandoned = abandonedMessages(begin);
-  const reservation = await quota.reserve({ ...request, estimatedTokens, abandoned });
-  return { request, reservation };
 }
 
 /** The message as this call says it, behind what is said beside it, and what all of that weighs. */
@@ -91,17 +63,16 @@ async function saidWith(
   return { lastContent, recalled, userTokens, sentTokens, counting };
 }
 
-/** What is sent to the model, what it weighs, and what it holds of the user's quota. */
-interface PreparedPrompt extends Pick<BegunTurn, 'call' | 'tokens' | 'quota'> {
+/** What is sent to the model, and what it weighs. */
+interface PreparedPrompt extends Pick<BegunTurn, 'call' | 'tokens'> {
+  /** Tokens of all of it. */
+  promptTokens: number;
   memory: MemoryTexts;
   /** What stands beside the message in its turn. */
   around: TurnContext;
 }
 
-/**
- * What is sent to the model, and what it holds of the user's quota. Throws CONTEXT_WINDOW_WILL_OVERFLOW, and what the
- * quota throws.
- */
+/** What is sent to the model. Throws CONTEXT_WINDOW_WILL_OVERFLOW. */
 export async function preparePrompt(
   dependencies: ChatDependencies,
   begin: Begin,
@@ -138,15 +109,13 @@ export async function preparePrompt(
   const prompt = promptFor(model);
   const { conversationId } = begin.request;
   await refuseOverflow(dependencies, { ...input, conversationId, contextTokens, sentTokens });
-  const estimatedTokens = contextTokens + sentTokens;
-  const quota = await reserve(dependencies, begin, { model, estimatedTokens });
   const overhead = estimatePromptTokens({ ...prompt, contents: [] }, counting);
   const { shrinkage, isOverLimit, outputTokens } = view;
   const sent = { shrinkage, isOverLimit, outputTokens };
   return {
     call: { model, prompt, promptFor, user: lastContent, recalled, sent },
     tokens: { user: userTokens, said: sentTokens - userTokens, overhead },
-    quota,
+    promptTokens: contextTokens + sentTokens,
     memory,
     around,
   };

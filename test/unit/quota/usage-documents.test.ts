@@ -1,0 +1,161 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import {
+  createUsageDocuments,
+  DOCUMENTS_KEPT_MAX,
+  type UsageDocuments,
+} from '#functions/quota/usage-documents.ts';
+import {
+  createMemoryDocumentStore,
+  type StoreOperation,
+} from '#infra/local/embedded/memory-document-store.ts';
+import { StoreUnavailableError } from '#shared/errors.ts';
+import { noUsage, type Usage } from '#shared/quota/usage.ts';
+import { createManualClock } from '#test/fakes/manual-clock.ts';
+
+const UID = 'u1';
+const DAY = '2026-01-02';
+
+function world() {
+  const operations: StoreOperation[] = [];
+  const lost = { replies: 0 };
+  const manual = createManualClock();
+  const store = createMemoryDocumentStore({
+    beforeOperation: (operation) => {
+      operations.push(operation);
+      return Promise.resolve();
+    },
+    afterCommit: () => {
+      if (lost.replies-- > 0) throw new StoreUnavailableError({ operation: 'commit' });
+      return Promise.resolve();
+    },
+  });
+  const clock = { now: () => manual.now(), wait: () => Promise.resolve() };
+  const instance = () =>
+    createUsageDocuments({ store, clock, randomness: { uuid: () => randomUUID() } });
+  const count = (name: StoreOperation['name']) =>
+    operations.filter((operation) => operation.name === name).length;
+  return { instance, lost, operations, count, now: () => manual.now() };
+}
+
+const change = (documents: UsageDocuments, next: (usage: Usage) => Usage, uid = UID) =>
+  documents.change(uid, {
+    days: [DAY],
+    decide: (usageOf) => {
+      const usage = next(usageOf(DAY) ?? noUsage);
+      return { result: usage.messages, usage: { [DAY]: usage } };
+    },
+  });
+
+const addOne = (usage: Usage): Usage => ({ ...usage, messages: usage.messages + 1 });
+
+/** At most ten. */
+const addBelow = (usage: Usage): Usage => {
+  if (usage.messages >= 10) throw new Error('no more');
+  return addOne(usage);
+};
+
+/** With a call on its way, so that the document is kept in memory. */
+const busy = (now: Date) => (usage: Usage) => ({
+  ...addOne(usage),
+  held: [{ id: 'call', costMicros: 1, until: new Date(now.getTime() + 60_000) }],
+});
+
+describe('changes of a user’s figures', () => {
+  test('changes that are asked for at once take two writes, and none is lost', async () => {
+    const { instance, count } = world();
+    const documents = instance();
+
+    const counts = await Promise.all(Array.from({ length: 50 }, () => change(documents, addOne)));
+
+    expect(counts).toEqual(Array.from({ length: 50 }, (_, i) => i + 1));
+    expect(count('commit')).toBe(2);
+    expect((await documents.read(UID, DAY)).messages).toBe(50);
+  });
+
+  test('changes of one user do not wait for those of another', async () => {
+    const { instance, count } = world();
+    const documents = instance();
+
+    await Promise.all(Array.from({ length: 5 }, (_, i) => change(documents, addOne, `user-${i}`)));
+
+    expect(count('commit')).toBe(5);
+  });
+
+  test('of changes that are asked for at once those are refused that do not fit, and no others', async () => {
+    const { instance } = world();
+    const documents = [instance(), instance(), instance()];
+
+    const ends = await Promise.allSettled(
+      Array.from({ length: 30 }, (_, i) => {
+        const one = documents[i % documents.length];
+        return one ? change(one, addBelow) : Promise.reject(new Error('there are three'));
+      }),
+    );
+
+    expect(ends.filter(({ status }) => status === 'fulfilled')).toHaveLength(10);
+    expect((await instance().read(UID, DAY)).messages).toBe(10);
+  });
+
+  test('a change whose reply is lost is made once', async () => {
+    const { instance, lost } = world();
+    const documents = instance();
+    await change(documents, addOne);
+    lost.replies = 1;
+
+    expect(await change(documents, addOne)).toBe(2);
+
+    expect((await documents.read(UID, DAY)).messages).toBe(2);
+  });
+
+  test('a document is read once while something is on its way in it', async () => {
+    const { instance, count, now } = world();
+    const documents = instance();
+    await change(documents, busy(now()));
+
+    await change(documents, busy(now()));
+    await change(documents, (usage) => ({ ...usage, held: [] }));
+
+    expect(count('get')).toBe(1);
+    await change(documents, addOne);
+    expect(count('get')).toBe(2);
+  });
+
+  test('of more documents than are kept the one written longest ago is read again', async () => {
+    const { instance, count, now } = world();
+    const documents = instance();
+    for (let user = 0; user <= DOCUMENTS_KEPT_MAX; user++)
+      await change(documents, busy(now()), `user-${user}`);
+    const before = count('get');
+
+    await change(documents, busy(now()), `user-${DOCUMENTS_KEPT_MAX}`);
+    expect(count('get')).toBe(before);
+    await change(documents, busy(now()), 'user-0');
+    expect(count('get')).toBe(before + 1);
+  });
+
+  test('what another instance has written is neither lost nor a reason to refuse', async () => {
+    const { instance, now } = world();
+    const [one, other] = [instance(), instance()];
+    await change(one, busy(now()));
+    await change(other, addOne);
+    expect(await change(one, busy(now()))).toBe(3);
+
+    await change(one, (usage) => ({ ...busy(now())(usage), messages: 10 }));
+    await change(other, (usage) => ({ ...usage, messages: 0 }));
+
+    expect(await change(one, addBelow)).toBe(1);
+  });
+
+  test('a change that keeps the figures as they are writes nothing', async () => {
+    const { instance, count } = world();
+
+    const result = await instance().change(UID, {
+      days: [DAY],
+      decide: () => ({ result: 'read' }),
+    });
+
+    expect(result).toBe('read');
+    expect(count('commit')).toBe(0);
+  });
+});
