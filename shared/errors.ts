@@ -14,7 +14,7 @@ export const errorStatuses = [
 ] as const;
 export type ErrorStatus = (typeof errorStatuses)[number];
 
-export interface AppErrorOptions {
+interface AppErrorOptions {
   status: ErrorStatus;
   /** UPPER_SNAKE reason from the error table of the wire, e.g. `TURN_IN_PROGRESS`. */
   reason: string;

@@ -1,52 +1,36 @@
-import { execFile } from 'node:child_process';
 import { existsSync, readdirSync, realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
-import { promisify } from 'node:util';
-
-export type EmulatorName = 'firestore' | 'pubsub';
 
 /** What to hand to `java` before the emulator's own arguments. */
-interface EmulatorJars {
+export interface EmulatorJars {
   source: 'gcloud' | 'firebase-tools';
-  javaArguments: Readonly<Partial<Record<EmulatorName, readonly string[]>>>;
+  firestore: readonly string[];
+  pubsub: readonly string[];
 }
 
 const FIRESTORE_MAIN = 'com.google.cloud.datastore.emulator.firestore.CloudFirestore';
-/** `gcloud info` takes seconds, more on a busy machine; it is asked last. */
-const GCLOUD_INFO_TIMEOUT_MS = 30_000;
 
-/**
- * The emulators' jars: of the Cloud SDK, else those that firebase-tools has downloaded. `undefined` unless one of
- * the two has all of `wanted`.
- */
-export async function findEmulatorJars(
-  wanted: readonly EmulatorName[],
-): Promise<EmulatorJars | undefined> {
-  const hasAll = (found: EmulatorJars): boolean =>
-    wanted.every((name) => found.javaArguments[name] !== undefined);
-  const known = cloudSdkRoots().map(cloudSdkJars).find(hasAll) ?? [firebaseJars()].find(hasAll);
-  if (known !== undefined) return known;
-  const root = await rootFromGcloud();
-  return root === undefined ? undefined : [cloudSdkJars(root)].find(hasAll);
+/** The jars of both emulators: of the Cloud SDK, else those that firebase-tools has downloaded. */
+export function findEmulatorJars(): EmulatorJars | undefined {
+  return cloudSdkRoots().flatMap((root) => cloudSdkJars(root) ?? [])[0] ?? firebaseJars();
 }
 
-function cloudSdkJars(root: string): EmulatorJars {
+function cloudSdkJars(root: string): EmulatorJars | undefined {
   const firestore = join(root, 'platform/cloud-firestore-emulator/cloud-firestore-emulator.jar');
   const pubsub = newest(
     join(root, 'platform/pubsub-emulator/lib'),
     /^cloud-pubsub-emulator.*\.jar$/u,
   );
+  if (!existsSync(firestore) || pubsub === undefined) return undefined;
   return {
     source: 'gcloud',
-    javaArguments: {
-      ...(existsSync(firestore) && { firestore: ['-cp', firestore, FIRESTORE_MAIN] }),
-      ...(pubsub !== undefined && { pubsub: ['-jar', pubsub] }),
-    },
+    firestore: ['-cp', firestore, FIRESTORE_MAIN],
+    pubsub: ['-jar', pubsub],
   };
 }
 
-/** Places of an SDK that need no slow call to find. */
+/** Where an SDK may be. `gcloud info` would tell, but takes seconds. */
 function cloudSdkRoots(): string[] {
   const roots = [
     process.env.CLOUDSDK_ROOT_DIR,
@@ -66,33 +50,15 @@ function rootOfGcloudIn(folder: string): string | undefined {
   return folder !== '' && existsSync(command) ? dirname(dirname(realpathSync(command))) : undefined;
 }
 
-async function rootFromGcloud(): Promise<string | undefined> {
-  try {
-    const { stdout } = await promisify(execFile)(
-      'gcloud',
-      ['info', '--format=value(installation.sdk_root)'],
-      { timeout: GCLOUD_INFO_TIMEOUT_MS },
-    );
-    return stdout.trim() || undefined;
-  } catch {
-    return undefined; // no gcloud, or none that works
-  }
-}
-
-function firebaseJars(): EmulatorJars {
+function firebaseJars(): EmulatorJars | undefined {
   const folder =
     process.env.FIREBASE_EMULATORS_PATH ?? join(homedir(), '.cache/firebase/emulators');
   const firestore = newest(folder, /^cloud-firestore-emulator-v.*\.jar$/u);
   const unpacked = newest(folder, /^pubsub-emulator-[\d.]+$/u);
   const pubsub =
     unpacked && newest(join(unpacked, 'pubsub-emulator/lib'), /^cloud-pubsub-emulator.*\.jar$/u);
-  return {
-    source: 'firebase-tools',
-    javaArguments: {
-      ...(firestore !== undefined && { firestore: ['-jar', firestore] }),
-      ...(pubsub !== undefined && { pubsub: ['-jar', pubsub] }),
-    },
-  };
+  if (firestore === undefined || pubsub === undefined) return undefined;
+  return { source: 'firebase-tools', firestore: ['-jar', firestore], pubsub: ['-jar', pubsub] };
 }
 
 /** The entry of a folder with the highest version in its name. */

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { createServer } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
-import { findEmulatorJars, type EmulatorName } from './emulator-jars.ts';
+import { type EmulatorJars, findEmulatorJars } from './emulator-jars.ts';
 import { openServer } from './processes/open-server.ts';
 import { startWatched, type WatchedProcess } from './processes/watched-process.ts';
 
@@ -37,72 +37,65 @@ export async function startEmulators(options: {
   log: (line: string) => void;
   rulesFile?: string;
 }): Promise<Emulators | MissingEmulators> {
-  const given = {
-    firestore: process.env.FIRESTORE_EMULATOR_HOST || undefined,
-    pubsub: process.env.PUBSUB_EMULATOR_HOST || undefined,
-  };
-  if (given.firestore !== undefined && given.pubsub !== undefined) {
+  const { FIRESTORE_EMULATOR_HOST: firestoreHost, PUBSUB_EMULATOR_HOST: pubsubHost } = process.env;
+  if (firestoreHost && pubsubHost) {
     return {
-      firestoreHost: given.firestore,
-      pubsubHost: given.pubsub,
+      firestoreHost,
+      pubsubHost,
       source: 'environment',
       crashed: new Promise(() => {}),
       stop: async () => {},
     };
   }
-  const wanted = (['firestore', 'pubsub'] as const).filter((name) => given[name] === undefined);
-  const jars = await findEmulatorJars(wanted);
-  if (jars === undefined) return { missing: missingEmulators(wanted) };
+  const jars = findEmulatorJars();
+  if (jars === undefined) return { missing: MISSING_EMULATORS };
   if (!hasJava()) return { missing: MISSING_JAVA };
-  return startJars({ ...options, given, jars });
+  return startJars(jars, options);
 }
 
-async function startJars(options: {
-  log: (line: string) => void;
-  rulesFile?: string;
-  given: Readonly<Record<EmulatorName, string | undefined>>;
-  jars: NonNullable<Awaited<ReturnType<typeof findEmulatorJars>>>;
-}): Promise<Emulators> {
+async function startJars(
+  jars: EmulatorJars,
+  { log, rulesFile }: Parameters<typeof startEmulators>[0],
+): Promise<Emulators> {
   const startedAt = performance.now();
-  const { given, jars, rulesFile } = options;
   const [firestorePort, pubsubPort] = await freePorts();
-  const firestoreHost = given.firestore ?? `127.0.0.1:${firestorePort}`;
-  const pubsubHost = given.pubsub ?? `127.0.0.1:${pubsubPort}`;
-  const commands: { host: string; commandArguments: string[] }[] = [];
-  if (given.firestore === undefined) {
-    const rules = rulesFile === undefined ? [] : ['--rules', rulesFile];
-    const own = ['--host', '127.0.0.1', '--port', String(firestorePort), ...rules];
-    const commandArguments = [...JVM_FLAGS, ...(jars.javaArguments.firestore ?? []), ...own];
-    commands.push({ host: firestoreHost, commandArguments });
-  }
-  if (given.pubsub === undefined) {
-    const own = ['--host=127.0.0.1', `--port=${pubsubPort}`];
-    const commandArguments = [...JVM_FLAGS, ...(jars.javaArguments.pubsub ?? []), ...own];
-    commands.push({ host: pubsubHost, commandArguments });
-  }
-  const running = commands.map(({ host, commandArguments }) => ({
-    host,
-    process: startWatched('java', commandArguments),
-  }));
+  const firestoreHost = `127.0.0.1:${firestorePort}`;
+  const pubsubHost = `127.0.0.1:${pubsubPort}`;
+  const rules = rulesFile === undefined ? [] : ['--rules', rulesFile];
+  const firestore = startWatched('java', [
+    ...JVM_FLAGS,
+    ...jars.firestore,
+    '--host',
+    '127.0.0.1',
+    '--port',
+    String(firestorePort),
+    ...rules,
+  ]);
+  const pubsub = startWatched('java', [
+    ...JVM_FLAGS,
+    ...jars.pubsub,
+    '--host=127.0.0.1',
+    `--port=${pubsubPort}`,
+  ]);
   const { promise: crashed, resolve: tellCrash } = Promise.withResolvers<string>();
   let isStopping = false;
-  for (const { process: emulator } of running) {
+  for (const emulator of [firestore, pubsub]) {
     void emulator.ended.then(() => {
       if (!isStopping) tellCrash(emulator.lastOutput());
     });
   }
   const stop = async (): Promise<void> => {
     isStopping = true;
-    await Promise.all(running.map(({ process: emulator }) => emulator.stop()));
+    await Promise.all([firestore.stop(), pubsub.stop()]);
   };
   try {
-    await Promise.all(running.map(({ host, process: emulator }) => untilReady(host, emulator)));
+    await Promise.all([untilReady(firestoreHost, firestore), untilReady(pubsubHost, pubsub)]);
   } catch (error) {
     await stop();
     throw error;
   }
   const tookMs = Math.round(performance.now() - startedAt);
-  options.log(`emulators ready in ${tookMs} ms (${jars.source}): ${firestoreHost}, ${pubsubHost}`);
+  log(`emulators ready in ${tookMs} ms (${jars.source}): ${firestoreHost}, ${pubsubHost}`);
   return { firestoreHost, pubsubHost, source: jars.source, crashed, stop };
 }
 
@@ -141,12 +134,10 @@ const MISSING_JAVA =
   'Java was not found, which the emulators run on. Install Java 17 or newer ' +
   '(Debian: apt-get install openjdk-17-jre-headless; macOS: brew install openjdk).';
 
-function missingEmulators(wanted: readonly EmulatorName[]): string {
-  return [
-    `The emulators were not found (${wanted.join(', ')}). Install them in one of these ways:`,
-    '  gcloud components install cloud-firestore-emulator pubsub-emulator',
-    '  apt-get install google-cloud-cli-firestore-emulator google-cloud-cli-pubsub-emulator',
-    '  npx firebase-tools setup:emulators:firestore && npx firebase-tools setup:emulators:pubsub',
-    'or set FIRESTORE_EMULATOR_HOST and PUBSUB_EMULATOR_HOST to running ones.',
-  ].join('\n');
-}
+const MISSING_EMULATORS = [
+  'The emulators were not found. Install them in one of these ways:',
+  '  gcloud components install cloud-firestore-emulator pubsub-emulator',
+  '  apt-get install google-cloud-cli-firestore-emulator google-cloud-cli-pubsub-emulator',
+  '  npx firebase-tools setup:emulators:firestore && npx firebase-tools setup:emulators:pubsub',
+  'or set FIRESTORE_EMULATOR_HOST and PUBSUB_EMULATOR_HOST to running ones.',
+].join('\n');

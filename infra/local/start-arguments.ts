@@ -1,5 +1,4 @@
 import { parseArgs } from 'node:util';
-import { defaultSweepSeconds } from './sweep-schedule.ts';
 
 export const startHelp = `Usage: npm start [-- options]
 
@@ -9,36 +8,18 @@ Ctrl-C ends all of it; a second Ctrl-C does not wait.
 
   --embedded   store and bus in memory, even where emulators are installed
   --port N     chat on port N (default 8080), compaction on N+1, stand-in on N+2,
-               page on N+3, its supervisor on N+4 and N+5; a port that is taken is
-               replaced by the next free one
-  --no-supervisor
-               the page cannot order faults
-  --sweep-seconds N
-               sweep every N seconds (default 300, as deployed; 0 = never)
+               page on N+3; a port that is taken is replaced by the next free one
   --verbose    every log line of the functions, as it is
   --help       this text`;
 
 export interface StartArguments {
   isEmbedded: boolean;
   port: number;
-  sweepSeconds: number;
   isVerbose: boolean;
-  /** Whether the page may order faults. */
-  hasSupervisor: boolean;
 }
 
-/** Highest port that leaves room for the five after it. */
-const highestPort = 65_530;
-const longestSweepSeconds = 86_400;
-
-function sweepSecondsOf(text: string): number {
-  const seconds = /^\d{1,5}$/.test(text) ? Number(text) : -1;
-  if (seconds < 0 || seconds > longestSweepSeconds)
-    throw new Error(
-      `--sweep-seconds takes a number from 0 to ${longestSweepSeconds}, not ${JSON.stringify(text)}`,
-    );
-  return seconds;
-}
+/** Highest port that leaves room for the three after it. */
+const highestPort = 65_532;
 
 /** Reads the command line; `'help'` when that was asked for. Throws an Error that names the flag. */
 export function parseStartArguments(argv: readonly string[]): StartArguments | 'help' {
@@ -47,9 +28,7 @@ export function parseStartArguments(argv: readonly string[]): StartArguments | '
     options: {
       embedded: { type: 'boolean', default: false },
       port: { type: 'string', default: '8080' },
-      'sweep-seconds': { type: 'string', default: String(defaultSweepSeconds) },
       verbose: { type: 'boolean', default: false },
-      'no-supervisor': { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
   });
@@ -62,8 +41,6 @@ export function parseStartArguments(argv: readonly string[]): StartArguments | '
   return {
     isEmbedded: values.embedded,
     port,
-    sweepSeconds: sweepSecondsOf(values['sweep-seconds']),
     isVerbose: values.verbose,
-    hasSupervisor: !values['no-supervisor'],
   };
 }

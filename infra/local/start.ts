@@ -2,8 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { welcomeText } from './stack/first-calls.ts';
 import { parseStartArguments, startHelp, type StartArguments } from './start-arguments.ts';
 import { createStartConsole } from './start-console.ts';
-import { startStack } from './stack/start-stack.ts';
-import { type Stack } from './stack/stack-children.ts';
+import { type Stack, startStack } from './stack/start-stack.ts';
 import { noteStack } from './stack/stack-notes.ts';
 
 const write = (text: string): void => void process.stdout.write(text);
@@ -26,12 +25,8 @@ function untilAskedToStop(): Promise<void> {
 }
 
 async function start(wanted: StartArguments): Promise<Stack> {
-  const screen = createStartConsole({
-    write,
-    isTerminal: process.stdout.isTTY,
-    isVerbose: wanted.isVerbose,
-  });
-  const { port, sweepSeconds } = wanted;
+  const screen = createStartConsole({ write, isVerbose: wanted.isVerbose });
+  const { port } = wanted;
   try {
     return await startStack({
       embedded: wanted.isEmbedded,
@@ -40,12 +35,8 @@ async function start(wanted: StartArguments): Promise<Stack> {
         compaction: port + 1,
         fakeGemini: port + 2,
         page: port + 3,
-        supervisor: port + 4,
-        line: port + 5,
       },
       hasPage: true,
-      hasSupervisor: wanted.hasSupervisor,
-      sweepSeconds,
       log: screen.log,
     });
   } finally {

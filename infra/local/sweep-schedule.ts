@@ -1,5 +1,3 @@
-import { setTimeout as wait } from 'node:timers/promises';
-
 export interface SweepSchedule {
   /** Ends the schedule; resolves when nothing is being published any more. */
   stop(): Promise<void>;
@@ -12,33 +10,24 @@ export const defaultSweepSeconds = 300;
  * Publishes the sweep event in place of Cloud Scheduler, the first time after `everySeconds`; 0 means
  * never. An event that cannot be published is told to `onFailure` and left out, as there.
  */
-export function startSweepSchedule(schedule: {
+export function startSweepSchedule({
+  everySeconds,
+  publish,
+  onFailure = () => undefined,
+}: {
   everySeconds: number;
   publish: () => Promise<void>;
   onFailure?: (error: unknown) => void;
 }): SweepSchedule {
-  const { everySeconds, publish, onFailure } = schedule;
-  const stopping = new AbortController();
-  const { signal } = stopping;
-
-  async function run(): Promise<void> {
-    while (!signal.aborted) {
-      // The only rejection is that of the signal, which the loop sees itself.
-      await wait(everySeconds * 1_000, undefined, { signal }).catch(() => undefined);
-      if (signal.aborted) return;
-      try {
-        await publish();
-      } catch (error) {
-        onFailure?.(error);
-      }
-    }
-  }
-
-  const running = everySeconds > 0 ? run() : Promise.resolve();
+  if (everySeconds === 0) return { stop: () => Promise.resolve() };
+  let publishing: Promise<void> = Promise.resolve();
+  const timer = setInterval(() => {
+    publishing = publishing.then(publish).catch(onFailure);
+  }, everySeconds * 1_000);
   return {
     async stop() {
-      stopping.abort();
-      await running;
+      clearInterval(timer);
+      await publishing;
     },
   };
 }

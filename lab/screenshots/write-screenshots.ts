@@ -5,13 +5,14 @@ import { parseArgs } from 'node:util';
 import type { Page } from 'playwright-core';
 import { type PageStack, startPageStack } from '#test/support/processes/browser.ts';
 import {
+  compactNow,
   openConversation,
   openDetail,
+  say,
   tellOfTheBoat,
 } from '#test/support/processes/page-scenarios.ts';
 import { INSTALL_BROWSER, missingBrowser } from '#test/support/tools/missing-tools.ts';
 import { crossingStory, otherStories } from './crossing-story.ts';
-import { shootTools } from './shoot-tools.ts';
 
 const help = `Usage: npm run screenshots
 
@@ -33,41 +34,34 @@ async function control({ stack }: PageStack, what: string, body: object): Promis
 /** The fake Gemini says what the story has. */
 const learnStory = (stack: PageStack): Promise<void> =>
   control(stack, 'answers', {
-    // Once for the conversation that is compacted, once for the one that is cut.
-    answers: [1, 2].flatMap((ordinal) =>
-      crossingStory.map(({ says, answer }) => ({
-        userHash: createHash('sha256').update(says).digest('hex'),
-        ordinal,
-        contents: [{ role: 'model', parts: [{ text: answer }] }],
-      })),
-    ),
+    answers: crossingStory.map(({ says, answer }) => ({
+      userHash: createHash('sha256').update(says).digest('hex'),
+      ordinal: 1,
+      contents: [{ role: 'model', parts: [{ text: answer }] }],
+    })),
   });
 
 const shoot = (page: Page, name: string): Promise<Buffer> =>
   page.screenshot({ path: `${directory}${name}.png`, animations: 'disabled' });
 
-/** The conversation before, while and after it is compacted, and what was kept. */
+/** The conversation after it is compacted, what was kept, and what went over the wire. */
 async function shootCompaction(stack: PageStack, id: string): Promise<void> {
   const { page, close } = await stack.open({ viewport: { width: 1360, height: 850 } });
   await openConversation(page, id);
   await page.waitForTimeout(500);
-  await control(stack, 'vices', { slowMs: 1_500 });
-  await page.getByRole('button', { name: 'Compact now' }).click();
-  await page.locator('.stages [aria-current=step]', { hasText: 'Summarising' }).waitFor();
-  await shoot(page, 'compaction-under-way');
-  await page.locator('.record').waitFor();
-  await control(stack, 'vices', {});
+  await compactNow(page);
   await page.locator('.fold-mark').scrollIntoViewIfNeeded();
   await page.waitForTimeout(400);
   await shoot(page, 'page');
   await openDetail(page);
-  await page.locator('.statement', { hasText: '28.50' }).first().hover();
+  await page.locator('.statement', { hasText: '05:30' }).first().hover();
   await page.waitForTimeout(300);
   await shoot(page, 'provenance');
   await page.keyboard.press('Escape');
-  await page.getByLabel('View as of').selectOption('0');
-  await page.getByRole('button', { name: 'Restore it' }).waitFor();
-  await shoot(page, 'earlier-generation');
+  await page.getByRole('tab', { name: 'Wire' }).click();
+  await say(page, 'Thank you.');
+  await page.locator('.wire-frames tr', { hasText: 'finish' }).waitFor();
+  await shoot(page, 'wire');
   await close();
 }
 
@@ -92,22 +86,6 @@ async function shootPhone(stack: PageStack, id: string): Promise<void> {
   await openConversation(page, id);
   await page.waitForTimeout(400);
   await shoot(page, 'phone-transcript');
-  await page.locator('.pane-switch').getByRole('button', { name: 'Context' }).click();
-  await page.waitForTimeout(400);
-  await shoot(page, 'phone-context');
-  await close();
-}
-
-/** The first visit, and an answer on its way. */
-async function shootStream(stack: PageStack): Promise<void> {
-  const { page, close } = await stack.open({ viewport: { width: 1360, height: 850 } });
-  await shoot(page, 'first-visit');
-  await control(stack, 'timing', { tokensPerSecond: 12 });
-  await page.getByLabel('Message', { exact: true }).fill(crossingStory[1]?.says ?? '');
-  await page.keyboard.press('Enter');
-  await page.locator('.prose', { hasText: 'Vlieland' }).waitFor();
-  await shoot(page, 'streaming');
-  await control(stack, 'timing', { tokensPerSecond: 0 });
   await close();
 }
 
@@ -126,13 +104,11 @@ async function run(): Promise<void> {
     const id = await tellOfTheBoat(
       stack,
       crossingStory.map(({ says }) => says),
-      { thresholdTokens: THRESHOLD_TOKENS },
+      { title: 'To Cuxhaven in June', settings: { thresholdTokens: THRESHOLD_TOKENS } },
     );
     await shootCompaction(stack, id);
     await shootDark(stack, id);
     await shootPhone(stack, id);
-    await shootStream(stack);
-    await shootTools(stack, shoot);
   } finally {
     await stack.stop();
   }

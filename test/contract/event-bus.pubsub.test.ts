@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { createPubSubEventPublisher } from '#functions/adapters/google/pubsub-event-publisher.ts';
-import { createTopicAndPushSubscription, pullMessages } from '#infra/local/stack/pubsub-setup.ts';
+import { createTopicAndPushSubscription } from '#infra/local/stack/pubsub-setup.ts';
+import { pullMessages } from '../support/processes/pull-messages.ts';
 import { demoProjectId, pubsubEmulatorHost } from '../support/processes/emulator-environment.ts';
 import { describeEventBus, type BusSettings, type OpenedBus } from './event-bus.suite.ts';
 

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startLocalBucket, type LocalBucket } from '../support/processes/local-bucket.ts';
 import { fileBucketSuite } from './file-bucket.suite.ts';
@@ -100,11 +99,11 @@ describe('a file in the bucket', () => {
     const path = newPath();
     await local.put(await signed(path), bytes);
 
-    const sent = local.storage.files.metadata(path)?.customTime;
+    const sent = local.storage.files.get(path)?.customTime;
     await local.bucket.keep(path);
 
     expect(sent).toBe(now.toISOString());
-    expect(local.storage.files.metadata(path)?.customTime).toBe('2999-12-31T00:00:00Z');
+    expect(local.storage.files.get(path)?.customTime).toBe('2999-12-31T00:00:00Z');
   });
 
   test('a file is read with a new access token where the first is refused', async () => {
@@ -138,14 +137,4 @@ describe('a bucket that does not answer', () => {
 
     await expect(local.bucket.stat(newPath(), left)).rejects.toThrow('left');
   });
-});
-
-test('closing the local bucket removes its folder', async () => {
-  const other = await startLocalBucket();
-  const { folder } = other.storage.files;
-
-  expect(existsSync(folder)).toBe(true);
-  await other.storage.close();
-
-  expect(existsSync(folder)).toBe(false);
 });

@@ -3,11 +3,8 @@ import { createFirestoreDocumentStore } from '#functions/adapters/firestore/fire
 import { createDeadLetters } from '#infra/ops/letters/dead-letters.ts';
 import { createDeadLetterClient } from '#infra/ops/letters/dead-letter-client.ts';
 import { createDocumentTree } from '#infra/ops/document-tree.ts';
-import {
-  createTopicAndPushSubscription,
-  pullMessages,
-  publishEvent,
-} from '#infra/local/stack/pubsub-setup.ts';
+import { createTopicAndPushSubscription, publishEvent } from '#infra/local/stack/pubsub-setup.ts';
+import { pullMessages } from '../support/processes/pull-messages.ts';
 import { conversationPath, turnPath } from '#shared/conversation/documents/paths.ts';
 import { plantedSuite } from '../ops/planted.suite.ts';
 import { buildConversation } from '../support/compaction/conversation-builder.ts';

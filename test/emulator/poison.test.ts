@@ -1,11 +1,8 @@
 import { createPubSubEventPublisher } from '#functions/adapters/google/pubsub-event-publisher.ts';
 import { createCompactionHandler } from '#functions/worker/push/handle-push.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
-import {
-  createTopicAndPushSubscription,
-  publishEvent,
-  pullMessages,
-} from '#infra/local/stack/pubsub-setup.ts';
+import { createTopicAndPushSubscription, publishEvent } from '#infra/local/stack/pubsub-setup.ts';
+import { pullMessages } from '../support/processes/pull-messages.ts';
 import { sweepEvent } from '#shared/compaction/event.ts';
 import { readConversation } from '#shared/conversation/context/read-conversation.ts';
 import { compactionJobPath } from '#shared/conversation/documents/paths.ts';

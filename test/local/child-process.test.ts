@@ -1,5 +1,8 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
 import { type Child, startChild } from '#infra/local/processes/child-process.ts';
 import { chooseFreePort } from '#infra/local/processes/free-port.ts';
 import type { StackEvent } from '#infra/local/stack/stack-event.ts';
@@ -21,7 +24,6 @@ async function startServer(...moreArguments: string[]) {
     command: [script, String(port), ...moreArguments],
     environment: { PATH: process.env.PATH },
     readyUrl: url,
-    firstBackOffMs: 10,
     log: (event) => events.push(event),
   });
   children.push(child);
@@ -50,26 +52,18 @@ describe('startChild', () => {
     );
   });
 
-  test('startChild leaves a process down that keeps crashing', async () => {
-    const { events, ask } = await startServer();
-    const hasGivenUp = () => events.some(({ kind }) => kind === 'gave-up');
+  test('startChild leaves a process down that does not start again, and reports why', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'recap-child-'));
+    onTestFinished(() => rm(folder, { recursive: true }));
+    const { events, ask } = await startServer('starts-once', join(folder, 'started'));
 
-    await eventually('it is given up', async () => {
-      await ask('/crash');
-      return hasGivenUp() || undefined;
-    });
+    await ask('/crash');
+    const failed = await eventually('it is given up', async () =>
+      events.find(({ kind }) => kind === 'failed'),
+    );
 
-    expect(events.filter(({ kind }) => kind === 'crashed')).toHaveLength(5);
-  });
-
-  test('startChild restarts a process on demand without reporting a crash', async () => {
-    const { child, events, ask } = await startServer();
-    const before = await ask();
-
-    await child.restart();
-
-    expect(await ask()).not.toBe(before);
-    expect(events.filter(({ kind }) => kind === 'crashed')).toEqual([]);
+    expect(failed).toMatchObject({ problem: expect.stringContaining('cannot find the thing') });
+    expect(events.filter(({ kind }) => kind === 'crashed')).toHaveLength(1);
   });
 
   test('startChild frees the port when it is stopped', async () => {

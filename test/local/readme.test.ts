@@ -2,8 +2,7 @@ import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startStack } from '#infra/local/stack/start-stack.ts';
-import { type Stack } from '#infra/local/stack/stack-children.ts';
+import { type Stack, startStack } from '#infra/local/stack/start-stack.ts';
 import { unsignedToken } from '#infra/local/processes/unsigned-token.ts';
 
 const shell = promisify(execFile);

@@ -1,16 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { shortenLogLine } from '#infra/local/processes/log-line.ts';
-import { createStartConsole } from '#infra/local/start-console.ts';
+import { createStartConsole, shortenLogLine } from '#infra/local/start-console.ts';
 import { parseStartArguments } from '#infra/local/start-arguments.ts';
 
-function screen(options: { isTerminal?: boolean; isVerbose?: boolean } = {}) {
+function screen(isVerbose = false) {
   const written: string[] = [];
-  const { log, settle } = createStartConsole({
-    write: (text) => written.push(text),
-    isTerminal: false,
-    isVerbose: false,
-    ...options,
-  });
+  const { log, settle } = createStartConsole({ write: (text) => written.push(text), isVerbose });
   return { log, settle, text: () => written.join('') };
 }
 
@@ -18,30 +12,9 @@ describe('the console of npm start', () => {
   test('the npm start console shows each part with its time', () => {
     const { log, text } = screen();
 
-    log({ kind: 'starting', part: 'chat', title: 'chat function' });
-    log({ kind: 'ready', part: 'chat', tookMs: 1_234 });
+    log({ kind: 'ready', part: 'chat', title: 'chat function', tookMs: 1_234 });
 
     expect(text()).toMatch(/^ {2}✓ chat function +1,234 ms\n$/);
-  });
-
-  test('the npm start console redraws the list in place on a terminal', () => {
-    const { log, text } = screen({ isTerminal: true });
-
-    log({ kind: 'starting', part: 'chat', title: 'chat function' });
-    log({ kind: 'ready', part: 'chat', tookMs: 12 });
-
-    expect(text()).toContain('\u001B[1A');
-  });
-
-  test('the npm start console holds notes back until the list is complete', () => {
-    const { log, settle, text } = screen();
-
-    log({ kind: 'port-taken', part: 'chat', wantedPort: 1, usedPort: 2 });
-    const before = text();
-    settle();
-
-    expect(before).toBe('');
-    expect(text()).toBe('  port 1 is taken: chat uses 2\n');
   });
 
   test.each([
@@ -50,7 +23,7 @@ describe('the console of npm start', () => {
   ])(
     'the npm start console shows log lines of the start-up only when verbose ($isVerbose)',
     ({ isVerbose, expected }) => {
-      const { log, settle, text } = screen({ isVerbose });
+      const { log, settle, text } = screen(isVerbose);
 
       log({ kind: 'line', part: 'chat', line: 'early' });
       settle();
@@ -92,7 +65,6 @@ describe('the console of npm start', () => {
       part: 'chat',
       exit: 'SIGKILL',
       lastLines: [request, 'a word'],
-      restartInMs: 500,
     });
 
     expect(text()).toContain('a word');
@@ -108,11 +80,10 @@ describe('the console of npm start', () => {
       part: 'chat',
       exit: 'SIGKILL',
       lastLines: ['a', 'b'],
-      restartInMs: 250,
     });
 
     expect(text()).toBe(
-      '✗ chat crashed (SIGKILL); it starts again in 250 ms. Its last lines:\n      a\n      b\n',
+      '✗ chat crashed (SIGKILL) and starts again. Its last lines:\n      a\n      b\n',
     );
   });
 });
@@ -147,9 +118,7 @@ describe('parseStartArguments', () => {
     expect(parseStartArguments([])).toEqual({
       isEmbedded: false,
       port: 8_080,
-      sweepSeconds: 300,
       isVerbose: false,
-      hasSupervisor: true,
     });
   });
 
@@ -157,8 +126,6 @@ describe('parseStartArguments', () => {
     ['--port', '0'],
     ['--port', '65534'],
     ['--port', 'x'],
-    ['--sweep-seconds', 'often'],
-    ['--sweep-seconds', '86401'],
     ['--prt', '1'],
   ])('parseStartArguments refuses %s %s and names the flag', (flag, value) => {
     expect(() => parseStartArguments([flag, value])).toThrow(flag);

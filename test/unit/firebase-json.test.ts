@@ -1,11 +1,18 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { DEPLOYED_ORIGINS, pageHeaders } from '#infra/local/page/page-headers.ts';
+import { pageHeaders } from '#infra/local/page/page-headers.ts';
 import { localProjectId, stackEnvironment } from '#infra/local/stack/stack-environment.ts';
 
 const root = new URL('../../', import.meta.url);
 const textOf = (path: string) => readFileSync(new URL(path, root), 'utf8');
+
+/** What the deployed page may call: chat, whose address stands here until the page is deployed, and the sign-in of guests. */
+const DEPLOYED_ORIGINS = [
+  'https://chat.example',
+  'https://identitytoolkit.googleapis.com',
+  'https://securetoken.googleapis.com',
+];
 
 const address = z.strictObject({ host: z.literal('127.0.0.1'), port: z.number() });
 

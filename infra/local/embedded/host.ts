@@ -2,13 +2,21 @@ import { registerFunctions } from '#functions/bootstrap/register.ts';
 import { parseConfig } from '#functions/config.ts';
 import { createDependencies, type Overrides } from '#functions/dependencies.ts';
 import { sweepEvent } from '#shared/compaction/event.ts';
-import type { DocumentStore } from '#shared/ports/ports.ts';
+import type { DocumentStore, Topic } from '#shared/ports/ports.ts';
 import { chooseFreePort } from '../processes/free-port.ts';
 import { serveFunctions } from '../stack/function-host.ts';
+import { deployedPushSettings, listensToEvents, type PushSettings } from '../stack/pubsub-setup.ts';
+import { localProjectId } from '../stack/stack-environment.ts';
 import { startSweepSchedule } from '../sweep-schedule.ts';
-import type { MemoryBus } from './memory-bus.ts';
+import { createMemoryBus, type MemoryBus } from './memory-bus.ts';
 import { createMemoryDocumentStore } from './memory-document-store.ts';
-import { createWorkerBus, type WorkerPush } from './worker-bus.ts';
+
+type WorkerPush = Partial<PushSettings> & {
+  /** Pushes at the same time; default 2, as the emulator does on two cores. */
+  maxInFlight?: number;
+  /** Each event is delivered this many times more; default 0. */
+  duplicates?: number;
+};
 
 interface EmbeddedHostOptions {
   /** What the functions read in place of `process.env`; see `stackEnvironment`. */
@@ -73,4 +81,30 @@ export async function startEmbeddedHost(options: EmbeddedHostOptions): Promise<E
       await Promise.all([bus.close(), ...servers.map((server) => server.close())]);
     },
   };
+}
+
+/** A bus in memory that pushes to the worker, as the topics are deployed; `push` says what differs. */
+function createWorkerBus(
+  settings: Parameters<typeof listensToEvents>[0],
+  compactionUrl: string,
+  push: WorkerPush = {},
+): MemoryBus {
+  const { maxInFlight, duplicates, ...timing } = { ...deployedPushSettings, ...push };
+  const subscription = (topic: Topic) => ({
+    topic,
+    name: `projects/${localProjectId}/subscriptions/recap-${topic}`,
+    endpoint: compactionUrl,
+    ackDeadlineMs: timing.ackDeadlineSeconds * 1_000,
+    minBackoffMs: timing.minBackoffSeconds * 1_000,
+    maxBackoffMs: timing.maxBackoffSeconds * 1_000,
+    maxDeliveryAttempts: timing.maxDeliveryAttempts,
+    ...(maxInFlight !== undefined && { maxInFlight }),
+    ...(duplicates !== undefined && { duplicates }),
+  });
+  return createMemoryBus({
+    subscriptions: [
+      subscription('compaction'),
+      ...(listensToEvents(settings) ? [subscription('events')] : []),
+    ],
+  });
 }

@@ -9,10 +9,8 @@ import {
 } from './push-subscription.ts';
 
 export interface MemoryBus extends EventPublisher {
-  /** What was refused too often, oldest first. */
+  /** What was refused too often, the newest hundred, oldest first. */
   deadLetters(): readonly DeadLetter[];
-  /** How many older ones were dropped. */
-  droppedDeadLetters(): number;
   /** Resolves when no message is queued, in flight or waiting for a further try. */
   idle(): Promise<void>;
   /** Stops every delivery; later events are refused with EVENT_BUS_UNAVAILABLE. */
@@ -52,8 +50,6 @@ export function createMemoryBus(options: {
       for (const { queue } of asked) queue.enqueue(message);
     },
     deadLetters: () => subscriptions.flatMap(({ queue }) => queue.deadLetters),
-    droppedDeadLetters: () =>
-      subscriptions.reduce((sum, { queue }) => sum + queue.droppedDeadLetters, 0),
     async idle() {
       await Promise.all(subscriptions.map(({ queue }) => queue.idle()));
     },

@@ -50,15 +50,9 @@ export class PushSubscription {
   readonly #deliveries = new Set<Promise<void>>();
   readonly #waiting: (() => void)[] = [];
   #inFlight = 0;
-  #droppedDeadLetters = 0;
 
   constructor(options: PushSubscriptionOptions) {
     this.#options = { ...DEFAULTS, ...options };
-  }
-
-  /** Dead letters that made place for newer ones. */
-  get droppedDeadLetters(): number {
-    return this.#droppedDeadLetters;
   }
 
   /** Whether it takes no further message for now. */
@@ -93,9 +87,7 @@ export class PushSubscription {
       if (isAcknowledged || this.#closing.signal.aborted) return;
     }
     this.deadLetters.push({ message, subscription: name, deliveryAttempts: maxDeliveryAttempts });
-    if (this.deadLetters.length <= DEAD_LETTERS_KEPT) return;
-    this.deadLetters.shift();
-    this.#droppedDeadLetters += 1;
+    if (this.deadLetters.length > DEAD_LETTERS_KEPT) this.deadLetters.shift();
   }
 
   async #backOff(refusals: number): Promise<void> {

@@ -1,15 +1,3 @@
-/** Services that sign guests in, as the deployed page calls them. */
-const SIGN_IN_ORIGINS = [
-  'https://identitytoolkit.googleapis.com',
-  'https://securetoken.googleapis.com',
-];
-
-/** Stands for the address of chat, until the page is deployed (docs/deploy.md). */
-const CHAT_ORIGIN = 'https://chat.example';
-
-/** What the deployed page may call; `firebase.json` says the same. */
-export const DEPLOYED_ORIGINS: readonly string[] = [CHAT_ORIGIN, ...SIGN_IN_ORIGINS];
-
 /**
  * Headers of every file of the page: scripts and styles of its own alone, nothing written into the document,
  * calls to the named origins, no frames around it.

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import { extname } from 'node:path';
 import { getRequestListener } from '@hono/node-server';
 import { Hono } from 'hono';
-import { openServer } from '../processes/open-server.ts';
+import { type OpenServer, openServer } from '../processes/open-server.ts';
 import { isLoopbackHost } from '../processes/refuse-foreign.ts';
 import { buildPage, type PageFiles } from './build-page.ts';
 import { pageHeaders } from './page-headers.ts';
@@ -12,15 +12,6 @@ interface LocalPageConfig {
   chatUrl: string;
   /** Of the user whom the page acts for. */
   token: string;
-  /** Where the fault panel gives its orders. */
-  supervisor?: { url: string; token: string };
-}
-
-export interface LocalPage {
-  url: string;
-  /** Builds the page now instead of with the first request. Throws what the build throws. */
-  build(): Promise<void>;
-  close(): Promise<void>;
 }
 
 const mediaTypes: Readonly<Record<string, string>> = {
@@ -35,13 +26,13 @@ const mediaTypes: Readonly<Record<string, string>> = {
 const isImmutable = (path: string): boolean => path.startsWith('/assets/');
 
 /**
- * Serves the page with the headers that Firebase Hosting gives it. It listens at once; the first request
- * waits until the page is built.
+ * Serves the page with the headers that Firebase Hosting gives it. It listens at once; requests wait
+ * until the page is built.
  */
 export async function startPage(options: {
   port: number;
   config: LocalPageConfig;
-}): Promise<LocalPage> {
+}): Promise<OpenServer> {
   let built: Promise<PageFiles> | undefined;
   // Sources that did not build may be mended meanwhile.
   const files = (): Promise<PageFiles> => {
@@ -53,10 +44,7 @@ export async function startPage(options: {
   };
 
   const app = new Hono();
-  const headers = pageHeaders([
-    options.config.chatUrl,
-    ...(options.config.supervisor ? [options.config.supervisor.url] : []),
-  ]);
+  const headers = pageHeaders([options.config.chatUrl]);
   app.use(async (context, next) => {
     // The configuration holds tokens.
     if (!isLoopbackHost(context.req.header('host')))
@@ -82,12 +70,7 @@ export async function startPage(options: {
 
   const listen = getRequestListener(app.fetch);
   const server = createServer((request, response) => void listen(request, response));
-  const { url, close } = await openServer(server, options.port);
-  return {
-    url,
-    build: async () => {
-      await files();
-    },
-    close,
-  };
+  // The next request tells of a failure.
+  files().catch(() => undefined);
+  return openServer(server, options.port);
 }

@@ -7,13 +7,9 @@ import type { PartName, StackLog } from '../stack/stack-event.ts';
 const leash = new URL('./exit-with-parent.ts', import.meta.url).href;
 
 const keptLines = 20;
-const terminateTimeoutMs = 3_000;
+const readyTimeoutMs = 15_000;
 const readyPollMs = 20;
-
-/** How often a part may crash before it is left down, and how long a good run makes that forgotten. */
-const mostCrashes = 5;
-const forgottenAfterMs = 60_000;
-const defaultFirstBackOffMs = 250;
+const terminateTimeoutMs = 3_000;
 
 interface ChildOptions {
   part: PartName;
@@ -22,20 +18,13 @@ interface ChildOptions {
   environment: Readonly<Record<string, string | undefined>>;
   /** Answered with a status below 500 once the part can work. */
   readyUrl: string;
-  readyTimeoutMs?: number;
-  /** Wait before the first restart; it doubles with each further crash. Default 250. */
-  firstBackOffMs?: number;
   log: StackLog;
 }
 
 export interface Child {
   processId(): number | undefined;
-  /** Kills the process without warning (SIGKILL) and resolves when its successor is ready. */
-  restart(): Promise<void>;
   /** SIGTERM, after three seconds SIGKILL. Resolves when the process is gone. */
   stop(): Promise<void>;
-  /** SIGKILL at once. */
-  kill(): void;
 }
 
 interface Run {
@@ -79,19 +68,19 @@ async function answers(url: string): Promise<boolean> {
   }
 }
 
-async function waitUntilReady(options: ChildOptions, run: Run): Promise<void> {
-  const timeoutMs = options.readyTimeoutMs ?? 15_000;
+async function waitUntilReady({ part, readyUrl }: ChildOptions, run: Run): Promise<void> {
   let ended: string | undefined;
   void run.exit.then((exit) => (ended = exit));
-  while (!(await answers(options.readyUrl))) {
+  while (!(await answers(readyUrl))) {
     const tookMs = performance.now() - run.startedAt;
-    if (ended === undefined && tookMs < timeoutMs) {
+    if (ended === undefined && tookMs < readyTimeoutMs) {
       await delay(readyPollMs);
       continue;
     }
     run.process.kill('SIGKILL');
-    const problem = ended === undefined ? `was not ready after ${timeoutMs} ms` : `ended: ${ended}`;
-    throw new Error([`${options.part} ${problem}`, ...run.lastLines].join('\n    '));
+    const problem =
+      ended === undefined ? `was not ready after ${readyTimeoutMs} ms` : `ended: ${ended}`;
+    throw new Error([`${part} ${problem}`, ...run.lastLines].join('\n    '));
   }
 }
 
@@ -103,60 +92,37 @@ async function terminate(run: Run): Promise<void> {
 }
 
 /**
- * Starts a Node process of the stack and resolves when it answers. From then on a crash is reported
- * with its last lines and the process started again, 250 ms later and twice as long each further time;
- * after five crashes within a minute it is left down. Throws when the first start fails.
+ * Starts a Node process of the stack and resolves when it answers. From then on a crash is reported with its last
+ * lines and the process started again; one that does not start again is reported and left down. Throws when the
+ * first start fails.
  */
 export async function startChild(options: ChildOptions): Promise<Child> {
-  const { part, log, firstBackOffMs = defaultFirstBackOffMs } = options;
-  let crashes = 0;
-  let run: Run;
-  const stopping = new AbortController();
-  const { signal } = stopping;
+  const { part, log } = options;
+  let run = launch(options);
+  let isStopping = false;
 
-  const start = async (): Promise<void> => {
-    run = launch(options);
-    await waitUntilReady(options, run);
-    watch(run);
-  };
-
-  const watch = (watched: Run): void => {
-    void watched.exit.then(async (exit) => {
-      // A run that was replaced on purpose is not a crash.
-      if (!signal.aborted && watched === run) await recover(watched.lastLines, exit);
-    });
-  };
-
-  const recover = async (lastLines: string[], exit: string): Promise<void> => {
-    crashes = performance.now() - run.startedAt > forgottenAfterMs ? 1 : crashes + 1;
-    if (crashes > mostCrashes) return log({ kind: 'gave-up', part, crashes, lastLines });
-    const restartInMs = firstBackOffMs * 2 ** (crashes - 1);
-    log({ kind: 'crashed', part, exit, lastLines, restartInMs });
-    await delay(restartInMs, undefined, { signal }).catch(() => undefined);
-    if (signal.aborted) return;
-    const restartedAt = performance.now();
-    try {
-      await start();
-      log({ kind: 'restarted', part, tookMs: Math.round(performance.now() - restartedAt) });
-    } catch {
-      if (!signal.aborted)
-        await recover(run.lastLines.length > 0 ? run.lastLines : lastLines, 'no start');
+  async function restartAfterCrashes(): Promise<void> {
+    for (;;) {
+      const exit = await run.exit;
+      if (isStopping) return;
+      log({ kind: 'crashed', part, exit, lastLines: run.lastLines });
+      run = launch(options);
+      try {
+        await waitUntilReady(options, run);
+      } catch (error) {
+        if (!isStopping) log({ kind: 'failed', part, problem: String(error) });
+        return;
+      }
+      log({ kind: 'restarted', part, tookMs: Math.round(performance.now() - run.startedAt) });
     }
-  };
+  }
 
-  await start();
+  await waitUntilReady(options, run);
+  void restartAfterCrashes();
   return {
     processId: () => run.process.pid,
-    kill: () => run.process.kill('SIGKILL'),
-    restart: async () => {
-      const old = run;
-      run = { ...old };
-      old.process.kill('SIGKILL');
-      await old.exit;
-      await start();
-    },
     stop: async () => {
-      stopping.abort();
+      isStopping = true;
       await terminate(run);
     },
   };

@@ -15,7 +15,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The origins that CORS_ORIGINS lists. */
 export const listedOrigins = ({ CORS_ORIGINS = '' }: Environment): string[] =>
-  CORS_ORIGINS.split(',').map((origin) => origin.trim());
+  CORS_ORIGINS.split(',').flatMap((origin) => origin.trim() || []);
 
 const isLocalOrigin = (origin: string): boolean =>
   URL.canParse(origin) && isLoopbackHost(new URL(origin).host);

@@ -1,36 +1,10 @@
-import type { Stack } from './stack-children.ts';
-import { LOCAL_USER } from './stack-page.ts';
 import { unsignedToken } from '../processes/unsigned-token.ts';
-
-/** How to be told of an answer that nobody waited for; '' where no fake Gemini takes notifications. */
-function notificationCalls({
-  chatUrl,
-  fakeGeminiUrl,
-}: Pick<Stack, 'chatUrl' | 'fakeGeminiUrl'>): string {
-  if (fakeGeminiUrl === undefined) return '';
-  return `A device, and what it was told after a client has left early (curl --max-time 0.1):
-
-curl -s -X PUT ${chatUrl}/v1/users/me/devices/phone \\
-  -H "Authorization: Bearer $RECAP_TOKEN" -H 'Content-Type: application/json' \\
-  -d '{"token":"a-token","platform":"ios"}'
-curl -s ${fakeGeminiUrl}/control/notifications
-
-`;
-}
+import { LOCAL_USER } from './stack-environment.ts';
+import type { Stack } from './start-stack.ts';
 
 /** Calls to paste into a shell, and where things are. */
 export function welcomeText(
-  stack: Pick<
-    Stack,
-    | 'chatUrl'
-    | 'compactionUrl'
-    | 'pageUrl'
-    | 'fakeGeminiUrl'
-    | 'firestoreHost'
-    | 'projectId'
-    | 'backend'
-    | 'model'
-  >,
+  stack: Stack,
   drawn: { now: Date; conversationId: string; messageIds: readonly [string, string] },
 ): string {
   const token = unsignedToken({ uid: LOCAL_USER, projectId: stack.projectId, now: drawn.now });
@@ -59,7 +33,7 @@ The same as JSON:
 
 ${call("-s -H 'Accept: application/json'", drawn.messageIds[1], 'What is my dog called?')}
 
-${notificationCalls(stack)}A recorded conversation through this stack, with its compactions:
+A recorded conversation through this stack, with its compactions:
 
 npm run replay -- FILE.jsonl --url ${stack.chatUrl}
 

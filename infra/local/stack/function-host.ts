@@ -29,7 +29,7 @@ export async function serveFunctions(
 }
 
 /** Reads `chat=8080` arguments. Throws an Error that names the one that is wrong. */
-export function parseServed(text: string): ServedFunction {
+function parseServed(text: string): ServedFunction {
   const [target, port] = text.split('=');
   if ((target !== 'chat' && target !== 'compaction') || !/^\d+$/.test(port ?? ''))
     throw new Error(`expected chat=PORT or compaction=PORT, not ${JSON.stringify(text)}`);

@@ -1,5 +1,3 @@
-import { z } from 'zod';
-
 /** Where the emulator listens, and in which project. */
 interface PubSubPlace {
   /** `host:port`, as in PUBSUB_EMULATOR_HOST. */
@@ -47,20 +45,6 @@ interface PushSetup extends PubSubPlace {
 const REQUEST_TIMEOUT_MS = 10_000;
 const DEAD_LETTERS_KEPT_SECONDS = 7 * 24 * 60 * 60;
 
-const pulledSchema = z.object({
-  receivedMessages: z
-    .array(
-      z.object({
-        ackId: z.string(),
-        message: z.object({
-          data: z.string().default(''),
-          attributes: z.record(z.string(), z.string()).default({}),
-        }),
-      }),
-    )
-    .default([]),
-});
-
 /**
  * Creates a topic with a push subscription on the Pub/Sub emulator. What is there already stays; an existing
  * subscription gets the new endpoint and keeps its other settings. Throws Error when the emulator
@@ -100,25 +84,6 @@ export async function publishEvent(
   const path = `topics/${topicId}:publish`;
   const data = Buffer.from(JSON.stringify(event)).toString('base64');
   await expectOk(await send(place, { method: 'POST', path, body: { messages: [{ data }] } }), path);
-}
-
-/** Takes up to 100 messages from a pull subscription (dead letters, for instance) and acknowledges them. */
-export async function pullMessages(
-  place: PubSubPlace,
-  subscriptionId: string,
-): Promise<{ data: string; attributes: Record<string, string> }[]> {
-  const path = `subscriptions/${subscriptionId}:pull`;
-  const body = { maxMessages: 100, returnImmediately: true };
-  const pulled = await expectOk(await send(place, { method: 'POST', path, body }), path);
-  const { receivedMessages } = pulledSchema.parse(pulled);
-  if (receivedMessages.length === 0) return [];
-  const acknowledge = `subscriptions/${subscriptionId}:acknowledge`;
-  const ackIds = receivedMessages.map(({ ackId }) => ackId);
-  await expectOk(
-    await send(place, { method: 'POST', path: acknowledge, body: { ackIds } }),
-    acknowledge,
-  );
-  return receivedMessages.map(({ message }) => message);
 }
 
 async function createDeadLetters(setup: PushSetup): Promise<object | undefined> {

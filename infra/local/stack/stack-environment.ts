@@ -10,6 +10,9 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 export const localProjectId = 'demo-recap';
 
+/** Whom the page and the printed calls act for. */
+export const LOCAL_USER = 'ada';
+
 /** What decides whom a Google SDK talks to; a setting of the user's shell must not leak into the stack. */
 const withheld = [
   'FIRESTORE_EMULATOR_HOST',
@@ -70,9 +73,9 @@ function modelVariables(model: ModelChoice, fakeGeminiUrl: string | undefined): 
 export function stackEnvironment(options: {
   shell: Environment;
   model: ModelChoice;
-  fakeGeminiUrl?: string;
+  fakeGeminiUrl?: string | undefined;
   /** Absent in the embedded mode. */
-  emulators?: { firestoreHost: string; pubsubHost: string };
+  emulators?: { firestoreHost: string; pubsubHost: string } | undefined;
   settings?: Environment;
 }): Record<string, string | undefined> {
   const shell = Object.entries(options.shell).filter(([name]) => !withheld.includes(name));
@@ -83,8 +86,6 @@ export function stackEnvironment(options: {
     METADATA_SERVER_DETECTION: 'none',
     // A part of the stack is killed three seconds after it was told to end.
     DRAIN_MS: options.shell.DRAIN_MS ?? '1000',
-    // Deployed it is a minute: whoever watches a killed worker here need not wait so long for the next one.
-    COMPACTION_LEASE_MS: options.shell.COMPACTION_LEASE_MS ?? '10000',
     GOOGLE_CLOUD_PROJECT: localProjectId,
     // Nobody listens there: with a demo- project the variable alone allows unsigned tokens and pushes.
     FIREBASE_AUTH_EMULATOR_HOST: '127.0.0.1:9099',

@@ -1,25 +1,15 @@
 /** A process or service of the local stack. */
 export type PartName =
-  | 'chat'
-  | 'compaction'
-  | 'functions'
-  | 'stand-in'
-  | 'emulators'
-  | 'subscriptions'
-  | 'page'
-  | 'supervisor'
-  | 'store';
+  'chat' | 'compaction' | 'functions' | 'stand-in' | 'emulators' | 'subscriptions' | 'page';
 
 /** What the stack tells about itself; the console shows it, tests read it. */
 export type StackEvent =
-  | { kind: 'starting'; part: PartName; title: string }
-  | { kind: 'ready'; part: PartName; tookMs: number }
+  | { kind: 'ready'; part: PartName; title: string; tookMs: number }
   | { kind: 'failed'; part: PartName; problem: string }
   | { kind: 'port-taken'; part: PartName; wantedPort: number; usedPort: number }
   | { kind: 'line'; part: PartName; line: string }
-  | { kind: 'crashed'; part: PartName; exit: string; lastLines: string[]; restartInMs: number }
+  | { kind: 'crashed'; part: PartName; exit: string; lastLines: string[] }
   | { kind: 'restarted'; part: PartName; tookMs: number }
-  | { kind: 'gave-up'; part: PartName; crashes: number; lastLines: string[] }
   /** A part that held data is gone and cannot be started again. */
   | { kind: 'lost'; part: PartName; lastLines: string[] }
   | { kind: 'note'; text: string };
@@ -33,10 +23,9 @@ export async function timedStep<T>(
   run: () => Promise<T>,
 ): Promise<T> {
   const startedAt = performance.now();
-  log({ kind: 'starting', ...step });
   try {
     const result = await run();
-    log({ kind: 'ready', part: step.part, tookMs: Math.round(performance.now() - startedAt) });
+    log({ kind: 'ready', ...step, tookMs: Math.round(performance.now() - startedAt) });
     return result;
   } catch (error) {
     const problem = error instanceof Error ? error.message : String(error);

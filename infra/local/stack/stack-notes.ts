@@ -2,7 +2,6 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
-import type { Stack } from './stack-children.ts';
 import type { Emulators, MissingEmulators } from '../emulators.ts';
 import type { ModelChoice } from './stack-environment.ts';
 
@@ -38,17 +37,13 @@ const noteSchema = z.object({
 /** A stack that runs on this machine. */
 export type StackNote = z.infer<typeof noteSchema>;
 
-interface Place {
-  directory?: string;
-}
-
 /**
  * Notes a running stack, for commands that are to find it. Call the result when it stops; the note of one that
  * was killed is taken away by the next reader.
  */
 export function noteStack(
-  { chatUrl, variables }: Pick<Stack, 'chatUrl' | 'variables'>,
-  { processId, directory = NOTES }: Place & { processId: number },
+  { chatUrl, variables }: Omit<StackNote, 'processId'>,
+  { processId, directory = NOTES }: { processId: number; directory?: string },
 ): () => void {
   mkdirSync(directory, { recursive: true });
   const file = join(directory, `${processId}.json`);
@@ -74,7 +69,7 @@ function readNote(file: string): StackNote | undefined {
 }
 
 /** The stacks that run on this machine. Takes the notes away of those that do no more. */
-export function runningStacks({ directory = NOTES }: Place = {}): StackNote[] {
+export function runningStacks({ directory = NOTES }: { directory?: string } = {}): StackNote[] {
   mkdirSync(directory, { recursive: true });
   return readdirSync(directory).flatMap((name) => {
     const file = join(directory, name);

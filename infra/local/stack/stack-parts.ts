@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url';
 import { sweepEvent } from '#shared/compaction/event.ts';
 import { type Emulators, type MissingEmulators, startEmulators } from '../emulators.ts';
 import { type Child, startChild } from '../processes/child-process.ts';
@@ -12,19 +13,12 @@ import {
 } from './pubsub-setup.ts';
 import { localProjectId } from './stack-environment.ts';
 import { type PartName, type StackLog, timedStep } from './stack-event.ts';
-import { randomBytes } from 'node:crypto';
-import { fileURLToPath } from 'node:url';
 
 export interface StackPorts {
   chat: number;
   compaction: number;
   fakeGemini: number;
   page: number;
-  supervisor: number;
-  /** Of the store in memory, where the functions are processes of their own beside it. */
-  store: number;
-  /** Of the line to chat that the supervisor can cut. */
-  line: number;
 }
 
 /** What every part is started with. */
@@ -38,111 +32,86 @@ export interface PartSettings {
   log: StackLog;
 }
 
-const STORE_TOKEN_BYTES = 32;
+/** The running processes of a stack. */
+export type Children = Map<PartName, Child>;
+
+/** A process that is to run. */
+interface Part {
+  name: PartName;
+  title: string;
+  /** Path of the script, and its arguments. */
+  command: readonly string[];
+  readyUrl: string;
+}
 
 const pathOf = (file: string): string => fileURLToPath(new URL(file, import.meta.url));
 
 export const localUrl = (port: number): string => `http://127.0.0.1:${port}`;
 
-interface Part {
-  name: PartName;
-  title: string;
-  command: readonly string[];
-  readyUrl: string;
-}
-
-function startPart(
-  { environment, log }: PartSettings,
-  { name: part, title, command, readyUrl }: Part,
-): Promise<Child> {
-  return timedStep(log, { part, title }, () =>
-    startChild({ part, command, readyUrl, environment, log }),
-  );
-}
-
-/** A function as a process of its own, served by a script of this folder. */
-function functionPart(name: 'chat' | 'compaction', { ports }: PartSettings, script: string): Part {
-  const url = localUrl(ports[name]);
+export function fakeGeminiPart({ ports, fakeGeminiArguments }: PartSettings): Part {
+  const port = ports.fakeGemini;
   return {
-    name,
-    title: `${name} function`,
-    command: [pathOf(script), `${name}=${ports[name]}`],
-    // A GET is no push: any answer but a failure shows that compaction is loaded.
-    readyUrl: name === 'chat' ? `${url}/v1/health` : url,
-  };
-}
-
-export function startFakeGeminiPart(settings: PartSettings): Promise<Child> {
-  const { fakeGemini: port } = settings.ports;
-  return startPart(settings, {
     name: 'stand-in',
     title: 'stand-in for Gemini',
     command: [
       pathOf('../../fake-gemini/server/main.ts'),
       '--port',
       `${port}`,
-      ...settings.fakeGeminiArguments,
+      ...fakeGeminiArguments,
     ],
     readyUrl: `${localUrl(port)}/control/faults`,
-  });
+  };
 }
 
 /** Chat or compaction over the emulators. */
-export const startFunctionPart = (
-  name: 'chat' | 'compaction',
-  settings: PartSettings,
-): Promise<Child> => startPart(settings, functionPart(name, settings, 'function-host.ts'));
-
-/** Chat and compaction in one process, over a store and a bus in memory. */
-export function startEmbeddedPart(settings: PartSettings): Promise<Child> {
-  const { chat, compaction } = settings.ports;
-  return startPart(settings, {
-    name: 'functions',
-    title: 'chat and compaction functions',
-    command: [
-      pathOf('../embedded/main.ts'),
-      `--chat-port=${chat}`,
-      `--compaction-port=${compaction}`,
-      `--push=${JSON.stringify(settings.push)}`,
-      `--sweep-seconds=${settings.sweepSeconds}`,
-    ],
-    readyUrl: `${localUrl(chat)}/v1/health`,
-  });
+export function functionPart(name: 'chat' | 'compaction', { ports }: PartSettings): Part {
+  const url = localUrl(ports[name]);
+  return {
+    name,
+    title: `${name} function`,
+    command: [pathOf('function-host.ts'), `${name}=${ports[name]}`],
+    // A GET is no push: any answer but a failure shows that compaction is loaded.
+    readyUrl: name === 'chat' ? `${url}/v1/health` : url,
+  };
 }
 
-/**
- * Store and bus in memory, and each function as a process of its own over them: either can be killed, and nothing is
- * lost with it.
- */
-export function startSplitParts(settings: PartSettings): [PartName, Promise<Child>][] {
-  const { compaction, store } = settings.ports;
-  const token = randomBytes(STORE_TOKEN_BYTES).toString('base64url');
-  const environment = {
-    ...settings.environment,
-    RECAP_STORE_URL: localUrl(store),
-    RECAP_STORE_TOKEN: token,
-  };
-  const storePart: Part = {
-    name: 'store',
-    title: 'store and bus in memory',
-    command: [
-      pathOf('../embedded/store-main.ts'),
-      `--port=${store}`,
-      `--compaction-url=${localUrl(compaction)}/`,
-      `--push=${JSON.stringify(settings.push)}`,
-      `--sweep-seconds=${settings.sweepSeconds}`,
-    ],
-    // Without the token it refuses, which shows that it is there.
-    readyUrl: localUrl(store),
-  };
-  const script = '../embedded/function-main.ts';
-  const functions = (['chat', 'compaction'] as const).map((name) =>
-    functionPart(name, settings, script),
+/** Chat and compaction in one process, over a store and a bus in memory. */
+export const embeddedPart = ({ ports, push, sweepSeconds }: PartSettings): Part => ({
+  name: 'functions',
+  title: 'chat and compaction functions',
+  command: [
+    pathOf('../embedded/main.ts'),
+    `--chat-port=${ports.chat}`,
+    `--compaction-port=${ports.compaction}`,
+    `--push=${JSON.stringify(push)}`,
+    `--sweep-seconds=${sweepSeconds}`,
+  ],
+  readyUrl: `${localUrl(ports.chat)}/v1/health`,
+});
+
+/** Starts the parts side by side; those that run are in `children`. Throws what the first start that fails throws. */
+export async function startParts(
+  parts: readonly Part[],
+  { environment, log }: PartSettings,
+  children: Children,
+): Promise<void> {
+  const starts = await Promise.allSettled(
+    parts.map(async ({ name, title, command, readyUrl }) => {
+      const child = await timedStep(log, { part: name, title }, () =>
+        startChild({ part: name, command, readyUrl, environment, log }),
+      );
+      children.set(name, child);
+    }),
   );
-  return [storePart, ...functions].map((part) => [
-    part.name,
-    startPart({ ...settings, environment }, part),
-  ]);
+  for (const start of starts) if (start.status === 'rejected') throw start.reason;
+}
+
+/** The functions first: an answer that is under way shall not fail because its model has gone. */
+export async function stopParts(children: Children): Promise<void> {
+  const fakeGemini = children.get('stand-in');
+  const functions = [...children.values()].filter((child) => child !== fakeGemini);
+  await Promise.all(functions.map((child) => child.stop()));
+  await fakeGemini?.stop();
 }
 
 export function startEmulatorParts(log: StackLog): Promise<Emulators | MissingEmulators> {

@@ -1,5 +1,13 @@
 import { z } from 'zod';
-import type { DiskFiles } from './disk-files.ts';
+
+interface StoredFile {
+  contentType: string;
+  bytes: Buffer;
+  customTime?: string | undefined;
+}
+
+/** The objects of a bucket, by their names. */
+export type StoredFiles = Map<string, StoredFile>;
 
 export interface StorageAnswer {
   status: number;
@@ -24,51 +32,51 @@ interface JsonCall {
   body: Buffer;
 }
 
-async function media(files: DiskFiles, name: string, range: string | undefined) {
-  const bytes = await files.read(name);
-  if (!bytes) return notFound;
+function media({ bytes }: StoredFile, range: string | undefined): StorageAnswer {
   const last = /^bytes=0-(\d+)$/.exec(range ?? '')?.[1];
   if (last === undefined) return { status: 200, body: bytes };
   return { status: 206, body: bytes.subarray(0, Number(last) + 1) };
 }
 
-function list(files: DiskFiles, prefix: string): StorageAnswer {
-  const names = files.names(prefix).slice(0, PAGE);
+function list(files: StoredFiles, prefix: string): StorageAnswer {
+  const names = [...files.keys()].filter((name) => name.startsWith(prefix)).toSorted();
   // A list without entries has no `items`.
-  return json(200, { ...(names.length > 0 && { items: names.map((name) => ({ name })) }) });
+  return json(200, {
+    ...(names.length > 0 && { items: names.slice(0, PAGE).map((name) => ({ name })) }),
+  });
 }
 
-function patch(files: DiskFiles, name: string, body: Buffer): StorageAnswer {
+function patch(file: StoredFile, body: Buffer): StorageAnswer {
   const { customTime } = patchSchema.parse(JSON.parse(body.toString('utf8')));
-  const before = files.metadata(name)?.customTime;
+  const before = file.customTime;
   if (before !== undefined && Date.parse(customTime) < Date.parse(before))
     return json(400, { error: { code: 400, message: 'Custom-Time cannot be moved back.' } });
-  files.setCustomTime(name, customTime);
-  return json(200, { name });
+  file.customTime = customTime;
+  return json(200, {});
 }
 
 /** What we use of Cloud Storage's JSON API, on one bucket; undefined for an address that is none of it. */
-export async function jsonApi(
-  files: DiskFiles,
+export function jsonApi(
+  files: StoredFiles,
   bucket: string,
   { method, url, range, body }: JsonCall,
-): Promise<StorageAnswer | undefined> {
+): StorageAnswer | undefined {
   const root = `/storage/v1/b/${bucket}/o`;
   if (url.pathname === root) return list(files, url.searchParams.get('prefix') ?? '');
   if (!url.pathname.startsWith(`${root}/`)) return undefined;
   const name = decodeURIComponent(url.pathname.slice(root.length + 1));
-  const found = files.metadata(name);
-  if (!found) return notFound;
+  const file = files.get(name);
+  if (!file) return notFound;
   switch (method) {
     case 'DELETE':
-      await files.delete(name);
+      files.delete(name);
       return { status: 204 };
     case 'PATCH':
-      return patch(files, name, body);
+      return patch(file, body);
     default:
       return url.searchParams.get('alt') === 'media'
-        ? media(files, name, range)
+        ? media(file, range)
         : // Sizes are texts there: they may be larger than a number holds.
-          json(200, { name, contentType: found.contentType, size: String(found.sizeBytes) });
+          json(200, { name, contentType: file.contentType, size: String(file.bytes.length) });
   }
 }

@@ -3,13 +3,12 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { z } from 'zod';
 import { openServer } from '../processes/open-server.ts';
 import { refuseForeign } from '../processes/refuse-foreign.ts';
-import { createDiskFiles, type DiskFiles } from './disk-files.ts';
-import { jsonApi, type StorageAnswer } from './json-api.ts';
+import { jsonApi, type StorageAnswer, type StoredFiles } from './json-api.ts';
 import { findRefusal } from './verify-signature.ts';
 
 /*
- * A fake of Cloud Storage and of IAM's signBlob: one bucket, in a folder of this machine. It takes what is
- * signed as Cloud Storage does, and the JSON API with any access token. The folder goes when it is closed.
+ * A fake of Cloud Storage and of IAM's signBlob: one bucket, in memory. It takes what is signed as Cloud Storage
+ * does, and the JSON API with any access token.
  */
 
 interface StorageOptions {
@@ -24,7 +23,7 @@ interface StorageOptions {
 
 export interface LocalStorage {
   url: string;
-  files: DiskFiles;
+  files: StoredFiles;
   /** The next requests of this method are answered with this status. */
   fail(method: string, status: number, times?: number): void;
   /** Access tokens that are not taken any more. */
@@ -86,21 +85,21 @@ const CORS = {
 };
 
 /** A PUT or GET of an object by its signed address. */
-async function xmlApi(
-  files: DiskFiles,
+function xmlApi(
+  files: StoredFiles,
   bucket: string,
   { method, url, headers, body }: Arrival,
-): Promise<StorageAnswer> {
+): StorageAnswer {
   const root = `/${bucket}/`;
   if (!url.pathname.startsWith(root))
     return failure(404, 'NoSuchBucket', 'There is no such bucket.');
   const name = url.pathname.slice(root.length).split('/').map(decodeURIComponent).join('/');
   if (method === 'GET') {
-    const [bytes, found] = [await files.read(name), files.metadata(name)];
-    if (!bytes || !found) return failure(404, 'NoSuchKey', 'There is no such object.');
+    const file = files.get(name);
+    if (!file) return failure(404, 'NoSuchKey', 'There is no such object.');
     const disposition = url.searchParams.get('response-content-disposition') ?? 'inline';
-    const answered = { 'content-type': found.contentType, 'content-disposition': disposition };
-    return { status: 200, headers: answered, body: bytes };
+    const answered = { 'content-type': file.contentType, 'content-disposition': disposition };
+    return { status: 200, headers: answered, body: file.bytes };
   }
   if (method !== 'PUT') return failure(405, 'MethodNotAllowed', 'PUT or GET.');
   const [least = 0, most = Infinity] = (headers['x-goog-content-length-range'] ?? '0,')
@@ -109,22 +108,22 @@ async function xmlApi(
   if (!body || body.length > most)
     return failure(400, 'EntityTooLarge', 'The upload is too large.');
   if (body.length < least) return failure(400, 'EntityTooSmall', 'The upload is too small.');
-  if (headers['x-goog-if-generation-match'] === '0' && files.metadata(name))
+  if (headers['x-goog-if-generation-match'] === '0' && files.has(name))
     return failure(412, 'PreconditionFailed', 'The object is there already.');
   const contentType = headers['content-type'] ?? 'application/octet-stream';
-  await files.write(name, { bytes: body, contentType, customTime: headers['x-goog-custom-time'] });
+  files.set(name, { bytes: body, contentType, customTime: headers['x-goog-custom-time'] });
   return { status: 200 };
 }
 
-/** Starts the fake Gemini on the loopback interface. */
+/** Starts the fake of Cloud Storage on the loopback interface. */
 export async function startStorage(options: StorageOptions): Promise<LocalStorage> {
   const { bucket, origins = [], now = () => new Date() } = options;
-  const files = await createDiskFiles();
+  const files: StoredFiles = new Map();
   const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2_048 });
   const failures: { method: string; status: number }[] = [];
   const revoked = new Set<string>();
 
-  const answer = async (arrival: Arrival): Promise<StorageAnswer> => {
+  const answer = (arrival: Arrival): StorageAnswer => {
     const { method, url, headers, target, body } = arrival;
     if (method === 'OPTIONS') return { status: 204, headers: CORS };
     const due = failures.findIndex((queued) => queued.method === method);
@@ -140,16 +139,16 @@ export async function startStorage(options: StorageOptions): Promise<LocalStorag
     if (/^\/v1\/projects\/-\/serviceAccounts\/[^/]+:signBlob$/.test(url.pathname))
       return signBlob(body ?? Buffer.alloc(0), privateKey);
     const call = { method, url, range: headers['range'], body: body ?? Buffer.alloc(0) };
-    return (await jsonApi(files, bucket, call)) ?? failure(404, 'NotFound', 'No such address.');
+    return jsonApi(files, bucket, call) ?? failure(404, 'NotFound', 'No such address.');
   };
 
   const serve = async (request: IncomingMessage, response: ServerResponse) => {
-    const given = await answer(await readArrival(request));
+    const given = answer(await readArrival(request));
     response.writeHead(given.status, { ...CORS, ...given.headers }).end(given.body);
   };
 
   const server = createServer((request, response) => {
-    // A defect of the fake Gemini must fail the request that met it, not hang it.
+    // A defect of the fake must fail the request that met it, not hang it.
     serve(request, response).catch((error: unknown) => {
       console.error(error);
       response.destroy();
@@ -164,9 +163,6 @@ export async function startStorage(options: StorageOptions): Promise<LocalStorag
       for (let count = 0; count < times; count++) failures.push({ method, status });
     },
     revoke: (accessToken) => void revoked.add(accessToken),
-    close: async () => {
-      await close();
-      await files.close();
-    },
+    close,
   };
 }

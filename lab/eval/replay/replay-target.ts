@@ -1,5 +1,4 @@
-import { startStack } from '#infra/local/stack/start-stack.ts';
-import { type Stack } from '#infra/local/stack/stack-children.ts';
+import { type Stack, startStack } from '#infra/local/stack/start-stack.ts';
 import { localProjectId } from '#infra/local/stack/stack-environment.ts';
 import { unsignedToken } from '#infra/local/processes/unsigned-token.ts';
 import type { ReplayArguments } from './replay-arguments.ts';
@@ -38,7 +37,7 @@ async function startOwnStack(wanted: ReplayArguments, notes: string[]): Promise<
     // A refused push comes again soon: nobody waits for minutes at the end of a replay.
     push: { minBackoffSeconds: 1, maxBackoffSeconds: 10, maxDeliveryAttempts: 100 },
     log: (event) => {
-      if (event.kind === 'crashed' || event.kind === 'gave-up')
+      if (event.kind === 'crashed')
         process.stderr.write(`${event.part} crashed: ${event.lastLines.join('\n')}\n`);
       if (event.kind === 'ready') notes.push(`${event.part} ready in ${event.tookMs} ms`);
     },

@@ -1,6 +1,5 @@
 import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
-import { type StackOptions, startStack } from '#infra/local/stack/start-stack.ts';
-import { type Stack } from '#infra/local/stack/stack-children.ts';
+import { type Stack, type StackOptions, startStack } from '#infra/local/stack/start-stack.ts';
 import { browserPath } from '../tools/missing-tools.ts';
 
 /** What a user does not see and a developer must: errors of scripts, and what the page's own policy forbids. */
@@ -24,12 +23,11 @@ export interface PageStack {
   stop(): Promise<void>;
 }
 
-/** The local stack with its page and supervisor, and a browser; the store in memory unless told otherwise. */
+/** The local stack with its page, and a browser; the store in memory unless told otherwise. */
 export async function startPageStack(options: Partial<StackOptions> = {}): Promise<PageStack> {
   const stack = await startStack({
     embedded: true,
     hasPage: true,
-    hasSupervisor: true,
     log: () => undefined,
     ...options,
   });

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Page } from 'playwright-core';
-import { LOCAL_USER } from '#infra/local/stack/stack-page.ts';
+import { LOCAL_USER } from '#infra/local/stack/stack-environment.ts';
 import { unsignedToken } from '#infra/local/processes/unsigned-token.ts';
 import type { PageStack } from './browser.ts';
 
@@ -44,10 +44,14 @@ async function post({ stack }: PageStack, path: string, body: object): Promise<v
 export async function tellOfTheBoat(
   stack: PageStack,
   story: readonly string[] = boatStory,
-  settings: { thresholdTokens?: number } = {},
+  begin: {
+    title?: string;
+    settings?: { thresholdTokens: number };
+    tools?: readonly object[];
+  } = {},
 ): Promise<string> {
   const id = randomUUID();
-  await post(stack, '', { id, settings });
+  await post(stack, '', { id, ...begin });
   for (const text of story)
     await post(stack, `/${id}/messages`, {
       message: { id: randomUUID(), parts: [{ type: 'text', text }] },

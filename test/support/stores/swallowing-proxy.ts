@@ -1,7 +1,7 @@
 import { connect, createServer, type Socket } from 'node:net';
 import { openServer } from '#infra/local/processes/open-server.ts';
 
-/** A proxy before a TCP server, `host:port`, that can lose the bytes of all connections that are open. */
+/** A proxy before a TCP server, `host:port`, that can lose the bytes of all connections that are open, or reset them. */
 export async function startSwallowingProxy(target: string) {
   const [host = '', port = ''] = target.split(':');
   const sockets = new Set<Socket>();
@@ -26,6 +26,10 @@ export async function startSwallowingProxy(target: string) {
         socket.unpipe();
         socket.on('data', () => undefined);
       }
+    },
+    /** Resets every open connection, as when a phone loses its network; new ones work. */
+    cut: () => {
+      for (const socket of sockets) socket.resetAndDestroy();
     },
     close: async () => {
       for (const socket of sockets) socket.destroy();

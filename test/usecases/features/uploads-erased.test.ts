@@ -13,7 +13,10 @@ const world = await startAttaching();
 afterAll(() => world.stop());
 
 /** The files of a user that stand in the bucket. */
-const files = (uid: string) => world.local.storage.files.names(`${uploadsCollection(uid)}/`);
+const files = (uid: string) =>
+  [...world.local.storage.files.keys()]
+    .filter((name) => name.startsWith(`${uploadsCollection(uid)}/`))
+    .toSorted();
 /** Ids of the notes about a user's uploads that stand in the store. */
 const notes = async (uid: string) =>
   (await world.documents()).filter(({ path }) => path.startsWith(uploadsCollection(uid)));

@@ -98,7 +98,7 @@ describe('an uploaded picture in a message', () => {
     expect(before?.expireTime).toBeInstanceOf(Date);
     expect(await read()).toMatchObject({ turns: { [`${conversationId}_t_1`]: true } });
     expect((await read())?.expireTime).toBeUndefined();
-    expect(world.local.storage.files.metadata(path)?.customTime).toMatch(/^2999/);
+    expect(world.local.storage.files.get(path)?.customTime).toMatch(/^2999/);
   });
 
   test('an uploaded picture sent twice is one turn, even when its file is gone', async () => {
@@ -107,7 +107,7 @@ describe('an uploaded picture in a message', () => {
     const message = { conversationId, uploadIds: [uploadId], id: randomUUID() };
 
     const first = await readAs(sendMessageResponse, await world.send(message));
-    await world.local.storage.files.delete(uploadPath('alice', uploadId));
+    world.local.storage.files.delete(uploadPath('alice', uploadId));
     const second = await readAs(sendMessageResponse, await world.send(message));
 
     expect(second).toMatchObject({ replayed: true, message: first.message });
