@@ -1,9 +1,11 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { type OpenPage, type PageStack, startPageStack } from '../support/processes/browser.ts';
-import { say } from '../support/processes/page-scenarios.ts';
+import { openConversation, say, tellOfTheBoat } from '../support/processes/page-scenarios.ts';
 import { missingBrowser } from '../support/tools/missing-tools.ts';
 
-describe.skipIf(missingBrowser().length > 0)('a function of the page', () => {
+const tool = { name: 'device_info', parameters: { type: 'object', properties: {} } };
+
+describe.skipIf(missingBrowser().length > 0)('a function of the app', () => {
   let stack: PageStack;
   let opened: OpenPage;
   beforeAll(async () => {
@@ -12,21 +14,21 @@ describe.skipIf(missingBrowser().length > 0)('a function of the page', () => {
   afterAll(() => stack.stop());
   afterEach(() => opened.close());
 
-  /** A conversation whose model may ask the page, and has done so. */
+  /** A conversation whose model may ask the app, and has done so. */
   async function openAsked() {
-    opened = await stack.open({ timezoneId: 'Asia/Seoul' });
+    const id = await tellOfTheBoat(stack, ['Good morning.'], { tools: [tool] });
+    opened = await stack.open();
     const { page } = opened;
-    await say(page, 'Good morning.');
-    await page.getByLabel('The model may ask this page for device_info').check();
-    await page.locator('.prompt-item').filter({ hasText: 'device_info' }).first().waitFor();
+    await openConversation(page, id);
     await say(page, 'call device_info {}');
     await page.getByText('The model asks this app, and waits.').waitFor();
     return opened;
   }
 
-  test('a page function that the model calls is answered by the user, and the turn goes on', async () => {
+  test('an app function that the model calls is answered on the page, and the turn goes on', async () => {
     const { page, problems, consoleErrors } = await openAsked();
 
+    await page.getByLabel('What does device_info give?').fill('{"timeZone":"Asia/Seoul"}');
     await page.getByRole('button', { name: 'Answer the model' }).click();
     const turn = page.locator('.turn[data-seq="2"]');
     await turn.filter({ hasText: 'The tools gave device_info' }).waitFor();
@@ -37,7 +39,7 @@ describe.skipIf(missingBrowser().length > 0)('a function of the page', () => {
     expect([...consoleErrors, ...problems.list]).toEqual([]);
   });
 
-  test('a waiting page function survives a reload of the page and can be declined', async () => {
+  test('a waiting app function survives a reload of the page and can be declined', async () => {
     const { page } = await openAsked();
 
     await page.reload();

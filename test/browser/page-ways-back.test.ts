@@ -120,18 +120,6 @@ describe.skipIf(missingBrowser().length > 0)('the page', () => {
     expect(await page.locator('.gauge-figure').innerText()).toContain('/ 2,000 tokens');
   });
 
-  test('the page keeps the keyboard focus where a fault was started', async () => {
-    const page = await open();
-    await page.getByRole('tab', { name: 'Faults' }).click();
-    const card = page.locator('[data-fault=resend]');
-    await card.getByRole('button').focus();
-
-    await page.keyboard.press('Enter');
-    await card.and(page.locator('[data-outcome=held]')).waitFor();
-
-    expect(await page.evaluate<string>('document.activeElement.ariaLabel')).toBe('Run: Resend × 5');
-  });
-
   test('the page shows the source turn beside a snapshot statement on a phone', async () => {
     const story = await tellOfTheBoat(stack);
     const page = await open({ viewport: { width: 320, height: 640 }, hasTouch: true });

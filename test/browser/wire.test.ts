@@ -48,21 +48,6 @@ describe.skipIf(missingBrowser().length > 0)('the wire tab', () => {
     expect(stdout).toMatch(/"replayed":true[^]*"finish"[^]*\[DONE\]/);
   });
 
-  test('the wire tab sends one message over four protocols as one turn', async () => {
-    const { page } = opened;
-    await page.getByRole('button', { name: 'Compare protocols' }).click();
-    await page.getByRole('button', { name: 'Send over all four' }).click();
-    await page.locator('[data-facade] pre').nth(3).waitFor();
-
-    const statuses = await page.locator('[data-facade] .figure').allInnerTexts();
-    const replies = await page.locator('[data-facade] pre').allInnerTexts();
-    await page.keyboard.press('Escape');
-    await page.locator('dialog').waitFor({ state: 'detached' });
-
-    expect(statuses).toEqual(Array.from({ length: 4 }, () => '200 · turn t_1'));
-    for (const reply of replies) expect(reply).toContain('Noted.');
-  });
-
   test('the wire tab breaks neither the page nor its content security policy', () => {
     expect(opened.problems.list).toEqual([]);
   });

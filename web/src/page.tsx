@@ -1,30 +1,32 @@
 import { useEffect } from 'preact/hooks';
-import { ConversationsPane } from './panes/conversations/conversations-pane.tsx';
-import { DetailDialog } from './panes/detail/detail-dialog.tsx';
-import { EventsPane } from './panes/events/events-pane.tsx';
-import { InspectorPane } from './panes/inspector/inspector-pane.tsx';
-import { TranscriptPane } from './panes/transcript/transcript-pane.tsx';
+import { DetailDialog } from './panes/compactions/detail-dialog.tsx';
+import { ContextPane } from './panes/context/context-pane.tsx';
 import { Button } from './panes/controls.tsx';
+import { ConversationsPane } from './panes/conversations-pane.tsx';
+import { EventsPane } from './panes/events-pane.tsx';
+import { TranscriptPane } from './panes/transcript/transcript-pane.tsx';
 import type { App, PaneName } from './state/app.ts';
 
-const panes: readonly PaneName[] = ['conversations', 'transcript', 'inspector', 'events'];
+const panes: readonly (readonly [PaneName, string])[] = [
+  ['conversations', 'Chats'],
+  ['transcript', 'Transcript'],
+  ['context', 'Context'],
+  ['events', 'Events'],
+];
 
 /** Which pane a narrow screen shows. */
-function PaneSwitch({ app }: { app: App }) {
-  const texts = app.texts.value;
-  return (
-    <nav class="pane-switch" aria-label={texts.product}>
-      {panes.map((pane) => (
-        <Button
-          key={pane}
-          text={texts.panes[pane]}
-          aria-current={app.pane.value === pane ? 'page' : undefined}
-          onClick={() => (app.pane.value = pane)}
-        />
-      ))}
-    </nav>
-  );
-}
+const PaneSwitch = ({ app }: { app: App }) => (
+  <nav class="pane-switch" aria-label="Recap">
+    {panes.map(([pane, name]) => (
+      <Button
+        key={pane}
+        text={name}
+        aria-current={app.pane.value === pane ? 'page' : undefined}
+        onClick={() => (app.pane.value = pane)}
+      />
+    ))}
+  </nav>
+);
 
 /** The four panes; on narrow screens one at a time. */
 export function Page({ app }: { app: App }) {
@@ -38,7 +40,7 @@ export function Page({ app }: { app: App }) {
       <ConversationsPane app={app} />
       <TranscriptPane key={conversation.id} app={app} conversation={conversation} />
       <div class="side">
-        <InspectorPane app={app} conversation={conversation} />
+        <ContextPane conversation={conversation} />
         <EventsPane app={app} conversation={conversation} />
       </div>
       <PaneSwitch app={app} />

@@ -20,7 +20,7 @@ const compactionStatusResponse = z.object({
 });
 
 /** Where a compaction of the conversation stands; `message` is ready to be shown to a person. */
-export type CompactionStatus = z.infer<typeof compactionStatusResponse>;
+type CompactionStatus = z.infer<typeof compactionStatusResponse>;
 
 const leftOutResponse = z
   .object({

@@ -1,7 +1,5 @@
 import { expect, test } from 'vitest';
-import { observeStatus, type CompactionStep } from '#web/state/context/compaction-steps.ts';
-import { createFirstWords } from '#web/state/answer/first-words.ts';
-import { createOutbox } from '#web/state/answer/outbox.ts';
+import { createFirstWords, createOutbox } from '#web/state/browser-memory.ts';
 import { withPage, type TurnPages } from '#web/state/turn-pages.ts';
 
 const memory = () => {
@@ -42,15 +40,4 @@ test('the page forgets the first words of the oldest of 201 untitled conversatio
     'Hello 1',
     'Hello 200',
   ]);
-});
-
-test('the page forgets the oldest of 61 compaction steps', () => {
-  const status = (index: number) => ({ jobId: `job${index}`, state: 'QUEUED' }) as const;
-
-  const steps = upTo(61).reduce<readonly CompactionStep[]>(
-    (known, index) => observeStatus(known, { ...status(index), trigger: 'manual' }, index),
-    [],
-  );
-
-  expect([steps.length, steps[0]?.jobId]).toEqual([60, 'job1']);
 });

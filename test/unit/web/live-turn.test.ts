@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { StreamChunk } from '#shared/wire/resources/streams.ts';
-import { applyFrame, beginLiveTurn, liveSeq, partsText } from '#web/state/answer/live-turn.ts';
+import { applyFrame, beginLiveTurn, liveSeq, partsText } from '#web/state/live-turn.ts';
 
 const begun = beginLiveTurn({ kind: 'send', messageId: 'm', text: 'Hello' });
 

@@ -1,11 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import type { ContextObject } from '#shared/wire/resources/context-object.ts';
 import type { MessageView } from '#shared/wire/resources/messages.ts';
-import { observeStatus } from '#web/state/context/compaction-steps.ts';
-import { toGauge } from '#web/state/context/gauge.ts';
-import { newSentences, splitParagraphs } from '#web/state/answer/text-pieces.ts';
+import { newSentences, splitParagraphs } from '#web/panes/transcript/text-pieces.ts';
+import { toGauge } from '#web/state/gauge.ts';
 import { PAGES_MAX, toTurns, withPage, type TurnPages } from '#web/state/turn-pages.ts';
-import { preferredLanguage } from '#web/text/languages.ts';
 
 test.each([
   ['a sentence and a half', 'It is blue. It wa', 0, false, ['It is blue.'], 12],
@@ -15,7 +13,7 @@ test.each([
 ])(
   'the page announces of a growing answer: %s',
   (...[, text, length, isWhole, sentences, said]) => {
-    expect(newSentences(text, { length, isWhole, language: 'ja' })).toEqual({
+    expect(newSentences(text, { length, isWhole })).toEqual({
       sentences,
       length: said,
     });
@@ -124,34 +122,4 @@ describe('the turns in memory', () => {
       ['user-2', undefined],
     ]);
   });
-});
-
-describe('the stages of a compaction as they are seen', () => {
-  const status = (state: string, jobId = 'j') => ({ state, jobId });
-
-  test('each observed compaction stage is kept once, with its time', () => {
-    const seen = ['QUEUED', 'QUEUED', 'RUNNING', 'COMPACTED'].reduce(
-      (steps, state, at) => observeStatus(steps, status(state), at),
-      observeStatus([], null, 0),
-    );
-
-    expect(seen.map(({ state, at }) => [state, at])).toEqual([
-      ['QUEUED', 0],
-      ['RUNNING', 2],
-      ['COMPACTED', 3],
-    ]);
-  });
-
-  test('a compaction that ended earlier is left to the list', () => {
-    expect(observeStatus([], status('COMPACTED'), 1)).toEqual([]);
-  });
-});
-
-test.each([
-  [['ja-JP', 'en'], 'ja'],
-  [['fr', 'en-GB'], 'en'],
-  [['fr'], 'en'],
-  [[], 'en'],
-] as const)('of the languages %j the page chooses %s', (wanted, language) => {
-  expect(preferredLanguage(wanted)).toBe(language);
 });

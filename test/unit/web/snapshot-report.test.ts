@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { UNSAID_MARK as markOfEngine } from '#shared/compaction/values.ts';
-import { isCarried, isFrom } from '#web/state/context/provenance.ts';
-import { readCheckOutcome, UNSAID_MARK } from '#web/state/report.ts';
+import { isCarried, isFrom, readCheckOutcome, UNSAID_MARK } from '#web/state/compactions.ts';
 
 const checked = { statements: 3, values: 5, markedCount: 1, refusedTexts: [] };
 

@@ -40,12 +40,6 @@ const askFor = (request: AnswerRequest): { path: string; body: object } => {
   }
 };
 
-/** The model is told what time it is for the user. */
-const clientContext = (locale: string) => ({
-  timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone,
-  locale,
-});
-
 /** A call of something under one path. Throws ApiError. */
 type JsonCall = <T>(
   method: Call['method'],
@@ -73,14 +67,15 @@ const compactionCalls = (call: JsonCall) => ({
 /** The streams of answers in one conversation. */
 const answerCalls = (stream: Requester['stream'], base: string) => ({
   /** Starts the answer, or attaches to it. */
-  ask: (request: AnswerRequest, { locale, signal }: { locale: string; signal: AbortSignal }) => {
+  ask: (request: AnswerRequest, signal: AbortSignal) => {
     const { path, body } = askFor(request);
-    // A turn that goes on has the time of its message.
-    const context = request.kind === 'results' ? {} : { clientContext: clientContext(locale) };
+    const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
+    // The model is told what time it is for the user; a turn that goes on has the time of its message.
+    const context = request.kind === 'results' ? {} : { clientContext: { timeZone } };
     return stream({
       method: 'POST',
       path: `${base}${path}`,
-      body: { ...body, locale, ...context },
+      body: { ...body, ...context },
       signal,
     });
   },
@@ -98,7 +93,7 @@ const answerCalls = (stream: Requester['stream'], base: string) => ({
 });
 
 /** The calls of one conversation. All throw ApiError. */
-function conversationApi({ json, stream, blob }: Requester, id: string) {
+function conversationApi({ json, stream }: Requester, id: string) {
   const base = `/v1/conversations/${id}`;
   const call: JsonCall = (method, path, given) =>
     json({ method, path: `${base}${path}`, ...given });
@@ -120,8 +115,6 @@ function conversationApi({ json, stream, blob }: Requester, id: string) {
     pin: (pinId: string, text: string) =>
       call<unknown>('PUT', `/pins/${pinId}`, { body: { text } }),
     unpin: (pinId: string) => call<unknown>('DELETE', `/pins/${pinId}`),
-    export: (format: 'jsonl' | 'markdown') =>
-      blob({ method: 'GET', path: `${base}:export`, query: { format } }),
   };
 }
 
@@ -136,10 +129,7 @@ export function createChatApi(requester: Requester) {
         path: '/v1/conversations',
         query: { pageToken },
       }),
-    create: (body: object) =>
-      requester.json<ConversationView>({ method: 'POST', path: '/v1/conversations', body }),
     conversation: (id: string) => conversationApi(requester, id),
-    raw: requester.raw,
   };
 }
 

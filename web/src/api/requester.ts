@@ -8,7 +8,6 @@ export interface Call {
   path: string;
   query?: Readonly<Record<string, string | number | boolean | undefined>>;
   body?: unknown;
-  headers?: Readonly<Record<string, string>>;
   signal?: AbortSignal;
 }
 
@@ -30,28 +29,16 @@ export interface OpenStream {
   frames: AsyncIterable<ReceivedFrame> | undefined;
 }
 
-export interface RawReply {
-  code: number;
-  turnId: string | undefined;
-  text: string;
-}
-
 export interface Requester {
   /** The JSON of the answer; undefined for one without a body. Throws ApiError. */
   json: <T>(call: Call) => Promise<T>;
   /** Throws ApiError. */
   stream: (call: Call) => Promise<OpenStream>;
-  /** The answer as it stands on the wire, a refusal too. Throws ApiError OFFLINE. */
-  raw: (call: Call, accept: string) => Promise<RawReply>;
-  /** The bytes as they come, for a download. Throws ApiError. */
-  blob: (call: Call) => Promise<Blob>;
 }
 
 interface RequesterParts {
   chatUrl: string;
   session: Session;
-  /** Language of the sentences for people. */
-  language: () => string;
   observe: (event: WireEvent) => void;
   fetch: typeof fetch;
 }
@@ -63,9 +50,6 @@ function urlOf(chatUrl: string, { path, query = {} }: Call): string {
   const text = parameters.toString();
   return `${chatUrl}${path}${text === '' ? '' : `?${text}`}`;
 }
-
-const turnIdOf = ({ headers }: Response): string | undefined =>
-  headers.get('x-turn-id') ?? undefined;
 
 /** The same events; their end, or how they broke off, is told. */
 async function* tellingEnd(
@@ -97,9 +81,9 @@ async function sendOnce(
       headers: {
         accept,
         authorization: `Bearer ${await parts.session.token()}`,
-        'accept-language': parts.language(),
+        // What the service says to people is shown as it is.
+        'accept-language': 'en',
         ...(call.body !== undefined && { 'content-type': 'application/json' }),
-        ...call.headers,
       },
       body: JSON.stringify(call.body),
       signal: call.signal,
@@ -139,19 +123,10 @@ export function createRequester(parts: RequesterParts): Requester {
     },
     stream: async (call) => {
       const { response, tell } = await send(call, 'text/event-stream');
-      const turnId = turnIdOf(response);
+      const turnId = response.headers.get('x-turn-id') ?? undefined;
       if (response.status === 204 || !response.body) return { turnId, frames: undefined };
       const frames = readFrames(response.body, (frame) => tell({ kind: 'frame', frame }));
       return { turnId, frames: tellingEnd(frames, tell) };
     },
-    raw: async (call, accept) => {
-      const { response, tell } = await attempt(call, accept);
-      const text = await response.text().catch((error: unknown) => {
-        throw offline(error);
-      });
-      tell({ kind: 'end' });
-      return { code: response.status, turnId: turnIdOf(response), text };
-    },
-    blob: async (call) => (await send(call, '*/*')).response.blob(),
   };
 }

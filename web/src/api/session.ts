@@ -8,8 +8,6 @@ export interface PageConfig {
   token?: string;
   /** Where guests sign in, with the web key of the project. */
   firebase?: { apiKey: string; authUrl?: string; tokenUrl?: string };
-  /** The control of a local stack. */
-  supervisor?: { url: string; token: string };
 }
 
 /** Reads the configuration. Throws an Error that names the address when there is none. */

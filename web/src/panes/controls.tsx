@@ -1,7 +1,6 @@
 import type { Signal } from '@preact/signals';
 import type { ComponentProps } from 'preact';
 import type { ApiError } from '../api/api-error.ts';
-import type { App } from '../state/app.ts';
 
 /** A button that sends no form. */
 export const Button = ({
@@ -23,41 +22,18 @@ export const IconButton = ({
   <Button class="icon-button" text={sign} aria-label={label} title={label} {...attributes} />
 );
 
-/** One of several options, and what each is called. */
-export function Choice<T extends string | number>(input: {
-  'aria-label'?: string;
-  value: T;
-  options: readonly T[];
-  nameOf: (option: T) => string;
-  onChoose: (option: T) => void;
-}) {
-  const { options, nameOf, onChoose, ...attributes } = input;
-  return (
-    <select
-      {...attributes}
-      onChange={({ currentTarget }) => {
-        const chosen = options[currentTarget.selectedIndex];
-        if (chosen !== undefined) onChoose(chosen);
-      }}
-    >
-      {options.map((option) => (
-        <option key={option} value={option}>
-          {nameOf(option)}
-        </option>
-      ))}
-    </select>
-  );
-}
-
 /** What did not work, until it is dismissed. */
-export function ProblemBar({ app, problem }: { app: App; problem: Signal<ApiError | undefined> }) {
-  const { problems } = app.texts.value;
-  const found = problem.value;
-  if (!found) return null;
+export function ProblemBar({ problem }: { problem: Signal<ApiError | undefined> }) {
+  const error = problem.value;
+  if (!error) return null;
   return (
-    <p class="problem" role="alert">
-      <span>{found.code === 0 ? problems.offline : problems.generic(found.message)}</span>
-      <Button class="link" text={problems.dismiss} onClick={() => (problem.value = undefined)} />
+    <p class="note" role="alert">
+      <span>
+        {error.code === 0
+          ? 'No connection. It is tried again.'
+          : `That did not work: ${error.message}`}
+      </span>
+      <Button class="link" text="Dismiss" onClick={() => (problem.value = undefined)} />
     </p>
   );
 }

@@ -1,28 +1,18 @@
-import { batch, computed, signal, type ReadonlySignal, type Signal } from '@preact/signals';
-import { createChatApi, type ChatApi } from '../api/chat-api.ts';
+import { batch, signal, type ReadonlySignal, type Signal } from '@preact/signals';
+import { createChatApi } from '../api/chat-api.ts';
 import { createRequester } from '../api/requester.ts';
 import type { PageConfig, Session } from '../api/session.ts';
-import type { Texts } from '../text/en.ts';
-import { createFigures, type Figures } from '../text/figures.ts';
-import { selectTexts, type Language } from '../text/languages.ts';
+import { createFirstWords, createOutbox } from './browser-memory.ts';
 import { createConversationList, type ConversationList } from './conversation-list.ts';
 import { openConversation, type OpenConversation } from './conversation.ts';
-import { createFirstWords } from './answer/first-words.ts';
-import { createOutbox } from './answer/outbox.ts';
-import { createSettings, type Settings } from './settings.ts';
-import { createWire, type Wire } from './wire-log.ts';
+import { emptyWireLog, recordWire, type WireLog } from './wire-log.ts';
 
-export type PaneName = 'conversations' | 'transcript' | 'inspector' | 'events';
+export type PaneName = 'conversations' | 'transcript' | 'context' | 'events';
 
 /** Everything that panes read and do. */
 export interface App {
-  config: PageConfig;
-  api: ChatApi;
-  /** What goes over it. */
-  wire: Wire;
-  settings: Settings;
-  texts: ReadonlySignal<Texts>;
-  figures: ReadonlySignal<Figures>;
+  /** What goes over the wire between the page and the service. */
+  wire: ReadonlySignal<WireLog>;
   conversations: ConversationList;
   open: Signal<OpenConversation>;
   /** On narrow screens one pane is shown. */
@@ -48,7 +38,6 @@ interface AppParts {
   config: PageConfig;
   session: Session;
   storage: Pick<Storage, 'getItem' | 'setItem'>;
-  language: Language;
 }
 
 const idOfAddress = (): string | undefined => /^#\/c\/([\w-]+)$/.exec(location.hash)?.[1];
@@ -83,15 +72,17 @@ function createNavigation(begin: (id: string | undefined) => OpenConversation) {
   return { open, detail, pane, select, startNew };
 }
 
-export function createApp({ config, session, storage, language: preferred }: AppParts): App {
-  const settings = createSettings(storage, preferred);
-  const language = () => settings.language.value;
-  const wire = createWire();
-  const { chatUrl } = config;
-  const { observe } = wire;
-  const api = createChatApi(
-    createRequester({ chatUrl, session, language, observe, fetch: fetch.bind(globalThis) }),
-  );
+export function createApp({ config, session, storage }: AppParts): App {
+  const wire = signal(emptyWireLog);
+  const requester = createRequester({
+    chatUrl: config.chatUrl,
+    session,
+    observe: (event) => {
+      wire.value = recordWire(wire.peek(), event);
+    },
+    fetch: fetch.bind(globalThis),
+  });
+  const api = createChatApi(requester);
   const outbox = createOutbox(storage);
   const firstWords = createFirstWords(storage);
   const conversations = createConversationList(api, firstWords);
@@ -103,7 +94,6 @@ export function createApp({ config, session, storage, language: preferred }: App
       isNew: known === undefined,
       api: api.conversation(id),
       outbox,
-      locale: language,
       onBegin: (text) => {
         firstWords.note(id, text);
         history.replaceState(null, '', `#/c/${id}`);
@@ -113,12 +103,7 @@ export function createApp({ config, session, storage, language: preferred }: App
   });
 
   return {
-    config,
-    api,
     wire,
-    settings,
-    texts: computed(() => selectTexts(language())),
-    figures: computed(() => createFigures(language())),
     conversations,
     ...navigation,
     nameOf: ({ id, title }) => title ?? firstWords.of(id),

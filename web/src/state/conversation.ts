@@ -1,13 +1,13 @@
 import { signal, type Signal } from '@preact/signals';
 import { ApiError } from '../api/api-error.ts';
 import type { ConversationApi } from '../api/chat-api.ts';
-import { createAnswers, type Answers } from './answer/answers.ts';
-import { createContextState, type ContextState } from './context/context-state.ts';
-import { isOpen } from './answer/live-turn.ts';
-import type { Outbox } from './answer/outbox.ts';
+import { createAnswers, type Answers } from './answers.ts';
+import type { Outbox } from './browser-memory.ts';
+import { createContextState, type ContextState } from './context-state.ts';
+import { isOpen } from './live-turn.ts';
 import { createTranscript, type Transcript } from './transcript.ts';
 import { textOfMessage } from './turn-pages.ts';
-import { watchContext } from './context/watch-context.ts';
+import { watchContext } from './watch-context.ts';
 
 /** What is being written. */
 interface Draft {
@@ -42,7 +42,6 @@ interface ConversationParts {
   isNew: boolean;
   api: ConversationApi;
   outbox: Outbox;
-  locale: () => string;
   /** Its first message is on its way. */
   onBegin: (text: string) => void;
   /** The list of conversations has changed: a title, an order. */
@@ -89,7 +88,7 @@ async function showTurns(transcript: Transcript, answers: Answers, seq: number):
 
 /** Begins to show a conversation, and to watch its context until `leave`. */
 export function openConversation(parts: ConversationParts): OpenConversation {
-  const { id, api, locale, onChange } = parts;
+  const { id, api, onChange } = parts;
   const attempts = createAttempts();
   const { attempt, left } = attempts;
   const state = createContextState(api);
@@ -123,8 +122,12 @@ export function openConversation(parts: ConversationParts): OpenConversation {
   });
 
   if (hasBegun) void attempt(() => refresh());
-  const look = (isAnew: boolean) => attempt(() => refresh(isAnew));
-  watchContext({ context: state.context, locale, left, look, isBegun: () => hasBegun });
+  void watchContext({
+    context: state.context,
+    isWanted: () => hasBegun && !document.hidden,
+    look: () => attempt(() => refresh()),
+    left,
+  });
 
   return {
     ...state,

@@ -1,4 +1,3 @@
-import { signal, type ReadonlySignal } from '@preact/signals';
 import type { WireEvent } from '../api/requester.ts';
 
 /** A request of the page, and how it went. */
@@ -9,7 +8,6 @@ export interface Exchange {
   path: string;
   url: string;
   accept: string;
-  headers: Readonly<Record<string, string>>;
   /** JSON text; undefined: none. */
   body: string | undefined;
   startedAt: number;
@@ -32,7 +30,7 @@ export interface WireFrame {
 }
 
 /** What has gone over the wire, the newest of it. */
-interface WireLog {
+export interface WireLog {
   exchanges: readonly Exchange[];
   frames: readonly WireFrame[];
 }
@@ -65,7 +63,6 @@ function exchangeOf({ exchange, call, url, at, accept }: Extract<WireEvent, { ki
     path: url.slice(url.indexOf(call.path)),
     url,
     accept,
-    headers: call.headers ?? {},
     body: call.body === undefined ? undefined : JSON.stringify(call.body),
     startedAt: at,
   } satisfies Exchange;
@@ -97,28 +94,4 @@ export function recordWire(log: WireLog, event: WireEvent): WireLog {
     case 'end':
       return withExchange(log, event, { problem: event.problem });
   }
-}
-
-/** What goes over the wire between the page and the service. */
-export interface Wire {
-  log: ReadonlySignal<WireLog>;
-  observe: (event: WireEvent) => void;
-  /** Tells of everything from now on, until the returned function is called. */
-  watch: (listener: (event: WireEvent) => void) => () => void;
-}
-
-export function createWire(): Wire {
-  const log = signal(emptyWireLog);
-  const listeners = new Set<(event: WireEvent) => void>();
-  return {
-    log,
-    observe: (event) => {
-      log.value = recordWire(log.peek(), event);
-      for (const listener of listeners) listener(event);
-    },
-    watch: (listener) => {
-      listeners.add(listener);
-      return () => void listeners.delete(listener);
-    },
-  };
 }

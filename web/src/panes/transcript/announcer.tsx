@@ -1,8 +1,8 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import type { ConversationProps } from '#web/state/app.ts';
-import { isOpen, partsText, type LiveTurn } from '#web/state/answer/live-turn.ts';
-import { newSentences } from '#web/state/answer/text-pieces.ts';
+import type { OpenConversation } from '#web/state/conversation.ts';
+import { isOpen, partsText, type LiveTurn } from '#web/state/live-turn.ts';
+import { newSentences } from './text-pieces.ts';
 
 /** Sentences that stay in the log. */
 const KEPT_MAX = 30;
@@ -14,31 +14,24 @@ const answerIdOf = ({ request }: LiveTurn): string =>
     : request.messageId;
 
 /** The answer for who listens: sentence by sentence, in a log that nobody sees. */
-export function Announcer({ app, conversation }: ConversationProps) {
+export function Announcer({ conversation }: { conversation: OpenConversation }) {
   const log = useSignal<readonly { key: string; text: string }[]>([]);
-  const said = useRef(new Map<string, number>());
+  const announcedLengths = useRef(new Map<string, number>());
   const turns = conversation.answers.live.value;
   useEffect(() => {
     for (const turn of turns) {
       const answerId = answerIdOf(turn);
-      const found = newSentences(partsText(turn.parts), {
-        length: said.current.get(answerId) ?? 0,
+      const { sentences, length } = newSentences(partsText(turn.parts), {
+        length: announcedLengths.current.get(answerId) ?? 0,
         isWhole: !isOpen(turn),
-        language: app.settings.language.value,
       });
-      said.current.set(answerId, found.length);
-      const keyOf = (at: number): string => `${answerId}-${found.length}-${at}`;
-      const added = found.sentences.map((text, at) => ({ key: keyOf(at), text }));
+      announcedLengths.current.set(answerId, length);
+      const added = sentences.map((text, at) => ({ key: `${answerId}-${length}-${at}`, text }));
       if (added.length > 0) log.value = [...log.value, ...added].slice(-KEPT_MAX);
     }
   }, [turns]);
   return (
-    <div
-      class="for-listeners"
-      role="log"
-      aria-live="polite"
-      aria-label={app.texts.value.transcript.model}
-    >
+    <div class="for-listeners" role="log" aria-live="polite" aria-label="Answer">
       {log.value.map(({ key, text }) => (
         <p key={key}>{text}</p>
       ))}

@@ -1,17 +1,14 @@
 import { useEffect, useRef } from 'preact/hooks';
-import { isOpen } from '#web/state/answer/live-turn.ts';
-import type { ConversationProps } from '#web/state/app.ts';
+import { count } from '#web/figures.ts';
 import type { OpenConversation } from '#web/state/conversation.ts';
+import { isOpen } from '#web/state/live-turn.ts';
 import { Button, submit } from '../controls.tsx';
 
 /** Enter ends a composition of an input method first; Safari tells of it by key code 229 alone. */
 const sends = (event: KeyboardEvent): boolean =>
   event.key === 'Enter' && !event.shiftKey && !event.isComposing && event.keyCode !== 229;
 
-/**
- * Who came to write may write at once; a fault or the player that opens a conversation leaves the keyboard where it
- * is, and a phone is not covered by its keyboard.
- */
+/** Who came to write may write at once; a phone is not covered by its keyboard. */
 function isFocusWelcome(): boolean {
   const focused = document.activeElement;
   const isFree =
@@ -19,23 +16,26 @@ function isFocusWelcome(): boolean {
   return isFree && matchMedia('(pointer: fine)').matches;
 }
 
-function SendButton({ app, conversation }: ConversationProps) {
-  const texts = app.texts.value;
+interface ComposerProps {
+  conversation: OpenConversation;
+}
+
+function SendButton({ conversation }: ComposerProps) {
   const running = conversation.answers.live.value.find(isOpen);
   if (!running)
     return (
       <Button
         type="submit"
         class="button primary"
-        text={texts.composer.send}
+        text="Send"
         disabled={conversation.draft.text.value.trim() === ''}
       />
     );
   const { turnId } = running;
   return (
     <Button
-      class="button stop"
-      text={texts.transcript.stop}
+      class="button"
+      text="Stop"
       disabled={turnId === undefined}
       onClick={() => {
         if (turnId !== undefined) void conversation.attempt(() => conversation.api.cancel(turnId));
@@ -65,27 +65,26 @@ function send(conversation: OpenConversation): void {
 }
 
 /** Where a message is written. */
-export function Composer({ app, conversation }: ConversationProps) {
-  const { composer, transcript } = app.texts.value;
+export function Composer({ conversation }: ComposerProps) {
   const { text: written, edited } = conversation.draft;
   const field = useRef<HTMLTextAreaElement>(null);
   useEffect(() => {
     if (edited.value !== undefined || isFocusWelcome()) field.current?.focus();
   }, [edited.value]);
   return (
-    <form class="composer" onSubmit={submit(() => send(conversation))}>
+    <form class="composer bar" onSubmit={submit(() => send(conversation))}>
       {edited.value !== undefined && (
-        <p class="composer-edit" role="status">
-          {transcript.editing(app.figures.value.count(edited.value.seq))}
-          <Button class="link" text={transcript.cancelEdit} onClick={() => clear(conversation)} />
+        <p class="composer-edit quiet small" role="status">
+          You change turn {count(edited.value.seq)}: what you send takes its place and that of all
+          that follows. <Button class="link" text="Cancel" onClick={() => clear(conversation)} />
         </p>
       )}
       <textarea
         ref={field}
         rows={1}
-        aria-label={composer.label}
-        placeholder={composer.placeholder}
-        title={composer.hint}
+        aria-label="Message"
+        placeholder="Write a message"
+        title="Enter sends, Shift+Enter makes a new line"
         value={written.value}
         onInput={({ currentTarget }) => (written.value = currentTarget.value)}
         onKeyDown={(event) => {
@@ -95,7 +94,7 @@ export function Composer({ app, conversation }: ConversationProps) {
           send(conversation);
         }}
       />
-      <SendButton app={app} conversation={conversation} />
+      <SendButton conversation={conversation} />
     </form>
   );
 }

@@ -1,14 +1,13 @@
 import { useEffect, useRef } from 'preact/hooks';
-import { liveSeq, type LiveTurn } from '#web/state/answer/live-turn.ts';
-import type { App, ConversationProps } from '#web/state/app.ts';
-import { toFolded } from '#web/state/context/gauge.ts';
+import { count } from '#web/figures.ts';
+import type { ConversationProps } from '#web/state/app.ts';
+import { toFolded } from '#web/state/compactions.ts';
 import type { OpenConversation } from '#web/state/conversation.ts';
+import { liveSeq, type LiveTurn } from '#web/state/live-turn.ts';
 import { findTurn } from '#web/state/turn-pages.ts';
 import { Button, IconButton } from '../controls.tsx';
-import { LiveRow } from './live-row.tsx';
-import { StoredRow } from './stored-row.tsx';
-import { useNewestInView } from './use-newest-in-view.ts';
-import { useVirtualRows } from './use-virtual-rows.ts';
+import { useNewestInView, useVirtualRows } from './scrolling.ts';
+import { LiveRow, StoredRow } from './turns.tsx';
 
 /** Turns that are not stored yet stand behind those that are. */
 function rowsOf(turnCount: number, live: readonly LiveTurn[]) {
@@ -22,48 +21,54 @@ function rowsOf(turnCount: number, live: readonly LiveTurn[]) {
   return { bySeq, later, count: turnCount + later.length };
 }
 
-function Row(props: ConversationProps & { index: number; showTurn: (seq: number) => void }) {
-  const { conversation, index } = props;
+function Row(props: {
+  conversation: OpenConversation;
+  index: number;
+  showTurn: (seq: number) => void;
+}) {
+  const { conversation, index, showTurn } = props;
   const { transcript, answers } = conversation;
   const turnCount = transcript.turnCount.value;
   const { bySeq, later } = rowsOf(turnCount, answers.live.value);
   const seq = index + 1;
   const live = bySeq.get(seq) ?? later[index - turnCount];
-  if (live) return <LiveRow {...props} turn={live} />;
+  if (live) return <LiveRow conversation={conversation} turn={live} />;
   const turn = findTurn(transcript.pages.value, seq);
-  return turn ? <StoredRow {...props} turn={turn} /> : <Placeholder app={props.app} />;
+  if (turn) return <StoredRow conversation={conversation} turn={turn} showTurn={showTurn} />;
+  // It is on its way.
+  return (
+    <article class="turn placeholder" aria-busy="true">
+      <span class="for-listeners">Loading …</span>
+    </article>
+  );
 }
-
-/** A turn that is on its way. */
-const Placeholder = ({ app }: { app: App }) => (
-  <article class="turn placeholder" aria-busy="true">
-    <span class="for-listeners">{app.texts.value.transcript.loading}</span>
-  </article>
-);
 
 /** The line below the last turn that the snapshot stands in for. */
 function FoldMark({ app, conversation, seq }: ConversationProps & { seq: number }) {
   const { generation, upTo } = toFolded(conversation.compactions.value);
   if (upTo !== seq) return null;
-  const { transcript: texts, events } = app.texts.value;
   return (
-    <div class="fold-mark">
-      <span>{texts.foldMark(app.figures.value.count(upTo))}</span>
-      <Button class="link" text={events.details} onClick={() => (app.detail.value = generation)} />
+    <div class="fold-mark quiet small">
+      <span>Folded up to turn {count(upTo)}: the model sees the snapshot instead</span>
+      <Button
+        class="link"
+        text="Show what was kept"
+        onClick={() => (app.detail.value = generation)}
+      />
     </div>
   );
 }
 
-function Empty({ app }: { app: App }) {
-  const texts = app.texts.value.transcript;
-  return (
-    <div class="empty">
-      <img src="/icon.svg" alt="" width="48" height="48" />
-      <p class="empty-title">{texts.empty}</p>
-      <p class="quiet">{texts.emptyHint}</p>
-    </div>
-  );
-}
+const Empty = () => (
+  <div class="empty">
+    <img src="/icon.svg" alt="" width="48" height="48" />
+    <h2>Ask something</h2>
+    <p class="quiet">
+      Every message stays in this transcript. When the context fills up, older turns are folded into
+      a snapshot, and you can see what was kept.
+    </p>
+  </div>
+);
 
 /** Has the transcript read the turns of the visible rows. */
 function useVisibleTurns(
@@ -79,13 +84,11 @@ function useVisibleTurns(
 }
 
 /** The whole transcript, of which the visible turns are in the document. */
-export function MessageList(props: ConversationProps) {
-  const { app, conversation } = props;
+export function MessageList({ app, conversation }: ConversationProps) {
   const { transcript, answers } = conversation;
-  const texts = app.texts.value.transcript;
   const box = useRef<HTMLDivElement>(null);
-  const { count } = rowsOf(transcript.turnCount.value, answers.live.value);
-  const rows = useVirtualRows(box, count);
+  const rowCount = rowsOf(transcript.turnCount.value, answers.live.value).count;
+  const rows = useVirtualRows(box, rowCount);
   const isNewestKept = useNewestInView(box);
   const showTurn = (seq: number): void => {
     isNewestKept.value = false;
@@ -99,8 +102,8 @@ export function MessageList(props: ConversationProps) {
   useVisibleTurns(conversation, visible);
   return (
     <div class="messages-frame">
-      <div class="messages" ref={box} role="region" aria-label={texts.label} tabIndex={0}>
-        {count === 0 && <Empty app={app} />}
+      <div class="messages" ref={box} role="region" aria-label="Messages" tabIndex={0}>
+        {rowCount === 0 && <Empty />}
         <div class="rows" style={{ height: `${rows.getTotalSize()}px` }}>
           {visible.map(({ index, start }) => (
             <div
@@ -110,14 +113,19 @@ export function MessageList(props: ConversationProps) {
               ref={(element) => rows.measureElement(element)}
               style={{ transform: `translateY(${start}px)` }}
             >
-              <Row {...props} index={index} showTurn={showTurn} />
-              <FoldMark {...props} seq={index + 1} />
+              <Row conversation={conversation} index={index} showTurn={showTurn} />
+              <FoldMark app={app} conversation={conversation} seq={index + 1} />
             </div>
           ))}
         </div>
       </div>
       {!isNewestKept.value && (
-        <IconButton class="to-newest" sign="↓" label={texts.toBottom} onClick={showNewest} />
+        <IconButton
+          class="icon-button to-newest"
+          sign="↓"
+          label="To the newest message"
+          onClick={showNewest}
+        />
       )}
     </div>
   );

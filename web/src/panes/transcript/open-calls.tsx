@@ -2,49 +2,36 @@ import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { MessageView } from '#shared/wire/resources/messages.ts';
 import type { ToolResult } from '#web/api/chat-api.ts';
-import { completeResults, parseOutput, type OpenCall, deviceTool } from '#web/state/app-tools.ts';
-import type { ConversationProps } from '#web/state/app.ts';
+import type { OpenConversation } from '#web/state/conversation.ts';
 import { textOfMessage } from '#web/state/turn-pages.ts';
-import type { Texts } from '#web/text/en.ts';
 import { Button, submit } from '../controls.tsx';
-import { ToolCall } from './message-parts.tsx';
-
-/** What the page would answer by itself; an empty object where only the user knows. */
-const proposedOutput = (call: Pick<OpenCall, 'name'>): object =>
-  call.name === deviceTool.name
-    ? {
-        language: navigator.language,
-        timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone,
-        window: `${innerWidth} × ${innerHeight} px`,
-        colours: matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light',
-      }
-    : {};
+import { ToolCall } from './prose.tsx';
+import { completeResults, parseOutput, type OpenCall } from './tool-results.ts';
 
 interface CallForm {
   call: OpenCall;
-  texts: Texts['transcript'];
   give: (result: ToolResult) => void;
 }
 
 /** The app has run the function, or will not. */
-function OutputForm({ call, texts, give }: CallForm) {
-  const typed = useSignal(JSON.stringify(proposedOutput(call), null, 2));
-  const { callId, name } = call;
+function OutputForm({ call: { callId, name, args }, give }: CallForm) {
+  const typed = useSignal('{}');
   return (
     <form onSubmit={submit(() => give({ callId, output: parseOutput(typed.value) }))}>
+      <ToolCall name={name} input={args} />
       <label>
-        {texts.toolOutput(name)}
+        What does {name} give?
         <textarea
-          rows={6}
+          rows={3}
           value={typed.value}
           onInput={({ currentTarget }) => (typed.value = currentTarget.value)}
         />
       </label>
-      <p class="turn-way-on">
-        <Button type="submit" class="button small" text={texts.giveOutput} />
+      <p class="bar">
+        <Button type="submit" class="button" text="Answer the model" />
         <Button
-          class="button small"
-          text={texts.decline}
+          class="button"
+          text="Decline"
           onClick={() => give({ callId, error: 'The user declined.' })}
         />
       </p>
@@ -53,27 +40,19 @@ function OutputForm({ call, texts, give }: CallForm) {
 }
 
 /** A tool of the server waits for the user. */
-const ApprovalForm = ({ call: { callId, name, args }, texts, give }: CallForm) => (
+const ApprovalForm = ({ call: { callId, name, args }, give }: CallForm) => (
   <div>
     <ToolCall name={name} input={args} />
-    <p class="turn-way-on">
-      <Button
-        class="button small"
-        text={texts.allow}
-        onClick={() => give({ callId, approved: true })}
-      />
-      <Button
-        class="button small"
-        text={texts.decline}
-        onClick={() => give({ callId, approved: false })}
-      />
+    <p class="bar">
+      <Button class="button" text="Allow" onClick={() => give({ callId, approved: true })} />
+      <Button class="button" text="Decline" onClick={() => give({ callId, approved: false })} />
     </p>
   </div>
 );
 
 /** What a turn waits for, answered here: the answer goes on when the last call has its result. */
-export function OpenCalls({ app, conversation, user }: ConversationProps & { user: MessageView }) {
-  const texts = app.texts.value.transcript;
+export function OpenCalls(props: { conversation: OpenConversation; user: MessageView }) {
+  const { conversation, user } = props;
   const calls = useSignal<readonly OpenCall[]>([]);
   const given = useSignal<ReadonlyMap<string, ToolResult>>(new Map());
   const { turnId, id: messageId } = user;
@@ -90,13 +69,13 @@ export function OpenCalls({ app, conversation, user }: ConversationProps & { use
     conversation.answers.ask({ kind: 'results', messageId, text, turnId, results });
   };
   return (
-    <div class="open-calls">
-      <p class="turn-status">{texts.awaitingTool}</p>
+    <div class="open-calls small">
+      <p class="turn-status">The model asks this app, and waits.</p>
       {calls.value
         .filter(({ callId }) => !given.value.has(callId))
         .map((call) => {
           const Form = call.wants === 'output' ? OutputForm : ApprovalForm;
-          return <Form key={call.callId} call={call} texts={texts} give={give} />;
+          return <Form key={call.callId} call={call} give={give} />;
         })}
     </div>
   );

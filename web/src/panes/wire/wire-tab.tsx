@@ -1,39 +1,155 @@
 import { useSignal } from '@preact/signals';
+import { useLayoutEffect, useRef } from 'preact/hooks';
+import { count } from '#web/figures.ts';
 import type { App } from '#web/state/app.ts';
+import type { Exchange, WireFrame } from '#web/state/wire-log.ts';
 import { Button } from '../controls.tsx';
-import { toolTexts } from '../tools.ts';
-import { CompareDialog } from './compare-dialog.tsx';
-import { FrameTable } from './frame-table.tsx';
-import { RequestList } from './request-list.tsx';
+import { toCurl } from './curl.ts';
+
+/** Ids of conversations fill a line; their beginnings tell them apart. */
+const shortened = (path: string): string =>
+  path
+    .replace(/^\/v1\/(?:conversations\/)?/, '')
+    .replaceAll(/([\da-f]{4})[\da-f]{4}-[\da-f-]{27}/g, '$1…');
+
+/** What an event says, where it says something. */
+function deltaOf({ type, text }: WireFrame): string {
+  if (type !== 'text-delta') return '';
+  return /"delta":"(.{0,48})/.exec(text)?.[1]?.replace(/"}$/, '') ?? '';
+}
+
+/** An event, below the name of its stream where that begins. */
+function FrameRows(props: { frame: WireFrame; isFirst: boolean; path: string | undefined }) {
+  const { frame, isFirst, path } = props;
+  return (
+    <>
+      {isFirst && (
+        <tr class="wire-stream">
+          <th colSpan={4} scope="rowgroup">
+            Stream of {shortened(path ?? `#${frame.exchange}`)}
+          </th>
+        </tr>
+      )}
+      <tr data-frame={frame.id} title={frame.text}>
+        <td>{frame.id ?? '–'}</td>
+        <td>{count(frame.atMs)}</td>
+        <td>
+          {frame.type} <span class="quiet">{deltaOf(frame)}</span>
+        </td>
+        <td>{count(frame.sizeBytes)}</td>
+      </tr>
+    </>
+  );
+}
+
+/** So near to the end counts as reading the end. */
+const NEAR_PIXELS = 40;
+
+/** The newest 500 events, the newest at the end, which stays in sight unless somebody has scrolled up. */
+function FrameTable(props: { frames: readonly WireFrame[]; exchanges: readonly Exchange[] }) {
+  const { frames, exchanges } = props;
+  const box = useRef<HTMLDivElement>(null);
+  const isAtEnd = useRef(true);
+  useLayoutEffect(() => {
+    if (box.current && isAtEnd.current) box.current.scrollTop = box.current.scrollHeight;
+  }, [frames]);
+  return (
+    <div
+      class="wire-frames"
+      ref={box}
+      tabIndex={0}
+      role="region"
+      aria-label="Events of the stream"
+      onScroll={({ currentTarget: { scrollTop, clientHeight, scrollHeight } }) => {
+        isAtEnd.current = scrollTop + clientHeight > scrollHeight - NEAR_PIXELS;
+      }}
+    >
+      <table>
+        <thead>
+          <tr>
+            {['id', 'ms', 'type', 'bytes'].map((name) => (
+              <th key={name} scope="col">
+                {name}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {frames.map((frame, index) => (
+            // Frames are only ever added at the end and forgotten at the beginning.
+            <FrameRows
+              key={`${frame.exchange}-${frame.id ?? `end-${frame.type}`}-${frame.atMs}`}
+              frame={frame}
+              isFirst={frames[index - 1]?.exchange !== frame.exchange}
+              path={exchanges.find(({ exchange }) => exchange === frame.exchange)?.path}
+            />
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+const COPIED_SHOWN_MS = 3_000;
+
+function RequestRow({ exchange }: { exchange: Exchange }) {
+  const copied = useSignal<'no' | 'yes' | 'refused'>('no');
+  const { method, path, code, tookMs, problem } = exchange;
+  const isGood = code !== undefined && code < 400;
+  const command = toCurl(exchange);
+  const copy = async (): Promise<void> => {
+    try {
+      await navigator.clipboard.writeText(command);
+      copied.value = 'yes';
+      setTimeout(() => (copied.value = 'no'), COPIED_SHOWN_MS);
+    } catch {
+      copied.value = 'refused';
+    }
+  };
+  return (
+    <li data-good={isGood || undefined} data-bad={(!isGood && tookMs !== undefined) || undefined}>
+      <strong>{method}</strong>
+      <span class="one-line" title={path}>
+        {shortened(path)}
+      </span>
+      <span class="chip figure">{code ?? (problem === undefined ? '…' : 'no answer')}</span>
+      <span class="figure quiet">{tookMs === undefined ? '' : `${count(tookMs)} ms`}</span>
+      <Button
+        class="button"
+        text={copied.value === 'yes' ? 'Copied' : 'curl'}
+        aria-label={`Copy as curl: ${method} ${path}`}
+        onClick={() => void copy()}
+      />
+      {copied.value === 'refused' && (
+        <div class="wire-command">
+          <p class="quiet">The browser did not let the page copy. Select the text:</p>
+          <pre>{command}</pre>
+        </div>
+      )}
+    </li>
+  );
+}
 
 /** What goes over the wire: the events of the stream, and the page's requests. */
 export function WireTab({ app }: { app: App }) {
-  const texts = toolTexts(app).wire;
-  const isComparing = useSignal(false);
-  const { exchanges, frames } = app.wire.log.value;
+  const { exchanges, frames } = app.wire.value;
   return (
-    <div class="tool wire">
-      <div class="tool-bar">
-        <Button
-          class="button small"
-          text={texts.compare}
-          onClick={() => (isComparing.value = true)}
-        />
-      </div>
-      <h3>{texts.frames}</h3>
+    <div class="wire">
+      <h3>Events of the stream</h3>
       {frames.length === 0 ? (
-        <p class="quiet">{texts.noFrames}</p>
+        <p class="quiet">No event yet. Send a message.</p>
       ) : (
-        <FrameTable app={app} frames={frames} exchanges={exchanges} />
+        <FrameTable frames={frames} exchanges={exchanges} />
       )}
-      <h3>{texts.requests}</h3>
-      <p class="quiet">{texts.tokenHint}</p>
-      {exchanges.length === 0 ? (
-        <p class="quiet">{texts.noRequests}</p>
-      ) : (
-        <RequestList app={app} exchanges={exchanges} />
-      )}
-      {isComparing.value && <CompareDialog app={app} onClose={() => (isComparing.value = false)} />}
+      <h3>Requests of the page</h3>
+      <p class="quiet small">
+        The token is left out: the command takes it from $RECAP_TOKEN, which npm start prints.
+      </p>
+      <ol class="wire-requests">
+        {exchanges.toReversed().map((exchange) => (
+          <RequestRow key={exchange.exchange} exchange={exchange} />
+        ))}
+      </ol>
     </div>
   );
 }

@@ -1,0 +1,36 @@
+/* Numbers and times as the page writes them. */
+
+const number = (options: Intl.NumberFormatOptions) => {
+  const format = new Intl.NumberFormat('en', options);
+  return (value: number): string => format.format(value);
+};
+const date = (options: Intl.DateTimeFormatOptions) => {
+  const format = new Intl.DateTimeFormat('en', options);
+  return (value: Date): string => format.format(value);
+};
+const unit = (name: 'second' | 'millisecond', maximumFractionDigits: number) =>
+  number({ style: 'unit', unit: name, unitDisplay: 'narrow', maximumFractionDigits });
+
+export const count = number({});
+export const percent = number({ style: 'percent', maximumFractionDigits: 0 });
+
+const dollars = number({ style: 'currency', currency: 'USD', maximumSignificantDigits: 2 });
+
+/** US dollars of millionths. */
+export const cost = (micros: number): string => dollars(micros / 1_000_000);
+
+const seconds = unit('second', 1);
+const milliseconds = unit('millisecond', 0);
+
+export const duration = (ms: number): string =>
+  ms < 1_000 ? milliseconds(ms) : seconds(ms / 1_000);
+
+const time = date({ hour: '2-digit', minute: '2-digit' });
+const shortDay = date({ month: 'short', day: 'numeric' });
+
+/** The time of today, else the date. */
+export function when(at: Date, now = new Date()): string {
+  return at.toDateString() === now.toDateString() ? time(at) : shortDay(at);
+}
+
+export const dayAndTime = date({ dateStyle: 'medium', timeStyle: 'medium' });

@@ -1,0 +1,240 @@
+import { useSignal } from '@preact/signals';
+import type { CompactionRecordView } from '#shared/wire/resources/compaction.ts';
+import { cost, count, dayAndTime, duration, percent, when } from '#web/figures.ts';
+import type { ConversationProps } from '#web/state/app.ts';
+import { isSaving, isUnderWay, savedShare, stages } from '#web/state/compactions.ts';
+import type { OpenConversation } from '#web/state/conversation.ts';
+import { Button } from '../controls.tsx';
+
+const stateNames: Readonly<Record<string, string>> = {
+  QUEUED: 'Queued',
+  RUNNING: 'Summarising',
+  VERIFYING: 'Verifying',
+  COMPACTED: 'Compacted',
+  NOOP: 'Nothing to do',
+  CONTENT_TRUNCATED: 'Shortened',
+  FAILED_INFLATED_TOKEN_COUNT: 'Not smaller',
+  FAILED_TOKEN_COUNT_ERROR: 'Not counted',
+  FAILED_EMPTY_SUMMARY: 'Empty summary',
+  FAILED_VERIFICATION: 'Not verified',
+  FAILED_ERROR: 'Failed',
+  ABORTED: 'Stopped',
+  SUPERSEDED: 'Superseded',
+  RESTORED: 'Restored',
+  CHANGED: 'Changed',
+};
+
+const triggerNames: Readonly<Record<string, string>> = {
+  auto: 'automatic',
+  manual: 'asked for',
+  modelSwitch: 'model changed',
+};
+
+/** What a key is called; one of a later version of the service as it is. */
+const nameIn = (names: Readonly<Record<string, string>>, key: string): string => names[key] ?? key;
+
+/** The compaction that waits or runs, stage by stage. */
+function CompactionUnderWay({ conversation }: { conversation: OpenConversation }) {
+  const status = conversation.context.value?.compaction;
+  if (!status || !isUnderWay(status)) return null;
+  const { jobId, state, trigger, message } = status;
+  const reached = stages.findIndex((stage) => stage === state);
+  return (
+    <section class="banner" aria-label="Compaction under way" aria-live="polite">
+      <header class="bar">
+        <strong>Compaction under way</strong>
+        {trigger !== undefined && <span>{nameIn(triggerNames, trigger)}</span>}
+        {jobId !== undefined && (
+          <Button
+            class="link at-end"
+            text="Stop it"
+            onClick={() => void conversation.change(() => conversation.api.cancelCompaction(jobId))}
+          />
+        )}
+      </header>
+      <ol class="stages">
+        {stages.map((stage, at) => (
+          <li
+            key={stage}
+            data-reached={at <= reached}
+            aria-current={at === reached ? 'step' : undefined}
+          >
+            {stateNames[stage]}
+          </li>
+        ))}
+      </ol>
+      {message !== undefined && <p>{message}</p>}
+    </section>
+  );
+}
+
+interface PastProps extends ConversationProps {
+  record: CompactionRecordView;
+}
+
+/** How an outcome looks: nothing is an error to the reader, since a compaction that failed changed nothing. */
+function outcomeTone(state: string): 'changed' | 'neutral' | 'unchanged' {
+  if (['COMPACTED', 'CONTENT_TRUNCATED', 'RESTORED', 'CHANGED'].includes(state)) return 'changed';
+  return ['NOOP', 'SUPERSEDED', 'ABORTED'].includes(state) ? 'neutral' : 'unchanged';
+}
+
+/** From how much to how much, as bars of the same scale. */
+function Saving({ record }: { record: CompactionRecordView }) {
+  const { beforeTokens, afterTokens } = record;
+  const afterShare = `${(100 * afterTokens) / Math.max(1, beforeTokens)}%`;
+  return (
+    <div class="saving">
+      <span class="figure">{count(beforeTokens)}</span>
+      <span class="saving-bars" aria-hidden="true">
+        <span />
+        <span style={{ inlineSize: afterShare }} />
+      </span>
+      <span aria-hidden="true">→</span>
+      <strong class="figure">{count(afterTokens)}</strong>
+      <span class="saved figure">{percent(savedShare(record))} saved</span>
+    </div>
+  );
+}
+
+function Figures({ record }: { record: CompactionRecordView }) {
+  const { turnsFolded, calls, costMicros, durationMs } = record;
+  const figures: [string, string | undefined][] = [
+    ['Turns', turnsFolded > 0 ? count(turnsFolded) : undefined],
+    ['Calls', calls > 0 ? count(calls) : undefined],
+    // Where no model was asked nothing was paid, which says nothing.
+    ['Cost', calls > 0 && costMicros !== undefined ? cost(costMicros) : undefined],
+    ['Time', durationMs > 0 ? duration(durationMs) : undefined],
+  ];
+  const known = figures.filter(([, value]) => value !== undefined);
+  if (known.length === 0) return null;
+  return (
+    <p class="bar small figure">
+      {known.map(([name, value]) => (
+        <span key={name}>
+          <span class="quiet">{name}</span> {value}
+        </span>
+      ))}
+    </p>
+  );
+}
+
+const SCORES = [1, 2, 3, 4, 5];
+
+/** What the user thinks of a compaction: radio buttons, so that keyboards and screen readers know them. */
+function Rating(props: {
+  conversation: OpenConversation;
+  generation: number;
+  /** As the service has it; undefined: none was given. */
+  score: number | undefined;
+}) {
+  const { conversation, generation, score } = props;
+  /** Chosen, and not stored yet. */
+  const chosen = useSignal<number | undefined>(undefined);
+  const isSaved = useSignal(false);
+  const shown = chosen.value ?? score ?? 0;
+  const rate = async (wanted: number): Promise<void> => {
+    chosen.value = wanted;
+    isSaved.value = false;
+    const rating = await conversation.attempt(() => conversation.rate(generation, wanted));
+    // Another choice may have followed; it is told when it is stored itself.
+    if (chosen.value !== wanted) return;
+    chosen.value = undefined;
+    isSaved.value = rating !== undefined;
+  };
+  return (
+    <fieldset class="rating small">
+      <legend class="quiet">Rate this compaction</legend>
+      {SCORES.map((each) => (
+        <label key={each} data-on={each <= shown} title={`${each} of 5`}>
+          <input
+            type="radio"
+            name={`rating-${generation}`}
+            value={each}
+            aria-label={`${each} of 5`}
+            checked={each === shown}
+            onChange={() => void rate(each)}
+          />
+          <span aria-hidden="true">{each <= shown ? '★' : '☆'}</span>
+        </label>
+      ))}
+      <span role="status" class="quiet">
+        {isSaved.value ? 'Saved' : ''}
+      </span>
+    </fieldset>
+  );
+}
+
+/** A compaction that has ended, whatever came of it. */
+function PastCompaction({ app, conversation, record }: PastProps) {
+  const { generation, state, kind } = record;
+  const finishedAt = new Date(record.finishedAt);
+  const hasSnapshot = generation !== undefined && record.turnsFolded > 0;
+  return (
+    <li class="record" data-tone={outcomeTone(state)}>
+      <header class="bar">
+        <strong>{nameIn(stateNames, state)}</strong>
+        {/* An edit or a restore is what the user did: it had no other reason. */}
+        {kind === 'compaction' && <span class="quiet">{nameIn(triggerNames, record.trigger)}</span>}
+        {generation !== undefined && <span class="chip figure">{`#${generation}`}</span>}
+        <time
+          class="quiet figure at-end"
+          dateTime={record.finishedAt}
+          title={dayAndTime(finishedAt)}
+        >
+          {when(finishedAt)}
+        </time>
+      </header>
+      {isSaving(record) && record.beforeTokens > record.afterTokens && <Saving record={record} />}
+      <p class="quiet">{record.message}</p>
+      <Figures record={record} />
+      {record.reason !== undefined && <code>{record.reason}</code>}
+      {hasSnapshot && (
+        <>
+          <Button
+            class="link"
+            text="Show what was kept"
+            onClick={() => (app.detail.value = generation)}
+          />
+          <Rating
+            conversation={conversation}
+            generation={generation}
+            score={record.rating?.score}
+          />
+        </>
+      )}
+    </li>
+  );
+}
+
+/** Compactions, the newest first: what is under way, then what has ended and how. */
+export function CompactionTimeline({ app, conversation }: ConversationProps) {
+  const records = conversation.compactions.value;
+  const isQuiet = records.length === 0 && !isUnderWay(conversation.context.value?.compaction);
+  return (
+    <>
+      <CompactionUnderWay conversation={conversation} />
+      {isQuiet && (
+        <p class="quiet">
+          No compaction yet. It starts by itself at the threshold, or with “Compact now”.
+        </p>
+      )}
+      <ol class="timeline">
+        {records.map((record) => (
+          <PastCompaction
+            key={`${record.jobId}-${record.finishedAt}`}
+            app={app}
+            conversation={conversation}
+            record={record}
+          />
+        ))}
+      </ol>
+      {conversation.moreCompactions.value !== undefined && (
+        <Button
+          class="link"
+          text="Show older"
+          onClick={() => void conversation.attempt(() => conversation.loadMoreCompactions())}
+        />
+      )}
+    </>
+  );
+}

@@ -1,0 +1,271 @@
+import type { MessageView } from '#shared/wire/resources/messages.ts';
+import { count } from '#web/figures.ts';
+import { toFolded } from '#web/state/compactions.ts';
+import type { OpenConversation } from '#web/state/conversation.ts';
+import { isOpen, liveSeq, type AnswerPart, type LiveTurn } from '#web/state/live-turn.ts';
+import { textOfMessage, type StoredTurn } from '#web/state/turn-pages.ts';
+import { turnRemarks } from '#web/state/turn-remarks.ts';
+import { Button } from '../controls.tsx';
+import { OpenCalls } from './open-calls.tsx';
+import { Prose, ToolCall } from './prose.tsx';
+
+/** How an answer ended, or why the model does not see a turn. */
+const remarkTexts = {
+  deleted: 'This message was deleted.',
+  failed: 'No answer.',
+  contentFilter: 'The model did not answer this.',
+  stopped: 'Stopped.',
+  length: 'The answer reached its longest length.',
+  loop: 'The answer was ended because it repeated itself.',
+  notInContext: 'The model does not see this turn.',
+};
+
+const noticeTexts = {
+  restarted: 'The answer began anew.',
+  loop: remarkTexts.loop,
+  rounds: 'The model used up its rounds of tool calls and answered with what it had.',
+  files: 'Files could not be read any more: the model answered without them.',
+  approval: 'A tool waits for your approval.',
+};
+
+function statusOf({ phase, problem, finishReason }: LiveTurn): string | undefined {
+  switch (phase) {
+    case 'sending':
+      return 'Sending …';
+    case 'waiting':
+      return 'Thinking …';
+    case 'reconnecting':
+      return 'Connection lost. Continuing …';
+    case 'stopped':
+      return remarkTexts.stopped;
+    case 'failed':
+      return `${remarkTexts.failed} ${problem?.message ?? ''}`;
+    case 'streaming':
+      return undefined;
+    case 'done':
+      if (finishReason === 'content-filter') return remarkTexts.contentFilter;
+      return finishReason === 'length' ? remarkTexts.length : undefined;
+  }
+}
+
+function LivePart({ part }: { part: AnswerPart }) {
+  switch (part.kind) {
+    case 'text':
+      return <Prose text={part.text} />;
+    case 'tool':
+      return <ToolCall name={part.name} input={part.input} output={part.problem ?? part.output} />;
+    case 'notice':
+      return <p class="turn-status">{noticeTexts[part.notice]}</p>;
+  }
+}
+
+interface LiveProps {
+  conversation: OpenConversation;
+  turn: LiveTurn;
+}
+
+/** After a refusal: the same again, or, where that would be refused again, another message. */
+function WayOn({ conversation, turn }: LiveProps) {
+  const { answers, draft, transcript } = conversation;
+  const { messageId, text } = turn.request;
+  const isNewest =
+    answers.live.value.at(-1) === turn && (liveSeq(turn) ?? Infinity) >= transcript.turnCount.value;
+  if (!isNewest) return null;
+  const rewrite = (): void => {
+    draft.text.value = text;
+    answers.forget(messageId);
+    document.querySelector<HTMLElement>('.composer textarea')?.focus();
+  };
+  return (
+    <p class="bar">
+      {!turn.problem?.isFinal && (
+        <Button class="button" text="Try again" onClick={() => answers.retry(messageId)} />
+      )}
+      <Button class="button" text="Change it" onClick={rewrite} />
+    </p>
+  );
+}
+
+/** A turn that is being answered. */
+export function LiveRow({ conversation, turn }: LiveProps) {
+  const status = statusOf(turn);
+  const { turnsLeftOut = 0 } = turn;
+  return (
+    <article class="turn" data-phase={turn.phase}>
+      {turn.request.text !== '' && (
+        <div class="message user">
+          <Prose text={turn.request.text} />
+        </div>
+      )}
+      <div class="message model" aria-busy={isOpen(turn)}>
+        {turn.parts.map((part) => (
+          <LivePart key={part.id} part={part} />
+        ))}
+        {turnsLeftOut > 0 && (
+          <p class="turn-status">
+            The model answers this without the oldest turns ({count(turnsLeftOut)}).
+          </p>
+        )}
+        {status !== undefined && (
+          <p class="turn-status" data-phase={turn.phase}>
+            {status}
+          </p>
+        )}
+        {turn.phase === 'failed' && <WayOn conversation={conversation} turn={turn} />}
+      </div>
+    </article>
+  );
+}
+
+function StoredPart({ part }: { part: MessageView['parts'][number] }) {
+  switch (part.type) {
+    case 'text':
+      return <Prose text={part.text} />;
+    case 'file':
+      return <p>{part.name ?? part.mediaType}</p>;
+    case 'functionCall':
+      return <ToolCall name={part.name} input={part.args} />;
+    case 'functionResponse':
+      return <ToolCall name={part.name} output={part.response} />;
+  }
+}
+
+const Message = ({ message }: { message: MessageView }) => (
+  <div class={`message ${message.role}`}>
+    {message.parts.map((part, at) => (
+      <StoredPart key={at} part={part} />
+    ))}
+  </div>
+);
+
+function Links({ title, links }: { title: string; links: readonly [url: string, text: string][] }) {
+  if (links.length === 0) return null;
+  return (
+    <p class="turn-status links">
+      {title}{' '}
+      {links.map(([url, text], at) => (
+        <a key={at} href={url} target="_blank" rel="noopener noreferrer nofollow">
+          {text}
+        </a>
+      ))}
+    </p>
+  );
+}
+
+/** Where Google's own page answers what the model has searched for. */
+const resultsPage = (query: string): string =>
+  `https://www.google.com/search?q=${encodeURIComponent(query)}`;
+
+/** The pages that an answer rests on, and what Google was asked for it, as links. */
+const Sources = ({ answer: { sources = [], searched } }: { answer: MessageView }) => (
+  <>
+    <Links
+      title="Sources:"
+      links={sources.map(({ url, title }) => [url, title ?? new URL(url).host])}
+    />
+    <Links
+      title="Searched with Google:"
+      links={(searched?.queries ?? []).map((query) => [resultsPage(query), query])}
+    />
+  </>
+);
+
+interface StoredProps {
+  conversation: OpenConversation;
+  turn: StoredTurn;
+  /** Leads to another turn. */
+  showTurn: (seq: number) => void;
+}
+
+function Remarks({ conversation, turn }: StoredProps) {
+  const remarks = turnRemarks(turn, conversation.transcript.pages.value).map((remark) =>
+    remark.kind === 'replaced'
+      ? `Turn ${count(remark.by)} took its place: the model does not see it.`
+      : remarkTexts[remark.kind],
+  );
+  return remarks.length === 0 ? null : <p class="turn-status">{remarks.join(' ')}</p>;
+}
+
+/** What was brought back of folded turns for the message: a click leads to where it was said. */
+function Recalled({ turn: { user, answer }, showTurn }: StoredProps) {
+  const recalled = answer?.recalled ?? user?.recalled;
+  if (!recalled) return null;
+  return (
+    <p class="turn-status links">
+      The model was reminded of folded turns ({count(recalled.tokens)} tokens), with your message
+      alone:{' '}
+      {recalled.turns.map((id) => {
+        const seq = Number(id.slice('t_'.length));
+        return <Button key={id} class="link" text={count(seq)} onClick={() => showTurn(seq)} />;
+      })}
+    </p>
+  );
+}
+
+/** A pin of a message has its id: pinned twice it is pinned once. */
+const isPinnedIn = ({ pins }: OpenConversation, messageId: string | undefined): boolean =>
+  pins.value?.pins.some(({ id }) => id === messageId) ?? false;
+
+function Actions({ conversation, turn }: StoredProps) {
+  const { answers, draft, transcript } = conversation;
+  const { user, answer, seq } = turn;
+  if (!user || user.deleted || answers.live.value.some(isOpen)) return null;
+  const isLast = seq === transcript.turnCount.value;
+  const { id } = user;
+  const text = textOfMessage(user);
+  const isPinned = isPinnedIn(conversation, id);
+  const retry = () => answers.ask({ kind: 'send', messageId: id, text });
+  const regenerate = (answerId: string): void =>
+    answers.ask({ kind: 'regenerate', messageId: crypto.randomUUID(), text, answerId });
+  const edit = (): void => {
+    draft.text.value = text;
+    draft.edited.value = { messageId: id, seq };
+  };
+  const pin = () => (isPinned ? conversation.unpin(id) : conversation.pin(id, text));
+  return (
+    <div class="turn-actions">
+      {isLast && user.state === 'failed' && <Button text="Try again" onClick={retry} />}
+      {isLast && answer && <Button text="Regenerate" onClick={() => regenerate(answer.id)} />}
+      {user.inContext && <Button text="Edit" onClick={edit} />}
+      <Button
+        text={isPinned ? 'Pinned' : 'Pin'}
+        aria-pressed={isPinned}
+        title="Your message stays word for word in every context"
+        onClick={() => void conversation.attempt(pin)}
+      />
+    </div>
+  );
+}
+
+/** A turn as the transcript has it. */
+export function StoredRow(props: StoredProps) {
+  const { conversation, turn } = props;
+  const { seq, user, answer } = turn;
+  const edited = conversation.draft.edited.value;
+  const isAwaiting = user?.state === 'awaiting_tool';
+  return (
+    <article
+      class="turn"
+      data-seq={seq}
+      data-folded={seq <= toFolded(conversation.compactions.value).upTo}
+      data-in-context={user?.inContext || isAwaiting}
+      data-to-be-replaced={edited !== undefined && seq >= edited.seq}
+    >
+      <span class="turn-number figure" aria-hidden="true">
+        {seq}
+      </span>
+      {user && <Message message={user} />}
+      {isPinnedIn(conversation, user?.id) && (
+        <p class="pinned-mark">
+          <span class="chip">Pinned</span>
+        </p>
+      )}
+      {answer && <Message message={answer} />}
+      {answer && <Sources answer={answer} />}
+      {isAwaiting && <OpenCalls conversation={conversation} user={user} />}
+      <Recalled {...props} />
+      <Remarks {...props} />
+      <Actions {...props} />
+    </article>
+  );
+}
