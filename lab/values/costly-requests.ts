@@ -27,11 +27,12 @@ const chat = (name: string, body: string): CostlyRequest => ({
   path: '/v1/ai-sdk/chat',
   body,
 });
-const completion = (name: string, body: string): CostlyRequest => ({
+/** `fields`: of a completion, without its braces. */
+const completion = (name: string, fields: string): CostlyRequest => ({
   name,
   method: 'POST',
   path: '/v1/openai/chat/completions',
-  body,
+  body: `{"model":"a","metadata":{"conversation_id":"${randomUUID()}"},${fields}}`,
 });
 const response = (name: string, body: string): CostlyRequest => ({
   name,
@@ -74,19 +75,16 @@ export const costlyRequests: readonly CostlyRequest[] = [
     `{"id":"a","messages":[${'{},'.repeat(9_000)}${message()}]}`,
   ),
   chat('19,000 tools', `{"id":"a","messages":[${message()}],"tools":${record('1')}}`),
-  completion('300,000 messages', `{"model":"a","messages":${list('1', 300_000)}}`),
-  completion('19,000 messages', `{"model":"a","messages":${list('1', ALLOWED)}}`),
+  completion('300,000 messages', `"messages":${list('1', 300_000)}`),
+  completion('19,000 messages', `"messages":${list('1', ALLOWED)}`),
   completion(
     '6,000 messages without content',
-    `{"model":"a","messages":${list('{"role":"user","content":1}', 6_000)}}`,
+    `"messages":${list('{"role":"user","content":1}', 6_000)}`,
   ),
-  completion(
-    '6,000 good messages',
-    `{"model":"a","messages":${list('{"role":"user","content":"Hi"}', 6_000)}}`,
-  ),
+  completion('6,000 good messages', `"messages":${list('{"role":"user","content":"Hi"}', 6_000)}`),
   completion(
     '1,300 results of tools',
-    `{"model":"a","messages":[{"role":"user","content":"Hi"},${Array.from({ length: 1_300 }, (_, i) => `{"role":"assistant","tool_calls":[{"id":"${i}","type":"function","function":{"name":"a","arguments":"{}"}}]},{"role":"tool","tool_call_id":"${i}","content":"1"}`).join()}]}`,
+    `"messages":[{"role":"user","content":"Hi"},${Array.from({ length: 1_300 }, (_, i) => `{"role":"assistant","tool_calls":[{"id":"${i}","type":"function","function":{"name":"a","arguments":"{}"}}]},{"role":"tool","tool_call_id":"${i}","content":"1"}`).join()}]`,
   ),
   chat(
     'a message of 18,000 parts that are none',
@@ -96,10 +94,7 @@ export const costlyRequests: readonly CostlyRequest[] = [
     'a message of 6,000 texts',
     `{"id":"a","messages":[{"id":"b","role":"user","parts":${list('{"type":"text","text":"a"}', 6_000)}}]}`,
   ),
-  response(
-    '1,900 messages',
-    `{"store":false,"input":${list('{"role":"user","content":"Hi"}', 1_900)}}`,
-  ),
+  response('1,900 messages', `{"input":${list('{"role":"user","content":"Hi"}', 1_900)}}`),
   response('300,000 items', `{"input":${list('1', 300_000)}}`),
   response('1,900 items that are none', `{"input":${list('{"type":"x"}', 1_900)}}`),
   response('19,000 entries of metadata', `{"input":"a","metadata":${record('1')}}`),

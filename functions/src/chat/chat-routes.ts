@@ -89,9 +89,6 @@ export const servedRoutes: readonly ServedRoute[] = [
   ...served(() => import('./facades/responses/routes.ts'), {
     createResponseRoute: ['POST', ...responsesPaths('')],
     retrieveResponseRoute: ['GET', ...responsesPaths('/{responseId}')],
-  }),
-  ...served(() => import('./facades/responses/stored-routes.ts'), {
-    compactResponseRoute: ['POST', ...responsesPaths('/compact')],
     deleteResponseRoute: ['DELETE', ...responsesPaths('/{responseId}')],
     cancelResponseRoute: ['POST', ...responsesPaths('/{responseId}/cancel')],
     listInputItemsRoute: ['GET', ...responsesPaths('/{responseId}/input_items')],

@@ -73,12 +73,6 @@ export const environmentSchema = z.object({
     .describe(
       'on: an answer whose text says the same over and over is ended before the repetitions, and one that makes the same calls of tools again and again is told so, then ended.',
     ),
-  OPENAI_UNSUPPORTED: z
-    .enum(['refuse', 'ignore'])
-    .default('refuse')
-    .describe(
-      'What becomes of a field of OpenAI’s chat completions that asks for something not done here, such as `logprobs`: refuse names it in an error, ignore in the field `ignored` of the answer.',
-    ),
   MODEL_WINDOWS: windows.describe(
     'JSON {model: tokens}: overrides the windows of the table of models, and makes a model known that the table does not have.',
   ),

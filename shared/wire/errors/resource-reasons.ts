@@ -23,7 +23,7 @@ export const resourceReasons = {
   COMPLETION_NOT_FOUND: {
     status: 'NOT_FOUND',
     on: '{completionId}',
-    meaning: 'No completion with a conversation has this id.',
+    meaning: 'No completion has this id. It is `chatcmpl-{conversationId}-{turnId}`.',
   },
   MODEL_NOT_FOUND: {
     status: 'NOT_FOUND',
@@ -35,7 +35,7 @@ export const resourceReasons = {
     status: 'NOT_FOUND',
     on: '{responseId}',
     meaning:
-      'No stored response has this id. Responses are found by their ids for as long as their conversation is; one with `store: false` is not stored.',
+      'No response has this id. Responses are found by their ids for as long as their conversation is.',
   },
   TURN_NOT_FOUND: {
     status: 'NOT_FOUND',

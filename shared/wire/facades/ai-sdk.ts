@@ -59,17 +59,17 @@ export const aiSdkChatBody = z.object({
     .array(uiMessage)
     .max(DIALOGUE_MAX)
     .describe(
-      'The last message of the user counts, or an answer (`m_<seq>`) behind it whose tool parts hold outputs for its open calls. The server’s own transcript is the history; what stands before a new message says where it belongs: where the server has more behind that, it is an edit in its place. A message alone comes after all.',
+      'The last message of the user counts, or an answer (`m_<seq>`) behind it whose tool parts hold outputs for its open calls. The server’s own transcript is the history; the nearest message before a new one that the server knows says where it belongs: where the server has more behind that, it is an edit in its place. A message alone comes after all.',
     ),
   trigger: z.enum(['submit-message', 'regenerate-message']).default('submit-message'),
   messageId: foreignMessageId
     .nullish()
     .describe('The message that is sent again, changed or not; or the answer to make anew.'),
   history: z
-    .enum(['whole', 'window'])
+    .literal('whole', 'must be `whole`')
     .optional()
     .describe(
-      '`whole`: nothing stands before the first of `messages`, and a new message without any before it takes the place of all. `window`: `messages` are picked from the history, so only the one before the new message tells where it belongs. Default: the beginning may be missing.',
+      '`whole`: nothing stands before the first of `messages`, and a new message without any before it takes the place of all. Default: the beginning may be missing.',
     ),
   tools: boundedRecord(z.string(), z.looseObject({}), TOOLS_MAX)
     .nullish()

@@ -15,7 +15,7 @@ export const refusalPart = z.looseObject({ type: z.literal('refusal'), refusal: 
 const base64Schema = z.base64().min(1);
 
 /** A file in its address. */
-export const dataUrl = z.string().refine((url) => {
+const dataUrl = z.string().refine((url) => {
   const file = readDataUrl(url);
   return (
     file !== undefined &&
@@ -24,15 +24,16 @@ export const dataUrl = z.string().refine((url) => {
   );
 }, 'must be a data: URL in base64');
 
+/** A file in its address, or behind one. */
+export const fileAddress = z
+  .string()
+  .refine((url) => dataUrl.safeParse(url).success || fileUrl.safeParse(url).success, {
+    error: 'must be a data: URL in base64, or an https address',
+  });
+
 export const imagePart = z.looseObject({
   type: z.literal('image_url'),
-  image_url: z.looseObject({
-    url: z
-      .string()
-      .refine((url) => dataUrl.safeParse(url).success || fileUrl.safeParse(url).success, {
-        error: 'must be a data: URL in base64, or an https address',
-      }),
-  }),
+  image_url: z.looseObject({ url: fileAddress }),
 });
 
 export const filePart = z.looseObject({

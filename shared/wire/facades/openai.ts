@@ -9,7 +9,7 @@ import { contentSchema, filePart, imagePart, refusalPart, textPart } from './ope
 
 /*
  * What clients of OpenAI send. Read tolerantly: they send more fields than anybody knows. What asks for something
- * that is not done here is refused by name, or named in the answer (OPENAI_UNSUPPORTED).
+ * that is not done here is refused by name; what is harmless is named in the answer.
  */
 
 const userMessage = z.looseObject({
@@ -20,11 +20,6 @@ const userMessage = z.looseObject({
 const textMessage = <Role extends string>(role: Role) =>
   z.looseObject({ role: z.literal(role), content: contentSchema(textPart) });
 
-/** Google's own field for what a model has signed a call with; a client that keeps it gives it back. */
-const signatureField = z
-  .looseObject({ google: z.looseObject({ thought_signature: z.string().optional() }).optional() })
-  .optional();
-
 const assistantMessage = z.looseObject({
   role: z.literal('assistant'),
   content: contentSchema(z.discriminatedUnion('type', [textPart, refusalPart])).nullish(),
@@ -34,13 +29,11 @@ const assistantMessage = z.looseObject({
         id: z.string().min(1).max(256),
         type: z.literal('function'),
         function: z.looseObject({ name: z.string().min(1).max(64), arguments: z.string() }),
-        extra_content: signatureField,
       }),
     )
     .max(TOOLS_MAX)
     .nullish(),
 });
-export type OpenAiAssistantMessage = z.infer<typeof assistantMessage>;
 
 /** What a program has got from a function that the model called. */
 const toolMessage = z.looseObject({
@@ -48,7 +41,6 @@ const toolMessage = z.looseObject({
   tool_call_id: z.string().min(1).max(256),
   content: contentSchema(textPart),
 });
-export type OpenAiToolMessage = z.infer<typeof toolMessage>;
 
 const message = z.discriminatedUnion('role', [
   userMessage,
@@ -58,7 +50,6 @@ const message = z.discriminatedUnion('role', [
   textMessage('developer'),
 ]);
 export type OpenAiMessage = z.infer<typeof message>;
-export type OpenAiUserMessage = z.infer<typeof userMessage>;
 
 function jsonOf(text: string): unknown {
   try {
@@ -82,7 +73,6 @@ const tool = z.looseObject({
     parameters: z.record(z.string(), z.unknown()).nullish(),
   }),
 });
-export type OpenAiTool = z.infer<typeof tool>;
 
 const notHere = (what: string) => ({
   error: `is not taken here: ${what}`,
@@ -124,7 +114,7 @@ export const chatCompletionBody = z.looseObject({
     .min(1)
     .max(DIALOGUE_MAX)
     .describe(
-      'With a conversation id the last one is answered, or those of the role `tool` at the end; the server’s own transcript is the history. Those before may be all or the newest; where they end with an earlier answer, the message is an edit there.',
+      'The last one is answered, or those of the role `tool` at the end; the server’s own transcript is the history. Those before may be all or the newest; where they end with an earlier answer, the message is an edit there.',
     ),
   stream: z.boolean().nullish(),
   stream_options: z.looseObject({ include_usage: z.boolean().nullish() }).nullish(),
@@ -140,7 +130,7 @@ export const chatCompletionBody = z.looseObject({
     })
     .nullish()
     .describe(
-      '`conversation_id`: the conversation; without one nothing is stored. `client_context`: what the model shall know of the moment, as JSON in a text; with a conversation only. `history`: `whole` says that `messages` is all there is of the dialogue, so that a first message alone edits the first one.',
+      '`conversation_id`: the conversation, unless the header `X-Conversation-Id` names it; the first message creates it. `client_context`: what the model shall know of the moment, as JSON in a text. `history`: `whole` says that `messages` is all there is of the dialogue, so that a first message alone edits the first one.',
     ),
   temperature: optionValues.temperature.nullish(),
   top_p: optionValues.topP.nullish(),
@@ -162,9 +152,7 @@ export const chatCompletionBody = z.looseObject({
     .array(tool)
     .max(TOOLS_MAX)
     .nullish()
-    .describe(
-      'Where `CLIENT_WRITABLE` lists `tools`. With a conversation they become the tools of the conversation.',
-    ),
+    .describe('Where `CLIENT_WRITABLE` lists `tools`: those of the conversation from now on.'),
   tool_choice: toolChoice.nullish().describe('For the first call of the model.'),
   functions: nothing('give `tools`'),
 });
@@ -194,17 +182,13 @@ const recap = z
       .optional()
       .describe('The same request was answered before, and this is that answer.'),
   })
-  .describe('Where the answer stands; absent where nothing is stored.');
+  .describe('Where the answer stands.');
 export type RecapField = z.infer<typeof recap>;
 
 const toolCall = z.object({
   id: z.string(),
   type: z.literal('function'),
   function: z.object({ name: z.string(), arguments: z.string().describe('JSON.') }),
-  extra_content: z
-    .object({ google: z.object({ thought_signature: z.string() }) })
-    .optional()
-    .describe('Without a conversation: what the model has signed the call with. Send it back.'),
 });
 export type OpenAiToolCall = z.infer<typeof toolCall>;
 

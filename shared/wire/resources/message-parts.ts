@@ -94,7 +94,7 @@ export const outputPartResponse = z.discriminatedUnion('type', [
 
 type OutputPart = z.infer<typeof outputPartResponse>;
 
-export interface MessageLimits {
+interface MessageLimits {
   maxPartBytes: number;
   maxMessageBytes: number;
 }

@@ -43,11 +43,11 @@ export async function clientOf(
 
 export const newText = () => `Hello ${randomUUID()}`;
 
-/** A request that says `text`, in a conversation or in none. */
-export const bodyOf = (text: string, conversationId?: string) => ({
+/** A request that says `text` in a conversation, by default in a new one. */
+export const bodyOf = (text: string, conversationId: string = randomUUID()) => ({
   model: 'gpt-4o',
   messages: [{ role: 'user' as const, content: text }],
-  ...(conversationId !== undefined && { metadata: { conversation_id: conversationId } }),
+  metadata: { conversation_id: conversationId },
 });
 
 /** The messages of a conversation of alice as its transcript shows them: role and text. */

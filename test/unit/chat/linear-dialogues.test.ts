@@ -1,68 +1,41 @@
 import { expect, test } from 'vitest';
 import { decideToolResults } from '#shared/conversation/context/tool-results.ts';
-import { chatCompletionBody, type OpenAiMessage } from '#shared/wire/facades/openai.ts';
-import { createResponseBody } from '#shared/wire/facades/responses/request.ts';
-import { decideHistory } from '#functions/chat/facades/ai-sdk/history-decision.ts';
-import { toContents } from '#functions/chat/facades/openai/message-content.ts';
-import { toChatBody } from '#functions/chat/facades/responses/to-chat-body.ts';
+import { chatCompletionBody } from '#shared/wire/facades/openai.ts';
+import {
+  lastMessage,
+  outputsAtEnd,
+  type DialogueMessage,
+} from '#functions/chat/facades/translation/dialogue.ts';
 import { workRatio } from '#test/support/work-ratio.ts';
 
-const limits = { maxPartBytes: 100_000, maxMessageBytes: 100_000 };
-const reading = { limits, openSignature: () => undefined };
-const user: OpenAiMessage = { role: 'user', content: 'a' };
-const call = (id: string) => ({
-  id,
-  type: 'function' as const,
-  function: { name: 'f', arguments: '' },
+const said = (role: DialogueMessage['role']): DialogueMessage => ({
+  role,
+  content: 'a',
+  field: 'messages',
 });
-const asks = (id: string): OpenAiMessage => ({ role: 'assistant', tool_calls: [call(id)] });
-const gives = (id: string): OpenAiMessage => ({ role: 'tool', tool_call_id: id, content: '1' });
+const user = said('user');
 const numbers = (text: string) => Array.from(text, (_, index) => index);
 
 test.each<[string, (text: string) => unknown]>([
   [
     'messages of the user in a row',
     (text) =>
-      toContents(
+      lastMessage(
         numbers(text).map(() => user),
-        reading,
+        { joins: true, field: 'messages' },
       ),
   ],
   [
-    'calls of functions, each with its result',
+    'questions, each with its answer',
     (text) =>
-      toContents(
-        numbers(text).flatMap((n) => [asks(String(n)), gives(String(n))]),
-        reading,
-      ),
-  ],
-  [
-    'results of one call in a row',
-    (text) => toContents([asks('1'), ...numbers(text).map(() => gives('1'))], reading),
-  ],
-  [
-    'items of the Responses API',
-    (text) => {
-      const input = numbers(text).map(() => ({ role: 'user', content: 'a' }));
-      const { body } = toChatBody(createResponseBody.parse({ input }), false);
-      toContents(body.messages, reading);
-    },
-  ],
-  [
-    'messages of the AI SDK that name the answer before the last',
-    (text) =>
-      decideHistory({
-        before: numbers(text).map((index) => ({ index, names: { answerOf: 399 }, text: '' })),
-        turns: Array.from({ length: 400 }, (_, index) => ({
-          seq: index + 1,
-          messageId: `u${index}`,
-          text: '',
-          replacedBy: [],
-          isErased: false,
-          counts: true,
-        })),
-        claim: undefined,
+      lastMessage([...numbers(text).flatMap(() => [user, said('assistant')]), user], {
+        joins: false,
+        field: 'messages',
       }),
+  ],
+  [
+    'results of calls in a row',
+    (text) => outputsAtEnd([user, ...numbers(text).map(() => said('output'))]),
   ],
   [
     'results that are stored already',
@@ -86,7 +59,10 @@ test.each<[string, (text: string) => unknown]>([
 });
 
 test('a chat completion with more messages than a dialogue may have is refused by the bound', () => {
-  const body = { model: 'm', messages: Array.from({ length: 10_001 }, () => user) };
+  const body = {
+    model: 'm',
+    messages: Array.from({ length: 10_001 }, () => ({ role: 'user', content: 'a' })),
+  };
 
   expect(chatCompletionBody.safeParse(body).error?.issues).toMatchObject([
     { path: ['messages'], code: 'too_big', maximum: 10_000 },

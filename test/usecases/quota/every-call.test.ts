@@ -1,6 +1,5 @@
 import { globSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { looseCompletion } from '#functions/chat/facades/openai/loose-completion.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { createToolbox } from '#functions/chat/turns/tools/toolbox.ts';
 import { AppError } from '#shared/errors.ts';
@@ -106,21 +105,6 @@ const kinds: Readonly<Record<string, Kind>> = {
     call: /^chat t_1.*(?:\n.*)*\nchat t_1/,
     options: { ...readsLog, environment: {} },
     run: (world) => say(world),
-  },
-  'a completion without a conversation': {
-    call: /^chat request-9$/m,
-    run: async ({ chat }) => {
-      const caller = { uid: 'u1', tier: 'signedIn' } as const;
-      const body = {
-        model: 'recap',
-        messages: [{ role: 'user' as const, content: 'Where to go in May?' }],
-      };
-      const dependencies = { ...chat, sendMessage, heartbeatMs: 1 };
-      const asked = { caller, body, requestId: 'request-9' };
-      await (
-        await looseCompletion(dependencies, asked)
-      ).result;
-    },
   },
   'a title': {
     call: /^utility_title t_1-title$/m,

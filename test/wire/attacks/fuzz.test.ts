@@ -124,8 +124,6 @@ test(
     expect(operationIds.filter((id) => !succeeded.has(id) && id !== RARELY)).toEqual([
       'cancelTurn',
       'answerToolCalls',
-      'compactResponse',
-      'compactResponseAsAlias',
       'cancelResponse',
       'cancelResponseAsAlias',
       'readFoldedTurns',

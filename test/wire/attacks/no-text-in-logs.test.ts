@@ -80,7 +80,6 @@ async function keep(world: World, path: string): Promise<void> {
 /** The requests in which clients of other services say the same. */
 function facadeRequests(world: World): { path: string; body: object }[] {
   const { canaries } = world;
-  const metadata = { conversation_id: randomUUID() };
   const dialogue = () => [
     { role: 'system', content: canaries.text(4) },
     { role: 'user', content: canaries.text(4) },
@@ -89,7 +88,12 @@ function facadeRequests(world: World): { path: string; body: object }[] {
   ];
   const completion = (body: object) => ({
     path: '/v1/openai/chat/completions',
-    body: { model: canaries.next(), user: canaries.next(), ...body },
+    body: {
+      model: canaries.next(),
+      user: canaries.next(),
+      metadata: { conversation_id: randomUUID() },
+      ...body,
+    },
   });
   return [
     {
@@ -106,7 +110,7 @@ function facadeRequests(world: World): { path: string; body: object }[] {
     },
     completion({ messages: dialogue(), stream: true }),
     completion({ messages: dialogue() }),
-    completion({ messages: [{ role: 'user', content: canaries.text(4) }], metadata }),
+    completion({ messages: [{ role: 'user', content: canaries.text(4) }] }),
   ];
 }
 

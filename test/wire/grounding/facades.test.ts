@@ -23,15 +23,12 @@ const annotations = [
   },
 }));
 
-describe.each([
-  ['in a conversation', randomUUID()],
-  ['without a conversation', undefined],
-])('sources for clients of OpenAI %s', (_, conversationId) => {
+describe('sources for clients of OpenAI', () => {
   test('a completion of OpenAI’s client has its sources as annotations of the message', async () => {
     const { client } = await clientOf(server);
     const text = newText();
 
-    const asked = client.chat.completions.create(bodyOf(text, conversationId));
+    const asked = client.chat.completions.create(bodyOf(text));
     await groundedAnswer(server, text);
 
     expect((await asked).choices[0]?.message.annotations).toEqual(annotations);
@@ -41,7 +38,7 @@ describe.each([
     const { client } = await clientOf(server);
     const text = newText();
 
-    const asked = client.chat.completions.create({ ...bodyOf(text, conversationId), stream: true });
+    const asked = client.chat.completions.create({ ...bodyOf(text), stream: true });
     await groundedAnswer(server, text);
 
     const deltas: object[] = [];

@@ -115,7 +115,7 @@ describe('the SDK of OpenAI, with a conversation', () => {
     const { client } = await clientOf(server);
     const [text, conversationId] = [newText(), randomUUID()];
     const headers = { 'X-Conversation-Id': conversationId };
-    const asked = client.chat.completions.create(bodyOf(text), { headers });
+    const asked = client.chat.completions.create({ ...bodyOf(text), metadata: {} }, { headers });
     await server.answer(text, 'Fine.');
 
     expect(await asked).toMatchObject({ recap: { conversationId } });

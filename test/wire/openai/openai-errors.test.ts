@@ -7,17 +7,21 @@ import { startWireServer } from '#test/support/wire/wire-server.ts';
 
 const { quota, spend } = createSpentQuota();
 
-const ofModel = (messages: object[]) => ({ model: 'x', messages });
+const ofModel = (messages: object[]) => ({
+  model: 'x',
+  messages,
+  metadata: { conversation_id: randomUUID() },
+});
 
 /** What is wrong, the body, and the field that the error names. */
 const badBodies: [string, object, string][] = [
   ['without messages', { model: 'x' }, 'messages'],
   ['with a field that has no effect here', { ...bodyOf('Hi.'), logprobs: true }, 'logprobs'],
-  ['with a field that nobody knows', { ...bodyOf('Hi.', randomUUID()), top_k: 5 }, 'top_k'],
+  ['with a field that nobody knows', { ...bodyOf('Hi.'), top_k: 5 }, 'top_k'],
   [
     'with a conversation in a wrong place',
-    { ...bodyOf('Hi.'), conversation_id: 'x' },
-    'conversation_id',
+    { ...bodyOf('Hi.'), metadata: {}, conversation_id: randomUUID() },
+    'metadata.conversation_id',
   ],
   [
     'with a conversation by a wrong name',
@@ -38,21 +42,19 @@ const badBodies: [string, object, string][] = [
   ['that is too warm', { ...bodyOf('Hi.'), temperature: 3 }, 'temperature'],
   ['for two answers', { ...bodyOf('Hi.'), n: 2 }, 'n'],
   [
-    'with a message of a tool',
-    ofModel([{ role: 'tool', content: 'x', tool_call_id: 'y' }]),
-    'messages[0].tool_call_id',
+    'with a message right behind that of a tool',
+    ofModel([
+      { role: 'tool', content: 'x', tool_call_id: 'y' },
+      { role: 'user', content: 'Hi.' },
+    ]),
+    'messages[0].content',
   ],
   ['that ends with an answer', ofModel([{ role: 'assistant', content: 'Hi.' }]), 'messages'],
-  [
-    'of a conversation that ends with an answer',
-    { ...bodyOf('Hi.', randomUUID()), messages: [{ role: 'assistant', content: 'Hi.' }] },
-    'messages',
-  ],
-  ['of a conversation that says nothing', bodyOf('', randomUUID()), 'messages[0].content'],
+  ['of a conversation that says nothing', bodyOf(''), 'messages[0].content'],
   [
     'for an answer of a form that there is not',
     {
-      ...bodyOf('Hi.', randomUUID()),
+      ...bodyOf('Hi.'),
       response_format: { type: 'json_schema', json_schema: { name: 'a', schema: { $ref: '#' } } },
     },
     'response_format.json_schema.schema',

@@ -6,27 +6,6 @@ import { startWireServer } from '#test/support/wire/wire-server.ts';
 const server = await startWireServer();
 afterAll(() => server.stop());
 
-test('an OpenAI dialogue opened by the assistant reaches the model opened by the user', async () => {
-  const { client } = await clientOf(server);
-  const text = newText();
-  const asked = client.chat.completions.create({
-    ...bodyOf(text),
-    messages: [
-      { role: 'assistant', content: 'Hello! What is your name?' },
-      { role: 'user', content: text },
-    ],
-  });
-  const { request } = await server.callOf(text);
-  await server.answer(text, 'Fine.');
-  await asked;
-
-  expect(request.contents).toEqual([
-    { role: 'user', parts: [{ text: 'Begin the conversation.' }] },
-    { role: 'model', parts: [{ text: 'Hello! What is your name?' }] },
-    { role: 'user', parts: [{ text }] },
-  ]);
-});
-
 test('the OpenAI SDK does not repeat a request that the model refuses for good', async () => {
   const { client, posts } = await clientOf(server);
   const text = newText();

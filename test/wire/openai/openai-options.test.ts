@@ -12,30 +12,24 @@ import {
   transcriptOf,
   usage,
 } from '#test/support/wire/openai.ts';
-import { startToolServer } from '#test/support/wire/tool-server.ts';
 import { startWireServer } from '#test/support/wire/wire-server.ts';
 
 const server = await startWireServer({
   environment: { CLIENT_WRITABLE: 'systemInstruction,tools' },
 });
-const tolerant = await startWireServer({ environment: { OPENAI_UNSUPPORTED: 'ignore' } });
-const withTools = await startToolServer();
-afterAll(() => Promise.all([server.stop(), tolerant.stop(), withTools.stop()]));
+const closed = await startWireServer();
+afterAll(() => Promise.all([server.stop(), closed.stop()]));
 
-const conversations: [string, string | undefined][] = [
-  ['with a conversation', randomUUID()],
-  ['without a conversation', undefined],
-];
 const isRepair = (contents: readonly Content[], text: string) =>
   JSON.stringify(contents).includes(text) && JSON.stringify(contents.at(-1)).includes('#/metres');
 const boat = z.object({ name: z.string(), metres: z.number() });
 
 describe('how an answer of OpenAI’s SDK is to be made', () => {
-  test.each(conversations)('the model is told it, %s', async (_, conversationId) => {
+  test('the model is told it', async () => {
     const { client } = await clientOf(server);
     const text = newText();
     const asked = client.chat.completions.create({
-      ...bodyOf(text, conversationId),
+      ...bodyOf(text),
       temperature: 0.3,
       top_p: 0.8,
       seed: 11,
@@ -59,26 +53,23 @@ describe('how an answer of OpenAI’s SDK is to be made', () => {
     });
   });
 
-  test.each(conversations)(
-    'its parse helper gets what the schema says, %s',
-    async (_, conversationId) => {
-      const { client } = await clientOf(server);
-      const text = newText();
-      const asked = client.chat.completions.parse({
-        ...bodyOf(text, conversationId),
-        response_format: zodResponseFormat(boat, 'boat'),
-      });
-      await server.answer(text, '{"name":"Ida","metres":"nine"}');
-      const repair = await eventually('the second call', () =>
-        Promise.resolve(server.calls.find(({ request }) => isRepair(request.contents, text))),
-      );
-      repair.say('{"name":"Ida","metres":9}');
-      repair.end(usage);
-      const completion = await asked;
+  test('its parse helper gets what the schema says', async () => {
+    const { client } = await clientOf(server);
+    const text = newText();
+    const asked = client.chat.completions.parse({
+      ...bodyOf(text),
+      response_format: zodResponseFormat(boat, 'boat'),
+    });
+    await server.answer(text, '{"name":"Ida","metres":"nine"}');
+    const repair = await eventually('the second call', () =>
+      Promise.resolve(server.calls.find(({ request }) => isRepair(request.contents, text))),
+    );
+    repair.say('{"name":"Ida","metres":9}');
+    repair.end(usage);
+    const completion = await asked;
 
-      expect(completion.choices[0]?.message.parsed).toEqual({ name: 'Ida', metres: 9 });
-    },
-  );
+    expect(completion.choices[0]?.message.parsed).toEqual({ name: 'Ida', metres: 9 });
+  });
 
   test('another temperature in the same place is another message, not a reused key', async () => {
     const { client } = await clientOf(server);
@@ -99,23 +90,28 @@ describe('how an answer of OpenAI’s SDK is to be made', () => {
     expect([await ask(0, 0), await ask(1, 1)]).toEqual(['Answer 0.', 'Answer 1.']);
   });
 
-  test('a field that has no effect is named in the answer where the deployment lets it pass', async () => {
-    const { client } = await clientOf(tolerant);
+  test('fields that change nothing of an answer are named in it, and an instruction that the deployment keeps to itself', async () => {
+    const { client } = await clientOf(closed);
     const text = newText();
     const asked = client.chat.completions.create({
-      ...bodyOf(text, randomUUID()),
+      ...bodyOf(text),
       messages: [
         { role: 'system', content: 'Be brief.' },
         { role: 'user', content: text },
       ],
-      logit_bias: { '50256': -100 },
+      user: 'u',
+      service_tier: 'auto',
+      verbosity: 'low',
+      store: false,
     });
-    await tolerant.answer(text, 'Fine.');
+    await closed.answer(text, 'Fine.');
 
-    expect(await asked).toMatchObject({ ignored: ['logit_bias', 'messages[0]'] });
+    expect(await asked).toMatchObject({
+      ignored: ['user', 'service_tier', 'verbosity', 'store', 'messages[0]'],
+    });
   });
 
-  test('the values by which a client asks for what is done anyway are no reason to refuse', async () => {
+  test('the values by which a client asks for what is done anyway are no reason to tell or refuse', async () => {
     const { client } = await clientOf(server);
     const text = newText();
     const asked = client.chat.completions.create({
@@ -124,8 +120,8 @@ describe('how an answer of OpenAI’s SDK is to be made', () => {
       presence_penalty: 0,
       frequency_penalty: 0,
       parallel_tool_calls: true,
-      user: 'u',
-      service_tier: 'auto',
+      store: true,
+      verbosity: 'medium',
       modalities: ['text'],
     });
     await server.answer(text, 'Fine.');
@@ -155,60 +151,26 @@ describe('how an answer of OpenAI’s SDK is to be made', () => {
   });
 });
 
-describe('functions of OpenAI’s SDK, without a conversation', () => {
-  const locate = {
-    type: 'function' as const,
-    function: {
-      name: 'locate',
-      description: 'Where the user is.',
-      parameters: { type: 'object', properties: {} },
-      parse: (text: string): unknown => JSON.parse(text),
-      function: () => ({ city: 'Oslo' }),
-    },
-  };
+describe('functions of OpenAI’s SDK', () => {
+  test('a call that is demanded is demanded of the model', async () => {
+    const { client } = await clientOf(server);
+    const text = newText();
+    const asked = client.chat.completions.create({
+      ...bodyOf(text),
+      tools: [{ type: 'function', function: { name: 'locate' } }],
+      tool_choice: { type: 'function', function: { name: 'locate' } },
+    });
+    await server.answer(text, 'Fine.');
+    await asked;
 
-  test.each([true, false])('its helper runs them (streamed: %s)', async (stream) => {
-    const { client } = await clientOf(withTools);
-    const body = {
-      model: 'recap',
-      messages: [{ role: 'user' as const, content: 'call locate {}\nthen\nYou are in Oslo.' }],
-      tools: [locate],
-    };
-    const runner = stream
-      ? client.chat.completions.runTools({ ...body, stream })
-      : client.chat.completions.runTools(body);
-
-    expect(await runner.finalContent()).toBe('You are in Oslo.');
-    expect(runner.messages.map(({ role }) => role)).toEqual([
-      'user',
-      'assistant',
-      'tool',
-      'assistant',
-    ]);
+    expect(server.callsOf(text)[0]?.request).toMatchObject({
+      tools: [{ name: 'locate' }],
+      toolChoice: { name: 'locate' },
+    });
   });
 
-  test.each(conversations)(
-    'a call that is demanded is demanded of the model, %s',
-    async (_, id) => {
-      const { client } = await clientOf(server);
-      const text = newText();
-      const asked = client.chat.completions.create({
-        ...bodyOf(text, id),
-        tools: [{ type: 'function', function: { name: 'locate' } }],
-        tool_choice: { type: 'function', function: { name: 'locate' } },
-      });
-      await server.answer(text, 'Fine.');
-      await asked;
-
-      expect(server.callsOf(text)[0]?.request).toMatchObject({
-        tools: [{ name: 'locate' }],
-        toolChoice: { name: 'locate' },
-      });
-    },
-  );
-
   test('functions are refused by name where the deployment lets nobody declare them', async () => {
-    const { client } = await clientOf(tolerant);
+    const { client } = await clientOf(closed);
     const asked = client.chat.completions.create({
       ...bodyOf('Hi.'),
       tools: [{ type: 'function', function: { name: 'locate' } }],
@@ -217,19 +179,16 @@ describe('functions of OpenAI’s SDK, without a conversation', () => {
     expect(await errorOfSdk(asked)).toMatchObject({ code: 'FIELD_NOT_WRITABLE', param: 'tools' });
   });
 
-  test.each(conversations)(
-    'a choice of a function that is not declared is refused, %s',
-    async (_, conversationId) => {
-      const { client } = await clientOf(server);
-      const asked = client.chat.completions.create({
-        ...bodyOf('Hi.', conversationId),
-        tools: [{ type: 'function', function: { name: 'locate' } }],
-        tool_choice: { type: 'function', function: { name: 'choose' } },
-      });
+  test('a choice of a function that is not declared is refused', async () => {
+    const { client } = await clientOf(server);
+    const asked = client.chat.completions.create({
+      ...bodyOf('Hi.'),
+      tools: [{ type: 'function', function: { name: 'locate' } }],
+      tool_choice: { type: 'function', function: { name: 'choose' } },
+    });
 
-      expect(await errorOfSdk(asked)).toMatchObject({ code: 'BAD_FIELD', param: 'tool_choice' });
-    },
-  );
+    expect(await errorOfSdk(asked)).toMatchObject({ code: 'BAD_FIELD', param: 'tool_choice' });
+  });
 });
 
 describe('models of OpenAI’s SDK', () => {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, describe, expect, test } from 'vitest';
 import { systemClock } from '#functions/adapters/system/system-clock.ts';
-import { completionText } from '#functions/chat/facades/openai/completion-events.ts';
+import { completionText } from '#functions/chat/facades/openai/completion.ts';
 import { chatCompletionChunk, chatCompletionResponse } from '#shared/wire/facades/openai.ts';
 import { readAs } from '#test/support/chat/http-answers.ts';
 import type { StreamFrame } from '#shared/wire/resources/streams.ts';
@@ -29,16 +29,13 @@ describe('the end of an answer', () => {
         },
       },
     });
-    const body = (stream: boolean, id?: string) => ({ ...bodyOf(newText(), id), stream });
-    const send = (sent: object) => own.call('/v1/openai/chat/completions', { body: sent });
-    const whole = [await send(body(false, randomUUID())), await send(body(false))];
-    const streamed = await (await send(body(true, randomUUID()))).text();
-    const choices = await Promise.all(
-      whole.map(async (response) => (await readAs(chatCompletionResponse, response)).choices[0]),
-    );
+    const send = (stream: boolean) =>
+      own.call('/v1/openai/chat/completions', { body: { ...bodyOf(newText()), stream } });
+    const whole = await readAs(chatCompletionResponse, await send(false));
+    const streamed = await (await send(true)).text();
     await own.stop();
 
-    expect(choices.map((choice) => choice?.finish_reason)).toEqual([finishReason, finishReason]);
+    expect(whole.choices[0]?.finish_reason).toBe(finishReason);
     expect(streamed).toContain(`"finish_reason":"${finishReason}"`);
     expect(
       streamed.split('\n\n').every((event) => event === '' || event.startsWith('data: ')),
@@ -99,16 +96,26 @@ describe('the end of an answer', () => {
       yield await Promise.resolve({ id: 1, chunk: { type: 'data-notice', id, data } });
       yield { id: 2, chunk: { type: 'text-delta', id: 'p1', delta: 'Other.' } };
     }
-    const result = { text: 'Other.', finishReason: 'STOP', usage: undefined, citations: [] };
-    const completion = {
-      id: 'c',
+    const step = {
+      text: 'Other.',
+      calls: [],
+      approvals: [],
+      finishReason: 'STOP',
+      usage: undefined,
+      citations: [],
+      isPassed: false,
+      endTime: new Date(),
+    };
+    const answer = {
+      recap: { conversationId: 'c', turnId: 't_1', generation: 0 },
       created: 0,
       model: 'm',
-      recap: undefined,
-      ignored: [],
       frames,
-      result: Promise.resolve(result),
+      subscribe: () => undefined,
+      step: () => Promise.resolve(step),
+      work: Promise.resolve(),
     };
+    const completion = { answer, ignored: [] };
     const left = new AbortController().signal;
     const options = { clock: systemClock, heartbeatMs: 8_000, left, includeUsage: false };
     const events: string[] = [];

@@ -98,6 +98,25 @@ describe('the SDK of OpenAI, when the model calls functions of the app', () => {
       ]);
   });
 
+  test('the OpenAI SDK gets the calls again for its first request, and retrieves what came last', async () => {
+    const { client, conversationId, completion } = await waiting();
+    const headers = { 'X-Stainless-Retry-Count': '1' };
+    await client.chat.completions.create(
+      bodyOf(conversationId, [...asking(), result('{"city":"Oslo"}')]),
+    );
+    const first = bodyOf(conversationId, asking());
+
+    const again = await client.chat.completions.create(first, { headers });
+    const streamed = await client.chat.completions.stream(first, { headers }).finalChatCompletion();
+    const retrieved = await client.chat.completions.retrieve(completion.id);
+
+    expect(again.choices).toEqual(completion.choices);
+    expect(streamed.choices).toMatchObject([
+      { finish_reason: 'tool_calls', message: { content: 'Let me see.' } },
+    ]);
+    expect(retrieved.choices).toMatchObject([{ message: { content: 'You are in Oslo.' } }]);
+  });
+
   test('the OpenAI SDK declares tools with messages and runs them by its helper', async () => {
     const { client } = await clientOf(server);
     const runner = client.chat.completions.runTools({

@@ -15,15 +15,11 @@ afterAll(() => server.stop());
 const said = { role: 'user', content: 'Hello' };
 const ui = { id: 'u', role: 'user', parts: [{ type: 'text', text: 'Hello' }] };
 
-/** A message in the words of each façade, stored in a conversation or not. */
+/** A message in the words of each façade. */
 const facades = {
   completion: (fields: object) => ({
     path: '/v1/openai/chat/completions',
     body: { model: 'm', messages: [said], metadata: { conversation_id: randomUUID() }, ...fields },
-  }),
-  'loose completion': (fields: object) => ({
-    path: '/v1/openai/chat/completions',
-    body: { model: 'm', messages: [said], ...fields },
   }),
   response: (fields: object) => ({ path: '/v1/responses', body: { input: 'Hello', ...fields } }),
   'AI SDK message': (fields: object) => ({
@@ -38,9 +34,7 @@ describe('values that no model or store takes', () => {
   test.each<[keyof typeof facades, (tokens: number) => object, string]>([
     ['completion', (tokens) => ({ max_tokens: tokens }), 'max_tokens'],
     ['completion', (tokens) => ({ max_completion_tokens: tokens }), 'max_completion_tokens'],
-    ['loose completion', (tokens) => ({ max_tokens: tokens }), 'max_tokens'],
     ['response', (tokens) => ({ max_output_tokens: tokens }), 'max_output_tokens'],
-    ['response', (tokens) => ({ max_output_tokens: tokens, store: false }), 'max_output_tokens'],
     [
       'AI SDK message',
       (tokens) => ({ callSettings: { maxTokens: tokens } }),
@@ -61,7 +55,7 @@ describe('values that no model or store takes', () => {
   test.each<[keyof typeof facades, object, string]>([
     ['completion', { stop: 'x'.repeat(257) }, 'stop'],
     ['completion', { stop: ['a', 'x'.repeat(257)] }, 'stop[1]'],
-    ['loose completion', { stop: '\ud800' }, 'stop'],
+    ['completion', { stop: '\ud800' }, 'stop'],
     [
       'completion',
       { messages: [{ role: 'system', content: 'x'.repeat(200_001) }, said] },
@@ -105,7 +99,6 @@ describe('what clients of OpenAI put into messages', () => {
 
     for (const request of [
       facades.completion({ messages: [{ role: 'user', content }] }),
-      facades['loose completion']({ messages: [{ role: 'user', content }] }),
       facades.response({ input }),
     ]) {
       const reply = await ask(request);
@@ -134,20 +127,9 @@ describe('what clients of OpenAI put into messages', () => {
     });
     expect(error.message).toContain(told);
   });
-
-  test('what an assistant declined stands in the dialogue', async () => {
-    const declined = { role: 'assistant', content: [{ type: 'refusal', refusal: 'I will not.' }] };
-    const reply = await ask(facades['loose completion']({ messages: [said, declined, said] }));
-
-    expect(reply.status).toBe(200);
-    expect(requests.at(-1)?.contents[1]).toEqual({
-      role: 'model',
-      parts: [{ text: 'I will not.' }],
-    });
-  });
 });
 
-test.each(['completion', 'loose completion', 'response'] as const)(
+test.each(['completion', 'response'] as const)(
   'a %s is refused before it is stored for a wish on disconnect that nobody knows',
   async (name) => {
     const { path, body } = facades[name]({});

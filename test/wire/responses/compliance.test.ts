@@ -4,7 +4,7 @@ import { contentText } from '#shared/conversation/documents/content.ts';
 import { asResource, eventsOf, lastResponse } from './responses-server.ts';
 import { startWireServer } from '#test/support/wire/wire-server.ts';
 
-/* The cases of https://www.openresponses.org/compliance, in our own words. */
+/* The cases of https://www.openresponses.org/compliance, in our own words; a dialogue has to name its conversation. */
 
 /** Calls the first tool that there is, or says what was said last. */
 const model: ModelStreamer = {
@@ -64,6 +64,7 @@ const cases: [name: string, body: Record<string, unknown>, types: string[]][] = 
   [
     'a dialogue',
     {
+      conversation: crypto.randomUUID(),
       input: [
         said('user', 'My name is Alice.'),
         said('assistant', 'Hello Alice!'),

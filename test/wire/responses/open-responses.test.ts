@@ -53,8 +53,8 @@ describe('@ai-sdk/open-responses', () => {
     expect((await streaming.usage).inputTokens).toBeGreaterThan(0);
   });
 
-  test('@ai-sdk/open-responses tells a whole dialogue, which is answered without storing it', async () => {
-    const { text } = await generateText({
+  test('@ai-sdk/open-responses is told what to send in place of a dialogue without a conversation', async () => {
+    const asked = generateText({
       model: await modelOf(),
       messages: [
         { role: 'user', content: 'My name is Alice.' },
@@ -63,7 +63,7 @@ describe('@ai-sdk/open-responses', () => {
       ],
     });
 
-    expect(text).toBe('You are Alice.');
+    await expect(asked).rejects.toThrow('`previous_response_id`');
   });
 
   test('@ai-sdk/open-responses gets an object that fits its schema', async () => {

@@ -46,16 +46,24 @@ describe('@openai/agents with its defaults', () => {
     expect(result.finalOutput).toBe('You are in Oslo.');
   });
 
-  test('an agent of OpenAI goes on with the whole history of the run before', async () => {
+  test('an agent of OpenAI goes on behind the response of the run before', async () => {
+    const runner = await runnerOf();
+    const { lastResponseId = '' } = await runner.run(agent, ASKING);
+
+    const { finalOutput } = await runner.run(agent, 'Oslo again.', {
+      previousResponseId: lastResponseId,
+    });
+
+    expect(finalOutput).toBe('Oslo again.');
+  });
+
+  test('an agent of OpenAI is told what to send in place of its whole history', async () => {
     const runner = await runnerOf();
     const { history } = await runner.run(agent, ASKING);
 
-    const { finalOutput } = await runner.run(agent, [
-      ...history,
-      { role: 'user', content: 'Oslo again.' },
-    ]);
+    const next = runner.run(agent, [...history, { role: 'user', content: 'Oslo again.' }]);
 
-    expect(finalOutput).toBe('Oslo again.');
+    await expect(next).rejects.toThrow('`previous_response_id`');
   });
 
   test('an agent of OpenAI goes on in a conversation of the server', async () => {

@@ -279,29 +279,4 @@ describe('the Responses API in a conversation', () => {
     expect(ids.size).toBe(conversations);
     expect(server.callsOf(text)).toHaveLength(conversations);
   });
-
-  test('a compaction item behind other items stands for all before it', async () => {
-    const { client } = await clientOf(server);
-    const [text, next] = [newText(), newText()];
-    const asked = client.responses.create({ model, input: text });
-    await server.answer(text, 'Fine.');
-    const first = await asked;
-    const conversationId = conversationIdOf(first);
-    const reply = server.call('/v1/responses', {
-      method: 'POST',
-      body: {
-        model,
-        input: [
-          { role: 'user', content: text },
-          { role: 'assistant', content: 'Fine.' },
-          { type: 'compaction', encrypted_content: `${conversationId}_t_1` },
-          { role: 'user', content: next },
-        ],
-      },
-    });
-    await server.answer(next, 'Good.');
-
-    expect(asResource(await (await reply).json()).conversation).toEqual({ id: conversationId });
-    expect(await transcriptOf(server, conversationId)).toHaveLength(4);
-  });
 });

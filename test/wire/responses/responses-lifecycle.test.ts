@@ -1,7 +1,4 @@
 import { afterAll, describe, expect, test } from 'vitest';
-import { compactedResponse } from '#shared/wire/facades/responses/response.ts';
-import { buildDue, compactOnce } from '#test/support/compaction/compacted-conversation.ts';
-import { compactionBench } from '#test/support/compaction/compaction-dependencies.ts';
 import { clientOf, errorOfSdk, newText, transcriptOf } from '#test/support/wire/openai.ts';
 import { asResource, conversationIdOf, eventsOf, lastResponse, usage } from './responses-server.ts';
 import { startWireServer } from '#test/support/wire/wire-server.ts';
@@ -97,55 +94,15 @@ describe('a response after its request', () => {
     expect(found.output_text).toBe('');
   });
 
-  test('a compaction gives an item that stands for the conversation', async () => {
-    const text = newText();
+  test('a compaction is asked for at the conversation, which the error of the other address says', async () => {
     const { client, response } = await ended(newText());
 
-    const compacted = await client.responses.compact({
-      model,
-      previous_response_id: response.id,
-    });
-    const { output } = compactedResponse.parse(compacted);
-    const [item] = output;
-    if (item?.type !== 'compaction') throw new Error('no compaction');
-    const asked = client.responses.create({
-      model,
-      input: [item, { role: 'user', content: text }],
-    });
-    await server.answer(text, 'Again.');
+    const error = await errorOfSdk(
+      client.responses.compact({ model, previous_response_id: response.id }),
+    );
 
-    expect((await asked).conversation).toEqual(response.conversation);
-    expect(compacted).toMatchObject({ recap: { state: 'QUEUED' } });
-  });
-
-  test('`context_management` sets the threshold, and a compacted conversation ends with its item', async () => {
-    const bench = compactionBench({ store: server.dependencies.store });
-    const conversation = await buildDue(bench, { conversation: { ownerUid: 'alice' } });
-    await compactOnce(bench, conversation);
-    const { client } = await clientOf(server);
-    const text = newText();
-    const asked = client.responses.create({
-      model,
-      input: text,
-      conversation,
-      context_management: [{ type: 'compaction', compact_threshold: 20_000 }],
-    });
-    await server.answer(text, 'Fine.');
-
-    const { output } = asResource(await asked);
-
-    expect(output.map(({ type }) => type)).toEqual(['message', 'compaction']);
-    const found = await server.call(`/v1/conversations/${conversation}`);
-    expect(await found.json()).toMatchObject({ settings: { thresholdTokens: 20_000 } });
-  });
-
-  test('a compaction of items that are not stored is refused, with the remedy', async () => {
-    const { client } = await clientOf(server);
-
-    const error = await errorOfSdk(client.responses.compact({ model, input: 'Hello' }));
-
-    expect(error).toMatchObject({ status: 400, param: 'input' });
-    expect(error.message).toContain('`previous_response_id`');
+    expect(error.status).toBe(405);
+    expect(error.message).toContain('POST /v1/conversations/{conversationId}:compact');
   });
 });
 
@@ -157,24 +114,35 @@ describe('what a request of the Responses API may ask for', () => {
     ['parallel_tool_calls', { parallel_tool_calls: false }],
     ['max_tool_calls', { max_tool_calls: 2 }],
     ['prompt', { prompt: { id: 'pmpt_1' } }],
-    ['store', { store: false, conversation: '0190a5d4-6b0d-7c52-8f4e-1a2b3c4d5e6f' }],
-    ['previous_response_id', { previous_response_id: 'resp_1', conversation: crypto.randomUUID() }],
-    ['previous_response_id', { previous_response_id: 'resp_1' }],
-    ['input[0]', { input: [{ type: 'compaction', encrypted_content: 'x' }] }],
+    ['store', { store: false }],
+    ['max_output', { max_output: 5 }],
     [
-      'input[1]',
+      'input',
       {
         input: [
           { role: 'user', content: 'Hello' },
-          { type: 'compaction', encrypted_content: 'x' },
+          { role: 'assistant', content: 'Hi' },
           { role: 'user', content: 'Hello' },
         ],
       },
     ],
-    ['input[0]', { input: [{ type: 'item_reference', id: 'msg_1' }], store: false }],
+    [
+      'input[0].output',
+      {
+        conversation: crypto.randomUUID(),
+        input: [
+          { type: 'function_call_output', call_id: 'x', output: '1' },
+          { role: 'user', content: 'Hello' },
+        ],
+      },
+    ],
+    ['previous_response_id', { previous_response_id: 'resp_1', conversation: crypto.randomUUID() }],
+    ['previous_response_id', { previous_response_id: 'resp_1' }],
+    ['input[0]', { input: [{ type: 'compaction', encrypted_content: 'x' }] }],
+    ['input', { input: [{ type: 'item_reference', id: 'msg_1' }] }],
     ['input[0].content[0]', { input: [{ role: 'user', content: [{ type: 'input_file' }] }] }],
     ['conversation', { conversation: 'conv_1' }],
-    ['context_management', { context_management: [{ type: 'compaction' }], store: false }],
+    ['context_management', { context_management: [{ type: 'compaction' }] }],
     ['temperature', { temperature: 3 }],
     ['tool_choice.name', { tool_choice: { type: 'function', name: '' } }],
     ['input[0].call_id', { input: [{ type: 'function_call_output', call_id: 'x', output: '1' }] }],

@@ -1,6 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type OpenAI from 'openai';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
+import type { ModelStreamer } from '#shared/ports/ports.ts';
+import { steeredStreamer } from '#test/fakes/steered-streamer.ts';
+import { eventually } from '#test/support/eventually.ts';
+import { startWireServer } from '#test/support/wire/wire-server.ts';
 import { clientOf, errorOfSdk, transcriptOf } from '#test/support/wire/openai.ts';
 import { asResource, conversationIdOf, startResponsesServer } from './responses-server.ts';
 
@@ -25,8 +29,7 @@ type Call = OpenAI.Responses.ResponseFunctionToolCall;
 const toldAgain = (response: OpenAI.Responses.Response) => {
   const items: OpenAI.Responses.ResponseInputItem[] = [];
   for (const item of response.output)
-    if (item.type === 'message' || item.type === 'function_call' || item.type === 'reasoning')
-      items.push(item);
+    if (item.type === 'message' || item.type === 'function_call') items.push(item);
   return items;
 };
 
@@ -41,6 +44,11 @@ const outputOf = ({ call_id }: Call, output = '{"city":"Oslo"}') => ({
   call_id,
   output,
 });
+
+async function* callOfLocate() {
+  const parts = [{ functionCall: { name: 'locate', args: {} } }];
+  yield await Promise.resolve({ parts, finishReason: 'STOP' });
+}
 
 describe('tools of the Responses API', () => {
   test('a call of the Responses API waits for its output, and the rest is a response of its own', async () => {
@@ -117,20 +125,58 @@ describe('tools of the Responses API', () => {
     });
   });
 
-  test('calls without a conversation are answered by a client that tells them again', async () => {
-    const { client } = await clientOf(server);
-    const text = asking();
-    const first = await client.responses.create({ model, input: text, tools, store: false });
-    const rest = await client.responses.create({
-      model,
-      input: [{ role: 'user', content: text }, ...toldAgain(first), outputOf(callIn(first))],
-      tools,
-      store: false,
+  test('the rest of an answer behind calls is read word by word while it is given', async () => {
+    const steered = steeredStreamer();
+    const calling: ModelStreamer = {
+      stream: (request, signal) =>
+        request.contents.at(-1)?.parts[0]?.functionResponse
+          ? steered.model.stream(request, signal)
+          : callOfLocate(),
+    };
+    const own = await startWireServer({
+      overrides: { model: calling },
+      environment: { CLIENT_WRITABLE: 'tools' },
     });
+    onTestFinished(() => own.stop());
+    const { client } = await clientOf(own);
+    const first = await client.responses.create({ model, input: 'Where?', tools });
+    const resting = client.responses.create({ model, input: [outputOf(callIn(first))] });
+    const rest = await steered.call();
+    const deltas: string[] = [];
+    const read = async () => {
+      const stream = await client.responses.retrieve(`${first.id}_c1`, { stream: true });
+      for await (const event of stream)
+        if (event.type === 'response.output_text.delta') deltas.push(event.delta);
+    };
 
-    expect(asResource(first)).toMatchObject({ store: false, conversation: null });
-    expect(rest.output_text).toBe('You are in Oslo.');
+    const reading = read();
+    rest.say('In ');
+    await eventually('the first word', () => Promise.resolve(deltas[0]));
+    rest.say('Oslo.');
+    rest.end();
+    await reading;
+
+    expect(deltas).toEqual(['In ', 'Oslo.']);
+    expect((await resting).id).toBe(`${first.id}_c1`);
   });
+
+  test.each([false, true])(
+    'a message whose calls were answered since is told again up to its calls (streamed: %s)',
+    async (stream) => {
+      const { client } = await clientOf(server);
+      const headers = { 'Idempotency-Key': randomUUID() };
+      const body = { model, input: asking(), tools };
+      const first = await client.responses.create(body, { headers });
+      await client.responses.create({ model, input: [outputOf(callIn(first))] });
+
+      const again = stream
+        ? await client.responses.stream(body, { headers }).finalResponse()
+        : await client.responses.create(body, { headers });
+
+      expect(again.output).toMatchObject(asResource(first).output);
+      expect(again.usage).toEqual(first.usage);
+    },
+  );
 
   test('a call of the server that its user has to allow is told, and not answered by the app', async () => {
     const { client } = await clientOf(server);

@@ -1,14 +1,9 @@
 import { z } from 'zod';
 import { optionValues } from '#shared/models/answer-options.ts';
+import { fileAddress } from '#shared/wire/facades/openai-parts.ts';
 import { responseSchemaSchema } from '#shared/wire/response-schema.ts';
 import { boundedRecord, conversationIdSchema, wellFormedText } from '#shared/wire/fields.ts';
-import {
-  DIALOGUE_MAX,
-  METADATA_ENTRIES_MAX,
-  PARTS_MAX,
-  THRESHOLD_MIN_TOKENS,
-  TOOLS_MAX,
-} from '#shared/wire/limits.ts';
+import { DIALOGUE_MAX, METADATA_ENTRIES_MAX, PARTS_MAX, TOOLS_MAX } from '#shared/wire/limits.ts';
 
 /*
  * What clients of OpenAI’s Responses API send:
@@ -25,14 +20,14 @@ const inputText = z.looseObject({
 
 const inputImage = z.looseObject({
   type: z.literal('input_image'),
-  image_url: z.string().nullish().describe('A data: URL, or an https address of a stored image.'),
+  image_url: fileAddress.nullish().describe('A data: URL, or an https address of a stored image.'),
   file_id: idText.nullish().describe('An upload of the user.'),
 });
 
 const inputFile = z.looseObject({
   type: z.literal('input_file'),
-  file_data: z.string().nullish().describe('A data: URL.'),
-  file_url: z.string().nullish(),
+  file_data: fileAddress.nullish().describe('A data: URL.'),
+  file_url: fileAddress.nullish(),
   file_id: idText.nullish().describe('An upload of the user.'),
   filename: z.string().nullish(),
 });
@@ -48,7 +43,6 @@ const content = z.union(
   ],
   { error: 'must be a text or a list of parts' },
 );
-export type ResponsesContent = z.infer<typeof content>;
 
 const message = z.looseObject({
   type: z.literal('message').default('message'),
@@ -69,25 +63,18 @@ const functionCallOutput = z.looseObject({
   output: content,
 });
 
-const reasoning = z.looseObject({
-  type: z.literal('reasoning'),
-  encrypted_content: z.string().nullish(),
-});
-
-const compaction = z.looseObject({ type: z.literal('compaction'), encrypted_content: z.string() });
+/** The server keeps the model's thoughts itself. */
+const reasoning = z.looseObject({ type: z.literal('reasoning') });
 
 const itemReference = z.looseObject({
   type: z.literal('item_reference').default('item_reference'),
   id: idText,
 });
 
-const inputItem = z.union(
-  [functionCall, functionCallOutput, reasoning, compaction, message, itemReference],
-  {
-    error:
-      'must be a message, a function_call, a function_call_output, a reasoning, a compaction or an item_reference',
-  },
-);
+const inputItem = z.union([functionCall, functionCallOutput, reasoning, message, itemReference], {
+  error:
+    'must be a message, a function_call, a function_call_output, a reasoning or an item_reference',
+});
 export type ResponsesInputItem = z.infer<typeof inputItem>;
 
 /** Either a function or a tool that OpenAI runs, which the façade refuses by name. */
@@ -97,7 +84,6 @@ const tool = z.looseObject({
   description: z.string().nullish(),
   parameters: z.record(z.string(), z.unknown()).nullish(),
 });
-export type ResponsesTool = z.infer<typeof tool>;
 
 const toolChoice = z.union(
   [
@@ -135,7 +121,7 @@ export const createResponseBody = z.looseObject({
     .nullish()
     .describe('Any name; the model of the deployment or the conversation answers.'),
   input: input.describe(
-    'A text, or items. In a conversation those at the end count: a message, or what tools gave; the server has the history.',
+    'A text, or items. Those at the end count: a message, or what tools gave; the server has the history. Items before a message need a `conversation`.',
   ),
   instructions: wellFormedText
     .nullish()
@@ -150,9 +136,7 @@ export const createResponseBody = z.looseObject({
   store: z
     .boolean()
     .nullish()
-    .describe(
-      'false: nothing is stored. Without it and without a conversation one message begins a conversation, and a whole dialogue is answered without storing it.',
-    ),
+    .describe('Every answer is stored in its conversation; `false` is refused.'),
   stream: z.boolean().nullish(),
   background: z
     .boolean()
@@ -181,17 +165,9 @@ export const createResponseBody = z.looseObject({
     .nullish()
     .describe('Comes back with the answer.'),
   context_management: z
-    .array(
-      z.looseObject({
-        type: z.literal('compaction'),
-        compact_threshold: z.number().int().min(THRESHOLD_MIN_TOKENS).nullish(),
-      }),
-    )
-    .max(4)
+    .array(z.unknown())
     .nullish()
-    .describe(
-      'In a conversation, whose threshold `compact_threshold` becomes; the answer then ends with a compaction item where its context holds a summary.',
-    ),
+    .describe('Refused: the server compacts by itself.'),
   truncation: z.enum(['auto', 'disabled']).nullish(),
   include: z.array(z.string()).nullish(),
 });
@@ -216,13 +192,4 @@ export const retrieveResponseQuery = z.looseObject({
 export const inputItemsQuery = z.looseObject({
   order: z.enum(['asc', 'desc']).optional(),
   after: z.string().optional(),
-});
-
-export const compactResponseBody = z.looseObject({
-  model: z.string().max(256).nullish(),
-  previous_response_id: z
-    .string()
-    .nullish()
-    .describe('A response of the conversation that is to be compacted.'),
-  input: input.nullish(),
 });

@@ -5,7 +5,6 @@ import { contextObjectResponse } from '#shared/wire/resources/context-object.ts'
 /* What clients of OpenAI’s Responses API read. */
 
 const status = z.enum(['queued', 'in_progress', 'completed', 'incomplete', 'failed', 'cancelled']);
-export type ResponseStatus = z.infer<typeof status>;
 const itemStatus = z.enum(['in_progress', 'completed', 'incomplete']);
 
 export const responseOutputText = z.object({
@@ -41,19 +40,6 @@ export const responseOutputItem = z.discriminatedUnion('type', [
     arguments: z.string().describe('JSON.'),
     status: itemStatus,
   }),
-  z
-    .object({
-      type: z.literal('reasoning'),
-      id: z.string(),
-      summary: z.array(z.unknown()),
-      encrypted_content: z.string(),
-    })
-    .describe(
-      'Of an answer that is not stored: what the model has signed the next call with. Send it back.',
-    ),
-  z
-    .object({ type: z.literal('compaction'), id: z.string(), encrypted_content: z.string() })
-    .describe('Stands for a conversation. Send it back in place of all items before it.'),
 ]);
 export type ResponseOutputItem = z.infer<typeof responseOutputItem>;
 
@@ -81,7 +67,7 @@ const recap = z
         'Calls of the server that wait until the user allows them: `POST …/turns/{turnId}/toolResults`.',
       ),
   })
-  .describe('Where the answer stands; absent where nothing is stored.');
+  .describe('Where the answer stands.');
 
 /** What a request asked for, as OpenAI’s clients read it back; of a stored response as its conversation has it. */
 const echo = {
@@ -103,7 +89,7 @@ const echo = {
   reasoning: z.object({ effort: z.string().nullable(), summary: z.null() }),
   max_output_tokens: z.number().int().nullable(),
   max_tool_calls: z.null(),
-  store: z.boolean(),
+  store: z.literal(true),
   background: z.boolean(),
   service_tier: z.literal('default'),
   metadata: z.record(z.string(), z.string()),
@@ -124,9 +110,9 @@ export const responseResource = z.object({
   model: z.string(),
   output: z.array(responseOutputItem),
   usage: usage.nullable(),
-  conversation: z.object({ id: z.string() }).nullable(),
+  conversation: z.object({ id: z.string() }),
   ...echo,
-  recap: recap.optional(),
+  recap,
   ignored: z
     .array(z.string())
     .optional()
@@ -140,15 +126,6 @@ export const inputItemList = z.object({
   first_id: z.string(),
   last_id: z.string(),
   has_more: z.boolean(),
-});
-
-export const compactedResponse = z.object({
-  id: z.string(),
-  object: z.literal('response.compaction'),
-  created_at: z.number().int(),
-  output: z.array(responseOutputItem),
-  usage,
-  recap: z.object({ conversationId: z.string(), jobId: z.string(), state: z.string() }),
 });
 
 export const deletedResponse = z.object({

@@ -1,8 +1,9 @@
 import { seqOfId } from '#shared/conversation/documents/paths.ts';
+import { DENIED } from '#shared/conversation/context/tool-results.ts';
 import { AppError } from '#shared/errors.ts';
-import { aiSdkChatBody, aiSdkChatParams } from '#shared/wire/facades/ai-sdk.ts';
+import { aiSdkChatBody, aiSdkChatParams, type ApprovalChunk } from '#shared/wire/facades/ai-sdk.ts';
 import { noQuery } from '#shared/wire/queries.ts';
-import { streamResponse } from '#shared/wire/resources/streams.ts';
+import { streamResponse, type StreamFrame } from '#shared/wire/resources/streams.ts';
 import { readOwnConversation } from '#functions/chat/conversations/own-conversation.ts';
 import { preferredLocale } from '#functions/chat/http/headers.ts';
 import { noBody, userRoute, type StreamReader } from '#functions/chat/route.ts';
@@ -10,7 +11,6 @@ import { UPLOAD_ERRORS, TURN_HEADER } from '#functions/chat/routes/parts/describ
 import { turnReply } from '#functions/chat/routes/parts/turn-reply.ts';
 import { streamConversation } from '#functions/chat/turns/stream/stream-conversation.ts';
 import { readerReply } from '#functions/chat/turns/stream/stream-reply.ts';
-import { AI_SDK_VERSION_HEADER, framesFor } from './approval-frames.ts';
 import {
   comeBack,
   DISCONNECT_HEADERS,
@@ -20,6 +20,35 @@ import {
 } from '#functions/chat/turns/stream/leaving.ts';
 import { findChat } from '../chat-names.ts';
 import { sendUiMessage } from './send-ui-message.ts';
+
+/** The header with which a client says which `ai` it has. */
+const VERSION_HEADER = 'x-ai-sdk-version';
+
+/** The first version whose messages know approvals; the chunks crash the one before. */
+const FIRST_WITH_APPROVALS = 6;
+
+type UiFrame = StreamFrame | { id: number; chunk: ApprovalChunk };
+
+/** A frame in the words of the AI SDK 6 and 7, which have their own for the user's yes and no. */
+function withApproval(frame: StreamFrame): UiFrame {
+  const { id, chunk } = frame;
+  if (chunk.type === 'data-notice' && chunk.data.kind === 'approval') {
+    const { callId } = chunk.data;
+    return { id, chunk: { type: 'tool-approval-request', approvalId: callId, toolCallId: callId } };
+  }
+  if (chunk.type === 'tool-output-error' && chunk.errorText === DENIED.error)
+    return { id, chunk: { type: 'tool-output-denied', toolCallId: chunk.toolCallId } };
+  return frame;
+}
+
+/** Frames as a client of this version understands them; one that says none gets what every version does. */
+async function* framesFor(
+  version: string | undefined,
+  frames: AsyncIterable<StreamFrame>,
+): AsyncGenerator<UiFrame> {
+  const knowsApprovals = Number.parseInt(version ?? '', 10) >= FIRST_WITH_APPROVALS;
+  for await (const frame of frames) yield knowsApprovals ? withApproval(frame) : frame;
+}
 
 const READER_HEADERS = {
   ...DISCONNECT_HEADERS,
@@ -79,7 +108,7 @@ export const aiSdkChatRoute = userRoute({
       left,
       shownAs: (frames, { takeOn }) => {
         takeOn(watch.settled);
-        return framesFor(header(AI_SDK_VERSION_HEADER), watch.read(frames));
+        return framesFor(header(VERSION_HEADER), watch.read(frames));
       },
     });
   },
@@ -125,7 +154,7 @@ export const aiSdkStreamRoute = userRoute({
     const watch = watches ? watchReader(dependencies, target) : unwatched;
     const frames = (reader: Partial<StreamReader> = {}) => {
       reader.takeOn?.(watch.settled);
-      return framesFor(header(AI_SDK_VERSION_HEADER), watch.read(stream.frames(reader)));
+      return framesFor(header(VERSION_HEADER), watch.read(stream.frames(reader)));
     };
     return readerReply(dependencies, own, { turn, frames });
   },

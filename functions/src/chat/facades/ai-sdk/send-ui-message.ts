@@ -1,166 +1,233 @@
-import type { Part } from '#shared/conversation/documents/content.ts';
-import type { Conversation } from '#shared/conversation/documents/conversation.ts';
-import { type Turn, isTerminal } from '#shared/conversation/documents/turn.ts';
-import { answerId, seqOfId } from '#shared/conversation/documents/paths.ts';
+import { callId } from '#shared/conversation/context/tool-calls.ts';
+import { waitingCalls } from '#shared/conversation/context/tool-results.ts';
+import { readTurnRange, readTurns } from '#shared/conversation/context/read-conversation.ts';
+import { REPLACED_MAX } from '#shared/conversation/decisions/start-decision.ts';
+import { hasFunctionCall, type Part } from '#shared/conversation/documents/content.ts';
+import {
+  answerId,
+  messageGuardPath,
+  seqOfId,
+  turnId,
+} from '#shared/conversation/documents/paths.ts';
+import { isTerminal, type Turn } from '#shared/conversation/documents/turn.ts';
 import { AppError } from '#shared/errors.ts';
 import type { Caller } from '#shared/ports/ports.ts';
 import { unreadUpload } from '#shared/uploads/upload-parts.ts';
-import type { AiSdkChatBody, UiMessage } from '#shared/wire/facades/ai-sdk.ts';
+import { uiToolOutputs, type AiSdkChatBody, type UiMessage } from '#shared/wire/facades/ai-sdk.ts';
+import { stableUuid } from '#shared/wire/stable-uuid.ts';
 import type { RouteDependencies } from '#functions/chat/route.ts';
 import { answerOptions } from '#functions/chat/routes/parts/message-body.ts';
-import type { SendHandle, SendRequest } from '#functions/chat/turns/send/send-request.ts';
-import { sendStored } from '#functions/chat/turns/send/send-stored.ts';
-import { openChat } from '../chat-names.ts';
-import { toEditId, toRegenerationId, lastUserMessage } from './user-message.ts';
-import { comeBack, isLeftAlone } from '#functions/chat/turns/stream/leaving.ts';
-import { askedOptions, declareModelContext } from './model-context.ts';
-import { editedMessage } from './sent-history.ts';
-import { readStanding } from './standing-turn.ts';
-import { refuseLongAnswer } from '#functions/chat/turns/send/long-answer.ts';
+import type { SendHandle } from '#functions/chat/turns/send/send-request.ts';
+import { readOwnTurn } from '#functions/chat/turns/stream/read-turn.ts';
 import { answerCalls } from '#functions/chat/turns/tools/answer-calls.ts';
-import { readToolOutputs } from './tool-outputs.ts';
+import { toToolResult } from '#functions/chat/turns/tools/given-result.ts';
+import { openChat } from '../chat-names.ts';
+import { placeBehind } from '../translation/place.ts';
+import {
+  declareWish,
+  findOwnConversation,
+  findTurnOfMessage,
+  goOn,
+  sendWish,
+  type Place,
+  type Target,
+} from '../translation/send-wish.ts';
+import { badField } from '../translation/wish.ts';
+import { lastUserMessage, toMessageId, toWish } from './message.ts';
 
-type Asked = Omit<SendRequest, 'message' | 'replacing'>;
+interface Chat {
+  caller: Caller;
+  conversationId: string;
+  locale: string | undefined;
+}
+
+const isNotFound = (error: unknown) => error instanceof AppError && error.status === 'NOT_FOUND';
+
+/** The turn that a message of the assistant is the answer of, as its id says; undefined for any other message. */
+const answerSeq = ({ role, id }: UiMessage): number | undefined =>
+  role === 'assistant' && typeof id === 'string' ? seqOfId(id, 'm') : undefined;
+
+/** The turn of an answer; undefined where the caller has none such: the client's own copy may. */
+async function findTurnOfAnswer(
+  dependencies: RouteDependencies,
+  chat: Chat,
+  message: UiMessage,
+): Promise<Turn | undefined> {
+  const seq = answerSeq(message);
+  if (seq === undefined) return undefined;
+  try {
+    return (await readOwnTurn(dependencies, { ...chat, turnId: turnId(seq) })).turn.value;
+  } catch (error) {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  }
+}
+
+/** Another tab has answered the calls, and the answer goes on or went on behind them: its stream is no end of that. */
+const goesOn = ({ state, contents }: Turn): boolean => {
+  if (state === 'running' || state === 'awaiting_tool') return true;
+  const last = contents.at(-1);
+  return state === 'done' && last?.role === 'model' && !hasFunctionCall(last);
+};
+
+/**
+ * Gives what the app's tools have given to the answer that waits for it: `addToolOutput` and `addToolApprovalResponse`
+ * write it into the answer that the client keeps, beside that of earlier rounds. `undefined` where the messages end with
+ * none. Of two tabs that run the same tool the first counts, and the other one reads what came of it. Throws BAD_FIELD when
+ * none is waited for and the answer has ended with them: a replay in its place would make `sendAutomaticallyWhen` send
+ * the same for ever.
+ */
+async function giveOutputs(
+  dependencies: RouteDependencies,
+  chat: Chat,
+  messages: readonly UiMessage[],
+): Promise<SendHandle | undefined> {
+  const last = messages.at(-1);
+  const outputs = uiToolOutputs(last?.['parts']);
+  if (!last || outputs.length === 0) return undefined;
+  const turn = await findTurnOfAnswer(dependencies, chat, last);
+  if (!turn) return undefined;
+  const { seq } = turn;
+  const open = new Set(waitingCalls(turn).map(({ index }) => callId(seq, index)));
+  const results = outputs
+    .filter((output) => open.has(output.callId))
+    .map((output) => toToolResult(output, 'messages'));
+  if (results.length === 0 && goesOn(turn)) return goOn(dependencies, chat, turn);
+  if (results.length === 0)
+    throw badField(
+      'messages',
+      '`messages` ends with outputs of tools, and none of these calls waits for one any more. Call `resumeStream()` for the answer, or send a message of the user.',
+    );
+  try {
+    return await answerCalls(dependencies, { ...chat, turnId: turnId(seq), results });
+  } catch (error) {
+    if (!(error instanceof AppError) || error.reason !== 'TOOL_RESULT_CONFLICT') throw error;
+    const now = await findTurnOfAnswer(dependencies, chat, last);
+    if (!now || waitingCalls(now).length > 0 || !goesOn(now)) throw error;
+    return goOn(dependencies, chat, now);
+  }
+}
+
+/** One read each; who has changed one message more often names the answer that is to be made anew. */
+const REPLACEMENTS_FOLLOWED_MAX = 100;
+
+/**
+ * The turn that stands for a user's message now. The AI SDK keeps the id of a message that is edited, or whose answer is
+ * made anew; here each of them is a turn and a message of its own, in the place of the one before.
+ */
+async function findStanding(
+  dependencies: RouteDependencies,
+  conversationId: string,
+  messageId: string,
+): Promise<Turn | undefined> {
+  let turn = await findTurnOfMessage(dependencies, conversationId, messageId);
+  for (let followed = 0; turn && followed < REPLACEMENTS_FOLLOWED_MAX; followed++) {
+    const seqs = Object.keys(turn.replacedBy ?? {}).flatMap((id) => seqOfId(id, 't') ?? []);
+    if (seqs.length === 0) break;
+    const [next] = await readTurns(dependencies.store, conversationId, [Math.min(...seqs)]);
+    // Else an earlier message was edited, and this one is gone with all that followed it.
+    if (next?.value.replaces !== turn.seq) break;
+    turn = next.value;
+  }
+  return turn;
+}
+
+/** One read each: of messages without an answer behind them, the newest. */
+const SHOWN_MAX = 100;
+
+/** The newest turn that the client shows; undefined where the server knows none of its messages. */
+async function findLastShown(
+  dependencies: RouteDependencies,
+  { conversationId, lastSeq }: { conversationId: string; lastSeq: number },
+  before: readonly UiMessage[],
+): Promise<{ turn: Turn; index: number } | undefined> {
+  const { store } = dependencies;
+  const answers = before.map((message) => answerSeq(message) ?? Number.POSITIVE_INFINITY);
+  const newestAnswer = answers.findLastIndex((seq) => seq <= lastSeq);
+  const users = [...before.entries()].slice(newestAnswer + 1).flatMap(([index, message]) => {
+    const { role, id } = message;
+    if (role !== 'user' || typeof id !== 'string') return [];
+    return [{ index, messageId: toMessageId(dependencies, id) }];
+  });
+  const newest = users.slice(-SHOWN_MAX);
+  const guards = await store.get(
+    newest.map(({ messageId }) => messageGuardPath(conversationId, messageId)),
+  );
+  const user = newest[guards.findLastIndex((guard) => guard !== undefined)];
+  const said = user && (await findStanding(dependencies, conversationId, user.messageId));
+  if (said) return { turn: said, index: user.index };
+  const [answered] = await readTurns(
+    store,
+    conversationId,
+    answers.slice(newestAnswer, newestAnswer + 1),
+  );
+  return answered && { turn: answered.value, index: newestAnswer };
+}
+
+const messageReplaced = (index: number, { seq }: Turn) =>
+  new AppError({
+    status: 'FAILED_PRECONDITION',
+    reason: 'MESSAGE_REPLACED',
+    message: `the history of a UI message was refused: turn ${seq} was replaced`,
+    publicMessage: `\`messages[${index}]\` belongs to a branch that an edit has ended: another message stands in its place. Load the messages again, or fork the conversation there.`,
+    metadata: { field: `messages[${index}]`, turnId: turnId(seq) },
+  });
+
+/**
+ * Where a message goes that the server does not know: behind the nearest one before it that it knows, in the place of what
+ * follows there. A message alone comes after all, unless the client claims to send its whole history. Throws
+ * MESSAGE_REPLACED.
+ */
+async function placeNew(
+  dependencies: RouteDependencies,
+  chat: Chat & Target,
+  sent: { id: string; before: readonly UiMessage[]; history: AiSdkChatBody['history'] },
+): Promise<Place> {
+  const { conversationId, conversation } = chat;
+  const { id, before, history } = sent;
+  if (!conversation) return { id };
+  const { lastSeq } = conversation;
+  const shown = await findLastShown(dependencies, { conversationId, lastSeq }, before);
+  if (!shown && history !== 'whole') return { id };
+  if (shown?.turn.replacedBy) throw messageReplaced(shown.index, shown.turn);
+  const seq = shown?.turn.seq ?? 0;
+  const fromSeq = seq + 1;
+  // No edit goes farther back: of a longer way its first turns tell.
+  const toSeq = Math.min(lastSeq, seq + REPLACED_MAX + 1);
+  const turns = await readTurnRange(dependencies, { conversationId, conversation, fromSeq, toSeq });
+  const standing = turns
+    .filter(({ replacedBy, eraseTime }) => !replacedBy && !eraseTime)
+    .map(({ seq: at, inContext, state, messageId }) => ({
+      seq: at,
+      counts: inContext || !isTerminal(state),
+      messageId,
+    }));
+  const place = placeBehind(seq, standing);
+  const edited = place.kind === 'edit' && standing.find((turn) => turn.seq === place.seq);
+  return { id, ...(edited && { replacing: { kind: 'edit', messageId: edited.messageId } }) };
+}
 
 /** Parts as they were sent: an upload as its id alone. */
 const asSent = (parts: readonly Part[]): Part[] =>
   parts.map((part) => (part.upload ? unreadUpload(part.upload.id) : part));
 
-const saysTheSame = (turn: Turn, { parts }: SendRequest['message']) =>
-  JSON.stringify(asSent(turn.user.parts)) === JSON.stringify(parts);
+/** What becomes of a message that the server has. */
+type KnownWish = 'goOn' | 'edit' | 'regenerate' | 'resend';
 
-/** Goes on with a turn as it is stored: attaches, replays or takes it over. */
-async function goOn(
-  dependencies: RouteDependencies,
-  { caller, conversationId, locale }: Asked,
-  turn: Turn,
-): Promise<SendHandle> {
-  await comeBack(dependencies, { conversationId, turn });
-  const { sendMessage } = dependencies;
-  const stored = { caller, conversationId, locale, cursor: undefined, turn, sendMessage };
-  return sendStored(dependencies, stored);
-}
-
-/**
- * Answers the message of a turn anew: what follows it leaves the context. `answer`: the answer that is not wanted; the
- * same wish again is the same regeneration.
- */
-async function regenerate(
-  dependencies: RouteDependencies,
-  asked: Asked,
-  { turn, lastSeq, answer }: { turn: Turn; lastSeq: number; answer: string },
-): Promise<SendHandle> {
-  const { caller, conversationId } = asked;
-  const id = toRegenerationId(dependencies, { conversationId, answerId: answer });
-  const again = await readStanding(dependencies, { caller, conversationId, messageId: id });
-  if (again.turn) return goOn(dependencies, asked, again.turn);
-  if (turn.seq === lastSeq)
-    return dependencies.sendMessage(dependencies, {
-      ...asked,
-      message: { id, parts: [] },
-      replacing: { kind: 'regenerate', messageId: answerId(turn.seq) },
-    });
-  const { messageId, retention, user } = turn;
-  return dependencies.sendMessage(dependencies, {
-    ...asked,
-    message: { id, parts: asSent(user.parts), ...(retention && { retention }) },
-    replacing: { kind: 'edit', messageId },
-  });
-}
-
-function edit(
-  dependencies: RouteDependencies,
-  asked: Asked,
-  { message, turn }: { message: SendRequest['message']; turn: Turn },
-): Promise<SendHandle> {
-  const { conversationId } = asked;
-  const { parts } = message;
-  const id = toEditId(dependencies, { conversationId, seq: turn.seq, parts });
-  return dependencies.sendMessage(dependencies, {
-    ...asked,
-    message: { ...message, id },
-    replacing: { kind: 'edit', messageId: turn.messageId },
-  });
-}
-
-/** A message that the server does not know: after all, or where the history that came with it ends. */
-async function sendNew(
-  dependencies: RouteDependencies,
-  asked: Asked,
-  sent: Wanted & { conversation: Conversation | undefined },
-): Promise<SendHandle> {
-  const { conversation, body, message } = sent;
-  const { conversationId } = asked;
-  const edited =
-    conversation && (await editedMessage(dependencies, { conversationId, conversation, body }));
-  return dependencies.sendMessage(dependencies, {
-    ...asked,
-    message,
-    ...(edited !== undefined && { replacing: { kind: 'edit', messageId: edited } }),
-  });
-}
-
-/**
- * Gives what the app's tools have given to the answer that waits for it; undefined where the messages end with none. Of
- * two tabs that run the same tool the first counts, and the other one reads what came of it.
- */
-async function giveOutputs(
-  dependencies: RouteDependencies,
-  asked: Asked,
-  messages: readonly UiMessage[],
-): Promise<SendHandle | undefined> {
-  const { caller, conversationId, locale } = asked;
-  const target = { caller, conversationId };
-  const given = await readToolOutputs(dependencies, { ...target, messages });
-  if (given?.kind !== 'new') return given && goOn(dependencies, asked, given.turn);
-  try {
-    return await answerCalls(dependencies, { ...target, ...given, locale });
-  } catch (error) {
-    if (!(error instanceof AppError) || error.reason !== 'TOOL_RESULT_CONFLICT') throw error;
-    const now = await readToolOutputs(dependencies, { ...target, messages });
-    if (now?.kind !== 'known') throw error;
-    return goOn(dependencies, asked, now.turn);
-  }
-}
-
-/** A message that comes after `stop()` ends what was stopped at once; nobody waits for that any more. */
-async function inPlaceOfLeft(
-  dependencies: RouteDependencies,
-  asked: Asked,
-  conversation: Conversation | undefined,
-): Promise<Asked> {
-  if (!conversation || asked.onBusy) return asked;
-  const { conversationId } = asked;
-  const isLeft = await isLeftAlone(dependencies, { conversationId, conversation });
-  return isLeft ? { ...asked, onBusy: 'interrupt' } : asked;
-}
-
-interface Wanted {
+function decideKnown(known: {
   body: AiSdkChatBody;
-  message: SendRequest['message'];
-  /** What the client calls the message. */
-  uiMessageId: string;
-}
-
-/** A message that the server has: it is attached to, replayed, answered anew or changed. */
-function sendKnown(
-  dependencies: RouteDependencies,
-  asked: Asked,
-  { body, message, uiMessageId, turn, lastSeq }: Wanted & { turn: Turn; lastSeq: number },
-): Promise<SendHandle> {
-  const named = body.messageId ?? undefined;
-  const isSame = saysTheSame(turn, message);
+  uiId: string;
+  turn: Turn;
+  isSame: boolean;
+}): KnownWish {
+  const { body, uiId, turn, isSame } = known;
   if (body.trigger === 'regenerate-message') {
-    if (!isTerminal(turn.state)) return goOn(dependencies, asked, turn);
+    if (!isTerminal(turn.state)) return 'goOn';
     // The page shows another branch, where the message says something else.
-    if (!isSame) return edit(dependencies, asked, { message, turn });
-    const isAnswer = named !== undefined && seqOfId(named, 'm') !== undefined;
-    const answer = isAnswer ? named : answerId(turn.seq);
-    return regenerate(dependencies, asked, { turn, lastSeq, answer });
+    return isSame ? 'regenerate' : 'edit';
   }
-  if (isSame) return goOn(dependencies, asked, turn);
-  if (named === uiMessageId) return edit(dependencies, asked, { message, turn });
-  return dependencies.sendMessage(dependencies, { ...asked, message });
+  if (isSame) return 'goOn';
+  return body.messageId === uiId ? 'edit' : 'resend';
 }
 
 /**
@@ -179,35 +246,44 @@ export async function sendUiMessage(
   },
 ): Promise<SendHandle> {
   const { caller, body, header } = request;
-  const { messages } = body;
+  const { sha256 } = dependencies;
   const conversationId = await openChat(dependencies, { caller, chatId: body.id });
-  const options = askedOptions(body);
-  const asked = {
-    caller,
-    conversationId,
-    ...answerOptions(body, header),
-    ...(options && { options }),
+  const chat = { caller, conversationId, locale: answerOptions(body, header).locale };
+  if (body.trigger === 'submit-message') {
+    const given = await giveOutputs(dependencies, chat, body.messages);
+    if (given) return given;
+  }
+  const { uiId, id, parts, before } = lastUserMessage(dependencies, body.messages);
+  const conversation = await findOwnConversation(dependencies, chat);
+  const turn = conversation && (await findStanding(dependencies, conversationId, id));
+  const isSame = JSON.stringify(asSent(turn?.user.parts ?? [])) === JSON.stringify(parts);
+  const known = turn && decideKnown({ body, uiId, turn, isSame });
+  if (turn && known === 'goOn') return goOn(dependencies, chat, turn);
+  const target = { ...chat, conversation };
+  const wish = toWish(dependencies, body, { parts, header });
+  const send = async (sent: typeof wish, place: Place) => {
+    await declareWish(dependencies, target, sent);
+    return sendWish(dependencies, target, sent, place);
   };
-  const given =
-    body.trigger === 'submit-message'
-      ? await giveOutputs(dependencies, asked, messages)
-      : undefined;
-  if (given) return given;
-  const wanted = { body, ...lastUserMessage(dependencies, messages) };
-  const messageId = wanted.message.id;
-  const { conversation, turn } = await readStanding(dependencies, { ...asked, messageId });
-  const { config } = dependencies;
-  refuseLongAnswer(config, {
-    model: body.config?.modelName ?? conversation?.model ?? config.MODEL,
-    field: 'callSettings.maxTokens',
-    maxOutputTokens: body.callSettings?.maxTokens,
-  });
-  const isAgain =
-    turn !== undefined && body.trigger === 'submit-message' && saysTheSame(turn, wanted.message);
-  if (!isAgain)
-    await declareModelContext(dependencies, { caller, conversationId, conversation, body });
-  const begins = await inPlaceOfLeft(dependencies, asked, conversation);
-  return conversation && turn
-    ? sendKnown(dependencies, begins, { ...wanted, turn, lastSeq: conversation.lastSeq })
-    : sendNew(dependencies, begins, { ...wanted, conversation });
+  if (!turn || !conversation)
+    return send(wish, await placeNew(dependencies, target, { id, before, history: body.history }));
+  const { seq, messageId } = turn;
+  if (known === 'resend') return send(wish, { id });
+  if (known === 'edit') {
+    const edit = ['ai-sdk edit', conversationId, String(seq), JSON.stringify(parts)];
+    const replacing = { kind: 'edit', messageId } as const;
+    return send(wish, { id: stableUuid(sha256, edit), replacing });
+  }
+  // The answer that is not wanted; the same wish again is the same regeneration.
+  const named = body.messageId ?? '';
+  const answer = seqOfId(named, 'm') === undefined ? answerId(seq) : named;
+  const anew = stableUuid(sha256, ['ai-sdk regeneration', conversationId, answer]);
+  const again = await findStanding(dependencies, conversationId, anew);
+  if (again) return goOn(dependencies, chat, again);
+  return seq === conversation.lastSeq
+    ? send(
+        { ...wish, parts: [] },
+        { id: anew, replacing: { kind: 'regenerate', messageId: answerId(seq) } },
+      )
+    : send(wish, { id: anew, replacing: { kind: 'edit', messageId } });
 }

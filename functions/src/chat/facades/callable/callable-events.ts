@@ -1,11 +1,7 @@
 import { errorReply } from '#shared/wire/errors/error-body.ts';
 import { singleLineJson } from '#shared/json-text.ts';
 import type { StreamFrame } from '#shared/wire/resources/streams.ts';
-import {
-  HEARTBEAT_DUE,
-  withHeartbeats,
-  type HeartbeatOptions,
-} from '#functions/chat/http/heartbeat.ts';
+import { streamText, type StreamOptions } from '../translation/answer.ts';
 
 /*
  * The stream of a callable. Firebase's SDK for iOS gives up at any line that does not begin with `data:`, a
@@ -14,7 +10,7 @@ import {
 
 const event = (data: object) => `data: ${singleLineJson(data)}\n\n`;
 
-const HEARTBEAT = event({ message: { type: 'data-heartbeat' } });
+const SILENCE = event({ message: { type: 'data-heartbeat' } });
 
 /** An error as the last event of a stream whose HTTP status says that all is well. */
 export const callableErrorText = (thrown: unknown, docsUrl?: string): string => {
@@ -30,21 +26,20 @@ export interface CallableCall {
   result: () => Promise<object>;
 }
 
+async function* events(
+  { frames, result }: CallableCall,
+  left: AbortSignal,
+): AsyncGenerator<string> {
+  for await (const { chunk } of frames) yield event({ message: chunk });
+  if (!left.aborted) yield event({ result: await result() });
+}
+
 /**
  * The text of a callable's stream: a message for each chunk and for each silence, and at the end the result or
  * the error. Never throws: a stream that is cut for another server to go on with ends in an error that says so,
  * because none of Firebase's SDKs comes back by itself.
  */
-export async function* callableText(
-  call: CallableCall,
-  options: HeartbeatOptions & { docsUrl?: string | undefined },
-): AsyncGenerator<string> {
-  try {
-    for await (const next of withHeartbeats(call.frames, options))
-      yield next === HEARTBEAT_DUE ? HEARTBEAT : event({ message: next.chunk });
-    if (options.left.aborted) return;
-    yield event({ result: await call.result() });
-  } catch (error) {
-    yield callableErrorText(error, options.docsUrl);
-  }
+export function callableText(call: CallableCall, options: StreamOptions): AsyncGenerator<string> {
+  const failed = (error: unknown) => callableErrorText(error, options.docsUrl);
+  return streamText(events(call, options.left), { silence: SILENCE, failed }, options);
 }

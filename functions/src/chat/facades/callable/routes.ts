@@ -1,4 +1,3 @@
-import type { z } from 'zod';
 import type { Caller } from '#shared/ports/ports.ts';
 import {
   callableBody,
@@ -6,7 +5,12 @@ import {
   callableResponse,
 } from '#shared/wire/facades/callable.ts';
 import { noQuery } from '#shared/wire/queries.ts';
-import type { sendMessageBody } from '#shared/wire/resources/messages.ts';
+import type { StreamFrame } from '#shared/wire/resources/streams.ts';
+import { readOwnConversation } from '#functions/chat/conversations/own-conversation.ts';
+import { readFinished } from '#functions/chat/turns/stream/read-finished.ts';
+import { streamConversation } from '#functions/chat/turns/stream/stream-conversation.ts';
+import { stillQueuedError } from '#functions/chat/turns/stream/stream-cut.ts';
+import { orFailure } from '#functions/chat/turns/stream/turn-failure.ts';
 import { EVENT_HEADERS, wantsStream } from '#functions/chat/http/headers.ts';
 import { toLowerUuid } from '#shared/uuid.ts';
 import {
@@ -23,7 +27,6 @@ import { turnIdOfCall } from '#shared/conversation/context/tool-calls.ts';
 import type { SendHandle } from '#functions/chat/turns/send/send-request.ts';
 import { answerCalls } from '#functions/chat/turns/tools/answer-calls.ts';
 import { toToolResult } from '#functions/chat/turns/tools/given-result.ts';
-import { resumeCall } from './resume-call.ts';
 
 interface Asked {
   caller: Caller;
@@ -39,36 +42,62 @@ interface StartedCall {
   work: Promise<unknown>;
 }
 
-const send = (
+/** Sends a message, or answers calls of one turn, which their ids name. */
+async function send(
   dependencies: RouteDependencies,
   { caller, data, options }: Asked,
-  message: z.infer<typeof sendMessageBody>['message'],
-): Promise<SendHandle> =>
-  dependencies.sendMessage(dependencies, {
+): Promise<SendHandle | undefined> {
+  const { conversationId, message, toolResults } = data;
+  if (message)
+    return dependencies.sendMessage(dependencies, {
+      caller,
+      conversationId,
+      message: messageOfBody(dependencies, message),
+      ...options,
+    });
+  if (!toolResults) return undefined;
+  return answerCalls(dependencies, {
     caller,
-    conversationId: data.conversationId,
-    message: messageOfBody(dependencies, message),
-    ...options,
-  });
-
-/** Answers calls of one turn, which their ids name. */
-const giveResults = (
-  dependencies: RouteDependencies,
-  { caller, data, options }: Asked,
-  results: NonNullable<CallableData['toolResults']>,
-): Promise<SendHandle> =>
-  answerCalls(dependencies, {
-    caller,
-    conversationId: data.conversationId,
-    turnId: turnIdOfCall(results[0]?.callId ?? ''),
-    results: results.map((result, index) =>
+    conversationId,
+    turnId: turnIdOfCall(toolResults[0]?.callId ?? ''),
+    results: toolResults.map((result, index) =>
       toToolResult(result, `data.toolResults[${index}].output`),
     ),
     locale: options.locale,
   });
+}
 
-function callOf(handle: SendHandle, { left: closed }: Asked): StartedCall {
-  handle.subscribe(closed);
+/** The answer that is being given in a conversation, from its beginning; nothing where there is none. Throws NOT_FOUND. */
+async function resume(
+  dependencies: RouteDependencies,
+  { caller, data: { conversationId }, options: { locale } }: Asked,
+): Promise<StartedCall> {
+  const own = await readOwnConversation(dependencies, { caller, conversationId });
+  const reading = { caller, cursor: undefined, locale, sendMessage: dependencies.sendMessage };
+  const stream = await streamConversation(dependencies, own, reading);
+  return {
+    read: (reader) => ({
+      frames: stream?.frames(reader) ?? noFrames(),
+      result: async () => {
+        if (!stream) return { turn: null };
+        const { seq } = stream.turn;
+        const finished = await readFinished(dependencies, { conversationId, seq, locale });
+        if (!finished) throw stillQueuedError(`turn ${seq} of ${conversationId}`);
+        return turnBody(orFailure(finished));
+      },
+    }),
+    work: Promise.resolve(),
+  };
+}
+
+async function* noFrames(): AsyncGenerator<StreamFrame> {
+  // Nothing is being answered.
+}
+
+async function startCall(dependencies: RouteDependencies, asked: Asked): Promise<StartedCall> {
+  const handle = asked.data.action === 'resume' ? undefined : await send(dependencies, asked);
+  if (!handle) return resume(dependencies, asked);
+  handle.subscribe(asked.left);
   return {
     read: ({ left }) => ({
       frames: handle.frames(left),
@@ -76,17 +105,6 @@ function callOf(handle: SendHandle, { left: closed }: Asked): StartedCall {
     }),
     work: handle.result,
   };
-}
-
-async function startCall(dependencies: RouteDependencies, asked: Asked): Promise<StartedCall> {
-  const { caller, options, data } = asked;
-  const { conversationId, message, toolResults, action } = data;
-  if (message && action !== 'resume')
-    return callOf(await send(dependencies, asked, message), asked);
-  if (toolResults && action !== 'resume')
-    return callOf(await giveResults(dependencies, asked, toolResults), asked);
-  const read = await resumeCall(dependencies, { caller, conversationId, locale: options.locale });
-  return { read, work: Promise.resolve() };
 }
 
 /** The result alone, for one who did not ask for a stream. */

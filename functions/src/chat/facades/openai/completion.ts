@@ -1,46 +1,34 @@
-import type { UrlCitation } from '#shared/grounding/url-citations.ts';
+import { AppError } from '#shared/errors.ts';
+import { singleLineJson } from '#shared/json-text.ts';
 import type { ModelUsage } from '#shared/ports/ports.ts';
 import type {
+  ChatCompletion,
+  ChatCompletionChunk,
   OpenAiFinishReason,
   OpenAiToolCall,
   OpenAiUsage,
-  RecapField,
 } from '#shared/wire/facades/openai.ts';
-import type { StreamFrame } from '#shared/wire/resources/streams.ts';
 import { toFinishReason } from '#shared/wire/finish-reason.ts';
+import {
+  heldFrames,
+  streamText,
+  type Answer,
+  type AnswerStep,
+  type StreamOptions,
+} from '../translation/answer.ts';
+import { openAiErrorReply } from './error-reply.ts';
 
-/** An answer on its way, of a conversation or of none. */
+/** An answer as a chat completion. */
 export interface Completion {
-  id: string;
-  /** Unix time, seconds. */
-  created: number;
-  model: string;
-  /** Where it is stored; undefined where it is not. */
-  recap: RecapField | undefined;
+  answer: Answer;
   /** What of the request had no effect. */
   ignored: readonly string[];
-  /** From the first frame on, then live, until the end or until the reader has `left`. */
-  frames(left?: AbortSignal): AsyncIterable<StreamFrame>;
-  /** Says that somebody waits for a stored answer until their connection closes (`left`). */
-  subscribe?: (left: AbortSignal) => void;
-  /** Rejects with AppError when there is no answer. */
-  result: Promise<CompletionResult>;
-}
-
-export interface CompletionResult {
-  text: string;
-  /** What the app has to do before the answer goes on; absent where nothing can be asked of it. */
-  toolCalls?: readonly OpenAiToolCall[];
-  /** As the model gave it; undefined for an answer that was stopped. */
-  finishReason: string | undefined;
-  usage: ModelUsage | undefined;
-  /** What the text rests on. */
-  citations: readonly UrlCitation[];
 }
 
 /** How clients of OpenAI are told why an answer ended. They know no answer that was stopped: it ends as any. */
-function openAiFinishReason(reason: string | undefined): OpenAiFinishReason {
-  const known = toFinishReason(reason);
+export function openAiFinish({ calls, finishReason }: AnswerStep): OpenAiFinishReason {
+  if (calls.length > 0) return 'tool_calls';
+  const known = toFinishReason(finishReason);
   switch (known) {
     case 'length':
       return 'length';
@@ -54,10 +42,6 @@ function openAiFinishReason(reason: string | undefined): OpenAiFinishReason {
       return 'stop';
   }
 }
-
-/** The same for an answer as it ended: one that waits for the app says so before all. */
-export const openAiFinish = ({ toolCalls = [], finishReason }: CompletionResult) =>
-  toolCalls.length > 0 ? 'tool_calls' : openAiFinishReason(finishReason);
 
 /** Tokens as OpenAI counts them: thinking is part of the completion, the cache part of the prompt. */
 export function openAiUsage(usage: ModelUsage): OpenAiUsage {
@@ -74,7 +58,7 @@ export function openAiUsage(usage: ModelUsage): OpenAiUsage {
 }
 
 /** Citations as a message and its deltas have them; nothing where there are none. */
-export const openAiAnnotations = ({ citations }: CompletionResult) =>
+const annotationsOf = ({ citations }: AnswerStep) =>
   citations.length === 0
     ? {}
     : {
@@ -83,3 +67,128 @@ export const openAiAnnotations = ({ citations }: CompletionResult) =>
           url_citation: citation,
         })),
       };
+
+const toolCallsOf = ({ calls }: AnswerStep): OpenAiToolCall[] =>
+  calls.map(({ callId, name, args }) => ({
+    id: callId,
+    type: 'function',
+    function: { name, arguments: JSON.stringify(args) },
+  }));
+
+/** What came of an answer. Throws APPROVAL_NEEDED where it waits for the user's word, for which this protocol has none. */
+async function wordedStep({ recap: { turnId }, step }: Answer): Promise<AnswerStep> {
+  const result = await step();
+  const { calls, approvals } = result;
+  if (calls.length > 0 || approvals.length === 0) return result;
+  throw new AppError({
+    status: 'FAILED_PRECONDITION',
+    reason: 'APPROVAL_NEEDED',
+    message: `${turnId} waits for the approval of ${approvals.length} calls`,
+    publicMessage: `The answer waits until the user allows ${approvals.map(({ name }) => name).join(' and ')}, which OpenAI's protocol cannot ask. Allow or refuse it with POST /v1/conversations/{conversationId}/turns/${turnId}/toolResults, then send the same request again.`,
+    metadata: { turnId, calls: approvals.map(({ callId }) => callId).join(',') },
+  });
+}
+
+const identityOf = ({ answer: { recap, created, model } }: Completion) => ({
+  id: `chatcmpl-${recap.conversationId}-${recap.turnId}`,
+  created,
+  model,
+});
+
+const toldOf = ({ answer: { recap }, ignored }: Completion) => ({
+  recap,
+  ...(ignored.length > 0 && { ignored: [...ignored] }),
+});
+
+type Choice = ChatCompletionChunk['choices'][number];
+
+const event = (data: object) => `data: ${singleLineJson(data)}\n\n`;
+const DONE = 'data: [DONE]\n\n';
+
+/** One answer as the chunks of a stream. */
+function chunksOf(completion: Completion, includeUsage: boolean) {
+  const chunk = (choices: Choice[], more: Partial<ChatCompletionChunk> = {}) =>
+    event({
+      ...identityOf(completion),
+      object: 'chat.completion.chunk',
+      choices,
+      ...(includeUsage && { usage: null }),
+      ...more,
+    } satisfies ChatCompletionChunk);
+  const choice = (delta: Choice['delta'], finish: Choice['finish_reason'] = null): Choice => ({
+    index: 0,
+    delta,
+    logprobs: null,
+    finish_reason: finish,
+  });
+  return {
+    first: () => chunk([choice({ role: 'assistant', content: '' })], toldOf(completion)),
+    text: (content: string) => chunk([choice({ content })]),
+    citations: (step: AnswerStep) => chunk([choice(annotationsOf(step))]),
+    calls: (step: AnswerStep) =>
+      chunk([choice({ tool_calls: toolCallsOf(step).map((call, index) => ({ index, ...call })) })]),
+    last: (step: AnswerStep) => chunk([choice({}, openAiFinish(step))]),
+    usage: (usage: ModelUsage) => chunk([], { usage: openAiUsage(usage) }),
+  };
+}
+
+type Chunks = ReturnType<typeof chunksOf>;
+
+async function* completionEvents(
+  { answer }: Completion,
+  chunks: Chunks,
+  { left, includeUsage }: { left: AbortSignal; includeUsage: boolean },
+): AsyncGenerator<string> {
+  yield chunks.first();
+  for await (const { chunk } of heldFrames(answer, { left }))
+    if (chunk.type === 'text-delta') yield chunks.text(chunk.delta);
+  if (left.aborted) return;
+  const step = await wordedStep(answer);
+  if (step.citations.length > 0) yield chunks.citations(step);
+  if (step.calls.length > 0) yield chunks.calls(step);
+  yield chunks.last(step);
+  if (includeUsage && step.usage) yield chunks.usage(step.usage);
+  yield DONE;
+}
+
+/**
+ * The text of a stream of chunks: `data:` lines alone, with `[DONE]` at the end. A silence is a chunk without a word,
+ * because some clients read each line as JSON. What fails ends as an error, for clients to throw.
+ */
+export function completionText(
+  completion: Completion,
+  options: StreamOptions & {
+    /** Whether the client asked for a last chunk with the usage. */
+    includeUsage: boolean;
+  },
+): AsyncGenerator<string> {
+  const chunks = chunksOf(completion, options.includeUsage);
+  const failed = (error: unknown) => event(openAiErrorReply(error, options.docsUrl).body);
+  const events = completionEvents(completion, chunks, options);
+  return streamText(events, { silence: chunks.text(''), failed }, options);
+}
+
+/** The whole answer as one JSON. Throws what it fails with, and APPROVAL_NEEDED. */
+export async function completionBody(completion: Completion): Promise<ChatCompletion> {
+  const step = await wordedStep(completion.answer);
+  return {
+    ...identityOf(completion),
+    object: 'chat.completion',
+    choices: [
+      {
+        index: 0,
+        message: {
+          role: 'assistant',
+          content: step.text,
+          refusal: null,
+          ...annotationsOf(step),
+          ...(step.calls.length > 0 && { tool_calls: toolCallsOf(step) }),
+        },
+        logprobs: null,
+        finish_reason: openAiFinish(step),
+      },
+    ],
+    ...(step.usage && { usage: openAiUsage(step.usage) }),
+    ...toldOf(completion),
+  };
+}

@@ -1,68 +1,31 @@
+import { z } from 'zod';
+import { callId, findCalls } from '#shared/conversation/context/tool-calls.ts';
+import { AppError } from '#shared/errors.ts';
+import type { Caller } from '#shared/ports/ports.ts';
+import { AUTO_MODEL } from '#shared/routing/routing.ts';
 import {
   chatCompletionBody,
   chatCompletionResponse,
   modelListResponse,
   modelResponse,
 } from '#shared/wire/facades/openai.ts';
-import { AppError } from '#shared/errors.ts';
-import { conversationIdSchema } from '#shared/wire/fields.ts';
 import { noQuery } from '#shared/wire/queries.ts';
-import { AUTO_MODEL } from '#shared/routing/routing.ts';
-import { parseRequest } from '#shared/wire/errors/validation-error.ts';
-import { z } from 'zod';
 import type { Config } from '#functions/config.ts';
 import { toLowerUuid } from '#shared/uuid.ts';
-import { EVENT_HEADERS } from '#functions/chat/http/headers.ts';
+import { noBody, userRoute, type RouteDependencies } from '#functions/chat/route.ts';
+import { sendStored } from '#functions/chat/turns/send/send-stored.ts';
 import { DISCONNECT_HEADERS, stopsOnDisconnect } from '#functions/chat/turns/stream/leaving.ts';
-import { noBody, userRoute, type Reply, type RouteDependencies } from '#functions/chat/route.ts';
-import type { Completion } from './completion.ts';
-import { completionBody, completionText, untilFirstWord } from './completion-events.ts';
-import { looseCompletion } from './loose-completion.ts';
-import { retrieveCompletion } from './retrieve-completion.ts';
-import { stopWhenLeft } from './stop-when-left.ts';
-import { storedCompletion } from './stored-completion.ts';
-
-const HEADER = 'x-conversation-id';
-const headerSchema = z.object({ 'X-Conversation-Id': conversationIdSchema });
-
-/** The conversation that a request names, in its body or else its header. Throws BAD_FIELD. */
-function namedConversation(
-  metadata: { conversation_id?: string | undefined } | null | undefined,
-  header: (name: string) => string | undefined,
-): string | undefined {
-  const named = header(HEADER);
-  if (metadata?.conversation_id !== undefined || named === undefined)
-    return metadata?.conversation_id;
-  return parseRequest(headerSchema, { 'X-Conversation-Id': named })['X-Conversation-Id'];
-}
-
-async function streamOf(
-  dependencies: RouteDependencies,
-  given: Completion,
-  asked: { includeUsage: boolean; header: (name: string) => string | undefined; left: AbortSignal },
-): Promise<Reply> {
-  const { clock, heartbeatMs, docsUrl } = dependencies;
-  const { includeUsage } = asked;
-  const { completion, settled } = stopWhenLeft(dependencies, given, asked);
-  await untilFirstWord(completion, { clock, waitMs: heartbeatMs });
-  const { recap } = completion;
-  return {
-    kind: 'stream',
-    headers: { ...EVENT_HEADERS, ...(recap && { 'x-turn-id': recap.turnId }) },
-    text: ({ left, takeOn }) => {
-      takeOn(settled);
-      return completionText(completion, { clock, heartbeatMs, docsUrl, left, includeUsage });
-    },
-    work: completion.result,
-  };
-}
+import { readOwnTurn } from '#functions/chat/turns/stream/read-turn.ts';
+import { toAnswer, streamAnswer } from '../translation/answer.ts';
+import { completionBody, completionText, type Completion } from './completion.ts';
+import { answerCompletion } from './request.ts';
 
 export const chatCompletionsRoute = userRoute({
   operation: 'openAiChatCompletions',
   method: 'POST',
   path: '/v1/openai/chat/completions',
   summary:
-    'For clients of OpenAI’s chat completions. With `metadata.conversation_id` or the header `X-Conversation-Id` the last message is sent to that conversation, or messages of tools at the end answer its open calls; without, nothing is stored.',
+    'For clients of OpenAI’s chat completions. The last message is sent to the conversation of `metadata.conversation_id` or of the header `X-Conversation-Id`, or messages of tools at the end answer its open calls.',
   params: noQuery,
   query: z.object({}),
   body: chatCompletionBody,
@@ -75,8 +38,7 @@ export const chatCompletionsRoute = userRoute({
   media: ['application/json', 'text/event-stream'],
   requestHeaders: {
     ...DISCONNECT_HEADERS,
-    'X-Conversation-Id':
-      'The conversation, where `metadata` cannot be set; without one nothing is stored.',
+    'X-Conversation-Id': 'The conversation, where `metadata` cannot be set.',
     'Idempotency-Key': 'Names the message: the same key again is the same message.',
   },
   errors: [
@@ -99,30 +61,67 @@ export const chatCompletionsRoute = userRoute({
     metadata: { conversation_id: '0190a5d4-6b0d-7c52-8f4e-1a2b3c4d5e6f' },
   },
   format: 'openai',
-  handle: async (dependencies, { caller, body, header, requestId, left }) => {
+  handle: async (dependencies, { caller, body, header, left }) => {
     // Refuses an unknown wish before anything is stored, also where no answer could go on.
-    stopsOnDisconnect(header);
-    const named = namedConversation(body.metadata, header);
-    const conversationId = named && toLowerUuid(named);
-    const completion =
-      conversationId === undefined
-        ? await looseCompletion(dependencies, { caller, body, requestId })
-        : await storedCompletion(dependencies, { caller, conversationId, body, header });
-    completion.subscribe?.(left);
+    const stops = stopsOnDisconnect(header);
+    const completion = await answerCompletion(dependencies, { caller, body, header });
+    const { ignored, answer: given } = completion;
+    given.subscribe(left);
+    const includeUsage = body.stream_options?.include_usage === true;
     if (body.stream === true)
-      return streamOf(dependencies, completion, {
-        includeUsage: body.stream_options?.include_usage === true,
-        header,
+      return streamAnswer(dependencies, given, {
         left,
+        stops,
+        text: (answer, options) =>
+          completionText({ answer, ignored }, { ...options, includeUsage }),
       });
-    const { recap } = completion;
     return {
       kind: 'json',
-      ...(recap && { headers: { 'x-turn-id': recap.turnId } }),
+      headers: { 'x-turn-id': given.recap.turnId },
       body: await completionBody(completion),
     };
   },
 });
+
+/** `chatcmpl-{conversationId}-{turnId}`, as an answer is called. */
+const STORED_ID = /^chatcmpl-([0-9a-f-]{36})-(t_\d+)$/i;
+
+const notStored = () =>
+  new AppError({
+    status: 'NOT_FOUND',
+    reason: 'COMPLETION_NOT_FOUND',
+    message: 'a completion that is not stored was asked for',
+    publicMessage:
+      'There is no such completion. The id of one is `chatcmpl-{conversationId}-{turnId}`.',
+  });
+
+/** A completion that was given before, as it stands now. Throws COMPLETION_NOT_FOUND, NOT_FOUND, TURN_NOT_FOUND. */
+async function readCompletion(
+  dependencies: RouteDependencies,
+  { caller, id }: { caller: Caller; id: string },
+): Promise<Completion> {
+  const [, named, turnId] = STORED_ID.exec(id) ?? [];
+  if (named === undefined || turnId === undefined) throw notStored();
+  const conversationId = toLowerUuid(named);
+  const { own, turn } = await readOwnTurn(dependencies, { caller, conversationId, turnId });
+  const { sendMessage } = dependencies;
+  const handle = await sendStored(dependencies, {
+    caller,
+    conversationId,
+    locale: undefined,
+    cursor: undefined,
+    isReader: true,
+    turn: turn.value,
+    sendMessage,
+  });
+  const conversation = own.conversation.value;
+  const { seq, contents, rounds } = turn.value;
+  // All answers of a turn have one id: it names the newest of them.
+  const answered = findCalls(contents)
+    .filter(({ index, response }) => response && rounds?.app.includes(index))
+    .map(({ index }) => callId(seq, index));
+  return { answer: toAnswer(dependencies, { handle, conversation, answered }), ignored: [] };
+}
 
 const noSuchModel = (model: string, known: readonly string[]) =>
   new AppError({
@@ -140,7 +139,7 @@ export const retrieveCompletionRoute = userRoute({
   },
   method: 'GET',
   path: '/v1/openai/chat/completions/{completionId}',
-  summary: 'For clients of OpenAI: a completion with a conversation, as it stands now.',
+  summary: 'For clients of OpenAI: a completion that was given before, as it stands now.',
   params: z.object({ completionId: z.string().min(1).max(256) }),
   query: z.object({}),
   body: noBody,
@@ -150,7 +149,7 @@ export const retrieveCompletionRoute = userRoute({
   format: 'openai',
   handle: async (dependencies, { caller, params: { completionId: id } }) => ({
     kind: 'json',
-    body: await completionBody(await retrieveCompletion(dependencies, { caller, id })),
+    body: await completionBody(await readCompletion(dependencies, { caller, id })),
   }),
 });
 

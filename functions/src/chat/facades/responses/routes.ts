@@ -1,66 +1,59 @@
 import { z } from 'zod';
+import { answerId, turnId } from '#shared/conversation/documents/paths.ts';
 import {
   createResponseBody,
+  inputItemsQuery,
   responseParams,
   retrieveResponseQuery,
 } from '#shared/wire/facades/responses/request.ts';
-import { responseResource } from '#shared/wire/facades/responses/response.ts';
+import {
+  deletedResponse,
+  inputItemList,
+  responseResource,
+  type ResponseResource,
+} from '#shared/wire/facades/responses/response.ts';
 import { noQuery } from '#shared/wire/queries.ts';
-import { EVENT_HEADERS } from '#functions/chat/http/headers.ts';
+import { deleteMessage } from '#functions/chat/conversations/erase/delete-message.ts';
+import { noBody, userRoute, type RouteDependencies } from '#functions/chat/route.ts';
+import { cancelTurn } from '#functions/chat/turns/finish/cancel-turn.ts';
 import { DISCONNECT_HEADERS, stopsOnDisconnect } from '#functions/chat/turns/stream/leaving.ts';
-import { noBody, userRoute, type Reply, type RouteDependencies } from '#functions/chat/route.ts';
-import { untilFirstWord } from '../openai/completion-events.ts';
-import { stopWhenLeft } from '../openai/stop-when-left.ts';
-import { addresses, OF_CREATED, STORED_ERRORS } from './declared.ts';
-import { createResponse } from './create-response.ts';
-import type { Answering } from './response-events.ts';
-import { responseBody, responseText } from './response-text.ts';
-import { readStoredResponse, storedAnswering, storedResponse } from './stored-response.ts';
+import { toTurnError } from '#functions/chat/turns/stream/turn-failure.ts';
+import { streamAnswer } from '../translation/answer.ts';
+import { answerResponse } from './request.ts';
+import {
+  beginResponse,
+  failedResponse,
+  frameOfNumber,
+  responseBody,
+  responseText,
+  storedRequest,
+  type Responding,
+} from './response.ts';
+import {
+  hasEnded,
+  readStoredResponse,
+  storedAnswer,
+  toInputItems,
+  type StoredResponse,
+} from './stored-response.ts';
 
-const headersOf = ({ completion: { recap } }: Answering): Record<string, string> =>
-  recap ? { 'x-turn-id': recap.turnId } : {};
+/** Where the Responses API is served: OpenAI's clients take a base address, others this one. */
+const addresses = (path: string) => ({
+  path: `/v1/openai/responses${path}`,
+  aliases: [`/v1/responses${path}`],
+});
 
-function streamOf(
-  { clock, heartbeatMs, docsUrl }: RouteDependencies,
-  answering: Answering,
-  {
-    after,
-    work,
-    settled = Promise.resolve(),
-  }: { after: number | undefined; work: Promise<unknown>; settled?: Promise<void> },
-): Reply {
-  return {
-    kind: 'stream',
-    headers: { ...EVENT_HEADERS, ...headersOf(answering) },
-    text: ({ left, takeOn }) => {
-      takeOn(settled);
-      return responseText(answering, { clock, heartbeatMs, docsUrl, left, after });
-    },
-    work,
-  };
-}
+const STORED_ERRORS = ['RESPONSE_NOT_FOUND', 'CONVERSATION_NOT_FOUND', 'TURN_NOT_FOUND'] as const;
 
-const ANSWER_ERRORS = [
-  'TEXT_TOO_LONG',
-  'CONVERSATION_NOT_FOUND',
-  'RESPONSE_NOT_FOUND',
-  'MESSAGE_NOT_FOUND',
-  'USER_DAILY_CREATIONS',
-  'ANONYMOUS_LIMIT',
-  'ANSWER_RESTARTED',
-  'FIELD_NOT_WRITABLE',
-  'TOOL_NAME_TAKEN',
-  'TOOL_CALL_NOT_FOUND',
-  'TOOL_RESULT_CONFLICT',
-  'FORK_TOO_LARGE',
-] as const;
+/** What an answer is found by. */
+const OF_CREATED = { createResponse: { parameters: { responseId: '$response.body#/id' } } };
 
 export const createResponseRoute = userRoute({
   operation: 'createResponse',
   method: 'POST',
   ...addresses(''),
   summary:
-    'For clients of OpenAI’s Responses API. A message begins a conversation, or goes on in the one of `conversation` or `previous_response_id`; a whole dialogue, and `store: false`, is answered without storing it.',
+    'For clients of OpenAI’s Responses API. A message begins a conversation, or goes on in the one of `conversation` or `previous_response_id`; outputs of calls go to the turn that waits for them.',
   params: noQuery,
   query: z.object({}),
   body: createResponseBody,
@@ -71,36 +64,66 @@ export const createResponseRoute = userRoute({
     ...DISCONNECT_HEADERS,
     'Idempotency-Key': 'Names the message: the same key again is the same message.',
   },
-  errors: ANSWER_ERRORS,
+  errors: [
+    'TEXT_TOO_LONG',
+    'CONVERSATION_NOT_FOUND',
+    'RESPONSE_NOT_FOUND',
+    'MESSAGE_NOT_FOUND',
+    'USER_DAILY_CREATIONS',
+    'ANONYMOUS_LIMIT',
+    'ANSWER_RESTARTED',
+    'FIELD_NOT_WRITABLE',
+    'TOOL_NAME_TAKEN',
+    'TOOL_CALL_NOT_FOUND',
+    'TOOL_RESULT_CONFLICT',
+    'FORK_TOO_LARGE',
+  ],
   example: { model: 'recap', input: 'What did we decide about the boat?' },
   format: 'openai',
-  handle: async (dependencies, { caller, body, header, requestId, left }) => {
+  handle: async (dependencies, { caller, body, header, left }) => {
     // Refuses an unknown wish before anything is stored, also where no answer could go on.
-    stopsOnDisconnect(header);
-    const { clock, heartbeatMs } = dependencies;
-    const answering = await createResponse(dependencies, { caller, body, header, requestId });
-    const { completion } = answering;
-    completion.subscribe?.(left);
-    if (body.stream === true) {
-      const watched =
-        body.background === true
-          ? { completion, settled: Promise.resolve() }
-          : stopWhenLeft(dependencies, completion, { header, left });
-      await untilFirstWord(completion, { clock, waitMs: heartbeatMs });
-      const { settled } = watched;
-      return streamOf(
-        dependencies,
-        { ...answering, completion: watched.completion },
-        { after: undefined, work: completion.result, settled },
-      );
-    }
+    const stops = stopsOnDisconnect(header) && body.background !== true;
+    const { answer, ...told } = await answerResponse(dependencies, { caller, body, header });
+    answer.subscribe(left);
+    if (body.stream === true)
+      return streamAnswer(dependencies, answer, {
+        left,
+        stops,
+        text: (watched, options) => responseText(beginResponse(watched, body, told), options),
+      });
     return {
       kind: 'json',
-      headers: headersOf(answering),
-      body: await responseBody(answering, { clock }),
+      headers: { 'x-turn-id': answer.recap.turnId },
+      body: await responseBody(beginResponse(answer, body, told)),
     };
   },
 });
+
+/** A stored response with the events behind number `after`; undefined: all of it. */
+function respondingOf(
+  dependencies: RouteDependencies,
+  stored: StoredResponse,
+  after?: number,
+): Responding {
+  const cursor = after === undefined ? undefined : frameOfNumber(after);
+  const answer = storedAnswer(dependencies, stored, cursor);
+  const { answeredCalls } = stored.place;
+  const asked = storedRequest(stored.own.conversation.value);
+  return beginResponse(answer, asked, { answeredCalls, ignored: [] });
+}
+
+/** A stored response as it stands now: queued and running ones without their output. */
+async function storedResponse(
+  dependencies: RouteDependencies,
+  stored: StoredResponse,
+): Promise<ResponseResource> {
+  const { turn } = stored;
+  const responding = respondingOf(dependencies, stored);
+  if (!hasEnded(stored))
+    return { ...responding.response, status: turn.state === 'queued' ? 'queued' : 'in_progress' };
+  const error = turn.state === 'failed' && toTurnError(turn);
+  return error ? failedResponse(responding, error, dependencies.docsUrl) : responseBody(responding);
+}
 
 export const retrieveResponseRoute = userRoute({
   operation: 'retrieveResponse',
@@ -116,13 +139,84 @@ export const retrieveResponseRoute = userRoute({
   media: ['application/json', 'text/event-stream'],
   errors: [...STORED_ERRORS, 'STREAM_EXPIRED'],
   format: 'openai',
-  handle: async (dependencies, { caller, params, query }) => {
-    const read = await readStoredResponse(dependencies, { caller, id: params.responseId });
-    const stored = { ...read, caller };
+  handle: async (dependencies, { caller, params, query, left }) => {
+    const stored = await readStoredResponse(dependencies, { caller, id: params.responseId });
     if (query.stream !== true)
       return { kind: 'json', body: await storedResponse(dependencies, stored) };
     const after = query.starting_after;
-    const answering = storedAnswering(dependencies, stored, after);
-    return streamOf(dependencies, answering, { after, work: Promise.resolve() });
+    const { answer, ...begun } = respondingOf(dependencies, stored, after);
+    return streamAnswer(dependencies, answer, {
+      left,
+      stops: false,
+      text: (watched, options) =>
+        responseText({ answer: watched, ...begun }, { ...options, after }),
+    });
+  },
+});
+
+export const cancelResponseRoute = userRoute({
+  operation: 'cancelResponse',
+  follows: OF_CREATED,
+  method: 'POST',
+  ...addresses('/{responseId}/cancel'),
+  summary: 'Stops a response; what was said so far stays.',
+  params: responseParams,
+  query: noQuery,
+  body: z.unknown(),
+  response: responseResource,
+  statuses: [200],
+  errors: [...STORED_ERRORS, 'TURN_FINISHED', 'CONVERSATION_BUSY'],
+  format: 'openai',
+  handle: async (dependencies, { caller, params: { responseId: id } }) => {
+    const { place } = await readStoredResponse(dependencies, { caller, id });
+    const { conversationId, seq } = place;
+    await cancelTurn(dependencies, { caller, conversationId, turnId: turnId(seq) });
+    const stored = await readStoredResponse(dependencies, { caller, id });
+    return { kind: 'json', body: await storedResponse(dependencies, stored) };
+  },
+});
+
+export const listInputItemsRoute = userRoute({
+  operation: 'listResponseInputItems',
+  follows: OF_CREATED,
+  method: 'GET',
+  ...addresses('/{responseId}/input_items'),
+  summary: 'What a stored response answers: the message, or what tools gave. One page holds all.',
+  params: responseParams,
+  query: inputItemsQuery,
+  body: noBody,
+  response: inputItemList,
+  statuses: [200],
+  errors: STORED_ERRORS,
+  format: 'openai',
+  handle: async (dependencies, { caller, params, query }) => {
+    const all = toInputItems(
+      await readStoredResponse(dependencies, { caller, id: params.responseId }),
+    );
+    const ordered = query.order === 'asc' ? all : all.toReversed();
+    const data = ordered.slice(ordered.findIndex(({ id }) => id === query.after) + 1);
+    const page = { first_id: data.at(0)?.id ?? '', last_id: data.at(-1)?.id ?? '' };
+    return { kind: 'json', body: { object: 'list', data, ...page, has_more: false } };
+  },
+});
+
+export const deleteResponseRoute = userRoute({
+  operation: 'deleteResponse',
+  follows: OF_CREATED,
+  method: 'DELETE',
+  ...addresses('/{responseId}'),
+  summary: 'Erases the answer that a response is part of, from transcript and context.',
+  params: responseParams,
+  query: noQuery,
+  body: z.unknown(),
+  response: deletedResponse,
+  statuses: [200],
+  errors: [...STORED_ERRORS, 'MESSAGE_NOT_FOUND', 'TURN_IN_PROGRESS', 'CONVERSATION_BUSY'],
+  format: 'openai',
+  handle: async (dependencies, { caller, params: { responseId: id } }) => {
+    const { place } = await readStoredResponse(dependencies, { caller, id });
+    const { conversationId, seq } = place;
+    await deleteMessage(dependencies, { caller, conversationId, messageId: answerId(seq) });
+    return { kind: 'json', body: { id, object: 'response', deleted: true } };
   },
 });

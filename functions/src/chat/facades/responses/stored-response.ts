@@ -1,37 +1,70 @@
-import { contentText } from '#shared/conversation/documents/content.ts';
-import { callId, findCalls, type ToolCall } from '#shared/conversation/context/tool-calls.ts';
-import { waitingCalls } from '#shared/conversation/context/tool-results.ts';
+import { callId, findCalls } from '#shared/conversation/context/tool-calls.ts';
 import { turnId } from '#shared/conversation/documents/paths.ts';
-import { urlCitations } from '#shared/grounding/url-citations.ts';
 import { isResting, type Turn } from '#shared/conversation/documents/turn.ts';
+import { AppError } from '#shared/errors.ts';
+import { singleLineJson } from '#shared/json-text.ts';
 import type { Caller } from '#shared/ports/ports.ts';
-import type { OpenAiToolCall } from '#shared/wire/facades/openai.ts';
-import type { ResponseResource } from '#shared/wire/facades/responses/response.ts';
 import { cursorPlace } from '#shared/wire/frame-ids.ts';
-import type { StreamFrame } from '#shared/wire/resources/streams.ts';
+import { toOutputParts } from '#shared/wire/resources/message-parts.ts';
 import type { OwnConversation } from '#functions/chat/conversations/own-conversation.ts';
 import type { RouteDependencies } from '#functions/chat/route.ts';
-import { ignoreRejection } from '#functions/lib/promises.ts';
 import { readOwnTurn } from '#functions/chat/turns/stream/read-turn.ts';
 import { streamTurn } from '#functions/chat/turns/stream/stream-turn.ts';
 import { toTurnError } from '#functions/chat/turns/stream/turn-failure.ts';
-import { openAiErrorReply } from '../openai/error-reply.ts';
-import { framesAfterCalls, usageAfterCall } from '../openai/rest-of-answer.ts';
-import type { Completion, CompletionResult } from '../openai/completion.ts';
-import { responseBody } from './response-text.ts';
-import { badInput } from './bad-input.ts';
-import { frameOfNumber, type Answering } from './response-events.ts';
-import {
-  messageItemId,
-  responseId,
-  responseNotFound,
-  storedCallId,
-  toResponsePlace,
-  type ResponsePlace,
-} from './response-id.ts';
-import { begunResponse, storedEcho } from './response-resource.ts';
+import { framesOfStep, readStep, type Answer, type AnswerStep } from '../translation/answer.ts';
+import { badField } from '../translation/wish.ts';
+
+/*
+ * Ids of responses and of their items name where they stand: conversation, turn, and how many calls of the turn were
+ * answered before. So they are found without an index, for ever.
+ */
+
+const UUID = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}';
+const RESPONSE = new RegExp(`^resp_(${UUID})_t_([1-9]\\d{0,9})(?:_c([1-9]\\d{0,5}))?$`, 'i');
+const CALL = new RegExp(`^call_(${UUID})_(t_[1-9]\\d{0,9}_c\\d{1,6})$`, 'i');
+
+/** A response: one answer of the model, or what it says after calls were answered. */
+export interface ResponsePlace {
+  conversationId: string;
+  seq: number;
+  /** Calls of the turn that were answered before it; 0: it is the beginning of the answer. */
+  answeredCalls: number;
+}
+
+/** The id of a response without its prefix. */
+export const placeText = ({ conversationId, seq, answeredCalls }: ResponsePlace): string =>
+  `${conversationId}_t_${seq}${answeredCalls > 0 ? `_c${answeredCalls}` : ''}`;
+
+/** A call as the wire names it (`t_1_c0`), with its conversation. */
+export const storedCallId = (conversationId: string, id: string) => `call_${conversationId}_${id}`;
+
+/** Conversation and call of a call id; undefined for an id of another server. */
+export function findStoredCall(id: string): { conversationId: string; callId: string } | undefined {
+  const [, conversationId, call] = CALL.exec(id) ?? [];
+  return conversationId === undefined || call === undefined
+    ? undefined
+    : { conversationId, callId: call };
+}
+
+const responseNotFound = (field: string) =>
+  new AppError({
+    status: 'NOT_FOUND',
+    reason: 'RESPONSE_NOT_FOUND',
+    message: 'a response was asked for by an id that none has',
+    publicMessage:
+      'There is no response under this id. Take the `id` of a response of this server.',
+    metadata: { field },
+  });
+
+/** The place that an id in `field` names. Throws RESPONSE_NOT_FOUND for any other text. */
+export function toResponsePlace(id: string, field: string): ResponsePlace {
+  const [, conversationId, seq, answered = '0'] = RESPONSE.exec(id) ?? [];
+  if (conversationId === undefined) throw responseNotFound(field);
+  return { conversationId, seq: Number(seq), answeredCalls: Number(answered) };
+}
 
 export interface StoredResponse {
+  caller: Caller;
   place: ResponsePlace;
   own: OwnConversation;
   turn: Turn;
@@ -48,175 +81,96 @@ export async function readStoredResponse(
   const { own, turn } = await readOwnTurn(dependencies, read);
   if (place.answeredCalls > findCalls(turn.value.contents).length)
     throw responseNotFound('response_id');
-  return { place, own, turn: turn.value };
+  return { caller, place, own, turn: turn.value };
 }
 
-/** What one response of a turn said and called: what stands behind the calls that it answers, up to the next ones. */
-function findStep(
-  turn: Turn,
-  answeredCalls: number,
-): { result: CompletionResult; isPassed: boolean } {
-  const { contents, finishReason, grounding } = turn;
-  const calls = findCalls(contents);
-  let before = 0;
-  let rounds = 0;
-  let said = '';
-  let from = 0;
-  const resultOf = (toolCalls: readonly OpenAiToolCall[], taken = turn.usage): CompletionResult => {
-    const usage = usageAfterCall({ ...turn, usage: taken }, answeredCalls - 1);
-    const text = said.slice(from);
-    const citations = urlCitations(grounding, { text, from });
-    return { text, toolCalls, finishReason, usage, citations };
-  };
-  for (const content of contents) {
-    if (content.role !== 'model') continue;
-    if (before < answeredCalls) from = said.length + contentText(content).length;
-    said += contentText(content);
-    const first = before;
-    before += content.parts.filter(({ functionCall }) => functionCall !== undefined).length;
-    const asked = calls
-      .slice(first, before)
-      .filter(({ index }) => index >= answeredCalls && turn.rounds?.app.includes(index) === true);
-    if (before > first) rounds += 1;
-    if (asked.length === 0) continue;
-    const told = asked.map((call) => openAiCall(turn, call));
-    const isPassed = asked.every(({ response }) => response !== undefined);
-    return { result: resultOf(told, turn.rounds?.usages?.[rounds - 1]), isPassed };
-  }
-  return { result: resultOf([]), isPassed: false };
-}
+/** Whether a response has ended, or stands until the app has done something. */
+export const hasEnded = ({ place, turn }: StoredResponse): boolean =>
+  isResting(turn.state) || readStep(turn, place.answeredCalls).isPassed;
 
-const openAiCall = ({ seq }: Turn, { index, name, args }: ToolCall): OpenAiToolCall => ({
-  id: callId(seq, index),
-  type: 'function',
-  function: { name, arguments: JSON.stringify(args) },
-});
-
-/** Throws BAD_FIELD for a number of an attempt at the answer that another one has taken the place of. */
-function refuseEarlierAttempt({ attempt }: Turn, after: number): void {
-  const frame = frameOfNumber(after);
-  if (frame === 0 || cursorPlace(frame, attempt) !== 'before') return;
-  throw badInput(
-    'starting_after',
-    'The answer was begun anew after the events that you have. Ask again without `starting_after`, and drop what you have.',
-  );
-}
-
-/** Calls of the server that wait for the user, and not for the app. */
-function toldOf(turn: Turn): Answering['told'] {
-  const approvals = waitingCalls(turn)
-    .filter(({ index }) => turn.rounds?.app.includes(index) !== true)
-    .map(({ index, name }) => ({ callId: callId(turn.seq, index), toolName: name }));
-  return approvals.length === 0 ? {} : { approvals };
-}
-
-async function* noFrames(): AsyncGenerator<StreamFrame> {
-  // It has ended, and is told at once.
-}
-
-/** The frames of a response that may still be running; `result` is read when they have ended. */
-function runningCompletion(
-  dependencies: RouteDependencies,
-  stored: StoredResponse & { caller: Caller; cursor: number | undefined },
-  known: Omit<Completion, 'frames' | 'result'>,
-): Completion {
-  const { own, turn, place, caller, cursor } = stored;
-  const { promise, resolve, reject } = Promise.withResolvers<CompletionResult>();
-  const answered = Array.from({ length: place.answeredCalls }, (_, index) =>
-    callId(turn.seq, index),
-  );
-  async function* frames(left?: AbortSignal): AsyncGenerator<StreamFrame> {
-    try {
-      const reader = { caller, turn, cursor, locale: undefined };
-      const { sendMessage } = dependencies;
-      const read = await streamTurn(dependencies, own, { ...reader, sendMessage });
-      if (read) yield* framesAfterCalls(read(left ? { left } : {}), answered);
-      const id = responseId(place);
-      const ended = await readStoredResponse(dependencies, { caller, id });
-      const error = toTurnError(ended.turn);
-      if (error) throw error;
-      resolve(findStep(ended.turn, place.answeredCalls).result);
-    } catch (error) {
-      reject(error);
-      throw error;
-    }
-  }
-  return { ...known, frames, result: ignoreRejection(promise) };
+/** What a stored response says. Throws what its turn failed with. */
+function storedStep({ place, turn }: StoredResponse): AnswerStep {
+  const step = readStep(turn, place.answeredCalls);
+  const error = step.isPassed ? undefined : toTurnError(turn);
+  if (error) throw error;
+  return step;
 }
 
 /**
- * A stored response as its events tell it. `after`: the client has the events up to this number, so the frames are read
- * one by one. Throws STREAM_EXPIRED where they are gone.
+ * A stored response as an answer. `cursor`: the client has its frames up to this one, so those behind it are read one by
+ * one. Throws BAD_FIELD for a cursor in an attempt at the answer that another one has taken the place of; reading throws
+ * STREAM_EXPIRED where the frames are gone.
  */
-export function storedAnswering(
+export function storedAnswer(
   dependencies: RouteDependencies,
-  stored: StoredResponse & { caller: Caller },
-  after: number | undefined,
-): Answering {
-  const { own, turn, place } = stored;
-  if (after !== undefined) refuseEarlierAttempt(turn, after);
+  stored: StoredResponse,
+  cursor: number | undefined,
+): Answer {
+  const { caller, own, turn, place } = stored;
   const conversation = own.conversation.value;
-  const { conversationId } = own;
-  const recap = {
-    conversationId,
-    turnId: turnId(turn.seq),
-    generation: conversation.generation,
-  };
-  const created = Math.floor(turn.createTime.getTime() / 1_000);
-  const model = turn.model ?? conversation.model ?? dependencies.config.MODEL;
-  const known = { id: responseId(place), created, model, recap, ignored: [] };
-  const { result, isPassed } = findStep(turn, place.answeredCalls);
-  const isTold = isPassed || (isResting(turn.state) && after === undefined);
-  const completion: Completion = isTold
-    ? { ...known, frames: noFrames, result: ignoreRejection(endedResult(turn, result, isPassed)) }
-    : runningCompletion(
-        dependencies,
-        { ...stored, cursor: after === undefined ? undefined : 0 },
-        known,
-      );
+  const { conversationId, seq, answeredCalls } = place;
+  if (cursor !== undefined && cursor > 0 && cursorPlace(cursor, turn.attempt) === 'before')
+    throw badField(
+      'starting_after',
+      'The answer was begun anew after the events that you have. Ask again without `starting_after`, and drop what you have.',
+    );
+  const answered = Array.from({ length: answeredCalls }, (_, index) => callId(seq, index));
   return {
-    completion,
-    response: begunResponse(storedEcho(conversation), {
-      id: known.id,
-      created_at: created,
-      model,
-      recap,
-      ignored: [],
-    }),
-    messageId: messageItemId(place),
-    nameCall: (id) => storedCallId(conversationId, id),
-    told: toldOf(turn),
-    after: [],
+    recap: { conversationId, turnId: turnId(seq), generation: conversation.generation },
+    created: Math.floor(turn.createTime.getTime() / 1_000),
+    model: turn.model ?? conversation.model ?? dependencies.config.MODEL,
+    async *frames(left) {
+      const { sendMessage } = dependencies;
+      // From the beginning: events are numbered by frames, and the words before a restart have to be known.
+      const from = cursor === undefined ? undefined : 0;
+      const reader = { caller, turn, cursor: from, locale: undefined, sendMessage };
+      const read = await streamTurn(dependencies, own, reader);
+      if (read) yield* framesOfStep(read(left ? { left } : {}), answered);
+    },
+    subscribe: () => undefined,
+    step: async () => {
+      const id = `resp_${placeText(place)}`;
+      const now = hasEnded(stored)
+        ? stored
+        : await readStoredResponse(dependencies, { caller, id });
+      return storedStep(now);
+    },
+    work: Promise.resolve(),
   };
 }
 
-async function endedResult(
-  turn: Turn,
-  result: CompletionResult,
-  isPassed: boolean,
-): Promise<CompletionResult> {
-  const error = isPassed ? undefined : toTurnError(turn);
-  if (error) throw error;
-  return Promise.resolve(result);
+/** What the user said, in the words of the protocol. */
+const messageContent = ({ seq, user }: Turn): object[] =>
+  toOutputParts(seq, [user]).flatMap((part): object[] => {
+    if (part.type === 'text') return [{ type: 'input_text', text: part.text }];
+    if (part.type !== 'file') return [];
+    const { uploadId, data, url, mediaType = '' } = part;
+    if (uploadId !== undefined) return [{ type: 'input_file', file_id: uploadId }];
+    const address = data === undefined ? url : `data:${mediaType};base64,${data}`;
+    return mediaType.startsWith('image/')
+      ? [{ type: 'input_image', image_url: address, detail: 'auto' }]
+      : [{ type: 'input_file', file_url: address }];
+  });
+
+interface InputItem {
+  type: string;
+  id: string;
+  [field: string]: unknown;
 }
 
-/** A stored response as it stands now: queued and running ones without their output. */
-export async function storedResponse(
-  dependencies: RouteDependencies,
-  stored: StoredResponse & { caller: Caller },
-): Promise<ResponseResource> {
-  const { turn, place } = stored;
-  const answering = storedAnswering(dependencies, stored, undefined);
-  const { response } = answering;
-  if (findStep(turn, place.answeredCalls).isPassed || isResting(turn.state)) {
-    const error = toTurnError(turn);
-    if (error && turn.state === 'failed') {
-      const { code, message, param, type } = openAiErrorReply(error, dependencies.docsUrl).body
-        .error;
-      return { ...response, status: 'failed', error: { code, message, param, type } };
-    }
-    const endTime = turn.finishTime ?? turn.createTime;
-    return responseBody(answering, { clock: { now: () => endTime } });
+/** What a response answers: the user's message, or what the app gave to calls. The history is the conversation's. */
+export function toInputItems({ place, turn }: StoredResponse): InputItem[] {
+  const { conversationId, answeredCalls } = place;
+  const status = 'completed';
+  if (answeredCalls === 0) {
+    const message = { type: 'message', id: `msg_${placeText(place)}_in`, role: 'user', status };
+    return [{ ...message, content: messageContent(turn) }];
   }
-  return { ...response, status: turn.state === 'queued' ? 'queued' : 'in_progress' };
+  return findCalls(turn.contents).flatMap(({ index, response }) => {
+    const isGiven = index < answeredCalls && turn.rounds?.app.includes(index) === true;
+    if (!isGiven || response === undefined) return [];
+    const id = storedCallId(conversationId, callId(turn.seq, index));
+    const output = singleLineJson(response);
+    return [{ type: 'function_call_output', id: `fco_${id}`, call_id: id, output, status }];
+  });
 }

@@ -1,6 +1,5 @@
 import {
   choicesToLeaveOut,
-  filesIn,
   filesOfTurns,
   mayBeForFile,
   namedParts,
@@ -105,28 +104,4 @@ export async function askWithoutDeadFiles(
     if (!mayLackFile(next)) return { ...next, leftOutFiles };
   }
   return { ...first, error: refusedMessageError(error, addressesInMessage(begun)) };
-}
-
-/**
- * The same for a dialogue that the client keeps: nobody is told what is left out, and it is sent again with the next
- * message. `earlier` counts the files in front of the newest message.
- */
-export async function askWithoutEarlierFiles(
-  { request, earlier }: { request: ModelRequest; earlier: number },
-  ask: (request: ModelRequest) => Promise<FittingAnswer>,
-): Promise<FittingAnswer> {
-  const answer = await ask(request);
-  const { error } = answer;
-  if (!error || !mayLackFile(answer)) return answer;
-  const files = filesIn(request.contents);
-  for (const choice of choicesToLeaveOut(files.slice(0, earlier))) {
-    const leftOut = new Set(choice);
-    const contents = request.contents.map((content) => withoutFiles(content, leftOut));
-    const next = await ask({ ...request, contents });
-    if (!mayLackFile(next)) return next;
-  }
-  const addresses = files
-    .slice(earlier)
-    .flatMap(({ fileData }) => (fileData ? [fileData.fileUri] : []));
-  return { ...answer, error: refusedMessageError(error, addresses) };
 }

@@ -9,7 +9,7 @@ import {
   type ModelsConfig,
 } from '#functions/models/models-in-use.ts';
 
-export type LongAnswerConfig = ModelsConfig & Pick<Config, 'routing'>;
+type LongAnswerConfig = ModelsConfig & Pick<Config, 'routing'>;
 
 /**
  * Throws BAD_FIELD (400) where more tokens are asked for than an answer of the model may have: the model would refuse

@@ -74,19 +74,6 @@ const shortenIt = (windowTokens: number) =>
   ` of the model's window of ${windowTokens}. Shorten it, or begin a new conversation.`;
 
 /**
- * Refuses a prompt that stands for itself and does not fit the window. `name` is for the log. Throws
- * CONTEXT_WINDOW_WILL_OVERFLOW with both figures.
- */
-export function refuseOverWindow(
-  name: string,
-  sizes: { requestTokens: number; windowTokens: number },
-): void {
-  const all = { ...sizes, contextTokens: 0 };
-  if (willOverflow(all))
-    throw overflowError(name, { ...all, advice: shortenIt(sizes.windowTokens) });
-}
-
-/**
  * Refuses a message that would not fit if there were nothing before it, so that nobody is interrupted, and
  * nothing waits, for what must fail. Throws CONTEXT_WINDOW_WILL_OVERFLOW with both figures.
  */

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import {
-  placeMessage,
+  placeByTexts,
   type RepeatedTurn,
   type ShownTurn,
   type TranscriptTurn,
-} from '#functions/chat/facades/openai/history-place.ts';
+} from '#functions/chat/facades/translation/place.ts';
 
 /** `yes/Done.` is a turn with its answer, `yes/` one without; `/Done.` shows the answer alone. */
 const read = (dialogue: string) =>
@@ -25,9 +25,15 @@ const stored = (dialogue: string): TranscriptTurn[] =>
     counts: answer !== '!',
   }));
 
-const place = (input: Partial<Parameters<typeof placeMessage>[0]>) => {
-  const options = { shown: [], turns: [], isWhole: false, isRetry: false, repeated: undefined };
-  const decided = placeMessage({ ...options, ...input });
+const place = (
+  input: Partial<Omit<Parameters<typeof placeByTexts>[0], 'shown'>> & {
+    shown: readonly ShownTurn[];
+    isWhole?: boolean;
+  },
+) => {
+  const { shown: turns, isWhole = false, ...given } = input;
+  const options = { turns: [], isRetry: false, repeated: undefined };
+  const decided = placeByTexts({ ...options, ...given, shown: { turns, isWhole } });
   return decided.kind === 'edit' ? decided.seq : decided.kind;
 };
 

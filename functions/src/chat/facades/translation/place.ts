@@ -6,6 +6,13 @@ export interface ShownTurn {
   answer: string;
 }
 
+/** What a client shows in front of the message that it sends. */
+export interface ShownHistory {
+  turns: readonly ShownTurn[];
+  /** It says that this is all there is, so that nothing in front is the very beginning. */
+  isWhole: boolean;
+}
+
 /** A turn that stands in the transcript. */
 export interface TranscriptTurn {
   seq: number;
@@ -26,7 +33,7 @@ export interface RepeatedTurn {
   hasJustEnded: boolean;
 }
 
-type MessagePlace =
+type TextPlace =
   /** It was sent before: it is the repeated turn's message. */
   | { kind: 'again' }
   /** After all that the server has. */
@@ -39,21 +46,27 @@ type MessagePlace =
 /** Turns of the client that are compared: a few tell the place, and what is older the client may have shortened. */
 const COMPARED = 3;
 
-/** What a client shows in front of the message that it sends. */
-export interface ShownHistory {
-  shown: readonly ShownTurn[];
-  /** It says that this is all there is, so that nothing in front is the very beginning. */
-  isWhole: boolean;
-}
-
-export const tellsPlace = ({ shown, isWhole }: ShownHistory): boolean =>
-  isWhole || shown.length > 0;
+export const tellsPlace = ({ turns, isWhole }: ShownHistory): boolean =>
+  isWhole || turns.length > 0;
 
 /** Whether the message is the first one of a user: a greeting may stand in front of it. */
-export const isFirstMessage = ({ shown, isWhole }: ShownHistory): boolean =>
-  isWhole && shown.every(({ user }) => user === undefined);
+export const isFirstMessage = ({ turns, isWhole }: ShownHistory): boolean =>
+  isWhole && turns.every(({ user }) => user === undefined);
 
-interface PlacedRequest extends ShownHistory {
+/** In place of what counts behind turn `seq`, or after all. */
+export function placeBehind(
+  seq: number,
+  standing: readonly Pick<TranscriptTurn, 'seq' | 'counts'>[],
+): { kind: 'append' } | { kind: 'edit'; seq: number } {
+  const behind = standing.filter((turn) => turn.seq > seq);
+  const [first] = behind;
+  return first && behind.some(({ counts }) => counts)
+    ? { kind: 'edit', seq: first.seq }
+    : { kind: 'append' };
+}
+
+interface PlacedRequest {
+  shown: ShownHistory;
   /** Those that stand, in order. */
   turns: readonly TranscriptTurn[];
   /** The client says that it sends the request again. */
@@ -76,9 +89,9 @@ function agrees({ user, answer }: ShownTurn, turn: TranscriptTurn): boolean {
   return user === turn.user && (answer === '' || answer === turn.answer);
 }
 
-/** Index of the newest turn that all agree up to; turns that failed may be shown or not. */
-function findPlace({ shown, turns: all }: PlacedRequest): number | undefined {
-  const compared = shown.slice(-COMPARED).toReversed().map(trimmed);
+/** The newest turn that all agree up to; turns that failed may be shown or not. */
+function findLastShown({ shown, turns: all }: PlacedRequest): number | undefined {
+  const compared = shown.turns.slice(-COMPARED).toReversed().map(trimmed);
   const turns = all.map(trimmed);
   const agreesUpTo = (end: number) => {
     let index = end;
@@ -93,36 +106,32 @@ function findPlace({ shown, turns: all }: PlacedRequest): number | undefined {
     }
     return true;
   };
-  const place = turns.findLastIndex((_, end) => agreesUpTo(end));
-  return place === -1 ? undefined : place;
+  return turns[turns.findLastIndex((_, end) => agreesUpTo(end))]?.seq;
 }
 
 /** Whether a request is that of the repeated turn once more: as long as the client does not show its answer. */
-function isSentAgain(request: PlacedRequest, place: number | undefined): boolean {
-  const { turns, isRetry, repeated } = request;
+function isSentAgain(
+  { shown, isRetry, repeated }: PlacedRequest,
+  lastShown: number | undefined,
+): boolean {
   if (!repeated) return false;
   const { seq, isOpen, isNewest, hasJustEnded } = repeated;
-  const tells = tellsPlace(request);
-  const showsAnswer = tells && place !== undefined && (turns[place]?.seq ?? 0) >= seq;
+  const showsAnswer = tellsPlace(shown) && lastShown !== undefined && lastShown >= seq;
   if (isOpen) return true;
   if (isRetry) return isNewest || (hasJustEnded && !showsAnswer);
-  return tells && isNewest && !showsAnswer && (place !== undefined || hasJustEnded);
+  return tellsPlace(shown) && isNewest && !showsAnswer && (lastShown !== undefined || hasJustEnded);
 }
 
 /**
- * Where the last message of a request goes. This protocol has no ids, so what stands in front of the message tells.
+ * Where the last message of a request goes whose protocol has no ids, so that what stands in front of the message tells.
  * The newest turn where both agree counts: what the server has behind it, the client has taken away. A window of the
  * newest messages agrees with the end, and so does a client that shows nothing. What is not known there takes nothing
  * away.
  */
-export function placeMessage(request: PlacedRequest): MessagePlace {
+export function placeByTexts(request: PlacedRequest): TextPlace {
   const { shown, turns } = request;
-  const place = isFirstMessage(request) ? -1 : findPlace(request);
-  if (isSentAgain(request, place)) return { kind: 'again' };
-  if (place === undefined) return { kind: shown.length === 0 ? 'append' : 'unknown' };
-  const behind = turns.slice(place + 1);
-  const [first] = behind;
-  return first && behind.some(({ counts }) => counts)
-    ? { kind: 'edit', seq: first.seq }
-    : { kind: 'append' };
+  const lastShown = isFirstMessage(shown) ? 0 : findLastShown(request);
+  if (isSentAgain(request, lastShown)) return { kind: 'again' };
+  if (lastShown === undefined) return { kind: shown.turns.length === 0 ? 'append' : 'unknown' };
+  return placeBehind(lastShown, turns);
 }

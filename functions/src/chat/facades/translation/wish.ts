@@ -1,0 +1,170 @@
+import { z } from 'zod';
+import type { Part } from '#shared/conversation/documents/content.ts';
+import { AppError } from '#shared/errors.ts';
+import type { AnswerOptions, Sampling, ToolChoice } from '#shared/models/answer-options.ts';
+import { mediaTypeOfAddress, readDataUrl } from '#shared/wire/data-url.ts';
+import { parseRequest } from '#shared/wire/errors/validation-error.ts';
+import { SYSTEM_INSTRUCTION_MAX_CHARACTERS } from '#shared/wire/limits.ts';
+import { refuseTooLong, toPart, type InputPart } from '#shared/wire/resources/message-parts.ts';
+import { toolsSchema } from '#shared/wire/resources/tools.ts';
+import type { Config } from '#functions/config.ts';
+import { isWritable } from '#functions/chat/conversations/writable-fields.ts';
+
+/* The values of a request of any façade in the words of the use cases. Errors name a field as its client does. */
+
+/** A request that cannot be served for one of its fields (BAD_FIELD, 400). */
+export const badField = (field: string, publicMessage: string): AppError =>
+  new AppError({
+    status: 'INVALID_ARGUMENT',
+    reason: 'BAD_FIELD',
+    message: `a request was refused for its ${field}`,
+    publicMessage,
+    metadata: { field },
+  });
+
+/** Fields of OpenAI's protocols that change nothing of what is said: who asks, where a provider bills and caches, the style. */
+const HARMLESS = new Set([
+  'user',
+  'safety_identifier',
+  'prompt_cache_key',
+  'prompt_cache_retention',
+  'prompt_cache_options',
+  'service_tier',
+  'store',
+  'stream_options',
+  'verbosity',
+]);
+
+/** Values of further fields that ask for what is done anyway, as JSON. */
+const AS_IT_IS: Readonly<Record<string, string>> = {
+  logprobs: 'false',
+  top_logprobs: '0',
+  presence_penalty: '0',
+  frequency_penalty: '0',
+  parallel_tool_calls: 'true',
+  modalities: '["text"]',
+  store: 'true',
+  verbosity: '"medium"',
+};
+
+const isEmpty = (value: unknown): boolean =>
+  value === null ||
+  value === undefined ||
+  (typeof value === 'object' && Object.keys(value).length === 0);
+
+/**
+ * Fields of a body that have no effect, for the answer to name. `heeded`: those that a façade knows. Throws BAD_FIELD for
+ * the first one that asks for something which is not done here.
+ */
+export function ignoredFields(body: object, heeded: ReadonlySet<string>): string[] {
+  const ignored: string[] = [];
+  for (const [field, value] of Object.entries(body)) {
+    if (heeded.has(field) || isEmpty(value) || JSON.stringify(value) === AS_IT_IS[field]) continue;
+    if (!HARMLESS.has(field))
+      throw badField(field, `\`${field}\` is not supported here. Leave it out.`);
+    ignored.push(field);
+  }
+  return ignored;
+}
+
+/** A file in its address, or behind an https one, whose end tells the type where `mediaType` does not. Throws BAD_FIELD. */
+export function fileAt(url: string, field: string, mediaType = mediaTypeOfAddress(url)): InputPart {
+  const data = readDataUrl(url);
+  if (data) return { type: 'file', ...data };
+  if (mediaType !== undefined) return { type: 'file', url, mediaType };
+  throw badField(
+    field,
+    `\`${field}\` must end as a file of a known type does, such as .png or .pdf. Send a data: URL in base64 instead.`,
+  );
+}
+
+/** What a user's message says, without empty texts. Throws BAD_FIELD where it says nothing, TEXT_TOO_LONG. */
+export function toParts(
+  { MAX_PART_BYTES, MAX_MESSAGE_BYTES }: Pick<Config, 'MAX_PART_BYTES' | 'MAX_MESSAGE_BYTES'>,
+  input: readonly InputPart[],
+  field: string,
+): Part[] {
+  const parts = input.filter((part) => part.type !== 'text' || part.text !== '');
+  if (parts.length === 0) throw badField(field, 'The last message says nothing.');
+  refuseTooLong(parts, { maxPartBytes: MAX_PART_BYTES, maxMessageBytes: MAX_MESSAGE_BYTES }, field);
+  return parts.map(toPart);
+}
+
+/**
+ * What a conversation keeps as its instruction; undefined where it is told none, or the deployment keeps that to itself.
+ * Throws BAD_FIELD where it is too long.
+ */
+export function toInstruction(
+  config: Pick<Config, 'CLIENT_WRITABLE'>,
+  texts: readonly string[],
+  field: string,
+): string | undefined {
+  if (!isWritable(config, 'systemInstruction')) return undefined;
+  const instruction = texts.filter((text) => text !== '').join('\n\n');
+  const max = SYSTEM_INSTRUCTION_MAX_CHARACTERS;
+  if (instruction.length > max)
+    throw badField(
+      field,
+      `\`${field}\`: an instruction may have at most ${max} characters. Shorten it.`,
+    );
+  return instruction === '' ? undefined : instruction;
+}
+
+export type ClientTools = z.infer<typeof toolsSchema>;
+
+const declared = z.object({ tools: toolsSchema });
+
+/** A function without parameters has none. */
+const NO_PARAMETERS = { type: 'object', properties: {} };
+
+/** A client's functions as tools of a conversation. Throws BAD_FIELD, which names the tool by its place. */
+export function toClientTools(
+  given: readonly {
+    name?: string | undefined;
+    description?: string | null | undefined;
+    parameters?: Record<string, unknown> | null | undefined;
+  }[],
+): ClientTools {
+  const tools = given.map(({ name, description, parameters }) => ({
+    name,
+    ...(typeof description === 'string' && { description }),
+    parameters: parameters ?? NO_PARAMETERS,
+  }));
+  return parseRequest(declared, { tools }).tools;
+}
+
+/** How a request wants to be answered; what is null or absent is as the conversation says. */
+interface AskedOptions {
+  temperature?: number | null | undefined;
+  topP?: number | null | undefined;
+  seed?: number | null | undefined;
+  stop?: string | readonly string[] | null | undefined;
+  effort?: 'none' | NonNullable<Sampling['thinkingLevel']> | null | undefined;
+  toolChoice?: 'auto' | ToolChoice | null | undefined;
+  /** Any JSON, or JSON as the schema has it. */
+  format?: 'text' | 'json_object' | 'json_schema' | undefined;
+  responseSchema?: AnswerOptions['responseSchema'];
+  maxOutputTokens?: number | null | undefined;
+}
+
+/** The same as the use case takes it; undefined: as the conversation says. */
+export function toAnswerOptions(asked: AskedOptions): AnswerOptions | undefined {
+  const { temperature, topP, seed, stop, effort, toolChoice, format } = asked;
+  const anyObject = format === undefined || format === 'text' ? undefined : { type: 'object' };
+  const responseSchema = asked.responseSchema ?? anyObject;
+  const stopSequences = typeof stop === 'string' ? [stop] : [...(stop ?? [])];
+  const sampling: Sampling = {
+    ...(typeof temperature === 'number' && { temperature }),
+    ...(typeof topP === 'number' && { topP }),
+    ...(typeof seed === 'number' && { seed }),
+    ...(stopSequences.length > 0 && { stopSequences }),
+    ...(effort && { thinkingLevel: effort === 'none' ? 'minimal' : effort }),
+  };
+  const options: AnswerOptions = {
+    ...(responseSchema && { responseSchema }),
+    ...(Object.keys(sampling).length > 0 && { sampling }),
+    ...(toolChoice && toolChoice !== 'auto' && { toolChoice }),
+    ...(typeof asked.maxOutputTokens === 'number' && { maxOutputTokens: asked.maxOutputTokens }),
+  };
+  return Object.keys(options).length > 0 ? options : undefined;
+}
