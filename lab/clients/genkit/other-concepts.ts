@@ -23,7 +23,7 @@ export function otherConcept({ agent }: AgentCase, steps: readonly Step[]): stri
   const inits = steps.flatMap((step) => (step.type === 'send' ? [step.init] : []));
   if (!isClientManaged(agent)) return undefined;
   if (inits.some(({ state }) => state !== undefined))
-    return 'The client would keep the history and send it back; here the server keeps it. Without a conversation, `/v1/openai/chat/completions` takes a whole history.';
+    return 'The client would keep the history and send it back; here the server keeps it.';
   if (inits.some(({ sessionId }) => sessionId !== undefined))
     return 'An agent without a store knows no sessions; here every conversation is stored.';
   return undefined;

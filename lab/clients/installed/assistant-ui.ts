@@ -201,10 +201,14 @@ const tools =
 const structured = (library: AssistantUi) =>
   chatRow(openWith(library, {}, { responseSchema: texts.petSchema })).structured;
 
+/** An edit of the first message looks as a first message does: a page that has loaded all of them says so. */
+const edit = (library: AssistantUi) => chatRow(openWith(library, {}, { history: 'whole' })).edit;
+
 const row = (library: AssistantUi): Row => ({
   ...chatRow(openWith(library)),
   tools: tools(library),
   structured: structured(library),
+  edit: edit(library),
 });
 
 export const rows: Readonly<Record<string, Row>> = {

@@ -107,7 +107,7 @@ const askerWith = (settings: Settings, sent: 'all' | 'last'): Asker => ({
 
 const noEdit = none('with a conversation the app sends what is new alone; our own API edits');
 const stateless = none(
-  'the library names no conversation: the app sends the whole dialogue each time',
+  'the library names no conversation, and the server refuses a whole dialogue: each message begins a conversation',
 );
 
 /** Without a name for it, each first message begins a conversation. */
