@@ -30,7 +30,7 @@ async function liveConversation() {
   );
   const conversation = { ownerUid: caller.uid };
   const { conversationId } = await buildConversation(store, { turns, conversation });
-  const chunk = chunkPath({ conversationId, seq: 1 }, { attempt: 1, n: 1 });
+  const chunk = chunkPath({ conversationId, seq: 1, attempt: 1 }, { lastId: 1, producer: 'p' });
   await store.commit([{ op: 'create', path: chunk, fields: { text: 'secret words' } }]);
   return { caller, conversationId, chunk };
 }

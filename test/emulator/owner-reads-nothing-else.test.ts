@@ -31,7 +31,7 @@ import {
 beforeAll(enforceRules);
 
 const piece = { of: 'u', index: 1 };
-const chunk = { attempt: 1, n: 1 };
+const chunk = { lastId: 1, producer: 'p' };
 
 /** Every document of the store but the status, by its path in a conversation of ann. */
 const hidden: { name: string; path: (conversationId: string) => string }[] = [
@@ -43,7 +43,10 @@ const hidden: { name: string; path: (conversationId: string) => string }[] = [
   { name: 'a rating', path: (c) => ratingPath(c, 1) },
   { name: 'the compaction job', path: compactionJobPath },
   { name: 'a stored tool output', path: (c) => blobPiecePath(c, { sha256: 'ab', index: 0 }) },
-  { name: 'a chunk of a stream', path: (c) => chunkPath({ conversationId: c, seq: 1 }, chunk) },
+  {
+    name: 'a chunk of a stream',
+    path: (c) => chunkPath({ conversationId: c, seq: 1, attempt: 1 }, chunk),
+  },
   { name: 'another public document', path: (c) => `${conversationPath(c)}/public/other` },
   { name: 'a document below the status', path: (c) => `${statusPath(c)}/more/other` },
   { name: 'a user', path: () => userPath('ann') },

@@ -15,6 +15,7 @@ import {
   readUntil,
   silentModel,
   steeredChat,
+  stoppable,
   storedTurn,
 } from '../support/chat/streaming.ts';
 import { countingStore } from '../support/chat/watching.ts';
@@ -89,12 +90,9 @@ describe('on the database, a stream of one instance', () => {
   test('a stream continues with the attempt of the instance that took it over', async () => {
     const conversationId = randomUUID();
     const settings = { TURN_LEASE_MS: '2000' };
-    let isDead = false;
-    const dead = steeredChat({
-      store,
-      config: chatDependencies({}, settings).config,
-      atCrashPoint: () => (isDead ? new Promise(() => undefined) : Promise.resolve()),
-    });
+    const { config, clock } = chatDependencies({}, settings);
+    const process = stoppable({ store, clock });
+    const dead = steeredChat({ store: process.store, clock: process.clock, config });
     const send = request(conversationId, 'Tell me.');
     await sendMessage(dead.dependencies, send);
     (await dead.call()).say('Half');
@@ -102,7 +100,7 @@ describe('on the database, a stream of one instance', () => {
     const frames = await openStream(reader, { conversationId, cursor: 0 });
     const iterator = frames[Symbol.asyncIterator]();
     const first = await iterator.next();
-    isDead = true;
+    process.stop();
     (await dead.call()).say('x'.repeat(2_000));
 
     const { model } = scriptedStreamer(textAnswer('Anew.'));

@@ -5,6 +5,7 @@ import { abandonedFields, endAbandonedWrites } from '#shared/conversation/writes
 import { readPartialAnswer } from '#shared/conversation/repair/partial-answer.ts';
 import { isTerminal } from '#shared/conversation/documents/turn.ts';
 import type { DocumentStore, Write } from '#shared/ports/ports.ts';
+import { firstFrameId } from '#shared/wire/frame-ids.ts';
 import { meterCounting } from '../config/conversation-policy.ts';
 
 /** The turns that run or wait: the open one and the queue behind it. */
@@ -12,27 +13,36 @@ const unfinishedSeqs = (conversation: Conversation): number[] => [
   ...new Set([...(conversation.open ? [conversation.open.seq] : []), ...queueSeqs(conversation)]),
 ];
 
+/** Turns that end with their conversation: the writes, and what the conversation document says of it. */
+interface ClosedTurns {
+  writes: Write[];
+  fields: Pick<Conversation, 'appendsUntil'>;
+}
+
 /**
  * Ends every turn that runs or waits, each under its own update time: its producer finds it lost and
- * stops. `keepsAnswers`: what one had said and stored so far stays, as a cancellation leaves it. For the
- * batch that ends the conversation itself, which takes `open` and `queue` off the conversation document.
+ * stops, or cannot renew its lease. `keepsAnswers`: what one had said and stored so far stays, as a cancellation leaves
+ * it. For the batch that ends the conversation itself, which takes `open` and `queue` off the conversation document.
  */
-export async function closingWrites(
-  store: Pick<DocumentStore, 'get'>,
+export async function closeTurns(
+  store: Pick<DocumentStore, 'get' | 'query'>,
   target: { conversationId: string; conversation: Conversation; now: Date; keepsAnswers: boolean },
-): Promise<Write[]> {
+): Promise<ClosedTurns> {
   const { conversationId, conversation, now } = target;
-  const seqs = unfinishedSeqs(conversation);
-  if (seqs.length === 0) return [];
-  const turns = await readTurnDocuments(store, conversationId, seqs);
+  const turns = await readTurnDocuments(store, conversationId, unfinishedSeqs(conversation));
   const counting = meterCounting(conversation);
   const writes: Write[] = [];
+  let { appendsUntil } = conversation;
   for (const turn of turns) {
     if (!turn || isTerminal(turn.value.state)) continue;
+    const { state, attempt, leaseUntil } = turn.value;
+    const isAppended = state === 'running' && leaseUntil > now;
+    if (isAppended && leaseUntil > (appendsUntil ?? now)) appendsUntil = leaseUntil;
     const partial = target.keepsAnswers
       ? await readPartialAnswer(store, { conversationId, turn, counting })
       : undefined;
-    const end = { state: 'cancelled', partial } as const;
+    const shownThrough = isAppended ? (partial?.throughId ?? firstFrameId(attempt) - 1) : undefined;
+    const end = { state: 'cancelled', partial, shownThrough } as const;
     writes.push(
       ...endAbandonedWrites(conversationId, {
         ...abandonedFields(turn, now),
@@ -42,5 +52,5 @@ export async function closingWrites(
       }),
     );
   }
-  return writes;
+  return { writes, fields: appendsUntil ? { appendsUntil } : {} };
 }

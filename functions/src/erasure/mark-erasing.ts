@@ -6,18 +6,18 @@ import {
 } from '#shared/conversation/documents/paths.ts';
 import { readAnyConversation } from '#shared/conversation/context/read-conversation.ts';
 import type { Clock, DocumentStore } from '#shared/ports/ports.ts';
-import { closingWrites } from './close-turns.ts';
+import { closeTurns } from './close-turns.ts';
 import { retryWhenLost } from '../lib/retry.ts';
 
 /**
  * The first step of erasing a conversation, one batch: the conversation document is `erasing` and takes a generation,
  * open turns end, the compaction job and the status go. From here on every guard of chat and worker fails, so nothing
- * new appears below it. `isWanted` is asked again with every reading, and may throw. `erasing`: it is marked, now or
+ * new appears below it but chunks of a producer that has not noticed, until `appendsUntil`. `isWanted` is asked again with every reading, and may throw. `erasing`: it is marked, now or
  * before. `kept`: it is not wanted. `gone`: there is none, or a tombstone. Throws GuardLostError when others won every
  * try, StoreUnavailableError.
  */
 export async function markErasing(
-  { store, clock }: { store: Pick<DocumentStore, 'get' | 'commit'>; clock: Clock },
+  { store, clock }: { store: Pick<DocumentStore, 'get' | 'query' | 'commit'>; clock: Clock },
   conversationId: string,
   isWanted: (conversation: Conversation, updateTime: string) => boolean,
 ): Promise<'erasing' | 'kept' | 'gone'> {
@@ -28,6 +28,12 @@ export async function markErasing(
     if (conversation.value.state === 'erasing') return 'erasing';
     const generation = conversation.value.generation + 1;
     const now = clock.now();
+    const closed = await closeTurns(store, {
+      conversationId,
+      conversation: conversation.value,
+      now,
+      keepsAnswers: false,
+    });
     await store.commit([
       {
         op: 'update',
@@ -38,16 +44,12 @@ export async function markErasing(
           changedIn: generation,
           updateTime: now,
           compactionNeeded: {},
+          ...closed.fields,
         },
         remove: ['open', 'queue', 'pendingErasure'],
         guard: { updateTime: conversation.updateTime },
       },
-      ...(await closingWrites(store, {
-        conversationId,
-        conversation: conversation.value,
-        now,
-        keepsAnswers: false,
-      })),
+      ...closed.writes,
       { op: 'delete', path: compactionJobPath(conversationId) },
       { op: 'delete', path: statusPath(conversationId) },
     ]);

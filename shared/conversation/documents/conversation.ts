@@ -151,6 +151,11 @@ export const conversationSchema = z.object({
    * `leaseUntil`: until when somebody surely waits for the answer of `first`.
    */
   queue: z.object({ first: z.number().int().positive(), leaseUntil: z.date() }).optional(),
+  /**
+   * Until when the producer of a turn that was closed with its conversation may still append to its stream: who erases
+   * that waits.
+   */
+  appendsUntil: z.date().optional(),
   /** Generation of the last change to a finished turn; what caches loaded before is stale. */
   changedIn: z.number().int().nonnegative(),
   /**

@@ -2,6 +2,8 @@
 
 const SEQ_DIGITS = 10;
 const GENERATION_DIGITS = 8;
+const ATTEMPT_DIGITS = 3;
+const FRAME_ID_DIGITS = 9;
 
 /** The largest numbers whose order is that of their ids. */
 export const SEQ_MAX = 10 ** SEQ_DIGITS - 1;
@@ -70,12 +72,24 @@ export const streamPath = (conversationId: string, seq: number) =>
 export const chunksCollection = (conversationId: string, seq: number) =>
   `${streamPath(conversationId, seq)}/chunks`;
 
-/** Chunk `n` (from 1) of one attempt; the order of ids is the order of the stream. */
+/** All chunks of one attempt begin with it, and no others. */
+export const chunksPrefix = (turn: { conversationId: string; seq: number; attempt: number }) =>
+  `${chunksCollection(turn.conversationId, turn.seq)}/${padded(turn.attempt, ATTEMPT_DIGITS)}-`;
+
+/** Stands in the order of ids before every chunk of the attempt that holds frame `id` or a later one, and behind all others. */
+export const chunksFrom = (
+  turn: { conversationId: string; seq: number; attempt: number },
+  id: number,
+) => `${chunksPrefix(turn)}${padded(id, FRAME_ID_DIGITS)}`;
+
+/**
+ * The chunk of one attempt that its producer ends with frame `lastId`; the order of ids is the order of the stream. Nobody
+ * else writes it, so a producer that finds it there has stored it.
+ */
 export const chunkPath = (
-  turn: { conversationId: string; seq: number },
-  chunk: { attempt: number; n: number },
-) =>
-  `${chunksCollection(turn.conversationId, turn.seq)}/${padded(chunk.attempt, 3)}-${padded(chunk.n, 6)}`;
+  turn: { conversationId: string; seq: number; attempt: number },
+  chunk: { lastId: number; producer: string },
+) => `${chunksFrom(turn, chunk.lastId)}-${chunk.producer}`;
 
 export const CONVERSATIONS = 'conversations';
 

@@ -1,10 +1,12 @@
 import type { DocumentStore } from '#shared/ports/ports.ts';
 import type { StreamFrame } from '#shared/wire/resources/streams.ts';
-import { chunkPath } from './paths.ts';
+import { chunksCollection, chunksFrom, chunksPrefix } from './paths.ts';
 import { readStreamChunk, type StreamChunkDocument } from './stream-chunk.ts';
 
 /** Chunk documents that one read asks for: 5 MiB if all are as large as can be. */
 const CHUNK_PAGE = 20;
+
+type Store = Pick<DocumentStore, 'query'>;
 
 interface StoredAttempt {
   conversationId: string;
@@ -12,43 +14,65 @@ interface StoredAttempt {
   attempt: number;
 }
 
-/** Chunk `n` of an attempt, or undefined when it is not there. */
-export async function readChunk(
-  store: Pick<DocumentStore, 'get'>,
-  storedAttempt: StoredAttempt,
-  n: number,
+/** Documents of chunks from the place `startAfter` in the order of their ids. */
+const queryChunks = (
+  store: Store,
+  { conversationId, seq }: StoredAttempt,
+  page: { startAfter: string; limit: number },
+) =>
+  store.query({
+    collection: chunksCollection(conversationId, seq),
+    limit: page.limit,
+    startAfter: { path: page.startAfter },
+  });
+
+/** The chunk of an attempt that holds frame `id`, or undefined when it is not there. */
+export async function readChunkWith(
+  store: Store,
+  attempt: StoredAttempt,
+  id: number,
 ): Promise<StreamChunkDocument | undefined> {
-  const [document] = await store.get([
-    chunkPath(storedAttempt, { attempt: storedAttempt.attempt, n }),
-  ]);
-  return document && readStreamChunk(document);
+  const page = { startAfter: chunksFrom(attempt, id), limit: 1 };
+  const [document] = await queryChunks(store, attempt, page);
+  const chunk = document && readStreamChunk(document);
+  return chunk?.attempt === attempt.attempt && chunk.firstId <= id ? chunk : undefined;
 }
 
-const chunkNumbers = (first: number, last: number) =>
-  Array.from({ length: last - first + 1 }, (_, i) => first + i);
+/** The chunks of an attempt that hold frame `fromId` or later ones, in order; those that cannot be read are left out. */
+async function* readChunksFrom(
+  store: Store,
+  attempt: StoredAttempt,
+  fromId: number,
+): AsyncGenerator<StreamChunkDocument, void> {
+  const prefix = chunksPrefix(attempt);
+  for (let startAfter = chunksFrom(attempt, fromId); ;) {
+    const documents = await queryChunks(store, attempt, { startAfter, limit: CHUNK_PAGE });
+    const chunks = documents.filter(({ path }) => path.startsWith(prefix));
+    for (const document of chunks) {
+      const chunk = readStreamChunk(document);
+      if (chunk) yield chunk;
+    }
+    const last = chunks.at(-1);
+    if (!last || chunks.length < CHUNK_PAGE) return;
+    startAfter = last.path;
+  }
+}
 
 /**
- * The frames after id `afterId` from the `chunks` chunk documents of an attempt, read from the end, so that
- * a reader who missed little costs little. `undefined` when one that is needed is gone.
+ * The frames of an attempt after id `afterId` as far as they are stored, perhaps none; a reader who missed little costs
+ * little. `undefined` when one in between is gone.
  */
 export async function readFramesAfter(
-  store: Pick<DocumentStore, 'get'>,
-  storedAttempt: StoredAttempt & { chunks: number },
+  store: Store,
+  attempt: StoredAttempt,
   afterId: number,
 ): Promise<StreamFrame[] | undefined> {
-  let frames: StreamFrame[] = [];
-  for (let last = storedAttempt.chunks; last > 0; last -= CHUNK_PAGE) {
-    const numbers = chunkNumbers(Math.max(1, last - CHUNK_PAGE + 1), last);
-    const documents = await store.get(
-      numbers.map((n) => chunkPath(storedAttempt, { attempt: storedAttempt.attempt, n })),
-    );
-    const found = documents.flatMap((document) => (document && readStreamChunk(document)) ?? []);
-    const needed = found.filter(({ lastId }) => lastId > afterId);
-    frames = [...needed.flatMap((chunk) => chunk.frames), ...frames];
-    if ((frames[0]?.id ?? Number.POSITIVE_INFINITY) <= afterId + 1) break;
-    if (found.length < numbers.length) return undefined;
+  const frames: StreamFrame[] = [];
+  let nextId = afterId + 1;
+  for await (const chunk of readChunksFrom(store, attempt, nextId)) {
+    if (chunk.firstId > nextId) return undefined;
+    frames.push(...chunk.frames.filter(({ id }) => id >= nextId));
+    nextId = chunk.lastId + 1;
   }
-  const isWhole = frames.every(({ id }, i) => id === (frames[0]?.id ?? 0) + i);
-  const reachesBack = (frames[0]?.id ?? Number.POSITIVE_INFINITY) <= afterId + 1;
-  return isWhole && reachesBack ? frames.filter(({ id }) => id > afterId) : undefined;
+  return frames;
 }

@@ -22,8 +22,6 @@ const framesSchema = z.array(frameSchema);
 const streamChunkSchema = z.object({
   schemaVersion: z.literal(1),
   attempt: z.number().int().positive(),
-  /** Counts from 1 within an attempt. */
-  n: z.number().int().positive(),
   /** Nonce of the instance that wrote it. */
   producer: z.string(),
   firstId: z.number().int().nonnegative(),
@@ -37,7 +35,7 @@ const streamChunkSchema = z.object({
   expireTime: z.date(),
 });
 
-/** `conversations/{c}/streams/{turnId}/chunks/{attempt}-{n}`: a stretch of one attempt's frames, never changed. */
+/** `conversations/{c}/streams/{turnId}/chunks/{attempt}-{lastId}-{producer}`: a stretch of one attempt's frames, never changed. */
 export interface StreamChunkDocument extends Omit<
   z.infer<typeof streamChunkSchema>,
   'framesJson' | 'schemaVersion'
@@ -68,28 +66,27 @@ export type StreamEnd = 'final' | 'pause';
 /** Bytes that a frame takes in a chunk document. */
 export const frameBytes = (frame: StreamFrame) => utf8Length(JSON.stringify(frame)) + 1;
 
-/** The write that stores `frames` (at least one, at most CHUNK_MAX_BYTES of JSON) as chunk `n`. */
+/** The write that stores `frames` (at least one, at most CHUNK_MAX_BYTES of JSON). */
 export function streamChunkWrite(chunk: {
   conversationId: string;
   seq: number;
   attempt: number;
   producer: string;
-  n: number;
   frames: readonly StreamFrame[];
   end: StreamEnd | undefined;
   now: Date;
 }): Write {
-  const { attempt, producer, n, frames, end, now } = chunk;
+  const { attempt, producer, frames, end, now } = chunk;
+  const lastId = frames.at(-1)?.id ?? 0;
   return {
     op: 'create',
-    path: chunkPath(chunk, { attempt, n }),
+    path: chunkPath(chunk, { lastId, producer }),
     fields: {
       schemaVersion: 1,
       attempt,
-      n,
       producer,
       firstId: frames.at(0)?.id,
-      lastId: frames.at(-1)?.id,
+      lastId,
       framesJson: JSON.stringify(frames),
       ...(end && { [end]: true }),
       expireTime: new Date(now.getTime() + CHUNK_TTL_MS),

@@ -14,6 +14,7 @@ const OPTIONAL_FIELDS = [
   'sweepShard',
   'open',
   'queue',
+  'appendsUntil',
   'indexedThrough',
   'pendingErasure',
   'erasedIn',

@@ -125,10 +125,10 @@ const turnFieldsSchema = z.object({
   rounds: roundsSchema.optional(),
   /** Of a turn that ended with open calls: why nobody answered them. */
   unanswered: z.enum(unansweredReasons).optional(),
-  /** Stream chunks that this attempt has stored. */
-  chunks: z.number().int().nonnegative().optional(),
   /** Id of the last frame of a finished turn's stream. */
   lastFrameId: z.number().int().nonnegative().optional(),
+  /** Of a turn that was closed with its conversation: what its producer appended after this frame does not count. */
+  shownThrough: z.number().int().optional(),
   /** When its content was erased; the empty turn keeps its place. */
   eraseTime: z.date().optional(),
   feedback: feedbackSchema.optional(),

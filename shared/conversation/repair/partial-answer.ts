@@ -7,18 +7,19 @@ import { readStoredTurn } from '../context/read-conversation.ts';
 import { readFramesAfter } from '../documents/stored-frames.ts';
 import type { TurnDocument } from '../documents/turn.ts';
 
-/** The text of an attempt behind its stored rounds, from the chunks of its stream. */
-async function saidText(
-  store: Pick<DocumentStore, 'get'>,
+/** The text of an attempt behind its stored rounds, from the chunks of its stream, and its last frame there. */
+async function readSaid(
+  store: Pick<DocumentStore, 'query'>,
   { conversationId, turn }: { conversationId: string; turn: TurnDocument['value'] },
-): Promise<string> {
-  const { seq, attempt, chunks = 0, rounds } = turn;
+): Promise<{ text: string; throughId: number }> {
+  const { seq, attempt, rounds } = turn;
   const before = firstFrameId(attempt) - 1;
-  const frames = await readFramesAfter(store, { conversationId, seq, attempt, chunks }, before);
+  const frames = await readFramesAfter(store, { conversationId, seq, attempt }, before);
   const partId = textPartId(attempt, rounds?.count ?? 0);
-  return (frames ?? [])
+  const text = (frames ?? [])
     .map(({ chunk }) => (chunk.type === 'text-delta' && chunk.id === partId ? chunk.delta : ''))
     .join('');
+  return { text, throughId: frames?.at(-1)?.id ?? before };
 }
 
 /**
@@ -27,19 +28,20 @@ async function saidText(
  * chunks are purged, or the message was erased.
  */
 export async function readPartialAnswer(
-  store: Pick<DocumentStore, 'get'>,
+  store: Pick<DocumentStore, 'get' | 'query'>,
   target: { conversationId: string; turn: TurnDocument; counting: TokenCounting },
 ): Promise<PartialAnswer | undefined> {
   const { conversationId, turn, counting } = target;
-  const { attempt, chunks = 0, tokens, rounds, state, eraseTime } = turn.value;
-  if (state !== 'running' || chunks === 0 || eraseTime !== undefined) return undefined;
-  const text = await saidText(store, { conversationId, turn: turn.value });
+  const { attempt, tokens, rounds, state, eraseTime } = turn.value;
+  if (state !== 'running' || eraseTime !== undefined) return undefined;
+  const { text, throughId } = await readSaid(store, { conversationId, turn: turn.value });
   if (text === '') return undefined;
   const before = rounds ? (await readStoredTurn(store, conversationId, turn)).value.contents : [];
   const content: Content = { role: 'model', parts: [{ text }] };
   const own = estimateContentTokens(content, counting);
   return {
     attempt,
+    throughId,
     ...(rounds && { step: rounds.step + 1 }),
     contents: [...before, content],
     tokens: { user: tokens.user, answer: (rounds ? tokens.answer : 0) + own },

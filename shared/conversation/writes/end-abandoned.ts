@@ -52,6 +52,8 @@ export const abandonedFields = (
 /** What an attempt had said when nobody answered any more. */
 export interface PartialAnswer {
   attempt: number;
+  /** Id of the last frame of its stream that counts. */
+  throughId: number;
   /** Names this store of the answer, where there was one before. */
   step?: number | undefined;
   contents: readonly Content[];
@@ -66,6 +68,8 @@ type AbandonedEnd =
       /** Absent: nothing was said, or it is not stored any more. */
       partial?: PartialAnswer | undefined;
       lastFrameId?: number;
+      /** Of a turn that its producer may still append to: what it appends from now on does not count. */
+      shownThrough?: number | undefined;
       /** Default: the user stopped it. */
       unanswered?: UnansweredReason | undefined;
     }
@@ -89,7 +93,13 @@ function endFields(end: AbandonedEnd): DocumentFields {
   const unanswered = unansweredOf(end);
   return end.state === 'failed'
     ? { state: 'failed', error: { ...end.error }, unanswered }
-    : { state: 'cancelled', cancelRequested: true, lastFrameId: end.lastFrameId, unanswered };
+    : {
+        state: 'cancelled',
+        cancelRequested: true,
+        lastFrameId: end.lastFrameId,
+        shownThrough: end.shownThrough,
+        unanswered,
+      };
 }
 
 /** A turn that nobody answers, and how it ends. */

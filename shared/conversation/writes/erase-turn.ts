@@ -68,7 +68,7 @@ export function eraseTurnWrites(
       path: turnPath(conversationId, seq),
       fields,
       // A comment may quote what was said.
-      remove: ['chunks', 'feedback', 'surroundings', 'describedClient', 'grounding', 'answerName'],
+      remove: ['feedback', 'surroundings', 'describedClient', 'grounding', 'answerName'],
       guard: { updateTime: turn.updateTime },
     },
     ...(part === 'turn' ? [guard] : []),

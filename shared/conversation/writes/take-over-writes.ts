@@ -27,7 +27,6 @@ const endFields = [
   'error',
   'finishReason',
   'finishTime',
-  'chunks',
   'lastFrameId',
   'cancelRequested',
   'leftAt',

@@ -171,8 +171,8 @@ export interface FinishBatch {
   need?: CompactionNeeded['auto'];
   /** The conversation document must not have changed since; absent: its existence is enough. */
   conversationUpdateTime?: string | undefined;
-  /** The rest of the stream: its last chunks, how many there are in all, and the id of the last frame. */
-  stream?: { writes: readonly Write[]; chunks: number; lastFrameId: number };
+  /** The rest of the stream: its last chunks, and the id of the last frame. */
+  stream?: { writes: readonly Write[]; lastFrameId: number };
 }
 
 /** What a turn has used whose model tells no figures: that it has waited shows all the same. */
@@ -214,7 +214,7 @@ export function finishWrites(batch: FinishBatch): Write[] {
         grounding: batch.grounding && { ...batch.grounding },
         finishReason: batch.finishReason,
         error: batch.error && { ...batch.error },
-        ...(stream && { chunks: stream.chunks, lastFrameId: stream.lastFrameId }),
+        ...(stream && { lastFrameId: stream.lastFrameId }),
         ...answer.fields,
       },
       remove: (['routing', 'recalled', 'grounding'] as const).filter((field) => !batch[field]),

@@ -5,7 +5,7 @@ import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import { createManualClock } from '#test/fakes/manual-clock.ts';
 import { collect, request } from './sending.ts';
-import { sayEach, steeredChat } from './streaming.ts';
+import { sayEach, steeredChat, stoppable } from './streaming.ts';
 
 const caller = { uid: 'u1', tier: 'signedIn' } as const;
 
@@ -18,11 +18,12 @@ export async function halfSaid(overrides: Partial<ChatDependencies> = {}) {
   const clock = createManualClock();
   const store = overrides.store ?? createMemoryDocumentStore();
   const conversationId = randomUUID();
-  const chat = steeredChat({ clock, store, ...overrides });
+  const process = stoppable({ store, clock });
+  const chat = steeredChat({ ...overrides, clock: process.clock, store: process.store });
   const send = request(conversationId, 'Tell me.');
   const handle = await sendMessage(chat.dependencies, send);
   const frames = collect(handle.frames());
   const call = await chat.call();
   await sayEach(clock, call, ['Half an ', 'answer']);
-  return { ...chat, clock, store, conversationId, send, handle, frames, call };
+  return { ...chat, process, clock, store, conversationId, send, handle, frames, call };
 }

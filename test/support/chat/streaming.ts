@@ -5,6 +5,7 @@ import { readOwnTurn } from '#functions/chat/turns/stream/read-turn.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { streamTurn } from '#functions/chat/turns/stream/stream-turn.ts';
 import { readTurns } from '#shared/conversation/context/read-conversation.ts';
+import type { Clock, DocumentStore } from '#shared/ports/ports.ts';
 import type { StreamFrame } from '#shared/wire/resources/streams.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import { createManualClock, type ManualClock } from '#test/fakes/manual-clock.ts';
@@ -128,23 +129,51 @@ export async function answered(
   return { ...chat, send, handle };
 }
 
-/** An instance that stalls at its next flush until the gate opens; its lease has run out. */
+/** A store and a clock as a process has them that can stand still: nothing goes out or comes back until it goes on. */
+export function stoppable({ store, clock }: { store: DocumentStore; clock: Clock }) {
+  let gate: Promise<void> | undefined;
+  const gated = async <T>(work: () => Promise<T>): Promise<T> => {
+    await gate;
+    return work();
+  };
+  const stoppedStore: DocumentStore = {
+    ...store,
+    get: (paths) => gated(() => store.get(paths)),
+    query: (query) => gated(() => store.query(query)),
+    commit: (writes) => gated(() => store.commit(writes)),
+  };
+  return {
+    store: stoppedStore,
+    clock: {
+      now: () => clock.now(),
+      wait: async (ms: number, signal?: AbortSignal) => {
+        await clock.wait(ms, signal);
+        await gate;
+      },
+    },
+    /** Returns what lets it go on. */
+    stop: () => {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      gate = promise;
+      return resolve;
+    },
+  };
+}
+
+/** An instance that stands still until it goes on; its lease has run out. */
 export async function stalled() {
   const store = createMemoryDocumentStore();
   const clock = createManualClock();
-  const gate = Promise.withResolvers<void>();
+  const process = stoppable({ store, clock });
   const conversationId = randomUUID();
-  const slow = steeredChat({
-    store,
-    clock,
-    atCrashPoint: (point) => (point === 'before-flush' ? gate.promise : Promise.resolve()),
-  });
+  const slow = steeredChat({ store: process.store, clock: process.clock });
   const send = request(conversationId, 'Tell me.');
   const handle = await sendMessage(slow.dependencies, send);
   (await slow.call()).say('x'.repeat(2_000));
   await settle();
+  const goOn = process.stop();
   clock.advance(20_001);
-  return { store, clock, gate, conversationId, send, handle };
+  return { store, clock, goOn, conversationId, send, handle };
 }
 
 /** An instance whose model is never asked. */

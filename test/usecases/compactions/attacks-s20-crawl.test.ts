@@ -30,7 +30,8 @@ const below: Readonly<Record<string, (conversationId: string) => string>> = {
   compactionJobPath: (id) => paths.compactionJobPath(id),
   statusPath: (id) => paths.statusPath(id),
   blobPiecePath: (id) => paths.blobPiecePath(id, { sha256: 'f'.repeat(64), index: 0 }),
-  chunkPath: (id) => paths.chunkPath({ conversationId: id, seq: 90 }, { attempt: 1, n: 1 }),
+  chunkPath: (id) =>
+    paths.chunkPath({ conversationId: id, seq: 90, attempt: 1 }, { lastId: 1, producer: 'p' }),
 };
 /** Every kind below a user. */
 const ofUser: Readonly<Record<string, string>> = {

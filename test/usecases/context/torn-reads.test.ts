@@ -8,7 +8,13 @@ import { createManualClock } from '#test/fakes/manual-clock.ts';
 import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
 import { buildConversation } from '#test/support/compaction/conversation-builder.ts';
 import { request } from '#test/support/chat/sending.ts';
-import { pass, silentModel, steeredChat, storedTurn } from '#test/support/chat/streaming.ts';
+import {
+  pass,
+  silentModel,
+  steeredChat,
+  stoppable,
+  storedTurn,
+} from '#test/support/chat/streaming.ts';
 
 /** A clock on which every wait is over at once, and that knows how long they would have been. */
 function hastyClock() {
@@ -43,15 +49,11 @@ test('a missing history is re-read later, then blamed on the store', async () =>
 test('a turn that was tried too often leaves the conversation free', async () => {
   const clock = createManualClock();
   const store = createMemoryDocumentStore();
-  let isDead = false;
-  const dead = steeredChat({
-    clock,
-    store,
-    atCrashPoint: () => (isDead ? new Promise(() => undefined) : Promise.resolve()),
-  });
+  const process = stoppable({ clock, store });
+  const dead = steeredChat({ clock: process.clock, store: process.store });
   const send = request('given-up', 'Tell me.');
   await sendMessage(dead.dependencies, send);
-  isDead = true;
+  process.stop();
   const path = turnPath('given-up', 1);
   const guard = { exists: true } as const;
   await store.commit([{ op: 'update', path, fields: { attempt: 3, producer: 'gone' }, guard }]);

@@ -166,7 +166,7 @@ describe('deleting a message of the tail', () => {
     const { conversationId } = await buildConversation(store, {
       turns: [{ user: `${CANARY} `.repeat(40_000), answer: `${CANARY}! `.repeat(40_000) }],
     });
-    const chunk = chunkPath({ conversationId, seq: 1 }, { attempt: 1, n: 1 });
+    const chunk = chunkPath({ conversationId, seq: 1, attempt: 1 }, { lastId: 1, producer: 'p' });
     await store.commit([{ op: 'create', path: chunk, fields: { text: CANARY } }]);
     expect((await canaries(world)).length).toBeGreaterThan(3);
 

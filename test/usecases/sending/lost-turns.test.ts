@@ -23,15 +23,16 @@ import {
   silentModel,
   stalled,
   steeredChat,
+  stoppable,
   storedTurn,
 } from '#test/support/chat/streaming.ts';
 
 describe('one who waits for the whole answer of an instance that lost its turn', () => {
   test('a waiting caller of a lost turn gets the answer of the attempt that took over', async () => {
-    const { store, clock, gate, send, handle } = await stalled();
+    const { store, clock, goOn, send, handle } = await stalled();
     const other = steeredChat({ store, clock });
     await sendMessage(other.dependencies, send);
-    gate.resolve();
+    goOn();
     await settle();
 
     (await other.call()).say('Second.');
@@ -44,10 +45,10 @@ describe('one who waits for the whole answer of an instance that lost its turn',
   });
 
   test('a waiting caller of a lost turn gets the turn cancelled elsewhere', async () => {
-    const { store, clock, gate, conversationId, handle } = await stalled();
+    const { store, clock, goOn, conversationId, handle } = await stalled();
     const other = chatDependencies({ store, clock, model: silentModel() });
     await requestCancel(other, { conversationId, seq: 1 });
-    gate.resolve();
+    goOn();
     await pass(clock, 2_000);
 
     expect((await handle.result).turn).toMatchObject({ state: 'cancelled', attempt: 1 });
@@ -119,15 +120,9 @@ describe('a reader who has seen more than is stored of an answer that others end
   async function saidMore() {
     const store = createMemoryDocumentStore();
     const clock = createManualClock();
-    const gate = Promise.withResolvers<void>();
-    let isStalled = false;
+    const process = stoppable({ store, clock });
     const conversationId = randomUUID();
-    const slow = steeredChat({
-      store,
-      clock,
-      atCrashPoint: (point) =>
-        isStalled && point === 'before-flush' ? gate.promise : Promise.resolve(),
-    });
+    const slow = steeredChat({ store: process.store, clock: process.clock });
     const handle = await sendMessage(slow.dependencies, request(conversationId, 'Tell me.'));
     const read: StreamFrame[] = [];
     const reading = (async () => {
@@ -135,11 +130,11 @@ describe('a reader who has seen more than is stored of an answer that others end
     })();
     await sayEach(clock, await slow.call(), ['Hello ']);
     await pass(clock, 600);
-    isStalled = true;
     await sayEach(clock, await slow.call(), ['you ', 'there.']);
+    const goOn = process.stop();
     await pass(clock, 600);
     const other = chatDependencies({ store, clock, model: silentModel() });
-    return { clock, gate, conversationId, handle, other, read, reading };
+    return { clock, goOn, conversationId, handle, other, read, reading };
   }
 
   const risesIn = (ids: readonly number[]) =>
@@ -169,7 +164,7 @@ describe('a reader who has seen more than is stored of an answer that others end
       const world = await saidMore();
       const seenBefore = shownText(world.read);
       await end(world);
-      world.gate.resolve();
+      world.goOn();
       await pass(world.clock, 2_000);
       await world.reading;
 
@@ -195,7 +190,7 @@ describe('a reader who has seen more than is stored of an answer that others end
 
       expect(shownText([...seen, ...rest])).toBe('Hello ');
       expect(risesIn(idsOf([...seen, ...rest]))).toBe(true);
-      world.gate.resolve();
+      world.goOn();
       await pass(world.clock, 2_000);
       await world.reading;
     },
@@ -213,7 +208,7 @@ describe('a reader who has seen more than is stored of an answer that others end
       const rest = await from(id);
       expect(rest ? await collect(rest) : []).toEqual(all.slice(index + 1));
     }
-    world.gate.resolve();
+    world.goOn();
     await pass(world.clock, 2_000);
     await world.reading;
   });

@@ -57,13 +57,10 @@ describe('cancelling a turn whose instance died before it said anything', () => 
 describe('cancelling a turn whose instance died in mid-answer', () => {
   /** Two words are said and stored; then nobody answers any more. */
   async function died() {
-    let isDead = false;
-    const chat = await halfSaid({
-      atCrashPoint: () => (isDead ? new Promise(() => undefined) : Promise.resolve()),
-    });
+    const chat = await halfSaid();
     const { store, clock } = chat;
     await pass(clock, 600);
-    isDead = true;
+    chat.process.stop();
     chat.call.say('!'.repeat(2_000));
     await settle();
     const alive = chatDependencies({ store, clock, model: silentModel() });

@@ -19,6 +19,7 @@ import {
   silentModel,
   sayEach,
   steeredChat,
+  stoppable,
   storedTurn,
   typesOf,
 } from '#test/support/chat/streaming.ts';
@@ -30,16 +31,12 @@ describe('a turn that is taken over', () => {
     const clock = createManualClock();
     const conversationId = randomUUID();
     const send = request(conversationId, 'Tell me.');
-    let isDead = false;
-    const dead = steeredChat({
-      store,
-      clock,
-      atCrashPoint: () => (isDead ? new Promise(() => undefined) : Promise.resolve()),
-    });
+    const process = stoppable({ store, clock });
+    const dead = steeredChat({ store: process.store, clock: process.clock });
     await sendMessage(dead.dependencies, send);
     await sayEach(clock, await dead.call(), ['Half an ', 'answer']);
     await pass(clock, 600);
-    isDead = true;
+    process.stop();
     (await dead.call()).say('!'.repeat(2_000));
     return { store, clock, conversationId, send, dead };
   }
@@ -182,12 +179,8 @@ describe('a reader who takes a turn over', () => {
     await (
       await sendMessage(chatDependencies({ store, clock }), request(conversationId, 'Tell me.'))
     ).result;
-    let isDead = false;
-    const dead = steeredChat({
-      store,
-      clock,
-      atCrashPoint: () => (isDead ? new Promise(() => undefined) : Promise.resolve()),
-    });
+    const process = stoppable({ store, clock });
+    const dead = steeredChat({ store: process.store, clock: process.clock });
     const id = randomUUID();
     await sendMessage(dead.dependencies, {
       ...request(conversationId, '', id),
@@ -196,7 +189,7 @@ describe('a reader who takes a turn over', () => {
     });
     await sayEach(clock, await dead.call(), ['Half']);
     await pass(clock, 600);
-    isDead = true;
+    process.stop();
     (await dead.call()).say('!'.repeat(2_000));
     await pass(clock, 25_000, 500);
     return { store, clock, conversationId };

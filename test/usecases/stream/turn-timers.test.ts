@@ -92,7 +92,7 @@ test('an answered turn passes its crash points in order', async () => {
   const handle = await sendMessage(dependencies, request(randomUUID(), 'x'));
   const model = await call();
   model.say('x'.repeat(2_000));
-  await settle();
+  await pass(clock, 600);
   model.end();
   await handle.result;
 

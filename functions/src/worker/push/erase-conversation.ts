@@ -16,7 +16,7 @@ type EraseDependencies = Pick<
 /**
  * Erases a conversation that is marked as erasing: everything below it, again until a pass finds nothing, the notes
  * that a tool made of it and the uploads that nothing else names, then the conversation document, of which a tombstone
- * stays. May stop anywhere and be repeated. `nothing`: it is not marked, gone, or erased already. Throws the signal's
+ * stays. Where a producer may still append, it waits until that is over and looks again. May stop anywhere and be repeated. `nothing`: it is not marked, gone, or erased already. Throws the signal's
  * reason, FILES_UNAVAILABLE, StoreUnavailableError.
  */
 export async function eraseConversation(
@@ -35,7 +35,12 @@ export async function eraseConversation(
     await passCrashPoint(dependencies, 'erase-pass-done');
     documents += deleted;
     if (deleted > 0) continue;
-    const { generation, ownerUid: uid } = conversation.value;
+    const { generation, ownerUid: uid, appendsUntil = new Date(0) } = conversation.value;
+    const waitMs = appendsUntil.getTime() - clock.now().getTime();
+    if (waitMs > 0) {
+      await clock.wait(waitMs, signal);
+      continue;
+    }
     if (uid !== '') await eraseNotesFrom(dependencies, { uid, conversationId });
     const isReleased = (turnKey: string) => isTurnKey(turnKey, conversationId);
     await releaseUploads(dependencies, { ownerUid: uid, isReleased });

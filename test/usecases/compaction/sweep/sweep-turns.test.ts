@@ -86,7 +86,7 @@ describe('an open turn that nobody answers', () => {
     const bench = sweepBench();
     const conversationId = await buildOpen(bench, inSeconds(bench, -1));
     const path = turnPath(conversationId, 3);
-    const fields = { cancelRequested: true, chunks: 1 };
+    const fields = { cancelRequested: true };
     const delta = { type: 'text-delta', id: 'p0', delta: 'Half an answer' } as const;
     await bench.store.commit([
       { op: 'update', path, fields, guard: { exists: true } },
@@ -95,7 +95,6 @@ describe('an open turn that nobody answers', () => {
         seq: 3,
         attempt: 1,
         producer: 'gone',
-        n: 1,
         frames: [{ id: 0, chunk: delta }],
         end: undefined,
         now: new Date(0),

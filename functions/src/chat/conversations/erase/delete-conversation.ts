@@ -4,7 +4,7 @@ import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import { readAnyConversation } from '#shared/conversation/context/read-conversation.ts';
 import { UnreadableConversationError } from '#shared/conversation/documents/unreadable-conversation.ts';
 import type { Caller } from '#shared/ports/ports.ts';
-import { closingWrites } from '#functions/erasure/close-turns.ts';
+import { closeTurns } from '#functions/erasure/close-turns.ts';
 import { retryWhenLost } from '#functions/lib/retry.ts';
 import { markErasing } from '#functions/erasure/mark-erasing.ts';
 import { changeGeneration, type Decision } from '#functions/chat/context/change-generation.ts';
@@ -56,7 +56,8 @@ async function decideDelete(
     by,
     afterTokens: () => present.history?.afterTokens ?? 0,
   });
-  const deleted = deletedFields(config, now);
+  const closed = await closeTurns(store, { conversationId, conversation, now, keepsAnswers: true });
+  const deleted = { ...deletedFields(config, now), ...closed.fields };
   const { open: _open, queue: _queue, ...rest } = next.conversationAfter;
   const conversationAfter: Conversation = { ...rest, ...deleted, updateTime: now };
   return {
@@ -64,7 +65,7 @@ async function decideDelete(
     conversationAfter,
     fields: deleted,
     remove: ['open', 'queue'],
-    writes: await closingWrites(store, { conversationId, conversation, now, keepsAnswers: true }),
+    writes: closed.writes,
     result: conversationAfter,
   };
 }
@@ -80,11 +81,14 @@ const binUnreadable = (
       throw notFoundError(conversationId);
     if (conversation.value.state === 'deleted') return conversation.value;
     const now = clock.now();
-    const fields = { ...deletedFields(config, now), updateTime: now };
+    const target = { conversationId, conversation: conversation.value, now };
+    const closed = await closeTurns(store, { ...target, keepsAnswers: true });
+    const fields = { ...deletedFields(config, now), ...closed.fields, updateTime: now };
     const remove = ['open', 'queue'];
     const guard = { updateTime: conversation.updateTime };
     await store.commit([
       { op: 'update', path: conversationPath(conversationId), fields, remove, guard },
+      ...closed.writes,
     ]);
     return { ...conversation.value, ...fields };
   });

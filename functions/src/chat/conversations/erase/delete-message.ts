@@ -177,6 +177,11 @@ async function changeOf(
   const { turn, isAnswer } = await findMessage(dependencies, target, messageId);
   const alike = isAnswer ? [turn] : await findAlike(dependencies, target, turn);
   const named = turn.value;
+  const { appendsUntil = new Date(0) } = target.conversation;
+  // A producer that was not asked may add to its stream until then.
+  const isAppended = alike.some(({ value }) => value.lastFrameId === undefined);
+  if (isAppended && appendsUntil > dependencies.clock.now())
+    throw unfinishedTurnError(conversationId, named.seq);
   const decision = decideErase({ named, isAnswer, alike: alike.map(({ value }) => value) });
   const view = isAnswer ? answerView : userMessageView;
   switch (decision.kind) {

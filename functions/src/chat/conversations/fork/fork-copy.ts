@@ -84,7 +84,7 @@ function turnFields(
   { value }: TurnDocument,
   lastSeq: number,
 ): DocumentFields {
-  const { chunks: _chunks, cancelRequested: _cancelRequested, ...kept } = fields;
+  const { cancelRequested: _cancelRequested, ...kept } = fields;
   return {
     ...kept,
     producer: '',

@@ -50,12 +50,12 @@ function readAcrossPause(
   { reading, left }: { reading: Reading; left: AbortSignal | undefined },
 ): Frames {
   const { attempt, progress } = turn.begun;
-  const { chunks, nextFrameId, isResumed } = progress;
+  const { nextFrameId, isResumed } = progress;
   const from = reading.kind === 'after' ? reading.id : firstFrameId(attempt.attempt) - 1;
   if (!isResumed || reading.kind === 'all' || from >= nextFrameId - 1)
     return readLog(dependencies, turn, { reading, left });
   async function* storedFrames(): AsyncGenerator<StreamFrame, void> {
-    const before = await readFramesAfter(dependencies.store, { ...attempt, chunks }, from);
+    const before = await readFramesAfter(dependencies.store, attempt, from);
     const known = (before ?? []).filter(({ id }) => id < nextFrameId);
     yield* reading.kind === 'collapsed' ? collapseFrames(known) : known;
   }

@@ -46,7 +46,7 @@ export async function commitFinish(
       await writer.flushDownTo(FINISH_FRAMES_BYTES);
       const told = status ? [await statusWrite(store, own.conversationId, { ...status })] : [];
       const end = batch.waitsUntil ? 'pause' : 'final';
-      const stream = { ...writer.last(closing, { end, now: batch.now }), lastFrameId };
+      const stream = { writes: writer.last(closing, { end, now: batch.now }), lastFrameId };
       const { turnUpdateTime } = own;
       const writes = finishWrites({ ...batch, ...decided, turnUpdateTime, stream });
       await store.commit([...writes, ...writer.obsoletePieces(), ...told]);

@@ -19,6 +19,12 @@ interface BufferedAttempt {
   producer: string;
 }
 
+/** The next chunk of a stream, up to frame `lastId`. */
+interface NextChunk {
+  write: Write;
+  lastId: number;
+}
+
 /** How many of `frames` fit one chunk document; a frame alone always does (see DELTA_MAX_CHARACTERS). */
 function countOfNextChunk(frames: readonly SizedFrame[]): number {
   let bytes = 0;
@@ -26,22 +32,19 @@ function countOfNextChunk(frames: readonly SizedFrame[]): number {
   return tooMany === -1 ? frames.length : Math.max(1, tooMany);
 }
 
-/** Frames of one attempt that are not stored yet, and the chunks that they become. */
+/** Frames of one attempt that are not known to be stored, and the chunks that they become. */
 export interface ChunkBuffer {
   add(frame: StreamFrame): void;
   /** JSON bytes that wait. */
   pendingBytes(): number;
-  /** Chunks that are stored. */
-  storedCount(): number;
-  /** The chunk that the oldest pending frames make; undefined when none waits. */
-  next(now: Date): { write: Write; n: number; lastId: number } | undefined;
-  /** Chunk `n` up to frame `lastId` is stored. */
-  stored(chunk: { n: number; lastId: number }): void;
-  /** All that waits, with the closing frames behind it; the last chunk says which end it is. */
-  last(
-    closing: readonly StreamFrame[],
-    at: { end: StreamEnd; now: Date },
-  ): { writes: Write[]; chunks: number };
+  /** The chunk that the oldest pending frames make, the same one until it is stored; undefined when none waits. */
+  next(now: Date): NextChunk | undefined;
+  /** The write of a chunk that was begun and is not known to be stored. */
+  begun(): Write | undefined;
+  /** The chunk that was begun is stored. */
+  stored(): void;
+  /** All that waits, none of it begun, with the closing frames behind it; the last chunk says which end it is. */
+  last(closing: readonly StreamFrame[], at: { end: StreamEnd; now: Date }): Write[];
 }
 
 const sized = (frame: StreamFrame): SizedFrame => ({ frame, bytes: frameBytes(frame) });
@@ -49,7 +52,7 @@ const sized = (frame: StreamFrame): SizedFrame => ({ frame, bytes: frameBytes(fr
 const chunkWrite = (
   { conversationId, seq, attempt, producer }: BufferedAttempt,
   frames: readonly SizedFrame[],
-  chunk: { n: number; end: StreamEnd | undefined; now: Date },
+  chunk: { end: StreamEnd | undefined; now: Date },
 ): Write =>
   streamChunkWrite({
     ...chunk,
@@ -60,11 +63,10 @@ const chunkWrite = (
     frames: frames.map(({ frame }) => frame),
   });
 
-/** `storedBefore`: chunks of the attempt that stand in the store already. */
-export function createChunkBuffer(own: BufferedAttempt, storedBefore = 0): ChunkBuffer {
+export function createChunkBuffer(own: BufferedAttempt): ChunkBuffer {
   let pending: SizedFrame[] = [];
   let bytes = 0;
-  let stored = storedBefore;
+  let begun: NextChunk | undefined;
   return {
     add: (frame) => {
       const added = sized(frame);
@@ -72,16 +74,18 @@ export function createChunkBuffer(own: BufferedAttempt, storedBefore = 0): Chunk
       bytes += added.bytes;
     },
     pendingBytes: () => bytes,
-    storedCount: () => stored,
     next: (now) => {
+      if (begun) return begun;
       const frames = pending.slice(0, countOfNextChunk(pending));
       const lastId = frames.at(-1)?.frame.id;
       if (lastId === undefined) return undefined;
-      const n = stored + 1;
-      return { write: chunkWrite(own, frames, { n, end: undefined, now }), n, lastId };
+      begun = { write: chunkWrite(own, frames, { end: undefined, now }), lastId };
+      return begun;
     },
-    stored: ({ n, lastId }) => {
-      stored = n;
+    begun: () => begun?.write,
+    stored: () => {
+      const { lastId = -1 } = begun ?? {};
+      begun = undefined;
       pending = pending.filter(({ frame }) => frame.id > lastId);
       bytes = pending.reduce((sum, frame) => sum + frame.bytes, 0);
     },
@@ -90,13 +94,12 @@ export function createChunkBuffer(own: BufferedAttempt, storedBefore = 0): Chunk
       const writes: Write[] = [];
       while (rest.length > 0) {
         const count = countOfNextChunk(rest);
-        const n = stored + writes.length + 1;
         const isLast = count === rest.length;
         const frames = rest.slice(0, count);
-        writes.push(chunkWrite(own, frames, { n, end: isLast ? end : undefined, now }));
+        writes.push(chunkWrite(own, frames, { end: isLast ? end : undefined, now }));
         rest = rest.slice(count);
       }
-      return { writes, chunks: stored + writes.length };
+      return writes;
     },
   };
 }

@@ -106,7 +106,7 @@ async function beginReserved(
   const turnUpdateTime = await commitBeginning(dependencies, draft, before);
   const createTime = isNew ? now : (known?.value.createTime ?? now);
   return {
-    attempt: { conversationId, seq, attempt: nextAttempt(begin), producer, turnUpdateTime },
+    attempt: { conversationId, seq, attempt: nextAttempt(begin), ...lease, turnUpdateTime },
     turn: { ...routed, ...around, createTime, replaces, foldedInContext },
     context: { conversation, nextModel: asRead(start).model, job, history, turns, memory },
     call,

@@ -59,14 +59,13 @@ export function progressAtStart(input: {
 }): ProgressAtStart {
   const { decision, kept, known } = input;
   if (decision.kind === 'resume') {
-    const { chunks = 0, lastFrameId = -1 } = known?.value ?? {};
-    return { ...(kept ?? decision.kept), chunks, nextFrameId: lastFrameId + 1, isResumed: true };
+    const { lastFrameId = -1 } = known?.value ?? {};
+    return { ...(kept ?? decision.kept), nextFrameId: lastFrameId + 1, isResumed: true };
   }
   return {
     contents: [],
     ...kept,
     ...(kept && { rounds: { ...kept.rounds, step: kept.rounds.step + 1, frames: [] } }),
-    chunks: 0,
     nextFrameId: firstFrameId('attempt' in decision ? decision.attempt : 1),
     isResumed: false,
   };

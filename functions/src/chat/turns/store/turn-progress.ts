@@ -25,8 +25,7 @@ export interface TurnProgress {
 export interface ProgressAtStart extends TurnProgress {
   /** Part of `usage` that is charged already: the turn has waited for the app. */
   settled?: TurnUsage | undefined;
-  /** Chunks of this attempt that are stored, and the id of its next frame: the turn goes on after a pause. */
-  chunks: number;
+  /** Id of the next frame of this attempt, which has some already where the turn goes on after a pause. */
   nextFrameId: number;
   /** The stream of this attempt has shown the rounds already. */
   isResumed: boolean;

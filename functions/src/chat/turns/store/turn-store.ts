@@ -1,6 +1,5 @@
 import type { Content } from '#shared/conversation/documents/content.ts';
-import { chunkPath, turnPath } from '#shared/conversation/documents/paths.ts';
-import { readStreamChunk } from '#shared/conversation/documents/stream-chunk.ts';
+import { turnPath } from '#shared/conversation/documents/paths.ts';
 import { encodeAnswer } from '#shared/conversation/documents/encode-turn.ts';
 import {
   readTurnDocument,
@@ -11,7 +10,6 @@ import {
 import { mayBeCommitted } from '#shared/errors.ts';
 import type { DocumentFields, Write } from '#shared/ports/ports.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
-import type { ChunkBuffer } from '../live/chunk-buffer.ts';
 import { takenOverError } from '../answer/taken-over.ts';
 
 /** An attempt at a turn, as its producer knows it. */
@@ -20,6 +18,8 @@ export interface Attempt {
   seq: number;
   attempt: number;
   producer: string;
+  /** Until when the turn is this producer's, as it last stored or read. */
+  leaseUntil: Date;
   /** Update time of the turn document as last seen; guards the next write. */
   turnUpdateTime: string;
 }
@@ -45,11 +45,12 @@ export interface RoundsToStore {
 export interface Writing {
   dependencies: ChatDependencies;
   own: Attempt;
-  buffer: ChunkBuffer;
   /** Called when the turn says that it shall be cancelled. */
   cancel: () => void;
   /** Fields that go with every write, once they are there. */
   noted: DocumentFields;
+  /** No write has taken all of them along yet. */
+  isNoteDue: boolean;
   /** The last store of contents that is known to stand. */
   storedStep: number;
   /** Paths of the overflow pieces that it made. */
@@ -96,24 +97,23 @@ function roundsBatch(writing: Writing, progress: RoundsToStore) {
   };
 }
 
-/** One batch: the next chunk if frames wait, the rounds if there are new ones, the turn under its update time. */
-export async function store(
+/** Writes the turn under its update time: its lease, what was noted, the rounds if there are new ones. */
+export async function writeTurn(
   writing: Writing,
-  leaseUntil: Date,
+  leaseUntil = leaseFrom(writing.dependencies),
   rounds?: ReturnType<typeof roundsBatch>,
 ): Promise<void> {
-  const { dependencies, own, buffer } = writing;
-  const chunk = buffer.next(dependencies.clock.now());
+  const { dependencies, own, noted } = writing;
   const turn: Write = {
     op: 'update',
     path: turnPath(own.conversationId, own.seq),
-    fields: { leaseUntil, ...writing.noted, ...(chunk && { chunks: chunk.n }), ...rounds?.fields },
+    fields: { leaseUntil, ...noted, ...rounds?.fields },
     guard: { updateTime: own.turnUpdateTime },
   };
-  const writes = [turn, ...(chunk ? [chunk.write] : []), ...(rounds?.writes ?? [])];
-  const [updateTime] = await dependencies.store.commit(writes);
+  const [updateTime] = await dependencies.store.commit([turn, ...(rounds?.writes ?? [])]);
   own.turnUpdateTime = updateTime ?? own.turnUpdateTime;
-  if (chunk) buffer.stored(chunk);
+  own.leaseUntil = leaseUntil;
+  if (noted === writing.noted) writing.isNoteDue = false;
   if (rounds) noteStored(writing, rounds);
 }
 
@@ -123,23 +123,18 @@ function noteStored(writing: Writing, rounds: ReturnType<typeof roundsBatch>): v
   writing.storedUsage = rounds.usage;
 }
 
-/** A chunk that stands there under our nonce was stored although its reply was lost. */
+/** Reads the turn and goes on from what stands there. */
 export async function recover(writing: Writing): Promise<Standing> {
-  const { dependencies, own, buffer, cancel } = writing;
-  const { conversationId, seq, attempt } = own;
-  const n = buffer.storedCount() + 1;
-  const [turnDocument, chunkDocument] = await dependencies.store.get([
-    turnPath(conversationId, seq),
-    chunkPath({ conversationId, seq }, { attempt, n }),
-  ]);
-  if (!turnDocument) return 'lost';
-  const turn = readTurnDocument(conversationId, turnDocument);
+  const { dependencies, own, cancel } = writing;
+  const { conversationId, seq } = own;
+  const [document] = await dependencies.store.get([turnPath(conversationId, seq)]);
+  if (!document) return 'lost';
+  const turn = readTurnDocument(conversationId, document);
   if (!isOwnAttempt(turn.value, own)) return 'lost';
   if (turn.value.state !== 'running') return 'ended';
   own.turnUpdateTime = turn.updateTime;
+  own.leaseUntil = turn.value.leaseUntil;
   writing.storedStep = turn.value.rounds?.step ?? 0;
-  const chunk = chunkDocument && readStreamChunk(chunkDocument);
-  if (chunk?.producer === own.producer) buffer.stored(chunk);
   if (turn.value.cancelRequested) cancel();
   return 'own';
 }
@@ -155,7 +150,7 @@ export async function storeRounds(
   for (let tries = 1; ; tries++) {
     const batch = roundsBatch(writing, progress);
     try {
-      return await serially(() => store(writing, leaseFrom(dependencies), batch));
+      return await serially(() => writeTurn(writing, leaseFrom(dependencies), batch));
     } catch (error) {
       if (!mayBeCommitted(error) || tries >= ROUNDS_TRIES) throw error;
       await dependencies.clock.wait(ROUNDS_RETRY_MS * (tries - 1));
@@ -163,24 +158,6 @@ export async function storeRounds(
       if (standing !== 'own') throw takenOverError(own);
       if (writing.storedStep !== batch.step) continue;
       return noteStored(writing, batch);
-    }
-  }
-}
-
-/** How often giving up is tried: the process has little time left. */
-const RELEASE_TRIES = 3;
-
-export async function release(writing: Writing): Promise<void> {
-  const { dependencies, buffer } = writing;
-  // Not `retry`: between two tries the turn itself says whether it is still ours to release.
-  for (let tries = 1; ; tries++) {
-    try {
-      do await store(writing, dependencies.clock.now());
-      while (buffer.pendingBytes() > 0);
-      return;
-    } catch (error) {
-      if (tries >= RELEASE_TRIES) throw error;
-      if ((await recover(writing).catch(() => 'own' as const)) !== 'own') return;
     }
   }
 }

@@ -1,4 +1,5 @@
 import type { StreamChunkDocument } from '#shared/conversation/documents/stream-chunk.ts';
+import { firstFrameId } from '#shared/wire/frame-ids.ts';
 import { collapseFrames, type StreamFrame } from '#shared/wire/resources/streams.ts';
 import { openReading } from '../live/live-turn.ts';
 
@@ -9,7 +10,7 @@ export interface ChunkOrder {
   put(chunk: StreamChunkDocument): void;
   /** The frames that are next, each once; the first ones collapsed for a reader without a cursor. */
   take(): StreamFrame[];
-  /** A chunk that is missing before one that was seen. */
+  /** Id of a frame that is missing before a chunk that was seen. */
   missing(): number | undefined;
   /** Id of the last frame that was taken; before that, the cursor with which the reader came. */
   cursor(): number | undefined;
@@ -24,36 +25,42 @@ export interface ChunkOrder {
 }
 
 export function createChunkOrder(attempt: number, cursor: number | undefined): ChunkOrder {
-  const seen = new Map<number, StreamChunkDocument>();
+  /** Chunks with frames that the reader does not have. */
+  let waiting: StreamChunkDocument[] = [];
   const reading = openReading(cursor, { attempt });
-  let lastId = reading.kind === 'after' ? reading.id : -1;
+  let nextId = reading.kind === 'after' ? reading.id + 1 : firstFrameId(attempt);
   let isFirst = reading.kind === 'collapsed';
-  let nextN = 1;
+  /** Id of the last frame of the chunks that the reader has, as far as they were seen. */
+  let passedId = -1;
   let ended = false;
   let superseded = false;
   let paused = false;
   let taken = cursor;
-  let lastStoredId = -1;
-  const isNew = ({ id }: StreamFrame) => id > lastId;
+  const pass = ({ lastId, final, pause }: StreamChunkDocument) => {
+    if (lastId <= passedId) return;
+    passedId = lastId;
+    ended = final === true;
+    paused = pause === true;
+  };
   /** The frames of the next chunks that are there. */
   const nextFrames = () => {
     const frames: StreamFrame[] = [];
-    for (let chunk = seen.get(nextN); chunk; chunk = seen.get(nextN)) {
-      seen.delete(nextN);
-      nextN += 1;
-      ended ||= chunk.final === true;
-      paused = chunk.pause === true;
-      frames.push(...chunk.frames.filter(isNew));
-      lastStoredId = chunk.lastId;
-      lastId = Math.max(lastId, chunk.lastId);
+    for (const chunk of waiting.toSorted((a, b) => a.firstId - b.firstId)) {
+      if (chunk.firstId > nextId) break;
+      frames.push(...chunk.frames.filter(({ id }) => id >= nextId));
+      nextId = Math.max(nextId, chunk.lastId + 1);
+      pass(chunk);
     }
+    waiting = waiting.filter(({ lastId }) => lastId >= nextId);
     return frames;
   };
   return {
     attempt,
     put: (chunk) => {
       if (chunk.attempt > attempt) superseded = true;
-      if (chunk.attempt === attempt && chunk.n >= nextN) seen.set(chunk.n, chunk);
+      if (chunk.attempt !== attempt) return;
+      if (chunk.lastId >= nextId) waiting.push(chunk);
+      else pass(chunk);
     },
     take: () => {
       const frames = nextFrames();
@@ -62,9 +69,9 @@ export function createChunkOrder(attempt: number, cursor: number | undefined): C
       isFirst = false;
       return collapseFrames(frames);
     },
-    missing: () => (seen.size > 0 ? nextN : undefined),
+    missing: () => (waiting.length > 0 ? nextId : undefined),
     cursor: () => taken,
-    isAhead: () => reading.kind === 'after' && reading.id > lastStoredId,
+    isAhead: () => reading.kind === 'after' && reading.id > passedId,
     isEnded: () => ended,
     takePause: () => {
       const wasPaused = paused;

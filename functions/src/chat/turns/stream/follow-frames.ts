@@ -1,6 +1,6 @@
 import { chunksCollection, turnId } from '#shared/conversation/documents/paths.ts';
 import { readTurnDocuments } from '#shared/conversation/context/read-conversation.ts';
-import { readChunk } from '#shared/conversation/documents/stored-frames.ts';
+import { readChunkWith } from '#shared/conversation/documents/stored-frames.ts';
 import { readStreamChunk } from '#shared/conversation/documents/stream-chunk.ts';
 import { isResting, type TurnDocument } from '#shared/conversation/documents/turn.ts';
 import { AppError, StoreUnavailableError } from '#shared/errors.ts';
@@ -61,11 +61,8 @@ async function* dueFrames(
     if (order.isEnded()) return 'ended';
     const missing = order.missing();
     if (missing === undefined) return 'look';
-    const chunk = await readChunk(
-      dependencies.store,
-      { ...followed, attempt: order.attempt },
-      missing,
-    );
+    const attempt = { ...followed, attempt: order.attempt };
+    const chunk = await readChunkWith(dependencies.store, attempt, missing);
     if (!chunk) return 'look';
     order.put(chunk);
   }

@@ -86,9 +86,9 @@ type Finished = FinishedTurn & { conversationId: string };
 
 const storedAfter = (
   { store }: Pick<ChatDependencies, 'store'>,
-  { turn: { seq, attempt, chunks = 0 }, conversationId }: Finished,
+  { turn: { seq, attempt }, conversationId }: Finished,
   afterId: number,
-) => readFramesAfter(store, { conversationId, seq, attempt, chunks }, afterId);
+) => readFramesAfter(store, { conversationId, seq, attempt }, afterId);
 
 /**
  * What is left of a turn that its producer did not finish: what it had stored after the cursor, then the
@@ -102,7 +102,9 @@ async function afterForeignEnd(
   const correcting = correctingFrames(finished);
   const isAmongThem = cursor >= (correcting[0]?.id ?? 0);
   if (isAmongThem) return correcting.filter(({ id }) => id > cursor);
-  const [seen, ...rest] = (await storedAfter(dependencies, finished, cursor - 1)) ?? [];
+  const { shownThrough = Infinity } = finished.turn;
+  const stored = (await storedAfter(dependencies, finished, cursor - 1)) ?? [];
+  const [seen, ...rest] = stored.filter(({ id }) => id <= shownThrough);
   return seen?.id === cursor ? [...rest, ...closingFrames(finished)] : correcting;
 }
 
@@ -124,5 +126,7 @@ export async function readRemainder(
   if (turn.lastFrameId === undefined)
     return { kind: 'frames', frames: await afterForeignEnd(dependencies, finished, cursor) };
   const stored = await storedAfter(dependencies, finished, cursor);
-  return stored ? { kind: 'frames', frames: stored } : { kind: 'expired' };
+  return stored?.at(-1)?.id === lastFrameId
+    ? { kind: 'frames', frames: stored }
+    : { kind: 'expired' };
 }

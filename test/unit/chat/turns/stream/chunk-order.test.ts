@@ -9,13 +9,8 @@ const frame = (id: number): StreamFrame => ({
   chunk: { type: 'text-delta', id: 'p0', delta: `${id} ` },
 });
 
-const chunk = (
-  n: number,
-  ids: number[],
-  more: Partial<StreamChunkDocument> = {},
-): StreamChunkDocument => ({
+const chunk = (ids: number[], more: Partial<StreamChunkDocument> = {}): StreamChunkDocument => ({
   attempt: 1,
-  n,
   producer: 'p',
   firstId: ids[0] ?? 0,
   lastId: ids.at(-1) ?? 0,
@@ -27,10 +22,10 @@ const chunk = (
 test('chunks out of order are delivered in order, once, when the gap is filled', () => {
   const order = createChunkOrder(1, 0);
 
-  order.put(chunk(2, [3, 4]));
+  order.put(chunk([3, 4]));
   expect(order.take()).toEqual([]);
   expect(order.missing()).toBe(1);
-  order.put(chunk(1, [1, 2]));
+  order.put(chunk([1, 2]));
 
   expect(idsOf(order.take())).toEqual([1, 2, 3, 4]);
   expect(order.missing()).toBeUndefined();
@@ -38,10 +33,10 @@ test('chunks out of order are delivered in order, once, when the gap is filled',
 
 test('a repeated chunk is delivered once', () => {
   const order = createChunkOrder(1, 0);
-  order.put(chunk(1, [1, 2]));
+  order.put(chunk([1, 2]));
   order.take();
 
-  order.put(chunk(1, [1, 2]));
+  order.put(chunk([1, 2]));
 
   expect(order.take()).toEqual([]);
   expect(order.missing()).toBeUndefined();
@@ -55,8 +50,8 @@ test.each([
 ])('a reader after cursor %i gets only the later frames', (cursor, ids) => {
   const order = createChunkOrder(1, cursor);
 
-  order.put(chunk(1, [0, 1, 2]));
-  order.put(chunk(2, [3, 4]));
+  order.put(chunk([0, 1, 2]));
+  order.put(chunk([3, 4]));
 
   expect(idsOf(order.take())).toEqual(ids);
 });
@@ -64,10 +59,10 @@ test.each([
 test('a reader without a cursor gets stored frames collapsed and later ones as they are', () => {
   const order = createChunkOrder(1, undefined);
 
-  order.put(chunk(1, [0, 1]));
-  order.put(chunk(2, [2]));
+  order.put(chunk([0, 1]));
+  order.put(chunk([2]));
   expect(idsOf(order.take())).toEqual([2]);
-  order.put(chunk(3, [3, 4]));
+  order.put(chunk([3, 4]));
 
   expect(idsOf(order.take())).toEqual([3, 4]);
 });
@@ -75,10 +70,10 @@ test('a reader without a cursor gets stored frames collapsed and later ones as t
 test('the final chunk ends the attempt; a chunk of a later attempt supersedes it', () => {
   const order = createChunkOrder(1, undefined);
 
-  order.put(chunk(1, [0], { final: true }));
+  order.put(chunk([0], { final: true }));
   order.take();
   expect([order.isEnded(), order.isSuperseded()]).toEqual([true, false]);
-  order.put(chunk(1, [1_000_000], { attempt: 2 }));
+  order.put(chunk([1_000_000], { attempt: 2 }));
 
   expect(order.isSuperseded()).toBe(true);
   expect(order.take()).toEqual([]);
@@ -87,7 +82,7 @@ test('the final chunk ends the attempt; a chunk of a later attempt supersedes it
 test('a chunk of an earlier attempt is not delivered', () => {
   const order = createChunkOrder(2, undefined);
 
-  order.put(chunk(1, [0, 1], { attempt: 1 }));
+  order.put(chunk([0, 1], { attempt: 1 }));
 
   expect(order.take()).toEqual([]);
   expect(order.isSuperseded()).toBe(false);
