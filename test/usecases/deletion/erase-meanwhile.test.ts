@@ -20,6 +20,8 @@ import {
   setConversation,
   type Lifecycle,
 } from '#test/support/chat/lifecycle.ts';
+import { createManualClock } from '#test/fakes/manual-clock.ts';
+import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
 import { request } from '#test/support/chat/sending.ts';
 import { erase, remainsOf } from '#test/support/compaction/erasing.ts';
 
@@ -85,6 +87,14 @@ describe('erasing in the middle of a compaction', () => {
 });
 
 describe('erasing in the middle of a turn', () => {
+  /** An erasure waits for the lease of the turn that it ends. */
+  const answering = () => {
+    const { config } = chatDependencies({}, { TURN_LEASE_MS: '200' });
+    return lifecycle({ clock: systemClock, config }, (options) =>
+      compactionBench({ ...options, clock: { ...createManualClock(), ...systemClock } }),
+    );
+  };
+
   test.each([
     'turn-started',
     'answer-streamed',
@@ -92,7 +102,7 @@ describe('erasing in the middle of a turn', () => {
     'turn-finished',
     'turn-published',
   ] satisfies ChatCrashPoint[])('erasing during a turn at %s leaves nothing', async (point) => {
-    const world = lifecycle({ clock: systemClock });
+    const world = answering();
     const conversationId = randomUUID();
     let reached = 0;
     const chat = {
@@ -113,7 +123,7 @@ describe('erasing in the middle of a turn', () => {
   });
 
   test('erasing leaves nothing of a turn whose process died', async () => {
-    const world = lifecycle({ clock: systemClock });
+    const world = answering();
     const conversationId = randomUUID();
     const chat = { ...world.chat, ...dyingAt('turn-started') };
     const handle = await sendMessage(chat, request(conversationId, CANARY));

@@ -10,7 +10,14 @@ import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
 import { cancel, halfSaid } from '#test/support/chat/cancelling.ts';
 import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
 import { collect, request, textOf } from '#test/support/chat/sending.ts';
-import { pass, settle, silentModel, storedTurn } from '#test/support/chat/streaming.ts';
+import {
+  pass,
+  settle,
+  silentModel,
+  steeredChat,
+  stoppable,
+  storedTurn,
+} from '#test/support/chat/streaming.ts';
 
 describe('cancelling a turn whose instance died before it said anything', () => {
   test('cancelling a silent dead instance’s turn closes it for its sender without a model call', async () => {
@@ -18,13 +25,10 @@ describe('cancelling a turn whose instance died before it said anything', () => 
     const clock = createManualClock();
     const conversationId = randomUUID();
     const send = request(conversationId, 'Tell me.');
-    const dead = chatDependencies({
-      store,
-      clock,
-      atCrashPoint: (point) =>
-        point === 'turn-reserved' ? Promise.resolve() : new Promise(() => undefined),
-    });
+    const process = stoppable({ store, clock });
+    const { dependencies: dead } = steeredChat({ store: process.store, clock: process.clock });
     await sendMessage(dead, send);
+    process.stop();
     await requestCancel(chatDependencies({ store, clock }), { conversationId, seq: 1 });
     clock.advance(20_001);
 
@@ -38,13 +42,10 @@ describe('cancelling a turn whose instance died before it said anything', () => 
     const store = createMemoryDocumentStore();
     const clock = createManualClock();
     const conversationId = randomUUID();
-    const dead = chatDependencies({
-      store,
-      clock,
-      atCrashPoint: (point) =>
-        point === 'turn-reserved' ? Promise.resolve() : new Promise(() => undefined),
-    });
+    const process = stoppable({ store, clock });
+    const { dependencies: dead } = steeredChat({ store: process.store, clock: process.clock });
     await sendMessage(dead, request(conversationId, 'Tell me.'));
+    process.stop();
     clock.advance(20_001);
 
     const turn = await cancel(chatDependencies({ store, clock }), conversationId);
