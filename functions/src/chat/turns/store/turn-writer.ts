@@ -94,11 +94,15 @@ async function append({ writing, buffer, serially }: Producing): Promise<void> {
   if (leaseLeftMs(writing) > 0) buffer.stored();
 }
 
-async function look({ writing, serially, lost }: Producing): Promise<void> {
-  // A read that failed says nothing about the turn; the next one asks again.
-  const standing = await serially(() => recover(writing)).catch(() => 'own' as const);
-  if (standing !== 'own') lost.abort();
+async function readStanding({ writing, lost }: Producing): Promise<Standing> {
+  const standing = await recover(writing);
+  if (standing === 'lost') lost.abort();
+  return standing;
 }
+
+/** A read that failed says nothing about the turn; the next one asks again. */
+const look = (producing: Producing): Promise<Standing> =>
+  producing.serially(() => readStanding(producing)).catch(() => 'own');
 
 /** Whether it was done; a store that is away is asked again later. */
 async function attempted(producing: Producing, work: () => Promise<void>): Promise<boolean> {
@@ -162,7 +166,7 @@ async function release(producing: Producing): Promise<void> {
       return await writeTurn(writing, writing.dependencies.clock.now());
     } catch (error) {
       if (tries >= RELEASE_TRIES) throw error;
-      if ((await recover(writing).catch(() => 'own' as const)) !== 'own') return;
+      if ((await look(producing)) !== 'own') return await takeBack(producing);
     }
   }
 }
@@ -211,11 +215,7 @@ export function createTurnWriter(
     storedUsage: () => writing.storedUsage,
     obsoletePieces: () => obsoletePieces(writing),
     last: (closing, at) => buffer.last(closing, at),
-    recover: async () => {
-      const standing = await recover(writing);
-      if (standing === 'lost') lost.abort();
-      return standing;
-    },
+    recover: () => readStanding(producing),
     release: async () => {
       await passCrashPoint(dependencies, 'before-release');
       await release(producing);
