@@ -2,7 +2,9 @@ import { resolvePolicy } from '#shared/compaction/policy.ts';
 import type { BenchCase, BenchGroup } from '../bench-case.ts';
 import { bareBurstMs, parallelSendsMs } from '../worlds/contention.ts';
 import { createLongTurns, turnSizes, type LongTurns, type TurnSize } from '../worlds/long-turns.ts';
+import type { StoreWork } from '../worlds/counted-store.ts';
 import type { TurnWork } from '../worlds/one-turn.ts';
+import { answerOfSixSeconds } from '../worlds/six-seconds.ts';
 import { floorMs } from '../worlds/turn-floor.ts';
 
 /** Of the model of the conversations; any call below it may be made without a compaction. */
@@ -32,6 +34,7 @@ const growth = (
 /** What a turn asks of the store. */
 function storeCases(turns: LongTurns<TurnSize>): BenchCase[] {
   let floorOf: TurnWork | undefined;
+  let sixSeconds: StoreWork | undefined;
   return [
     {
       name: 'store-work',
@@ -51,6 +54,17 @@ function storeCases(turns: LongTurns<TurnSize>): BenchCase[] {
       samples: 3,
       ours: async () => (await turns.turn(1_000)).reads,
       reference: () => 1,
+    },
+    {
+      name: 'turn-writes',
+      unit: 'documents',
+      referenceName: 'one document',
+      direction: 'atMost',
+      aim: 18,
+      samples: 1,
+      ours: async () => (sixSeconds = await answerOfSixSeconds()).writes,
+      reference: () => 1,
+      note: () => `an answer of six seconds, with ${sixSeconds?.reads} reads`,
     },
     {
       name: 'contention',

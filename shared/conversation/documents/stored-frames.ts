@@ -14,47 +14,24 @@ interface StoredAttempt {
   attempt: number;
 }
 
-/** Documents of chunks from the place `startAfter` in the order of their ids. */
-const queryChunks = (
-  store: Store,
-  { conversationId, seq }: StoredAttempt,
-  page: { startAfter: string; limit: number },
-) =>
-  store.query({
-    collection: chunksCollection(conversationId, seq),
-    limit: page.limit,
-    startAfter: { path: page.startAfter },
-  });
-
-/** The chunk of an attempt that holds frame `id`, or undefined when it is not there. */
-export async function readChunkWith(
-  store: Store,
-  attempt: StoredAttempt,
-  id: number,
-): Promise<StreamChunkDocument | undefined> {
-  const page = { startAfter: chunksFrom(attempt, id), limit: 1 };
-  const [document] = await queryChunks(store, attempt, page);
-  const chunk = document && readStreamChunk(document);
-  return chunk?.attempt === attempt.attempt && chunk.firstId <= id ? chunk : undefined;
-}
-
 /** The chunks of an attempt that hold frame `fromId` or later ones, in order; those that cannot be read are left out. */
 async function* readChunksFrom(
   store: Store,
   attempt: StoredAttempt,
   fromId: number,
 ): AsyncGenerator<StreamChunkDocument, void> {
+  const collection = chunksCollection(attempt.conversationId, attempt.seq);
   const prefix = chunksPrefix(attempt);
-  for (let startAfter = chunksFrom(attempt, fromId); ;) {
-    const documents = await queryChunks(store, attempt, { startAfter, limit: CHUNK_PAGE });
-    const chunks = documents.filter(({ path }) => path.startsWith(prefix));
+  for (let path = chunksFrom(attempt, fromId); ;) {
+    const documents = await store.query({ collection, limit: CHUNK_PAGE, startAfter: { path } });
+    const chunks = documents.filter((document) => document.path.startsWith(prefix));
     for (const document of chunks) {
       const chunk = readStreamChunk(document);
       if (chunk) yield chunk;
     }
     const last = chunks.at(-1);
     if (!last || chunks.length < CHUNK_PAGE) return;
-    startAfter = last.path;
+    path = last.path;
   }
 }
 

@@ -45,6 +45,7 @@ async function answerWithin(
 ): Promise<TurnAnswer> {
   const { begun, cancelled, givenUp } = production;
   const { writer, emit } = to;
+  writer.start();
   const { conversationId, seq } = begun.attempt;
   const timeoutMs = dependencies.config.TURN_TIMEOUT_MS;
   const timeout = timeoutAfter(dependencies, timeoutMs);

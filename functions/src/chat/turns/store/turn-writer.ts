@@ -40,6 +40,8 @@ export interface TurnWriter {
   add(frame: StreamFrame): void;
   /** Fields of the turn to be stored at once; nobody waits for it, and every later write has them too. */
   note(fields: DocumentFields): void;
+  /** Begins to renew the lease and to look. Does nothing after `stop`. */
+  start(): void;
   /** Ends appending, renewing and looking; afterwards no write is under way. Throws what a crash point threw. */
   stop(): Promise<void>;
   /**
@@ -188,7 +190,7 @@ export function createTurnWriter(
   const stopped = new AbortController();
   const over = AbortSignal.any([lost.signal, stopped.signal]);
   const producing: Producing = { writing, buffer, serially, lost, over, isFlushing: false };
-  const keeping = keep(producing);
+  let keeping: Promise<void> | undefined;
   let flushing: Promise<void> | undefined;
   return {
     lost: lost.signal,
@@ -203,6 +205,7 @@ export function createTurnWriter(
       writing.isNoteDue = true;
       void attempted(producing, () => serially(() => writeTurn(writing)));
     },
+    start: () => void (keeping = keep(producing)),
     stop: async () => {
       stopped.abort(ABORT_REASON);
       await keeping;

@@ -3,15 +3,13 @@ import { firstFrameId } from '#shared/wire/frame-ids.ts';
 import { collapseFrames, type StreamFrame } from '#shared/wire/resources/streams.ts';
 import { openReading } from '../live/live-turn.ts';
 
-/** The chunks of one attempt as a watch tells of them: late, twice or out of order. */
+/** The chunks of one attempt as a watch tells of them: twice or out of order. */
 export interface ChunkOrder {
   attempt: number;
   /** A chunk that was seen; those of other attempts tell only that there is one. */
   put(chunk: StreamChunkDocument): void;
   /** The frames that are next, each once; the first ones collapsed for a reader without a cursor. */
   take(): StreamFrame[];
-  /** Id of a frame that is missing before a chunk that was seen. */
-  missing(): number | undefined;
   /** Id of the last frame that was taken; before that, the cursor with which the reader came. */
   cursor(): number | undefined;
   /** The reader came with a cursor behind all that there has been: it was given nothing. */
@@ -69,7 +67,6 @@ export function createChunkOrder(attempt: number, cursor: number | undefined): C
       isFirst = false;
       return collapseFrames(frames);
     },
-    missing: () => (waiting.length > 0 ? nextId : undefined),
     cursor: () => taken,
     isAhead: () => reading.kind === 'after' && reading.id > passedId,
     isEnded: () => ended,

@@ -1,6 +1,5 @@
 import { chunksCollection, turnId } from '#shared/conversation/documents/paths.ts';
 import { readTurnDocuments } from '#shared/conversation/context/read-conversation.ts';
-import { readChunkWith } from '#shared/conversation/documents/stored-frames.ts';
 import { readStreamChunk } from '#shared/conversation/documents/stream-chunk.ts';
 import { isResting, type TurnDocument } from '#shared/conversation/documents/turn.ts';
 import { AppError, StoreUnavailableError } from '#shared/errors.ts';
@@ -50,24 +49,6 @@ async function readTurn(
 /** What came of waiting for chunks: the attempt has ended, or the turn has to be looked at again. */
 type Followup = 'ended' | 'look';
 
-/** The frames that are due from an ordered attempt; reads the chunk that a watch has left out. */
-async function* dueFrames(
-  dependencies: ChatDependencies,
-  followed: Followed,
-  order: ChunkOrder,
-): AsyncGenerator<StreamFrame, Followup> {
-  for (;;) {
-    yield* order.take();
-    if (order.isEnded()) return 'ended';
-    const missing = order.missing();
-    if (missing === undefined) return 'look';
-    const attempt = { ...followed, attempt: order.attempt };
-    const chunk = await readChunkWith(dependencies.store, attempt, missing);
-    if (!chunk) return 'look';
-    order.put(chunk);
-  }
-}
-
 /** Watches the chunks of one attempt until it ends, a later one begins, its lease runs out, or `until` fires. */
 async function* watchAttempt(
   dependencies: ChatDependencies,
@@ -100,7 +81,8 @@ async function* watchAttempt(
         const chunk = readStreamChunk(document);
         if (chunk) order.put(chunk);
       }
-      if ((yield* dueFrames(dependencies, followed, order)) === 'ended') return 'ended';
+      yield* order.take();
+      if (order.isEnded()) return 'ended';
       if (order.takePause() || order.isSuperseded()) return 'look';
       next = batches.next();
     }
