@@ -117,7 +117,7 @@ async function deliverAll(running: Running): Promise<void> {
     const result = await deliverOnce(world, flow);
     if (result.kind === 'done' && result.reason === 'NO_NEED') return;
     if (result.kind === 'done' && result.reason === 'NOT_LIVE') return;
-    if (result.kind === 'retry') await interleaving.clock(flow).wait(result.retryAfterMs);
+    if (result.kind !== 'done') await interleaving.clock(flow).wait(result.retryAfterMs ?? REST_MS);
   }
   throw new Error(`the need was served ${TRIES} times and is not settled`);
 }

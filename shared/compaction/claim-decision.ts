@@ -1,6 +1,14 @@
 import type { Conversation, Trigger } from '#shared/conversation/documents/conversation.ts';
-import type { CompactionJob } from '#shared/conversation/documents/job.ts';
-import { waitsForBudget, holdsBackForBudget, type UnpaidReason } from './brakes.ts';
+import { isHeld, type CompactionJob } from '#shared/conversation/documents/job.ts';
+import {
+  brakeOn,
+  jobBrakes,
+  type Brake,
+  type BrakeReason,
+  type SizeBrake,
+  type SpendAllowance,
+} from './brake.ts';
+import { isUnpaid } from './outcome.ts';
 
 // A delivery to a worker
 
@@ -28,26 +36,23 @@ export interface ClaimFacts {
     | (Pick<Conversation, 'state' | 'compactionNeeded'> & Partial<Pick<Conversation, 'settings'>>)
     | undefined;
   job: CompactionJob | undefined;
-  /** Of the context as the documents show it now; without a need nobody asks. */
+  /** Of the context as the documents show it now; without a request nobody asks. */
   isOverThreshold: boolean;
-  isArmed: boolean;
-  /** The last swaps made no progress, and nothing has grown since. */
-  isStalled?: boolean;
-  isBreakerClosed: boolean;
-  /** The conversation has spent on compactions what it may for now. */
-  isSpent?: boolean;
+  tokens: number;
+  sizeBrakes: readonly SizeBrake[];
+  /** What the conversation may spend on compactions. */
+  allowance: SpendAllowance;
 }
-
-/** Why a run may not ask a model. */
-export type ModelRefusal = 'BREAKER_OPEN' | 'SPEND_LIMIT' | UnpaidReason;
 
 export type ClaimDecision =
   /** Nothing to do and nothing to record: a duplicate, late or orphaned event. */
   | { kind: 'nothing'; reason: 'NOT_LIVE' | 'NO_NEED' }
-  /** It waits for the day to turn; the sweep comes back to it. */
-  | { kind: 'nothing'; reason: 'UNPAID' }
-  | { kind: 'busy'; reason: 'LEASE_HELD' | 'RETRY_LATER'; retryAfterMs: number }
-  /** The outcome stands in the job already; only the need is left to clear. */
+  /**
+   * Not now. The documents remember it: whoever holds the lease looks for more, and the sweep comes back after the
+   * lease or the pause. `retryAfterMs` where a time is known.
+   */
+  | { kind: 'later'; reason: 'LEASE_HELD' | BrakeReason; retryAfterMs?: number }
+  /** The outcome stands in the job already; only the request is left to clear. */
   | { kind: 'settled'; need: CompactionRequest }
   /** An outcome without work. */
   | {
@@ -57,17 +62,11 @@ export type ClaimDecision =
       reason: string;
     }
   /** With a `refusal` no model is asked: outputs may be shortened, or turns folded by code. */
-  | {
-      kind: 'claim';
-      need: CompactionRequest;
-      attempt: number;
-      isModelAllowed: boolean;
-      refusal?: ModelRefusal;
-    };
+  | { kind: 'claim'; need: CompactionRequest; attempt: number; refusal?: BrakeReason };
 
 /**
- * What a delivery leads to, from the documents alone: the event is only a hint. A manual request passes
- * threshold, breaker and back-off, but neither another worker's lease nor what may be spent.
+ * What a delivery leads to, from the documents alone: the event is only a hint. What holds a request back is the
+ * brake's (`brakeOn`); nobody passes another worker's lease.
  */
 export function decideClaim(facts: ClaimFacts): ClaimDecision {
   if (facts.conversation?.state !== 'live') return { kind: 'nothing', reason: 'NOT_LIVE' };
@@ -75,48 +74,39 @@ export function decideClaim(facts: ClaimFacts): ClaimDecision {
   return need ? decideRequest(facts, need) : { kind: 'nothing', reason: 'NO_NEED' };
 }
 
-/** A need is tried this often; then it is settled with what was found, so that none is served for ever. */
+/** A request is tried this often; then it is settled with what was found, so that none is served for ever. */
 export const ATTEMPTS_PER_NEED = 3;
 
 function decideRequest(facts: ClaimFacts, need: CompactionRequest): ClaimDecision {
-  const { job, now } = facts;
-  const attempts = attemptsAt(job, need);
-  const isManual = need.kind === 'manual';
-  if (job && job.owner !== '' && job.leaseUntil > now)
-    return {
-      kind: 'busy',
-      reason: 'LEASE_HELD',
-      retryAfterMs: job.leaseUntil.getTime() - now.getTime(),
-    };
+  const { conversation, job, now, tokens } = facts;
+  if (isHeld(job, now)) return { kind: 'later', reason: 'LEASE_HELD' };
   if (isRecorded(job, need)) return { kind: 'settled', need };
-  if (facts.conversation?.compactionNeeded.cancel === need.requestId)
+  if (conversation?.compactionNeeded.cancel === need.requestId)
     return { kind: 'outcome', need, state: 'ABORTED', reason: CANCELLED_BY_USER };
+  const attempts = attemptsAt(job, need);
   if (attempts >= ATTEMPTS_PER_NEED)
     return { kind: 'outcome', need, state: 'FAILED_ERROR', reason: 'ATTEMPTS_USED_UP' };
-  const waitMs = Math.max(0, (job?.retryAt?.getTime() ?? 0) - now.getTime());
-  if (waitMs > 0 && holdsBackForBudget(job, need)) return { kind: 'nothing', reason: 'UNPAID' };
-  if (waitMs > 0 && !isManual) return { kind: 'busy', reason: 'RETRY_LATER', retryAfterMs: waitMs };
-  if (!isManual && isSwitchedOff(facts.conversation?.settings, need.trigger))
+
+  const brakes = [...jobBrakes(job?.brake, facts.allowance, now), ...facts.sizeBrakes];
+  const braked = brakeOn(brakes, { trigger: need.trigger, now, tokens });
+  if (braked?.effect === 'waits') return waitFor(braked.brake, now);
+  if (need.kind === 'auto' && isSwitchedOff(conversation?.settings, need.trigger))
     return { kind: 'outcome', need, state: 'NOOP', reason: 'SWITCHED_OFF' };
   if (NEEDS_THRESHOLD[need.trigger] && !facts.isOverThreshold)
     return { kind: 'outcome', need, state: 'NOOP', reason: 'BELOW_THRESHOLD' };
-  if (need.trigger === 'auto' && !facts.isArmed)
-    return { kind: 'outcome', need, state: 'NOOP', reason: 'NOT_ARMED' };
-  // A person's request and a search are nothing without a model.
-  const needsModel = isManual || need.trigger === 'blocked';
-  if (facts.isStalled === true && !needsModel)
-    return { kind: 'outcome', need, state: 'NOOP', reason: 'NO_PROGRESS' };
-  const refusal = refusalOf(facts, need);
-  if (needsModel && refusal !== undefined)
-    return { kind: 'outcome', need, state: 'NOOP', reason: refusal };
-  const isModelAllowed = refusal === undefined;
-  return {
-    kind: 'claim',
-    need,
-    attempt: attempts + 1,
-    isModelAllowed,
-    ...(refusal && { refusal }),
-  };
+  if (braked?.effect === 'ends')
+    return { kind: 'outcome', need, state: 'NOOP', reason: braked.brake.reason };
+  const attempt = attempts + 1;
+  return braked
+    ? { kind: 'claim', need, attempt, refusal: braked.brake.reason }
+    : { kind: 'claim', need, attempt };
+}
+
+/** Dollars may come at any time: nobody waits at the door for them. */
+function waitFor({ reason, until }: Brake, now: Date): ClaimDecision {
+  return until === undefined || isUnpaid(reason)
+    ? { kind: 'later', reason }
+    : { kind: 'later', reason, retryAfterMs: until.getTime() - now.getTime() };
 }
 
 const NEEDS_THRESHOLD: Readonly<Record<Trigger, boolean>> = {
@@ -133,15 +123,14 @@ function isRecorded(job: CompactionJob | undefined, need: CompactionRequest): bo
     ({ requestId, state, reason }) =>
       requestId === need.requestId &&
       // One that waits for dollars is not settled.
-      !(state === 'NOOP' && waitsForBudget(reason)) &&
+      !(state === 'NOOP' && isUnpaid(reason)) &&
       (need.kind === 'manual' || state === 'COMPACTED' || state === 'CONTENT_TRUNCATED'),
   );
 }
 
-/** Attempts at a need so far, by whichever counter knows it. */
-function attemptsAt(job: CompactionJob | undefined, need: CompactionRequest): number {
-  if (job?.autoAttempts?.requestId === need.requestId) return job.autoAttempts.count;
-  return job?.requestId === need.requestId ? job.attempts : 0;
+function attemptsAt(job: CompactionJob | undefined, { kind, requestId }: CompactionRequest) {
+  const counted = job?.attempts[kind];
+  return counted?.requestId === requestId ? counted.count : 0;
 }
 
 /** Whether the settings keep an automatic need from being served: the owner may have changed them while it waited. */
@@ -153,16 +142,6 @@ export function isSwitchedOff(
   if (trigger === 'blocked') return false;
   const { compaction = 'auto' } = settings ?? {};
   return compaction === 'off' || (compaction === 'manual' && trigger !== 'overflow');
-}
-
-/** Money comes before the breaker, which holds up neither a person nor the search that may let summaries succeed again. */
-function refusalOf(
-  { isSpent, isBreakerClosed }: ClaimFacts,
-  need: CompactionRequest,
-): ModelRefusal | undefined {
-  if (isSpent === true) return 'SPEND_LIMIT';
-  const passes = need.kind === 'manual' || need.trigger === 'blocked';
-  return passes || isBreakerClosed ? undefined : 'BREAKER_OPEN';
 }
 
 // A cancellation
@@ -192,8 +171,8 @@ export type CancelDecision =
  */
 export function decideCancel({ conversation, job, jobId, now }: CancelFacts): CancelDecision {
   const { manual, auto, cancel } = conversation.compactionNeeded;
-  const isHeld = job !== undefined && job.owner !== '' && job.leaseUntil > now;
-  if (isHeld && job.requestId === jobId) return { kind: 'running', isTold: cancel === jobId };
+  if (isHeld(job, now) && job?.requestId === jobId)
+    return { kind: 'running', isTold: cancel === jobId };
   if (manual?.requestId === jobId)
     return { kind: 'queued', need: { kind: 'manual', trigger: 'manual', ...manual } };
   if (auto?.requestId === jobId) return { kind: 'queued', need: { kind: 'auto', ...auto } };
@@ -226,20 +205,19 @@ type OverdueDecision =
 export function decideOverdue(facts: {
   now: Date;
   state: Conversation['state'];
-  need: Pick<CompactionRequest, 'kind' | 'since' | 'requestId'>;
-  job: Pick<CompactionJob, 'owner' | 'leaseUntil' | 'retryAt' | 'records'> | undefined;
+  need: Pick<CompactionRequest, 'since' | 'trigger'>;
+  job: Pick<CompactionJob, 'owner' | 'leaseUntil' | 'brake'> | undefined;
 }): OverdueDecision {
   const { now, state, need, job } = facts;
   const waitedMs = now.getTime() - need.since.getTime();
   if (state === 'deleted') return { kind: 'drop', state: 'NOOP', reason: 'NOT_LIVE' };
   // A fork begins with its own needs, an erased conversation has none.
   if (state !== 'live' || waitedMs <= REPUBLISH_AFTER_MS) return { kind: 'wait' };
-  if (job && job.owner !== '' && job.leaseUntil > now) return { kind: 'wait' };
-  const isUnpaid = holdsBackForBudget(job, need);
-  if (waitedMs > (isUnpaid ? GIVE_UP_UNPAID_AFTER_MS : GIVE_UP_AFTER_MS))
+  if (isHeld(job, now)) return { kind: 'wait' };
+  const pause = job?.brake.pause;
+  if (waitedMs > (isUnpaid(pause?.reason) ? GIVE_UP_UNPAID_AFTER_MS : GIVE_UP_AFTER_MS))
     return { kind: 'drop', state: 'FAILED_ERROR', reason: 'NOT_SERVED' };
-  // A person who asks passes the back-off, and no limit in dollars.
-  if ((need.kind === 'auto' || isUnpaid) && job?.retryAt && job.retryAt > now)
-    return { kind: 'wait' };
-  return { kind: 'publish' };
+  // Without the size of the context: a pause that growth ends is none that a request waits for.
+  const braked = brakeOn(pause ? [pause] : [], { trigger: need.trigger, now, tokens: 0 });
+  return braked?.effect === 'waits' ? { kind: 'wait' } : { kind: 'publish' };
 }

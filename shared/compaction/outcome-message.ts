@@ -1,7 +1,6 @@
 import type { ContextTexts } from '#shared/wire/resources/context-object.ts';
-import { waitsForBudget } from './brakes.ts';
 import { outcomeTexts, type OutcomeTexts } from './outcome-texts.ts';
-import { outcomeStateSchema, type OutcomeState } from './outcome.ts';
+import { isUnpaid, outcomeStateSchema, type OutcomeState } from './outcome.ts';
 import { policyConstants } from './policy-constants.ts';
 
 interface OutcomeToTell {
@@ -49,7 +48,7 @@ function textKey(outcome: OutcomeToTell): keyof OutcomeTexts {
   if (otherState) return otherState;
   const state = outcomeStateSchema.safeParse(outcome.state);
   if (!state.success) return 'nothingToDo';
-  if (state.data === 'NOOP' || waitsForBudget(outcome.reason))
+  if (state.data === 'NOOP' || isUnpaid(outcome.reason))
     return textByNoopReason.get(outcome.reason ?? '') ?? 'nothingToDo';
   if (state.data === 'FAILED_ERROR' && outcome.reason === 'TURN_TOO_LARGE') return 'turnTooLarge';
   if (outcome.reason === 'TURNS_BLOCKED') return 'turnsBlocked';
@@ -82,6 +81,7 @@ const textByNoopReason: ReadonlyMap<string, keyof OutcomeTexts> = new Map([
   ['NOTHING_TO_FOLD', 'nothingToFold'],
   ['SAVES_TOO_LITTLE', 'nothingToFold'],
   ['NOT_ARMED', 'notArmed'],
+  ['DECLINED', 'notArmed'],
   ['NO_PROGRESS', 'notArmed'],
   ['BREAKER_OPEN', 'paused'],
   ['SPEND_LIMIT', 'paused'],

@@ -38,3 +38,9 @@ export interface CompactionOutcome {
   /** UPPER_SNAKE, e.g. `BELOW_THRESHOLD`. */
   reason?: string | undefined;
 }
+
+/** The limits in dollars that a compaction counts into: no model may be asked for it until the day turns. */
+export type UnpaidReason = 'USER_DAILY_USD' | 'GLOBAL_BUDGET';
+
+export const isUnpaid = (reason: string | undefined): reason is UnpaidReason =>
+  reason === 'USER_DAILY_USD' || reason === 'GLOBAL_BUDGET';

@@ -217,22 +217,6 @@ export function isOverThreshold(context: {
 }
 
 /**
- * Whether automatic compaction may run again: before any swap always, afterwards once the context has
- * grown by `rearmFraction` of the soft threshold since that swap. Both counts by the same counter.
- */
-export function isArmed(context: {
-  tokens: number;
-  /** Tokens right after the last swap; null when there was none. */
-  tokensAfterLastSwap: number | null;
-  policy: CompactionPolicy;
-}): boolean {
-  const { tokens, tokensAfterLastSwap, policy } = context;
-  if (policy.softThresholdTokens === null) return false;
-  if (tokensAfterLastSwap === null) return true;
-  return tokens - tokensAfterLastSwap >= policy.rearmFraction * policy.softThresholdTokens;
-}
-
-/**
  * Throws AppError OVERHEAD_TOO_LARGE (400) when system instruction and tools take more than half of the
  * window. To be asked where one of them is written; a policy is resolved whatever they take.
  */

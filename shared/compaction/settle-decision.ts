@@ -1,6 +1,5 @@
-import { waitsForBudget } from './brakes.ts';
 import { ATTEMPTS_PER_NEED, CANCELLED_BY_USER, type CompactionRequest } from './claim-decision.ts';
-import type { OutcomeState } from './outcome.ts';
+import { isUnpaid, type OutcomeState } from './outcome.ts';
 
 export interface SettleFacts {
   kind: CompactionRequest['kind'];
@@ -18,9 +17,9 @@ export interface SettleFacts {
 type SettleDecision =
   /** The need is settled and leaves the conversation document. */
   | { kind: 'clear' }
-  /** The need stays; the event is to be delivered again. */
+  /** The request stays: the worker waits, or the sweep publishes it again after that time. */
   | { kind: 'retry'; retryAfterMs: number }
-  /** The need stays, and none of its attempts is used up: the sweep publishes it again after that time. */
+  /** The request stays, and none of its attempts is used up: the sweep publishes it again after that time. */
   | { kind: 'wait'; retryAfterMs: number };
 
 /**
@@ -29,7 +28,7 @@ type SettleDecision =
  * the dollars of the day are used up was not tried: it waits.
  */
 export function decideSettle(facts: SettleFacts): SettleDecision {
-  if (facts.state === 'NOOP' && waitsForBudget(facts.reason))
+  if (facts.state === 'NOOP' && isUnpaid(facts.reason))
     return { kind: 'wait', retryAfterMs: unpaidWaitMs(facts) };
   const isLast = facts.attempts >= ATTEMPTS_PER_NEED;
   if (facts.kind === 'manual' || isLast || !isWorthAnotherTry(facts)) return { kind: 'clear' };

@@ -4,7 +4,8 @@ import type {
   Conversation,
 } from '#shared/conversation/documents/conversation.ts';
 import type { History } from '#shared/conversation/documents/history.ts';
-import { isArmed, isOverThreshold, type CompactionPolicy } from './policy.ts';
+import { declinedBrakes, holds, sizeBrakes, type SizeBrake } from './brake.ts';
+import { isOverThreshold, type CompactionPolicy } from './policy.ts';
 import { policyConstants } from './policy-constants.ts';
 import { isOverLimit } from './shrunken-view.ts';
 
@@ -20,20 +21,27 @@ interface DueContext {
 }
 
 /**
- * The need of a context as it stands, whoever waits for a compaction already; undefined: below the
- * threshold, not armed since the last swap, or compaction is not automatic. Equal to the threshold compacts. What
- * overflows waits for neither.
+ * The request for a context as it stands, whoever waits for a compaction already; undefined: below the threshold, held
+ * back (`sizeBrakes`), or compaction is not automatic. Equal to the threshold compacts. What overflows waits for no
+ * growth since the last swap.
  */
 export function requestForContext(context: DueContext): CompactionNeeded['auto'] {
-  const { conversation, history, tokens, policy, requestId, now } = context;
+  const { conversation, tokens, policy, requestId, now } = context;
   if (!isAutomatic(conversation)) return undefined;
-  if (isOverflowing(context) && !isDeclined(context))
+  const held = heldBy(context);
+  if (isOverflowing(context) && !held.includes('DECLINED'))
     return { requestId, since: now, trigger: 'overflow' };
   if (!isOverThreshold({ tokens, overheadTokens: conversation.context.overheadTokens, policy }))
     return undefined;
-  const tokensBefore = tokensToGrowFrom(history, conversation.compactionNeeded);
-  if (!isArmed({ tokens, tokensAfterLastSwap: tokensBefore, policy })) return undefined;
-  return { requestId, since: now, trigger: 'auto' };
+  return held.length === 0 ? { requestId, since: now, trigger: 'auto' } : undefined;
+}
+
+/** Why a context of this size is not compacted by itself; empty: nothing speaks against it. */
+function heldBy({ conversation, history, tokens, policy, now }: DueContext): SizeBrake['reason'][] {
+  const { declined } = conversation.compactionNeeded;
+  return sizeBrakes({ history, declined, policy })
+    .filter((brake) => holds(brake, { now, tokens }))
+    .map(({ reason }) => reason);
 }
 
 /**
@@ -45,13 +53,6 @@ function isOverflowing({ conversation, tokens, policy }: DueContext): boolean {
   return policy.softThresholdTokens === null
     ? isOverLimit({ tokens, overheadTokens, policy })
     : tokens > policyConstants.overflowFraction.value * policy.windowTokens;
-}
-
-/** Whether the owner has called a compaction of about this context off, or one of it saved too little. */
-function isDeclined({ conversation, history, tokens, policy }: DueContext): boolean {
-  const { declined } = conversation.compactionNeeded;
-  if (declined?.generation !== (history?.generation ?? 0)) return false;
-  return tokens - declined.tokens < policy.rearmFraction * scaleTokens(policy);
 }
 
 /**
@@ -147,81 +148,6 @@ export const automaticThreshold = (
   conversation: Pick<Conversation, 'settings'>,
 ): number | null => (isAutomatic(conversation) ? softThresholdTokens : null);
 
-// What the last swaps came to
-
-type LastSwap = Pick<History, 'afterTokens' | 'isPartial' | 'unproductiveSwaps'> | undefined;
-
-/**
- * Tokens beyond which compaction re-arms; null: at once, because nothing was swapped, or not all of it and
- * what was swapped got on.
- */
-export function tokensAfterLastSwap(history: LastSwap): number | null {
-  if (history === undefined) return null;
-  return history.isPartial === true && !hasStalled(history) ? null : history.afterTokens;
-}
-
-/**
- * Tokens beyond which automatic compaction re-arms: those after the last swap, or, if they are more, those at
- * which the owner called a compaction of this generation off, or one saved too little.
- */
-export function tokensToGrowFrom(
-  history: History | undefined,
-  { declined }: CompactionNeeded,
-): number | null {
-  const afterSwap = tokensAfterLastSwap(history);
-  if (declined === undefined || declined.generation !== (history?.generation ?? 0))
-    return afterSwap;
-  return Math.max(afterSwap ?? 0, declined.tokens);
-}
-
-/**
- * How many swaps in a row have made no progress, one more included: it saved neither the share that an
- * automatic run must save nor as much as re-arms it. Both counts by the same counter.
- */
-export function unproductiveSwapsAfter(
-  history: LastSwap,
-  swap: {
-    beforeTokens: number;
-    afterTokens: number;
-    policy: Pick<
-      CompactionPolicy,
-      'minimumSavingFraction' | 'rearmFraction' | 'softThresholdTokens' | 'hardThresholdTokens'
-    >;
-  },
-): number {
-  const { beforeTokens, afterTokens, policy } = swap;
-  const progressTokens = Math.min(
-    policy.minimumSavingFraction * beforeTokens,
-    policy.rearmFraction * scaleTokens(policy),
-  );
-  if (beforeTokens - afterTokens >= progressTokens) return 0;
-  return (history?.unproductiveSwaps ?? 0) + 1;
-}
-
-/**
- * Whether compaction without a person's request stops: two swaps in a row made no progress, and the context
- * has not grown since by what re-arms it. Overflows and partial folds, which need not save much, end here.
- */
-export function isStalled(context: {
-  history: LastSwap;
-  tokens: number;
-  policy: Pick<CompactionPolicy, 'rearmFraction' | 'softThresholdTokens' | 'hardThresholdTokens'>;
-}): boolean {
-  const { history, tokens, policy } = context;
-  if (history === undefined || !hasStalled(history)) return false;
-  return tokens - history.afterTokens < policy.rearmFraction * scaleTokens(policy);
-}
-
-/** What shares are taken of: the threshold, or, where none is set, the hard one. */
-const scaleTokens = ({
-  softThresholdTokens,
-  hardThresholdTokens,
-}: Pick<CompactionPolicy, 'softThresholdTokens' | 'hardThresholdTokens'>): number =>
-  softThresholdTokens ?? hardThresholdTokens;
-
-const hasStalled = (history: LastSwap) =>
-  (history?.unproductiveSwaps ?? 0) >= policyConstants.stalledSwaps.value;
-
 // A conversation that nobody uses
 
 /** A conversation that nobody has used for this long has lost its place in the model's cache, or soon will. */
@@ -251,7 +177,8 @@ export function requestForIdle(idle: {
   if (now.getTime() - conversation.updateTime.getTime() < IDLE_AFTER_MS) return undefined;
   const contentTokens = context.tokens - context.overheadTokens;
   if (contentTokens < IDLE_FROM_TOKENS) return undefined;
-  if (isIdleDeclined(conversation, policy)) return undefined;
+  const declined = declinedBrakes(compactionNeeded.declined, generation, policy);
+  if (declined.some((brake) => holds(brake, { now, tokens: context.tokens }))) return undefined;
   const turns = breakEvenTurns({
     tokensBefore: contentTokens,
     tokensAfter: expectedTokensAfter(policy, contentTokens),
@@ -268,16 +195,6 @@ function expectedTokensAfter(policy: CompactionPolicy, contentTokens: number): n
       ? policy.preserveFraction * contentTokens
       : policy.tailTokens;
   return policy.snapshotBudgetTokens + tailTokens;
-}
-
-/** Whether the owner called a compaction of what there is off, and little has come since. */
-function isIdleDeclined(
-  { compactionNeeded, context }: Conversation,
-  policy: CompactionPolicy,
-): boolean {
-  const { declined } = compactionNeeded;
-  if (declined?.generation !== context.generation) return false;
-  return !isArmed({ tokens: context.tokens, tokensAfterLastSwap: declined.tokens, policy });
 }
 
 /** What the tokens of a compaction and of the turns after it cost, all in the same unit. */

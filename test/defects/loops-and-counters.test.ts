@@ -1,5 +1,6 @@
 import { engineConstants } from '#shared/compaction/engine-constants.ts';
-import { isArmed, resolvePolicy } from '#shared/compaction/policy.ts';
+import { sizeBrakes } from '#shared/compaction/brake.ts';
+import { resolvePolicy } from '#shared/compaction/policy.ts';
 import { readConversation } from '#shared/conversation/context/read-conversation.ts';
 import { contentText } from '#shared/conversation/documents/content.ts';
 import type { ModelRequest } from '#shared/ports/ports.ts';
@@ -61,8 +62,10 @@ describe('D1: compressed on every turn, and never smaller', () => {
       conversation: { thresholdTokens: THRESHOLD_TOKENS },
     });
 
-    expect(isArmed({ tokens: 1_249, tokensAfterLastSwap: 1_000, policy })).toBe(false);
-    expect(isArmed({ tokens: 1_250, tokensAfterLastSwap: 1_000, policy })).toBe(true);
+    const history = { generation: 1, afterTokens: 1_000 };
+    expect(sizeBrakes({ history, declined: undefined, policy })).toEqual([
+      { reason: 'NOT_ARMED', fromTokens: 1_250 },
+    ]);
   });
 });
 

@@ -261,7 +261,7 @@ describe('workers whose machines differ by a day and more', () => {
       time.advance(61_000);
       const later = await run();
 
-      expect(atOnce).toMatchObject({ kind: 'retry', reason: 'LEASE_HELD' });
+      expect(atOnce).toMatchObject({ kind: 'later', reason: 'LEASE_HELD' });
       expect(later).toMatchObject({ kind: 'done', state: 'COMPACTED' });
       expect((await see(store, id)).conversation.generation).toBe(1);
     },

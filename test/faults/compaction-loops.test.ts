@@ -1,13 +1,10 @@
+import { brakeOn, sizeBrakes, unproductiveSwapsAfter } from '#shared/compaction/brake.ts';
 import { estimateContextTokens } from '#shared/compaction/context-tokens.ts';
 import { planCompaction } from '#shared/compaction/plan.ts';
 import { resolvePolicy, type CompactionPolicy } from '#shared/compaction/policy.ts';
 import { decideSwap } from '#shared/compaction/swap-decision.ts';
 import { storedMasks } from '#shared/compaction/tool-output-budget.ts';
-import {
-  isStalled,
-  requestForContext,
-  unproductiveSwapsAfter,
-} from '#shared/compaction/trigger.ts';
+import { requestForContext } from '#shared/compaction/trigger.ts';
 import type { ContextSource } from '#shared/conversation/context/assemble-context.ts';
 import type { Content } from '#shared/conversation/documents/content.ts';
 import type { Trigger } from '#shared/conversation/documents/conversation.ts';
@@ -66,7 +63,8 @@ function compact(
   const { policy, trigger, snapshotWords } = run;
   const { context, history } = world;
   const beforeTokens = estimateContextTokens(context, { policy, calibration: 1 });
-  if (isStalled({ history, tokens: beforeTokens, policy })) return world;
+  const brakes = sizeBrakes({ history, declined: undefined, policy });
+  if (brakeOn(brakes, { trigger, now, tokens: beforeTokens })) return world;
   const plan = planCompaction({
     context,
     policy,

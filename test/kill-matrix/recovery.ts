@@ -72,6 +72,8 @@ export const openBreaker = (store: DocumentStore, conversationId: string) =>
   writeJob(store, conversationId, {
     fence: 3,
     requestId: 'earlier',
-    failures: 3,
-    breakerOpenUntil: new Date(Date.now() + 600_000),
+    brake: {
+      failures: 3,
+      pause: { reason: 'BREAKER_OPEN', until: new Date(Date.now() + 600_000) },
+    },
   });

@@ -61,10 +61,11 @@ const openBreaker = {
     fence: 3,
     requestId: 'earlier',
     step: '',
-    failures: 3,
-    breakerOpenUntil: new Date('2030-01-01T00:00:00Z'),
-    attempts: 0,
-    retryAt: null,
+    attempts: {},
+    brake: {
+      failures: 3,
+      pause: { reason: 'BREAKER_OPEN', until: new Date('2030-01-01T00:00:00Z') },
+    },
     records: [],
   },
 };

@@ -1,4 +1,4 @@
-import type { SpendAllowance } from '#shared/compaction/brakes.ts';
+import type { SpendAllowance } from '#shared/compaction/brake.ts';
 import type { PolicySettings } from '#shared/compaction/policy-settings.ts';
 import { resolvePolicy, type CompactionPolicy } from '#shared/compaction/policy.ts';
 import { snapshotConstants } from '#shared/compaction/snapshot-constants.ts';

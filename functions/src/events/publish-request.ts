@@ -26,10 +26,11 @@ async function publishBestEffort(
   }
 }
 
-const publishToWorkers = (
+/** Tells the workers of a request that stands in the conversation document; nobody else is told. Never throws. */
+export const publishToWorkers = (
   dependencies: Publishing,
   { conversationId, requestId }: { conversationId: string; requestId: string },
-) =>
+): Promise<void> =>
   publishBestEffort(dependencies, {
     event: requestEvent({ conversationId, requestId }),
     failure: 'compaction_publish_failed',

@@ -1,4 +1,4 @@
-import type { UnpaidReason } from '#shared/compaction/brakes.ts';
+import type { UnpaidReason } from '#shared/compaction/outcome.ts';
 import type { Clock } from '#shared/ports/ports.ts';
 import { hasLimits } from '#shared/quota/limits.ts';
 import { spendRefusal } from '#shared/quota/spend-decision.ts';

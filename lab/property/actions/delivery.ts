@@ -1,8 +1,5 @@
 import { indexConversation } from '#functions/recall/index-conversation.ts';
-import {
-  runCompaction,
-  type CompactionResult,
-} from '#functions/worker/compaction/run-compaction.ts';
+import { serveRequest } from '#functions/worker/compaction/run-compaction.ts';
 import { eraseConversation } from '#functions/worker/push/erase-conversation.ts';
 import { workerEventSchema } from '#shared/compaction/event.ts';
 import { AppError } from '#shared/errors.ts';
@@ -25,17 +22,24 @@ type Asked = Readonly<{
   isBroken?: boolean | undefined;
 }>;
 
+/** `later` is acknowledged; `refused` is delivered again. */
+type Delivered = { reason?: string | undefined } & (
+  | { kind: 'done' }
+  | { kind: 'later'; retryAfterMs?: number }
+  | { kind: 'refused'; retryAfterMs: number }
+);
+
 /** One push to the worker of the flow, answered as the push handler answers. */
 export async function deliverOnce(
   world: World,
   flow: Flow,
   asked: Asked = compaction,
-): Promise<CompactionResult> {
+): Promise<Delivered> {
   const dependencies = world.worker(world.server(flow.process?.name ?? ''), flow);
   const { signal } = new AbortController();
   const { kind, conversationId, isBroken = false } = asked;
   try {
-    if (kind === 'compact') return await runCompaction(dependencies, { conversationId, signal });
+    if (kind === 'compact') return await serveRequest(dependencies, { conversationId, signal });
     if (kind === 'index')
       await indexConversation(dependencies, { conversationId, isBroken }, signal);
     else await eraseConversation(dependencies, conversationId, signal);
@@ -43,16 +47,16 @@ export async function deliverOnce(
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
     return error.retryable
-      ? { kind: 'retry', retryAfterMs: error.retryAfterMs ?? 1_000, reason: error.reason }
+      ? { kind: 'refused', retryAfterMs: error.retryAfterMs ?? 1_000, reason: error.reason }
       : { kind: 'done', reason: error.reason };
   }
 }
 
-/** A push that is repeated for as long as the worker asks for it. */
+/** A push that is repeated until it is acknowledged. */
 export async function deliver(world: World, interleaving: Interleaving, flow: Flow): Promise<void> {
   for (let delivery = 0; delivery < DELIVERIES_MAX; delivery++) {
     const result = await deliverOnce(world, flow);
-    if (result.kind === 'done') return;
+    if (result.kind !== 'refused') return;
     await interleaving.clock(flow).wait(Math.max(1, result.retryAfterMs));
   }
 }
@@ -68,13 +72,13 @@ export function connectBus(world: World, interleaving: Interleaving): void {
       const { process } = world.server(`worker-${(event + delivery) % 2}`);
       const result = await Promise.race([
         deliverOnce(world, { lane, process }, asked),
-        process.crashed.then((): CompactionResult => ({
-          kind: 'retry',
+        process.crashed.then((): Delivered => ({
+          kind: 'refused',
           retryAfterMs: ACKNOWLEDGE_MS,
           reason: 'CRASHED',
         })),
       ]);
-      if (result.kind === 'done') return;
+      if (result.kind !== 'refused') return;
       await interleaving.clock({ lane, process: undefined }).wait(Math.max(1, result.retryAfterMs));
     }
   }

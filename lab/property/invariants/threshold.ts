@@ -1,7 +1,7 @@
 import { conversationPolicy } from '#functions/config/conversation-policy.ts';
 import { selectOutputForms } from '#functions/context/output-forms.ts';
-import { isArmed, isOverThreshold } from '#shared/compaction/policy.ts';
-import { tokensToGrowFrom } from '#shared/compaction/trigger.ts';
+import { brakeOn, sizeBrakes } from '#shared/compaction/brake.ts';
+import { isOverThreshold } from '#shared/compaction/policy.ts';
 import { contextTokens } from '#shared/conversation/context/meter.ts';
 import { firstTailSeq } from '#shared/conversation/context/read-conversation.ts';
 import type { Conversation } from '#shared/conversation/documents/conversation.ts';
@@ -29,13 +29,11 @@ function dueTokens(conversation: Conversation, documents: Documents): number | u
     selectOutputForms({ config, sha256 }, conversation),
   );
   const { overheadTokens } = conversation.context;
+  const { declined } = conversation.compactionNeeded;
+  const brakes = sizeBrakes({ history, declined, policy });
   const isDue =
     isOverThreshold({ tokens, overheadTokens, policy }) &&
-    isArmed({
-      tokens,
-      tokensAfterLastSwap: tokensToGrowFrom(history, conversation.compactionNeeded),
-      policy,
-    });
+    brakeOn(brakes, { trigger: 'auto', now: new Date(0), tokens }) === undefined;
   return isDue ? tokens : undefined;
 }
 

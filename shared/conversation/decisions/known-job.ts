@@ -1,5 +1,5 @@
 import type { Conversation } from '../documents/conversation.ts';
-import type { CompactionJob } from '../documents/job.ts';
+import { isHeld, type CompactionJob } from '../documents/job.ts';
 
 /**
  * The job as a conversation document was read with it, with its newest record alone; `job` is undefined where there is
@@ -30,8 +30,7 @@ export function knownJob(
   job: CompactionJob | undefined,
   now: Date,
 ): KnownJob | undefined {
-  const isHeld = job !== undefined && job.owner !== '' && job.leaseUntil > now;
-  if (!isQuiet(conversation) || isHeld) return undefined;
+  if (!isQuiet(conversation) || isHeld(job, now)) return undefined;
   const { epoch, generation, settledNeed } = conversation;
   return { epoch, generation, settledNeed, job: job && { ...job, records: job.records.slice(-1) } };
 }

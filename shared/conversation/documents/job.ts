@@ -31,6 +31,35 @@ const compactionRecordSchema = z.object({
 });
 export type CompactionRecord = z.infer<typeof compactionRecordSchema>;
 
+const pauseSchema = z.object({
+  /** `RETRY_LATER`: between two attempts at one request. The last two: the dollars of the day are used up. */
+  reason: z.enum(['RETRY_LATER', 'BREAKER_OPEN', 'USER_DAILY_USD', 'GLOBAL_BUDGET']),
+  until: z.date(),
+  /** Size of the context that ends the pause earlier; absent: none does. */
+  fromTokens: z.number().optional(),
+});
+export type Pause = z.infer<typeof pauseSchema>;
+
+/** What runs that asked a model took, of an hour and of a day that each began with its first run. */
+const spentSchema = z.object({
+  hourSince: z.date(),
+  runs: z.number().int().nonnegative(),
+  daySince: z.date(),
+  tokens: z.number().nonnegative(),
+});
+export type Spent = z.infer<typeof spentSchema>;
+
+const brakeSchema = z.object({
+  /** Of the model, in a row. */
+  failures: z.number().int().nonnegative(),
+  pause: pauseSchema.optional(),
+  spent: spentSchema.optional(),
+});
+/** What holds the next compaction back. */
+export type JobBrake = z.infer<typeof brakeSchema>;
+
+const attemptsSchema = z.object({ requestId: z.string(), count: z.number().int().nonnegative() });
+
 /** How many attempts the job document remembers; the newest stay. */
 export const RECORDS_KEPT = 20;
 
@@ -44,35 +73,31 @@ const jobSchema = z.object({
   requestId: z.string(),
   /** The step that the holder has reached, for status and for the curious. */
   step: z.string(),
-  failures: z.number().int().nonnegative(),
-  breakerOpenUntil: z.date().nullable(),
-  /** Conversation tokens when the breaker opened; null or absent: not open, or not known. */
-  breakerOpenTokens: z.number().nullable().optional(),
-  /** Attempts at the present need; cleared when it is settled. */
-  attempts: z.number().int().nonnegative(),
-  /** Attempts at the newest automatic need: a manual run in between does not reset them. */
-  autoAttempts: z.object({ requestId: z.string(), count: z.number().int() }).optional(),
-  retryAt: z.date().nullable(),
-  /** Runs of the last day that asked a model, whatever `records` still holds. Absent = none. */
-  spent: z.array(z.object({ at: z.date(), tokens: z.number() })).optional(),
+  /** Attempts at the newest request of each kind: one kind does not reset the other. */
+  attempts: z.object({ auto: attemptsSchema.optional(), manual: attemptsSchema.optional() }),
+  brake: brakeSchema,
   records: z.array(compactionRecordSchema),
 });
 
 /** `conversations/{c}/jobs/compaction`. */
 export type CompactionJob = z.infer<typeof jobSchema>;
 
+/** Whether a worker is at it. */
+export const isHeld = (
+  job: Pick<CompactionJob, 'owner' | 'leaseUntil'> | undefined,
+  now: Date,
+): boolean => job !== undefined && job.owner !== '' && job.leaseUntil > now;
+
 /** A job that nobody is at and that remembers nothing. */
-const freshJob: CompactionJob = {
+export const freshJob: CompactionJob = {
   schemaVersion: 1,
   owner: '',
   leaseUntil: new Date(0),
   fence: 0,
   requestId: '',
   step: '',
-  failures: 0,
-  breakerOpenUntil: null,
-  attempts: 0,
-  retryAt: null,
+  attempts: {},
+  brake: { failures: 0 },
   records: [],
 };
 

@@ -1,7 +1,12 @@
 import type { CompactionRequest } from '#shared/compaction/claim-decision.ts';
 import type { DocumentFields, Write } from '#shared/ports/ports.ts';
 import type { Conversation, Versioned } from '../documents/conversation.ts';
-import { RECORDS_KEPT, type CompactionJob, type CompactionRecord } from '../documents/job.ts';
+import {
+  freshJob,
+  RECORDS_KEPT,
+  type CompactionJob,
+  type CompactionRecord,
+} from '../documents/job.ts';
 import { compactionJobPath, conversationPath } from '../documents/paths.ts';
 
 /** A need that is settled without a worker, and why. */
@@ -32,20 +37,6 @@ const recordOf = ({ need, state, reason, tokens, now }: DroppedRequest): Compact
   reason,
 });
 
-/** A job that nobody holds and nobody has worked at, without its records. */
-export const freeJob = (now: Date): Omit<CompactionJob, 'records'> => ({
-  schemaVersion: 1,
-  owner: '',
-  leaseUntil: now,
-  fence: 0,
-  requestId: '',
-  step: '',
-  failures: 0,
-  breakerOpenUntil: null,
-  attempts: 0,
-  retryAt: null,
-});
-
 const recordsAfter = (dropped: DroppedRequest): CompactionRecord[] => {
   const { job } = dropped;
   const records = typeof job === 'string' ? [] : job.value.records;
@@ -54,7 +45,7 @@ const recordsAfter = (dropped: DroppedRequest): CompactionRecord[] => {
 
 /** The job with the record of the dropped need, for whoever shows it. */
 export const jobAfterDrop = (dropped: DroppedRequest): CompactionJob => ({
-  ...(typeof dropped.job === 'string' ? freeJob(dropped.now) : dropped.job.value),
+  ...(typeof dropped.job === 'string' ? freshJob : dropped.job.value),
   records: recordsAfter(dropped),
 });
 
@@ -69,7 +60,7 @@ function jobWrites(dropped: DroppedRequest, frees: boolean): Write[] {
   const records = recordsAfter(dropped).map((record) => ({ ...record }));
   if (job === 'unreadable') return [];
   if (job === 'missing')
-    return frees ? [{ op: 'create', path, fields: { ...freeJob(now), records } }] : [];
+    return frees ? [{ op: 'create', path, fields: { ...freshJob, records } }] : [];
   const free = { owner: '', leaseUntil: now, fence: job.value.fence + 1, step: '' };
   const isOver = job.value.owner !== '' && job.value.leaseUntil <= now;
   return [

@@ -1,8 +1,12 @@
-import { holdsBackForBudget } from '#shared/compaction/brakes.ts';
 import { isSwitchedOff } from '#shared/compaction/claim-decision.ts';
+import { isUnpaid } from '#shared/compaction/outcome.ts';
 import type { Shrinkage } from '#shared/compaction/shrunken-view.ts';
 import type { Conversation } from '#shared/conversation/documents/conversation.ts';
-import type { CompactionJob, CompactionRecord } from '#shared/conversation/documents/job.ts';
+import {
+  isHeld,
+  type CompactionJob,
+  type CompactionRecord,
+} from '#shared/conversation/documents/job.ts';
 import { time, tokens, wholePromptTokens } from '../fields.ts';
 import { recalledResponse } from './recalled.ts';
 import { z } from 'zod';
@@ -89,9 +93,6 @@ export interface ContextTexts {
   leftOut: (leftOut: Pick<LeftOut, 'turns' | 'remedy'>) => string;
 }
 
-const isHeld = (job: CompactionJob | undefined, now: Date) =>
-  job !== undefined && job.owner !== '' && job.leaseUntil > now;
-
 function compactionStatus(source: ContextObjectSource): CompactionStatus | null {
   const { conversation, job, now } = source;
   const figures = { beforeTokens: source.tokens, afterTokens: source.tokens };
@@ -104,13 +105,14 @@ function compactionStatus(source: ContextObjectSource): CompactionStatus | null 
   const isServed = auto !== undefined && !isSwitchedOff(conversation.settings, auto.trigger);
   const need = manual ?? (isServed ? auto : undefined);
   if (need) {
-    const waits = holdsBackForBudget(job, need) ? { reason: job?.records.at(-1)?.reason } : {};
+    const reason = job?.brake.pause?.reason;
+    const waits = isUnpaid(reason) ? { reason } : {};
     return {
       state: 'QUEUED',
       jobId: need.requestId,
       trigger: 'trigger' in need ? need.trigger : 'manual',
       at: need.since.toISOString(),
-      ...(waits.reason !== undefined && { reason: waits.reason }),
+      ...waits,
       message: source.texts.outcome({ state: 'QUEUED', ...figures, ...waits }),
     };
   }

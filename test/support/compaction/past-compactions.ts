@@ -1,7 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { freeJob } from '#shared/conversation/writes/drop-request-writes.ts';
 import type { History } from '#shared/conversation/documents/history.ts';
-import type { CompactionJob, CompactionRecord } from '#shared/conversation/documents/job.ts';
+import {
+  freshJob,
+  type CompactionJob,
+  type CompactionRecord,
+} from '#shared/conversation/documents/job.ts';
 import {
   compactionJobPath,
   conversationPath,
@@ -28,7 +31,7 @@ export const record = (at: number, changes: Partial<CompactionRecord> = {}): Com
 
 /** A job that nobody holds and that has had one worker; `changes` say otherwise. */
 export const jobWith = (changes: Partial<CompactionJob> = {}): CompactionJob => ({
-  ...freeJob(new Date(0)),
+  ...freshJob,
   fence: 1,
   records: [],
   ...changes,

@@ -31,6 +31,8 @@ export const openBreaker = (
   writeJob(bench.store, conversationId, {
     fence: 3,
     requestId: 'earlier',
-    failures: 3,
-    breakerOpenUntil: new Date(bench.clock.now().getTime() + 600_000),
+    brake: {
+      failures: 3,
+      pause: { reason: 'BREAKER_OPEN', until: new Date(bench.clock.now().getTime() + 600_000) },
+    },
   });

@@ -1,5 +1,5 @@
 import { decideClaim, waitingRequest, type ClaimFacts } from '#shared/compaction/claim-decision.ts';
-import type { CompactionRecord } from '#shared/conversation/documents/job.ts';
+import type { CompactionRecord, Pause } from '#shared/conversation/documents/job.ts';
 import { jobWith } from '#test/support/compaction/past-compactions.ts';
 import { describe, expect, test } from 'vitest';
 
@@ -30,9 +30,23 @@ const due: ClaimFacts = {
   conversation: { state: 'live', compactionNeeded: { auto } },
   job: idleJob,
   isOverThreshold: true,
-  isArmed: true,
-  isBreakerClosed: true,
+  tokens: 10_000,
+  sizeBrakes: [],
+  allowance: { runsPerHour: 6, dailyTokens: 0 },
 };
+const stuck = { reason: 'NO_PROGRESS' as const, fromTokens: 10_001 };
+const paused = (reason: Pause['reason'], until = inOneSecond) => ({
+  failures: 0,
+  pause: { reason, until },
+});
+const spentJob = {
+  ...idleJob,
+  brake: {
+    failures: 0,
+    spent: { hourSince: oneSecondAgo, runs: 6, daySince: oneSecondAgo, tokens: 1 },
+  },
+};
+const attempts = (requestId: string, count: number) => ({ auto: { requestId, count } });
 const conversationWith = (
   compactionNeeded: NonNullable<ClaimFacts['conversation']>['compactionNeeded'],
 ) => ({
@@ -48,58 +62,58 @@ test.each<[string, Partial<ClaimFacts>, object]>([
     { kind: 'nothing', reason: 'NOT_LIVE' },
   ],
   ['no need', { conversation: conversationWith({}) }, { kind: 'nothing', reason: 'NO_NEED' }],
-  ['a need and no job', { job: undefined }, { kind: 'claim', attempt: 1, isModelAllowed: true }],
-  ['a need and a free job', {}, { kind: 'claim', attempt: 1, isModelAllowed: true }],
+  ['a need and no job', { job: undefined }, { kind: 'claim', attempt: 1 }],
+  ['a need and a free job', {}, { kind: 'claim', attempt: 1 }],
   [
     'a lease that another holds',
     { job: { ...idleJob, owner: 'other', leaseUntil: inOneSecond } },
-    { kind: 'busy', reason: 'LEASE_HELD', retryAfterMs: 1_000 },
+    { kind: 'later', reason: 'LEASE_HELD' },
   ],
   [
     'an expired lease after one attempt',
-    { job: { ...idleJob, owner: 'other', attempts: 1 } },
+    { job: { ...idleJob, owner: 'other', attempts: attempts('a-1', 1) } },
     { kind: 'claim', attempt: 2 },
   ],
   [
     'attempts at an earlier need',
-    { job: { ...idleJob, requestId: 'a-0', attempts: 3 } },
+    { job: { ...idleJob, attempts: attempts('a-0', 3) } },
     { kind: 'claim', attempt: 1 },
   ],
   [
-    'two attempts at this need before a manual one',
+    'two attempts at this need and one at a manual one since',
     {
       job: {
         ...idleJob,
         requestId: 'm-0',
-        attempts: 1,
-        autoAttempts: { requestId: 'a-1', count: 2 },
+        attempts: { ...attempts('a-1', 2), manual: { requestId: 'm-0', count: 1 } },
       },
     },
     { kind: 'claim', attempt: 3 },
   ],
   [
-    'three attempts at this need before a manual one',
-    { job: { ...idleJob, requestId: 'm-0', autoAttempts: { requestId: 'a-1', count: 3 } } },
-    { kind: 'outcome', state: 'FAILED_ERROR', reason: 'ATTEMPTS_USED_UP' },
-  ],
-  [
-    'three attempts at an earlier automatic need',
-    { job: { ...idleJob, autoAttempts: { requestId: 'a-0', count: 3 } } },
-    { kind: 'claim', attempt: 1 },
-  ],
-  [
     'three attempts at this need',
-    { job: { ...idleJob, attempts: 3 } },
+    { job: { ...idleJob, attempts: attempts('a-1', 3) } },
     { kind: 'outcome', state: 'FAILED_ERROR', reason: 'ATTEMPTS_USED_UP' },
   ],
   [
     'a back-off that has not passed',
-    { job: { ...idleJob, attempts: 1, retryAt: inOneSecond } },
-    { kind: 'busy', reason: 'RETRY_LATER', retryAfterMs: 1_000 },
+    { job: { ...idleJob, attempts: attempts('a-1', 1), brake: paused('RETRY_LATER') } },
+    { kind: 'later', reason: 'RETRY_LATER', retryAfterMs: 1_000 },
+  ],
+  [
+    'dollars that are used up',
+    { job: { ...idleJob, brake: paused('USER_DAILY_USD') } },
+    { kind: 'later', reason: 'USER_DAILY_USD' },
   ],
   [
     'a back-off that has passed',
-    { job: { ...idleJob, attempts: 1, retryAt: oneSecondAgo } },
+    {
+      job: {
+        ...idleJob,
+        attempts: attempts('a-1', 1),
+        brake: paused('RETRY_LATER', oneSecondAgo),
+      },
+    },
     { kind: 'claim', attempt: 2 },
   ],
   [
@@ -109,37 +123,36 @@ test.each<[string, Partial<ClaimFacts>, object]>([
   ],
   [
     'a context that has not grown since the last swap',
-    { isArmed: false },
+    { sizeBrakes: [{ reason: 'NOT_ARMED', fromTokens: 10_001 }] },
     { kind: 'outcome', state: 'NOOP', reason: 'NOT_ARMED' },
   ],
   [
     'two swaps without progress',
-    { isStalled: true },
+    { sizeBrakes: [stuck] },
     { kind: 'outcome', state: 'NOOP', reason: 'NO_PROGRESS' },
   ],
   [
     'two swaps without progress, and an overflow',
-    { isStalled: true, conversation: conversationWith({ auto: { ...auto, trigger: 'overflow' } }) },
+    {
+      sizeBrakes: [stuck],
+      conversation: conversationWith({ auto: { ...auto, trigger: 'overflow' } }),
+    },
     { kind: 'outcome', state: 'NOOP', reason: 'NO_PROGRESS' },
   ],
   [
     'two swaps without progress, and a person who asks',
-    { isStalled: true, conversation: conversationWith({ manual }) },
+    { sizeBrakes: [stuck], conversation: conversationWith({ manual }) },
     { kind: 'claim' },
   ],
   [
     'an open breaker',
-    { isBreakerClosed: false },
-    { kind: 'claim', isModelAllowed: false, refusal: 'BREAKER_OPEN' },
+    { job: { ...idleJob, brake: paused('BREAKER_OPEN') } },
+    { kind: 'claim', refusal: 'BREAKER_OPEN' },
   ],
-  [
-    'nothing left to spend',
-    { isSpent: true },
-    { kind: 'claim', isModelAllowed: false, refusal: 'SPEND_LIMIT' },
-  ],
+  ['nothing left to spend', { job: spentJob }, { kind: 'claim', refusal: 'SPEND_LIMIT' }],
   [
     'nothing left to spend, and a person who asks',
-    { isSpent: true, conversation: conversationWith({ manual }) },
+    { job: spentJob, conversation: conversationWith({ manual }) },
     { kind: 'outcome', state: 'NOOP', reason: 'SPEND_LIMIT' },
   ],
   [
@@ -159,7 +172,13 @@ test.each<[string, Partial<ClaimFacts>, object]>([
   ],
   [
     'a failure that was recorded',
-    { job: { ...idleJob, attempts: 1, records: [recordOf('a-1', 'FAILED_ERROR')] } },
+    {
+      job: {
+        ...idleJob,
+        attempts: attempts('a-1', 1),
+        records: [recordOf('a-1', 'FAILED_ERROR')],
+      },
+    },
     { kind: 'claim', attempt: 2 },
   ],
 ])('a delivery leads to: %s', (_, facts, expected) => {
@@ -173,18 +192,18 @@ describe('a manual request', () => {
     const decision = decideClaim({
       ...asked,
       isOverThreshold: false,
-      isArmed: false,
-      isBreakerClosed: false,
-      job: { ...idleJob, retryAt: inOneSecond },
+      sizeBrakes: [stuck, { reason: 'DECLINED', fromTokens: 10_001 }],
+      job: { ...idleJob, brake: paused('RETRY_LATER') },
     });
 
-    expect(decision).toMatchObject({ kind: 'claim', isModelAllowed: true });
+    expect(decision).toMatchObject({ kind: 'claim' });
+    expect(decision).not.toHaveProperty('refusal');
   });
 
   test('a manual compaction request waits for another worker’s lease', () => {
     const job = { ...idleJob, owner: 'other', leaseUntil: inOneSecond };
 
-    expect(decideClaim({ ...asked, job })).toMatchObject({ kind: 'busy', reason: 'LEASE_HELD' });
+    expect(decideClaim({ ...asked, job })).toMatchObject({ kind: 'later', reason: 'LEASE_HELD' });
   });
 
   test.each(['COMPACTED', 'NOOP', 'FAILED_ERROR'])(

@@ -1,12 +1,8 @@
 import { resolvePolicy } from '#shared/compaction/policy.ts';
 import {
-  isStalled,
   automaticThreshold,
   requestForChangedContext,
   requestForContext,
-  tokensAfterLastSwap,
-  tokensToGrowFrom,
-  unproductiveSwapsAfter,
 } from '#shared/compaction/trigger.ts';
 import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import { newConversation } from '#shared/conversation/documents/new-conversation.ts';
@@ -150,57 +146,4 @@ describe('a context that a turn has left', () => {
       expect(automaticThreshold(small, { settings: { compaction } })).toBeNull();
     },
   );
-});
-
-// A history that is made of no other is of generation 1.
-test.each([
-  ['nothing was swapped or called off', undefined, undefined, null],
-  ['the first one was called off', undefined, { tokens: 12_000, generation: 0 }, 12_000],
-  ['a swap', 5_000, undefined, 5_000],
-  ['one was called off since the swap', 5_000, { tokens: 12_000, generation: 1 }, 12_000],
-  ['one was called off before the swap', 5_000, { tokens: 12_000, generation: 0 }, 5_000],
-])('the size that re-arms automatic compaction: %s', (...[, afterTokens, declined, expected]) => {
-  const history = afterTokens === undefined ? undefined : historyOf(afterTokens);
-
-  expect(tokensToGrowFrom(history, { declined })).toBe(expected);
-});
-
-describe('swaps without progress', () => {
-  const after = (beforeTokens: number, afterTokens: number, unproductiveSwaps?: number) =>
-    unproductiveSwapsAfter(
-      { ...historyOf(0), unproductiveSwaps },
-      { beforeTokens, afterTokens, policy },
-    );
-
-  test.each([
-    ['one that saves 30 percent', 5_000, 3_500, 0],
-    ['one that saves a quarter of the threshold', 40_000, 37_500, 0],
-    ['one that saves less than both', 40_000, 37_501, 2],
-  ])('swaps without progress are counted: %s', (...[, beforeTokens, afterTokens, expected]) => {
-    expect(after(beforeTokens, afterTokens, 1)).toBe(expected);
-  });
-
-  test('swaps without progress are not counted in the gemini-cli profile', () => {
-    const peer = resolvePolicy({ model: 'gemini-2.5-flash', profile: 'gemini-cli' });
-    const swap = { beforeTokens: 5_000, afterTokens: 5_000, policy: peer };
-
-    expect(unproductiveSwapsAfter(undefined, swap)).toBe(0);
-  });
-
-  test.each([
-    ['one is not enough', 1, 12_000, false],
-    ['two stop compaction', 2, 12_000, true],
-    ['until the context has grown by a quarter of the threshold', 2, 14_500, false],
-  ])('swaps without progress: %s', (...[, unproductiveSwaps, tokens, expected]) => {
-    const history = { ...historyOf(12_000), unproductiveSwaps };
-
-    expect(isStalled({ history, tokens, policy })).toBe(expected);
-  });
-
-  test('swaps without progress end the urgency of partial folds', () => {
-    const partial = { ...historyOf(12_000), isPartial: true };
-
-    expect(tokensAfterLastSwap({ ...partial, unproductiveSwaps: 1 })).toBeNull();
-    expect(tokensAfterLastSwap({ ...partial, unproductiveSwaps: 2 })).toBe(12_000);
-  });
 });

@@ -1,4 +1,5 @@
-import { isArmed, isOverThreshold, resolvePolicy } from '#shared/compaction/policy.ts';
+import { brakeOn, sizeBrakes } from '#shared/compaction/brake.ts';
+import { isOverThreshold, resolvePolicy } from '#shared/compaction/policy.ts';
 import { decideSwap } from '#shared/compaction/swap-decision.ts';
 import { describe, expect, test } from 'vitest';
 
@@ -48,6 +49,8 @@ describe('the profile gemini-cli as one setting', () => {
     const tokens = 524_288;
 
     expect(isOverThreshold({ tokens, overheadTokens: 50_000, policy: peer })).toBe(true);
-    expect(isArmed({ tokens, tokensAfterLastSwap: tokens - 1, policy: peer })).toBe(true);
+    const history = { generation: 1, afterTokens: tokens };
+    const brakes = sizeBrakes({ history, declined: undefined, policy: peer });
+    expect(brakeOn(brakes, { trigger: 'auto', now: new Date(0), tokens })).toBeUndefined();
   });
 });

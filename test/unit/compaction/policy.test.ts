@@ -1,5 +1,4 @@
 import {
-  isArmed,
   isOverThreshold,
   refuseOverhead,
   resolvePolicy,
@@ -273,26 +272,5 @@ describe('isOverThreshold', () => {
     const never = resolvePolicy({ model, conversation: { thresholdFraction: 1 } });
 
     expect(isOverThreshold({ tokens: 1_000_000, overheadTokens: 0, policy: never })).toBe(false);
-  });
-});
-
-describe('isArmed', () => {
-  const policy = resolvePolicy({ model, conversation: { thresholdTokens: 1_000 } });
-
-  test.each([
-    [1_000, null, true],
-    [1_149, 900, false],
-    [1_150, 900, true],
-  ])(
-    'isArmed at %i tokens after a swap that left %s is %s',
-    (tokens, tokensAfterLastSwap, armed) => {
-      expect(isArmed({ tokens, tokensAfterLastSwap, policy })).toBe(armed);
-    },
-  );
-
-  test('isArmed is always true in the gemini-cli profile', () => {
-    const peer = resolvePolicy({ model, profile: 'gemini-cli' });
-
-    expect(isArmed({ tokens: 900, tokensAfterLastSwap: 900, policy: peer })).toBe(true);
   });
 });

@@ -1,11 +1,13 @@
-import { reachedSpendLimit, spentAfter, type SpentRun } from '#shared/compaction/brakes.ts';
-import { isArmed, isOverThreshold, resolvePolicy } from '#shared/compaction/policy.ts';
-import { tailLimits, tailStart } from '#shared/compaction/split-by-tail.ts';
 import {
-  isStalled,
-  tokensAfterLastSwap,
+  brakeOn,
+  jobBrakes,
+  sizeBrakes,
+  spentAfter,
   unproductiveSwapsAfter,
-} from '#shared/compaction/trigger.ts';
+} from '#shared/compaction/brake.ts';
+import { isOverThreshold, resolvePolicy } from '#shared/compaction/policy.ts';
+import { tailLimits, tailStart } from '#shared/compaction/split-by-tail.ts';
+import type { Spent } from '#shared/conversation/documents/job.ts';
 import { costMicros } from '#shared/models/find-price.ts';
 import { findModel } from '#shared/models/model-entry.ts';
 import { decideReservation } from '#shared/quota/reserve-decision.ts';
@@ -52,8 +54,8 @@ interface Conversation {
   /** What stands in front of the turns: the snapshot. */
   snapshotTokens: number;
   cachedTokens: number;
-  history: { afterTokens: number; unproductiveSwaps: number } | undefined;
-  spent: SpentRun[];
+  history: { generation: number; afterTokens: number; unproductiveSwaps: number } | undefined;
+  spent: Spent | undefined;
 }
 
 const total = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0);
@@ -66,13 +68,16 @@ function policyOf({ thresholdTokens }: Pattern) {
 
 type Policy = ReturnType<typeof policyOf>;
 
-function isDue({ history, ...rest }: Conversation, policy: Policy, now: Date): boolean {
-  const tokens = contextOf({ history, ...rest });
+function isDue(conversation: Conversation, policy: Policy, now: Date): boolean {
+  const { history, spent } = conversation;
+  const tokens = contextOf(conversation);
+  const brakes = [
+    ...sizeBrakes({ history, declined: undefined, policy }),
+    ...jobBrakes({ failures: 0, spent }, allowance, now),
+  ];
   return (
     isOverThreshold({ tokens, overheadTokens: 0, policy }) &&
-    isArmed({ tokens, tokensAfterLastSwap: tokensAfterLastSwap(history), policy }) &&
-    !isStalled({ history, tokens, policy }) &&
-    reachedSpendLimit(rest.spent, allowance, now) === undefined
+    !brakeOn(brakes, { trigger: 'auto', now, tokens })
   );
 }
 
@@ -110,8 +115,8 @@ function compact(conversation: Conversation, policy: Policy, now: Date) {
     turns,
     snapshotTokens,
     cachedTokens: 0,
-    history: { afterTokens, unproductiveSwaps },
-    spent: spentAfter(conversation.spent, { at: now, tokens, calls: 2 }),
+    history: { generation: 1, afterTokens, unproductiveSwaps },
+    spent: spentAfter(conversation.spent, { at: now, tokens }),
   };
   return { after, bill: { tokens, costMicros: micros } };
 }
@@ -125,7 +130,7 @@ function simulate(pattern: Pattern) {
     snapshotTokens: 0,
     cachedTokens: 0,
     history: undefined,
-    spent: [],
+    spent: undefined,
   };
   const { answerTokens, pauseMs } = pattern;
   for (let i = 0; ; i++) {

@@ -1,3 +1,4 @@
+import { spentAfter } from '#shared/compaction/brake.ts';
 import { randomUUID } from 'node:crypto';
 import { afterAll, describe, expect, test } from 'vitest';
 import { conversationPath } from '#shared/conversation/documents/paths.ts';
@@ -146,8 +147,8 @@ test('compaction requests over the limit are refused with the retry time', async
   const limited = await startChatServer({ environment: { COMPACTIONS_PER_HOUR: '1' } });
   try {
     const { id } = await createConversation(limited);
-    const spent = [{ at: new Date(Date.now() - 10_000), tokens: 10 }];
-    await writeJob(limited.dependencies.store, id, { spent });
+    const spent = spentAfter(undefined, { at: new Date(Date.now() - 10_000), tokens: 10 });
+    await writeJob(limited.dependencies.store, id, { brake: { failures: 0, spent } });
 
     const response = await limited.call(`/v1/conversations/${id}:compact`, { body: {} });
 

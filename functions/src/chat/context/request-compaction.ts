@@ -1,10 +1,10 @@
 import { conversationPolicy, spendAllowance } from '#functions/config/conversation-policy.ts';
 import { readPresent } from '#functions/context/continue-history.ts';
 import { publishOverdue, publishRequest } from '#functions/events/publish-request.ts';
-import { reachedSpendLimit, type ReachedSpendLimit } from '#shared/compaction/brakes.ts';
+import { reachedSpendLimit } from '#shared/compaction/brake.ts';
 import { learnShift } from '#shared/compaction/policy.ts';
 import type { Conversation } from '#shared/conversation/documents/conversation.ts';
-import type { CompactionJob } from '#shared/conversation/documents/job.ts';
+import { isHeld, type CompactionJob } from '#shared/conversation/documents/job.ts';
 import { statusWrite } from '#shared/conversation/writes/status-write.ts';
 import { AppError } from '#shared/errors.ts';
 import type { Caller, Write } from '#shared/ports/ports.ts';
@@ -23,7 +23,7 @@ const alreadyRunning = (conversationId: string, jobId: string) =>
     metadata: { jobId },
   });
 
-const limitReached = (conversationId: string, { limit, retryAfterMs }: ReachedSpendLimit) =>
+const limitReached = (conversationId: string, limit: string, retryAfterMs: number) =>
   new AppError({
     status: 'RESOURCE_EXHAUSTED',
     reason: 'COMPACTION_LIMIT',
@@ -36,7 +36,7 @@ const limitReached = (conversationId: string, { limit, retryAfterMs }: ReachedSp
   });
 
 const holderOf = (job: CompactionJob | undefined, now: Date) =>
-  job && job.owner !== '' && job.leaseUntil > now ? job.requestId : undefined;
+  isHeld(job, now) ? job?.requestId : undefined;
 
 /** State of the job that this very request became before, or undefined for a new request. */
 function knownState(
@@ -128,8 +128,9 @@ export async function requestCompaction(
         throw alreadyRunning(conversationId, other);
       }
       const allowance = spendAllowance(dependencies.config);
-      const reached = reachedSpendLimit(job?.spent ?? [], allowance, now);
-      if (reached) throw limitReached(conversationId, reached);
+      const reached = reachedSpendLimit(job?.brake.spent, allowance, now);
+      if (reached)
+        throw limitReached(conversationId, reached.limit, reached.until.getTime() - now.getTime());
       await dependencies.quota.refuseSpent(request.caller);
       const manual = { requestId, focus, since: now };
       return {

@@ -1,5 +1,4 @@
-import { waitsForBudget } from '#shared/compaction/brakes.ts';
-import type { OutcomeState } from '#shared/compaction/outcome.ts';
+import { isUnpaid, type OutcomeState } from '#shared/compaction/outcome.ts';
 import type { ContextSource } from '#shared/conversation/context/assemble-context.ts';
 import type { History } from '#shared/conversation/documents/history.ts';
 import { AppError } from '#shared/errors.ts';
@@ -72,7 +71,7 @@ export function outcomeOfError(error: unknown, signal: AbortSignal, tokens: numb
     return unchanged(tokens, { state: cause.state, reason: cause.reason, isRetryable: true });
   if (signal.aborted)
     return unchanged(tokens, { state: 'ABORTED', reason: 'CANCELLED', isRetryable: true });
-  if (cause instanceof AppError && waitsForBudget(cause.reason))
+  if (cause instanceof AppError && isUnpaid(cause.reason))
     return unchanged(tokens, {
       state: 'NOOP',
       reason: cause.reason,

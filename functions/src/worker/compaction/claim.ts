@@ -1,15 +1,15 @@
 import { spendAllowance } from '#functions/config/conversation-policy.ts';
 import { passWorkerCrashPoint } from '#functions/lib/crash-points.ts';
 import { exhaustedBudget } from '#functions/quota/exhausted-budget.ts';
-import { isBreakerClosed, reachedSpendLimit } from '#shared/compaction/brakes.ts';
+import { sizeBrakes } from '#shared/compaction/brake.ts';
 import {
   decideClaim,
   waitingRequest,
   type ClaimDecision,
   type CompactionRequest,
 } from '#shared/compaction/claim-decision.ts';
-import { isArmed, isOverThreshold } from '#shared/compaction/policy.ts';
-import { isStalled, tokensToGrowFrom } from '#shared/compaction/trigger.ts';
+import { isOverThreshold } from '#shared/compaction/policy.ts';
+import { freshJob } from '#shared/conversation/documents/job.ts';
 import { compactionJobPath } from '#shared/conversation/documents/paths.ts';
 import { sameConversationWrite } from '#shared/conversation/writes/status-write.ts';
 import { mayBeCommitted } from '#shared/errors.ts';
@@ -23,60 +23,39 @@ import {
 import type { TakenLease } from './job-lease.ts';
 import { unchanged } from './attempt-outcome.ts';
 import { outcomeStatusWrite } from './report.ts';
-import { conversationTokens, type Reading, type Run } from './run.ts';
+import type { Reading, Run } from './run.ts';
 
 /** Two workers that start together meet at most a few times before one holds the lease. */
 const CLAIM_TRIES = 5;
-const CONTENDED_RETRY_MS = 1_000;
 
 export type Claim =
-  | Extract<ClaimDecision, { kind: 'nothing' | 'busy' }>
-  | Extract<ClaimDecision, { kind: 'settled' }>
+  | Extract<ClaimDecision, { kind: 'nothing' | 'later' | 'settled' }>
   | { kind: 'outcome'; run: Run; state: 'NOOP' | 'FAILED_ERROR' | 'ABORTED'; reason: string }
   | { kind: 'claimed'; run: Run; taken: TakenLease };
 
 function decide(
   { config, clock }: Pick<CompactionDependencies, 'config' | 'clock'>,
-  found: ConversationAndJob,
-  reading: Reading | undefined,
+  reading: Reading,
 ): ClaimDecision {
-  const now = clock.now();
-  const job = found.job?.value;
-  const isAutomatic = (reading?.conversation.value.settings.compaction ?? 'auto') === 'auto';
+  const { history, policy } = reading;
+  const conversation = reading.conversation.value;
   // Statements that are to be derived again come of more than the context shows.
-  const tokens = Math.max(reading?.tokens ?? 0, reading?.foldedTokens ?? 0);
+  const tokens = Math.max(reading.tokens, reading.foldedTokens);
+  const { overheadTokens } = conversation.context;
   return decideClaim({
-    now,
-    conversation: reading?.conversation.value ?? found.conversation?.value,
-    job,
+    now: clock.now(),
+    conversation,
+    job: reading.job?.value,
     isOverThreshold:
-      reading !== undefined &&
-      isAutomatic &&
-      isOverThreshold({
-        tokens,
-        overheadTokens: reading.conversation.value.context.overheadTokens,
-        policy: reading.policy,
-      }),
-    isArmed:
-      reading !== undefined &&
-      isArmed({
-        tokens,
-        tokensAfterLastSwap: tokensToGrowFrom(
-          reading.history,
-          reading.conversation.value.compactionNeeded,
-        ),
-        policy: reading.policy,
-      }),
-    isStalled: reading !== undefined && isStalled(reading),
-    isBreakerClosed: isBreakerClosed(
-      {
-        failures: job?.failures ?? 0,
-        openUntil: job?.breakerOpenUntil ?? null,
-        openedAtTokens: job?.breakerOpenTokens ?? undefined,
-      },
-      { now, tokens: reading ? conversationTokens(reading) : 0 },
-    ),
-    isSpent: reachedSpendLimit(job?.spent ?? [], spendAllowance(config), now) !== undefined,
+      (conversation.settings.compaction ?? 'auto') === 'auto' &&
+      isOverThreshold({ tokens, overheadTokens, policy }),
+    tokens,
+    sizeBrakes: sizeBrakes({
+      history,
+      declined: conversation.compactionNeeded.declined,
+      policy,
+    }),
+    allowance: spendAllowance(config),
   });
 }
 
@@ -86,9 +65,9 @@ async function refuseUnpaid(
   decision: ClaimDecision,
   { ownerUid }: { ownerUid: string },
 ): Promise<ClaimDecision> {
-  if (decision.kind !== 'claim' || !decision.isModelAllowed) return decision;
+  if (decision.kind !== 'claim' || decision.refusal) return decision;
   const refusal = await exhaustedBudget(dependencies, ownerUid);
-  return refusal ? { ...decision, isModelAllowed: false, refusal } : decision;
+  return refusal ? { ...decision, refusal } : decision;
 }
 
 interface Taking {
@@ -102,31 +81,15 @@ async function takeLease({ run, owner }: Taking): Promise<TakenLease> {
   const path = compactionJobPath(conversationId);
   const fence = (job?.value.fence ?? 0) + 1;
   const leaseUntil = new Date(run.startTime.getTime() + dependencies.config.COMPACTION_LEASE_MS);
-  const lease: DocumentFields = {
-    owner,
-    leaseUntil,
-    fence,
-    requestId: need.requestId,
-    step: 'plan',
-    attempts: run.attempt,
-    ...(need.kind === 'auto' && {
-      autoAttempts: { requestId: need.requestId, count: run.attempt },
-    }),
+  const attempts = {
+    ...job?.value.attempts,
+    [need.kind]: { requestId: need.requestId, count: run.attempt },
   };
+  const { requestId } = need;
+  const lease: DocumentFields = { owner, leaseUntil, fence, requestId, step: 'plan', attempts };
   const claim: Write = job
     ? { op: 'update', path, fields: lease, guard: { updateTime: job.updateTime } }
-    : {
-        op: 'create',
-        path,
-        fields: {
-          schemaVersion: 1,
-          failures: 0,
-          breakerOpenUntil: null,
-          retryAt: null,
-          records: [],
-          ...lease,
-        },
-      };
+    : { op: 'create', path, fields: { ...freshJob, ...lease } };
   const status = await outcomeStatusWrite(run, unchanged(reading.tokens, { state: 'RUNNING' }));
   // A job that is not there guards nothing: below a conversation that is erased meanwhile it would stay.
   const fenced = job
@@ -134,7 +97,6 @@ async function takeLease({ run, owner }: Taking): Promise<TakenLease> {
     : [sameConversationWrite(conversationId, reading.conversation.updateTime)];
   const times = await dependencies.store.commit([claim, status, ...fenced]);
   const { generation } = reading.conversation.value;
-  const { requestId } = need;
   return { conversationId, requestId, owner, fence, generation, updateTime: times[0] ?? '' };
 }
 
@@ -163,7 +125,7 @@ const runOf = (
   dependencies: CompactionDependencies,
   reading: Reading,
   need: CompactionRequest,
-): Omit<Run, 'attempt' | 'isModelAllowed'> => ({
+): Omit<Run, 'attempt' | 'refusal'> => ({
   dependencies,
   reading,
   need,
@@ -187,26 +149,23 @@ export async function claimCompaction(
     const own = ownLease(found, tried, owner);
     if (own) return own;
     const { conversation, job } = found;
-    const isAsked =
-      conversation?.value.state === 'live' && waitingRequest(conversation.value) !== undefined;
-    const reading = isAsked
-      ? await readContext(dependencies, conversationId, { conversation, job })
-      : undefined;
-    const decided = decide(dependencies, { conversation, job: reading?.job ?? job }, reading);
-    if (decided.kind === 'nothing' || decided.kind === 'busy') return decided;
-    if (reading === undefined) return { kind: 'nothing', reason: 'NO_NEED' };
-    const decision = await refuseUnpaid(dependencies, decided, reading.conversation.value);
-    if (decision.kind === 'nothing' || decision.kind === 'busy') return decision;
-    const { need } = decision;
-    if (decision.kind === 'settled') return decision;
-    const run = runOf(dependencies, reading, need);
+    if (conversation?.value.state !== 'live') return { kind: 'nothing', reason: 'NOT_LIVE' };
+    if (!waitingRequest(conversation.value)) return { kind: 'nothing', reason: 'NO_NEED' };
+    const reading = await readContext(dependencies, conversationId, { conversation, job });
+    const decision = await refuseUnpaid(
+      dependencies,
+      decide(dependencies, reading),
+      reading.conversation.value,
+    );
+    if (decision.kind !== 'claim' && decision.kind !== 'outcome') return decision;
+    const run = runOf(dependencies, reading, decision.need);
     if (decision.kind === 'outcome') {
       const { state, reason } = decision;
-      return { kind: 'outcome', run: { ...run, attempt: 0, isModelAllowed: false }, state, reason };
+      return { kind: 'outcome', run: { ...run, attempt: 0, refusal: undefined }, state, reason };
     }
     await passWorkerCrashPoint(dependencies, 'before-claim');
-    const { attempt, isModelAllowed, refusal } = decision;
-    tried = { ...run, attempt, isModelAllowed, ...(refusal && { refusal }) };
+    const { attempt, refusal } = decision;
+    tried = { ...run, attempt, refusal };
     try {
       return { kind: 'claimed', run: tried, taken: await takeLease({ run: tried, owner }) };
     } catch (error) {
@@ -214,5 +173,5 @@ export async function claimCompaction(
       if (!mayBeCommitted(error)) throw error;
     }
   }
-  return { kind: 'busy', reason: 'LEASE_HELD', retryAfterMs: CONTENDED_RETRY_MS };
+  return { kind: 'later', reason: 'LEASE_HELD' };
 }

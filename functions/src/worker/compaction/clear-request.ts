@@ -1,4 +1,4 @@
-import { publishRequest } from '#functions/events/publish-request.ts';
+import { publishRequest, publishToWorkers } from '#functions/events/publish-request.ts';
 import { passWorkerCrashPoint } from '#functions/lib/crash-points.ts';
 import { retry } from '#functions/lib/retry.ts';
 import type { CompactionRequest } from '#shared/compaction/claim-decision.ts';
@@ -70,16 +70,24 @@ const declinedFields = (
     ? {}
     : { 'compactionNeeded.declined': { tokens, generation } };
 
-/** Resolves to the need that stands in place of the served one. Throws GuardLostError. */
+interface LeftRequests {
+  /** In place of the served one. */
+  renewed?: CompactionNeeded['auto'];
+  /** Of the other kind. */
+  waiting?: { requestId: string } | undefined;
+}
+
+/** Resolves to what the conversation document asks for then. Throws GuardLostError. */
 async function clearOnce(
   dependencies: CompactionDependencies,
   served: ServedRequest,
-): Promise<CompactionNeeded['auto']> {
+): Promise<LeftRequests> {
   const { conversationId, need } = served;
   const { conversation } = await readConversationAndJob(dependencies, conversationId);
-  if (conversation?.value.state !== 'live') return undefined;
+  if (conversation?.value.state !== 'live') return {};
+  const waiting = conversation.value.compactionNeeded[need.kind === 'auto' ? 'manual' : 'auto'];
   if (conversation.value.compactionNeeded[need.kind]?.requestId !== need.requestId)
-    return undefined;
+    return { waiting };
   const renewed = await renewedNeed(dependencies, served, conversation);
   await dependencies.store.commit([
     {
@@ -97,32 +105,46 @@ async function clearOnce(
       guard: { updateTime: conversation.updateTime },
     },
   ]);
-  return renewed;
+  return { renewed, waiting };
+}
+
+/**
+ * Publishes a person's request that came while a worker held the job for an automatic one, which is to be tried again.
+ * Never throws but for the store.
+ */
+export async function publishManual(
+  dependencies: CompactionDependencies,
+  conversationId: string,
+): Promise<void> {
+  const { conversation } = await readConversationAndJob(dependencies, conversationId);
+  const manual = conversation?.value.compactionNeeded.manual;
+  if (manual) await publishToWorkers(dependencies, { conversationId, requestId: manual.requestId });
 }
 
 /**
  * Takes the need that was served off the conversation document, under the conversation document's update time. One that
- * chat has replaced meanwhile stays; where the context is over the threshold all the same it is renewed. After a crash
- * before or in here the next delivery, or the sweep, finds the record and comes back.
+ * chat has replaced meanwhile stays; where the context is over the threshold all the same it is renewed. What still
+ * waits is published: whoever was told of it while the job was held left it to the holder. After a crash before or in
+ * here the next delivery, or the sweep, finds the record and comes back.
  */
 export async function clearRequest(
   dependencies: CompactionDependencies,
   served: ServedRequest,
 ): Promise<void> {
   const { conversationId } = served;
-  let renewed: CompactionNeeded['auto'];
+  let left: LeftRequests;
   try {
-    renewed = await retry(() => clearOnce(dependencies, served), { mostTries: CLEAR_TRIES });
+    left = await retry(() => clearOnce(dependencies, served), { mostTries: CLEAR_TRIES });
   } catch (error) {
     if (!(error instanceof GuardLostError)) throw error;
     dependencies.logger.log('WARNING', 'compaction_need_not_cleared', { conversationId });
     return;
   }
-  if (!renewed) return;
-  await passWorkerCrashPoint(dependencies, 'need-renewed');
-  await publishRequest(dependencies, {
-    conversationId,
-    requestId: renewed.requestId,
-    trigger: renewed.trigger,
-  });
+  const { renewed, waiting } = left;
+  if (renewed) {
+    await passWorkerCrashPoint(dependencies, 'need-renewed');
+    const { requestId, trigger } = renewed;
+    await publishRequest(dependencies, { conversationId, requestId, trigger });
+  } else if (waiting)
+    await publishToWorkers(dependencies, { conversationId, requestId: waiting.requestId });
 }

@@ -1,15 +1,11 @@
+import { brakeAfter, spentAfter } from '#shared/compaction/brake.ts';
+import { isUnpaid } from '#shared/compaction/outcome.ts';
 import {
-  breakerAfter,
-  spentAfter,
-  waitsForBudget,
-  holdsBackForBudget,
-} from '#shared/compaction/brakes.ts';
-import {
+  freshJob,
   RECORDS_KEPT,
   type CompactionJob,
   type CompactionRecord,
 } from '#shared/conversation/documents/job.ts';
-import type { DocumentFields } from '#shared/ports/ports.ts';
 import type { JobLease } from './job-lease.ts';
 import type { Outcome } from './attempt-outcome.ts';
 import { type Run, billedCost, conversationTokens, elapsedMs } from './run.ts';
@@ -40,70 +36,65 @@ export function compactionRecord(run: Run, outcome: Outcome): CompactionRecord {
   };
 }
 
-/** Outcomes that say nothing about the model: it was not asked. */
-const isWithoutModel = ({ isModelAllowed }: Run, { reason }: Outcome) =>
-  !isModelAllowed || reason === 'TURN_TOO_LARGE';
-
-/** Attempts at the need: one that nobody could pay for is none. */
-function attemptsAfter({ need, attempt }: Run, { reason }: Outcome, retryAt: Date | null) {
-  if (!waitsForBudget(reason)) return { attempts: retryAt === null ? 0 : attempt };
-  const count = Math.max(0, attempt - 1);
+/** One that nobody could pay for is no attempt. */
+function attemptsAfter(
+  { need, attempt }: Run,
+  attempts: CompactionJob['attempts'],
+  { reason }: Outcome,
+): CompactionJob['attempts'] {
+  if (!isUnpaid(reason)) return attempts;
   return {
-    attempts: count,
-    ...(need.kind === 'auto' && { autoAttempts: { requestId: need.requestId, count } }),
+    ...attempts,
+    [need.kind]: { requestId: need.requestId, count: Math.max(0, attempt - 1) },
   };
 }
 
 /** The records with a new one, which stands in the place of an earlier wait of the same request for dollars. */
-function recordsAfter(run: Run, job: Pick<CompactionJob, 'records'> | undefined, outcome: Outcome) {
-  const before = job?.records ?? [];
-  const kept =
-    waitsForBudget(outcome.reason) && holdsBackForBudget(job, run.need)
-      ? before.slice(0, -1)
-      : before;
+function recordsAfter(run: Run, records: readonly CompactionRecord[], outcome: Outcome) {
+  const last = records.at(-1);
+  const isSameWait =
+    isUnpaid(outcome.reason) && isUnpaid(last?.reason) && last?.requestId === run.need.requestId;
+  const kept = isSameWait ? records.slice(0, -1) : records;
   return [...kept, compactionRecord(run, outcome)].slice(-RECORDS_KEPT);
 }
 
 /**
- * What an outcome leaves in `jobs/compaction`: its record, the breaker, the back-off, what was spent, and no lease.
- * `retryAt` null means that the need is settled and the next one starts with no attempts.
+ * What an outcome leaves in `jobs/compaction`: its record, the brake on the next one, and no lease. `retryAfterMs`:
+ * until the same request is tried again; undefined: it is settled.
  */
 export function jobAfter(
   run: Run & { lease?: Pick<JobLease, 'changedJob'> | undefined },
   outcome: Outcome,
-  retryAt: Date | null,
-): DocumentFields {
+  retryAfterMs: number | undefined,
+) {
+  const { bill, need, reading } = run;
   const now = run.dependencies.clock.now();
-  const job = run.lease?.changedJob ?? run.reading.job?.value;
-  const { calls, promptTokens, outputTokens } = run.bill;
-  const breakerBefore = {
-    failures: job?.failures ?? 0,
-    openUntil: job?.breakerOpenUntil ?? null,
-    openedAtTokens: job?.breakerOpenTokens ?? undefined,
-  };
-  const breaker = isWithoutModel(run, outcome)
-    ? breakerBefore
-    : breakerAfter(
-        breakerBefore,
-        { ...outcome, trigger: run.need.trigger },
-        { now, tokens: conversationTokens(run.reading), policy: run.reading.policy },
-      );
-  const records = recordsAfter(run, job, outcome);
+  const job = run.lease?.changedJob ?? reading.job?.value ?? freshJob;
+  const brake = brakeAfter(
+    job.brake,
+    {
+      state: outcome.state,
+      reason: outcome.reason,
+      trigger: need.trigger,
+      isWithoutModel: run.refusal !== undefined || outcome.reason === 'TURN_TOO_LARGE',
+    },
+    {
+      retryAfterMs,
+      now,
+      tokens: reading.tokens,
+      conversationTokens: conversationTokens(reading),
+      policy: reading.policy,
+    },
+  );
+  const { calls, promptTokens, outputTokens } = bill;
+  const spent = spentAfter(job.brake.spent, { at: now, tokens: promptTokens + outputTokens });
   return {
     owner: '',
     leaseUntil: now,
-    requestId: run.need.requestId,
+    requestId: need.requestId,
     step: '',
-    ...attemptsAfter(run, outcome, retryAt),
-    retryAt,
-    failures: breaker.failures,
-    breakerOpenUntil: breaker.openUntil,
-    breakerOpenTokens: breaker.openedAtTokens ?? null,
-    spent: spentAfter(job?.spent ?? [], {
-      at: now,
-      tokens: promptTokens + outputTokens,
-      calls,
-    }).map((spent) => ({ ...spent })),
-    records: records.map((entry) => ({ ...entry })),
-  };
+    attempts: attemptsAfter(run, job.attempts, outcome),
+    brake: calls > 0 ? { ...brake, spent } : brake,
+    records: recordsAfter(run, job.records, outcome),
+  } satisfies Partial<CompactionJob>;
 }

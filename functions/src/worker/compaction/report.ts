@@ -3,9 +3,8 @@ import {
   publishCompactionEvent,
   type CompactionEventType,
 } from '#functions/events/publish-compaction-event.ts';
-import { waitsForBudget } from '#shared/compaction/brakes.ts';
 import { contextTexts } from '#shared/compaction/outcome-message.ts';
-import type { OutcomeState } from '#shared/compaction/outcome.ts';
+import { isUnpaid, type OutcomeState } from '#shared/compaction/outcome.ts';
 import { automaticThreshold } from '#shared/compaction/trigger.ts';
 import { statusWrite } from '#shared/conversation/writes/status-write.ts';
 import type { Write } from '#shared/ports/ports.ts';
@@ -123,7 +122,7 @@ function statusOf(run: Run, outcome: Outcome): ContextObject {
     coveredThrough: outcome.coveredThrough ?? conversation.value.coveredThrough,
     message: texts.outcome(outcome),
   });
-  const compaction = waitsForBudget(outcome.reason) ? { ...status, state: 'QUEUED' } : status;
+  const compaction = isUnpaid(outcome.reason) ? { ...status, state: 'QUEUED' } : status;
   return contextFigures(
     {
       tokens: tokensNow,

@@ -26,10 +26,10 @@ import { indexFolded, swap, swapChanged } from './swap/swap.ts';
 import { measureDraft, measureTruncation } from './swap/measure-swap.ts';
 
 export type CompactionResult =
-  /** Acknowledge. `state` is absent where there was nothing to do. */
+  /** `state` is absent where there was nothing to do. */
   | { kind: 'done'; state?: OutcomeState; reason?: string | undefined }
-  /** Have it delivered again. */
-  | { kind: 'retry'; retryAfterMs: number; reason: string };
+  /** Not now: the documents remember it, and the sweep brings it back. `retryAfterMs` where a time is known. */
+  | { kind: 'later'; retryAfterMs?: number; reason: string };
 
 type Step<T> = { kind: 'next'; value: T } | { kind: 'outcome'; outcome: Outcome };
 
@@ -73,7 +73,7 @@ async function planStep(run: ClaimedRun): Promise<Step<Planned>> {
     trigger: run.need.trigger,
     calibration: reading.conversation.value.context.calibration,
     summariserWindowTokens: summariserOfRun(run).windowTokens,
-    isModelAllowed: run.isModelAllowed,
+    isModelAllowed: run.refusal === undefined,
     strategy: selectStrategyName(dependencies.config, reading.conversation.value),
     foldFromTokens: foldFromTokens(run),
     blobName: dependencies.sha256,
@@ -161,8 +161,8 @@ async function attempt(claimed: ClaimedRun): Promise<{ outcome: Outcome; plan: P
 
 function resultOf(settlement: Settlement, outcome: Outcome): CompactionResult {
   const { state, reason } = outcome;
-  return settlement.kind === 'retry'
-    ? { kind: 'retry', retryAfterMs: settlement.retryAfterMs, reason: reason ?? state }
+  return settlement.kind === 'later'
+    ? { kind: 'later', retryAfterMs: settlement.retryAfterMs, reason: reason ?? state }
     : { kind: 'done', state, reason };
 }
 
@@ -210,8 +210,8 @@ export async function runCompaction(
   switch (claim.kind) {
     case 'nothing':
       return { kind: 'done', reason: claim.reason };
-    case 'busy':
-      return { kind: 'retry', retryAfterMs: claim.retryAfterMs, reason: claim.reason };
+    case 'later':
+      return claim;
     case 'settled':
       // An automatic need is settled by a swap alone.
       await clearRequest(dependencies, { conversationId, need: claim.need, looksAgain: true });
@@ -232,13 +232,35 @@ export async function runCompaction(
   }
 }
 
+/** A longer pause is left to the sweep, which comes every five minutes. */
+const WAITS_HERE_MAX_MS = 60_000;
+
+/**
+ * As `runCompaction`, and again after a pause as long as pauses are short. Throws the signal's reason where it was
+ * stopped before the request was settled.
+ */
+export async function serveRequest(
+  dependencies: CompactionDependencies,
+  request: { conversationId: string; signal: AbortSignal },
+): Promise<CompactionResult> {
+  for (;;) {
+    const result = await runCompaction(dependencies, request);
+    const retryAfterMs = result.kind === 'later' ? result.retryAfterMs : undefined;
+    if (retryAfterMs === undefined) return result;
+    request.signal.throwIfAborted();
+    if (retryAfterMs > WAITS_HERE_MAX_MS) return result;
+    await dependencies.clock.wait(Math.max(1, retryAfterMs), request.signal);
+    request.signal.throwIfAborted();
+  }
+}
+
 /** The way in which the snapshots of a run's conversation are written. */
 function selectStrategy({
   dependencies,
   reading,
-  isModelAllowed,
-}: Pick<Run, 'dependencies' | 'reading' | 'isModelAllowed'>): SnapshotStrategy {
-  if (!isModelAllowed) return fallbackStrategy;
+  refusal,
+}: Pick<Run, 'dependencies' | 'reading' | 'refusal'>): SnapshotStrategy {
+  if (refusal) return fallbackStrategy;
   const strategies = { ledger: ledgerStrategy, 'gemini-cli': geminiCliStrategy };
   return strategies[selectStrategyName(dependencies.config, reading.conversation.value)];
 }

@@ -1,5 +1,6 @@
 import { modelThatLimits, selectSummariser } from '#functions/config/conversation-policy.ts';
-import type { ModelRefusal, CompactionRequest } from '#shared/compaction/claim-decision.ts';
+import type { BrakeReason } from '#shared/compaction/brake.ts';
+import type { CompactionRequest } from '#shared/compaction/claim-decision.ts';
 import type { CompactionPolicy } from '#shared/compaction/policy.ts';
 import type { ContextSource } from '#shared/conversation/context/assemble-context.ts';
 import type {
@@ -78,9 +79,8 @@ export interface Run {
   need: CompactionRequest;
   /** Counts from 1. */
   attempt: number;
-  isModelAllowed: boolean;
-  /** Why no model may be asked. */
-  refusal?: ModelRefusal;
+  /** Why no model may be asked; undefined: one may. */
+  refusal: BrakeReason | undefined;
   startTime: Date;
   bill: Bill;
 }

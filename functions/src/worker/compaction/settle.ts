@@ -2,12 +2,13 @@ import { passWorkerCrashPoint } from '#functions/lib/crash-points.ts';
 import { retry } from '#functions/lib/retry.ts';
 import { CANCELLED_BY_USER } from '#shared/compaction/claim-decision.ts';
 import { decideSettle } from '#shared/compaction/settle-decision.ts';
+import { freshJob, type JobBrake } from '#shared/conversation/documents/job.ts';
 import { compactionJobPath } from '#shared/conversation/documents/paths.ts';
 import { sameConversationWrite } from '#shared/conversation/writes/status-write.ts';
 import { GuardLostError } from '#shared/errors.ts';
 import type { DocumentFields, DocumentStore, Write } from '#shared/ports/ports.ts';
 import { nextDay } from '#shared/quota/usage.ts';
-import { clearRequest } from './clear-request.ts';
+import { clearRequest, publishManual } from './clear-request.ts';
 import { jobAfter } from './job-after.ts';
 import type { JobLease } from './job-lease.ts';
 import { StoppedError, type Outcome } from './attempt-outcome.ts';
@@ -18,10 +19,10 @@ import type { Run } from './run.ts';
 const RECORD_TRIES = 5;
 
 export type Settlement =
-  /** Nothing is to be delivered again; a need that waits for dollars is the sweep's. */
+  /** Nothing is left to do here; a request that waits for dollars is the sweep's. */
   | { kind: 'settled' }
-  /** The event is to be delivered again. */
-  | { kind: 'retry'; retryAfterMs: number }
+  /** The request is to be tried again. */
+  | { kind: 'later'; retryAfterMs: number }
   /** The conversation is gone: nothing was written, and nothing is left to do. */
   | { kind: 'left' };
 
@@ -38,7 +39,7 @@ function jobWrites(run: Run, lease: JobLease | undefined, fields: DocumentFields
   const updateTime = lease?.updateTime ?? job?.updateTime;
   return updateTime === undefined
     ? [
-        { op: 'create', path, fields: { schemaVersion: 1, fence: 0, ...fields } },
+        { op: 'create', path, fields: { ...freshJob, ...fields } },
         sameConversationWrite(conversationId, conversation.updateTime),
       ]
     : [{ op: 'update', path, fields, guard: { updateTime } }];
@@ -48,27 +49,25 @@ interface Recording {
   run: Run;
   lease: JobLease | undefined;
   outcome: Outcome;
-  retryAt: Date | null;
+  retryAfterMs: number | undefined;
 }
 
 /** Says that no model will be asked for a while: when the breaker opens, and when the try after it fails. */
-function logBreaker({ run, lease }: Recording, after: DocumentFields): void {
+function logBreaker({ run, lease }: Recording, { pause }: JobBrake): void {
   const { dependencies, reading } = run;
-  const before = (lease?.changedJob ?? reading.job?.value)?.breakerOpenUntil ?? null;
-  const { breakerOpenUntil: openUntil } = after;
-  if (!(openUntil instanceof Date) || openUntil.getTime() === before?.getTime()) return;
+  const before = (lease?.changedJob ?? reading.job?.value)?.brake.pause;
+  if (pause?.reason !== 'BREAKER_OPEN' || pause.until.getTime() === before?.until.getTime()) return;
   const { conversationId } = reading;
   dependencies.logger.log('WARNING', 'compaction_breaker_opened', { conversationId });
 }
 
 /** Writes the record and gives the lease back. */
 async function record(store: DocumentStore, recording: Recording): Promise<void> {
-  const { run, lease, outcome, retryAt } = recording;
+  const { run, lease, outcome, retryAfterMs } = recording;
   const attempt = async () => {
-    const fields = jobAfter({ ...run, lease }, outcome, retryAt);
-    const job = jobWrites(run, lease, fields);
-    await store.commit([...job, await outcomeStatusWrite(run, outcome)]);
-    logBreaker(recording, fields);
+    const fields = jobAfter({ ...run, lease }, outcome, retryAfterMs);
+    await store.commit([...jobWrites(run, lease, fields), await outcomeStatusWrite(run, outcome)]);
+    logBreaker(recording, fields.brake);
   };
   // Without a lease nothing was held: the next delivery decides anew.
   const mostTries = lease ? RECORD_TRIES : 1;
@@ -93,7 +92,7 @@ const isSwapped = ({ state }: Outcome) => state === 'COMPACTED' || state === 'CO
  */
 function leftBy(reason: string | undefined): Settlement | undefined {
   if (reason === 'NOT_LIVE') return { kind: 'left' };
-  if (reason === 'LEASE_LOST') return { kind: 'retry', retryAfterMs: CONTENDED_RETRY_MS };
+  if (reason === 'LEASE_LOST') return { kind: 'later', retryAfterMs: CONTENDED_RETRY_MS };
   return undefined;
 }
 
@@ -112,22 +111,23 @@ export async function settle(run: Run, outcome: Outcome, lease?: JobLease): Prom
     attempts: run.attempt,
     untilNextDayMs: nextDay(now).getTime() - now.getTime(),
   });
-  const retryAt =
-    decision.kind === 'clear' ? null : new Date(now.getTime() + decision.retryAfterMs);
+  const retryAfterMs = decision.kind === 'clear' ? undefined : decision.retryAfterMs;
   if (!isSwapped(outcome))
     try {
-      await record(store, { run, lease, outcome, retryAt });
+      await record(store, { run, lease, outcome, retryAfterMs });
       await passWorkerCrashPoint(run.dependencies, 'record-written');
     } catch (error) {
       const leaving = error instanceof StoppedError ? leftBy(error.reason) : undefined;
       if (leaving) return leaving;
       if (error instanceof GuardLostError)
-        return { kind: 'retry', retryAfterMs: CONTENDED_RETRY_MS };
+        return { kind: 'later', retryAfterMs: CONTENDED_RETRY_MS };
       throw error;
     }
-  if (decision.kind === 'retry') return decision;
-  if (decision.kind === 'wait') return { kind: 'settled' };
   const { conversationId } = run.reading;
+  if (retryAfterMs !== undefined) {
+    if (run.need.kind === 'auto') await publishManual(run.dependencies, conversationId);
+    return decision.kind === 'wait' ? { kind: 'settled' } : { kind: 'later', retryAfterMs };
+  }
   await clearRequest(run.dependencies, {
     conversationId,
     need: run.need,

@@ -10,7 +10,7 @@ import { AppError } from '#shared/errors.ts';
 import { errorReply } from '#shared/wire/errors/error-body.ts';
 import type { CompactionDependencies } from '../compaction/compaction-dependencies.ts';
 import { StoppedError } from '#functions/worker/compaction/attempt-outcome.ts';
-import { runCompaction } from '../compaction/run-compaction.ts';
+import { serveRequest } from '../compaction/run-compaction.ts';
 import { deliverEvent } from '../notifications/deliver-event.ts';
 import { runSweep } from '../sweep/sweep.ts';
 import { decodePush, MAX_PUSH_BYTES, type DecodedPush, type Delivery } from './decode-push.ts';
@@ -23,7 +23,7 @@ type Answer = { kind: 'acknowledged' } | { kind: 'refused'; error: unknown };
 
 const ACKNOWLEDGED: Answer = { kind: 'acknowledged' };
 
-/** Pub/Sub delivers again after anything but an acknowledgement. */
+/** What is away is tried again: Pub/Sub delivers after anything but an acknowledgement. */
 const again = (reason: string, retryAfterMs: number): Answer => ({
   kind: 'refused',
   error: new AppError({
@@ -80,7 +80,7 @@ async function compact(
   signal: AbortSignal,
 ): Promise<Answer> {
   const { conversationId, requestId } = push.event;
-  const result = await runCompaction(dependencies, { conversationId, signal });
+  const result = await serveRequest(dependencies, { conversationId, signal });
   dependencies.logger.log('INFO', 'compaction_push_handled', {
     conversationId,
     requestId,
@@ -88,7 +88,8 @@ async function compact(
     result: result.kind,
     reason: result.reason,
   });
-  return result.kind === 'done' ? ACKNOWLEDGED : again(result.reason, result.retryAfterMs);
+  // What is to be done later stands in the documents: refusing means trouble.
+  return ACKNOWLEDGED;
 }
 
 async function serve(
@@ -112,6 +113,25 @@ async function serve(
       // What could not be done now is met again in five minutes: nothing to deliver twice.
       await runSweep(dependencies, signal);
       return ACKNOWLEDGED;
+  }
+}
+
+/**
+ * Another instance goes on with what was stopped here, at once: the event is published anew. Where the caller has left,
+ * Pub/Sub delivers again by itself.
+ */
+async function serveEvent(
+  dependencies: CompactionDependencies,
+  push: { event: WorkerEvent; delivery: Delivery },
+  signal: AbortSignal,
+): Promise<Answer> {
+  try {
+    return await serve(dependencies, push, signal);
+  } catch (error) {
+    if (!(error instanceof StoppedError) || error.reason === 'CALLER_LEFT') throw error;
+    await dependencies.publisher.publish({ topic: 'compaction', data: push.event });
+    dependencies.logger.log('INFO', 'compaction_push_stopped', { reason: error.reason });
+    return ACKNOWLEDGED;
   }
 }
 
@@ -144,7 +164,7 @@ async function servePush(
   signal: AbortSignal,
 ): Promise<Answer> {
   await refreshRemote(dependencies.config);
-  if (push.kind === 'event') return serve(dependencies, push, signal);
+  if (push.kind === 'event') return serveEvent(dependencies, push, signal);
   if (push.kind === 'told') {
     const { event, delivery } = push;
     await deliverEvent(dependencies, { event, id: delivery.messageId }, signal);
@@ -178,7 +198,7 @@ async function answerPush(
 
 /**
  * Stops the work after `COMPACTION_TIMEOUT_MS`, when nobody waits for the answer any more, or when the
- * process is about to end: the lease goes back at once and the next delivery begins anew.
+ * process is about to end: the lease goes back at once and the next instance begins anew.
  */
 async function withinTime<T>(
   dependencies: CompactionDependencies,
@@ -214,9 +234,10 @@ async function withinTime<T>(
 
 /**
  * The HTTP function behind the push subscriptions: compaction requests, erasures and sweeps, and the events that
- * users' devices and the operator are told of. 204 acknowledges: done, nothing to do, or hopeless (logged). 503 with Retry-After has it delivered again:
- * busy, or a failure that may pass. 500 is a defect: after the configured attempts the event is a dead
- * letter. 405, 401 and 403 for anybody else: the token is checked before a byte of the body is read.
+ * users' devices and the operator are told of. 204 acknowledges: done, nothing to do, to be done later (the documents
+ * say so), or hopeless (logged). 503 with Retry-After has it delivered again: the store is away, or who is to be told.
+ * 500 is a defect: after the configured attempts the event is a dead letter. 405, 401 and 403 for anybody else: the token
+ * is checked before a byte of the body is read.
  */
 export function createCompactionHandler(dependencies: CompactionDependencies): CompactionHandler {
   return async (request, response) => {

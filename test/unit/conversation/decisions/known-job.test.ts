@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { freeJob } from '#shared/conversation/writes/drop-request-writes.ts';
+import { freshJob } from '#shared/conversation/documents/job.ts';
 import { isStillTold, knownJob } from '#shared/conversation/decisions/known-job.ts';
 
 const now = new Date(1_000_000);
 const quiet = { epoch: 'e', generation: 2, settledNeed: 'r1', compactionNeeded: {} };
 const need = { requestId: 'r2', since: now };
-const job = { ...freeJob(now), records: [] };
+const job = { ...freshJob };
 
 describe('what is known of a job', () => {
   const known = { epoch: 'e', generation: 2, settledNeed: 'r1', job };

@@ -76,7 +76,7 @@ describe('a summary that saves too little', () => {
     const { job } = await see(bench.store, conversationId);
     const figures = { beforeTokens: 60_000, afterTokens: 43_000 };
     expect(job?.records).toMatchObject([{ reason, ...figures }]);
-    expect(job).toMatchObject({ failures: 0, breakerOpenUntil: null });
+    expect(job?.brake).toMatchObject({ failures: 0, pause: { reason: 'RETRY_LATER' } });
     expect(await statusOf(bench, conversationId)).toMatchObject({
       compaction: {
         ...figures,
@@ -122,7 +122,7 @@ describe('the breaker of the profile gemini-cli', () => {
       const conversationId = await tryThrice(bench);
 
       const { job } = await see(bench.store, conversationId);
-      expect(job).toMatchObject({ failures: 0, breakerOpenUntil: null });
+      expect(job?.brake).toMatchObject({ failures: 0, pause: { reason: 'RETRY_LATER' } });
       expect(job?.records.map((record) => record.state)).toEqual([state, state, state]);
     },
   );
@@ -149,8 +149,8 @@ describe('the breaker of the profile gemini-cli', () => {
     const result = await compactOnce(bench, conversationId);
 
     const { job } = await see(bench.store, conversationId);
-    expect(result).toMatchObject({ kind: 'retry', reason: 'TOKEN_COUNT' });
-    expect(job).toMatchObject({ failures: 0, breakerOpenUntil: null });
+    expect(result).toMatchObject({ kind: 'later', reason: 'TOKEN_COUNT' });
+    expect(job?.brake).toMatchObject({ failures: 0, pause: { reason: 'RETRY_LATER' } });
   });
 
   test('the gemini-cli breaker is opened by the first inflation', async () => {
@@ -160,8 +160,7 @@ describe('the breaker of the profile gemini-cli', () => {
     await compactOnce(bench, conversationId);
 
     const { job } = await see(bench.store, conversationId);
-    expect(job?.failures).toBe(1);
-    expect(job?.breakerOpenUntil).not.toBeNull();
+    expect(job?.brake).toMatchObject({ failures: 1, pause: { reason: 'BREAKER_OPEN' } });
   });
 });
 
@@ -206,9 +205,8 @@ describe('an open breaker', () => {
     expect(grown.tokens / before.tokens).toBeGreaterThan(1.5);
     expect(result).toMatchObject({ kind: 'done', state: 'COMPACTED' });
     expect(bench.model.calls.length).toBeGreaterThan(3);
-    expect((await see(bench.store, conversationId)).job).toMatchObject({
-      failures: 0,
-      breakerOpenUntil: null,
-    });
+    const { job } = await see(bench.store, conversationId);
+    expect(job?.brake).toMatchObject({ failures: 0 });
+    expect(job?.brake.pause).toBeUndefined();
   });
 });

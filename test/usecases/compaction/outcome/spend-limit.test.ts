@@ -34,14 +34,16 @@ const ask = (bench: CompactionBench, conversationId: string, needed: object) =>
     },
   ]);
 
-const runsNow = (bench: CompactionBench, count: number, tokens = 10) =>
-  Array.from({ length: count }, () => ({ at: bench.clock.now(), tokens }));
+const spent = ({ clock }: CompactionBench, runs: number, tokens: number) => ({
+  failures: 0,
+  spent: { hourSince: clock.now(), runs, daySince: clock.now(), tokens },
+});
 
 describe('a conversation that has spent what it may', () => {
   test('a conversation over its spending limit calls no model and says why', async () => {
     const bench = limitedBench({ COMPACTIONS_PER_HOUR: '2' });
     const conversationId = await buildDue(bench, { turns: 12 });
-    await writeJob(bench.store, conversationId, { spent: runsNow(bench, 2) });
+    await writeJob(bench.store, conversationId, { brake: spent(bench, 2, 20) });
 
     const result = await compactOnce(bench, conversationId);
 
@@ -52,7 +54,7 @@ describe('a conversation that has spent what it may', () => {
   test('a conversation over its spending limit is folded by code at the hard threshold', async () => {
     const bench = limitedBench({ COMPACTION_DAILY_TOKENS: '1000' });
     const conversationId = await buildDue(bench);
-    await writeJob(bench.store, conversationId, { spent: runsNow(bench, 1, 1_000) });
+    await writeJob(bench.store, conversationId, { brake: spent(bench, 1, 1_000) });
 
     const result = await compactOnce(bench, conversationId);
 
@@ -65,7 +67,7 @@ describe('a conversation that has spent what it may', () => {
     const conversationId = await buildDue(bench, {
       conversation: { compactionNeeded: manualNeed() },
     });
-    await writeJob(bench.store, conversationId, { spent: runsNow(bench, 2) });
+    await writeJob(bench.store, conversationId, { brake: spent(bench, 2, 20) });
 
     const result = await compactOnce(bench, conversationId);
 
@@ -76,7 +78,7 @@ describe('a conversation that has spent what it may', () => {
   test('a conversation over its spending limit may call a model an hour later', async () => {
     const bench = limitedBench({ COMPACTIONS_PER_HOUR: '2' });
     const conversationId = await buildDue(bench);
-    await writeJob(bench.store, conversationId, { spent: runsNow(bench, 2) });
+    await writeJob(bench.store, conversationId, { brake: spent(bench, 2, 20) });
     bench.clock.advance(60 * 60_000);
 
     await compactOnce(bench, conversationId);
@@ -94,7 +96,7 @@ describe('a conversation that has spent what it may', () => {
     const { promptTokens = 0, outputTokens = 0 } = history?.usage ?? {};
     expect(promptTokens).toBeGreaterThan(0);
     expect(job?.records).toMatchObject([{ tokens: { promptTokens, outputTokens } }]);
-    expect(job?.spent).toEqual([{ at: bench.clock.now(), tokens: promptTokens + outputTokens }]);
+    expect(job?.brake).toEqual(spent(bench, 1, promptTokens + outputTokens));
   });
 
   test('a sender who fills the context with every message cannot force a compaction a turn', async () => {
@@ -113,7 +115,7 @@ describe('a conversation that has spent what it may', () => {
     }
 
     const { job, conversation } = await see(bench.store, conversationId);
-    expect(job?.spent?.length).toBe(6);
+    expect(job?.brake.spent?.runs).toBe(6);
     expect(conversation.generation).toBeGreaterThan(6);
   });
 });

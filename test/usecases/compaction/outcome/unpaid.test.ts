@@ -78,7 +78,7 @@ describe.each(reasons)('a compaction for which %s leaves nothing', (reason) => {
     expect(bench.model.calls).toEqual([]);
     const { conversation, job } = await see(bench.store, conversationId);
     expect(conversation.compactionNeeded).toEqual(needed);
-    expect(job).toMatchObject({ owner: '', attempts: 0, records: [{ state: 'NOOP', reason }] });
+    expect(job).toMatchObject({ owner: '', records: [{ state: 'NOOP', reason }] });
   });
 
   test('a compaction without budget says why in plain words, to devices and callers', async () => {
@@ -128,7 +128,7 @@ describe.each(reasons)('a compaction for which %s leaves nothing', (reason) => {
     const conversationId = await buildDue(bench, soon(manualNeed()));
     await compactOnce(bench, conversationId);
 
-    expect(await compactOnce(bench, conversationId)).toEqual({ kind: 'done', reason: 'UNPAID' });
+    expect(await compactOnce(bench, conversationId)).toEqual({ kind: 'later', reason });
   });
 
   test('a compaction without budget is done by code at the hard threshold', async () => {
@@ -185,9 +185,11 @@ test('a call whose budget ends half-way keeps history and request', async () => 
   const { job, conversation } = await see(store, conversationId);
   expect(conversation).toMatchObject({ generation: 0, compactionNeeded: autoNeed() });
   expect(job).toMatchObject({
-    attempts: 0,
-    autoAttempts: { count: 0 },
-    retryAt: new Date(clock.now().getTime() + 60_000),
+    attempts: { auto: { count: 0 } },
+    brake: {
+      failures: 0,
+      pause: { reason: 'USER_DAILY_USD', until: new Date(clock.now().getTime() + 60_000) },
+    },
   });
   clock.advance(60_000);
   expect(await compactOnce(bench, conversationId)).toMatchObject({ state: 'COMPACTED' });

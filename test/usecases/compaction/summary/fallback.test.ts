@@ -23,12 +23,16 @@ const deadModel = () =>
 
 const stated = 'My membership number is KX-48213 and I never eat peanuts. Remember both, please.';
 
+const openBreaker = ({ clock }: CompactionBench, failures: number) => ({
+  failures,
+  pause: { reason: 'BREAKER_OPEN' as const, until: new Date(clock.now().getTime() + 60_000) },
+});
+
 /** Over its threshold of 1,000 tokens with 8 turns, over the hard one of 2,000 with 20. */
 async function buildWithOpenBreaker(bench: CompactionBench, turns: number): Promise<string> {
   const others = Array.from({ length: turns - 1 }, () => ({}));
   const conversationId = await buildDue(bench, { turns: [{ user: stated }, ...others] });
-  const breakerOpenUntil = new Date(bench.clock.now().getTime() + 60_000);
-  await writeJob(bench.store, conversationId, { failures: 3, breakerOpenUntil });
+  await writeJob(bench.store, conversationId, { brake: openBreaker(bench, 3) });
   return conversationId;
 }
 
@@ -78,8 +82,7 @@ describe('while the breaker is open', () => {
     await compactOnce(bench, conversationId);
 
     const { job } = await see(bench.store, conversationId);
-    expect(job).toMatchObject({ failures: 3 });
-    expect(job?.breakerOpenUntil).not.toBeNull();
+    expect(job?.brake).toEqual(openBreaker(bench, 3));
   });
 
   test('a context below the hard threshold waits for the model while the breaker is open', async () => {
@@ -114,8 +117,7 @@ describe('while the breaker is open', () => {
     const conversationId = await buildDue(bench, {
       conversation: { settings: { thresholdTokens: 1_000 }, profile: 'gemini-cli' },
     });
-    const breakerOpenUntil = new Date(bench.clock.now().getTime() + 60_000);
-    await writeJob(bench.store, conversationId, { failures: 1, breakerOpenUntil });
+    await writeJob(bench.store, conversationId, { brake: openBreaker(bench, 1) });
 
     const result = await compactOnce(bench, conversationId);
 

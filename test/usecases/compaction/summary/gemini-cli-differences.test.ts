@@ -1,6 +1,6 @@
 import { restoreGeneration } from '#functions/chat/context/restore-generation.ts';
 import { parseConfig } from '#functions/config.ts';
-import { isBreakerClosed } from '#shared/compaction/brakes.ts';
+import { brakeOn, spentAfter } from '#shared/compaction/brake.ts';
 import { resolvePolicy } from '#shared/compaction/policy.ts';
 import { shortenOutput, toToolOutput } from '#shared/compaction/shorten-output.ts';
 import type { Prompt } from '#shared/ports/ports.ts';
@@ -84,7 +84,7 @@ describe('unlike Gemini CLI, the profile gemini-cli', () => {
   test('the gemini-cli profile changes nothing where the first call fails', async () => {
     const { result, conversation, text } = await compacted(answering(modelDown()));
 
-    expect(result).toMatchObject({ kind: 'retry' });
+    expect(result).toMatchObject({ kind: 'later' });
     expect(conversation.generation).toBe(0);
     expect(text).toContain('Question 1:');
   });
@@ -119,17 +119,14 @@ describe('unlike Gemini CLI, the profile gemini-cli', () => {
     const count = (prompt: Prompt) => Promise.resolve(grown(prompt) ? 9_000 : 4_000);
     const answers = [snapshotAnswer(), snapshotAnswer()];
     const bench = compactionBench({ model: createScriptedModel({ answers, count }) });
-    const { job } = await compacted(bench);
+    const { job, tokens } = await compacted(bench);
 
-    const breaker = {
-      failures: job?.failures ?? 0,
-      openUntil: job?.breakerOpenUntil ?? null,
-      openedAtTokens: job?.breakerOpenTokens ?? undefined,
-    };
+    const brakes = job?.brake.pause ? [job.brake.pause] : [];
     const closedAt = (minutes: number, growth: number) =>
-      isBreakerClosed(breaker, {
+      !brakeOn(brakes, {
+        trigger: 'auto',
         now: new Date(bench.clock.now().getTime() + minutes * 60_000),
-        tokens: growth * (breaker.openedAtTokens ?? Number.NaN),
+        tokens: growth * tokens,
       });
     expect(job?.records).toMatchObject([{ state: 'FAILED_INFLATED_TOKEN_COUNT' }]);
     expect([closedAt(0, 1), closedAt(30, 1), closedAt(0, 1.5)]).toEqual([false, true, true]);
@@ -144,7 +141,9 @@ describe('unlike Gemini CLI, the profile gemini-cli', () => {
       }),
     });
     const id = await build(bench);
-    await writeJob(bench.store, id, { spent: [{ at: bench.clock.now(), tokens: 1 }] });
+    await writeJob(bench.store, id, {
+      brake: { failures: 0, spent: spentAfter(undefined, { at: bench.clock.now(), tokens: 1 }) },
+    });
 
     expect(await compactOnce(bench, id)).toMatchObject({ state: 'NOOP', reason: 'SPEND_LIMIT' });
     expect(bench.model.calls).toEqual([]);
@@ -192,8 +191,10 @@ describe('unlike Gemini CLI, the profile gemini-cli', () => {
     }));
     const id = await build(bench, { turns });
     await writeJob(bench.store, id, {
-      failures: 1,
-      breakerOpenUntil: new Date(bench.clock.now().getTime() + 60_000),
+      brake: {
+        failures: 1,
+        pause: { reason: 'BREAKER_OPEN', until: new Date(bench.clock.now().getTime() + 60_000) },
+      },
     });
 
     const result = await compactOnce(bench, id);

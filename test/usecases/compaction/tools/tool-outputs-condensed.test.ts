@@ -76,7 +76,7 @@ describe('a very long tool output', () => {
     const off = await compactLog(benchWith(undefined, {}));
     const on = await compactLog(benchWith());
 
-    const spent = (job: typeof on.job) => job?.spent?.[0]?.tokens ?? 0;
+    const spent = (job: typeof on.job) => job?.brake.spent?.tokens ?? 0;
     expect(on.history?.modelCalls).toBe((off.history?.modelCalls ?? 0) + 1);
     expect(on.history?.costMicros).toBeGreaterThan(off.history?.costMicros ?? 0);
     expect(spent(on.job)).toBe(spent(off.job) + 150);

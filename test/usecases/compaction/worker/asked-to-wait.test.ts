@@ -52,8 +52,8 @@ describe('a model over its quota', () => {
     bench.clock.advance(1_000);
     const late = await compactOnce(bench, conversationId);
 
-    expect(first).toEqual({ kind: 'retry', retryAfterMs: 90_000, reason: 'MODEL_QUOTA' });
-    expect(early).toEqual({ kind: 'retry', retryAfterMs: 1_000, reason: 'RETRY_LATER' });
+    expect(first).toEqual({ kind: 'later', retryAfterMs: 90_000, reason: 'MODEL_QUOTA' });
+    expect(early).toEqual({ kind: 'later', retryAfterMs: 1_000, reason: 'RETRY_LATER' });
     expect(late).toMatchObject({ kind: 'done', state: 'COMPACTED' });
     expect(model.calls).toHaveLength(2);
   });
@@ -88,10 +88,9 @@ test('the breaker stays open for the next request and other workers, then allows
 
   expect(whileOpen).toMatchObject({ kind: 'done', state: 'NOOP', reason: 'BREAKER_OPEN' });
   expect(afterwards).toMatchObject({ kind: 'done', state: 'COMPACTED' });
-  expect((await see(bench.store, conversationId)).job).toMatchObject({
-    failures: 0,
-    breakerOpenUntil: null,
-  });
+  const { job } = await see(bench.store, conversationId);
+  expect(job?.brake).toMatchObject({ failures: 0 });
+  expect(job?.brake.pause).toBeUndefined();
 });
 
 test('a worker slower than the acknowledgement deadline is stopped; a redelivery swaps once', async () => {

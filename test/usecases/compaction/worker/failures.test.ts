@@ -19,7 +19,7 @@ describe('failures', () => {
     const result = await compactOnce(bench, conversationId);
 
     const after = await see(bench.store, conversationId);
-    expect(result).toMatchObject({ kind: 'retry' });
+    expect(result).toMatchObject({ kind: 'later' });
     expect(after.job?.records).toMatchObject([{ state: 'FAILED_EMPTY_SUMMARY' }]);
     expect(after.items).toEqual(before.items);
     expect(after.conversation.generation).toBe(0);
@@ -115,10 +115,14 @@ describe('failures', () => {
     const result = await compactOnce(bench, conversationId);
 
     const { conversation, job } = await see(bench.store, conversationId);
-    expect(result).toEqual({ kind: 'retry', retryAfterMs: 45_000, reason: 'MODEL_OVERLOADED' });
+    expect(result).toEqual({ kind: 'later', retryAfterMs: 45_000, reason: 'MODEL_OVERLOADED' });
     expect(conversation.compactionNeeded).toEqual(autoNeed());
-    expect(job).toMatchObject({ owner: '', attempts: 1, failures: 1 });
-    expect(job?.retryAt?.getTime()).toBe(bench.clock.now().getTime() + 45_000);
+    const until = new Date(bench.clock.now().getTime() + 45_000);
+    expect(job).toMatchObject({
+      owner: '',
+      attempts: { auto: { count: 1 } },
+      brake: { failures: 1, pause: { reason: 'RETRY_LATER', until } },
+    });
   });
 
   test('a delivery before the back-off has passed calls no model', async () => {
@@ -128,7 +132,7 @@ describe('failures', () => {
 
     const result = await compactOnce(bench, conversationId);
 
-    expect(result).toMatchObject({ kind: 'retry', reason: 'RETRY_LATER' });
+    expect(result).toMatchObject({ kind: 'later', reason: 'RETRY_LATER' });
     expect(bench.model.calls).toHaveLength(1);
   });
 
@@ -146,7 +150,7 @@ describe('failures', () => {
     expect(result).toMatchObject({ kind: 'done', state: 'FAILED_ERROR' });
     expect(conversation.compactionNeeded).toEqual({});
     expect(job?.records).toHaveLength(3);
-    expect(job?.breakerOpenUntil).not.toBeNull();
+    expect(job?.brake.pause?.reason).toBe('BREAKER_OPEN');
   });
 
   test('the failure that opens the breaker is logged once', async () => {

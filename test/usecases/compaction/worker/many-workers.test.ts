@@ -50,7 +50,7 @@ describe('clocks that differ by ten minutes', () => {
 
     const result = await compactOnce(overtaken, conversationId);
 
-    expect(result).toMatchObject({ kind: 'retry', reason: 'LEASE_LOST' });
+    expect(result).toMatchObject({ kind: 'later', reason: 'LEASE_LOST' });
     expect((await see(bench.store, conversationId)).text).not.toContain('lost its lease');
     expect(await compactOnce(overtaken, conversationId)).toMatchObject({ kind: 'done' });
     await expectOneSwap(bench, conversationId);
@@ -75,7 +75,7 @@ describe('clocks that differ by ten minutes', () => {
 
     await compactOnce(working, conversationId);
 
-    expect(early[0]).toMatchObject({ kind: 'retry', reason: 'LEASE_HELD' });
+    expect(early[0]).toMatchObject({ kind: 'later', reason: 'LEASE_HELD' });
     expect(await compactOnce(behind, conversationId)).toEqual({ kind: 'done', reason: 'NO_NEED' });
     await expectOneSwap(bench, conversationId);
   });
@@ -177,7 +177,7 @@ describe('deliveries', () => {
 
     const result = await compactOnce(slow, conversationId);
 
-    expect(second[0]).toMatchObject({ kind: 'retry', reason: 'LEASE_HELD' });
+    expect(second[0]).toMatchObject({ kind: 'later', reason: 'LEASE_HELD' });
     expect(result).toMatchObject({ kind: 'done', state: 'COMPACTED' });
     await expectOneSwap(bench, conversationId);
   });
@@ -200,7 +200,7 @@ describe('deliveries', () => {
 
     const result = await compactOnce(silent, conversationId);
 
-    expect(result).toMatchObject({ kind: 'retry', reason: 'LEASE_LOST' });
+    expect(result).toMatchObject({ kind: 'later', reason: 'LEASE_LOST' });
     expect((await see(bench.store, conversationId)).text).not.toContain('hours later');
     await expectOneSwap(bench, conversationId);
   });

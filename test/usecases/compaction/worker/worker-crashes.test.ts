@@ -182,7 +182,7 @@ describe('crashes', () => {
 
     const result = await compactOnce(bench, conversationId);
 
-    expect(result).toEqual({ kind: 'retry', reason: 'LEASE_HELD', retryAfterMs: 60_000 });
+    expect(result).toEqual({ kind: 'later', reason: 'LEASE_HELD', retryAfterMs: 60_000 });
   });
 
   test('a request whose worker always dies is settled after three attempts', async () => {

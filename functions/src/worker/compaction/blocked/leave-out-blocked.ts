@@ -223,7 +223,7 @@ export async function leaveOutBlocked(
     kind: 'outcome' as const,
     outcome: unchanged(reading.tokens, { state: 'NOOP', reason, searchedPrefix }),
   });
-  if (!run.isModelAllowed) return noop(run.refusal ?? 'SPEND_LIMIT');
+  if (run.refusal) return noop(run.refusal);
   const { conversationId } = reading;
   const conversation = reading.conversation.value;
   const present = await readPresent(dependencies, { conversationId, conversation });

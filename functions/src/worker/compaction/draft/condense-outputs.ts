@@ -106,8 +106,8 @@ function maskAfter(mask: PlannedMask, answer: Answered | undefined): PlannedMask
     : { ...mask, condensed: false };
 }
 
-const isOn = ({ dependencies, reading, isModelAllowed }: ClaimedRun): boolean =>
-  isModelAllowed &&
+const isOn = ({ dependencies, reading, refusal }: ClaimedRun): boolean =>
+  refusal === undefined &&
   dependencies.config.CONDENSE_TOOL_OUTPUTS !== 'off' &&
   // That program cuts, and nothing else.
   reading.conversation.value.profile !== 'gemini-cli';

@@ -7,9 +7,9 @@ import { refuseUnwanted } from '#functions/worker/compaction/job-lease.ts';
 import { StoppedError, type Outcome } from '#functions/worker/compaction/attempt-outcome.ts';
 import { outcomeStatusWrite } from '#functions/worker/compaction/report.ts';
 import { billedCost, elapsedMs, type ClaimedRun } from '#functions/worker/compaction/run.ts';
+import { unproductiveSwapsAfter } from '#shared/compaction/brake.ts';
 import { indexEvent } from '#shared/compaction/event.ts';
 import { storedMasks } from '#shared/compaction/tool-output-budget.ts';
-import { unproductiveSwapsAfter } from '#shared/compaction/trigger.ts';
 import { signedHistory } from '#shared/conversation/context/signed-history.ts';
 import {
   decodeConversation,
@@ -137,7 +137,7 @@ async function generationWrites(
     {
       op: 'update',
       path: compactionJobPath(conversationId),
-      fields: jobAfter(run, outcome, null),
+      fields: jobAfter(run, outcome, undefined),
       guard: { updateTime: run.lease.updateTime },
     },
     await outcomeStatusWrite(run, outcome),
