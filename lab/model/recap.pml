@@ -10,7 +10,7 @@
  *
  * What is left out, and so not proved here:
  * - Contents, tokens and prices. A turn weighs 1, a snapshot 0; the context is over the threshold at
- *   OVER_THRESHOLD turns, always armed; a fold keeps the newest turn. No pins, tool outputs or breaker.
+ *   OVER_THRESHOLD turns, with no brake on; a fold keeps the newest turn. No pins or tool outputs.
  * - Clocks. The lease of a dead holder has expired, that of a live one may have at any moment, a back-off is
  *   over at once. So nothing here depends on the length of a lease or on the skew of clocks.
  * - The first message's creation of the head; chunks, status, quota, caches, blobs, fork, restore, erasing,
@@ -328,7 +328,7 @@ claim:                                   /* workers may have it; a late one find
     fromGeneration = generation; fromCovered = coveredThrough; readSeq = lastSeq;
     folded = snapshot;
     if :: !live || need == 0 -> goto acknowledge                                /* NOT_LIVE, NO_NEED */
-    :: live && need != 0 && leaseOwner != 0 && isCompacting -> goto gone        /* LEASE_HELD: again later */
+    :: live && need != 0 && leaseOwner != 0 && isCompacting -> goto later       /* LEASE_HELD: the sweep comes back */
     :: live && need != 0 && leaseOwner != 0 && MAY_EXPIRE(isCompacting) -> EXPIRES(isCompacting)
     :: live && need != 0 && leaseOwner == 0 fi
   }
@@ -408,7 +408,7 @@ settle:                                  /* functions/src/worker/compaction/sett
     if :: !JOB_AS_READ -> goto gone :: else fi;                                 /* LEASE_LOST */
     leaseOwner = 0; isCompacting = false;
     WROTE_JOB;
-    if :: isClaimed && need != MANUAL && attempts < ATTEMPTS_PER_NEED -> goto gone   /* retry: again later */
+    if :: isClaimed && need != MANUAL && attempts < ATTEMPTS_PER_NEED -> goto later  /* retry: the sweep comes back */
     :: else fi;
     owed = owed & ~BIT(need); isManualRecorded = isManualRecorded || need == MANUAL
   }
@@ -441,6 +441,7 @@ clearNeed:                               /* functions/src/worker/compaction/clea
 acknowledge:                             /* I6: nobody takes an event away from a need that still stands */
   atomic {
     assert(!live || need == 0 || (autoNeed != need && manualNeed != need));
+later:                                   /* acknowledged too: the need stands, and the sweep finds it */
     if :: events > 0 -> events-- :: else fi;
 gone:                                    /* or nacked, or dead: delivered again */
     if :: leaseOwner == me && JOB_AS_READ -> isCompacting = false :: else fi;

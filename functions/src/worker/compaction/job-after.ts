@@ -36,18 +36,13 @@ export function compactionRecord(run: Run, outcome: Outcome): CompactionRecord {
   };
 }
 
-/** One that nobody could pay for is no attempt. */
-function attemptsAfter(
+/** One that nobody could pay for is no attempt: what the claim counted is taken back. */
+const attemptsTakenBack = (
   { need, attempt }: Run,
-  attempts: CompactionJob['attempts'],
-  { reason }: Outcome,
-): CompactionJob['attempts'] {
-  if (!isUnpaid(reason)) return attempts;
-  return {
-    ...attempts,
-    [need.kind]: { requestId: need.requestId, count: Math.max(0, attempt - 1) },
-  };
-}
+  { attempts }: Pick<CompactionJob, 'attempts'>,
+): Pick<CompactionJob, 'attempts'> => ({
+  attempts: { ...attempts, [need.kind]: { requestId: need.requestId, count: attempt - 1 } },
+});
 
 /** The records with a new one, which stands in the place of an earlier wait of the same request for dollars. */
 function recordsAfter(run: Run, records: readonly CompactionRecord[], outcome: Outcome) {
@@ -93,7 +88,7 @@ export function jobAfter(
     leaseUntil: now,
     requestId: need.requestId,
     step: '',
-    attempts: attemptsAfter(run, job.attempts, outcome),
+    ...(isUnpaid(outcome.reason) && attemptsTakenBack(run, job)),
     brake: calls > 0 ? { ...brake, spent } : brake,
     records: recordsAfter(run, job.records, outcome),
   } satisfies Partial<CompactionJob>;

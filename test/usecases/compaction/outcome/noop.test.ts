@@ -51,7 +51,7 @@ describe('NOOP', () => {
     expect(result).toMatchObject({ kind: 'done', state: 'FAILED_ERROR', reason: 'TURN_TOO_LARGE' });
     expect(conversation).toMatchObject({ generation: 0, compactionNeeded: {} });
     expect(job).toMatchObject({
-      failures: 0,
+      brake: { failures: 0 },
       records: [{ state: 'FAILED_ERROR', reason: 'TURN_TOO_LARGE', modelCalls: 0 }],
     });
   });

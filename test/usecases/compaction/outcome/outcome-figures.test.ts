@@ -76,7 +76,8 @@ describe('a summary that saves too little', () => {
     const { job } = await see(bench.store, conversationId);
     const figures = { beforeTokens: 60_000, afterTokens: 43_000 };
     expect(job?.records).toMatchObject([{ reason, ...figures }]);
-    expect(job?.brake).toMatchObject({ failures: 0, pause: { reason: 'RETRY_LATER' } });
+    expect(job?.brake.failures).toBe(0);
+    expect(job?.brake.pause).toBeUndefined();
     expect(await statusOf(bench, conversationId)).toMatchObject({
       compaction: {
         ...figures,
@@ -122,7 +123,8 @@ describe('the breaker of the profile gemini-cli', () => {
       const conversationId = await tryThrice(bench);
 
       const { job } = await see(bench.store, conversationId);
-      expect(job?.brake).toMatchObject({ failures: 0, pause: { reason: 'RETRY_LATER' } });
+      expect(job?.brake.failures).toBe(0);
+      expect(job?.brake.pause).toBeUndefined();
       expect(job?.records.map((record) => record.state)).toEqual([state, state, state]);
     },
   );

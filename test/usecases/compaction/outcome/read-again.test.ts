@@ -70,8 +70,13 @@ describe('a compaction after an erasure', () => {
         op: 'update',
         path: compactionJobPath(conversationId),
         fields: {
-          failures: 3,
-          breakerOpenUntil: new Date(world.bench.clock.now().getTime() + 60_000),
+          brake: {
+            failures: 3,
+            pause: {
+              reason: 'BREAKER_OPEN',
+              until: new Date(world.bench.clock.now().getTime() + 60_000),
+            },
+          },
         },
         guard: { exists: true },
       },

@@ -42,7 +42,7 @@ describe('duplicate deliveries', () => {
       compactOnce(bench, conversationId),
     ]);
 
-    expect(results.map(({ kind }) => kind).toSorted()).toEqual(['done', 'retry']);
+    expect(results.map(({ kind }) => kind).toSorted()).toEqual(['done', 'later']);
     expect(await historiesOf(bench, conversationId)).toHaveLength(1);
     expect(bench.model.calls).toHaveLength(1);
   });

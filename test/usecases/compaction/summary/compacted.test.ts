@@ -35,7 +35,7 @@ describe('COMPACTED', () => {
 
     const { conversation, job } = await see(bench.store, conversationId);
     expect(conversation.compactionNeeded).toEqual({});
-    expect(job).toMatchObject({ owner: '', fence: 1, attempts: 0, failures: 0, retryAt: null });
+    expect(job).toMatchObject({ owner: '', fence: 1, brake: { failures: 0 } });
     expect(job?.records).toMatchObject([
       { requestId: 'request-1', state: 'COMPACTED', generation: 1, modelCalls: 1 },
     ]);

@@ -6,6 +6,7 @@ import { createScriptedModel } from '#test/fakes/scripted-model.ts';
 import { compactionBench } from '#test/support/compaction/compaction-dependencies.ts';
 import { buildDue, see } from '#test/support/compaction/compacted-conversation.ts';
 import { overloaded } from '#test/support/model-down.ts';
+import { writeJob } from '#test/support/compaction/past-compactions.ts';
 import { post, pushOf, requestFor, serve, tokenRefused } from '#test/support/processes/pushing.ts';
 
 describe('the worker’s HTTP function', () => {
@@ -56,17 +57,58 @@ describe('the worker’s HTTP function', () => {
     expect(bench.logged).toMatchObject([{ severity: 'ERROR', event: 'compaction_push_malformed' }]);
   });
 
-  test('the worker asks for redelivery when the model is down', async () => {
+  test('the worker waits out a short pause, tries three times and acknowledges', async () => {
     const bench = compactionBench({ model: createScriptedModel({ answers: [overloaded()] }) });
+    const conversationId = await buildDue(bench);
+
+    const answer = post(await serve(bench), pushOf(requestFor(conversationId)));
+    for (const [records, pauseMs] of [
+      [1, 10_000],
+      [2, 30_000],
+    ] as const) {
+      await expect
+        .poll(async () => (await see(bench.store, conversationId)).job?.records.length)
+        .toBe(records);
+      bench.clock.advance(pauseMs);
+    }
+
+    expect((await answer).status).toBe(204);
+    const { conversation, job } = await see(bench.store, conversationId);
+    expect(conversation.compactionNeeded).toEqual({});
+    expect(job).toMatchObject({
+      records: { length: 3 },
+      brake: { pause: { reason: 'BREAKER_OPEN' } },
+    });
+  });
+
+  test('the worker acknowledges at once what a model asks to wait long for, and keeps the request', async () => {
+    const model = createScriptedModel({ answers: [overloaded(90_000)] });
+    const bench = compactionBench({ model });
     const conversationId = await buildDue(bench);
 
     const response = await post(await serve(bench), pushOf(requestFor(conversationId)));
 
-    expect(response.status).toBe(503);
-    expect(response.headers.get('retry-after')).toBe('10');
-    expect(await response.json()).toMatchObject({
-      error: { details: [{ reason: 'MODEL_OVERLOADED' }, { retryDelay: '10s' }] },
+    expect(response.status).toBe(204);
+    const { conversation, job } = await see(bench.store, conversationId);
+    expect(conversation.compactionNeeded.auto).toBeDefined();
+    expect(job?.brake.pause).toEqual({
+      reason: 'RETRY_LATER',
+      until: new Date(bench.clock.now().getTime() + 90_000),
     });
+  });
+
+  test('the worker acknowledges a request while another worker holds the lease', async () => {
+    const bench = compactionBench();
+    const conversationId = await buildDue(bench);
+    await writeJob(bench.store, conversationId, {
+      owner: 'another',
+      leaseUntil: new Date(bench.clock.now().getTime() + 60_000),
+    });
+
+    const response = await post(await serve(bench), pushOf(requestFor(conversationId)));
+
+    expect(response.status).toBe(204);
+    expect(bench.model.calls).toEqual([]);
   });
 
   test('the worker asks for redelivery when the store is unavailable', async () => {
@@ -205,7 +247,7 @@ describe('the worker’s HTTP function', () => {
   });
 });
 
-test('a worker process about to end releases its lease and asks for redelivery', async () => {
+test('a worker process about to end releases its lease and publishes the request anew', async () => {
   const shutdown = new AbortController();
   const bench = compactionBench({
     shutdown: shutdown.signal,
@@ -223,10 +265,17 @@ test('a worker process about to end releases its lease and asks for redelivery',
   const answer = await post(await serve(bench), pushOf(requestFor(conversationId)));
 
   const { conversation, job } = await see(bench.store, conversationId);
-  expect(answer.status).toBe(503);
+  expect(answer.status).toBe(204);
+  expect(bench.published.filter(({ topic }) => topic === 'compaction')).toMatchObject([
+    { data: { conversationId } },
+  ]);
   expect(conversation).toMatchObject({
     generation: 0,
     compactionNeeded: { auto: expect.anything() },
   });
-  expect(job).toMatchObject({ owner: '', failures: 0, records: [{ reason: 'SHUTTING_DOWN' }] });
+  expect(job).toMatchObject({
+    owner: '',
+    brake: { failures: 0 },
+    records: [{ reason: 'SHUTTING_DOWN' }],
+  });
 });

@@ -31,7 +31,7 @@ describe('being stopped', () => {
     const { conversation, job } = await see(bench.store, conversationId);
     expect(result).toMatchObject({ kind: 'later', reason: 'DEADLINE' });
     expect(conversation).toMatchObject({ generation: 0, compactionNeeded: autoNeed() });
-    expect(job).toMatchObject({ owner: '', failures: 0 });
+    expect(job).toMatchObject({ owner: '', brake: { failures: 0 } });
     expect(job?.records).toMatchObject([{ state: 'ABORTED' }]);
   });
 
