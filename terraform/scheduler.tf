@@ -3,7 +3,7 @@ resource "google_cloud_scheduler_job" "sweep" {
   project     = var.project_id
   region      = var.region
   name        = "${var.name}-sweep"
-  description = "Recap: has the worker close abandoned turns, publish forgotten needs and finish erasures."
+  description = "Recap: has the worker close abandoned turns, publish forgotten requests and finish erasures."
   schedule    = var.sweep_schedule
   time_zone   = "Etc/UTC"
 

@@ -190,7 +190,7 @@ variable "vpc_egress" {
 }
 
 variable "sweep_schedule" {
-  description = "When the sweep runs, as cron says it. Forgotten work waits for it; the alert on a missing sweep counts on one in ten minutes."
+  description = "When the sweep runs, as cron says it. Work that a worker left for later, or that died with one, waits for it; the alert on a missing sweep counts on one in ten minutes."
   type        = string
   default     = "*/5 * * * *"
 

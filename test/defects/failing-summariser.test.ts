@@ -37,7 +37,7 @@ describe('D4: a failing summary thrown into the user’s turn', () => {
 
       const result = await compactOnce(world.bench, conversationId);
 
-      expect(result).toMatchObject({ kind: 'later', reason: 'MODEL_OVERLOADED' });
+      expect(result).toMatchObject({ kind: 'retry', reason: 'MODEL_OVERLOADED' });
       expect(answered).toEqual(['done']);
       expect(requests[0]?.contents.map(contentText)).toContain(allergy);
       expect(requests[0]?.contents).toHaveLength(2 * 20 + 1);

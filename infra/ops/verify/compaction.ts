@@ -19,7 +19,8 @@ function missingHistories(stored: StoredConversation): Breach[] {
 function overdueNeeds({ conversationId, conversation, job, now }: StoredConversation): Breach[] {
   const isWorkedOn = job !== undefined && job.owner !== '' && job.leaseUntil > now;
   if (conversation.state !== 'live' || isWorkedOn) return [];
-  const isPaused = [job?.retryAt, job?.breakerOpenUntil].some((until) => until && until > now);
+  const pausedUntil = job?.brake.pause?.until;
+  const isPaused = pausedUntil !== undefined && pausedUntil > now;
   return (['auto', 'manual'] as const).flatMap((kind) => {
     const need = conversation.compactionNeeded[kind];
     if (!need || (kind === 'auto' && isPaused)) return [];

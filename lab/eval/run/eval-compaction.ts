@@ -108,7 +108,7 @@ export async function compactThrough(
     signal: new AbortController().signal,
   });
   const durationMs = dependencies.clock.now().getTime() - since.getTime();
-  if (result.kind === 'later')
+  if (result.kind !== 'done')
     return { state: 'RETRY', reason: result.reason, modelCalls: 0, durationMs };
   const { history, job } = await reading(dependencies, conversationId);
   const isSwapped = history?.requestId === requestId;

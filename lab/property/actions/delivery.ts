@@ -1,5 +1,5 @@
 import { indexConversation } from '#functions/recall/index-conversation.ts';
-import { serveRequest } from '#functions/worker/compaction/run-compaction.ts';
+import { runAfterPause, SHORT_PAUSE_MS } from '#functions/worker/compaction/run-compaction.ts';
 import { eraseConversation } from '#functions/worker/push/erase-conversation.ts';
 import { workerEventSchema } from '#shared/compaction/event.ts';
 import { AppError } from '#shared/errors.ts';
@@ -39,7 +39,15 @@ export async function deliverOnce(
   const { signal } = new AbortController();
   const { kind, conversationId, isBroken = false } = asked;
   try {
-    if (kind === 'compact') return await serveRequest(dependencies, { conversationId, signal });
+    if (kind === 'compact') {
+      const result = await runAfterPause(dependencies, { conversationId, signal });
+      if (result.kind !== 'retry') return result;
+      // Published anew, or left to the sweep.
+      const { retryAfterMs, reason } = result;
+      return retryAfterMs <= SHORT_PAUSE_MS
+        ? { kind: 'refused', retryAfterMs: 1, reason }
+        : { kind: 'later', retryAfterMs, reason };
+    }
     if (kind === 'index')
       await indexConversation(dependencies, { conversationId, isBroken }, signal);
     else await eraseConversation(dependencies, conversationId, signal);

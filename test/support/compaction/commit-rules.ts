@@ -18,9 +18,8 @@ const COUNTERS = new Set([
   'lastSeq',
   'attempt',
   'attempts',
-  'autoAttempts',
   'fence',
-  'failures',
+  'brake',
   'records',
   'chunks',
 ]);

@@ -4,7 +4,7 @@ import { pushEvent } from '#test/kill-matrix/push.ts';
 import type { ManualClock } from '#test/fakes/manual-clock.ts';
 
 /** As deployed: five workers of eight pushes each, back-off from 10 s to 10 minutes, eight deliveries. */
-const SLOTS = 40;
+export const PUSHES_AT_ONCE = 40;
 const MIN_BACKOFF_MS = 10_000;
 const MAX_BACKOFF_MS = 600_000;
 const DELIVERIES_MAX = 8;
@@ -52,7 +52,7 @@ export function createSimulatedBus(
   /** Until nothing happens any more at this time. */
   async function settle(): Promise<void> {
     for (let quiet = 0, before = -1; quiet < 30;) {
-      while (queue.length > 0 && inFlight < SLOTS) {
+      while (queue.length > 0 && inFlight < PUSHES_AT_ONCE) {
         inFlight += 1;
         const message = queue.shift();
         if (message) void deliver(message);

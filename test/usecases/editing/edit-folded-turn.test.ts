@@ -153,7 +153,7 @@ test('an edit wins over a running compaction, whose summary is never swapped in'
   const result = await compactOnce(held, conversationId);
 
   const { conversation, history, text } = await see(bench.store, conversationId);
-  expect(result).toMatchObject({ kind: 'later', reason: 'GENERATION_MOVED' });
+  expect(result).toMatchObject({ kind: 'retry', reason: 'GENERATION_MOVED' });
   expect(conversation).toMatchObject({ generation: 1, changedIn: 1 });
   expect(history?.state).toBe('CHANGED');
   expect(text).toContain('Something else.');

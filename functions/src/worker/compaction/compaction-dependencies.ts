@@ -37,7 +37,7 @@ export interface CompactionDependencies extends NotificationDependencies {
   signer: Signer;
   logger: Logger;
   atCrashPoint: AtCrashPoint;
-  /** Fires when the process is about to end: running work stops, and is delivered again elsewhere. */
+  /** Fires when the process is about to end: running work stops, and goes on elsewhere. */
   shutdown: AbortSignal;
   /** Functions that the chat function runs for the model: part of every prompt that is measured. Default: none. */
   serverTools?: readonly ToolDeclaration[];

@@ -28,8 +28,10 @@ import { measureDraft, measureTruncation } from './swap/measure-swap.ts';
 export type CompactionResult =
   /** `state` is absent where there was nothing to do. */
   | { kind: 'done'; state?: OutcomeState; reason?: string | undefined }
-  /** Not now: the documents remember it, and the sweep brings it back. `retryAfterMs` where a time is known. */
-  | { kind: 'later'; retryAfterMs?: number; reason: string };
+  /** Not now, and nothing was done; `retryAfterMs` where a time is known. The documents remember it. */
+  | { kind: 'later'; retryAfterMs?: number; reason: string }
+  /** An attempt was in vain, and the request is to be tried again. The documents remember it. */
+  | { kind: 'retry'; retryAfterMs: number; reason: string };
 
 type Step<T> = { kind: 'next'; value: T } | { kind: 'outcome'; outcome: Outcome };
 
@@ -161,8 +163,8 @@ async function attempt(claimed: ClaimedRun): Promise<{ outcome: Outcome; plan: P
 
 function resultOf(settlement: Settlement, outcome: Outcome): CompactionResult {
   const { state, reason } = outcome;
-  return settlement.kind === 'later'
-    ? { kind: 'later', retryAfterMs: settlement.retryAfterMs, reason: reason ?? state }
+  return settlement.kind === 'retry'
+    ? { kind: 'retry', retryAfterMs: settlement.retryAfterMs, reason: reason ?? state }
     : { kind: 'done', state, reason };
 }
 
@@ -233,25 +235,19 @@ export async function runCompaction(
 }
 
 /** A longer pause is left to the sweep, which comes every five minutes. */
-const WAITS_HERE_MAX_MS = 60_000;
+export const SHORT_PAUSE_MS = 60_000;
 
-/**
- * As `runCompaction`, and again after a pause as long as pauses are short. Throws the signal's reason where it was
- * stopped before the request was settled.
- */
-export async function serveRequest(
+/** As `runCompaction`, after a short pause that the request may be in. Throws the signal's reason in the pause. */
+export async function runAfterPause(
   dependencies: CompactionDependencies,
   request: { conversationId: string; signal: AbortSignal },
 ): Promise<CompactionResult> {
-  for (;;) {
-    const result = await runCompaction(dependencies, request);
-    const retryAfterMs = result.kind === 'later' ? result.retryAfterMs : undefined;
-    if (retryAfterMs === undefined) return result;
-    request.signal.throwIfAborted();
-    if (retryAfterMs > WAITS_HERE_MAX_MS) return result;
-    await dependencies.clock.wait(Math.max(1, retryAfterMs), request.signal);
-    request.signal.throwIfAborted();
-  }
+  const result = await runCompaction(dependencies, request);
+  const pauseMs = result.kind === 'later' ? result.retryAfterMs : undefined;
+  if (pauseMs === undefined || pauseMs > SHORT_PAUSE_MS) return result;
+  await dependencies.clock.wait(pauseMs, request.signal);
+  request.signal.throwIfAborted();
+  return runCompaction(dependencies, request);
 }
 
 /** The way in which the snapshots of a run's conversation are written. */

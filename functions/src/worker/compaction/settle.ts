@@ -22,7 +22,7 @@ export type Settlement =
   /** Nothing is left to do here; a request that waits for dollars is the sweep's. */
   | { kind: 'settled' }
   /** The request is to be tried again. */
-  | { kind: 'later'; retryAfterMs: number }
+  | { kind: 'retry'; retryAfterMs: number }
   /** The conversation is gone: nothing was written, and nothing is left to do. */
   | { kind: 'left' };
 
@@ -92,7 +92,7 @@ const isSwapped = ({ state }: Outcome) => state === 'COMPACTED' || state === 'CO
  */
 function leftBy(reason: string | undefined): Settlement | undefined {
   if (reason === 'NOT_LIVE') return { kind: 'left' };
-  if (reason === 'LEASE_LOST') return { kind: 'later', retryAfterMs: CONTENDED_RETRY_MS };
+  if (reason === 'LEASE_LOST') return { kind: 'retry', retryAfterMs: CONTENDED_RETRY_MS };
   return undefined;
 }
 
@@ -120,13 +120,13 @@ export async function settle(run: Run, outcome: Outcome, lease?: JobLease): Prom
       const leaving = error instanceof StoppedError ? leftBy(error.reason) : undefined;
       if (leaving) return leaving;
       if (error instanceof GuardLostError)
-        return { kind: 'later', retryAfterMs: CONTENDED_RETRY_MS };
+        return { kind: 'retry', retryAfterMs: CONTENDED_RETRY_MS };
       throw error;
     }
   const { conversationId } = run.reading;
   if (retryAfterMs !== undefined) {
     if (run.need.kind === 'auto') await publishManual(run.dependencies, conversationId);
-    return decision.kind === 'wait' ? { kind: 'settled' } : { kind: 'later', retryAfterMs };
+    return decision.kind === 'wait' ? { kind: 'settled' } : { kind: 'retry', retryAfterMs };
   }
   await clearRequest(run.dependencies, {
     conversationId,

@@ -1,5 +1,6 @@
 import { guardServer } from '#functions/bootstrap/server-guard.ts';
 import { refreshRemote } from '#functions/config/remote-policy.ts';
+import { publishToWorkers } from '#functions/events/publish-request.ts';
 import { passWorkerCrashPoint } from '#functions/lib/crash-points.ts';
 import { bodyTooLarge, readBytes } from '#functions/lib/read-bytes.ts';
 import { stackFrames } from '#functions/lib/stack-frames.ts';
@@ -10,7 +11,7 @@ import { AppError } from '#shared/errors.ts';
 import { errorReply } from '#shared/wire/errors/error-body.ts';
 import type { CompactionDependencies } from '../compaction/compaction-dependencies.ts';
 import { StoppedError } from '#functions/worker/compaction/attempt-outcome.ts';
-import { serveRequest } from '../compaction/run-compaction.ts';
+import { runAfterPause, SHORT_PAUSE_MS } from '../compaction/run-compaction.ts';
 import { deliverEvent } from '../notifications/deliver-event.ts';
 import { runSweep } from '../sweep/sweep.ts';
 import { decodePush, MAX_PUSH_BYTES, type DecodedPush, type Delivery } from './decode-push.ts';
@@ -74,13 +75,14 @@ function answerOf(dependencies: CompactionDependencies, error: unknown): Answer 
   return retryable ? again(reason, retryAfterMs ?? 1_000) : ACKNOWLEDGED;
 }
 
+/** What is to be done later stands in the documents: it is acknowledged, so that refusing means trouble. */
 async function compact(
   dependencies: CompactionDependencies,
   push: { event: Extract<WorkerEvent, { kind: 'compact' }>; delivery: Delivery },
   signal: AbortSignal,
 ): Promise<Answer> {
   const { conversationId, requestId } = push.event;
-  const result = await serveRequest(dependencies, { conversationId, signal });
+  const result = await runAfterPause(dependencies, { conversationId, signal });
   dependencies.logger.log('INFO', 'compaction_push_handled', {
     conversationId,
     requestId,
@@ -88,7 +90,12 @@ async function compact(
     result: result.kind,
     reason: result.reason,
   });
-  // What is to be done later stands in the documents: refusing means trouble.
+  if (result.kind === 'retry') {
+    signal.throwIfAborted();
+    // At the end of the queue, so that what waits is not held up by the pause.
+    if (result.retryAfterMs <= SHORT_PAUSE_MS)
+      await publishToWorkers(dependencies, { conversationId, requestId });
+  }
   return ACKNOWLEDGED;
 }
 

@@ -101,7 +101,7 @@ describe('hooks around a compaction', () => {
 
     const result = await compactOnce(bench, conversationId);
 
-    expect(result).toMatchObject({ kind: 'later', reason: 'HOOK_FAILED' });
+    expect(result).toMatchObject({ kind: 'retry', reason: 'HOOK_FAILED' });
     expect(bench.model.calls).toHaveLength(0);
   });
 

@@ -146,7 +146,7 @@ describe('a webhook of the remote document', () => {
     const hook: Webhook = { url: server.url, events: ['preCompact'], required: true };
     const id = await buildWith(bench, [hook]);
 
-    expect(await compactOnce(bench, id)).toMatchObject({ kind: 'later', reason: 'HOOK_FAILED' });
+    expect(await compactOnce(bench, id)).toMatchObject({ kind: 'retry', reason: 'HOOK_FAILED' });
     expect(bench.model.calls).toHaveLength(0);
   });
 

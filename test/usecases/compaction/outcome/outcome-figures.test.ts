@@ -151,7 +151,7 @@ describe('the breaker of the profile gemini-cli', () => {
     const result = await compactOnce(bench, conversationId);
 
     const { job } = await see(bench.store, conversationId);
-    expect(result).toMatchObject({ kind: 'later', reason: 'TOKEN_COUNT' });
+    expect(result).toMatchObject({ kind: 'retry', reason: 'TOKEN_COUNT' });
     expect(job?.brake).toMatchObject({ failures: 0, pause: { reason: 'RETRY_LATER' } });
   });
 

@@ -69,7 +69,7 @@ describe('duplicate deliveries', () => {
     const result = await compactOnce(slowBench, conversationId);
 
     const { conversation, text } = await see(bench.store, conversationId);
-    expect(result).toMatchObject({ kind: 'later', reason: 'LEASE_LOST' });
+    expect(result).toMatchObject({ kind: 'retry', reason: 'LEASE_LOST' });
     expect(conversation.generation).toBe(1);
     expect(text).not.toContain('too late');
   });
@@ -96,7 +96,7 @@ test('a worker whose lease was taken after verification changes nothing', async 
   const result = await compactOnce(overtaken, conversationId);
 
   const { conversation, job } = await see(bench.store, conversationId);
-  expect(result).toMatchObject({ kind: 'later', reason: 'LEASE_LOST' });
+  expect(result).toMatchObject({ kind: 'retry', reason: 'LEASE_LOST' });
   expect(conversation).toMatchObject({ generation: 0, coveredThrough: { seq: 0 } });
   expect(job).toMatchObject({ owner: 'another', fence: 2, records: [] });
   expect(await historiesOf(bench, conversationId)).toHaveLength(0);

@@ -84,7 +84,7 @@ describe('unlike Gemini CLI, the profile gemini-cli', () => {
   test('the gemini-cli profile changes nothing where the first call fails', async () => {
     const { result, conversation, text } = await compacted(answering(modelDown()));
 
-    expect(result).toMatchObject({ kind: 'later' });
+    expect(result).toMatchObject({ kind: 'retry' });
     expect(conversation.generation).toBe(0);
     expect(text).toContain('Question 1:');
   });

@@ -136,7 +136,7 @@ describe('the two passes of Gemini CLI’s algorithm', () => {
   test('no second pass follows a first call that fails', async () => {
     const { bench, result } = await compact([modelDown()]);
 
-    expect(result).toMatchObject({ kind: 'later', reason: 'MODEL_OVERLOADED' });
+    expect(result).toMatchObject({ kind: 'retry', reason: 'MODEL_OVERLOADED' });
     expect(bench.model.calls).toHaveLength(1);
   });
 

@@ -136,7 +136,7 @@ describe('a conversation that goes on', () => {
     const result = await compactOnce(editing, conversationId);
 
     const { conversation, job } = await readWithoutHistory(bench, conversationId);
-    expect(result).toMatchObject({ kind: 'later', reason: 'GENERATION_MOVED' });
+    expect(result).toMatchObject({ kind: 'retry', reason: 'GENERATION_MOVED' });
     expect(conversation?.fields['coveredThrough']).toEqual({ seq: 0, contentIndex: 0 });
     expect(job?.fields['owner']).toBe('');
   });

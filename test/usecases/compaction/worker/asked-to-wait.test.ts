@@ -52,7 +52,7 @@ describe('a model over its quota', () => {
     bench.clock.advance(1_000);
     const late = await compactOnce(bench, conversationId);
 
-    expect(first).toEqual({ kind: 'later', retryAfterMs: 90_000, reason: 'MODEL_QUOTA' });
+    expect(first).toEqual({ kind: 'retry', retryAfterMs: 90_000, reason: 'MODEL_QUOTA' });
     expect(early).toEqual({ kind: 'later', retryAfterMs: 1_000, reason: 'RETRY_LATER' });
     expect(late).toMatchObject({ kind: 'done', state: 'COMPACTED' });
     expect(model.calls).toHaveLength(2);

@@ -19,7 +19,7 @@ describe('failures', () => {
     const result = await compactOnce(bench, conversationId);
 
     const after = await see(bench.store, conversationId);
-    expect(result).toMatchObject({ kind: 'later' });
+    expect(result).toMatchObject({ kind: 'retry' });
     expect(after.job?.records).toMatchObject([{ state: 'FAILED_EMPTY_SUMMARY' }]);
     expect(after.items).toEqual(before.items);
     expect(after.conversation.generation).toBe(0);
@@ -115,7 +115,7 @@ describe('failures', () => {
     const result = await compactOnce(bench, conversationId);
 
     const { conversation, job } = await see(bench.store, conversationId);
-    expect(result).toEqual({ kind: 'later', retryAfterMs: 45_000, reason: 'MODEL_OVERLOADED' });
+    expect(result).toEqual({ kind: 'retry', retryAfterMs: 45_000, reason: 'MODEL_OVERLOADED' });
     expect(conversation.compactionNeeded).toEqual(autoNeed());
     const until = new Date(bench.clock.now().getTime() + 45_000);
     expect(job).toMatchObject({

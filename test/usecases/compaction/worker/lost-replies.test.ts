@@ -63,7 +63,7 @@ describe('lost replies', () => {
     const second = await compactOnce(bench, conversationId);
 
     const { conversation, job } = await see(bench.store, conversationId);
-    expect(first.kind).toBe('later');
+    expect(first.kind).toBe('retry');
     expect(second).toEqual({ kind: 'done', reason: 'SETTLED' });
     expect(conversation).toMatchObject({ generation: 1, compactionNeeded: {} });
     expect(job?.records).toMatchObject([{ state: 'COMPACTED' }]);

@@ -50,7 +50,7 @@ describe('clocks that differ by ten minutes', () => {
 
     const result = await compactOnce(overtaken, conversationId);
 
-    expect(result).toMatchObject({ kind: 'later', reason: 'LEASE_LOST' });
+    expect(result).toMatchObject({ kind: 'retry', reason: 'LEASE_LOST' });
     expect((await see(bench.store, conversationId)).text).not.toContain('lost its lease');
     expect(await compactOnce(overtaken, conversationId)).toMatchObject({ kind: 'done' });
     await expectOneSwap(bench, conversationId);
@@ -200,7 +200,7 @@ describe('deliveries', () => {
 
     const result = await compactOnce(silent, conversationId);
 
-    expect(result).toMatchObject({ kind: 'later', reason: 'LEASE_LOST' });
+    expect(result).toMatchObject({ kind: 'retry', reason: 'LEASE_LOST' });
     expect((await see(bench.store, conversationId)).text).not.toContain('hours later');
     await expectOneSwap(bench, conversationId);
   });

@@ -2,9 +2,10 @@ import { request as httpRequest } from 'node:http';
 import { describe, expect, test } from 'vitest';
 import { StoreUnavailableError } from '#shared/errors.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
-import { createScriptedModel } from '#test/fakes/scripted-model.ts';
+import { createScriptedModel, snapshotAnswer } from '#test/fakes/scripted-model.ts';
 import { compactionBench } from '#test/support/compaction/compaction-dependencies.ts';
 import { buildDue, see } from '#test/support/compaction/compacted-conversation.ts';
+import { passTime } from '#test/support/pass-time.ts';
 import { overloaded } from '#test/support/model-down.ts';
 import { writeJob } from '#test/support/compaction/past-compactions.ts';
 import { post, pushOf, requestFor, serve, tokenRefused } from '#test/support/processes/pushing.ts';
@@ -57,27 +58,23 @@ describe('the worker’s HTTP function', () => {
     expect(bench.logged).toMatchObject([{ severity: 'ERROR', event: 'compaction_push_malformed' }]);
   });
 
-  test('the worker waits out a short pause, tries three times and acknowledges', async () => {
-    const bench = compactionBench({ model: createScriptedModel({ answers: [overloaded()] }) });
+  test('the worker acknowledges a failed try, publishes the request anew and waits out the pause', async () => {
+    const model = createScriptedModel({ answers: [overloaded(), snapshotAnswer()] });
+    const bench = compactionBench({ model });
     const conversationId = await buildDue(bench);
+    const url = await serve(bench);
 
-    const answer = post(await serve(bench), pushOf(requestFor(conversationId)));
-    for (const [records, pauseMs] of [
-      [1, 10_000],
-      [2, 30_000],
-    ] as const) {
-      await expect
-        .poll(async () => (await see(bench.store, conversationId)).job?.records.length)
-        .toBe(records);
-      bench.clock.advance(pauseMs);
-    }
+    const first = await post(url, pushOf(requestFor(conversationId)));
+    const published = bench.published.filter(({ topic }) => topic === 'compaction');
+    const second = post(url, pushOf(published[0]?.data ?? {}));
+    await passTime(bench.clock, second, 50);
 
-    expect((await answer).status).toBe(204);
-    const { conversation, job } = await see(bench.store, conversationId);
-    expect(conversation.compactionNeeded).toEqual({});
-    expect(job).toMatchObject({
-      records: { length: 3 },
-      brake: { pause: { reason: 'BREAKER_OPEN' } },
+    expect(first.status).toBe(204);
+    expect(published).toMatchObject([{ data: { conversationId } }]);
+    expect((await second).status).toBe(204);
+    expect((await see(bench.store, conversationId)).conversation).toMatchObject({
+      generation: 1,
+      compactionNeeded: {},
     });
   });
 

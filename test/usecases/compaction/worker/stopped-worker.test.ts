@@ -29,7 +29,7 @@ describe('being stopped', () => {
     const result = await runCompaction(bench, { conversationId, signal: controller.signal });
 
     const { conversation, job } = await see(bench.store, conversationId);
-    expect(result).toMatchObject({ kind: 'later', reason: 'DEADLINE' });
+    expect(result).toMatchObject({ kind: 'retry', reason: 'DEADLINE' });
     expect(conversation).toMatchObject({ generation: 0, compactionNeeded: autoNeed() });
     expect(job).toMatchObject({ owner: '', brake: { failures: 0 } });
     expect(job?.records).toMatchObject([{ state: 'ABORTED' }]);
@@ -94,7 +94,7 @@ describe('being stopped', () => {
     const result = await compactOnce(slow, conversationId);
 
     const { job } = await see(bench.store, conversationId);
-    expect(result).toMatchObject({ kind: 'later', reason: 'LEASE_LOST' });
+    expect(result).toMatchObject({ kind: 'retry', reason: 'LEASE_LOST' });
     expect(job).toMatchObject({ owner: 'another', records: [] });
   });
 
@@ -104,7 +104,7 @@ describe('being stopped', () => {
 
     const result = await runCompaction(bench, { conversationId, signal: AbortSignal.abort() });
 
-    expect(result).toMatchObject({ kind: 'later', reason: 'CANCELLED' });
+    expect(result).toMatchObject({ kind: 'retry', reason: 'CANCELLED' });
     expect((await see(bench.store, conversationId)).job?.owner).toBe('');
   });
 });
