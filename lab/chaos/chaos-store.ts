@@ -13,7 +13,7 @@ const madeSchema = z.looseObject({
   requestId: z.string().optional(),
 });
 
-const NEED = 'compactionNeeded.auto';
+const NEED = 'compactionRequests.auto';
 
 interface ChaosStoreOptions {
   settings: Pick<EntrySettings, 'broken' | 'pausedSwapShare'>;
@@ -21,7 +21,7 @@ interface ChaosStoreOptions {
   clock: Clock;
   tell: (message: EntryMessage) => void;
   /** Called with the request id of a need before the batch that notes it. */
-  onNeed: (requestId: string) => void;
+  onRequest: (requestId: string) => void;
 }
 
 const historyOf = (writes: readonly Write[]) =>
@@ -30,7 +30,7 @@ const historyOf = (writes: readonly Write[]) =>
 function requestIdsOf(writes: readonly Write[]): string[] {
   return writes
     .flatMap((write) => (write.op === 'delete' ? [] : [write.fields]))
-    .flatMap((fields) => [fields[NEED], fields['compactionNeeded.manual']])
+    .flatMap((fields) => [fields[NEED], fields['compactionRequests.manual']])
     .flatMap((need) =>
       typeof need === 'object' &&
       need !== null &&
@@ -79,7 +79,7 @@ export function chaosStore(inner: DocumentStore, options: ChaosStoreOptions): Do
   return {
     ...inner,
     async commit(writes) {
-      for (const requestId of requestIdsOf(writes)) options.onNeed(requestId);
+      for (const requestId of requestIdsOf(writes)) options.onRequest(requestId);
       const history = historyOf(writes);
       if (history && random.chance(settings.pausedSwapShare)) {
         tell({ kind: 'fault', name: 'paused swap' });

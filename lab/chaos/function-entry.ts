@@ -34,7 +34,7 @@ const clock = fastClock(time, settings);
 const random = createRandom(settings.seed);
 const tell = (message: EntryMessage): void => void process.send?.(message);
 
-const ownNeeds = new Set<string>();
+const ownRequests = new Set<string>();
 const store = chaosStore(
   createFirestoreDocumentStore({
     projectId: config.GOOGLE_CLOUD_PROJECT,
@@ -42,7 +42,7 @@ const store = chaosStore(
     deadlineMs: config.STORE_DEADLINE_MS,
     clock: time,
   }),
-  { settings, random, clock, tell, onNeed: (requestId) => ownNeeds.add(requestId) },
+  { settings, random, clock, tell, onRequest: (requestId) => ownRequests.add(requestId) },
 );
 const publisher = chaosPublisher(
   createPubSubEventPublisher({
@@ -50,7 +50,7 @@ const publisher = chaosPublisher(
     topicIds: { compaction: config.COMPACTION_TOPIC, events: config.EVENTS_TOPIC },
     deadlineMs: config.PUBLISH_DEADLINE_MS,
   }),
-  { settings, random, tell, takeOwnRequest: (requestId) => ownNeeds.delete(requestId) },
+  { settings, random, tell, takeOwnRequest: (requestId) => ownRequests.delete(requestId) },
 );
 
 /** As the functions do where nobody gives them a store. */

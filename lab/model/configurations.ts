@@ -53,7 +53,7 @@ export const mutants: readonly Mutant[] = [
     bounds: { MESSAGES: 3, REPEATS: 0, FAULTS: 0, CHANGES: 0 },
   },
   {
-    name: 'SWAP_CLEARS_NEED',
+    name: 'SWAP_CLEARS_REQUEST',
     sentence: 'a swap that clears the needs of the head loses one that it did not serve',
     bounds: { MESSAGES: 2, REPEATS: 0, FAULTS: 0, CHANGES: 1 },
   },

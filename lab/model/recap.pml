@@ -4,7 +4,7 @@
  * crashes, lost replies, lost, late and repeated events in between, up to the bounds below.
  *
  * Read it from top to bottom, the way a message goes: documents, invariants, chat (start, takeOver, finish,
- * publish), compaction (claim, plan, swap, settle, clearNeed), sweep, edit, deleteConversation.
+ * publish), compaction (claim, plan, swap, settle, clearRequest), sweep, edit, deleteConversation.
  *
  * Every `atomic` is one read or one guarded batch of the code; between two of them anything may happen.
  *
@@ -27,7 +27,7 @@
              that runs out while its holder lives and goes on
    CHANGES   each is an edit, a request for compaction, or the deletion */
 #define MAX_ATTEMPTS 2        /* shared/conversation/decisions/start-decision.ts has 3 */
-#define ATTEMPTS_PER_NEED 2   /* shared/compaction/claim.ts has 3 */
+#define ATTEMPTS_PER_REQUEST 2   /* shared/compaction/claim.ts has 3 */
 #define OVER_THRESHOLD 2      /* finished turns that stand verbatim */
 #define EVENTS_IN_FLIGHT 2    /* of more, one is as good as lost: the sweep must find the need */
 
@@ -51,8 +51,8 @@ byte lastSeq;
 byte openSeq;             /* head.open; 0: none */
 byte generation;
 byte coveredThrough;
-byte autoNeed;
-byte manualNeed;
+byte autoRequest;
+byte manualRequest;
 #define MANUAL 15
 
 /* conversations/{c}/turns/{seq}. State and attempt together never come back, so they stand for the turn's
@@ -108,7 +108,7 @@ bool isBusy[5];
 
 byte answered;            /* bit n: turn n had its answer; never taken back */
 short owed;               /* bit n: request n stands in the head and no outcome of it is recorded yet */
-byte nextNeed = 1;
+byte nextRequest = 1;
 bool isTold;              /* an outcome that is no swap is on record for the context as it stands */
 
 #define BIT(n) (1 << (n))
@@ -162,7 +162,7 @@ inline weigh(last) {
 /* functions/src/chat/turns/start/begin-turn.ts: what the context was when the turn began. The guard of the start
    says that nothing has moved since it was read. */
 inline begin() {
-  hadNeed = (autoNeed != 0 || manualNeed != 0);
+  hadRequest = (autoRequest != 0 || manualRequest != 0);
   isProducer = true; isAnswering = true;
   message = 0; state = NONE; openState = NONE; openAttempt = 0;
   checkInvariants();
@@ -173,15 +173,15 @@ inline begin() {
 
 /* A new automatic request in the head. Whatever it replaces was about the same turns, and is served with it. */
 inline ask() {
-  owed = (owed & ~BIT(autoNeed)) | BIT(nextNeed);
-  autoNeed = nextNeed; nextNeed++
+  owed = (owed & ~BIT(autoRequest)) | BIT(nextRequest);
+  autoRequest = nextRequest; nextRequest++
 }
 
 /* ---- Chat: functions/src/chat/turns/send/send-message.ts -------------------------------------------------------- */
 
 proctype sender(byte me) {
   byte message, seq, attempt, state, openState, openAttempt, beganIn, visible, seq_;
-  bool hadNeed, isProducer, asks, relies;
+  bool hadRequest, isProducer, asks, relies;
 
 end_idle:
   atomic {
@@ -205,7 +205,7 @@ readStart:                               /* functions/src/chat/turns/start/read-
        if :: attempt == MAX_ATTEMPTS -> goto gone                               /* it rests: for ever, in a search */
        :: attempt < MAX_ATTEMPTS && openState == RUNNING && isAnswering -> goto gone         /* busy: lease held */
 #ifndef RETRY_WHILE_FOLDING
-       :: attempt < MAX_ATTEMPTS && seq < lastSeq && seq > coveredThrough && (autoNeed != 0 || manualNeed != 0) ->
+       :: attempt < MAX_ATTEMPTS && seq < lastSeq && seq > coveredThrough && (autoRequest != 0 || manualRequest != 0) ->
           goto gone                                                             /* a worker may be folding it */
 #endif
        :: else ->
@@ -266,7 +266,7 @@ giveUp:                                  /* the turn alone, under its own update
 finish:                                  /* functions/src/chat/turns/finish/request-at-end.ts, the model has answered */
   atomic {                               /* only by a turn that would cross */
     MAY_CRASH;
-    asks = false; relies = (autoNeed != 0);
+    asks = false; relies = (autoRequest != 0);
     if :: relies -> READ_HEAD              /* whoever serves the need that waits looks again */
     :: !relies && generation == beganIn -> asks = true; beganIn = 0
     :: else -> weigh(lastSeq); asks = (visible + 1 >= OVER_THRESHOLD); visible = 0; beganIn = 0 fi
@@ -290,8 +290,8 @@ commitFinish:                            /* finish-turn.ts */
     :: else -> goto gone                 /* taken over, closed or cancelled: this answer is nobody's */
     fi;
     if :: faults > 0 -> faults--; goto commitFinish
-    :: asks || hadNeed -> skip
-    :: !asks && !hadNeed -> goto gone fi
+    :: asks || hadRequest -> skip
+    :: !asks && !hadRequest -> goto gone fi
   }
   atomic { MAY_CRASH; publish() }        /* the need just set, or one that has waited since before */
 
@@ -300,7 +300,7 @@ commitFinish:                            /* finish-turn.ts */
 gone:
     if :: isProducer && turnState[seq] == RUNNING && turnAttempt[seq] == attempt -> isAnswering = false
     :: else fi;
-    isBusy[me] = false; isProducer = false; hadNeed = false; asks = false; relies = false;
+    isBusy[me] = false; isProducer = false; hadRequest = false; asks = false; relies = false;
     message = 0; seq = 0; attempt = 0; state = NONE; openState = NONE; openAttempt = 0;
     beganIn = 0; visible = 0; seq_ = 0;
     headReaders = headReaders & ~(1 << me)
@@ -324,10 +324,10 @@ claim:                                   /* workers may have it; a late one find
     events > 0 && MAY_BEGIN ->
     isBusy[me] = true;
     READ_JOB; isClaimed = false; isFailure = false; isSwapped = false;
-    need = (manualNeed != 0 -> manualNeed : autoNeed);
+    need = (manualRequest != 0 -> manualRequest : autoRequest);
     fromGeneration = generation; fromCovered = coveredThrough; readSeq = lastSeq;
     folded = snapshot;
-    if :: !live || need == 0 -> goto acknowledge                                /* NOT_LIVE, NO_NEED */
+    if :: !live || need == 0 -> goto acknowledge                                /* NOT_LIVE, NO_REQUEST */
     :: live && need != 0 && leaseOwner != 0 && isCompacting -> goto later       /* LEASE_HELD: the sweep comes back */
     :: live && need != 0 && leaseOwner != 0 && MAY_EXPIRE(isCompacting) -> EXPIRES(isCompacting)
     :: live && need != 0 && leaseOwner == 0 fi
@@ -347,10 +347,10 @@ claim:                                   /* workers may have it; a late one find
     /* shared/compaction/claim.ts */
     isSwapped = HAS(swapped, need) != 0;
     if :: isSwapped || (need == MANUAL && isManualRecorded) ->
-       isFailure = !isSwapped; forgetPlan(); goto clearNeed                     /* only that is left */
+       isFailure = !isSwapped; forgetPlan(); goto clearRequest                     /* only that is left */
     :: else fi;
-    if :: (need == MANUAL && manualAttempts == ATTEMPTS_PER_NEED) ||
-          (need != MANUAL && attemptsAt == need && attempts == ATTEMPTS_PER_NEED) ->
+    if :: (need == MANUAL && manualAttempts == ATTEMPTS_PER_REQUEST) ||
+          (need != MANUAL && attemptsAt == need && attempts == ATTEMPTS_PER_REQUEST) ->
        isFailure = true; forgetPlan(); goto settle                              /* ATTEMPTS_USED_UP */
     :: else fi;
     if :: need != MANUAL && visible < OVER_THRESHOLD -> forgetPlan(); goto settle  /* BELOW_THRESHOLD */
@@ -361,9 +361,9 @@ claim:                                   /* workers may have it; a late one find
     MAY_CRASH;
     if :: JOB_AS_READ ->
        leaseOwner = me; isCompacting = true;
-       if :: need == MANUAL -> manualAttempts++; assert(manualAttempts <= ATTEMPTS_PER_NEED)
+       if :: need == MANUAL -> manualAttempts++; assert(manualAttempts <= ATTEMPTS_PER_REQUEST)
        :: else -> attempts = (attemptsAt == need -> attempts + 1 : 1); attemptsAt = need;
-                  assert(attempts <= ATTEMPTS_PER_NEED)                         /* I6: not for ever */
+                  assert(attempts <= ATTEMPTS_PER_REQUEST)                         /* I6: not for ever */
        fi;
        WROTE_JOB; READ_JOB; isClaimed = true
     :: else -> goto gone fi;
@@ -384,8 +384,8 @@ swap:                                    /* functions/src/worker/compaction/swap
 #ifdef WHOLE_DOCUMENT_REWRITE
        lastSeq = readSeq;                  /* and all else as this worker read it */
 #endif
-#ifdef SWAP_CLEARS_NEED
-       autoNeed = 0; manualNeed = 0;
+#ifdef SWAP_CLEARS_REQUEST
+       autoRequest = 0; manualRequest = 0;
 #endif
        WROTE_HEAD;
        leaseOwner = 0; isCompacting = false; swapped = swapped | BIT(need); owed = owed & ~BIT(need);
@@ -395,7 +395,7 @@ swap:                                    /* functions/src/worker/compaction/swap
        if                                /* a replay finds histories/{g+1} by its own nonce: success */
        :: faults > 0 -> faults--; assert(lastHistory != fromGeneration)
        :: skip fi;
-       forgetPlan(); goto clearNeed
+       forgetPlan(); goto clearRequest
     :: !live -> goto acknowledge                                                /* NOT_LIVE */
     :: live && lastHistory != fromGeneration -> forgetPlan(); goto settle       /* GENERATION_MOVED */
     :: else -> goto gone                                                        /* LEASE_LOST: again later */
@@ -408,16 +408,16 @@ settle:                                  /* functions/src/worker/compaction/sett
     if :: !JOB_AS_READ -> goto gone :: else fi;                                 /* LEASE_LOST */
     leaseOwner = 0; isCompacting = false;
     WROTE_JOB;
-    if :: isClaimed && need != MANUAL && attempts < ATTEMPTS_PER_NEED -> goto later  /* retry: the sweep comes back */
+    if :: isClaimed && need != MANUAL && attempts < ATTEMPTS_PER_REQUEST -> goto later  /* retry: the sweep comes back */
     :: else fi;
     owed = owed & ~BIT(need); isManualRecorded = isManualRecorded || need == MANUAL
   }
-clearNeed:                               /* functions/src/worker/compaction/clear-request.ts: under the head's update time,
+clearRequest:                               /* functions/src/worker/compaction/clear-request.ts: under the head's update time,
                                             and only the need that was served; renewed where no failure explains
                                             that the context is over the threshold */
   atomic {
     READ_HEAD;
-    stands = (live && (autoNeed == need || manualNeed == need));
+    stands = (live && (autoRequest == need || manualRequest == need));
     isRenewed = false;
     if :: stands && !isFailure && need != MANUAL ->
        weigh(lastSeq); isRenewed = (visible >= OVER_THRESHOLD); visible = 0
@@ -431,16 +431,16 @@ clearNeed:                               /* functions/src/worker/compaction/clea
     if :: !stands -> goto acknowledge
     :: stands && HEAD_AS_READ ->
        assert(!HAS(owed, need));                                                /* I6: not without record */
-       if :: need == MANUAL -> manualNeed = 0 :: else -> autoNeed = 0 fi;
+       if :: need == MANUAL -> manualRequest = 0 :: else -> autoRequest = 0 fi;
        isTold = isTold || isFailure;
        WROTE_HEAD;
        if :: isRenewed -> ask() :: else -> goto acknowledge fi
-    :: else -> goto clearNeed fi
+    :: else -> goto clearRequest fi
   }
   atomic { MAY_CRASH; publish() }
 acknowledge:                             /* I6: nobody takes an event away from a need that still stands */
   atomic {
-    assert(!live || need == 0 || (autoNeed != need && manualNeed != need));
+    assert(!live || need == 0 || (autoRequest != need && manualRequest != need));
 later:                                   /* acknowledged too: the need stands, and the sweep finds it */
     if :: events > 0 -> events-- :: else fi;
 gone:                                    /* or nacked, or dead: delivered again */
@@ -456,7 +456,7 @@ gone:                                    /* or nacked, or dead: delivered again 
 
 /* ---- The sweep: an event on the worker's topic every few minutes ------------------------------------- */
 
-proctype sweep() {                       /* functions/src/worker/sweep/sweep-turns.ts, sweep-needs.ts */
+proctype sweep() {                       /* functions/src/worker/sweep/sweep-turns.ts, sweep-requests.ts */
   byte seq, attempt, seq_;
 
 end_idle:
@@ -470,7 +470,7 @@ end_idle:
        seq = 0; attempt = 0
      }
   :: atomic {                            /* a need older than its event should be: told again */
-       live && (autoNeed != 0 || manualNeed != 0) && events == 0 ->
+       live && (autoRequest != 0 || manualRequest != 0) && events == 0 ->
        publish()
      }
   od
@@ -500,7 +500,7 @@ edit:                                    /* functions/src/chat/conversations/era
           if :: seq <= coveredThrough && HAS(snapshot, seq) ->
              snapshot = 0; coveredThrough = 0; isTold = false;
              weigh(lastSeq);
-             if :: visible >= OVER_THRESHOLD && autoNeed == 0 && manualNeed == 0 -> ask(); isAsked = true
+             if :: visible >= OVER_THRESHOLD && autoRequest == 0 && manualRequest == 0 -> ask(); isAsked = true
              :: else fi;
              visible = 0
           :: else fi;
@@ -515,7 +515,7 @@ edit:                                    /* functions/src/chat/conversations/era
 requestCompaction:                       /* functions/src/chat/context/request-compaction.ts */
      atomic {
        if :: HEAD_AS_READ ->
-          manualNeed = MANUAL; owed = owed | BIT(MANUAL); isRequested = true; changes--;
+          manualRequest = MANUAL; owed = owed | BIT(MANUAL); isRequested = true; changes--;
           WROTE_HEAD; publish()
        :: else fi;
        headReaders = headReaders & ~(1 << me)
@@ -527,7 +527,7 @@ deleteConversation:                      /* functions/src/chat/conversations/era
      atomic {
        if :: HEAD_AS_READ &&
           (seq == 0 || turnState[seq] != RUNNING || turnAttempt[seq] == openAttempt) ->
-          live = false; openSeq = 0; changes--; autoNeed = 0; manualNeed = 0; owed = 0;
+          live = false; openSeq = 0; changes--; autoRequest = 0; manualRequest = 0; owed = 0;
           lastHistory++; generation = lastHistory;
           if :: seq > 0 && turnState[seq] == RUNNING -> turnState[seq] = CLOSED; isAnswering = false :: else fi;
           WROTE_HEAD; checkInvariants()
@@ -549,7 +549,7 @@ end_idle:
        assert(seqOf[message] == 0 || turnState[seqOf[message]] > RUNNING);
        message++
     :: else -> break od;
-    assert(!live || (autoNeed == 0 && manualNeed == 0));                        /* I6: none forgotten */
+    assert(!live || (autoRequest == 0 && manualRequest == 0));                        /* I6: none forgotten */
     assert(!live || owed == 0);                                                 /* I6: each has its outcome */
     weigh(lastSeq);                      /* I6: no crossing is unheard: each has its swap, or its record */
     assert(!live || visible < OVER_THRESHOLD || isTold);

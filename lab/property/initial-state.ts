@@ -47,7 +47,7 @@ const auto = { requestId: 'before', since: BEFORE, trigger: 'auto' as const };
 export const initialStates: readonly InitialState[] = await Promise.all([
   built('five turns over the threshold, a compaction is due', MARKS, {
     settings: { thresholdTokens: 400 },
-    compactionNeeded: { auto },
+    compactionRequests: { auto },
   }),
   built('four turns, the next one crosses the threshold', MARKS.slice(0, 4), {
     settings: { thresholdTokens: 420 },

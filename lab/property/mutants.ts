@@ -21,7 +21,7 @@ const unguarded = (write: Write): Write =>
 
 function withoutRequest(write: Write): Write {
   if (write.op !== 'update' || !isConversation(write)) return write;
-  const { 'compactionNeeded.auto': _, ...fields } = write.fields;
+  const { 'compactionRequests.auto': _, ...fields } = write.fields;
   return { ...write, fields };
 }
 
@@ -118,10 +118,10 @@ const settlesBlindly: Mutant = {
   rewrite: ({ writes }) => {
     const [write] = writes;
     const isRenewal =
-      writes.length === 1 && write?.op === 'update' && 'compactionNeeded.auto' in write.fields;
+      writes.length === 1 && write?.op === 'update' && 'compactionRequests.auto' in write.fields;
     if (!isRenewal) return Promise.resolve([writes]);
-    const { 'compactionNeeded.auto': _, ...fields } = write.fields;
-    const remove = [...new Set([...(write.remove ?? []), 'compactionNeeded.auto'])];
+    const { 'compactionRequests.auto': _, ...fields } = write.fields;
+    const remove = [...new Set([...(write.remove ?? []), 'compactionRequests.auto'])];
     return Promise.resolve([[{ ...write, fields, remove }]]);
   },
 };
@@ -136,8 +136,8 @@ const silentUndelete: Mutant = {
       writes.map((write) =>
         write.op === 'update' &&
         isConversation(write) &&
-        write.fields['compactionNeeded'] !== undefined
-          ? { ...write, fields: { ...write.fields, compactionNeeded: {} } }
+        write.fields['compactionRequests'] !== undefined
+          ? { ...write, fields: { ...write.fields, compactionRequests: {} } }
           : write,
       ),
     ]),

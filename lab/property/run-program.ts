@@ -115,7 +115,7 @@ async function deliverAll(running: Running): Promise<void> {
   const flow = calmFlow(running, 'worker-rest');
   for (let tries = 0; tries < TRIES; tries++) {
     const result = await deliverOnce(world, flow);
-    if (result.kind === 'done' && result.reason === 'NO_NEED') return;
+    if (result.kind === 'done' && result.reason === 'NO_REQUEST') return;
     if (result.kind === 'done' && result.reason === 'NOT_LIVE') return;
     if (result.kind !== 'done') await interleaving.clock(flow).wait(result.retryAfterMs ?? REST_MS);
   }

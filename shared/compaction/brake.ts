@@ -1,4 +1,4 @@
-import type { CompactionNeeded, Trigger } from '#shared/conversation/documents/conversation.ts';
+import type { CompactionRequests, Trigger } from '#shared/conversation/documents/conversation.ts';
 import type { History } from '#shared/conversation/documents/history.ts';
 import type { JobBrake, Pause, Spent } from '#shared/conversation/documents/job.ts';
 import { isUnpaid, type CompactionOutcome, type OutcomeState } from './outcome.ts';
@@ -107,7 +107,7 @@ const growthTokens = ({
 export function sizeBrakes(context: {
   /** Of the present generation. */
   history: LastSwap | undefined;
-  declined: CompactionNeeded['declined'];
+  declined: CompactionRequests['declined'];
   policy: GrowthPolicy;
 }): SizeBrake[] {
   const { history, declined, policy } = context;
@@ -123,7 +123,7 @@ export function sizeBrakes(context: {
 
 /** Of a generation alone: an owner who called a compaction off, or one that saved too little. */
 export const declinedBrakes = (
-  declined: CompactionNeeded['declined'],
+  declined: CompactionRequests['declined'],
   generation: number,
   policy: GrowthPolicy,
 ): SizeBrake[] =>

@@ -22,9 +22,9 @@ export interface CompactionRequest {
 }
 
 export function waitingRequest(
-  conversation: Pick<Conversation, 'compactionNeeded'>,
+  conversation: Pick<Conversation, 'compactionRequests'>,
 ): CompactionRequest | undefined {
-  const { manual, auto } = conversation.compactionNeeded;
+  const { manual, auto } = conversation.compactionRequests;
   if (manual) return { kind: 'manual', trigger: 'manual', ...manual };
   return auto && { kind: 'auto', ...auto };
 }
@@ -33,7 +33,7 @@ export function waitingRequest(
 export interface ClaimFacts {
   now: Date;
   conversation:
-    | (Pick<Conversation, 'state' | 'compactionNeeded'> & Partial<Pick<Conversation, 'settings'>>)
+    | (Pick<Conversation, 'state' | 'compactionRequests'> & Partial<Pick<Conversation, 'settings'>>)
     | undefined;
   job: CompactionJob | undefined;
   /** Of the context as the documents show it now; without a request nobody asks. */
@@ -46,7 +46,7 @@ export interface ClaimFacts {
 
 export type ClaimDecision =
   /** Nothing to do and nothing to record: a duplicate, late or orphaned event. */
-  | { kind: 'nothing'; reason: 'NOT_LIVE' | 'NO_NEED' }
+  | { kind: 'nothing'; reason: 'NOT_LIVE' | 'NO_REQUEST' }
   /**
    * Not now. The documents remember it: whoever holds the lease looks for more, and the sweep comes back after the
    * lease or the pause. `retryAfterMs` where a time is known.
@@ -71,20 +71,20 @@ export type ClaimDecision =
 export function decideClaim(facts: ClaimFacts): ClaimDecision {
   if (facts.conversation?.state !== 'live') return { kind: 'nothing', reason: 'NOT_LIVE' };
   const need = waitingRequest(facts.conversation);
-  return need ? decideRequest(facts, need) : { kind: 'nothing', reason: 'NO_NEED' };
+  return need ? decideRequest(facts, need) : { kind: 'nothing', reason: 'NO_REQUEST' };
 }
 
 /** A request is tried this often; then it is settled with what was found, so that none is served for ever. */
-export const ATTEMPTS_PER_NEED = 3;
+export const ATTEMPTS_PER_REQUEST = 3;
 
 function decideRequest(facts: ClaimFacts, need: CompactionRequest): ClaimDecision {
   const { conversation, job, now, tokens } = facts;
   if (isHeld(job, now)) return { kind: 'later', reason: 'LEASE_HELD' };
   if (isRecorded(job, need)) return { kind: 'settled', need };
-  if (conversation?.compactionNeeded.cancel === need.requestId)
+  if (conversation?.compactionRequests.cancel === need.requestId)
     return { kind: 'outcome', need, state: 'ABORTED', reason: CANCELLED_BY_USER };
   const attempts = attemptsAt(job, need);
-  if (attempts >= ATTEMPTS_PER_NEED)
+  if (attempts >= ATTEMPTS_PER_REQUEST)
     return { kind: 'outcome', need, state: 'FAILED_ERROR', reason: 'ATTEMPTS_USED_UP' };
 
   const brakes = [...jobBrakes(job?.brake, facts.allowance, now), ...facts.sizeBrakes];
@@ -150,7 +150,7 @@ export function isSwitchedOff(
 export const CANCELLED_BY_USER = 'CANCELLED_BY_USER';
 
 export interface CancelFacts {
-  conversation: Pick<Conversation, 'compactionNeeded'>;
+  conversation: Pick<Conversation, 'compactionRequests'>;
   job: CompactionJob | undefined;
   jobId: string;
   now: Date;
@@ -170,7 +170,7 @@ export type CancelDecision =
  * too; one that has ended stays as it is.
  */
 export function decideCancel({ conversation, job, jobId, now }: CancelFacts): CancelDecision {
-  const { manual, auto, cancel } = conversation.compactionNeeded;
+  const { manual, auto, cancel } = conversation.compactionRequests;
   if (isHeld(job, now) && job?.requestId === jobId)
     return { kind: 'running', isTold: cancel === jobId };
   if (manual?.requestId === jobId)

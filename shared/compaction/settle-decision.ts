@@ -1,4 +1,4 @@
-import { ATTEMPTS_PER_NEED, CANCELLED_BY_USER, type CompactionRequest } from './claim-decision.ts';
+import { ATTEMPTS_PER_REQUEST, CANCELLED_BY_USER, type CompactionRequest } from './claim-decision.ts';
 import { isUnpaid, type OutcomeState } from './outcome.ts';
 
 export interface SettleFacts {
@@ -24,13 +24,13 @@ type SettleDecision =
 
 /**
  * What becomes of the need after an outcome. A manual request is settled by any outcome: the person
- * sees it and may ask again. No need is tried more than `ATTEMPTS_PER_NEED` times. What no model was asked for because
+ * sees it and may ask again. No need is tried more than `ATTEMPTS_PER_REQUEST` times. What no model was asked for because
  * the dollars of the day are used up was not tried: it waits.
  */
 export function decideSettle(facts: SettleFacts): SettleDecision {
   if (facts.state === 'NOOP' && isUnpaid(facts.reason))
     return { kind: 'wait', retryAfterMs: unpaidWaitMs(facts) };
-  const isLast = facts.attempts >= ATTEMPTS_PER_NEED;
+  const isLast = facts.attempts >= ATTEMPTS_PER_REQUEST;
   if (facts.kind === 'manual' || isLast || !isWorthAnotherTry(facts)) return { kind: 'clear' };
   return { kind: 'retry', retryAfterMs: retryAfterMs(facts) };
 }

@@ -1,5 +1,5 @@
 import type {
-  CompactionNeeded,
+  CompactionRequests,
   ContextMeter,
   Conversation,
 } from '#shared/conversation/documents/conversation.ts';
@@ -12,7 +12,7 @@ import { isOverLimit } from './shrunken-view.ts';
 // Requests for a context
 
 interface DueContext {
-  conversation: Pick<Conversation, 'settings' | 'context' | 'compactionNeeded'>;
+  conversation: Pick<Conversation, 'settings' | 'context' | 'compactionRequests'>;
   history: History | undefined;
   tokens: number;
   policy: CompactionPolicy;
@@ -25,7 +25,7 @@ interface DueContext {
  * back (`sizeBrakes`), or compaction is not automatic. Equal to the threshold compacts. What overflows waits for no
  * growth since the last swap.
  */
-export function requestForContext(context: DueContext): CompactionNeeded['auto'] {
+export function requestForContext(context: DueContext): CompactionRequests['auto'] {
   const { conversation, tokens, policy, requestId, now } = context;
   if (!isAutomatic(conversation)) return undefined;
   const held = heldBy(context);
@@ -38,7 +38,7 @@ export function requestForContext(context: DueContext): CompactionNeeded['auto']
 
 /** Why a context of this size is not compacted by itself; empty: nothing speaks against it. */
 function heldBy({ conversation, history, tokens, policy, now }: DueContext): SizeBrake['reason'][] {
-  const { declined } = conversation.compactionNeeded;
+  const { declined } = conversation.compactionRequests;
   return sizeBrakes({ history, declined, policy })
     .filter((brake) => holds(brake, { now, tokens }))
     .map(({ reason }) => reason);
@@ -68,7 +68,7 @@ function isOverflowing({ conversation, tokens, policy }: DueContext): boolean {
  *
  * A person's own request is none of the threshold's: it does not matter whether one waits.
  */
-export function requestForChangedContext(context: DueContext): CompactionNeeded['auto'] {
+export function requestForChangedContext(context: DueContext): CompactionRequests['auto'] {
   const { conversation, history, tokens, policy, requestId, now } = context;
   if (!acceptsAutomaticRequest(conversation)) return undefined;
   const need = requestForContext(context);
@@ -86,8 +86,8 @@ export function requestForChangedContext(context: DueContext): CompactionNeeded[
  * beyond it. A prompt that the model found too long asks in any case unless compaction is off; one that a filter blocked
  * always asks.
  */
-export function compactionNeed(turn: {
-  conversation: Pick<Conversation, 'settings' | 'compactionNeeded'>;
+export function requestAfterTurn(turn: {
+  conversation: Pick<Conversation, 'settings' | 'compactionRequests'>;
   history: History | undefined;
   /** Absent when the turn left the context as it was. */
   meter: ContextMeter | undefined;
@@ -98,10 +98,10 @@ export function compactionNeed(turn: {
   policy: CompactionPolicy;
   requestId: string;
   now: Date;
-}): CompactionNeeded['auto'] {
+}): CompactionRequests['auto'] {
   const { conversation, meter, requestId, now } = turn;
   if (turn.isBlocked === true) return { requestId, since: now, trigger: 'blocked' };
-  if (conversation.compactionNeeded.auto) return undefined;
+  if (conversation.compactionRequests.auto) return undefined;
   if (turn.isOverflow && conversation.settings.compaction !== 'off')
     return { requestId, since: now, trigger: 'overflow' };
   if (meter === undefined) return undefined;
@@ -119,15 +119,15 @@ export function compactionNeed(turn: {
  * automatic need waits already.
  */
 export function requestForSmallerWindow(change: {
-  conversation: Pick<Conversation, 'settings' | 'compactionNeeded' | 'context'>;
+  conversation: Pick<Conversation, 'settings' | 'compactionRequests' | 'context'>;
   tokens: number;
   before: Pick<CompactionPolicy, 'windowTokens'>;
   after: CompactionPolicy;
   requestId: string;
   now: Date;
-}): CompactionNeeded['auto'] {
+}): CompactionRequests['auto'] {
   const { conversation, tokens, before, after, requestId, now } = change;
-  if (!isAutomatic(conversation) || conversation.compactionNeeded.auto) return undefined;
+  if (!isAutomatic(conversation) || conversation.compactionRequests.auto) return undefined;
   if (after.windowTokens >= before.windowTokens) return undefined;
   const { overheadTokens } = conversation.context;
   if (!isOverThreshold({ tokens, overheadTokens, policy: after })) return undefined;
@@ -139,8 +139,8 @@ const isAutomatic = ({ settings }: Pick<Conversation, 'settings'>) =>
 
 /** Whether a compaction may be requested without a person: compaction is automatic, and no such request waits. */
 export const acceptsAutomaticRequest = (
-  conversation: Pick<Conversation, 'settings' | 'compactionNeeded'>,
-): boolean => isAutomatic(conversation) && !conversation.compactionNeeded.auto;
+  conversation: Pick<Conversation, 'settings' | 'compactionRequests'>,
+): boolean => isAutomatic(conversation) && !conversation.compactionRequests.auto;
 
 /** The threshold at which a conversation is compacted by itself; null: at none. */
 export const automaticThreshold = (
@@ -167,17 +167,17 @@ export function requestForIdle(idle: {
   policy: CompactionPolicy;
   requestId: string;
   now: Date;
-}): CompactionNeeded['auto'] {
+}): CompactionRequests['auto'] {
   const { conversation, policy, requestId, now } = idle;
-  const { state, compactionNeeded, open, queue, context, generation } = conversation;
+  const { state, compactionRequests, open, queue, context, generation } = conversation;
   if (state !== 'live' || open || queue) return undefined;
   if (!isAutomatic(conversation) || policy.softThresholdTokens === null) return undefined;
-  if (compactionNeeded.auto || compactionNeeded.manual) return undefined;
+  if (compactionRequests.auto || compactionRequests.manual) return undefined;
   if (context.generation !== generation) return undefined;
   if (now.getTime() - conversation.updateTime.getTime() < IDLE_AFTER_MS) return undefined;
   const contentTokens = context.tokens - context.overheadTokens;
   if (contentTokens < IDLE_FROM_TOKENS) return undefined;
-  const declined = declinedBrakes(compactionNeeded.declined, generation, policy);
+  const declined = declinedBrakes(compactionRequests.declined, generation, policy);
   if (declined.some((brake) => holds(brake, { now, tokens: context.tokens }))) return undefined;
   const turns = breakEvenTurns({
     tokensBefore: contentTokens,

@@ -33,7 +33,7 @@ export type Write =
   | {
       readonly op: 'update';
       readonly path: string;
-      /** Keys may be dotted field paths (`compactionNeeded.auto`). */
+      /** Keys may be dotted field paths (`compactionRequests.auto`). */
       readonly fields: DocumentFields;
       /** Dotted field paths to take away. */
       readonly remove?: readonly string[];

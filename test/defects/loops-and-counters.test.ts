@@ -12,7 +12,7 @@ import { sendAll } from '../support/chat/sending.ts';
 import {
   buildDue,
   compactOnce,
-  manualNeed,
+  manualRequest,
   see,
   THRESHOLD_TOKENS,
 } from '../support/compaction/compacted-conversation.ts';
@@ -120,7 +120,7 @@ describe('D2: a longer context accepted as a shorter one', () => {
     const bench = benchWith('gemini-cli', [snapshotAnswer(proseOf(200))]);
     const conversationId = await buildDue(bench, {
       turns: 12,
-      conversation: { systemInstruction, settings: {}, compactionNeeded: manualNeed() },
+      conversation: { systemInstruction, settings: {}, compactionRequests: manualRequest() },
     });
 
     const result = await compactOnce(bench, conversationId);
@@ -167,7 +167,7 @@ describe('D9: an estimate with a cliff and a blind spot', () => {
     const conversation = (await readConversation(chat.store, id))?.value;
     expect(conversation?.context).toMatchObject({ source: 'estimated' });
     expect(conversation?.context.tokens).toBeGreaterThan(100_000);
-    expect(conversation?.compactionNeeded.auto?.trigger).toBe('auto');
+    expect(conversation?.compactionRequests.auto?.trigger).toBe('auto');
   });
 });
 

@@ -5,7 +5,7 @@ import { snapshotAnswer } from '../fakes/scripted-model.ts';
 import {
   buildDue,
   compactOnce,
-  manualNeed,
+  manualRequest,
   see,
 } from '../support/compaction/compacted-conversation.ts';
 import { benchWith, configOf, strategies } from '../support/compaction/compacting-world.ts';
@@ -69,7 +69,7 @@ describe('D12: a summary request that no window holds', () => {
     });
     const conversationId = await buildDue(bench, {
       turns: 2_500,
-      conversation: { compactionNeeded: manualNeed() },
+      conversation: { compactionRequests: manualRequest() },
     });
 
     const result = await compactOnce(bench, conversationId);
@@ -93,7 +93,7 @@ describe('D12: a summary request that no window holds', () => {
       });
       const conversationId = await buildDue(bench, {
         turns: Array.from({ length: 5_000 }, () => ({ user, answer: said })),
-        conversation: { compactionNeeded: manualNeed() },
+        conversation: { compactionRequests: manualRequest() },
       });
 
       await compactOnce(bench, conversationId);

@@ -115,7 +115,7 @@ describe('a worker that is killed', () => {
   ])(
     'a worker killed at %s leaves a conversation that the next delivery compacts once',
     async (point) => {
-      const conversationId = await built({ conversation: { compactionNeeded: auto() } });
+      const conversationId = await built({ conversation: { compactionRequests: auto() } });
 
       await killAt(point, (victim) => victim.push(compact(conversationId)));
       await deliver(compact(conversationId));
@@ -128,7 +128,7 @@ describe('a worker that is killed', () => {
     const conversationId = await built({
       turns: longListings(2),
       isReported: true,
-      conversation: { compactionNeeded: auto() },
+      conversation: { compactionRequests: auto() },
     });
     await openBreaker(victims().chat.store, conversationId);
 
@@ -140,7 +140,7 @@ describe('a worker that is killed', () => {
 
   test('a worker killed at record-written leaves a compaction request that the next delivery settles', async () => {
     const manual = { requestId: 'manual-1', since: since() };
-    const conversationId = await built({ conversation: { compactionNeeded: { manual } } });
+    const conversationId = await built({ conversation: { compactionRequests: { manual } } });
     const fault = { kind: 'emptyCandidates', shape: 'noParts', times: 100 } as const;
     victims().fakeGemini.queueFaults({ ...fault, match: { role: 'utility_compressor' } });
 
@@ -178,9 +178,9 @@ const PAST = new Date(0);
 async function neglected() {
   const [left, binned, expired, due] = await Promise.all([
     built({ turns: 2, conversation: { open: { seq: 2, leaseUntil: PAST } } }),
-    built({ turns: 2, conversation: { state: 'deleted', compactionNeeded: auto() } }),
+    built({ turns: 2, conversation: { state: 'deleted', compactionRequests: auto() } }),
     built({ turns: 2, conversation: { expireTime: PAST } }),
-    built({ conversation: { compactionNeeded: auto() } }),
+    built({ conversation: { compactionRequests: auto() } }),
   ]);
   await victims().chat.store.commit([
     {
@@ -196,7 +196,7 @@ async function neglected() {
 test.each([
   'sweep-turns-mended',
   'sweep-published',
-  'sweep-need-dropped',
+  'sweep-request-dropped',
   'sweep-marked',
   'sweep-erased',
   'sweep-swept',
@@ -214,7 +214,7 @@ test.each([
     conversationPath(expired),
     turnPath(expired, 1),
   ]);
-  expect(binnedConversation?.fields['compactionNeeded']).toEqual({});
+  expect(binnedConversation?.fields['compactionRequests']).toEqual({});
   expect(tombstone.map((document) => document?.fields['state'])).toEqual(['erased', undefined]);
   expect(swapProblemsOf(await documentsOf(due))).toEqual([]);
 });

@@ -6,9 +6,9 @@ import { readConversation, readTurns } from '#shared/conversation/context/read-c
 import { newTurnWrites, startWrites } from '#shared/conversation/writes/turn-writes.ts';
 import { createManualClock } from '../fakes/manual-clock.ts';
 import {
-  autoNeed,
+  autoRequest,
   buildDue,
-  manualNeed,
+  manualRequest,
   neverAborted,
 } from '../support/compaction/compacted-conversation.ts';
 import {
@@ -74,19 +74,19 @@ describe('on the database, a sweep', () => {
 
   test('a sweep publishes compaction requests of both kinds and settles those of deleted conversations', async () => {
     const bench = databaseBench();
-    const due = { compactionNeeded: autoNeed() };
+    const due = { compactionRequests: autoRequest() };
     await Promise.all(
       Array.from({ length: 102 }, () =>
         buildConversation(bench.store, { turns: 0, conversation: due }),
       ),
     );
-    await buildDue(bench, { turns: 1, conversation: { compactionNeeded: manualNeed() } });
+    await buildDue(bench, { turns: 1, conversation: { compactionRequests: manualRequest() } });
     const deleted = await buildDue(bench, { turns: 1, conversation: { state: 'deleted' } });
 
     const counts = await sweep(bench);
 
-    expect(counts).toMatchObject({ needsPublished: 103, needsDropped: 1, failed: 0 });
-    expect((await readConversation(bench.store, deleted))?.value.compactionNeeded).toEqual({});
+    expect(counts).toMatchObject({ requestsPublished: 103, requestsDropped: 1, failed: 0 });
+    expect((await readConversation(bench.store, deleted))?.value.compactionRequests).toEqual({});
   });
 
   test('a sweep erases expired conversations, those deleted long ago and unfinished forks', async () => {
@@ -112,7 +112,7 @@ describe('on the database, a sweep', () => {
     const pendingErasure = { since: past, seqs: [1] };
     const id = await buildDue(bench, {
       turns: 1,
-      conversation: { pendingErasure, compactionNeeded: {} },
+      conversation: { pendingErasure, compactionRequests: {} },
     });
     const gone = await buildDue(bench, { turns: 1, conversation: { state: 'erasing' } });
 

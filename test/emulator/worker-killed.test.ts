@@ -35,7 +35,7 @@ async function talkOverThreshold(conversationId: string): Promise<string[]> {
     const text = `Order ORD-20${i} goes to door ${i}. ${'It should be wrapped with care. '.repeat(8)}`;
     said.push(text);
     await send(conversationId, text);
-    if ((await readConversation(stack.chat.store, conversationId))?.value.compactionNeeded.auto)
+    if ((await readConversation(stack.chat.store, conversationId))?.value.compactionRequests.auto)
       return said;
   }
   throw new Error('the threshold was not crossed');
@@ -44,7 +44,7 @@ async function talkOverThreshold(conversationId: string): Promise<string[]> {
 const settledConversation = (conversationId: string) =>
   eventually('one swap, settled', async () => {
     const conversation = (await readConversation(stack.chat.store, conversationId))?.value;
-    return conversation && conversation.generation > 0 && !conversation.compactionNeeded.auto
+    return conversation && conversation.generation > 0 && !conversation.compactionRequests.auto
       ? conversation
       : undefined;
   });

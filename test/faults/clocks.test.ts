@@ -16,7 +16,7 @@ import { scriptedStreamer, textAnswer } from '../fakes/scripted-streamer.ts';
 import { chatDependencies } from '../support/chat/chat-dependencies.ts';
 import { compactionBench } from '../support/compaction/compaction-dependencies.ts';
 import {
-  autoNeed,
+  autoRequest,
   buildDue,
   neverAborted,
   see,
@@ -204,7 +204,7 @@ describe('workers whose machines differ by a day and more', () => {
     async (offsetMs) => {
       const bench = compactionBench();
       const store = bench.store;
-      const id = await buildDue(bench, { conversation: { compactionNeeded: autoNeed() } });
+      const id = await buildDue(bench, { conversation: { compactionRequests: autoRequest() } });
       const workers = [0, offsetMs].map((offset) => ({
         ...compactionBench(),
         ...skewed(store, systemClock, offset),
@@ -232,7 +232,7 @@ describe('workers whose machines differ by a day and more', () => {
     async (offsetMs) => {
       const bench = compactionBench();
       const { store, clock: time } = bench;
-      const id = await buildDue(bench, { conversation: { compactionNeeded: autoNeed() } });
+      const id = await buildDue(bench, { conversation: { compactionRequests: autoRequest() } });
       const worker = (ms: number) => ({ ...compactionBench(), ...skewed(store, time, ms) });
       const claimed = Promise.withResolvers<void>();
       const dead = worker(offsetMs);

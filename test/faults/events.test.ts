@@ -61,7 +61,7 @@ describe('failing publication of events', () => {
 
     for (const id of conversations) {
       expect(await stack.send(id, LONG)).toMatchObject({ http: 200 });
-      expect((await storedConversation(stack.store, id)).compactionNeeded.auto).toBeDefined();
+      expect((await storedConversation(stack.store, id)).compactionRequests.auto).toBeDefined();
     }
 
     expect(bus.published).toEqual([]);
@@ -95,7 +95,7 @@ describe('once events can be published again', () => {
 
     for (const id of conversations) {
       const { conversation } = await see(stack.store, id);
-      expect(conversation).toMatchObject({ generation: 1, compactionNeeded: {}, lastSeq: 2 });
+      expect(conversation).toMatchObject({ generation: 1, compactionRequests: {}, lastSeq: 2 });
     }
   }, 60_000);
 
@@ -117,7 +117,7 @@ describe('once events can be published again', () => {
       conversations.map((id) => storedConversation(stack.store, id)),
     );
     expect(conversationDocuments.filter(({ generation }) => generation !== 1)).toEqual([]);
-    expect(conversationDocuments.filter(({ compactionNeeded }) => compactionNeeded.auto)).toEqual(
+    expect(conversationDocuments.filter(({ compactionRequests }) => compactionRequests.auto)).toEqual(
       [],
     );
   }, 120_000);
@@ -150,7 +150,7 @@ describe('events that come twice, late or in another order', () => {
     stack.clock.shift(3_600_000);
     const result = await stack.compact(id);
 
-    expect(result).toEqual({ kind: 'done', reason: 'NO_NEED' });
+    expect(result).toEqual({ kind: 'done', reason: 'NO_REQUEST' });
     expect(stack.fakeGemini.journal()).toEqual([]);
     expect((await see(stack.store, id)).items).toEqual(before.items);
   });

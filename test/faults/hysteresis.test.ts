@@ -1,5 +1,5 @@
 import { resolvePolicy } from '#shared/compaction/policy.ts';
-import { compactionNeed } from '#shared/compaction/trigger.ts';
+import { requestAfterTurn } from '#shared/compaction/trigger.ts';
 import type { History } from '#shared/conversation/documents/history.ts';
 import { searchCases } from '#test/support/search-cases.ts';
 import { createScriptedModel, snapshotAnswer } from '../fakes/scripted-model.ts';
@@ -36,8 +36,8 @@ beforeAll(async () => {
 
 /** Whether a turn that ends at `tokens` asks for a compaction, `afterTokens` after the last one. */
 const asks = (tokens: number, afterTokens: number | null) =>
-  compactionNeed({
-    conversation: { settings: {}, compactionNeeded: {} },
+  requestAfterTurn({
+    conversation: { settings: {}, compactionRequests: {} },
     history: afterTokens === null || !stored ? undefined : { ...stored, afterTokens },
     meter: {
       tokens,
@@ -138,8 +138,8 @@ test('a snapshot over the threshold is not compacted again until the context has
 
   const { history: snapshot } = await see(bench.store, conversationId);
   expect(snapshot?.afterTokens).toBeGreaterThan(THRESHOLD_TOKENS);
-  expect(quiet.compactionNeeded).toEqual({});
+  expect(quiet.compactionRequests).toEqual({});
   expect(
-    (await storedConversation(bench.store, conversationId)).compactionNeeded.auto,
+    (await storedConversation(bench.store, conversationId)).compactionRequests.auto,
   ).toBeDefined();
 });

@@ -149,6 +149,6 @@ test.each([
   });
 
   const conversation = await storedConversation(stack.store, id);
-  expect(conversation).toMatchObject({ ...change, generation: 1, compactionNeeded: {} });
+  expect(conversation).toMatchObject({ ...change, generation: 1, compactionRequests: {} });
   expect(await shownSeqs(id)).toEqual(upTo(conversation.coveredThrough.seq + 1, TURNS));
 });

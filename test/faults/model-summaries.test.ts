@@ -3,7 +3,7 @@ import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Fault } from '#infra/fake-gemini/server/faults.ts';
 import { createScriptedModel, snapshotAnswer } from '../fakes/scripted-model.ts';
 import {
-  autoNeed,
+  autoRequest,
   buildDue,
   compactOnce,
   see,
@@ -36,7 +36,7 @@ const due = () =>
     conversation: {
       ownerUid: 'alice',
       settings: { thresholdTokens: 2_000 },
-      compactionNeeded: autoNeed(),
+      compactionRequests: autoRequest(),
     },
   });
 
@@ -102,7 +102,7 @@ describe('a summariser that gives', () => {
       expect(result.kind).toBe('retry');
       expect(after.job?.records).toMatchObject([record]);
       expect(after.items).toEqual(before.items);
-      expect(after.conversation).toMatchObject({ generation: 0, compactionNeeded: autoNeed() });
+      expect(after.conversation).toMatchObject({ generation: 0, compactionRequests: autoRequest() });
       expect(await historiesOf(stack, id)).toEqual([]);
     },
   );
@@ -131,7 +131,7 @@ describe('a summariser that gives', () => {
 
       expect(result).toMatchObject({ kind: 'done', state: 'COMPACTED' });
       const { conversation, text } = await see(stack.store, id);
-      expect(conversation).toMatchObject({ generation: 1, compactionNeeded: {} });
+      expect(conversation).toMatchObject({ generation: 1, compactionRequests: {} });
       expect(orders.filter((order) => !text.includes(order))).toEqual([]);
     },
   );
@@ -149,7 +149,7 @@ describe('a summariser that gives', () => {
 
     const { conversation, items } = await see(stack.store, id);
     expect(result.kind).toBe('done');
-    expect(conversation).toMatchObject({ generation: 0, compactionNeeded: {} });
+    expect(conversation).toMatchObject({ generation: 0, compactionRequests: {} });
     expect(items).toEqual(before.items);
     expect(stack.fakeGemini.journal().length).toBeLessThan(20);
   });

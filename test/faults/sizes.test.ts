@@ -9,7 +9,7 @@ import type { Write } from '#shared/ports/ports.ts';
 import { scriptedStreamer, textAnswer } from '../fakes/scripted-streamer.ts';
 import { chatDependencies } from '../support/chat/chat-dependencies.ts';
 import { errorOf } from '../support/chat/chat-server.ts';
-import { autoNeed, see } from '../support/compaction/compacted-conversation.ts';
+import { autoRequest, see } from '../support/compaction/compacted-conversation.ts';
 import { buildConversation } from '../support/compaction/conversation-builder.ts';
 import {
   storedConversation,
@@ -142,7 +142,7 @@ describe('a single turn of twice the threshold', () => {
     stack = await startFaultStack({ environment: { THRESHOLD_TOKENS: String(THRESHOLD) } });
     const { conversationId } = await buildConversation(stack.store, {
       turns: texts.map((user) => ({ user, answer: 'Noted.' })),
-      conversation: { ownerUid: 'alice', compactionNeeded: autoNeed() },
+      conversation: { ownerUid: 'alice', compactionRequests: autoRequest() },
     });
     stack.fakeGemini.clearJournal();
     return { stack, id: conversationId };
@@ -155,7 +155,7 @@ describe('a single turn of twice the threshold', () => {
 
     const conversation = await storedConversation(running.store, id);
     expect(result).toMatchObject({ kind: 'done', state: 'NOOP', reason: 'NOTHING_TO_FOLD' });
-    expect(conversation).toMatchObject({ generation: 0, compactionNeeded: {} });
+    expect(conversation).toMatchObject({ generation: 0, compactionRequests: {} });
     expect(running.fakeGemini.journal()).toEqual([]);
   });
 
@@ -176,7 +176,7 @@ describe('a single turn of twice the threshold', () => {
 
     for (let i = 0; i < 4; i++) {
       await running.send(id, long(3 + i));
-      const need = (await storedConversation(running.store, id)).compactionNeeded.auto;
+      const need = (await storedConversation(running.store, id)).compactionRequests.auto;
       if (need) requests.add(need.requestId);
       await running.compact(id);
     }
@@ -184,7 +184,7 @@ describe('a single turn of twice the threshold', () => {
     const { conversation } = await see(running.store, id);
     expect(requests.size).toBeLessThanOrEqual(5);
     expect(conversation.lastSeq).toBe(6);
-    expect(conversation.compactionNeeded).toEqual({});
+    expect(conversation.compactionRequests).toEqual({});
     expect(conversation.coveredThrough.seq).toBeGreaterThanOrEqual(4);
   });
 

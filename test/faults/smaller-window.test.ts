@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { runCompaction } from '#functions/worker/compaction/run-compaction.ts';
 import { conversationPath } from '#shared/conversation/documents/paths.ts';
-import { autoNeed, neverAborted, see } from '../support/compaction/compacted-conversation.ts';
+import { autoRequest, neverAborted, see } from '../support/compaction/compacted-conversation.ts';
 import { buildConversation } from '../support/compaction/conversation-builder.ts';
 import {
   storedConversation,
@@ -43,8 +43,8 @@ async function switchModel(id: string): Promise<void> {
 /** Runs the worker until nothing is asked for; each run folds what its window holds. */
 async function compactUntilQuiet(id: string): Promise<number> {
   for (let runs = 0; runs < 20; runs++) {
-    const { compactionNeeded } = await storedConversation(stack.store, id);
-    if (!compactionNeeded.auto && !compactionNeeded.manual) return runs;
+    const { compactionRequests } = await storedConversation(stack.store, id);
+    if (!compactionRequests.auto && !compactionRequests.manual) return runs;
     await stack.compact(id);
     stack.clock.shift(120_000);
   }
@@ -94,7 +94,7 @@ describe('a conversation that is switched to a model with a smaller window', () 
         path: conversationPath(id),
         fields: {
           settings: { thresholdTokens: 5_000 },
-          compactionNeeded: { auto: { ...autoNeed().auto } },
+          compactionRequests: { auto: { ...autoRequest().auto } },
         },
         guard: { exists: true },
       },
@@ -111,7 +111,7 @@ describe('a conversation that is switched to a model with a smaller window', () 
     );
 
     const conversation = await storedConversation(stack.store, id);
-    expect(conversation).toMatchObject({ model: SMALL, generation: 1, compactionNeeded: {} });
+    expect(conversation).toMatchObject({ model: SMALL, generation: 1, compactionRequests: {} });
     expect(await stack.send(id, 'What is next?')).toMatchObject({ http: 200 });
     expect(refusedForLength()).toEqual([]);
   });

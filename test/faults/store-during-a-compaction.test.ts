@@ -46,7 +46,7 @@ async function compactUnder(fault: StoreFault) {
   return {
     fault,
     generation: conversation.generation,
-    isSettled: conversation.compactionNeeded.auto === undefined && job?.owner === '',
+    isSettled: conversation.compactionRequests.auto === undefined && job?.owner === '',
     histories: (await historiesOf(bench, conversationId)).length,
     swaps: job?.records.filter(({ state }) => state === 'COMPACTED').length,
     isWhole:

@@ -4,7 +4,7 @@ import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { ownConversation, messageIdOf } from '#lab/property/actions/actors.ts';
 import { questionText } from '#lab/property/scripted-models.ts';
 import {
-  autoNeed,
+  autoRequest,
   markedTurns,
   MARKS,
   problem,
@@ -25,7 +25,7 @@ const crossing = await stateOf('eight turns, the next one crosses the threshold'
 
 const farOver = await stateOf('eight turns, far over the threshold, a compaction is due', {
   turns: markedTurns(MARKS),
-  conversation: { settings: { thresholdTokens: 350 }, compactionNeeded: autoNeed },
+  conversation: { settings: { thresholdTokens: 350 }, compactionRequests: autoRequest },
 });
 
 const withAppTools = await stateOf('two turns, and an app that runs functions', {

@@ -34,8 +34,8 @@ export async function deliverAgain(worker: CompactionDependencies, data: object)
 }
 
 /** Whether something is still asked for. `declined` asks for nothing: it lets the next one wait. */
-export const isNeedLeft = (compactionNeeded: unknown): boolean =>
-  Object.keys(Object(compactionNeeded)).some((name) => name !== 'declined');
+export const isRequestLeft = (compactionRequests: unknown): boolean =>
+  Object.keys(Object(compactionRequests)).some((name) => name !== 'declined');
 
 /** What is wrong with a conversation when all has recovered. */
 export function problemsOf({ conversation, job, turns, histories }: Documents): string[] {
@@ -46,7 +46,7 @@ export function problemsOf({ conversation, job, turns, histories }: Documents): 
       conversation?.open !== undefined || turns.some(({ state }) => !isTerminal(state)),
     'turns are missing': turns.length !== conversation?.lastSeq,
     'a message has two turns': new Set(ids).size !== ids.length,
-    'a need is left': isNeedLeft(conversation?.compactionNeeded),
+    'a need is left': isRequestLeft(conversation?.compactionRequests),
     'the lease is held': job !== undefined && job.owner !== '',
     'generations are missing':
       histories.map(({ generation }) => generation).join() !==

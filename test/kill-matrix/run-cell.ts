@@ -13,7 +13,7 @@ import { isCount } from '../support/compaction/commit-rules.ts';
 import { createWorld, type WorldOptions } from '#lab/property/world.ts';
 import { shownContents } from '../support/chat/shown-contents.ts';
 import { createRecordedStore } from '../support/stores/recorded-store.ts';
-import { isNeedLeft } from './recovery.ts';
+import { isRequestLeft } from './recovery.ts';
 import type { Fault, Passing } from './fault.ts';
 import { withFault, type FaultyWorld } from './faulty-world.ts';
 import type { Scenario } from './scenario.ts';
@@ -114,7 +114,7 @@ const leftovers = (everything: readonly StoredDocument[]): string[] =>
         ...isLeft(!FINAL_STATES.has(fields['state']), `is ${JSON.stringify(fields['state'])}`),
         ...isLeft(fields['open'] !== undefined, 'a turn is open'),
         ...isLeft(fields['pendingErasure'] !== undefined, 'an erasure is not finished'),
-        ...isLeft(isNeedLeft(fields['compactionNeeded']), 'a need is left'),
+        ...isLeft(isRequestLeft(fields['compactionRequests']), 'a need is left'),
       ];
     if (parts[2] === 'turns' && parts.length === 4)
       return isLeft(!FINAL_TURNS.has(fields['state']), `is ${JSON.stringify(fields['state'])}`);

@@ -63,7 +63,7 @@ export const markedTurns = (marks: readonly string[]) =>
 
 export const MARKS = ['first', 'second', 'third', 'fourth', 'fifth', 'sixth', 'seventh', 'eighth'];
 
-export const autoNeed = {
+export const autoRequest = {
   auto: { requestId: 'before', since: BEFORE, trigger: 'auto' as const },
 };
 
@@ -72,5 +72,5 @@ export const problem = (isWrong: boolean, text: string): string[] => (isWrong ? 
 /** Saves enough to be worth a summary. */
 export const due = await stateOf('eight turns over the threshold, a compaction is due', {
   turns: markedTurns(MARKS),
-  conversation: { settings: { thresholdTokens: 700 }, compactionNeeded: autoNeed },
+  conversation: { settings: { thresholdTokens: 700 }, compactionRequests: autoRequest },
 });

@@ -8,7 +8,7 @@ import {
 import { CONVERSATION } from '#lab/property/initial-state.ts';
 import { longListings } from '../support/tools/tool-conversation.ts';
 import {
-  autoNeed,
+  autoRequest,
   BEFORE,
   due,
   problem,
@@ -74,7 +74,7 @@ const listings = await stateOf('long tool outputs, and no model to be asked', {
   turns: longListings(2),
   // Outputs that come within their budget alone would leave it below the threshold.
   isReported: true,
-  conversation: { settings: { thresholdTokens: 1_000 }, compactionNeeded: autoNeed },
+  conversation: { settings: { thresholdTokens: 1_000 }, compactionRequests: autoRequest },
 });
 
 const tooMuchAtOnce = await stateOf('more than the summariser can read at once', {
@@ -84,7 +84,7 @@ const tooMuchAtOnce = await stateOf('more than the summariser can read at once',
     profile: 'gemini-cli',
     model: 'gemini-2.5-flash',
     settings: { thresholdFraction: 0.25, windowTokens: 4_000 },
-    compactionNeeded: autoNeed,
+    compactionRequests: autoRequest,
   },
 });
 
@@ -133,7 +133,7 @@ const compactions: Scenario[] = [
   },
   {
     name: 'a compaction in steps',
-    points: ['swapped', 'need-renewed'],
+    points: ['swapped', 'request-renewed'],
     initial: tooMuchAtOnce,
     run: deliverRequest,
     problems: ({ documents }) =>
@@ -172,7 +172,7 @@ const neglected = [
   ...(await writesOf({
     conversationId: BINNED,
     turns: 2,
-    conversation: { state: 'deleted', compactionNeeded: autoNeed },
+    conversation: { state: 'deleted', compactionRequests: autoRequest },
   })),
   ...(await writesOf({
     conversationId: EXPIRED,
@@ -193,7 +193,7 @@ function sweepProblems(after: After): string[] {
     ...problem(left?.['open'] !== undefined, 'an abandoned turn is still open'),
     ...problem(fieldsOf(turnPath(LEFT, 2))?.['state'] !== 'failed', 'an abandoned turn still runs'),
     ...problem(
-      Object.keys(Object(binned?.['compactionNeeded'])).length > 0,
+      Object.keys(Object(binned?.['compactionRequests'])).length > 0,
       'a need is left in the bin',
     ),
     ...problem(expired?.['state'] !== 'erased', 'what expired is not erased'),
@@ -208,7 +208,7 @@ const sweeps: Scenario[] = [
     points: [
       'sweep-turns-mended',
       'sweep-published',
-      'sweep-need-dropped',
+      'sweep-request-dropped',
       'sweep-marked',
       'erase-begun',
       'erase-pass-done',

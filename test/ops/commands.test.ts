@@ -187,7 +187,7 @@ describe('a command that changes something', () => {
     await compactOnce(world.bench, id);
 
     expect(dry.out).toMatch(/^would fold \d+ turns, 1 to \d+/u);
-    expect(before?.compactionNeeded).toEqual({});
+    expect(before?.compactionRequests).toEqual({});
     expect(asked.out).toContain('is QUEUED');
     expect(world.chat.published).toHaveLength(1);
     expect((await storedConversation(world, id))?.generation).toBe(1);

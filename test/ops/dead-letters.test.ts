@@ -44,7 +44,7 @@ const request = (conversationId: string, requestId: string) => ({
 describe('dead letters', () => {
   test.each([
     ['is needed still', {}, 'still needed'],
-    ['was served since', { compactionNeeded: {} }, 'settled since'],
+    ['was served since', { compactionRequests: {} }, 'settled since'],
     ['is in the bin', { state: 'deleted' }, 'the conversation is deleted'],
     ['a later release wrote', { schemaVersion: 2 }, 'deploy that one, or a later one'],
   ])('a dead letter shows the state of a conversation that %s', async (_, conversation, why) => {

@@ -36,10 +36,10 @@ test('an imported conversation over its threshold is compacted after its next me
   const after = await readImported(world, conversationId);
   await compactOnce(world.bench, conversationId);
 
-  expect(before?.compactionNeeded).toEqual({});
+  expect(before?.compactionRequests).toEqual({});
   expect(before?.context.tokens).toBeGreaterThan(1_000);
   expect(found).toEqual([]);
-  expect(after?.compactionNeeded.auto?.trigger).toBe('auto');
+  expect(after?.compactionRequests.auto?.trigger).toBe('auto');
   expect((await readConversation(world.store, conversationId))?.value.generation).toBe(1);
   expect(await foundIn(world, conversationId)).toEqual([]);
 });

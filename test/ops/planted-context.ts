@@ -43,10 +43,10 @@ export const inContext: readonly Planted[] = [
     writes: ({ conversationId: id }) => [update(turnPath(id, 30), { inContext: false })],
   },
   {
-    name: 'need-overdue',
+    name: 'request-overdue',
     at: '',
     writes: ({ conversationId: id }) => [
-      update(conversationPath(id), { 'compactionNeeded.auto': need(PAST) }),
+      update(conversationPath(id), { 'compactionRequests.auto': need(PAST) }),
     ],
   },
 ];

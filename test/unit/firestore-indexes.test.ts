@@ -67,7 +67,7 @@ const conversation: Conversation = {
   title: said,
   metadata: { note: said },
   pins: [{ id: 'p1', text: said, source: 'api' }],
-  compactionNeeded: { manual: { requestId: 'r1', since: now, focus: said } },
+  compactionRequests: { manual: { requestId: 'r1', since: now, focus: said } },
 };
 
 const history: History = {
@@ -187,8 +187,8 @@ describe('firestore.indexes.json', () => {
     'state',
     'sweepShard',
     'queue.leaseUntil',
-    'compactionNeeded.manual.since',
-    'compactionNeeded.auto.since',
+    'compactionRequests.manual.since',
+    'compactionRequests.auto.since',
     'pendingErasure.since',
     'purgeTime',
     'expireTime',

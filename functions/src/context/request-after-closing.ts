@@ -5,7 +5,7 @@ import {
   type HistorySource,
 } from '#shared/conversation/context/read-conversation.ts';
 import type {
-  CompactionNeeded,
+  CompactionRequests,
   Conversation,
 } from '#shared/conversation/documents/conversation.ts';
 import {
@@ -33,7 +33,7 @@ interface Closing extends HistorySource, Viewing {
 export async function requestAfterClosing(
   dependencies: Closing,
   target: { conversationId: string; conversation: Conversation; closing: ClosingTurn },
-): Promise<CompactionNeeded['auto']> {
+): Promise<CompactionRequests['auto']> {
   const { conversationId, conversation, closing } = target;
   if (conversation.state !== 'live' || !acceptsAutomaticRequest(conversation)) return undefined;
   if (!staysInContext(closing)) return undefined;

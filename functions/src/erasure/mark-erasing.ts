@@ -43,7 +43,7 @@ export async function markErasing(
           generation,
           changedIn: generation,
           updateTime: now,
-          compactionNeeded: {},
+          compactionRequests: {},
           ...closed.fields,
         },
         remove: ['open', 'queue', 'pendingErasure'],

@@ -1,6 +1,6 @@
 import { REPUBLISH_AFTER_MS } from '#shared/compaction/claim-decision.ts';
 import { eraseEvent, requestEvent } from '#shared/compaction/event.ts';
-import type { CompactionNeeded } from '#shared/conversation/documents/conversation.ts';
+import type { CompactionRequests } from '#shared/conversation/documents/conversation.ts';
 import type { Clock, EventPublisher, Logger } from '#shared/ports/ports.ts';
 import { publishCompactionRequested, type CompactionEvent } from './publish-compaction-event.ts';
 
@@ -59,7 +59,7 @@ export async function publishRequest(
 export async function publishOverdue(
   dependencies: Publishing & { clock: Clock },
   conversationId: string,
-  needed: CompactionNeeded,
+  needed: CompactionRequests,
 ): Promise<void> {
   const waiting = needed.manual ?? needed.auto;
   if (!waiting) return;

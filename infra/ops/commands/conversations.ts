@@ -33,7 +33,7 @@ function listedOf(document: StoredDocument): Listed {
 
 const needOf = ({ conversation }: Listed): string => {
   const kinds = (['manual', 'auto'] as const).filter(
-    (kind) => conversation?.compactionNeeded[kind],
+    (kind) => conversation?.compactionRequests[kind],
   );
   return kinds.length > 0 ? kinds.join('+') : '-';
 };

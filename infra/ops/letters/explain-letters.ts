@@ -57,7 +57,7 @@ function explainLetter(
       : 'the conversation cannot be read';
   }
   if (conversation.state !== 'live') return `the conversation is ${conversation.state}`;
-  const { auto, manual } = conversation.compactionNeeded;
+  const { auto, manual } = conversation.compactionRequests;
   const isNeeded =
     requestId !== undefined && [auto?.requestId, manual?.requestId].includes(requestId);
   return isNeeded ? 'still needed' : 'settled since';

@@ -22,7 +22,7 @@ function overdueNeeds({ conversationId, conversation, job, now }: StoredConversa
   const pausedUntil = job?.brake.pause?.until;
   const isPaused = pausedUntil !== undefined && pausedUntil > now;
   return (['auto', 'manual'] as const).flatMap((kind) => {
-    const need = conversation.compactionNeeded[kind];
+    const need = conversation.compactionRequests[kind];
     if (!need || (kind === 'auto' && isPaused)) return [];
     const ageMs = now.getTime() - need.since.getTime();
     const is = `the ${kind} need has waited for ${minutes(ageMs)}`;
@@ -118,7 +118,7 @@ export const compactionInvariants = {
         brokenBlobs.map((name) => ({ path, is: `it names blobs/${name}` })),
       ),
   },
-  'need-overdue': {
+  'request-overdue': {
     group: 'I6',
     shouldBe: 'a need is served or settled within minutes',
     remedy: '`dead-letters`, then `compact ID`; look for `sweep_failed` in the log',

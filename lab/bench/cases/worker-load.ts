@@ -8,7 +8,7 @@ import type { BenchCase, BenchGroup } from '../bench-case.ts';
 import { benchTurns } from '../bench-conversation.ts';
 import { runHost, startFreeModel, startFakeGeminiHost } from '../hosts/start-host.ts';
 import { startEmulatedChat } from '../worlds/emulated-chat.ts';
-import { manualNeed } from '#test/support/compaction/compacted-conversation.ts';
+import { manualRequest } from '#test/support/compaction/compacted-conversation.ts';
 
 /** About 1,000 tokens a turn. */
 const LARGE_TURNS = 581;
@@ -44,14 +44,14 @@ async function peakMiB(tell: (text: string) => void): Promise<number> {
     const store = world.counted.store;
     const small = await buildConversation(store, {
       turns: 60,
-      conversation: { compactionNeeded: manualNeed('bench') },
+      conversation: { compactionRequests: manualRequest('bench') },
     });
     const turns = Array.from({ length: LARGE_TURNS }, (_, index) => ({
       answer: Array.from({ length: 9 }, (__, part) => madeUpAnswer(9 * index + part)).join('\n'),
     }));
     const large = await buildConversation(store, {
       turns,
-      conversation: { compactionNeeded: manualNeed('bench') },
+      conversation: { compactionRequests: manualRequest('bench') },
     });
     const tokens = large.conversation.context.tokens;
     const message = await runHost(scriptOf('worker-memory'), {}, [

@@ -9,7 +9,7 @@ import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document
 import { stackEnvironment } from '#infra/local/stack/stack-environment.ts';
 import { buildConversation } from '#test/support/compaction/conversation-builder.ts';
 import { benchTurns } from '../bench-conversation.ts';
-import { manualNeed } from '#test/support/compaction/compacted-conversation.ts';
+import { manualRequest } from '#test/support/compaction/compacted-conversation.ts';
 
 const THRESHOLD_TOKENS = 16_000;
 const CONVERSATIONS = 96;
@@ -30,7 +30,7 @@ const ids: string[] = [];
 for (let i = 0; i < WARM_UP + CONVERSATIONS; i++) {
   const conversation = {
     settings: { thresholdTokens: THRESHOLD_TOKENS },
-    compactionNeeded: manualNeed('bench'),
+    compactionRequests: manualRequest('bench'),
   };
   ids.push((await buildConversation(store, { turns, conversation })).conversationId);
 }

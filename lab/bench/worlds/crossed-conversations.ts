@@ -1,6 +1,6 @@
 import { readConversation } from '#shared/conversation/context/read-conversation.ts';
 import type { DocumentStore } from '#shared/ports/ports.ts';
-import { autoNeed, THRESHOLD_TOKENS } from '#test/support/compaction/compacted-conversation.ts';
+import { autoRequest, THRESHOLD_TOKENS } from '#test/support/compaction/compacted-conversation.ts';
 import { buildConversation, madeUpAnswer } from '#test/support/compaction/conversation-builder.ts';
 
 const BUILT_AT_ONCE = 16;
@@ -36,7 +36,7 @@ export async function buildCrossed(
       turns,
       conversation: {
         settings: { thresholdTokens: THRESHOLD_TOKENS },
-        compactionNeeded: autoNeed(),
+        compactionRequests: autoRequest(),
       },
     });
     if (ids.push(conversationId) % 250 === 0) tell(ids.length);
@@ -49,9 +49,9 @@ export async function settledOf(store: DocumentStore, ids: readonly string[]): P
   const settled = { once: 0, twice: 0 };
   await inLanes(ids.length, async (index) => {
     const conversation = await readConversation(store, ids[index] ?? '');
-    const { generation = 0, compactionNeeded } = conversation?.value ?? {};
+    const { generation = 0, compactionRequests } = conversation?.value ?? {};
     if (generation > 1) settled.twice += 1;
-    else if (generation === 1 && !compactionNeeded?.auto) settled.once += 1;
+    else if (generation === 1 && !compactionRequests?.auto) settled.once += 1;
   });
   return settled;
 }

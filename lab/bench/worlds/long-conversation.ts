@@ -2,7 +2,7 @@ import { indexConversation } from '#functions/recall/index-conversation.ts';
 import { runCompaction } from '#functions/worker/compaction/run-compaction.ts';
 import { decodeJob, RECORDS_KEPT } from '#shared/conversation/documents/job.ts';
 import { compactionJobPath } from '#shared/conversation/documents/paths.ts';
-import { autoNeed } from '#test/support/compaction/compacted-conversation.ts';
+import { autoRequest } from '#test/support/compaction/compacted-conversation.ts';
 import { buildConversation } from '#test/support/compaction/conversation-builder.ts';
 import { answerText, userText } from '../bench-conversation.ts';
 import type { EmulatedChat } from './emulated-chat.ts';
@@ -44,8 +44,8 @@ export async function buildLongConversation(world: EmulatedChat, turns: number):
     conversation: {
       ...(isFolded && {
         coveredThrough: { seq: turns - UNCOVERED_TURNS, contentIndex: 0 },
-        compactionNeeded: {
-          manual: { requestId: 'bench', since: autoNeed().auto?.since ?? new Date(0) },
+        compactionRequests: {
+          manual: { requestId: 'bench', since: autoRequest().auto?.since ?? new Date(0) },
         },
       }),
     },

@@ -24,7 +24,7 @@ function bench(broken?: EntrySettings['broken'], pausedSwapShare = 0) {
     random: createRandom(1),
     clock: fastClock(systemClock, { startedAtMs: Date.now(), timeScale: 1_000_000 }),
     tell: (message) => told.push(message),
-    onNeed: (requestId) => needs.push(requestId),
+    onRequest: (requestId) => needs.push(requestId),
   });
   return { inner, store, told, needs };
 }
@@ -32,7 +32,7 @@ function bench(broken?: EntrySettings['broken'], pausedSwapShare = 0) {
 const finish = (path: string): Write => ({
   op: 'update',
   path,
-  fields: { lastSeq: 2, 'compactionNeeded.auto': { requestId: 'r1' } },
+  fields: { lastSeq: 2, 'compactionRequests.auto': { requestId: 'r1' } },
   guard: { exists: true },
 });
 

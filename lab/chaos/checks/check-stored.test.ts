@@ -31,7 +31,7 @@ describe('the check of documents', () => {
   test('finds a need that nobody served', async () => {
     const since = new Date('2026-01-01T00:00:00Z');
     const { read } = await stored({
-      compactionNeeded: { auto: { requestId: 'r', since, trigger: 'auto' } },
+      compactionRequests: { auto: { requestId: 'r', since, trigger: 'auto' } },
     });
 
     expect(findingsOf(read)).toEqual([

@@ -37,7 +37,7 @@ export async function readStoredConversation(
 export function unrest(
   storedConversation: Pick<StoredConversation, 'conversation' | 'job'>,
 ): string[] {
-  const { auto, manual } = storedConversation.conversation.compactionNeeded;
+  const { auto, manual } = storedConversation.conversation.compactionRequests;
   const { job } = storedConversation;
   return [
     ...(auto ? [`an automatic need waits since ${auto.since.toISOString()}`] : []),

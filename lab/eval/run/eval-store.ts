@@ -104,7 +104,7 @@ export async function askForCompaction(
     {
       op: 'update',
       path: conversationPath(conversationId),
-      fields: { compactionNeeded: { manual: { requestId, since } } },
+      fields: { compactionRequests: { manual: { requestId, since } } },
       guard: { exists: true },
     },
   ]);

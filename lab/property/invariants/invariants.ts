@@ -183,13 +183,13 @@ const acceptedPrompts: Invariant = {
     }),
 };
 
-const settledNeeds: Invariant = {
+const settledRequests: Invariant = {
   name: 'I6 no need stays unsettled',
   violations: ({ settled, final }) =>
     [settled, final].flatMap(({ conversation }) =>
       when(
         // `declined` asks for nothing: it lets the next one wait.
-        Object.values({ ...conversation?.compactionNeeded, declined: undefined }).some(
+        Object.values({ ...conversation?.compactionRequests, declined: undefined }).some(
           (need) => need !== undefined,
         ),
         'a need is left in the head',
@@ -245,7 +245,7 @@ const invariants: readonly Invariant[] = [
   onePerMessage,
   takenResults,
   acceptedPrompts,
-  settledNeeds,
+  settledRequests,
   crossings,
   erasures,
   pins,

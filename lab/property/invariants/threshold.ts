@@ -29,7 +29,7 @@ function dueTokens(conversation: Conversation, documents: Documents): number | u
     selectOutputForms({ config, sha256 }, conversation),
   );
   const { overheadTokens } = conversation.context;
-  const { declined } = conversation.compactionNeeded;
+  const { declined } = conversation.compactionRequests;
   const brakes = sizeBrakes({ history, declined, policy });
   const isDue =
     isOverThreshold({ tokens, overheadTokens, policy }) &&
@@ -60,7 +60,7 @@ const isSettling = (write: Write) =>
   (isJob(write) && fieldOf(write, 'records') !== undefined) ||
   (isConversation(write) &&
     write.op === 'update' &&
-    (write.remove ?? []).some((field) => field.startsWith('compactionNeeded.')));
+    (write.remove ?? []).some((field) => field.startsWith('compactionRequests.')));
 
 /**
  * Whether the newest outcome is no swap and had not been settled when the newest turn ended: that turn

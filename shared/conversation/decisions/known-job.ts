@@ -5,13 +5,13 @@ import { isHeld, type CompactionJob } from '../documents/job.ts';
  * The job as a conversation document was read with it, with its newest record alone; `job` is undefined where there is
  * none.
  */
-export interface KnownJob extends Pick<Conversation, 'epoch' | 'generation' | 'settledNeed'> {
+export interface KnownJob extends Pick<Conversation, 'epoch' | 'generation' | 'settledRequest'> {
   job: CompactionJob | undefined;
 }
 
-type Asking = Pick<Conversation, 'epoch' | 'generation' | 'settledNeed' | 'compactionNeeded'>;
+type Asking = Pick<Conversation, 'epoch' | 'generation' | 'settledRequest' | 'compactionRequests'>;
 
-const isQuiet = ({ compactionNeeded: { auto, manual } }: Asking): boolean =>
+const isQuiet = ({ compactionRequests: { auto, manual } }: Asking): boolean =>
   auto === undefined && manual === undefined;
 
 /**
@@ -22,7 +22,7 @@ export const isStillTold = (known: KnownJob, conversation: Asking): boolean =>
   isQuiet(conversation) &&
   known.epoch === conversation.epoch &&
   known.generation === conversation.generation &&
-  known.settledNeed === conversation.settledNeed;
+  known.settledRequest === conversation.settledRequest;
 
 /** What may be kept of a job that was read with `conversation`; undefined while somebody works at it, or is to. */
 export function knownJob(
@@ -31,6 +31,6 @@ export function knownJob(
   now: Date,
 ): KnownJob | undefined {
   if (!isQuiet(conversation) || isHeld(job, now)) return undefined;
-  const { epoch, generation, settledNeed } = conversation;
-  return { epoch, generation, settledNeed, job: job && { ...job, records: job.records.slice(-1) } };
+  const { epoch, generation, settledRequest } = conversation;
+  return { epoch, generation, settledRequest, job: job && { ...job, records: job.records.slice(-1) } };
 }

@@ -118,10 +118,10 @@ function unfinishedTurns({ open, queue, now }: StartFacts) {
 }
 
 /** Others stand behind the turn, and a worker may be folding it as a failure. */
-const mayBeFolded = ({ compactionNeeded, coveredThrough, lastSeq }: Conversation, seq: number) =>
+const mayBeFolded = ({ compactionRequests, coveredThrough, lastSeq }: Conversation, seq: number) =>
   seq > coveredThrough.seq &&
   seq < lastSeq &&
-  (compactionNeeded.auto !== undefined || compactionNeeded.manual !== undefined);
+  (compactionRequests.auto !== undefined || compactionRequests.manual !== undefined);
 
 /**
  * A message that failed for now is answered in its place whenever it is sent again, whatever stands behind it, as

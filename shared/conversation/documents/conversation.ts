@@ -91,12 +91,12 @@ export const measuredSchema = contextMeterSchema.pick({
   outputTokens: true,
 });
 
-const autoNeedSchema = z.object({
+const autoRequestSchema = z.object({
   requestId: z.string(),
   since: z.date(),
   trigger: triggerSchema,
 });
-const manualNeedSchema = z.object({
+const manualRequestSchema = z.object({
   requestId: z.string(),
   since: z.date(),
   focus: z.string().optional(),
@@ -105,9 +105,9 @@ const manualNeedSchema = z.object({
 /**
  * The outbox of compaction: a need stays here until a worker has settled it, whatever happens to events.
  */
-const compactionNeededSchema = z.object({
-  auto: autoNeedSchema.optional(),
-  manual: manualNeedSchema.optional(),
+const compactionRequestsSchema = z.object({
+  auto: autoRequestSchema.optional(),
+  manual: manualRequestSchema.optional(),
   /** Request id of the compaction that its owner calls off while a worker is at it. */
   cancel: z.string().optional(),
   /**
@@ -118,7 +118,7 @@ const compactionNeededSchema = z.object({
     .object({ tokens: z.number().nonnegative(), generation: z.number().int().nonnegative() })
     .optional(),
 });
-export type CompactionNeeded = z.infer<typeof compactionNeededSchema>;
+export type CompactionRequests = z.infer<typeof compactionRequestsSchema>;
 
 /** `conversations/{c}`: small and hot; everything that a send must know and nothing else. */
 export const conversationSchema = z.object({
@@ -201,12 +201,12 @@ export const conversationSchema = z.object({
   memoryRevision: z.number().int().nonnegative().optional(),
   /** Absent: no message has named a time zone or a locale. */
   client: knownClientSchema.optional(),
-  compactionNeeded: compactionNeededSchema,
+  compactionRequests: compactionRequestsSchema,
   /**
    * Request id of the need that was taken off last. With the generation it names what `jobs/compaction` tells of the
    * past, so that an instance that knows it need not read it again. Absent: none was.
    */
-  settledNeed: z.string().optional(),
+  settledRequest: z.string().optional(),
 });
 export type Conversation = z.infer<typeof conversationSchema>;
 

@@ -38,6 +38,6 @@ export function newConversation(start: {
     pins: [],
     ...(start.memoryRevision !== undefined &&
       start.memoryRevision > 0 && { memoryRevision: start.memoryRevision }),
-    compactionNeeded: {},
+    compactionRequests: {},
   };
 }

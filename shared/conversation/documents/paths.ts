@@ -122,7 +122,7 @@ export const budgetShardPath = (day: string, instance: string) =>
   `${budgetCollection(day)}/${instance}`;
 
 /** How far the sweep came with the needs that wait. */
-export const requestPlacesPath = 'sweeps/needs';
+export const requestPlacesPath = 'sweeps/requests';
 
 /** That an App Check token which serves once has been used, by the hash of its id. */
 export const spentAppCheckTokenPath = (tokenHash: string) => `appCheckTokens/${tokenHash}`;

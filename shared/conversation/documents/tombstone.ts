@@ -22,7 +22,7 @@ const OPTIONAL_FIELDS = [
   'purgeTime',
   'forkedFrom',
   'thresholdShift',
-  'settledNeed',
+  'settledRequest',
   'deletedPins',
   'memoryRevision',
   'client',
@@ -57,7 +57,7 @@ export const tombstone = (
     seq: 0,
   },
   pins: [],
-  compactionNeeded: {},
+  compactionRequests: {},
 });
 
 /** The last step of erasing: what is left is no document but this, which the sweep drops in its time. */

@@ -49,7 +49,7 @@ export const substituteConversation = () => ({
     seq: 0,
   },
   pins: [],
-  compactionNeeded: {},
+  compactionRequests: {},
 });
 
 interface UnreadableConversation {

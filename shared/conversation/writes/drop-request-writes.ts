@@ -86,8 +86,8 @@ export function dropRequestWrites(
     {
       op: 'update',
       path: conversationPath(conversationId),
-      fields: { ...fields, settledNeed: need.requestId },
-      remove: [`compactionNeeded.${need.kind}`],
+      fields: { ...fields, settledRequest: need.requestId },
+      remove: [`compactionRequests.${need.kind}`],
       guard: { updateTime: conversation.updateTime },
     },
     ...jobWrites(dropped, frees),

@@ -1,5 +1,5 @@
 import type { DocumentFields } from '#shared/ports/ports.ts';
-import type { CompactionNeeded, CoveredThrough, Conversation } from '../documents/conversation.ts';
+import type { CompactionRequests, CoveredThrough, Conversation } from '../documents/conversation.ts';
 import type { History } from '../documents/history.ts';
 
 /*
@@ -97,7 +97,7 @@ export function continuedHistory(next: {
 export function rearmsFrom(change: {
   source: Pick<History, 'generation' | 'afterTokens'> | undefined;
   present: Pick<History, 'generation'> | undefined;
-  declined: CompactionNeeded['declined'];
+  declined: CompactionRequests['declined'];
   /** Of the context after the change. */
   tokens: number;
 }): number {

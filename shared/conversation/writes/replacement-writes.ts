@@ -1,5 +1,5 @@
 import type { DocumentFields, Write } from '#shared/ports/ports.ts';
-import type { CompactionNeeded, Pin } from '../documents/conversation.ts';
+import type { CompactionRequests, Pin } from '../documents/conversation.ts';
 import { encodeHistory, type History } from '../documents/history.ts';
 import { generationFields } from './next-generation.ts';
 import { historyPath, turnPath } from '../documents/paths.ts';
@@ -16,7 +16,7 @@ export interface Replacement {
   /** Set when the index of recall has some of those turns: how far it still counts. */
   indexedThrough?: number;
   /** Set when turns that were folded stand verbatim again and fill the context. */
-  need?: CompactionNeeded['auto'];
+  need?: CompactionRequests['auto'];
 }
 
 /** What the conversation document says after a replacement. */
@@ -29,7 +29,7 @@ export const replacementFields = ({
   ...generationFields(history),
   ...(pins && { pins: [...pins] }),
   ...(indexedThrough !== undefined && { indexedThrough }),
-  ...(need && { 'compactionNeeded.auto': { ...need } }),
+  ...(need && { 'compactionRequests.auto': { ...need } }),
 });
 
 /**

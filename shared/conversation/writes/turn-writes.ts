@@ -1,7 +1,7 @@
 import type { DocumentFields, Write } from '#shared/ports/ports.ts';
 import type { Content } from '../documents/content.ts';
 import type {
-  CompactionNeeded,
+  CompactionRequests,
   ContextMeter,
   Conversation,
   Versioned,
@@ -168,7 +168,7 @@ export interface FinishBatch {
   /** The new meter; absent when the turn left the context as it was. */
   meter?: ContextMeter;
   /** Set in the same batch as the crossing, so that no crash forgets it. */
-  need?: CompactionNeeded['auto'];
+  need?: CompactionRequests['auto'];
   /** The conversation document must not have changed since; absent: its existence is enough. */
   conversationUpdateTime?: string | undefined;
   /** The rest of the stream: its last chunks, and the id of the last frame. */
@@ -228,7 +228,7 @@ export function finishWrites(batch: FinishBatch): Write[] {
       fields: {
         updateTime: now,
         ...(batch.meter && { context: { ...batch.meter } }),
-        ...(batch.need && { 'compactionNeeded.auto': { ...batch.need } }),
+        ...(batch.need && { 'compactionRequests.auto': { ...batch.need } }),
         ...(batch.waitsUntil && { open: { seq, leaseUntil: batch.waitsUntil } }),
       },
       remove: batch.waitsUntil ? [] : ['open'],

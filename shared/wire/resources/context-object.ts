@@ -72,7 +72,7 @@ export type ContextObject = z.infer<typeof contextObjectResponse>;
 interface ContextObjectSource {
   conversation: Pick<
     Conversation,
-    'generation' | 'coveredThrough' | 'compactionNeeded' | 'settings'
+    'generation' | 'coveredThrough' | 'compactionRequests' | 'settings'
   >;
   tokens: number;
   tokensSource: ContextObject['source'];
@@ -100,7 +100,7 @@ function compactionStatus(source: ContextObjectSource): CompactionStatus | null 
     const state = job.step === 'verify' ? 'VERIFYING' : 'RUNNING';
     return { state, jobId: job.requestId, message: source.texts.outcome({ state, ...figures }) };
   }
-  const { manual, auto } = conversation.compactionNeeded;
+  const { manual, auto } = conversation.compactionRequests;
   // What was asked for before it was switched off is not served.
   const isServed = auto !== undefined && !isSwitchedOff(conversation.settings, auto.trigger);
   const need = manual ?? (isServed ? auto : undefined);

@@ -6,11 +6,11 @@ import { queriesOf } from '#test/support/stores/document-store-cases.ts';
 const conversations: [string, DocumentFields][] = [
   ['a', { state: 'live', open: { leaseUntil: new Date(3_000) } }],
   ['b', { state: 'erasing', open: { leaseUntil: new Date(1_000) } }],
-  ['c', { state: 'live', compactionNeeded: { auto: { since: new Date(2_000) } } }],
-  ['d', { state: 'erasing', compactionNeeded: { auto: { since: new Date(1_000) } } }],
-  ['e', { state: 'live', compactionNeeded: { auto: { since: new Date(1_000) } }, open: {} }],
-  ['f', { state: 'live', compactionNeeded: { manual: { since: new Date(1) } }, open: null }],
-  ['g', { compactionNeeded: { auto: { since: new Date(9_000) } } }],
+  ['c', { state: 'live', compactionRequests: { auto: { since: new Date(2_000) } } }],
+  ['d', { state: 'erasing', compactionRequests: { auto: { since: new Date(1_000) } } }],
+  ['e', { state: 'live', compactionRequests: { auto: { since: new Date(1_000) } }, open: {} }],
+  ['f', { state: 'live', compactionRequests: { manual: { since: new Date(1) } }, open: null }],
+  ['g', { compactionRequests: { auto: { since: new Date(9_000) } } }],
 ];
 
 export function describeQueryNested(store: DocumentStore): void {
@@ -26,7 +26,7 @@ export function describeQueryNested(store: DocumentStore): void {
 
     test('a query pages through dates two maps deep, oldest first', async () => {
       const collection = await seed(conversations);
-      const field = 'compactionNeeded.auto.since';
+      const field = 'compactionRequests.auto.since';
       const asked = {
         collection,
         where: [{ field, op: '<', value: new Date(5_000) }],

@@ -82,7 +82,7 @@ export async function compactAgain(
   for (let i = 0; i < turns; i++)
     await addTurn(store, conversationId, { user: `More ${i}. `.repeat(40), answer: 'Noted.' });
   const manual = { requestId: `manual-${turns}`, since: bench.clock.now() };
-  await setConversation({ store }, conversationId, { 'compactionNeeded.manual': manual });
+  await setConversation({ store }, conversationId, { 'compactionRequests.manual': manual });
   await compactOnce(bench, conversationId);
 }
 

@@ -7,7 +7,7 @@ import { readConversation } from '#shared/conversation/context/read-conversation
 import type { Note } from '#shared/memory/note.ts';
 import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
 import { chatDependencies } from './chat-dependencies.ts';
-import { compactOnce, manualNeed, see } from '../compaction/compacted-conversation.ts';
+import { compactOnce, manualRequest, see } from '../compaction/compacted-conversation.ts';
 import { compactionBench } from '../compaction/compaction-dependencies.ts';
 import { notesOf, storeNotes } from '../notes.ts';
 import { appNoteOf } from '#test/unit/memory/notes.ts';
@@ -45,12 +45,12 @@ export function rememberingChat(
     compact: async (conversationId: string) => {
       const conversation = await readConversation(store, conversationId);
       if (!conversation) throw new Error('there is no head');
-      const compactionNeeded = manualNeed(randomUUID());
+      const compactionRequests = manualRequest(randomUUID());
       await store.commit([
         {
           op: 'update',
           path: conversationPath(conversationId),
-          fields: { compactionNeeded },
+          fields: { compactionRequests },
           guard: { updateTime: conversation.updateTime },
         },
       ]);

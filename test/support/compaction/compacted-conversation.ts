@@ -10,7 +10,7 @@ import {
   readConversation,
 } from '#shared/conversation/context/read-conversation.ts';
 import type {
-  CompactionNeeded,
+  CompactionRequests,
   Conversation,
 } from '#shared/conversation/documents/conversation.ts';
 import type { History } from '#shared/conversation/documents/history.ts';
@@ -28,15 +28,15 @@ export const THRESHOLD_TOKENS = 1_000;
 
 const SINCE = new Date('2026-01-02T03:04:00.000Z');
 
-export const autoNeed = (requestId = 'request-1'): CompactionNeeded => ({
+export const autoRequest = (requestId = 'request-1'): CompactionRequests => ({
   auto: { requestId, since: SINCE, trigger: 'auto' },
 });
 
-export const overflowNeed = (requestId = 'request-o'): CompactionNeeded => ({
+export const overflowRequest = (requestId = 'request-o'): CompactionRequests => ({
   auto: { requestId, since: SINCE, trigger: 'overflow' },
 });
 
-export const manualNeed = (requestId = 'request-m', focus?: string): CompactionNeeded => ({
+export const manualRequest = (requestId = 'request-m', focus?: string): CompactionRequests => ({
   manual: { requestId, since: SINCE, ...(focus !== undefined && { focus }) },
 });
 
@@ -52,7 +52,7 @@ export async function buildDue(
     ...options,
     conversation: {
       settings: { thresholdTokens: THRESHOLD_TOKENS },
-      compactionNeeded: autoNeed(),
+      compactionRequests: autoRequest(),
       ...options.conversation,
     },
   });

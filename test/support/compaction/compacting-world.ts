@@ -1,6 +1,6 @@
 import { parseConfig } from '#functions/config.ts';
 import { createScriptedModel, type ScriptedAnswer } from '#test/fakes/scripted-model.ts';
-import { autoNeed } from './compacted-conversation.ts';
+import { autoRequest } from './compacted-conversation.ts';
 import { compactionBench, type CompactionBench } from './compaction-dependencies.ts';
 import { lifecycle, setConversation, type Lifecycle } from '../chat/lifecycle.ts';
 
@@ -41,4 +41,4 @@ export const needAgain = (
   { store }: Pick<Lifecycle, 'store'>,
   conversationId: string,
   requestId: string,
-) => setConversation({ store }, conversationId, { compactionNeeded: { ...autoNeed(requestId) } });
+) => setConversation({ store }, conversationId, { compactionRequests: { ...autoRequest(requestId) } });

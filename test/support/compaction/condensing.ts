@@ -2,7 +2,7 @@ import { parseConfig } from '#functions/config.ts';
 import type { Content } from '#shared/conversation/documents/content.ts';
 import type { ModelRequest } from '#shared/ports/ports.ts';
 import { createScriptedModel, snapshotAnswer } from '#test/fakes/scripted-model.ts';
-import { buildDue, compactOnce, overflowNeed, see } from './compacted-conversation.ts';
+import { buildDue, compactOnce, overflowRequest, see } from './compacted-conversation.ts';
 import { compactionBench, type CompactionBench } from './compaction-dependencies.ts';
 import { modelText, type TurnToBuild } from './conversation-builder.ts';
 
@@ -66,7 +66,7 @@ export const buildWithLog = (bench: Pick<CompactionBench, 'store'>) =>
     turns: [...Array.from({ length: 30 }, () => ({})), logTurn(log('alpha'))],
     conversation: {
       settings: { thresholdTokens: THRESHOLD_TOKENS },
-      compactionNeeded: overflowNeed('request-1'),
+      compactionRequests: overflowRequest('request-1'),
     },
   });
 

@@ -161,7 +161,7 @@ function storedConversation(
       seq: turns.length,
     },
     pins: [],
-    compactionNeeded: {},
+    compactionRequests: {},
     ...options.conversation,
   });
 }

@@ -7,7 +7,7 @@ import { readConversation, readTurns } from '#shared/conversation/context/read-c
 import { createManualClock } from '#test/fakes/manual-clock.ts';
 import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
 import { chatDependencies } from '../chat/chat-dependencies.ts';
-import { compactOnce, manualNeed } from './compacted-conversation.ts';
+import { compactOnce, manualRequest } from './compacted-conversation.ts';
 import { compactionBench } from './compaction-dependencies.ts';
 import type { ClientContext } from '#shared/client-context/client-context.ts';
 
@@ -52,7 +52,7 @@ export function sundayChat(environment: Record<string, string> = {}, promptToken
         {
           op: 'update',
           path: conversationPath(conversationId),
-          fields: { compactionNeeded: manualNeed(randomUUID()) },
+          fields: { compactionRequests: manualRequest(randomUUID()) },
           guard: { updateTime: conversation.updateTime },
         },
       ]);

@@ -19,7 +19,7 @@ export const sweepBench = (overrides: Partial<CompactionBench> = {}) =>
 export const sweep = (bench: CompactionDependencies) => runSweep(bench, neverAborted());
 
 /** A conversation document that no sweep publishes anything for. */
-export const quiet = { compactionNeeded: {} };
+export const quiet = { compactionRequests: {} };
 
 /** Time of the bench, in seconds from now. */
 export const inSeconds = (bench: CompactionBench, seconds: number) =>

@@ -14,32 +14,32 @@ test.each<[string, Partial<CancelFacts>, object]>([
   ['no such job', {}, { kind: 'unknown' }],
   [
     'a manual request that waits',
-    { conversation: { compactionNeeded: { manual } }, jobId: 'm' },
+    { conversation: { compactionRequests: { manual } }, jobId: 'm' },
     { kind: 'queued', need: { kind: 'manual', requestId: 'm' } },
   ],
   [
     'an automatic one that waits',
-    { conversation: { compactionNeeded: { auto } }, jobId: 'a' },
+    { conversation: { compactionRequests: { auto } }, jobId: 'a' },
     { kind: 'queued', need: { kind: 'auto', trigger: 'auto' } },
   ],
   [
     'one that waits while another runs',
-    { conversation: { compactionNeeded: { auto, manual } }, job: held('a'), jobId: 'm' },
+    { conversation: { compactionRequests: { auto, manual } }, job: held('a'), jobId: 'm' },
     { kind: 'queued' },
   ],
   [
     'one that runs',
-    { conversation: { compactionNeeded: { auto } }, job: held('a'), jobId: 'a' },
+    { conversation: { compactionRequests: { auto } }, job: held('a'), jobId: 'a' },
     { kind: 'running', isTold: false },
   ],
   [
     'one that runs and was called off before',
-    { conversation: { compactionNeeded: { auto, cancel: 'a' } }, job: held('a'), jobId: 'a' },
+    { conversation: { compactionRequests: { auto, cancel: 'a' } }, job: held('a'), jobId: 'a' },
     { kind: 'running', isTold: true },
   ],
   [
     'one whose worker died',
-    { conversation: { compactionNeeded: { auto } }, job: held('a', 0), jobId: 'a' },
+    { conversation: { compactionRequests: { auto } }, job: held('a', 0), jobId: 'a' },
     { kind: 'queued' },
   ],
   [
@@ -53,14 +53,14 @@ test.each<[string, Partial<CancelFacts>, object]>([
   [
     'one that failed and waits for its next attempt',
     {
-      conversation: { compactionNeeded: { auto } },
+      conversation: { compactionRequests: { auto } },
       job: jobWith({ records: [record(1, { requestId: 'a', state: 'FAILED_ERROR' })] }),
       jobId: 'a',
     },
     { kind: 'queued' },
   ],
 ])('cancelling a compaction: %s', (_, facts, expected) => {
-  const all = { conversation: { compactionNeeded: {} }, job: undefined, jobId: 'm', now, ...facts };
+  const all = { conversation: { compactionRequests: {} }, job: undefined, jobId: 'm', now, ...facts };
 
   expect(decideCancel(all)).toMatchObject(expected);
 });

@@ -27,7 +27,7 @@ const recordOf = (requestId: string, state: string): CompactionRecord => ({
 
 const due: ClaimFacts = {
   now,
-  conversation: { state: 'live', compactionNeeded: { auto } },
+  conversation: { state: 'live', compactionRequests: { auto } },
   job: idleJob,
   isOverThreshold: true,
   tokens: 10_000,
@@ -48,20 +48,20 @@ const spentJob = {
 };
 const attempts = (requestId: string, count: number) => ({ auto: { requestId, count } });
 const conversationWith = (
-  compactionNeeded: NonNullable<ClaimFacts['conversation']>['compactionNeeded'],
+  compactionRequests: NonNullable<ClaimFacts['conversation']>['compactionRequests'],
 ) => ({
   state: 'live' as const,
-  compactionNeeded,
+  compactionRequests,
 });
 
 test.each<[string, Partial<ClaimFacts>, object]>([
   ['no conversation', { conversation: undefined }, { kind: 'nothing', reason: 'NOT_LIVE' }],
   [
     'a deleted conversation',
-    { conversation: { state: 'deleted', compactionNeeded: { auto } } },
+    { conversation: { state: 'deleted', compactionRequests: { auto } } },
     { kind: 'nothing', reason: 'NOT_LIVE' },
   ],
-  ['no need', { conversation: conversationWith({}) }, { kind: 'nothing', reason: 'NO_NEED' }],
+  ['no need', { conversation: conversationWith({}) }, { kind: 'nothing', reason: 'NO_REQUEST' }],
   ['a need and no job', { job: undefined }, { kind: 'claim', attempt: 1 }],
   ['a need and a free job', {}, { kind: 'claim', attempt: 1 }],
   [
@@ -216,7 +216,7 @@ describe('a manual request', () => {
   );
 
   test('a manual compaction request precedes an automatic one', () => {
-    expect(waitingRequest({ compactionNeeded: { auto, manual } })).toMatchObject({
+    expect(waitingRequest({ compactionRequests: { auto, manual } })).toMatchObject({
       kind: 'manual',
       trigger: 'manual',
       requestId: 'm-1',

@@ -53,12 +53,12 @@ test.each([
   ['asks at once over the hard threshold', { tokens: over, afterTokens: over }, 'overflow'],
   [
     'asks although a person has asked',
-    { tokens: 10_000, conversation: { compactionNeeded: { manual } } },
+    { tokens: 10_000, conversation: { compactionRequests: { manual } } },
     'auto',
   ],
   [
     'asks for nothing that waits already',
-    { tokens: over, conversation: { compactionNeeded: { auto: automatic } } },
+    { tokens: over, conversation: { compactionRequests: { auto: automatic } } },
     undefined,
   ],
   [
@@ -116,9 +116,9 @@ describe('a context that a turn has left', () => {
     ['that is not armed asks when the window is full', small, 95_001, {}, 'overflow'],
   ])(
     'the compaction trigger after a turn: %s',
-    (...[, ofPolicy, tokens, compactionNeeded, trigger]) => {
+    (...[, ofPolicy, tokens, compactionRequests, trigger]) => {
       const need = requestForContext({
-        conversation: { ...conversation, compactionNeeded },
+        conversation: { ...conversation, compactionRequests },
         history: historyOf(80_000),
         tokens,
         policy: ofPolicy,

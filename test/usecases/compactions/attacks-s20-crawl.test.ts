@@ -64,7 +64,7 @@ const states: Readonly<Record<string, DocumentFields>> = {
   'running a turn, or waiting for the app’s tool': { open: { seq: 21, leaseUntil: at } },
   'with a turn that waits in the queue': { queue: { first: 21, leaseUntil: at } },
   'waiting for a compaction by hand': {
-    'compactionNeeded.manual': { requestId: 'r1', since: at, focus: CANARY },
+    'compactionRequests.manual': { requestId: 'r1', since: at, focus: CANARY },
   },
   'in the middle of the erasure of a message': {
     pendingErasure: { since: at, seqs: [3], blobs: [] },

@@ -16,12 +16,12 @@ const create = async () => (await createConversation(chat)).id;
 const cancel = (id: string, jobId: string) =>
   chat.call(`/v1/conversations/${id}/compactions/${jobId}:cancel`, { method: 'POST' });
 
-const setNeed = (id: string, compactionNeeded: object) =>
+const setRequest = (id: string, compactionRequests: object) =>
   chat.dependencies.store.commit([
     {
       op: 'update',
       path: conversationPath(id),
-      fields: { compactionNeeded: { ...compactionNeeded } },
+      fields: { compactionRequests: { ...compactionRequests } },
       guard: { exists: true },
     },
   ]);
@@ -48,7 +48,7 @@ describe('cancelling a compaction', () => {
     expect(told).toEqual({ jobId: requestId, state: 'ABORTED' });
     expect(await second.json()).toEqual(told);
     const { conversation, job } = await see(chat.dependencies.store, id);
-    expect(conversation.compactionNeeded).toEqual({});
+    expect(conversation.compactionRequests).toEqual({});
     expect(job?.records).toMatchObject([
       { requestId, state: 'ABORTED', reason: 'CANCELLED_BY_USER' },
     ]);
@@ -70,19 +70,19 @@ describe('cancelling a compaction', () => {
   test('cancelling an automatic compaction remembers the size of the context', async () => {
     const id = await create();
     const requestId = randomUUID();
-    await setNeed(id, { auto: { requestId, since: new Date(), trigger: 'auto' } });
+    await setRequest(id, { auto: { requestId, since: new Date(), trigger: 'auto' } });
 
     await cancel(id, requestId);
 
     const { conversation } = await see(chat.dependencies.store, id);
     const { tokens } = conversation.context;
-    expect(conversation.compactionNeeded).toEqual({ declined: { tokens, generation: 0 } });
+    expect(conversation.compactionRequests).toEqual({ declined: { tokens, generation: 0 } });
   });
 
   test('cancelling a running compaction leaves its worker a request to stop', async () => {
     const id = await create();
     const requestId = randomUUID();
-    await setNeed(id, { manual: { requestId, since: new Date() } });
+    await setRequest(id, { manual: { requestId, since: new Date() } });
     await hold(id, requestId, 60_000);
 
     const response = await cancel(id, requestId);
@@ -93,7 +93,7 @@ describe('cancelling a compaction', () => {
       cancelRequested: true,
     });
     const { conversation } = await see(chat.dependencies.store, id);
-    expect(conversation.compactionNeeded).toMatchObject({
+    expect(conversation.compactionRequests).toMatchObject({
       cancel: requestId,
       manual: { requestId },
     });
@@ -102,7 +102,7 @@ describe('cancelling a compaction', () => {
   test('cancelling takes the job from a silent worker', async () => {
     const id = await create();
     const requestId = randomUUID();
-    await setNeed(id, { manual: { requestId, since: new Date() } });
+    await setRequest(id, { manual: { requestId, since: new Date() } });
     await hold(id, requestId, -1);
 
     await cancel(id, requestId);

@@ -24,7 +24,7 @@ const publishedFor = (id: string) =>
 
 const needOf = async (id: string) => {
   const [document] = await chat.dependencies.store.get([conversationPath(id)]);
-  return document?.fields['compactionNeeded'];
+  return document?.fields['compactionRequests'];
 };
 
 describe('asking for a compaction', () => {
@@ -164,7 +164,7 @@ describe('asking for a compaction', () => {
 
     expect(response.status).toBe(202);
     const [document] = await server.dependencies.store.get([conversationPath(id)]);
-    expect(document?.fields['compactionNeeded']).toHaveProperty('manual');
+    expect(document?.fields['compactionRequests']).toHaveProperty('manual');
     expect(server.logs.map(({ event }) => event)).toContain('compaction_publish_failed');
     await server.stop();
   });

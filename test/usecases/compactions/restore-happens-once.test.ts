@@ -3,7 +3,7 @@ import { historyPath, statusPath } from '#shared/conversation/documents/paths.ts
 import {
   buildDue,
   compactOnce,
-  manualNeed,
+  manualRequest,
   see,
 } from '#test/support/compaction/compacted-conversation.ts';
 import { compactionBench } from '#test/support/compaction/compaction-dependencies.ts';
@@ -93,7 +93,7 @@ test.each(['claimed', 'summarised', 'verified', 'before-swap'])(
     const world = lifecycle();
     const conversationId = await compacted(world);
     await setConversation(world, conversationId, {
-      compactionNeeded: { ...manualNeed('in-flight') },
+      compactionRequests: { ...manualRequest('in-flight') },
     });
     const held = compactionBench({
       ...world.bench,

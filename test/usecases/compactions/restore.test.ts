@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { showContext } from '#functions/chat/context/show-context.ts';
 import { statusPath } from '#shared/conversation/documents/paths.ts';
-import { compactOnce, manualNeed, see } from '#test/support/compaction/compacted-conversation.ts';
+import { compactOnce, manualRequest, see } from '#test/support/compaction/compacted-conversation.ts';
 import {
   compactAgain,
   compacted,
@@ -70,12 +70,12 @@ describe('restoring a generation', () => {
     const conversationId = await compacted(world, {
       conversation: { settings: { thresholdTokens: 2_000 } },
     });
-    await setConversation(world, conversationId, { compactionNeeded: { ...manualNeed('late') } });
+    await setConversation(world, conversationId, { compactionRequests: { ...manualRequest('late') } });
 
     await restore(world, conversationId, 0);
 
     const { conversation, history, tokens } = await see(world.store, conversationId);
-    expect(conversation.compactionNeeded).toEqual({});
+    expect(conversation.compactionRequests).toEqual({});
     expect(history?.afterTokens).toBe(tokens);
     expect(world.chat.published).toEqual([]);
   });
@@ -87,9 +87,9 @@ describe('restoring a generation', () => {
     await restore(world, conversationId, 0);
 
     const { conversation } = await see(world.store, conversationId);
-    expect(conversation.compactionNeeded.auto).toMatchObject({ trigger: 'overflow' });
+    expect(conversation.compactionRequests.auto).toMatchObject({ trigger: 'overflow' });
     expect(world.chat.published).toMatchObject([
-      { topic: 'compaction', data: { requestId: conversation.compactionNeeded.auto?.requestId } },
+      { topic: 'compaction', data: { requestId: conversation.compactionRequests.auto?.requestId } },
     ]);
     await compactOnce(world.bench, conversationId);
     expect((await see(world.store, conversationId)).conversation).toMatchObject({ generation: 3 });
@@ -117,7 +117,7 @@ describe('restoring a generation', () => {
 
     await restore(world, conversationId, 0);
 
-    expect((await see(world.store, conversationId)).conversation.compactionNeeded).toEqual({});
+    expect((await see(world.store, conversationId)).conversation.compactionRequests).toEqual({});
   });
 
   test('a restore reports the generation in force to the owner’s devices', async () => {

@@ -77,7 +77,7 @@ describe('a context over the hard threshold', () => {
     const conversation = await storedConversation(dependencies, conversationId);
     expect(conversation?.context.tokens).toBeGreaterThan(2_000);
     expect(conversation?.context.source).toBe('estimated');
-    expect(conversation?.compactionNeeded.auto?.trigger).toBe('auto');
+    expect(conversation?.compactionRequests.auto?.trigger).toBe('auto');
   });
 
   test('a shortened view changes nothing stored', async () => {
@@ -134,7 +134,7 @@ describe('a turn during which the context was compacted', () => {
       {
         op: 'update',
         path: conversationPath(conversationId),
-        fields: { 'compactionNeeded.manual': manual },
+        fields: { 'compactionRequests.manual': manual },
         guard: { exists: true },
       },
     ]);
@@ -166,7 +166,7 @@ describe('a turn during which the context was compacted', () => {
         op: 'update',
         path: conversationPath(conversationId),
         fields: {
-          'compactionNeeded.manual': { requestId: 'by-hand', since: dependencies.clock.now() },
+          'compactionRequests.manual': { requestId: 'by-hand', since: dependencies.clock.now() },
         },
         guard: { exists: true },
       },
@@ -178,11 +178,11 @@ describe('a turn during which the context was compacted', () => {
 
     const conversation = await storedConversation(dependencies, conversationId);
     expect(conversation?.generation).toBe(1);
-    expect(conversation?.compactionNeeded).toEqual({});
+    expect(conversation?.compactionRequests).toEqual({});
     expect(dependencies.published).toEqual([]);
     await sendAll(dependencies, conversationId, ['one more']);
     expect(
-      (await storedConversation(dependencies, conversationId))?.compactionNeeded.auto,
+      (await storedConversation(dependencies, conversationId))?.compactionRequests.auto,
     ).toBeDefined();
   });
 });

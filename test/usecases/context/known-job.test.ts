@@ -42,7 +42,7 @@ async function comeAndGo({ store }: Instance, conversationId: string, reason: st
     {
       op: 'update',
       path: conversationPath(conversationId),
-      fields: { 'compactionNeeded.auto': { requestId, since, trigger: 'auto' } },
+      fields: { 'compactionRequests.auto': { requestId, since, trigger: 'auto' } },
       guard: { updateTime: conversationDocument.updateTime },
     },
   ]);

@@ -12,7 +12,7 @@ import { createManualClock } from '#test/fakes/manual-clock.ts';
 import { createScriptedModel, snapshotAnswer } from '#test/fakes/scripted-model.ts';
 import { scriptedStreamer } from '#test/fakes/scripted-streamer.ts';
 import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
-import { autoNeed, compactOnce, see } from '#test/support/compaction/compacted-conversation.ts';
+import { autoRequest, compactOnce, see } from '#test/support/compaction/compacted-conversation.ts';
 import { compactionBench } from '#test/support/compaction/compaction-dependencies.ts';
 import {
   buildConversation,
@@ -74,7 +74,7 @@ describe('with THRESHOLD_FRACTION=1 and automatic compaction', () => {
     const { context } = await send(world, id, 'And now?');
 
     expect(context.leftOut).toBeUndefined();
-    expect((await storedConversation(world, id))?.compactionNeeded).toEqual({});
+    expect((await storedConversation(world, id))?.compactionRequests).toEqual({});
   });
 
   test('with THRESHOLD_FRACTION=1 a turn without room for all requests a compaction and reports it', async () => {
@@ -84,7 +84,7 @@ describe('with THRESHOLD_FRACTION=1 and automatic compaction', () => {
     const { context, turn } = await send(world, id, 'And now?');
 
     expect(turn.state).toBe('done');
-    expect((await storedConversation(world, id))?.compactionNeeded.auto?.trigger).toBe('overflow');
+    expect((await storedConversation(world, id))?.compactionRequests.auto?.trigger).toBe('overflow');
     expect(world.chat.published).toHaveLength(1);
     expect(context.compaction?.state).toBe('QUEUED');
     expect(context.leftOut).toMatchObject({ from: 1, remedy: 'wait' });
@@ -117,7 +117,7 @@ describe.each(['manual', 'off'] as const)('with compaction %s', (compaction) => 
 
     const leftOut = context.leftOut;
     expect(turn.state).toBe('done');
-    expect((await storedConversation(world, id))?.compactionNeeded).toEqual({});
+    expect((await storedConversation(world, id))?.compactionRequests).toEqual({});
     expect(leftOut).toMatchObject({ from: 1, remedy: 'compact' });
     expect(leftOut?.turns).toBe(leftOut?.upTo);
     expect(leftOut?.message).toContain('compact the history');
@@ -180,7 +180,7 @@ test('with compaction off, a refusal promises none, whatever was requested befor
   const world = neverAtAThreshold();
   const { conversationId } = await buildConversation(world.chat.store, {
     turns: 19,
-    conversation: { settings: { compaction: 'off' }, compactionNeeded: autoNeed() },
+    conversation: { settings: { compaction: 'off' }, compactionRequests: autoRequest() },
   });
 
   const sending = send(world, conversationId, 'word '.repeat(1_000));

@@ -64,7 +64,7 @@ async function waiting({ thresholdTokens = THRESHOLD_TOKENS } = {}) {
     sent,
     expire: () => (aheadMs += TIMEOUT_MS + 1),
     isNeeded: async () =>
-      (await readConversation(store, conversationId))?.value.compactionNeeded.auto !== undefined,
+      (await readConversation(store, conversationId))?.value.compactionRequests.auto !== undefined,
     /** What the batch that ended the turn says of the conversation document. */
     conversationAtEnd: () => {
       const closing = batches.find((writes) =>
@@ -83,7 +83,7 @@ async function waiting({ thresholdTokens = THRESHOLD_TOKENS } = {}) {
 
 type Stage = Awaited<ReturnType<typeof waiting>>;
 
-const need = { 'compactionNeeded.auto': { trigger: 'auto' } };
+const need = { 'compactionRequests.auto': { trigger: 'auto' } };
 
 describe('a turn that waits for the app and is over the threshold with what stands before it', () => {
   test('a waiting turn over the threshold requests nothing, as it is out of the context', async () => {

@@ -7,7 +7,7 @@ import { deleteConversation } from '#functions/chat/conversations/erase/delete-c
 import { undeleteConversation } from '#functions/chat/conversations/erase/undelete-conversation.ts';
 import { historyPath } from '#shared/conversation/documents/paths.ts';
 import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
-import { compactOnce, manualNeed, see } from '#test/support/compaction/compacted-conversation.ts';
+import { compactOnce, manualRequest, see } from '#test/support/compaction/compacted-conversation.ts';
 import { fork } from '#test/support/chat/forks.ts';
 import {
   canaries,
@@ -152,7 +152,7 @@ describe('a snapshot that somebody else wrote', () => {
       const { world, conversationId } = await withForged(2);
       for (const generation of forged) await tamper(world.store, { conversationId, generation });
       await setConversation(world, conversationId, {
-        compactionNeeded: { ...manualNeed('again') },
+        compactionRequests: { ...manualRequest('again') },
       });
       const before = world.bench.model.calls.length;
 

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { listMessages } from '#functions/chat/conversations/list-messages.ts';
 import { showContext } from '#functions/chat/context/show-context.ts';
 import type { DocumentFields } from '#shared/ports/ports.ts';
-import { compactOnce, manualNeed, see } from '#test/support/compaction/compacted-conversation.ts';
+import { compactOnce, manualRequest, see } from '#test/support/compaction/compacted-conversation.ts';
 import { restore } from '#test/support/compaction/restoring.ts';
 import { lifecycle, owner, setConversation } from '#test/support/chat/lifecycle.ts';
 
@@ -60,7 +60,7 @@ test('a conversation stored by an earlier version keeps its transcript', async (
 test('a conversation stored by an earlier version is compacted and restored again', async () => {
   const { conversationId, world } = await storedBefore();
   const before = await see(world.store, conversationId);
-  await setConversation(world, conversationId, { compactionNeeded: manualNeed() });
+  await setConversation(world, conversationId, { compactionRequests: manualRequest() });
 
   const result = await compactOnce(world.bench, conversationId);
   const record = await restore(world, conversationId, before.conversation.generation);

@@ -30,7 +30,7 @@ describe('the threshold', () => {
 
     await sendAll(dependencies, id, ['a', 'b']);
 
-    const need = (await readConversation(dependencies.store, id))?.value.compactionNeeded.auto;
+    const need = (await readConversation(dependencies.store, id))?.value.compactionRequests.auto;
     expect(need).toMatchObject({ trigger: 'auto' });
     expect(dependencies.published).toEqual([
       {
@@ -45,7 +45,7 @@ describe('the threshold', () => {
 
     await sendAll(dependencies, id, ['a', 'b']);
 
-    const need = (await readConversation(dependencies.store, id))?.value.compactionNeeded.auto;
+    const need = (await readConversation(dependencies.store, id))?.value.compactionRequests.auto;
     expect(dependencies.told).toEqual([
       {
         topic: 'events',
@@ -79,7 +79,7 @@ describe('the threshold', () => {
 
     await sendAll(dependencies, id, ['a']);
 
-    expect((await readConversation(dependencies.store, id))?.value.compactionNeeded).toEqual({});
+    expect((await readConversation(dependencies.store, id))?.value.compactionRequests).toEqual({});
     expect(dependencies.published).toEqual([]);
   });
 
@@ -96,7 +96,7 @@ describe('the threshold', () => {
     await sendAll(dependencies, id, ['a']);
 
     expect(
-      (await readConversation(dependencies.store, id))?.value.compactionNeeded.auto,
+      (await readConversation(dependencies.store, id))?.value.compactionRequests.auto,
     ).toBeDefined();
   });
 });
@@ -167,7 +167,7 @@ describe('a message that cannot fit', () => {
 
     await expect(sent).rejects.toMatchObject({ reason: 'CONTEXT_WINDOW_WILL_OVERFLOW' });
     const conversation = await readConversation(dependencies.store, id);
-    expect(conversation?.value.compactionNeeded.auto?.trigger).toBe('overflow');
+    expect(conversation?.value.compactionRequests.auto?.trigger).toBe('overflow');
     expect(conversation?.value.lastSeq).toBe(55);
   });
 
@@ -181,7 +181,7 @@ describe('a message that cannot fit', () => {
       reason: 'CONTEXT_WINDOW_WILL_OVERFLOW',
       publicMessage: expect.stringContaining('Shorten it'),
     });
-    expect((await readConversation(dependencies.store, id))?.value.compactionNeeded).toEqual({});
+    expect((await readConversation(dependencies.store, id))?.value.compactionRequests).toEqual({});
     expect(dependencies.published).toEqual([]);
   });
 });

@@ -11,7 +11,7 @@ import {
   turnPath,
 } from '#shared/conversation/documents/paths.ts';
 import { readConversation } from '#shared/conversation/context/read-conversation.ts';
-import { manualNeed, compactOnce, see } from '#test/support/compaction/compacted-conversation.ts';
+import { manualRequest, compactOnce, see } from '#test/support/compaction/compacted-conversation.ts';
 import { addTurn, buildConversation } from '#test/support/compaction/conversation-builder.ts';
 import {
   CANARY,
@@ -39,7 +39,7 @@ test('a fork over its threshold requests a compaction at once', async () => {
   const forked = await fork(world, conversationId, 'message-20');
 
   const conversation = await readConversation(world.store, forked.conversationId);
-  expect(conversation?.value.compactionNeeded.auto).toMatchObject({ trigger: 'auto' });
+  expect(conversation?.value.compactionRequests.auto).toMatchObject({ trigger: 'auto' });
 });
 
 describe('a fork', () => {
@@ -159,7 +159,7 @@ describe('a fork', () => {
     await answered(world.chat, edit(conversationId, 'message-2', 'Corrected.'));
     await addTurn(world.store, conversationId, { user: 'And then?', answer: 'Then home.' });
     await setConversation(world, conversationId, {
-      compactionNeeded: { ...manualNeed('by-hand') },
+      compactionRequests: { ...manualRequest('by-hand') },
     });
     await compactOnce(world.bench, conversationId);
     const source = await see(world.store, conversationId);

@@ -16,7 +16,7 @@ import { createManualClock } from '#test/fakes/manual-clock.ts';
 import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
 import { steeredStreamer } from '#test/fakes/steered-streamer.ts';
 import { actingAt } from '#test/support/compaction/compaction-dependencies.ts';
-import { compactOnce, manualNeed, see } from '#test/support/compaction/compacted-conversation.ts';
+import { compactOnce, manualRequest, see } from '#test/support/compaction/compacted-conversation.ts';
 import {
   compacted,
   lifecycle,
@@ -52,7 +52,7 @@ describe('deleting a conversation', () => {
   test('deleting a conversation keeps it recoverable for thirty days and drops waiting requests', async () => {
     const world = lifecycle();
     const conversationId = await compacted(world);
-    await setConversation(world, conversationId, { compactionNeeded: { ...manualNeed() } });
+    await setConversation(world, conversationId, { compactionRequests: { ...manualRequest() } });
 
     await deleteConversation(world.chat, { caller: owner, conversationId });
 
@@ -62,7 +62,7 @@ describe('deleting a conversation', () => {
       generation: 2,
       deleteTime: now,
       purgeTime: new Date(now.getTime() + 30 * DAY_MS),
-      compactionNeeded: {},
+      compactionRequests: {},
     });
     await expect(
       readOwnConversation(world.chat, { caller: owner, conversationId }),
@@ -149,7 +149,7 @@ describe('deleting a conversation', () => {
   test('deleting a conversation makes a worker that has read it lose', async () => {
     const world = lifecycle();
     const conversationId = await compacted(world);
-    await setConversation(world, conversationId, { compactionNeeded: { ...manualNeed() } });
+    await setConversation(world, conversationId, { compactionRequests: { ...manualRequest() } });
     const held = actingAt(world.bench, 'before-swap', () =>
       deleteConversation(world.chat, { caller: owner, conversationId }),
     );

@@ -7,7 +7,7 @@ import {
   compactionBench,
   geminiCliBench,
 } from '#test/support/compaction/compaction-dependencies.ts';
-import { manualNeed, compactOnce, see } from '#test/support/compaction/compacted-conversation.ts';
+import { manualRequest, compactOnce, see } from '#test/support/compaction/compacted-conversation.ts';
 import { historiesOf } from '#test/support/compaction/stored-histories.ts';
 import {
   dyingAt,
@@ -69,7 +69,7 @@ describe('deleting a message that a summary without sources covers', () => {
     await removeMessage(world, conversationId, 'message-3');
 
     const { conversation } = await see(world.store, conversationId);
-    expect(conversation.compactionNeeded.auto).toMatchObject({ trigger: 'auto' });
+    expect(conversation.compactionRequests.auto).toMatchObject({ trigger: 'auto' });
     expect(world.chat.published).toHaveLength(1);
     await compactOnce(world.bench, conversationId);
     expect((await see(world.store, conversationId)).conversation.generation).toBe(3);
@@ -93,7 +93,7 @@ describe('deleting a message that a summary without sources covers', () => {
 
     const { conversation, history } = await see(world.store, conversationId);
     expect(history).toMatchObject({ coveredThrough: { seq: 0 }, afterTokens: 0 });
-    expect(conversation.compactionNeeded.auto).toMatchObject({ trigger: 'auto' });
+    expect(conversation.compactionRequests.auto).toMatchObject({ trigger: 'auto' });
     expect(await compactOnce(world.bench, conversationId)).toMatchObject({ state: 'COMPACTED' });
   });
 
@@ -101,13 +101,13 @@ describe('deleting a message that a summary without sources covers', () => {
     const world = lifecycle({}, geminiCliBench);
     const conversationId = await compacted(world);
     await setConversation(world, conversationId, {
-      compactionNeeded: { ...manualNeed('by-hand') },
+      compactionRequests: { ...manualRequest('by-hand') },
     });
 
     await removeMessage(world, conversationId, 'message-3');
 
     const { conversation } = await see(world.store, conversationId);
-    expect(conversation.compactionNeeded).toMatchObject({
+    expect(conversation.compactionRequests).toMatchObject({
       auto: { trigger: 'auto' },
       manual: { requestId: 'by-hand' },
     });
@@ -117,7 +117,7 @@ describe('deleting a message that a summary without sources covers', () => {
     const world = lifecycle({}, geminiCliBench);
     const conversationId = await compacted(world);
     await setConversation(world, conversationId, {
-      compactionNeeded: { ...manualNeed('in-flight') },
+      compactionRequests: { ...manualRequest('in-flight') },
     });
     const held = compactionBench({
       ...world.bench,

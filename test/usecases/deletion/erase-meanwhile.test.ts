@@ -7,7 +7,7 @@ import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { compactionJobPath, historyPath, turnPath } from '#shared/conversation/documents/paths.ts';
 import { actingAt, compactionBench } from '#test/support/compaction/compaction-dependencies.ts';
 import {
-  manualNeed,
+  manualRequest,
   buildDue,
   compactOnce,
 } from '#test/support/compaction/compacted-conversation.ts';
@@ -34,7 +34,7 @@ describe('erasing in the middle of a compaction', () => {
   test('erasing during a compaction makes the worker lose before anything is deleted', async () => {
     const world = lifecycle();
     const conversationId = await compacted(world);
-    await setConversation(world, conversationId, { compactionNeeded: { ...manualNeed() } });
+    await setConversation(world, conversationId, { compactionRequests: { ...manualRequest() } });
     const held = actingAt(world.bench, 'before-swap', () =>
       eraseUser(world.chat, { caller: owner }),
     );
@@ -65,7 +65,7 @@ describe('erasing in the middle of a compaction', () => {
     async (point) => {
       const world = lifecycle();
       const conversationId = await compacted(world);
-      await setConversation(world, conversationId, { compactionNeeded: { ...manualNeed() } });
+      await setConversation(world, conversationId, { compactionRequests: { ...manualRequest() } });
 
       await eraseAt(point, world, conversationId);
 

@@ -163,7 +163,7 @@ describe('the statements that an erasure took with it', () => {
     ]);
     await removeMessage(world, conversationId, 'message-3');
     const { conversation, text } = await see(world.store, conversationId);
-    expect(conversation.compactionNeeded.auto).toMatchObject({ trigger: 'auto' });
+    expect(conversation.compactionRequests.auto).toMatchObject({ trigger: 'auto' });
     expect(world.chat.published).toHaveLength(1);
     expect(text).not.toContain('Question 4');
 
@@ -177,7 +177,7 @@ describe('the statements that an erasure took with it', () => {
     expect(after.conversation.coveredThrough.seq).toBeGreaterThanOrEqual(
       conversation.coveredThrough.seq,
     );
-    expect(after.conversation.compactionNeeded).toEqual({});
+    expect(after.conversation.compactionRequests).toEqual({});
   });
 
   test('lost statements wait for the next compaction where it is not automatic', async () => {
@@ -185,7 +185,7 @@ describe('the statements that an erasure took with it', () => {
     const conversationId = await compactedTwice(world, items);
     await setConversation(world, conversationId, { 'settings.compaction': 'manual' });
     await removeMessage(world, conversationId, 'message-3');
-    expect((await see(world.store, conversationId)).conversation.compactionNeeded).toEqual({});
+    expect((await see(world.store, conversationId)).conversation.compactionRequests).toEqual({});
 
     const preview = await previewCompaction(world.chat, { caller: owner, conversationId });
 
@@ -210,7 +210,7 @@ describe('editing a message that statements of a summary cite', () => {
     expect(text).toContain(KEPT);
     for (const gone of [BOTH, CANARY]) expect(text).not.toContain(gone);
     expect(shown.map(({ seq }) => seq)).toEqual([undefined, undefined, 32, 32]);
-    expect(conversation.compactionNeeded.auto).toMatchObject({ trigger: 'auto' });
+    expect(conversation.compactionRequests.auto).toMatchObject({ trigger: 'auto' });
   });
 
   test('editing a cited message lets an earlier generation be restored without its statements', async () => {

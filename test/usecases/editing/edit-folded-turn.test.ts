@@ -8,7 +8,7 @@ import {
   geminiCliBench,
 } from '#test/support/compaction/compaction-dependencies.ts';
 import {
-  autoNeed,
+  autoRequest,
   buildDue,
   compactOnce,
   see,
@@ -58,7 +58,7 @@ describe('an edit of a turn in a summary without sources', () => {
       {
         op: 'update',
         path: `conversations/${conversationId}`,
-        fields: { compactionNeeded: autoNeed('request-2') },
+        fields: { compactionRequests: autoRequest('request-2') },
         guard: { exists: true },
       },
     ]);
@@ -89,10 +89,10 @@ describe('an edit of a turn in a summary without sources', () => {
     await answered(chat, asked);
 
     const { conversation } = await see(bench.store, conversationId);
-    expect(conversation.compactionNeeded.auto).toMatchObject({ trigger: 'auto' });
+    expect(conversation.compactionRequests.auto).toMatchObject({ trigger: 'auto' });
     expect(chat.published).toContainEqual({
       topic: 'compaction',
-      data: expect.objectContaining({ requestId: conversation.compactionNeeded.auto?.requestId }),
+      data: expect.objectContaining({ requestId: conversation.compactionRequests.auto?.requestId }),
     });
     expect(await compactOnce(bench, conversationId)).toMatchObject({ state: 'COMPACTED' });
   });

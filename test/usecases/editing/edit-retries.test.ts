@@ -120,6 +120,6 @@ describe('an edit whose instance died', () => {
 
     const { conversation } = await see(bench.store, conversationId);
     expect(conversation).toMatchObject({ generation: 2, open: { seq: 21 } });
-    expect(conversation.compactionNeeded.auto?.trigger).toBe('auto');
+    expect(conversation.compactionRequests.auto?.trigger).toBe('auto');
   });
 });

@@ -103,7 +103,7 @@ describe('a turn that waits for the app', () => {
 
     await answerAll(chat, id, 1);
 
-    expect(switched.compactionNeeded).toEqual({});
+    expect(switched.compactionRequests).toEqual({});
     expect(asked).toEqual([]);
     expect(chat.published).toHaveLength(1);
   });

@@ -74,7 +74,7 @@ describe('a conversation of a hundred thousand tokens whose model changes to one
     expect(sentTokens()).toBeGreaterThan(0);
     expect(sentTokens()).toBeLessThan(0.9 * WINDOW);
     expect(shrinkage?.turnsLeftOut).toBeGreaterThan(0);
-    expect((await conversationNow()).compactionNeeded.auto?.trigger).toBe('modelSwitch');
+    expect((await conversationNow()).compactionRequests.auto?.trigger).toBe('modelSwitch');
   });
 
   test('a conversation switched to a small window fits it with every message', async () => {
@@ -92,7 +92,7 @@ describe('a conversation of a hundred thousand tokens whose model changes to one
     const { chat, compact, conversationNow, send, sentTokens, requests } = await switched();
 
     const outcomes = [];
-    for (let i = 0; i < 6 && (await conversationNow()).compactionNeeded.auto; i++)
+    for (let i = 0; i < 6 && (await conversationNow()).compactionRequests.auto; i++)
       outcomes.push(await compact());
     const { shrinkage, context } = await send();
 

@@ -9,7 +9,7 @@ import {
   buildConversation,
   type ConversationToBuild,
 } from '#test/support/compaction/conversation-builder.ts';
-import { autoNeed } from '#test/support/compaction/compacted-conversation.ts';
+import { autoRequest } from '#test/support/compaction/compacted-conversation.ts';
 
 const LARGE = 'gemini-2.5-flash';
 const SMALL = 'gemma-4-31b-it';
@@ -48,16 +48,16 @@ describe('the change to a model with a smaller window', () => {
     const stored = await readConversation(dependencies.store, conversationId);
     expect(stored?.value).toMatchObject({
       model: SMALL,
-      compactionNeeded: { auto: { trigger: 'modelSwitch' } },
+      compactionRequests: { auto: { trigger: 'modelSwitch' } },
     });
-    expect(conversation.compactionNeeded).toEqual(stored?.value.compactionNeeded);
+    expect(conversation.compactionRequests).toEqual(stored?.value.compactionRequests);
     expect(dependencies.published).toEqual([
       {
         topic: 'compaction',
         data: {
           schemaVersion: 1,
           conversationId,
-          requestId: conversation.compactionNeeded.auto?.requestId,
+          requestId: conversation.compactionRequests.auto?.requestId,
         },
       },
     ]);
@@ -69,7 +69,7 @@ describe('the change to a model with a smaller window', () => {
 
     const conversation = await updateConversation(dependencies, request);
 
-    expect(conversation.compactionNeeded.auto).toMatchObject({ trigger: 'modelSwitch' });
+    expect(conversation.compactionRequests.auto).toMatchObject({ trigger: 'modelSwitch' });
   });
 
   test.each<[string, ConversationToBuild['conversation'], UpdateRequest['patch']]>([
@@ -85,16 +85,16 @@ describe('the change to a model with a smaller window', () => {
 
     const changed = await updateConversation(dependencies, request);
 
-    expect(changed.compactionNeeded).toEqual({});
+    expect(changed.compactionRequests).toEqual({});
     expect(dependencies.published).toEqual([]);
   });
 
   test('switching to a smaller window keeps a waiting request', async () => {
     const dependencies = bench();
-    const request = (await build(dependencies, { compactionNeeded: autoNeed() }))({ model: SMALL });
+    const request = (await build(dependencies, { compactionRequests: autoRequest() }))({ model: SMALL });
 
     const changed = await updateConversation(dependencies, request);
 
-    expect(changed.compactionNeeded).toEqual(autoNeed());
+    expect(changed.compactionRequests).toEqual(autoRequest());
   });
 });

@@ -9,7 +9,7 @@ import { setConversation } from '#test/support/chat/lifecycle.ts';
 import { fork } from '#test/support/chat/forks.ts';
 import { edit } from '#test/support/chat/replacing.ts';
 import { request } from '#test/support/chat/sending.ts';
-import { compactOnce, manualNeed } from '#test/support/compaction/compacted-conversation.ts';
+import { compactOnce, manualRequest } from '#test/support/compaction/compacted-conversation.ts';
 import { compactionBench } from '#test/support/compaction/compaction-dependencies.ts';
 
 /** Some 5,000 tokens: caches take no prompt of less than 4,096. */
@@ -69,7 +69,7 @@ test('after a swap one prompt is not served from the cache, and the next one is'
   const { chat, id, ask } = await cachingChat();
   for (let i = 0; i < 4; i++)
     await ask(`Tell me of place ${i}: ${'it lies by the river. '.repeat(80)}`);
-  await setConversation(chat, id, { compactionNeeded: { ...manualNeed() } });
+  await setConversation(chat, id, { compactionRequests: { ...manualRequest() } });
   const compaction = await compactOnce(compactionBench({ store: chat.store }), id);
 
   expect(compaction).toMatchObject({ state: 'COMPACTED' });

@@ -6,7 +6,7 @@ import { AppError } from '#shared/errors.ts';
 import { newConversation } from '#shared/conversation/documents/new-conversation.ts';
 import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import { snapshotAnswer } from '#test/fakes/scripted-model.ts';
-import { autoNeed, overflowNeed } from '#test/support/compaction/compacted-conversation.ts';
+import { autoRequest, overflowRequest } from '#test/support/compaction/compacted-conversation.ts';
 import { GOOD, log, logTurn } from '#test/support/compaction/condensing.ts';
 import {
   buildConversation,
@@ -69,7 +69,7 @@ async function compact(world: MeteredWorld, options: Partial<ConversationToBuild
     conversation: {
       model: 'house-model',
       settings: { thresholdTokens: 1_000 },
-      compactionNeeded: autoNeed(),
+      compactionRequests: autoRequest(),
       ...options.conversation,
     },
   });
@@ -153,7 +153,7 @@ const kinds: Readonly<Record<string, Kind>> = {
         turns: [...Array.from({ length: 30 }, () => ({})), logTurn(log('alpha'))],
         conversation: {
           settings: { thresholdTokens: 24_000 },
-          compactionNeeded: overflowNeed('request-1'),
+          compactionRequests: overflowRequest('request-1'),
         },
       }),
   },

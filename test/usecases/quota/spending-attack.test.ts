@@ -8,7 +8,7 @@ import { updateConversation } from '#functions/chat/conversations/update-convers
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { AppError } from '#shared/errors.ts';
 import { answerId } from '#shared/conversation/documents/paths.ts';
-import { autoNeed, compactOnce } from '#test/support/compaction/compacted-conversation.ts';
+import { autoRequest, compactOnce } from '#test/support/compaction/compacted-conversation.ts';
 import { compactionBench } from '#test/support/compaction/compaction-dependencies.ts';
 import { buildConversation } from '#test/support/compaction/conversation-builder.ts';
 import { meteredWorld, type MeteredWorld } from '#test/support/stores/metered-world.ts';
@@ -21,7 +21,7 @@ const TURNS = 20;
 /** What the dearest call of the world costs: one of the summariser. */
 const ONE_CALL_MICROS = 10_000;
 
-const folding = { settings: { thresholdTokens: 1_000 }, compactionNeeded: autoNeed() };
+const folding = { settings: { thresholdTokens: 1_000 }, compactionRequests: autoRequest() };
 
 /** What somebody tries; a refusal is what they count on. */
 async function trying<T>(work: Promise<T>): Promise<T | undefined> {

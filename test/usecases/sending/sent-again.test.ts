@@ -14,7 +14,7 @@ import {
 } from '#test/fakes/scripted-streamer.ts';
 import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
 import {
-  autoNeed,
+  autoRequest,
   compactOnce,
   see,
   THRESHOLD_TOKENS,
@@ -59,7 +59,7 @@ async function foldAll(bench: CompactionBench, id: string) {
     await addTurn(bench.store, id, { user: madeUpQuestion(seq), answer: madeUpAnswer(seq) });
   const conversation = await readConversation(bench.store, id);
   const settings = { thresholdTokens: THRESHOLD_TOKENS };
-  const fields = { compactionNeeded: autoNeed(), settings };
+  const fields = { compactionRequests: autoRequest(), settings };
   const guard = { updateTime: conversation?.updateTime ?? '' };
   await bench.store.commit([{ op: 'update', path: conversationPath(id), fields, guard }]);
   await compactOnce(bench, id);
@@ -99,14 +99,14 @@ describe('a message that failed for now, sent again when another stands behind i
     await answered(chat, asked);
 
     const after = await readConversation(bench.store, id);
-    expect(after?.value.compactionNeeded.auto).toMatchObject({ trigger: 'auto' });
+    expect(after?.value.compactionRequests.auto).toMatchObject({ trigger: 'auto' });
     expect(chat.published).toHaveLength(1);
   });
 
   test('a failed message resent waits for a compaction that may fold it', async () => {
     const { bench, chat, id, asked } = await failedBehindAnother();
     const conversation = await readConversation(bench.store, id);
-    const fields = { compactionNeeded: autoNeed() };
+    const fields = { compactionRequests: autoRequest() };
     const guard = { updateTime: conversation?.updateTime ?? '' };
     await bench.store.commit([{ op: 'update', path: conversationPath(id), fields, guard }]);
 

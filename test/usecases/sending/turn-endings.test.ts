@@ -201,7 +201,7 @@ describe('a turn that ends badly', () => {
     await expect((await sendMessage(dependencies, request(id, 'x'))).result).rejects.toBeDefined();
 
     const conversation = await readConversation(dependencies.store, id);
-    expect(conversation?.value.compactionNeeded.auto?.trigger).toBe('overflow');
+    expect(conversation?.value.compactionRequests.auto?.trigger).toBe('overflow');
     expect(dependencies.published).toHaveLength(1);
   });
 

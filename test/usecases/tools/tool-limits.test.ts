@@ -107,7 +107,7 @@ describe('outputs that do not fit the window', () => {
     const { value: conversation } = (await readConversation(chat.store, conversationId)) ?? {};
     const kept = await storedTurn(chat, conversationId, 2);
 
-    expect(conversation?.compactionNeeded).toEqual({});
+    expect(conversation?.compactionRequests).toEqual({});
     expect(kept.error).toMatchObject({ retryable: false });
     expect(JSON.stringify(chunks)).not.toContain('being compacted');
   });

@@ -54,7 +54,7 @@ async function meters(chat: ReturnType<typeof toolChat>['chat'], conversationId:
     meter: conversation?.value.context,
     shown: shown.contextTokens,
     items: shown.items.reduce((sum, { tokens }) => sum + tokens, 0),
-    need: conversation?.value.compactionNeeded.auto,
+    need: conversation?.value.compactionRequests.auto,
   };
 }
 

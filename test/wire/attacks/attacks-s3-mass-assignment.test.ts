@@ -37,7 +37,7 @@ const FORBIDDEN = [
   'quota',
   'costMicros',
   'pins',
-  'compactionNeeded',
+  'compactionRequests',
   'snapshot',
   'contents',
   'messages',

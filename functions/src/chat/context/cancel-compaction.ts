@@ -56,16 +56,16 @@ async function dropWrites(
     tokens,
     now: dependencies.clock.now(),
   };
-  const { [need.kind]: _, ...compactionNeeded } = conversation.value.compactionNeeded;
+  const { [need.kind]: _, ...compactionRequests } = conversation.value.compactionRequests;
   const view = {
     ...present,
-    conversation: { ...conversation.value, compactionNeeded },
+    conversation: { ...conversation.value, compactionRequests },
     job: jobAfterDrop(dropped),
     locale: undefined,
   };
   // A person's own request says nothing of what the threshold asks for.
   const fields =
-    need.kind === 'auto' ? { 'compactionNeeded.declined': { tokens, generation } } : {};
+    need.kind === 'auto' ? { 'compactionRequests.declined': { tokens, generation } } : {};
   return [
     ...dropRequestWrites(dropped, { fields, frees: true }),
     await statusWrite(dependencies.store, conversationId, { ...viewContext(dependencies, view) }),
@@ -106,7 +106,7 @@ async function cancellationOf(
       const wish: Write = {
         op: 'update',
         path: conversationPath(conversationId),
-        fields: { 'compactionNeeded.cancel': jobId },
+        fields: { 'compactionRequests.cancel': jobId },
         guard: { updateTime: conversation.updateTime },
       };
       return {

@@ -1,7 +1,7 @@
 import { conversationPolicy } from '#functions/config/conversation-policy.ts';
 import { requestForChangedContext } from '#shared/compaction/trigger.ts';
 import type {
-  CompactionNeeded,
+  CompactionRequests,
   Conversation,
 } from '#shared/conversation/documents/conversation.ts';
 import type { History } from '#shared/conversation/documents/history.ts';
@@ -11,7 +11,7 @@ import type { ChatDependencies } from '../chat-dependencies.ts';
 export function requestAfterChange(
   { config, clock, randomness }: Pick<ChatDependencies, 'config' | 'clock' | 'randomness'>,
   after: { conversation: Conversation; history: History | undefined; tokens: number },
-): CompactionNeeded['auto'] {
+): CompactionRequests['auto'] {
   return requestForChangedContext({
     ...after,
     policy: conversationPolicy(config, after.conversation),

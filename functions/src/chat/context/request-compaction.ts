@@ -48,7 +48,7 @@ function knownState(
   }: { conversation: Conversation; job: CompactionJob | undefined; now: Date },
 ): string | undefined {
   if (holderOf(job, now) === requestId) return 'RUNNING';
-  if (conversation.compactionNeeded.manual?.requestId === requestId) return 'QUEUED';
+  if (conversation.compactionRequests.manual?.requestId === requestId) return 'QUEUED';
   return job?.records.findLast((record) => record.requestId === requestId)?.state;
 }
 
@@ -59,7 +59,7 @@ async function queuedStatus(
   queued: {
     conversation: Conversation;
     job: CompactionJob | undefined;
-    manual: NonNullable<Conversation['compactionNeeded']['manual']>;
+    manual: NonNullable<Conversation['compactionRequests']['manual']>;
   },
 ): Promise<Write> {
   const { manual, job } = queued;
@@ -69,7 +69,7 @@ async function queuedStatus(
   });
   const conversation = {
     ...queued.conversation,
-    compactionNeeded: { ...queued.conversation.compactionNeeded, manual },
+    compactionRequests: { ...queued.conversation.compactionRequests, manual },
   };
   const status = viewContext(dependencies, { ...present, conversation, job, locale: undefined });
   return statusWrite(dependencies.store, conversationId, { ...status });
@@ -122,9 +122,9 @@ export async function requestCompaction(
       const known = knownState(requestId, { conversation: conversation.value, job, now });
       if (known !== undefined) return { result: { jobId: requestId, state: known } };
       refuseMismatch(dependencies, request.ifMatch, { conversationId, conversation });
-      const other = holderOf(job, now) ?? conversation.value.compactionNeeded.manual?.requestId;
+      const other = holderOf(job, now) ?? conversation.value.compactionRequests.manual?.requestId;
       if (other !== undefined) {
-        await publishOverdue(dependencies, conversationId, conversation.value.compactionNeeded);
+        await publishOverdue(dependencies, conversationId, conversation.value.compactionRequests);
         throw alreadyRunning(conversationId, other);
       }
       const allowance = spendAllowance(dependencies.config);
@@ -135,7 +135,7 @@ export async function requestCompaction(
       const manual = { requestId, focus, since: now };
       return {
         fields: {
-          'compactionNeeded.manual': manual,
+          'compactionRequests.manual': manual,
           ...learnedFields(dependencies, conversation.value),
         },
         writes: [

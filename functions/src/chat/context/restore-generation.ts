@@ -156,18 +156,18 @@ async function restore(
   });
   const { history, turns, tokens } = next;
   // What waits was asked for by the context before.
-  const conversationAfter: Conversation = { ...next.conversationAfter, compactionNeeded: {} };
+  const conversationAfter: Conversation = { ...next.conversationAfter, compactionRequests: {} };
   const need = requestAfterChange(dependencies, {
     conversation: conversationAfter,
     history,
     tokens,
   });
-  const compactionNeeded = need ? { auto: { ...need } } : {};
+  const compactionRequests = need ? { auto: { ...need } } : {};
   return {
     history,
     turns,
-    conversationAfter: { ...conversationAfter, compactionNeeded },
-    fields: { compactionNeeded },
+    conversationAfter: { ...conversationAfter, compactionRequests },
+    fields: { compactionRequests },
     record: recordOf(history),
     result: { view: viewOf(history, request), ...(need && { needed: need.requestId }) },
   };
@@ -187,7 +187,7 @@ async function changeOf(
   switch (decision.kind) {
     case 'done': {
       // The first try may have died before it told the workers.
-      const needed = conversation.compactionNeeded.auto?.requestId;
+      const needed = conversation.compactionRequests.auto?.requestId;
       const view = viewOf(decision.history, request);
       return { result: { view, ...(needed !== undefined && { needed }) } };
     }

@@ -6,7 +6,7 @@ import { requestForSmallerWindow } from '#shared/compaction/trigger.ts';
 import { contextTokens } from '#shared/conversation/context/meter.ts';
 import { readContextParts } from '#shared/conversation/context/read-conversation.ts';
 import type {
-  CompactionNeeded,
+  CompactionRequests,
   Conversation,
 } from '#shared/conversation/documents/conversation.ts';
 import type { Caller, DocumentFields } from '#shared/ports/ports.ts';
@@ -98,7 +98,7 @@ async function needAfterSwitch(
   dependencies: ChatDependencies,
   conversationId: string,
   { before, after }: { before: Conversation; after: Conversation },
-): Promise<CompactionNeeded['auto']> {
+): Promise<CompactionRequests['auto']> {
   const { config, randomness, clock } = dependencies;
   const policies = {
     before: conversationPolicy(config, before),
@@ -165,11 +165,11 @@ export async function updateConversation(
           })
         : undefined;
       if (!auto) return { fields, remove, result: { conversation: result } };
-      const compactionNeeded = { ...result.compactionNeeded, auto };
+      const compactionRequests = { ...result.compactionRequests, auto };
       return {
-        fields: { ...fields, 'compactionNeeded.auto': { ...auto } },
+        fields: { ...fields, 'compactionRequests.auto': { ...auto } },
         remove,
-        result: { conversation: { ...result, compactionNeeded }, needed: auto.requestId },
+        result: { conversation: { ...result, compactionRequests }, needed: auto.requestId },
       };
     },
   );

@@ -52,7 +52,7 @@ function decide(
     tokens,
     sizeBrakes: sizeBrakes({
       history,
-      declined: conversation.compactionNeeded.declined,
+      declined: conversation.compactionRequests.declined,
       policy,
     }),
     allowance: spendAllowance(config),
@@ -150,7 +150,7 @@ export async function claimCompaction(
     if (own) return own;
     const { conversation, job } = found;
     if (conversation?.value.state !== 'live') return { kind: 'nothing', reason: 'NOT_LIVE' };
-    if (!waitingRequest(conversation.value)) return { kind: 'nothing', reason: 'NO_NEED' };
+    if (!waitingRequest(conversation.value)) return { kind: 'nothing', reason: 'NO_REQUEST' };
     const reading = await readContext(dependencies, conversationId, { conversation, job });
     const decision = await refuseUnpaid(
       dependencies,

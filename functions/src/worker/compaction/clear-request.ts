@@ -4,7 +4,7 @@ import { retry } from '#functions/lib/retry.ts';
 import type { CompactionRequest } from '#shared/compaction/claim-decision.ts';
 import { requestForContext } from '#shared/compaction/trigger.ts';
 import type {
-  CompactionNeeded,
+  CompactionRequests,
   Conversation,
   Versioned,
 } from '#shared/conversation/documents/conversation.ts';
@@ -34,11 +34,11 @@ interface ServedRequest {
 }
 
 /** A need for what is over the threshold now, or undefined. A person's request was none of the threshold's. */
-async function renewedNeed(
+async function renewedRequest(
   dependencies: CompactionDependencies,
   { conversationId, need, looksAgain, measuredSeq, waitsFromTokens }: ServedRequest,
   conversation: Versioned<Conversation>,
-): Promise<CompactionNeeded['auto']> {
+): Promise<CompactionRequests['auto']> {
   const hasGrown = measuredSeq !== undefined && conversation.value.context.seq !== measuredSeq;
   if (need.kind === 'manual' || !(looksAgain || hasGrown)) return undefined;
   // What has grown meanwhile is the next turn's to measure: a wish that was just said must not be overrun.
@@ -55,8 +55,8 @@ async function renewedNeed(
 }
 
 /** Whether what the conversation document calls off is this need, or none that waits: its worker was done before. */
-function isWishOver({ compactionNeeded }: Conversation, need: ServedRequest['need']): boolean {
-  const { cancel, manual, auto } = compactionNeeded;
+function isWishOver({ compactionRequests }: Conversation, need: ServedRequest['need']): boolean {
+  const { cancel, manual, auto } = compactionRequests;
   const other = need.kind === 'manual' ? auto : manual;
   return cancel !== undefined && cancel !== other?.requestId;
 }
@@ -68,11 +68,11 @@ const declinedFields = (
 ) =>
   tokens === undefined || need.kind === 'manual'
     ? {}
-    : { 'compactionNeeded.declined': { tokens, generation } };
+    : { 'compactionRequests.declined': { tokens, generation } };
 
 interface LeftRequests {
   /** In place of the served one. */
-  renewed?: CompactionNeeded['auto'];
+  renewed?: CompactionRequests['auto'];
   /** Of the other kind. */
   waiting?: { requestId: string } | undefined;
 }
@@ -85,22 +85,22 @@ async function clearOnce(
   const { conversationId, need } = served;
   const { conversation } = await readConversationAndJob(dependencies, conversationId);
   if (conversation?.value.state !== 'live') return {};
-  const waiting = conversation.value.compactionNeeded[need.kind === 'auto' ? 'manual' : 'auto'];
-  if (conversation.value.compactionNeeded[need.kind]?.requestId !== need.requestId)
+  const waiting = conversation.value.compactionRequests[need.kind === 'auto' ? 'manual' : 'auto'];
+  if (conversation.value.compactionRequests[need.kind]?.requestId !== need.requestId)
     return { waiting };
-  const renewed = await renewedNeed(dependencies, served, conversation);
+  const renewed = await renewedRequest(dependencies, served, conversation);
   await dependencies.store.commit([
     {
       op: 'update',
       path: conversationPath(conversationId),
       fields: {
-        settledNeed: need.requestId,
-        ...(renewed && { 'compactionNeeded.auto': { ...renewed } }),
+        settledRequest: need.requestId,
+        ...(renewed && { 'compactionRequests.auto': { ...renewed } }),
         ...declinedFields(served, conversation.value),
       },
       remove: [
-        ...(renewed ? [] : [`compactionNeeded.${need.kind}`]),
-        ...(isWishOver(conversation.value, need) ? ['compactionNeeded.cancel'] : []),
+        ...(renewed ? [] : [`compactionRequests.${need.kind}`]),
+        ...(isWishOver(conversation.value, need) ? ['compactionRequests.cancel'] : []),
       ],
       guard: { updateTime: conversation.updateTime },
     },
@@ -117,7 +117,7 @@ export async function publishManual(
   conversationId: string,
 ): Promise<void> {
   const { conversation } = await readConversationAndJob(dependencies, conversationId);
-  const manual = conversation?.value.compactionNeeded.manual;
+  const manual = conversation?.value.compactionRequests.manual;
   if (manual) await publishToWorkers(dependencies, { conversationId, requestId: manual.requestId });
 }
 
@@ -137,12 +137,12 @@ export async function clearRequest(
     left = await retry(() => clearOnce(dependencies, served), { mostTries: CLEAR_TRIES });
   } catch (error) {
     if (!(error instanceof GuardLostError)) throw error;
-    dependencies.logger.log('WARNING', 'compaction_need_not_cleared', { conversationId });
+    dependencies.logger.log('WARNING', 'compaction_request_not_cleared', { conversationId });
     return;
   }
   const { renewed, waiting } = left;
   if (renewed) {
-    await passWorkerCrashPoint(dependencies, 'need-renewed');
+    await passWorkerCrashPoint(dependencies, 'request-renewed');
     const { requestId, trigger } = renewed;
     await publishRequest(dependencies, { conversationId, requestId, trigger });
   } else if (waiting)

@@ -104,14 +104,14 @@ function commit(
  * called it off.
  */
 export function refuseUnwanted(
-  conversation: Pick<Conversation, 'state' | 'generation' | 'compactionNeeded'> | undefined,
+  conversation: Pick<Conversation, 'state' | 'generation' | 'compactionRequests'> | undefined,
   work: Pick<TakenLease, 'generation' | 'requestId'>,
 ): void {
   if (conversation?.state !== 'live')
     throw new StoppedError({ state: 'SUPERSEDED', reason: 'NOT_LIVE' });
   if (conversation.generation !== work.generation)
     throw new StoppedError({ state: 'SUPERSEDED', reason: 'GENERATION_MOVED' });
-  if (conversation.compactionNeeded.cancel === work.requestId)
+  if (conversation.compactionRequests.cancel === work.requestId)
     throw new StoppedError({ state: 'ABORTED', reason: CANCELLED_BY_USER });
 }
 

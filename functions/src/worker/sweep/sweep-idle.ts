@@ -39,7 +39,7 @@ async function askIfWorth(sweep: Sweep, document: StoredDocument): Promise<void>
       {
         op: 'update',
         path: conversationPath(conversationId),
-        fields: { 'compactionNeeded.auto': { ...need } },
+        fields: { 'compactionRequests.auto': { ...need } },
         guard: { updateTime: conversation.updateTime },
       },
     ]);

@@ -11,8 +11,8 @@ const PAGE = 100;
 /** What one sweep did. */
 export interface SweepCounts {
   turnsClosed: number;
-  needsPublished: number;
-  needsDropped: number;
+  requestsPublished: number;
+  requestsDropped: number;
   /** Compactions that were asked for because nobody uses the conversation. */
   idleRequested: number;
   conversationsErased: number;

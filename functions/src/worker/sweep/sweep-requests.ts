@@ -33,13 +33,13 @@ import {
  * Takes a need off the conversation document with a record of the reason. Throws GuardLostError when the conversation
  * has moved on: then somebody is there to serve it.
  */
-async function dropNeed(
+async function dropRequest(
   { store, logger }: Pick<CompactionDependencies, 'store' | 'logger'>,
   dropped: DroppedRequest,
 ): Promise<void> {
   const { conversationId, need, state, reason } = dropped;
   await store.commit(dropRequestWrites(dropped));
-  logger.log('WARNING', 'compaction_need_dropped', {
+  logger.log('WARNING', 'compaction_request_dropped', {
     conversationId,
     requestId: need.requestId,
     status: state,
@@ -61,11 +61,11 @@ interface Overdue {
   need: CompactionRequest;
 }
 
-function needOfKind(
+function requestOfKind(
   conversation: Conversation,
   kind: CompactionRequest['kind'],
 ): CompactionRequest | undefined {
-  const { manual, auto } = conversation.compactionNeeded;
+  const { manual, auto } = conversation.compactionRequests;
   if (kind === 'manual') return manual && { kind, trigger: 'manual', ...manual };
   return auto && { kind, ...auto };
 }
@@ -92,7 +92,7 @@ async function serve(sweep: Sweep, overdue: Overdue, published: Set<string>): Pr
     case 'wait':
       return;
     case 'drop':
-      await dropNeed(dependencies, {
+      await dropRequest(dependencies, {
         ...overdue,
         job: job ?? 'unreadable',
         ...decision,
@@ -100,8 +100,8 @@ async function serve(sweep: Sweep, overdue: Overdue, published: Set<string>): Pr
         tokens: conversation.value.context.tokens,
         now,
       });
-      counts.needsDropped += 1;
-      await passWorkerCrashPoint(dependencies, 'sweep-need-dropped');
+      counts.requestsDropped += 1;
+      await passWorkerCrashPoint(dependencies, 'sweep-request-dropped');
       return;
     case 'publish': {
       // One event does for both needs of a conversation, and nobody published it between check and here.
@@ -112,7 +112,7 @@ async function serve(sweep: Sweep, overdue: Overdue, published: Set<string>): Pr
         topic: 'compaction',
         data: requestEvent({ conversationId, requestId }),
       });
-      counts.needsPublished += 1;
+      counts.requestsPublished += 1;
       await passWorkerCrashPoint(dependencies, 'sweep-published');
     }
   }
@@ -140,10 +140,10 @@ async function servePage(round: Round, page: readonly StoredDocument[]): Promise
     page.map((conversation) => compactionJobPath(conversationIdFromPath(conversation))),
   );
   const items = page.map((conversation, i) => ({ document: conversation, job: jobs[i] }));
-  const each = { pass: 'needs', items, atOnce: PUBLISHED_AT_ONCE };
+  const each = { pass: 'requests', items, atOnce: PUBLISHED_AT_ONCE };
   await forEachItem(round, each, async ({ document, job }) => {
     const conversation = decodeConversation(document);
-    const need = needOfKind(conversation.value, kind);
+    const need = requestOfKind(conversation.value, kind);
     if (!need) return;
     const conversationId = conversationIdFromPath(document);
     await serve(round, { conversationId, conversation, job: readableJob(job), need }, published);
@@ -154,7 +154,7 @@ async function servePage(round: Round, page: readonly StoredDocument[]): Promise
 async function goRound(round: Round, from: Date | undefined): Promise<Date | undefined> {
   const { dependencies, signal, kind, published } = round;
   const before = new Date(dependencies.clock.now().getTime() - REPUBLISH_AFTER_MS);
-  const overdue = earlierThan(`compactionNeeded.${kind}.since`, before);
+  const overdue = earlierThan(`compactionRequests.${kind}.since`, before);
   let reached = from;
   for (const leg of legsFrom(from, overdue))
     for await (const page of readPages(round, leg)) {

@@ -5,7 +5,7 @@ import {
   type UnfinishedTurns,
 } from '#shared/conversation/decisions/sweep-decision.ts';
 import { closeAbandonedWrites, toClosingTurn } from '#shared/conversation/writes/end-abandoned.ts';
-import type { CompactionNeeded } from '#shared/conversation/documents/conversation.ts';
+import type { CompactionRequests } from '#shared/conversation/documents/conversation.ts';
 import { readPartialAnswer } from '#shared/conversation/repair/partial-answer.ts';
 import { turnId, turnPath } from '#shared/conversation/documents/paths.ts';
 import { queueSeqs } from '#shared/conversation/decisions/queue-decision.ts';
@@ -85,11 +85,11 @@ const tellClosed = (
   );
 
 /** What the context needs that the open turn comes into, if that is among those that are closed. */
-async function needOfClosed(
+async function requestOfClosed(
   { dependencies }: Sweep,
   { conversationId, conversation, open }: UnfinishedTurns,
   { abandoned }: SweptTurns,
-): Promise<CompactionNeeded['auto']> {
+): Promise<CompactionRequests['auto']> {
   const own = abandoned.find(({ seq }) => seq === open?.value.seq);
   if (!own) return undefined;
   const closing = toClosingTurn(own);
@@ -108,10 +108,10 @@ async function repairTurns(sweep: Sweep, conversationId: string): Promise<number
     const swept = found && sweptTurns(found);
     if (!found || !swept) return 0;
     const { conversation, abandoned, closed } = swept;
-    const need = await needOfClosed(sweep, found, swept);
+    const need = await requestOfClosed(sweep, found, swept);
     const fields = {
       ...conversation.fields,
-      ...(need && { 'compactionNeeded.auto': { ...need } }),
+      ...(need && { 'compactionRequests.auto': { ...need } }),
     };
     await dependencies.store.commit([
       { ...conversation, fields },

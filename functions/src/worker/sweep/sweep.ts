@@ -13,8 +13,8 @@ const SWEEP_TIME_MS = 240_000;
 
 const nothingDone = (): SweepCounts => ({
   turnsClosed: 0,
-  needsPublished: 0,
-  needsDropped: 0,
+  requestsPublished: 0,
+  requestsDropped: 0,
   idleRequested: 0,
   conversationsErased: 0,
   erasuresHandedOver: 0,
@@ -27,7 +27,7 @@ const nothingDone = (): SweepCounts => ({
 async function sweepAll(sweep: Sweep): Promise<void> {
   await settleAll([
     guarded(sweep, 'turns', () => sweepTurns(sweep)),
-    guarded(sweep, 'needs', () => sweepRequests(sweep)),
+    guarded(sweep, 'requests', () => sweepRequests(sweep)),
     guarded(sweep, 'erasures', () => sweepErasures(sweep)),
     guarded(sweep, 'idle', () => sweepIdle(sweep)),
   ]);

@@ -3,12 +3,12 @@ import { freshJob } from '#shared/conversation/documents/job.ts';
 import { isStillTold, knownJob } from '#shared/conversation/decisions/known-job.ts';
 
 const now = new Date(1_000_000);
-const quiet = { epoch: 'e', generation: 2, settledNeed: 'r1', compactionNeeded: {} };
+const quiet = { epoch: 'e', generation: 2, settledRequest: 'r1', compactionRequests: {} };
 const need = { requestId: 'r2', since: now };
 const job = { ...freshJob };
 
 describe('what is known of a job', () => {
-  const known = { epoch: 'e', generation: 2, settledNeed: 'r1', job };
+  const known = { epoch: 'e', generation: 2, settledRequest: 'r1', job };
 
   test.each([
     { name: 'the same head', conversation: quiet, isTold: true },
@@ -16,17 +16,17 @@ describe('what is known of a job', () => {
     { name: 'another generation', conversation: { ...quiet, generation: 3 }, isTold: false },
     {
       name: 'a need that came and went',
-      conversation: { ...quiet, settledNeed: 'r2' },
+      conversation: { ...quiet, settledRequest: 'r2' },
       isTold: false,
     },
     {
       name: 'an automatic need',
-      conversation: { ...quiet, compactionNeeded: { auto: { ...need, trigger: 'auto' as const } } },
+      conversation: { ...quiet, compactionRequests: { auto: { ...need, trigger: 'auto' as const } } },
       isTold: false,
     },
     {
       name: 'a person’s request',
-      conversation: { ...quiet, compactionNeeded: { manual: need } },
+      conversation: { ...quiet, compactionRequests: { manual: need } },
       isTold: false,
     },
   ])('the known compaction job applies to $name: $isTold', ({ conversation, isTold }) => {
@@ -35,7 +35,7 @@ describe('what is known of a job', () => {
 
   test('a job that is running or due is not cached', () => {
     const held = { ...job, owner: 'w', leaseUntil: new Date(now.getTime() + 1) };
-    const waiting = { ...quiet, compactionNeeded: { manual: need } };
+    const waiting = { ...quiet, compactionRequests: { manual: need } };
 
     expect(knownJob(quiet, held, now)).toBeUndefined();
     expect(knownJob(waiting, job, now)).toBeUndefined();
@@ -46,7 +46,7 @@ describe('what is known of a job', () => {
     expect(knownJob(quiet, undefined, now)).toEqual({
       epoch: 'e',
       generation: 2,
-      settledNeed: 'r1',
+      settledRequest: 'r1',
       job: undefined,
     });
   });

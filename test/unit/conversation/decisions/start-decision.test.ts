@@ -132,7 +132,7 @@ test.each([
       known: failed({ seq: 2 }),
       conversation: {
         ...conversation,
-        compactionNeeded: { auto: { requestId: 'r', since: now, trigger: 'auto' as const } },
+        compactionRequests: { auto: { requestId: 'r', since: now, trigger: 'auto' as const } },
       },
     },
     { kind: 'retryLater', seq: 2, retryAfterMs: 5_000 },

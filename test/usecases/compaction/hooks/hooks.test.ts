@@ -8,7 +8,7 @@ import type { Conversation } from '#shared/conversation/documents/conversation.t
 import {
   buildDue,
   compactOnce,
-  manualNeed,
+  manualRequest,
   see,
 } from '#test/support/compaction/compacted-conversation.ts';
 import {
@@ -143,7 +143,7 @@ function keeping(answer?: PreCompactAnswer) {
 
 /** A compaction that a person asks for and that has nothing to fold: all is in one turn. */
 const buildNoop = (bench: CompactionBench, profile: Conversation['profile']) =>
-  buildDue(bench, { turns: 1, conversation: { profile, compactionNeeded: manualNeed() } });
+  buildDue(bench, { turns: 1, conversation: { profile, compactionRequests: manualRequest() } });
 
 describe('a compaction that ends as NOOP', () => {
   test('a NOOP compaction in the gemini-cli profile fires PreCompact with nothing to fold', async () => {
@@ -189,7 +189,7 @@ describe('a compaction that ends as NOOP', () => {
   test('a NOOP compaction of an empty conversation fires no hook', async () => {
     const { told, hooks } = keeping();
     const bench = compactionBench({ hooks });
-    const conversation = { profile: 'gemini-cli', compactionNeeded: manualNeed() } as const;
+    const conversation = { profile: 'gemini-cli', compactionRequests: manualRequest() } as const;
 
     await compactOnce(bench, await buildDue(bench, { turns: 0, conversation }));
 
@@ -212,7 +212,7 @@ describe('a compaction that ends as NOOP', () => {
     const result = await runCompaction(bench, { conversationId, signal: leaving.signal });
 
     expect(result).toMatchObject({ state: 'NOOP', reason: 'BELOW_THRESHOLD' });
-    expect((await see(bench.store, conversationId)).conversation.compactionNeeded).toEqual({});
+    expect((await see(bench.store, conversationId)).conversation.compactionRequests).toEqual({});
   });
 
   test('a NOOP compaction stays one when a required hook fails', async () => {

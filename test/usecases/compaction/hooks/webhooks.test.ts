@@ -4,7 +4,7 @@ import { createWebhookHooks } from '#functions/adapters/webhooks/webhook-hook.ts
 import { createRemotePolicy, REMOTE_POLICY_PATH } from '#functions/config/remote-policy.ts';
 import type { Webhook } from '#shared/hooks/webhook.ts';
 import {
-  autoNeed,
+  autoRequest,
   buildDue,
   compactOnce,
   see,
@@ -34,7 +34,7 @@ async function buildWith(bench: CompactionBench, hooks: Webhook[]) {
   return buildDue(bench, {
     conversation: {
       settings: { thresholdTokens: THRESHOLD_TOKENS },
-      compactionNeeded: autoNeed(),
+      compactionRequests: autoRequest(),
     },
   });
 }

@@ -47,7 +47,7 @@ describe('what a compaction cost', () => {
       conversation: {
         settings: { thresholdTokens: 1_000 },
         model: 'house-model',
-        compactionNeeded: {
+        compactionRequests: {
           auto: { requestId: 'request-1', since: new Date(0), trigger: 'auto' },
         },
       },

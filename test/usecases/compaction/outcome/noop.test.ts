@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest';
 import {
   buildDue,
   compactOnce,
-  manualNeed,
-  overflowNeed,
+  manualRequest,
+  overflowRequest,
   see,
 } from '#test/support/compaction/compacted-conversation.ts';
 import { compactionBench } from '#test/support/compaction/compaction-dependencies.ts';
@@ -13,14 +13,14 @@ describe('NOOP', () => {
     const bench = compactionBench();
     const conversationId = await buildDue(bench, {
       turns: 0,
-      conversation: { compactionNeeded: manualNeed() },
+      conversation: { compactionRequests: manualRequest() },
     });
 
     const result = await compactOnce(bench, conversationId);
 
     const { conversation, job } = await see(bench.store, conversationId);
     expect(result).toMatchObject({ kind: 'done', state: 'NOOP', reason: 'NOTHING_TO_FOLD' });
-    expect(conversation).toMatchObject({ generation: 0, compactionNeeded: {} });
+    expect(conversation).toMatchObject({ generation: 0, compactionRequests: {} });
     expect(job?.records).toMatchObject([{ state: 'NOOP', beforeTokens: 0, afterTokens: 0 }]);
   });
 
@@ -32,7 +32,7 @@ describe('NOOP', () => {
 
     expect(result).toMatchObject({ state: 'NOOP', reason: 'BELOW_THRESHOLD' });
     expect(bench.model.calls).toHaveLength(0);
-    expect((await see(bench.store, conversationId)).conversation.compactionNeeded).toEqual({});
+    expect((await see(bench.store, conversationId)).conversation.compactionRequests).toEqual({});
   });
 
   test('a turn no summariser window holds is recorded as too large, without a breaker', async () => {
@@ -41,7 +41,7 @@ describe('NOOP', () => {
       turns: [{ answer: 'word '.repeat(8_000) }],
       conversation: {
         settings: { windowTokens: 8_000 },
-        compactionNeeded: overflowNeed(),
+        compactionRequests: overflowRequest(),
       },
     });
 
@@ -49,7 +49,7 @@ describe('NOOP', () => {
 
     const { conversation, job } = await see(bench.store, conversationId);
     expect(result).toMatchObject({ kind: 'done', state: 'FAILED_ERROR', reason: 'TURN_TOO_LARGE' });
-    expect(conversation).toMatchObject({ generation: 0, compactionNeeded: {} });
+    expect(conversation).toMatchObject({ generation: 0, compactionRequests: {} });
     expect(job).toMatchObject({
       brake: { failures: 0 },
       records: [{ state: 'FAILED_ERROR', reason: 'TURN_TOO_LARGE', modelCalls: 0 }],

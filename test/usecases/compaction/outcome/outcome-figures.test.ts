@@ -4,10 +4,10 @@ import type { Prompt } from '#shared/ports/ports.ts';
 import { createScriptedModel, snapshotAnswer } from '#test/fakes/scripted-model.ts';
 import { setConversation } from '#test/support/chat/lifecycle.ts';
 import {
-  autoNeed,
+  autoRequest,
   buildDue,
   compactOnce,
-  overflowNeed,
+  overflowRequest,
   see,
 } from '#test/support/compaction/compacted-conversation.ts';
 import {
@@ -95,7 +95,7 @@ describe('a summary that saves too little', () => {
     await compactOnce(bench, conversationId);
 
     const { conversation } = await see(bench.store, conversationId);
-    expect(conversation.compactionNeeded).toEqual({ declined: { tokens, generation: 0 } });
+    expect(conversation.compactionRequests).toEqual({ declined: { tokens, generation: 0 } });
   });
 });
 
@@ -184,7 +184,7 @@ describe('an open breaker', () => {
     const bench = compactionBench({ model: failing() });
     const conversationId = await openBreaker(bench);
     await addTurn(bench.store, conversationId, { user: 'More. '.repeat(50), answer: 'Yes.' });
-    await setConversation(bench, conversationId, { compactionNeeded: { ...autoNeed('later') } });
+    await setConversation(bench, conversationId, { compactionRequests: { ...autoRequest('later') } });
 
     const result = await compactOnce(bench, conversationId);
 
@@ -199,7 +199,7 @@ describe('an open breaker', () => {
     await addTurn(bench.store, conversationId, { user: 'More. '.repeat(700), answer: 'Yes.' });
     const grown = await see(bench.store, conversationId);
     await setConversation(bench, conversationId, {
-      compactionNeeded: { ...overflowNeed('later') },
+      compactionRequests: { ...overflowRequest('later') },
     });
 
     const result = await compactOnce(bench, conversationId);

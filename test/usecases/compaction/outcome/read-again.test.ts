@@ -86,7 +86,7 @@ describe('a compaction after an erasure', () => {
 
     const { conversation, history, job } = await see(world.store, conversationId);
     expect(job?.records.at(-1)).toMatchObject({ state: 'NOOP', reason: 'BREAKER_OPEN' });
-    expect(conversation.compactionNeeded).toEqual({});
+    expect(conversation.compactionRequests).toEqual({});
     expect(history).toEqual(before.history);
   });
 });

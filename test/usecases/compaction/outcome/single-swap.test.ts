@@ -2,10 +2,10 @@ import { describe, expect, test } from 'vitest';
 import { compactionJobPath } from '#shared/conversation/documents/paths.ts';
 import { createScriptedModel, snapshotAnswer } from '#test/fakes/scripted-model.ts';
 import {
-  autoNeed,
+  autoRequest,
   buildDue,
   compactOnce,
-  manualNeed,
+  manualRequest,
   see,
 } from '#test/support/compaction/compacted-conversation.ts';
 import { compactionBench } from '#test/support/compaction/compaction-dependencies.ts';
@@ -13,11 +13,11 @@ import { historiesOf } from '#test/support/compaction/stored-histories.ts';
 
 describe('duplicate deliveries', () => {
   test.each([
-    ['automatic', autoNeed()],
-    ['manual', manualNeed()],
+    ['automatic', autoRequest()],
+    ['manual', manualRequest()],
   ])('five deliveries of one %s request make one swap and one model call', async (_, need) => {
     const bench = compactionBench();
-    const conversationId = await buildDue(bench, { conversation: { compactionNeeded: need } });
+    const conversationId = await buildDue(bench, { conversation: { compactionRequests: need } });
 
     for (let delivery = 0; delivery < 5; delivery++) await compactOnce(bench, conversationId);
 

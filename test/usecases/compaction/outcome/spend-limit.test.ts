@@ -2,10 +2,10 @@ import { describe, expect, test } from 'vitest';
 import { parseConfig } from '#functions/config.ts';
 import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import {
-  autoNeed,
+  autoRequest,
   buildDue,
   compactOnce,
-  manualNeed,
+  manualRequest,
   see,
 } from '#test/support/compaction/compacted-conversation.ts';
 import {
@@ -29,7 +29,7 @@ const ask = (bench: CompactionBench, conversationId: string, needed: object) =>
     {
       op: 'update',
       path: conversationPath(conversationId),
-      fields: { compactionNeeded: { ...needed } },
+      fields: { compactionRequests: { ...needed } },
       guard: { exists: true },
     },
   ]);
@@ -65,14 +65,14 @@ describe('a conversation that has spent what it may', () => {
   test('a conversation over its spending limit settles a waiting manual request as NOOP', async () => {
     const bench = limitedBench({ COMPACTIONS_PER_HOUR: '2' });
     const conversationId = await buildDue(bench, {
-      conversation: { compactionNeeded: manualNeed() },
+      conversation: { compactionRequests: manualRequest() },
     });
     await writeJob(bench.store, conversationId, { brake: spent(bench, 2, 20) });
 
     const result = await compactOnce(bench, conversationId);
 
     expect(result).toMatchObject({ state: 'NOOP', reason: 'SPEND_LIMIT' });
-    expect((await see(bench.store, conversationId)).conversation.compactionNeeded).toEqual({});
+    expect((await see(bench.store, conversationId)).conversation.compactionRequests).toEqual({});
   });
 
   test('a conversation over its spending limit may call a model an hour later', async () => {
@@ -109,7 +109,7 @@ describe('a conversation that has spent what it may', () => {
         user: `Message ${turn}: `.concat('one more word that fills the context '.repeat(60)),
         answer: 'Noted.',
       });
-      await ask(bench, conversationId, autoNeed(`request-${turn}`));
+      await ask(bench, conversationId, autoRequest(`request-${turn}`));
       await compactOnce(bench, conversationId);
       bench.clock.advance(60_000);
     }

@@ -3,23 +3,23 @@ import type { Conversation, Trigger } from '#shared/conversation/documents/conve
 import {
   buildDue,
   compactOnce,
-  manualNeed,
+  manualRequest,
   see,
 } from '#test/support/compaction/compacted-conversation.ts';
 import { compactionBench } from '#test/support/compaction/compaction-dependencies.ts';
 
-const need = (trigger: Trigger): Conversation['compactionNeeded'] => ({
+const need = (trigger: Trigger): Conversation['compactionRequests'] => ({
   auto: { requestId: `request-${trigger}`, since: new Date(0), trigger },
 });
 
 /** What becomes of a need that waits when the setting is another one than when it was noted. */
 const settle = async (
   compaction: Conversation['settings']['compaction'],
-  compactionNeeded: Conversation['compactionNeeded'],
+  compactionRequests: Conversation['compactionRequests'],
 ) => {
   const bench = compactionBench();
   const settings = { thresholdTokens: 1_000, compaction };
-  const id = await buildDue(bench, { conversation: { settings, compactionNeeded } });
+  const id = await buildDue(bench, { conversation: { settings, compactionRequests } });
   const result = await compactOnce(bench, id);
   return { result, after: (await see(bench.store, id)).conversation };
 };
@@ -39,14 +39,14 @@ describe('a waiting compaction request', () => {
       const { result, after } = await settle(setting, need(trigger));
 
       expect(result).toMatchObject({ state: 'NOOP', reason: 'SWITCHED_OFF' });
-      expect(after).toMatchObject({ generation: 0, compactionNeeded: {} });
+      expect(after).toMatchObject({ generation: 0, compactionRequests: {} });
     },
   );
 
-  test.each<[Conversation['settings']['compaction'], Conversation['compactionNeeded']]>([
+  test.each<[Conversation['settings']['compaction'], Conversation['compactionRequests']]>([
     ['manual', need('overflow')],
-    ['manual', manualNeed()],
-    ['off', manualNeed()],
+    ['manual', manualRequest()],
+    ['off', manualRequest()],
   ])('a waiting request is served despite the setting: %s, %j', async (setting, waiting) => {
     const { result, after } = await settle(setting, waiting);
 

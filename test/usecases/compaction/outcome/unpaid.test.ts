@@ -5,10 +5,10 @@ import { runSweep } from '#functions/worker/sweep/sweep.ts';
 import { budgetShardPath, statusPath, usagePath } from '#shared/conversation/documents/paths.ts';
 import { encodeUsage, noUsage } from '#shared/quota/usage.ts';
 import {
-  autoNeed,
+  autoRequest,
   buildDue,
   compactOnce,
-  manualNeed,
+  manualRequest,
   neverAborted,
   see,
 } from '#test/support/compaction/compacted-conversation.ts';
@@ -53,7 +53,7 @@ const spend = {
 const reasons = ['USER_DAILY_USD', 'GLOBAL_BUDGET'] as const;
 
 /** Below the hard threshold, so that code alone leaves it as it is. */
-const soon = (needed = autoNeed()) => ({ turns: 12, conversation: { compactionNeeded: needed } });
+const soon = (needed = autoRequest()) => ({ turns: 12, conversation: { compactionRequests: needed } });
 
 const sweep = (bench: CompactionBench) => runSweep(bench, neverAborted());
 
@@ -65,8 +65,8 @@ const publishedBy = async (bench: CompactionBench) => {
 
 describe.each(reasons)('a compaction for which %s leaves nothing', (reason) => {
   test.each([
-    ['of the threshold', autoNeed()],
-    ['of a person', manualNeed()],
+    ['of the threshold', autoRequest()],
+    ['of a person', manualRequest()],
   ])('%s without budget waits, calls no model and is kept', async (_, needed) => {
     const bench = benchWith();
     await spend[reason](bench);
@@ -77,7 +77,7 @@ describe.each(reasons)('a compaction for which %s leaves nothing', (reason) => {
     expect(result).toMatchObject({ kind: 'done', state: 'NOOP', reason });
     expect(bench.model.calls).toEqual([]);
     const { conversation, job } = await see(bench.store, conversationId);
-    expect(conversation.compactionNeeded).toEqual(needed);
+    expect(conversation.compactionRequests).toEqual(needed);
     expect(job).toMatchObject({ owner: '', records: [{ state: 'NOOP', reason }] });
   });
 
@@ -119,13 +119,13 @@ describe.each(reasons)('a compaction for which %s leaves nothing', (reason) => {
     const result = await compactOnce(bench, conversationId);
 
     expect(result).toMatchObject({ state: 'COMPACTED' });
-    expect((await see(bench.store, conversationId)).conversation.compactionNeeded).toEqual({});
+    expect((await see(bench.store, conversationId)).conversation.compactionRequests).toEqual({});
   });
 
   test('a compaction without budget is not redelivered while it waits', async () => {
     const bench = benchWith();
     await spend[reason](bench);
-    const conversationId = await buildDue(bench, soon(manualNeed()));
+    const conversationId = await buildDue(bench, soon(manualRequest()));
     await compactOnce(bench, conversationId);
 
     expect(await compactOnce(bench, conversationId)).toEqual({ kind: 'later', reason });
@@ -164,7 +164,7 @@ test('a compaction request that waits for budget is given up after a week', asyn
 
   await sweep(bench);
 
-  expect((await see(bench.store, conversationId)).conversation.compactionNeeded).toEqual({});
+  expect((await see(bench.store, conversationId)).conversation.compactionRequests).toEqual({});
 });
 
 test('a call whose budget ends half-way keeps history and request', async () => {
@@ -183,7 +183,7 @@ test('a call whose budget ends half-way keeps history and request', async () => 
 
   expect(result).toMatchObject({ state: 'NOOP', reason: 'USER_DAILY_USD' });
   const { job, conversation } = await see(store, conversationId);
-  expect(conversation).toMatchObject({ generation: 0, compactionNeeded: autoNeed() });
+  expect(conversation).toMatchObject({ generation: 0, compactionRequests: autoRequest() });
   expect(job).toMatchObject({
     attempts: { auto: { count: 0 } },
     brake: {

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { statusPath } from '#shared/conversation/documents/paths.ts';
 import {
-  autoNeed,
+  autoRequest,
   buildDue,
   compactOnce,
-  manualNeed,
+  manualRequest,
   see,
 } from '#test/support/compaction/compacted-conversation.ts';
 import { compactionBench } from '#test/support/compaction/compaction-dependencies.ts';
@@ -34,7 +34,7 @@ describe('COMPACTED', () => {
     await compactOnce(bench, conversationId);
 
     const { conversation, job } = await see(bench.store, conversationId);
-    expect(conversation.compactionNeeded).toEqual({});
+    expect(conversation.compactionRequests).toEqual({});
     expect(job).toMatchObject({ owner: '', fence: 1, brake: { failures: 0 } });
     expect(job?.records).toMatchObject([
       { requestId: 'request-1', state: 'COMPACTED', generation: 1, modelCalls: 1 },
@@ -64,7 +64,7 @@ describe('COMPACTED', () => {
       const conversationId = await buildDue(bench, {
         conversation: {
           settings: { thresholdTokens: 1_000 },
-          compactionNeeded: autoNeed(),
+          compactionRequests: autoRequest(),
           context: {
             tokens: 3_000,
             overheadTokens: 0,
@@ -92,7 +92,7 @@ describe('COMPACTED', () => {
   test('a compaction passes a manual request’s focus to the summariser', async () => {
     const bench = compactionBench();
     const conversationId = await buildDue(bench, {
-      conversation: { compactionNeeded: manualNeed('compress-17', 'the hotel prices') },
+      conversation: { compactionRequests: manualRequest('compress-17', 'the hotel prices') },
     });
 
     await compactOnce(bench, conversationId);

@@ -2,10 +2,10 @@ import { describe, expect, test } from 'vitest';
 import { workingItems } from '#shared/conversation/documents/snapshot.ts';
 import { createScriptedModel } from '#test/fakes/scripted-model.ts';
 import {
-  autoNeed,
+  autoRequest,
   buildDue,
   compactOnce,
-  overflowNeed,
+  overflowRequest,
   see,
 } from '#test/support/compaction/compacted-conversation.ts';
 import {
@@ -41,7 +41,7 @@ async function askAgain(bench: CompactionBench, conversationId: string, requestI
     {
       op: 'update',
       path: conversationPath(conversationId),
-      fields: { compactionNeeded: { ...autoNeed(requestId) } },
+      fields: { compactionRequests: { ...autoRequest(requestId) } },
       guard: { exists: true },
     },
   ]);
@@ -60,7 +60,7 @@ describe('while the breaker is open', () => {
     expect(after.history).toMatchObject({ strategy: 'fallback', model: '', modelCalls: 0 });
     expect(after.tokens).toBeLessThan(before.tokens / 2);
     expect(bench.model.calls).toHaveLength(0);
-    expect(after.conversation.compactionNeeded).toEqual({});
+    expect(after.conversation.compactionRequests).toEqual({});
   });
 
   test('a fold by code keeps the newest of the user’s messages, word for word', async () => {
@@ -102,7 +102,7 @@ describe('while the breaker is open', () => {
       {
         op: 'update',
         path: conversationPath(conversationId),
-        fields: { compactionNeeded: { ...overflowNeed() } },
+        fields: { compactionRequests: { ...overflowRequest() } },
         guard: { exists: true },
       },
     ]);

@@ -10,10 +10,10 @@ import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
 import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
 import { sendAll } from '#test/support/chat/sending.ts';
 import {
-  autoNeed,
+  autoRequest,
   buildDue,
   compactOnce,
-  manualNeed,
+  manualRequest,
   see,
 } from '#test/support/compaction/compacted-conversation.ts';
 import {
@@ -43,7 +43,7 @@ const build = (bench: CompactionBench, options: Partial<ConversationToBuild> = {
     conversation: {
       profile: 'gemini-cli',
       settings: { thresholdTokens: 1_000 },
-      compactionNeeded: autoNeed(),
+      compactionRequests: autoRequest(),
       ...options.conversation,
     },
   });
@@ -161,7 +161,7 @@ describe('unlike Gemini CLI, the profile gemini-cli', () => {
     expect(conversation.coveredThrough.seq).toBeGreaterThan(5);
     expect(conversation.coveredThrough.seq).toBeLessThan(21);
     expect(text).toContain('Question 30:');
-    expect(conversation.compactionNeeded.auto).toBeDefined();
+    expect(conversation.compactionRequests.auto).toBeDefined();
   });
 
   test('the gemini-cli profile cuts a tool output of more than 1,000 lines as well', () => {
@@ -261,7 +261,7 @@ describe('unlike Gemini CLI, the profile gemini-cli', () => {
   test('the gemini-cli profile passes a user’s focus to the summariser', async () => {
     const bench = answering(snapshotAnswer());
     await compacted(bench, {
-      conversation: { compactionNeeded: manualNeed('request-m', 'the budget') },
+      conversation: { compactionRequests: manualRequest('request-m', 'the budget') },
     });
 
     expect(JSON.stringify(bench.model.calls[0]?.contents)).toContain('<focus>the budget</focus>');

@@ -59,7 +59,7 @@ describe('a message that is to be kept', () => {
       locale: undefined,
     });
     await setConversation(world, conversationId, {
-      'compactionNeeded.manual': { requestId: 'again', since: world.bench.clock.now() },
+      'compactionRequests.manual': { requestId: 'again', since: world.bench.clock.now() },
     });
     await compactOnce(world.bench, conversationId);
 

@@ -83,7 +83,7 @@ test('many due conversations are each compacted once, by a bounded number of wor
     conversationDocuments.filter((conversation) => conversation?.value.generation === 1),
   ).toHaveLength(CONVERSATIONS);
   expect(
-    conversationDocuments.filter((conversation) => conversation?.value.compactionNeeded.auto),
+    conversationDocuments.filter((conversation) => conversation?.value.compactionRequests.auto),
   ).toEqual([]);
   expect(await historiesOf(bench, ids[0] ?? '')).toHaveLength(1);
   expect(load.calls).toBe(CONVERSATIONS);

@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest';
 import {
   buildDue,
   compactOnce,
-  manualNeed,
-  overflowNeed,
+  manualRequest,
+  overflowRequest,
   see,
 } from '#test/support/compaction/compacted-conversation.ts';
 import { compactionBench } from '#test/support/compaction/compaction-dependencies.ts';
@@ -20,7 +20,7 @@ describe('a conversation that its newest turn fills', () => {
       ...filled,
       conversation: {
         ...filled.conversation,
-        compactionNeeded: overflowNeed(),
+        compactionRequests: overflowRequest(),
       },
     });
     const before = await see(bench.store, conversationId);
@@ -38,7 +38,7 @@ describe('a conversation that its newest turn fills', () => {
     const bench = compactionBench();
     const conversationId = await buildDue(bench, {
       ...filled,
-      conversation: { ...filled.conversation, compactionNeeded: manualNeed() },
+      conversation: { ...filled.conversation, compactionRequests: manualRequest() },
     });
 
     const result = await compactOnce(bench, conversationId);

@@ -62,7 +62,7 @@ describe('a conversation that goes on', () => {
           {
             op: 'update',
             path: conversationPath(conversationId),
-            fields: { 'compactionNeeded.auto.requestId': 'request-2' },
+            fields: { 'compactionRequests.auto.requestId': 'request-2' },
             guard: { exists: true },
           },
         ]);
@@ -72,7 +72,7 @@ describe('a conversation that goes on', () => {
     await compactOnce(replacing, conversationId);
 
     const { conversation } = await see(bench.store, conversationId);
-    expect(conversation.compactionNeeded.auto?.requestId).toBe('request-2');
+    expect(conversation.compactionRequests.auto?.requestId).toBe('request-2');
   });
 
   test.each(['summarised', 'verified'])(

@@ -82,7 +82,7 @@ async function compactMore(world: Lifecycle, conversationId: string): Promise<vo
   world.bench.clock.advance(600_000);
   const requestId = `request-${conversation.generation}`;
   const manual = { requestId, since: world.bench.clock.now() };
-  await setConversation(world, conversationId, { 'compactionNeeded.manual': manual });
+  await setConversation(world, conversationId, { 'compactionRequests.manual': manual });
   expect(await compactOnce(world.bench, conversationId)).toMatchObject({ state: 'COMPACTED' });
 }
 
@@ -107,7 +107,7 @@ test('snapshots stay true through five compactions, a restore, a fork, erasures 
   const world = worldWith('ledger', [noting]);
   const conversationId = await buildDue(world, {
     turns: numberedTurns(1, 30),
-    conversation: { settings: THRESHOLD, compactionNeeded: {} },
+    conversation: { settings: THRESHOLD, compactionRequests: {} },
   });
   for (let generation = 1; generation <= 5; generation++) {
     await compactMore(world, conversationId);

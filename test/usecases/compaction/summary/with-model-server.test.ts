@@ -6,7 +6,7 @@ import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import { compactionBench } from '#test/support/compaction/compaction-dependencies.ts';
 import { emptySnapshot } from '#shared/conversation/documents/snapshot.ts';
 import {
-  autoNeed,
+  autoRequest,
   buildDue,
   neverAborted,
   see,
@@ -58,7 +58,7 @@ describe('the worker with a model server', () => {
       turns: orderTurns,
       conversation: {
         settings: { thresholdTokens: 2_000 },
-        compactionNeeded: autoNeed('request-0'),
+        compactionRequests: autoRequest('request-0'),
       },
     });
 
@@ -75,7 +75,7 @@ describe('the worker with a model server', () => {
         {
           op: 'update',
           path: conversationPath(conversationId),
-          fields: { 'compactionNeeded.auto': { ...autoNeed(`request-${generation}`).auto } },
+          fields: { 'compactionRequests.auto': { ...autoRequest(`request-${generation}`).auto } },
           guard: { exists: true },
         },
       ]);
@@ -154,6 +154,6 @@ describe('the worker with a model server', () => {
 
     const { conversation } = await see(dependencies.store, conversationId);
     expect(result.kind).toBe('retry');
-    expect(conversation).toMatchObject({ generation: 0, compactionNeeded: autoNeed() });
+    expect(conversation).toMatchObject({ generation: 0, compactionRequests: autoRequest() });
   });
 });

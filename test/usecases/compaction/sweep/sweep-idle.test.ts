@@ -5,9 +5,9 @@ import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import type { CompactionBench } from '#test/support/compaction/compaction-dependencies.ts';
 import { buildConversation } from '#test/support/compaction/conversation-builder.ts';
 import {
-  autoNeed,
+  autoRequest,
   compactOnce,
-  manualNeed,
+  manualRequest,
 } from '#test/support/compaction/compacted-conversation.ts';
 import {
   storedConversation,
@@ -59,7 +59,7 @@ describe('a conversation that nobody uses', () => {
 
     const counts = await sweep(bench);
 
-    const need = (await storedConversation(bench, conversationId))?.compactionNeeded.auto;
+    const need = (await storedConversation(bench, conversationId))?.compactionRequests.auto;
     expect(counts).toMatchObject({ idleRequested: 1, failed: 0 });
     expect(need).toMatchObject({ trigger: 'idle' });
     expect(bench.published.filter(({ topic }) => topic === 'compaction')).toEqual([
@@ -99,8 +99,8 @@ describe('a conversation that nobody uses', () => {
     ['that is compacted by hand', { settings: { compaction: 'manual' } }, {}],
     ['that is never compacted', { settings: { compaction: 'off' } }, {}],
     ['without a threshold', { settings: { thresholdFraction: 1 } }, {}],
-    ['that waits for a compaction', { compactionNeeded: autoNeed() }, {}],
-    ['whose user asked for one', { compactionNeeded: manualNeed() }, {}],
+    ['that waits for a compaction', { compactionRequests: autoRequest() }, {}],
+    ['whose user asked for one', { compactionRequests: manualRequest() }, {}],
     ['that was deleted', { state: 'deleted' }, {}],
     ['too young to pay for it', { lastSeq: 20 }, {}],
   ])('an idle conversation is left alone if it is one %s', async (_, conversation, context) => {
@@ -140,6 +140,6 @@ describe('a conversation that nobody uses', () => {
     const counts = await sweep(used);
 
     expect(counts).toMatchObject({ idleRequested: 0, failed: 0 });
-    expect((await storedConversation(bench, conversationId))?.compactionNeeded).toEqual({});
+    expect((await storedConversation(bench, conversationId))?.compactionRequests).toEqual({});
   });
 });

@@ -15,9 +15,9 @@ import {
 const PAGE = 100;
 
 /** Needs that have waited for an hour and less, the oldest first. */
-const buildNeeds = (bench: ReturnType<typeof sweepBench>, count: number) =>
+const buildRequests = (bench: ReturnType<typeof sweepBench>, count: number) =>
   buildMany(bench.store, count, (index) => ({
-    compactionNeeded: {
+    compactionRequests: {
       auto: {
         requestId: `r${index}`,
         since: inSeconds(bench, index / 100 - 3_600),
@@ -29,7 +29,7 @@ const buildNeeds = (bench: ReturnType<typeof sweepBench>, count: number) =>
 describe('compaction requests of many conversations', () => {
   test('interrupted sweeps publish every request before one is published again', async () => {
     const bench = sweepBench();
-    const ids = await buildNeeds(bench, 2_000);
+    const ids = await buildRequests(bench, 2_000);
 
     // The next sweep begins with the last one again: another may have waited since the same moment.
     const sweeps = Math.ceil((2_000 - 1) / (PAGE - 1));
@@ -41,18 +41,18 @@ describe('compaction requests of many conversations', () => {
 
   test('requests beyond one sweep’s capacity are continued by the next one', async () => {
     const bench = sweepBench();
-    const ids = await buildNeeds(bench, 10_050);
+    const ids = await buildRequests(bench, 10_050);
 
     const counts = [await sweep(bench), await sweep(bench)];
 
-    expect(counts.map(({ needsPublished }) => needsPublished)).toEqual([10_000, 10_000]);
+    expect(counts.map(({ requestsPublished }) => requestsPublished)).toEqual([10_000, 10_000]);
     expect(new Set(toldOf(bench, 'compact')).size).toBe(10_050);
     expect(toldOf(bench, 'compact').slice(10_000, 10_052)).toEqual([...ids.slice(9_999), ids[0]]);
   }, 60_000);
 
   test('every sweep that reaches the end restarts from the oldest request', async () => {
     const bench = sweepBench();
-    const ids = await buildNeeds(bench, 250);
+    const ids = await buildRequests(bench, 250);
 
     await sweep(bench);
     await sweep(bench);
@@ -85,7 +85,7 @@ describe('many abandoned turns', () => {
   test('many abandoned turns leave a sweep time for requests and erasures', async () => {
     const bench = sweepBench();
     await buildAbandoned(bench, 1_500);
-    const [due] = await buildNeeds(bench, 1);
+    const [due] = await buildRequests(bench, 1);
     const [expired = ''] = await buildMany(bench.store, 1, () => ({
       expireTime: inSeconds(bench, -1),
     }));

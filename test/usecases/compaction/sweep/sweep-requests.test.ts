@@ -2,10 +2,10 @@ import { describe, expect, test } from 'vitest';
 import { compactionJobPath, conversationPath } from '#shared/conversation/documents/paths.ts';
 import { createScriptedModel } from '#test/fakes/scripted-model.ts';
 import {
-  autoNeed,
+  autoRequest,
   buildDue,
   compactOnce,
-  manualNeed,
+  manualRequest,
   see,
 } from '#test/support/compaction/compacted-conversation.ts';
 import { modelDown } from '#test/support/model-down.ts';
@@ -18,7 +18,7 @@ describe('a compaction request before a sweep', () => {
 
     const counts = await sweep(bench);
 
-    expect(counts).toMatchObject({ needsPublished: 1, failed: 0 });
+    expect(counts).toMatchObject({ requestsPublished: 1, failed: 0 });
     expect(bench.published).toEqual([
       { topic: 'compaction', data: { schemaVersion: 1, conversationId, requestId: 'request-1' } },
     ]);
@@ -29,7 +29,7 @@ describe('a compaction request before a sweep', () => {
     await buildDue(bench, { turns: 1 });
     const asked = await buildDue(bench, {
       turns: 1,
-      conversation: { compactionNeeded: manualNeed() },
+      conversation: { compactionRequests: manualRequest() },
     });
 
     await sweep(bench);
@@ -41,20 +41,20 @@ describe('a compaction request before a sweep', () => {
   test('a sweep publishes one event for two requests of one conversation', async () => {
     const bench = sweepBench();
     await buildDue(bench, {
-      conversation: { compactionNeeded: { ...autoNeed(), ...manualNeed() } },
+      conversation: { compactionRequests: { ...autoRequest(), ...manualRequest() } },
     });
 
-    expect((await sweep(bench)).needsPublished).toBe(1);
+    expect((await sweep(bench)).requestsPublished).toBe(1);
   });
 
   test('a sweep leaves a request alone while its event is on its way', async () => {
     const bench = sweepBench();
     const since = inSeconds(bench, -59);
     await buildDue(bench, {
-      conversation: { compactionNeeded: { auto: { requestId: 'r', since, trigger: 'auto' } } },
+      conversation: { compactionRequests: { auto: { requestId: 'r', since, trigger: 'auto' } } },
     });
 
-    expect((await sweep(bench)).needsPublished).toBe(0);
+    expect((await sweep(bench)).requestsPublished).toBe(0);
   });
 
   test('a sweep republishes a request once the model may be called again', async () => {
@@ -67,7 +67,7 @@ describe('a compaction request before a sweep', () => {
     bench.clock.advance(46_000);
     const late = await sweep(bench);
 
-    expect([early.needsPublished, late.needsPublished]).toEqual([0, 1]);
+    expect([early.requestsPublished, late.requestsPublished]).toEqual([0, 1]);
   });
 
   test('a sweep leaves a request alone while a worker holds its lease', async () => {
@@ -84,7 +84,7 @@ describe('a compaction request before a sweep', () => {
     bench.clock.advance(61_000);
     const late = await sweep(bench);
 
-    expect([early.needsPublished, late.needsPublished]).toEqual([0, 1]);
+    expect([early.requestsPublished, late.requestsPublished]).toEqual([0, 1]);
   });
 
   test('a sweep settles a deleted conversation’s request and records the reason', async () => {
@@ -99,8 +99,8 @@ describe('a compaction request before a sweep', () => {
     const counts = await sweep(bench);
 
     const { conversation, job } = await see(bench.store, conversationId);
-    expect(counts).toMatchObject({ needsDropped: 1, needsPublished: 0 });
-    expect(conversation.compactionNeeded).toEqual({});
+    expect(counts).toMatchObject({ requestsDropped: 1, requestsPublished: 0 });
+    expect(conversation.compactionRequests).toEqual({});
     expect(job?.records.at(-1)).toMatchObject({ state: 'NOOP', reason: 'NOT_LIVE' });
     expect(bench.published).toEqual([]);
   });
@@ -111,7 +111,7 @@ describe('a compaction request before a sweep', () => {
       const bench = sweepBench();
       await buildDue(bench, { conversation: { state, createTime: bench.clock.now() } });
 
-      expect(await sweep(bench)).toMatchObject({ needsPublished: 0, needsDropped: 0 });
+      expect(await sweep(bench)).toMatchObject({ requestsPublished: 0, requestsDropped: 0 });
     },
   );
 
@@ -121,14 +121,14 @@ describe('a compaction request before a sweep', () => {
 
     const published: number[] = [];
     for (let round = 0; round < 6; round++) {
-      published.push((await sweep(bench)).needsPublished);
+      published.push((await sweep(bench)).requestsPublished);
       await compactOnce(bench, conversationId);
       bench.clock.advance(10 * 60_000);
     }
 
     const { conversation, job } = await see(bench.store, conversationId);
     expect(published).toEqual([1, 1, 1, 0, 0, 0]);
-    expect(conversation.compactionNeeded).toEqual({});
+    expect(conversation.compactionRequests).toEqual({});
     expect(job?.records.at(-1)).toMatchObject({ state: 'FAILED_ERROR' });
   });
 
@@ -141,8 +141,8 @@ describe('a compaction request before a sweep', () => {
     const counts = await sweep(bench);
 
     const { conversation, job } = await see(bench.store, conversationId);
-    expect(counts).toMatchObject({ needsDropped: 1, needsPublished: 0 });
-    expect(conversation.compactionNeeded).toEqual({});
+    expect(counts).toMatchObject({ requestsDropped: 1, requestsPublished: 0 });
+    expect(conversation.compactionRequests).toEqual({});
     expect(job?.records.at(-1)).toMatchObject({ state: 'FAILED_ERROR', reason: 'NOT_SERVED' });
   });
 
@@ -156,11 +156,11 @@ describe('a compaction request before a sweep', () => {
     bench.clock.advance(25 * 60 * 60_000);
     const second = await sweep(bench);
 
-    expect(first).toMatchObject({ needsPublished: 1, needsDropped: 0 });
-    expect(second).toMatchObject({ needsPublished: 0, needsDropped: 1 });
+    expect(first).toMatchObject({ requestsPublished: 1, requestsDropped: 0 });
+    expect(second).toMatchObject({ requestsPublished: 0, requestsDropped: 1 });
     expect(bench.logged).toContainEqual(
       expect.objectContaining({
-        event: 'compaction_need_dropped',
+        event: 'compaction_request_dropped',
         fields: expect.objectContaining({ reason: 'NOT_SERVED', conversationId }),
       }),
     );

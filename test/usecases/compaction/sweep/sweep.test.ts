@@ -4,7 +4,7 @@ import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document
 import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import { StoreUnavailableError } from '#shared/errors.ts';
 import type { Conversation } from '#shared/conversation/documents/conversation.ts';
-import { autoNeed, buildDue } from '#test/support/compaction/compacted-conversation.ts';
+import { autoRequest, buildDue } from '#test/support/compaction/compacted-conversation.ts';
 import { buildConversation } from '#test/support/compaction/conversation-builder.ts';
 import {
   buildOpen,
@@ -22,7 +22,7 @@ describe('a sweep', () => {
         {
           op: 'create',
           path: `conversations/broken-${i}`,
-          fields: { compactionNeeded: { auto: { since: new Date(0) } } },
+          fields: { compactionRequests: { auto: { since: new Date(0) } } },
         },
       ]);
     const ids: string[] = [];
@@ -30,7 +30,7 @@ describe('a sweep', () => {
 
     const counts = await sweep(bench);
 
-    expect(counts).toMatchObject({ needsPublished: 120, failed: 100 });
+    expect(counts).toMatchObject({ requestsPublished: 120, failed: 100 });
     const told = bench.published.map(({ data }) => Reflect.get(data, 'conversationId'));
     expect(new Set(told)).toEqual(new Set(ids));
     expect(JSON.stringify(bench.logged)).not.toContain('broken-');
@@ -47,10 +47,10 @@ describe('a sweep', () => {
         },
       },
     });
-    const conversation: Partial<Conversation> = { compactionNeeded: autoNeed() };
+    const conversation: Partial<Conversation> = { compactionRequests: autoRequest() };
     for (let i = 0; i < 150; i++) await buildConversation(bench.store, { turns: 0, conversation });
 
-    expect((await sweep(bench)).needsPublished).toBe(150);
+    expect((await sweep(bench)).requestsPublished).toBe(150);
     expect(most).toBe(20);
   });
 
@@ -68,7 +68,7 @@ describe('a sweep', () => {
     });
     for (let i = 0; i < 3; i++) await buildDue(bench, { turns: 1 });
 
-    expect(await sweep(bench)).toMatchObject({ needsPublished: 2, failed: 1 });
+    expect(await sweep(bench)).toMatchObject({ requestsPublished: 2, failed: 1 });
   });
 
   test('a sweep does the rest when one query fails', async () => {
@@ -84,7 +84,7 @@ describe('a sweep', () => {
     });
     await buildDue(bench);
 
-    expect(await sweep(bench)).toMatchObject({ needsPublished: 1, failed: 1 });
+    expect(await sweep(bench)).toMatchObject({ requestsPublished: 1, failed: 1 });
     expect(bench.logged).toContainEqual({
       severity: 'WARNING',
       event: 'sweep_failed',
@@ -110,7 +110,7 @@ describe('a sweep', () => {
 
     const counts = await runSweep(bench, controller.signal);
 
-    expect(counts.needsPublished).toBeLessThan(30);
+    expect(counts.requestsPublished).toBeLessThan(30);
     expect(counts.failed).toBe(0);
     expect(bench.logged.at(-1)).toMatchObject({
       event: 'sweep_finished',
@@ -146,8 +146,8 @@ describe('a sweep', () => {
         event: 'sweep_finished',
         fields: {
           turnsClosed: 0,
-          needsPublished: 1,
-          needsDropped: 0,
+          requestsPublished: 1,
+          requestsDropped: 0,
           idleRequested: 0,
           conversationsErased: 0,
           erasuresHandedOver: 0,

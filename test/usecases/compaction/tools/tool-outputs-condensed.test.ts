@@ -4,7 +4,7 @@ import { blobPiecePath } from '#shared/conversation/documents/paths.ts';
 import {
   buildDue,
   compactOnce,
-  manualNeed,
+  manualRequest,
   see,
 } from '#test/support/compaction/compacted-conversation.ts';
 import {
@@ -90,7 +90,7 @@ test('several very long tool outputs are condensed together, the largest first',
     turns: [...Array.from({ length: 30 }, () => ({})), logTurn(...logs)],
     conversation: {
       settings: { thresholdTokens: 300_000 },
-      compactionNeeded: manualNeed('request-1'),
+      compactionRequests: manualRequest('request-1'),
     },
   });
 
@@ -119,7 +119,7 @@ describe('no tool output is condensed', () => {
     const outputs = [12_000, 12_000, 8_000].map((rows) => log(`log ${rows}`, rows));
     const conversationId = await buildDue(bench, {
       turns: outputs.map((output) => logTurn(output)),
-      conversation: { profile: 'gemini-cli', compactionNeeded: manualNeed('request-1') },
+      conversation: { profile: 'gemini-cli', compactionRequests: manualRequest('request-1') },
     });
 
     await compactOnce(bench, conversationId);

@@ -10,10 +10,10 @@ import { createScriptedModel } from '#test/fakes/scripted-model.ts';
 import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
 import { compactionBench } from '#test/support/compaction/compaction-dependencies.ts';
 import {
-  autoNeed,
+  autoRequest,
   buildDue,
   compactOnce,
-  manualNeed,
+  manualRequest,
   see,
 } from '#test/support/compaction/compacted-conversation.ts';
 import { overloaded } from '#test/support/model-down.ts';
@@ -37,7 +37,7 @@ describe('while the breaker is open', () => {
     expect(conversation).toMatchObject({
       generation: 1,
       coveredThrough: { seq: 0 },
-      compactionNeeded: {},
+      compactionRequests: {},
     });
     expect(history?.afterTokens).toBeLessThan(history?.beforeTokens ?? 0);
     expect(bench.model.calls).toHaveLength(0);
@@ -129,7 +129,7 @@ describe('while the breaker is open', () => {
   test('a context without long outputs is left alone below the hard threshold', async () => {
     const bench = compactionBench();
     const conversationId = await buildDue(bench, {
-      conversation: { settings: { thresholdTokens: 2_000 }, compactionNeeded: autoNeed() },
+      conversation: { settings: { thresholdTokens: 2_000 }, compactionRequests: autoRequest() },
     });
     await openBreaker(bench, conversationId);
 
@@ -142,7 +142,7 @@ describe('while the breaker is open', () => {
   test('a manual request calls the model despite an open breaker', async () => {
     const bench = compactionBench();
     const conversationId = await buildDue(bench, {
-      conversation: { compactionNeeded: manualNeed() },
+      conversation: { compactionRequests: manualRequest() },
     });
     await openBreaker(bench, conversationId);
 
@@ -179,7 +179,7 @@ test('the next request after three failures is served without the model', async 
     {
       op: 'update',
       path: `conversations/${conversationId}`,
-      fields: { compactionNeeded: { auto: { ...autoNeed('request-2').auto } } },
+      fields: { compactionRequests: { auto: { ...autoRequest('request-2').auto } } },
       guard: { exists: true },
     },
   ]);

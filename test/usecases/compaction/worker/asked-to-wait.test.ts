@@ -4,7 +4,7 @@ import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import { AppError } from '#shared/errors.ts';
 import { createScriptedModel, snapshotAnswer } from '#test/fakes/scripted-model.ts';
 import {
-  autoNeed,
+  autoRequest,
   buildDue,
   compactOnce,
   see,
@@ -33,7 +33,7 @@ const askAgain = (bench: CompactionBench, conversationId: string, requestId: str
     {
       op: 'update',
       path: conversationPath(conversationId),
-      fields: { compactionNeeded: { ...autoNeed(requestId) } },
+      fields: { compactionRequests: { ...autoRequest(requestId) } },
       guard: { exists: true },
     },
   ]);
@@ -69,7 +69,7 @@ describe('a model over its quota', () => {
 test('the breaker stays open for the next request and other workers, then allows one try', async () => {
   const bench = compactionBench({ model: createScriptedModel({ answers: [modelDown()] }) });
   const conversationId = await buildDue(bench, {
-    conversation: { settings: { thresholdTokens: 2_000 }, compactionNeeded: autoNeed() },
+    conversation: { settings: { thresholdTokens: 2_000 }, compactionRequests: autoRequest() },
   });
   for (let attempt = 0; attempt < 3; attempt++) {
     await compactOnce(bench, conversationId);
@@ -135,7 +135,7 @@ test('a worker slower than the acknowledgement deadline is stopped; a redelivery
   bench.clock.advance(61_000);
   await expect
     .poll(async () => (await see(bench.store, conversationId)).conversation, { timeout: 20_000 })
-    .toMatchObject({ generation: 1, compactionNeeded: {} });
+    .toMatchObject({ generation: 1, compactionRequests: {} });
 
   expect(await historiesOf(bench, conversationId)).toHaveLength(1);
 }, 60_000);

@@ -142,7 +142,7 @@ describe('a turn that a filter blocks from now on', () => {
     const chat = world();
     await talk(chat, { turns: 10, at: [3] });
     const auto = { requestId: 'waiting', since: new Date(), trigger: 'auto' };
-    await chat.set({ compactionNeeded: { auto } });
+    await chat.set({ compactionRequests: { auto } });
     chat.block(WORD);
 
     const { context } = await chat.send('Hello');

@@ -3,10 +3,10 @@ import { cancelCompaction } from '#functions/chat/context/cancel-compaction.ts';
 import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import { createScriptedModel } from '#test/fakes/scripted-model.ts';
 import {
-  autoNeed,
+  autoRequest,
   buildDue,
   compactOnce,
-  manualNeed,
+  manualRequest,
   see,
 } from '#test/support/compaction/compacted-conversation.ts';
 import {
@@ -21,7 +21,7 @@ const callOff = (bench: Pick<CompactionBench, 'store'>, conversationId: string, 
     {
       op: 'update',
       path: conversationPath(conversationId),
-      fields: { 'compactionNeeded.cancel': jobId },
+      fields: { 'compactionRequests.cancel': jobId },
       guard: { exists: true },
     },
   ]);
@@ -72,17 +72,17 @@ describe('a compaction that its owner calls off', () => {
     await compactOnce(bench, id);
 
     const { conversation } = await see(bench.store, id);
-    expect(conversation.compactionNeeded).toEqual({ declined: { tokens, generation: 0 } });
+    expect(conversation.compactionRequests).toEqual({ declined: { tokens, generation: 0 } });
   });
 
   test('cancelling a manual compaction leaves automatic compaction unchanged', async () => {
     let id = '';
     const bench = benchCalledOff(() => id, 'request-m');
-    id = await buildDue(bench, { conversation: { compactionNeeded: manualNeed() } });
+    id = await buildDue(bench, { conversation: { compactionRequests: manualRequest() } });
 
     await compactOnce(bench, id);
 
-    expect((await see(bench.store, id)).conversation.compactionNeeded).toEqual({});
+    expect((await see(bench.store, id)).conversation.compactionRequests).toEqual({});
   });
 
   test('a compaction cancelled before a worker came ends without a model call', async () => {
@@ -118,8 +118,8 @@ describe('a compaction that its owner calls off', () => {
 
     const { conversation } = await see(bench.store, id);
     expect(result).toMatchObject({ state: 'COMPACTED' });
-    expect(conversation).toMatchObject({ generation: 1, compactionNeeded: {} });
-    expect(conversation.compactionNeeded.cancel).toBeUndefined();
+    expect(conversation).toMatchObject({ generation: 1, compactionRequests: {} });
+    expect(conversation.compactionRequests.cancel).toBeUndefined();
   });
 });
 
@@ -131,7 +131,7 @@ describe('after an automatic compaction was called off', () => {
     const id = await buildDue(bench, {
       conversation: {
         settings: { thresholdTokens: 1_000 },
-        compactionNeeded: { ...autoNeed(), declined },
+        compactionRequests: { ...autoRequest(), declined },
       },
     });
 
@@ -145,7 +145,7 @@ describe('after an automatic compaction was called off', () => {
     const id = await buildDue(bench, {
       conversation: {
         settings: { thresholdTokens: 1_000 },
-        compactionNeeded: { ...autoNeed(), declined: { ...declined, tokens: 1_500 } },
+        compactionRequests: { ...autoRequest(), declined: { ...declined, tokens: 1_500 } },
       },
     });
     await addTurn(bench.store, id, { user: 'And?', answer: 'More of the same. '.repeat(40) });
@@ -165,7 +165,7 @@ test('a request cancelled during another compaction keeps its record at the swap
       {
         op: 'update',
         path: conversationPath(id),
-        fields: { 'compactionNeeded.manual': manual },
+        fields: { 'compactionRequests.manual': manual },
         guard: { exists: true },
       },
     ]);
@@ -178,7 +178,7 @@ test('a request cancelled during another compaction keeps its record at the swap
 
   const { job, conversation } = await see(bench.store, id);
   expect(result).toMatchObject({ state: 'COMPACTED' });
-  expect(conversation.compactionNeeded).toEqual({});
+  expect(conversation.compactionRequests).toEqual({});
   expect(job?.records).toMatchObject([
     { requestId: 'request-m', state: 'ABORTED' },
     { requestId: 'request-1', state: 'COMPACTED' },

@@ -1,15 +1,15 @@
 import { describe, expect, test } from 'vitest';
 import { runSweep } from '#functions/worker/sweep/sweep.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
-import type { CompactionNeeded } from '#shared/conversation/documents/conversation.ts';
+import type { CompactionRequests } from '#shared/conversation/documents/conversation.ts';
 import type { Write } from '#shared/ports/ports.ts';
 import { createScriptedModel, snapshotAnswer } from '#test/fakes/scripted-model.ts';
 import { brokenRules, recordCommits } from '#test/support/compaction/commit-rules.ts';
 import {
-  autoNeed,
+  autoRequest,
   buildDue,
   compactOnce,
-  manualNeed,
+  manualRequest,
   neverAborted,
   see,
 } from '#test/support/compaction/compacted-conversation.ts';
@@ -29,21 +29,21 @@ function recordingBench(overrides: Partial<CompactionBench> = {}) {
 describe('every commit of the worker is guarded by what it read', () => {
   test.each<{
     name: string;
-    needed: CompactionNeeded;
+    needed: CompactionRequests;
     turns: number;
     isModelDown: boolean;
     commits: number;
   }>([
-    { name: 'that swaps', needed: autoNeed(), turns: 20, isModelDown: false, commits: 5 },
+    { name: 'that swaps', needed: autoRequest(), turns: 20, isModelDown: false, commits: 5 },
     {
       name: 'that a person asked for',
-      needed: manualNeed(),
+      needed: manualRequest(),
       turns: 20,
       isModelDown: false,
       commits: 5,
     },
-    { name: 'that fails', needed: autoNeed(), turns: 20, isModelDown: true, commits: 2 },
-    { name: 'without work', needed: autoNeed(), turns: 2, isModelDown: false, commits: 2 },
+    { name: 'that fails', needed: autoRequest(), turns: 20, isModelDown: true, commits: 2 },
+    { name: 'without work', needed: autoRequest(), turns: 2, isModelDown: false, commits: 2 },
   ])(
     'every commit of a run $name is guarded by what it read',
     async ({ needed, turns, isModelDown, commits }) => {
@@ -51,7 +51,7 @@ describe('every commit of the worker is guarded by what it read', () => {
       const { bench, recorded } = recordingBench({ model: createScriptedModel({ answers }) });
       const conversationId = await buildDue(bench, {
         turns,
-        conversation: { compactionNeeded: needed },
+        conversation: { compactionRequests: needed },
       });
       recorded.commits.length = 0;
 

@@ -117,7 +117,7 @@ describe('every commit of a run', () => {
       expect(seen.commits).toBeGreaterThanOrEqual(nth);
       expect(seen.broken).toEqual([]);
       expect(await historiesOf(bench, conversationId)).toHaveLength(1);
-      expect(conversation).toMatchObject({ generation: 1, compactionNeeded: {} });
+      expect(conversation).toMatchObject({ generation: 1, compactionRequests: {} });
       expect(job?.owner).toBe('');
       expect(job?.records.filter(({ generation }) => generation === 1)).toHaveLength(1);
     },

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { createScriptedModel, snapshotAnswer } from '#test/fakes/scripted-model.ts';
 import {
-  autoNeed,
+  autoRequest,
   buildDue,
   compactOnce,
-  manualNeed,
+  manualRequest,
   see,
 } from '#test/support/compaction/compacted-conversation.ts';
 import { compactionBench } from '#test/support/compaction/compaction-dependencies.ts';
@@ -79,7 +79,7 @@ describe('failures', () => {
 
     const { conversation, job } = await see(bench.store, conversationId);
     expect(result).toMatchObject({ kind: 'done', state: 'FAILED_INFLATED_TOKEN_COUNT' });
-    expect(conversation).toMatchObject({ generation: 0, compactionNeeded: {} });
+    expect(conversation).toMatchObject({ generation: 0, compactionRequests: {} });
     expect(job?.records).toMatchObject([{ beforeTokens: 4_000, afterTokens: 4_000 }]);
   });
 
@@ -91,7 +91,7 @@ describe('failures', () => {
     const bench = compactionBench({ model });
     const conversationId = await buildDue(bench, {
       conversation: {
-        compactionNeeded: manualNeed(),
+        compactionRequests: manualRequest(),
         context: {
           tokens: 3_000,
           overheadTokens: 0,
@@ -116,7 +116,7 @@ describe('failures', () => {
 
     const { conversation, job } = await see(bench.store, conversationId);
     expect(result).toEqual({ kind: 'retry', retryAfterMs: 45_000, reason: 'MODEL_OVERLOADED' });
-    expect(conversation.compactionNeeded).toEqual(autoNeed());
+    expect(conversation.compactionRequests).toEqual(autoRequest());
     const until = new Date(bench.clock.now().getTime() + 45_000);
     expect(job).toMatchObject({
       owner: '',
@@ -148,7 +148,7 @@ describe('failures', () => {
 
     const { conversation, job } = await see(bench.store, conversationId);
     expect(result).toMatchObject({ kind: 'done', state: 'FAILED_ERROR' });
-    expect(conversation.compactionNeeded).toEqual({});
+    expect(conversation.compactionRequests).toEqual({});
     expect(job?.records).toHaveLength(3);
     expect(job?.brake.pause?.reason).toBe('BREAKER_OPEN');
   });
@@ -168,12 +168,12 @@ describe('failures', () => {
   test('a manual request is settled by its first failure', async () => {
     const bench = compactionBench({ model: createScriptedModel({ answers: [modelDown()] }) });
     const conversationId = await buildDue(bench, {
-      conversation: { compactionNeeded: manualNeed() },
+      conversation: { compactionRequests: manualRequest() },
     });
 
     const result = await compactOnce(bench, conversationId);
 
     expect(result).toMatchObject({ kind: 'done', state: 'FAILED_ERROR' });
-    expect((await see(bench.store, conversationId)).conversation.compactionNeeded).toEqual({});
+    expect((await see(bench.store, conversationId)).conversation.compactionRequests).toEqual({});
   });
 });

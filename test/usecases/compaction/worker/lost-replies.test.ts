@@ -51,7 +51,7 @@ describe('lost replies', () => {
     const { conversation, job } = await see(bench.store, conversationId);
     expect(lost).toHaveLength(1);
     expect(result).toMatchObject({ kind: 'done', state: 'COMPACTED' });
-    expect(conversation).toMatchObject({ generation: 1, compactionNeeded: {} });
+    expect(conversation).toMatchObject({ generation: 1, compactionRequests: {} });
     expect(job?.records).toHaveLength(1);
   });
 
@@ -65,7 +65,7 @@ describe('lost replies', () => {
     const { conversation, job } = await see(bench.store, conversationId);
     expect(first.kind).toBe('retry');
     expect(second).toEqual({ kind: 'done', reason: 'SETTLED' });
-    expect(conversation).toMatchObject({ generation: 1, compactionNeeded: {} });
+    expect(conversation).toMatchObject({ generation: 1, compactionRequests: {} });
     expect(job?.records).toMatchObject([{ state: 'COMPACTED' }]);
     expect(bench.model.calls).toHaveLength(1);
   });

@@ -27,7 +27,7 @@ const instance = (
 async function expectOneSwap(bench: CompactionBench, conversationId: string) {
   const { conversation, job } = await see(bench.store, conversationId);
   expect(await historiesOf(bench, conversationId)).toHaveLength(1);
-  expect(conversation).toMatchObject({ generation: 1, compactionNeeded: {} });
+  expect(conversation).toMatchObject({ generation: 1, compactionRequests: {} });
   expect(job?.records.filter(({ generation }) => generation === 1)).toHaveLength(1);
 }
 
@@ -76,7 +76,7 @@ describe('clocks that differ by ten minutes', () => {
     await compactOnce(working, conversationId);
 
     expect(early[0]).toMatchObject({ kind: 'later', reason: 'LEASE_HELD' });
-    expect(await compactOnce(behind, conversationId)).toEqual({ kind: 'done', reason: 'NO_NEED' });
+    expect(await compactOnce(behind, conversationId)).toEqual({ kind: 'done', reason: 'NO_REQUEST' });
     await expectOneSwap(bench, conversationId);
   });
 
@@ -127,7 +127,7 @@ describe('deliveries', () => {
         answer: 'Yes.',
       });
     const manual = { requestId: 'request-2', since: bench.clock.now() };
-    await setConversation(bench, conversationId, { 'compactionNeeded.manual': manual });
+    await setConversation(bench, conversationId, { 'compactionRequests.manual': manual });
     const calls = bench.model.calls.length;
 
     const results = await Promise.all(

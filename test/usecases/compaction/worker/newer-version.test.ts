@@ -62,7 +62,7 @@ test('a snapshot that a later release signed is valid, and nothing is folded ont
   await raise(bench.store, history?.path ?? '');
   const need = { requestId: 'again', since: bench.clock.now() };
   const path = conversationPath(conversationId);
-  const fields = { compactionNeeded: { manual: need } };
+  const fields = { compactionRequests: { manual: need } };
   await bench.store.commit([{ op: 'update', path, fields, guard: { exists: true } }]);
   // Another instance: it has no history in its memory.
   const other = compactionBench({ store: bench.store });
@@ -79,13 +79,13 @@ test('a request whose job a later release wrote stays for that release', async (
   await compactOnce(bench, conversationId);
   const need = { requestId: 'again', since: new Date(0), trigger: 'auto' };
   const path = conversationPath(conversationId);
-  const fields = { compactionNeeded: { auto: need } };
+  const fields = { compactionRequests: { auto: need } };
   await bench.store.commit([{ op: 'update', path, fields, guard: { exists: true } }]);
   await raise(bench.store, compactionJobPath(conversationId));
 
   const counts = await sweep(bench);
 
-  expect(counts).toMatchObject({ needsDropped: 0, failed: 1 });
+  expect(counts).toMatchObject({ requestsDropped: 0, failed: 1 });
   const after = await stored(bench.store, conversationId);
-  expect(after.fields['compactionNeeded']).toMatchObject({ auto: { requestId: 'again' } });
+  expect(after.fields['compactionRequests']).toMatchObject({ auto: { requestId: 'again' } });
 });

@@ -69,7 +69,7 @@ describe('an event that the worker fails on every time', () => {
     for (const id of healthy)
       expect((await readConversation(store, id))?.value).toMatchObject({
         generation: 1,
-        compactionNeeded: {},
+        compactionRequests: {},
       });
   });
 

@@ -74,7 +74,7 @@ describe('the worker’s HTTP function', () => {
     expect((await second).status).toBe(204);
     expect((await see(bench.store, conversationId)).conversation).toMatchObject({
       generation: 1,
-      compactionNeeded: {},
+      compactionRequests: {},
     });
   });
 
@@ -87,7 +87,7 @@ describe('the worker’s HTTP function', () => {
 
     expect(response.status).toBe(204);
     const { conversation, job } = await see(bench.store, conversationId);
-    expect(conversation.compactionNeeded.auto).toBeDefined();
+    expect(conversation.compactionRequests.auto).toBeDefined();
     expect(job?.brake.pause).toEqual({
       reason: 'RETRY_LATER',
       until: new Date(bench.clock.now().getTime() + 90_000),
@@ -148,7 +148,7 @@ describe('the worker’s HTTP function', () => {
       .poll(async () => (await see(bench.store, conversationId)).job?.records)
       .toMatchObject([{ state: 'ABORTED', reason: 'CALLER_LEFT' }]);
     expect(
-      (await see(bench.store, conversationId)).conversation.compactionNeeded.auto,
+      (await see(bench.store, conversationId)).conversation.compactionRequests.auto,
     ).toBeDefined();
   });
 
@@ -268,7 +268,7 @@ test('a worker process about to end releases its lease and publishes the request
   ]);
   expect(conversation).toMatchObject({
     generation: 0,
-    compactionNeeded: { auto: expect.anything() },
+    compactionRequests: { auto: expect.anything() },
   });
   expect(job).toMatchObject({
     owner: '',

@@ -5,7 +5,7 @@ import { createScriptedModel, snapshotAnswer } from '#test/fakes/scripted-model.
 import { textAnswer, scriptedStreamer } from '#test/fakes/scripted-streamer.ts';
 import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
 import {
-  autoNeed,
+  autoRequest,
   buildDue,
   compactOnce,
   neverAborted,
@@ -50,7 +50,7 @@ describe('a turn that crosses the threshold while a compaction is under way', ()
       const conversationId = await compactWhileSending(bench, point);
 
       const { conversation } = await see(bench.store, conversationId);
-      const requestId = conversation.compactionNeeded.auto?.requestId;
+      const requestId = conversation.compactionRequests.auto?.requestId;
       expect(conversation.generation).toBe(1);
       expect(requestId).toEqual(expect.not.stringMatching('request-1'));
       expect(bench.published).toContainEqual({
@@ -59,7 +59,7 @@ describe('a turn that crosses the threshold while a compaction is under way', ()
       });
       await compactOnce(bench, conversationId);
       const after = await see(bench.store, conversationId);
-      expect(after.conversation.compactionNeeded).toEqual({});
+      expect(after.conversation.compactionRequests).toEqual({});
     },
   );
 
@@ -69,7 +69,7 @@ describe('a turn that crosses the threshold while a compaction is under way', ()
     const conversationId = await compactWhileSending(bench, 'settled');
 
     expect(
-      (await see(bench.store, conversationId)).conversation.compactionNeeded.auto,
+      (await see(bench.store, conversationId)).conversation.compactionRequests.auto,
     ).toBeDefined();
   });
 });
@@ -87,13 +87,13 @@ test('a turn over the threshold renews a request found void meanwhile', async ()
 
   const { conversation, job } = await see(bench.store, conversationId);
   expect(job?.records).toMatchObject([{ state: 'NOOP', reason: 'BELOW_THRESHOLD' }]);
-  expect(conversation.compactionNeeded.auto?.requestId).toEqual(
+  expect(conversation.compactionRequests.auto?.requestId).toEqual(
     expect.not.stringMatching('request-1'),
   );
   await compactOnce(bench, conversationId);
   expect((await see(bench.store, conversationId)).conversation).toMatchObject({
     generation: 1,
-    compactionNeeded: {},
+    compactionRequests: {},
   });
 });
 
@@ -113,7 +113,7 @@ test('a turn over the threshold renews the request while a failure is settled', 
 
   const { conversation, job } = await see(bench.store, conversationId);
   expect(job?.records).toMatchObject([{ state: 'NOOP', reason: 'NOTHING_TO_FOLD' }]);
-  expect(conversation.compactionNeeded.auto?.requestId).toEqual(
+  expect(conversation.compactionRequests.auto?.requestId).toEqual(
     expect.not.stringMatching('request-1'),
   );
 });
@@ -121,17 +121,17 @@ test('a turn over the threshold renews the request while a failure is settled', 
 test('a request that took the place of the served one stays', async () => {
   const bench = compactionBench();
   const conversationId = await buildDue(bench, { conversation: { ownerUid: 'u1' } });
-  const newer = autoNeed('request-2').auto;
+  const newer = autoRequest('request-2').auto;
   const atCrashPoint = async (reached: string) => {
     if (reached === 'swapped')
-      await setConversation(bench, conversationId, { 'compactionNeeded.auto': { ...newer } });
+      await setConversation(bench, conversationId, { 'compactionRequests.auto': { ...newer } });
   };
 
   await runCompaction({ ...bench, atCrashPoint }, { conversationId, signal: neverAborted() });
 
   const { conversation } = await see(bench.store, conversationId);
   expect(conversation.generation).toBe(1);
-  expect(conversation.compactionNeeded.auto).toEqual(newer);
+  expect(conversation.compactionRequests.auto).toEqual(newer);
 });
 
 test('a worker that dies before publishing a renewed request leaves it stored', async () => {
@@ -139,14 +139,14 @@ test('a worker that dies before publishing a renewed request leaves it stored', 
   const conversationId = await buildDue(bench, { conversation: { ownerUid: 'u1' } });
   const atCrashPoint = async (reached: string) => {
     if (reached === 'summarised') await sendLong(bench, conversationId);
-    if (reached === 'need-renewed') throw new Error('killed');
+    if (reached === 'request-renewed') throw new Error('killed');
   };
 
   const run = runCompaction({ ...bench, atCrashPoint }, { conversationId, signal: neverAborted() });
 
-  await expect(run).rejects.toThrow('died at need-renewed');
+  await expect(run).rejects.toThrow('died at request-renewed');
   const { conversation } = await see(bench.store, conversationId);
-  expect(conversation.compactionNeeded.auto?.requestId).toEqual(
+  expect(conversation.compactionRequests.auto?.requestId).toEqual(
     expect.not.stringMatching('request-1'),
   );
 });
@@ -157,5 +157,5 @@ test('a swap that left room is followed by no compaction', async () => {
 
   await compactOnce(bench, conversationId);
 
-  expect((await see(bench.store, conversationId)).conversation.compactionNeeded).toEqual({});
+  expect((await see(bench.store, conversationId)).conversation.compactionRequests).toEqual({});
 });

@@ -4,7 +4,7 @@ import { runCompaction } from '#functions/worker/compaction/run-compaction.ts';
 import { compactionJobPath } from '#shared/conversation/documents/paths.ts';
 import { createScriptedModel, snapshotAnswer } from '#test/fakes/scripted-model.ts';
 import {
-  autoNeed,
+  autoRequest,
   buildDue,
   compactOnce,
   see,
@@ -30,7 +30,7 @@ describe('being stopped', () => {
 
     const { conversation, job } = await see(bench.store, conversationId);
     expect(result).toMatchObject({ kind: 'retry', reason: 'DEADLINE' });
-    expect(conversation).toMatchObject({ generation: 0, compactionNeeded: autoNeed() });
+    expect(conversation).toMatchObject({ generation: 0, compactionRequests: autoRequest() });
     expect(job).toMatchObject({ owner: '', brake: { failures: 0 } });
     expect(job?.records).toMatchObject([{ state: 'ABORTED' }]);
   });

@@ -105,7 +105,7 @@ async function runThousand(): Promise<{
   });
   const histories = await Promise.all(ids.map(async (id) => (await historiesOf(bench, id)).length));
   const conversations = await Promise.all(ids.map((id) => readConversation(store, id)));
-  expect(conversations.filter((each) => each?.value.compactionNeeded.auto)).toEqual([]);
+  expect(conversations.filter((each) => each?.value.compactionRequests.auto)).toEqual([]);
   return { fates, histories, refused: bus.refused, letters: bus.deadLetters };
 }
 

@@ -14,7 +14,7 @@ const ask = (bench: CompactionBench, conversationId: string, requestId: string) 
     {
       op: 'update',
       path: conversationPath(conversationId),
-      fields: { 'compactionNeeded.manual': { requestId, since: new Date(0) } },
+      fields: { 'compactionRequests.manual': { requestId, since: new Date(0) } },
       guard: { exists: true },
     },
   ]);
@@ -32,6 +32,6 @@ test('three tries are not counted afresh after a manual compaction in between', 
   }
 
   const { conversation, job } = await see(bench.store, conversationId);
-  expect(conversation.compactionNeeded).toEqual({});
+  expect(conversation.compactionRequests).toEqual({});
   expect(job?.records.filter(({ requestId }) => requestId === 'request-1')).toHaveLength(3);
 });

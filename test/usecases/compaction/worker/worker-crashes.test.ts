@@ -3,7 +3,7 @@ import { compactionCrashPoints, type CompactionCrashPoint } from '#functions/lib
 import { runSweep } from '#functions/worker/sweep/sweep.ts';
 import { createScriptedModel, snapshotAnswer } from '#test/fakes/scripted-model.ts';
 import {
-  autoNeed,
+  autoRequest,
   buildDue,
   compactOnce,
   neverAborted,
@@ -73,7 +73,7 @@ describe('crashes', () => {
       await compactOnce(bench, conversationId);
 
       const { conversation, job } = await see(bench.store, conversationId);
-      expect(conversation).toMatchObject({ generation: 1, compactionNeeded: {} });
+      expect(conversation).toMatchObject({ generation: 1, compactionRequests: {} });
       expect(job?.owner).toBe('');
       expect(job?.records.filter(({ generation }) => generation === 1)).toHaveLength(1);
     },
@@ -93,16 +93,16 @@ describe('crashes', () => {
     await compactOnce(bench, conversationId);
 
     const { conversation, job } = await see(bench.store, conversationId);
-    expect(between.conversation.compactionNeeded).toEqual(autoNeed());
+    expect(between.conversation.compactionRequests).toEqual(autoRequest());
     expect(between.job).toMatchObject({ owner: '', attempts: { auto: { count: 1 } } });
-    expect(conversation).toMatchObject({ generation: 1, compactionNeeded: {} });
+    expect(conversation).toMatchObject({ generation: 1, compactionRequests: {} });
     expect(job?.records.map(({ state }) => state)).toEqual(['FAILED_EMPTY_SUMMARY', 'COMPACTED']);
   });
 
   test.each<[CompactionCrashPoint]>([
     ['sweep-turns-mended'],
     ['sweep-published'],
-    ['sweep-need-dropped'],
+    ['sweep-request-dropped'],
     ['sweep-marked'],
     ['erase-begun'],
     ['erase-pass-done'],
@@ -117,10 +117,10 @@ describe('crashes', () => {
     const due = await buildDue(bench);
     const deleted = await buildDue(bench, { conversation: { state: 'deleted' } });
     const open = await buildDue(bench, {
-      conversation: { open: { seq: 20, leaseUntil: past }, compactionNeeded: {} },
+      conversation: { open: { seq: 20, leaseUntil: past }, compactionRequests: {} },
     });
     const expired = await buildDue(bench, {
-      conversation: { expireTime: past, compactionNeeded: {} },
+      conversation: { expireTime: past, compactionRequests: {} },
     });
     const reached: string[] = [];
     const dying = compactionBench({
@@ -144,8 +144,8 @@ describe('crashes', () => {
     expect(bench.published).toContainEqual(
       expect.objectContaining({ data: expect.objectContaining({ conversationId: due }) }),
     );
-    expect(dueConversation?.compactionNeeded).toEqual(autoNeed());
-    expect(deletedConversation?.compactionNeeded).toEqual({});
+    expect(dueConversation?.compactionRequests).toEqual(autoRequest());
+    expect(deletedConversation?.compactionRequests).toEqual({});
     expect(openConversation?.open).toBeUndefined();
     expect(expiredConversation?.state).toBe('erased');
   });
@@ -160,10 +160,10 @@ describe('crashes', () => {
       'erase-pass-done',
       'erase-tombstone-written',
       'erase-uploads-released',
-      'need-renewed',
+      'request-renewed',
       'sweep-erased',
       'sweep-marked',
-      'sweep-need-dropped',
+      'sweep-request-dropped',
       'sweep-published',
       'sweep-swept',
       'sweep-turns-mended',
@@ -201,6 +201,6 @@ describe('crashes', () => {
     const result = await compactOnce(bench, conversationId);
 
     expect(result).toMatchObject({ state: 'FAILED_ERROR', reason: 'ATTEMPTS_USED_UP' });
-    expect((await see(bench.store, conversationId)).conversation.compactionNeeded).toEqual({});
+    expect((await see(bench.store, conversationId)).conversation.compactionRequests).toEqual({});
   });
 });

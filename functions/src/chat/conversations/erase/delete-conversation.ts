@@ -32,7 +32,7 @@ interface DeleteRequest {
 /** What a conversation document in the bin says. */
 const deletedFields = ({ SOFT_DELETE_DAYS }: ChatDependencies['config'], now: Date) => {
   const purgeTime = new Date(now.getTime() + SOFT_DELETE_DAYS * DAY_MS);
-  return { state: 'deleted', deleteTime: now, purgeTime, compactionNeeded: {} } as const;
+  return { state: 'deleted', deleteTime: now, purgeTime, compactionRequests: {} } as const;
 };
 
 async function decideDelete(

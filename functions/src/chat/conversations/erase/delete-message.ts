@@ -120,7 +120,7 @@ async function continueWithout(
         rearmsFrom({
           source,
           present: present.history,
-          declined: conversation.compactionNeeded.declined,
+          declined: conversation.compactionRequests.declined,
           tokens,
         }),
     },
@@ -156,12 +156,12 @@ async function eraseTurns(
     left,
     conversationAfter: {
       ...conversationAfter,
-      compactionNeeded: { ...conversation.compactionNeeded, ...(need && { auto: need }) },
+      compactionRequests: { ...conversation.compactionRequests, ...(need && { auto: need }) },
     },
     fields: {
       pins,
       pendingErasure: pendingWith(conversation.pendingErasure, { seqs, blobs, items, now }),
-      ...(need && { 'compactionNeeded.auto': { ...need } }),
+      ...(need && { 'compactionRequests.auto': { ...need } }),
     },
     ...(isTitleGone && { remove: ['title', 'autoTitle'] }),
     writes: read.turns.flatMap((turn) => eraseTurnWrites(conversationId, turn, { part, now })),
@@ -191,7 +191,7 @@ async function changeOf(
       throw messageNotFoundError(conversationId, messageId);
     case 'done': {
       // The first try may have died before it told the workers.
-      const needed = target.conversation.compactionNeeded.auto?.requestId;
+      const needed = target.conversation.compactionRequests.auto?.requestId;
       return { result: { view: view(named), needed, isLast: true } };
     }
     case 'erase': {
@@ -202,7 +202,7 @@ async function changeOf(
         decision,
       );
       const shown = left.find(({ seq }) => seq === named.seq) ?? named;
-      const needed = change.conversationAfter.compactionNeeded.auto?.requestId;
+      const needed = change.conversationAfter.compactionRequests.auto?.requestId;
       return { ...change, result: { view: view(shown), needed, isLast: decision.isLast } };
     }
   }

@@ -1,5 +1,5 @@
 import type {
-  CompactionNeeded,
+  CompactionRequests,
   Conversation,
 } from '#shared/conversation/documents/conversation.ts';
 import { contextTokens } from '#shared/conversation/context/meter.ts';
@@ -13,11 +13,11 @@ import { passCrashPoint } from '#functions/lib/crash-points.ts';
 import { publishRequest } from '#functions/events/publish-request.ts';
 
 /** What was asked for when it went into the bin was dropped there; the context asks again. */
-async function dueNeed(
+async function dueRequest(
   dependencies: ChatDependencies,
   conversationId: string,
   conversation: Conversation,
-): Promise<CompactionNeeded['auto']> {
+): Promise<CompactionRequests['auto']> {
   const { history, turns } = await readContextParts(dependencies, { conversationId, conversation });
   const { tokens } = contextTokens(
     { conversation, history, turns },
@@ -42,17 +42,17 @@ export async function undeleteConversation(
       if (value.state === 'live') return { result: value };
       const { deleteTime: _deleteTime, purgeTime: _purgeTime, ...kept } = value;
       const updateTime = dependencies.clock.now();
-      const auto = await dueNeed(dependencies, input.conversationId, value);
-      const compactionNeeded = auto ? { auto } : {};
+      const auto = await dueRequest(dependencies, input.conversationId, value);
+      const compactionRequests = auto ? { auto } : {};
       return {
-        fields: { state: 'live', updateTime, compactionNeeded: auto ? { auto: { ...auto } } : {} },
+        fields: { state: 'live', updateTime, compactionRequests: auto ? { auto: { ...auto } } : {} },
         remove: ['deleteTime', 'purgeTime'],
-        result: { ...kept, state: 'live', updateTime, compactionNeeded },
+        result: { ...kept, state: 'live', updateTime, compactionRequests },
       };
     },
   );
   await passCrashPoint(dependencies, 'conversation-undeleted');
-  const { auto } = conversation.compactionNeeded;
+  const { auto } = conversation.compactionRequests;
   if (auto) {
     const { conversationId } = input;
     const { requestId, trigger } = auto;

@@ -1,5 +1,5 @@
 import type {
-  CompactionNeeded,
+  CompactionRequests,
   Conversation,
 } from '#shared/conversation/documents/conversation.ts';
 import { newestHistoryThrough } from '#shared/conversation/context/find-history.ts';
@@ -111,17 +111,17 @@ async function finishFork(
   dependencies: ChatDependencies,
   fork: { source: ForkSource; target: ForkTarget },
   made: MadeFork,
-): Promise<CompactionNeeded['auto']> {
+): Promise<CompactionRequests['auto']> {
   const { store, clock } = dependencies;
   const { source, target } = fork;
   const fields = liveFields(source, made, clock.now());
   const need = requestAfterChange(dependencies, {
-    conversation: { ...source.conversation, ...fields, compactionNeeded: {} },
+    conversation: { ...source.conversation, ...fields, compactionRequests: {} },
     history: made.history,
     tokens: fields.context.tokens,
   });
   await commitToFork(dependencies, target, {
-    fields: { ...fields, ...(need && { 'compactionNeeded.auto': { ...need } }) },
+    fields: { ...fields, ...(need && { 'compactionRequests.auto': { ...need } }) },
     build: async () => {
       const now = await readConversation(store, source.conversationId);
       const isSame =

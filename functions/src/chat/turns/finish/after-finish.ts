@@ -15,8 +15,8 @@ const conversationAfter = (
   model: nextModel,
   lastSeq: Math.max(conversation.lastSeq, batch.seq),
   context: batch.meter ?? conversation.context,
-  compactionNeeded: {
-    ...conversation.compactionNeeded,
+  compactionRequests: {
+    ...conversation.compactionRequests,
     ...(batch.need && { auto: batch.need }),
   },
 });

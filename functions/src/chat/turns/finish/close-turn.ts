@@ -33,7 +33,7 @@ export async function closeOpenTurn(
     {
       op: 'update',
       path: conversationPath(conversationId),
-      fields: { updateTime: now, ...(need && { 'compactionNeeded.auto': { ...need } }) },
+      fields: { updateTime: now, ...(need && { 'compactionRequests.auto': { ...need } }) },
       remove: ['open'],
       guard: { updateTime: conversation.updateTime },
     },

@@ -1,7 +1,7 @@
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { conversationPolicy } from '#functions/config/conversation-policy.ts';
 import { selectOutputForms, type Viewing } from '#functions/context/output-forms.ts';
-import { compactionNeed } from '#shared/compaction/trigger.ts';
+import { requestAfterTurn } from '#shared/compaction/trigger.ts';
 import { meterAfterTurn } from '#shared/conversation/context/meter.ts';
 import { endedContents } from '#shared/conversation/context/tool-calls.ts';
 import { isSeen } from '#shared/conversation/documents/content.ts';
@@ -74,7 +74,7 @@ const needWith = (
     ...input
   }: { meter: ContextMeter | undefined; answer: TurnAnswer; requestId: string; now: Date },
 ) =>
-  compactionNeed({
+  requestAfterTurn({
     ...input,
     isOverflow: answer.error?.reason === 'MODEL_CONTEXT_OVERFLOW',
     // Without a context the message alone is what is blocked.
@@ -84,7 +84,7 @@ const needWith = (
     // What waits in the conversation document is looked at again when the batch is written.
     conversation: {
       ...conversation,
-      compactionNeeded: { declined: conversation.compactionNeeded.declined },
+      compactionRequests: { declined: conversation.compactionRequests.declined },
     },
     history,
     policy: conversationPolicy(config, { ...conversation, model: nextModel }),

@@ -36,9 +36,9 @@ interface Ending {
   title: Pick<TitleOfTurn, 'answered'>;
 }
 
-async function publishNeed(dependencies: ChatDependencies, begun: BegunTurn, batch: FinishBatch) {
+async function publishOfRequest(dependencies: ChatDependencies, begun: BegunTurn, batch: FinishBatch) {
   const { conversationId } = batch;
-  const need = batch.need ?? begun.replacementNeed;
+  const need = batch.need ?? begun.replacementRequest;
   if (need)
     await publishRequest(dependencies, {
       conversationId,
@@ -47,7 +47,7 @@ async function publishNeed(dependencies: ChatDependencies, begun: BegunTurn, bat
       beforeTokens: batch.meter?.tokens,
     });
   else
-    await publishOverdue(dependencies, conversationId, begun.context.conversation.compactionNeeded);
+    await publishOverdue(dependencies, conversationId, begun.context.conversation.compactionRequests);
 }
 
 /** Tells the log, the quota and the workers how a turn has ended. */
@@ -59,7 +59,7 @@ async function settle(
   const { begun, answer, times } = ending;
   const unsettled = { ...batch, usage: usageBeyond(batch.usage, begun.progress.settled) };
   logFinished(dependencies, { ...unsettled, detail: answer.error?.message }, times);
-  await Promise.all([publishNeed(dependencies, begun, batch), settleStored(ending, unsettled)]);
+  await Promise.all([publishOfRequest(dependencies, begun, batch), settleStored(ending, unsettled)]);
   await passCrashPoint(dependencies, 'turn-published');
 }
 

@@ -7,7 +7,7 @@ import {
   readContextParts,
   readConversation,
 } from '#shared/conversation/context/read-conversation.ts';
-import type { CompactionNeeded } from '#shared/conversation/documents/conversation.ts';
+import type { CompactionRequests } from '#shared/conversation/documents/conversation.ts';
 import type { FinishBatch } from '#shared/conversation/writes/turn-writes.ts';
 import { StoreUnavailableError } from '#shared/errors.ts';
 import type { BegunTurn } from '../start/begun-turn.ts';
@@ -15,7 +15,7 @@ import { finishedTurn } from './after-finish.ts';
 
 /** What a finished turn asks for, and the state of the conversation document that this holds for. */
 export interface RequestAtEnd {
-  need: CompactionNeeded['auto'];
+  need: CompactionRequests['auto'];
   /** Only when the turn relies on a need that waits: it must still wait when the finish is committed. */
   conversationUpdateTime?: string | undefined;
 }
@@ -70,8 +70,8 @@ async function measureAgain(
   const { conversationId, seq, need } = batch;
   const conversation = await readConversation(dependencies.store, conversationId);
   if (!conversation) return { need };
-  const { compactionNeeded, generation } = conversation.value;
-  const { auto } = compactionNeeded;
+  const { compactionRequests, generation } = conversation.value;
+  const { auto } = compactionRequests;
   // A search goes before a compaction, whose summary the same filter might block. Behind it the threshold is looked at again.
   if (auto && (auto.trigger === 'blocked' || need.trigger !== 'blocked'))
     return { need: undefined, conversationUpdateTime: conversation.updateTime };

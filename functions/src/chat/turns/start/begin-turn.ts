@@ -114,6 +114,6 @@ async function beginReserved(
     caller: request.caller,
     reservation,
     progress: progressAtStart({ decision, kept, known }),
-    replacementNeed: replacement?.need,
+    replacementRequest: replacement?.need,
   };
 }

@@ -93,7 +93,7 @@ export function refuseHopeless(
 }
 
 /** Whether a compaction waits that a worker will serve: the owner may have switched it off meanwhile. */
-const isWaiting = ({ compactionNeeded: { auto, manual }, settings }: Conversation): boolean =>
+const isWaiting = ({ compactionRequests: { auto, manual }, settings }: Conversation): boolean =>
   manual !== undefined || (auto !== undefined && !isSwitchedOff(settings, auto.trigger));
 
 /** Resolves to whether a compaction is asked for. */
@@ -104,9 +104,9 @@ async function requestForOverflow(
 ): Promise<boolean> {
   const requestId = dependencies.randomness.uuid();
   const since = dependencies.clock.now();
-  const { compactionNeeded, settings, lastSeq } = conversation.value;
+  const { compactionRequests, settings, lastSeq } = conversation.value;
   if (isWaiting(conversation.value)) {
-    await publishOverdue(dependencies, conversationId, compactionNeeded);
+    await publishOverdue(dependencies, conversationId, compactionRequests);
     return true;
   }
   if (settings.compaction === 'off' || lastSeq === 0) return false;
@@ -115,7 +115,7 @@ async function requestForOverflow(
       {
         op: 'update',
         path: conversationPath(conversationId),
-        fields: { 'compactionNeeded.auto': { requestId, since, trigger: 'overflow' } },
+        fields: { 'compactionRequests.auto': { requestId, since, trigger: 'overflow' } },
         guard: { updateTime: conversation.updateTime },
       },
     ]);

@@ -80,7 +80,7 @@ export async function planReplacement(
     requestId: by,
     by,
     afterTokens: (tokens) =>
-      rearmsFrom({ source, present, declined: conversation.compactionNeeded.declined, tokens }),
+      rearmsFrom({ source, present, declined: conversation.compactionRequests.declined, tokens }),
   });
   const { history, turns, tokens, conversationAfter } = next;
   // Turns that were folded stand verbatim again, or are to be read again: they may need folding at once.
@@ -99,6 +99,6 @@ export async function planReplacement(
     ...(losesIndex && { indexedThrough: fromSeq - 1 }),
   };
   if (!need) return planned;
-  const compactionNeeded = { ...conversationAfter.compactionNeeded, auto: need };
-  return { ...planned, conversationAfter: { ...conversationAfter, compactionNeeded }, need };
+  const compactionRequests = { ...conversationAfter.compactionRequests, auto: need };
+  return { ...planned, conversationAfter: { ...conversationAfter, compactionRequests }, need };
 }

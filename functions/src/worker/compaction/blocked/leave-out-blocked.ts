@@ -160,7 +160,7 @@ async function continueWithout(run: ClaimedRun, present: Present, seqs: readonly
   const { conversationId } = reading;
   const conversation = reading.conversation.value;
   const source = await sourceWithout(run, present.history, seqs);
-  const { declined } = conversation.compactionNeeded;
+  const { declined } = conversation.compactionRequests;
   return continueHistory(
     dependencies,
     { conversationId, conversation },
