@@ -53,16 +53,16 @@ export type ClaimDecision =
    */
   | { kind: 'later'; reason: 'LEASE_HELD' | BrakeReason; retryAfterMs?: number }
   /** The outcome stands in the job already; only the request is left to clear. */
-  | { kind: 'settled'; need: CompactionRequest }
+  | { kind: 'settled'; request: CompactionRequest }
   /** An outcome without work. */
   | {
       kind: 'outcome';
-      need: CompactionRequest;
+      request: CompactionRequest;
       state: 'NOOP' | 'FAILED_ERROR' | 'ABORTED';
       reason: string;
     }
   /** With a `refusal` no model is asked: outputs may be shortened, or turns folded by code. */
-  | { kind: 'claim'; need: CompactionRequest; attempt: number; refusal?: BrakeReason };
+  | { kind: 'claim'; request: CompactionRequest; attempt: number; refusal?: BrakeReason };
 
 /**
  * What a delivery leads to, from the documents alone: the event is only a hint. What holds a request back is the
@@ -70,36 +70,36 @@ export type ClaimDecision =
  */
 export function decideClaim(facts: ClaimFacts): ClaimDecision {
   if (facts.conversation?.state !== 'live') return { kind: 'nothing', reason: 'NOT_LIVE' };
-  const need = waitingRequest(facts.conversation);
-  return need ? decideRequest(facts, need) : { kind: 'nothing', reason: 'NO_REQUEST' };
+  const request = waitingRequest(facts.conversation);
+  return request ? decideRequest(facts, request) : { kind: 'nothing', reason: 'NO_REQUEST' };
 }
 
 /** A request is tried this often; then it is settled with what was found, so that none is served for ever. */
 export const ATTEMPTS_PER_REQUEST = 3;
 
-function decideRequest(facts: ClaimFacts, need: CompactionRequest): ClaimDecision {
+function decideRequest(facts: ClaimFacts, request: CompactionRequest): ClaimDecision {
   const { conversation, job, now, tokens } = facts;
   if (isHeld(job, now)) return { kind: 'later', reason: 'LEASE_HELD' };
-  if (isRecorded(job, need)) return { kind: 'settled', need };
-  if (conversation?.compactionRequests.cancel === need.requestId)
-    return { kind: 'outcome', need, state: 'ABORTED', reason: CANCELLED_BY_USER };
-  const attempts = attemptsAt(job, need);
+  if (isRecorded(job, request)) return { kind: 'settled', request };
+  if (conversation?.compactionRequests.cancel === request.requestId)
+    return { kind: 'outcome', request, state: 'ABORTED', reason: CANCELLED_BY_USER };
+  const attempts = attemptsAt(job, request);
   if (attempts >= ATTEMPTS_PER_REQUEST)
-    return { kind: 'outcome', need, state: 'FAILED_ERROR', reason: 'ATTEMPTS_USED_UP' };
+    return { kind: 'outcome', request, state: 'FAILED_ERROR', reason: 'ATTEMPTS_USED_UP' };
 
   const brakes = [...jobBrakes(job?.brake, facts.allowance, now), ...facts.sizeBrakes];
-  const braked = brakeOn(brakes, { trigger: need.trigger, now, tokens });
+  const braked = brakeOn(brakes, { trigger: request.trigger, now, tokens });
   if (braked?.effect === 'waits') return waitFor(braked.brake, now);
-  if (need.kind === 'auto' && isSwitchedOff(conversation?.settings, need.trigger))
-    return { kind: 'outcome', need, state: 'NOOP', reason: 'SWITCHED_OFF' };
-  if (NEEDS_THRESHOLD[need.trigger] && !facts.isOverThreshold)
-    return { kind: 'outcome', need, state: 'NOOP', reason: 'BELOW_THRESHOLD' };
+  if (request.kind === 'auto' && isSwitchedOff(conversation?.settings, request.trigger))
+    return { kind: 'outcome', request, state: 'NOOP', reason: 'SWITCHED_OFF' };
+  if (NEEDS_THRESHOLD[request.trigger] && !facts.isOverThreshold)
+    return { kind: 'outcome', request, state: 'NOOP', reason: 'BELOW_THRESHOLD' };
   if (braked?.effect === 'ends')
-    return { kind: 'outcome', need, state: 'NOOP', reason: braked.brake.reason };
+    return { kind: 'outcome', request, state: 'NOOP', reason: braked.brake.reason };
   const attempt = attempts + 1;
   return braked
-    ? { kind: 'claim', need, attempt, refusal: braked.brake.reason }
-    : { kind: 'claim', need, attempt };
+    ? { kind: 'claim', request, attempt, refusal: braked.brake.reason }
+    : { kind: 'claim', request, attempt };
 }
 
 /** Dollars may come at any time: nobody waits at the door for them. */
@@ -118,13 +118,13 @@ const NEEDS_THRESHOLD: Readonly<Record<Trigger, boolean>> = {
   blocked: false,
 };
 
-function isRecorded(job: CompactionJob | undefined, need: CompactionRequest): boolean {
+function isRecorded(job: CompactionJob | undefined, request: CompactionRequest): boolean {
   return (job?.records ?? []).some(
     ({ requestId, state, reason }) =>
-      requestId === need.requestId &&
+      requestId === request.requestId &&
       // One that waits for dollars is not settled.
       !(state === 'NOOP' && isUnpaid(reason)) &&
-      (need.kind === 'manual' || state === 'COMPACTED' || state === 'CONTENT_TRUNCATED'),
+      (request.kind === 'manual' || state === 'COMPACTED' || state === 'CONTENT_TRUNCATED'),
   );
 }
 
@@ -163,7 +163,7 @@ export type CancelDecision =
   /** A worker is at it: it is told, unless it has been. */
   | { kind: 'running'; isTold: boolean }
   /** It waits for a worker, or its worker died: it is taken off. */
-  | { kind: 'queued'; need: CompactionRequest };
+  | { kind: 'queued'; request: CompactionRequest };
 
 /**
  * What the cancellation of a compaction comes to. A job is named by the id of its request, an automatic one
@@ -174,8 +174,8 @@ export function decideCancel({ conversation, job, jobId, now }: CancelFacts): Ca
   if (isHeld(job, now) && job?.requestId === jobId)
     return { kind: 'running', isTold: cancel === jobId };
   if (manual?.requestId === jobId)
-    return { kind: 'queued', need: { kind: 'manual', trigger: 'manual', ...manual } };
-  if (auto?.requestId === jobId) return { kind: 'queued', need: { kind: 'auto', ...auto } };
+    return { kind: 'queued', request: { kind: 'manual', trigger: 'manual', ...manual } };
+  if (auto?.requestId === jobId) return { kind: 'queued', request: { kind: 'auto', ...auto } };
   const record = job?.records.findLast(({ requestId }) => requestId === jobId);
   return record ? { kind: 'ended', state: record.state } : { kind: 'unknown' };
 }
@@ -205,11 +205,11 @@ type OverdueDecision =
 export function decideOverdue(facts: {
   now: Date;
   state: Conversation['state'];
-  need: Pick<CompactionRequest, 'since' | 'trigger'>;
+  request: Pick<CompactionRequest, 'since' | 'trigger'>;
   job: Pick<CompactionJob, 'owner' | 'leaseUntil' | 'brake'> | undefined;
 }): OverdueDecision {
-  const { now, state, need, job } = facts;
-  const waitedMs = now.getTime() - need.since.getTime();
+  const { now, state, request, job } = facts;
+  const waitedMs = now.getTime() - request.since.getTime();
   if (state === 'deleted') return { kind: 'drop', state: 'NOOP', reason: 'NOT_LIVE' };
   // A fork begins with its own needs, an erased conversation has none.
   if (state !== 'live' || waitedMs <= REPUBLISH_AFTER_MS) return { kind: 'wait' };
@@ -218,6 +218,6 @@ export function decideOverdue(facts: {
   if (waitedMs > (isUnpaid(pause?.reason) ? GIVE_UP_UNPAID_AFTER_MS : GIVE_UP_AFTER_MS))
     return { kind: 'drop', state: 'FAILED_ERROR', reason: 'NOT_SERVED' };
   // Without the size of the context: a pause that growth ends is none that a request waits for.
-  const braked = brakeOn(pause ? [pause] : [], { trigger: need.trigger, now, tokens: 0 });
+  const braked = brakeOn(pause ? [pause] : [], { trigger: request.trigger, now, tokens: 0 });
   return braked?.effect === 'waits' ? { kind: 'wait' } : { kind: 'publish' };
 }

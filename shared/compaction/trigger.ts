@@ -71,8 +71,8 @@ function isOverflowing({ conversation, tokens, policy }: DueContext): boolean {
 export function requestForChangedContext(context: DueContext): CompactionRequests['auto'] {
   const { conversation, history, tokens, policy, requestId, now } = context;
   if (!acceptsAutomaticRequest(conversation)) return undefined;
-  const need = requestForContext(context);
-  if (need) return need;
+  const request = requestForContext(context);
+  if (request) return request;
   if (tokens - conversation.context.overheadTokens >= policy.hardThresholdTokens)
     return { requestId, since: now, trigger: 'overflow' };
   return history?.rederiveFrom !== undefined && policy.softThresholdTokens !== null

@@ -15,7 +15,7 @@ export interface DroppedRequest {
   conversation: Versioned<Conversation>;
   /** `unreadable`: the reason stands in the log alone. */
   job: Versioned<CompactionJob> | 'missing' | 'unreadable';
-  need: CompactionRequest;
+  request: CompactionRequest;
   state: 'NOOP' | 'FAILED_ERROR' | 'ABORTED';
   reason: string;
   /** Of the context. */
@@ -23,11 +23,11 @@ export interface DroppedRequest {
   now: Date;
 }
 
-const recordOf = ({ need, state, reason, tokens, now }: DroppedRequest): CompactionRecord => ({
-  requestId: need.requestId,
+const recordOf = ({ request, state, reason, tokens, now }: DroppedRequest): CompactionRecord => ({
+  requestId: request.requestId,
   state,
-  trigger: need.trigger,
-  requestedAt: need.since,
+  trigger: request.trigger,
+  requestedAt: request.since,
   finishedAt: now,
   beforeTokens: tokens,
   afterTokens: tokens,
@@ -81,13 +81,13 @@ export function dropRequestWrites(
   dropped: DroppedRequest,
   { fields = {}, frees = false }: { fields?: DocumentFields; frees?: boolean } = {},
 ): Write[] {
-  const { conversationId, conversation, need } = dropped;
+  const { conversationId, conversation, request } = dropped;
   return [
     {
       op: 'update',
       path: conversationPath(conversationId),
-      fields: { ...fields, settledRequest: need.requestId },
-      remove: [`compactionRequests.${need.kind}`],
+      fields: { ...fields, settledRequest: request.requestId },
+      remove: [`compactionRequests.${request.kind}`],
       guard: { updateTime: conversation.updateTime },
     },
     ...jobWrites(dropped, frees),

@@ -57,7 +57,7 @@ async function comeAndGo({ store }: Instance, conversationId: string, reason: st
         conversationId,
         conversation: decodeConversation(waiting),
         job: job ? decodeJob(job) : 'missing',
-        need: { kind: 'auto', requestId, since, trigger: 'auto' },
+        request: { kind: 'auto', requestId, since, trigger: 'auto' },
         state: 'NOOP',
         reason,
         tokens: 0,

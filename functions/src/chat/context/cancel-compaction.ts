@@ -37,7 +37,7 @@ type CancelDependencies = Pick<
 async function dropWrites(
   dependencies: CancelDependencies,
   own: OwnConversation,
-  { need }: Extract<CancelDecision, { kind: 'queued' }>,
+  { request }: Extract<CancelDecision, { kind: 'queued' }>,
 ): Promise<Write[]> {
   const { conversationId, conversation, job, jobUpdateTime } = own;
   const present = await readPresent(dependencies, {
@@ -50,13 +50,13 @@ async function dropWrites(
     conversationId,
     conversation,
     job: job && jobUpdateTime !== undefined ? { value: job, updateTime: jobUpdateTime } : 'missing',
-    need,
+    request,
     state: 'ABORTED',
     reason: CANCELLED_BY_USER,
     tokens,
     now: dependencies.clock.now(),
   };
-  const { [need.kind]: _, ...compactionRequests } = conversation.value.compactionRequests;
+  const { [request.kind]: _, ...compactionRequests } = conversation.value.compactionRequests;
   const view = {
     ...present,
     conversation: { ...conversation.value, compactionRequests },
@@ -65,7 +65,7 @@ async function dropWrites(
   };
   // A person's own request says nothing of what the threshold asks for.
   const fields =
-    need.kind === 'auto' ? { 'compactionRequests.declined': { tokens, generation } } : {};
+    request.kind === 'auto' ? { 'compactionRequests.declined': { tokens, generation } } : {};
   return [
     ...dropRequestWrites(dropped, { fields, frees: true }),
     await statusWrite(dependencies.store, conversationId, { ...viewContext(dependencies, view) }),

@@ -76,16 +76,16 @@ interface Taking {
 }
 
 async function takeLease({ run, owner }: Taking): Promise<TakenLease> {
-  const { dependencies, reading, need } = run;
+  const { dependencies, reading, request } = run;
   const { conversationId, job } = reading;
   const path = compactionJobPath(conversationId);
   const fence = (job?.value.fence ?? 0) + 1;
   const leaseUntil = new Date(run.startTime.getTime() + dependencies.config.COMPACTION_LEASE_MS);
   const attempts = {
     ...job?.value.attempts,
-    [need.kind]: { requestId: need.requestId, count: run.attempt },
+    [request.kind]: { requestId: request.requestId, count: run.attempt },
   };
-  const { requestId } = need;
+  const { requestId } = request;
   const lease: DocumentFields = { owner, leaseUntil, fence, requestId, step: 'plan', attempts };
   const claim: Write = job
     ? { op: 'update', path, fields: lease, guard: { updateTime: job.updateTime } }
@@ -112,7 +112,7 @@ const ownLease = (
         run,
         taken: {
           conversationId: run.reading.conversationId,
-          requestId: run.need.requestId,
+          requestId: run.request.requestId,
           owner,
           fence: found.job.value.fence,
           generation: run.reading.conversation.value.generation,
@@ -124,11 +124,11 @@ const ownLease = (
 const runOf = (
   dependencies: CompactionDependencies,
   reading: Reading,
-  need: CompactionRequest,
+  request: CompactionRequest,
 ): Omit<Run, 'attempt' | 'refusal'> => ({
   dependencies,
   reading,
-  need,
+  request,
   startTime: dependencies.clock.now(),
   bill: { calls: 0, promptTokens: 0, outputTokens: 0, costMicros: 0 },
 });
@@ -158,7 +158,7 @@ export async function claimCompaction(
       reading.conversation.value,
     );
     if (decision.kind !== 'claim' && decision.kind !== 'outcome') return decision;
-    const run = runOf(dependencies, reading, decision.need);
+    const run = runOf(dependencies, reading, decision.request);
     if (decision.kind === 'outcome') {
       const { state, reason } = decision;
       return { kind: 'outcome', run: { ...run, attempt: 0, refusal: undefined }, state, reason };

@@ -21,7 +21,7 @@ const CLEAR_TRIES = 20;
 
 interface ServedRequest {
   conversationId: string;
-  need: Pick<CompactionRequest, 'kind' | 'requestId'>;
+  request: Pick<CompactionRequest, 'kind' | 'requestId'>;
   /**
    * Whether the context may be over the threshold though the need was served: after a swap, and when there
    * was nothing to serve. Turns that ended meanwhile asked for nothing, because this need was waiting.
@@ -36,11 +36,11 @@ interface ServedRequest {
 /** A need for what is over the threshold now, or undefined. A person's request was none of the threshold's. */
 async function renewedRequest(
   dependencies: CompactionDependencies,
-  { conversationId, need, looksAgain, measuredSeq, waitsFromTokens }: ServedRequest,
+  { conversationId, request, looksAgain, measuredSeq, waitsFromTokens }: ServedRequest,
   conversation: Versioned<Conversation>,
 ): Promise<CompactionRequests['auto']> {
   const hasGrown = measuredSeq !== undefined && conversation.value.context.seq !== measuredSeq;
-  if (need.kind === 'manual' || !(looksAgain || hasGrown)) return undefined;
+  if (request.kind === 'manual' || !(looksAgain || hasGrown)) return undefined;
   // What has grown meanwhile is the next turn's to measure: a wish that was just said must not be overrun.
   if (waitsFromTokens !== undefined) return undefined;
   const reading = await readContext(dependencies, conversationId, { conversation, job: undefined });
@@ -55,18 +55,21 @@ async function renewedRequest(
 }
 
 /** Whether what the conversation document calls off is this need, or none that waits: its worker was done before. */
-function isWishOver({ compactionRequests }: Conversation, need: ServedRequest['need']): boolean {
+function isWishOver(
+  { compactionRequests }: Conversation,
+  request: ServedRequest['request'],
+): boolean {
   const { cancel, manual, auto } = compactionRequests;
-  const other = need.kind === 'manual' ? auto : manual;
+  const other = request.kind === 'manual' ? auto : manual;
   return cancel !== undefined && cancel !== other?.requestId;
 }
 
 /** What lets the next automatic compaction wait; a person's own request says nothing of it. */
 const declinedFields = (
-  { need, waitsFromTokens: tokens }: ServedRequest,
+  { request, waitsFromTokens: tokens }: ServedRequest,
   { generation }: Conversation,
 ) =>
-  tokens === undefined || need.kind === 'manual'
+  tokens === undefined || request.kind === 'manual'
     ? {}
     : { 'compactionRequests.declined': { tokens, generation } };
 
@@ -82,11 +85,12 @@ async function clearOnce(
   dependencies: CompactionDependencies,
   served: ServedRequest,
 ): Promise<LeftRequests> {
-  const { conversationId, need } = served;
+  const { conversationId, request } = served;
   const { conversation } = await readConversationAndJob(dependencies, conversationId);
   if (conversation?.value.state !== 'live') return {};
-  const waiting = conversation.value.compactionRequests[need.kind === 'auto' ? 'manual' : 'auto'];
-  if (conversation.value.compactionRequests[need.kind]?.requestId !== need.requestId)
+  const waiting =
+    conversation.value.compactionRequests[request.kind === 'auto' ? 'manual' : 'auto'];
+  if (conversation.value.compactionRequests[request.kind]?.requestId !== request.requestId)
     return { waiting };
   const renewed = await renewedRequest(dependencies, served, conversation);
   await dependencies.store.commit([
@@ -94,13 +98,13 @@ async function clearOnce(
       op: 'update',
       path: conversationPath(conversationId),
       fields: {
-        settledRequest: need.requestId,
+        settledRequest: request.requestId,
         ...(renewed && { 'compactionRequests.auto': { ...renewed } }),
         ...declinedFields(served, conversation.value),
       },
       remove: [
-        ...(renewed ? [] : [`compactionRequests.${need.kind}`]),
-        ...(isWishOver(conversation.value, need) ? ['compactionRequests.cancel'] : []),
+        ...(renewed ? [] : [`compactionRequests.${request.kind}`]),
+        ...(isWishOver(conversation.value, request) ? ['compactionRequests.cancel'] : []),
       ],
       guard: { updateTime: conversation.updateTime },
     },

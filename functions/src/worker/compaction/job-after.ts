@@ -16,10 +16,10 @@ export function compactionRecord(run: Run, outcome: Outcome): CompactionRecord {
   const { searchedPrefix } = outcome;
   const { calls, promptTokens, outputTokens } = run.bill;
   return {
-    requestId: run.need.requestId,
+    requestId: run.request.requestId,
     state,
-    trigger: run.need.trigger,
-    requestedAt: run.need.since,
+    trigger: run.request.trigger,
+    requestedAt: run.request.since,
     finishedAt: run.dependencies.clock.now(),
     beforeTokens,
     afterTokens,
@@ -38,17 +38,17 @@ export function compactionRecord(run: Run, outcome: Outcome): CompactionRecord {
 
 /** One that nobody could pay for is no attempt: what the claim counted is taken back. */
 const attemptsTakenBack = (
-  { need, attempt }: Run,
+  { request, attempt }: Run,
   { attempts }: Pick<CompactionJob, 'attempts'>,
 ): Pick<CompactionJob, 'attempts'> => ({
-  attempts: { ...attempts, [need.kind]: { requestId: need.requestId, count: attempt - 1 } },
+  attempts: { ...attempts, [request.kind]: { requestId: request.requestId, count: attempt - 1 } },
 });
 
 /** The records with a new one, which stands in the place of an earlier wait of the same request for dollars. */
 function recordsAfter(run: Run, records: readonly CompactionRecord[], outcome: Outcome) {
   const last = records.at(-1);
   const isSameWait =
-    isUnpaid(outcome.reason) && isUnpaid(last?.reason) && last?.requestId === run.need.requestId;
+    isUnpaid(outcome.reason) && isUnpaid(last?.reason) && last?.requestId === run.request.requestId;
   const kept = isSameWait ? records.slice(0, -1) : records;
   return [...kept, compactionRecord(run, outcome)].slice(-RECORDS_KEPT);
 }
@@ -62,7 +62,7 @@ export function jobAfter(
   outcome: Outcome,
   retryAfterMs: number | undefined,
 ) {
-  const { bill, need, reading } = run;
+  const { bill, request, reading } = run;
   const now = run.dependencies.clock.now();
   const job = run.lease?.changedJob ?? reading.job?.value ?? freshJob;
   const brake = brakeAfter(
@@ -70,7 +70,7 @@ export function jobAfter(
     {
       state: outcome.state,
       reason: outcome.reason,
-      trigger: need.trigger,
+      trigger: request.trigger,
       isWithoutModel: run.refusal !== undefined || outcome.reason === 'TURN_TOO_LARGE',
     },
     {
@@ -86,7 +86,7 @@ export function jobAfter(
   return {
     owner: '',
     leaseUntil: now,
-    requestId: need.requestId,
+    requestId: request.requestId,
     step: '',
     ...(isUnpaid(outcome.reason) && attemptsTakenBack(run, job)),
     brake: calls > 0 ? { ...brake, spent } : brake,

@@ -41,22 +41,22 @@ function eventType(state: OutcomeState): CompactionEventType {
 }
 
 function tell(run: Run, type: CompactionEventType, outcome: Outcome): Promise<void> {
-  const { reading, need, bill, dependencies } = run;
+  const { reading, request, bill, dependencies } = run;
   const { state, reason, beforeTokens, afterTokens, strategy, turnsArrived } = outcome;
   return publishCompactionEvent(dependencies, {
     type,
     conversationId: reading.conversationId,
-    requestId: need.requestId,
+    requestId: request.requestId,
     generation: outcome.generation ?? reading.conversation.value.generation,
     state,
     reason,
-    trigger: need.trigger,
+    trigger: request.trigger,
     beforeTokens,
     afterTokens,
     calls: bill.calls,
     ...billedCost(bill),
     durationMs: elapsedMs(run),
-    lagMs: Math.max(0, dependencies.clock.now().getTime() - need.since.getTime()),
+    lagMs: Math.max(0, dependencies.clock.now().getTime() - request.since.getTime()),
     turnsArrived,
     strategy,
     variant: reading.variant,
@@ -72,7 +72,7 @@ export async function reportVerified(run: Run, candidate: Candidate): Promise<vo
   const figures = { beforeTokens, afterTokens, turnsFolded, strategy };
   run.dependencies.logger.log('INFO', 'compaction_verified', {
     conversationId: run.reading.conversationId,
-    requestId: run.need.requestId,
+    requestId: run.request.requestId,
     ...figures,
   });
   await tell(run, 'verified', unchanged(beforeTokens, { state: 'VERIFYING', ...figures }));
@@ -89,10 +89,10 @@ export async function reportOutcome(run: Run, outcome: Outcome): Promise<void> {
     tokens_before: beforeTokens,
     tokens_after: afterTokens,
     status: state,
-    trigger: run.need.trigger,
+    trigger: run.request.trigger,
     reason,
     conversationId: run.reading.conversationId,
-    requestId: run.need.requestId,
+    requestId: run.request.requestId,
     generation: outcome.generation ?? run.reading.conversation.value.generation,
     turnsFolded,
     turnsArrived: outcome.turnsArrived,
@@ -105,7 +105,7 @@ export async function reportOutcome(run: Run, outcome: Outcome): Promise<void> {
     threshold_tokens: run.reading.policy.softThresholdTokens ?? undefined,
     threshold_source: run.reading.policy.thresholdLevel,
     durationMs: elapsedMs(run),
-    lagMs: Math.max(0, run.dependencies.clock.now().getTime() - run.need.since.getTime()),
+    lagMs: Math.max(0, run.dependencies.clock.now().getTime() - run.request.since.getTime()),
   });
   await tell(run, type, outcome);
 }

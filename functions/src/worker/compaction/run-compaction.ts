@@ -72,7 +72,7 @@ async function planStep(run: ClaimedRun): Promise<Step<Planned>> {
   const plan = planCompaction({
     context: runContext(run),
     policy: reading.policy,
-    trigger: run.need.trigger,
+    trigger: run.request.trigger,
     calibration: reading.conversation.value.context.calibration,
     summariserWindowTokens: summariserOfRun(run).windowTokens,
     isModelAllowed: run.refusal === undefined,
@@ -145,7 +145,7 @@ async function searchSteps(run: ClaimedRun): Promise<Outcome> {
 
 /** Plan → summarise → verify → swap, a straight line that any step may end. */
 async function attempt(claimed: ClaimedRun): Promise<{ outcome: Outcome; plan: Plan | undefined }> {
-  if (claimed.need.trigger === 'blocked')
+  if (claimed.request.trigger === 'blocked')
     return { outcome: await searchSteps(claimed), plan: undefined };
   const planned = await step(claimed, 'planned', () => planStep(claimed));
   if (planned.kind === 'outcome') return { outcome: planned.outcome, plan: undefined };
@@ -216,7 +216,11 @@ export async function runCompaction(
       return claim;
     case 'settled':
       // An automatic need is settled by a swap alone.
-      await clearRequest(dependencies, { conversationId, need: claim.need, looksAgain: true });
+      await clearRequest(dependencies, {
+        conversationId,
+        request: claim.request,
+        looksAgain: true,
+      });
       await passWorkerCrashPoint(dependencies, 'settled');
       return { kind: 'done', reason: 'SETTLED' };
     case 'outcome': {

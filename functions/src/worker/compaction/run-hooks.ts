@@ -46,8 +46,8 @@ function eventOf(run: Run, plan: Pick<FoldPlan, 'from' | 'upTo'> & { folded: num
   const { calibration } = conversation.value.context;
   const event: CompactionHookEvent = {
     conversationId,
-    requestId: run.need.requestId,
-    trigger: run.need.trigger,
+    requestId: run.request.requestId,
+    trigger: run.request.trigger,
     generation: conversation.value.generation,
     from: plan.from,
     upTo: plan.upTo,

@@ -76,7 +76,7 @@ export interface Bill {
 export interface Run {
   dependencies: CompactionDependencies;
   reading: Reading;
-  need: CompactionRequest;
+  request: CompactionRequest;
   /** Counts from 1. */
   attempt: number;
   /** Why no model may be asked; undefined: one may. */

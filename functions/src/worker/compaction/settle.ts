@@ -107,7 +107,7 @@ export async function settle(run: Run, outcome: Outcome, lease?: JobLease): Prom
   const now = clock.now();
   const decision = decideSettle({
     ...outcome,
-    kind: run.need.kind,
+    kind: run.request.kind,
     attempts: run.attempt,
     untilNextDayMs: nextDay(now).getTime() - now.getTime(),
   });
@@ -125,15 +125,15 @@ export async function settle(run: Run, outcome: Outcome, lease?: JobLease): Prom
     }
   const { conversationId } = run.reading;
   if (retryAfterMs !== undefined) {
-    if (run.need.kind === 'auto') await publishManual(run.dependencies, conversationId);
+    if (run.request.kind === 'auto') await publishManual(run.dependencies, conversationId);
     return decision.kind === 'wait' ? { kind: 'settled' } : { kind: 'retry', retryAfterMs };
   }
   await clearRequest(run.dependencies, {
     conversationId,
-    need: run.need,
+    request: run.request,
     ...(isToWait(outcome) && { waitsFromTokens: run.reading.tokens }),
     // A search may stand in the place of a request for what is over the threshold.
-    looksAgain: isSwapped(outcome) || isUndecided(outcome) || run.need.trigger === 'blocked',
+    looksAgain: isSwapped(outcome) || isUndecided(outcome) || run.request.trigger === 'blocked',
     measuredSeq: run.reading.conversation.value.context.seq,
   });
   return { kind: 'settled' };

@@ -27,19 +27,19 @@ async function askIfWorth(sweep: Sweep, document: StoredDocument): Promise<void>
   const conversationId = conversationIdFromPath(document);
   const requestId = randomness.uuid();
   const policy = conversationPolicy(config, conversation.value);
-  const need = requestForIdle({
+  const request = requestForIdle({
     conversation: conversation.value,
     policy,
     requestId,
     now: clock.now(),
   });
-  if (!need) return;
+  if (!request) return;
   try {
     await store.commit([
       {
         op: 'update',
         path: conversationPath(conversationId),
-        fields: { 'compactionRequests.auto': { ...need } },
+        fields: { 'compactionRequests.auto': { ...request } },
         guard: { updateTime: conversation.updateTime },
       },
     ]);
@@ -58,7 +58,7 @@ async function askIfWorth(sweep: Sweep, document: StoredDocument): Promise<void>
     {
       conversationId,
       requestId,
-      trigger: need.trigger,
+      trigger: request.trigger,
       beforeTokens: conversation.value.context.tokens,
     },
   );

@@ -37,11 +37,11 @@ async function dropRequest(
   { store, logger }: Pick<CompactionDependencies, 'store' | 'logger'>,
   dropped: DroppedRequest,
 ): Promise<void> {
-  const { conversationId, need, state, reason } = dropped;
+  const { conversationId, request, state, reason } = dropped;
   await store.commit(dropRequestWrites(dropped));
   logger.log('WARNING', 'compaction_request_dropped', {
     conversationId,
-    requestId: need.requestId,
+    requestId: request.requestId,
     status: state,
     reason,
   });
@@ -58,7 +58,7 @@ interface Overdue {
   conversationId: string;
   conversation: Versioned<Conversation>;
   job: Versioned<CompactionJob> | undefined;
-  need: CompactionRequest;
+  request: CompactionRequest;
 }
 
 function requestOfKind(
@@ -85,9 +85,14 @@ function readableJob(document: StoredDocument | undefined): Versioned<Compaction
 
 async function serve(sweep: Sweep, overdue: Overdue, published: Set<string>): Promise<void> {
   const { dependencies, counts } = sweep;
-  const { conversationId, conversation, job, need } = overdue;
+  const { conversationId, conversation, job, request } = overdue;
   const now = dependencies.clock.now();
-  const decision = decideOverdue({ now, state: conversation.value.state, need, job: job?.value });
+  const decision = decideOverdue({
+    now,
+    state: conversation.value.state,
+    request,
+    job: job?.value,
+  });
   switch (decision.kind) {
     case 'wait':
       return;
@@ -107,7 +112,7 @@ async function serve(sweep: Sweep, overdue: Overdue, published: Set<string>): Pr
       // One event does for both needs of a conversation, and nobody published it between check and here.
       if (published.has(conversationId) || published.size >= MOST_PUBLISHED) return;
       published.add(conversationId);
-      const { requestId } = need;
+      const { requestId } = request;
       await dependencies.publisher.publish({
         topic: 'compaction',
         data: requestEvent({ conversationId, requestId }),
@@ -143,10 +148,10 @@ async function servePage(round: Round, page: readonly StoredDocument[]): Promise
   const each = { pass: 'requests', items, atOnce: PUBLISHED_AT_ONCE };
   await forEachItem(round, each, async ({ document, job }) => {
     const conversation = decodeConversation(document);
-    const need = requestOfKind(conversation.value, kind);
-    if (!need) return;
+    const request = requestOfKind(conversation.value, kind);
+    if (!request) return;
     const conversationId = conversationIdFromPath(document);
-    await serve(round, { conversationId, conversation, job: readableJob(job), need }, published);
+    await serve(round, { conversationId, conversation, job: readableJob(job), request }, published);
   });
 }
 

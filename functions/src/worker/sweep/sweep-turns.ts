@@ -108,21 +108,21 @@ async function repairTurns(sweep: Sweep, conversationId: string): Promise<number
     const swept = found && sweptTurns(found);
     if (!found || !swept) return 0;
     const { conversation, abandoned, closed } = swept;
-    const need = await requestOfClosed(sweep, found, swept);
+    const request = await requestOfClosed(sweep, found, swept);
     const fields = {
       ...conversation.fields,
-      ...(need && { 'compactionRequests.auto': { ...need } }),
+      ...(request && { 'compactionRequests.auto': { ...request } }),
     };
     await dependencies.store.commit([
       { ...conversation, fields },
       ...closeAbandonedWrites(conversationId, { abandoned, now: found.now }),
     ]);
     await tellClosed(sweep, conversationId, closed);
-    if (need)
+    if (request)
       await publishRequest(dependencies, {
         conversationId,
-        requestId: need.requestId,
-        trigger: need.trigger,
+        requestId: request.requestId,
+        trigger: request.trigger,
       });
     return closed.length;
   };

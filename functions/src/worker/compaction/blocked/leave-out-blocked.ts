@@ -110,7 +110,7 @@ async function blockReasonOf(
       toolChoice: 'none' as const,
       maxOutputTokens: 1,
       role: 'utility_filter' as const,
-      promptId: `${run.need.requestId}-blocked-${run.bill.calls + 1}`,
+      promptId: `${run.request.requestId}-blocked-${run.bill.calls + 1}`,
     };
     return payFor(run, { request, promptVersion: undefined });
   });
@@ -156,7 +156,7 @@ async function sourceWithout(
 
 /** The next generation's history, and what the context weighs without the turns. */
 async function continueWithout(run: ClaimedRun, present: Present, seqs: readonly number[]) {
-  const { dependencies, reading, need, lease } = run;
+  const { dependencies, reading, request, lease } = run;
   const { conversationId } = reading;
   const conversation = reading.conversation.value;
   const source = await sourceWithout(run, present.history, seqs);
@@ -169,7 +169,7 @@ async function continueWithout(run: ClaimedRun, present: Present, seqs: readonly
       present,
       state: 'CHANGED',
       changedSeqs: seqs,
-      requestId: need.requestId,
+      requestId: request.requestId,
       by: lease.owner,
       left: (turn) => (seqs.includes(turn.seq) ? { ...turn, inContext: false } : turn),
       afterTokens: (tokens) => rearmsFrom({ source, present: present.history, declined, tokens }),
@@ -195,7 +195,7 @@ async function generationWithout(
     strategy: 'copy',
   };
   return {
-    history: { ...history, trigger: run.need.trigger },
+    history: { ...history, trigger: run.request.trigger },
     outcome,
     fields: {
       ...generationFields(history),

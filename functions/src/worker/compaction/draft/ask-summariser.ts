@@ -21,9 +21,10 @@ type SummariserText =
   { kind: 'text'; text: string } | { kind: 'refused'; reason: string; text: string };
 
 /** What the calls are named by; manual requests as Gemini CLI names them. */
-export function summariserPromptId({ need }: Run): string {
-  if (need.kind === 'auto' || need.requestId.startsWith('compress-')) return need.requestId;
-  return `compress-${need.since.getTime()}`;
+export function summariserPromptId({ request }: Run): string {
+  if (request.kind === 'auto' || request.requestId.startsWith('compress-'))
+    return request.requestId;
+  return `compress-${request.since.getTime()}`;
 }
 
 /** The models to ask, best first: the one that has answered this run before; at last the conversation's own. */

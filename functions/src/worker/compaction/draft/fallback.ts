@@ -15,12 +15,12 @@ const PROMPT_VERSION = 'fallback-2';
  * beyond which answers come from a shrunken view; after an overflow any. Undefined: never, as in the profile
  * `gemini-cli`, which only shortens.
  */
-export function foldFromTokens({ reading, need }: Pick<Run, 'reading' | 'need'>) {
+export function foldFromTokens({ reading, request }: Pick<Run, 'reading' | 'request'>) {
   const { conversation, policy } = reading;
   const { context, profile } = conversation.value;
   // What is read again after an erasure is larger than the context; what is left of the snapshot will do.
   if (profile === 'gemini-cli' || reading.isReadAgain) return undefined;
-  return need.trigger === 'overflow' ? 0 : policy.hardThresholdTokens + context.overheadTokens;
+  return request.trigger === 'overflow' ? 0 : policy.hardThresholdTokens + context.overheadTokens;
 }
 
 /**

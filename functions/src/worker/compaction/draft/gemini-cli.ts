@@ -99,7 +99,7 @@ function notesText(notes: readonly string[]): string {
  */
 function snapshotRequest(run: ClaimedRun, { hasPreviousSnapshot }: FoldPlan): Content {
   const request = hasPreviousSnapshot ? nextSnapshotRequest : firstSnapshotRequest;
-  const text = request + focusText(run.need.focus) + notesText(run.notes ?? []);
+  const text = request + focusText(run.request.focus) + notesText(run.notes ?? []);
   return { role: 'user', parts: [{ text }] };
 }
 

@@ -85,7 +85,7 @@ async function askAboutChunk(
   const profile = snapshotProfile(conversation.profile);
   const { turns, known, room, promptId } = question;
   const boundary = run.dependencies.randomness.uuid();
-  const request = summariserRequest({ boundary, focus: run.need.focus, notes: run.notes });
+  const request = summariserRequest({ boundary, focus: run.request.focus, notes: run.notes });
   const answer = await askSummariser(run, {
     systemInstruction: summariserInstruction({
       profile,
@@ -176,7 +176,7 @@ async function check(
 ): Promise<Checked> {
   const { conversation, policy } = run.reading;
   const counting = tokenCounting(policy, conversation.value.model);
-  const { focus } = run.need;
+  const { focus } = run.request;
   const written = writeSnapshot({
     previous: known,
     answer,

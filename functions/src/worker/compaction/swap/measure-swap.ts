@@ -243,7 +243,7 @@ async function measureSwap(
     addedOverheadTokens:
       declarationTokens(run, prompts.after) - declarationTokens(run, prompts.before),
     policy: reading.policy,
-    trigger: run.need.trigger,
+    trigger: run.request.trigger,
     isPartial: plan.isPartial,
   });
   const beforeTokens = counts.beforeTokens ?? reading.tokens;

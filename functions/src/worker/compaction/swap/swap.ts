@@ -38,15 +38,15 @@ const SWAP_TRIES = 5;
 const GUARDED_TRIES = 25;
 
 function historyOf(run: ClaimedRun, candidate: Candidate): History {
-  const { reading, need, bill } = run;
+  const { reading, request, bill } = run;
   const { masks, after: _after, keptPins: _pins, ...described } = candidate;
   return {
     ...described,
     schemaVersion: 1,
     generation: reading.conversation.value.generation + 1,
     parent: reading.conversation.value.generation,
-    trigger: need.trigger,
-    requestId: need.requestId,
+    trigger: request.trigger,
+    requestId: request.requestId,
     maskedTokensSaved: masks.reduce((sum, { savedTokens }) => sum + savedTokens, 0),
     masks: storedMasks(masks),
     unproductiveSwaps: unproductiveSwapsAfter(reading.history, {
@@ -57,7 +57,7 @@ function historyOf(run: ClaimedRun, candidate: Candidate): History {
     usage: { promptTokens: bill.promptTokens, outputTokens: bill.outputTokens },
     ...billedCost(bill),
     ...(reading.variant !== undefined && { variant: reading.variant }),
-    requestedAt: need.since,
+    requestedAt: request.since,
     createTime: run.dependencies.clock.now(),
     durationMs: elapsedMs(run),
     by: run.lease.owner,
@@ -91,7 +91,7 @@ async function standingOf(run: ClaimedRun): Promise<Standing> {
   ]);
   if (historyNext && decodeHistory(historyNext).by === run.lease.owner) return { isApplied: true };
   const now = conversationNow && decodeConversation(conversationNow);
-  const { requestId } = run.need;
+  const { requestId } = run.request;
   refuseUnwanted(now?.value, { generation, requestId });
   if (!now || historyNext)
     throw new StoppedError({ state: 'SUPERSEDED', reason: 'GENERATION_MOVED' });
