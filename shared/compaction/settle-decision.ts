@@ -1,4 +1,8 @@
-import { ATTEMPTS_PER_REQUEST, CANCELLED_BY_USER, type CompactionRequest } from './claim-decision.ts';
+import {
+  ATTEMPTS_PER_REQUEST,
+  CANCELLED_BY_USER,
+  type CompactionRequest,
+} from './claim-decision.ts';
 import { isUnpaid, type OutcomeState } from './outcome.ts';
 
 export interface SettleFacts {

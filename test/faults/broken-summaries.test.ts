@@ -82,7 +82,10 @@ describe('S13: a summary in the shape of', () => {
       const { result, before, after } = await compactWith(answer);
 
       expect(result.kind).toBe('retry');
-      expect(after.conversation).toMatchObject({ generation: 0, compactionRequests: autoRequest() });
+      expect(after.conversation).toMatchObject({
+        generation: 0,
+        compactionRequests: autoRequest(),
+      });
       expect(after.items).toEqual(before.items);
       expect(after.job?.records[0]?.state).toMatch(/^FAILED_(VERIFICATION|EMPTY_SUMMARY)$/);
     },

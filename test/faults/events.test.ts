@@ -117,9 +117,9 @@ describe('once events can be published again', () => {
       conversations.map((id) => storedConversation(stack.store, id)),
     );
     expect(conversationDocuments.filter(({ generation }) => generation !== 1)).toEqual([]);
-    expect(conversationDocuments.filter(({ compactionRequests }) => compactionRequests.auto)).toEqual(
-      [],
-    );
+    expect(
+      conversationDocuments.filter(({ compactionRequests }) => compactionRequests.auto),
+    ).toEqual([]);
   }, 120_000);
 });
 

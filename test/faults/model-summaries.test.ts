@@ -102,7 +102,10 @@ describe('a summariser that gives', () => {
       expect(result.kind).toBe('retry');
       expect(after.job?.records).toMatchObject([record]);
       expect(after.items).toEqual(before.items);
-      expect(after.conversation).toMatchObject({ generation: 0, compactionRequests: autoRequest() });
+      expect(after.conversation).toMatchObject({
+        generation: 0,
+        compactionRequests: autoRequest(),
+      });
       expect(await historiesOf(stack, id)).toEqual([]);
     },
   );

@@ -44,7 +44,11 @@ const queries: QueryShape[] = [
   },
   ...shardedSweepOf('sweep-turns.ts', 'open.leaseUntil'),
   ...sweepOf('sweep-turns.ts', 'queue.leaseUntil'),
-  ...sweepOf('sweep-requests.ts', 'compactionRequests.auto.since', 'compactionRequests.manual.since'),
+  ...sweepOf(
+    'sweep-requests.ts',
+    'compactionRequests.auto.since',
+    'compactionRequests.manual.since',
+  ),
   ...sweepOf('sweep-erasures.ts', 'pendingErasure.since', 'purgeTime', 'expireTime'),
   { file: 'worker/sweep/sweep-erasures.ts', collectionGroup: 'conversations', equal: ['state'] },
   ...shardedSweepOf('sweep-idle.ts', 'updateTime'),

@@ -32,5 +32,10 @@ export function knownJob(
 ): KnownJob | undefined {
   if (!isQuiet(conversation) || isHeld(job, now)) return undefined;
   const { epoch, generation, settledRequest } = conversation;
-  return { epoch, generation, settledRequest, job: job && { ...job, records: job.records.slice(-1) } };
+  return {
+    epoch,
+    generation,
+    settledRequest,
+    job: job && { ...job, records: job.records.slice(-1) },
+  };
 }

@@ -1,5 +1,9 @@
 import type { DocumentFields } from '#shared/ports/ports.ts';
-import type { CompactionRequests, CoveredThrough, Conversation } from '../documents/conversation.ts';
+import type {
+  CompactionRequests,
+  CoveredThrough,
+  Conversation,
+} from '../documents/conversation.ts';
 import type { History } from '../documents/history.ts';
 
 /*

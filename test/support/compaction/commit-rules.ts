@@ -14,15 +14,7 @@ interface Place {
 }
 
 /** Fields that count: to be changed only by who read them and still finds them so. */
-const COUNTERS = new Set([
-  'lastSeq',
-  'attempt',
-  'attempts',
-  'fence',
-  'brake',
-  'records',
-  'chunks',
-]);
+const COUNTERS = new Set(['lastSeq', 'attempt', 'attempts', 'fence', 'brake', 'records', 'chunks']);
 
 function placeOf(path: string): Place | undefined {
   const [collection, id, ...rest] = path.split('/');

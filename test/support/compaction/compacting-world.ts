@@ -41,4 +41,5 @@ export const needAgain = (
   { store }: Pick<Lifecycle, 'store'>,
   conversationId: string,
   requestId: string,
-) => setConversation({ store }, conversationId, { compactionRequests: { ...autoRequest(requestId) } });
+) =>
+  setConversation({ store }, conversationId, { compactionRequests: { ...autoRequest(requestId) } });

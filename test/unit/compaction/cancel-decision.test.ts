@@ -60,7 +60,13 @@ test.each<[string, Partial<CancelFacts>, object]>([
     { kind: 'queued' },
   ],
 ])('cancelling a compaction: %s', (_, facts, expected) => {
-  const all = { conversation: { compactionRequests: {} }, job: undefined, jobId: 'm', now, ...facts };
+  const all = {
+    conversation: { compactionRequests: {} },
+    job: undefined,
+    jobId: 'm',
+    now,
+    ...facts,
+  };
 
   expect(decideCancel(all)).toMatchObject(expected);
 });

@@ -1,7 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { showContext } from '#functions/chat/context/show-context.ts';
 import { statusPath } from '#shared/conversation/documents/paths.ts';
-import { compactOnce, manualRequest, see } from '#test/support/compaction/compacted-conversation.ts';
+import {
+  compactOnce,
+  manualRequest,
+  see,
+} from '#test/support/compaction/compacted-conversation.ts';
 import {
   compactAgain,
   compacted,
@@ -70,7 +74,9 @@ describe('restoring a generation', () => {
     const conversationId = await compacted(world, {
       conversation: { settings: { thresholdTokens: 2_000 } },
     });
-    await setConversation(world, conversationId, { compactionRequests: { ...manualRequest('late') } });
+    await setConversation(world, conversationId, {
+      compactionRequests: { ...manualRequest('late') },
+    });
 
     await restore(world, conversationId, 0);
 

@@ -84,7 +84,9 @@ describe('with THRESHOLD_FRACTION=1 and automatic compaction', () => {
     const { context, turn } = await send(world, id, 'And now?');
 
     expect(turn.state).toBe('done');
-    expect((await storedConversation(world, id))?.compactionRequests.auto?.trigger).toBe('overflow');
+    expect((await storedConversation(world, id))?.compactionRequests.auto?.trigger).toBe(
+      'overflow',
+    );
     expect(world.chat.published).toHaveLength(1);
     expect(context.compaction?.state).toBe('QUEUED');
     expect(context.leftOut).toMatchObject({ from: 1, remedy: 'wait' });

@@ -7,7 +7,11 @@ import { deleteConversation } from '#functions/chat/conversations/erase/delete-c
 import { undeleteConversation } from '#functions/chat/conversations/erase/undelete-conversation.ts';
 import { historyPath } from '#shared/conversation/documents/paths.ts';
 import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
-import { compactOnce, manualRequest, see } from '#test/support/compaction/compacted-conversation.ts';
+import {
+  compactOnce,
+  manualRequest,
+  see,
+} from '#test/support/compaction/compacted-conversation.ts';
 import { fork } from '#test/support/chat/forks.ts';
 import {
   canaries,

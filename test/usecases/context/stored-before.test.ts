@@ -4,7 +4,11 @@ import { z } from 'zod';
 import { listMessages } from '#functions/chat/conversations/list-messages.ts';
 import { showContext } from '#functions/chat/context/show-context.ts';
 import type { DocumentFields } from '#shared/ports/ports.ts';
-import { compactOnce, manualRequest, see } from '#test/support/compaction/compacted-conversation.ts';
+import {
+  compactOnce,
+  manualRequest,
+  see,
+} from '#test/support/compaction/compacted-conversation.ts';
 import { restore } from '#test/support/compaction/restoring.ts';
 import { lifecycle, owner, setConversation } from '#test/support/chat/lifecycle.ts';
 

@@ -11,7 +11,11 @@ import {
   turnPath,
 } from '#shared/conversation/documents/paths.ts';
 import { readConversation } from '#shared/conversation/context/read-conversation.ts';
-import { manualRequest, compactOnce, see } from '#test/support/compaction/compacted-conversation.ts';
+import {
+  manualRequest,
+  compactOnce,
+  see,
+} from '#test/support/compaction/compacted-conversation.ts';
 import { addTurn, buildConversation } from '#test/support/compaction/conversation-builder.ts';
 import {
   CANARY,

@@ -16,7 +16,11 @@ import { createManualClock } from '#test/fakes/manual-clock.ts';
 import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
 import { steeredStreamer } from '#test/fakes/steered-streamer.ts';
 import { actingAt } from '#test/support/compaction/compaction-dependencies.ts';
-import { compactOnce, manualRequest, see } from '#test/support/compaction/compacted-conversation.ts';
+import {
+  compactOnce,
+  manualRequest,
+  see,
+} from '#test/support/compaction/compacted-conversation.ts';
 import {
   compacted,
   lifecycle,

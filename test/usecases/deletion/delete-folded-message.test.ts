@@ -7,7 +7,11 @@ import {
   compactionBench,
   geminiCliBench,
 } from '#test/support/compaction/compaction-dependencies.ts';
-import { manualRequest, compactOnce, see } from '#test/support/compaction/compacted-conversation.ts';
+import {
+  manualRequest,
+  compactOnce,
+  see,
+} from '#test/support/compaction/compacted-conversation.ts';
 import { historiesOf } from '#test/support/compaction/stored-histories.ts';
 import {
   dyingAt,

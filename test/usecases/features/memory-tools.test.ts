@@ -10,7 +10,11 @@ import type { ModelRequest } from '#shared/ports/ports.ts';
 import { textFilePart } from '#shared/uploads/upload-parts.ts';
 import { createManualClock } from '#test/fakes/manual-clock.ts';
 import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
-import { compactOnce, manualRequest, see } from '#test/support/compaction/compacted-conversation.ts';
+import {
+  compactOnce,
+  manualRequest,
+  see,
+} from '#test/support/compaction/compacted-conversation.ts';
 import { addTurn, type TurnToBuild } from '#test/support/compaction/conversation-builder.ts';
 import { owner, removeMessage, setConversation, stranger } from '#test/support/chat/lifecycle.ts';
 import { notesOf, storeNotes } from '#test/support/notes.ts';
@@ -371,7 +375,9 @@ test('a "never …" said once is in the prompt of turn 500, after ten compaction
         answer: 'Noted.',
         user: `Round ${round}, message ${i}: ${'bees fly '.repeat(30)}`,
       });
-    await setConversation(world, conversationId, { compactionRequests: manualRequest(`r-${round}`) });
+    await setConversation(world, conversationId, {
+      compactionRequests: manualRequest(`r-${round}`),
+    });
     const { state } = { state: undefined, ...(await compactOnce(world.bench, conversationId)) };
     states.push(state);
   }

@@ -91,7 +91,9 @@ describe('the change to a model with a smaller window', () => {
 
   test('switching to a smaller window keeps a waiting request', async () => {
     const dependencies = bench();
-    const request = (await build(dependencies, { compactionRequests: autoRequest() }))({ model: SMALL });
+    const request = (await build(dependencies, { compactionRequests: autoRequest() }))({
+      model: SMALL,
+    });
 
     const changed = await updateConversation(dependencies, request);
 

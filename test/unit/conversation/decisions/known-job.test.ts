@@ -21,7 +21,10 @@ describe('what is known of a job', () => {
     },
     {
       name: 'an automatic need',
-      conversation: { ...quiet, compactionRequests: { auto: { ...need, trigger: 'auto' as const } } },
+      conversation: {
+        ...quiet,
+        compactionRequests: { auto: { ...need, trigger: 'auto' as const } },
+      },
       isTold: false,
     },
     {

@@ -184,7 +184,9 @@ describe('an open breaker', () => {
     const bench = compactionBench({ model: failing() });
     const conversationId = await openBreaker(bench);
     await addTurn(bench.store, conversationId, { user: 'More. '.repeat(50), answer: 'Yes.' });
-    await setConversation(bench, conversationId, { compactionRequests: { ...autoRequest('later') } });
+    await setConversation(bench, conversationId, {
+      compactionRequests: { ...autoRequest('later') },
+    });
 
     const result = await compactOnce(bench, conversationId);
 

@@ -53,7 +53,10 @@ const spend = {
 const reasons = ['USER_DAILY_USD', 'GLOBAL_BUDGET'] as const;
 
 /** Below the hard threshold, so that code alone leaves it as it is. */
-const soon = (needed = autoRequest()) => ({ turns: 12, conversation: { compactionRequests: needed } });
+const soon = (needed = autoRequest()) => ({
+  turns: 12,
+  conversation: { compactionRequests: needed },
+});
 
 const sweep = (bench: CompactionBench) => runSweep(bench, neverAborted());
 

@@ -76,7 +76,10 @@ describe('clocks that differ by ten minutes', () => {
     await compactOnce(working, conversationId);
 
     expect(early[0]).toMatchObject({ kind: 'later', reason: 'LEASE_HELD' });
-    expect(await compactOnce(behind, conversationId)).toEqual({ kind: 'done', reason: 'NO_REQUEST' });
+    expect(await compactOnce(behind, conversationId)).toEqual({
+      kind: 'done',
+      reason: 'NO_REQUEST',
+    });
     await expectOneSwap(bench, conversationId);
   });
 

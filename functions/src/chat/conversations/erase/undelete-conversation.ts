@@ -45,7 +45,11 @@ export async function undeleteConversation(
       const auto = await dueRequest(dependencies, input.conversationId, value);
       const compactionRequests = auto ? { auto } : {};
       return {
-        fields: { state: 'live', updateTime, compactionRequests: auto ? { auto: { ...auto } } : {} },
+        fields: {
+          state: 'live',
+          updateTime,
+          compactionRequests: auto ? { auto: { ...auto } } : {},
+        },
         remove: ['deleteTime', 'purgeTime'],
         result: { ...kept, state: 'live', updateTime, compactionRequests },
       };

@@ -36,7 +36,11 @@ interface Ending {
   title: Pick<TitleOfTurn, 'answered'>;
 }
 
-async function publishOfRequest(dependencies: ChatDependencies, begun: BegunTurn, batch: FinishBatch) {
+async function publishOfRequest(
+  dependencies: ChatDependencies,
+  begun: BegunTurn,
+  batch: FinishBatch,
+) {
   const { conversationId } = batch;
   const need = batch.need ?? begun.replacementRequest;
   if (need)
@@ -47,7 +51,11 @@ async function publishOfRequest(dependencies: ChatDependencies, begun: BegunTurn
       beforeTokens: batch.meter?.tokens,
     });
   else
-    await publishOverdue(dependencies, conversationId, begun.context.conversation.compactionRequests);
+    await publishOverdue(
+      dependencies,
+      conversationId,
+      begun.context.conversation.compactionRequests,
+    );
 }
 
 /** Tells the log, the quota and the workers how a turn has ended. */
@@ -59,7 +67,10 @@ async function settle(
   const { begun, answer, times } = ending;
   const unsettled = { ...batch, usage: usageBeyond(batch.usage, begun.progress.settled) };
   logFinished(dependencies, { ...unsettled, detail: answer.error?.message }, times);
-  await Promise.all([publishOfRequest(dependencies, begun, batch), settleStored(ending, unsettled)]);
+  await Promise.all([
+    publishOfRequest(dependencies, begun, batch),
+    settleStored(ending, unsettled),
+  ]);
   await passCrashPoint(dependencies, 'turn-published');
 }
 
