@@ -38,18 +38,13 @@ locals {
     }
     defects = {
       description = "What the code did not expect, by event."
-      filter      = "${local.all_logs} severity>=ERROR jsonPayload.event=(\"request\" OR \"compaction_defect\" OR \"compaction_push_failed\" OR \"compaction_push_malformed\" OR \"sweep_failed\" OR \"stray_rejection\")"
+      filter      = "${local.all_logs} severity>=ERROR jsonPayload.event=(\"request\" OR \"compaction_defect\" OR \"compaction_push_failed\" OR \"compaction_push_malformed\" OR \"sweep_failed\")"
       labels      = { event = "event" }
     }
     recall_missed = {
       description = "Messages that were answered without recall because its index was late, missing or not to be read."
       filter      = "${local.chat_logs} jsonPayload.event=(\"recall_late\" OR \"recall_index_unread\" OR \"recall_index_behind\" OR \"recall_failed\")"
       labels      = { event = "event" }
-    }
-    forgeries = {
-      description = "Snapshots whose signature is not ours."
-      filter      = "${local.all_logs} jsonPayload.event=\"snapshot_signature_invalid\""
-      labels      = {}
     }
   }
 
@@ -381,12 +376,6 @@ locals {
       severity = "WARNING"
       duration = "0s"
       query    = "sum(increase(${local.counted}unpublished{${local.on_revision}}[15m])) > 5"
-    }
-    snapshots-forged = {
-      display  = "A snapshot's signature is not ours"
-      severity = "CRITICAL"
-      duration = "0s"
-      query    = "sum(increase(${local.counted}forgeries{${local.on_revision}}[15m])) > 0"
     }
   }
 

@@ -3,13 +3,11 @@
 locals {
   # Which there are, with the version that the operator counts up to rotate one.
   secret_versions = merge(
-    { SNAPSHOT_KEYS = var.secret_versions.snapshot_keys },
     local.uses_vertex ? {} : { GEMINI_API_KEY = var.secret_versions.gemini_api_key },
     local.calls_webhooks ? { HOOK_SIGNING_KEY = var.secret_versions.hook_signing_key } : {},
   )
 
   secret_values = {
-    SNAPSHOT_KEYS    = var.snapshot_keys
     GEMINI_API_KEY   = var.gemini_api_key
     HOOK_SIGNING_KEY = var.hook_signing_key
   }

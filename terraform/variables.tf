@@ -103,8 +103,8 @@ variable "chat" {
     error_message = "chat.timeout_seconds must be from 60 to 3600."
   }
   validation {
-    condition     = var.chat.timeout_seconds * 1000 >= tonumber(lookup(var.settings, "TURN_TIMEOUT_MS", "300000")) + 30000
-    error_message = "chat.timeout_seconds must leave 30 seconds more than the longest answer, settings.TURN_TIMEOUT_MS (300000 where it is not set): an answer that Cloud Run cuts off is lost."
+    condition     = var.chat.timeout_seconds >= 330
+    error_message = "chat.timeout_seconds must leave 30 seconds more than the longest answer, 300 seconds: an answer that Cloud Run cuts off is lost."
   }
 }
 
@@ -141,8 +141,8 @@ variable "compaction" {
     error_message = "compaction.min_instances must be from 0 to compaction.max_instances, and compaction.max_instances from 1 to 1000."
   }
   validation {
-    condition     = var.compaction.timeout_seconds * 1000 >= tonumber(lookup(var.settings, "COMPACTION_TIMEOUT_MS", "500000")) + 30000
-    error_message = "compaction.timeout_seconds must leave 30 seconds more than the longest compaction, settings.COMPACTION_TIMEOUT_MS (500000 where it is not set): a worker that is cut off leaves its lease to run out."
+    condition     = var.compaction.timeout_seconds >= 530
+    error_message = "compaction.timeout_seconds must leave 30 seconds more than the longest compaction, 500 seconds: a worker that is cut off leaves its lease to run out."
   }
 }
 
@@ -237,20 +237,8 @@ variable "vertex_location" {
 
 # Secrets
 
-variable "snapshot_keys" {
-  description = "Keys that sign snapshots, keyId:base64 of 32 bytes or more, comma-separated; the first signs. Needed at every apply, stored in Secret Manager alone, and read again only when secret_versions.snapshot_keys rises."
-  type        = string
-  ephemeral   = true
-  sensitive   = true
-
-  validation {
-    condition     = can(regex("^[A-Za-z0-9_-]+:[A-Za-z0-9+/]{42,}={0,2}(,[A-Za-z0-9_-]+:[A-Za-z0-9+/]{42,}={0,2})*$", var.snapshot_keys))
-    error_message = "snapshot_keys must be keyId:base64 with 32 random bytes or more, for instance k1:$(openssl rand -base64 32), or several of them with commas between."
-  }
-}
-
 variable "gemini_api_key" {
-  description = "Key of the Gemini API. Needed where model_access is gemini_api_key, as snapshot_keys is."
+  description = "Key of the Gemini API. Needed at every apply where model_access is gemini_api_key, stored in Secret Manager alone, and read again only when secret_versions.gemini_api_key rises."
   type        = string
   ephemeral   = true
   sensitive   = true
@@ -263,7 +251,7 @@ variable "gemini_api_key" {
 }
 
 variable "hook_signing_key" {
-  description = "Secret that signs webhook calls, 32 characters or more. Needed where hook_hosts names hosts."
+  description = "Secret that signs webhook calls, 32 characters or more. Needed where hook_hosts names hosts, as gemini_api_key is."
   type        = string
   ephemeral   = true
   sensitive   = true
@@ -278,7 +266,6 @@ variable "hook_signing_key" {
 variable "secret_versions" {
   description = "Raise one to have a new value of that secret stored and the functions deployed with it."
   type = object({
-    snapshot_keys    = optional(number, 1)
     gemini_api_key   = optional(number, 1)
     hook_signing_key = optional(number, 1)
   })

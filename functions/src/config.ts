@@ -2,11 +2,11 @@ import type { PolicySettings } from '#shared/compaction/policy-settings.ts';
 import { AppError } from '#shared/errors.ts';
 import { isAllowedWebhook } from '#shared/hooks/webhook.ts';
 import type { RoutingModels } from '#shared/routing/routing.ts';
+import { serviceConstants, type ServiceConstants } from './config/constants.ts';
 import { environmentSchema } from './config/environment.ts';
 import { unknownModels } from './config/model-names.ts';
 import type { RemotePolicy } from './config/remote-policy.ts';
 import { readRoutingModels, routingProblems } from './config/routing-variables.ts';
-import { localSnapshotKeys } from './config/snapshot-keys.ts';
 import type { AppMemory } from './memory/app-memory.ts';
 import type { ModelWatch } from './models/model-watch.ts';
 import type { z } from 'zod';
@@ -40,31 +40,17 @@ const checkedEnvironmentSchema = environmentSchema.superRefine((environment, con
     ...unknownModels(environment),
   ])
     context.addIssue({ code: 'custom', path: [variable], message });
-  if (environment.APP_CHECK === 'enforced' && environment.APP_CHECK_PROJECT_NUMBER === undefined)
+  if (environment.APP_CHECK !== 'off' && environment.APP_CHECK_PROJECT_NUMBER === undefined)
     context.addIssue({
       code: 'custom',
       path: ['APP_CHECK_PROJECT_NUMBER'],
-      message: 'must be set where APP_CHECK is enforced: tokens are made out to it',
+      message: 'must be set where APP_CHECK is not off: tokens are made out to it',
     });
-  if (environment.APP_CHECK === 'off' && environment.APP_CHECK_LIMITED_USE !== 'off')
-    context.addIssue({
-      code: 'custom',
-      path: ['APP_CHECK_LIMITED_USE'],
-      message: 'needs APP_CHECK=enforced',
-    });
-  if (environment.SNAPSHOT_KEYS.length > 0 || isDemoProject(environment.GOOGLE_CLOUD_PROJECT))
-    return;
-  context.addIssue({
-    code: 'custom',
-    path: ['SNAPSHOT_KEYS'],
-    message:
-      'must be set: keyId:base64 with 32 random bytes or more, e.g. of `openssl rand -base64 32`',
-  });
 });
 
 type Environment = z.infer<typeof environmentSchema>;
 
-export interface Config extends Readonly<Environment> {
+export interface Config extends Readonly<Environment>, ServiceConstants {
   /** Settings of the policy that no variable has, for measurements: as if the environment gave them. */
   readonly policySettings?: PolicySettings;
   /** What the document `config/compaction` sets, which changes while the process runs. */
@@ -93,16 +79,20 @@ const moneyLimits = [
   'USER_REQUESTS_PER_MINUTE',
   'ANONYMOUS_DAILY_MESSAGES',
   'ANONYMOUS_DAILY_TOKENS',
-  'ANONYMOUS_REQUESTS_PER_MINUTE',
-  'USER_DAILY_CREATIONS',
-  'ANONYMOUS_DAILY_CREATIONS',
-  'STREAMS_PER_USER',
-  'USER_CALLS_AT_ONCE',
-  'USER_CALLS_PER_MINUTE',
   'USER_DAILY_USD',
   'GLOBAL_DAILY_USD',
-  'USER_DAILY_UPLOADS',
 ] as const;
+
+/** The same of the constants. */
+const noConstantLimits: Partial<ServiceConstants> = {
+  ANONYMOUS_REQUESTS_PER_MINUTE: 0,
+  USER_DAILY_CREATIONS: 0,
+  ANONYMOUS_DAILY_CREATIONS: 0,
+  USER_DAILY_UPLOADS: 0,
+  STREAMS_PER_USER: 0,
+  USER_CALLS_AT_ONCE: 0,
+  USER_CALLS_PER_MINUTE: 0,
+};
 
 /** Limits that protect money are off where there is none to lose, unless they are asked for. */
 const demoLimits = (
@@ -123,9 +113,13 @@ const demoChecks = (known: Readonly<Record<string, unknown>>) => ({
 });
 
 /**
- * The frozen configuration. Throws AppError INVALID_CONFIGURATION that lists every problem by variable.
+ * The frozen configuration. `constants`: others than the service's own, for tests. Throws AppError INVALID_CONFIGURATION
+ * that lists every problem by variable.
  */
-export function parseConfig(environment: Record<string, string | undefined>): Config {
+export function parseConfig(
+  environment: Readonly<Record<string, string | undefined>>,
+  constants: Partial<ServiceConstants> = {},
+): Config {
   const known = Object.fromEntries(
     Object.entries(environment).filter(([, value]) => value !== undefined && value !== ''),
   );
@@ -144,10 +138,11 @@ export function parseConfig(environment: Record<string, string | undefined>): Co
     });
   }
   const isDemo = isDemoProject(parsed.data.GOOGLE_CLOUD_PROJECT);
-  const isUnsigned = parsed.data.SNAPSHOT_KEYS.length === 0;
   return Object.freeze({
+    ...serviceConstants,
+    ...(isDemo && noConstantLimits),
+    ...constants,
     ...parsed.data,
-    ...(isUnsigned && { SNAPSHOT_KEYS: localSnapshotKeys }),
     ...(isDemo && demoLimits(known)),
     ...(isDemo && demoChecks(known)),
     ...(isDemo && demoTitles(known)),

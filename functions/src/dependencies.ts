@@ -108,7 +108,11 @@ async function createShared(config: Config, overrides: Overrides, clocks: Clocks
     randomness,
     ledger: overrides.ledger ?? createLedger({ store, clock, randomness }),
     sha256,
-    signer: overrides.signer ?? createHmacSigner(config.SNAPSHOT_KEYS),
+    signer:
+      overrides.signer ??
+      (config.HOOK_SIGNING_KEY === undefined
+        ? undefined
+        : createHmacSigner(config.HOOK_SIGNING_KEY)),
     logger,
     atCrashPoint: overrides.atCrashPoint ?? (() => Promise.resolve()),
     shutdown: overrides.shutdown ?? new AbortController().signal,

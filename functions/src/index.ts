@@ -1,11 +1,9 @@
-import { jsonLogger } from './adapters/system/json-logger.ts';
 import { parseConfig } from './config.ts';
 import { createDependencies } from './dependencies.ts';
 import { endOnSignal } from './bootstrap/end-on-signal.ts';
 import { warmUp, messageModules } from './bootstrap/warm-up.ts';
 import { registerFunctions } from './bootstrap/register.ts';
 import { guardEveryServer } from './bootstrap/server-guard.ts';
-import { logUnhandledRejections } from './bootstrap/unhandled-rejections.ts';
 import { disableNodeDomains } from './bootstrap/disable-node-domains.ts';
 
 /** An instance that nobody has asked by then was not started for a request. */
@@ -13,7 +11,6 @@ const STARTED_AHEAD_MS = 500;
 
 guardEveryServer();
 disableNodeDomains();
-logUnhandledRejections(process, jsonLogger);
 
 const shutdown = new AbortController();
 const functions = registerFunctions(

@@ -21,11 +21,3 @@ export async function readOwned({ chat, name }: Project, conversationId: string)
     `there is no conversation ${conversationId} in ${name}; \`conversations\` lists what there is`,
   );
 }
-
-/** Throws where what is written would be signed with keys that nobody else has. */
-export function refuseUnsigned({ hasKeys }: Project): void {
-  if (!hasKeys)
-    throw new Error(
-      'SNAPSHOT_KEYS is not known here, and what would be written must be signed: give the variables of the deployed functions with --env-file',
-    );
-}

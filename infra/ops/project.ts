@@ -1,9 +1,9 @@
 import { parseEnv } from 'node:util';
-import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { GoogleAuth } from 'google-auth-library';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { parseConfig, type Config } from '#functions/config.ts';
+import { localConfig } from '../local/local-config.ts';
 import { createFirestoreDocumentStore } from '#functions/adapters/firestore/firestore-document-store.ts';
 import { createDependencies } from '#functions/dependencies.ts';
 import type { Logger } from '#shared/ports/ports.ts';
@@ -20,8 +20,6 @@ type Environment = Readonly<Record<string, string | undefined>>;
 export interface Project extends AsyncDisposable {
   /** What the chat function works with: commands go through its use cases. */
   chat: ChatDependencies;
-  /** Whether the keys that sign snapshots are known here. */
-  hasKeys: boolean;
   tree: DocumentTree;
   /** A database of the same project to read from; undefined: that of Recap. */
   sourceDatabase: (databaseId: string | undefined) => SourceDatabase;
@@ -29,9 +27,6 @@ export interface Project extends AsyncDisposable {
   /** For people: which project it is. */
   name: string;
 }
-
-/** A project's keys stand in its Secret Manager; without them nothing can be signed, and all else goes on. */
-const unknownKeys = () => `ops:${randomBytes(32).toString('base64')}`;
 
 /** Logs of use cases go beside the result, and only what somebody must act on. */
 const loggerTo = (note: (text: string) => void): Logger => ({
@@ -110,12 +105,7 @@ export async function openProject(
   if (variables['FIRESTORE_EMULATOR_HOST'])
     surroundings.setVariable('METADATA_SERVER_DETECTION', 'none');
   else await surroundings.requireCredentials();
-  const isDemo = variables['GOOGLE_CLOUD_PROJECT']?.startsWith('demo-') === true;
-  const hasKeys = isDemo || Boolean(variables['SNAPSHOT_KEYS']);
-  const config = parseConfig({
-    ...variables,
-    ...(!hasKeys && { SNAPSHOT_KEYS: unknownKeys() }),
-  });
+  const config = options.local === true ? localConfig(variables) : parseConfig(variables);
   const chat = await createDependencies(config, { logger: loggerTo(surroundings.note) }).chat();
   const { GOOGLE_CLOUD_PROJECT: projectId, FIRESTORE_DATABASE, STORE_DEADLINE_MS } = config;
   const emulatorHost = variables['FIRESTORE_EMULATOR_HOST'];
@@ -125,7 +115,6 @@ export async function openProject(
   const deadLetters = createDeadLetters(createDeadLetterClient(projectId));
   return {
     chat,
-    hasKeys,
     tree,
     sourceDatabase: (databaseId) => {
       if (databaseId === undefined) return { store: chat.store, tree };

@@ -5,7 +5,6 @@ import { engineConstants } from '#shared/compaction/engine-constants.ts';
 import { policyConstants } from '#shared/compaction/policy-constants.ts';
 import { snapshotConstants } from '#shared/compaction/snapshot-constants.ts';
 import { toolOutputConstants } from '#shared/compaction/tool-output-constants.ts';
-import { thresholdTable } from '#shared/compaction/threshold-table.ts';
 import { registry, VERIFIED_ON, type RegistryEntry } from '#shared/models/registry.ts';
 import { tokenConstants } from '#shared/tokens/token-constants.ts';
 
@@ -26,22 +25,6 @@ function chapter([title, table]: readonly [string, ConstantTable]): string {
     `## ${title}`,
     '',
     '| Name | Value | Unit | Origin | Changed by |',
-    '| --- | --- | --- | --- | --- |',
-    ...rows,
-  ].join('\n');
-}
-
-function thresholdChapter(): string {
-  const rows = thresholdTable.map(({ modelPrefix = '', profile = 'any', settings, ...why }) => {
-    const values = Object.entries(settings).map(([name, value]) => `${name} ${String(value)}`);
-    return `| \`${modelPrefix}\` | ${profile} | ${values.join(', ')} | ${why.reason} | ${why.source} |`;
-  });
-  return [
-    '## Thresholds by model and profile',
-    '',
-    'Policy level `table`, behind conversation, environment and remote document; `THRESHOLD_TABLE` puts rows before these.',
-    '',
-    '| Models | Profile | Settings | Why | Origin |',
     '| --- | --- | --- | --- | --- |',
     ...rows,
   ].join('\n');
@@ -108,7 +91,6 @@ export function constantsDocument(): string {
     introduction,
     ...chapters.map(chapter),
     modelsChapter(),
-    thresholdChapter(),
     scannedChapter(),
   ].join('\n\n')}\n`;
 }

@@ -19,7 +19,7 @@ const setByTerraform = [
 ];
 
 /** What terraform/*.tf hands over through Secret Manager. */
-export const secretVariables = ['SNAPSHOT_KEYS', 'GEMINI_API_KEY', 'HOOK_SIGNING_KEY'];
+export const secretVariables = ['GEMINI_API_KEY', 'HOOK_SIGNING_KEY'];
 
 /** What is of use beside an emulator or a fake Gemini alone. */
 const localVariables = ['FIREBASE_AUTH_EMULATOR_HOST', 'PUBSUB_EMULATOR_HOST'];

@@ -11,7 +11,7 @@ const remedies = {
   queued:
     'No worker took it. Look, in this order: (1) log of chat: compaction_publish_failed means that it may not publish or that there is no such topic (roles/pubsub.publisher, COMPACTION_TOPIC). (2) Log of the worker: no line at all means that the push does not arrive (the subscription of recap-compaction, run.invoker of recap-push), 401 or 403 that it is not taken: by Cloud Run, which takes the audience https://recap-compaction-PROJECT_NUMBER.REGION.run.app of a service with that address, or by the worker (PUSH_AUDIENCE, PUSH_SERVICE_ACCOUNT), `the environment is not usable` that it does not start. (3) `npm run ops -- dead-letters` shows dead letters, which were refused eight times. The commands stand in terraform/alerts/backlog-old.md.',
   running:
-    'A worker took it and has not ended it: look for compaction_ lines of this conversation in the log of the worker; a summariser that does not answer is tried for COMPACTION_TIMEOUT_MS.',
+    'A worker took it and has not ended it: look for compaction_ lines of this conversation in the log of the worker; a summariser that does not answer is tried for 500 s.',
   failed:
     'The worker works, the summary does not: terraform/alerts/compactions-failing.md says what to do about each outcome and reason, the log of the worker more of this one.',
 } as const;
@@ -77,7 +77,7 @@ export const snapshot: Step<SmokeContext> = {
         tried,
         came: `generation ${generation} has no snapshot`,
         remedy:
-          'What was stored was not signed by these keys: SNAPSHOT_KEYS must be the same for chat and worker.',
+          'The summary cannot be read, or was erased: look for history_unreadable in the log of chat.',
       });
     if (JSON.stringify(items).includes(context.codeWord))
       return `${found.tokens} tokens; what was said first is still known`;

@@ -15,7 +15,7 @@ const byReason: Readonly<Record<string, string>> = {
   ACCOUNT_LOOKUP_FAILED:
     'Chat cannot ask whether the sign-in was revoked: its account needs roles/firebaseauth.viewer, or set CHECK_REVOKED=off.',
   KEYS_UNAVAILABLE:
-    'Chat cannot fetch Google’s keys for tokens: look at its way to the internet (vpc_egress) and at ID_TOKEN_KEYS_URL.',
+    'Chat cannot fetch Google’s keys for tokens: look at its way to the internet (vpc_egress).',
   APP_CHECK_MISSING:
     'The deployment asks for App Check. Give a token of a debug provider with --app-check, or set APP_CHECK=off for this check.',
   APP_CHECK_INVALID:

@@ -6,7 +6,7 @@ import { createFirestoreDocumentStore } from '#functions/adapters/firestore/fire
 import { createIdTokenVerifier } from '#functions/adapters/auth/id-token-verifier.ts';
 import { createPushTokenVerifier } from '#functions/adapters/auth/push-token-verifier.ts';
 import { createPubSubEventPublisher } from '#functions/adapters/google/pubsub-event-publisher.ts';
-import { parseConfig } from '#functions/config.ts';
+import { localConfig } from '#infra/local/local-config.ts';
 import { createDependencies } from '#functions/dependencies.ts';
 import { endOnSignal } from '#functions/bootstrap/end-on-signal.ts';
 import { registerFunctions } from '#functions/bootstrap/register.ts';
@@ -28,7 +28,7 @@ if (target !== 'chat' && target !== 'compaction')
   throw new Error(`expected chat or compaction, not ${JSON.stringify(target)}`);
 
 const settings = entrySettingsSchema.parse(JSON.parse(settingsJson ?? ''));
-const config = parseConfig(process.env);
+const config = localConfig(process.env);
 const time = createDatabaseClock(createShiftedClock(settings.skewMs));
 const clock = fastClock(time, settings);
 const random = createRandom(settings.seed);

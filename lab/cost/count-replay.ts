@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import type { CompactionDependencies } from '#functions/worker/compaction/compaction-dependencies.ts';
 import { createDependencies } from '#functions/dependencies.ts';
-import { parseConfig } from '#functions/config.ts';
+import { localConfig } from '#infra/local/local-config.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { runCompaction } from '#functions/worker/compaction/run-compaction.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
@@ -66,7 +66,7 @@ function openWorld(fakeGemini: FakeGemini, settings: Record<string, string>) {
     fakeGeminiUrl: fakeGemini.url,
     settings: { TELL_TIME: 'with-context', ...settings },
   });
-  const dependencies = createDependencies(parseConfig(environment), {
+  const dependencies = createDependencies(localConfig(environment), {
     store: counted.store,
     publisher: events.publisher,
     logger: { log: () => undefined },

@@ -2,14 +2,13 @@ import { createHash } from 'node:crypto';
 import { createMemoryCache } from '#functions/adapters/system/memory-cache.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import type { CompactionDependencies } from '#functions/worker/compaction/compaction-dependencies.ts';
-import { parseConfig } from '#functions/config.ts';
 import { createLedger } from '#functions/quota/ledger.ts';
+import { localConfig } from '#infra/local/local-config.ts';
 import { createModelHealth } from '#functions/models/model-health.ts';
 import { noQuota } from '#test/fakes/no-quota.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import { estimatePromptTokens } from '#shared/tokens/token-estimate.ts';
 import type { DocumentStore } from '#shared/ports/ports.ts';
-import { localSigner } from '#test/support/signing.ts';
 import type { Interleaving } from './interleaving.ts';
 import { createProcess, type Flow } from './flow.ts';
 import { createJournal } from './journal.ts';
@@ -26,7 +25,7 @@ export const COMPACTION_LEASE_MS = 2 * TURN_LEASE_MS;
 /** Of conversations that set none; five short turns cross it. */
 export const THRESHOLD_TOKENS = 450;
 
-export const config = parseConfig({
+export const config = localConfig({
   GOOGLE_CLOUD_PROJECT: 'demo-recap',
   FIREBASE_AUTH_EMULATOR_HOST: '127.0.0.1:9099',
   PUBSUB_EMULATOR_HOST: '127.0.0.1:8085',
@@ -153,7 +152,6 @@ export function createWorld(interleaving: Interleaving, options: WorldOptions = 
       uuid: () => `00000000-0000-4000-8000-${String(++identifiers).padStart(12, '0')}`,
     },
     sha256,
-    signer: localSigner,
     logger: { log: noEvents },
     atCrashPoint: () => Promise.resolve(),
     publisher: bus.publisherOf(flow),

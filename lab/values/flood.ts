@@ -156,6 +156,7 @@ async function run(): Promise<boolean> {
     environment: {
       ...environment,
       ...google.variables,
+      NODE_OPTIONS: `${environment['NODE_OPTIONS'] ?? ''} --import ${google.redirect}`,
       FIRESTORE_EMULATOR_HOST: emulators.firestoreHost,
       PUBSUB_EMULATOR_HOST: emulators.pubsubHost,
     },

@@ -29,7 +29,6 @@ export type BrakeEffect = 'passes' | 'waits' | 'ends' | 'withoutModel';
 /** Of every request that no person made and that searches for nothing. */
 const automatic = (effect: BrakeEffect) => ({
   auto: effect,
-  idle: effect,
   modelSwitch: effect,
   overflow: effect,
 });
@@ -44,7 +43,6 @@ const effects: Readonly<Record<BrakeReason, Readonly<Record<Trigger, BrakeEffect
   DECLINED: {
     ...automatic('passes'),
     auto: 'ends',
-    idle: 'ends',
     blocked: 'passes',
     manual: 'passes',
   },
@@ -122,7 +120,7 @@ export function sizeBrakes(context: {
 }
 
 /** Of a generation alone: an owner who called a compaction off, or one that saved too little. */
-export const declinedBrakes = (
+const declinedBrakes = (
   declined: CompactionRequests['declined'],
   generation: number,
   policy: GrowthPolicy,

@@ -114,7 +114,6 @@ const NEEDS_THRESHOLD: Readonly<Record<Trigger, boolean>> = {
   modelSwitch: true,
   manual: false,
   overflow: false,
-  idle: false,
   blocked: false,
 };
 

@@ -15,19 +15,27 @@ export const policyConstants = {
     value: 24_000,
     unit: 'tokens',
     origin: 'cost model: the optimum lies at 6–19 k; 24 k buys fidelity for 1.5 × the cheapest',
-    configure: `${policySetting('thresholdTokens')}; the table of thresholds`,
+    configure: `${policySetting('thresholdTokens')}; the row of a model`,
+  },
+  codingThresholdTokens: {
+    value: 48_000,
+    unit: 'tokens',
+    origin:
+      'as `thresholdTokens`, in the profile `coding`: with nine prompts of ten cached two recorded sessions cost 1.4 and 1.5 × the cheapest threshold (12,000), and the last snapshot carries 13 and 22 % of what was folded, at 24,000 8 and 19 %',
+    configure: `${policySetting('thresholdTokens')}; the row of a model`,
+  },
+  codingTailTokens: {
+    value: 8_000,
+    unit: 'tokens',
+    origin:
+      'as `tailTokens`, in the profile `coding`: a step with its tool output takes about 1,000 tokens, so that 4,000 would hold 4 to 7 steps',
+    configure: policySetting('tailTokens'),
   },
   learnedShiftMaximum: {
     value: 0.1,
     unit: 'fraction of the soft threshold',
     origin: 'a habit of one user says little about what a threshold costs',
-    configure: 'with `LEARN_THRESHOLD`',
-  },
-  learnedShiftStep: {
-    value: 0.5,
-    unit: 'of the way',
-    origin: 'two compactions by hand outweigh one accident',
-    configure: 'fixed',
+    configure: 'with `learnThreshold` in `config/compaction`',
   },
   windowFraction: {
     value: 0.8,
@@ -117,7 +125,7 @@ export const policyConstants = {
     value: 0.3,
     unit: 'fraction of the JSON characters',
     origin: 'Gemini CLI: the newest 30 % stay verbatim',
-    configure: policySetting('preserveFraction'),
+    configure: 'fixed; strategy `gemini-cli` alone',
   },
   breakerFailures: {
     value: 3,

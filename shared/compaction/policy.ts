@@ -1,23 +1,21 @@
 import { AppError } from '#shared/errors.ts';
 import { webhooksSchema, type Webhook } from '#shared/hooks/webhook.ts';
 import { contextWindowTokens, type WindowOverrides } from '#shared/models/context-window.ts';
-import type { ModelTable } from '#shared/models/model-entry.ts';
+import { findModel, type ModelTable } from '#shared/models/model-entry.ts';
+import { registry } from '#shared/models/registry.ts';
 import { readRemoteModels } from '#shared/models/remote-models.ts';
 import type { TokenRule } from '#shared/tokens/text-weight.ts';
 import { policyConstants } from './policy-constants.ts';
 import {
-  type SplitPolicy,
-  splitPolicies,
   type PolicySettings,
-  type PolicyTableEntry,
-  numberFields,
-  isUsableNumber,
+  settingNames,
+  type SettingName,
+  isUsableSetting,
   allowedText,
 } from './policy-settings.ts';
 import { snapshotConstants } from './snapshot-constants.ts';
-import { findRow, thresholdTable } from './threshold-table.ts';
 import { toolOutputConstants } from './tool-output-constants.ts';
-import { z } from 'zod';
+import { variantsSchema, type Variants } from './variants.ts';
 
 // The policy of a conversation
 
@@ -36,12 +34,11 @@ export interface CompactionPolicy {
   /** Conversation tokens from which the chat answers from a shrunken view. */
   readonly hardThresholdTokens: number;
   readonly snapshotBudgetTokens: number;
-  readonly splitPolicy: SplitPolicy;
   /** Tokens of the newest turns that stay verbatim, and what a tail of two turns, or of one, may take. */
   readonly tailTokens: number;
   readonly tailCapTokens: number;
-  /** Share of the JSON characters that stays verbatim, in (0, 1); only of `preserve-fraction`. */
-  readonly preserveFraction: number;
+  /** Share of the JSON characters that stays verbatim, in (0, 1); undefined: what stays begins at a change of topic. */
+  readonly preserveFraction: number | undefined;
   readonly toolOutputBudgetTokens: number;
   /** Masks that stand change only if that frees this much more. */
   readonly toolOutputMinimumGainTokens: number;
@@ -63,9 +60,9 @@ export interface CompactionPolicy {
 
 export interface PolicyInput extends GivenSettings {
   profile?: string | undefined;
+  /** How summaries are written: `gemini-cli` splits by a share, too. Default `ledger`. */
+  strategy?: 'ledger' | 'gemini-cli' | undefined;
   windowOverrides?: WindowOverrides | undefined;
-  /** What is known of models; absent: the registry. */
-  models?: ModelTable;
   /** Tokens of system instruction and tools as measured; default 0. */
   overheadTokens?: number | undefined;
   /** What was learned from compactions by hand; nothing where the conversation names its own threshold. Default 0. */
@@ -75,10 +72,9 @@ export interface PolicyInput extends GivenSettings {
 const peerProfile = 'gemini-cli';
 
 /**
- * The policy of one conversation, frozen. Levels in order: conversation, environment, remote document,
- * table (the deployment's rows, then `threshold-table.ts`), default; the highest level that gives a fraction
- * or a number of tokens decides the threshold with the smaller of what it gives. Other settings are taken from the
- * highest level that has them.
+ * The policy of one conversation, frozen. Levels in order: conversation, document `config/compaction`, environment, the
+ * model's row in the registry, default; the highest level that gives a fraction or a number of tokens decides the
+ * threshold with the smaller of what it gives. Other settings are taken from the highest level that has them.
  * Throws AppError INVALID_ARGUMENT for an unusable value of conversation or environment (0 included).
  */
 export function resolvePolicy(input: PolicyInput): CompactionPolicy {
@@ -86,7 +82,7 @@ export function resolvePolicy(input: PolicyInput): CompactionPolicy {
   const overheadTokens = input.overheadTokens ?? 0;
   const profile = input.profile ?? 'assistant';
   const isPeer = profile === peerProfile;
-  const { threshold, settings, levels } = findLevel({ ...input, profile }, { isPeer });
+  const { threshold, settings, levels } = findLevel(input, profile);
 
   const isFixed = isPeer || threshold.level === 'conversation';
   const thresholdShift = isFixed ? 0 : boundedShift(input.thresholdShift ?? 0);
@@ -113,11 +109,12 @@ export function resolvePolicy(input: PolicyInput): CompactionPolicy {
     onlyInflationCounts: isPeer,
     acceptsEqualSize: isPeer,
     excludesOverhead: !isPeer,
-    tokenRule: settings.tokenRule ?? values.tokenRule,
-    // The baseline of comparisons stays what it is, whatever the deployment prefers.
-    splitPolicy: isPeer ? values.splitPolicy : (settings.splitPolicy ?? values.splitPolicy),
+    tokenRule: values.tokenRule,
     ...tailValues(scaleTokens, settings.tailTokens ?? policyConstants.tailTokens.value),
-    preserveFraction: settings.preserveFraction ?? values.preserveFraction,
+    preserveFraction:
+      isPeer || input.strategy === 'gemini-cli'
+        ? policyConstants.preserveFraction.value
+        : settings.preserveFraction,
     toolOutputBudgetTokens,
     toolOutputMinimumGainTokens: isPeer
       ? 0
@@ -166,8 +163,6 @@ function profileValues(isPeer: boolean, scaleTokens: number) {
   if (isPeer)
     return {
       tokenRule: 'gemini-cli',
-      splitPolicy: 'preserve-fraction',
-      preserveFraction: policyConstants.preserveFraction.value,
       toolOutputBudgetTokens: toolOutputConstants.toolOutputBudgetTokens.value,
       breakerFailures: 1,
       minimumSavingFraction: 0,
@@ -176,8 +171,6 @@ function profileValues(isPeer: boolean, scaleTokens: number) {
     } as const;
   return {
     tokenRule: 'character-class',
-    splitPolicy: 'adaptive',
-    preserveFraction: policyConstants.preserveFraction.value,
     toolOutputBudgetTokens: clamp(
       Math.floor(toolOutputConstants.toolOutputBudgetFraction.value * scaleTokens),
       toolOutputConstants.toolOutputBudgetMinimumTokens.value,
@@ -235,20 +228,20 @@ export function refuseOverhead(sizes: { overheadTokens: number; windowTokens: nu
 
 // Which level decides
 
-type DecidingLevel = 'conversation' | 'environment' | 'remote' | 'table' | 'default';
+type DecidingLevel = 'conversation' | 'remote' | 'environment' | 'model' | 'default';
 
 /** Which level a setting comes from; one that no level gives follows from the others. */
-type SettingLevels = Readonly<Partial<Record<keyof PolicySettings, DecidingLevel>>>;
+type SettingLevels = Readonly<Partial<Record<SettingName, DecidingLevel>>>;
 
 /** What each level gives, for a model. */
 interface GivenSettings {
   conversation?: PolicySettings | undefined;
-  environment?: PolicySettings | undefined;
-  /** Document `config/compaction`; 0 and unusable values mean "ask the next level". */
+  /** Document `config/compaction`, with what the variant of the conversation changes. */
   remote?: PolicySettings | undefined;
-  /** The deployment's own rows; the first that fits model and profile counts, before the table that ships. */
-  table?: readonly PolicyTableEntry[] | undefined;
+  environment?: PolicySettings | undefined;
   model: string;
+  /** What is known of models; absent: the registry. */
+  models?: ModelTable;
 }
 
 interface Threshold {
@@ -260,21 +253,19 @@ interface Threshold {
 }
 
 /**
- * Which level decides the threshold, and the other settings from the highest level that has each. The level
- * `table` has the deployment's own rows before those of `threshold-table.ts`, which leave the profile
- * `gemini-cli` as it is. Throws AppError INVALID_ARGUMENT that names the field.
+ * Which level decides the threshold, and the other settings from the highest level that has each. Throws AppError
+ * INVALID_ARGUMENT that names the field.
  */
 function findLevel(
-  input: GivenSettings & { profile: string },
-  options: { isPeer: boolean },
+  input: GivenSettings,
+  profile: string,
 ): { threshold: Threshold; settings: PolicySettings; levels: SettingLevels } {
   const levels: readonly [DecidingLevel, PolicySettings][] = [
     ['conversation', checked('conversation', input.conversation)],
+    ['remote', input.remote ?? {}],
     ['environment', checked('environment', input.environment)],
-    ['remote', checked('remote', input.remote)],
-    ['table', checked('table', findRow(input.table ?? [], input)?.settings)],
-    ['table', findRow(thresholdTable, input)?.settings ?? {}],
-    ['default', defaultSettings(options.isPeer)],
+    ['model', modelSettings(input, profile)],
+    ['default', defaultSettings(profile)],
   ];
 
   let threshold: Threshold | undefined;
@@ -297,41 +288,44 @@ function findLevel(
   };
 }
 
-/** The built-in level; Gemini CLI knows a fraction only. */
-function defaultSettings(isPeer: boolean): PolicySettings {
-  const thresholdFraction = policyConstants.thresholdFraction.value;
-  return isPeer
-    ? { thresholdFraction }
-    : { thresholdFraction, thresholdTokens: policyConstants.thresholdTokens.value };
+/** What the row of a model names for a profile. */
+function modelSettings({ model, models = registry }: GivenSettings, profile: string) {
+  const thresholds = findModel(models, model)?.thresholds ?? {};
+  return (profile === 'assistant' || profile === 'coding' ? thresholds[profile] : undefined) ?? {};
 }
 
-/** A setting of the app or the operator is refused aloud; one of a remote document never stops a turn. */
-function checked(level: DecidingLevel, settings: PolicySettings | undefined): PolicySettings {
-  if (settings === undefined) return {};
-  const isLoud = level === 'conversation' || level === 'environment';
-  const result: PolicySettings = { tokenRule: settings.tokenRule };
-  const splitPolicy = settings.splitPolicy;
-  if (splitPolicy !== undefined) {
-    if (splitPolicies.includes(splitPolicy)) result.splitPolicy = splitPolicy;
-    else if (isLoud)
-      refuse(level, {
-        field: 'splitPolicy',
-        value: splitPolicy,
-        allowed: `one of ${splitPolicies.join(', ')}`,
-      });
-  }
-  for (const field of numberFields) {
+/** The built-in level; Gemini CLI knows a fraction only. */
+function defaultSettings(profile: string): PolicySettings {
+  if (profile === peerProfile)
+    return { thresholdFraction: policyConstants.thresholdFraction.value };
+  if (profile === 'coding')
+    return {
+      thresholdFraction: policyConstants.thresholdFraction.value,
+      thresholdTokens: policyConstants.codingThresholdTokens.value,
+      tailTokens: policyConstants.codingTailTokens.value,
+    };
+  return {
+    thresholdFraction: policyConstants.thresholdFraction.value,
+    thresholdTokens: policyConstants.thresholdTokens.value,
+  };
+}
+
+/** The settings of an app or an operator; one that is unusable is refused. */
+function checked(
+  level: 'conversation' | 'environment',
+  settings: PolicySettings = {},
+): PolicySettings {
+  for (const field of settingNames) {
     const value = settings[field];
-    if (value === undefined) continue;
-    if (isUsableNumber(field, value)) result[field] = value;
-    else if (isLoud) refuse(level, { field, value, allowed: allowedText(field) });
+    if (value !== undefined && !isUsableSetting(field, value))
+      refuse(level, { field, value, allowed: allowedText(field) });
   }
-  return result;
+  return settings;
 }
 
 function refuse(
   level: DecidingLevel,
-  { field, value, allowed }: { field: keyof PolicySettings; value: unknown; allowed: string },
+  { field, value, allowed }: { field: SettingName; value: unknown; allowed: string },
 ): never {
   throw new AppError({
     status: 'INVALID_ARGUMENT',
@@ -344,48 +338,56 @@ function refuse(
 
 // The remote policy document
 
-const tokenRules = ['character-class', 'gemini-cli'] as const satisfies readonly TokenRule[];
-
-const wordsSchema = z.object({
-  tokenRule: z.enum(tokenRules).optional().catch(undefined),
-  splitPolicy: z.enum(splitPolicies).optional().catch(undefined),
-});
-
-const wordFields = ['tokenRule', 'splitPolicy'] as const;
-
-/**
- * The settings of a remote policy document, field by field: one that is unusable, or whose name nobody
- * knows, leaves the others in force and is named in `unusable`. 0 and '' ask the next level.
- */
-export function readRemoteSettings(fields: Readonly<Record<string, unknown>>): {
+/** What the document `config/compaction` says. */
+export interface RemoteSettings {
   settings: PolicySettings;
+  /** Other settings for a share of the conversations, by name, to compare them. */
+  variants: Variants;
+  /** Whether the threshold of a conversation moves towards where its user compacts it by hand. */
+  learnsThreshold: boolean;
   /** Addresses that are told of every compaction. */
   hooks: readonly Webhook[];
   /** The registry with what the document says of models. */
   models: ModelTable;
-  unusable: string[];
-} {
+}
+
+/** The settings that the document may have; a share that stays verbatim belongs to a strategy. */
+const remoteNames = settingNames.filter((name) => name !== 'preserveFraction');
+
+/**
+ * Reads the remote document field by field: one that is unusable, or whose name nobody knows, leaves the others in force
+ * and is named in `unusable`. 0 and '' ask the next level.
+ */
+export function readRemoteSettings(
+  fields: Readonly<Record<string, unknown>>,
+): RemoteSettings & { unusable: string[] } {
   const settings: PolicySettings = {};
-  for (const field of numberFields) {
+  for (const field of remoteNames) {
     const value = fields[field];
-    if (typeof value === 'number' && isUsableNumber(field, value)) settings[field] = value;
+    if (typeof value === 'number' && isUsableSetting(field, value)) settings[field] = value;
   }
-  const words = wordsSchema.parse(fields);
-  if (words.tokenRule) settings.tokenRule = words.tokenRule;
-  if (words.splitPolicy) settings.splitPolicy = words.splitPolicy;
-  const hooks = webhooksSchema.safeParse(fields['hooks']).data ?? [];
+  const hooks = webhooksSchema.safeParse(fields['hooks']).data;
+  const variants = variantsSchema.safeParse(fields['variants']).data;
+  const learns = fields['learnThreshold'];
   const { models, unusable: unusableModels } = readRemoteModels(fields['models']);
-  const known = [...numberFields, ...wordFields];
+  const usable: Readonly<Record<string, unknown>> = {
+    ...settings,
+    hooks,
+    variants,
+    models,
+    learnThreshold: typeof learns === 'boolean' ? learns : undefined,
+  };
   const unusableFields = Object.entries(fields)
-    .filter(([name, value]) => {
-      if (name === 'models') return false;
-      if (name === 'hooks') return !isUnset(value) && !webhooksSchema.safeParse(value).success;
-      const field = known.find((each) => each === name);
-      return !isUnset(value) && (field === undefined || settings[field] === undefined);
-    })
+    .filter(([name, value]) => !isUnset(value) && usable[name] === undefined)
     .map(([name]) => name);
-  const unusable = [...unusableFields, ...unusableModels].toSorted();
-  return { settings, hooks, models, unusable };
+  return {
+    settings,
+    variants: variants ?? {},
+    learnsThreshold: learns === true,
+    hooks: hooks ?? [],
+    models,
+    unusable: [...unusableFields, ...unusableModels].toSorted(),
+  };
 }
 
 /** What remote configurations write for "not set". */
@@ -396,7 +398,7 @@ const isUnset = (value: unknown) =>
 
 /**
  * By which share of itself the threshold of a conversation moves, after its user has compacted it by hand at `tokens`:
- * halfway from the share `known` so far to where that was. 0 leaves the threshold as it is.
+ * halfway from the share `known` so far to where that was, by a tenth at most. 0 leaves the threshold as it is.
  */
 export function learnShift(
   known: number | undefined,
@@ -406,14 +408,13 @@ export function learnShift(
   const before = boundedShift(known ?? 0);
   if (tokens <= 0) return before;
   const wanted = boundedShift(tokens / thresholdTokens - 1);
-  const step = policyConstants.learnedShiftStep.value * (wanted - before);
-  return Number((before + step).toFixed(SHARE_DIGITS));
+  return Number(((before + wanted) / 2).toFixed(SHARE_DIGITS));
 }
 
 /** Digits of a share that are kept: a thousandth of a threshold is 24 tokens. */
 const SHARE_DIGITS = 3;
 
-/** A share within what a threshold may move, in either direction. */
+/** A share within what a threshold may move, in either direction: a habit of one user says little about what it costs. */
 function boundedShift(shift: number): number {
   const most = policyConstants.learnedShiftMaximum.value;
   return Math.min(most, Math.max(-most, shift));

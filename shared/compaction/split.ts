@@ -12,7 +12,6 @@ import { maskedTurn } from './shown-turns.ts';
 import {
   tailLimits,
   largestScaleTokens,
-  tailStart,
   splitInside,
   pointBefore,
   findFoldPoint,
@@ -54,18 +53,10 @@ export function foldPoint(source: SplitSource): CoveredThrough | undefined {
 
 function usualPoint(source: Measured): CoveredThrough | undefined {
   const { context, policy, visible, sizes } = source;
-  switch (policy.splitPolicy) {
-    case 'preserve-fraction':
-      return preserveFractionPoint(context, visible, policy.preserveFraction);
-    case 'tail-tokens': {
-      const limits = limitsOf(source);
-      return findFoldPoint(sizes, tailStart(sizes, limits), limits);
-    }
-    case 'adaptive': {
-      const limits = limitsOf(source);
-      return findFoldPoint(sizes, adaptiveStart(visible, sizes, limits), limits);
-    }
-  }
+  if (policy.preserveFraction !== undefined)
+    return preserveFractionPoint(context, visible, policy.preserveFraction);
+  const limits = limitsOf(source);
+  return findFoldPoint(sizes, adaptiveStart(visible, sizes, limits), limits);
 }
 
 /** Whether the context leaves room for new messages once everything up to `point` is a snapshot. */

@@ -4,7 +4,7 @@ import type {
   Conversation,
 } from '#shared/conversation/documents/conversation.ts';
 import type { History } from '#shared/conversation/documents/history.ts';
-import { declinedBrakes, holds, sizeBrakes, type SizeBrake } from './brake.ts';
+import { holds, sizeBrakes, type SizeBrake } from './brake.ts';
 import { isOverThreshold, type CompactionPolicy } from './policy.ts';
 import { policyConstants } from './policy-constants.ts';
 import { isOverLimit } from './shrunken-view.ts';
@@ -147,98 +147,3 @@ export const automaticThreshold = (
   { softThresholdTokens }: Pick<CompactionPolicy, 'softThresholdTokens'>,
   conversation: Pick<Conversation, 'settings'>,
 ): number | null => (isAutomatic(conversation) ? softThresholdTokens : null);
-
-// A conversation that nobody uses
-
-/** A conversation that nobody has used for this long has lost its place in the model's cache, or soon will. */
-export const IDLE_AFTER_MS = 15 * 60_000;
-
-/** Smaller contexts are cheap enough. */
-const IDLE_FROM_TOKENS = 16_000;
-
-/**
- * The need of a conversation that is not in use, before it reaches its threshold: at least 16,000 tokens,
- * and a compaction that pays for itself within as many turns as there have been so far (a heuristic: what
- * has lasted long lasts on). Undefined where something runs or waits, compaction is not automatic, or
- * no turn has come since the last swap.
- */
-export function requestForIdle(idle: {
-  conversation: Conversation;
-  policy: CompactionPolicy;
-  requestId: string;
-  now: Date;
-}): CompactionRequests['auto'] {
-  const { conversation, policy, requestId, now } = idle;
-  const { state, compactionRequests, open, queue, context, generation } = conversation;
-  if (state !== 'live' || open || queue) return undefined;
-  if (!isAutomatic(conversation) || policy.softThresholdTokens === null) return undefined;
-  if (compactionRequests.auto || compactionRequests.manual) return undefined;
-  if (context.generation !== generation) return undefined;
-  if (now.getTime() - conversation.updateTime.getTime() < IDLE_AFTER_MS) return undefined;
-  const contentTokens = context.tokens - context.overheadTokens;
-  if (contentTokens < IDLE_FROM_TOKENS) return undefined;
-  const declined = declinedBrakes(compactionRequests.declined, generation, policy);
-  if (declined.some((brake) => holds(brake, { now, tokens: context.tokens }))) return undefined;
-  const turns = breakEvenTurns({
-    tokensBefore: contentTokens,
-    tokensAfter: expectedTokensAfter(policy, contentTokens),
-    summaryTokens: policy.snapshotBudgetTokens,
-    prices: USUAL_PRICES,
-  });
-  return turns <= conversation.lastSeq ? { requestId, since: now, trigger: 'idle' } : undefined;
-}
-
-/** Tokens that a compaction is expected to leave: snapshot and tail at their full size. */
-function expectedTokensAfter(policy: CompactionPolicy, contentTokens: number): number {
-  const tailTokens =
-    policy.splitPolicy === 'preserve-fraction'
-      ? policy.preserveFraction * contentTokens
-      : policy.tailTokens;
-  return policy.snapshotBudgetTokens + tailTokens;
-}
-
-/** What the tokens of a compaction and of the turns after it cost, all in the same unit. */
-interface TokenPrices {
-  /** A token of a prompt to the model of the conversation. */
-  chatInput: number;
-  /** A cached token of such a prompt, as a share of `chatInput`; above 0. */
-  cachedFraction: number;
-  summariserInput: number;
-  summariserOutput: number;
-}
-
-/**
- * How prices relate to each other, whatever the model: summariser of the same family, an output token six
- * times a prompt token (Gemini 3; 2.5: eight), cached tokens at a tenth.
- */
-export const USUAL_PRICES: TokenPrices = {
-  chatInput: 1,
-  cachedFraction: 0.1,
-  summariserInput: 1,
-  summariserOutput: 6,
-};
-
-/**
- * After how many turns a compaction has paid for itself, if every prompt were read from the cache: the
- * summariser reads N tokens and writes some, the next turn reads the S tokens after the swap anew, and
- * each turn saves N − S cached ones. `(Ps·N + Po·out + (1 − c)·P·S) / (c·P·(N − S))`; Infinity where
- * nothing is saved. A cold cache makes it pay earlier. Tokens without system instruction and tools, which
- * stay in the cache.
- */
-export function breakEvenTurns(compaction: {
-  tokensBefore: number;
-  tokensAfter: number;
-  /** What the summariser writes. */
-  summaryTokens: number;
-  prices: TokenPrices;
-}): number {
-  const { tokensBefore, tokensAfter, summaryTokens, prices } = compaction;
-  const { chatInput, cachedFraction, summariserInput, summariserOutput } = prices;
-  const savedTokens = tokensBefore - tokensAfter;
-  if (savedTokens <= 0) return Infinity;
-  const cost =
-    summariserInput * tokensBefore +
-    summariserOutput * summaryTokens +
-    (1 - cachedFraction) * chatInput * tokensAfter;
-  return cost / (cachedFraction * chatInput * savedTokens);
-}

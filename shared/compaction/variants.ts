@@ -1,4 +1,4 @@
-import { settingSchema, type PolicySettings, splitPolicies } from './policy-settings.ts';
+import { settingSchema, type PolicySettings } from './policy-settings.ts';
 import { z } from 'zod';
 
 /** One arm of a comparison: how many conversations it gets, and what is different for them. */
@@ -6,11 +6,8 @@ const variantSchema = z.strictObject({
   /** Share of the conversations, in (0, 1]. */
   share: z.number().gt(0).max(1),
   strategy: z.enum(['ledger', 'gemini-cli']).optional(),
-  splitPolicy: z.enum(splitPolicies).optional(),
-  tokenRule: z.enum(['character-class', 'gemini-cli']).optional(),
   thresholdFraction: settingSchema('thresholdFraction'),
   thresholdTokens: settingSchema('thresholdTokens'),
-  preserveFraction: settingSchema('preserveFraction'),
   tailTokens: settingSchema('tailTokens'),
   toolOutputBudgetTokens: settingSchema('toolOutputBudgetTokens'),
   snapshotBudgetTokens: settingSchema('snapshotBudgetTokens'),
@@ -21,7 +18,7 @@ const variantSchema = z.strictObject({
 /** Room for the error of adding shares such as 0.1 and 0.2. */
 const SHARE_ERROR = 1e-9;
 
-/** The arms by name. Conversations beyond their shares have the deployment's own settings. */
+/** The arms by name. Conversations beyond their shares have the settings of all. */
 export const variantsSchema = z
   .record(z.string().regex(/^[\w.-]{1,64}$/), variantSchema)
   .refine(
@@ -29,7 +26,7 @@ export const variantsSchema = z
       Object.values(variants).reduce((sum, { share }) => sum + share, 0) <= 1 + SHARE_ERROR,
     'the shares add up to more than 1',
   );
-type Variants = z.infer<typeof variantsSchema>;
+export type Variants = z.infer<typeof variantsSchema>;
 
 export interface Variant {
   name: string;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { canonicalJson } from '../json-text.ts';
 import type { Signer } from '../ports/ports.ts';
-import { readToken, writeToken } from '../wire/page-token.ts';
+import { decodeToken, encodeToken } from '../wire/token.ts';
 
 /** How long a hook's token serves: a backup need not end within the hook's own ten seconds. */
 const READ_TOKEN_MS = 15 * 60_000;
@@ -24,6 +24,9 @@ export type FoldedRange = z.infer<typeof foldedRangeSchema>;
 const claimsSchema = foldedRangeSchema.extend({ expireTime: z.iso.datetime() });
 type Claims = z.infer<typeof claimsSchema>;
 
+/** What is open, and the signature of that. */
+const tokenSchema = z.tuple([claimsSchema, z.string()]);
+
 /** What a hook reads the folded turns with: GET `path` of the chat function, `token` in X-Recap-Read-Token. */
 export interface FoldedTurnsAccess {
   path: string;
@@ -32,7 +35,7 @@ export interface FoldedTurnsAccess {
   expireTime: string;
 }
 
-/** What is signed. The purpose keeps it apart from everything else that the same keys sign. */
+/** What is signed. The purpose keeps it apart from everything else that the same key signs. */
 const payloadOf = (conversationId: string, claims: Claims) =>
   canonicalJson({ purpose: 'foldedTurns', version: 1, conversationId, ...claims });
 
@@ -47,7 +50,7 @@ export function foldedTurnsAccess(
   const { conversationId } = target;
   return {
     path: `/v1/conversations/${conversationId}/foldedTurns`,
-    token: writeToken(claims, signer.sign(payloadOf(conversationId, claims))),
+    token: encodeToken([claims, signer.sign(payloadOf(conversationId, claims))]),
     expireTime,
   };
 }
@@ -60,12 +63,9 @@ export function openedRange(
 ): FoldedRange | undefined {
   if (target.token.length > READ_TOKEN_MAX_CHARACTERS) return undefined;
   try {
-    const { value, signature } = readToken(target.token);
-    const { expireTime, ...range } = claimsSchema.parse(value);
-    const isSigned = signer.isValid(
-      payloadOf(target.conversationId, { ...range, expireTime }),
-      signature,
-    );
+    const [claims, signature] = tokenSchema.parse(decodeToken(target.token));
+    const { expireTime, ...range } = claims;
+    const isSigned = signer.isValid(payloadOf(target.conversationId, claims), signature);
     return isSigned && now < new Date(expireTime) ? range : undefined;
   } catch {
     return undefined;

@@ -60,6 +60,13 @@ const promptFilesSchema = z.strictObject({
 });
 export type PromptFiles = z.infer<typeof promptFilesSchema>;
 
+/** When conversations with a model are compacted, and what stays verbatim, where that differs from the default. */
+const thresholdsSchema = z.strictObject({
+  thresholdFraction: z.number().gt(0).max(1).optional(),
+  thresholdTokens: tokensSchema.optional(),
+  tailTokens: tokensSchema.optional(),
+});
+
 /** What is known of a model or of a family; a field that is missing is not known. */
 export const modelEntrySchema = z.strictObject({
   /** Tokens of one call: prompt, thoughts and answer together. */
@@ -78,6 +85,10 @@ export const modelEntrySchema = z.strictObject({
   retirement: retirementSchema.optional(),
   /** Absent: the model is not sent Google's tools. */
   grounding: modelGroundingSchema.optional(),
+  /** By profile; the profile `gemini-cli` is what it is. */
+  thresholds: z
+    .strictObject({ assistant: thresholdsSchema.optional(), coding: thresholdsSchema.optional() })
+    .optional(),
 });
 export type ModelEntry = z.infer<typeof modelEntrySchema>;
 

@@ -251,15 +251,25 @@ const shutDown: Readonly<Record<string, RegistryEntry>> = {
 
 const noPrice = 'prices: the paid tier of the Gemini API has none';
 
+/**
+ * Implicit caching begins with Gemini 2.5: each prompt is read anew, so that long ones cost all the more, and the fraction
+ * binds in windows of 32,768 tokens and less. Recorded conversations without a cache (`npm run cost -- --data`): four of
+ * chats cost 1.6 × the cheapest threshold at 12,000, two of coding 1.5 and 1.8 × at 16,000, 2.0 and 2.4 × at 24,000.
+ */
+const uncached: ModelEntry['thresholds'] = {
+  assistant: { thresholdFraction: 0.25, thresholdTokens: 12_000 },
+  coding: { thresholdFraction: 0.25, thresholdTokens: 16_000 },
+};
+
 /** Open models: only their windows are known. */
 const gemma: Readonly<Record<string, RegistryEntry>> = {
-  'gemma-4-31b*': { windowTokens: 256_000, origin: `Gemini CLI #25604; ${noPrice}` },
-  'gemma-4-26b*': { windowTokens: 256_000, origin: `Gemini CLI #25604; ${noPrice}` },
-  'gemma-3-*': { windowTokens: 131_072, origin: `model card of 4B, 12B and 27B; ${noPrice}` },
-  'gemma-3-270m*': { windowTokens: 32_768, origin: `model card; ${noPrice}` },
-  'gemma-3-1b*': { windowTokens: 32_768, origin: `model card; ${noPrice}` },
-  'gemma-3n*': { windowTokens: 32_768, origin: `model card; ${noPrice}` },
-  'gemma-2*': { windowTokens: 8_192, origin: `model cards of Gemma 1 and 2; ${noPrice}` },
+  'gemma-4-31b*': { windowTokens: 256_000, thresholds: uncached, origin: `Gemini CLI #25604; ${noPrice}` },
+  'gemma-4-26b*': { windowTokens: 256_000, thresholds: uncached, origin: `Gemini CLI #25604; ${noPrice}` },
+  'gemma-3-*': { windowTokens: 131_072, thresholds: uncached, origin: `model card of 4B, 12B and 27B; ${noPrice}` },
+  'gemma-3-270m*': { windowTokens: 32_768, thresholds: uncached, origin: `model card; ${noPrice}` },
+  'gemma-3-1b*': { windowTokens: 32_768, thresholds: uncached, origin: `model card; ${noPrice}` },
+  'gemma-3n*': { windowTokens: 32_768, thresholds: uncached, origin: `model card; ${noPrice}` },
+  'gemma-2*': { windowTokens: 8_192, thresholds: uncached, origin: `model cards of Gemma 1 and 2; ${noPrice}` },
 };
 
 /**

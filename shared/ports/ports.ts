@@ -248,17 +248,12 @@ export interface Logger {
   log(severity: 'DEBUG' | 'INFO' | 'WARNING' | 'ERROR', event: string, fields: LogFields): void;
 }
 
-/** Which key signed, and its HMAC of the payload in base64. */
-export interface Signature {
-  keyId: string;
-  mac: string;
-}
-
-/** Tells what the server wrote itself from what somebody else put in its place. */
+/** Tells what the server made itself from what somebody else made up. */
 export interface Signer {
-  sign(payload: string): Signature;
-  /** Whether a key that is known made this signature of this payload. Takes the same time for any answer. */
-  isValid(payload: string, signature: Signature): boolean;
+  /** A signature in base64. */
+  sign(payload: string): string;
+  /** Whether this is the signature of this payload. Takes the same time for any answer. */
+  isValid(payload: string, signature: string): boolean;
 }
 
 /** SHA-256 as lower-case hex. */

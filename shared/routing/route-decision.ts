@@ -1,4 +1,4 @@
-import type { Route, Routing, RoutingModels } from './routing.ts';
+import { DEFAULT_ROUTE, type Route, type Routing, type RoutingModels } from './routing.ts';
 
 /**
  * Files of a message from which on nobody is asked, tokens. The classifier sees no files, so it would judge by the
@@ -18,7 +18,6 @@ export interface RouteFacts {
   last: Route | undefined;
   /** Estimated tokens of the files of the message. */
   filesTokens: number;
-  fallback: Route;
 }
 
 /** A model that is not offered any more gives way to the one that has its place now: only those are in the limits. */
@@ -32,17 +31,15 @@ function kept({ choice, why, model }: Routing, models: RoutingModels): Routing {
  * is answered, so that the signatures of its calls go back to whoever made them.
  */
 export function routeByRule(facts: RouteFacts): Routing | undefined {
-  const { models, earlier, setting, last, filesTokens, fallback } = facts;
+  const { models, earlier, setting, last, filesTokens } = facts;
   if (earlier) return kept(earlier, models);
-  const choice = setting ?? (filesTokens >= ROUTED_FILES_TOKENS ? (last ?? fallback) : undefined);
+  const choice =
+    setting ?? (filesTokens >= ROUTED_FILES_TOKENS ? (last ?? DEFAULT_ROUTE) : undefined);
   return choice && { choice, why: 'rule', model: models[choice] };
 }
 
-/** What the classifier chose, or the deployment's choice where it gave none. */
-export function routeByClassifier(
-  choice: Route | undefined,
-  { models, fallback }: Pick<RouteFacts, 'models' | 'fallback'>,
-): Routing {
-  const route = choice ?? fallback;
+/** What the classifier chose, or the default where it gave none. */
+export function routeByClassifier(choice: Route | undefined, models: RoutingModels): Routing {
+  const route = choice ?? DEFAULT_ROUTE;
   return { choice: route, why: choice ? 'classifier' : 'default', model: models[route] };
 }

@@ -7,12 +7,15 @@ export const AUTO_MODEL = 'auto';
 export const routeSchema = z.enum(['fast', 'strong']);
 export type Route = z.infer<typeof routeSchema>;
 
+/** Answers where the classifier fails or takes longer than two seconds. */
+export const DEFAULT_ROUTE: Route = 'fast';
+
 /** Ids of the models, as an operator names them. */
 export type RoutingModels = Readonly<Record<Route, string>>;
 
 /**
- * Who chose: `classifier`, a call of a cheap model; `rule`, what needs no call; `default`, the deployment's choice
- * where the classifier gave none.
+ * Who chose: `classifier`, a call of a cheap model; `rule`, what needs no call; `default`, where the
+ * classifier gave none.
  */
 const routingReasons = ['classifier', 'rule', 'default'] as const;
 

@@ -1,7 +1,4 @@
-/**
- * Bounds of the wire that no deployment changes; the byte limits of messages are configuration
- * (MAX_PART_BYTES, MAX_MESSAGE_BYTES, MAX_BODY_BYTES).
- */
+/* Bounds of the wire; the byte limits of messages stand in functions/src/config/constants.ts. */
 
 /** Entries of a page when the caller names no size, and the most that are given (AIP-158 caps, not refuses). */
 export const PAGE_SIZE_DEFAULT = 30;

@@ -15,7 +15,6 @@ override_resource {
 variables {
   project_id     = "recap-test"
   source_archive = "tests/source.zip"
-  snapshot_keys  = "k1:MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE="
   # Not needed here. Tests of Terraform 1.11 cannot leave an ephemeral variable out of an apply.
   gemini_api_key   = "unused"
   hook_signing_key = "unused"
@@ -70,12 +69,8 @@ run "defaults" {
     error_message = "Both functions publish to both topics, each right on its topic."
   }
   assert {
-    condition     = toset(keys(google_secret_manager_secret_iam_member.functions)) == toset(["SNAPSHOT_KEYS-chat", "SNAPSHOT_KEYS-compaction"]) && alltrue([for right in values(google_secret_manager_secret_iam_member.functions) : right.role == "roles/secretmanager.secretAccessor" && right.secret_id == "recap-snapshot-keys"])
-    error_message = "Each function may read each of its secrets, and no other."
-  }
-  assert {
-    condition     = toset(keys(google_secret_manager_secret.secret)) == toset(["SNAPSHOT_KEYS"])
-    error_message = "Without a key of the Gemini API and webhooks there is one secret."
+    condition     = length(google_secret_manager_secret.secret) == 0
+    error_message = "Without a key of the Gemini API and webhooks there is no secret."
   }
   assert {
     condition     = length(toset([google_service_account.chat.account_id, google_service_account.compaction.account_id, google_service_account.push.account_id, google_service_account.build.account_id])) == 4
@@ -146,10 +141,6 @@ run "defaults" {
   assert {
     condition     = alltrue([for function in [google_cloudfunctions2_function.chat, google_cloudfunctions2_function.compaction] : function.service_config[0].environment_variables["NODE_ENV"] == "production"])
     error_message = "NODE_ENV must be production, or errors leak their stacks."
-  }
-  assert {
-    condition     = toset([for secret in google_cloudfunctions2_function.chat.service_config[0].secret_environment_variables : "${secret.key}:${secret.secret}:${secret.version}"]) == toset(["SNAPSHOT_KEYS:recap-snapshot-keys:1"])
-    error_message = "Secrets come from Secret Manager, in the version that was stored."
   }
 
   # Pub/Sub
@@ -226,8 +217,8 @@ run "defaults" {
     error_message = "No object of any bucket can be made public."
   }
   assert {
-    condition     = !google_storage_bucket.uploads[0].force_destroy && google_secret_manager_secret.secret["SNAPSHOT_KEYS"].deletion_protection
-    error_message = "Uploads and secrets must survive a destroy unless it is said otherwise."
+    condition     = !google_storage_bucket.uploads[0].force_destroy
+    error_message = "Uploads must survive a destroy unless it is said otherwise."
   }
   assert {
     condition     = length([for rule in google_storage_bucket.uploads[0].lifecycle_rule : rule if one(rule.action).type == "Delete" && one(rule.condition).days_since_custom_time == 1]) == 1

@@ -14,10 +14,9 @@ variables {
   database_id           = "second"
   database_location     = "eur3"
   model_access          = "gemini_api_key"
-  snapshot_keys         = "k1:MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE="
   gemini_api_key        = "a-key"
   hook_signing_key      = "0123456789012345678901234567890123456789"
-  secret_versions       = { snapshot_keys = 2 }
+  secret_versions       = { gemini_api_key = 2 }
   fcm_project           = "recap-phones"
   hook_hosts            = ["hooks.example.com"]
   event_webhook_url     = "https://hooks.example.com/recap"
@@ -41,11 +40,19 @@ run "options" {
     error_message = "Without chat_is_public nobody is let in."
   }
   assert {
-    condition     = toset(keys(google_secret_manager_secret.secret)) == toset(["SNAPSHOT_KEYS", "GEMINI_API_KEY", "HOOK_SIGNING_KEY"]) && length(google_secret_manager_secret_iam_member.functions) == 6
-    error_message = "Key and signing secret stand in Secret Manager, readable by both functions."
+    condition     = toset(keys(google_secret_manager_secret.secret)) == toset(["GEMINI_API_KEY", "HOOK_SIGNING_KEY"])
+    error_message = "Key and signing secret stand in Secret Manager."
   }
   assert {
-    condition     = google_secret_manager_secret_version.value["SNAPSHOT_KEYS"].secret_data_wo_version == 2
+    condition     = toset(keys(google_secret_manager_secret_iam_member.functions)) == toset(["GEMINI_API_KEY-chat", "GEMINI_API_KEY-compaction", "HOOK_SIGNING_KEY-chat", "HOOK_SIGNING_KEY-compaction"]) && alltrue([for right in values(google_secret_manager_secret_iam_member.functions) : right.role == "roles/secretmanager.secretAccessor"])
+    error_message = "Each function may read each of its secrets, and no other."
+  }
+  assert {
+    condition     = toset([for secret in google_cloudfunctions2_function.chat.service_config[0].secret_environment_variables : "${secret.key}:${secret.secret}"]) == toset(["GEMINI_API_KEY:second-gemini-api-key", "HOOK_SIGNING_KEY:second-hook-signing-key"])
+    error_message = "Secrets come from Secret Manager."
+  }
+  assert {
+    condition     = google_secret_manager_secret_version.value["GEMINI_API_KEY"].secret_data_wo_version == 2
     error_message = "A version that rises has the secret stored anew."
   }
   assert {

@@ -15,7 +15,6 @@ override_resource {
 variables {
   project_id     = "recap-test"
   source_archive = "tests/source.zip"
-  snapshot_keys  = "k1:MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE="
 }
 
 run "prod" {

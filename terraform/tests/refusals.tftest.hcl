@@ -9,7 +9,6 @@ mock_provider "time" {}
 variables {
   project_id       = "recap-test"
   source_archive   = "tests/source.zip"
-  snapshot_keys    = "k1:MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE="
   gemini_api_key   = "unused"
   hook_signing_key = "0123456789012345678901234567890123456789"
 }
@@ -36,13 +35,11 @@ run "refusals_1" {
     sweep_schedule = "0 * * * *"
     # unknown model access
     model_access = "openai"
-    # short snapshot key
-    snapshot_keys = "k1:c2hvcnQ="
     # webhooks without signature
     hook_hosts       = ["hooks.example.com"]
     hook_signing_key = "short"
     # version zero
-    secret_versions = { snapshot_keys = 0 }
+    secret_versions = { gemini_api_key = 0 }
     # odd database
     database_id = "Main"
     # backups for a year
@@ -83,7 +80,6 @@ run "refusals_1" {
     var.vpc_egress,
     var.sweep_schedule,
     var.model_access,
-    var.snapshot_keys,
     var.hook_signing_key,
     var.secret_versions,
     var.database_id,
@@ -122,8 +118,6 @@ run "refusals_2" {
     # key access without key
     model_access   = "gemini_api_key"
     gemini_api_key = ""
-    # snapshot key without id
-    snapshot_keys = "MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE="
     # webhook in the open
     hook_hosts        = ["hooks.example.com"]
     event_webhook_url = "http://hooks.example.com/recap"
@@ -143,7 +137,6 @@ run "refusals_2" {
     var.name,
     var.source_archive,
     var.gemini_api_key,
-    var.snapshot_keys,
     var.event_webhook_url,
     var.alert_thresholds,
     var.erasures_kept_days,
@@ -288,19 +281,6 @@ run "refusals_9" {
 }
 
 run "refusals_10" {
-  command = plan
-
-  variables {
-    # time out below a longer answer
-    settings = { TURN_TIMEOUT_MS = "600000" }
-  }
-
-  expect_failures = [
-    var.chat,
-  ]
-}
-
-run "refusals_11" {
   command = plan
 
   variables {

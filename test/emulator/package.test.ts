@@ -53,6 +53,7 @@ describe.skipIf(missingTerraform().length > 0)('the functions as deployed', () =
       environment: {
         ...environment,
         ...google.variables,
+        NODE_OPTIONS: `${environment['NODE_OPTIONS'] ?? ''} --import ${google.redirect}`,
         FIRESTORE_EMULATOR_HOST: firestoreEmulatorHost(),
         PUBSUB_EMULATOR_HOST: pubsubEmulatorHost(),
       },

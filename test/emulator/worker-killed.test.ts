@@ -9,7 +9,7 @@ import {
   readConversation,
   readTurns,
 } from '#shared/conversation/context/read-conversation.ts';
-import { plainSource } from '../support/signing.ts';
+import { plainSource } from '../support/stored-histories.ts';
 import { startEmulatorStack, type EmulatorStack } from '../support/processes/emulator-stack.ts';
 import { eventually } from '../support/eventually.ts';
 

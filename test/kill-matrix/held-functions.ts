@@ -1,5 +1,5 @@
 import { flushCompileCache } from 'node:module';
-import { parseConfig } from '#functions/config.ts';
+import { localConfig } from '#infra/local/local-config.ts';
 import { createDependencies } from '#functions/dependencies.ts';
 import { registerFunctions } from '#functions/bootstrap/register.ts';
 import { serveFunctions } from '#infra/local/stack/function-host.ts';
@@ -18,7 +18,7 @@ process.on('message', (message) => {
 });
 
 registerFunctions(
-  createDependencies(parseConfig(process.env), {
+  createDependencies(localConfig(process.env), {
     logger: { log: () => undefined },
     atCrashPoint: async (point) => {
       if (point !== holdAt) return;

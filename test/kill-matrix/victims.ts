@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import type { CompactionDependencies } from '#functions/worker/compaction/compaction-dependencies.ts';
-import { parseConfig } from '#functions/config.ts';
+import { localConfig } from '#infra/local/local-config.ts';
 import { createDependencies } from '#functions/dependencies.ts';
 import { pushBody } from '#infra/local/embedded/push-delivery.ts';
 import { chooseFreePort } from '#infra/local/processes/free-port.ts';
@@ -130,7 +130,7 @@ export async function startVictims(): Promise<Victims> {
   });
   const place = { pubsubHost: emulators.pubsubHost, projectId };
   await Promise.all([createTopic(place, 'compaction'), createTopic(place, 'events')]);
-  const own = createDependencies(parseConfig(environment), { logger: { log: () => undefined } });
+  const own = createDependencies(localConfig(environment), { logger: { log: () => undefined } });
   const [chat, worker] = await Promise.all([own.chat(), own.compaction()]);
   const token = unsignedToken({ uid: 'u1', projectId, now: new Date() });
   const started: Promise<Started>[] = [];

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { parseConfig } from '#functions/config.ts';
+import { localConfig } from '#infra/local/local-config.ts';
 import { chooseModel, stackEnvironment } from '#infra/local/stack/stack-environment.ts';
 
 const fakeGemini = { model: { kind: 'stand-in' }, fakeGeminiUrl: 'http://127.0.0.1:1' } as const;
 
 describe('stackEnvironment', () => {
   test('stackEnvironment is a configuration that accepts unsigned tokens and pushes', () => {
-    const config = parseConfig(stackEnvironment({ shell: {}, ...fakeGemini }));
+    const config = localConfig(stackEnvironment({ shell: {}, ...fakeGemini }));
 
     expect(config).toMatchObject({ allowUnsignedIdTokens: true, allowUnsignedPush: true });
   });
@@ -49,7 +49,7 @@ describe('chooseModel', () => {
     const model = chooseModel(shell);
 
     expect(model).toMatchObject({ kind: 'vertex', project: 'mine', location: 'europe-west1' });
-    expect(parseConfig(stackEnvironment({ shell, model }))).toMatchObject({
+    expect(localConfig(stackEnvironment({ shell, model }))).toMatchObject({
       GOOGLE_CLOUD_PROJECT: 'demo-recap',
       VERTEX_PROJECT: 'mine',
       VERTEX_LOCATION: 'europe-west1',

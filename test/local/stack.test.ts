@@ -95,11 +95,11 @@ describe('the embedded stack', () => {
     const failing = startStack({
       embedded: true,
       shell: { PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE },
-      environment: { MAX_PART_BYTES: 'many' },
+      environment: { RECALL_TOKENS: 'many' },
       log: (event) => events.push(event),
     });
 
-    await expect(failing).rejects.toThrow(/MAX_PART_BYTES/);
+    await expect(failing).rejects.toThrow(/RECALL_TOKENS/);
     expect(events).toContainEqual(expect.objectContaining({ kind: 'failed', part: 'functions' }));
   });
 });

@@ -163,18 +163,6 @@ describe('a command that changes something', () => {
     expect(await foundIn(world, id)).toEqual([]);
   });
 
-  test('ops does not restore without the signing keys', async () => {
-    const world = verifyWorld();
-    const id = await compactedThrice(world);
-    const { code, err } = await ops(world, ['restore', id, '--generation', '0', '--yes'], {
-      hasKeys: false,
-    });
-
-    expect(code).toBe(1);
-    expect(err).toContain('SNAPSHOT_KEYS');
-    expect((await storedConversation(world, id))?.generation).toBe(3);
-  });
-
   test('ops shows what a compaction would fold, and requests it with --yes', async () => {
     const world = verifyWorld();
     const { conversationId: id } = await buildConversation(world.store, {

@@ -1,6 +1,6 @@
 import { onTestFinished } from 'vitest';
 import { createFcmNotifier } from '#functions/adapters/google/fcm-notifier.ts';
-import { parseConfig } from '#functions/config.ts';
+import { localConfig } from '#infra/local/local-config.ts';
 import { startFakeGemini } from '#infra/fake-gemini/server/start-fake-gemini.ts';
 import { devicePath } from '#shared/conversation/documents/paths.ts';
 import {
@@ -80,7 +80,7 @@ export async function notifyingWorker(
   const clock = createManualClock(NOW);
   const bench = compactionBench({
     clock,
-    config: parseConfig({
+    config: localConfig({
       GOOGLE_CLOUD_PROJECT: 'demo-recap',
       PUBSUB_EMULATOR_HOST: 'localhost:1',
       FCM_PROJECT: 'demo-recap',

@@ -19,7 +19,7 @@ type Mistake = readonly [file: string, from: string | RegExp, to: string];
 
 const invalid: Mistake[] = [
   ['pubsub.tf', 'message_retention_duration = local', 'retention_duration = local'],
-  ['environments/prod/main.tf', 'snapshot_keys     = var.snapshot_keys\n', ''],
+  ['environments/prod/main.tf', 'source_archive    = var.source_archive\n', ''],
 ];
 
 /** What `terraform validate` takes. */
@@ -98,7 +98,7 @@ describe.skipIf(missingTerraform().length > 0)('terraform/', () => {
       expect.stringMatching(/^validate: .*"retention_duration" is not expected here/),
     );
     expect(problems).toContainEqual(
-      expect.stringMatching(/^validate environments\/prod: .*"snapshot_keys" is required/),
+      expect.stringMatching(/^validate environments\/prod: .*"source_archive" is required/),
     );
   });
 

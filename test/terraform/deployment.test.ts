@@ -65,7 +65,6 @@ const apiOf = (type: string): string =>
   Object.entries(apis).find(([prefix]) => type.startsWith(prefix))?.[1] ?? type;
 
 const secretsForTests = {
-  SNAPSHOT_KEYS: `k1:${Buffer.alloc(32).toString('base64')}`,
   GEMINI_API_KEY: 'a-key',
   HOOK_SIGNING_KEY: 'x'.repeat(40),
 };

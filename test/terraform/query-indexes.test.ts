@@ -51,7 +51,6 @@ const queries: QueryShape[] = [
   ),
   ...sweepOf('sweep-erasures.ts', 'pendingErasure.since', 'purgeTime', 'expireTime'),
   { file: 'worker/sweep/sweep-erasures.ts', collectionGroup: 'conversations', equal: ['state'] },
-  ...shardedSweepOf('sweep-idle.ts', 'updateTime'),
   {
     file: 'chat/features/uploads/create-upload.ts',
     collectionGroup: 'uploads',

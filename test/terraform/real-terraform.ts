@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -21,7 +20,6 @@ const versionSchema = z.object({ provider_selections: z.record(z.string(), z.str
 const planning = {
   GOOGLE_OAUTH_ACCESS_TOKEN: 'none',
   TF_VAR_project_id: 'recap-check',
-  TF_VAR_snapshot_keys: `k1:${randomBytes(32).toString('base64')}`,
   TF_VAR_source_archive: join(terraformFolder, 'tests/source.zip'),
   TF_VAR_notification_emails: '["oncall@example.com"]',
   TF_VAR_domain: 'chat.example.com',

@@ -35,7 +35,7 @@ import { markdownMessage } from '#shared/wire/resources/export.ts';
 import { decodePageToken } from '#shared/wire/page-token.ts';
 import { parseJsonBody } from '#shared/wire/parse-json.ts';
 import { singleLineJson } from '#shared/json-text.ts';
-import { localSigner } from '../support/signing.ts';
+import { sha256 } from '../support/sha256.ts';
 import { workRatio } from '../support/work-ratio.ts';
 import { z } from 'zod';
 
@@ -219,7 +219,7 @@ const readers: readonly [
     'page tokens',
     (token) =>
       attempt(() =>
-        decodePageToken(localSigner, { uid: 'u1', list: 'l' }, { schema: z.object({}), token }),
+        decodePageToken(sha256, { uid: 'u1', list: 'l' }, { schema: z.object({}), token }),
       ),
     ['A', '=', '-', 'W1t'],
   ],

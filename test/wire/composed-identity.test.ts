@@ -2,12 +2,11 @@ import { createServer } from 'node:http';
 import { afterAll, describe, expect, test } from 'vitest';
 import { createChatApp } from '#functions/chat/chat-app.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
-import { parseConfig } from '#functions/config.ts';
+import { localConfig } from '#infra/local/local-config.ts';
 import { createDependencies } from '#functions/dependencies.ts';
 import { chatDependencies } from '../support/chat/chat-dependencies.ts';
 import { errorOf } from '../support/chat/chat-server.ts';
 import { openForTest } from '../support/open-for-test.ts';
-import { localKeysVariable } from '../support/signing.ts';
 import { appCheckClaims, idTokenClaims, startTokenKeys } from '../support/token-keys.ts';
 
 /* The checks as production composes them: only store, bus and model are replaced. */
@@ -16,9 +15,8 @@ const keys = await startTokenKeys();
 afterAll(() => keys.close());
 
 async function composed(environment: Record<string, string> = {}) {
-  const config = parseConfig({
+  const config = localConfig({
     GOOGLE_CLOUD_PROJECT: 'p1',
-    SNAPSHOT_KEYS: localKeysVariable,
     ID_TOKEN_KEYS_URL: keys.url,
     APP_CHECK_KEYS_URL: keys.url,
     // Nobody listens there.

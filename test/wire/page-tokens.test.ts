@@ -1,13 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, describe, expect, test } from 'vitest';
-import { z } from 'zod';
-import { createHmacSigner } from '#functions/adapters/system/hmac-signer.ts';
-import { decodePageToken, encodePageToken } from '#shared/wire/page-token.ts';
+import { encodePageToken } from '#shared/wire/page-token.ts';
 import { conversationListResponse } from '#shared/wire/resources/conversations.ts';
 import { messageListResponse } from '#shared/wire/resources/messages.ts';
 import { errorOf, startChatServer } from '../support/chat/chat-server.ts';
 import { createConversation, readAs } from '../support/chat/http-answers.ts';
-import { localSigner } from '../support/signing.ts';
+import { sha256 } from '../support/sha256.ts';
 
 const chat = await startChatServer();
 afterAll(() => chat.stop());
@@ -60,30 +58,7 @@ describe('a page token', () => {
       expect(await refusalOf(await messages(uid, id, `pageToken=${cut}`))).toBe(REFUSED);
   });
 
-  test('a page token with an altered place and its old signature is refused', async () => {
-    const uid = newUser();
-    const { id, token } = await pagedConversation(uid);
-    const [, ...signature] = JSON.parse(Buffer.from(token, 'base64url').toString());
-    const altered = Buffer.from(JSON.stringify([{ p: 1 }, ...signature])).toString('base64url');
-
-    expect(await refusalOf(await messages(uid, id, `pageToken=${altered}`))).toBe(REFUSED);
-  });
-
-  test('a page token made without the key is refused', async () => {
-    const uid = newUser();
-    const { id } = await pagedConversation(uid);
-    const scope = { uid, list: `messages/${id}`, parameters: { order: 'asc', afterSeq: 0 } };
-    const own = createHmacSigner([{ keyId: 'local', secret: Buffer.alloc(32, 7) }]);
-    const good = encodePageToken(localSigner, scope, { p: 3 });
-    const forged = encodePageToken(own, scope, { p: 3 });
-    const unsigned = Buffer.from(JSON.stringify({ p: 3 })).toString('base64url');
-
-    expect((await messages(uid, id, `pageToken=${good}`)).status).toBe(200);
-    expect(await refusalOf(await messages(uid, id, `pageToken=${forged}`))).toBe(REFUSED);
-    expect(await refusalOf(await messages(uid, id, `pageToken=${unsigned}`))).toBe(REFUSED);
-  });
-
-  test('a page token of an impossible place is refused despite a valid signature', async () => {
+  test('a page token of an impossible place is refused', async () => {
     const uid = newUser();
     const { id } = await pagedConversation(uid);
     const scope = { uid, list: `messages/${id}`, parameters: { order: 'asc', afterSeq: 0 } };
@@ -96,7 +71,7 @@ describe('a page token', () => {
     for (const place of places)
       expect(
         await refusalOf(
-          await messages(uid, id, `pageToken=${encodePageToken(localSigner, scope, place)}`),
+          await messages(uid, id, `pageToken=${encodePageToken(sha256, scope, place)}`),
         ),
       ).toBe(REFUSED);
   });
@@ -155,19 +130,5 @@ describe('a page token', () => {
     expect(
       await refusalOf(await chat.call(`/v1/conversations?pageToken=${nextPageToken}`, { uid })),
     ).toBe(REFUSED);
-  });
-
-  test('a page token signed by an older key is valid while the key is known', () => {
-    const keys = ['new', 'old'].map((keyId, i) => ({ keyId, secret: Buffer.alloc(32, i) }));
-    const scope = { uid: 'u', list: 'messages/c' };
-    const token = encodePageToken(createHmacSigner(keys.slice(1)), scope, { p: 3 });
-    const read = (known: typeof keys) =>
-      decodePageToken(createHmacSigner(known), scope, {
-        schema: z.object({ p: z.number() }),
-        token,
-      });
-
-    expect(read(keys)).toEqual({ p: 3 });
-    expect(() => read(keys.slice(0, 1))).toThrow('page token');
   });
 });

@@ -212,7 +212,7 @@ describe('the title of a conversation', () => {
   });
 
   test('titles are off by default in a demo- project and on elsewhere', () => {
-    const other = { GOOGLE_CLOUD_PROJECT: 'other', SNAPSHOT_KEYS: `k:${'A'.repeat(44)}` };
+    const other = { GOOGLE_CLOUD_PROJECT: 'other' };
 
     expect(chatDependencies().config.TITLES).toBe('off');
     expect(chatDependencies({}, other).config.TITLES).toBe('on');

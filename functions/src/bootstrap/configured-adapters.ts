@@ -56,7 +56,6 @@ export async function createModel(config: Config) {
           },
         }),
     baseUrl: config.GEMINI_BASE_URL,
-    streamReader: config.MODEL_STREAM_READER,
     firstEventTimeoutMs: config.MODEL_FIRST_EVENT_TIMEOUT_MS,
     eventIdleTimeoutMs: config.MODEL_IDLE_TIMEOUT_MS,
     requestTimeoutMs: config.TURN_TIMEOUT_MS,

@@ -52,7 +52,8 @@ export interface ChatDependencies {
   clock: Clock;
   randomness: Randomness;
   sha256: Sha256;
-  signer: Signer;
+  /** Signs what webhooks read folded turns with; absent where HOOK_SIGNING_KEY is not set. */
+  signer?: Signer | undefined;
   logger: Logger;
   atCrashPoint: AtCrashPoint;
   /** Fires when the process has been told to end: new messages are refused, running turns go on. */

@@ -1,8 +1,5 @@
 import { z } from 'zod';
 import { modelPricesSchema } from '#shared/models/model-entry.ts';
-import { thresholdRowsSchema } from '#shared/compaction/threshold-table.ts';
-import { variantsSchema } from '#shared/compaction/variants.ts';
-import { readSnapshotKeys } from './snapshot-keys.ts';
 
 /* How the environment's texts become values; the variables stand in config.ts. */
 
@@ -54,29 +51,3 @@ export const prices = json(
   modelPricesSchema,
   'must be a JSON object of model id to prices, e.g. {"gemini-2.5-flash":{"input":0.3,"cached":0.03,"output":2.5}}',
 );
-
-/** Thresholds by model and profile, from JSON. */
-export const thresholdRows = json(
-  thresholdRowsSchema,
-  'must be a JSON object of model/profile to settings, e.g. {"gemini-2.5-pro/coding":{"thresholdTokens":64000}}',
-);
-
-/** The arms of a comparison, from JSON. */
-export const variants = json(
-  variantsSchema,
-  'must be a JSON object of name to settings with shares of at most 1 in all, e.g. {"small":{"share":0.1,"thresholdTokens":12000}}',
-);
-
-/** Signing keys, from text; what is wrong with them is said without them. */
-export const snapshotKeys = z
-  .string()
-  .default('')
-  .transform((text, context) => {
-    try {
-      return readSnapshotKeys(text);
-    } catch (error) {
-      // Says which key, and nothing of what was given.
-      context.addIssue(error instanceof Error ? error.message : 'cannot be read');
-      return z.NEVER;
-    }
-  });

@@ -36,14 +36,14 @@ export const recallTokens = (
 };
 
 /**
- * Which arm of the deployment's comparison a conversation is in, for its whole life: drawn from its epoch,
+ * Which arm of the comparison in `config/compaction` a conversation is in, for its whole life: drawn from its epoch,
  * which unlike its id never comes back with another owner. The profile `gemini-cli` is what it is.
  */
 export const selectVariant = (
-  config: Pick<Config, 'COMPACTION_VARIANTS'>,
+  { remotePolicy }: Pick<Config, 'remotePolicy'>,
   { epoch, profile }: Pick<Conversation, 'epoch' | 'profile'>,
 ): Variant | undefined =>
-  profile === 'gemini-cli' ? undefined : drawVariant(config.COMPACTION_VARIANTS, epoch);
+  profile === 'gemini-cli' ? undefined : drawVariant(remotePolicy?.variants() ?? {}, epoch);
 
 /**
  * The model whose limits a conversation has, and whose counts and prices stand for it where no turn has chosen one:
@@ -68,13 +68,10 @@ type PolicyConfig = ModelsConfig &
     Config,
     | 'THRESHOLD_FRACTION'
     | 'THRESHOLD_TOKENS'
-    | 'THRESHOLD_TABLE'
-    | 'SPLIT_POLICY'
-    | 'LEARN_THRESHOLD'
+    | 'SUMMARY_STRATEGY'
     | 'MODEL'
     | 'routing'
     | 'policySettings'
-    | 'COMPACTION_VARIANTS'
   >;
 
 type PolicyConversation = Pick<
@@ -117,12 +114,10 @@ function decidePolicy(
     environment: {
       thresholdFraction: config.THRESHOLD_FRACTION,
       thresholdTokens: config.THRESHOLD_TOKENS,
-      splitPolicy: config.SPLIT_POLICY,
       ...config.policySettings,
-      ...selectVariant(config, conversation)?.settings,
     },
-    remote,
-    table: config.THRESHOLD_TABLE,
+    remote: { ...remote, ...selectVariant(config, conversation)?.settings },
+    strategy: selectStrategyName(config, conversation),
     model,
     profile: conversation.profile,
     models: knownModels(config),
@@ -132,7 +127,9 @@ function decidePolicy(
       ...(windowTokens !== undefined && { [model]: Math.min(windowTokens, ownWindow) }),
     },
     overheadTokens: conversation.context.overheadTokens,
-    thresholdShift: config.LEARN_THRESHOLD === 'on' ? conversation.thresholdShift : undefined,
+    thresholdShift: config.remotePolicy?.learnsThreshold()
+      ? conversation.thresholdShift
+      : undefined,
   });
 }
 
@@ -174,7 +171,7 @@ export const spendAllowance = (
 
 /** How snapshots of a conversation are written where a model may be asked. */
 export const selectStrategyName = (
-  config: Pick<Config, 'SUMMARY_STRATEGY' | 'COMPACTION_VARIANTS'>,
+  config: Pick<Config, 'SUMMARY_STRATEGY' | 'remotePolicy'>,
   conversation: Pick<Conversation, 'epoch' | 'profile'>,
 ): Config['SUMMARY_STRATEGY'] =>
   conversation.profile === 'gemini-cli'

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { integer, list, prices, snapshotKeys, windows } from './config-values.ts';
+import { integer, list, prices, windows } from './config-values.ts';
 import { compactionVariables } from './compaction-variables.ts';
 import { hookVariables } from './hook-variables.ts';
 import { identityVariables } from './identity-variables.ts';
@@ -63,10 +63,12 @@ export const environmentSchema = z.object({
     .describe(
       'on: a conversation without a title gets one after its first answer, and once more after its fourth turn. off in a demo- project where it is not set.',
     ),
-  TITLE_MODEL: z
+  QUICK_MODEL: z
     .string()
     .default('gemini-3.1-flash-lite')
-    .describe('Model that makes titles: a cheap and quick one.'),
+    .describe(
+      'Cheap and quick model that makes titles, chooses the model of a turn of an `auto` conversation, and condenses tool outputs between two calls.',
+    ),
   LOOP_DETECTION: z
     .enum(['on', 'off'])
     .default('on')
@@ -114,42 +116,7 @@ export const environmentSchema = z.object({
     .describe(
       'Comma-separated origins whose pages may call the API from a browser, or * for any; none where it is not set.',
     ),
-  MAX_PART_BYTES: integer(32 * 1024, { min: 1, max: 900_000 }).describe('Bytes of one text part.'),
-  MAX_MESSAGE_BYTES: integer(256 * 1024, { min: 1, max: 2_000_000 }).describe(
-    'Bytes of one message.',
-  ),
-  MAX_BODY_BYTES: integer(1024 * 1024, { min: 1_024, max: 3_000_000 }).describe(
-    'Bytes of a request body.',
-  ),
-  BODY_TIMEOUT_MS: integer(60_000, { min: 100, max: 600_000 }).describe(
-    'How long a client may take to send a body, ms.',
-  ),
-  TURN_LEASE_MS: integer(20_000, { min: 200, max: 120_000 }).describe(
-    'How long an instance owns a running turn without a sign of life, ms.',
-  ),
-  TURN_TIMEOUT_MS: integer(300_000, { min: 1_000, max: 3_600_000 }).describe('Longest answer, ms.'),
   ...toolVariables,
-  DRAIN_MS: integer(8_000, { min: 0, max: 600_000 }).describe(
-    'How long running answers may go on after SIGTERM, ms; Cloud Run ends a process 10 s after it.',
-  ),
-  MODEL_FIRST_EVENT_TIMEOUT_MS: integer(120_000, { min: 100, max: 600_000 }).describe(
-    'Wait for the first event of the model, ms.',
-  ),
-  MODEL_IDLE_TIMEOUT_MS: integer(60_000, { min: 100, max: 600_000 }).describe(
-    'Longest silence between two events of the model, ms.',
-  ),
-  MODEL_STREAM_READER: z
-    .enum(['adapter', 'sdk'])
-    .default('adapter')
-    .describe(
-      'Who reads the events of a model’s stream: this code, at a fraction of the processor time, or Google’s SDK. Both give the same.',
-    ),
-  COMPACTION_LEASE_MS: integer(60_000, { min: 200, max: 560_000 }).describe(
-    'How long a worker owns a compaction without renewing, ms.',
-  ),
-  COMPACTION_TIMEOUT_MS: integer(500_000, { min: 1_000, max: 540_000 }).describe(
-    'Longest compaction, ms; below the function’s timeout of 540 s.',
-  ),
   COMPACTIONS_PER_HOUR: integer(6, { min: 0, max: 200 }).describe(
     'Compactions of one conversation in an hour that may ask a model; 0 = no limit, as in a demo- project where it is not set.',
   ),
@@ -159,18 +126,6 @@ export const environmentSchema = z.object({
   ...quotaVariables,
   SOFT_DELETE_DAYS: integer(30, { min: 1, max: 3_650 }).describe(
     'How long a deleted conversation can be taken back, days; then it is erased for good.',
-  ),
-  STORE_DEADLINE_MS: integer(10_000, { min: 100, max: 60_000 }).describe(
-    'Deadline of one database call, ms.',
-  ),
-  PUBLISH_DEADLINE_MS: integer(5_000, { min: 100, max: 60_000 }).describe(
-    'Deadline of one publish, ms.',
-  ),
-  CACHE_BYTES: integer(32 * 1024 * 1024, { min: 0, max: 1_000_000_000 }).describe(
-    'Memory for finished turns of all conversations of an instance, bytes.',
-  ),
-  SNAPSHOT_KEYS: snapshotKeys.describe(
-    'Secret keys that sign snapshots, keyId:base64,keyId2:base64, of 32 bytes or more: the first signs, all verify. Must be set, but for a demo- project.',
   ),
   ...uploadVariables,
   ...notificationVariables,

@@ -13,17 +13,11 @@ export const identityVariables = {
     .string()
     .optional()
     .describe('Set with a demo- project: pushes without token are accepted.'),
-  ID_TOKEN_KEYS_URL: z
-    .url()
-    .default(
-      'https://www.googleapis.com/service_accounts/v1/jwk/securetoken@system.gserviceaccount.com',
-    )
-    .describe('Key set that signs Firebase ID tokens.'),
   APP_CHECK: z
-    .enum(['off', 'enforced'])
+    .enum(['off', 'enforced', 'once'])
     .default('off')
     .describe(
-      'enforced: every request of a user needs a Firebase App Check token in X-Firebase-AppCheck.',
+      'enforced: every request of a user needs a Firebase App Check token in X-Firebase-AppCheck. once: besides, to delete or export a conversation, and to erase or export a user, a token serves once; apps send limited-use tokens there.',
     ),
   APP_CHECK_PROJECT_NUMBER: z
     .string()
@@ -33,28 +27,10 @@ export const identityVariables = {
   APP_CHECK_APPS: list.describe(
     'Comma-separated Firebase app ids (1:…:ios:…) whose App Check tokens are taken; empty = every app of the project.',
   ),
-  APP_CHECK_LIMITED_USE: z
-    .enum(['off', 'erasures'])
-    .default('off')
-    .describe(
-      'erasures: to delete or export a conversation, and to erase or export a user, an App Check token serves once; apps send limited-use tokens there.',
-    ),
-  APP_CHECK_KEYS_URL: z
-    .url()
-    .default('https://firebaseappcheck.googleapis.com/v1/jwks')
-    .describe('Key set that signs App Check tokens.'),
   CHECK_REVOKED: z
     .enum(['off', 'erasures', 'always'])
     .default('erasures')
     .describe(
       'Which requests ask Firebase Auth whether the sign-in was revoked or the account disabled: erasures = to delete or export a conversation, and to erase or export a user; always = every one. Needs the permission firebaseauth.users.get. off in a demo- project where it is not set.',
     ),
-  IDENTITY_TOOLKIT_URL: z
-    .url()
-    .default('https://identitytoolkit.googleapis.com')
-    .describe('Where accounts are looked up for CHECK_REVOKED.'),
-  PUSH_TOKEN_KEYS_URL: z
-    .url()
-    .default('https://www.googleapis.com/oauth2/v3/certs')
-    .describe('Key set that signs Google OIDC tokens.'),
 };

@@ -6,7 +6,7 @@ import { calledModels } from './routing-variables.ts';
 type ModelEnvironment = Readonly<
   Partial<Record<'MODEL' | (typeof calledModels)[number], string>>
 > & {
-  COMPRESSOR_FALLBACKS: readonly string[];
+  ROUTING_MODELS: readonly string[];
   MODEL_WINDOWS: Readonly<Record<string, unknown>>;
   MODEL_PRICES: Readonly<Record<string, unknown>>;
 };
@@ -17,22 +17,16 @@ export function unknownModels(
 ): { variable: string; message: string }[] {
   const { MODEL_WINDOWS: windows, MODEL_PRICES: prices } = environment;
   const known = { models: registry, windows, prices, named: [] };
-  const given = (['MODEL', ...calledModels] as const).map((variable) => ({
-    variable,
-    model: environment[variable],
-  }));
-  const fallbacks = environment.COMPRESSOR_FALLBACKS.map((model) => ({
-    variable: 'COMPRESSOR_FALLBACKS',
-    model,
-  }));
-  return [...given, ...fallbacks].flatMap(({ variable, model }) =>
-    model === undefined || isRouted(model) || isKnownModel(model, known)
-      ? []
-      : [
-          {
-            variable,
-            message: `${model} is no model that is known here. ${unknownModelAdvice(known)}. A newer one is taken where MODEL_WINDOWS names it, e.g. ${JSON.stringify({ [model]: 1_048_576 })}`,
-          },
-        ],
+  return (['MODEL', 'ROUTING_MODELS', ...calledModels] as const).flatMap((variable) =>
+    [environment[variable] ?? []].flat().flatMap((model) =>
+      isRouted(model) || isKnownModel(model, known)
+        ? []
+        : [
+            {
+              variable,
+              message: `${model} is no model that is known here. ${unknownModelAdvice(known)}. A newer one is taken where MODEL_WINDOWS names it, e.g. ${JSON.stringify({ [model]: 1_048_576 })}`,
+            },
+          ],
+    ),
   );
 }

@@ -9,10 +9,6 @@ export const notificationVariables = {
     .describe(
       'Firebase project through which devices are told of answers that nobody waited for; without it none is. Needs the permission cloudmessaging.messages.create.',
     ),
-  FCM_URL: z
-    .url({ protocol: /^https?$/ })
-    .default('https://fcm.googleapis.com')
-    .describe('Where notifications are sent (the local stand-in).'),
   NOTIFICATION_TEXT: z
     .enum(['none', 'title', 'preview'])
     .default('title')

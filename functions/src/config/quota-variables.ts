@@ -17,24 +17,6 @@ export const quotaVariables = {
   ANONYMOUS_DAILY_TOKENS: integer(30_000, { min: 0, max: 10_000_000_000 }).describe(
     'As USER_DAILY_TOKENS, of an anonymous user.',
   ),
-  ANONYMOUS_REQUESTS_PER_MINUTE: integer(10, { min: 0, max: 600 }).describe(
-    'As USER_REQUESTS_PER_MINUTE, of an anonymous user.',
-  ),
-  USER_DAILY_CREATIONS: integer(1_000, { min: 0, max: 1_000_000 }).describe(
-    'Conversations, forks, devices and notes that one signed-in user may make in a day (UTC), beside what messages begin; a fork counts once for every 100 turns. 0 = no limit, as in a demo- project where it is not set.',
-  ),
-  ANONYMOUS_DAILY_CREATIONS: integer(100, { min: 0, max: 1_000_000 }).describe(
-    'As USER_DAILY_CREATIONS, of an anonymous user.',
-  ),
-  STREAMS_PER_USER: integer(3, { min: 0, max: 100 }).describe(
-    'Answers of one user on their way at once, and streams that one instance holds open for one user; 0 = no limit, as in a demo- project where it is not set.',
-  ),
-  USER_CALLS_AT_ONCE: integer(30, { min: 0, max: 1_000 }).describe(
-    'Calls of one user that one instance works on at once, reads included; 0 = no limit, as in a demo- project where it is not set.',
-  ),
-  USER_CALLS_PER_MINUTE: integer(600, { min: 0, max: 100_000 }).describe(
-    'Calls of one user that one instance takes in a minute, reads included; one that is refused as wrong (400) counts ten times. 0 = no limit, as in a demo- project where it is not set.',
-  ),
   USER_DAILY_USD: usd(5).describe(
     'US dollars that one user may cost in a day, compactions, titles and routing included; 0 = no limit, as in a demo- project where it is not set.',
   ),

@@ -28,13 +28,4 @@ export const toolVariables = {
   TOOL_ROUNDS: integer(10, { min: 1, max: 1_000 }).describe(
     'Rounds of tool calls in one answer; then the model has to answer with what there is.',
   ),
-  CODING_TOOL_ROUNDS: integer(200, { min: 1, max: 1_000 }).describe(
-    'The same in conversations of the profile coding.',
-  ),
-  DISCONNECT_GRACE_MS: integer(10_000, { min: 0, max: 120_000 }).describe(
-    'How long an answer goes on after the reader of an AI SDK’s or OpenAI’s route has left, ms; unless they come back, it is stopped then. A stop of these clients cannot be told from a reload.',
-  ),
-  TOOL_RESULT_TIMEOUT_MS: integer(900_000, { min: 1_000, max: 86_400_000 }).describe(
-    'How long an answer waits for the app to answer the model’s calls, ms; then they have expired.',
-  ),
 };

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { integer } from './config-values.ts';
 
 /** The variables of files that users attach. Part of the environment's schema. */
 export const uploadVariables = {
@@ -16,11 +15,4 @@ export const uploadVariables = {
     .describe(
       'E-mail of the service account that signs upload addresses, usually the one that chat runs as; it needs iam.serviceAccounts.signBlob on itself. Must be set with UPLOADS_BUCKET, but for a demo- project.',
     ),
-  UPLOADS_URL: z
-    .url({ protocol: /^https?$/ })
-    .default('https://storage.googleapis.com')
-    .describe('Where the bucket is served (the local stand-in).'),
-  USER_DAILY_UPLOADS: integer(50, { min: 0, max: 1_000 }).describe(
-    'Uploads that one user may begin in a day (UTC); 0 = no limit, as in a demo- project where it is not set.',
-  ),
 };

@@ -9,10 +9,9 @@ import {
   readContextParts,
   readTurnRange,
 } from '#shared/conversation/context/read-conversation.ts';
-import { signedHistory } from '#shared/conversation/context/signed-history.ts';
 import { isTerminal, type Turn } from '#shared/conversation/documents/turn.ts';
 import { GuardLostError } from '#shared/errors.ts';
-import type { Clock, Signer } from '#shared/ports/ports.ts';
+import type { Clock } from '#shared/ports/ports.ts';
 import { selectOutputForms, type Viewing } from './output-forms.ts';
 
 /** The context before the change. */
@@ -74,7 +73,7 @@ interface Continuation {
  * what re-arming counts from.
  */
 export async function continueHistory(
-  dependencies: ReadDependencies & { clock: Pick<Clock, 'now'>; signer: Signer },
+  dependencies: ReadDependencies & { clock: Pick<Clock, 'now'> },
   { conversationId, conversation }: ReadConversation,
   next: Pick<
     Parameters<typeof continuedHistory>[0],
@@ -111,6 +110,5 @@ export async function continueHistory(
   const forms = selectOutputForms(dependencies, conversationAfter);
   const { tokens } = contextTokens({ conversation: conversationAfter, history, turns }, forms);
   const measured = { ...history, afterTokens: afterTokens(tokens) };
-  const signed = signedHistory(dependencies.signer, conversationId, measured);
-  return { history: signed, turns, conversationAfter, tokens };
+  return { history: measured, turns, conversationAfter, tokens };
 }

@@ -192,7 +192,7 @@ async function settle(
     {
       op: 'update',
       path: conversationPath(conversationId),
-      fields: { erasedIn: conversation.value.changedIn },
+      fields: {},
       remove: ['pendingErasure'],
       guard: { updateTime: conversation.updateTime },
     },

@@ -68,7 +68,7 @@ function estimateOf(config: Config, { model, estimatedTokens }: Call) {
 /** What the choice of a model costs at most, millionths of a dollar. */
 function routingMicros(config: Config, { isRouted }: QuotaRequest): number {
   if (isRouted !== true) return 0;
-  const model = answeringModel(config, config.ROUTING_CLASSIFIER_MODEL);
+  const model = answeringModel(config, config.QUICK_MODEL);
   return callCostMicros(config, { model, cachedTokens: 0, ...ROUTING_TOKENS });
 }
 

@@ -1,8 +1,8 @@
 import { registerFunctions } from '#functions/bootstrap/register.ts';
-import { parseConfig } from '#functions/config.ts';
 import { createDependencies, type Overrides } from '#functions/dependencies.ts';
 import { sweepEvent } from '#shared/compaction/event.ts';
 import type { DocumentStore, Topic } from '#shared/ports/ports.ts';
+import { localConfig } from '../local-config.ts';
 import { chooseFreePort } from '../processes/free-port.ts';
 import { serveFunctions } from '../stack/function-host.ts';
 import { deployedPushSettings, listensToEvents, type PushSettings } from '../stack/pubsub-setup.ts';
@@ -50,7 +50,7 @@ export async function startEmbeddedHost(options: EmbeddedHostOptions): Promise<E
   const chatUrl = `http://127.0.0.1:${chatPort}`;
   const compactionUrl = `http://127.0.0.1:${compactionPort}`;
   const store = options.overrides?.store ?? createMemoryDocumentStore();
-  const config = parseConfig(options.environment);
+  const config = localConfig(options.environment);
   const bus = createWorkerBus(config, compactionUrl, options.push);
   const functions = registerFunctions(
     createDependencies(config, {

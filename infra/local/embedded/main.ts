@@ -1,7 +1,5 @@
 import { parseArgs } from 'node:util';
-import { jsonLogger } from '#functions/adapters/system/json-logger.ts';
 import { endOnSignal } from '#functions/bootstrap/end-on-signal.ts';
-import { logUnhandledRejections } from '#functions/bootstrap/unhandled-rejections.ts';
 import { disableNodeDomains } from '#functions/bootstrap/disable-node-domains.ts';
 import { startEmbeddedHost } from './host.ts';
 
@@ -19,7 +17,6 @@ const { values } = parseArgs({
 });
 
 disableNodeDomains();
-logUnhandledRejections(process, jsonLogger);
 const shutdown = new AbortController();
 const host = await startEmbeddedHost({
   environment: process.env,

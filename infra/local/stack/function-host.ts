@@ -29,14 +29,9 @@ export async function serveFunctions(
 }
 
 /** Reads `chat=8080` arguments. Throws an Error that names the one that is wrong. */
-function parseServed(text: string): ServedFunction {
+export function parseServed(text: string): ServedFunction {
   const [target, port] = text.split('=');
   if ((target !== 'chat' && target !== 'compaction') || !/^\d+$/.test(port ?? ''))
     throw new Error(`expected chat=PORT or compaction=PORT, not ${JSON.stringify(text)}`);
   return { target, port: Number(port) };
-}
-
-if (import.meta.main) {
-  await import('#functions/index.ts');
-  await serveFunctions(process.argv.slice(2).map(parseServed), process.env);
 }

@@ -69,7 +69,7 @@ export function functionPart(name: 'chat' | 'compaction', { ports }: PartSetting
   return {
     name,
     title: `${name} function`,
-    command: [pathOf('function-host.ts'), `${name}=${ports[name]}`],
+    command: [pathOf('function-main.ts'), `${name}=${ports[name]}`],
     // A GET is no push: any answer but a failure shows that compaction is loaded.
     readyUrl: name === 'chat' ? `${url}/v1/health` : url,
   };

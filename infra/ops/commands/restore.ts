@@ -1,7 +1,7 @@
 import { restoreGeneration } from '#functions/chat/context/restore-generation.ts';
 import { conversationArg, opsCommand, yesArg } from '../command.ts';
 import { wholeNumber } from '../arguments.ts';
-import { readOwned, refuseUnsigned } from '../owner.ts';
+import { readOwned } from '../owner.ts';
 import { rehearse } from '../rehearse.ts';
 import { figure } from '../screen.ts';
 
@@ -29,7 +29,6 @@ export const restoreCommand = opsCommand({
     });
     const { caller, conversationId, conversation } = await readOwned(project, args.conversation);
     const request = { caller, conversationId, generation, locale: undefined };
-    refuseUnsigned(project);
     if (args.yes) {
       const view = await restoreGeneration(project.chat, request);
       screen.json(view);

@@ -63,16 +63,13 @@ export const verifyCommand = opsCommand({
   },
   takesMany: true,
   async run({ args, project, screen }) {
-    const { chat, hasKeys, tree } = project;
+    const { chat, tree } = project;
     const ids = args._;
     if (ids.length > 0 === args.all)
       throw new ArgumentError('verify takes ids of conversations, or --all');
-    if (!hasKeys)
-      screen.note('SNAPSHOT_KEYS is not known here (--env-file): no signature is looked at');
     const reading: Reading = {
       store: chat.store,
       sha256: chat.sha256,
-      signer: hasKeys ? chat.signer : undefined,
       collectionsBelow: tree && ((path) => tree.collectionsBelow(path)),
       now: () => chat.clock.now(),
     };

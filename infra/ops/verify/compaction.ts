@@ -87,15 +87,6 @@ export const compactionInvariants = {
         .filter(({ history }) => history.parent !== history.generation - 1)
         .map(({ path, history }) => ({ path, is: `its parent is ${history.parent}` })),
   },
-  'history-signature': {
-    group: 'I3',
-    shouldBe: 'the signature of the server over what the history says',
-    remedy: `somebody else changed it, and it is left out of every prompt: ${remedies.restoreEarlier}`,
-    breaches: ({ histories }) =>
-      histories
-        .filter(({ isSigned }) => isSigned === false)
-        .map(({ path }) => ({ path, is: 'its signature does not verify' })),
-  },
   'history-empty': {
     group: 'I3',
     shouldBe: 'a snapshot in every history that folds turns and was not emptied by an erasure',

@@ -1,10 +1,6 @@
 import { z } from 'zod';
 import { unpackSegment } from '#functions/recall/segment-document.ts';
 import { pieceText } from '#shared/conversation/context/read-conversation.ts';
-import {
-  readSignedHistory,
-  type HistoryPlace,
-} from '#shared/conversation/context/signed-history.ts';
 import { decodeAnyConversation } from '#shared/conversation/documents/conversation.ts';
 import { blobsNamedBy } from '#shared/conversation/writes/erased-history.ts';
 import { readHistoryDocument, type History } from '#shared/conversation/documents/history.ts';
@@ -28,7 +24,7 @@ import {
 } from '#shared/conversation/documents/schema-version.ts';
 import { decodeTurn, readTurnDocument } from '#shared/conversation/documents/turn.ts';
 import { UnreadableConversationError } from '#shared/conversation/documents/unreadable-conversation.ts';
-import type { DocumentStore, Sha256, Signer, StoredDocument } from '#shared/ports/ports.ts';
+import type { DocumentStore, Sha256, StoredDocument } from '#shared/ports/ports.ts';
 import { segmentNumber } from '#shared/recall/segment.ts';
 import { readPages } from '#shared/store/read-pages.ts';
 import { lastSegment } from '#shared/store/names.ts';
@@ -67,8 +63,6 @@ type ReadStore = Pick<DocumentStore, 'get' | 'query'>;
 export interface Reading {
   store: ReadStore;
   sha256: Sha256;
-  /** Undefined: nobody here has the keys that signed. */
-  signer: Pick<Signer, 'isValid'> | undefined;
   /** Names of all collections below a document, where the database can tell; default: the known ones. */
   collectionsBelow?: ((path: string) => Promise<readonly string[]>) | undefined;
   now: () => Date;
@@ -179,16 +173,12 @@ function blobReader({ store, sha256 }: Reading, conversationId: string) {
   };
 }
 
-function historyReader(reading: Reading, place: HistoryPlace) {
-  const { signer } = reading;
-  const brokenBlobs = blobReader(reading, place.conversationId);
-  const logger = { log: () => undefined };
+function historyReader(reading: Reading, conversationId: string) {
+  const brokenBlobs = blobReader(reading, conversationId);
   return async (document: StoredDocument): Promise<StoredHistory> => {
     const { history, problems } = readHistoryDocument(document);
     refuseProblems(problems);
-    const isSigned =
-      signer && readSignedHistory({ signer, logger }, place, document).isUntrusted !== true;
-    return { path: document.path, history, brokenBlobs: await brokenBlobs(history), isSigned };
+    return { path: document.path, history, brokenBlobs: await brokenBlobs(history) };
   };
 }
 
@@ -256,7 +246,6 @@ export async function loadConversation(reading: Reading, conversationId: string)
   if (heads.unreadable.length > 0) return nothing;
   if (!conversation || conversation.state === 'erased')
     return { ...nothing, remains: await readRemains(reading, conversationId) };
-  const place = { conversationId, conversation };
   const [jobs, turns, guards, histories, index] = await Promise.all([
     readable(jobDocument ? [jobDocument] : [], 'job', (job) => {
       const { value, problems } = decodeJob(job);
@@ -274,7 +263,7 @@ export async function loadConversation(reading: Reading, conversationId: string)
     readable(
       allIn(store, historiesCollection(conversationId), HISTORIES_PER_PAGE),
       'history',
-      historyReader(reading, place),
+      historyReader(reading, conversationId),
     ),
     readIndex(store, conversationId, conversation.indexedThrough ?? 0),
   ]);

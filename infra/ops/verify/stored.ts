@@ -25,8 +25,6 @@ export interface StoredHistory {
   history: History;
   /** Names of blobs that its masks tell of and that are missing or say something else. */
   brokenBlobs: readonly string[];
-  /** Undefined: nobody here has the keys. */
-  isSigned: boolean | undefined;
 }
 
 /** A part of the index of recall that the conversation document says is there. */

@@ -17,7 +17,6 @@ Object.assign(process.env, {
   FIREBASE_AUTH_EMULATOR_HOST: NOBODY,
   METADATA_SERVER_DETECTION: 'none',
   GEMINI_API_KEY: 'none',
-  STORE_DEADLINE_MS: '1000',
 });
 
 const encoded = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');

@@ -1,11 +1,12 @@
-import { parseConfig, type Config } from '#functions/config.ts';
+import type { Config } from '#functions/config.ts';
+import { localConfig } from '#infra/local/local-config.ts';
 import { stackEnvironment } from '#infra/local/stack/stack-environment.ts';
 
 /**
  * The configuration of a host whose emulators are named by its environment, before the fake Gemini at `fakeGeminiUrl`.
  */
 export const hostConfig = (fakeGeminiUrl: string): Config =>
-  parseConfig(
+  localConfig(
     stackEnvironment({
       shell: {},
       model: { kind: 'stand-in' },

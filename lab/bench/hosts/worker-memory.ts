@@ -3,13 +3,13 @@
  * `node worker-memory.ts STAND_IN_URL SMALL LARGE`, with the emulators in the environment.
  */
 import { createDependencies } from '#functions/dependencies.ts';
-import { parseConfig } from '#functions/config.ts';
+import { localConfig } from '#infra/local/local-config.ts';
 import { runCompaction } from '#functions/worker/compaction/run-compaction.ts';
 import { stackEnvironment } from '#infra/local/stack/stack-environment.ts';
 
 const [fakeGeminiUrl = '', small = '', large = ''] = process.argv.slice(2);
 const firestoreHost = process.env['FIRESTORE_EMULATOR_HOST'] ?? '';
-const config = parseConfig(
+const config = localConfig(
   stackEnvironment({
     shell: {},
     model: { kind: 'stand-in' },

@@ -3,7 +3,7 @@
  * `node worker-throughput.ts MODEL_URL`, over a store in memory.
  */
 import { runCompaction } from '#functions/worker/compaction/run-compaction.ts';
-import { parseConfig } from '#functions/config.ts';
+import { localConfig } from '#infra/local/local-config.ts';
 import { createDependencies } from '#functions/dependencies.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import { stackEnvironment } from '#infra/local/stack/stack-environment.ts';
@@ -20,7 +20,7 @@ const AT_ONCE = 8;
 const [fakeGeminiUrl = ''] = process.argv.slice(2);
 const store = createMemoryDocumentStore();
 const environment = stackEnvironment({ shell: {}, model: { kind: 'stand-in' }, fakeGeminiUrl });
-const worker = await createDependencies(parseConfig(environment), {
+const worker = await createDependencies(localConfig(environment), {
   store,
   publisher: { publish: () => Promise.resolve() },
   logger: { log: () => undefined },

@@ -2,7 +2,7 @@ import { Firestore } from '@google-cloud/firestore';
 import { createFirestoreDocumentStore } from '#functions/adapters/firestore/firestore-document-store.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import type { CompactionDependencies } from '#functions/worker/compaction/compaction-dependencies.ts';
-import { parseConfig } from '#functions/config.ts';
+import { localConfig } from '#infra/local/local-config.ts';
 import { createDependencies } from '#functions/dependencies.ts';
 import { startEmulators } from '#infra/local/emulators.ts';
 import { localProjectId, stackEnvironment } from '#infra/local/stack/stack-environment.ts';
@@ -41,7 +41,7 @@ export async function startEmulatedChat(): Promise<EmulatedChat> {
     fakeGeminiUrl: fakeGemini.url,
     emulators: { firestoreHost: wire.host, pubsubHost },
   });
-  const config = parseConfig(environment);
+  const config = localConfig(environment);
   const counted = countStore(
     createFirestoreDocumentStore({ projectId: localProjectId, deadlineMs: 30_000 }),
   );

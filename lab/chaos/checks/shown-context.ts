@@ -7,7 +7,7 @@ import {
   readContextParts,
   readConversation,
 } from '#shared/conversation/context/read-conversation.ts';
-import type { DocumentStore, Sha256, Signer } from '#shared/ports/ports.ts';
+import type { DocumentStore, Sha256 } from '#shared/ports/ports.ts';
 
 interface ShownItem {
   kind: string;
@@ -25,19 +25,18 @@ interface ContextReading {
   store: DocumentStore;
   config: Config;
   sha256: Sha256;
-  signer: Pick<Signer, 'isValid'>;
 }
 
 const silent = { log: () => undefined };
 
 /** What the documents of a conversation make; undefined where it is not live. */
 async function contextOfDocuments(
-  { store, config, sha256, signer }: ContextReading,
+  { store, config, sha256 }: ContextReading,
   conversationId: string,
 ): Promise<ShownContext | undefined> {
   const conversation = (await readConversation(store, conversationId))?.value;
   if (conversation?.state !== 'live') return undefined;
-  const source = { store, cache: noCache, signer, logger: silent };
+  const source = { store, cache: noCache, logger: silent };
   const [{ history, turns, open }, notes] = await Promise.all([
     readContextParts(source, { conversationId, conversation }),
     readNotes({ store, config }, conversation.ownerUid),

@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import type { Config } from '#functions/config.ts';
 import { verifyConversation } from '#infra/ops/verify/verify-conversation.ts';
 import type { DocumentStore } from '#shared/ports/ports.ts';
-import { localSigner } from '#test/support/signing.ts';
 import type { Finding } from './ledger.ts';
 import { isContextTrue, type ShownContext } from './shown-context.ts';
 
@@ -28,7 +27,7 @@ export async function verifyStored(
   { store, config, shown }: { store: DocumentStore; config: Config; shown?: ShownContext },
   conversationId: string,
 ): Promise<Finding[]> {
-  const reading = { store, config, sha256, signer: localSigner, now: () => new Date() };
+  const reading = { store, config, sha256, now: () => new Date() };
   const { findings, isBusy } = await verifyConversation(reading, conversationId);
   if (isBusy) return [{ kind: 'unfinished', conversationId, what: 'it changes, and should rest' }];
   const found = findings.map(({ group, name, path, is }): Finding => ({

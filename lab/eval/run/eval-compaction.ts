@@ -97,7 +97,6 @@ export async function compactThrough(
   };
   const policySettings: PolicySettings = {
     ...budgets,
-    splitPolicy: 'preserve-fraction',
     preserveFraction: await preserveFractionFor(withSettings(dependencies, budgets), wanted),
   };
   const since = dependencies.clock.now();

@@ -4,9 +4,8 @@ import { systemClock } from '#functions/adapters/system/system-clock.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { builtInTools } from '#functions/chat/turns/tools/built-in-tools.ts';
 import type { ServerTool } from '#functions/chat/turns/tools/server-tool.ts';
-import { localSigner } from '#test/support/signing.ts';
 import { createToolbox } from '#functions/chat/turns/tools/toolbox.ts';
-import { parseConfig } from '#functions/config.ts';
+import { localConfig } from '#infra/local/local-config.ts';
 import { createDependencies } from '#functions/dependencies.ts';
 import { noQuota } from '#test/fakes/no-quota.ts';
 import { startEmbeddedHost } from '#infra/local/embedded/host.ts';
@@ -39,7 +38,7 @@ export async function openToolWorld(options: {
     fakeGeminiUrl: options.fakeGeminiUrl,
     settings: { MODEL: 'gemini-3.8-flash', TELL_TIME: 'with-context' },
   });
-  const config = parseConfig(environment);
+  const config = localConfig(environment);
   const errors: string[] = [];
   const store = createMemoryDocumentStore();
   const cache = createMemoryCache({ maxBytes: CACHE_BYTES });
@@ -49,7 +48,7 @@ export async function openToolWorld(options: {
       if (severity === 'ERROR') errors.push(`${event} ${JSON.stringify(fields)}`);
     },
   };
-  const own = { config, store, cache, clock: systemClock, sha256, logger, signer: localSigner };
+  const own = { config, store, cache, clock: systemClock, sha256, logger };
   const builtIn = builtInTools(own);
   const shared = {
     store,

@@ -32,7 +32,6 @@ export function storedFaults(documents: Documents, wanted: Invariant['group']): 
       path: historyPath(CONVERSATION, history.generation),
       history,
       brokenBlobs: [],
-      isSigned: undefined,
     })),
     index: [],
     unreadable: [],

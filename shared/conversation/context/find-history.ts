@@ -3,7 +3,7 @@ import type { Conversation } from '../documents/conversation.ts';
 import type { History } from '../documents/history.ts';
 import { historyPath } from '../documents/paths.ts';
 import type { HistorySource } from './read-conversation.ts';
-import { readSignedHistory } from './signed-history.ts';
+import { readStoredHistory } from './stored-history.ts';
 
 /** Generations of one read. */
 const PAGE = 20;
@@ -27,12 +27,7 @@ export async function readHistories(
   );
   return documents.flatMap((document) =>
     document
-      ? [
-          cleanHistory(
-            conversation,
-            readSignedHistory(source, { conversationId, conversation }, document),
-          ),
-        ]
+      ? [cleanHistory(conversation, readStoredHistory(source, conversationId, document))]
       : [],
   );
 }
@@ -42,9 +37,8 @@ const replacedFrom = ({ changedFromSeq, erasedSeqs }: History): number =>
   erasedSeqs === undefined ? (changedFromSeq ?? Infinity) : Infinity;
 
 /**
- * The newest history that covers no turn after `throughSeq` and may go on, or undefined: its signature
- * verifies, it was not emptied, and no turn that it covers was replaced since. Its masks may be of later
- * turns.
+ * The newest history that covers no turn after `throughSeq` and may go on, or undefined: it can be
+ * read, it was not emptied, and no turn that it covers was replaced since. Its masks may be of later turns.
  */
 export async function newestHistoryThrough(
   source: StoredHistories,
@@ -55,24 +49,23 @@ export async function newestHistoryThrough(
   for (let newest = target.conversation.generation; newest > 0; newest -= PAGE) {
     const generations = Array.from({ length: Math.min(PAGE, newest) }, (_, i) => newest - i);
     for (const history of await readHistories(source, target, generations)) {
-      const { erased, isUntrusted, coveredThrough } = history;
-      if (erased !== true && !isUntrusted && coveredThrough.seq <= lastSeq) return history;
+      const { erased, isUnreadable, coveredThrough } = history;
+      if (erased !== true && !isUnreadable && coveredThrough.seq <= lastSeq) return history;
       lastSeq = Math.min(lastSeq, replacedFrom(history) - 1);
     }
   }
   return undefined;
 }
 
-/**
- * What may go on in the place of `history`: itself, or, where its signature does not verify, the newest
- * earlier one that does, or none.
- */
-export const trustedHistory = async (
+/** What may go on in the place of `history`: itself, or, where it cannot be read, the newest earlier one that can, or none. */
+export const readableHistory = async (
   source: StoredHistories,
   target: Of,
   history: History | undefined,
 ): Promise<History | undefined> =>
-  history?.isUntrusted ? newestHistoryThrough(source, target, history.coveredThrough.seq) : history;
+  history?.isUnreadable
+    ? newestHistoryThrough(source, target, history.coveredThrough.seq)
+    : history;
 
 /** Turns that changed after a generation was made. */
 export interface ChangesSince {

@@ -31,8 +31,8 @@ interface Of {
 }
 
 /** The last turn that the base of a compaction may cover; undefined: the present history will do. */
-function lastTrusted({ isUntrusted, rederiveFrom, coveredThrough }: History): number | undefined {
-  if (isUntrusted) return coveredThrough.seq;
+function lastCovered({ isUnreadable, rederiveFrom, coveredThrough }: History): number | undefined {
+  if (isUnreadable) return coveredThrough.seq;
   return rederiveFrom === undefined ? undefined : rederiveFrom - 1;
 }
 
@@ -68,7 +68,7 @@ export const baseTokens = (
   ).tokens;
 
 /**
- * What a compaction of `conversation` folds: the present context, unless its history is not the server's own, or
+ * What a compaction of `conversation` folds: the present context, unless its history cannot be read, or
  * lost statements that are to be derived again. Then the newest earlier history that may go on and tells
  * nothing of those turns, or none, with the turns behind it verbatim. Statements are derived again only
  * where that makes at most `readAgainTokens`; else the mended history stays. Undefined when the document of
@@ -91,7 +91,7 @@ export async function readFoldingBase(
     isReadAgain: false,
     present,
   };
-  const throughSeq = parts.history && lastTrusted(parts.history);
+  const throughSeq = parts.history && lastCovered(parts.history);
   if (throughSeq === undefined) return unchanged;
   const base = await readBehind(
     source,
@@ -100,6 +100,6 @@ export async function readFoldingBase(
   );
   // The summariser reads outputs whole.
   const wholeTokens = baseTokens(conversation, base, wholeOutputs(forms));
-  const isReadAgain = parts.history?.isUntrusted || wholeTokens <= readAgainTokens;
+  const isReadAgain = parts.history?.isUnreadable || wholeTokens <= readAgainTokens;
   return isReadAgain ? { ...base, present } : unchanged;
 }

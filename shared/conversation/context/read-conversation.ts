@@ -1,5 +1,5 @@
 import { StoreUnavailableError } from '#shared/errors.ts';
-import type { DocumentStore, Logger, Signer, StoredDocument } from '#shared/ports/ports.ts';
+import type { DocumentStore, Logger, StoredDocument } from '#shared/ports/ports.ts';
 import type { Segment } from '#shared/recall/segment.ts';
 import type { TurnTexts } from '#shared/search/turn-texts.ts';
 import { cleanHistory } from '../writes/erased-history.ts';
@@ -12,7 +12,7 @@ import {
 import type { History } from '../documents/history.ts';
 import type { KnownJob } from '../decisions/known-job.ts';
 import { conversationPath, historyPath, turnPath } from '../documents/paths.ts';
-import { readSignedHistory } from './signed-history.ts';
+import { readStoredHistory } from './stored-history.ts';
 import {
   decodeStoredTurn,
   decodeTurn,
@@ -57,7 +57,6 @@ export interface ConversationCache {
 export interface HistorySource {
   store: Pick<DocumentStore, 'get'>;
   cache: ConversationCache;
-  signer: Pick<Signer, 'isValid'>;
   logger: Pick<Logger, 'log'>;
 }
 
@@ -200,7 +199,7 @@ export async function readTurnRange(
 
 /**
  * The history document of a generation, or undefined for generation 0 and for one that is missing. One
- * that the server did not sign says nothing (`isUntrusted`) and is not kept: it may be mended any time.
+ * that cannot be read says nothing (`isUnreadable`) and is not kept: it may be mended any time.
  */
 export async function readHistory(
   source: HistorySource,
@@ -215,10 +214,10 @@ export async function readHistory(
   if (cached && isFresh(conversation, cached)) return cached.history;
   const [document] = await source.store.get([historyPath(conversationId, generation)]);
   if (!document) return undefined;
-  const stored = readSignedHistory(source, { conversationId, conversation }, document);
+  const stored = readStoredHistory(source, conversationId, document);
   const history = cleanHistory(conversation, stored);
   // While an erasure is under way the document may still change; nothing of it may outlive that here.
-  if (!conversation.pendingErasure && !history.isUntrusted)
+  if (!conversation.pendingErasure && !history.isUnreadable)
     source.cache.keepHistory(conversation.epoch, { history, loadedAt: conversation.generation });
   return history;
 }

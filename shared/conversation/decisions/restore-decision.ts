@@ -23,8 +23,8 @@ export type RestoreDecision =
   /** Nothing was ever folded, and nothing is to be. */
   | { kind: 'nothing' }
   | { kind: 'notFound' }
-  /** Its signature does not verify. */
-  | { kind: 'untrusted' }
+  /** It cannot be read. */
+  | { kind: 'unreadable' }
   /** It told of a turn that was erased. */
   | { kind: 'erased' }
   /** It tells of turns that changed since. */
@@ -50,12 +50,12 @@ export function decideRestore(facts: RestoreFacts): RestoreDecision {
   if (repeated && repeated.restoredFrom !== generation)
     return { kind: 'reused', history: repeated };
   const history = repeated ?? findDone(facts);
-  if (history && !history.isUntrusted) return { kind: 'done', history };
+  if (history && !history.isUnreadable) return { kind: 'done', history };
   if (generation > present) return { kind: 'notFound' };
   if (present === 0) return { kind: 'nothing' };
   if (generation === 0) return { kind: 'restore', source: undefined, changedSeqs: [] };
   if (!source) return { kind: 'notFound' };
-  if (source.isUntrusted) return { kind: 'untrusted' };
+  if (source.isUnreadable) return { kind: 'unreadable' };
   if (source.erased === true) return { kind: 'erased' };
   if (source.coveredThrough.seq >= changedFromSeq) return { kind: 'outdated' };
   const changedSeqs = source.masks.map(({ seq }) => seq).filter((seq) => seq >= changedFromSeq);

@@ -51,7 +51,6 @@ export const triggerSchema = z.enum([
   'auto',
   'manual',
   'overflow',
-  'idle',
   'modelSwitch',
   /** No compaction: a filter of the model blocks the prompt, and what of the context it is for is to be found. */
   'blocked',
@@ -176,11 +175,6 @@ export const conversationSchema = z.object({
         .optional(),
     })
     .optional(),
-  /**
-   * Earlier histories are valid as the erasure that finished in this generation signed them, or a later one. Absent: no
-   * erasure has signed any.
-   */
-  erasedIn: z.number().int().nonnegative().optional(),
   /** Soft delete: since when, and when the sweep erases for good. */
   deleteTime: z.date().optional(),
   purgeTime: z.date().optional(),

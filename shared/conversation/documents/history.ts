@@ -21,14 +21,6 @@ const maskSchema = z.object({
 });
 export type Mask = z.infer<typeof maskSchema>;
 
-/** Stored beside what it signs; shared/conversation/context/signed-history.ts says what that is. */
-export const signatureSchema = z.object({ keyId: z.string(), mac: z.string() });
-
-export const cleanedSchema = z.object({
-  erasedIn: z.number().int().positive(),
-  signature: signatureSchema,
-});
-
 const historyFieldsSchema = z.object({
   schemaVersion: z.literal(1),
   generation: z.number().int().positive(),
@@ -87,10 +79,6 @@ const historyFieldsSchema = z.object({
   mended: z.boolean().optional(),
   /** Of a mended one: the turns from here on are to be read again by the next compaction. */
   rederiveFrom: z.number().int().positive().optional(),
-  /** Absent only where nothing of the document reaches a prompt. */
-  signature: signatureSchema.optional(),
-  /** That the erasures up to generation `erasedIn` of the conversation are done here; signed with all that is. */
-  cleaned: cleanedSchema.optional(),
 });
 
 const historyDocumentSchema = historyFieldsSchema.extend({
@@ -110,12 +98,12 @@ export interface History extends z.infer<typeof historyFieldsSchema> {
   masks: Mask[];
   /** What verification found: stored as it was, served as it is. */
   report: Record<string, unknown>;
-  /** Read with a signature that does not verify: what it said is left out. Never stored. */
-  isUntrusted?: true | undefined;
+  /** What it said cannot be read and is left out. Never stored. */
+  isUnreadable?: true | undefined;
 }
 
 export function encodeHistory(history: History): DocumentFields {
-  const { snapshot, masks, report, isUntrusted: _, ...fields } = history;
+  const { snapshot, masks, report, isUnreadable: _, ...fields } = history;
   return {
     ...fields,
     snapshotJson: canonicalJson(snapshot),

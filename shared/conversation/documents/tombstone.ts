@@ -17,7 +17,6 @@ const OPTIONAL_FIELDS = [
   'appendsUntil',
   'indexedThrough',
   'pendingErasure',
-  'erasedIn',
   'deleteTime',
   'purgeTime',
   'forkedFrom',

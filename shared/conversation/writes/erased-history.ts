@@ -43,7 +43,7 @@ export function cleanHistory(
 export function erasedFields(history: History): DocumentFields {
   const { snapshotText, snapshotTokens, maskedTokensSaved, sourceHash, erased, ...rest } =
     encodeHistory(history);
-  const { snapshotJson, masksJson, reportJson, mended, rederiveFrom, signature, cleaned } = rest;
+  const { snapshotJson, masksJson, reportJson, mended, rederiveFrom } = rest;
   return {
     snapshotText,
     snapshotTokens,
@@ -55,8 +55,6 @@ export function erasedFields(history: History): DocumentFields {
     reportJson,
     mended,
     rederiveFrom,
-    signature,
-    cleaned,
   };
 }
 

@@ -45,9 +45,7 @@ const notCompacted = {
   unproductiveSwaps: undefined,
   erased: undefined,
   mended: undefined,
-  signature: undefined,
-  cleaned: undefined,
-  isUntrusted: undefined,
+  isUnreadable: undefined,
 } satisfies Partial<History>;
 
 /** The history of the next generation, made of an earlier one or of none. */
@@ -123,6 +121,6 @@ export const generationFields = (history: History): DocumentFields => ({
  * them changes.
  */
 export const endsBefore = (
-  history: Pick<History, 'coveredThrough' | 'erased' | 'isUntrusted'>,
+  history: Pick<History, 'coveredThrough' | 'erased' | 'isUnreadable'>,
   seq: number,
-) => history.erased !== true && !history.isUntrusted && history.coveredThrough.seq < seq;
+) => history.erased !== true && !history.isUnreadable && history.coveredThrough.seq < seq;

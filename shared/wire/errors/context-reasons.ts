@@ -26,11 +26,10 @@ export const contextReasons = {
     on: 'declared',
     meaning: 'The generation tells of messages that were edited since. Restore another generation.',
   },
-  SNAPSHOT_INVALID: {
+  SNAPSHOT_UNREADABLE: {
     status: 'FAILED_PRECONDITION',
     on: 'declared',
-    meaning:
-      'The summary of the generation was not written by this service. Restore another generation; whoever runs the service checks `SNAPSHOT_KEYS`.',
+    meaning: 'The stored summary of the generation is damaged. Restore another generation.',
   },
   PIN_BUDGET: {
     status: 'FAILED_PRECONDITION',

@@ -212,8 +212,8 @@ export const historyView = (history: History, message: RecordMessage): Compactio
   ...(history.restoredFrom !== undefined && { restoredFrom: history.restoredFrom }),
   strategy: history.strategy,
   ...(history.variant !== undefined && { variant: history.variant }),
-  // What it says is in no context: somebody else than the server wrote it.
-  ...(history.isUntrusted && { reason: 'SNAPSHOT_INVALID' }),
+  // What it says is in no context.
+  ...(history.isUnreadable && { reason: 'SNAPSHOT_UNREADABLE' }),
 });
 
 const itemView = (

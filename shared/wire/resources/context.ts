@@ -49,7 +49,7 @@ export const shrinkageResponse = z
 
 const limit = z.object({
   tokens: z.number().int(),
-  source: z.enum(['conversation', 'environment', 'remote', 'table', 'default', 'derived']),
+  source: z.enum(['conversation', 'remote', 'environment', 'model', 'default', 'derived']),
 });
 
 export const policyResponse = z

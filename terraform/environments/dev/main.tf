@@ -32,7 +32,6 @@ module "recap" {
   project_id     = var.project_id
   region         = var.region
   source_archive = var.source_archive
-  snapshot_keys  = var.snapshot_keys
 
   deletion_protection       = false
   point_in_time_recovery    = false
@@ -42,5 +41,4 @@ module "recap" {
   chat                      = { max_instances = 3 }
   compaction                = { max_instances = 2 }
   settings                  = var.settings
-  secret_versions           = var.secret_versions
 }

@@ -9,23 +9,6 @@ variable "region" {
   default     = "us-central1"
 }
 
-variable "snapshot_keys" {
-  description = "Keys that sign snapshots: TF_VAR_snapshot_keys=\"k1:$(openssl rand -base64 32)\" at the first apply. Later applies need any valid value, which is not read unless secret_versions rises."
-  type        = string
-  ephemeral   = true
-  sensitive   = true
-}
-
-variable "secret_versions" {
-  description = "Raise one to have a new value of that secret stored: docs/operations.md, \"Rotation\"."
-  type = object({
-    snapshot_keys    = optional(number, 1)
-    gemini_api_key   = optional(number, 1)
-    hook_signing_key = optional(number, 1)
-  })
-  default = {}
-}
-
 variable "settings" {
   description = "Environment variables of both functions, as docs/reference/configuration.md lists them."
   type        = map(string)

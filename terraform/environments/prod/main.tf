@@ -37,7 +37,6 @@ module "recap" {
   database_id       = var.database_id
   database_location = var.database_location
   source_archive    = var.source_archive
-  snapshot_keys     = var.snapshot_keys
 
   deletion_protection       = var.deletion_protection
   point_in_time_recovery    = true
@@ -48,7 +47,6 @@ module "recap" {
   chat                = { min_instances = 1, max_instances = 15 }
   compaction          = { max_instances = 5 }
   settings            = var.settings
-  secret_versions     = var.secret_versions
   cors_origins        = var.cors_origins
   fcm_project         = var.fcm_project
   notification_emails = var.notification_emails

@@ -31,7 +31,6 @@ module "recap" {
   project_id     = var.project_id
   region         = var.region
   source_archive = var.source_archive
-  snapshot_keys  = var.snapshot_keys
   # From the internet only through the load balancer.
   chat_ingress = "ALLOW_INTERNAL_AND_GCLB"
 }

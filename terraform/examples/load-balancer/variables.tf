@@ -30,13 +30,6 @@ variable "requests_per_minute" {
   }
 }
 
-variable "snapshot_keys" {
-  description = "Keys that sign snapshots, as in the module."
-  type        = string
-  ephemeral   = true
-  sensitive   = true
-}
-
 variable "source_archive" {
   description = "Path of the archive that `npm run package` writes."
   type        = string

@@ -1,12 +1,13 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { createToolbox } from '#functions/chat/turns/tools/toolbox.ts';
 import { createModelHealth } from '#functions/models/model-health.ts';
-import { parseConfig } from '#functions/config.ts';
 import { createLedger } from '#functions/quota/ledger.ts';
+import { localConfig } from '#infra/local/local-config.ts';
 import { noQuota } from '#test/fakes/no-quota.ts';
 import { systemClock } from '#functions/adapters/system/system-clock.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
+import { sha256 } from '../sha256.ts';
 import { localSigner } from '../signing.ts';
 import { createMemoryCache } from '#functions/adapters/system/memory-cache.ts';
 import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
@@ -29,7 +30,7 @@ export function chatDependencies(
     randomness = { uuid: () => randomUUID() },
   } = overrides;
   return {
-    config: parseConfig({
+    config: localConfig({
       GOOGLE_CLOUD_PROJECT: 'demo-recap',
       FIREBASE_AUTH_EMULATOR_HOST: '127.0.0.1:9099',
       // Scripted answers that are to be long say the same over and over.
@@ -64,7 +65,7 @@ export function chatDependencies(
     clock,
     randomness,
     signer: localSigner,
-    sha256: (text) => createHash('sha256').update(text, 'utf8').digest('hex'),
+    sha256,
     logger: { log: () => undefined },
     atCrashPoint: () => Promise.resolve(),
     shutdown: new AbortController().signal,

@@ -12,7 +12,6 @@ import type { LogFields } from '#shared/ports/ports.ts';
 import { chatDependencies } from './chat-dependencies.ts';
 import { openServer } from '#infra/local/processes/open-server.ts';
 import { idTokenClaims, startTokenKeys, type TokenKeys } from '../token-keys.ts';
-import { localKeysVariable } from '../signing.ts';
 
 interface LogLine {
   severity: string;
@@ -78,7 +77,6 @@ export async function startChatServer(options: ChatServerOptions = {}): Promise<
     GOOGLE_CLOUD_PROJECT: project,
     ID_TOKEN_KEYS_URL: keys.url,
     APP_CHECK_KEYS_URL: keys.url,
-    SNAPSHOT_KEYS: localKeysVariable,
     // Tests count the calls of the model.
     TITLES: 'off',
     // Attacks make more calls in a minute than a user does.

@@ -28,8 +28,7 @@ export const routedChat = (
   chatDependencies(
     { model, ...overrides },
     {
-      ROUTING_FAST_MODEL: FAST,
-      ROUTING_STRONG_MODEL: STRONG,
+      ROUTING_MODELS: `${FAST},${STRONG}`,
       CLIENT_WRITABLE: 'model,routing,windowTokens,tools',
       ...environment,
     },

@@ -17,7 +17,7 @@ import type { History } from '#shared/conversation/documents/history.ts';
 import { decodeJob, type CompactionJob } from '#shared/conversation/documents/job.ts';
 import { compactionJobPath } from '#shared/conversation/documents/paths.ts';
 import type { DocumentStore } from '#shared/ports/ports.ts';
-import { plainSource } from '../signing.ts';
+import { plainSource } from '../stored-histories.ts';
 import type { CompactionBench } from './compaction-dependencies.ts';
 import { buildConversation, type ConversationToBuild } from './conversation-builder.ts';
 

@@ -1,4 +1,4 @@
-import { parseConfig } from '#functions/config.ts';
+import { localConfig } from '#infra/local/local-config.ts';
 import { createScriptedModel, type ScriptedAnswer } from '#test/fakes/scripted-model.ts';
 import { autoRequest } from './compacted-conversation.ts';
 import { compactionBench, type CompactionBench } from './compaction-dependencies.ts';
@@ -9,7 +9,7 @@ export const strategies: StrategyName[] = ['ledger', 'gemini-cli'];
 
 /** The worker's configuration with one way to write snapshots. */
 export const configOf = (strategy: StrategyName, environment: Record<string, string> = {}) =>
-  parseConfig({
+  localConfig({
     GOOGLE_CLOUD_PROJECT: 'demo-recap',
     PUBSUB_EMULATOR_HOST: 'localhost:1',
     SUMMARY_STRATEGY: strategy,

@@ -1,8 +1,9 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { CompactionDependencies } from '#functions/worker/compaction/compaction-dependencies.ts';
-import { parseConfig } from '#functions/config.ts';
 import { createLedger } from '#functions/quota/ledger.ts';
+import { localConfig } from '#infra/local/local-config.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
+import { sha256 } from '../sha256.ts';
 import { localSigner } from '../signing.ts';
 import { createMemoryCache } from '#functions/adapters/system/memory-cache.ts';
 import type { LogFields } from '#shared/ports/ports.ts';
@@ -36,7 +37,7 @@ export function compactionBench(overrides: Partial<CompactionBench> = {}): Compa
     randomness = { uuid: () => randomUUID() },
   } = overrides;
   return {
-    config: parseConfig({
+    config: localConfig({
       GOOGLE_CLOUD_PROJECT: 'demo-recap',
       PUBSUB_EMULATOR_HOST: 'localhost:1',
     }),
@@ -54,7 +55,7 @@ export function compactionBench(overrides: Partial<CompactionBench> = {}): Compa
     clock,
     randomness,
     signer: localSigner,
-    sha256: (text) => createHash('sha256').update(text, 'utf8').digest('hex'),
+    sha256,
     logger: {
       log: (severity, event, fields) => {
         logged.push({ severity, event, fields });
@@ -71,7 +72,7 @@ export function compactionBench(overrides: Partial<CompactionBench> = {}): Compa
 /** The same with Gemini CLI's two passes as its way to write snapshots. */
 export const geminiCliBench = (overrides: Partial<CompactionBench> = {}): CompactionBench =>
   compactionBench({
-    config: parseConfig({
+    config: localConfig({
       GOOGLE_CLOUD_PROJECT: 'demo-recap',
       PUBSUB_EMULATOR_HOST: 'localhost:1',
       SUMMARY_STRATEGY: 'gemini-cli',

@@ -1,4 +1,4 @@
-import { parseConfig } from '#functions/config.ts';
+import { localConfig } from '#infra/local/local-config.ts';
 import type { Content } from '#shared/conversation/documents/content.ts';
 import type { ModelRequest } from '#shared/ports/ports.ts';
 import { createScriptedModel, snapshotAnswer } from '#test/fakes/scripted-model.ts';
@@ -33,7 +33,7 @@ export const GOOD = 'Order TK-88341 went to door 17. The list is in /srv/store/l
 
 /** The configuration of a worker with these variables. */
 export const configWith = (settings: Record<string, string>) =>
-  parseConfig({
+  localConfig({
     GOOGLE_CLOUD_PROJECT: 'demo-recap',
     PUBSUB_EMULATOR_HOST: 'localhost:1',
     ...settings,

@@ -1,7 +1,7 @@
 import { frameSnapshot } from '#shared/compaction/snapshot-sections.ts';
 import { everyItem, type Snapshot } from '#shared/conversation/documents/snapshot.ts';
 import { compactAgain, compacted, type Lifecycle } from '../chat/lifecycle.ts';
-import { rewriteHistory } from '../signing.ts';
+import { rewriteHistory } from '../stored-histories.ts';
 
 /** What all items of both layers say. */
 export const snapshotTexts = (snapshot: Snapshot): string[] =>

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { History } from '#shared/conversation/documents/history.ts';
+import { encodeHistory, type History } from '#shared/conversation/documents/history.ts';
 import {
   freshJob,
   type CompactionJob,
@@ -11,7 +11,6 @@ import {
   historyPath,
 } from '#shared/conversation/documents/paths.ts';
 import type { DocumentStore } from '#shared/ports/ports.ts';
-import { signedFields } from '../signing.ts';
 
 /** An attempt that ended at `at`, in milliseconds since 1970; without `changes` one that changed nothing. */
 export const record = (at: number, changes: Partial<CompactionRecord> = {}): CompactionRecord => ({
@@ -95,7 +94,7 @@ export async function writeHistories(
     ...histories.map((each) => ({
       op: 'create' as const,
       path: historyPath(conversationId, each.generation),
-      fields: signedFields(conversationId, each),
+      fields: encodeHistory(each),
     })),
     {
       op: 'update' as const,

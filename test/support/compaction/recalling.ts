@@ -23,7 +23,7 @@ type Asked = { query: string; before?: number } & Partial<ToolCallContext>;
 
 /** What the tool answers to a call in the turn after the last one. */
 export async function recall(
-  dependencies: Pick<ChatDependencies, 'store' | 'cache' | 'clock' | 'logger' | 'signer'>,
+  dependencies: Pick<ChatDependencies, 'store' | 'cache' | 'clock' | 'logger'>,
   conversationId: string,
   { query, before, ...context }: Asked,
 ) {

@@ -42,7 +42,6 @@ export function verifyWorld(store: DocumentStore = createMemoryDocumentStore()):
 export const readingOf = ({ store, chat }: Stored): Reading => ({
   store,
   sha256: chat.sha256,
-  signer: chat.signer,
   now: () => chat.clock.now(),
 });
 

@@ -1,9 +1,11 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { json, text } from 'node:stream/consumers';
+import { serviceConstants } from '#functions/config/constants.ts';
 import { startFakeGemini } from '#infra/fake-gemini/server/start-fake-gemini.ts';
 import { openServer } from '#infra/local/processes/open-server.ts';
 import { startStorage } from '#infra/local/storage/start-storage.ts';
 import { idTokenClaims, startTokenKeys } from '../token-keys.ts';
+import { redirectGoogle } from './redirect-google.ts';
 
 /** Who pushes and to whom, as the worker's environment names them. */
 interface PushIdentity {
@@ -33,7 +35,7 @@ const identityToolkit = () =>
 
 /**
  * What functions ask beside Firestore and Pub/Sub, on this machine: keys, accounts, access tokens, files and the model.
- * `variables` are the addresses; no other setting is needed.
+ * `variables` and `redirect` lead to it; no other setting is needed.
  */
 export async function startGoogleServices(bucket: string) {
   const keys = await startTokenKeys();
@@ -70,13 +72,16 @@ export async function startGoogleServices(bucket: string) {
   return {
     variables: {
       GEMINI_BASE_URL: fakeGemini.url,
-      UPLOADS_URL: storage.url,
-      ID_TOKEN_KEYS_URL: keys.url,
-      PUSH_TOKEN_KEYS_URL: keys.url,
-      IDENTITY_TOOLKIT_URL: accounts.url,
       GCE_METADATA_HOST: metadata.host,
       METADATA_SERVER_DETECTION: 'assume-present',
     },
+    /** A module that a process is to import first. */
+    redirect: redirectGoogle({
+      [serviceConstants.UPLOADS_URL]: storage.url,
+      [serviceConstants.ID_TOKEN_KEYS_URL]: keys.url,
+      [serviceConstants.PUSH_TOKEN_KEYS_URL]: keys.url,
+      [serviceConstants.IDENTITY_TOOLKIT_URL]: accounts.url,
+    }),
     idToken: (project: string, uid: string) => keys.sign(idTokenClaims(project, uid)),
     signPushes,
     close: async () => {

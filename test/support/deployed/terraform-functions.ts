@@ -10,15 +10,9 @@ const functionSchema = z.object({
       available_memory: z.string().regex(/^\d+Mi$/),
       timeout_seconds: z.number(),
       environment_variables: z.record(z.string(), z.string()),
-      secret_environment_variables: z.array(z.object({ key: z.string() })),
     }),
   ]),
 });
-
-/** What an operator gives Terraform as `snapshot_keys`. */
-const SECRETS: Readonly<Record<string, string>> = {
-  SNAPSHOT_KEYS: `k1:${Buffer.alloc(32, 7).toString('base64')}`,
-};
 
 export interface TerraformFunction {
   name: string;
@@ -42,12 +36,6 @@ async function makeDefaults() {
   }
 }
 
-function secretValue(key: string): string {
-  const value = SECRETS[key];
-  if (value === undefined) throw new Error(`a value of the secret ${key} is missing here`);
-  return value;
-}
-
 /** Both functions as `terraform apply` makes them where nothing but what is required is given. */
 export async function terraformFunctions() {
   const made = await makeDefaults();
@@ -59,10 +47,7 @@ export async function terraformFunctions() {
       name,
       memoryMib: Number.parseInt(config.available_memory, 10),
       timeoutSeconds: config.timeout_seconds,
-      environment: Object.fromEntries([
-        ...Object.entries(config.environment_variables),
-        ...config.secret_environment_variables.map(({ key }) => [key, secretValue(key)]),
-      ]),
+      environment: config.environment_variables,
     };
   };
   return { chat: read('chat'), compaction: read('compaction') };

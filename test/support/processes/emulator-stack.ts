@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
-import { parseConfig } from '#functions/config.ts';
+import { localConfig } from '#infra/local/local-config.ts';
 import { createDependencies } from '#functions/dependencies.ts';
 import { chooseFreePort } from '#infra/local/processes/free-port.ts';
 import {
@@ -79,7 +79,7 @@ export async function startEmulatorStack(
   if (listensToEvents(environment)) await subscribe(`events-${name}`);
   else await createTopic(place, `events-${name}`);
   const workers: Worker[] = [];
-  const chat = await createDependencies(parseConfig(environment), silent).chat();
+  const chat = await createDependencies(localConfig(environment), silent).chat();
   return {
     chat,
     fakeGemini,

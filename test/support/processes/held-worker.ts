@@ -1,4 +1,4 @@
-import { parseConfig } from '#functions/config.ts';
+import { localConfig } from '#infra/local/local-config.ts';
 import { createDependencies } from '#functions/dependencies.ts';
 import { registerFunctions } from '#functions/bootstrap/register.ts';
 import { serveFunctions } from '#infra/local/stack/function-host.ts';
@@ -11,7 +11,7 @@ import { serveFunctions } from '#infra/local/stack/function-host.ts';
 const [port, holdAt] = process.argv.slice(2);
 
 registerFunctions(
-  createDependencies(parseConfig(process.env), {
+  createDependencies(localConfig(process.env), {
     atCrashPoint: async (point) => {
       if (point !== holdAt) return;
       process.send?.({ reached: point });

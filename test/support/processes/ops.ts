@@ -40,7 +40,6 @@ export async function ops(
   parts: {
     tree?: DocumentTree | undefined;
     deadLetters?: DeadLetters;
-    hasKeys?: boolean;
   } = {},
 ): Promise<Told> {
   let out = '';
@@ -57,7 +56,6 @@ export async function ops(
   const open = (): Promise<Project> =>
     Promise.resolve({
       chat,
-      hasKeys: parts.hasKeys ?? true,
       tree,
       sourceDatabase: () => ({ store: chat.store, tree }),
       deadLetters,

@@ -20,8 +20,7 @@ const environment = {
   TOOL_RESULT_TIMEOUT_MS: String(RESULT_TIMEOUT_MS),
   TURN_LEASE_MS: String(LEASE_MS),
   CLIENT_WRITABLE: 'model',
-  ROUTING_FAST_MODEL: 'gemini-3.8-flash',
-  ROUTING_STRONG_MODEL: 'gemini-3.1-pro-preview',
+  ROUTING_MODELS: 'gemini-3.8-flash,gemini-3.1-pro-preview',
 };
 
 /** Chat, worker and sweep on one store and one clock that can be set forward. */

@@ -20,23 +20,20 @@ const HOUR_MS = 60 * MINUTE_MS;
 const now = new Date('2026-03-01T10:00:00Z');
 const inMinutes = (minutes: number) => new Date(now.getTime() + minutes * MINUTE_MS);
 
-const triggers: Trigger[] = ['auto', 'idle', 'modelSwitch', 'overflow', 'blocked', 'manual'];
+const triggers: Trigger[] = ['auto', 'modelSwitch', 'overflow', 'blocked', 'manual'];
 
 describe('what a brake does to a request', () => {
-  const none = ['-', '-', '-', '-', '-', '-'];
+  const none = ['-', '-', '-', '-', '-'];
   test.each<[Brake['reason'], string[]]>([
-    // auto, idle, modelSwitch, overflow, blocked, manual
-    ['USER_DAILY_USD', ['waits', 'waits', 'waits', 'waits', 'waits', 'waits']],
-    ['GLOBAL_BUDGET', ['waits', 'waits', 'waits', 'waits', 'waits', 'waits']],
-    ['RETRY_LATER', ['waits', 'waits', 'waits', 'waits', 'waits', '-']],
-    ['NO_PROGRESS', ['ends', 'ends', 'ends', 'ends', '-', '-']],
-    ['DECLINED', ['ends', 'ends', '-', '-', '-', '-']],
-    ['NOT_ARMED', ['ends', '-', '-', '-', '-', '-']],
-    [
-      'SPEND_LIMIT',
-      ['withoutModel', 'withoutModel', 'withoutModel', 'withoutModel', 'ends', 'ends'],
-    ],
-    ['BREAKER_OPEN', ['withoutModel', 'withoutModel', 'withoutModel', 'withoutModel', '-', '-']],
+    // auto, modelSwitch, overflow, blocked, manual
+    ['USER_DAILY_USD', ['waits', 'waits', 'waits', 'waits', 'waits']],
+    ['GLOBAL_BUDGET', ['waits', 'waits', 'waits', 'waits', 'waits']],
+    ['RETRY_LATER', ['waits', 'waits', 'waits', 'waits', '-']],
+    ['NO_PROGRESS', ['ends', 'ends', 'ends', '-', '-']],
+    ['DECLINED', ['ends', '-', '-', '-', '-']],
+    ['NOT_ARMED', ['ends', '-', '-', '-', '-']],
+    ['SPEND_LIMIT', ['withoutModel', 'withoutModel', 'withoutModel', 'ends', 'ends']],
+    ['BREAKER_OPEN', ['withoutModel', 'withoutModel', 'withoutModel', '-', '-']],
   ])('a compaction brake of %s, by what asks', (reason, expected) => {
     const effectOn = (trigger: Trigger, brake: Omit<Brake, 'reason'>): BrakeEffect | '-' =>
       brakeOn([{ reason, ...brake }], { trigger, now, tokens: 10_000 })?.effect ?? '-';

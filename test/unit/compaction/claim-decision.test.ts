@@ -226,7 +226,6 @@ describe('a manual request', () => {
 
 test.each([
   ['overflow', 'claim'],
-  ['idle', 'claim'],
   ['modelSwitch', 'outcome'],
 ] as const)('an automatic trigger %s below the threshold leads to %s', (trigger, kind) => {
   const conversation = conversationWith({ auto: { ...auto, trigger } });

@@ -11,7 +11,7 @@ describe('the profile gemini-cli as one setting', () => {
   test.each([
     ['a share of the window alone decides', 'softThresholdTokens', 524_288],
     ['the rule of the estimate is its own', 'tokenRule', 'gemini-cli'],
-    ['the place is found by a share of the characters', 'splitPolicy', 'preserve-fraction'],
+    ['the newest 30 % of the characters stay', 'preserveFraction', 0.3],
     ['one failure latches', 'breakerFailures', 1],
     ['no saving is asked for', 'minimumSavingFraction', 0],
     ['nor any number of tokens', 'minimumSavingTokens', 0],
@@ -24,10 +24,7 @@ describe('the profile gemini-cli as one setting', () => {
     expect(usual[setting]).not.toBe(value);
   });
 
-  test.each([
-    ['the newest 30 % stay', 'preserveFraction', 0.3],
-    ['tool outputs have 50,000 tokens', 'toolOutputBudgetTokens', 50_000],
-  ] as const)(
+  test.each([['tool outputs have 50,000 tokens', 'toolOutputBudgetTokens', 50_000]] as const)(
     'the profile gemini-cli shares a policy value with the default: %s',
     (_, setting, value) => {
       expect(peer[setting]).toBe(value);

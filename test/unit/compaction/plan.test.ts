@@ -58,7 +58,7 @@ describe('what a compaction folds', () => {
   test('a compaction folds all but the newest turns that the tail holds', () => {
     const policy = resolvePolicy({
       model,
-      conversation: { thresholdTokens: 6_000, splitPolicy: 'tail-tokens' },
+      conversation: { thresholdTokens: 6_000 },
     });
     const given = turns(50);
     const plan = foldOf(sourceOf({ turns: given, policy }));
@@ -69,8 +69,8 @@ describe('what a compaction folds', () => {
         'character-class',
       );
     expect(plan.tail).toEqual(given.slice(plan.upTo));
-    expect(tokensOf(plan.tail)).toBeLessThanOrEqual(1_000);
-    expect(tokensOf(given.slice(plan.upTo - 1))).toBeGreaterThan(1_000);
+    expect(tokensOf(plan.tail)).toBeGreaterThan(policy.tailTokens / 2);
+    expect(tokensOf(plan.tail)).toBeLessThanOrEqual(policy.tailCapTokens);
   });
 
   test('a compaction keeps the newest turn even when it is most of the context', () => {

@@ -5,6 +5,7 @@ import {
   type PolicyInput,
 } from '#shared/compaction/policy.ts';
 import { AppError } from '#shared/errors.ts';
+import { registry } from '#shared/models/registry.ts';
 import { describe, expect, test } from 'vitest';
 
 const model = 'gemini-2.5-flash';
@@ -21,29 +22,20 @@ function refusal(input: Partial<PolicyInput>): AppError {
 
 const environment = { thresholdTokens: 50_000 };
 const remote = { thresholdFraction: 0.01 };
-const table = [
-  { modelPrefix: 'gemini-2.5', profile: 'coding', settings: { thresholdTokens: 90_000 } },
-];
+const models = {
+  ...registry,
+  [model]: { thresholds: { coding: { thresholdTokens: 90_000 } } },
+  tailed: { thresholds: { coding: { tailTokens: 900 } } },
+};
 test.each<[string, Partial<PolicyInput>, number | null, string]>([
   ['nothing given', {}, 24_000, 'default'],
-  ['table that fits', { table, profile: 'coding' }, 90_000, 'table'],
-  ['table for another profile', { table }, 24_000, 'default'],
-  ['table that ships', { profile: 'coding' }, 48_000, 'table'],
-  ['remote over the table that ships', { remote, profile: 'coding' }, 10_485, 'remote'],
-  [
-    'environment over the table that ships',
-    { environment, profile: 'coding' },
-    50_000,
-    'environment',
-  ],
-  [
-    'a row without a threshold leaves it to the table that ships',
-    { table: [{ settings: { snapshotBudgetTokens: 900 } }], profile: 'coding' },
-    48_000,
-    'table',
-  ],
-  ['remote over table', { remote, table, profile: 'coding' }, 10_485, 'remote'],
-  ['environment over remote', { environment, remote }, 50_000, 'environment'],
+  ['a coding conversation', { profile: 'coding' }, 48_000, 'default'],
+  ['the row of a model', { models, profile: 'coding' }, 90_000, 'model'],
+  ['the row of a model for another profile', { models }, 24_000, 'default'],
+  ['a row without a threshold', { models, model: 'tailed', profile: 'coding' }, 48_000, 'default'],
+  ['environment over the row', { environment, models, profile: 'coding' }, 50_000, 'environment'],
+  ['remote over the row', { remote, models, profile: 'coding' }, 10_485, 'remote'],
+  ['remote over environment', { environment, remote }, 10_485, 'remote'],
   [
     'conversation over environment',
     { conversation: { thresholdTokens: 70_000 }, environment },
@@ -63,8 +55,6 @@ test.each<[string, Partial<PolicyInput>, number | null, string]>([
     'conversation',
   ],
   ['fraction 1 is never', { conversation: { thresholdFraction: 1 } }, null, 'conversation'],
-  ['remote 0 asks the next level', { remote: { thresholdTokens: 0 } }, 24_000, 'default'],
-  ['unusable remote asks the next level', { remote: { thresholdFraction: 7 } }, 24_000, 'default'],
   ['profile gemini-cli: fraction only', { profile: 'gemini-cli' }, 524_288, 'default'],
 ])('the threshold’s level: %s', (...[, input, soft, level]) => {
   const policy = resolvePolicy({ model, ...input });
@@ -112,10 +102,9 @@ describe('what follows from the threshold', () => {
       snapshotBudgetTokens: 2_400,
       toolOutputBudgetTokens: 4_000,
       toolOutputMinimumGainTokens: 1_000,
-      splitPolicy: 'adaptive',
       tailTokens: 4_000,
       tailCapTokens: 6_000,
-      preserveFraction: 0.3,
+      preserveFraction: undefined,
       breakerFailures: 3,
       breakerOpenMs: 1_800_000,
       minimumSavingFraction: 0.3,
@@ -154,7 +143,7 @@ describe('what follows from the threshold', () => {
       minimumSavingFraction: 0,
       minimumSavingTokens: 0,
       rearmFraction: 0,
-      splitPolicy: 'preserve-fraction',
+      preserveFraction: 0.3,
       toolOutputMinimumGainTokens: 0,
       acceptsEqualSize: true,
       toolOutputBudgetTokens: 50_000,
@@ -173,23 +162,8 @@ describe('what follows from the threshold', () => {
     },
   );
 
-  test.each<[string, PolicyInput]>([
-    ['conversation', { model, conversation: { splitPolicy: 'tail-tokens' } }],
-    ['environment', { model, environment: { splitPolicy: 'tail-tokens' } }],
-    ['remote document', { model, remote: { splitPolicy: 'tail-tokens' } }],
-    ['table', { model, table: [{ settings: { splitPolicy: 'tail-tokens' } }] }],
-  ])('the split policy is taken from the %s', (_, input) => {
-    expect(resolvePolicy(input).splitPolicy).toBe('tail-tokens');
-  });
-
-  test('the gemini-cli profile splits like Gemini CLI, whatever the deployment prefers', () => {
-    const input = {
-      model,
-      profile: 'gemini-cli',
-      environment: { splitPolicy: 'adaptive' },
-    } as const;
-
-    expect(resolvePolicy(input).splitPolicy).toBe('preserve-fraction');
+  test('the strategy gemini-cli splits like Gemini CLI', () => {
+    expect(resolvePolicy({ model, strategy: 'gemini-cli' }).preserveFraction).toBe(0.3);
   });
 
   test('the coding profile keeps twice the tail', () => {
@@ -216,12 +190,12 @@ describe('what follows from the threshold', () => {
       thresholdTokens: 'conversation',
       breakerFailures: 'environment',
       snapshotBudgetTokens: 'remote',
-      thresholdFraction: 'table',
-      tailTokens: 'table',
+      thresholdFraction: 'default',
+      tailTokens: 'default',
     });
   });
 
-  test('a table’s longer tail stays within a sixth of a lower threshold', () => {
+  test('a longer tail of the profile stays within a sixth of a lower threshold', () => {
     const policy = resolvePolicy({
       model,
       profile: 'coding',

@@ -3,7 +3,7 @@ import { drawVariant, variantsSchema } from '#shared/compaction/variants.ts';
 
 const variants = variantsSchema.parse({
   small: { share: 0.2, thresholdTokens: 12_000 },
-  peer: { share: 0.3, strategy: 'gemini-cli', splitPolicy: 'preserve-fraction' },
+  peer: { share: 0.3, strategy: 'gemini-cli', tailTokens: 900 },
 });
 
 const KEYS = Array.from({ length: 10_000 }, (_, n) => `conversation-${n}`);
@@ -35,7 +35,7 @@ describe('the variant of a conversation', () => {
     expect(drawVariant(variants, key)).toEqual({
       name: 'peer',
       strategy: 'gemini-cli',
-      settings: { splitPolicy: 'preserve-fraction' },
+      settings: { tailTokens: 900 },
     });
   });
 

@@ -113,12 +113,29 @@ describe('the remote policy', () => {
     expect(logs).toEqual([{ event: 'remote_policy_not_read', fields: { error: 'Error' } }]);
   });
 
-  test('the remote policy gives way to the environment', async () => {
+  test('the remote policy is preferred to the environment', async () => {
     const { remote, policy, write } = bench();
     await write({ thresholdTokens: 9_000 });
     await remote.refresh();
 
-    expect(policy({ THRESHOLD_TOKENS: 5_000 })).toMatchObject({ softThresholdTokens: 5_000 });
+    expect(policy({ THRESHOLD_TOKENS: 5_000 })).toMatchObject({ softThresholdTokens: 9_000 });
+  });
+
+  test('the remote policy gives a share of the conversations other settings', async () => {
+    const { remote, policy, write } = bench();
+    await write({ thresholdTokens: 9_000, variants: { all: { share: 1, thresholdTokens: 7_000 } } });
+    await remote.refresh();
+
+    expect(policy()).toMatchObject({ softThresholdTokens: 7_000, thresholdLevel: 'remote' });
+  });
+
+  test('the remote policy names a threshold in the row of a model', async () => {
+    const { remote, policy, write } = bench();
+    const thresholds = { assistant: { thresholdTokens: 8_000 } };
+    await write({ models: { 'gemini-2.5-flash': { thresholds } } });
+    await remote.refresh();
+
+    expect(policy()).toMatchObject({ softThresholdTokens: 8_000, thresholdLevel: 'model' });
   });
 
   test('the remote policy uses valid values and warns once of invalid ones', async () => {
@@ -127,7 +144,8 @@ describe('the remote policy', () => {
       thresholdTokens: -1,
       thresholdFraction: 'half',
       breakerFailures: 5,
-      tokenRule: 'guess',
+      variants: { a: { share: 2 } },
+      learnThreshold: 'yes',
       treshold: 3,
     });
 
@@ -139,7 +157,10 @@ describe('the remote policy', () => {
     expect(logs).toEqual([
       {
         event: 'remote_policy_unusable',
-        fields: { fields: 'thresholdFraction, thresholdTokens, tokenRule, treshold', count: 4 },
+        fields: { 
+          fields: 'learnThreshold, thresholdFraction, thresholdTokens, treshold, variants',
+          count: 5,
+         },
       },
     ]);
   });

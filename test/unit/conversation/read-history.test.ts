@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { createMemoryCache } from '#functions/adapters/system/memory-cache.ts';
 import { readConversation, readHistory } from '#shared/conversation/context/read-conversation.ts';
-import { plainSource, rewriteHistory } from '#test/support/signing.ts';
+import { plainSource, rewriteHistory } from '#test/support/stored-histories.ts';
 import { compacted, lifecycle, setConversation } from '#test/support/chat/lifecycle.ts';
 
 const SECRET = 'a changed summary';

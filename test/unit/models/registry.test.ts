@@ -40,12 +40,7 @@ describe.each(names)('the entry of %s', (name) => {
 });
 
 const defaults = environmentSchema.parse({ GOOGLE_CLOUD_PROJECT: 'p' });
-const defaultModels = [
-  'MODEL',
-  'TITLE_MODEL',
-  'CONDENSING_MODEL',
-  'ROUTING_CLASSIFIER_MODEL',
-] as const;
+const defaultModels = ['MODEL', 'QUICK_MODEL'] as const;
 
 describe.each(defaultModels)('the default of %s', (variable) => {
   const model = defaults[variable];

@@ -15,7 +15,6 @@ const plain: RouteFacts = {
   setting: undefined,
   last: undefined,
   filesTokens: 0,
-  fallback: 'fast',
 };
 const strong = { choice: 'strong', model: 'pro' } as const;
 const fast = { choice: 'fast', model: 'flash' } as const;
@@ -50,7 +49,6 @@ test.each<[string, Partial<RouteFacts>, Routing | undefined]>([
   ],
   ['stays the last one for large files', { last: 'strong', ...large }, { ...strong, why: 'rule' }],
   ['is the default for large files at first', large, { ...fast, why: 'rule' }],
-  ['is the default, as it is set', { fallback: 'strong', ...large }, { ...strong, why: 'rule' }],
 ])('the routing decision without a call: %s', (...[, facts, routing]) => {
   expect(routeByRule({ ...plain, ...facts })).toEqual(routing);
 });
@@ -59,7 +57,7 @@ test.each([
   ['the classifier’s choice', 'strong', { ...strong, why: 'classifier' }],
   ['the default where it gave none', undefined, { ...fast, why: 'default' }],
 ] as const)('the routing decision without a call gives %s', (...[, choice, routing]) => {
-  expect(routeByClassifier(choice, plain)).toEqual(routing);
+  expect(routeByClassifier(choice, models)).toEqual(routing);
 });
 
 const input = { routing: models, fallback: 'house', windows: { flash: 1_000, pro: 2_000 } };

@@ -1,14 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { parseConfig } from '#functions/config.ts';
+import { localConfig } from '#infra/local/local-config.ts';
 import { quotaSettings } from '#functions/quota/quota-settings.ts';
 import { hasLimits } from '#shared/quota/limits.ts';
-import { localKeysVariable } from '#test/support/signing.ts';
 
 const settingsOf = (project: string, environment: Record<string, string> = {}) =>
   quotaSettings(
-    parseConfig({
+    localConfig({
       GOOGLE_CLOUD_PROJECT: project,
-      SNAPSHOT_KEYS: localKeysVariable,
       ...environment,
     }),
   );

@@ -1,51 +1,54 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { previewCompaction } from '#functions/chat/context/preview-compaction.ts';
+import { requestCompaction } from '#functions/chat/context/request-compaction.ts';
+import { showContext } from '#functions/chat/context/show-context.ts';
 import { conversationPath } from '#shared/conversation/documents/paths.ts';
-import { contextResponse } from '#shared/wire/resources/context.ts';
 import { buildConversation } from '#test/support/compaction/conversation-builder.ts';
-import { startChatServer, type ChatServer } from '#test/support/chat/chat-server.ts';
-import { readAs } from '#test/support/chat/http-answers.ts';
+import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
+import { fixedPolicy } from '#test/support/fixed-policy.ts';
 
-let [learning, plain]: ChatServer[] = [];
-beforeAll(async () => {
-  learning = await startChatServer({ environment: { LEARN_THRESHOLD: 'on' } });
-  plain = await startChatServer();
-});
-afterAll(async () => {
-  await learning?.stop();
-  await plain?.stop();
-});
+const caller = { uid: 'alice', tier: 'signedIn' } as const;
 
-/** What a compaction by hand leaves behind, of about 2,600 tokens. */
-async function compactByHand(chat: ChatServer | undefined, body: object = {}) {
-  if (!chat) throw new Error('no server');
-  const { store } = chat.dependencies;
-  const conversation = { ownerUid: 'alice' };
-  const { conversationId: id } = await buildConversation(store, { turns: 20, conversation });
-  await chat.call(`/v1/conversations/${id}:compact`, { body });
-  const [document] = await store.get([conversationPath(id)]);
-  const context = await chat.call(`/v1/conversations/${id}/context`);
-  return {
-    stored: document?.fields['thresholdShift'],
-    threshold: (await readAs(contextResponse, context)).policy?.threshold,
-  };
+/** A conversation of about 2,600 tokens under a document `config/compaction`. */
+async function world(fields: object) {
+  const { config } = chatDependencies();
+  const chat = chatDependencies({ config: { ...config, remotePolicy: fixedPolicy({ ...fields }) } });
+  const conversation = { ownerUid: caller.uid };
+  const { conversationId } = await buildConversation(chat.store, { turns: 20, conversation });
+  return { chat, target: { caller, conversationId } };
 }
+
+const shiftOf = async ({ chat, target }: Awaited<ReturnType<typeof world>>) =>
+  (await chat.store.get([conversationPath(target.conversationId)]))[0]?.fields['thresholdShift'];
 
 describe('a compaction by hand', () => {
   test('a manual compaction far below the threshold lowers it where learning is enabled', async () => {
-    expect(await compactByHand(learning)).toEqual({
-      stored: -0.05,
-      threshold: { tokens: 22_800, source: 'default', learned: -0.05 },
+    const learning = await world({ learnThreshold: true });
+    const { chat, target } = learning;
+
+    await requestCompaction(chat, target);
+
+    expect(await shiftOf(learning)).toBe(-0.05);
+    expect((await showContext(chat, target)).policy?.threshold).toEqual({
+      tokens: 22_800,
+      source: 'default',
+      learned: -0.05,
     });
   });
 
   test('a manual compaction does not change the threshold unless learning is enabled', async () => {
-    expect(await compactByHand(plain)).toEqual({
-      stored: undefined,
-      threshold: { tokens: 24_000, source: 'default' },
-    });
+    const plain = await world({});
+
+    await requestCompaction(plain.chat, plain.target);
+
+    expect(await shiftOf(plain)).toBeUndefined();
   });
 
   test('a dry-run compaction does not change the threshold', async () => {
-    expect((await compactByHand(learning, { dryRun: true })).stored).toBeUndefined();
+    const learning = await world({ learnThreshold: true });
+
+    await previewCompaction(learning.chat, learning.target);
+
+    expect(await shiftOf(learning)).toBeUndefined();
   });
 });

@@ -1,15 +1,20 @@
 import { describe, expect, test } from 'vitest';
 import { showContext } from '#functions/chat/context/show-context.ts';
-import { parseConfig } from '#functions/config.ts';
-import { AppError } from '#shared/errors.ts';
 import { contextResponse } from '#shared/wire/resources/context.ts';
 import { buildConversation } from '#test/support/compaction/conversation-builder.ts';
 import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
+import { fixedPolicy } from '#test/support/fixed-policy.ts';
 
 const caller = { uid: 'u1', tier: 'signedIn' } as const;
 
-async function shownPolicy(environment: Record<string, string>, settings: object = {}) {
-  const dependencies = chatDependencies({}, environment);
+async function shownPolicy(
+  environment: Record<string, string>,
+  settings: object = {},
+  remote: object = {},
+) {
+  const { config } = chatDependencies({}, environment);
+  const remotePolicy = fixedPolicy({ ...remote });
+  const dependencies = chatDependencies({ config: { ...config, remotePolicy } });
   const { conversationId } = await buildConversation(dependencies.store, {
     turns: 1,
     conversation: { ownerUid: caller.uid, profile: 'coding', model: 'gemini-2.5-flash', settings },
@@ -19,50 +24,33 @@ async function shownPolicy(environment: Record<string, string>, settings: object
 }
 
 describe('the context', () => {
-  test('the context shows a coding conversation’s limits and the table as their source', async () => {
+  test('the context shows a coding conversation’s limits and their sources', async () => {
     expect(await shownPolicy({})).toEqual({
-      threshold: { tokens: 48_000, source: 'table' },
+      threshold: { tokens: 48_000, source: 'default' },
       hardThreshold: { tokens: 96_000, source: 'derived' },
-      tail: { tokens: 8_000, source: 'table' },
+      tail: { tokens: 8_000, source: 'default' },
       snapshot: { tokens: 4_800, source: 'derived' },
       toolOutputs: { tokens: 8_000, source: 'derived' },
     });
   });
 
-  test.each<[string, Record<string, string>, object, object]>([
+  const environment = { THRESHOLD_TOKENS: '30000' };
+  const remote = { thresholdTokens: 20_000 };
+  const thresholds = { coding: { thresholdTokens: 64_000 } };
+  test.each<[string, Parameters<typeof shownPolicy>, object]>([
     [
-      'a row of the deployment',
-      { THRESHOLD_TABLE: '{"gemini-2.5/coding":{"thresholdTokens":64000}}' },
-      {},
-      { tokens: 64_000, source: 'table' },
+      'the row of the model',
+      [{}, {}, { models: { 'gemini-2.5-flash': { thresholds } } }],
+      { tokens: 64_000, source: 'model' },
     ],
-    [
-      'the environment',
-      { THRESHOLD_TOKENS: '30000' },
-      {},
-      { tokens: 30_000, source: 'environment' },
-    ],
+    ['the environment', [environment], { tokens: 30_000, source: 'environment' }],
+    ['the remote document', [environment, {}, remote], { tokens: 20_000, source: 'remote' }],
     [
       'the conversation',
-      { THRESHOLD_TOKENS: '30000' },
-      { thresholdTokens: 9_000 },
+      [environment, { thresholdTokens: 9_000 }, remote],
       { tokens: 9_000, source: 'conversation' },
     ],
-  ])(
-    'the context says that the threshold is set by %s',
-    async (...[, environment, settings, threshold]) => {
-      expect(await shownPolicy(environment, settings)).toMatchObject({ threshold });
-    },
-  );
-});
-
-test('an invalid THRESHOLD_TABLE stops the start and is named', () => {
-  const start = () =>
-    parseConfig({
-      GOOGLE_CLOUD_PROJECT: 'demo-recap',
-      THRESHOLD_TABLE: '{"gemini-/coding":{"thresholdTokens":0}}',
-    });
-
-  expect(start).toThrow(AppError);
-  expect(start).toThrow('THRESHOLD_TABLE');
+  ])('the context says that the threshold is set by %s', async (_, given, threshold) => {
+    expect(await shownPolicy(...given)).toMatchObject({ threshold });
+  });
 });

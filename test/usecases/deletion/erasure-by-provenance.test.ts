@@ -147,7 +147,7 @@ describe('deleting a message that statements of a summary cite', () => {
     expect(restored).toMatchObject({ state: 'RESTORED', restoredFrom: 1 });
     for (const id of [conversationId, forked.conversationId]) {
       const { history, text } = await see(world.store, id);
-      expect(history?.isUntrusted).toBeUndefined();
+      expect(history?.isUnreadable).toBeUndefined();
       expect(text).toContain(KEPT);
       expect(text).not.toContain(CANARY);
     }

@@ -7,7 +7,7 @@ import { continuedHistory } from '#shared/conversation/writes/next-generation.ts
 import type { Content } from '#shared/conversation/documents/content.ts';
 import { see } from '#test/support/compaction/compacted-conversation.ts';
 import { addTurn, buildConversation } from '#test/support/compaction/conversation-builder.ts';
-import { signedFields } from '#test/support/signing.ts';
+import { encodeHistory } from '#shared/conversation/documents/history.ts';
 import {
   dyingAt,
   CANARY,
@@ -108,7 +108,7 @@ describe('the blobs of an erased turn', () => {
       beforeTokens: 1,
       afterTokens: 1,
     });
-    const fields = signedFields(conversationId, { ...history, masks });
+    const fields = encodeHistory({ ...history, masks });
     await store.commit([{ op: 'create', path: historyPath(conversationId, 1), fields }]);
     await setConversation(world, conversationId, { generation: 1 });
     return conversationId;

@@ -3,7 +3,7 @@ import type { Item } from '#shared/conversation/documents/snapshot.ts';
 import { CANARY, dyingAt, lifecycle, removeMessage } from '#test/support/chat/lifecycle.ts';
 import { compactedTwice } from '#test/support/compaction/known-items.ts';
 import { recall } from '#test/support/compaction/recalling.ts';
-import { rewriteHistory } from '#test/support/signing.ts';
+import { rewriteHistory } from '#test/support/stored-histories.ts';
 
 type Topic = [title: string, from: number, through: number, day: string];
 

@@ -79,7 +79,7 @@ describe('a turn that waits for the app', () => {
     await ask(chat, id, `${HARD}\ncall locate`);
     const { store, toolbox } = chat;
     const other = 'gemini-3-pro-preview';
-    const later = routedChat(model, { store, toolbox }, { ROUTING_STRONG_MODEL: other });
+    const later = routedChat(model, { store, toolbox }, { ROUTING_MODELS: `${FAST},${other}` });
 
     const turn = await answerAll(later, id, 1);
     const next = await ask(later, id, HARD);

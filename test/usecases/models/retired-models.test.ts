@@ -93,7 +93,7 @@ describe('a conversation whose model is retired', () => {
 });
 
 test('a choice between two retired models is one between their successors', async () => {
-  const on = world({ ROUTING_FAST_MODEL: 'gemini-2.5-flash', ROUTING_STRONG_MODEL: RETIRED });
+  const on = world({ ROUTING_MODELS: `gemini-2.5-flash,${RETIRED}` });
   const id = randomUUID();
   const fields = { model: 'auto', settings: { routing: 'strong' as const } };
   await createConversation(on.chat, { caller, id, fields });
@@ -106,7 +106,7 @@ test('a choice between two retired models is one between their successors', asyn
 test('an auxiliary call of a retired model goes to the successor', async () => {
   const on = world({
     TITLES: 'on',
-    TITLE_MODEL: 'gemini-2.5-flash',
+    QUICK_MODEL: 'gemini-2.5-flash',
     MODEL_WINDOWS: '{"house-model":1048576}',
   });
 

@@ -139,12 +139,12 @@ describe('a classifier that gives no choice', () => {
   });
 
   test('a message goes to the default model after two seconds of classifier silence', async () => {
-    const chat = routedChat(model, { clock: impatientClock }, { ROUTING_DEFAULT: 'strong' });
+    const chat = routedChat(model, { clock: impatientClock });
     server.queueFaults({ kind: 'hang', ...ofRouter });
 
-    const { turn } = await ask(chat, await autoConversation(chat), EASY);
+    const { turn } = await ask(chat, await autoConversation(chat), HARD);
 
-    expect(turn).toMatchObject({ state: 'done', routing: { ...strong, why: 'default' } });
+    expect(turn).toMatchObject({ state: 'done', routing: { ...fast, why: 'default' } });
   });
 
   test('a failing classifier is not called after three times', async () => {
@@ -243,7 +243,7 @@ describe('auto without models to choose from', () => {
     const refusal = {
       reason: 'ROUTING_NOT_SET',
       metadata: { field: 'model' },
-      publicMessage: expect.stringContaining('ROUTING_FAST_MODEL and ROUTING_STRONG_MODEL'),
+      publicMessage: expect.stringContaining('ROUTING_MODELS'),
     };
 
     await expect(autoConversation(chat)).rejects.toMatchObject(refusal);
@@ -254,11 +254,9 @@ describe('auto without models to choose from', () => {
 
   test.each([
     ['MODEL', { MODEL: 'auto' }],
-    ['ROUTING_STRONG_MODEL', { ROUTING_FAST_MODEL: FAST }],
-    ['ROUTING_FAST_MODEL', { ROUTING_STRONG_MODEL: STRONG }],
-    ['ROUTING_FAST_MODEL', { ROUTING_FAST_MODEL: 'auto', ROUTING_STRONG_MODEL: STRONG }],
-    ['ROUTING_CLASSIFIER_MODEL', { ROUTING_CLASSIFIER_MODEL: 'auto' }],
-    ['ROUTING_DEFAULT', { ROUTING_DEFAULT: 'quick' }],
+    ['ROUTING_MODELS', { ROUTING_MODELS: FAST }],
+    ['ROUTING_MODELS', { ROUTING_MODELS: `auto,${STRONG}` }],
+    ['QUICK_MODEL', { QUICK_MODEL: 'auto' }],
   ])('auto without models stops the start: %s, of %j', (...[variable, environment]) => {
     expect(() => parseConfig({ GOOGLE_CLOUD_PROJECT: 'demo-recap', ...environment })).toThrow(
       `${variable}: `,
@@ -273,9 +271,6 @@ describe('auto without models to choose from', () => {
     };
 
     expect(await models({})).toEqual([FAST]);
-    expect(await models({ ROUTING_FAST_MODEL: FAST, ROUTING_STRONG_MODEL: STRONG })).toEqual([
-      FAST,
-      'auto',
-    ]);
+    expect(await models({ ROUTING_MODELS: `${FAST},${STRONG}` })).toEqual([FAST, 'auto']);
   });
 });

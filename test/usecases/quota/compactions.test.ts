@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { eraseUser } from '#functions/chat/conversations/erase/erase-user.ts';
-import { parseConfig } from '#functions/config.ts';
+import { localConfig } from '#infra/local/local-config.ts';
 import { paidCall, type WorkCall } from '#functions/quota/paid-call.ts';
 import { showUsage } from '#functions/chat/routes/usage.ts';
 import { budgetCollection, usagePath } from '#shared/conversation/documents/paths.ts';
@@ -18,7 +18,7 @@ import { answerOrReason, HOUSE_PRICES, limitedChat, usageOf } from '#test/suppor
 import { createRecordedStore } from '#test/support/stores/recorded-store.ts';
 
 const configWith = (limits: Record<string, string>) =>
-  parseConfig({
+  localConfig({
     GOOGLE_CLOUD_PROJECT: 'demo-recap',
     PUBSUB_EMULATOR_HOST: 'localhost:1',
     ...limits,

@@ -115,9 +115,8 @@ const kinds: Readonly<Record<string, Kind>> = {
     call: /^utility_router t_1-route$/m,
     options: {
       environment: {
-        ROUTING_FAST_MODEL: FAST,
-        ROUTING_STRONG_MODEL: STRONG,
-        ROUTING_CLASSIFIER_MODEL: CLASSIFIER,
+        ROUTING_MODELS: `${FAST},${STRONG}`,
+        QUICK_MODEL: CLASSIFIER,
       },
     },
     run: (world) => say(world, 'Where to go in May?', 'auto'),
@@ -161,7 +160,7 @@ const kinds: Readonly<Record<string, Kind>> = {
     call: /^utility_compressor request-1\nutility_compressor request-1$/m,
     options: {
       environment: {
-        COMPRESSOR_FALLBACKS: 'other-model',
+        COMPRESSOR_MODEL: 'other-model',
         MODEL_WINDOWS: '{"other-model":1048576}',
       },
       summaries: [missing, snapshotAnswer()],

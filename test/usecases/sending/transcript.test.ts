@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, describe, expect, test } from 'vitest';
 import { assembleContext, assemblePrompt } from '#shared/conversation/context/assemble-context.ts';
-import type { History } from '#shared/conversation/documents/history.ts';
 import { conversationPath, historyPath } from '#shared/conversation/documents/paths.ts';
 import { readConversation, readTurns } from '#shared/conversation/context/read-conversation.ts';
 import { contextResponse } from '#shared/wire/resources/context.ts';
@@ -10,7 +9,7 @@ import { turnResponse } from '#shared/wire/resources/turns.ts';
 import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
 import { errorOf, startChatServer } from '#test/support/chat/chat-server.ts';
 import { readAs } from '#test/support/chat/http-answers.ts';
-import { signedFields } from '#test/support/signing.ts';
+import { encodeHistory, type History } from '#shared/conversation/documents/history.ts';
 
 const SYSTEM_INSTRUCTION = 'You are kind.';
 
@@ -159,7 +158,7 @@ async function swap(id: string): Promise<void> {
     {
       op: 'create',
       path: historyPath(id, 1),
-      fields: signedFields(id, { ...history, createTime: new Date() }),
+      fields: encodeHistory({ ...history, createTime: new Date() }),
     },
     {
       op: 'update',

@@ -1,9 +1,7 @@
-import { EventEmitter } from 'node:events';
 import { randomUUID } from 'node:crypto';
 import { http } from '@google-cloud/functions-framework';
 import { getTestServer } from '@google-cloud/functions-framework/testing';
 import { describe, expect, test } from 'vitest';
-import { logUnhandledRejections } from '#functions/bootstrap/unhandled-rejections.ts';
 import { disableNodeDomains } from '#functions/bootstrap/disable-node-domains.ts';
 import { openForTest } from '#test/support/open-for-test.ts';
 import { settle } from '#test/support/chat/streaming.ts';
@@ -40,39 +38,5 @@ describe('a request of the framework', () => {
     const url = await serve(() => Promise.reject(new Error('a defect')));
 
     expect((await fetch(url)).status).toBe(500);
-  });
-});
-
-describe('a promise that fails and that nobody waits for', () => {
-  function listening() {
-    const lines: unknown[] = [];
-    const process = new EventEmitter();
-    logUnhandledRejections(process, {
-      log: (severity, event, fields) => void lines.push({ severity, event, ...fields }),
-    });
-    return { process, lines };
-  }
-
-  test('an unhandled rejection is logged without its message', () => {
-    const { process, lines } = listening();
-
-    process.emit('unhandledRejection', new TypeError('what a user wrote'));
-
-    expect(lines).toMatchObject([
-      { severity: 'ERROR', event: 'stray_rejection', error: 'TypeError' },
-    ]);
-    expect(JSON.stringify(lines)).not.toContain('what a user wrote');
-  });
-
-  test('an unhandled rejection does not reach a listener that would end the instance', async () => {
-    const { process, lines } = listening();
-    let reached = 0;
-
-    process.on('unhandledRejection', () => (reached += 1));
-    await settle();
-    process.emit('unhandledRejection', 'a word');
-
-    expect(reached).toBe(0);
-    expect(lines).toMatchObject([{ error: 'string' }]);
   });
 });

@@ -19,7 +19,7 @@ const NUMBER = '123456789012';
 const enforced = { APP_CHECK: 'enforced', APP_CHECK_PROJECT_NUMBER: NUMBER };
 
 const chat = await startChatServer({
-  environment: { ...enforced, APP_CHECK_LIMITED_USE: 'erasures' },
+  environment: { ...enforced, APP_CHECK: 'once' },
 });
 afterAll(() => chat.stop());
 
@@ -262,7 +262,7 @@ describe('S2: a limited-use token', () => {
 test.each([
   ['APP_CHECK_PROJECT_NUMBER', { APP_CHECK: 'enforced' }],
   ['APP_CHECK_PROJECT_NUMBER', { APP_CHECK_PROJECT_NUMBER: 'my-project' }],
-  ['APP_CHECK_LIMITED_USE', { APP_CHECK_LIMITED_USE: 'erasures' }],
+  ['APP_CHECK_PROJECT_NUMBER', { APP_CHECK: 'once' }],
   ['APP_CHECK', { APP_CHECK: 'on' }],
   ['CHECK_REVOKED', { CHECK_REVOKED: 'sometimes' }],
 ])('the App Check configuration names %s where %o is invalid', (variable, environment) => {

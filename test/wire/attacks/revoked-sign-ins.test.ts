@@ -3,12 +3,11 @@ import { createServer } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createAccountRevocationCheck } from '#functions/adapters/auth/account-revocation-check.ts';
-import { parseConfig } from '#functions/config.ts';
+import { localConfig } from '#infra/local/local-config.ts';
 import { createManualClock } from '#test/fakes/manual-clock.ts';
 import { errorOf, startChatServer } from '#test/support/chat/chat-server.ts';
 import { createConversation } from '#test/support/chat/http-answers.ts';
 import { openForTest } from '#test/support/open-for-test.ts';
-import { localKeysVariable } from '#test/support/signing.ts';
 
 interface Lookup {
   path: string | undefined;
@@ -232,7 +231,7 @@ describe('a revoked sign-in at the function', () => {
 });
 
 const parse = (GOOGLE_CLOUD_PROJECT: string, environment = {}) =>
-  parseConfig({ GOOGLE_CLOUD_PROJECT, SNAPSHOT_KEYS: localKeysVariable, ...environment });
+  localConfig({ GOOGLE_CLOUD_PROJECT, ...environment });
 
 test.each([
   [

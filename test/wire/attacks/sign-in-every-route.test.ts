@@ -2,8 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createIdTokenVerifier } from '#functions/adapters/auth/id-token-verifier.ts';
 import { loadRoutes } from '#functions/chat/chat-routes.ts';
-import { parseConfig } from '#functions/config.ts';
-import { localKeysVariable } from '#test/support/signing.ts';
+import { localConfig } from '#infra/local/local-config.ts';
 import { idTokenClaims, startTokenKeys, type TokenKeys } from '#test/support/token-keys.ts';
 import { createWireApp, type WireApp } from '#test/support/chat/wire-app.ts';
 
@@ -19,9 +18,8 @@ beforeAll(async () => {
   const environment = {
     GOOGLE_CLOUD_PROJECT: PROJECT,
     ID_TOKEN_KEYS_URL: keys.url,
-    SNAPSHOT_KEYS: localKeysVariable,
   };
-  app = createWireApp({ idTokens: createIdTokenVerifier(parseConfig(environment)) }, environment);
+  app = createWireApp({ idTokens: createIdTokenVerifier(localConfig(environment)) }, environment);
 });
 afterAll(() => keys.close());
 

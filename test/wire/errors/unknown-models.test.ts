@@ -80,7 +80,7 @@ describe('a model that a caller names', () => {
 describe('a model that the environment names', () => {
   const project = { GOOGLE_CLOUD_PROJECT: 'demo-recap' };
 
-  test.each(['MODEL', 'TITLE_MODEL', 'COMPRESSOR_MODEL', 'COMPRESSOR_FALLBACKS'])(
+  test.each(['MODEL', 'QUICK_MODEL', 'COMPRESSOR_MODEL'])(
     'a start with a misspelt %s names it, known models, and how to make it known',
     (variable) => {
       const start = () => parseConfig({ ...project, [variable]: 'gemini-3.5-flahs' });

@@ -30,7 +30,7 @@ const compactionNotFound = (conversationId: string, jobId: string) =>
 
 type CancelDependencies = Pick<
   ChatDependencies,
-  'store' | 'cache' | 'signer' | 'logger' | 'clock' | 'config' | 'sha256'
+  'store' | 'cache' | 'logger' | 'clock' | 'config' | 'sha256'
 >;
 
 /** The batch that calls a queued compaction off, with what the owner's devices see then. */

@@ -28,12 +28,12 @@ export const generationOutdated = (conversationId: string, generation: number) =
     metadata: { generation: String(generation) },
   });
 
-export const snapshotInvalid = (conversationId: string, generation: number) =>
+export const snapshotUnreadable = (conversationId: string, generation: number) =>
   new AppError({
     status: 'FAILED_PRECONDITION',
-    reason: 'SNAPSHOT_INVALID',
-    message: `the signature of generation ${generation} of ${conversationId} does not verify`,
-    publicMessage: `The summary of generation ${generation} was not written by this service and is not used. Choose another generation, or 0 for none.`,
+    reason: 'SNAPSHOT_UNREADABLE',
+    message: `generation ${generation} of ${conversationId} cannot be read`,
+    publicMessage: `The summary of generation ${generation} is damaged and is not used. Choose another generation, or 0 for none.`,
     metadata: { generation: String(generation) },
   });
 

@@ -59,7 +59,7 @@ function entriesOf(
  * changed nothing (the job remembers 20). Throws NOT_FOUND, PAGE_TOKEN_INVALID.
  */
 export async function listCompactions(
-  dependencies: Pick<ChatDependencies, 'store' | 'signer' | 'logger'>,
+  dependencies: Pick<ChatDependencies, 'store' | 'sha256' | 'logger'>,
   page: {
     caller: Caller;
     conversationId: string;
@@ -71,7 +71,7 @@ export async function listCompactions(
   const { conversationId, pageSize, locale } = page;
   const { conversation, job } = await readOwnConversation(dependencies, page);
   const scope: PageScope = { uid: page.caller.uid, list: `compactions/${conversationId}` };
-  const place = decodePageToken(dependencies.signer, scope, {
+  const place = decodePageToken(dependencies.sha256, scope, {
     schema: placeSchema,
     token: page.pageToken,
   });
@@ -95,7 +95,7 @@ export async function listCompactions(
     ),
     ...(hasMore &&
       last && {
-        nextPageToken: encodePageToken(dependencies.signer, scope, {
+        nextPageToken: encodePageToken(dependencies.sha256, scope, {
           g: nextGeneration,
           k: last.key,
         }),
@@ -123,7 +123,7 @@ async function withRatings(
 
 /** The compaction that made a generation, with what its snapshot says. Throws NOT_FOUND. */
 export async function readCompaction(
-  dependencies: Pick<ChatDependencies, 'store' | 'signer' | 'logger'>,
+  dependencies: Pick<ChatDependencies, 'store' | 'logger'>,
   target: {
     caller: Caller;
     conversationId: string;

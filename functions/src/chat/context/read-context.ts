@@ -20,7 +20,7 @@ interface ConversationContext extends OwnConversation {
 
 /** A caller's conversation with all that its context is made of, from one generation. */
 export async function readContext(
-  dependencies: Pick<ChatDependencies, 'store' | 'cache' | 'signer' | 'logger'>,
+  dependencies: Pick<ChatDependencies, 'store' | 'cache' | 'logger'>,
   target: { caller: Caller; conversationId: string },
 ): Promise<ConversationContext> {
   for (let tries = 0; tries < READ_TRIES; tries++) {

@@ -81,7 +81,7 @@ function learnedFields(
   conversation: Conversation,
 ): { thresholdShift?: number } {
   const { softThresholdTokens, thresholdShift } = conversationPolicy(config, conversation);
-  if (config.LEARN_THRESHOLD !== 'on' || softThresholdTokens === null) return {};
+  if (!config.remotePolicy?.learnsThreshold() || softThresholdTokens === null) return {};
   const { tokens, overheadTokens } = conversation.context;
   const size = {
     tokens: tokens - overheadTokens,

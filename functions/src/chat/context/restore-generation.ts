@@ -33,7 +33,7 @@ import {
   generationNotFound,
   generationOutdated,
   requestIdReused,
-  snapshotInvalid,
+  snapshotUnreadable,
 } from './generation-errors.ts';
 import { requestAfterChange } from './request-after-change.ts';
 
@@ -64,7 +64,7 @@ function asOfNow(
   input: { conversation: Conversation },
   { source, changes }: { source: History; changes: ChangesSince },
 ): History {
-  if (source.isUntrusted) return source;
+  if (source.isUnreadable) return source;
   const gone = { seqs: changes.erasedSeqs, fromSeq: changes.replacedFromSeq };
   const mended = withoutTurns(source, gone, createRenderer(config, input.conversation));
   return mended.erased === true ? source : mended;
@@ -201,8 +201,8 @@ async function changeOf(
       throw generationNotFound(conversationId, generation);
     case 'erased':
       throw generationErased(conversationId, generation);
-    case 'untrusted':
-      throw snapshotInvalid(conversationId, generation);
+    case 'unreadable':
+      throw snapshotUnreadable(conversationId, generation);
     case 'outdated':
       throw generationOutdated(conversationId, generation);
     case 'restore':
@@ -235,7 +235,7 @@ async function publishRestored(
  * compaction that waits or runs is dropped. Afterwards automatic compaction needs new tokens, unless what
  * is restored is over the hard threshold: then it is asked for at once. The present generation, and a
  * request that was done before, change nothing.
- * Throws NOT_FOUND, IDEMPOTENCY_KEY_REUSED, GENERATION_NOT_FOUND, GENERATION_ERASED, GENERATION_OUTDATED, SNAPSHOT_INVALID,
+ * Throws NOT_FOUND, IDEMPOTENCY_KEY_REUSED, GENERATION_NOT_FOUND, GENERATION_ERASED, GENERATION_OUTDATED, SNAPSHOT_UNREADABLE,
  * ETAG_MISMATCH, GENERATION_MISMATCH (412).
  */
 export async function restoreGeneration(

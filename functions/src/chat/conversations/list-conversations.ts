@@ -40,7 +40,7 @@ interface Found {
   conversation: Conversation | undefined;
 }
 
-type ListDependencies = Pick<ChatDependencies, 'store' | 'signer' | 'logger'>;
+type ListDependencies = Pick<ChatDependencies, 'store' | 'sha256' | 'logger'>;
 
 /** What is no time stands before all times in the order of the query. */
 const BEFORE_ALL = new Date('9999-12-31T23:59:59.999Z');
@@ -76,9 +76,9 @@ async function readPage(
   page: ConversationPage,
   state: 'live' | 'deleted',
 ): Promise<Found[]> {
-  const { store, signer } = dependencies;
+  const { store, sha256 } = dependencies;
   const { caller, pageSize, pageToken: token } = page;
-  const place = decodePageToken(signer, scopeOf(page), { schema: placeSchema, token });
+  const place = decodePageToken(sha256, scopeOf(page), { schema: placeSchema, token });
   const documents = await store.query({
     collection: CONVERSATIONS,
     where: [
@@ -115,7 +115,7 @@ export async function listConversations(
   );
   const last = shown.at(-1);
   if (found.length <= pageSize || !last) return { conversations };
-  const nextPageToken = encodePageToken(dependencies.signer, scopeOf(page), {
+  const nextPageToken = encodePageToken(dependencies.sha256, scopeOf(page), {
     t: last.updateTime.getTime(),
     id: last.id,
   });

@@ -45,9 +45,9 @@ const scopeOf = ({ caller, conversationId, order, afterSeq }: MessagePage): Page
 const placeSchema = z.strictObject({ p: z.number().int().min(0) });
 
 /** First and last position that may be on the page, both included, whatever the order. */
-function window({ signer }: Pick<ChatDependencies, 'signer'>, page: MessagePage, lastSeq: number) {
+function window({ sha256 }: Pick<ChatDependencies, 'sha256'>, page: MessagePage, lastSeq: number) {
   const token = page.pageToken;
-  const place = decodePageToken(signer, scopeOf(page), { schema: placeSchema, token });
+  const place = decodePageToken(sha256, scopeOf(page), { schema: placeSchema, token });
   const first = userPosition(page.afterSeq + 1);
   const last = userPosition(lastSeq) + 1;
   if (!place) return { first, last };
@@ -69,7 +69,7 @@ function seqsOf(range: { first: number; last: number }, order: 'asc' | 'desc', c
  * Throws NOT_FOUND, PAGE_TOKEN_INVALID.
  */
 export async function listMessages(
-  dependencies: Pick<ChatDependencies, 'store' | 'signer'>,
+  dependencies: Pick<ChatDependencies, 'store' | 'sha256'>,
   page: MessagePage,
 ): Promise<{ messages: MessageView[]; nextPageToken?: string }> {
   const { order, pageSize, conversationId } = page;
@@ -96,7 +96,7 @@ export async function listMessages(
     messages: shown.map(({ message }) => message),
     ...(found.length > pageSize &&
       last && {
-        nextPageToken: encodePageToken(dependencies.signer, scopeOf(page), { p: last.position }),
+        nextPageToken: encodePageToken(dependencies.sha256, scopeOf(page), { p: last.position }),
       }),
   };
 }

@@ -136,7 +136,7 @@ export function refuseRouting(
     reason: 'ROUTING_NOT_SET',
     message: 'a caller asked for auto, and no models are set to choose from',
     publicMessage:
-      '`model` is `auto`, but this deployment has no models to choose from. Name a model, or let the deployment set ROUTING_FAST_MODEL and ROUTING_STRONG_MODEL.',
+      '`model` is `auto`, but this deployment has no models to choose from. Name a model, or let the deployment set ROUTING_MODELS.',
     metadata: { field: 'model' },
   });
 }

@@ -32,7 +32,7 @@ const ratingWrite = (
 
 /** One try, from reading to writing. Throws GuardLostError. */
 async function rateOnce(
-  dependencies: Pick<ChatDependencies, 'store' | 'signer' | 'logger' | 'clock'>,
+  dependencies: Pick<ChatDependencies, 'store' | 'logger' | 'clock'>,
   request: RateRequest,
 ): Promise<{ rating: Rating; strategy: string; variant: string | undefined } | Rating> {
   const { conversationId, generation, score, comment } = request;
@@ -62,7 +62,7 @@ async function rateOnce(
  * them; the comment is only stored. Throws NOT_FOUND, GENERATION_NOT_FOUND, GuardLostError.
  */
 export async function rateCompaction(
-  dependencies: Pick<ChatDependencies, 'store' | 'signer' | 'logger' | 'clock'>,
+  dependencies: Pick<ChatDependencies, 'store' | 'logger' | 'clock'>,
   request: RateRequest,
 ): Promise<Rating> {
   const { conversationId, generation, score } = request;

@@ -45,6 +45,6 @@ export async function admit(
   const app = await readAppCheck(dependencies, request.appCheckToken);
   if (config.CHECK_REVOKED === 'always' || (config.CHECK_REVOKED === 'erasures' && isSensitive))
     await revocations.check(request.caller);
-  if (app && isSensitive && config.APP_CHECK_LIMITED_USE === 'erasures')
+  if (app && isSensitive && config.APP_CHECK === 'once')
     await spendAppCheckToken(dependencies, app);
 }

@@ -111,7 +111,7 @@ export const getCompactionRoute = userRoute({
   response: compactionDetailResponse,
   statuses: [200],
   requestHeaders: LANGUAGE_HEADER,
-  errors: ['GENERATION_ERASED', 'SNAPSHOT_INVALID'],
+  errors: ['GENERATION_ERASED', 'SNAPSHOT_UNREADABLE'],
   handle: async (dependencies, { caller, params, header }) => ({
     kind: 'json',
     body: await readCompaction(dependencies, {
@@ -133,7 +133,12 @@ export const getContextRoute = userRoute({
   body: noBody,
   response: contextResponse,
   statuses: [200],
-  errors: ['GENERATION_NOT_FOUND', 'GENERATION_ERASED', 'GENERATION_OUTDATED', 'SNAPSHOT_INVALID'],
+  errors: [
+    'GENERATION_NOT_FOUND',
+    'GENERATION_ERASED',
+    'GENERATION_OUTDATED',
+    'SNAPSHOT_UNREADABLE',
+  ],
   handle: async (dependencies, { caller, params, query }) => ({
     kind: 'json',
     body: await showContext(dependencies, { caller, ...params, ...query }),

@@ -34,7 +34,8 @@ export interface CompactionDependencies extends NotificationDependencies {
   clock: Clock;
   randomness: Randomness;
   sha256: Sha256;
-  signer: Signer;
+  /** Signs what webhooks read folded turns with; absent where HOOK_SIGNING_KEY is not set. */
+  signer?: Signer | undefined;
   logger: Logger;
   atCrashPoint: AtCrashPoint;
   /** Fires when the process is about to end: running work stops, and goes on elsewhere. */

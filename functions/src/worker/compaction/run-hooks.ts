@@ -76,8 +76,8 @@ function plannedEvent(run: Run, plan: Plan): CompactionHookEvent | undefined {
 /** The event, with what the turns that go can be read with. */
 function withAccess(run: ClaimedRun, event: CompactionHookEvent): PreCompactEvent {
   const { conversationId, generation, from, upTo, turnsFolded } = event;
-  if (turnsFolded === 0) return event;
   const { signer, clock } = run.dependencies;
+  if (turnsFolded === 0 || !signer) return event;
   const range = { epoch: run.reading.conversation.value.epoch, generation, from, upTo };
   return {
     ...event,

@@ -13,8 +13,6 @@ export interface SweepCounts {
   turnsClosed: number;
   requestsPublished: number;
   requestsDropped: number;
-  /** Compactions that were asked for because nobody uses the conversation. */
-  idleRequested: number;
   conversationsErased: number;
   /** Erasures that were left to the other workers, as there were more than one sweep does itself. */
   erasuresHandedOver: number;
@@ -34,7 +32,6 @@ export interface Sweep {
     | 'clock'
     | 'randomness'
     | 'sha256'
-    | 'signer'
     | 'config'
     | 'logger'
     | 'atCrashPoint'

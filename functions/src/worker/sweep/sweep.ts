@@ -3,7 +3,6 @@ import { timeoutAfter } from '#functions/lib/deadline.ts';
 import { settleAll } from '#functions/lib/promises.ts';
 import { passWorkerCrashPoint } from '#functions/lib/crash-points.ts';
 import { sweepErasures } from './sweep-erasures.ts';
-import { sweepIdle } from './sweep-idle.ts';
 import { sweepRequests } from './sweep-requests.ts';
 import { guarded, type Sweep, type SweepCounts } from './sweep-pass.ts';
 import { sweepTurns } from './sweep-turns.ts';
@@ -15,7 +14,6 @@ const nothingDone = (): SweepCounts => ({
   turnsClosed: 0,
   requestsPublished: 0,
   requestsDropped: 0,
-  idleRequested: 0,
   conversationsErased: 0,
   erasuresHandedOver: 0,
   erasuresFinished: 0,
@@ -29,14 +27,13 @@ async function sweepAll(sweep: Sweep): Promise<void> {
     guarded(sweep, 'turns', () => sweepTurns(sweep)),
     guarded(sweep, 'requests', () => sweepRequests(sweep)),
     guarded(sweep, 'erasures', () => sweepErasures(sweep)),
-    guarded(sweep, 'idle', () => sweepIdle(sweep)),
   ]);
   await passWorkerCrashPoint(sweep.dependencies, 'sweep-swept');
 }
 
 /**
  * Mends what nobody came back to, in all conversations: closes abandoned turns, publishes or settles
- * needs, finishes erasures, erases what has expired, and compacts what is idle. It remembers nothing but how far it came with
+ * needs, finishes erasures, and erases what has expired. It remembers nothing but how far it came with
  * the needs: what is mended is not found
  * again, what is not is met by the next sweep, so that it may be stopped and repeated at any place. Two at
  * once do everything at most twice. Ends when `signal` fires, after four minutes at the latest. Throws

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import { parseConfig } from '#functions/config.ts';
-import { AppError } from '#shared/errors.ts';
 import {
   createScriptedModel,
   snapshotAnswer,
@@ -9,13 +8,6 @@ import {
 import { buildDue, compactOnce, see } from '#test/support/compaction/compacted-conversation.ts';
 import { compactionBench } from '#test/support/compaction/compaction-dependencies.ts';
 import { afterShutdown } from '#test/support/retired-models.ts';
-
-const missing = new AppError({
-  status: 'NOT_FOUND',
-  reason: 'MODEL_UNKNOWN',
-  message: 'no such model',
-  publicMessage: 'no such model',
-});
 
 function bench(
   environment: Record<string, string>,
@@ -57,16 +49,5 @@ describe('a compaction by a retired model', () => {
     await compactOnce(worker, id);
 
     expect((await see(worker.store, id)).history?.model).toBe('gemini-3.1-pro-preview');
-  });
-
-  test('a compaction with a retired fallback calls its successor', async () => {
-    const worker = bench({ COMPRESSOR_FALLBACKS: 'gemini-2.5-pro' }, [missing, snapshotAnswer()]);
-    const id = await buildDue(worker, {
-      conversation: { settings: { thresholdTokens: 1_000 }, model: 'house-model' },
-    });
-
-    await compactOnce(worker, id);
-
-    expect((await see(worker.store, id)).history?.model).toBe('gemini-3.8-flash');
   });
 });

@@ -28,10 +28,8 @@ describe('a waiting compaction request', () => {
   test.each<[Conversation['settings']['compaction'], Trigger]>([
     ['off', 'auto'],
     ['off', 'overflow'],
-    ['off', 'idle'],
     ['off', 'modelSwitch'],
     ['manual', 'auto'],
-    ['manual', 'idle'],
     ['manual', 'modelSwitch'],
   ])(
     'a waiting request is settled without compaction when the setting is %s: %s',

@@ -1,16 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { parseConfig } from '#functions/config.ts';
 import { buildDue, compactOnce, see } from '#test/support/compaction/compacted-conversation.ts';
+import { fixedPolicy } from '#test/support/fixed-policy.ts';
 import { compactionBench } from '#test/support/compaction/compaction-dependencies.ts';
 
-const benchWith = (variants: object) =>
-  compactionBench({
-    config: parseConfig({
-      GOOGLE_CLOUD_PROJECT: 'demo-recap',
-      PUBSUB_EMULATOR_HOST: 'localhost:1',
-      COMPACTION_VARIANTS: JSON.stringify(variants),
-    }),
-  });
+function benchWith(variants: object) {
+  const { config } = compactionBench();
+  return compactionBench({ config: { ...config, remotePolicy: fixedPolicy({ variants }) } });
+}
 
 describe('a conversation of a variant', () => {
   test('a conversation of a variant is compacted by its strategy and reports its name', async () => {

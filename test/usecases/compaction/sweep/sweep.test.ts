@@ -148,7 +148,6 @@ describe('a sweep', () => {
           turnsClosed: 0,
           requestsPublished: 1,
           requestsDropped: 0,
-          idleRequested: 0,
           conversationsErased: 0,
           erasuresHandedOver: 0,
           erasuresFinished: 0,

@@ -1,4 +1,4 @@
-import { trustedHistory } from '#shared/conversation/context/find-history.ts';
+import { readableHistory } from '#shared/conversation/context/find-history.ts';
 import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import { readAnyConversation } from '#shared/conversation/context/read-conversation.ts';
@@ -48,7 +48,7 @@ async function decideDelete(
   const target = { conversationId, conversation };
   const present = await readPresent(dependencies, target);
   const next = await continueHistory(dependencies, target, {
-    source: await trustedHistory(dependencies, target, present.history),
+    source: await readableHistory(dependencies, target, present.history),
     present,
     state: 'CHANGED',
     changedSeqs: [],

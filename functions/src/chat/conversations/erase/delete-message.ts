@@ -12,7 +12,10 @@ import { finishErasure } from '#functions/erasure/finish-erasure.ts';
 import { publishRequest } from '#functions/events/publish-request.ts';
 import { passCrashPoint } from '#functions/lib/crash-points.ts';
 import { toToolOutput } from '#shared/compaction/shorten-output.ts';
-import { newestHistoryThrough, trustedHistory } from '#shared/conversation/context/find-history.ts';
+import {
+  newestHistoryThrough,
+  readableHistory,
+} from '#shared/conversation/context/find-history.ts';
 import { decideErase, type EraseDecision } from '#shared/conversation/decisions/erase-decision.ts';
 import type { Conversation, Versioned } from '#shared/conversation/documents/conversation.ts';
 import type { History } from '#shared/conversation/documents/history.ts';
@@ -69,7 +72,7 @@ async function sourceWithout(
   read: ReadConversation,
   erased: { turns: readonly Turn[]; present: History | undefined },
 ): Promise<History | undefined> {
-  const present = await trustedHistory(dependencies, read, erased.present);
+  const present = await readableHistory(dependencies, read, erased.present);
   const coveredSeq = present?.coveredThrough.seq ?? 0;
   const told = erased.turns.filter(({ inContext, seq }) => inContext && seq <= coveredSeq);
   if (!present || told.length === 0) return present;

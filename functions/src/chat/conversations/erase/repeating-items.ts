@@ -30,7 +30,7 @@ type RepeatingItems = NonNullable<NonNullable<Conversation['pendingErasure']>['i
  * because afterwards nobody can compare them any more. Generations that end before the turns cannot.
  */
 export async function repeatingItems(
-  dependencies: Pick<ChatDependencies, 'store' | 'signer' | 'logger'>,
+  dependencies: Pick<ChatDependencies, 'store' | 'logger'>,
   target: { conversationId: string; conversation: Conversation },
   turns: readonly Turn[],
 ): Promise<RepeatingItems> {

@@ -8,7 +8,6 @@ import {
   turnPath,
 } from '#shared/conversation/documents/paths.ts';
 import { pieceText } from '#shared/conversation/context/read-conversation.ts';
-import { signedHistory } from '#shared/conversation/context/signed-history.ts';
 import { isInContextThrough, replacedWithin } from '#shared/conversation/writes/replaced-by.ts';
 import {
   decodeTurn,
@@ -169,7 +168,7 @@ export async function copyTurns(dependencies: ChatDependencies, copy: Copy): Pro
   return copied;
 }
 
-/** Copies the blobs that the masks of the fork's history name, then the history itself, signed for the fork. */
+/** Copies the blobs that the masks of the fork's history name, then the history itself. */
 export async function copyHistory(
   dependencies: ChatDependencies,
   copy: Copy,
@@ -188,7 +187,7 @@ export async function copyHistory(
   await writer.write({
     op: 'create',
     path: historyPath(target.conversationId, history.generation),
-    fields: encodeHistory(signedHistory(dependencies.signer, target.conversationId, history)),
+    fields: encodeHistory(history),
   });
   await writer.flush();
 }

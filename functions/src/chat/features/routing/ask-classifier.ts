@@ -55,7 +55,7 @@ export async function askClassifier(
 ): Promise<Classified> {
   const { config, clock, logger, modelHealth } = dependencies;
   const { conversationId, seq } = asked;
-  const model = answeringModel(config, config.ROUTING_CLASSIFIER_MODEL);
+  const model = answeringModel(config, config.QUICK_MODEL);
   const request: ModelRequest = {
     ...classifierRequest(model, asked),
     role: 'utility_router',

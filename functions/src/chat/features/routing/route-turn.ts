@@ -10,11 +10,7 @@ import { askClassifier } from './ask-classifier.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import type { BegunTurn } from '#functions/chat/turns/start/begun-turn.ts';
 
-function factsOf(
-  { config }: Pick<ChatDependencies, 'config'>,
-  begun: BegunTurn,
-  models: RoutingModels,
-): RouteFacts {
+function factsOf(begun: BegunTurn, models: RoutingModels): RouteFacts {
   const { conversation, turns } = begun.context;
   const { user, routing: earlier } = begun.turn;
   const files = { ...user, parts: fileParts(user) };
@@ -24,7 +20,6 @@ function factsOf(
     setting: conversation.settings.routing,
     last: turns.findLast(({ inContext, routing }) => inContext && routing)?.routing?.choice,
     filesTokens: estimateContentTokens(files, meterCounting(conversation)),
-    fallback: config.ROUTING_DEFAULT,
   };
 }
 
@@ -42,7 +37,7 @@ async function choose(
   begun: BegunTurn,
   input: { models: RoutingModels; signal: AbortSignal },
 ): Promise<Routing> {
-  const facts = factsOf(dependencies, begun, input.models);
+  const facts = factsOf(begun, input.models);
   const ruled = routeByRule(facts);
   if (ruled) return ruled;
   const { conversationId, seq } = begun.attempt;
@@ -56,7 +51,7 @@ async function choose(
   };
   const { route, spent } = await askClassifier(dependencies, asked, input.signal);
   begun.routingSpent = spent;
-  return routeByClassifier(route, facts);
+  return routeByClassifier(route, input.models);
 }
 
 /**

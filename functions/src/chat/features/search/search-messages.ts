@@ -75,18 +75,18 @@ function hitsOf(looked: readonly Looked[]): SearchHitView[] {
  * Throws NOT_FOUND, PAGE_TOKEN_INVALID.
  */
 export async function searchMessages(
-  dependencies: Pick<ChatDependencies, 'store' | 'cache' | 'signer'>,
+  dependencies: Pick<ChatDependencies, 'store' | 'cache' | 'sha256'>,
   request: SearchRequest,
 ): Promise<SearchView> {
   const { caller, conversationId, q, pageSize, pageToken: token } = request;
-  const { signer } = dependencies;
+  const { sha256 } = dependencies;
   const { conversation } = await readOwnConversation(dependencies, request);
   const scope: PageScope = {
     uid: caller.uid,
     list: `search/${conversationId}`,
     parameters: { q },
   };
-  const place = decodePageToken(signer, scope, { schema: placeSchema, token });
+  const place = decodePageToken(sha256, scope, { schema: placeSchema, token });
   const newest = Math.min(place?.t ?? conversation.value.lastSeq, conversation.value.lastSeq);
   const given = place?.n ?? 0;
   const { looked, lookInto } = messageSearch(q);
@@ -108,7 +108,7 @@ export async function searchMessages(
   return {
     hits: shown,
     searched,
-    ...(next && { nextPageToken: encodePageToken(signer, scope, next) }),
+    ...(next && { nextPageToken: encodePageToken(sha256, scope, next) }),
   };
 }
 

@@ -35,7 +35,7 @@ export async function askForTitle(
 ): Promise<string | undefined> {
   const { config, logger, shutdown } = dependencies;
   const { conversationId, ownerUid, throughSeq } = named;
-  const model = answeringModel(config, config.TITLE_MODEL);
+  const model = answeringModel(config, config.QUICK_MODEL);
   const request: ModelRequest = {
     ...titlePrompt(model, named.turns),
     maxOutputTokens: TITLE_MAX_TOKENS,

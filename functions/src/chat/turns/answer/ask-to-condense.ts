@@ -29,7 +29,7 @@ export async function askToCondense(
   const { config, modelHealth, randomness } = dependencies;
   const { text } = condensingFor.target.offload;
   const { maximumCharacters } = condensingFor.target;
-  const model = answeringModel(config, config.CONDENSING_MODEL);
+  const model = answeringModel(config, config.QUICK_MODEL);
   modelHealth.refusePaused(model);
   const request: ModelRequest = {
     model,

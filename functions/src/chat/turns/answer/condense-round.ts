@@ -34,7 +34,7 @@ function targetsOf(
     longOutputs(contents, { seq: attempt.seq, counting, blobName: sha256 }),
     {
       counting,
-      windowTokens: modelWindowTokens(config, answeringModel(config, config.CONDENSING_MODEL)),
+      windowTokens: modelWindowTokens(config, answeringModel(config, config.QUICK_MODEL)),
       fromCharacters: toolOutputConstants.toolOutputCapCharacters.value,
     },
   );
@@ -66,7 +66,7 @@ async function condense(
     const text = checked.mask.part && toToolOutput(checked.mask.part)?.text;
     return text === undefined ? { reason: 'INTERNAL' } : { text };
   } catch (error) {
-    if (!signal.aborted) modelHealth.failed(answeringModel(config, config.CONDENSING_MODEL), error);
+    if (!signal.aborted) modelHealth.failed(answeringModel(config, config.QUICK_MODEL), error);
     return { reason: reasonOf(error) };
   }
 }

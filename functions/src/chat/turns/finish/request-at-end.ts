@@ -43,7 +43,7 @@ const needInPlace = (
 export async function requestAtEnd(
   dependencies: Pick<
     ChatDependencies,
-    'store' | 'cache' | 'signer' | 'logger' | 'config' | 'sha256' | 'randomness'
+    'store' | 'cache' | 'logger' | 'config' | 'sha256' | 'randomness'
   >,
   begun: BegunTurn,
   batch: FinishBatch,
@@ -60,10 +60,7 @@ export async function requestAtEnd(
 }
 
 async function measureAgain(
-  dependencies: Pick<
-    ChatDependencies,
-    'store' | 'cache' | 'signer' | 'logger' | 'config' | 'sha256'
-  >,
+  dependencies: Pick<ChatDependencies, 'store' | 'cache' | 'logger' | 'config' | 'sha256'>,
   begun: BegunTurn,
   batch: FinishBatch & { need: NonNullable<FinishBatch['need']> },
 ): Promise<RequestAtEnd> {

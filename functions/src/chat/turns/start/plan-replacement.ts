@@ -1,5 +1,8 @@
 import { withoutTurns } from '#shared/conversation/writes/repair-history.ts';
-import { newestHistoryThrough, trustedHistory } from '#shared/conversation/context/find-history.ts';
+import {
+  newestHistoryThrough,
+  readableHistory,
+} from '#shared/conversation/context/find-history.ts';
 import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import type { History } from '#shared/conversation/documents/history.ts';
 import { contextTokens } from '#shared/conversation/context/meter.ts';
@@ -44,7 +47,7 @@ async function historyBefore(
   { conversationId, conversation, history, fromSeq }: Asked,
 ): Promise<History | undefined> {
   const target = { conversationId, conversation };
-  const present = await trustedHistory(dependencies, target, history);
+  const present = await readableHistory(dependencies, target, history);
   if (!present || endsBefore(present, fromSeq)) return present;
   const { createRenderer } = await loadRendering();
   const render = createRenderer(dependencies.config, conversation);

@@ -203,7 +203,7 @@ export async function readStart(dependencies: Reading, request: SendRequest): Pr
 
 /** The context before the turn `beforeSeq`, or undefined when the conversation document moved on while it was read. */
 export async function readContextBefore(
-  dependencies: Pick<ChatDependencies, 'store' | 'cache' | 'signer' | 'logger'>,
+  dependencies: Pick<ChatDependencies, 'store' | 'cache' | 'logger'>,
   target: { conversationId: string; conversation: Conversation; beforeSeq: number },
 ): Promise<{ history: History | undefined; turns: Turn[] } | undefined> {
   const { conversationId, conversation, beforeSeq } = target;

@@ -27,7 +27,7 @@ const DISCONNECT_HEADER = 'x-on-disconnect';
 export const DISCONNECT_HEADERS = {
   'X-On-Disconnect': {
     description:
-      '`continue`: the answer goes on when the connection of its stream closes. Default `stop`: it is stopped after DISCONNECT_GRACE_MS, unless somebody reads it again by then.',
+      '`continue`: the answer goes on when the connection of its stream closes. Default `stop`: it is stopped after ten seconds, unless somebody reads it again by then.',
     enum: ['stop', 'continue'],
   },
 };

@@ -25,7 +25,7 @@ import { viewContext } from '#functions/chat/context/view-context.ts';
 export async function finishedFrom(
   dependencies: Pick<
     ChatDependencies,
-    'store' | 'cache' | 'signer' | 'logger' | 'config' | 'clock' | 'sha256'
+    'store' | 'cache' | 'logger' | 'config' | 'clock' | 'sha256'
   >,
   target: {
     conversationId: string;
@@ -51,7 +51,7 @@ export async function finishedFrom(
 export async function readFinished(
   dependencies: Pick<
     ChatDependencies,
-    'store' | 'cache' | 'signer' | 'logger' | 'config' | 'clock' | 'sha256'
+    'store' | 'cache' | 'logger' | 'config' | 'clock' | 'sha256'
   >,
   target: { conversationId: string; seq: number; locale: string | undefined },
 ): Promise<FinishedTurn | undefined> {

@@ -7,7 +7,7 @@ import type { ServerTool } from './server-tool.ts';
 
 type Dependencies = Pick<
   ChatDependencies,
-  'config' | 'store' | 'cache' | 'clock' | 'sha256' | 'logger' | 'signer'
+  'config' | 'store' | 'cache' | 'clock' | 'sha256' | 'logger'
 >;
 
 /** The tools that the server brings along, as far as BUILT_IN_TOOLS lists them. */

@@ -58,7 +58,7 @@ const hitView = ({ time, ...hit }: TurnHit) => ({ ...hit, time: time.toISOString
  * 10 hits of 450 UTF-16 units, and 20 topics of the present snapshot. Throws NOT_FOUND, StoreUnavailableError, and the signal's reason.
  */
 export function recallHistory(
-  dependencies: Pick<ChatDependencies, 'store' | 'cache' | 'clock' | 'logger' | 'signer'>,
+  dependencies: Pick<ChatDependencies, 'store' | 'cache' | 'clock' | 'logger'>,
 ): ServerTool<typeof parameters> {
   return {
     name: 'recall_history',

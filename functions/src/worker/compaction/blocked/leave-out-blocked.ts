@@ -237,7 +237,7 @@ export async function leaveOutBlocked(
     return reason !== undefined;
   });
   const seqs = search.kind === 'found' ? search.seqs : [];
-  if (seqs.length === 0 || present.history?.isUntrusted)
+  if (seqs.length === 0 || present.history?.isUnreadable)
     return noop(nothingFound[search.kind], prefix);
   return { kind: 'made', made: await generationWithout(run, present, { seqs, blockReason }) };
 }

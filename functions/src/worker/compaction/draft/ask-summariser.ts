@@ -1,7 +1,7 @@
 import { modelThatLimits } from '#functions/config/conversation-policy.ts';
 import { passWorkerCrashPoint } from '#functions/lib/crash-points.ts';
 import { generateLogged } from '#functions/models/generate-logged.ts';
-import { answeringModel, callCostMicros } from '#functions/models/models-in-use.ts';
+import { callCostMicros } from '#functions/models/models-in-use.ts';
 import { paidCall } from '#functions/quota/paid-call.ts';
 import { summaryOutputTokens } from '#shared/compaction/summariser-input.ts';
 import {
@@ -31,8 +31,7 @@ export function summariserPromptId({ request }: Run): string {
 function modelsFor(run: ClaimedRun, preferred: string): string[] {
   const { config } = run.dependencies;
   const chatModel = modelThatLimits(config, run.reading.conversation.value.model);
-  const fallbacks = config.COMPRESSOR_FALLBACKS.map((model) => answeringModel(config, model));
-  const all = [preferred, ...fallbacks, chatModel];
+  const all = [preferred, chatModel];
   return [...new Set(run.bill.model === undefined ? all : [run.bill.model, ...all])];
 }
 

@@ -28,7 +28,7 @@ const READ_TRIES = 3;
 
 type ReadDependencies = Pick<
   CompactionDependencies,
-  'store' | 'cache' | 'signer' | 'logger' | 'config' | 'sha256'
+  'store' | 'cache' | 'logger' | 'config' | 'sha256'
 >;
 
 export interface ConversationAndJob {

@@ -10,7 +10,6 @@ import { billedCost, elapsedMs, type ClaimedRun } from '#functions/worker/compac
 import { unproductiveSwapsAfter } from '#shared/compaction/brake.ts';
 import { indexEvent } from '#shared/compaction/event.ts';
 import { storedMasks } from '#shared/compaction/tool-output-budget.ts';
-import { signedHistory } from '#shared/conversation/context/signed-history.ts';
 import {
   decodeConversation,
   type Conversation,
@@ -150,9 +149,8 @@ function generationOf(
   candidate: Candidate,
   { value: conversation }: Versioned<Conversation>,
 ): MadeGeneration & { isGuarded: boolean } {
-  const { conversationId, memory } = run.reading;
-  const { signer } = run.dependencies;
-  const history = signedHistory(signer, conversationId, historyOf(run, candidate));
+  const { memory } = run.reading;
+  const history = historyOf(run, candidate);
   const pins = pinsToWrite(conversation, candidate);
   return {
     history,
