@@ -18,6 +18,7 @@ import { contextResponse } from '#shared/wire/resources/context.ts';
 import { messageListResponse, type MessageView } from '#shared/wire/resources/messages.ts';
 import { createShiftedClock, type ShiftedClock } from '#test/fakes/shifted-clock.ts';
 import { errorOf, startChatServer, type ChatServer } from '../chat/chat-server.ts';
+import { createLedger } from '#functions/quota/ledger.ts';
 import { compactionBench } from '../compaction/compaction-dependencies.ts';
 import { neverAborted } from '../compaction/compacted-conversation.ts';
 import { shownContents } from '../chat/shown-contents.ts';
@@ -131,7 +132,9 @@ async function startParts(options: FaultStackOptions) {
     environment: { MODEL: 'gemini-3.8-flash', ...options.environment },
   });
   const { config } = chat.dependencies;
-  const worker: CompactionDependencies = { ...compactionBench(), config, store, clock, model };
+  const bench = compactionBench();
+  const ledger = createLedger({ store, clock, randomness: bench.randomness });
+  const worker: CompactionDependencies = { ...bench, config, store, clock, model, ledger };
 
   return { chat, fakeGemini, store, clock, worker };
 }
