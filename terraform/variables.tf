@@ -195,8 +195,8 @@ variable "sweep_schedule" {
   default     = "*/5 * * * *"
 
   validation {
-    condition     = can(regex("^(\\*|\\*/([1-9]|10)) \\* \\* \\* \\*$", var.sweep_schedule))
-    error_message = "sweep_schedule must be */N * * * * with N from 1 to 10: what nobody came back to waits for it."
+    condition     = can(regex("^(\\*|\\*/[1-5]) \\* \\* \\* \\*$", var.sweep_schedule))
+    error_message = "sweep_schedule must be */N * * * * with N from 1 to 5: what nobody came back to waits for it."
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Turn } from '../conversation/documents/turn.ts';
 
+/** Offsets of time zones are told in minutes. */
 const MINUTE_MS = 60_000;
 
 /**

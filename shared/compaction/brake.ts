@@ -163,7 +163,9 @@ export interface SpendLimit {
   until: Date;
 }
 
+/** What `COMPACTIONS_PER_HOUR` counts in. */
 const HOUR_MS = 60 * 60_000;
+/** What `COMPACTION_DAILY_TOKENS` counts in. */
 const DAY_MS = 24 * HOUR_MS;
 
 const after = (date: Date, ms: number) => new Date(date.getTime() + ms);

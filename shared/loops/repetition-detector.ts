@@ -13,6 +13,7 @@ const KEPT_CHARACTERS = 4_096;
 
 /** A line that opens or closes fenced code; code within a line, ```like this```, does not. */
 const fence = /^\s*(`{3,}|~{3,})[^`]*$/;
+/** A fence is short: of longer lines no more is kept. */
 const FENCE_LINE_CHARACTERS = 100;
 
 /** How long `times` sayings of a phrase are, up to the chunk that shows the next one to come. */

@@ -167,7 +167,11 @@ describe('indexes', () => {
   test('are all taken only from collections whose names other apps hardly have', () => {
     const wholly = fieldOverrides.filter(({ fieldPath }) => fieldPath === '*');
 
-    expect(wholly.map(({ collectionGroup }) => collectionGroup)).toEqual(['turns', 'histories']);
+    expect(wholly.map(({ collectionGroup }) => collectionGroup)).toEqual([
+      'turns',
+      'chunks',
+      'histories',
+    ]);
   });
 
   test.each(['open.leaseUntil', 'updateTime'])(

@@ -160,6 +160,18 @@ export function stoppable({ store, clock }: { store: DocumentStore; clock: Clock
   };
 }
 
+/** Sends with an instance that is killed once the turn is stored, before its model is asked. */
+export async function sendAndDie(
+  dependencies: ChatDependencies,
+  sent: Parameters<typeof sendMessage>[1],
+): Promise<void> {
+  const { store, clock, stop } = stoppable(dependencies);
+  const atCrashPoint: ChatDependencies['atCrashPoint'] = (point) =>
+    point === 'turn-reserved' ? Promise.resolve() : new Promise(() => undefined);
+  await sendMessage({ ...dependencies, store, clock, liveTurns: new Map(), atCrashPoint }, sent);
+  stop();
+}
+
 /** An instance that stands still until it goes on; its lease has run out. */
 export async function stalled() {
   const store = createMemoryDocumentStore();

@@ -15,12 +15,12 @@ test.each<[string, Partial<CancelFacts>, object]>([
   [
     'a manual request that waits',
     { conversation: { compactionRequests: { manual } }, jobId: 'm' },
-    { kind: 'queued', need: { kind: 'manual', requestId: 'm' } },
+    { kind: 'queued', request: { kind: 'manual', requestId: 'm' } },
   ],
   [
     'an automatic one that waits',
     { conversation: { compactionRequests: { auto } }, jobId: 'a' },
-    { kind: 'queued', need: { kind: 'auto', trigger: 'auto' } },
+    { kind: 'queued', request: { kind: 'auto', trigger: 'auto' } },
   ],
   [
     'one that waits while another runs',

@@ -123,7 +123,10 @@ describe('the remote policy', () => {
 
   test('the remote policy gives a share of the conversations other settings', async () => {
     const { remote, policy, write } = bench();
-    await write({ thresholdTokens: 9_000, variants: { all: { share: 1, thresholdTokens: 7_000 } } });
+    await write({
+      thresholdTokens: 9_000,
+      variants: { all: { share: 1, thresholdTokens: 7_000 } },
+    });
     await remote.refresh();
 
     expect(policy()).toMatchObject({ softThresholdTokens: 7_000, thresholdLevel: 'remote' });
@@ -157,10 +160,10 @@ describe('the remote policy', () => {
     expect(logs).toEqual([
       {
         event: 'remote_policy_unusable',
-        fields: { 
+        fields: {
           fields: 'learnThreshold, thresholdFraction, thresholdTokens, treshold, variants',
           count: 5,
-         },
+        },
       },
     ]);
   });

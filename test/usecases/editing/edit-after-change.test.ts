@@ -11,6 +11,7 @@ import { passTime } from '#test/support/pass-time.ts';
 import { edit, regenerate, shownTexts } from '#test/support/chat/replacing.ts';
 import { request } from '#test/support/chat/sending.ts';
 import { answered, instances, turnsOf } from '#test/support/chat/starts.ts';
+import { sendAndDie } from '#test/support/chat/streaming.ts';
 
 type Chat = ReturnType<typeof chatDependencies>;
 
@@ -95,8 +96,7 @@ describe('a message that another has taken the place of', () => {
     const id = randomUUID();
     const [one, two] = [request(id, 'one'), request(id, 'two')];
     await answered(chat, one);
-    const hang = () => new Promise<void>(() => undefined);
-    await sendMessage({ ...chat, liveTurns: new Map(), atCrashPoint: hang }, two);
+    await sendAndDie(chat, two);
     clock.advance(60_000);
     await answered(chat, edit(id, one.message.id, 'one, corrected'));
     expect((await turnsOf(chat, id, 2))[1]).toMatchObject({ state: 'failed' });

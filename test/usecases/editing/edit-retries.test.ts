@@ -12,6 +12,7 @@ import { edit, shownTexts, threeTurns } from '#test/support/chat/replacing.ts';
 import { request } from '#test/support/chat/sending.ts';
 import { historiesOf } from '#test/support/compaction/stored-histories.ts';
 import { answered } from '#test/support/chat/starts.ts';
+import { sendAndDie } from '#test/support/chat/streaming.ts';
 
 describe('the same edit sent again', () => {
   test('the same edit sent again replays its answer and replaces nothing more', async () => {
@@ -89,7 +90,7 @@ describe('an edit whose instance died', () => {
     const clock = createManualClock();
     const { id, dependencies, messageIds } = await threeTurns(chatDependencies({ clock }));
     const asked = edit(id, messageIds[1] ?? '', 'two, corrected');
-    await sendMessage({ ...dependencies, liveTurns: new Map(), atCrashPoint: hang }, asked);
+    await sendAndDie(dependencies, asked);
     clock.advance(20_001);
 
     const turn = await answered(dependencies, asked);

@@ -12,8 +12,7 @@ import { regenerate, shownTexts } from '#test/support/chat/replacing.ts';
 import { overloaded } from '#test/support/model-down.ts';
 import { request } from '#test/support/chat/sending.ts';
 import { answered, turnsOf } from '#test/support/chat/starts.ts';
-
-const hang = () => new Promise<void>(() => undefined);
+import { sendAndDie } from '#test/support/chat/streaming.ts';
 
 describe('a regenerated answer', () => {
   test.each(['the answer', 'the message'])(
@@ -89,7 +88,7 @@ describe('a regenerated answer', () => {
     const id = randomUUID();
     await answered(dependencies, request(id, 'Hello'));
     const asked = regenerate(id, 'm_1');
-    await sendMessage({ ...dependencies, liveTurns: new Map(), atCrashPoint: hang }, asked);
+    await sendAndDie(dependencies, asked);
     clock.advance(20_001);
 
     const turn = await answered(dependencies, asked);

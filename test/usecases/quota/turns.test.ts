@@ -22,7 +22,7 @@ import { answerOrReason, limitedChat, usageOf } from '#test/support/chat/quotas.
 import { overloaded } from '#test/support/model-down.ts';
 import { request } from '#test/support/chat/sending.ts';
 import { withAppTools } from '#test/support/tools/tool-world.ts';
-import { settle } from '#test/support/chat/streaming.ts';
+import { sendAndDie, settle } from '#test/support/chat/streaming.ts';
 
 const caller = { uid: 'u1', tier: 'signedIn' } as const;
 const guest = { uid: 'u1', tier: 'anonymous' } as const;
@@ -34,14 +34,6 @@ function chatWith(environment: Record<string, string>, overrides: Partial<ChatDe
   const clock = createManualClock();
   return { ...limitedChat(environment, { model, clock, ...overrides }), requests };
 }
-
-/** An instance that dies when it has stored its first message. */
-const dyingChat = (environment: Record<string, string>, overrides: Partial<ChatDependencies>) =>
-  limitedChat(environment, {
-    ...overrides,
-    atCrashPoint: (point) =>
-      point === 'turn-started' ? new Promise<void>(() => undefined) : Promise.resolve(),
-  });
 
 describe('a message', () => {
   test('a message uses one message, uncached input, output and its cost', async () => {
@@ -169,8 +161,8 @@ describe('a message', () => {
     const store = createMemoryDocumentStore();
     const clock = createManualClock();
     const limits = { USER_DAILY_MESSAGES: '1', USER_DAILY_TOKENS: '5000' };
-    const died = dyingChat(limits, { store, clock });
-    await sendMessage(died, request(randomUUID(), 'Hello'));
+    const died = limitedChat(limits, { store, clock });
+    await sendAndDie(died, request(randomUUID(), 'Hello'));
     const chat = chatWith(limits, { store, clock });
 
     expect(await answerOrReason(chat, randomUUID())).toBe('USER_DAILY_MESSAGES');
@@ -184,9 +176,9 @@ describe('a message', () => {
     const store = createMemoryDocumentStore();
     const clock = createManualClock();
     const limits = { USER_DAILY_MESSAGES: '1', STREAMS_PER_USER: '1' };
-    const died = dyingChat(limits, { store, clock });
+    const died = limitedChat(limits, { store, clock });
     const sent = request(randomUUID(), 'Hello');
-    await sendMessage(died, sent);
+    await sendAndDie(died, sent);
     const chat = chatWith(limits, { store, clock });
     clock.advance(died.config.TURN_LEASE_MS + 1);
 
@@ -200,9 +192,9 @@ describe('a message', () => {
     const store = createMemoryDocumentStore();
     const clock = createManualClock();
     const limits = { STREAMS_PER_USER: '1' };
-    const died = dyingChat(limits, { store, clock });
+    const died = limitedChat(limits, { store, clock });
     const conversationId = randomUUID();
-    await sendMessage(died, request(conversationId, 'Hello'));
+    await sendAndDie(died, request(conversationId, 'Hello'));
     const chat = chatWith(limits, { store, clock });
     clock.advance(died.config.TURN_LEASE_MS + 1);
 
@@ -263,9 +255,9 @@ describe('a message', () => {
     const store = createMemoryDocumentStore();
     const clock = createManualClock(new Date('2026-01-02T23:59:50.000Z'));
     const limits = { STREAMS_PER_USER: '1' };
-    const died = dyingChat(limits, { store, clock });
+    const died = limitedChat(limits, { store, clock });
     const sent = request(randomUUID(), 'Hello');
-    await sendMessage(died, sent);
+    await sendAndDie(died, sent);
     const chat = chatWith(limits, { store, clock });
     clock.advance(died.config.TURN_LEASE_MS + 1);
 

@@ -163,8 +163,8 @@ describe('crashes', () => {
       'request-renewed',
       'sweep-erased',
       'sweep-marked',
-      'sweep-request-dropped',
       'sweep-published',
+      'sweep-request-dropped',
       'sweep-swept',
       'sweep-turns-mended',
     ]);
