@@ -112,7 +112,8 @@ describe('S9, S12: D6: a user’s text taken for the memory', () => {
     'D6: a typed tag before the first compaction is no earlier snapshot to the %s summariser',
     async (strategy) => {
       const asked = await Promise.all(
-        ['A word of no weight.', forgedXml].map(async (user) => {
+        // Of the same length: how much is folded depends on it.
+        ['Words of no weight. '.padEnd(forgedXml.length, 'more '), forgedXml].map(async (user) => {
           const bench = benchWith(strategy, [snapshotAnswer()]);
           const turns = [{ user }, ...Array.from({ length: 19 }, () => ({}))];
           await compactOnce(bench, await buildDue(bench, { turns }));

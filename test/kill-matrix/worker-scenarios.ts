@@ -31,7 +31,11 @@ function booked({ everything }: After) {
   const ofUser = costs(/^quotas\/[^/]+\/usage\//, (document) =>
     totalSpentMicros(decodeUsage(document)),
   );
-  const ofAll = costs(/^budget\//, ({ fields }) => fields['costMicros']);
+  // What nobody settled stays held until the day ends.
+  const ofAll = costs(
+    /^budget\//,
+    ({ fields }) => Number(fields['costMicros']) - Number(fields['heldMicros']),
+  );
   return [
     ...problem(ofUser === 0, 'no call of the summariser is in the books'),
     ...problem(ofUser !== ofAll, `${ofUser} are the user's, and ${ofAll} those of all`),

@@ -15,6 +15,14 @@ const FRESH_MS = 5_000;
  */
 const EVERY_MS = 4_000;
 
+/** A call that is on its way. */
+interface CallOnItsWay {
+  /** What it may cost, millionths of a dollar. */
+  costMicros: number;
+  /** Nobody waits for it any longer then; what is not settled by then stays held until the day ends. */
+  until: Date;
+}
+
 /** What one call holds of the budget. */
 export interface BudgetHold {
   /** Puts what the call took in the place of what it held. Never rejects. */
@@ -24,7 +32,7 @@ export interface BudgetHold {
 /** What all users together may spend on a day, millionths of a dollar; a limit of 0 is none. */
 export interface Budget {
   /** Holds what a call may cost. Throws GLOBAL_BUDGET, StoreUnavailableError. */
-  hold(limitMicros: number, costMicros: number): Promise<BudgetHold>;
+  hold(limitMicros: number, call: CallOnItsWay): Promise<BudgetHold>;
   /** Whether nothing is left. Throws StoreUnavailableError. */
   isSpent(limitMicros: number): Promise<boolean>;
 }
@@ -46,7 +54,7 @@ interface State {
   day: string;
   settledMicros: number;
   /** Calls of this instance that are on their way. */
-  calls: Set<{ costMicros: number }>;
+  calls: Set<CallOnItsWay>;
   /** What the store has of this instance. */
   stored: Figures;
   isStored: boolean;
@@ -59,12 +67,17 @@ interface State {
   watch: AbortController | undefined;
 }
 
-/** Calls that are on their way at midnight belong to the new day. */
+const isAnyOnItsWay = ({ calls, clock }: Pick<State, 'calls' | 'clock'>): boolean =>
+  [...calls].some(({ until }) => until > clock.now());
+
+/** Calls that are on their way at midnight belong to the new day; those that nobody settled are forgotten with theirs. */
 function turnDay(state: State): Date {
   const now = state.clock.now();
   const day = toDay(now);
+  if (state.day === day) return now;
+  const calls = new Set([...state.calls].filter(({ until }) => until > now));
   const newDay = { day, settledMicros: 0, stored: NO_FIGURES, isStored: false, others: undefined };
-  if (state.day !== day) Object.assign(state, newDay);
+  Object.assign(state, { ...newDay, calls });
   return now;
 }
 
@@ -122,6 +135,10 @@ async function watch(state: State, { signal }: AbortController): Promise<void> {
     await state.clock.wait(EVERY_MS, signal);
     if (signal.aborted) return;
     await write(state);
+    if (!isAnyOnItsWay(state)) {
+      state.watch = undefined;
+      return;
+    }
     // Who needs the sum reads it again.
     await read(state).catch(() => undefined);
   }
@@ -130,11 +147,7 @@ async function watch(state: State, { signal }: AbortController): Promise<void> {
 const spentMicros = ({ others, settledMicros }: State) => (others?.costMicros ?? 0) + settledMicros;
 
 /** Enters a call, unless it does not fit. */
-function enter(
-  state: State,
-  call: { costMicros: number },
-  limitMicros: number,
-): SpendRefusal | undefined {
+function enter(state: State, call: CallOnItsWay, limitMicros: number): SpendRefusal | undefined {
   const refusal = spendRefusal({
     limitMicros,
     usedMicros: spentMicros(state),
@@ -162,22 +175,17 @@ async function refusalError(state: State, refusal: SpendRefusal, limitMicros: nu
   });
 }
 
-async function settle(
-  state: State,
-  call: { costMicros: number },
-  costMicros: number,
-): Promise<void> {
+async function settle(state: State, call: CallOnItsWay, costMicros: number): Promise<void> {
   turnDay(state);
   state.calls.delete(call);
   state.settledMicros += costMicros;
-  if (state.calls.size > 0) return;
+  if (isAnyOnItsWay(state)) return;
   state.watch?.abort(ABORT_REASON);
   state.watch = undefined;
   await write(state);
 }
 
-async function hold(state: State, limitMicros: number, costMicros: number): Promise<BudgetHold> {
-  const call = { costMicros };
+async function hold(state: State, limitMicros: number, call: CallOnItsWay): Promise<BudgetHold> {
   await readUnlessFresh(state);
   if (enter(state, call, limitMicros)) {
     await read(state);
@@ -216,8 +224,8 @@ export function createBudget(
     watch: undefined,
   };
   return {
-    hold: async (limitMicros, costMicros) =>
-      limitMicros === 0 ? noHold : hold(state, limitMicros, costMicros),
+    hold: async (limitMicros, call) =>
+      limitMicros === 0 ? noHold : hold(state, limitMicros, { ...call }),
     isSpent: async (limitMicros) => {
       if (limitMicros === 0) return false;
       await readUnlessFresh(state);

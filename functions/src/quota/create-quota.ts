@@ -181,7 +181,8 @@ async function reserve(counting: Counting, request: QuotaRequest): Promise<Reser
     Promise.all(holds.map((hold, index) => hold.settle(index === 0 ? costMicros : 0)));
   let estimate = first;
   const holdAndEnter = async (next: Reserving, costMicros: number) => {
-    holds.push(await ledger.budget.hold(globalCostMicrosPerDay, costMicros));
+    const until = new Date(clock.now().getTime() + reservationHoldMs(config));
+    holds.push(await ledger.budget.hold(globalCostMicrosPerDay, { costMicros, until }));
     await enter(counting, next);
   };
   if (isLimited)
@@ -224,7 +225,11 @@ async function refuse(counting: Counting, request: QuotaRequest): Promise<void> 
   const { caller } = request;
   const now = clock.now();
   const { estimate, ...wanted } = wantedBy(counting, request);
-  const hold = await ledger.budget.hold(settings.globalCostMicrosPerDay, estimate.costMicros);
+  const { costMicros } = estimate;
+  const hold = await ledger.budget.hold(settings.globalCostMicrosPerDay, {
+    costMicros,
+    until: now,
+  });
   await hold.settle(0);
   const decision = decideReservation({
     usage: await ledger.usage.read(caller.uid, toDay(now)),
@@ -254,7 +259,10 @@ const streamsError = (caller: Caller, input: { limit: number; used: number; now:
 /** Throws USER_DAILY_USD, GLOBAL_BUDGET where nothing is left for one who asks for work that is no message. */
 async function refuseSpent({ clock, ledger, settings }: Counting, caller: Caller): Promise<void> {
   const now = clock.now();
-  const hold = await ledger.budget.hold(settings.globalCostMicrosPerDay, 0);
+  const hold = await ledger.budget.hold(settings.globalCostMicrosPerDay, {
+    costMicros: 0,
+    until: now,
+  });
   await hold.settle(0);
   const usage = await ledger.usage.read(caller.uid, toDay(now));
   const refusal = spentRefusal(usage, { limits: settings.byTier[caller.tier], now });

@@ -184,7 +184,9 @@ async function holdForCall(
   const { costMicros } = callBound(config, call.request);
   const id = randomness.uuid();
   const day = toDay(clock.now());
-  const ofAll = await ledger.budget.hold(globalCostMicrosPerDay, costMicros);
+  const untilFrom = (now: Date) => new Date(now.getTime() + config.COMPACTION_TIMEOUT_MS);
+  const onItsWay = { costMicros, until: untilFrom(clock.now()) };
+  const ofAll = await ledger.budget.hold(globalCostMicrosPerDay, onItsWay);
   try {
     await ledger.usage.change(ownerUid, {
       days: [day],
@@ -196,8 +198,7 @@ async function holdForCall(
         // Dollars are the same for everybody.
         const { costMicrosPerDay: limitMicros } = byTier.signedIn;
         refuseOver(usage, { limitMicros, wantedMicros: costMicros, now });
-        const until = new Date(now.getTime() + config.COMPACTION_TIMEOUT_MS);
-        const held = [...heldAt(usage.held, now), { id, costMicros, until }];
+        const held = [...heldAt(usage.held, now), { id, costMicros, until: untilFrom(now) }];
         return {
           result: undefined,
           usage: { [day]: { ...usage, held } },

@@ -65,12 +65,12 @@ const histories: Invariant = {
       .filter(isConversation)
       .flatMap((write) => fieldOf(write, 'generation') ?? [])
       .map(Number);
+    // Only an erasure may change a history; what it writes always tells the tokens that its masks save.
     const changed = writes.filter(
       (write) =>
         isHistory(write) &&
         write.op !== 'create' &&
-        fieldOf(write, 'erased') !== true &&
-        fieldOf(write, 'cleaned') === undefined,
+        fieldOf(write, 'maskedTokensSaved') === undefined,
     );
     return [
       ...changed.map(({ path }) => `${path} was written again`),

@@ -34,9 +34,13 @@ function world() {
   return { store, clock, instance, lost, pass, reads: () => reads, writes: () => writes };
 }
 
+/** Behind the end of every test. */
+const until = new Date('2026-01-04T00:00:00.000Z');
+const hold = (budget: Budget, costMicros: number) => budget.hold(LIMIT, { costMicros, until });
+
 /** A call that cost so much. */
 const spend = async (budget: Budget, costMicros: number) =>
-  (await budget.hold(LIMIT, 1)).settle(costMicros);
+  (await hold(budget, 1)).settle(costMicros);
 
 describe('the budget of all', () => {
   test('the overall budget refuses from its amount on, until the next day', async () => {
@@ -45,14 +49,14 @@ describe('the budget of all', () => {
     for (let i = 0; i < 24; i++) await spend(budget, 40);
     await spend(budget, 80);
 
-    await expect(budget.hold(LIMIT, 1)).rejects.toMatchObject({
+    await expect(hold(budget, 1)).rejects.toMatchObject({
       ...refused,
       retryAfterMs: 120_000,
       metadata: { resetTime: '2026-01-03T00:00:00.000Z' },
     });
     expect(await budget.isSpent(LIMIT)).toBe(true);
     clock.advance(120_000);
-    await expect(budget.hold(LIMIT, 1)).resolves.toBeDefined();
+    await expect(hold(budget, 1)).resolves.toBeDefined();
   });
 
   test('overall spending is known at once to its spender and within ten seconds elsewhere', async () => {
@@ -61,22 +65,22 @@ describe('the budget of all', () => {
     await Promise.all([one.isSpent(LIMIT), other.isSpent(LIMIT)]);
     await spend(one, LIMIT);
 
-    await expect(one.hold(LIMIT, 1)).rejects.toMatchObject(refused);
+    await expect(hold(one, 1)).rejects.toMatchObject(refused);
     expect(await other.isSpent(LIMIT)).toBe(false);
     clock.advance(5_000);
-    await expect(other.hold(LIMIT, 1)).rejects.toMatchObject(refused);
+    await expect(hold(other, 1)).rejects.toMatchObject(refused);
   });
 
   test('what a call on its way may cost is known elsewhere within ten seconds', async () => {
     const { instance, pass } = world();
     const [one, other] = [instance(), instance()];
     await other.isSpent(LIMIT);
-    await one.hold(LIMIT, LIMIT);
+    await hold(one, LIMIT);
 
     await pass(4_000);
     await pass(5_000);
 
-    await expect(other.hold(LIMIT, 1)).rejects.toMatchObject({ ...refused, retryAfterMs: 5_000 });
+    await expect(hold(other, 1)).rejects.toMatchObject({ ...refused, retryAfterMs: 5_000 });
     expect(await other.isSpent(LIMIT)).toBe(false);
   });
 
@@ -84,8 +88,8 @@ describe('the budget of all', () => {
     const { instance, reads } = world();
     const budget = instance();
 
-    await Promise.all(Array.from({ length: 50 }, () => budget.hold(LIMIT, 1)));
-    await budget.hold(LIMIT, 1);
+    await Promise.all(Array.from({ length: 50 }, () => hold(budget, 1)));
+    await hold(budget, 1);
 
     expect(reads()).toBe(1);
   });
@@ -93,7 +97,7 @@ describe('the budget of all', () => {
   test('an instance that answers without a pause writes once in four seconds, and no call waits', async () => {
     const { instance, pass, reads, writes } = world();
     const budget = instance();
-    const first = await budget.hold(LIMIT, 1);
+    const first = await hold(budget, 1);
     for (let second = 0; second < 12; second++) {
       await spend(budget, 1);
       const before = reads();
@@ -112,20 +116,20 @@ describe('the budget of all', () => {
     const budget = instance();
     await spend(budget, LIMIT - 10);
 
-    const ends = await Promise.allSettled(Array.from({ length: 9 }, () => budget.hold(LIMIT, 20)));
+    const ends = await Promise.allSettled(Array.from({ length: 9 }, () => hold(budget, 20)));
 
     expect(ends.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
-    await expect(budget.hold(LIMIT, 20)).rejects.toMatchObject({ ...refused, retryAfterMs: 5_000 });
+    await expect(hold(budget, 20)).rejects.toMatchObject({ ...refused, retryAfterMs: 5_000 });
   });
 
   test('what one instance holds, and dies, counts until the day ends', async () => {
     const { instance, pass } = world();
     const [dead, other] = [instance(), instance()];
-    await dead.hold(LIMIT, LIMIT);
+    await hold(dead, LIMIT);
     await pass(4_000);
     await pass(60_000);
 
-    await expect(other.hold(LIMIT, 1)).rejects.toMatchObject(refused);
+    await expect(hold(other, 1)).rejects.toMatchObject(refused);
   });
 
   test('a cost whose write gets no reply counts once', async () => {
@@ -156,9 +160,24 @@ describe('the budget of all', () => {
     isDown = false;
 
     expect(await instance().isSpent(LIMIT)).toBe(false);
-    await expect(budget.hold(LIMIT, 1)).rejects.toMatchObject(refused);
-    await (await budget.hold(2 * LIMIT, 1)).settle(1);
+    await expect(hold(budget, 1)).rejects.toMatchObject(refused);
+    await (await budget.hold(2 * LIMIT, { costMicros: 1, until })).settle(1);
     expect(await instance().isSpent(LIMIT)).toBe(true);
+  });
+
+  test('a call that nobody settles stays held until the day ends, and nothing is written for it', async () => {
+    const { clock, instance, pass, writes } = world();
+    const budget = instance();
+    const soon = new Date(clock.now().getTime() + 10_000);
+    await budget.hold(LIMIT, { costMicros: LIMIT, until: soon });
+    for (let passed = 0; passed < 16_000; passed += 4_000) await pass(4_000);
+    const before = writes();
+    for (let passed = 0; passed < 20_000; passed += 4_000) await pass(4_000);
+
+    expect(writes()).toBe(before);
+    await expect(hold(budget, 1)).rejects.toMatchObject(refused);
+    clock.advance(120_000);
+    await expect(hold(budget, 1)).resolves.toBeDefined();
   });
 });
 

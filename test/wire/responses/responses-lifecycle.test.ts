@@ -93,17 +93,6 @@ describe('a response after its request', () => {
     const found = await client.responses.retrieve(response.id);
     expect(found.output_text).toBe('');
   });
-
-  test('a compaction is asked for at the conversation, which the error of the other address says', async () => {
-    const { client, response } = await ended(newText());
-
-    const error = await errorOfSdk(
-      client.responses.compact({ model, previous_response_id: response.id }),
-    );
-
-    expect(error.status).toBe(405);
-    expect(error.message).toContain('POST /v1/conversations/{conversationId}:compact');
-  });
 });
 
 describe('what a request of the Responses API may ask for', () => {
