@@ -158,7 +158,7 @@ export interface SpendAllowance {
   dailyTokens: number;
 }
 
-export interface SpendLimit {
+interface SpendLimit {
   limit: 'RUNS_PER_HOUR' | 'DAILY_TOKENS';
   until: Date;
 }

@@ -339,7 +339,7 @@ function refuse(
 // The remote policy document
 
 /** What the document `config/compaction` says. */
-export interface RemoteSettings {
+interface RemoteSettings {
   settings: PolicySettings;
   /** Other settings for a share of the conversations, by name, to compare them. */
   variants: Variants;

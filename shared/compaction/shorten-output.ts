@@ -327,9 +327,10 @@ export function longestForm(
   if (tokens <= availableTokens) return { part, tokens, form: 'whole' };
   // Each of the others says at least as much as this: where it has no room, no blob need be named.
   if (pointerTo('', whole, options).tokens > availableTokens) return whole.emptied;
-  const marker = markerForm(whole, options);
+  const markerOnly = markerForm(whole, options);
   // A cut holds the marker, and more.
-  if (marker.tokens <= availableTokens) return cutWithin(whole, availableTokens, options) ?? marker;
+  if (markerOnly.tokens <= availableTokens)
+    return cutWithin(whole, availableTokens, options) ?? markerOnly;
   const pointer = pointerForm(whole, options);
   return pointer.tokens <= availableTokens ? pointer : whole.emptied;
 }

@@ -263,13 +263,29 @@ const uncached: ModelEntry['thresholds'] = {
 
 /** Open models: only their windows are known. */
 const gemma: Readonly<Record<string, RegistryEntry>> = {
-  'gemma-4-31b*': { windowTokens: 256_000, thresholds: uncached, origin: `Gemini CLI #25604; ${noPrice}` },
-  'gemma-4-26b*': { windowTokens: 256_000, thresholds: uncached, origin: `Gemini CLI #25604; ${noPrice}` },
-  'gemma-3-*': { windowTokens: 131_072, thresholds: uncached, origin: `model card of 4B, 12B and 27B; ${noPrice}` },
+  'gemma-4-31b*': {
+    windowTokens: 256_000,
+    thresholds: uncached,
+    origin: `Gemini CLI #25604; ${noPrice}`,
+  },
+  'gemma-4-26b*': {
+    windowTokens: 256_000,
+    thresholds: uncached,
+    origin: `Gemini CLI #25604; ${noPrice}`,
+  },
+  'gemma-3-*': {
+    windowTokens: 131_072,
+    thresholds: uncached,
+    origin: `model card of 4B, 12B and 27B; ${noPrice}`,
+  },
   'gemma-3-270m*': { windowTokens: 32_768, thresholds: uncached, origin: `model card; ${noPrice}` },
   'gemma-3-1b*': { windowTokens: 32_768, thresholds: uncached, origin: `model card; ${noPrice}` },
   'gemma-3n*': { windowTokens: 32_768, thresholds: uncached, origin: `model card; ${noPrice}` },
-  'gemma-2*': { windowTokens: 8_192, thresholds: uncached, origin: `model cards of Gemma 1 and 2; ${noPrice}` },
+  'gemma-2*': {
+    windowTokens: 8_192,
+    thresholds: uncached,
+    origin: `model cards of Gemma 1 and 2; ${noPrice}`,
+  },
 };
 
 /**

@@ -12,7 +12,7 @@ const DELIVERIES_MAX = 8;
 const STEP_MS = 1_000;
 
 /** A Pub/Sub whose time is that of a clock that a test moves. */
-export interface SimulatedBus {
+interface SimulatedBus {
   publish(event: { data: object }): Promise<void>;
   /** Deliveries that were refused, or whose worker died. */
   refused: number;

@@ -12,7 +12,9 @@ const caller = { uid: 'alice', tier: 'signedIn' } as const;
 /** A conversation of about 2,600 tokens under a document `config/compaction`. */
 async function world(fields: object) {
   const { config } = chatDependencies();
-  const chat = chatDependencies({ config: { ...config, remotePolicy: fixedPolicy({ ...fields }) } });
+  const chat = chatDependencies({
+    config: { ...config, remotePolicy: fixedPolicy({ ...fields }) },
+  });
   const conversation = { ownerUid: caller.uid };
   const { conversationId } = await buildConversation(chat.store, { turns: 20, conversation });
   return { chat, target: { caller, conversationId } };
