@@ -14,7 +14,7 @@ import { describe, expect, test } from 'vitest';
 
 const caller = { uid: 'u1', tier: 'signedIn' } as const;
 
-/** Points that only an answer of more than half a second has. */
+/** Points that only an answer of more than 600 ms has. */
 const FLUSHED_IN_BETWEEN: ReadonlySet<string> = new Set(['before-flush', 'flushed']);
 
 const { victims, documentsOf, built, killAt, deliver } = killing();
@@ -38,7 +38,7 @@ describe('a killed chat function', () => {
       const path = `/v1/conversations/${conversationId}/messages`;
       const body = { message: { id, parts: [{ type: 'text', text }] } };
 
-      victims().fakeGemini.setTiming({ tokensPerSecond: FLUSHED_IN_BETWEEN.has(point) ? 100 : 0 });
+      victims().fakeGemini.setTiming({ tokensPerSecond: FLUSHED_IN_BETWEEN.has(point) ? 30 : 0 });
       await killAt(point, (victim) => victim.ask({ method: 'POST', path, body }));
       victims().fakeGemini.setTiming({ tokensPerSecond: 0 });
       const { turn } = await again(

@@ -54,6 +54,6 @@ export function killing() {
       await victim.killAt(point, work);
       kills += 1;
     },
-    deliver: (data: object) => deliverAgain(victims().worker, data),
+    deliver: (data: object & { conversationId?: string }) => deliverAgain(victims().worker, data),
   };
 }

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { CompactionDependencies } from '#functions/worker/compaction/compaction-dependencies.ts';
+import { readAnyConversation } from '#shared/conversation/context/read-conversation.ts';
 import { isTerminal } from '#shared/conversation/documents/turn.ts';
 import { AppError } from '#shared/errors.ts';
 import type { DocumentStore } from '#shared/ports/ports.ts';
@@ -22,20 +23,29 @@ export async function again<T>(ask: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Delivers as Pub/Sub does: again, until the living worker acknowledges. */
-export async function deliverAgain(worker: CompactionDependencies, data: object): Promise<void> {
-  for (let tries = 1; tries <= TRIES; tries++) {
-    const { handled, answer } = pushEvent(worker, { id: 'again', data });
-    await handled;
-    if (answer()?.isAcknowledged) return;
-    await delay(250);
-  }
-  throw new Error(`nobody acknowledges ${JSON.stringify(data)}`);
-}
-
 /** Whether something is still asked for. `declined` asks for nothing: it lets the next one wait. */
 export const isRequestLeft = (compactionRequests: unknown): boolean =>
   Object.keys(Object(compactionRequests)).some((name) => name !== 'declined');
+
+/** Delivers as Pub/Sub and the sweep do: again, until the living worker acknowledges and no request waits. */
+export async function deliverAgain(
+  worker: CompactionDependencies,
+  data: object & { conversationId?: string },
+): Promise<void> {
+  const { conversationId } = data;
+  for (let tries = 1; tries <= TRIES; tries++) {
+    const { handled, answer } = pushEvent(worker, { id: 'again', data });
+    await handled;
+    const conversation =
+      conversationId === undefined
+        ? undefined
+        : await readAnyConversation(worker.store, conversationId);
+    const isLeft = isRequestLeft(conversation?.value.compactionRequests);
+    if (answer()?.isAcknowledged === true && !isLeft) return;
+    await delay(250);
+  }
+  throw new Error(`nobody acknowledges ${JSON.stringify(data)} for good`);
+}
 
 /** What is wrong with a conversation when all has recovered. */
 export function problemsOf({ conversation, job, turns, histories }: Documents): string[] {
