@@ -6,6 +6,8 @@ import {
   type DatabaseClock,
   onceTimeIsKnown,
 } from './adapters/firestore/database-clock.ts';
+// Loaded with the process: what is loaded within a request would write within it (see `writeTogether`).
+import { jsonLogger } from './adapters/system/json-logger.ts';
 import type { ChatDependencies } from './chat/chat-dependencies.ts';
 import type { builtInTools } from './chat/turns/tools/built-in-tools.ts';
 import type { CompactionDependencies } from './worker/compaction/compaction-dependencies.ts';
@@ -67,14 +69,12 @@ async function createShared(config: Config, overrides: Overrides, clocks: Clocks
   const [
     { createMemoryCache },
     { createHmacSigner },
-    { jsonLogger },
     { withFiles },
     { promptFiles },
     { createLedger },
   ] = await Promise.all([
     import('./adapters/system/memory-cache.ts'),
     import('./adapters/system/hmac-signer.ts'),
-    import('./adapters/system/json-logger.ts'),
     import('./adapters/gemini/gemini-files.ts'),
     import('./models/models-in-use.ts'),
     import('./quota/ledger.ts'),
