@@ -26,8 +26,6 @@ export const serviceConstants = {
   DISCONNECT_GRACE_MS: 10_000,
   /** How long running answers may go on after SIGTERM, ms; Cloud Run ends a process 10 s after it. */
   DRAIN_MS: 8_000,
-  /** How long beforeTurn hooks, which are called at the same time, may take before a message is stored without them, ms. */
-  BEFORE_TURN_TIMEOUT_MS: 2_000,
   /** Wait for the first event of the model, ms. */
   MODEL_FIRST_EVENT_TIMEOUT_MS: 120_000,
   /** Longest silence between two events of the model, ms. */
