@@ -25,8 +25,11 @@ const lengthOf = (period: number, times: number): number =>
  * characters that stand ten times. Rows of tables, HTML, JSON and fenced code repeat for good reasons: their signs
  * begin the search anew. A hundred equal lines that the user asked for are a chant too; lines with a number that rises
  * are none. Linear time, and memory for some thousand characters.
+ *
+ * `isJson`: all of the text is JSON. Then every comma begins the search anew, so that a list of equal items is none, and
+ * only a value that never ends is.
  */
-export function createRepetitionDetector() {
+export function createRepetitionDetector({ isJson = false }: { isJson?: boolean } = {}) {
   let text = '';
   let line = '';
   let openFence: string | undefined;
@@ -57,6 +60,7 @@ export function createRepetitionDetector() {
     character === '|' ||
     character === '<' ||
     character === '{' ||
+    (isJson && character === ',') ||
     (character === '[' && /\S$/.test(text));
 
   /** Looks for the newest place where the last chunk stands already, and how far the text repeats itself from there. */

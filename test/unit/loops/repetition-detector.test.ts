@@ -123,6 +123,25 @@ describe('text that repeats itself for good reasons', () => {
     expect(repetitions(text)).toBe(true);
   });
 
+  const label = 'the customer is neither content nor discontented';
+  test.each([
+    ['equal labels', { labels: Array.from({ length: 60 }, () => label) }],
+    ['zeros', { pixels: Array.from({ length: 400 }, () => 0) }],
+  ])('a list in a text that is JSON is no loop: %s', (_, value) => {
+    for (const indentation of [0, 2])
+      expect(
+        createRepetitionDetector({ isJson: true }).see(JSON.stringify(value, null, indentation)),
+      ).toBe(false);
+  });
+
+  test.each([
+    ['the digits of a number', `{"price": 1${'0'.repeat(1_000)}`],
+    ['the blanks before a value', `{"price": ${'\n\t'.repeat(600)}`],
+    ['the words of a string', `{"labels": ["content", "${`${label} `.repeat(12)}`],
+  ])('a value that never ends is a loop in a text that is JSON, too: %s', (_, text) => {
+    expect(createRepetitionDetector({ isJson: true }).see(text)).toBe(true);
+  });
+
   test('a repetition behind closed code is a loop', () => {
     expect(repetitions(`\`\`\`\n${code.repeat(60)}\`\`\`\n${english.repeat(12)}`)).toBe(true);
   });

@@ -64,6 +64,8 @@ describe('an answer that has to fit a schema', () => {
   const seat = { seat: 'free', price: 20, wheelchair: false, window: false };
   test.each([
     ['equal rows', { seats: Array.from({ length: 12 }, () => seat) }],
+    ['equal labels', { labels: Array.from({ length: 60 }, () => 'neutral') }],
+    ['a list of zeros', { pixels: Array.from({ length: 400 }, () => 0) }],
     [
       'a board of zeros',
       { seats: Array.from({ length: 20 }, () => Array.from({ length: 20 }, () => 0)) },

@@ -14,8 +14,8 @@ interface RepetitionFilter {
  * Holds back what repeats itself until it is clear whether the model chants, so that a chant is neither shown
  * nor stored. What is held back is bounded by the window of the detector.
  */
-export function createRepetitionFilter(): RepetitionFilter {
-  const detector = createRepetitionDetector();
+export function createRepetitionFilter(answer: { isJson: boolean }): RepetitionFilter {
+  const detector = createRepetitionDetector(answer);
   let waiting = '';
   return {
     pass(text) {

@@ -150,7 +150,9 @@ export async function streamAnswer(
   const sizes = { bytes: 0, maxBytes: call.maxBytes };
   const text = createTextFrames(call, dependencies.clock);
   const gate =
-    dependencies.config.LOOP_DETECTION === 'on' ? createRepetitionFilter() : passEverything();
+    dependencies.config.LOOP_DETECTION === 'on'
+      ? createRepetitionFilter({ isJson: call.request.responseJsonSchema !== undefined })
+      : passEverything();
   let isRepetition = false;
   const startMs = dependencies.clock.now().getTime();
   const timeout = timeoutAfter(dependencies, call.timeoutMs);
