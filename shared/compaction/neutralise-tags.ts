@@ -1,12 +1,12 @@
 import type { Content, Part } from '#shared/conversation/documents/content.ts';
-import { sectionNames } from './snapshot-sections.ts';
+import { geminiCliSections } from '#shared/conversation/documents/snapshot.ts';
 import { once } from '#shared/once.ts';
 
 /** Characters that are not seen: zero-width ones, joiners, marks of direction, soft hyphens, controls. */
 const unseen = String.raw`\p{Default_Ignorable_Code_Point}\p{Cf}\p{Cc}`;
 
 /** `current_plan` is what older prompts called the task state; the reader still takes it. */
-const tagNames = ['state_snapshot', 'scratchpad', ...sectionNames, 'current_plan'];
+const tagNames = ['state_snapshot', 'scratchpad', ...geminiCliSections, 'current_plan'];
 const namePatterns = tagNames.map((name) => name.split('').join(`[${unseen}]*`));
 const notOfName = /[^a-z_]/g;
 

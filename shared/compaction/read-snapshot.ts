@@ -1,9 +1,9 @@
+import { geminiCliSections } from '#shared/conversation/documents/snapshot.ts';
 import { decodeXml } from '#shared/text/escape-xml.ts';
 import { snapshotConstants } from './snapshot-constants.ts';
 import {
   emptySections,
-  sectionNames,
-  type SectionName,
+  type GeminiCliSection,
   type SnapshotSections,
 } from './snapshot-sections.ts';
 
@@ -46,14 +46,14 @@ type SnapshotBlock =
   | { ok: false; problem: 'noSections' | 'incomplete' | 'ambiguous' };
 
 /** Tag → section; `current_plan` is what older prompts called the task state. */
-const sectionByTag: ReadonlyMap<string, SectionName> = new Map([
-  ...sectionNames.map((name): [string, SectionName] => [name, name]),
+const sectionByTag: ReadonlyMap<string, GeminiCliSection> = new Map([
+  ...geminiCliSections.map((name): [string, GeminiCliSection] => [name, name]),
   ['current_plan', 'task_state'],
 ]);
 const tags = [...sectionByTag.keys()];
 
 /** The five sections that every version of the prompt has asked for. */
-const requiredSections: readonly SectionName[] = [
+const requiredSections: readonly GeminiCliSection[] = [
   'overall_goal',
   'key_knowledge',
   'file_system_state',
@@ -63,7 +63,7 @@ const requiredSections: readonly SectionName[] = [
 
 interface Opening {
   tag: string;
-  section: SectionName;
+  section: GeminiCliSection;
   body: number;
 }
 
@@ -145,7 +145,7 @@ function atEndOfText(sections: Partial<SnapshotSections>, end: number): Snapshot
 function parseSnapshotBlock(text: string, body: number): SnapshotBlock {
   let position = skipBlanks(text, body);
   if (tagAt(text, position) === undefined) return { ok: false, problem: 'noSections' };
-  const sections: Partial<Record<SectionName, string>> = {};
+  const sections: Partial<Record<GeminiCliSection, string>> = {};
   while (position < text.length) {
     const end = closeTagAt(text, position, 'state_snapshot');
     if (end !== undefined) return { ok: true, sections, end };
@@ -262,7 +262,7 @@ export function readSnapshot(
     first.sections === undefined && first.sawScratchpad ? search(text, false) : first;
   if (sections === undefined) return { ok: false, problem };
   const snapshot = { ...emptySections, ...sections };
-  return sectionNames.every((name) => snapshot[name] === '')
+  return geminiCliSections.every((name) => snapshot[name] === '')
     ? { ok: false, problem: 'emptySections' }
     : { ok: true, snapshot };
 }

@@ -15,9 +15,8 @@ import { citationsFor } from '#shared/grounding/cite-statements.ts';
 import { oneLine, textKey } from '#shared/text/one-line.ts';
 import { estimateTextTokens, type TokenCounting } from '#shared/tokens/token-estimate.ts';
 import { escapeXml } from '#shared/text/escape-xml.ts';
+import { snapshotBlock } from './snapshot-sections.ts';
 
-const OPEN = '<state_snapshot>';
-const CLOSE = '</state_snapshot>';
 const ARCHIVE_OPEN = '<archive>';
 const ARCHIVE_CLOSE = '</archive>';
 const SOURCES_OPEN = '<sources>';
@@ -121,10 +120,9 @@ function workingLines(snapshot: Snapshot, cited: readonly Citation[] = []): stri
   );
 }
 
-const joined = (lines: readonly string[]): string => [OPEN, ...lines, CLOSE].join('\n');
-
 /** The working layer alone, whatever its size. */
-export const renderWorkingLayer = (snapshot: Snapshot): string => joined(workingLines(snapshot));
+export const renderWorkingLayer = (snapshot: Snapshot): string =>
+  snapshotBlock(workingLines(snapshot));
 
 /** What a rendered snapshot may take. */
 interface RenderRoom {
@@ -201,6 +199,6 @@ export function renderSnapshot(snapshot: Snapshot, { budgetTokens, counting }: R
     counting,
   });
   const working = [...workingLines(snapshot, cited), ...citationLines(cited)];
-  const left = budgetTokens - estimateTextTokens(joined(working), counting);
-  return joined([...working, ...archiveLines(snapshot, { budgetTokens: left, counting })]);
+  const left = budgetTokens - estimateTextTokens(snapshotBlock(working), counting);
+  return snapshotBlock([...working, ...archiveLines(snapshot, { budgetTokens: left, counting })]);
 }

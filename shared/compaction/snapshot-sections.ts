@@ -6,13 +6,11 @@ import {
   type Snapshot,
 } from '#shared/conversation/documents/snapshot.ts';
 
-/** The sections of a snapshot that a model writes as one text, in the order in which they are written. */
-export const sectionNames = geminiCliSections;
-
-export type SectionName = (typeof sectionNames)[number];
+/** A section of a snapshot that a model writes as one text. */
+export type GeminiCliSection = (typeof geminiCliSections)[number];
 
 /** Plain text by section, not escaped; '' where there is nothing to say. */
-export type SnapshotSections = Readonly<Record<SectionName, string>>;
+export type SnapshotSections = Readonly<Record<GeminiCliSection, string>>;
 
 /** A snapshot without content, to build on. */
 export const emptySections: SnapshotSections = {
@@ -24,6 +22,13 @@ export const emptySections: SnapshotSections = {
   recent_actions: '',
   task_state: '',
 };
+
+const OPEN = '<state_snapshot>';
+const CLOSE = '</state_snapshot>';
+
+/** Lines as the block that is a snapshot in a context. */
+export const snapshotBlock = (lines: readonly string[]): string =>
+  [OPEN, ...lines, CLOSE].join('\n');
 
 /** The lines of a section, without the marks of a list. */
 const linesOf = (text: string): string[] =>
@@ -42,7 +47,7 @@ export function snapshotOfSections(sections: SnapshotSections): Snapshot {
     importance: 2,
     by: 'model',
   });
-  const filled = sectionNames.flatMap((name) => {
+  const filled = geminiCliSections.flatMap((name) => {
     const lines = linesOf(sections[name]);
     const items = name === 'overall_goal' ? lines.slice(0, 1).map(() => lines.join(' ')) : lines;
     return items.length > 0 ? [[name, items.map(itemOf)] as const] : [];
@@ -58,10 +63,10 @@ export function snapshotOfSections(sections: SnapshotSections): Snapshot {
 
 /** `<state_snapshot>` with the sections that have text, escaped, in their fixed order. */
 export function sectionsBody(sections: SnapshotSections): string {
-  const lines = sectionNames
+  const lines = geminiCliSections
     .filter((name) => sections[name].trim() !== '')
     .map((name) => `<${name}>\n${escapeXml(sections[name].trim())}\n</${name}>`);
-  return ['<state_snapshot>', ...lines, '</state_snapshot>'].join('\n');
+  return snapshotBlock(lines);
 }
 
 const marksText = ` Nobody was found to have said what stands before ${UNSAID_MARK}: do not rely on it.`;
@@ -81,9 +86,6 @@ export function frameSnapshot({ body, boundary }: { body: string; boundary: stri
     boundary,
   ].join('\n');
 }
-
-const OPEN = '<state_snapshot>';
-const CLOSE = '</state_snapshot>';
 
 /**
  * A rendered snapshot without label and boundary, for the summariser: what surrounds the sections is

@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { readSnapshot } from '#shared/compaction/read-snapshot.ts';
-import { sectionNames, type SnapshotSections } from '#shared/compaction/snapshot-sections.ts';
+import type { SnapshotSections } from '#shared/compaction/snapshot-sections.ts';
+import { geminiCliSections } from '#shared/conversation/documents/snapshot.ts';
 import { estimatePromptTokens } from '#shared/tokens/token-estimate.ts';
 import { contentText } from '#shared/conversation/documents/content.ts';
 import type {
@@ -51,7 +52,7 @@ function operationsOf(sections: SnapshotSections, request: ModelRequest): object
   const shown = request.contents.map(contentText).join('\n');
   const seq = Number(/^\[(\d+)\] \w/m.exec(shown)?.[1] ?? 1);
   const known = JSON.stringify(request.responseJsonSchema);
-  return sectionNames.flatMap((name) =>
+  return geminiCliSections.flatMap((name) =>
     sections[name]
       .split('\n')
       .filter((line) => line.trim() !== '')

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { sectionNames } from '#shared/compaction/snapshot-sections.ts';
+import { geminiCliSections } from '#shared/conversation/documents/snapshot.ts';
 import { contentText } from '#shared/conversation/documents/content.ts';
 import { estimateTextTokens } from '#shared/tokens/token-estimate.ts';
 import {
@@ -176,7 +176,7 @@ describe('what the summariser of Gemini CLI’s algorithm is asked', () => {
     const { bench } = await compact([first]);
 
     const named = bench.model.calls[0]?.systemInstruction?.matchAll(/^<(\w+)>.*<\/\1>$/gmu) ?? [];
-    expect([...named].map(([, name]) => name)).toEqual([...sectionNames]);
+    expect([...named].map(([, name]) => name)).toEqual([...geminiCliSections]);
   });
 
   test('it is told of an earlier snapshot where there is one', async () => {

@@ -1,15 +1,15 @@
 import { readSnapshot } from '#shared/compaction/read-snapshot.ts';
 import { snapshotConstants } from '#shared/compaction/snapshot-constants.ts';
 import {
-  sectionNames,
   sectionsBody,
   snapshotOfSections,
-  type SectionName,
+  type GeminiCliSection,
   type SnapshotSections,
 } from '#shared/compaction/snapshot-sections.ts';
 import { tokenCounting } from '#shared/compaction/context-tokens.ts';
 import type { FoldPlan } from '#shared/compaction/plan.ts';
 import type { Content } from '#shared/conversation/documents/content.ts';
+import { geminiCliSections } from '#shared/conversation/documents/snapshot.ts';
 import { AppError } from '#shared/errors.ts';
 import { isRepetitive } from '#shared/loops/repetition-detector.ts';
 import { escapeXml } from '#shared/text/escape-xml.ts';
@@ -28,7 +28,7 @@ import type { Checked, SnapshotStrategy } from './snapshot-strategy.ts';
 /** Stored with each history; changes with every change of the words below. */
 const promptVersion = 'gemini-cli-1';
 
-const sectionMeanings: Readonly<Record<SectionName, string>> = {
+const sectionMeanings: Readonly<Record<GeminiCliSection, string>> = {
   overall_goal: 'one sentence: what the user wants to reach',
   active_constraints:
     'rules, preferences and limits that the user set or that were discovered and still hold',
@@ -40,7 +40,7 @@ const sectionMeanings: Readonly<Record<SectionName, string>> = {
     'the plan as steps, each beginning with [DONE], [IN PROGRESS] or [TODO], and the next step; the one step that is being worked on ends with "&lt;-- CURRENT FOCUS"',
 };
 
-const outline = sectionNames
+const outline = geminiCliSections
   .map((name) => `<${name}>${sectionMeanings[name]}</${name}>`)
   .join('\n');
 
@@ -120,7 +120,7 @@ export function readSummary(
   const reading = readSnapshot(text);
   if (!reading.ok) return { kind: 'refused', reason: `SUMMARY_UNREADABLE_${reading.problem}` };
   const sections = reading.snapshot;
-  const sectionTexts = sectionNames.map((name) => sections[name]).join('\n');
+  const sectionTexts = geminiCliSections.map((name) => sections[name]).join('\n');
   const tokens = estimateTextTokens(sectionTexts, counting);
   const { snapshotFloorTokens, snapshotCeilingFactor } = snapshotConstants;
   if (tokens < snapshotFloorTokens.value) return { kind: 'refused', reason: 'TOO_SMALL' };
