@@ -7,7 +7,7 @@ import { describe, expect, test } from 'vitest';
 import { loadRoutes } from '#functions/chat/chat-routes.ts';
 import { errorReasons } from '#shared/wire/errors/error-reasons.ts';
 import { servedDocument } from '#infra/reference/api-document.ts';
-import { thrownReasons } from '#infra/reference/thrown-reasons.ts';
+import { thrownReasons } from './thrown-reasons.ts';
 
 const chatRoutes = await loadRoutes();
 
