@@ -68,7 +68,7 @@ interface Continuation {
 }
 
 /**
- * The next generation made of `source`, or of no history, signed, and what the context then weighs. The
+ * The next generation made of `source`, or of no history, and what the context then weighs. The
  * tail ends with `toSeq`, by default with the last turn; `left` says what becomes of a turn of it; `afterTokens`
  * what re-arming counts from.
  */

@@ -66,7 +66,7 @@ function firstCovered(history: History, gone: Gone): number | undefined {
  * the report and the hash of what was folded go. Where nothing stays the history is emptied (`erased`) and
  * may not go on. The next compaction reads again from the first of the turns (`rederiveFrom`). A history
  * that covers none of them loses the masks of those turns alone; one that loses nothing is returned as it
- * is. What is returned needs a new signature.
+ * is.
  */
 export function withoutTurns(history: History, gone: Gone, render: RenderHistory): History {
   if (history.erased === true) return history;

@@ -257,7 +257,7 @@ export function createCompactionHandler(dependencies: CompactionDependencies): C
     } catch (error) {
       answer = answerOf(dependencies, error);
     }
-    // Nobody reads what a stranger is still sending.
+    // Close the connection: do not read the rest of a refused body.
     if (answer.kind === 'refused' && !request.complete) response.shouldKeepAlive = false;
     if (!response.writableEnded && !response.destroyed) send(response, answer);
     await passWorkerCrashPoint(dependencies, 'acknowledged');

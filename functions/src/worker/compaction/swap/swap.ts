@@ -105,7 +105,7 @@ function pinsToWrite({ pins }: Conversation, { keptPins = [] }: Candidate): Pin[
 
 /** The next generation, decided and not written yet. */
 export interface MadeGeneration {
-  /** Signed, with the lease's owner as its writer. */
+  /** With the lease's owner as its writer. */
   history: History;
   outcome: Outcome;
   /** What the conversation document says of it. */
