@@ -12,7 +12,7 @@ import { isUnpaid } from './outcome.ts';
 
 // A delivery to a worker
 
-/** What the conversation document asks for: a person's request comes before the threshold's. */
+/** What the conversation document asks for. */
 export interface CompactionRequest {
   kind: 'auto' | 'manual';
   requestId: string;
@@ -21,13 +21,19 @@ export interface CompactionRequest {
   focus?: string | undefined;
 }
 
-export function waitingRequest(
-  conversation: Pick<Conversation, 'compactionRequests'>,
+export function requestOfKind(
+  { compactionRequests: { manual, auto } }: Pick<Conversation, 'compactionRequests'>,
+  kind: CompactionRequest['kind'],
 ): CompactionRequest | undefined {
-  const { manual, auto } = conversation.compactionRequests;
-  if (manual) return { kind: 'manual', trigger: 'manual', ...manual };
-  return auto && { kind: 'auto', ...auto };
+  if (kind === 'manual') return manual && { kind, trigger: 'manual', ...manual };
+  return auto && { kind, ...auto };
 }
+
+/** The request that is served next: a person's comes before the threshold's. */
+export const waitingRequest = (
+  conversation: Pick<Conversation, 'compactionRequests'>,
+): CompactionRequest | undefined =>
+  requestOfKind(conversation, 'manual') ?? requestOfKind(conversation, 'auto');
 
 /** What a worker found in the documents before it takes the lease. */
 export interface ClaimFacts {
@@ -169,12 +175,12 @@ export type CancelDecision =
  * too; one that has ended stays as it is.
  */
 export function decideCancel({ conversation, job, jobId, now }: CancelFacts): CancelDecision {
-  const { manual, auto, cancel } = conversation.compactionRequests;
   if (isHeld(job, now) && job?.requestId === jobId)
-    return { kind: 'running', isTold: cancel === jobId };
-  if (manual?.requestId === jobId)
-    return { kind: 'queued', request: { kind: 'manual', trigger: 'manual', ...manual } };
-  if (auto?.requestId === jobId) return { kind: 'queued', request: { kind: 'auto', ...auto } };
+    return { kind: 'running', isTold: conversation.compactionRequests.cancel === jobId };
+  const request = (['manual', 'auto'] as const)
+    .map((kind) => requestOfKind(conversation, kind))
+    .find((waiting) => waiting?.requestId === jobId);
+  if (request) return { kind: 'queued', request };
   const record = job?.records.findLast(({ requestId }) => requestId === jobId);
   return record ? { kind: 'ended', state: record.state } : { kind: 'unknown' };
 }

@@ -3,6 +3,7 @@ import {
   type CompactionRequest,
   decideOverdue,
   REPUBLISH_AFTER_MS,
+  requestOfKind,
 } from '#shared/compaction/claim-decision.ts';
 import { requestEvent } from '#shared/compaction/event.ts';
 import {
@@ -61,18 +62,9 @@ interface Overdue {
   request: CompactionRequest;
 }
 
-function requestOfKind(
-  conversation: Conversation,
-  kind: CompactionRequest['kind'],
-): CompactionRequest | undefined {
-  const { manual, auto } = conversation.compactionRequests;
-  if (kind === 'manual') return manual && { kind, trigger: 'manual', ...manual };
-  return auto && { kind, ...auto };
-}
-
 /**
  * The job, or undefined for one of a shape that nobody knows: that is the worker's to fail on. Throws
- * NewerDocumentError: the need stays until the release that wrote the job serves it.
+ * NewerDocumentError: the request stays until the release that wrote the job serves it.
  */
 function readableJob(document: StoredDocument | undefined): Versioned<CompactionJob> | undefined {
   try {
