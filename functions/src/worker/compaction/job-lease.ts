@@ -2,7 +2,7 @@ import { failureReason } from '#functions/lib/failure-reason.ts';
 import { retry } from '#functions/lib/retry.ts';
 import { CANCELLED_BY_USER } from '#shared/compaction/claim-decision.ts';
 import { readConversation } from '#shared/conversation/context/read-conversation.ts';
-import type { Conversation } from '#shared/conversation/documents/conversation.ts';
+import type { Conversation, Versioned } from '#shared/conversation/documents/conversation.ts';
 import { decodeJob, type CompactionJob } from '#shared/conversation/documents/job.ts';
 import { compactionJobPath } from '#shared/conversation/documents/paths.ts';
 import type { DocumentFields, Write } from '#shared/ports/ports.ts';
@@ -100,23 +100,24 @@ function commit(
 }
 
 /**
- * Throws StoppedError when the conversation has moved on and the work cannot succeed any more, or its owner
- * called it off.
+ * The conversation as it is now, where the work on it may go on. Throws StoppedError when it has moved on and the work
+ * cannot succeed any more, or its owner called it off.
  */
 export function refuseUnwanted(
-  conversation: Pick<Conversation, 'state' | 'generation' | 'compactionRequests'> | undefined,
+  conversation: Versioned<Conversation> | undefined,
   work: Pick<TakenLease, 'generation' | 'requestId'>,
-): void {
-  if (conversation?.state !== 'live')
+): Versioned<Conversation> {
+  if (conversation?.value.state !== 'live')
     throw new StoppedError({ state: 'SUPERSEDED', reason: 'NOT_LIVE' });
-  if (conversation.generation !== work.generation)
+  if (conversation.value.generation !== work.generation)
     throw new StoppedError({ state: 'SUPERSEDED', reason: 'GENERATION_MOVED' });
-  if (conversation.compactionRequests.cancel === work.requestId)
+  if (conversation.value.compactionRequests.cancel === work.requestId)
     throw new StoppedError({ state: 'ABORTED', reason: CANCELLED_BY_USER });
+  return conversation;
 }
 
 async function checkStillWanted({ dependencies: { store }, taken }: HeldLease): Promise<void> {
-  refuseUnwanted((await readConversation(store, taken.conversationId))?.value, taken);
+  refuseUnwanted(await readConversation(store, taken.conversationId), taken);
 }
 
 async function renew(lease: HeldLease): Promise<void> {

@@ -10,11 +10,8 @@ import {
   type HookNote,
 } from '#shared/compaction/hooks.ts';
 import type { FoldPlan, Plan } from '#shared/compaction/plan.ts';
-import {
-  decodeConversation,
-  type Conversation,
-  type Pin,
-} from '#shared/conversation/documents/conversation.ts';
+import { readConversation } from '#shared/conversation/context/read-conversation.ts';
+import type { Conversation, Pin } from '#shared/conversation/documents/conversation.ts';
 import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import { withHookPins } from '#shared/conversation/pins/hook-pins.ts';
 import { pinBudget } from '#shared/conversation/pins/pin-budget.ts';
@@ -23,7 +20,8 @@ import type { Hook } from '#shared/hooks/webhook.ts';
 import type { Write } from '#shared/ports/ports.ts';
 import { safeParse } from '#shared/safe-parse.ts';
 import { pinIdSchema, pinTextSchema } from '#shared/wire/resources/pins.ts';
-import { unchanged, type Outcome, StoppedError } from './attempt-outcome.ts';
+import { unchanged, type Outcome } from './attempt-outcome.ts';
+import { refuseUnwanted } from './job-lease.ts';
 import { runContext, summariserOfRun, type ClaimedRun, type Run } from './run.ts';
 import { z } from 'zod';
 
@@ -254,19 +252,6 @@ function place(
 }
 
 /**
- * The conversation document as it is now, to be written under its update time. Throws StoppedError when it moved on.
- */
-async function readConversationOfRun({ dependencies, reading }: ClaimedRun) {
-  const [document] = await dependencies.store.get([conversationPath(reading.conversationId)]);
-  const conversation = document && decodeConversation(document);
-  if (conversation?.value.state !== 'live')
-    throw new StoppedError({ state: 'SUPERSEDED', reason: 'NOT_LIVE' });
-  if (conversation.value.generation !== reading.conversation.value.generation)
-    throw new StoppedError({ state: 'SUPERSEDED', reason: 'GENERATION_MOVED' });
-  return conversation;
-}
-
-/**
  * Writes what PreCompact hooks want pinned to the conversation document, in one batch of its own under the conversation
  * document's update time, and returns the run with the pins as they are now. A pin that stands already writes nothing.
  * What cannot be pinned is logged as WARNING and left out. Throws StoppedError, GuardLostError when others won every
@@ -280,8 +265,12 @@ async function storeHookPins(
   if (usable.every(({ pins }) => pins.length === 0)) return run;
   const { conversationId, conversation } = run.reading;
   let placed: Placed = { pins: conversation.value.pins, leftOut: [] };
+  const { requestId } = run.request;
   await run.lease.commit(async (): Promise<Write[]> => {
-    const now = await readConversationOfRun(run);
+    const now = refuseUnwanted(await readConversation(run.dependencies.store, conversationId), {
+      generation: conversation.value.generation,
+      requestId,
+    });
     placed = place(run, now.value, usable);
     if (placed.pins === now.value.pins) return [];
     return [

@@ -89,11 +89,11 @@ async function standingOf(run: ClaimedRun): Promise<Standing> {
     historyPath(conversationId, generation + 1),
   ]);
   if (historyNext && decodeHistory(historyNext).by === run.lease.owner) return { isApplied: true };
-  const now = conversationNow && decodeConversation(conversationNow);
-  const { requestId } = run.request;
-  refuseUnwanted(now?.value, { generation, requestId });
-  if (!now || historyNext)
-    throw new StoppedError({ state: 'SUPERSEDED', reason: 'GENERATION_MOVED' });
+  const now = refuseUnwanted(conversationNow && decodeConversation(conversationNow), {
+    generation,
+    requestId: run.request.requestId,
+  });
+  if (historyNext) throw new StoppedError({ state: 'SUPERSEDED', reason: 'GENERATION_MOVED' });
   return { isApplied: false, conversation: now };
 }
 
