@@ -31,7 +31,7 @@ function listedOf(document: StoredDocument): Listed {
   }
 }
 
-const needOf = ({ conversation }: Listed): string => {
+const requestOf = ({ conversation }: Listed): string => {
   const kinds = (['manual', 'auto'] as const).filter(
     (kind) => conversation?.compactionRequests[kind],
   );
@@ -59,7 +59,7 @@ const tableText = (listed: readonly Listed[]) =>
         text: ({ conversation }) => figure(conversation?.context.tokens),
         isFigure: true,
       },
-      { title: 'need', text: needOf },
+      { title: 'request', text: requestOf },
       {
         title: 'open',
         text: ({ conversation }) => (conversation?.open ? `turn ${conversation.open.seq}` : '-'),
@@ -81,7 +81,7 @@ const jsonOf = (listed: Listed) => {
       generation: conversation.generation,
       foldedThrough: conversation.coveredThrough.seq,
       contextTokens: conversation.context.tokens,
-      need: needOf(listed),
+      request: requestOf(listed),
       open: conversation.open?.seq ?? null,
       createTime: conversation.createTime,
       updateTime: conversation.updateTime,

@@ -2,7 +2,7 @@ import { conversationPath, historyPath } from '#shared/conversation/documents/pa
 import { remedies, type Breach, type Invariant } from './invariant.ts';
 import type { StoredConversation } from './stored.ts';
 
-/** How long a need, an ended lease or an erasure may wait: three sweeps. */
+/** How long a request, an ended lease or an erasure may wait: three sweeps. */
 export const OVERDUE_MS = 15 * 60_000;
 
 const minutes = (ms: number) => `${Math.floor(ms / 60_000)} minutes`;
@@ -16,16 +16,16 @@ function missingHistories(stored: StoredConversation): Breach[] {
     .map((path) => ({ path, is: `it is not there, the head is in generation ${generation}` }));
 }
 
-function overdueNeeds({ conversationId, conversation, job, now }: StoredConversation): Breach[] {
+function overdueRequests({ conversationId, conversation, job, now }: StoredConversation): Breach[] {
   const isWorkedOn = job !== undefined && job.owner !== '' && job.leaseUntil > now;
   if (conversation.state !== 'live' || isWorkedOn) return [];
   const pausedUntil = job?.brake.pause?.until;
   const isPaused = pausedUntil !== undefined && pausedUntil > now;
   return (['auto', 'manual'] as const).flatMap((kind) => {
-    const need = conversation.compactionRequests[kind];
-    if (!need || (kind === 'auto' && isPaused)) return [];
-    const ageMs = now.getTime() - need.since.getTime();
-    const is = `the ${kind} need has waited for ${minutes(ageMs)}`;
+    const request = conversation.compactionRequests[kind];
+    if (!request || (kind === 'auto' && isPaused)) return [];
+    const ageMs = now.getTime() - request.since.getTime();
+    const is = `the ${kind} request has waited for ${minutes(ageMs)}`;
     return ageMs > OVERDUE_MS ? [{ path: conversationPath(conversationId), is }] : [];
   });
 }
@@ -111,9 +111,9 @@ export const compactionInvariants = {
   },
   'request-overdue': {
     group: 'I6',
-    shouldBe: 'a need is served or settled within minutes',
+    shouldBe: 'a request is served or settled within minutes',
     remedy: '`dead-letters`, then `compact ID`; look for `sweep_failed` in the log',
-    breaches: overdueNeeds,
+    breaches: overdueRequests,
   },
   'turn-abandoned': {
     group: 'I6',
