@@ -1,4 +1,5 @@
 import type { DocumentFields, StoredDocument, Value } from '#shared/ports/ports.ts';
+import { fieldAt } from '#shared/store/field-at.ts';
 
 /** What the extension calls its fields, dotted where they stand in maps. */
 export interface SourceFields {
@@ -32,15 +33,6 @@ export interface SourceMessage {
 const LEAST_MS = 1e12;
 /** The last moment that Firestore and Recap can hold. */
 const MOST_MS = Date.parse('9999-12-31T23:59:59.999Z');
-
-const isMap = (value: Value | undefined): value is DocumentFields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date);
-
-function fieldAt(fields: DocumentFields, name: string): Value | undefined {
-  let value: Value | undefined = fields;
-  for (const part of name.split('.')) value = isMap(value) ? value[part] : undefined;
-  return value;
-}
 
 function toTime(value: Value | undefined): Date | undefined {
   if (value instanceof Date) return value;

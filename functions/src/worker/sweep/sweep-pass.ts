@@ -1,6 +1,7 @@
 import { CONVERSATIONS } from '#shared/conversation/documents/paths.ts';
 import { AppError } from '#shared/errors.ts';
 import type { Query, StoredDocument } from '#shared/ports/ports.ts';
+import { fieldAt } from '#shared/store/field-at.ts';
 import { settleAll } from '#functions/lib/promises.ts';
 import type { CompactionDependencies } from '../compaction/compaction-dependencies.ts';
 import { CrashedError } from '#functions/lib/crash-points.ts';
@@ -43,9 +44,7 @@ export interface Sweep {
 
 /** The time that a document has in a field; undefined where there is none. */
 export function timeAt(document: StoredDocument, field: string): Date | undefined {
-  let value: unknown = document.fields;
-  for (const name of field.split('.'))
-    value = typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
+  const value = fieldAt(document.fields, field);
   return value instanceof Date ? value : undefined;
 }
 

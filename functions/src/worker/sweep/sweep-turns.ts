@@ -14,7 +14,8 @@ import {
   readTurnDocuments,
 } from '#shared/conversation/context/read-conversation.ts';
 import { sweepShards } from '#shared/conversation/decisions/sweep-shard.ts';
-import type { StoredDocument, Value } from '#shared/ports/ports.ts';
+import type { StoredDocument } from '#shared/ports/ports.ts';
+import { fieldAt } from '#shared/store/field-at.ts';
 import { publishTurnFinished } from '#functions/events/publish-turn-event.ts';
 import { meterCounting } from '#functions/config/conversation-policy.ts';
 import { requestAfterClosing } from '#functions/context/request-after-closing.ts';
@@ -129,15 +130,12 @@ async function repairTurns(sweep: Sweep, conversationId: string): Promise<number
   return retry(attempt, { mostTries: REPAIR_TRIES });
 }
 
-const isMap = (value: Value | undefined): value is { readonly [field: string]: Value } =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date);
-
 /** The open turn's path; that of a conversation document that cannot be read names no turn. */
-function openTurnPath(conversation: StoredDocument): string {
-  const { open } = conversation.fields;
-  const seq = isMap(open) ? Number(open['seq']) : 0;
-  return turnPath(conversationIdFromPath(conversation), seq);
-}
+const openTurnPath = (conversation: StoredDocument): string =>
+  turnPath(
+    conversationIdFromPath(conversation),
+    Number(fieldAt(conversation.fields, 'open.seq') ?? 0),
+  );
 
 /** Heads of a page whose open turn nobody answers: the conversation document knows the lease of its start alone. */
 async function withoutProducer(
