@@ -138,7 +138,7 @@ function attemptsAt(job: CompactionJob | undefined, { kind, requestId }: Compact
   return counted?.requestId === requestId ? counted.count : 0;
 }
 
-/** Whether the settings keep an automatic need from being served: the owner may have changed them while it waited. */
+/** Whether the settings keep an automatic request from being served: the owner may have changed them while it waited. */
 export function isSwitchedOff(
   settings: Conversation['settings'] | undefined,
   trigger: Trigger,
@@ -187,10 +187,10 @@ export function decideCancel({ conversation, job, jobId, now }: CancelFacts): Ca
 
 // The sweep
 
-/** A need that waits longer than its event travels is published again. */
+/** A request that waits longer than its event travels is published again. */
 export const REPUBLISH_AFTER_MS = 60_000;
 
-/** A need that no worker could serve or settle for this long is settled by the sweep. */
+/** A request that no worker could serve or settle for this long is settled by the sweep. */
 const GIVE_UP_AFTER_MS = 24 * 60 * 60_000;
 
 /** One that waits for dollars is looked at again and again by workers; some days later nobody needs it any more. */
@@ -204,7 +204,7 @@ type OverdueDecision =
   | { kind: 'drop'; state: 'NOOP' | 'FAILED_ERROR'; reason: 'NOT_LIVE' | 'NOT_SERVED' };
 
 /**
- * What the sweep does with a need. `job` is undefined where there is none, or none that can be read: a
+ * What the sweep does with a request. `job` is undefined where there is none, or none that can be read: a
  * delivery that fails on it for ever ends after `GIVE_UP_AFTER_MS`.
  */
 export function decideOverdue(facts: {
@@ -216,7 +216,7 @@ export function decideOverdue(facts: {
   const { now, state, request, job } = facts;
   const waitedMs = now.getTime() - request.since.getTime();
   if (state === 'deleted') return { kind: 'drop', state: 'NOOP', reason: 'NOT_LIVE' };
-  // A fork begins with its own needs, an erased conversation has none.
+  // A fork begins with its own requests, an erased conversation has none.
   if (state !== 'live' || waitedMs <= REPUBLISH_AFTER_MS) return { kind: 'wait' };
   if (isHeld(job, now)) return { kind: 'wait' };
   const pause = job?.brake.pause;

@@ -13,13 +13,13 @@ export interface SettleFacts {
   isRetryable: boolean;
   /** What the failing service asked for. */
   retryAfterMs?: number | undefined;
-  /** Attempts at this need, the present one included. */
+  /** Attempts at this request, the present one included. */
   attempts: number;
   untilNextDayMs: number;
 }
 
 type SettleDecision =
-  /** The need is settled and leaves the conversation document. */
+  /** The request is settled and leaves the conversation document. */
   | { kind: 'clear' }
   /** The request stays: the worker waits, or the sweep publishes it again after that time. */
   | { kind: 'retry'; retryAfterMs: number }
@@ -27,9 +27,9 @@ type SettleDecision =
   | { kind: 'wait'; retryAfterMs: number };
 
 /**
- * What becomes of the need after an outcome. A manual request is settled by any outcome: the person
- * sees it and may ask again. No need is tried more than `ATTEMPTS_PER_REQUEST` times. What no model was asked for because
- * the dollars of the day are used up was not tried: it waits.
+ * What becomes of the request after an outcome. A manual one is settled by any outcome: the person sees it and may ask
+ * again. None is tried more than `ATTEMPTS_PER_REQUEST` times. What no model was asked for because the dollars of the day
+ * are used up was not tried: it waits.
  */
 export function decideSettle(facts: SettleFacts): SettleDecision {
   if (facts.state === 'NOOP' && isUnpaid(facts.reason))

@@ -113,10 +113,10 @@ export function requestAfterTurn(turn: {
 }
 
 /**
- * The need that a change of the model, or of the window, leaves in the conversation document: the window has become
+ * The request that a change of the model, or of the window, leaves in the conversation document: the window has become
  * smaller and the context is over the threshold that comes with it. What was saved since the last swap does not count:
  * with the new window the context may be too long for any answer. Undefined where compaction is not automatic, or an
- * automatic need waits already.
+ * automatic request waits already.
  */
 export function requestForSmallerWindow(change: {
   conversation: Pick<Conversation, 'settings' | 'compactionRequests' | 'context'>;

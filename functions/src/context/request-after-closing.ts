@@ -25,9 +25,9 @@ interface Closing extends HistorySource, Viewing {
 }
 
 /**
- * The need of the context that an open turn comes into as it is closed by another than its producer, for the batch that
- * closes it under the conversation document's update time: until then it was not counted, so what was asked for while
- * it ran may have been settled as not due. Undefined: nothing to ask for, or asked for already. One read of the tail,
+ * The request for the context that an open turn comes into as it is closed by another than its producer, for the batch
+ * that closes it under the conversation document's update time: until then it was not counted, so what was asked for
+ * while it ran may have been settled as not due. Undefined: nothing to ask for, or asked for already. One read of the tail,
  * and only for a turn that stays in the context. Throws StoreUnavailableError.
  */
 export async function requestAfterClosing(

@@ -59,9 +59,9 @@ export async function publishRequest(
 export async function publishOverdue(
   dependencies: Publishing & { clock: Clock },
   conversationId: string,
-  needed: CompactionRequests,
+  requests: CompactionRequests,
 ): Promise<void> {
-  const waiting = needed.manual ?? needed.auto;
+  const waiting = requests.manual ?? requests.auto;
   if (!waiting) return;
   const waitedMs = dependencies.clock.now().getTime() - waiting.since.getTime();
   if (waitedMs <= REPUBLISH_AFTER_MS) return;

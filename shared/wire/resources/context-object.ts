@@ -103,15 +103,15 @@ function compactionStatus(source: ContextObjectSource): CompactionStatus | null 
   const { manual, auto } = conversation.compactionRequests;
   // What was asked for before it was switched off is not served.
   const isServed = auto !== undefined && !isSwitchedOff(conversation.settings, auto.trigger);
-  const need = manual ?? (isServed ? auto : undefined);
-  if (need) {
+  const request = manual ?? (isServed ? auto : undefined);
+  if (request) {
     const reason = job?.brake.pause?.reason;
     const waits = isUnpaid(reason) ? { reason } : {};
     return {
       state: 'QUEUED',
-      jobId: need.requestId,
-      trigger: 'trigger' in need ? need.trigger : 'manual',
-      at: need.since.toISOString(),
+      jobId: request.requestId,
+      trigger: 'trigger' in request ? request.trigger : 'manual',
+      at: request.since.toISOString(),
       ...waits,
       message: source.texts.outcome({ state: 'QUEUED', ...figures, ...waits }),
     };

@@ -9,7 +9,7 @@ import { abandonAfter } from '#functions/lib/deadline.ts';
  * loaded or connected before the first event (loading takes about 0.5 s, once).
  *
  * `publish` resolves when Pub/Sub has stored the event, and ends within `deadlineMs`. Any failure is
- * AppError EVENT_BUS_UNAVAILABLE (retryable): the need stays in the documents and the next
+ * AppError EVENT_BUS_UNAVAILABLE (retryable): the request stays in the documents and the next
  * request that meets it publishes it again.
  */
 export function createPubSubEventPublisher(options: {

@@ -14,7 +14,7 @@ import type { CompactionDependencies } from './compaction-dependencies.ts';
 import { readContext, readConversationAndJob } from './draft/read-for-compaction.ts';
 
 /**
- * Chat changes the conversation document often; a worker that loses this often in a row leaves the need, and the next
+ * Chat changes the conversation document often; a worker that loses this often in a row leaves the request, and the next
  * sweep publishes it again.
  */
 const CLEAR_TRIES = 20;
@@ -23,8 +23,8 @@ interface ServedRequest {
   conversationId: string;
   request: Pick<CompactionRequest, 'kind' | 'requestId'>;
   /**
-   * Whether the context may be over the threshold though the need was served: after a swap, and when there
-   * was nothing to serve. Turns that ended meanwhile asked for nothing, because this need was waiting.
+   * Whether the context may be over the threshold though the request was served: after a swap, and when there
+   * was nothing to serve. Turns that ended meanwhile asked for nothing, because this request was waiting.
    */
   looksAgain: boolean;
   /** Size of a context that its owner does not want compacted, or of which a summary saves too little. */
@@ -33,7 +33,7 @@ interface ServedRequest {
   measuredSeq?: number;
 }
 
-/** A need for what is over the threshold now, or undefined. A person's request was none of the threshold's. */
+/** A request for what is over the threshold now, or undefined. A person's request was none of the threshold's. */
 async function renewedRequest(
   dependencies: CompactionDependencies,
   { conversationId, request, looksAgain, measuredSeq, waitsFromTokens }: ServedRequest,
@@ -54,8 +54,8 @@ async function renewedRequest(
   });
 }
 
-/** Whether what the conversation document calls off is this need, or none that waits: its worker was done before. */
-function isWishOver(
+/** Whether what the conversation document calls off is this request, or none that waits: its worker was done before. */
+function isCancellationOver(
   { compactionRequests }: Conversation,
   request: ServedRequest['request'],
 ): boolean {
@@ -104,7 +104,7 @@ async function clearOnce(
       },
       remove: [
         ...(renewed ? [] : [`compactionRequests.${request.kind}`]),
-        ...(isWishOver(conversation.value, request) ? ['compactionRequests.cancel'] : []),
+        ...(isCancellationOver(conversation.value, request) ? ['compactionRequests.cancel'] : []),
       ],
       guard: { updateTime: conversation.updateTime },
     },
@@ -126,8 +126,8 @@ export async function publishManual(
 }
 
 /**
- * Takes the need that was served off the conversation document, under the conversation document's update time. One that
- * chat has replaced meanwhile stays; where the context is over the threshold all the same it is renewed. What still
+ * Takes the request that was served off the conversation document, under that document's update time. One that chat has
+ * replaced meanwhile stays; where the context is over the threshold all the same it is renewed. What still
  * waits is published: whoever was told of it while the job was held left it to the holder. After a crash before or in
  * here the next delivery, or the sweep, finds the record and comes back.
  */

@@ -215,7 +215,7 @@ export async function runCompaction(
     case 'later':
       return claim;
     case 'settled':
-      // An automatic need is settled by a swap alone.
+      // An automatic request is settled by a swap alone.
       await clearRequest(dependencies, {
         conversationId,
         request: claim.request,

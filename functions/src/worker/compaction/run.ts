@@ -72,7 +72,7 @@ export interface Bill {
   model?: string;
 }
 
-/** One attempt at one need, from the claim to the settlement. */
+/** One attempt at one request, from the claim to the settlement. */
 export interface Run {
   dependencies: CompactionDependencies;
   reading: Reading;

@@ -98,7 +98,7 @@ function leftBy(reason: string | undefined): Settlement | undefined {
 
 /**
  * Settles an outcome: its record, back-off and breaker in the job (a swap has written them), then the
- * need in the conversation document. The lease's renewals must have stopped.
+ * request in the conversation document. The lease's renewals must have stopped.
  */
 export async function settle(run: Run, outcome: Outcome, lease?: JobLease): Promise<Settlement> {
   const left = outcome.state === 'SUPERSEDED' ? leftBy(outcome.reason) : undefined;

@@ -3,7 +3,7 @@ import { requestPlacesPath } from '#shared/conversation/documents/paths.ts';
 import { GuardLostError } from '#shared/errors.ts';
 import type { DocumentStore, Write } from '#shared/ports/ports.ts';
 
-/** Where the next sweep begins with the needs of each kind, by the time since when they wait; absent: at the oldest. */
+/** Where the next sweep begins with requests of each kind, by the time since when they wait; absent: at the oldest. */
 interface RequestPlaces {
   manual?: Date | undefined;
   auto?: Date | undefined;

@@ -31,7 +31,7 @@ import {
 } from './sweep-pass.ts';
 
 /**
- * Takes a need off the conversation document with a record of the reason. Throws GuardLostError when the conversation
+ * Takes a request off the conversation document with a record of the reason. Throws GuardLostError when the conversation
  * has moved on: then somebody is there to serve it.
  */
 async function dropRequest(
@@ -49,8 +49,8 @@ async function dropRequest(
 }
 
 /**
- * Needs that one sweep publishes. More at once would only wait in the queue: the next one goes on behind them, five
- * minutes later. A need leaves the list when it is served, or given up after a day.
+ * Requests that one sweep publishes. More at once would only wait in the queue: the next one goes on behind them, five
+ * minutes later. A request leaves the list when it is served, or given up after a day.
  */
 const MOST_PUBLISHED = 10_000;
 const PUBLISHED_AT_ONCE = 20;
@@ -101,7 +101,7 @@ async function serve(sweep: Sweep, overdue: Overdue, published: Set<string>): Pr
       await passWorkerCrashPoint(dependencies, 'sweep-request-dropped');
       return;
     case 'publish': {
-      // One event does for both needs of a conversation, and nobody published it between check and here.
+      // One event does for both requests of a conversation, and nobody published it between check and here.
       if (published.has(conversationId) || published.size >= MOST_PUBLISHED) return;
       published.add(conversationId);
       const { requestId } = request;
@@ -115,7 +115,7 @@ async function serve(sweep: Sweep, overdue: Overdue, published: Set<string>): Pr
   }
 }
 
-/** In which order the needs are looked through: those behind the place of the last sweep, then those before it. */
+/** In which order the requests are looked through: those behind the place of the last sweep, then those before it. */
 function legsFrom(place: Date | undefined, overdue: ReturnType<typeof earlierThan>) {
   if (!place) return [overdue];
   const { field } = overdue.orderBy;
@@ -147,7 +147,7 @@ async function servePage(round: Round, page: readonly StoredDocument[]): Promise
   });
 }
 
-/** Goes once through the needs of one kind; resolves to where the next sweep is to begin, if not at the oldest. */
+/** Goes once through the requests of one kind; resolves to where the next sweep is to begin, if not at the oldest. */
 async function goRound(round: Round, from: Date | undefined): Promise<Date | undefined> {
   const { dependencies, signal, kind, published } = round;
   const before = new Date(dependencies.clock.now().getTime() - REPUBLISH_AFTER_MS);
@@ -166,7 +166,7 @@ async function goRound(round: Round, from: Date | undefined): Promise<Date | und
 }
 
 /**
- * Publishes the needs again whose event was lost or whose worker died, and settles those that nobody will
+ * Publishes the requests again whose event was lost or whose worker died, and settles those that nobody will
  * serve. A person's requests come first, then the oldest. Where there are more than one sweep can publish, the next
  * one goes on behind them, so that what waits in the queue is not published again before the others.
  */

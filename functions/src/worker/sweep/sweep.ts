@@ -32,11 +32,10 @@ async function sweepAll(sweep: Sweep): Promise<void> {
 }
 
 /**
- * Mends what nobody came back to, in all conversations: closes abandoned turns, publishes or settles
- * needs, finishes erasures, and erases what has expired. It remembers nothing but how far it came with
- * the needs: what is mended is not found
- * again, what is not is met by the next sweep, so that it may be stopped and repeated at any place. Two at
- * once do everything at most twice. Ends when `signal` fires, after four minutes at the latest. Throws
+ * Mends what nobody came back to, in all conversations: closes abandoned turns, publishes or settles compaction
+ * requests, finishes erasures, and erases what has expired. It remembers nothing but how far it came with the requests:
+ * what is mended is not found again, what is not is met by the next sweep, so that it may be stopped and repeated at any
+ * place. Two at once do everything at most twice. Ends when `signal` fires, after four minutes at the latest. Throws
  * nothing but what a test has a crash point throw.
  */
 export async function runSweep(
