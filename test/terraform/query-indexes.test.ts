@@ -119,13 +119,15 @@ const sources = readdirSync(folder, { recursive: true, encoding: 'utf8' })
 
 describe('indexes', () => {
   test('every file that queries is known here', () => {
-    const asking = sources.filter(({ text }) => /\.query\(|\breadPages\(|async query\(/.test(text));
+    const asking = sources.filter(({ text }) =>
+      /\.query\(|\bread(?:Pages|Conversations)\(|async query\(/.test(text),
+    );
     const known = [...queries.map(({ file }) => file), ...byIdAlone, ...passingOn];
 
     expect(asking.map(({ name }) => name).toSorted()).toEqual([...new Set(known)].toSorted());
   });
 
-  test.each(sources.filter(({ text }) => /\.query\(|\breadPages\(/.test(text)))(
+  test.each(sources.filter(({ text }) => /\.query\(|\bread(?:Pages|Conversations)\(/.test(text)))(
     'the fields that $name compares are known here',
     ({ name, text }) => {
       if (passingOn.includes(name)) return;

@@ -5,6 +5,8 @@ import {
 } from '#shared/conversation/documents/conversation.ts';
 import { CONVERSATIONS } from '#shared/conversation/documents/paths.ts';
 import type { Caller } from '#shared/ports/ports.ts';
+import { lastSegment } from '#shared/store/names.ts';
+import { readPages } from '#shared/store/read-pages.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 
 /** Heads of one read. */
@@ -18,19 +20,15 @@ export async function* ownConversations(
   { store }: Pick<ChatDependencies, 'store'>,
   caller: Caller,
 ): AsyncGenerator<{ conversationId: string; conversation: Versioned<Conversation> }> {
-  let last: string | undefined;
-  do {
-    const documents = await store.query({
-      collection: CONVERSATIONS,
-      where: [{ field: 'ownerUid', op: '==', value: caller.uid }],
-      limit: PAGE,
-      ...(last !== undefined && { startAfter: { path: last } }),
-    });
-    for (const document of documents)
+  const pages = readPages(store, {
+    collection: CONVERSATIONS,
+    where: [{ field: 'ownerUid', op: '==', value: caller.uid }],
+    limit: PAGE,
+  });
+  for await (const page of pages)
+    for (const document of page)
       yield {
-        conversationId: document.path.slice(CONVERSATIONS.length + 1),
+        conversationId: lastSegment(document.path),
         conversation: decodeAnyConversation(document),
       };
-    last = documents.length === PAGE ? documents.at(-1)?.path : undefined;
-  } while (last !== undefined);
 }

@@ -13,7 +13,7 @@ import {
   conversationIdFromPath,
   earlierThan,
   forEachItem,
-  readPages,
+  readConversations,
   type Sweep,
 } from './sweep-pass.ts';
 
@@ -49,7 +49,7 @@ async function forEachConversation(
       ...decodeAnyConversation(document),
       path: document.path,
     });
-  for await (const items of readPages(sweep, query)) {
+  for await (const items of readConversations(sweep, query)) {
     if (sweep.handedOver.size >= MOST_HANDED_OVER) return;
     await forEachItem(sweep, { pass: 'erasures', items, atOnce: ERASED_AT_ONCE }, serve);
   }

@@ -2,6 +2,7 @@ import { CONVERSATIONS } from '#shared/conversation/documents/paths.ts';
 import { AppError } from '#shared/errors.ts';
 import type { Query, StoredDocument } from '#shared/ports/ports.ts';
 import { fieldAt } from '#shared/store/field-at.ts';
+import { readPages } from '#shared/store/read-pages.ts';
 import { settleAll } from '#functions/lib/promises.ts';
 import type { CompactionDependencies } from '../compaction/compaction-dependencies.ts';
 import { CrashedError } from '#functions/lib/crash-points.ts';
@@ -65,30 +66,16 @@ export const earlierThan = (field: string, before: Date) =>
     orderBy: { field, direction: 'asc' },
   }) as const;
 
-/**
- * The conversations that a query finds, page by page. A page goes on behind the last document of the one
- * before, so what could not be mended hides nothing. Ends when the time is up.
- */
-export async function* readPages(
+/** The conversations that a query finds, page by page: what could not be mended hides nothing. Ends when the time is up. */
+export async function* readConversations(
   { dependencies, signal }: Sweep,
   query: Pick<Query, 'where' | 'orderBy'>,
 ): AsyncIterable<StoredDocument[]> {
-  let startAfter: Query['startAfter'];
-  while (!signal.aborted) {
-    const page = await dependencies.store.query({
-      collection: CONVERSATIONS,
-      ...query,
-      limit: PAGE,
-      ...(startAfter && { startAfter }),
-    });
-    const last = page.at(-1);
-    if (!last) return;
+  if (signal.aborted) return;
+  const found = { collection: CONVERSATIONS, ...query, limit: PAGE };
+  for await (const page of readPages(dependencies.store, found)) {
     yield page;
-    if (page.length < PAGE) return;
-    startAfter = {
-      path: last.path,
-      ...(query.orderBy && { value: timeAt(last, query.orderBy.field) }),
-    };
+    if (signal.aborted) return;
   }
 }
 

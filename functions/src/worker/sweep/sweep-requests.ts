@@ -25,7 +25,7 @@ import {
   conversationIdFromPath,
   earlierThan,
   forEachItem,
-  readPages,
+  readConversations,
   timeAt,
   type Sweep,
 } from './sweep-pass.ts';
@@ -154,7 +154,7 @@ async function goRound(round: Round, from: Date | undefined): Promise<Date | und
   const overdue = earlierThan(`compactionRequests.${kind}.since`, before);
   let reached = from;
   for (const leg of legsFrom(from, overdue))
-    for await (const page of readPages(round, leg)) {
+    for await (const page of readConversations(round, leg)) {
       await servePage(round, page);
       // What of this page was not served is served first the next time.
       if (signal.aborted) return reached;

@@ -28,7 +28,7 @@ import {
   earlierInShard,
   earlierThan,
   forEachItem,
-  readPages,
+  readConversations,
   type Sweep,
 } from './sweep-pass.ts';
 
@@ -167,11 +167,14 @@ export async function sweepTurns(sweep: Sweep): Promise<void> {
       },
     );
   const repairOpen = async (shard: number) => {
-    for await (const page of readPages(sweep, earlierInShard(shard, 'open.leaseUntil', now)))
+    for await (const page of readConversations(
+      sweep,
+      earlierInShard(shard, 'open.leaseUntil', now),
+    ))
       await mend(await withoutProducer(sweep, page));
   };
   const repairQueues = async () => {
-    for await (const page of readPages(sweep, earlierThan('queue.leaseUntil', now)))
+    for await (const page of readConversations(sweep, earlierThan('queue.leaseUntil', now)))
       await mend(page);
   };
   await settleAll([...sweepShards.map(repairOpen), repairQueues()]);

@@ -1,6 +1,7 @@
 import type { SignedRequest } from '#shared/ports/file-ports.ts';
 import type { Caller } from '#shared/ports/ports.ts';
 import { uploadPath, uploadsCollection } from '#shared/conversation/documents/paths.ts';
+import { readPages } from '#shared/store/read-pages.ts';
 import { decodeUpload, type Upload } from '#shared/uploads/upload.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { requireBucket, uploadNotFound } from './upload-errors.ts';
@@ -48,18 +49,7 @@ export async function* allUploads(
 ): AsyncGenerator<ReadableUpload> {
   if (!dependencies.files) return;
   const collection = uploadsCollection(caller.uid);
-  const limit = UPLOADS_PER_READ;
-  let after: string | undefined;
-  for (;;) {
-    const startAfter = after === undefined ? undefined : { path: after };
-    const page = await dependencies.store.query({
-      collection,
-      limit,
-      ...(startAfter && { startAfter }),
-    });
+  for await (const page of readPages(dependencies.store, { collection, limit: UPLOADS_PER_READ }))
     for (const upload of page.map(decodeUpload))
       if (upload) yield readable(dependencies, caller, upload);
-    after = page.at(-1)?.path;
-    if (page.length < limit) return;
-  }
 }
