@@ -1,12 +1,11 @@
 import { showContext } from '#functions/chat/context/show-context.ts';
 import type { ContextItemView } from '#shared/wire/resources/context.ts';
 import { indented } from '#infra/terminal-text.ts';
+import { GENERATION_MAX } from '#shared/conversation/documents/paths.ts';
 import { conversationArg, opsCommand } from '../command.ts';
 import { wholeNumber } from '../arguments.ts';
 import { readOwned } from '../owner.ts';
 import { figure, toTable } from '../screen.ts';
-
-const GENERATION_MAX = 99_999_999;
 
 /** A text, or contents as JSON: what a call sends. */
 const textOf = ({ content }: ContextItemView): string =>

@@ -1,11 +1,10 @@
 import { restoreGeneration } from '#functions/chat/context/restore-generation.ts';
+import { GENERATION_MAX } from '#shared/conversation/documents/paths.ts';
 import { conversationArg, opsCommand, yesArg } from '../command.ts';
 import { wholeNumber } from '../arguments.ts';
 import { readOwned } from '../owner.ts';
 import { rehearse } from '../rehearse.ts';
 import { figure } from '../screen.ts';
-
-const GENERATION_MAX = 99_999_999;
 
 /** Brings an earlier generation back, as its owner would; 0 puts every turn back word for word. */
 export const restoreCommand = opsCommand({
