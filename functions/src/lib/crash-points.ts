@@ -48,8 +48,8 @@ export const lifecycleCrashPoints = {
   'erase-published': 'The workers have been told to erase one conversation.',
   'user-documents-erased':
     'Nothing stands below the user any more, conversations and bare figures of today apart.',
-  'fork-begun': 'The head of the fork is there, or taken from a maker that died.',
-  'fork-cleared': 'Nothing of an earlier try stands below the head of the fork.',
+  'fork-begun': 'The document of the fork is there, or taken from a maker that died.',
+  'fork-cleared': 'Nothing of an earlier try stands below the document of the fork.',
   'fork-batch-copied': 'Some documents are copied.',
   'fork-copied': 'All documents are copied; the fork is not live.',
   'fork-live': 'The fork is live; the caller does not know.',
@@ -59,8 +59,8 @@ type LifecycleCrashPoint = keyof typeof lifecycleCrashPoints;
 
 /** The places between two effects of erasing a conversation, and what has happened there. */
 export const eraseCrashPoints = {
-  'erase-begun': 'The head says that the conversation is being erased; a pass begins.',
-  'erase-pass-done': 'One pass over everything below the head has ended.',
+  'erase-begun': 'The conversation document says that the conversation is being erased; a pass begins.',
+  'erase-pass-done': 'One pass over everything below the conversation document has ended.',
   'erase-uploads-released':
     'Nothing stands below the conversation, and files that only it named are deleted.',
   'erase-tombstone-written': 'Only the tombstone is left; nobody has been told.',
@@ -87,15 +87,15 @@ export const compactionCrashPoints = {
   verified: 'The candidate is good and counted; nothing is swapped.',
   indexed: 'The turns that are about to be folded can be found by recall; nothing is swapped.',
   'before-swap': 'The renewals of the lease have ended; the swap is not committed.',
-  swapped: 'The swap is committed; the need still stands in the head.',
-  'record-written': 'An outcome without a swap is in the job; the need still stands in the head.',
-  'request-renewed': 'The need was served and is renewed; nobody has been told.',
-  settled: 'Record and need are settled, or the next attempt is due later.',
+  swapped: 'The swap is committed; the request still stands in the conversation document.',
+  'record-written': 'An outcome without a swap is in the job; the request still stands in the conversation document.',
+  'request-renewed': 'The request was served and is renewed; nobody has been told.',
+  settled: 'Record and request are settled, or the next attempt is due later.',
   reported: 'The outcome is logged and published; the event is not acknowledged.',
   acknowledged: 'Pub/Sub has its answer.',
   'sweep-turns-mended': 'The sweep has closed the abandoned turns of one conversation.',
-  'sweep-published': 'The sweep has published one need again.',
-  'sweep-request-dropped': 'The sweep has settled one need that no worker served.',
+  'sweep-published': 'The sweep has published one request again.',
+  'sweep-request-dropped': 'The sweep has settled one request that no worker served.',
   'sweep-marked': 'The sweep has marked one conversation as erasing.',
   'sweep-erased': 'The sweep has erased one conversation.',
   ...eraseCrashPoints,

@@ -183,7 +183,7 @@ function joinedPrefix(items: readonly Pick<ContextItem, 'kind' | 'content'>[]): 
 /**
  * The contents that items make in a prompt, in order: one for each, but memory, pins and snapshot, which are
  * parts of one user content, so that user and model go on taking turns, and where turns beside each other
- * do not fit, as `mendHistory` mends them.
+ * do not fit, as `repairHistory` mends them.
  */
 export const itemContents = (items: readonly Pick<ContextItem, 'kind' | 'content'>[]): Content[] =>
   repairHistory(joinedPrefix(items)).contents;

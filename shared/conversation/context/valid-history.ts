@@ -55,7 +55,7 @@ function whatStands({ role, parts }: LooseContent, before: Before): Before | und
 }
 
 /**
- * Whether `mendContents` would find nothing to mend, as in nearly every history: words of both sides in turn, each
+ * Whether `repairContents` would find nothing to mend, as in nearly every history: words of both sides in turn, each
  * call answered at once by a content of nothing but the responses, in the order and under the ids of the calls.
  * False proves nothing: files and what else is rare are left to mending itself. Makes no copies.
  */

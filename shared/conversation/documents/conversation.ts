@@ -130,7 +130,7 @@ export const conversationSchema = z.object({
   /** The title was made by a model, of the turns up to this one; absent: it is the user's own. */
   autoTitle: z.object({ throughSeq: z.number().int().positive() }).optional(),
   systemInstruction: z.string().optional(),
-  /** The functions that the app runs (`clientToolsOf`). */
+  /** The functions that the app runs (`readClientTools`). */
   toolsJson: z.string().optional(),
   model: z.string(),
   profile: profileSchema,
@@ -141,7 +141,7 @@ export const conversationSchema = z.object({
   generation: z.number().int().nonnegative().max(GENERATION_MAX),
   coveredThrough: coveredThroughSchema,
   lastSeq: z.number().int().nonnegative().max(SEQ_MAX),
-  /** Where the sweep finds the times of this conversation document (`sweepShardOf`); absent until the first turn. */
+  /** Where the sweep finds the times of this conversation document (`pickSweepShard`); absent until the first turn. */
   sweepShard: z.number().int().nonnegative().optional(),
   /** The one turn that may be running; it is the last. */
   open: z.object({ seq: z.number().int().positive(), leaseUntil: z.date() }).optional(),
@@ -212,7 +212,7 @@ export interface Versioned<T> {
   problems?: ReadonlyMap<string, string> | undefined;
 }
 
-/** As `decodeHead`, for who needs no more than whose it is: never refuses what cannot be read. */
+/** As `decodeConversation`, for who needs no more than whose it is: never refuses what cannot be read. */
 export function decodeAnyConversation({
   path,
   fields,
@@ -226,8 +226,8 @@ export function decodeAnyConversation({
 }
 
 /**
- * Reads a conversation document document. A field that cannot be read is left out, or something stands in for it.
- * Throws NewerDocumentError, and UnreadableHeadError where nothing can.
+ * Reads a conversation document. A field that cannot be read is left out, or something stands in for it.
+ * Throws NewerDocumentError, and UnreadableConversationError where nothing can.
  */
 export function decodeConversation(document: StoredDocument): Versioned<Conversation> {
   const conversation = decodeAnyConversation(document);

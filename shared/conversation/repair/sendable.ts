@@ -18,7 +18,7 @@ export function withoutUnsent(content: Content): Content[] {
 
 /**
  * One turn's contents as a model accepts them, and what had to be mended for that: no empty text and no bare
- * thought, as every answer may have them, and nothing of what `mendContents` mends. Contents left empty go; those
+ * thought, as every answer may have them, and nothing of what `repairContents` mends. Contents left empty go; those
  * that stay as they are, are the same objects.
  */
 export const sendableTurn = (contents: readonly Content[]): RepairedContents =>

@@ -7,7 +7,7 @@ import type {
 import type { History } from '#shared/conversation/documents/history.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 
-/** The need that a context has after a person changed it, or undefined (`needOfChangedContext`). */
+/** The compaction that a context asks for after a person changed it, or undefined (`requestForChangedContext`). */
 export function requestAfterChange(
   { config, clock, randomness }: Pick<ChatDependencies, 'config' | 'clock' | 'randomness'>,
   after: { conversation: Conversation; history: History | undefined; tokens: number },

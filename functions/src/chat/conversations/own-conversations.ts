@@ -9,7 +9,7 @@ import { lastSegment } from '#shared/store/names.ts';
 import { readPages } from '#shared/store/read-pages.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 
-/** Heads of one read. */
+/** Conversations of one read. */
 const PAGE = 100;
 
 /**

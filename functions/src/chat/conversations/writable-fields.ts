@@ -101,7 +101,7 @@ const tooLow = (windowTokens: number) =>
 
 /**
  * A caller may have compaction earlier than the deployment, not later: that is the deployment's money. Nor so early
- * that every message buys one. Throws AppError THRESHOLD_TOO_HIGH, THRESHOLD_TOO_LOW (400). `head` is the conversation
+ * that every message buys one. Throws AppError THRESHOLD_TOO_HIGH, THRESHOLD_TOO_LOW (400). `conversation` is the
  * document as it would be written.
  */
 export function refuseThreshold(

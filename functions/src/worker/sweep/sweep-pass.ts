@@ -49,7 +49,7 @@ export function timeAt(document: StoredDocument, field: string): Date | undefine
   return value instanceof Date ? value : undefined;
 }
 
-/** Conversations of one shard with a time before `before`, the earliest first (`sweepShardOf`). */
+/** Conversations of one shard with a time before `before`, the earliest first (`pickSweepShard`). */
 export const earlierInShard = (shard: number, field: string, before: Date) =>
   ({
     where: [

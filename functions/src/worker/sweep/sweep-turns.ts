@@ -137,7 +137,7 @@ const openTurnPath = (conversation: StoredDocument): string =>
     Number(fieldAt(conversation.fields, 'open.seq') ?? 0),
   );
 
-/** Heads of a page whose open turn nobody answers: the conversation document knows the lease of its start alone. */
+/** Conversations of a page whose open turn nobody answers: the conversation document knows the lease of its start alone. */
 async function withoutProducer(
   { dependencies }: Sweep,
   page: readonly StoredDocument[],

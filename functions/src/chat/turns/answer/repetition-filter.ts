@@ -4,14 +4,14 @@ import { cutHead } from '#shared/text/cut.ts';
 
 /** What an answer says, on its way to its readers. */
 interface RepetitionFilter {
-  /** What of the text may be shown now; what repeats itself waits. `isChant`: nothing more will be. */
+  /** What of the text may be shown now; what repeats itself waits. `isRepetition`: nothing more will be shown. */
   pass(text: string): { shown: string; isRepetition: boolean };
   /** What still waits: to be shown at the end of an answer that is none, to be cut off one that is. */
   held(): string;
 }
 
 /**
- * Holds back what repeats itself until it is clear whether the model chants, so that a chant is neither shown
+ * Holds back what repeats itself until it is clear whether the model repeats itself, so that repetitions are neither shown
  * nor stored. What is held back is bounded by the window of the detector.
  */
 export function createRepetitionFilter(answer: { isJson: boolean }): RepetitionFilter {
@@ -39,7 +39,7 @@ const shownLength = ({ text = '', thought }: Part): number => (thought === true 
 
 /**
  * An answer without the last `characters` UTF-16 units of what it shows, and without what stands between and
- * behind them: calls that came with a chant are none.
+ * behind them: calls that came with a repetition are none.
  */
 export function withoutEnd(parts: readonly Part[], characters: number): Part[] {
   const kept = [...parts];

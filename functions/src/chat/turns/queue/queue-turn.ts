@@ -81,7 +81,7 @@ async function queueTurn(
   refuseHopeless(dependencies, request, state.conversation);
   const { conversationId } = request;
   const { seq, replaces } = decision;
-  if (!state.conversation) throw new Error('a message waits behind others, so there is a head');
+  if (!state.conversation) throw new Error('a message waits behind others, so there is a conversation');
   const lease = newLease(dependencies);
   const { producer, leaseUntil } = lease;
   const message = await storedMessage(dependencies, request, {

@@ -35,7 +35,7 @@ export interface Draft extends TurnContext {
 
 /** A turn that is there already, with the conversation document that it belongs to. */
 function stored({ conversation, state, foldedInContext }: Draft) {
-  if ('create' in conversation || !state.known) throw new Error('a stored turn has a head');
+  if ('create' in conversation || !state.known) throw new Error('a stored turn has a conversation');
   return { conversation, turnUpdateTime: state.known.updateTime, foldedInContext };
 }
 
