@@ -3,6 +3,7 @@ import type { ModelRequest, ModelUsage } from '#shared/ports/ports.ts';
 import { logModelCall } from '#functions/models/log-model-call.ts';
 import { paidCall, type WorkCall } from '#functions/quota/paid-call.ts';
 import { untilAborted } from '#functions/lib/abortable.ts';
+import { addAfterwork } from '#functions/chat/afterwork.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 
 /* Calls of a cheap model beside an answer: for a title, for the choice of a model, to condense an output. */
@@ -68,9 +69,9 @@ export async function callAuxiliaryModel(
   dependencies: ChatDependencies,
   call: AuxiliaryCall,
 ): Promise<AuxiliaryAnswer> {
-  const { afterwork } = dependencies;
-  const paid = await paidCall(dependencies, call, () => listenTo(dependencies, call));
-  const settled = paid.settled.finally(() => afterwork.delete(settled));
-  afterwork.add(settled);
-  return { ...paid.answer, costMicros: paid.costMicros, settled };
+  const { answer, costMicros, settled } = await paidCall(dependencies, call, () =>
+    listenTo(dependencies, call),
+  );
+  addAfterwork(dependencies, settled);
+  return { ...answer, costMicros, settled };
 }

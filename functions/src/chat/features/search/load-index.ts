@@ -1,3 +1,4 @@
+import { addAfterwork } from '#functions/chat/afterwork.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import type { SendRequest } from '#functions/chat/turns/send/send-request.ts';
 import { recallTokens } from '#functions/config/conversation-policy.ts';
@@ -66,8 +67,7 @@ export function startIndexLoad(
   )
     return undefined;
   const index = load(dependencies, { conversationId: request.conversationId, conversation });
-  dependencies.afterwork.add(index);
-  void index.finally(() => dependencies.afterwork.delete(index));
+  addAfterwork(dependencies, index);
   return { startMs: dependencies.clock.now().getTime(), index };
 }
 

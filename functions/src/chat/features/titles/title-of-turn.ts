@@ -1,5 +1,6 @@
 import { wantsTitle } from '#shared/titles/title-decision.ts';
 import type { StreamChunk } from '#shared/wire/resources/streams.ts';
+import { addAfterwork } from '#functions/chat/afterwork.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import type { BegunTurn } from '#functions/chat/turns/start/begun-turn.ts';
 import { askForTitle } from './ask-for-title.ts';
@@ -37,7 +38,7 @@ export function titleOfTurn(
   begun: BegunTurn,
   emit: (chunk: StreamChunk) => unknown,
 ): TitleOfTurn {
-  const { config, afterwork } = dependencies;
+  const { config } = dependencies;
   const { conversationId, seq } = begun.attempt;
   const { conversation, turns: before } = begun.context;
   if (config.TITLES === 'off' || !wantsTitle(conversation, seq)) return noTitle;
@@ -62,8 +63,7 @@ export function titleOfTurn(
   const begin = (text: string) => {
     if (isBegun) return;
     isBegun = true;
-    const work = make(text).finally(() => afterwork.delete(work));
-    afterwork.add(work);
+    addAfterwork(dependencies, make(text));
   };
 
   return {

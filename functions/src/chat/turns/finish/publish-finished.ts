@@ -2,6 +2,7 @@ import { turnId } from '#shared/conversation/documents/paths.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
 import type { FinishBatch } from '#shared/conversation/writes/turn-writes.ts';
 import { publishTurnFinished, publishTurnWaiting } from '#functions/events/publish-turn-event.ts';
+import { addAfterwork } from '#functions/chat/afterwork.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 
 /** What is told of a turn that came to rest; nothing of a pause without calls, which there is not. */
@@ -32,7 +33,6 @@ interface Rested {
  * it is noted in `afterwork`, as what the request that is being served still has to do.
  */
 export function publishFinished(dependencies: ChatDependencies, rested: Rested): void {
-  const { afterwork } = dependencies;
-  const work = telling(dependencies, rested)?.finally(() => work && afterwork.delete(work));
-  if (work) afterwork.add(work);
+  const work = telling(dependencies, rested);
+  if (work) addAfterwork(dependencies, work);
 }
