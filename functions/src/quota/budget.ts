@@ -46,20 +46,33 @@ interface Figures {
 
 const NO_FIGURES: Figures = { costMicros: 0, heldMicros: 0 };
 
+/** What an instance knows of one day. */
+interface Day {
+  day: string;
+  settledMicros: number;
+  /** What the store has of this instance. */
+  stored: Figures;
+  isStored: boolean;
+  /** What other instances have spent and hold; undefined: not read yet. */
+  others: { costMicros: number; readAtMs: number } | undefined;
+}
+
+const newDay = (day: string): Day => ({
+  day,
+  settledMicros: 0,
+  stored: NO_FIGURES,
+  isStored: false,
+  others: undefined,
+});
+
 interface State {
   store: Pick<DocumentStore, 'commit' | 'sum'>;
   clock: Clock;
   /** Names this instance. */
   instance: string;
-  day: string;
-  settledMicros: number;
+  today: Day;
   /** Calls of this instance that are on their way. */
   calls: Set<CallOnItsWay>;
-  /** What the store has of this instance. */
-  stored: Figures;
-  isStored: boolean;
-  /** What other instances have spent and hold; undefined: not read on this day. */
-  others: { costMicros: number; readAtMs: number } | undefined;
   /** The newest write. Never rejects. */
   writing: Promise<void>;
   reading: Promise<void> | undefined;
@@ -70,38 +83,41 @@ interface State {
 const isAnyOnItsWay = ({ calls, clock }: Pick<State, 'calls' | 'clock'>): boolean =>
   [...calls].some(({ until }) => until > clock.now());
 
-/** Calls that are on their way at midnight belong to the new day; those that nobody settled are forgotten with theirs. */
-function turnDay(state: State): Date {
+/**
+ * What is known of the day that it is. Calls that are on their way at midnight belong to the new day; those that nobody
+ * settled are forgotten with theirs.
+ */
+function currentDay(state: State): Day {
   const now = state.clock.now();
-  const day = toDay(now);
-  if (state.day === day) return now;
-  const calls = new Set([...state.calls].filter(({ until }) => until > now));
-  const newDay = { day, settledMicros: 0, stored: NO_FIGURES, isStored: false, others: undefined };
-  Object.assign(state, { ...newDay, calls });
-  return now;
+  if (state.today.day !== toDay(now)) {
+    state.today = newDay(toDay(now));
+    state.calls = new Set([...state.calls].filter(({ until }) => until > now));
+  }
+  return state.today;
 }
 
 /** No guard is needed: nobody else writes the document of this instance. */
 async function writeOwn(state: State): Promise<void> {
-  const now = turnDay(state);
-  const { day, settledMicros, calls, stored, isStored, instance } = state;
-  const heldMicros = sumOfCosts([...calls]);
-  const figures = { costMicros: settledMicros + heldMicros, heldMicros };
+  const today = currentDay(state);
+  const { stored, isStored } = today;
+  const heldMicros = sumOfCosts([...state.calls]);
+  const figures = { costMicros: today.settledMicros + heldMicros, heldMicros };
   if (figures.costMicros === stored.costMicros && heldMicros === stored.heldMicros) return;
-  const path = budgetShardPath(day, instance);
-  const fields = { schemaVersion: 1, ...figures, expireTime: usageExpiry(now) };
+  const path = budgetShardPath(today.day, state.instance);
+  const fields = { schemaVersion: 1, ...figures, expireTime: usageExpiry(state.clock.now()) };
   try {
     await state.store.commit([
       isStored
         ? { op: 'update', path, fields, guard: { exists: true } }
         : { op: 'create', path, fields },
     ]);
-    if (state.day === day) Object.assign(state, { stored: figures, isStored: true });
+    today.stored = figures;
+    today.isStored = true;
   } catch (error) {
     // What could not be written goes with the next figures.
-    if (!(error instanceof GuardLostError) || isStored || state.day !== day) return;
+    if (!(error instanceof GuardLostError) || isStored) return;
     // The reply to an earlier creation was lost.
-    state.isStored = true;
+    today.isStored = true;
     await writeOwn(state);
   }
 }
@@ -113,19 +129,19 @@ const write = (state: State): Promise<void> =>
 async function readOthers(state: State): Promise<void> {
   // Only then it is known how much of the sum is our own.
   await state.writing;
-  const now = turnDay(state);
-  const { day, stored } = state;
+  const today = currentDay(state);
+  const { day, stored } = today;
+  const readAtMs = state.clock.now().getTime();
   const sumMicros = await state.store.sum(budgetCollection(day), 'costMicros');
-  const costMicros = Math.max(0, sumMicros - stored.costMicros);
-  if (state.day === day) state.others = { costMicros, readAtMs: now.getTime() };
+  today.others = { costMicros: Math.max(0, sumMicros - stored.costMicros), readAtMs };
 }
 
 const read = (state: State): Promise<void> =>
   (state.reading ??= readOthers(state).finally(() => (state.reading = undefined)));
 
 async function readUnlessFresh(state: State): Promise<void> {
-  const nowMs = turnDay(state).getTime();
-  const { others } = state;
+  const { others } = currentDay(state);
+  const nowMs = state.clock.now().getTime();
   if (!others || Math.abs(nowMs - others.readAtMs) >= FRESH_MS) await read(state);
 }
 
@@ -144,7 +160,8 @@ async function watch(state: State, { signal }: AbortController): Promise<void> {
   }
 }
 
-const spentMicros = ({ others, settledMicros }: State) => (others?.costMicros ?? 0) + settledMicros;
+const spentMicros = ({ today: { others, settledMicros } }: State) =>
+  (others?.costMicros ?? 0) + settledMicros;
 
 /** Enters a call, unless it does not fit. */
 function enter(state: State, call: CallOnItsWay, limitMicros: number): SpendRefusal | undefined {
@@ -160,8 +177,9 @@ function enter(state: State, call: CallOnItsWay, limitMicros: number): SpendRefu
 
 /** Whether what is missing is only held by calls of other instances. */
 async function isHeldByOthers(state: State, limitMicros: number): Promise<boolean> {
-  const sumMicros = await state.store.sum(budgetCollection(state.day), 'heldMicros');
-  return spentMicros(state) - (sumMicros - state.stored.heldMicros) < limitMicros;
+  const { day, stored } = state.today;
+  const sumMicros = await state.store.sum(budgetCollection(day), 'heldMicros');
+  return spentMicros(state) - (sumMicros - stored.heldMicros) < limitMicros;
 }
 
 async function refusalError(state: State, refusal: SpendRefusal, limitMicros: number) {
@@ -176,9 +194,8 @@ async function refusalError(state: State, refusal: SpendRefusal, limitMicros: nu
 }
 
 async function settle(state: State, call: CallOnItsWay, costMicros: number): Promise<void> {
-  turnDay(state);
+  currentDay(state).settledMicros += costMicros;
   state.calls.delete(call);
-  state.settledMicros += costMicros;
   if (isAnyOnItsWay(state)) return;
   state.watch?.abort(ABORT_REASON);
   state.watch = undefined;
@@ -213,12 +230,8 @@ export function createBudget(
     store,
     clock,
     instance: randomness.uuid(),
-    day: '',
-    settledMicros: 0,
+    today: newDay(''),
     calls: new Set(),
-    stored: NO_FIGURES,
-    isStored: false,
-    others: undefined,
     writing: Promise.resolve(),
     reading: undefined,
     watch: undefined,
