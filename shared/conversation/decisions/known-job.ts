@@ -15,8 +15,8 @@ const isQuiet = ({ compactionRequests: { auto, manual } }: Asking): boolean =>
   auto === undefined && manual === undefined;
 
 /**
- * Whether the job still tells what it told. While a need waits it changes at every step. Else it does with a
- * generation, or with a need that came and was taken off again, and both stand in the conversation document.
+ * Whether the job still tells what it told. While a request waits it changes at every step. Else it does with a
+ * generation, or with a request that came and was taken off again, and both stand in the conversation document.
  */
 export const isStillTold = (known: KnownJob, conversation: Asking): boolean =>
   isQuiet(conversation) &&

@@ -102,7 +102,7 @@ const manualRequestSchema = z.object({
 });
 
 /**
- * The outbox of compaction: a need stays here until a worker has settled it, whatever happens to events.
+ * The outbox of compaction: a request stays here until a worker has settled it, whatever happens to events.
  */
 const compactionRequestsSchema = z.object({
   auto: autoRequestSchema.optional(),
@@ -197,7 +197,7 @@ export const conversationSchema = z.object({
   client: knownClientSchema.optional(),
   compactionRequests: compactionRequestsSchema,
   /**
-   * Request id of the need that was taken off last. With the generation it names what `jobs/compaction` tells of the
+   * Id of the request that was taken off last. With the generation it names what `jobs/compaction` tells of the
    * past, so that an instance that knows it need not read it again. Absent: none was.
    */
   settledRequest: z.string().optional(),

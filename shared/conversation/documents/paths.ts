@@ -121,7 +121,7 @@ export const budgetCollection = (day: string) => `budget/${day}/shards`;
 export const budgetShardPath = (day: string, instance: string) =>
   `${budgetCollection(day)}/${instance}`;
 
-/** How far the sweep came with the needs that wait. */
+/** How far the sweep came with the requests that wait. */
 export const requestPlacesPath = 'sweeps/requests';
 
 /** That an App Check token which serves once has been used, by the hash of its id. */

@@ -9,7 +9,7 @@ import {
 } from '../documents/job.ts';
 import { compactionJobPath, conversationPath } from '../documents/paths.ts';
 
-/** A need that is settled without a worker, and why. */
+/** A request that is settled without a worker, and why. */
 export interface DroppedRequest {
   conversationId: string;
   conversation: Versioned<Conversation>;
@@ -43,7 +43,7 @@ const recordsAfter = (dropped: DroppedRequest): CompactionRecord[] => {
   return [...records, recordOf(dropped)].slice(-RECORDS_KEPT);
 };
 
-/** The job with the record of the dropped need, for whoever shows it. */
+/** The job with the record of the dropped request, for whoever shows it. */
 export const jobAfterDrop = (dropped: DroppedRequest): CompactionJob => ({
   ...(typeof dropped.job === 'string' ? freshJob : dropped.job.value),
   records: recordsAfter(dropped),
@@ -74,7 +74,7 @@ function jobWrites(dropped: DroppedRequest, frees: boolean): Write[] {
 }
 
 /**
- * The batch that takes a need off the conversation document with a record of the reason, under the update times that
+ * The batch that takes a request off the conversation document with a record of the reason, under the update times that
  * were read: when the conversation has moved on, somebody is there to serve it.
  */
 export function dropRequestWrites(

@@ -16,7 +16,7 @@ export interface Replacement {
   /** Set when the index of recall has some of those turns: how far it still counts. */
   indexedThrough?: number;
   /** Set when turns that were folded stand verbatim again and fill the context. */
-  need?: CompactionRequests['auto'];
+  compactionRequest?: CompactionRequests['auto'];
 }
 
 /** What the conversation document says after a replacement. */
@@ -24,12 +24,12 @@ export const replacementFields = ({
   history,
   pins,
   indexedThrough,
-  need,
+  compactionRequest,
 }: Replacement): DocumentFields => ({
   ...generationFields(history),
   ...(pins && { pins: [...pins] }),
   ...(indexedThrough !== undefined && { indexedThrough }),
-  ...(need && { 'compactionRequests.auto': { ...need } }),
+  ...(compactionRequest && { 'compactionRequests.auto': { ...compactionRequest } }),
 });
 
 /**

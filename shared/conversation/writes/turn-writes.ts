@@ -168,7 +168,7 @@ export interface FinishBatch {
   /** The new meter; absent when the turn left the context as it was. */
   meter?: ContextMeter;
   /** Set in the same batch as the crossing, so that no crash forgets it. */
-  need?: CompactionRequests['auto'];
+  compactionRequest?: CompactionRequests['auto'];
   /** The conversation document must not have changed since; absent: its existence is enough. */
   conversationUpdateTime?: string | undefined;
   /** The rest of the stream: its last chunks, and the id of the last frame. */
@@ -228,7 +228,9 @@ export function finishWrites(batch: FinishBatch): Write[] {
       fields: {
         updateTime: now,
         ...(batch.meter && { context: { ...batch.meter } }),
-        ...(batch.need && { 'compactionRequests.auto': { ...batch.need } }),
+        ...(batch.compactionRequest && {
+          'compactionRequests.auto': { ...batch.compactionRequest },
+        }),
         ...(batch.waitsUntil && { open: { seq, leaseUntil: batch.waitsUntil } }),
       },
       remove: batch.waitsUntil ? [] : ['open'],

@@ -55,7 +55,7 @@ interface RestoreRequest {
 interface Restored {
   view: CompactionRecordView;
   /** To be told to the workers. */
-  needed?: string;
+  compactionRequestId?: string;
 }
 
 /** An earlier history without what it says of turns that were replaced or erased since, if it can be mended. */
@@ -157,19 +157,22 @@ async function restore(
   const { history, turns, tokens } = next;
   // What waits was asked for by the context before.
   const conversationAfter: Conversation = { ...next.conversationAfter, compactionRequests: {} };
-  const need = requestAfterChange(dependencies, {
+  const compactionRequest = requestAfterChange(dependencies, {
     conversation: conversationAfter,
     history,
     tokens,
   });
-  const compactionRequests = need ? { auto: { ...need } } : {};
+  const compactionRequests = compactionRequest ? { auto: { ...compactionRequest } } : {};
   return {
     history,
     turns,
     conversationAfter: { ...conversationAfter, compactionRequests },
     fields: { compactionRequests },
     record: recordOf(history),
-    result: { view: viewOf(history, request), ...(need && { needed: need.requestId }) },
+    result: {
+      view: viewOf(history, request),
+      ...(compactionRequest && { compactionRequestId: compactionRequest.requestId }),
+    },
   };
 }
 
@@ -187,9 +190,11 @@ async function changeOf(
   switch (decision.kind) {
     case 'done': {
       // The first try may have died before it told the workers.
-      const needed = conversation.compactionRequests.auto?.requestId;
+      const compactionRequestId = conversation.compactionRequests.auto?.requestId;
       const view = viewOf(decision.history, request);
-      return { result: { view, ...(needed !== undefined && { needed }) } };
+      return {
+        result: { view, ...(compactionRequestId !== undefined && { compactionRequestId }) },
+      };
     }
     case 'reused':
       throw requestIdReused(conversationId, decision.history);
@@ -243,12 +248,14 @@ export async function restoreGeneration(
   request: RestoreRequest,
 ): Promise<CompactionRecordView> {
   const { conversationId } = request;
-  const { view, needed } = await changeGeneration<Restored>(dependencies, request, (own, by) =>
-    changeOf(dependencies, { own, by, request }),
+  const { view, compactionRequestId } = await changeGeneration<Restored>(
+    dependencies,
+    request,
+    (own, by) => changeOf(dependencies, { own, by, request }),
   );
   await passCrashPoint(dependencies, 'generation-restored');
   await publishRestored(dependencies, conversationId, view);
-  if (needed !== undefined)
-    await publishRequest(dependencies, { conversationId, requestId: needed });
+  if (compactionRequestId !== undefined)
+    await publishRequest(dependencies, { conversationId, requestId: compactionRequestId });
   return view;
 }

@@ -93,7 +93,7 @@ function pathsToWrite(
   return updateMask.flatMap((path) => (path === 'settings' ? settings : [path]));
 }
 
-/** The need of a context that is too long for the window of another model; read only where that is smaller. */
+/** The compaction that a context asks for which is too long for the window of another model; read only where that is smaller. */
 async function needAfterSwitch(
   dependencies: ChatDependencies,
   conversationId: string,
@@ -122,7 +122,7 @@ async function needAfterSwitch(
 interface Updated {
   conversation: Conversation;
   /** Request for a compaction that the change has made necessary. */
-  needed?: string | undefined;
+  compactionRequestId?: string | undefined;
 }
 
 /**
@@ -169,12 +169,15 @@ export async function updateConversation(
       return {
         fields: { ...fields, 'compactionRequests.auto': { ...auto } },
         remove,
-        result: { conversation: { ...result, compactionRequests }, needed: auto.requestId },
+        result: {
+          conversation: { ...result, compactionRequests },
+          compactionRequestId: auto.requestId,
+        },
       };
     },
   );
-  const { conversation, needed } = updated;
-  if (needed !== undefined)
-    await publishRequest(dependencies, { conversationId, requestId: needed });
+  const { conversation, compactionRequestId } = updated;
+  if (compactionRequestId !== undefined)
+    await publishRequest(dependencies, { conversationId, requestId: compactionRequestId });
   return conversation;
 }

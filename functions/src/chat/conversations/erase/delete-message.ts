@@ -44,7 +44,7 @@ interface DeleteRequest {
 
 interface Deleted {
   view: MessageView;
-  needed?: string | undefined;
+  compactionRequestId?: string | undefined;
   /** Nothing is left to empty. */
   isLast: boolean;
 }
@@ -89,8 +89,8 @@ async function sourceWithout(
 }
 
 /**
- * The context without the turns of which `left` is what is left; `need` where it may want folding anew, because turns
- * that were folded stand verbatim again, or are to be read again.
+ * The context without the turns of which `left` is what is left; `compactionRequest` where it may want folding anew,
+ * because turns that were folded stand verbatim again, or are to be read again.
  */
 async function continueWithout(
   dependencies: ChatDependencies,
@@ -130,10 +130,10 @@ async function continueWithout(
   );
   const { history, tokens, conversationAfter } = next;
   const isOther = source?.generation !== present.history?.generation || source?.mended === true;
-  const need = isOther
+  const compactionRequest = isOther
     ? requestAfterChange(dependencies, { conversation: conversationAfter, history, tokens })
     : undefined;
-  return { ...next, pins, need };
+  return { ...next, pins, compactionRequest };
 }
 
 /** The next generation, without the turns that are emptied in the same batch. */
@@ -148,7 +148,7 @@ async function eraseTurns(
   const now = dependencies.clock.now();
   const left = turns.map((turn) => erasedTurn(turn, part, now));
   const next = await continueWithout(dependencies, read, { turns, left });
-  const { history, conversationAfter, pins, need } = next;
+  const { history, conversationAfter, pins, compactionRequest } = next;
   // A title that was made of what goes tells of it.
   const isTitleGone = seqs.some((seq) => seq <= (conversation.autoTitle?.throughSeq ?? 0));
   const blobs = turns.flatMap((turn) => blobsOf(dependencies, turn));
@@ -159,12 +159,15 @@ async function eraseTurns(
     left,
     conversationAfter: {
       ...conversationAfter,
-      compactionRequests: { ...conversation.compactionRequests, ...(need && { auto: need }) },
+      compactionRequests: {
+        ...conversation.compactionRequests,
+        ...(compactionRequest && { auto: compactionRequest }),
+      },
     },
     fields: {
       pins,
       pendingErasure: pendingWith(conversation.pendingErasure, { seqs, blobs, items, now }),
-      ...(need && { 'compactionRequests.auto': { ...need } }),
+      ...(compactionRequest && { 'compactionRequests.auto': { ...compactionRequest } }),
     },
     ...(isTitleGone && { remove: ['title', 'autoTitle'] }),
     writes: read.turns.flatMap((turn) => eraseTurnWrites(conversationId, turn, { part, now })),
@@ -194,8 +197,8 @@ async function changeOf(
       throw messageNotFoundError(conversationId, messageId);
     case 'done': {
       // The first try may have died before it told the workers.
-      const needed = target.conversation.compactionRequests.auto?.requestId;
-      return { result: { view: view(named), needed, isLast: true } };
+      const compactionRequestId = target.conversation.compactionRequests.auto?.requestId;
+      return { result: { view: view(named), compactionRequestId, isLast: true } };
     }
     case 'erase': {
       const turns = alike.filter(({ value }) => decision.seqs.includes(value.seq));
@@ -205,8 +208,11 @@ async function changeOf(
         decision,
       );
       const shown = left.find(({ seq }) => seq === named.seq) ?? named;
-      const needed = change.conversationAfter.compactionRequests.auto?.requestId;
-      return { ...change, result: { view: view(shown), needed, isLast: decision.isLast } };
+      const compactionRequestId = change.conversationAfter.compactionRequests.auto?.requestId;
+      return {
+        ...change,
+        result: { view: view(shown), compactionRequestId, isLast: decision.isLast },
+      };
     }
   }
 }
@@ -224,7 +230,7 @@ export async function deleteMessage(
 ): Promise<MessageView> {
   const { conversationId } = request;
   for (;;) {
-    const { view, needed, isLast } = await changeGeneration<Deleted>(
+    const { view, compactionRequestId, isLast } = await changeGeneration<Deleted>(
       dependencies,
       request,
       (own, by) => changeOf(dependencies, { own, by, request }),
@@ -233,8 +239,8 @@ export async function deleteMessage(
     if (!isLast) continue;
     await finishErasure(dependencies, conversationId);
     await passCrashPoint(dependencies, 'erasure-finished');
-    if (needed !== undefined)
-      await publishRequest(dependencies, { conversationId, requestId: needed });
+    if (compactionRequestId !== undefined)
+      await publishRequest(dependencies, { conversationId, requestId: compactionRequestId });
     return view;
   }
 }

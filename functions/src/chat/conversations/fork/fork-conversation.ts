@@ -115,13 +115,16 @@ async function finishFork(
   const { store, clock } = dependencies;
   const { source, target } = fork;
   const fields = liveFields(source, made, clock.now());
-  const need = requestAfterChange(dependencies, {
+  const compactionRequest = requestAfterChange(dependencies, {
     conversation: { ...source.conversation, ...fields, compactionRequests: {} },
     history: made.history,
     tokens: fields.context.tokens,
   });
   await commitToFork(dependencies, target, {
-    fields: { ...fields, ...(need && { 'compactionRequests.auto': { ...need } }) },
+    fields: {
+      ...fields,
+      ...(compactionRequest && { 'compactionRequests.auto': { ...compactionRequest } }),
+    },
     build: async () => {
       const now = await readConversation(store, source.conversationId);
       const isSame =
@@ -130,7 +133,7 @@ async function finishFork(
       return [sameConversationWrite(source.conversationId, now.updateTime)];
     },
   });
-  return need;
+  return compactionRequest;
 }
 
 async function copyOnce(
@@ -150,10 +153,10 @@ async function copyOnce(
   const history = await firstHistory(dependencies, { source, target }, turns);
   if (history) await copyHistory(dependencies, { source, target }, history);
   await passCrashPoint(dependencies, 'fork-copied');
-  const need = await finishFork(dependencies, { source, target }, { history, turns });
+  const compactionRequest = await finishFork(dependencies, { source, target }, { history, turns });
   await passCrashPoint(dependencies, 'fork-live');
-  if (need) {
-    const { requestId, trigger } = need;
+  if (compactionRequest) {
+    const { requestId, trigger } = compactionRequest;
     await publishRequest(dependencies, { conversationId: forkId, requestId, trigger });
   }
   return { conversationId: forkId, isNew: true };

@@ -17,7 +17,7 @@ const conversationAfter = (
   context: batch.meter ?? conversation.context,
   compactionRequests: {
     ...conversation.compactionRequests,
-    ...(batch.need && { auto: batch.need }),
+    ...(batch.compactionRequest && { auto: batch.compactionRequest }),
   },
 });
 

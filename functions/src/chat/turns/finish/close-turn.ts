@@ -23,7 +23,7 @@ export async function closeOpenTurn(
   target: { conversationId: string; conversation: Versioned<Conversation>; closing: ClosingTurn },
 ): Promise<void> {
   const { conversationId, conversation, closing } = target;
-  const need = await requestAfterClosing(dependencies, {
+  const compactionRequest = await requestAfterClosing(dependencies, {
     conversationId,
     conversation: conversation.value,
     closing,
@@ -33,14 +33,17 @@ export async function closeOpenTurn(
     {
       op: 'update',
       path: conversationPath(conversationId),
-      fields: { updateTime: now, ...(need && { 'compactionRequests.auto': { ...need } }) },
+      fields: {
+        updateTime: now,
+        ...(compactionRequest && { 'compactionRequests.auto': { ...compactionRequest } }),
+      },
       remove: ['open'],
       guard: { updateTime: conversation.updateTime },
     },
     ...endAbandonedWrites(conversationId, { ...closing, now }),
   ]);
-  if (!need) return;
-  const { requestId, trigger } = need;
+  if (!compactionRequest) return;
+  const { requestId, trigger } = compactionRequest;
   await publishRequest(dependencies, { conversationId, requestId, trigger });
 }
 

@@ -65,8 +65,8 @@ function measureTurn(viewing: Viewing, begun: BegunTurn, answer: TurnAnswer): Co
   );
 }
 
-/** The need that a context leaves behind which is measured with the conversation document of the start. */
-const needWith = (
+/** The compaction that a context asks for which is measured with the conversation document of the start. */
+const requestWith = (
   { config }: Pick<ChatDependencies, 'config'>,
   { conversation, nextModel, history, turns }: ContextAtStart,
   {
@@ -151,7 +151,12 @@ export function endTurn(
     ...(isWaiting && { waitsUntil }),
     // A turn that waits is not in the context yet; its size may ask for a compaction of what stands before it.
     meter: isWaiting ? undefined : measured,
-    need: needWith(dependencies, begun.context, { meter: measured, answer, requestId, now }),
+    compactionRequest: requestWith(dependencies, begun.context, {
+      meter: measured,
+      answer,
+      requestId,
+      now,
+    }),
   };
 }
 

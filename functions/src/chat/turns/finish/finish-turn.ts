@@ -42,12 +42,12 @@ async function publishOfRequest(
   batch: FinishBatch,
 ) {
   const { conversationId } = batch;
-  const need = batch.need ?? begun.replacementRequest;
-  if (need)
+  const compactionRequest = batch.compactionRequest ?? begun.replacementRequest;
+  if (compactionRequest)
     await publishRequest(dependencies, {
       conversationId,
-      requestId: need.requestId,
-      trigger: need.trigger,
+      requestId: compactionRequest.requestId,
+      trigger: compactionRequest.trigger,
       beforeTokens: batch.meter?.tokens,
     });
   else
@@ -82,19 +82,22 @@ async function storeEnd(dependencies: ChatDependencies, ending: Ending) {
   const batch = endTurn(dependencies, { begun, answer, isCancelled, now, requestId });
   const decideRequest = () => requestAtEnd(dependencies, begun, batch);
   const decided = await decideRequest();
-  const context = viewAfterFinish(dependencies, ending, { ...batch, need: decided.need });
+  const context = viewAfterFinish(dependencies, ending, {
+    ...batch,
+    compactionRequest: decided.compactionRequest,
+  });
   const closing = closingChunks({ turn: batch, error: batch.error, context });
   await passCrashPoint(dependencies, 'before-finish');
-  batch.need = await commitFinish(dependencies, {
-    batch: { ...batch },
-    own: begun.attempt,
+  const compactionRequest = await commitFinish(dependencies, {
+    batch,
+    attempt: begun.attempt,
     writer,
     closing: log.preview(closing),
-    status: decided.need && context,
+    status: decided.compactionRequest && context,
     decided,
     decideAgain: decideRequest,
   });
-  return { batch, context, closing };
+  return { batch: { ...batch, compactionRequest }, context, closing };
 }
 
 /**

@@ -45,7 +45,7 @@ export function logFinished(
     outputTokens: batch.usage?.outputTokens,
     searches: batch.usage?.searches,
     costMicros: batch.usage?.costMicros,
-    compactionRequested: batch.need !== undefined,
+    compactionRequested: batch.compactionRequest !== undefined,
     firstTokenMs: firstTokenMs === undefined ? undefined : firstTokenMs - startMs,
     durationMs: batch.now.getTime() - startMs,
   });

@@ -15,8 +15,8 @@ import { finishedTurn } from './after-finish.ts';
 
 /** What a finished turn asks for, and the state of the conversation document that this holds for. */
 export interface RequestAtEnd {
-  need: CompactionRequests['auto'];
-  /** Only when the turn relies on a need that waits: it must still wait when the finish is committed. */
+  compactionRequest: CompactionRequests['auto'];
+  /** Only when the turn relies on a request that waits: it must still wait when the finish is committed. */
   conversationUpdateTime?: string | undefined;
 }
 
@@ -25,20 +25,21 @@ const isInItsPlace = ({ context }: BegunTurn, { seq }: FinishBatch) =>
   seq < context.conversation.lastSeq;
 
 /** What such a turn asks for if the whole context crosses with it. */
-const needInPlace = (
+const requestInPlace = (
   { randomness }: Pick<ChatDependencies, 'randomness'>,
   begun: BegunTurn,
   batch: FinishBatch,
-): FinishBatch['need'] =>
+): FinishBatch['compactionRequest'] =>
   batch.meter && isInItsPlace(begun, batch)
     ? { requestId: randomness.uuid(), since: batch.now, trigger: 'auto' }
     : undefined;
 
 /**
- * What becomes of a crossing that was measured with the conversation document of the start (`batch.need`), at the end
- * of the turn. A need that waits is request enough: who settles it without a reason looks again. After a swap in
- * between the context is measured anew, with this turn; and so is that of a turn which others stand behind, whose
- * prompt had none of them. One read, and only by turns that crossed or were answered in their place.
+ * What becomes of a crossing that was measured with the conversation document of the start
+ * (`batch.compactionRequest`), at the end of the turn. A request that waits is enough: who settles it without a reason
+ * looks again. After a swap in between the context is measured anew, with this turn; and so is that of a turn which
+ * others stand behind, whose prompt had none of them. One read, and only by turns that crossed or were answered in their
+ * place.
  */
 export async function requestAtEnd(
   dependencies: Pick<
@@ -48,33 +49,34 @@ export async function requestAtEnd(
   begun: BegunTurn,
   batch: FinishBatch,
 ): Promise<RequestAtEnd> {
-  const need = batch.need ?? needInPlace(dependencies, begun, batch);
-  if (!need) return { need: undefined };
+  const compactionRequest = batch.compactionRequest ?? requestInPlace(dependencies, begun, batch);
+  if (!compactionRequest) return { compactionRequest: undefined };
   try {
-    return await measureAgain(dependencies, begun, { ...batch, need });
+    return await measureAgain(dependencies, begun, { ...batch, compactionRequest });
   } catch (error) {
     if (!(error instanceof StoreUnavailableError)) throw error;
     // Unknown: a request too many ends as NOOP, one too few would be missed, and the answer must be stored.
-    return { need: batch.need };
+    return { compactionRequest: batch.compactionRequest };
   }
 }
 
 async function measureAgain(
   dependencies: Pick<ChatDependencies, 'store' | 'cache' | 'logger' | 'config' | 'sha256'>,
   begun: BegunTurn,
-  batch: FinishBatch & { need: NonNullable<FinishBatch['need']> },
+  batch: FinishBatch & { compactionRequest: NonNullable<FinishBatch['compactionRequest']> },
 ): Promise<RequestAtEnd> {
-  const { conversationId, seq, need } = batch;
+  const { conversationId, seq, compactionRequest } = batch;
   const conversation = await readConversation(dependencies.store, conversationId);
-  if (!conversation) return { need };
+  if (!conversation) return { compactionRequest };
   const { compactionRequests, generation } = conversation.value;
   const { auto } = compactionRequests;
   // A search goes before a compaction, whose summary the same filter might block. Behind it the threshold is looked at again.
-  if (auto && (auto.trigger === 'blocked' || need.trigger !== 'blocked'))
-    return { need: undefined, conversationUpdateTime: conversation.updateTime };
-  if (need.trigger === 'blocked') return { need };
+  if (auto && (auto.trigger === 'blocked' || compactionRequest.trigger !== 'blocked'))
+    return { compactionRequest: undefined, conversationUpdateTime: conversation.updateTime };
+  if (compactionRequest.trigger === 'blocked') return { compactionRequest };
   const inItsPlace = isInItsPlace(begun, batch);
-  if (generation === begun.context.conversation.generation && !inItsPlace) return { need };
+  if (generation === begun.context.conversation.generation && !inItsPlace)
+    return { compactionRequest };
   const toSeq = inItsPlace ? conversation.value.lastSeq : seq - 1;
   const parts = await readContextParts(dependencies, {
     conversationId,
@@ -92,13 +94,13 @@ async function measureAgain(
   };
   const { tokens } = contextTokens(measured, forms);
   return {
-    need: requestForContext({
+    compactionRequest: requestForContext({
       conversation: conversation.value,
       history: parts.history,
       tokens,
       policy: conversationPolicy(dependencies.config, conversation.value),
-      requestId: need.requestId,
-      now: need.since,
+      requestId: compactionRequest.requestId,
+      now: compactionRequest.since,
     }),
   };
 }

@@ -114,6 +114,6 @@ async function beginReserved(
     caller: request.caller,
     reservation,
     progress: progressAtStart({ decision, kept, known }),
-    replacementRequest: replacement?.need,
+    replacementRequest: replacement?.compactionRequest,
   };
 }

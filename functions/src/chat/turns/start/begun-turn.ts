@@ -81,5 +81,5 @@ export interface BegunTurn {
   /** What attempts before this one have stored whole. */
   progress: ProgressAtStart;
   /** The compaction that a replacement asks for; published with the end of the turn. */
-  replacementRequest: PlannedReplacement['need'];
+  replacementRequest: PlannedReplacement['compactionRequest'];
 }

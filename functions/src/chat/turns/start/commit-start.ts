@@ -67,7 +67,8 @@ export async function commitBeginning(
   // A cold instance loads the model's SDK while it waits for the store.
   dependencies.model.prepare?.();
   const turnUpdateTime = await committed;
-  if (before.replacement?.need) await passCrashPoint(dependencies, 'replacement-begun');
+  if (before.replacement?.compactionRequest)
+    await passCrashPoint(dependencies, 'replacement-begun');
   await keepUploads(dependencies, naming);
   return turnUpdateTime;
 }

@@ -88,7 +88,7 @@ export async function planReplacement(
   const { history, turns, tokens, conversationAfter } = next;
   // Turns that were folded stand verbatim again, or are to be read again: they may need folding at once.
   const isOther = source?.generation !== present?.generation || source?.mended === true;
-  const need = isOther
+  const compactionRequest = isOther
     ? requestAfterChange(dependencies, { conversation: conversationAfter, history, tokens })
     : undefined;
   const losesPins = pins.length < conversation.pins.length;
@@ -101,7 +101,11 @@ export async function planReplacement(
     ...(losesPins && { pins }),
     ...(losesIndex && { indexedThrough: fromSeq - 1 }),
   };
-  if (!need) return planned;
-  const compactionRequests = { ...conversationAfter.compactionRequests, auto: need };
-  return { ...planned, conversationAfter: { ...conversationAfter, compactionRequests }, need };
+  if (!compactionRequest) return planned;
+  const compactionRequests = { ...conversationAfter.compactionRequests, auto: compactionRequest };
+  return {
+    ...planned,
+    conversationAfter: { ...conversationAfter, compactionRequests },
+    compactionRequest,
+  };
 }
