@@ -32,16 +32,22 @@ const readableFor = (
     ? progress
     : { ...progress, contents: withoutSignatures(progress.contents) };
 
+/** Which model answers, and what the choice took, where a model was asked for it. */
+interface Choice {
+  routing: Routing;
+  spent?: BegunTurn['routingSpent'];
+}
+
 async function choose(
   dependencies: ChatDependencies,
   begun: BegunTurn,
   input: { models: RoutingModels; signal: AbortSignal },
-): Promise<Routing> {
+): Promise<Choice> {
   const facts = factsOf(begun, input.models);
   const ruled = routeByRule(facts);
-  if (ruled) return ruled;
+  if (ruled) return { routing: ruled };
   const { conversationId, seq } = begun.attempt;
-  const asked = {
+  const toBeRouted = {
     conversationId,
     seq,
     dialogue: begun.context.turns
@@ -49,30 +55,36 @@ async function choose(
       .flatMap(({ user, contents }) => [user, ...contents]),
     message: begun.turn.user,
   };
-  const { route, spent } = await askClassifier(dependencies, asked, input.signal);
-  begun.routingSpent = spent;
-  return routeByClassifier(route, input.models);
+  const { route, spent } = await askClassifier(dependencies, toBeRouted, input.signal);
+  return { routing: routeByClassifier(route, input.models), spent };
 }
 
 /**
- * Gives a turn of an `auto` conversation its model, before its first call; every other turn has its own. What was
+ * A turn of an `auto` conversation with its model, before its first call; every other turn has its own. What was
  * chosen is stored while the call begins, so that whoever takes the turn over stays with it. Never throws.
  */
 export async function routeTurn(
   dependencies: ChatDependencies,
   begun: BegunTurn,
   { writer, signal }: { writer: Pick<TurnWriter, 'note'>; signal: AbortSignal },
-): Promise<void> {
+): Promise<BegunTurn> {
   const { config } = dependencies;
   const { conversation } = begun.context;
-  if (!isRouted(conversation.model)) return;
+  if (!isRouted(conversation.model)) return begun;
   const models = routingInService(config);
-  const routing = models && (await choose(dependencies, begun, { models, signal }));
+  const choice = models && (await choose(dependencies, begun, { models, signal }));
+  const routingSpent = choice?.spent;
   // A turn that was stopped meanwhile is not answered by anybody.
-  if (signal.aborted) return;
+  if (signal.aborted) return { ...begun, routingSpent };
+  const routing = choice?.routing;
   const model = routing?.model ?? modelThatLimits(config, conversation.model);
-  begun.progress = readableFor(model, begun);
-  begun.turn.routing = routing;
-  Object.assign(begun.call, { model, prompt: begun.call.promptFor(model) });
   if (routing) writer.note({ routing: { ...routing } });
+  const { call } = begun;
+  return {
+    ...begun,
+    progress: readableFor(model, begun),
+    turn: { ...begun.turn, routing },
+    call: { ...call, model, prompt: call.promptFor(model) },
+    routingSpent,
+  };
 }

@@ -1,3 +1,4 @@
+import type { SentView } from '#shared/compaction/shrunken-view.ts';
 import { decodeAnswerOptions } from '#shared/models/answer-options.ts';
 import { contentText, type Part } from '#shared/conversation/documents/content.ts';
 import { turnId } from '#shared/conversation/documents/paths.ts';
@@ -48,6 +49,8 @@ interface Going {
   isUnreported: boolean;
   /** Contents that the last call was sent. */
   sentContents: number;
+  /** How the newest prompt stands to the context. */
+  sent: SentView;
 }
 
 /** At the limit one last call is made in which the model can only answer. */
@@ -65,12 +68,10 @@ async function nextPrompt(
   { begun }: Answering,
   going: Going,
 ): Promise<RoundPrompt> {
-  const { call } = begun;
-  if (going.progress.contents.length === 0) return { prompt: call.prompt, sent: call.sent };
   const { progress, report } = going;
-  const round = await promptOfRound(dependencies, { begun, progress, report });
-  call.sent = round.sent;
-  return round;
+  return progress.contents.length === 0
+    ? begun.call
+    : promptOfRound(dependencies, { begun, progress, report });
 }
 
 /** One call of the model. */
@@ -135,6 +136,7 @@ function lastAnswer(going: Going, answer: Answer): TurnAnswer {
     report: answer.usage,
     isUnreported: going.isUnreported,
     sentContents: progress.contents.length,
+    sent: going.sent,
     isWaiting: false,
   };
 }
@@ -145,6 +147,7 @@ const stopped = (going: Going, error: AppError | undefined): TurnAnswer => ({
   error,
   isUnreported: going.isUnreported,
   sentContents: going.sentContents,
+  sent: going.sent,
   isWaiting: error === undefined,
 });
 
@@ -168,6 +171,7 @@ async function step(
   const { begun, signal } = answering;
   const hasTools = mayCall(dependencies, answering, going.progress);
   const prompt = await nextPrompt(dependencies, answering, going);
+  going.sent = prompt.sent;
   const said = await callModel(dependencies, answering, { going, prompt, hasTools });
   const { config } = dependencies;
   const { model } = begun.call;
@@ -233,13 +237,15 @@ export async function answerTurn(
   dependencies: ChatDependencies,
   answering: Answering,
 ): Promise<TurnAnswer> {
-  const { contents, usage, grounding, leftOutFiles } = answering.begun.progress;
+  const { call, progress } = answering.begun;
+  const { contents, usage, grounding, leftOutFiles } = progress;
   const rounds = showStoredRounds(answering);
   const going: Going = {
     progress: { contents, rounds, usage, grounding, leftOutFiles },
     report: undefined,
     isUnreported: false,
     sentContents: 0,
+    sent: call.sent,
   };
   try {
     return await answerInRounds(dependencies, answering, going);

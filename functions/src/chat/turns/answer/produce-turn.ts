@@ -38,20 +38,26 @@ const isLeft = ({ cancelled, givenUp }: Production) => givenUp.aborted && !cance
 /** What is told of the answer and of its frames. */
 type Tell = (chunk: StreamChunk) => number;
 
+/** The answer, and the turn as its model was chosen for that. */
+interface Answered {
+  begun: BegunTurn;
+  answer: TurnAnswer;
+}
+
 async function answerWithin(
   dependencies: ChatDependencies,
   production: Production,
   to: { writer: TurnWriter; emit: Tell },
-): Promise<TurnAnswer> {
-  const { begun, cancelled, givenUp } = production;
+): Promise<Answered> {
+  const { cancelled, givenUp } = production;
   const { writer, emit } = to;
   writer.start();
-  const { conversationId, seq } = begun.attempt;
+  const { conversationId, seq } = production.begun.attempt;
   const timeoutMs = dependencies.config.TURN_TIMEOUT_MS;
   const timeout = timeoutAfter(dependencies, timeoutMs);
   const signal = AbortSignal.any([writer.lost, timeout.signal, cancelled.signal, givenUp]);
   try {
-    await routeTurn(dependencies, begun, { writer, signal });
+    const begun = await routeTurn(dependencies, production.begun, { writer, signal });
     const answer = await answerTurn(dependencies, {
       begun,
       writer,
@@ -59,19 +65,20 @@ async function answerWithin(
       signal,
       isCut: () => isLeft(production),
     });
-    return answer.error && timeout.signal.aborted
-      ? { ...answer, error: timeoutError({ name: `turn ${seq} of ${conversationId}`, timeoutMs }) }
-      : answer;
+    if (!answer.error || !timeout.signal.aborted) return { begun, answer };
+    const error = timeoutError({ name: `turn ${seq} of ${conversationId}`, timeoutMs });
+    return { begun, answer: { ...answer, error } };
   } finally {
     timeout.stop();
   }
 }
 
 /** The answer of a turn that was cancelled before anybody asked the model. */
-const unasked = ({ begun }: Production): TurnAnswer => ({
-  ...begun.progress,
+const unasked = ({ progress, call }: BegunTurn): TurnAnswer => ({
+  ...progress,
   isUnreported: false,
   sentContents: 0,
+  sent: call.sent,
   isWaiting: false,
 });
 
@@ -113,19 +120,20 @@ export async function produceTurn(
   dependencies: ChatDependencies,
   production: Production,
 ): Promise<FinishedTurn> {
-  const { begun, log, cancelled } = production;
-  const { conversationId, seq } = begun.attempt;
+  const { log, cancelled } = production;
+  const { attempt, progress } = production.begun;
+  const { conversationId, seq } = attempt;
   const times = createTurnTimes(dependencies.clock);
-  const writer = createTurnWriter(dependencies, begun.attempt, {
+  const writer = createTurnWriter(dependencies, attempt, {
     cancel: () => cancelled.abort(),
-    stored: begun.progress,
+    stored: progress,
   });
   const tell = (chunk: StreamChunk) => {
     const frame = log.emit(chunk);
     writer.add(frame);
     return frame.id;
   };
-  const title = titleOfTurn(dependencies, begun, tell);
+  const title = titleOfTurn(dependencies, production.begun, tell);
   const emit = (chunk: StreamChunk) => {
     const id = tell(chunk);
     times.see(chunk);
@@ -133,12 +141,12 @@ export async function produceTurn(
     return id;
   };
   try {
-    for (const chunk of firstChunks(begun)) emit(chunk);
+    for (const chunk of firstChunks(production.begun)) emit(chunk);
     await passCrashPoint(dependencies, 'turn-started');
     const isAsked = !cancelled.signal.aborted;
-    const answer = isAsked
+    const { begun, answer } = isAsked
       ? await answerWithin(dependencies, production, { writer, emit })
-      : unasked(production);
+      : { begun: production.begun, answer: unasked(production.begun) };
     await passCrashPoint(dependencies, 'answer-streamed');
     // The ids of the closing frames are fixed from here on.
     title.close();
@@ -150,7 +158,7 @@ export async function produceTurn(
       throw shuttingDownError(`turn ${seq} of ${conversationId}`);
     }
     const isCancelled = cancelled.signal.aborted;
-    const end = { answer, isCancelled, isAsked, writer, times, title };
+    const end = { begun, answer, isCancelled, isAsked, writer, times, title };
     const finished = await finishTurn(dependencies, { ...production, ...end });
     log.end('finished');
     return finished;

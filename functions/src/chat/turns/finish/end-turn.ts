@@ -39,9 +39,9 @@ function isInContext(answer: TurnAnswer, isCancelled: boolean): boolean {
 
 /** The meter with this turn in the context. */
 function measureTurn(viewing: Viewing, begun: BegunTurn, answer: TurnAnswer): ContextMeter {
-  const { sentContents, report } = answer;
+  const { sentContents, sent, report } = answer;
   const contents = [...answer.contents];
-  const { turn, context, tokens, call } = begun;
+  const { turn, context, tokens } = begun;
   const own = {
     seq: begun.attempt.seq,
     user: turn.user,
@@ -59,7 +59,7 @@ function measureTurn(viewing: Viewing, begun: BegunTurn, answer: TurnAnswer): Co
       saidTokens: tokens.said,
       answerTokens: estimateAll(contents.slice(sentContents), context.conversation),
       // A report about a prompt with less than the context, or an answer that was cut, says nothing about it.
-      usage: call.sent.isOverLimit || loopKind(answer.finishReason) ? undefined : report,
+      usage: sent.isOverLimit || loopKind(answer.finishReason) ? undefined : report,
     },
     selectOutputForms(viewing, context.conversation),
   );

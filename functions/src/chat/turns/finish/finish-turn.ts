@@ -108,7 +108,7 @@ export async function finishTurn(
   dependencies: ChatDependencies,
   ending: Ending,
 ): Promise<FinishedTurn> {
-  const { begun, log, audience, title } = ending;
+  const { begun, answer, log, audience, title } = ending;
   const { batch, context, closing } = await storeEnd(dependencies, ending).catch(
     async (error: unknown) => {
       if (error instanceof AppError) await settleUnstored(dependencies, ending);
@@ -124,5 +124,5 @@ export async function finishTurn(
   for (const chunk of closing) log.emit(chunk);
   if (turn.inContext) title.answered(turn.contents.map(contentText).join('\n'));
   await settle(dependencies, ending, batch);
-  return { turn, context, replayed: false, shrinkage: begun.call.sent.shrinkage };
+  return { turn, context, replayed: false, shrinkage: answer.sent.shrinkage };
 }

@@ -52,7 +52,7 @@ interface TurnCall {
   user: Content;
   /** What was brought back of the folded turns; it stands in `user`. */
   recalled: Recalled;
-  /** How the newest prompt stands to the context. */
+  /** How that prompt stands to the context. */
   sent: SentView;
 }
 

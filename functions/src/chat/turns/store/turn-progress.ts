@@ -1,3 +1,4 @@
+import type { SentView } from '#shared/compaction/shrunken-view.ts';
 import type { Content } from '#shared/conversation/documents/content.ts';
 import type { Repairs } from '#shared/conversation/repair/repairs.ts';
 import type { Rounds, Turn, TurnUsage } from '#shared/conversation/documents/turn.ts';
@@ -41,6 +42,8 @@ export interface TurnAnswer extends TurnProgress {
   isUnreported: boolean;
   /** Contents that this call was sent. */
   sentContents: number;
+  /** How the newest prompt stands to the context. */
+  sent: SentView;
   /** Open calls are the app's, or wait for the user. */
   isWaiting: boolean;
 }
