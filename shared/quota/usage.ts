@@ -161,8 +161,8 @@ export const heldAt = (held: readonly HeldCost[], now: Date): HeldCost[] =>
   held.filter(({ until }) => until > now);
 
 /** Millionths of a dollar that several hold together. */
-export const sumOfCosts = (input: readonly { costMicros: number }[]): number =>
-  input.reduce((sum, { costMicros }) => sum + costMicros, 0);
+export const sumOfCosts = (costs: readonly { costMicros: number }[]): number =>
+  costs.reduce((sum, { costMicros }) => sum + costMicros, 0);
 
 /**
  * What they hold for a message that comes meanwhile, millionths of a dollar: the largest is left out. It holds many times

@@ -36,9 +36,9 @@ export function createDeltaCoalescer(options: {
     if (delta === '') return;
     lastAtMs = options.clock.now().getTime();
     for (let rest = delta; rest !== '';) {
-      const conversation = cutHead(rest, DELTA_MAX_CHARACTERS);
-      options.emit(conversation);
-      rest = rest.slice(conversation.length);
+      const frame = cutHead(rest, DELTA_MAX_CHARACTERS);
+      options.emit(frame);
+      rest = rest.slice(frame.length);
     }
   };
 

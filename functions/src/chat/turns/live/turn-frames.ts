@@ -53,10 +53,10 @@ export const openingChunks = (start: {
 
 /** That the answer was ended because it repeated itself. */
 function loopNotice({ finishReason }: Pick<Turn, 'finishReason'>): StreamChunk[] {
-  const input = loopKind(finishReason);
-  return input === undefined
+  const kind = loopKind(finishReason);
+  return kind === undefined
     ? []
-    : [{ type: 'data-notice', id: 'loop', data: { kind: 'loop', of: input } }];
+    : [{ type: 'data-notice', id: 'loop', data: { kind: 'loop', of: kind } }];
 }
 
 /** That the model was told to answer with what there is: it had asked for more rounds of calls than it may have. */

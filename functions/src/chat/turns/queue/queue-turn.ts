@@ -81,7 +81,8 @@ async function queueTurn(
   refuseHopeless(dependencies, request, state.conversation);
   const { conversationId } = request;
   const { seq, replaces } = decision;
-  if (!state.conversation) throw new Error('a message waits behind others, so there is a conversation');
+  if (!state.conversation)
+    throw new Error('a message waits behind others, so there is a conversation');
   const lease = newLease(dependencies);
   const { producer, leaseUntil } = lease;
   const message = await storedMessage(dependencies, request, {
@@ -89,12 +90,12 @@ async function queueTurn(
     isNew: true,
   });
   // What the turns before will have told is not known yet: all is told, with the time at which it was said.
-  const around = collectTurnContext(dependencies, request, {
+  const turnContext = collectTurnContext(dependencies, request, {
     generation: state.conversation.value.generation,
     turns: [],
     known: state.conversation.value.client,
   });
-  const shown = shownUser({ ...message, ...around });
+  const shown = shownUser({ ...message, ...turnContext });
   const userTokens = estimateContentTokens(shown, meterCounting(state.conversation.value));
   const conversation = state.conversation.value;
   await refuseOverDayLimit(dependencies, request, { conversation, estimatedTokens: userTokens });
@@ -105,7 +106,7 @@ async function queueTurn(
     seq,
     ...message,
     routing: storedRouting(state.conversation.value, message),
-    ...around,
+    ...turnContext,
     client: newsOfClient(state.conversation.value.client, request),
     replaces,
     regenerates: regeneratedBy(request, replaces),

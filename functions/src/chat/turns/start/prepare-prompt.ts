@@ -16,8 +16,8 @@ import { recallTokens } from '#functions/config/conversation-policy.ts';
 import type { BegunTurn } from './begun-turn.ts';
 import { collectTurnContext, type TurnContext } from './turn-context.ts';
 
-/** What stands beside the message: as its turn stores it already, else what this request brings. */
-function besideMessage(
+/** What the turn stores beside its message: as it is stored already, else what this request brings. */
+function turnContextOf(
   dependencies: ChatDependencies,
   { request, state, decision }: Begin,
   { before, isShrunken }: { before: ContextBefore; isShrunken: boolean },
@@ -31,24 +31,24 @@ function besideMessage(
   return collectTurnContext(dependencies, request, { generation, turns, known });
 }
 
-/** The message as this call says it, behind what is said beside it, and what all of that weighs. */
-async function saidWith(
+/** The message as this call says it, behind what is said beside it, and what all of that weighs in tokens. */
+async function composeMessage(
   dependencies: ChatDependencies,
   { request }: Begin,
   input: {
     before: ContextBefore;
     message: Message;
     index: IndexLoad | undefined;
-    around: TurnContext;
+    turnContext: TurnContext;
     /** Of the memory, what is new or touched by the message. */
     memory: string;
     contextTokens: number;
   },
 ) {
   const { config } = dependencies;
-  const { before, message, around } = input;
+  const { before, message, turnContext } = input;
   const counting = meterCounting(before.conversation);
-  const userTokens = estimateContentTokens(shownUser({ ...message, ...around }), counting);
+  const userTokens = estimateContentTokens(shownUser({ ...message, ...turnContext }), counting);
   const { windowTokens } = conversationPolicy(config, before.conversation);
   const freeTokens = windowTokens - input.contextTokens - userTokens;
   const recalled = await recallForTurn(dependencies, input.index, {
@@ -58,7 +58,7 @@ async function saidWith(
     budgetTokens: recallTokens(config, before.conversation, { request, freeTokens }),
   });
   const user = withSaid(withSaid(message.user, input.memory), recalled.text);
-  const lastContent = shownUser({ user, ...around });
+  const lastContent = shownUser({ user, ...turnContext });
   const sentTokens = estimateContentTokens(lastContent, counting);
   return { lastContent, recalled, userTokens, sentTokens, counting };
 }
@@ -68,8 +68,7 @@ interface PreparedPrompt extends Pick<BegunTurn, 'call' | 'tokens'> {
   /** Tokens of all of it. */
   promptTokens: number;
   memory: MemoryTexts;
-  /** What stands beside the message in its turn. */
-  around: TurnContext;
+  turnContext: TurnContext;
 }
 
 /** What is sent to the model. Throws CONTEXT_WINDOW_WILL_OVERFLOW. */
@@ -99,11 +98,13 @@ export async function preparePrompt(
   };
   const view = viewOfNextCall(dependencies, source);
   const isShrunken = (view.shrinkage?.turnsLeftOut ?? 0) > 0;
-  const around = besideMessage(dependencies, begin, { before, isShrunken });
+  const turnContext = turnContextOf(dependencies, begin, { before, isShrunken });
   const contextTokens = view.tokens;
-  const beside = { ...input, around, memory: selected.said, contextTokens };
-  const said = await saidWith(dependencies, begin, beside);
-  const { lastContent, recalled, userTokens, sentTokens, counting } = said;
+  const { lastContent, recalled, userTokens, sentTokens, counting } = await composeMessage(
+    dependencies,
+    begin,
+    { ...input, turnContext, memory: selected.said, contextTokens },
+  );
   const promptFor = (asked: string) =>
     assemblePrompt({ ...source, model: asked }, view.items, lastContent);
   const prompt = promptFor(model);
@@ -117,6 +118,6 @@ export async function preparePrompt(
     tokens: { user: userTokens, said: sentTokens - userTokens, overhead },
     promptTokens: contextTokens + sentTokens,
     memory,
-    around,
+    turnContext,
   };
 }

@@ -113,37 +113,40 @@ type Reading = Pick<
 /** What the first read brings: all that is known to be needed before anything is read. */
 async function readFirst(dependencies: Reading, request: SendRequest, knowsJob: boolean) {
   const { conversationId, message, caller, replacing } = request;
+  const documentPath = conversationPath(conversationId);
+  const guardPath = messageGuardPath(conversationId, message.id);
+  const jobPath = compactionJobPath(conversationId);
+  const memoryPaths = notesPaths(dependencies.config, caller.uid);
   const namedSeq = replacing && seqOfId(replacing.messageId, 'm');
-  const jobPath = knowsJob ? [] : [compactionJobPath(conversationId)];
-  const notesPath = notesPaths(dependencies.config, caller.uid);
-  const targetPath =
+  const targetPaths =
     replacing && namedSeq === undefined
       ? [messageGuardPath(conversationId, replacing.messageId)]
       : [];
-  // Who comes while it is answered need not read twice to learn of it.
+  // The turns that this instance is answering, too, so that a second sender needs no second read.
   const livePaths = liveSeqs(dependencies.liveTurns, conversationId).map((seq) =>
     turnPath(conversationId, seq),
   );
-  const own = [conversationPath(conversationId), messageGuardPath(conversationId, message.id)];
-  const found = await dependencies.store.get([
-    ...own,
-    ...jobPath,
-    ...notesPath,
-    ...targetPath,
+  const read = await dependencies.store.get([
+    documentPath,
+    guardPath,
+    ...(knowsJob ? [] : [jobPath]),
+    ...memoryPaths,
+    ...targetPaths,
     ...livePaths,
   ]);
-  const next = (paths: readonly string[]) => found.splice(0, paths.length);
-  const [conversation, guard] = next(own);
-  const [job] = next(jobPath);
-  const [notes] = next(notesPath);
-  const [targetGuard] = next(targetPath);
+  const documents = new Map(read.map((document) => [document?.path, document]));
+  const found = (paths: readonly string[]) => paths.flatMap((path) => documents.get(path) ?? []);
+  const conversation = documents.get(documentPath);
+  const guard = documents.get(guardPath);
+  const [targetGuard] = found(targetPaths);
+  const [notes] = found(memoryPaths);
   return {
     conversation: conversation && decodeConversation(conversation),
     guard: guard && decodeMessageGuard(guard),
-    job,
+    job: documents.get(jobPath),
     notes: decodeNotes(notes),
     targetSeq: namedSeq ?? (targetGuard && decodeMessageGuard(targetGuard).seq),
-    live: next(livePaths).flatMap((turn) => (turn ? [readTurnDocument(conversationId, turn)] : [])),
+    live: found(livePaths).map((turn) => readTurnDocument(conversationId, turn)),
   };
 }
 
