@@ -160,10 +160,8 @@ async function release({ ledger }: Counting, { request, wanted, day }: Reserving
     days: [day],
     decide: (usageOf) => {
       const usage = usageOf(day);
-      return {
-        result: undefined,
-        ...(usage && { usage: { [day]: withoutHolder(usage, wanted) } }),
-      };
+      const after = usage && withoutHolder(usage, wanted);
+      return { result: undefined, ...(after && after !== usage && { usage: { [day]: after } }) };
     },
   });
   await change.catch(() => undefined);

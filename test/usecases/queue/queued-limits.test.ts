@@ -5,6 +5,7 @@ import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { createQuota } from '#functions/quota/create-quota.ts';
 import { readConversation } from '#shared/conversation/context/read-conversation.ts';
 import { AppError } from '#shared/errors.ts';
+import { eventually } from '#test/support/eventually.ts';
 import { passTime } from '#test/support/pass-time.ts';
 import { HOUSE_PRICES } from '#test/support/chat/quotas.ts';
 import { request } from '#test/support/chat/sending.ts';
@@ -39,6 +40,12 @@ const statesOf = async (chat: Chat, conversationId: string) => {
   return (await turnsOf(chat, conversationId, lastSeq)).map(({ state }) => state);
 };
 
+/** Resolves when so many messages of a conversation are stored. */
+const untilStored = (chat: Chat, conversationId: string, count: number) =>
+  eventually(`${count} stored messages`, async () =>
+    (await statesOf(chat, conversationId)).length >= count ? true : undefined,
+  );
+
 describe('messages that wait under a limit of a minute', () => {
   test('40 messages over a minute limit all wait and are answered', async () => {
     const world = limitedInstances({ USER_REQUESTS_PER_MINUTE: '10' });
@@ -71,6 +78,7 @@ describe('messages that wait under a limit of a minute', () => {
     const first = await sendMessage(world.instance(), request(id, 'one'));
     const second = outcomeOf(chat, queued(id, 'two'));
     const [held, one] = await world.called(2);
+    await untilStored(chat, id, 2);
     one?.answer();
     await passTime(world.clock, first.result);
     await passTime(world.clock, world.clock.wait(12_000));
@@ -91,9 +99,14 @@ describe('messages that wait when a limit of the day is reached', () => {
     const world = limitedInstances({ USER_DAILY_MESSAGES: '2' });
     const chat = world.limited();
     const [asked] = behind;
-    const first = await sendMessage(chat, request(asked?.conversationId ?? '', 'one'));
-    const waiting = behind.map((each) => outcomeOf(chat, each));
+    const id = asked?.conversationId ?? '';
+    const first = await sendMessage(chat, request(id, 'one'));
     await world.called(1);
+    const waiting: ReturnType<typeof outcomeOf>[] = [];
+    for (const each of behind) {
+      waiting.push(outcomeOf(chat, each));
+      await untilStored(chat, id, waiting.length + 1);
+    }
     world.answerAll();
     await first.result;
     return { world, chat, outcomes: await passTime(world.clock, Promise.all(waiting)) };

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
+import { GuardLostError } from '#shared/errors.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import { createManualClock } from '#test/fakes/manual-clock.ts';
 import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
@@ -78,6 +79,43 @@ test('messages that one conversation gets at once take one place together', asyn
   expect(ends).not.toContain('USER_STREAMS');
   expect(ends).toContain('done');
   expect(await usageOf(store)).toMatchObject({ open: [] });
+});
+
+/** A store in which others win the first `losses` batches that begin a turn; counts the writes to figures of users. */
+function contendedStore(store: ChatDependencies['store'], losses: number) {
+  let left = losses;
+  let figures = 0;
+  const commit: ChatDependencies['store']['commit'] = (writes) => {
+    if (writes.some(({ path }) => path.includes('/turns/')) && left-- > 0)
+      return Promise.reject(new GuardLostError({ paths: writes.map(({ path }) => path) }));
+    figures += writes.filter(({ path }) => path.startsWith('quotas/')).length;
+    return store.commit(writes);
+  };
+  return { store: { ...store, commit }, figures: () => figures };
+}
+
+test('a message whose tries lose to others reserves once', async () => {
+  const { store, clock, instance } = world({ USER_DAILY_MESSAGES: '5', GLOBAL_DAILY_USD: '1' });
+  const contended = contendedStore(store, 10);
+  const chat = instance({ store: contended.store });
+
+  const end = await passTime(clock, answerOrReason(chat, randomUUID()));
+
+  await Promise.all(chat.afterwork);
+  expect(end).toBe('done');
+  expect(contended.figures()).toBe(2);
+  expect(await usageOf(store)).toMatchObject({ messages: 1, open: [] });
+});
+
+test('a message whose tries all lose to others holds nothing', async () => {
+  const { store, clock, instance } = world({ USER_REQUESTS_PER_MINUTE: '5' });
+  const chat = instance({ store: contendedStore(store, 1_000).store });
+
+  const end = await passTime(clock, answerOrReason(chat, randomUUID()));
+
+  await Promise.all(chat.afterwork);
+  expect(end).toBe('TURN_IN_PROGRESS');
+  expect(await usageOf(store)).toMatchObject({ messages: 0, open: [], begun: [] });
 });
 
 describe('an instance that dies before the turn is stored', () => {

@@ -3,7 +3,7 @@ import { turnId } from '#shared/conversation/documents/paths.ts';
 import { GuardLostError } from '#shared/errors.ts';
 import { giveUpTurn } from '../finish/close-turn.ts';
 import { createBeforeTurn } from '../start/before-turn.ts';
-import { beginTurn } from '../start/begin-turn.ts';
+import { tryToBegin } from '../start/begin-turn.ts';
 import type { BegunTurn } from '../start/begun-turn.ts';
 import { endStopped } from '../queue/end-stopped.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
@@ -13,6 +13,7 @@ import { liveTurnKey, openReading, type LiveTurn, type Reading } from '../live/l
 import { toLowerUuid } from '#shared/uuid.ts';
 import { notFoundError } from '#functions/chat/not-found.ts';
 import { readStart, type StartState } from '../start/read-start.ts';
+import { holdQuota, type HeldQuota } from '../start/reserve-turn.ts';
 import { joinQueue, type WaitingTurn } from '../queue/queue-turn.ts';
 import { replayHandle } from '../stream/replay-turn.ts';
 import { refuseHopeless } from '../start/overflow.ts';
@@ -150,7 +151,7 @@ function waitingHandle(
 async function execute(
   dependencies: ChatDependencies,
   request: SendRequest,
-  { decision, state }: { decision: StartDecision; state: StartState },
+  { decision, state, held }: { decision: StartDecision; state: StartState; held: HeldQuota },
 ): Promise<SendHandle | 'again' | undefined> {
   const { conversationId } = request;
   const generation = state.conversation?.value.generation ?? 0;
@@ -188,7 +189,7 @@ async function execute(
     case 'takeOver':
     case 'beginQueued': {
       if (await endStopped(dependencies, conversationId, state)) return 'again';
-      const begun = await beginTurn(dependencies, { request, state, decision });
+      const begun = await tryToBegin(dependencies, { request, state, decision }, held);
       return begun && answerBegun(dependencies, request, begun);
     }
   }
@@ -203,6 +204,39 @@ const withLowerIds = ({ message, replacing, ...request }: SendRequest): SendRequ
   }),
 });
 
+/** Reads and decides until a decision is carried out, again whenever others win. */
+async function sendInTries(
+  dependencies: ChatDependencies,
+  request: SendRequest,
+  held: HeldQuota,
+): Promise<SendHandle> {
+  let isTorn = false;
+  const beforeTurn = createBeforeTurn(dependencies, request);
+  // Not `retry`: documents of two moments are read again, too, and `again` asks for that without a pause.
+  for (let tries = 0; tries < START_TRIES; tries++) {
+    const state = await readStart(dependencies, request);
+    if (request.isStored && !state.known) throw notFoundError(request.conversationId);
+    const decision = decideStart(state.facts);
+    try {
+      // Before anything is stored, and before what is being answered is stopped for it.
+      const seq = newTurnSeq(decision, state);
+      const addedContext = seq === undefined ? undefined : await beforeTurn(seq);
+      const asked = { ...request, addedContext };
+      const handle = await execute(dependencies, asked, { decision, state, held });
+      if (handle === 'again') continue;
+      if (handle) return handle;
+      isTorn = true;
+    } catch (error) {
+      if (!(error instanceof GuardLostError)) throw error;
+      isTorn = false;
+    }
+    await dependencies.clock.wait(Math.min(START_RETRY_MAX_MS, START_RETRY_MS * tries));
+  }
+  throw isTorn
+    ? tornError(request.conversationId)
+    : contentionError(request.conversationId, START_TRIES);
+}
+
 /**
  * Attach or create: a message id becomes one turn, whatever is retried. New → a turn starts; running →
  * the same live stream; queued → waited with; done → the stored answer; abandoned → taken over. An edit
@@ -216,30 +250,10 @@ export async function sendMessage(
   given: SendRequest,
 ): Promise<SendHandle> {
   if (dependencies.shutdown.aborted) throw shuttingDownError('a message was refused');
-  const request = withLowerIds(given);
-  let isTorn = false;
-  const beforeTurn = createBeforeTurn(dependencies, request);
-  // Not `retry`: documents of two moments are read again, too, and `again` asks for that without a pause.
-  for (let tries = 0; tries < START_TRIES; tries++) {
-    const state = await readStart(dependencies, request);
-    if (request.isStored && !state.known) throw notFoundError(request.conversationId);
-    const decision = decideStart(state.facts);
-    try {
-      // Before anything is stored, and before what is being answered is stopped for it.
-      const seq = newTurnSeq(decision, state);
-      const addedContext = seq === undefined ? undefined : await beforeTurn(seq);
-      const asked = { ...request, addedContext };
-      const handle = await execute(dependencies, asked, { decision, state });
-      if (handle === 'again') continue;
-      if (handle) return handle;
-      isTorn = true;
-    } catch (error) {
-      if (!(error instanceof GuardLostError)) throw error;
-      isTorn = false;
-    }
-    await dependencies.clock.wait(Math.min(START_RETRY_MAX_MS, START_RETRY_MS * tries));
+  const held = holdQuota(dependencies);
+  try {
+    return await sendInTries(dependencies, withLowerIds(given), held);
+  } finally {
+    held.giveUp();
   }
-  throw isTorn
-    ? tornError(request.conversationId)
-    : contentionError(request.conversationId, START_TRIES);
 }

@@ -1,6 +1,8 @@
 import { meterCounting, recallTokens } from '#functions/config/conversation-policy.ts';
 import { routingInService } from '#functions/models/models-in-use.ts';
+import { addAfterwork } from '#functions/chat/afterwork.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
+import { ignoreRejection } from '#functions/lib/promises.ts';
 import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import type { QuotaRequest, Reservation } from '#shared/ports/quota-ports.ts';
 import { isRouted } from '#shared/routing/routing.ts';
@@ -53,29 +55,82 @@ function estimatedPromptTokens(
   return context.tokens + Math.ceil(context.calibration * userTokens) + recalled;
 }
 
-/** What is held for a turn, and as what. */
-export interface ReservedTurn {
-  reservation: Reservation;
-  request: QuotaRequest;
-}
-
-/**
- * Holds what the first call of a turn may take of its user's quota, while its context is read. Throws quota reasons,
- * GuardLostError, StoreUnavailableError.
- */
-export async function reserveTurn(
-  dependencies: Pick<ChatDependencies, 'config' | 'quota'>,
+/** What the first call of a turn is reserved as while its prompt is not known. */
+const firstRequest = (
+  dependencies: Pick<ChatDependencies, 'config'>,
   begin: Begin,
   conversation: Conversation,
-): Promise<ReservedTurn> {
-  const request: QuotaRequest = {
-    ...reservationRequest(dependencies, begin.request, {
-      model: conversation.model,
-      attempt: nextAttempt(begin),
-      estimatedTokens: estimatedPromptTokens(dependencies, begin, conversation),
-    }),
-    abandoned: abandonedMessages(begin),
-    ...(begin.state.known?.value.settled && { isCounted: true }),
+): QuotaRequest => ({
+  ...reservationRequest(dependencies, begin.request, {
+    model: conversation.model,
+    attempt: nextAttempt(begin),
+    estimatedTokens: estimatedPromptTokens(dependencies, begin, conversation),
+  }),
+  abandoned: abandonedMessages(begin),
+  ...(begin.state.known?.value.settled && { isCounted: true }),
+});
+
+/** A prompt that is larger by this than was reserved for it is reserved anew, tokens: as much as an answer is taken for. */
+const RESERVED_ANEW_TOKENS = 500;
+
+/** What one message holds of its user's quota until its turn begins. Tries that lose to others leave it to the next one. */
+export interface HeldQuota {
+  /** Begins to reserve what a try needs, unless one before it has reserved the same. */
+  begin(begin: Begin, conversation: Conversation): void;
+  /** What is reserved, once the prompt is known. Throws quota reasons, GuardLostError, StoreUnavailableError. */
+  reserved(promptTokens: number): Promise<Reservation>;
+  /** The turn has begun: from here on it holds that. */
+  handOver(): void;
+  /** Gives back what no turn has begun with. Nobody waits for that. */
+  giveUp(): void;
+}
+
+interface Held {
+  request: QuotaRequest;
+  reserving: Promise<Reservation>;
+}
+
+/** Whether a reservation for one call serves the other: how many tokens they have may differ. */
+const isAlike = (one: QuotaRequest, other: QuotaRequest): boolean =>
+  JSON.stringify({ ...one, estimatedTokens: 0 }) ===
+  JSON.stringify({ ...other, estimatedTokens: 0 });
+
+export function holdQuota(
+  dependencies: Pick<ChatDependencies, 'config' | 'quota' | 'afterwork'>,
+): HeldQuota {
+  let held: Held | undefined;
+  const giveUp = () => {
+    const released = held?.reserving.then(
+      (reservation) => reservation.release(),
+      () => undefined,
+    );
+    held = undefined;
+    if (released) addAfterwork(dependencies, released);
   };
-  return { reservation: await dependencies.quota.reserve(request), request };
+  return {
+    begin: (begin, conversation) => {
+      const request = firstRequest(dependencies, begin, conversation);
+      if (held && isAlike(held.request, request)) return;
+      giveUp();
+      held = { request, reserving: ignoreRejection(dependencies.quota.reserve(request)) };
+    },
+    reserved: async (promptTokens) => {
+      if (!held) throw new Error('nothing is being reserved');
+      const { request, reserving } = held;
+      const reservation = await reserving.catch((error: unknown) => {
+        held = undefined;
+        throw error;
+      });
+      if (promptTokens > request.estimatedTokens + RESERVED_ANEW_TOKENS) {
+        const larger = { ...request, estimatedTokens: promptTokens };
+        await reservation.renew({ ...larger, taken: undefined });
+        held = { request: larger, reserving };
+      }
+      return reservation;
+    },
+    handOver: () => {
+      held = undefined;
+    },
+    giveUp,
+  };
 }
