@@ -18,8 +18,8 @@ export function decideCreation(
   wanted: number,
   input: { limits: QuotaLimits; now: Date },
 ): CreationDecision {
-  const asked = { name: 'creationsPerDay', used: usage.created, reserved: 0, wanted } as const;
-  const refusal = dayRefusal(asked, input);
+  const creations = { name: 'creationsPerDay', used: usage.created, reserved: 0, wanted } as const;
+  const refusal = dayRefusal(creations, input);
   return refusal
     ? { kind: 'refused', refusal }
     : { kind: 'counted', usage: { ...usage, created: usage.created + wanted } };

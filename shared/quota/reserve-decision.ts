@@ -245,18 +245,18 @@ export function withoutHolder(
   usage: Usage,
   { id, attempt, holder }: Pick<Wanted, 'id' | 'attempt' | 'holder'>,
 ): Usage {
-  const own = usage.open.find((open) => open.id === id && open.attempt === attempt);
-  if (!own?.holders.includes(holder)) return usage;
-  const holders = own.holders.filter((other) => other !== holder);
+  const reservation = usage.open.find((open) => open.id === id && open.attempt === attempt);
+  if (!reservation?.holders.includes(holder)) return usage;
+  const holders = reservation.holders.filter((other) => other !== holder);
   if (holders.length > 0)
     return {
       ...usage,
-      open: usage.open.map((open) => (open === own ? { ...own, holders } : open)),
+      open: usage.open.map((open) => (open === reservation ? { ...reservation, holders } : open)),
     };
-  const mine = usage.begun.findIndex((at) => at.getTime() === own.since.getTime());
+  const place = usage.begun.findIndex((at) => at.getTime() === reservation.since.getTime());
   return {
     ...usage,
-    open: usage.open.filter((open) => open !== own),
-    begun: mine < 0 ? usage.begun : usage.begun.toSpliced(mine, 1),
+    open: usage.open.filter((open) => open !== reservation),
+    begun: place < 0 ? usage.begun : usage.begun.toSpliced(place, 1),
   };
 }

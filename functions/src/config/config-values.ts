@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { modelPricesSchema } from '#shared/models/model-entry.ts';
 
-/* How the environment's texts become values; the variables stand in config.ts. */
+/* How the environment's texts become values; the variables stand in environment.ts. */
 
 /** A whole number from text, with its default and bounds. */
 export const integer = (fallback: number, bounds: { min: number; max: number }) =>

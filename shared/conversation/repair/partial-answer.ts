@@ -38,12 +38,12 @@ export async function readPartialAnswer(
   if (text === '') return undefined;
   const before = rounds ? (await readStoredTurn(store, conversationId, turn)).value.contents : [];
   const content: Content = { role: 'model', parts: [{ text }] };
-  const own = estimateContentTokens(content, counting);
+  const textTokens = estimateContentTokens(content, counting);
   return {
     attempt,
     throughId,
     ...(rounds && { step: rounds.step + 1 }),
     contents: [...before, content],
-    tokens: { user: tokens.user, answer: (rounds ? tokens.answer : 0) + own },
+    tokens: { user: tokens.user, answer: (rounds ? tokens.answer : 0) + textTokens },
   };
 }

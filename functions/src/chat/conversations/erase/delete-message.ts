@@ -74,10 +74,10 @@ async function sourceWithout(
 ): Promise<History | undefined> {
   const present = await readableHistory(dependencies, read, erased.present);
   const coveredSeq = present?.coveredThrough.seq ?? 0;
-  const told = erased.turns.filter(({ inContext, seq }) => inContext && seq <= coveredSeq);
-  if (!present || told.length === 0) return present;
-  const seqs = told.map(({ seq }) => seq);
-  const isRepeated = repeats(saidIn(told));
+  const coveredTurns = erased.turns.filter(({ inContext, seq }) => inContext && seq <= coveredSeq);
+  if (!present || coveredTurns.length === 0) return present;
+  const seqs = coveredTurns.map(({ seq }) => seq);
+  const isRepeated = repeats(saidIn(coveredTurns));
   const gone = { seqs, isGoneItem: ({ text }: Item) => isRepeated(text) };
   const mended = withoutTurns(
     present,

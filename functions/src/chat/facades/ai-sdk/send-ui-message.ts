@@ -154,8 +154,8 @@ async function findLastShown(
     newest.map(({ messageId }) => messageGuardPath(conversationId, messageId)),
   );
   const user = newest[guards.findLastIndex((guard) => guard !== undefined)];
-  const said = user && (await findStanding(dependencies, conversationId, user.messageId));
-  if (said) return { turn: said, index: user.index };
+  const turn = user && (await findStanding(dependencies, conversationId, user.messageId));
+  if (turn) return { turn, index: user.index };
   const [answered] = await readTurns(
     store,
     conversationId,

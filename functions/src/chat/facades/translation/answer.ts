@@ -68,14 +68,14 @@ export function readStep(turn: Turn, answeredCalls: number): AnswerStep {
   const isOfApp = ({ index }: ToolCall) => rounds?.app.includes(index) === true;
   const allCalls = findCalls(contents);
   const waiting = waitingCalls(turn);
-  let said = '';
-  /** Where the text of this step begins in all that was said. */
+  let textSoFar = '';
+  /** Where the text of this step begins in all of the text. */
   let from = 0;
   let callCount = 0;
   let roundCount = 0;
   let usageBefore: ModelUsage | undefined;
   const step = (calls: readonly ToolCall[], usage = turn.usage): AnswerStep => {
-    const text = said.slice(from);
+    const text = textSoFar.slice(from);
     return {
       text,
       calls: calls.map((call) => toWaiting(turn, call)),
@@ -89,20 +89,20 @@ export function readStep(turn: Turn, answeredCalls: number): AnswerStep {
   };
   for (const content of contents) {
     if (content.role !== 'model') continue;
-    said += contentText(content);
+    textSoFar += contentText(content);
     const callsBefore = callCount;
     callCount += content.parts.filter(({ functionCall }) => functionCall !== undefined).length;
     if (callCount === callsBefore) continue;
     const usageThen = rounds?.usages?.[roundCount];
     roundCount += 1;
     if (callsBefore < answeredCalls) {
-      from = said.length;
+      from = textSoFar.length;
       usageBefore = usageThen;
     }
-    const asked = allCalls
+    const appCalls = allCalls
       .slice(callsBefore, callCount)
       .filter((call) => call.index >= answeredCalls && isOfApp(call));
-    if (asked.length > 0) return step(asked, usageThen);
+    if (appCalls.length > 0) return step(appCalls, usageThen);
   }
   return step(waiting.filter(isOfApp));
 }

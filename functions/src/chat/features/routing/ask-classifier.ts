@@ -72,16 +72,16 @@ export async function askClassifier(
   try {
     modelHealth.refusePaused(model);
     isAsked = true;
-    const said = await listenTo(dependencies, {
+    const answer = await listenTo(dependencies, {
       conversationId,
       request,
       maximumCharacters: ANSWER_CHARACTERS,
       signal: AbortSignal.any([timeout.signal, signal]),
     });
     modelHealth.answered(model);
-    const { usage } = said;
+    const { usage } = answer;
     const spent = takenBy(config, request, usage);
-    const route = said.finishReason === 'STOP' ? routeIn(said.text) : undefined;
+    const route = answer.finishReason === 'STOP' ? routeIn(answer.text) : undefined;
     logger.log(route ? 'INFO' : 'WARNING', route ? 'turn_routed' : 'routing_refused', {
       ...fields(),
       route,

@@ -41,23 +41,23 @@ export async function listenTo(
   call: Listening,
 ): Promise<Said> {
   const { request, maximumCharacters, signal } = call;
-  const said: Said = { text: '' };
+  const answer: Said = { text: '' };
   const startMs = dependencies.clock.now().getTime();
   let failure: unknown;
   try {
     for await (const sent of untilAborted(dependencies.model.stream(request, signal), signal)) {
       const chunk = boundedAnswer(sent);
-      for (const { text = '', thought } of chunk.parts) if (thought !== true) said.text += text;
-      said.usage = chunk.usage ?? said.usage;
-      said.finishReason = chunk.blockReason ?? chunk.finishReason ?? said.finishReason;
-      if (said.text.length > maximumCharacters) break;
+      for (const { text = '', thought } of chunk.parts) if (thought !== true) answer.text += text;
+      answer.usage = chunk.usage ?? answer.usage;
+      answer.finishReason = chunk.blockReason ?? chunk.finishReason ?? answer.finishReason;
+      if (answer.text.length > maximumCharacters) break;
     }
-    return said;
+    return answer;
   } catch (error) {
     failure = error;
     throw error;
   } finally {
-    logModelCall(dependencies, { ...call, ...said, startMs, error: failure });
+    logModelCall(dependencies, { ...call, ...answer, startMs, error: failure });
   }
 }
 

@@ -110,8 +110,8 @@ export async function beginRound(
 ): Promise<WithRounds> {
   const { begun, emit } = answering;
   const { progress } = round;
-  const said: Content = { role: 'model', parts: [...round.parts] };
-  const contents = [...progress.contents, said, openResponses(said)];
+  const modelContent: Content = { role: 'model', parts: [...round.parts] };
+  const contents = [...progress.contents, modelContent, openResponses(modelContent)];
   const before = findCalls(progress.contents).length;
   const calls = findCalls(contents).slice(before);
   const { app, asks } = await ownersOf(dependencies, begun, allowedCalls(calls));

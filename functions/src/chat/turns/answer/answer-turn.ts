@@ -127,10 +127,10 @@ function lastAnswer(going: Going, answer: Answer): TurnAnswer {
   // A call that nobody will run is none.
   const parts = answer.parts.filter(isNoCall);
   const { progress } = going;
-  const said = parts.length > 0 ? [{ role: 'model' as const, parts }] : [];
+  const modelContents = parts.length > 0 ? [{ role: 'model' as const, parts }] : [];
   return {
     ...progress,
-    contents: [...progress.contents, ...said],
+    contents: [...progress.contents, ...modelContents],
     finishReason: answer.finishReason,
     error: answer.error ?? emptyAnswerError({ ...answer, parts }),
     report: answer.usage,
@@ -172,15 +172,15 @@ async function step(
   const hasTools = mayCall(dependencies, answering, going.progress);
   const prompt = await nextPrompt(dependencies, answering, going);
   going.sent = prompt.sent;
-  const said = await callModel(dependencies, answering, { going, prompt, hasTools });
+  const reply = await callModel(dependencies, answering, { going, prompt, hasTools });
   const { config } = dependencies;
   const { model } = begun.call;
-  const answer = { ...said, usage: possibleUsage(said, modelWindowTokens(config, model)) };
-  const isImpossible = said.usage !== undefined && answer.usage === undefined;
-  going.isUnreported ||= said.isUnreported === true || isImpossible;
+  const answer = { ...reply, usage: possibleUsage(reply, modelWindowTokens(config, model)) };
+  const isImpossible = reply.usage !== undefined && answer.usage === undefined;
+  going.isUnreported ||= reply.isUnreported === true || isImpossible;
   const priced = (reported: ModelUsage | undefined) =>
     reported && pricedUsage(config, model, reported);
-  const usage = addUsage(priced(said.misfitUsage), priced(answer.usage));
+  const usage = addUsage(priced(reply.misfitUsage), priced(answer.usage));
   going.sentContents = going.progress.contents.length;
   going.progress = {
     ...going.progress,
@@ -194,7 +194,7 @@ async function step(
   };
   // A report about a prompt with less than the context says nothing about it.
   const { isOverLimit, outputTokens } = prompt.sent;
-  const reported = isOverLimit || said.misfitUsage ? undefined : answer.usage;
+  const reported = isOverLimit || reply.misfitUsage ? undefined : answer.usage;
   going.report = reported && { usage: reported, contents: going.sentContents, outputTokens };
   if (!hasTools || !callsTools(answer) || signal.aborted) return lastAnswer(going, answer);
   const round = { progress: going.progress, parts: answer.parts };

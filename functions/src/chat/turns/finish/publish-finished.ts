@@ -12,14 +12,14 @@ function telling(
 ): Promise<void> | undefined {
   const { conversationId, seq, attempt, state, error, rounds } = batch;
   const kind = turn.replaces === undefined ? ('message' as const) : ('replacement' as const);
-  const told = { conversationId, turnId: turnId(seq), attempt, kind, isAttended };
+  const event = { conversationId, turnId: turnId(seq), attempt, kind, isAttended };
   if (state !== 'awaiting_tool')
     return publishTurnFinished(dependencies, {
-      ...told,
+      ...event,
       state,
       ...(error && { reason: error.reason }),
     });
-  return rounds && publishTurnWaiting(dependencies, { ...told, round: rounds.count });
+  return rounds && publishTurnWaiting(dependencies, { ...event, round: rounds.count });
 }
 
 interface Rested {
