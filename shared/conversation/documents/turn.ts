@@ -204,9 +204,9 @@ export function readTurnDocument(conversationId: string, document: StoredDocumen
   const { value: read, problems } = readWhole(turnDocumentSchema, fields, substituteTurn(path));
   const unreadable = problems && unreadableText(problems);
   const value = unreadable === undefined ? read : { ...read, inContext: false };
-  const pieces = (of: string, count: number) =>
+  const pieces = (name: string, count: number) =>
     Array.from({ length: count }, (_, i) =>
-      turnPiecePath({ conversationId, seq: value.seq }, { of, index: i + 1 }),
+      turnPiecePath({ conversationId, seq: value.seq }, { of: name, index: i + 1 }),
     );
   return {
     value,
