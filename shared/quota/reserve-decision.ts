@@ -189,7 +189,8 @@ function refusalOf(
 /**
  * Whether an answer may begin, and what the user's document of the day becomes then. What is settled, what
  * is on its way and what is wanted must fit every limit together. One that holds a reservation already (a
- * turn that is taken over) only renews it: it was allowed before. Reservations whose time is over are gone; one that
+ * turn that is taken over) only renews it: it was allowed before. Requests that bring one message at once share the
+ * largest reservation among them. Reservations whose time is over are gone; one that
  * is renewed after midnight moves to the new day.
  */
 export function decideReservation(asked: Asked): ReserveDecision {
@@ -200,16 +201,26 @@ export function decideReservation(asked: Asked): ReserveDecision {
   const others = open.filter(isOther);
   const othersBefore = openBefore.filter(isOther);
   const same = [...open, ...openBefore].find(({ id }) => id === wanted.id);
-  const refusal = wanted.isMore
-    ? spendingRefusal(others, asked)
-    : same
-      ? undefined
-      : refusalOf(others, othersBefore, asked);
+  const shared = same?.attempt === wanted.attempt ? same : undefined;
+  // What comes under the id of a message while that begins may be another, larger one.
+  const isLarger =
+    shared !== undefined &&
+    (wanted.tokens > shared.tokens || wanted.costMicros > shared.costMicros);
+  const refusal =
+    wanted.isMore === true || isLarger
+      ? spendingRefusal(others, asked)
+      : same
+        ? undefined
+        : refusalOf(others, othersBefore, asked);
   if (refusal) return { kind: 'refused', refusal };
-  const { id, conversation, attempt, tokens, costMicros, isCounted, holder } = wanted;
+  const { id, conversation, attempt, isCounted, holder } = wanted;
+  const holders = shared?.holders ?? [];
+  // Any of those who hold it may be the one whose turn begins.
+  const heldByOthers = holders.some((other) => other !== holder) ? shared : undefined;
+  const tokens = Math.max(wanted.tokens, heldByOthers?.tokens ?? 0);
+  const costMicros = Math.max(wanted.costMicros, heldByOthers?.costMicros ?? 0);
   const until = new Date(now.getTime() + holdMs);
   const begins = !same && wanted.isMore !== true && limits.requestsPerMinute > 0;
-  const holders = same?.attempt === attempt ? same.holders : [];
   const begun = begunWithin(usage, now);
   const isMoved = othersBefore.length < openBefore.length;
   return {

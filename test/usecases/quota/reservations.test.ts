@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { GuardLostError } from '#shared/errors.ts';
@@ -153,6 +153,50 @@ describe('an instance that dies before the turn is stored', () => {
 
     expect(await answerOrReason(chat, randomUUID())).toBe('done');
     expect(await usageOf(store)).toMatchObject({ messages: 1, open: [] });
+  });
+});
+
+describe('messages that come at once under one id', () => {
+  const long = 'word '.repeat(5_000);
+
+  /** An instance that has reserved and goes on no further, with how its turn would begin. */
+  async function reserved(text: string) {
+    const { store, instance } = world({ USER_DAILY_TOKENS: '8000' });
+    const conversationId = randomUUID();
+    const id = randomUUID();
+    const isReserved = Promise.withResolvers<undefined>();
+    const first = instance({
+      atCrashPoint: (point) => {
+        if (point !== 'turn-reserved') return Promise.resolve();
+        isReserved.resolve(undefined);
+        return new Promise<void>(() => undefined);
+      },
+    });
+    void sendMessage(first, request(conversationId, text, id));
+    await isReserved.promise;
+    return { store, instance, conversationId, id };
+  }
+
+  test('a longer one is refused where the day has no room for it', async () => {
+    const { store, instance, conversationId, id } = await reserved('Hello');
+    const chat = instance();
+
+    const sent = sendMessage(chat, request(conversationId, long.repeat(2), id));
+
+    await expect(sent).rejects.toMatchObject({ reason: 'USER_DAILY_TOKENS' });
+    expect(chat.requests).toEqual([]);
+    expect((await usageOf(store)).open).toHaveLength(1);
+  });
+
+  test('a shorter one takes nothing from what the longer one holds', async () => {
+    const { store, instance, conversationId, id } = await reserved(long);
+    const [before] = (await usageOf(store)).open;
+    const chat = instance({ atCrashPoint: () => new Promise<void>(() => undefined) });
+
+    void sendMessage(chat, request(conversationId, 'Hello', id));
+
+    await vi.waitFor(async () => expect((await usageOf(store)).open[0]?.holders).toHaveLength(2));
+    expect((await usageOf(store)).open).toMatchObject([{ tokens: before?.tokens }]);
   });
 });
 
