@@ -125,8 +125,8 @@ export const totalSpentMicros = (usage: Usage): number =>
   usage.routing.costMicros +
   usage.condensing.costMicros;
 
-/** How many ids of batches are kept. */
-const BATCHES_KEPT = 8;
+/** How many ids of batches are kept: more than others write of one user while the reply to a batch is waited for. */
+const BATCHES_KEPT = 64;
 
 /** The figures as a batch leaves them that has an id. */
 export const withBatch = (usage: Usage, id: string): Usage => ({

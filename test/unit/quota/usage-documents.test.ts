@@ -18,16 +18,17 @@ const DAY = '2026-01-02';
 
 function world() {
   const operations: StoreOperation[] = [];
-  const lost = { replies: 0 };
+  const lost = { replies: 0, afterwards: () => Promise.resolve() };
   const manual = createManualClock();
   const store = createMemoryDocumentStore({
     beforeOperation: (operation) => {
       operations.push(operation);
       return Promise.resolve();
     },
-    afterCommit: () => {
-      if (lost.replies-- > 0) throw new StoreUnavailableError({ operation: 'commit' });
-      return Promise.resolve();
+    afterCommit: async () => {
+      if (lost.replies-- <= 0) return;
+      await lost.afterwards();
+      throw new StoreUnavailableError({ operation: 'commit' });
     },
   });
   const clock = { now: () => manual.now(), wait: () => Promise.resolve() };
@@ -106,6 +107,19 @@ describe('changes of a user’s figures', () => {
     expect(await change(documents, addOne)).toBe(2);
 
     expect((await documents.read(UID, DAY)).messages).toBe(2);
+  });
+
+  test('a change whose reply is lost is made once, however much others write meanwhile', async () => {
+    const { instance, lost } = world();
+    const [one, other] = [instance(), instance()];
+    lost.afterwards = async () => {
+      for (let i = 0; i < 50; i++) await change(other, addOne);
+    };
+    lost.replies = 1;
+
+    await change(one, addOne);
+
+    expect((await one.read(UID, DAY)).messages).toBe(51);
   });
 
   test('a document is read once while something is on its way in it', async () => {
