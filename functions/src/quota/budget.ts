@@ -50,8 +50,10 @@ const NO_FIGURES: Figures = { costMicros: 0, heldMicros: 0 };
 interface Day {
   day: string;
   settledMicros: number;
-  /** What the store has of this instance. */
+  /** What the store has of this instance, as far as is known. */
   stored: Figures;
+  /** The outcome of the newest write is not known: it is written again. */
+  isOpen: boolean;
   isStored: boolean;
   /** What other instances have spent and hold; undefined: not read yet. */
   others: { costMicros: number; readAtMs: number } | undefined;
@@ -61,6 +63,7 @@ const newDay = (day: string): Day => ({
   day,
   settledMicros: 0,
   stored: NO_FIGURES,
+  isOpen: false,
   isStored: false,
   others: undefined,
 });
@@ -96,13 +99,23 @@ function currentDay(state: State): Day {
   return state.today;
 }
 
+function currentFigures(state: State): Figures {
+  const heldMicros = sumOfCosts([...state.calls]);
+  return { costMicros: currentDay(state).settledMicros + heldMicros, heldMicros };
+}
+
+function isWritten(state: State): boolean {
+  const { costMicros, heldMicros } = currentFigures(state);
+  const { stored, isOpen } = currentDay(state);
+  return !isOpen && costMicros === stored.costMicros && heldMicros === stored.heldMicros;
+}
+
 /** No guard is needed: nobody else writes the document of this instance. */
 async function writeOwn(state: State): Promise<void> {
   const today = currentDay(state);
-  const { stored, isStored } = today;
-  const heldMicros = sumOfCosts([...state.calls]);
-  const figures = { costMicros: today.settledMicros + heldMicros, heldMicros };
-  if (figures.costMicros === stored.costMicros && heldMicros === stored.heldMicros) return;
+  if (isWritten(state)) return;
+  const { isStored } = today;
+  const figures = currentFigures(state);
   const path = budgetShardPath(today.day, state.instance);
   const fields = { schemaVersion: 1, ...figures, expireTime: usageExpiry(state.clock.now()) };
   try {
@@ -113,8 +126,10 @@ async function writeOwn(state: State): Promise<void> {
     ]);
     today.stored = figures;
     today.isStored = true;
+    today.isOpen = false;
   } catch (error) {
     // What could not be written goes with the next figures.
+    today.isOpen = true;
     if (!(error instanceof GuardLostError) || isStored) return;
     // The reply to an earlier creation was lost.
     today.isStored = true;
@@ -145,13 +160,14 @@ async function readUnlessFresh(state: State): Promise<void> {
   if (!others || Math.abs(nowMs - others.readAtMs) >= FRESH_MS) await read(state);
 }
 
-/** Writes and reads until no call is on its way. */
+/** Writes and reads until no call is on its way, and all is written. */
 async function watch(state: State, { signal }: AbortController): Promise<void> {
   for (;;) {
     await state.clock.wait(EVERY_MS, signal);
     if (signal.aborted) return;
     await write(state);
     if (!isAnyOnItsWay(state)) {
+      if (!isWritten(state)) continue;
       state.watch = undefined;
       return;
     }
@@ -197,9 +213,11 @@ async function settle(state: State, call: CallOnItsWay, costMicros: number): Pro
   currentDay(state).settledMicros += costMicros;
   state.calls.delete(call);
   if (isAnyOnItsWay(state)) return;
+  await write(state);
+  // Else another call has begun meanwhile, or the store is away: what is not written is written later.
+  if (isAnyOnItsWay(state) || !isWritten(state)) return;
   state.watch?.abort(ABORT_REASON);
   state.watch = undefined;
-  await write(state);
 }
 
 async function hold(state: State, limitMicros: number, call: CallOnItsWay): Promise<BudgetHold> {

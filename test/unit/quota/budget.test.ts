@@ -143,6 +143,47 @@ describe('the budget of all', () => {
     expect(await store.sum(budgetCollection('2026-01-02'), 'costMicros')).toBe(42);
   });
 
+  test('what is held, and whose write gets no reply, is given back', async () => {
+    const { store, instance, lost, pass } = world();
+    const budget = instance();
+    const held = await hold(budget, 900);
+    lost.replies = 1;
+    await pass(4_000);
+
+    await held.settle(0);
+
+    expect(await store.sum(budgetCollection('2026-01-02'), 'heldMicros')).toBe(0);
+  });
+
+  test('the end of the last call is written once the store is back', async () => {
+    const { store, clock, pass } = world();
+    let isDown = false;
+    const failing: typeof store = {
+      ...store,
+      commit: (writes) =>
+        isDown
+          ? Promise.reject(new StoreUnavailableError({ operation: 'commit' }))
+          : store.commit(writes),
+    };
+    const budget = createBudget({
+      store: failing,
+      clock,
+      randomness: { uuid: () => randomUUID() },
+    });
+    const held = await hold(budget, 900);
+    await pass(4_000);
+    isDown = true;
+    await held.settle(1);
+    isDown = false;
+
+    await pass(4_000);
+
+    const [spent, still] = ['costMicros', 'heldMicros'].map((field) =>
+      store.sum(budgetCollection('2026-01-02'), field),
+    );
+    expect([await spent, await still]).toEqual([1, 0]);
+  });
+
   test('a cost that is not written goes with the next one', async () => {
     const { store, clock, instance } = world();
     let isDown = false;
