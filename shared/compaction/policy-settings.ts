@@ -19,6 +19,9 @@ export interface PolicySettings {
 
 export type SettingName = keyof PolicySettings;
 
+/** 30 days: a pause ends at a date that can be stored. */
+const PAUSE_MAX_MS = 2_592_000_000;
+
 const range: Readonly<Record<SettingName, { holds: (value: number) => boolean; text: string }>> = {
   thresholdFraction: {
     holds: (value) => value > 0 && value <= 1,
@@ -30,7 +33,10 @@ const range: Readonly<Record<SettingName, { holds: (value: number) => boolean; t
   toolOutputBudgetTokens: { holds: isWhole, text: 'a whole number from 1' },
   snapshotBudgetTokens: { holds: isWhole, text: 'a whole number from 1' },
   breakerFailures: { holds: isWhole, text: 'a whole number from 1' },
-  breakerOpenMs: { holds: isWhole, text: 'a whole number of milliseconds from 1' },
+  breakerOpenMs: {
+    holds: (value) => isWhole(value) && value <= PAUSE_MAX_MS,
+    text: 'a whole number of milliseconds from 1 to 2,592,000,000 (30 days)',
+  },
 };
 
 function isWhole(value: number): boolean {

@@ -8,6 +8,7 @@ import {
   see,
 } from '#test/support/compaction/compacted-conversation.ts';
 import { compactionBench } from '#test/support/compaction/compaction-dependencies.ts';
+import { fixedPolicy } from '#test/support/fixed-policy.ts';
 import { modelDown } from '#test/support/model-down.ts';
 
 describe('failures', () => {
@@ -106,6 +107,22 @@ describe('failures', () => {
     const result = await compactOnce(bench, conversationId);
 
     expect(result).toMatchObject({ kind: 'done', state: 'FAILED_TOKEN_COUNT_ERROR' });
+  });
+
+  test('a pause that is set longer than a date can be gives way to the usual one', async () => {
+    const remotePolicy = fixedPolicy({
+      breakerFailures: 1,
+      breakerOpenMs: Number.MAX_SAFE_INTEGER,
+    });
+    const bench = compactionBench({ model: createScriptedModel({ answers: [''] }) });
+    bench.config = { ...bench.config, remotePolicy };
+    const conversationId = await buildDue(bench);
+
+    await compactOnce(bench, conversationId);
+
+    const { job } = await see(bench.store, conversationId);
+    const until = new Date(bench.clock.now().getTime() + 1_800_000);
+    expect(job).toMatchObject({ owner: '', brake: { pause: { reason: 'BREAKER_OPEN', until } } });
   });
 
   test('an unavailable model keeps the compaction request and its retry time', async () => {
