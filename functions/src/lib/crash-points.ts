@@ -59,7 +59,8 @@ type LifecycleCrashPoint = keyof typeof lifecycleCrashPoints;
 
 /** The places between two effects of erasing a conversation, and what has happened there. */
 export const eraseCrashPoints = {
-  'erase-begun': 'The conversation document says that the conversation is being erased; a pass begins.',
+  'erase-begun':
+    'The conversation document says that the conversation is being erased; a pass begins.',
   'erase-pass-done': 'One pass over everything below the conversation document has ended.',
   'erase-uploads-released':
     'Nothing stands below the conversation, and files that only it named are deleted.',
@@ -88,7 +89,8 @@ export const compactionCrashPoints = {
   indexed: 'The turns that are about to be folded can be found by recall; nothing is swapped.',
   'before-swap': 'The renewals of the lease have ended; the swap is not committed.',
   swapped: 'The swap is committed; the request still stands in the conversation document.',
-  'record-written': 'An outcome without a swap is in the job; the request still stands in the conversation document.',
+  'record-written':
+    'An outcome without a swap is in the job; the request still stands in the conversation document.',
   'request-renewed': 'The request was served and is renewed; nobody has been told.',
   settled: 'Record and request are settled, or the next attempt is due later.',
   reported: 'The outcome is logged and published; the event is not acknowledged.',
