@@ -103,14 +103,14 @@ async function cancellationOf(
         result: { jobId, state: 'ABORTED' },
       };
     case 'running': {
-      const wish: Write = {
+      const cancellation: Write = {
         op: 'update',
         path: conversationPath(conversationId),
         fields: { 'compactionRequests.cancel': jobId },
         guard: { updateTime: conversation.updateTime },
       };
       return {
-        writes: decision.isTold ? [] : [wish],
+        writes: decision.isTold ? [] : [cancellation],
         result: { jobId, state: 'RUNNING', cancelRequested: true },
       };
     }

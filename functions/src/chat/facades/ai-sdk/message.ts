@@ -13,8 +13,7 @@ import { stableUuid } from '#shared/wire/stable-uuid.ts';
 import { refuseUnwritable } from '#functions/chat/conversations/writable-fields.ts';
 import type { RouteDependencies } from '#functions/chat/route.ts';
 import { answerOptions, messageOfBody } from '#functions/chat/routes/parts/message-body.ts';
-import type { Wish } from '../translation/send-wish.ts';
-import { badField, toAnswerOptions, toClientTools } from '../translation/wish.ts';
+import { badField, toAnswerOptions, toClientTools, type Wish } from '../translation/wish.ts';
 
 /** The message id of a UI message: its own when it is a UUID, else always the same one in its place. */
 export const toMessageId = (

@@ -19,7 +19,6 @@ import {
   type DialogueMessage,
 } from '../translation/dialogue.ts';
 import { sendDialogue, sendOutputs, type Header } from '../translation/send-dialogue.ts';
-import type { Wish } from '../translation/send-wish.ts';
 import {
   badField,
   ignoredFields,
@@ -27,6 +26,7 @@ import {
   toClientTools,
   toInstruction,
   toParts,
+  type Wish,
 } from '../translation/wish.ts';
 import type { Completion } from './completion.ts';
 

@@ -32,7 +32,7 @@ import {
   sendOutputs,
   type Header,
 } from '../translation/send-dialogue.ts';
-import { findTurnOfMessage, type GivenOutput, type Wish } from '../translation/send-wish.ts';
+import { findTurnOfMessage, type GivenOutput } from '../translation/send-wish.ts';
 import {
   badField,
   ignoredFields,
@@ -40,6 +40,7 @@ import {
   toClientTools,
   toInstruction,
   toParts,
+  type Wish,
 } from '../translation/wish.ts';
 import { findStoredCall, toResponsePlace, type ResponsePlace } from './stored-response.ts';
 

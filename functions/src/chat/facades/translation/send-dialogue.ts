@@ -27,8 +27,8 @@ import {
   sendWish,
   type GivenOutput,
   type Place,
-  type Wish,
 } from './send-wish.ts';
+import type { Wish } from './wish.ts';
 
 /** Names the message. */
 export const KEY_HEADER = 'idempotency-key';

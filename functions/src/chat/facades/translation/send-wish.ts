@@ -10,21 +10,16 @@ import { decodeMessageGuard } from '#shared/conversation/documents/message-guard
 import { conversationPath, messageGuardPath } from '#shared/conversation/documents/paths.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
 import { AppError, reworded } from '#shared/errors.ts';
-import type { AnswerOptions } from '#shared/models/answer-options.ts';
 import type { Caller, DocumentStore } from '#shared/ports/ports.ts';
 import { declareFields } from '#functions/chat/conversations/declare-fields.ts';
 import type { RouteDependencies } from '#functions/chat/route.ts';
 import { refuseLongAnswer } from '#functions/chat/turns/send/long-answer.ts';
-import type {
-  Replacing,
-  SendHandle,
-  SendRequest,
-} from '#functions/chat/turns/send/send-request.ts';
+import type { Replacing, SendHandle } from '#functions/chat/turns/send/send-request.ts';
 import { sendStored } from '#functions/chat/turns/send/send-stored.ts';
 import { comeBack, isLeftAlone } from '#functions/chat/turns/stream/leaving.ts';
 import { answerCalls } from '#functions/chat/turns/tools/answer-calls.ts';
 import { toToolResult } from '#functions/chat/turns/tools/given-result.ts';
-import { badField, type ClientTools } from './wish.ts';
+import { badField, type Wish } from './wish.ts';
 
 /** A conversation that a client speaks in. */
 export interface Target {
@@ -32,20 +27,6 @@ export interface Target {
   conversationId: string;
   /** The caller's own; undefined where there is none yet. */
   conversation: Conversation | undefined;
-}
-
-/** A message, and all that a client says about its answer. */
-export interface Wish {
-  parts: Part[];
-  options: AnswerOptions | undefined;
-  /** Language, what the model is to know of the moment, and what to do while another message is answered. */
-  circumstances: Pick<SendRequest, 'locale' | 'onBusy' | 'recallTokens' | 'clientContext'>;
-  /** Of the conversation from now on; empty: as it has them. */
-  tools: ClientTools;
-  systemInstruction?: string | undefined;
-  model?: string | undefined;
-  /** What the client calls `options.maxOutputTokens`. */
-  maxTokensField: string;
 }
 
 /** The id of a message, and the turn that it is said in the place of. */

@@ -9,8 +9,23 @@ import { refuseTooLong, toPart, type InputPart } from '#shared/wire/resources/me
 import { toolsSchema } from '#shared/wire/resources/tools.ts';
 import type { Config } from '#functions/config.ts';
 import { isWritable } from '#functions/chat/conversations/writable-fields.ts';
+import type { SendRequest } from '#functions/chat/turns/send/send-request.ts';
 
-/* The values of a request of any façade in the words of the use cases. Errors name a field as its client does. */
+/* What a client of a façade wishes, in the words of the use cases. Errors name a field as its client does. */
+
+/** A message, and all that a client says about its answer. */
+export interface Wish {
+  parts: Part[];
+  options: AnswerOptions | undefined;
+  /** Language, what the model is to know of the moment, and what to do while another message is answered. */
+  circumstances: Pick<SendRequest, 'locale' | 'onBusy' | 'recallTokens' | 'clientContext'>;
+  /** Of the conversation from now on; empty: as it has them. */
+  tools: ClientTools;
+  systemInstruction?: string | undefined;
+  model?: string | undefined;
+  /** What the client calls `options.maxOutputTokens`. */
+  maxTokensField: string;
+}
 
 /** A request that cannot be served for one of its fields (BAD_FIELD, 400). */
 export const badField = (field: string, publicMessage: string): AppError =>
@@ -110,7 +125,7 @@ export function toInstruction(
   return instruction === '' ? undefined : instruction;
 }
 
-export type ClientTools = z.infer<typeof toolsSchema>;
+type ClientTools = z.infer<typeof toolsSchema>;
 
 const declared = z.object({ tools: toolsSchema });
 
