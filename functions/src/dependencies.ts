@@ -71,13 +71,13 @@ async function createShared(config: Config, overrides: Overrides, clocks: Clocks
     { createHmacSigner },
     { withFiles },
     { promptFiles },
-    { createLedger },
+    { createAccounting },
   ] = await Promise.all([
     import('./adapters/system/memory-cache.ts'),
     import('./adapters/system/hmac-signer.ts'),
     import('./adapters/gemini/gemini-files.ts'),
     import('./models/models-in-use.ts'),
-    import('./quota/ledger.ts'),
+    import('./quota/accounting.ts'),
   ]);
   const { clock } = clocks;
   const store = overrides.store ?? (await createStore(config, clocks.ofDatabase));
@@ -106,7 +106,7 @@ async function createShared(config: Config, overrides: Overrides, clocks: Clocks
       promptFiles: (name) => promptFiles({ remotePolicy }, name),
     }),
     randomness,
-    ledger: overrides.ledger ?? createLedger({ store, clock, randomness }),
+    accounting: overrides.accounting ?? createAccounting({ store, clock, randomness }),
     sha256,
     signer:
       overrides.signer ??

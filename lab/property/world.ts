@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { createMemoryCache } from '#functions/adapters/system/memory-cache.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import type { CompactionDependencies } from '#functions/worker/compaction/compaction-dependencies.ts';
-import { createLedger } from '#functions/quota/ledger.ts';
+import { createAccounting } from '#functions/quota/accounting.ts';
 import { localConfig } from '#infra/local/local-config.ts';
 import { createModelHealth } from '#functions/models/model-health.ts';
 import { noQuota } from '#test/fakes/no-quota.ts';
@@ -159,7 +159,7 @@ export function createWorld(interleaving: Interleaving, options: WorldOptions = 
   });
   const shared = (server: Server, flow: Flow) => {
     const those = collaborators(server, flow);
-    return { ...those, ledger: createLedger(those) };
+    return { ...those, accounting: createAccounting(those) };
   };
 
   return {

@@ -21,7 +21,7 @@ import type { BeforeTurnHook } from '#shared/hooks/before-turn.ts';
 import type { Webhook } from '#shared/hooks/webhook.ts';
 import type { Config } from '../config.ts';
 import type { ModelHealth } from '../models/model-health.ts';
-import type { Ledger } from '../quota/ledger.ts';
+import type { Accounting } from '../quota/accounting.ts';
 import type { LiveTurns } from './turns/live/live-turn.ts';
 import type { Toolbox } from './turns/tools/toolbox.ts';
 
@@ -48,7 +48,7 @@ export interface ChatDependencies {
   /** The functions that this server runs for the model. */
   toolbox: Toolbox;
   quota: Quota;
-  ledger: Ledger;
+  accounting: Accounting;
   clock: Clock;
   randomness: Randomness;
   sha256: Sha256;

@@ -26,7 +26,7 @@ import { QUEUE_MAX } from '#shared/conversation/decisions/queue-decision.ts';
 import type { Config } from '../config.ts';
 import { answeringModel, callCostMicros, groundingTools } from '../models/models-in-use.ts';
 import type { BudgetHold } from './budget.ts';
-import type { Ledger } from './ledger.ts';
+import type { Accounting } from './accounting.ts';
 import { createOpenStreams } from './open-streams.ts';
 import { quotaSettings, RESERVED_ANSWER_TOKENS, reservationHoldMs } from './quota-settings.ts';
 import { usageWrite } from './usage-documents.ts';
@@ -34,7 +34,7 @@ import { usageWrite } from './usage-documents.ts';
 export interface QuotaDependencies {
   config: Config;
   store: Pick<DocumentStore, 'get'>;
-  ledger: Ledger;
+  accounting: Accounting;
   clock: Clock;
   randomness: Randomness;
   logger: Logger;
@@ -81,12 +81,12 @@ interface Reserving {
 
 /** Enters what is wanted into the figures of the user. Throws quota reasons, GuardLostError, StoreUnavailableError. */
 function enter(counting: Counting, { request, wanted, day }: Reserving): Promise<void> {
-  const { clock, config, ledger, sha256, settings } = counting;
+  const { clock, config, accounting, sha256, settings } = counting;
   const { caller, conversationId, abandoned = [] } = request;
   const holdMs = reservationHoldMs(config);
   const [, before] = countedDays(clock.now(), holdMs);
   const dayBefore = before === day ? undefined : before;
-  return ledger.usage.change(caller.uid, {
+  return accounting.usage.change(caller.uid, {
     days: [day, ...(dayBefore === undefined ? [] : [dayBefore])],
     decide: (usageOf) => {
       const decision = decideReservation({
@@ -131,11 +131,11 @@ async function settle(
   { request, wanted, day }: Reserving,
   input: { spending: QuotaSpending; taken: ReturnType<typeof takenBy> },
 ): Promise<void> {
-  const { clock, ledger, logger, settings } = counting;
+  const { clock, accounting, logger, settings } = counting;
   const { spending, taken } = input;
   const mayCreate = !hasLimits(settings) && spending.isGone !== true;
   try {
-    await ledger.usage.change(request.caller.uid, {
+    await accounting.usage.change(request.caller.uid, {
       days: [day],
       decide: (usageOf) => {
         const usage = usageOf(day) ?? (mayCreate ? noUsage : undefined);
@@ -155,8 +155,11 @@ async function settle(
 }
 
 /** Gives back what was reserved for a turn that did not begin. What cannot be given back expires. */
-async function release({ ledger }: Counting, { request, wanted, day }: Reserving): Promise<void> {
-  const change = ledger.usage.change(request.caller.uid, {
+async function release(
+  { accounting }: Counting,
+  { request, wanted, day }: Reserving,
+): Promise<void> {
+  const change = accounting.usage.change(request.caller.uid, {
     days: [day],
     decide: (usageOf) => {
       const usage = usageOf(day);
@@ -168,7 +171,7 @@ async function release({ ledger }: Counting, { request, wanted, day }: Reserving
 }
 
 async function reserve(counting: Counting, request: QuotaRequest): Promise<Reservation> {
-  const { clock, config, ledger, settings } = counting;
+  const { clock, config, accounting, settings } = counting;
   const { globalCostMicrosPerDay } = settings;
   const isLimited = hasLimits(settings);
   const { estimate: first, ...wanted } = wantedBy(counting, request);
@@ -180,7 +183,7 @@ async function reserve(counting: Counting, request: QuotaRequest): Promise<Reser
   let estimate = first;
   const holdAndEnter = async (next: Reserving, costMicros: number) => {
     const until = new Date(clock.now().getTime() + reservationHoldMs(config));
-    holds.push(await ledger.budget.hold(globalCostMicrosPerDay, { costMicros, until }));
+    holds.push(await accounting.budget.hold(globalCostMicrosPerDay, { costMicros, until }));
     await enter(counting, next);
   };
   if (isLimited)
@@ -219,18 +222,18 @@ async function reserve(counting: Counting, request: QuotaRequest): Promise<Reser
 
 /** Throws what a reservation would be refused with, as the figures stand. */
 async function refuse(counting: Counting, request: QuotaRequest): Promise<void> {
-  const { clock, config, ledger, settings } = counting;
+  const { clock, config, accounting, settings } = counting;
   const { caller } = request;
   const now = clock.now();
   const { estimate, ...wanted } = wantedBy(counting, request);
   const { costMicros } = estimate;
-  const hold = await ledger.budget.hold(settings.globalCostMicrosPerDay, {
+  const hold = await accounting.budget.hold(settings.globalCostMicrosPerDay, {
     costMicros,
     until: now,
   });
   await hold.settle(0);
   const decision = decideReservation({
-    usage: await ledger.usage.read(caller.uid, toDay(now)),
+    usage: await accounting.usage.read(caller.uid, toDay(now)),
     limits: settings.byTier[caller.tier],
     wanted,
     abandoned: [],
@@ -255,14 +258,17 @@ const streamsError = (caller: Caller, input: { limit: number; used: number; now:
   );
 
 /** Throws USER_DAILY_USD, GLOBAL_BUDGET where nothing is left for one who asks for work that is no message. */
-async function refuseSpent({ clock, ledger, settings }: Counting, caller: Caller): Promise<void> {
+async function refuseSpent(
+  { clock, accounting, settings }: Counting,
+  caller: Caller,
+): Promise<void> {
   const now = clock.now();
-  const hold = await ledger.budget.hold(settings.globalCostMicrosPerDay, {
+  const hold = await accounting.budget.hold(settings.globalCostMicrosPerDay, {
     costMicros: 0,
     until: now,
   });
   await hold.settle(0);
-  const usage = await ledger.usage.read(caller.uid, toDay(now));
+  const usage = await accounting.usage.read(caller.uid, toDay(now));
   const refusal = spentRefusal(usage, { limits: settings.byTier[caller.tier], now });
   if (refusal) throw quotaError(refusal, caller.tier);
 }

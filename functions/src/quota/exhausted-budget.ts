@@ -4,7 +4,7 @@ import { hasLimits } from '#shared/quota/limits.ts';
 import { spendRefusal } from '#shared/quota/spend-decision.ts';
 import { toDay, totalSpentMicros } from '#shared/quota/usage.ts';
 import type { Config } from '../config.ts';
-import type { Ledger } from './ledger.ts';
+import type { Accounting } from './accounting.ts';
 import { quotaSettings } from './quota-settings.ts';
 
 /**
@@ -12,15 +12,19 @@ import { quotaSettings } from './quota-settings.ts';
  * what it needs. Throws StoreUnavailableError.
  */
 export async function exhaustedBudget(
-  { config, clock, ledger }: { config: Config; clock: Pick<Clock, 'now'>; ledger: Ledger },
+  {
+    config,
+    clock,
+    accounting,
+  }: { config: Config; clock: Pick<Clock, 'now'>; accounting: Accounting },
   ownerUid: string,
 ): Promise<UnpaidReason | undefined> {
   const settings = quotaSettings(config);
   if (!hasLimits(settings)) return undefined;
   const limitMicros = settings.byTier.signedIn.costMicrosPerDay;
-  const usedMicros = totalSpentMicros(await ledger.usage.read(ownerUid, toDay(clock.now())));
+  const usedMicros = totalSpentMicros(await accounting.usage.read(ownerUid, toDay(clock.now())));
   if (spendRefusal({ limitMicros, usedMicros, heldMicros: 0, wantedMicros: 0 }))
     return 'USER_DAILY_USD';
-  const isSpent = await ledger.budget.isSpent(settings.globalCostMicrosPerDay);
+  const isSpent = await accounting.budget.isSpent(settings.globalCostMicrosPerDay);
   return isSpent ? 'GLOBAL_BUDGET' : undefined;
 }

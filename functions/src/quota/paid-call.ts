@@ -31,7 +31,7 @@ import {
 import { estimatePromptTokens } from '#shared/tokens/token-estimate.ts';
 import type { Config } from '../config.ts';
 import { callCostMicros, type ModelsConfig } from '../models/models-in-use.ts';
-import type { Ledger } from './ledger.ts';
+import type { Accounting } from './accounting.ts';
 import { quotaSettings, RESERVED_ANSWER_TOKENS } from './quota-settings.ts';
 
 /** What a call that names no bound of its answer is taken to write, tokens: several times a condensed output. */
@@ -50,7 +50,7 @@ function callEstimate(config: ModelsConfig, request: ModelRequest, outputTokens:
 
 interface PayingDependencies {
   config: Config;
-  ledger: Ledger;
+  accounting: Accounting;
   clock: Pick<Clock, 'now'>;
   randomness: Randomness;
   logger: Logger;
@@ -148,14 +148,14 @@ interface Hold {
  * Nothing of a user who was erased meanwhile is made anew.
  */
 async function settleCall(
-  { ledger, logger }: PayingDependencies,
+  { accounting, logger }: PayingDependencies,
   call: WorkCall,
   { id, day, taken }: { id: string; day: string; taken: Taken },
 ): Promise<void> {
   const { work, isMore = false, ownerUid, conversationId } = call;
   const { tokens } = taken;
   try {
-    await ledger.usage.change(ownerUid, {
+    await accounting.usage.change(ownerUid, {
       days: [day],
       decide: (usageOf) => {
         const usage = usageOf(day);
@@ -179,16 +179,16 @@ async function holdForCall(
   { byTier, globalCostMicrosPerDay }: QuotaSettings,
   call: WorkCall,
 ): Promise<Hold> {
-  const { config, clock, randomness, ledger } = dependencies;
+  const { config, clock, randomness, accounting } = dependencies;
   const { conversationId, ownerUid } = call;
   const { costMicros } = callBound(config, call.request);
   const id = randomness.uuid();
   const day = toDay(clock.now());
   const untilFrom = (now: Date) => new Date(now.getTime() + config.COMPACTION_TIMEOUT_MS);
   const onItsWay = { costMicros, until: untilFrom(clock.now()) };
-  const ofAll = await ledger.budget.hold(globalCostMicrosPerDay, onItsWay);
+  const ofAll = await accounting.budget.hold(globalCostMicrosPerDay, onItsWay);
   try {
-    await ledger.usage.change(ownerUid, {
+    await accounting.usage.change(ownerUid, {
       days: [day],
       paths: [conversationPath(conversationId)],
       decide: (usageOf, [conversation]) => {

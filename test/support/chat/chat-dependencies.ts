@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { createToolbox } from '#functions/chat/turns/tools/toolbox.ts';
 import { createModelHealth } from '#functions/models/model-health.ts';
-import { createLedger } from '#functions/quota/ledger.ts';
+import { createAccounting } from '#functions/quota/accounting.ts';
 import { localConfig } from '#infra/local/local-config.ts';
 import { noQuota } from '#test/fakes/no-quota.ts';
 import { systemClock } from '#functions/adapters/system/system-clock.ts';
@@ -40,7 +40,7 @@ export function chatDependencies(
       ...environment,
     }),
     store,
-    ledger: createLedger({ store, clock, randomness }),
+    accounting: createAccounting({ store, clock, randomness }),
     cache: createMemoryCache({ maxBytes: 10_000_000 }),
     liveTurns: new Map(),
     afterwork: new Set(),

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { CompactionDependencies } from '#functions/worker/compaction/compaction-dependencies.ts';
-import { createLedger } from '#functions/quota/ledger.ts';
+import { createAccounting } from '#functions/quota/accounting.ts';
 import { localConfig } from '#infra/local/local-config.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import { sha256 } from '../sha256.ts';
@@ -42,7 +42,7 @@ export function compactionBench(overrides: Partial<CompactionBench> = {}): Compa
       PUBSUB_EMULATOR_HOST: 'localhost:1',
     }),
     store,
-    ledger: createLedger({ store, clock, randomness }),
+    accounting: createAccounting({ store, clock, randomness }),
     cache: createMemoryCache({ maxBytes: 10_000_000 }),
     publisher: {
       publish: ({ topic, data }) => {

@@ -18,7 +18,7 @@ import { contextResponse } from '#shared/wire/resources/context.ts';
 import { messageListResponse, type MessageView } from '#shared/wire/resources/messages.ts';
 import { createShiftedClock, type ShiftedClock } from '#test/fakes/shifted-clock.ts';
 import { errorOf, startChatServer, type ChatServer } from '../chat/chat-server.ts';
-import { createLedger } from '#functions/quota/ledger.ts';
+import { createAccounting } from '#functions/quota/accounting.ts';
 import { compactionBench } from '../compaction/compaction-dependencies.ts';
 import { neverAborted } from '../compaction/compacted-conversation.ts';
 import { shownContents } from '../chat/shown-contents.ts';
@@ -133,8 +133,8 @@ async function startParts(options: FaultStackOptions) {
   });
   const { config } = chat.dependencies;
   const bench = compactionBench();
-  const ledger = createLedger({ store, clock, randomness: bench.randomness });
-  const worker: CompactionDependencies = { ...bench, config, store, clock, model, ledger };
+  const accounting = createAccounting({ store, clock, randomness: bench.randomness });
+  const worker: CompactionDependencies = { ...bench, config, store, clock, model, accounting };
 
   return { chat, fakeGemini, store, clock, worker };
 }

@@ -1,5 +1,5 @@
 import type { Config } from '#functions/config.ts';
-import type { Ledger } from '#functions/quota/ledger.ts';
+import type { Accounting } from '#functions/quota/accounting.ts';
 import type { CompactionHooks } from '#shared/compaction/hooks.ts';
 import type { ConversationCache } from '#shared/conversation/context/read-conversation.ts';
 import type { Webhook } from '#shared/hooks/webhook.ts';
@@ -24,7 +24,7 @@ import type { NotificationDependencies } from '../notifications/notification-dep
 export interface CompactionDependencies extends NotificationDependencies {
   config: Config;
   store: DocumentStore;
-  ledger: Ledger;
+  accounting: Accounting;
   cache: ConversationCache;
   publisher: EventPublisher;
   model: ModelGenerator & TokenCounter;
