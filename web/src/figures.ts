@@ -12,6 +12,10 @@ const unit = (name: 'second' | 'millisecond', maximumFractionDigits: number) =>
   number({ style: 'unit', unit: name, unitDisplay: 'narrow', maximumFractionDigits });
 
 export const count = number({});
+/** `1 turn`, `2,000 turns`. */
+export const counted = (value: number, noun: string): string =>
+  `${count(value)} ${value === 1 ? noun : `${noun}s`}`;
+
 export const percent = number({ style: 'percent', maximumFractionDigits: 0 });
 
 const dollars = number({ style: 'currency', currency: 'USD', maximumSignificantDigits: 2 });

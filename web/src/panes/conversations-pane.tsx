@@ -1,5 +1,5 @@
 import type { ConversationView } from '#shared/wire/resources/conversations.ts';
-import { count, when } from '#web/figures.ts';
+import { counted, when } from '#web/figures.ts';
 import type { App } from '#web/state/app.ts';
 import { Button, IconButton, ProblemBar } from './controls.tsx';
 
@@ -16,7 +16,7 @@ function Entry({ app, conversation }: { app: App; conversation: ConversationView
       >
         <span class="one-line">{name}</span>
         <span class="quiet small">
-          {lastSeq === 1 ? '1 turn' : `${count(lastSeq)} turns`} ·{' '}
+          {counted(lastSeq, 'turn')} ·{' '}
           <time dateTime={updateTime}>{when(new Date(updateTime))}</time>
         </span>
       </Button>

@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import type { RefusalReason } from '#shared/compaction/apply.ts';
 import type { SnapshotReport } from '#shared/compaction/write-snapshot.ts';
 import type { CompactionDetailView } from '#shared/wire/resources/compaction.ts';
-import { count } from '#web/figures.ts';
+import { count, counted } from '#web/figures.ts';
 import { readCheckOutcome } from '#web/state/compactions.ts';
 import type { OpenConversation } from '#web/state/conversation.ts';
 import { PinList } from '../context/pin-list.tsx';
@@ -50,12 +50,12 @@ function Findings<T>(props: {
 /** Figures in a line each; those that are zero say nothing. */
 function Counts({ report }: { report: SnapshotReport }) {
   const lines = [
-    `${count(report.statements)} new or changed statements, ${count(report.values)} values in them looked up`,
-    report.topics > 0 && `${count(report.topics)} topics in the timeline`,
+    `${counted(report.statements, 'new or changed statement')}, ${counted(report.values, 'value')} in them looked up`,
+    report.topics > 0 && `${counted(report.topics, 'topic')} in the timeline`,
     report.sourcesAdded > 0 &&
-      `${count(report.sourcesAdded)} turns added as sources: they say a value`,
+      `${counted(report.sourcesAdded, 'turn')} added to the sources for a value said there`,
     report.withoutSource > 0 &&
-      `${count(report.withoutSource)} statements without a source, marked as a whole`,
+      `${counted(report.withoutSource, 'statement')} without a source, marked as a whole`,
     report.archived > 0 && `${count(report.archived)} moved to the archive for room`,
     report.constraintsOverBudget && 'The constraints need more than their share of the room',
   ].filter((line) => line !== false);

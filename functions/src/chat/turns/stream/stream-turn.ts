@@ -22,8 +22,8 @@ export const pastEndError = (seq: number, lastFrameId?: number) =>
     message: `a cursor behind the last frame of turn ${seq}`,
     publicMessage:
       lastFrameId === undefined
-        ? '`startingAfter` (or `Last-Event-ID`) is behind all that this turn has sent. Ask again without it.'
-        : `\`startingAfter\` (or \`Last-Event-ID\`) is behind the last event of this turn, which has the id ${lastFrameId}. Ask again without it.`,
+        ? '`startingAfter` (or `Last-Event-ID`) names an event later than all that this turn has sent. Ask again without it.'
+        : `\`startingAfter\` (or \`Last-Event-ID\`) names an event later than the last one of this turn, which has the id ${lastFrameId}. Ask again without it.`,
     metadata: {
       field: 'startingAfter',
       turnId: turnId(seq),
