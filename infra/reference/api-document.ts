@@ -20,10 +20,8 @@ export const openApiText = () => `${JSON.stringify(servedDocument(), null, 2)}\n
 
 const cell = (text: string) => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
 
-const table = (conversation: readonly string[], rows: readonly (readonly string[])[]): string[] =>
-  [conversation, conversation.map(() => '---'), ...rows].map(
-    (row) => `| ${row.map(cell).join(' | ')} |`,
-  );
+const table = (header: readonly string[], rows: readonly (readonly string[])[]): string[] =>
+  [header, header.map(() => '---'), ...rows].map((row) => `| ${row.map(cell).join(' | ')} |`);
 
 const sentence = (schema: JsonSchema, description = schema.description) =>
   [description, boundsText(schema)].filter((text) => text !== undefined && text !== '').join(' ');

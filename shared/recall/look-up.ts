@@ -16,8 +16,8 @@ const ROLE_WEIGHTS: Readonly<Record<PassageRole, number>> = { user: 1.05, model:
  */
 const COMMON_PLACES = 5_000;
 
-const sumOf = <T>(items: readonly T[], input: (item: T) => number): number =>
-  items.reduce((sum, item) => sum + input(item), 0);
+const sumOf = <T>(items: readonly T[], figure: (item: T) => number): number =>
+  items.reduce((sum, item) => sum + figure(item), 0);
 
 /** Nobody asks for more at once: of a long message a passage need not have a share of every word. */
 const WHOLE_UNITS = 6;

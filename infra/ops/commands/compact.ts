@@ -15,10 +15,10 @@ export const compactCommand = opsCommand({
     focus: { type: 'string', valueHint: 'TEXT', description: 'what to keep above all' },
   },
   async run({ args, project, screen }) {
-    const input = await readOwned(project, args.conversation);
-    const request = { ...input, focus: args.focus };
+    const owned = await readOwned(project, args.conversation);
+    const request = { ...owned, focus: args.focus };
     if (!args.yes) {
-      const preview = await previewCompaction(project.chat, input);
+      const preview = await previewCompaction(project.chat, owned);
       await rehearse(project.chat, (chat) => requestCompaction(chat, request));
       screen.json(preview);
       screen.print(

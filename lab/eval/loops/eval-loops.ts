@@ -43,8 +43,10 @@ interface FileReading {
   readings: LoopReading[];
 }
 
-const sumOf = (readings: readonly LoopReading[], input: (reading: LoopReading) => number): number =>
-  readings.reduce((all, reading) => all + input(reading), 0);
+const sumOf = (
+  readings: readonly LoopReading[],
+  figure: (reading: LoopReading) => number,
+): number => readings.reduce((all, reading) => all + figure(reading), 0);
 
 const rowOf = ({ file, readings }: FileReading): string[] => [
   file,

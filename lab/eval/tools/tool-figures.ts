@@ -13,8 +13,8 @@ export interface ReplayedFile {
   dialogues: ReplayedDialogue[];
 }
 
-const sum = (all: readonly ReplayedDialogue[], input: (one: ReplayedDialogue) => number): number =>
-  all.reduce((total, one) => total + input(one), 0);
+const sum = (all: readonly ReplayedDialogue[], figure: (one: ReplayedDialogue) => number): number =>
+  all.reduce((total, one) => total + figure(one), 0);
 
 /** Failed by what it read or wrote. One that would have saved too little leaves the context as it is. */
 const isBroken = (name: string): boolean =>
@@ -36,13 +36,13 @@ interface Column {
   isDefect?: true;
 }
 
-const summed = (title: string, input: (one: ReplayedDialogue) => number): Column => ({
+const summed = (title: string, figure: (one: ReplayedDialogue) => number): Column => ({
   title,
-  of: (all) => sum(all, input),
+  of: (all) => sum(all, figure),
 });
 
-const defect = (title: string, input: (one: ReplayedDialogue) => number): Column => ({
-  ...summed(title, input),
+const defect = (title: string, figure: (one: ReplayedDialogue) => number): Column => ({
+  ...summed(title, figure),
   isDefect: true,
 });
 

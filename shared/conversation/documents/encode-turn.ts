@@ -5,12 +5,12 @@ import { turnPiecePath } from './paths.ts';
 
 const pieceWrites = (
   turn: { conversationId: string; seq: number },
-  input: string,
+  name: string,
   pieces: readonly string[],
 ): Write[] =>
   pieces.map((text, i) => ({
     op: 'create',
-    path: turnPiecePath(turn, { of: input, index: i + 1 }),
+    path: turnPiecePath(turn, { of: name, index: i + 1 }),
     fields: { text },
   }));
 

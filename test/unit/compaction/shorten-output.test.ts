@@ -28,8 +28,8 @@ describe('an output that is too long', () => {
     expect(text.endsWith('row 3999 of the log')).toBe(true);
     expect(text).toContain(`read_blob("${NAME}") returns the full text.`);
     expect(text).toContain('ERROR: disk full');
-    const [conversation = '', tail = ''] = text.split(/\n\[\d+ of [^\]]+\]\n/u);
-    expect(tail.length / conversation.length).toBeGreaterThan(3.5);
+    const [head = '', tail = ''] = text.split(/\n\[\d+ of [^\]]+\]\n/u);
+    expect(tail.length / head.length).toBeGreaterThan(3.5);
     expect(text.length).toBeLessThan(41_000);
   });
 
@@ -65,8 +65,8 @@ describe('an output that is too long', () => {
 
       const text = textOf(shorten(part({ output: all.join('\n') + end })));
 
-      const [conversation = '', tail = ''] = text.split(/\n\[\d+ of [^\]]+\]\n/u);
-      expect(conversation.split('\n')).toEqual(all.slice(0, 200));
+      const [head = '', tail = ''] = text.split(/\n\[\d+ of [^\]]+\]\n/u);
+      expect(head.split('\n')).toEqual(all.slice(0, 200));
       expect(tail.replace(/\n$/u, '').split('\n')).toEqual(all.slice(-800));
     },
   );

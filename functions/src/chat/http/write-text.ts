@@ -60,7 +60,7 @@ function createOutlet(response: ServerResponse) {
 export async function writeText(
   response: ServerResponse,
   { pieces, onBroken }: SentText,
-  conversation: { status: number; headers: Headers },
+  head: { status: number; headers: Headers },
 ): Promise<void> {
   const left = new AbortController();
   const text = pieces(left.signal);
@@ -71,7 +71,7 @@ export async function writeText(
   response.once('close', leave);
   // Who left before this is not told of again.
   if (response.destroyed) leave();
-  response.writeHead(conversation.status, Object.fromEntries(conversation.headers));
+  response.writeHead(head.status, Object.fromEntries(head.headers));
   const outlet = createOutlet(response);
   setImmediate(outlet.sendNow);
   try {
