@@ -36,7 +36,7 @@ export const answeredDocuments = (count: number, filler = ''): ExtensionDocument
     ]),
   );
 
-/** Stores a discussion, and the documents above it where `isWithParents`. */
+/** Stores a discussion, and the documents above it. */
 export async function storeDiscussion(
   store: DocumentStore,
   collection: string,
