@@ -97,7 +97,7 @@ interface CompactionJobView {
 
 /**
  * The manual trigger: notes the request in the conversation document, then tells the workers. The same `requestId` again
- * is the same job. An automatic need that still waits does not stand in the way; a manual one that waits and any
+ * is the same job. An automatic request that still waits does not stand in the way; a manual one that waits and any
  * compaction that runs do: COMPACTION_RUNNING (409). Throws NOT_FOUND, COMPACTION_LIMIT, USER_DAILY_USD and
  * GLOBAL_BUDGET (429), ETAG_MISMATCH, GENERATION_MISMATCH (412).
  */

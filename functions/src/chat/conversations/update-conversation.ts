@@ -94,7 +94,7 @@ function pathsToWrite(
 }
 
 /** The compaction that a context asks for which is too long for the window of another model; read only where that is smaller. */
-async function needAfterSwitch(
+async function requestAfterSwitch(
   dependencies: ChatDependencies,
   conversationId: string,
   { before, after }: { before: Conversation; after: Conversation },
@@ -159,7 +159,7 @@ export async function updateConversation(
         refuseLargeOverhead(dependencies, result);
       const { fields, remove } = changedFields(result, now);
       const auto = paths.some((path) => changesWindow.has(path))
-        ? await needAfterSwitch(dependencies, conversationId, {
+        ? await requestAfterSwitch(dependencies, conversationId, {
             before: conversation.value,
             after: result,
           })
