@@ -93,7 +93,7 @@ function namesAndImports(sources: Sources): string[] {
 }
 
 /** What is wrong with a tree of sources, a sentence each. */
-export const sourceProblems = (sources: Sources): string[] => [
+const sourceProblems = (sources: Sources): string[] => [
   ...namesAndImports(sources),
   ...unusedExports(sources),
 ];

@@ -15,6 +15,18 @@ import {
   missingTerraform,
 } from './support/tools/missing-tools.ts';
 
+const help = `Usage: npm test [-- ARGUMENTS OF VITEST]
+
+Starts the Firestore and Pub/Sub emulators and runs the tests: all of them, or those in the files and folders named.
+
+  test/unit -t 'a part of a title'   for example
+  --help                             this text; vitest's own: npx vitest --help
+
+SEARCH_SHARE=1 tries all cases of long searches, of which a tenth is tried otherwise. What needs a tool that is missing is
+left out and named; with CI=true missing emulators are a failure.
+
+Exit code: that of vitest.`;
+
 /**
  * Where Node keeps what it has compiled, for vitest's workers and for what tests start as processes of
  * their own: with it both functions load in 0.8 s of processor time, without it in 2.1 s (2026-11-22).
@@ -92,4 +104,5 @@ async function runVitest(environment: Record<string, string>): Promise<number> {
   return typeof exit[0] === 'number' ? exit[0] : 1;
 }
 
-process.exitCode = await main();
+if (process.argv.includes('--help')) console.log(help);
+else process.exitCode = await main();

@@ -1,4 +1,3 @@
-import { writeFileSync } from 'node:fs';
 import {
   type OpenApiDocument,
   buildOpenApiDocument,
@@ -6,7 +5,6 @@ import {
 import type { Parameter } from '#functions/chat/openapi/parameters.ts';
 import type { Operation } from '#functions/chat/openapi/path-item.ts';
 import type { JsonSchema } from '#functions/chat/openapi/schemas.ts';
-import { errorsDocument } from './errors-document.ts';
 import { boundsText, listFields, referencedName, typeText } from './schema-text.ts';
 import { loadRoutes } from '#functions/chat/chat-routes.ts';
 
@@ -186,7 +184,7 @@ export function apiDocument(document: OpenApiDocument): string {
   const lines = [
     '# The API, route by route',
     '',
-    'Written by `npm run openapi` from the route declarations; the same as [openapi.json](openapi.json), which the service answers `GET /v1/openapi.json` with. A `?` behind a field says that it may be missing. In the examples `BASE` is the address of the function and `TOKEN` an ID token of Firebase Auth.',
+    'Written by `npm run generate` from the route declarations; the same as [openapi.json](openapi.json), which the service answers `GET /v1/openapi.json` with. A `?` behind a field says that it may be missing. In the examples `BASE` is the address of the function and `TOKEN` an ID token of Firebase Auth.',
     '',
     String(document.info['description']),
     '',
@@ -196,11 +194,4 @@ export function apiDocument(document: OpenApiDocument): string {
     ...objects,
   ];
   return `${lines.join('\n').trimEnd()}\n`;
-}
-
-if (import.meta.main) {
-  const written = (name: string) => new URL(`../../docs/reference/${name}`, import.meta.url);
-  writeFileSync(written('openapi.json'), openApiText());
-  writeFileSync(written('api.md'), apiDocument(servedDocument()));
-  writeFileSync(written('errors.md'), errorsDocument());
 }

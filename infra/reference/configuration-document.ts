@@ -1,7 +1,5 @@
-import { writeFileSync } from 'node:fs';
 import { z } from 'zod';
 import { CLIENT_WRITABLE_FIELDS, environmentSchema } from '#functions/config/environment.ts';
-import { deploymentSettings } from './deployment-settings.ts';
 
 /** What JSON Schema says of one variable, as far as the table shows it. */
 const variableSchema = z.looseObject({
@@ -63,16 +61,10 @@ export function configurationDocument(): string {
   const introduction =
     'Every environment variable that both functions read, with its default, its range and what it is for. ' +
     'An empty variable counts as not set. A value out of range stops the start, and all problems are ' +
-    'named at once. This page is written by `npm run configuration` from the schema that the code uses ' +
+    'named at once. This page is written by `npm run generate` from the schema that the code uses ' +
     '(`functions/src/config/environment.ts`).';
   const table = ['| Name | Default | Range | Meaning |', '| --- | --- | --- | --- |', ...rows];
   const fields = CLIENT_WRITABLE_FIELDS.map((field) => `\`${field}\``).join(', ');
   const closing = `\`CLIENT_WRITABLE\` may list: ${fields}.`;
   return `# Configuration\n\n${[introduction, table.join('\n'), closing].join('\n\n')}\n`;
-}
-
-if (import.meta.main) {
-  const written = (name: string) => new URL(`../../${name}`, import.meta.url);
-  writeFileSync(written('docs/reference/configuration.md'), configurationDocument());
-  writeFileSync(written('terraform/settings.json'), deploymentSettings());
 }

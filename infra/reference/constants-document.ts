@@ -1,4 +1,3 @@
-import { writeFileSync } from 'node:fs';
 import { scannedConstants } from './scanned-constants.ts';
 import type { ConstantTable } from '#shared/constant.ts';
 import { engineConstants } from '#shared/compaction/engine-constants.ts';
@@ -86,15 +85,11 @@ export function constantsDocument(): string {
   const introduction =
     'Every number that the functions use and no deployment sets, with its unit, its origin and what changes it ' +
     '(what a deployment sets is in [configuration](configuration.md)). ' +
-    'This page is written by `npm run constants` from the code.';
+    'This page is written by `npm run generate` from the code.';
   return `# Constants\n\n${[
     introduction,
     ...chapters.map(chapter),
     modelsChapter(),
     scannedChapter(),
   ].join('\n\n')}\n`;
-}
-
-if (import.meta.main) {
-  writeFileSync(new URL('../../docs/reference/constants.md', import.meta.url), constantsDocument());
 }

@@ -23,7 +23,7 @@ export function errorsDocument(): string {
   const lines = [
     '# Errors',
     '',
-    'Written by `npm run openapi` from `shared/wire/errors/`. Every error has a `reason`, in the `ErrorInfo` of its `details`, and a link to what is said here of it, in their `Help`: `GET /v1/errors/{reason}` of the service answers the same as JSON, without a sign-in.',
+    'Written by `npm run generate` from `shared/wire/errors/`. Every error has a `reason`, in the `ErrorInfo` of its `details`, and a link to what is said here of it, in their `Help`: `GET /v1/errors/{reason}` of the service answers the same as JSON, without a sign-in.',
     '',
     '```json',
     JSON.stringify({ '@type': 'type.googleapis.com/google.rpc.Help', links: [EXAMPLE_LINK] }),

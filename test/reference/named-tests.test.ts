@@ -1,94 +1,92 @@
-import { readdir } from 'node:fs/promises';
+import { globSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
-import {
-  entriesIn,
-  missingTests,
-  namedTests,
-  numberedEntries,
-  readNumber,
-  readText,
-  titlesIn,
-} from './named-tests.ts';
 
-const documents = [
-  { path: 'docs/attacks.md', entries: 34, tests: 60, read: numberedEntries },
-  { path: 'docs/defects.md', entries: 22, tests: 40, read: numberedEntries },
-  { path: 'docs/faults.md', entries: 50, tests: 100, read: entriesIn },
-  { path: 'docs/reference/bounds.md', entries: 15, tests: 15, read: entriesIn },
-];
+const root = new URL('../../', import.meta.url);
+const readText = (path: string) => readFile(new URL(path, root), 'utf8');
 
-test.each(documents)(
-  'every test that $path names exists under that title',
-  async ({ path, tests }) => {
-    const named = namedTests(await readText(path));
-
-    expect(named.length).toBeGreaterThan(tests);
-    expect(await missingTests(named)).toEqual([]);
-  },
-);
-
-test.each(documents)('every entry of $path names a test', async ({ path, entries, read }) => {
-  const found = read(await readText(path));
-
-  expect(found.length).toBeGreaterThanOrEqual(entries);
-  expect(found.filter((entry) => namedTests(entry).length === 0)).toEqual([]);
-});
-
-const range = (count: number, prefix = '') =>
-  Array.from({ length: count }, (_, index) => `${prefix}${index + 1}`);
-const readEntries = async (path: string) => numberedEntries(await readText(path));
-
-test('docs/defects.md has an entry for each defect', async () => {
-  expect((await readEntries('docs/defects.md')).map(readNumber)).toEqual(range(22, 'D'));
-});
-
-test('every test in test/defects is named in the entry of its number', async () => {
-  const entries = await readEntries('docs/defects.md');
-  const files = await readdir(new URL('../defects/', import.meta.url));
-
-  const titles = await Promise.all(
-    files.map(async (file) => [...titlesIn(await readText(`test/defects/${file}`))]),
+/** The tests that a document names: a file in code, a colon, titles in quotation marks. */
+function namedTests(document: string): { file: string; title: string }[] {
+  const proofs = document.matchAll(/`((?:test|lab)\/[^`]+\.ts)`: (“[^”]+”(?:, “[^”]+”)*)/gu);
+  return [...proofs].flatMap(([, file = '', titles = '']) =>
+    [...titles.matchAll(/“([^”]+)”/gu)].map(([, title = '']) => ({ file, title })),
   );
+}
 
-  const numbered = titles.flat().filter((title) => /^D\d+: /u.test(title));
-  const lost = numbered.filter((title) => {
-    const entry = entries.find((each) => title.startsWith(`${readNumber(each)}: `)) ?? '';
-    return !namedTests(entry).some((named) => named.title === title);
+/** What stands as the title of a test: behind `test(`, `test.each(…)(` and their like. */
+function titlesIn(source: string): Set<string> {
+  const title = /(?:\btest(?:\.\w+)*\(|\)\()\s*'((?:[^'\\]|\\.)*)'/gu;
+  return new Set([...source.matchAll(title)].map(([, text = '']) => text));
+}
+
+/** What a document proves, one a line: the entries of its lists that begin in bold, and the rows of its tables. */
+const entriesIn = (document: string): string[] =>
+  document.split('\n').filter((line, index, lines) => {
+    const isHeading = lines[index + 1]?.startsWith('| ---') === true;
+    return /^- \*\*|^\| (?!---)/u.test(line) && !isHeading;
   });
-  expect(numbered.length).toBeGreaterThan(30);
-  expect(lost).toEqual([]);
-});
 
-test('docs/attacks.md has an entry for each attack, with its count, and for each contract', async () => {
-  const attacks = range(22, 'S');
-  const entries = await readEntries('docs/attacks.md');
-
-  expect(entries.map(readNumber)).toEqual([...attacks, ...range(12)]);
-  const counted = entries
-    .slice(0, attacks.length)
-    .map((entry) => entry.split('. Count: ')[1] ?? '');
-  expect(counted.filter((count) => !/\d|every/u.test(count))).toEqual([]);
-});
-
-test('every test file with a numbered attack or contract is named in the entry of that number', async () => {
-  const entries = await readEntries('docs/attacks.md');
-  const files = await readdir(new URL('../', import.meta.url), { recursive: true });
-  const sources = files.filter((file) => file.endsWith('.test.ts'));
-
-  const numbered = await Promise.all(
-    sources.map(async (file) => {
-      const title = /'((?:(?:S\d+|contract \d+)(?:, )?)+): /gu;
-      const prefixes = [...(await readText(`test/${file}`)).matchAll(title)];
-      const numbers = prefixes.flatMap(([, prefix = '']) => prefix.split(', '));
-      return [...new Set(numbers)].map((number) => ({ file: `test/${file}`, number }));
+/** List entries that begin with a number in bold, such as `S15`, by that number. */
+const numberedEntries = (document: string) =>
+  new Map(
+    document.split('\n').flatMap((line) => {
+      const number = /^- \*\*([SD]?\d+) /u.exec(line)?.[1];
+      return number === undefined ? [] : [[number, line] as const];
     }),
   );
 
-  const lost = numbered.flat().filter(({ file, number }) => {
-    const entry =
-      entries.find((each) => readNumber(each) === number.replace('contract ', '')) ?? '';
-    return !entry.includes(`\`${file}\``);
-  });
-  expect(numbered.flat().length).toBeGreaterThan(25);
+const range = (count: number, prefix = '') =>
+  Array.from({ length: count }, (_, index) => `${prefix}${index + 1}`);
+
+test.each([
+  ['docs/attacks.md', [...range(22, 'S'), ...range(12)]],
+  ['docs/defects.md', range(22, 'D')],
+])('%s has an entry for each number, and each names a test', async (path, numbers) => {
+  const entries = numberedEntries(await readText(path));
+
+  expect([...entries.keys()]).toEqual(numbers);
+  expect([...entries.values()].filter((entry) => namedTests(entry).length === 0)).toEqual([]);
+});
+
+test.each([
+  ['docs/attacks.md', 60],
+  ['docs/defects.md', 40],
+  ['docs/faults.md', 100],
+  ['docs/reference/bounds.md', 15],
+])('every test that %s names exists under that title', async (path, least) => {
+  const named = namedTests(await readText(path));
+  const missing = [];
+  for (const { file, title } of named)
+    if (!titlesIn(await readText(file).catch(() => '')).has(title)) missing.push({ file, title });
+
+  expect(named.length).toBeGreaterThan(least);
+  expect(missing).toEqual([]);
+});
+
+test.each(['docs/faults.md', 'docs/reference/bounds.md'])(
+  'every entry of %s names a test',
+  async (path) => {
+    const entries = entriesIn(await readText(path));
+
+    expect(entries.filter((entry) => namedTests(entry).length === 0)).toEqual([]);
+  },
+);
+
+test('every test file with a numbered attack, contract or defect is named in the entry of that number', async () => {
+  const entries = new Map([
+    ...numberedEntries(await readText('docs/attacks.md')),
+    ...numberedEntries(await readText('docs/defects.md')),
+  ]);
+
+  const lost = [];
+  for (const file of globSync('test/**/*.test.ts', { cwd: root })) {
+    const prefix = /'((?:(?:S\d+|D\d+|contract \d+)(?:, )?)+): /gu;
+    const numbers = [...(await readText(file)).matchAll(prefix)].flatMap(([, all = '']) =>
+      all.replaceAll('contract ', '').split(', '),
+    );
+    for (const number of new Set(numbers))
+      if (entries.get(number)?.includes(`\`${file}\``) !== true) lost.push({ file, number });
+  }
+
   expect(lost).toEqual([]);
 });

@@ -1,68 +1,100 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { execFile } from 'node:child_process';
+import { globSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, test } from 'vitest';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
 import { loadRoutes } from '#functions/chat/chat-routes.ts';
 import { errorReasons } from '#shared/wire/errors/error-reasons.ts';
 import { servedDocument } from '#infra/reference/api-document.ts';
-import { thrownReasons } from './thrown-reasons.ts';
-
-const chatRoutes = await loadRoutes();
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
+const chatRoutes = await loadRoutes();
+const { paths } = servedDocument();
 
-/** Runs the linter of the development tools; it asks nobody for anything. */
-async function lint() {
-  const command = join(
-    dirname(createRequire(import.meta.url).resolve('@redocly/cli/package.json')),
-    'bin/cli.js',
-  );
-  const child = spawn(process.execPath, [command, 'lint', 'recap', '--format=json'], {
+test('the OpenAPI document passes the linter', async () => {
+  const linter = createRequire(import.meta.url).resolve('@redocly/cli/package.json');
+  const lint = [join(dirname(linter), 'bin/cli.js'), 'lint', 'recap', '--format=json'];
+  const quiet = {
+    REDOCLY_TELEMETRY: 'off',
+    REDOCLY_SUPPRESS_NOTIFICATIONS: 'true',
+    REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true',
+  };
+
+  const { stdout } = await promisify(execFile)(process.execPath, lint, {
     cwd: root,
-    env: {
-      ...process.env,
-      REDOCLY_TELEMETRY: 'off',
-      REDOCLY_SUPPRESS_NOTIFICATIONS: 'true',
-      REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true',
-    },
-  });
-  let output = '';
-  child.stdout.on('data', (bytes: Buffer) => (output += bytes.toString()));
-  const [status] = await once(child, 'close');
-  return { status, output };
-}
-
-describe('the OpenAPI document', () => {
-  test('the OpenAPI document passes the linter', async () => {
-    const { status, output } = await lint();
-
-    expect(JSON.parse(output).totals).toMatchObject({ errors: 0, warnings: 0 });
-    expect(status).toBe(0);
+    env: { ...process.env, ...quiet },
   });
 
-  test('the OpenAPI document has every route under every name', () => {
-    const { paths } = servedDocument();
-    const described = chatRoutes.flatMap(({ method, path, aliases = [] }) =>
-      [path, ...aliases].map((each) => paths[each]?.[method.toLowerCase()]?.operationId),
-    );
-
-    expect(described).not.toContain(undefined);
-    expect(new Set(described).size).toBe(described.length);
-  });
-
-  test.each(
-    chatRoutes
-      .filter(({ example }) => example !== undefined)
-      .map((route) => [route.operation, route] as const),
-  )('the OpenAPI document shows a body of %s that the server accepts', (_, { body, example }) => {
-    expect(body.safeParse(example).success).toBe(true);
-  });
+  expect(JSON.parse(stdout).totals).toMatchObject({ errors: 0, warnings: 0 });
 });
 
-test('the table of error reasons has every reason that the code answers with', () => {
-  const unknown = thrownReasons().filter(({ reason }) => !(reason in errorReasons));
+test('the OpenAPI document has every route under every name', () => {
+  const described = chatRoutes.flatMap(({ method, path, aliases = [] }) =>
+    [path, ...aliases].map((each) => paths[each]?.[method.toLowerCase()]?.operationId),
+  );
 
-  expect(unknown).toEqual([]);
+  expect(described).not.toContain(undefined);
+  expect(new Set(described).size).toBe(described.length);
+});
+
+test('every body that the OpenAPI document shows is one that the server accepts', () => {
+  const shown = chatRoutes.filter(({ example }) => example !== undefined);
+  const refused = shown.filter(({ body, example }) => !body.safeParse(example).success);
+
+  expect(shown.length).toBeGreaterThan(10);
+  expect(refused.map(({ operation }) => operation)).toEqual([]);
+});
+
+interface Linked {
+  links?: Record<string, { operationId: string; parameters?: Record<string, string> }>;
+}
+
+test('every operation of the OpenAPI document is reached by links with parameters that it takes, or begins a walk along links', () => {
+  const operations = Object.entries(paths).flatMap(([path, item]) =>
+    Object.values(item).map(({ operationId, responses, parameters }) => ({
+      path,
+      operationId,
+      taken: parameters.map(({ name }) => name),
+      links: Object.values<Linked>(responses).flatMap(({ links = {} }) => Object.values(links)),
+    })),
+  );
+  const takenBy = new Map(operations.map(({ operationId, taken }) => [operationId, taken]));
+  const links = operations.flatMap((operation) => operation.links);
+  const reached = new Set(links.map(({ operationId }) => operationId));
+
+  const rest = operations.filter(({ operationId }) => !reached.has(operationId));
+  expect(rest.filter((one) => one.path.includes('{') || one.links.length === 0)).toEqual([]);
+  const wrong = links.filter(({ operationId, parameters = {} }) =>
+    Object.keys(parameters).some(
+      (name) => takenBy.get(operationId)?.includes(name.replace(/^\w+\./, '')) !== true,
+    ),
+  );
+  expect(wrong).toEqual([]);
+});
+
+/** Reasons of the worker, of the start of a process, and of what goes on beside answers: no caller of the API sees them. */
+const notAnswered = [
+  'INVALID_CONFIGURATION',
+  'MODEL_PAUSED',
+  'NOTIFICATION_REFUSED',
+  'NOTIFIER_UNAVAILABLE',
+  'PUSH_TOKEN_INVALID',
+  'WEBHOOK_FAILED',
+];
+
+test('the table of error reasons has every reason that the code answers with', () => {
+  const sources = ['functions/src/!(worker)/**/*.ts', 'functions/src/*.ts', 'shared/**/*.ts'];
+  const thrown = globSync(sources, { cwd: root }).flatMap((file) => {
+    const errors = readFileSync(join(root, file), 'utf8').matchAll(
+      /(?:new \w*Error|super)\(\{([\s\S]*?)\n\s*\}\)/g,
+    );
+    return [...errors].flatMap(
+      ([, options = '']) => /\breason: '([A-Z_]+)'/.exec(options)?.[1] ?? [],
+    );
+  });
+
+  const unknown = thrown.filter((reason) => !(reason in errorReasons));
+  expect([...new Set(unknown)].toSorted()).toEqual(notAnswered);
 });

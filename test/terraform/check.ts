@@ -1,19 +1,44 @@
-import { endedByArguments } from '../support/only-help.ts';
+import { writeFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
 import { INSTALL_TERRAFORM, missingTerraform } from '../support/tools/missing-tools.ts';
 import { checkTerraform, rootsIn, terraformFolder, type CheckResult } from './check-terraform.ts';
 import { startOfflineTerraform } from './offline/offline-terraform.ts';
+import { providerNames, schemaFile } from './offline/provider-schema.ts';
+import { schemaText } from './offline/slim-schema.ts';
 import { planRoot, startRealTerraform, validateWithOldest } from './real-terraform.ts';
 import type { Terraform } from './run-terraform.ts';
 
-const help = `Usage: npm run check:terraform
+const help = `Usage: npm run check:terraform [-- --write-schemas]
 
 Formats, validates and tests terraform/, and plans each environment, with the real providers where Terraform finds
 them: in the registry, or in a mirror that TF_CLI_CONFIG_FILE names. Else with their schemas alone, without a plan.
 Nothing is written in terraform/, and nothing is asked of Google.
 
-  --help   this text
+  --write-schemas   checks nothing and writes test/terraform/offline/*-provider-schema.json anew, of the newest providers
+                    that terraform/versions.tf allows
+  --help            this text
 
 Exit code: 0 every step passed, or there is no terraform; 1 a step failed; 2 wrong arguments.`;
+
+async function writeSchemas(): Promise<0 | 1> {
+  const terraform = await startRealTerraform();
+  if (typeof terraform === 'string') {
+    console.error(`Terraform finds no provider: ${terraform}`);
+    return 1;
+  }
+  try {
+    const { output } = await terraform.run(terraform.folder, 'providers', 'schema', '-json');
+    const printed: unknown = JSON.parse(output);
+    for (const name of providerNames) {
+      const version = terraform.versions[name];
+      writeFileSync(schemaFile(name), schemaText(printed, name, version));
+      console.log(`${name} ${version}`);
+    }
+    return 0;
+  } finally {
+    await terraform.stop();
+  }
+}
 
 async function testModule(terraform: Terraform, folder: string): Promise<CheckResult> {
   const { status, output } = await terraform.run(folder, 'test', '-no-color');
@@ -70,7 +95,7 @@ async function report<Returned>(
   }
 }
 
-async function main(): Promise<0 | 1> {
+async function checkAll(): Promise<0 | 1> {
   if (missingTerraform().length > 0) {
     console.log(`Nothing of terraform/ is checked here: neither format, types, references and order nor its tests.
 There is no terraform on the PATH. To install it: ${INSTALL_TERRAFORM}.`);
@@ -86,4 +111,17 @@ To run them: a network, or TF_CLI_CONFIG_FILE with a mirror (https://developer.h
   return offline.isPassed ? 0 : 1;
 }
 
-process.exitCode = endedByArguments(help) ?? (await main());
+function readArguments() {
+  try {
+    const options = { 'write-schemas': { type: 'boolean' }, help: { type: 'boolean' } } as const;
+    return parseArgs({ options }).values;
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : String(error));
+    return undefined;
+  }
+}
+
+const wanted = readArguments();
+if (wanted === undefined) process.exitCode = 2;
+else if (wanted.help === true) console.log(help);
+else process.exitCode = await (wanted['write-schemas'] === true ? writeSchemas() : checkAll());

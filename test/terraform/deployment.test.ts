@@ -13,7 +13,6 @@ import { makeResources, type MadeResource } from './made-resources.ts';
 import { startOfflineTerraform } from './offline/offline-terraform.ts';
 import type { Terraform } from './run-terraform.ts';
 import { lackingIn } from './taken-as-valid.ts';
-import { textOf } from './texts.ts';
 
 /** What the framework reads. */
 const notOurs = ['NODE_ENV', 'NODE_OPTIONS'];
@@ -188,37 +187,12 @@ describe.skipIf(missingTerraform().length > 0)('what Terraform makes', () => {
     expect(job?.values['schedule']).toBe(`*/${defaultSweepSeconds / 60} * * * *`);
   });
 
-  test.each([
-    ['dev', /dev makes (\d+) resources/],
-    ['dev_basic', /`basic`, (\d+) resources in dev/],
-    ['dev_full', /`full`, (\d+) resources in dev/],
-    ['prod', /prod makes (\d+)/],
-  ])('docs/deploy.md says how many resources %s has', (run, pattern) => {
-    const managed = (made.get(run) ?? []).filter(({ mode }) => mode === 'managed');
-
-    expect(Number(pattern.exec(textOf('docs/deploy.md'))?.[1])).toBe(managed.length);
-  });
-
   test('passes the tests of the module', () => {
     expect(problems).toEqual([]);
   });
 
   test('has what every resource of its type must have', () => {
     expect(lackingIn([...made.values()].flat())).toEqual([]);
-  });
-
-  test('tells Monitoring nothing of the dashboard that it leaves out again, which each plan would add', () => {
-    const [dashboard] = ofType('defaults', 'google_monitoring_dashboard');
-    const json = z.string().parse(dashboard?.values['dashboard_json']);
-    const defaults: string[] = [];
-    JSON.parse(json, (name, value: unknown) => {
-      const isEmpty = Array.isArray(value) && value.length === 0;
-      if (value === 0 || value === false || value === '' || value === null || isEmpty)
-        defaults.push(name);
-      return value;
-    });
-
-    expect(defaults).toEqual([]);
   });
 
   // Terraform gives any right that it is told to give.

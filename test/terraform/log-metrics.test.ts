@@ -6,7 +6,7 @@ import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
 import { request } from '#test/support/chat/sending.ts';
 import { buildDue, compactOnce } from '#test/support/compaction/compacted-conversation.ts';
 import { compactionBench } from '#test/support/compaction/compaction-dependencies.ts';
-import { matches, textOf } from './texts.ts';
+import { filesBelow, matches, textOf, unique } from './texts.ts';
 import { randomUUID } from 'node:crypto';
 import { beforeAll, expect, test } from 'vitest';
 
@@ -84,3 +84,17 @@ test('the states of refused summaries are those of the code', () => {
 
   expect(matches(states, /"(\w+)"/g)).toEqual(refusedStates);
 });
+
+/** Events and fields that the filters of all metrics and of the log of erasures name. */
+const filters = `${monitoring}\n${textOf('terraform/logging.tf')}`;
+const events = matches(filters, /jsonPayload\.event=(\([^)]*\)|\\"\w+\\")/g).flatMap((names) =>
+  matches(names, /\\"(\w+)\\"/g),
+);
+const code = filesBelow(['functions/src', 'shared'], /\.ts$/).map(textOf).join('\n');
+
+test.each(unique(events))(
+  '%s, which a filter of logs asks for, is an event of the code',
+  (event) => {
+    expect(code).toContain(`'${event}'`);
+  },
+);

@@ -26,7 +26,7 @@ const planning = {
 };
 
 /** Copies what Terraform reads, and gives the copy of terraform/. */
-export async function copyModule(to: string): Promise<string> {
+async function copyModule(to: string): Promise<string> {
   // What the owner of the clone has there already: providers, locks, a state.
   const isSource = (path: string) => !/\.terraform|\.tfstate|\.tfvars$/.test(path);
   for (const part of ['terraform', 'infra/firestore'])

@@ -1,61 +1,171 @@
-import { readFile } from 'node:fs/promises';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { Content } from '#shared/conversation/documents/content.ts';
-import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import { emptySections, snapshotOfSections } from '#shared/compaction/snapshot-sections.ts';
-import { encodeHistory, type History } from '#shared/conversation/documents/history.ts';
+import { encodeHistory } from '#shared/conversation/documents/history.ts';
 import { newConversation } from '#shared/conversation/documents/new-conversation.ts';
+import { continuedHistory } from '#shared/conversation/writes/next-generation.ts';
 import { finishWrites, startWrites } from '#shared/conversation/writes/turn-writes.ts';
 import type { DocumentFields, Value, Write } from '#shared/ports/ports.ts';
 
-/** What firebase-tools accepts in the file, as far as this project uses it. */
-const indexFileSchema = z.strictObject({
-  indexes: z.array(
-    z.strictObject({
-      collectionGroup: z.string(),
-      queryScope: z.enum(['COLLECTION', 'COLLECTION_GROUP']),
-      fields: z
-        .array(
-          z.strictObject({ fieldPath: z.string(), order: z.enum(['ASCENDING', 'DESCENDING']) }),
-        )
-        .min(2),
-    }),
-  ),
-  fieldOverrides: z.array(
-    z.strictObject({
-      collectionGroup: z.string(),
-      fieldPath: z.string(),
-      indexes: z.array(z.never()),
-      /** Firestore deletes the document once the time in this field has passed. */
-      ttl: z.literal(true).optional(),
-    }),
-  ),
-});
+/*
+ * The emulator answers any query and indexes every field; Firestore refuses a query whose index is missing. So every
+ * query of the code stands here with its shape, and what turns and compactions write is compared with the exemptions.
+ */
 
-const file = indexFileSchema.parse(
-  JSON.parse(
-    await readFile(
-      new URL('../../infra/firestore/firestore.indexes.json', import.meta.url),
-      'utf8',
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const order = z.enum(['ASCENDING', 'DESCENDING']);
+
+/** What firebase-tools accepts in the file, as far as this project uses it. */
+const { indexes, fieldOverrides } = z
+  .strictObject({
+    indexes: z.array(
+      z.strictObject({
+        collectionGroup: z.string(),
+        queryScope: z.literal('COLLECTION'),
+        fields: z.array(z.strictObject({ fieldPath: z.string(), order })).min(2),
+      }),
     ),
-  ),
-);
+    fieldOverrides: z.array(
+      z.strictObject({
+        collectionGroup: z.string(),
+        fieldPath: z.string(),
+        indexes: z.array(z.never()),
+        /** Firestore deletes the document once the time in this field has passed. */
+        ttl: z.literal(true).optional(),
+      }),
+    ),
+  })
+  .parse(JSON.parse(readFileSync(join(root, 'infra/firestore/firestore.indexes.json'), 'utf8')));
 
 /** An exemption of a map holds for all that is in it, one of `*` for every field. */
-const isExempt = (collectionGroup: string, fieldPath: string) =>
-  file.fieldOverrides.some(
+const isExempt = (collectionGroup: string, field: string) =>
+  fieldOverrides.some(
     (override) =>
       override.collectionGroup === collectionGroup &&
-      (override.fieldPath === '*' || `${fieldPath}.`.startsWith(`${override.fieldPath}.`)),
+      (override.fieldPath === '*' || `${field}.`.startsWith(`${override.fieldPath}.`)),
   );
+
+interface QueryShape {
+  /** Where it is asked. */
+  file: string;
+  collectionGroup: string;
+  equal: string[];
+  /** The field of an inequality or of the order, which must be the same. */
+  ordered?: { fieldPath: string; order: z.infer<typeof order> };
+}
+
+const sweepOf = (file: string, ...fields: string[]): QueryShape[] =>
+  fields.map((fieldPath) => ({
+    file: `worker/sweep/${file}`,
+    collectionGroup: 'conversations',
+    equal: [],
+    ordered: { fieldPath, order: 'ASCENDING' },
+  }));
+
+const queries: QueryShape[] = [
+  {
+    file: 'chat/conversations/list-conversations.ts',
+    collectionGroup: 'conversations',
+    equal: ['ownerUid', 'state'],
+    ordered: { fieldPath: 'updateTime', order: 'DESCENDING' },
+  },
+  {
+    file: 'chat/conversations/own-conversations.ts',
+    collectionGroup: 'conversations',
+    equal: ['ownerUid'],
+  },
+  // Of a time that every turn writes: in shards, for Firestore takes 500 writes a second in the order of one index.
+  ...sweepOf('sweep-turns.ts', 'open.leaseUntil').map((shape) => ({
+    ...shape,
+    equal: ['sweepShard'],
+  })),
+  ...sweepOf('sweep-turns.ts', 'queue.leaseUntil'),
+  ...sweepOf(
+    'sweep-requests.ts',
+    'compactionRequests.auto.since',
+    'compactionRequests.manual.since',
+  ),
+  ...sweepOf('sweep-erasures.ts', 'pendingErasure.since', 'purgeTime', 'expireTime'),
+  { file: 'worker/sweep/sweep-erasures.ts', collectionGroup: 'conversations', equal: ['state'] },
+  {
+    file: 'chat/features/uploads/create-upload.ts',
+    collectionGroup: 'uploads',
+    equal: [],
+    ordered: { fieldPath: 'createTime', order: 'ASCENDING' },
+  },
+];
+
+/** Files that query a collection in the order of its ids, which needs no index, or pass on what others ask. */
+const withoutIndex = [
+  'chat/conversations/erase/erase-user-documents.ts',
+  'chat/conversations/fork/fork-clear.ts',
+  'chat/features/uploads/read-uploads.ts',
+  'erasure/finish-erasure.ts',
+  'erasure/release-uploads.ts',
+  'worker/sweep/sweep-pass.ts',
+  'adapters/firestore/firestore-document-store.ts',
+];
+
+/** An index over several fields is needed where one field is compared and another one ordered. */
+const isComposite = ({ equal, ordered }: QueryShape) => equal.length > 0 && ordered !== undefined;
+const fieldsOf = ({ equal, ordered }: QueryShape) => [
+  ...equal.map((fieldPath) => ({ fieldPath, order: 'ASCENDING' })),
+  ...(ordered ? [ordered] : []),
+];
+
+describe('the indexes of queries', () => {
+  test('every file that queries the store is known with the shape of its queries', () => {
+    const folder = join(root, 'functions/src');
+    const asking = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.ts'))
+      .filter((name) =>
+        /\.query\(|\bread(?:Pages|Conversations)\(|async query\(/.test(
+          readFileSync(join(folder, name), 'utf8'),
+        ),
+      );
+
+    const known = new Set([...queries.map(({ file }) => file), ...withoutIndex]);
+    expect(asking.toSorted()).toEqual([...known].toSorted());
+  });
+
+  test('the composite indexes are those that the queries need', () => {
+    const needed = queries.filter(isComposite).map((query) => ({
+      collectionGroup: query.collectionGroup,
+      queryScope: 'COLLECTION',
+      fields: fieldsOf(query),
+    }));
+
+    expect(indexes).toHaveLength(needed.length);
+    expect(indexes).toEqual(expect.arrayContaining(needed));
+  });
+
+  test('no field that a query asks for alone is exempt from indexing', () => {
+    const asked = queries
+      .filter((query) => !isComposite(query))
+      .flatMap((query) => fieldsOf(query).map(({ fieldPath }) => ({ ...query, fieldPath })));
+
+    expect(asked.filter((one) => isExempt(one.collectionGroup, one.fieldPath))).toEqual([]);
+  });
+
+  test.each(['open.leaseUntil', 'updateTime'])(
+    '%s, which every turn writes later than all others, has no index of its own',
+    (field) => {
+      expect(isExempt('conversations', field)).toBe(true);
+      expect(indexes.filter(({ fields }) => fields[0]?.fieldPath === field)).toEqual([]);
+    },
+  );
+});
 
 const said = 'what-somebody-said';
 const now = new Date('2026-11-01T12:00:00Z');
 // More than one document holds, so that the overflow pieces are written too.
 const long: Content = { role: 'user', parts: [{ text: said.repeat(50_000) }] };
 
-const conversation: Conversation = {
+const conversation = {
   ...newConversation({
     epoch: 'e1',
     ownerUid: 'ann',
@@ -66,35 +176,23 @@ const conversation: Conversation = {
   }),
   title: said,
   metadata: { note: said },
-  pins: [{ id: 'p1', text: said, source: 'api' }],
+  pins: [{ id: 'p1', text: said, source: 'api' as const }],
   compactionRequests: { manual: { requestId: 'r1', since: now, focus: said } },
 };
 
-const history: History = {
-  schemaVersion: 1,
-  generation: 1,
-  parent: 0,
-  state: 'COMPACTED',
-  strategy: 'gemini-cli',
-  trigger: 'auto',
-  requestId: 'r1',
-  coveredThrough: { seq: 1, contentIndex: 0 },
-  from: 1,
-  turnsFolded: 1,
-  beforeTokens: 9_000,
-  afterTokens: 900,
-  snapshotTokens: 800,
-  boundary: 'b1',
+const history = {
+  ...continuedHistory({
+    conversation,
+    source: undefined,
+    state: 'CHANGED',
+    changedSeqs: [],
+    requestId: 'r1',
+    by: 'w1',
+    now,
+    beforeTokens: 9_000,
+    afterTokens: 900,
+  }),
   snapshotText: said,
-  sourceHash: 'h1',
-  model: 'gemini-3.8-flash',
-  promptVersion: '1',
-  modelCalls: 2,
-  usage: { promptTokens: 1, outputTokens: 1 },
-  requestedAt: now,
-  createTime: now,
-  durationMs: 1,
-  by: 'w1',
   snapshot: snapshotOfSections({ ...emptySections, overall_goal: said }),
   masks: [{ seq: 1, contentIndex: 0, partIndex: 0, part: { text: said } }],
   report: { missing: [said] },
@@ -138,28 +236,21 @@ function pathsOfContent(value: Value | DocumentFields | undefined, path: string)
   );
 }
 
-const contentFields = writes
-  .flatMap((write) => {
-    if (write.op === 'delete') return [];
-    const collectionGroup = write.path.split('/').at(-2) ?? '';
-    return pathsOfContent(write.fields, '').map((fieldPath) => ({ collectionGroup, fieldPath }));
-  })
-  .filter(
-    (field, index, all) =>
-      index ===
-      all.findIndex(
-        ({ collectionGroup, fieldPath }) =>
-          collectionGroup === field.collectionGroup && fieldPath === field.fieldPath,
-      ),
-  );
+describe('the exemptions from indexing', () => {
+  test('no field in which a turn or a compaction stores content is indexed', () => {
+    const content = writes.flatMap((write) =>
+      write.op === 'delete'
+        ? []
+        : pathsOfContent(write.fields, '').map((field) => ({
+            collectionGroup: write.path.split('/').at(-2) ?? '',
+            field,
+          })),
+    );
 
-describe('firestore.indexes.json', () => {
-  test.each(contentFields)(
-    'firestore.indexes.json exempts $collectionGroup.$fieldPath from indexing',
-    (field) => {
-      expect(isExempt(field.collectionGroup, field.fieldPath)).toBe(true);
-    },
-  );
+    const groups = new Set(content.map(({ collectionGroup }) => collectionGroup));
+    expect([...groups].toSorted()).toEqual(['conversations', 'histories', 'parts', 'turns']);
+    expect(content.filter((one) => !isExempt(one.collectionGroup, one.field))).toEqual([]);
+  });
 
   test.each([
     ['blobs', 'text'],
@@ -169,46 +260,16 @@ describe('firestore.indexes.json', () => {
     ['devices', 'token'],
     ['memory', 'notes'],
     ['config', 'notes'],
-  ])(
-    'firestore.indexes.json exempts %s.%s, which no turn or compaction writes',
-    (collectionGroup, fieldPath) => {
-      expect(isExempt(collectionGroup, fieldPath)).toBe(true);
-    },
-  );
-
-  test('firestore.indexes.json is compared with every document kind that holds content', () => {
-    const groups = new Set(contentFields.map(({ collectionGroup }) => collectionGroup));
-
-    expect([...groups].toSorted()).toEqual(['conversations', 'histories', 'parts', 'turns']);
+  ])('%s.%s is not indexed', (collectionGroup, field) => {
+    expect(isExempt(collectionGroup, field)).toBe(true);
   });
 
-  test.each([
-    'ownerUid',
-    'state',
-    'sweepShard',
-    'queue.leaseUntil',
-    'compactionRequests.manual.since',
-    'compactionRequests.auto.since',
-    'pendingErasure.since',
-    'purgeTime',
-    'expireTime',
-  ])(
-    'firestore.indexes.json keeps the index of conversations.%s, which queries use',
-    (fieldPath) => {
-      expect(isExempt('conversations', fieldPath)).toBe(false);
-    },
-  );
+  // Another app may have a collection of the same name in the database: its queries would end.
+  test('all indexes are taken only from collections whose names other apps hardly have', () => {
+    const wholly = fieldOverrides.filter(({ fieldPath }) => fieldPath === '*');
 
-  test('firestore.indexes.json indexes an owner’s conversations, newest first', () => {
-    expect(file.indexes).toContainEqual({
-      collectionGroup: 'conversations',
-      queryScope: 'COLLECTION',
-      fields: [
-        { fieldPath: 'ownerUid', order: 'ASCENDING' },
-        { fieldPath: 'state', order: 'ASCENDING' },
-        { fieldPath: 'updateTime', order: 'DESCENDING' },
-      ],
-    });
+    const names = wholly.map(({ collectionGroup }) => collectionGroup);
+    expect(names).toEqual(['turns', 'chunks', 'histories']);
   });
 
   // A conversation's own expireTime is the sweep's: below it stand documents that no policy takes along.
@@ -219,17 +280,8 @@ describe('firestore.indexes.json', () => {
     ['the sums of a day', 'shards'],
     ['notes of files that nobody sent', 'uploads'],
   ])('S20: firestore.indexes.json lets expired %s be deleted', (_, collectionGroup) => {
-    expect(file.fieldOverrides).toContainEqual({
-      collectionGroup,
-      fieldPath: 'expireTime',
-      indexes: [],
-      ttl: true,
-    });
-  });
+    const expiry = { collectionGroup, fieldPath: 'expireTime', indexes: [], ttl: true };
 
-  test('firestore.indexes.json names no field twice', () => {
-    const names = file.fieldOverrides.map((field) => `${field.collectionGroup}.${field.fieldPath}`);
-
-    expect(names).toHaveLength(new Set(names).size);
+    expect(fieldOverrides).toContainEqual(expiry);
   });
 });

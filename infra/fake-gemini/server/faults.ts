@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 /** What a client sees of each fault, and which fields it takes: docs/guides/fake-gemini.md. */
-export const faultKinds = [
+const faultKinds = [
   'quota',
   'internal',
   'unavailable',

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { terraformFolder } from '../check-terraform.ts';
-import { readModule } from '../read-module.ts';
+import { readModule } from '#infra/reference/terraform-module.ts';
 import { matches } from '../texts.ts';
 import { type Account, googleCalls } from './google-calls.ts';
 import { roles } from './roles.ts';
@@ -16,7 +16,7 @@ interface GivenRight {
 }
 
 /** The address in `${google_project_iam_custom_role.x[0].name}`; a predefined role as it is. */
-export const roleName = (role: unknown): string =>
+const roleName = (role: unknown): string =>
   /google_project_iam_custom_role\.\w+/.exec(String(role))?.[0] ?? String(role);
 
 const isAccount = (name: string): name is Account => name === 'chat' || name === 'compaction';

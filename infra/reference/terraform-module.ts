@@ -23,7 +23,7 @@ interface Block {
 }
 
 /** A folder of `.tf` files, as far as they can be read without running anything. */
-export interface Module {
+interface Module {
   variables: Block[];
   outputs: Block[];
   /** Values by their names. */
@@ -66,6 +66,3 @@ export async function readModule(folder: string): Promise<Module> {
     ),
   };
 }
-
-/** The names in a value that is an object, for values that may be anything. */
-export const namesIn = (value: unknown): string[] => Object.keys(body.safeParse(value).data ?? {});

@@ -1,0 +1,121 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { format, resolveConfig } from 'prettier';
+import { apiDocument, openApiText, servedDocument } from './api-document.ts';
+import { configurationDocument } from './configuration-document.ts';
+import { constantsDocument } from './constants-document.ts';
+import { deploymentSettings } from './deployment-settings.ts';
+import { errorsDocument } from './errors-document.ts';
+import { scannedConstants } from './scanned-constants.ts';
+import { readModule } from './terraform-module.ts';
+
+const help = `Usage: npm run generate [-- --check]
+
+Writes what is made from the code: docs/reference (configuration, constants, errors, API), terraform/settings.json, the tables of
+terraform/README.md, and the recipes that guides of clients print.
+
+  --check   writes nothing and names what is not up to date
+  --help    this text
+
+Exit code: 0 written, or all is up to date; 1 something is not, or a constant has no comment; 2 wrong arguments.`;
+
+const root = new URL('../../', import.meta.url);
+const readText = (path: string) => readFile(new URL(path, root), 'utf8');
+
+/** The guide with each row of its tables of variables and outputs as the module says it. */
+async function terraformGuide(): Promise<string> {
+  const path = 'terraform/README.md';
+  const { variables, outputs } = await readModule(fileURLToPath(new URL('terraform', root)));
+  // The parser sorts by name; the guide has the order of the files.
+  const files = `${await readText('terraform/variables.tf')}${await readText('terraform/outputs.tf')}`;
+  const inOrder = (blocks: typeof variables, keyword: string) =>
+    blocks.toSorted(
+      (a, b) => files.indexOf(`${keyword} "${a.name}"`) - files.indexOf(`${keyword} "${b.name}"`),
+    );
+  const shown = (value: unknown) =>
+    value === undefined ? '**must be set**' : `\`${JSON.stringify(value)}\``;
+  const tables = {
+    Variables: [
+      '| Variable | Default | Meaning |',
+      '| --- | --- | --- |',
+      ...inOrder(variables, 'variable').map(
+        ({ name, body }) =>
+          `| \`${name}\` | ${shown(body['default'])} | ${String(body['description'])} |`,
+      ),
+    ],
+    Outputs: [
+      '| Output | Meaning |',
+      '| --- | --- |',
+      ...inOrder(outputs, 'output').map(
+        ({ name, body }) => `| \`${name}\` | ${String(body['description'])} |`,
+      ),
+    ],
+  };
+  let text = await readText(path);
+  for (const [heading, rows] of Object.entries(tables)) {
+    const table = new RegExp(String.raw`(## ${heading}\n\n)(?:\|.*\n)+`, 'u');
+    if (!table.test(text)) throw new Error(`${path} has no table under "${heading}"`);
+    text = text.replace(table, (_, title: string) => `${title}${rows.join('\n')}\n`);
+  }
+  const file = fileURLToPath(new URL(path, root));
+  return format(text, { ...(await resolveConfig(file)), filepath: file });
+}
+
+/** A guide with the recipe that it prints, as the tests run it. */
+async function clientGuide(guide: string, recipe: string): Promise<string> {
+  const code = await readText(`docs/clients/recipes/${recipe}`);
+  // Apps import the umbrella package; the tests have the part of it that they need.
+  const printed = code.replace('@firebase/functions', 'firebase/functions');
+  const [firstLine = ''] = printed.split('\n');
+  const text = await readText(guide);
+  const start = text.indexOf(`\`\`\`ts\n${firstLine}\n`);
+  if (start === -1) throw new Error(`${guide} has no code that begins with "${firstLine}"`);
+  const end = text.indexOf('\n```\n', start);
+  return `${text.slice(0, start)}\`\`\`ts\n${printed.trimEnd()}${text.slice(end)}`;
+}
+
+const outputs: Readonly<Record<string, () => string | Promise<string>>> = {
+  'docs/reference/configuration.md': configurationDocument,
+  'docs/reference/constants.md': constantsDocument,
+  'docs/reference/errors.md': errorsDocument,
+  'docs/reference/openapi.json': openApiText,
+  'docs/reference/api.md': () => apiDocument(servedDocument()),
+  'terraform/settings.json': deploymentSettings,
+  'terraform/README.md': terraformGuide,
+  'docs/clients/firebase-callable.md': () =>
+    clientGuide('docs/clients/firebase-callable.md', 'callable-web.ts'),
+  'docs/clients/openai-sdk.md': () => clientGuide('docs/clients/openai-sdk.md', 'openai-sdk.ts'),
+};
+
+async function generate(isCheck: boolean): Promise<0 | 1> {
+  const silent = scannedConstants().filter(({ why }) => why === '');
+  for (const { file, name } of silent) console.error(`${file}: ${name} has no comment`);
+  let isCurrent = silent.length === 0;
+  for (const [path, textOf] of Object.entries(outputs)) {
+    const text = await textOf();
+    if ((await readText(path)) === text) continue;
+    if (isCheck) {
+      console.error(`${path} is not up to date: npm run generate`);
+      isCurrent = false;
+    } else {
+      await writeFile(new URL(path, root), text);
+      console.log(path);
+    }
+  }
+  return isCurrent ? 0 : 1;
+}
+
+function readArguments(): { check?: boolean | undefined; help?: boolean | undefined } | undefined {
+  try {
+    return parseArgs({ options: { check: { type: 'boolean' }, help: { type: 'boolean' } } }).values;
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : String(error));
+    return undefined;
+  }
+}
+
+const wanted = readArguments();
+if (wanted === undefined) process.exitCode = 2;
+else if (wanted.help === true) console.log(help);
+else process.exitCode = await generate(wanted.check === true);
