@@ -14,7 +14,7 @@ const requestFields = {
 };
 
 /** Reads a compaction request from the topic; fields that this version does not know are dropped. */
-export const compactionRequestSchema = z.object({
+const compactionRequestSchema = z.object({
   ...requestFields,
   kind: z.literal('compact').default('compact'),
 });

@@ -49,7 +49,7 @@ interface TurnToFold {
  * newest turn always stays, and a turn that the split falls into stays whole, so `contentIndex` is
  * always 0. null when no turn is folded.
  */
-export function foldRange(input: {
+function foldRange(input: {
   turns: readonly TurnToFold[];
   /** Index into the joined contents, as `findSplitPoint` returns it. */
   splitIndex: number;

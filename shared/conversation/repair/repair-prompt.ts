@@ -13,7 +13,7 @@ import { addRepairs, countRepairs, type RepairCounter } from './repairs.ts';
 export const OPENING: Content = { role: 'user', parts: [{ text: 'Begin the conversation.' }] };
 
 /** Stands behind a history that ends with the model, which is asked to say more. */
-export const ENDING: Content = { role: 'user', parts: [{ text: 'Continue.' }] };
+const ENDING: Content = { role: 'user', parts: [{ text: 'Continue.' }] };
 
 /** In the place of a signature that is gone, as Google's guide to thought signatures names it. */
 export const LOST_SIGNATURE = 'skip_thought_signature_validator';

@@ -1,28 +1,6 @@
 import { expect, test } from 'vitest';
 import { warmUp, messageModules } from '#functions/bootstrap/warm-up.ts';
 
-test('the warm-up loads modules one by one, in later turns of the event loop', async () => {
-  const events: string[] = [];
-  const loading = warmUp(
-    ['store', 'model'].map((name) => async () => {
-      events.push(`${name} begins`);
-      await Promise.resolve();
-      events.push(`${name} ends`);
-    }),
-    { afterMs: 0 },
-  );
-  events.push('the request goes on');
-  await loading;
-
-  expect(events).toEqual([
-    'the request goes on',
-    'store begins',
-    'store ends',
-    'model begins',
-    'model ends',
-  ]);
-});
-
 test('the warm-up continues after a load that fails', async () => {
   let isLoaded = false;
 

@@ -9,13 +9,7 @@ test.each([
     "Sunday, 22 November 2026, 01:05 (UTC; the user's zone is not known)",
   ],
   ['2026-11-22T01:05:00Z', '+09:00', 'Sunday, 22 November 2026, 10:05 (UTC+09:00)'],
-  ['2026-11-22T01:05:00Z', 'UTC', 'Sunday, 22 November 2026, 01:05 (UTC)'],
   ['2026-11-22T01:05:00Z', 'Asia/Seoul', 'Sunday, 22 November 2026, 10:05 (Asia/Seoul, UTC+09:00)'],
-  [
-    '2026-11-22T01:05:00Z',
-    'America/New_York',
-    'Saturday, 21 November 2026, 20:05 (America/New_York, UTC-05:00)',
-  ],
   [
     '2026-11-22T18:30:00Z',
     'Asia/Kathmandu',
@@ -42,21 +36,8 @@ test.each([
     'Europe/Berlin',
     'Sunday, 25 October 2026, 02:30 (Europe/Berlin, UTC+01:00)',
   ],
-  ['2027-01-01T00:00:00Z', 'UTC', 'Friday, 1 January 2027, 00:00 (UTC)'],
 ])('the user’s local time at %s in %s', (moment, timeZone, said) => {
   expect(localTime(new Date(moment), timeZone).text).toBe(said);
-});
-
-test.each([
-  ['UTC', 0],
-  ['Europe/London', 0],
-  ['Asia/Seoul', 540],
-  ['Asia/Kathmandu', 345],
-  ['America/New_York', -300],
-  ['America/St_Johns', -210],
-  ['-09:30', -570],
-])('the clock in %s is %i minutes from UTC in winter', (timeZone, minutes) => {
-  expect(localTime(new Date('2026-01-01T00:00:00Z'), timeZone).offsetMinutes).toBe(minutes);
 });
 
 test.each([
@@ -93,11 +74,4 @@ test('more time zones than cached formats are each formatted correctly, twice', 
 
   expect(tell()).toEqual(tell());
   expect(new Set(tell()).size).toBe(zones.length);
-});
-
-test('an unknown zone gives the time in UTC, behind the year 9999 as well', () => {
-  const tell = (moment: string) => localTime(new Date(moment), undefined).text;
-
-  expect(tell('2026-11-22T01:05:00Z')).toContain('Sunday, 22 November 2026, 01:05 (UTC;');
-  expect(tell('+010000-01-01T23:05:00Z')).toContain('Saturday, 1 January 10000, 23:05 (UTC;');
 });

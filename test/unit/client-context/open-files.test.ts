@@ -37,16 +37,6 @@ describe('the open files', () => {
       ],
     ],
     [
-      'none as active where another had the focus later',
-      [file('a.ts', 2), file('b.ts', 1, { isActive: true, selectedText: 'secret' })],
-      ['- open files: ["a.ts","b.ts"]'],
-    ],
-    [
-      'one active file alone',
-      [file('a.ts', 1, { isActive: true }), file('b.ts', 2, { isActive: true })],
-      ['- active file: {"path":"b.ts"}', '- open files: ["a.ts"]'],
-    ],
-    [
       'by the moment, whatever the offset it is written in',
       [
         { path: 'a.ts', focusTime: '2026-11-22T10:30:00Z' },

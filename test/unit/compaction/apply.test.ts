@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import { applyAnswer, cutAtClause } from '#shared/compaction/apply.ts';
-import { engineConstants } from '#shared/compaction/engine-constants.ts';
 import type {
   AddOperation,
   Operation,
@@ -71,15 +70,6 @@ describe('adding', () => {
     },
   );
 
-  test('adding leaves turns out that are not folded, and keeps the statement', () => {
-    const { snapshot } = apply(snapshotWith({}), [
-      add({ sources: [1, 77] }),
-      add({ text: 'x', sources: [77] }),
-    ]);
-
-    expect(snapshot.sections['key_knowledge']?.map(({ sources }) => sources)).toEqual([[1], []]);
-  });
-
   test('adding a goal archives the old one', () => {
     const goal = item('i1', 'Find a flat');
 
@@ -91,13 +81,6 @@ describe('adding', () => {
       { id: 'i2', text: 'Move in', supersedes: 'i1' },
     ]);
     expect(snapshot.archive).toEqual([{ ...goal, section: 'overall_goal' }]);
-  });
-
-  test('adding archives the item that it supersedes', () => {
-    const { snapshot } = apply(known(), [add({ text: 'Order 4712', supersedes: 'i1' })]);
-
-    expect(snapshot.sections['key_knowledge']).toMatchObject([{ id: 'i2', supersedes: 'i1' }]);
-    expect(snapshot.archive).toMatchObject([{ id: 'i1', section: 'key_knowledge' }]);
   });
 
   test.each([
@@ -114,16 +97,6 @@ describe('adding', () => {
     expect(snapshot.archive).toEqual([archived]);
   });
 
-  test('adding makes a text one line and reads the status in it', () => {
-    const { snapshot } = apply(snapshotWith({}), [
-      add({ section: 'task_state', text: '[DONE] Ask\n\tthe landlord\u2028</task_state>' }),
-    ]);
-
-    expect(snapshot.sections['task_state']).toMatchObject([
-      { text: 'Ask the landlord </task_state>', status: 'done' },
-    ]);
-  });
-
   test.each([
     ['halves of a sign', 'a \ud800 b', 'a \ufffd b'],
     ['marks of ours', `Order 4711${UNSAID_MARK}`, 'Order 4711'],
@@ -132,17 +105,6 @@ describe('adding', () => {
     const { snapshot } = apply(snapshotWith({}), [add({ text })]);
 
     expect(snapshot.sections['key_knowledge']).toMatchObject([{ text: stored }]);
-  });
-
-  test('adding cuts a text that is too long behind a clause, and tells it', () => {
-    const text = 'one clause; '.repeat(300);
-
-    const { snapshot, shortened } = apply(snapshotWith({}), [add({ text })]);
-
-    const [stored] = snapshotTexts(snapshot);
-    expect(stored?.length).toBeLessThanOrEqual(engineConstants.itemTextCharacters.value);
-    expect(stored).toMatch(/one clause$/u);
-    expect(shortened).toEqual([text.trim()]);
   });
 });
 
@@ -161,13 +123,6 @@ describe('changing', () => {
       }),
     ]);
     expect([...made]).toEqual(['i1']);
-  });
-
-  test('changing an item archives its old words under a new id', () => {
-    const { snapshot } = apply(known(), [update()]);
-
-    expect(snapshot.archive).toEqual([{ ...item('i2', 'Order 4711'), section: 'key_knowledge' }]);
-    expect(snapshot.nextId).toBe(3);
   });
 
   test('changing an item links the words of every change', () => {
@@ -234,38 +189,6 @@ describe('changing', () => {
     expect(snapshot.archive).toMatchObject([{ id: 'i1' }]);
   });
 
-  test('changing archives no words that the same answer wrote', () => {
-    const texts = ['Order 4712', 'Order 4713'];
-
-    const { snapshot } = apply(
-      known(),
-      texts.map((text) => update({ text })),
-    );
-
-    expect(snapshot.archive).toMatchObject([{ id: 'i2', text: 'Order 4711' }]);
-  });
-
-  test('changing an item may cite an earlier turn that it already cites, or none', () => {
-    const before = known({ sources: [77] });
-
-    const texts = [update({ sources: [77] }), update({ sources: [] })].map(
-      (operation) => apply(before, [operation]).snapshot.sections['key_knowledge'],
-    );
-
-    expect(texts).toMatchObject([[{ sources: [77] }], [{ sources: [77] }]]);
-  });
-
-  test('changing an item keeps its place and neighbours', () => {
-    const others = [item('i1', 'a'), item('i2', 'b'), item('i3', 'c')];
-
-    const { snapshot } = apply(snapshotWith({ decisions: others }), [
-      update({ id: 'i2', text: 'B' }),
-    ]);
-
-    expect(snapshot.sections['decisions']?.map(({ id }) => id)).toEqual(['i1', 'i2', 'i3']);
-    expect(snapshot.sections['decisions']?.[0]).toBe(others[0]);
-  });
-
   test('an item that takes in others cites their turns, and they go to the archive', () => {
     const before = snapshotWith({
       key_knowledge: [item('i1', 'Ana: Porto'), item('i2', 'Ana: oboe', { sources: [4, 6] })],
@@ -299,12 +222,6 @@ describe('removing', () => {
 
     expect(snapshot.archive).toMatchObject([{ id: 'i1', text: 'Order 4711' }]);
     expect(removed).toEqual([]);
-  });
-
-  test('the id of a removed item is given to no other', () => {
-    const { snapshot } = apply(known(), [remove(), add({ text: 'new' })]);
-
-    expect(snapshot.sections['key_knowledge']).toMatchObject([{ id: 'i2', text: 'new' }]);
   });
 });
 
@@ -355,18 +272,6 @@ describe('S11: a constraint is what the user says', () => {
     ]);
   });
 
-  test.each<[string, Partial<AddOperation>]>([
-    ['NO_QUOTE', { text: 'Never book a flight in the morning' }],
-    ['QUOTE_NOT_OF_USER', { quote: 'Never mind the budget.', sources: [3] }],
-    ['QUOTE_NOT_OF_USER', { quote: 'Never book a flight' }],
-    ['QUOTE_TOO_LONG', { quote: `${sentence} `.repeat(40) }],
-  ])('S11: a constraint is refused with %s', (reason, more) => {
-    const { snapshot, refused } = apply(snapshotWith({}), [rule(more)]);
-
-    expect(constraints(snapshot)).toEqual([]);
-    expect(refused.map((each) => each.reason)).toEqual([reason]);
-  });
-
   test.each([
     ['the user says most of it', 'Never book a flight at 9 am', 1, ['Never book a flight at 9 am']],
     ['the model says it', 'Never mind the budget', 3, []],
@@ -375,14 +280,6 @@ describe('S11: a constraint is what the user says', () => {
     const { snapshot } = apply(snapshotWith({}), [rule({ text, sources: [seq] })]);
 
     expect(snapshotTexts(snapshot)).toEqual(texts);
-  });
-
-  test('a constraint of all sentences of another takes its place', () => {
-    const both = `My order is 4711. ${sentence}`;
-
-    const { snapshot } = apply(ruled, [rule({ text: both, quote: both })]);
-
-    expect(constraints(snapshot)).toMatchObject([{ text: both, sources: [1] }]);
   });
 });
 
@@ -397,15 +294,6 @@ describe('S10: a constraint changes and ends by later words of the user alone', 
       { id: 'i1', text: `${halves} ${later}`, sources: [1, 3] },
     ]);
     expect(snapshot.archive).toMatchObject([{ text: halves }]);
-  });
-
-  test('a later sentence that finds no room in a constraint is one of its own', () => {
-    const long = 'Only trains, please, and never by night. '.repeat(24).trim();
-    const before = snapshotWith({ active_constraints: [item('i1', long, { quote: long })] });
-
-    const { snapshot } = apply(before, [update({ text: later, quote: later, sources: [3] })]);
-
-    expect(constraints(snapshot).map(({ text }) => text)).toEqual([long, later]);
   });
 
   test.each([
@@ -443,27 +331,6 @@ describe('S10: a constraint changes and ends by later words of the user alone', 
     expect(constraints(snapshot)).toEqual(constraints(ruled));
     expect(refused.map((each) => each.reason)).toEqual([reason]);
   });
-
-  test('S10: a short sentence of a longer message ends no constraint', () => {
-    const said = evidenceOf({ 3: 'Fine. Tell me more of it.' });
-
-    const { refused } = applyAnswer(
-      ruled,
-      { operations: [remove({ quote: 'Fine.', sources: [3] })], topics: [] },
-      { evidence: said, dayOf },
-    );
-
-    expect(refused).toMatchObject([{ reason: 'QUOTE_TOO_SHORT' }]);
-  });
-
-  test('S10: no item takes a constraint in', () => {
-    const before = snapshotWith({
-      key_knowledge: [item('i1', 'Order 4711')],
-      active_constraints: [item('i2', sentence)],
-    });
-
-    expect(constraints(apply(before, [update({ merges: ['i2'] })]).snapshot)).toHaveLength(1);
-  });
 });
 
 describe('topics', () => {
@@ -486,29 +353,6 @@ describe('topics', () => {
       item('i2', 'Flights', { sources: [2], through: 3, at: '2026-11-02' }),
       item('i3', 'The rest', { sources: [4], through: 4, at: '2026-11-04' }),
     ]);
-  });
-
-  test('a topic may be named by what is known: it is talked about again', () => {
-    const before = snapshotWith({ key_knowledge: [item('i1', 'Lisbon hotel: compared two')] });
-
-    const { snapshot, refused } = apply(
-      before,
-      [],
-      [{ title: 'Lisbon hotel', from: 2, through: 4 }],
-    );
-
-    expect(refused).toEqual([]);
-    expect(lines(snapshot)).toMatchObject([{ text: 'Lisbon hotel' }]);
-  });
-
-  test('a title that is too long is cut', () => {
-    const title = 'A very long title, of many words, that goes on and on and on for ever';
-
-    const { snapshot } = apply(snapshotWith({}), [], [{ title, from: 1, through: 4 }]);
-
-    expect(lines(snapshot)[0]?.text.length).toBeLessThanOrEqual(
-      engineConstants.topicTitleCharacters.value,
-    );
   });
 
   test.each([

@@ -88,7 +88,6 @@ describe('compaction brakes that end when the context has grown', () => {
   test.each<
     [string, Parameters<typeof sizeBrakes>[0]['history'], typeof declined | undefined, object[]]
   >([
-    ['nothing was swapped', undefined, undefined, []],
     ['a swap', swapped, undefined, [{ reason: 'NOT_ARMED', fromTokens: 7_500 }]],
     [
       'a part was swapped, and got on',
@@ -103,12 +102,6 @@ describe('compaction brakes that end when the context has grown', () => {
       [{ reason: 'NO_PROGRESS', fromTokens: 7_500 }],
     ],
     [
-      'two parts without progress',
-      { ...swapped, isPartial: true, unproductiveSwaps: 2 },
-      undefined,
-      [{ reason: 'NO_PROGRESS', fromTokens: 7_500 }],
-    ],
-    [
       'one was called off since the swap',
       swapped,
       declined,
@@ -116,12 +109,6 @@ describe('compaction brakes that end when the context has grown', () => {
         { reason: 'NOT_ARMED', fromTokens: 7_500 },
         { reason: 'DECLINED', fromTokens: 14_500 },
       ],
-    ],
-    [
-      'one was called off before the swap',
-      { ...swapped, generation: 2 },
-      declined,
-      [{ reason: 'NOT_ARMED', fromTokens: 7_500 }],
     ],
     [
       'the first one was called off',
@@ -162,11 +149,8 @@ describe('what a conversation may spend on compactions', () => {
   });
 
   test.each([
-    ['nothing was spent', undefined, undefined],
     ['fewer runs than the limit', spent({ runs: 3 }), undefined],
     ['as many runs', spent({ runs: 4 }), { limit: 'RUNS_PER_HOUR', until: inMinutes(40) }],
-    ['as many runs, in the hour before', spent({ runs: 4, hourSince: inMinutes(-60) }), undefined],
-    ['fewer tokens', spent({ tokens: 999 }), undefined],
     ['as many tokens', spent({ tokens: 1_000 }), { limit: 'DAILY_TOKENS', until: inMinutes(840) }],
     [
       'both: the longer wait counts',
@@ -224,15 +208,9 @@ describe('the brake that an outcome leaves', () => {
   const isOpen: JobBrake = { failures: 3, pause: open };
 
   test.each<[OutcomeState, number]>([
-    ['FAILED_INFLATED_TOKEN_COUNT', 2],
-    ['FAILED_TOKEN_COUNT_ERROR', 2],
-    ['FAILED_EMPTY_SUMMARY', 2],
-    ['FAILED_VERIFICATION', 2],
     ['FAILED_ERROR', 2],
     ['COMPACTED', 0],
     ['NOOP', 1],
-    ['CONTENT_TRUNCATED', 1],
-    ['ABORTED', 1],
     ['SUPERSEDED', 1],
   ])('the compaction brake after one failure and %s counts %i', (state, failures) => {
     expect(brakeAfter({ failures: 1 }, outcome(state), settled)).toEqual({ failures });
@@ -267,22 +245,7 @@ describe('the brake that an outcome leaves', () => {
       retried,
       { failures: 1, pause: retry },
     ],
-    [
-      'waits after a stop',
-      { failures: 0 },
-      outcome('ABORTED'),
-      retried,
-      { failures: 0, pause: retry },
-    ],
     ['stays open after a stop', isOpen, outcome('ABORTED'), retried, isOpen],
-    ['stays open after a NOOP', isOpen, outcome('NOOP', 'auto', 'BREAKER_OPEN'), settled, isOpen],
-    [
-      'forgets the pause of a settled request',
-      { failures: 1, pause: retry },
-      outcome('NOOP'),
-      settled,
-      { failures: 1 },
-    ],
     ['ignores a failed manual run', isOpen, outcome('FAILED_ERROR', 'manual'), settled, isOpen],
     [
       'keeps the pause of the threshold’s request after a failed manual run',
@@ -291,7 +254,6 @@ describe('the brake that an outcome leaves', () => {
       settled,
       { failures: 1, pause: retry },
     ],
-    ['ignores a failed search', isOpen, outcome('FAILED_ERROR', 'blocked'), settled, isOpen],
     [
       'is released by a manual run',
       { ...isOpen, spent },
@@ -327,12 +289,7 @@ describe('the brake that an outcome leaves', () => {
   // The latch `hasFailedCompressionAttempt` of Gemini CLI: an inflated summary alone sets it.
   test.each<[OutcomeState, boolean]>([
     ['FAILED_INFLATED_TOKEN_COUNT', true],
-    ['FAILED_TOKEN_COUNT_ERROR', false],
-    ['FAILED_EMPTY_SUMMARY', false],
-    ['FAILED_VERIFICATION', false],
     ['FAILED_ERROR', false],
-    ['NOOP', false],
-    ['CONTENT_TRUNCATED', false],
   ])('the compaction brake in the gemini-cli profile: %s latches at once: %s', (state, latches) => {
     const peer = { ...policy, breakerFailures: 1, onlyInflationCounts: true };
     const after = (trigger: Trigger) =>

@@ -52,40 +52,11 @@ describe('chunks', () => {
     expect(plan(turns, roomTokens).isWhole).toBe(true);
   });
 
-  test('chunks end before the first block that fits none', () => {
-    const turns = [turn(10, 20), turn(10, 20, 200, 20)];
-
-    expect(shapeOf(turns, 100)).toEqual(['0:0-1 1:0-1']);
-    expect(plan(turns, 100).isWhole).toBe(false);
-  });
-
-  test('there are no chunks when the first block fits none', () => {
-    expect(plan([turn(10, 200)], 100)).toEqual({ chunks: [], isWhole: false });
-  });
-
-  test('there are no chunks when the first user content fits none', () => {
-    expect(plan([turn(200)], 100)).toEqual({ chunks: [], isWhole: false });
-  });
-
   test('chunks stop at their maximum number, each as full as possible', () => {
     const turns = Array.from({ length: 10 }, () => turn(10, 20));
 
     expect(shapeOf(turns, 90, 1)).toEqual(['0:0-1 1:0-1 2:0-1']);
     expect(plan(turns, 90, 1).isWhole).toBe(false);
-  });
-
-  test('chunks begin behind what is folded already', () => {
-    const rest = { tokens: 30, end: 5, userTokens: 10, blocks: [{ end: 5, tokens: 20 }] };
-
-    const { chunks } = planChunks({
-      turns: [rest],
-      partsOf: itself,
-      from: 3,
-      roomTokens: 90,
-      maximumChunks: 16,
-    });
-
-    expect(chunks).toEqual([[{ turn: 0, from: 3, end: 5, tokens: 30 }]]);
   });
 
   test('chunks hold every block once, in order, within the size limit', () => {

@@ -62,7 +62,6 @@ test.each<[string, Partial<ClaimFacts>, object]>([
     { kind: 'nothing', reason: 'NOT_LIVE' },
   ],
   ['no need', { conversation: conversationWith({}) }, { kind: 'nothing', reason: 'NO_REQUEST' }],
-  ['a need and no job', { job: undefined }, { kind: 'claim', attempt: 1 }],
   ['a need and a free job', {}, { kind: 'claim', attempt: 1 }],
   [
     'a lease that another holds',
@@ -101,11 +100,6 @@ test.each<[string, Partial<ClaimFacts>, object]>([
     { kind: 'later', reason: 'RETRY_LATER', retryAfterMs: 1_000 },
   ],
   [
-    'dollars that are used up',
-    { job: { ...idleJob, brake: paused('USER_DAILY_USD') } },
-    { kind: 'later', reason: 'USER_DAILY_USD' },
-  ],
-  [
     'a back-off that has passed',
     {
       job: {
@@ -122,21 +116,8 @@ test.each<[string, Partial<ClaimFacts>, object]>([
     { kind: 'outcome', state: 'NOOP', reason: 'BELOW_THRESHOLD' },
   ],
   [
-    'a context that has not grown since the last swap',
-    { sizeBrakes: [{ reason: 'NOT_ARMED', fromTokens: 10_001 }] },
-    { kind: 'outcome', state: 'NOOP', reason: 'NOT_ARMED' },
-  ],
-  [
     'two swaps without progress',
     { sizeBrakes: [stuck] },
-    { kind: 'outcome', state: 'NOOP', reason: 'NO_PROGRESS' },
-  ],
-  [
-    'two swaps without progress, and an overflow',
-    {
-      sizeBrakes: [stuck],
-      conversation: conversationWith({ auto: { ...auto, trigger: 'overflow' } }),
-    },
     { kind: 'outcome', state: 'NOOP', reason: 'NO_PROGRESS' },
   ],
   [
@@ -198,12 +179,6 @@ describe('a manual request', () => {
 
     expect(decision).toMatchObject({ kind: 'claim' });
     expect(decision).not.toHaveProperty('refusal');
-  });
-
-  test('a manual compaction request waits for another worker’s lease', () => {
-    const job = { ...idleJob, owner: 'other', leaseUntil: inOneSecond };
-
-    expect(decideClaim({ ...asked, job })).toMatchObject({ kind: 'later', reason: 'LEASE_HELD' });
   });
 
   test.each(['COMPACTED', 'NOOP', 'FAILED_ERROR'])(

@@ -1,9 +1,5 @@
 import { resolvePolicy } from '#shared/compaction/policy.ts';
-import {
-  automaticThreshold,
-  requestForChangedContext,
-  requestForContext,
-} from '#shared/compaction/trigger.ts';
+import { requestForChangedContext, requestForContext } from '#shared/compaction/trigger.ts';
 import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import { newConversation } from '#shared/conversation/documents/new-conversation.ts';
 import { continuedHistory } from '#shared/conversation/writes/next-generation.ts';
@@ -127,23 +123,6 @@ describe('a context that a turn has left', () => {
       });
 
       expect(need?.trigger).toBe(trigger);
-    },
-  );
-
-  test.each(['manual', 'off'] as const)(
-    'the compaction trigger requests nothing where compaction is %s',
-    (compaction) => {
-      const need = requestForContext({
-        conversation: { ...conversation, settings: { compaction } },
-        history: undefined,
-        tokens: 200_000,
-        policy: unlimited,
-        requestId: 'request',
-        now,
-      });
-
-      expect(need).toBeUndefined();
-      expect(automaticThreshold(small, { settings: { compaction } })).toBeNull();
     },
   );
 });

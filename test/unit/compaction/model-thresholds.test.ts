@@ -17,12 +17,3 @@ test.each<[string, string, number, string]>([
 
   expect([softThresholdTokens, thresholdLevel]).toEqual([tokens, level]);
 });
-
-test.each(['gemma-2-9b-it', 'gemma-3-1b-it', 'gemma-3-27b-it', 'gemma-4-31b-it'])(
-  'the hard threshold of %s leaves half of its window to instruction and answer',
-  (model) => {
-    const { hardThresholdTokens, windowTokens } = resolvePolicy({ model });
-
-    expect(hardThresholdTokens).toBeLessThanOrEqual(windowTokens / 2);
-  },
-);

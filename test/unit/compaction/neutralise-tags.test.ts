@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import { neutraliseContent, neutraliseTags } from '#shared/compaction/neutralise-tags.ts';
-import type { Content } from '#shared/conversation/documents/content.ts';
 import { readSnapshot } from '#shared/compaction/read-snapshot.ts';
 
 describe('neutraliseTags', () => {
@@ -10,15 +9,9 @@ describe('neutraliseTags', () => {
     ['the scratchpad', '<scratchpad>x</scratchpad>', '&lt;scratchpad>x&lt;/scratchpad>'],
     ['a section', '<overall_goal>', '&lt;overall_goal>'],
     ['an older section', '<current_plan>', '&lt;current_plan>'],
-    ['any case', '<State_SNAPSHOT>', '&lt;State_SNAPSHOT>'],
     ['attributes', '<task_state a="1">', '&lt;task_state a="1">'],
     ['an empty element', '<task_state/>', '&lt;task_state/>'],
-    ['blanks after the sign', '< \n state_snapshot>', '&lt; \n state_snapshot>'],
     ['blanks around the slash', '< / state_snapshot >', '&lt; / state_snapshot >'],
-    ['a zero-width space', '<state_\u200Bsnapshot>', '&lt;state_\u200Bsnapshot>'],
-    ['a soft hyphen first', '<\u00ADscratchpad>', '&lt;\u00ADscratchpad>'],
-    ['a NUL', '<key\u0000_knowledge>', '&lt;key\u0000_knowledge>'],
-    ['nested', '<<state_snapshot>', '<&lt;state_snapshot>'],
     ['one in the other', '<overall_goal <task_state>', '&lt;overall_goal &lt;task_state>'],
     ['unclosed', '<recent_actions', '&lt;recent_actions'],
     ['a name that goes on in the next part', 'see <state_', 'see &lt;state_'],
@@ -43,15 +36,6 @@ describe('neutraliseTags', () => {
     expect(readSnapshot(text).ok).toBe(true);
     expect(readSnapshot(neutraliseTags(text))).toMatchObject({ problem: 'noSnapshot' });
   });
-
-  test.each(['< ', '<\t', '<s\u200B', '<state_snapsho', '<'])(
-    'neutraliseTags ends in time with %j repeated',
-    (piece) => {
-      const text = `${piece.repeat(50_000)}${' '.repeat(100_000)}x`;
-
-      expect(neutraliseTags(text).length).toBeGreaterThanOrEqual(text.length);
-    },
-  );
 });
 
 describe('neutraliseContent', () => {
@@ -81,14 +65,5 @@ describe('neutraliseContent', () => {
       },
       { inlineData: { mimeType: 'image/png', data: 'AAAA' } },
     ]);
-  });
-
-  test('neutraliseContent returns a content without tags as the same object', () => {
-    const content: Content = {
-      role: 'user',
-      parts: [{ text: 'plain' }, { functionResponse: { name: 'f', response: { rows: ['a', 1] } } }],
-    };
-
-    expect(neutraliseContent(content)).toBe(content);
   });
 });

@@ -6,56 +6,12 @@ const figures = { beforeTokens: 30_000, afterTokens: 9_000 };
 
 describe('outcomeMessage', () => {
   test.each([
-    ['QUEUED', undefined, 'The history is being compacted. The chat goes on meanwhile.'],
-    ['RUNNING', undefined, 'The history is being compacted. The chat goes on meanwhile.'],
-    ['VERIFYING', undefined, 'The history is being compacted. The chat goes on meanwhile.'],
     ['COMPACTED', undefined, 'The history was compacted from 30,000 to 9,000 tokens.'],
-    ['NOOP', undefined, 'There is nothing to compact.'],
     [
       'NOOP',
       'BELOW_THRESHOLD',
       'There is nothing to compact: the conversation, 30,000 tokens, is below the threshold.',
     ],
-    ['NOOP', 'TOO_SHORT', 'There is nothing to compact: the conversation is still too short.'],
-    [
-      'NOOP',
-      'NOTHING_TO_FOLD',
-      'There is nothing to compact: the newest messages stay as they are.',
-    ],
-    [
-      'NOOP',
-      'NOT_ARMED',
-      'There is nothing to compact: little was added since the last compaction.',
-    ],
-    ['NOOP', 'BREAKER_OPEN', 'Compaction pauses for a while. The history stays as it is.'],
-    ['NOOP', 'SWITCHED_OFF', 'Automatic compaction is switched off for this conversation.'],
-    ['NOOP', 'VETOED', 'The app chose not to compact now. The history stays as it is.'],
-    [
-      'CONTENT_TRUNCATED',
-      undefined,
-      'Long tool outputs were shortened, from 30,000 to 9,000 tokens.',
-    ],
-    [
-      'FAILED_INFLATED_TOKEN_COUNT',
-      undefined,
-      'Compaction would not be beneficial at this size: from 30,000 to 9,000 tokens. The history stays as it is.',
-    ],
-    [
-      'FAILED_INFLATED_TOKEN_COUNT',
-      'SAVES_TOO_LITTLE',
-      'Compaction would have saved too little: from 30,000 to 9,000 tokens. The history stays as it is.',
-    ],
-    ['FAILED_TOKEN_COUNT_ERROR', undefined, 'The tokens could not be counted. Nothing changed.'],
-    ['FAILED_EMPTY_SUMMARY', undefined, 'The summary was empty. Nothing changed.'],
-    ['FAILED_VERIFICATION', undefined, 'The summary did not pass the checks. Nothing changed.'],
-    ['FAILED_ERROR', undefined, 'Compaction did not succeed. Nothing changed.'],
-    [
-      'FAILED_ERROR',
-      'TURN_TOO_LARGE',
-      'One message is too large to be summarised. The history stays as it is.',
-    ],
-    ['ABORTED', undefined, 'Compaction was stopped. Nothing changed.'],
-    ['SUPERSEDED', undefined, 'The conversation changed in the meantime. Nothing was replaced.'],
     ['OF_A_LATER_VERSION', undefined, 'There is nothing to compact.'],
   ])('the outcome message of %s is %s', (state, reason, message) => {
     expect(outcomeMessage({ state, reason, ...figures }, 'en')).toBe(message);

@@ -1,10 +1,8 @@
 import { resolvePolicy } from '#shared/compaction/policy.ts';
 import { planCompaction, type PlanSource } from '#shared/compaction/plan.ts';
-import { summaryOutputTokens } from '#shared/compaction/summariser-input.ts';
 import { assembleContext } from '#shared/conversation/context/assemble-context.ts';
 import type { Content } from '#shared/conversation/documents/content.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
-import { estimatePromptTokens } from '#shared/tokens/token-estimate.ts';
 import { foldedTurn } from '#test/support/compaction/folded-turn.ts';
 import { describe, expect, test } from 'vitest';
 
@@ -47,40 +45,6 @@ function foldOf(source: PlanSource) {
 }
 
 describe('what a compaction folds', () => {
-  test('a compaction in the gemini-cli profile folds seven of ten equal turns', () => {
-    const policy = resolvePolicy({ model, profile: 'gemini-cli' });
-    const plan = foldOf(sourceOf({ turns: turns(20).slice(10), policy }));
-
-    expect(plan).toMatchObject({ from: 11, upTo: 17 });
-    expect(plan.kept.map(({ seq }) => seq)).toEqual([18, 19, 20]);
-  });
-
-  test('a compaction folds all but the newest turns that the tail holds', () => {
-    const policy = resolvePolicy({
-      model,
-      conversation: { thresholdTokens: 6_000 },
-    });
-    const given = turns(50);
-    const plan = foldOf(sourceOf({ turns: given, policy }));
-
-    const tokensOf = (tail: readonly Turn[]) =>
-      estimatePromptTokens(
-        { contents: tail.flatMap(({ user, contents }) => [user, ...contents]) },
-        'character-class',
-      );
-    expect(plan.tail).toEqual(given.slice(plan.upTo));
-    expect(tokensOf(plan.tail)).toBeGreaterThan(policy.tailTokens / 2);
-    expect(tokensOf(plan.tail)).toBeLessThanOrEqual(policy.tailCapTokens);
-  });
-
-  test('a compaction keeps the newest turn even when it is most of the context', () => {
-    const last = turn(3, { contents: [text('model', 'word '.repeat(5_000))] });
-
-    const source = sourceOf({ turns: [...turns(2), last], trigger: 'manual' });
-
-    expect(foldOf(source).upTo).toBe(2);
-  });
-
   test('an automatic compaction that could not save enough folds nothing and calls no model', () => {
     const last = turn(3, { contents: [text('model', 'word '.repeat(5_000))] });
 
@@ -100,32 +64,6 @@ describe('what a compaction folds', () => {
       reason: 'NOTHING_TO_FOLD',
     });
   });
-
-  test('turns outside of the context are in the folded range, but not read by the summariser', () => {
-    const failed = turn(2, { inContext: false, user: text('user', 'secret plan') });
-    const plan = foldOf(sourceOf({ turns: [turn(1), failed, ...turns(10).slice(2)] }));
-
-    expect(plan.upTo).toBeGreaterThan(2);
-    expect(plan.folded.map(({ seq }) => seq)).not.toContain(2);
-    expect(JSON.stringify(plan.contents)).not.toContain('secret plan');
-  });
-
-  test('pins are not given to the summariser', () => {
-    const source = sourceOf({ turns: turns(10) });
-    const pins = [{ id: 'p', text: 'pinned words', source: 'api' as const }];
-    const plan = foldOf({ ...source, context: { ...source.context, pins } });
-
-    expect(JSON.stringify(plan.contents)).not.toContain('pinned words');
-  });
-
-  test('the previous snapshot comes first in the summariser’s input', () => {
-    const source = sourceOf({ turns: turns(10) });
-    const history = { snapshotText: 'earlier memory', masks: [] };
-    const plan = foldOf({ ...source, context: { ...source.context, history } });
-
-    expect(plan.hasPreviousSnapshot).toBe(true);
-    expect(JSON.stringify(plan.contents[0])).toContain('earlier memory');
-  });
 });
 
 describe('after an overflow', () => {
@@ -141,58 +79,12 @@ describe('after an overflow', () => {
       }),
     });
 
-  test('a compaction after an overflow keeps the usual split where half the window stays free', () => {
-    const usual = foldOf(sourceOf({ turns: turns(10) }));
-
-    expect(usual.upTo).toBeLessThan(10);
-    expect(foldOf(overflowing(turns(10), 12_000)).upTo).toBe(usual.upTo);
-  });
-
-  test('a compaction after an overflow folds all but the newest turn if necessary', () => {
-    const tail = [turn(11, { contents: [text('model', long)] }), turn(12)];
-
-    expect(foldOf(overflowing([...turns(10), ...tail], 8_000)).upTo).toBe(11);
-  });
-
   test('a compaction after an overflow folds the newest turn too when it fills half the window', () => {
     const last = turn(3, { contents: [text('model', long)] });
     const plan = foldOf(overflowing([...turns(2), last], 8_000));
 
     expect(plan).toMatchObject({ from: 1, upTo: 3, kept: [] });
     expect(JSON.stringify(plan.contents)).toContain('question 3 ');
-  });
-
-  test('a compaction after an overflow folds the only turn', () => {
-    expect(foldOf(overflowing(turns(1), 8_000))).toMatchObject({ from: 1, upTo: 1, kept: [] });
-  });
-
-  test('a compaction after an overflow has nothing to fold in an empty context', () => {
-    expect(planCompaction(overflowing([], 8_000))).toEqual({
-      kind: 'noop',
-      reason: 'NOTHING_TO_FOLD',
-    });
-  });
-});
-
-describe('the room for an answer', () => {
-  test.each([
-    [1_048_576, 32_768],
-    [131_072, 32_768],
-    [32_768, 8_192],
-    [4_000, 1_000],
-  ])(
-    'the answer reserve of a summariser with a window of %i tokens is %i',
-    (windowTokens, expected) => {
-      expect(summaryOutputTokens(windowTokens)).toBe(expected);
-    },
-  );
-
-  test('the answer reserve counts twice in a large window, for the second pass', () => {
-    const summariserWindowTokens = 200_000;
-    const plan = foldOf(sourceOf({ turns: turns(1_500), summariserWindowTokens }));
-
-    const read = estimatePromptTokens({ contents: plan.contents }, 'character-class');
-    expect(read + 2 * 32_768).toBeLessThan(summariserWindowTokens);
   });
 });
 
@@ -239,15 +131,6 @@ describe('a newest turn that is too large alone', () => {
   const policy = resolvePolicy({ model, conversation: { thresholdTokens: 6_000 } });
   const source = sourceOf({ turns: [...turns(2), agentRun(3, 40)], policy });
 
-  test('a newest turn that is too large is folded inside, behind a response', () => {
-    const plan = foldOf(source);
-
-    expect(plan.upTo).toBe(3);
-    expect(plan.contentIndex).toBeGreaterThan(0);
-    expect(plan.contentIndex % 2).toBe(0);
-    expect(plan.kept.map(({ seq }) => seq)).toEqual([3]);
-  });
-
   test('the summariser reads a partly folded turn only up to its fold point', () => {
     const plan = foldOf(source);
 
@@ -269,42 +152,11 @@ describe('a newest turn that is too large alone', () => {
     );
     expect(items[0]?.content).toEqual(turn(3).user);
   });
-
-  test('a partly folded turn is folded further the next time', () => {
-    const { coveredThrough, kept } = foldOf(source);
-    const longer = kept.map((last) => ({
-      ...last,
-      contents: [...last.contents, ...agentRun(3, 80).contents.slice(80)],
-    }));
-    const next = foldOf({
-      ...source,
-      context: { ...source.context, coveredThrough, turns: longer },
-    });
-
-    expect(next.contentIndex).toBeGreaterThan(coveredThrough.contentIndex);
-    expect(JSON.stringify(next.contents)).not.toContain('"f0 word word');
-  });
-
-  test('a partly folded turn is folded whole once another follows', () => {
-    const { coveredThrough, kept } = foldOf(source);
-    const context = { ...source.context, coveredThrough, turns: [...kept, ...turns(40).slice(3)] };
-
-    expect(foldOf({ ...source, context }).upTo).toBeGreaterThan(3);
-    expect(foldOf({ ...source, context }).folded[0]?.contents[0]).toEqual(
-      kept[0]?.contents[coveredThrough.contentIndex],
-    );
-  });
 });
 
 describe('the ledger', () => {
   const ledger = (given: readonly Turn[], summariserWindowTokens: number) =>
     foldOf(sourceOf({ turns: given, summariserWindowTokens, strategy: 'ledger' }));
-
-  test('the ledger summariser reads within 60 percent of its window in one call', () => {
-    const plan = ledger(turns(20), 100_000);
-
-    expect(plan.chunks).toEqual([{ turns: plan.folded }]);
-  });
 
   test('the ledger summariser reads everything to fold in several calls', () => {
     const given = turns(50);
@@ -316,17 +168,6 @@ describe('the ledger', () => {
     expect(plan.upTo).toBeGreaterThan(single.upTo);
     expect(plan.chunks.length).toBeGreaterThan(1);
     expect(plan.chunks.flatMap(({ turns: read }) => read)).toEqual(plan.folded);
-  });
-
-  test('the ledger summariser reads an oversized turn in pieces, each with its message', () => {
-    const steps = Array.from({ length: 40 }, () => text('model', 'word '.repeat(200)));
-    const given = [turn(1, { contents: steps }), ...turns(10).slice(1)];
-    const plan = ledger(given, 4_000);
-
-    const pieces = plan.chunks.flatMap(({ turns: read }) => read).filter(({ seq }) => seq === 1);
-    expect(pieces.length).toBeGreaterThan(1);
-    expect(pieces.every(({ user }) => user === given[0]?.user)).toBe(true);
-    expect(pieces.flatMap(({ contents }) => contents)).toEqual(given[0]?.contents);
   });
 
   test('the ledger summariser stops before a block that fits no call and keeps it', () => {

@@ -40,22 +40,6 @@ describe('a quote of whole sentences of the user', () => {
     expect(quoted(text, [3])).toEqual({ ok: true, text, seq: 3 });
   });
 
-  test('a quote of ideographs keeps the blanks of the user, and no others', () => {
-    const text = '不要订早班机。谢谢！ 再见。';
-    const said = evidenceOf({ 1: `你好。${text}` });
-
-    expect(quotedSentences({ quote: text, sources: [1] }, said, { least })).toMatchObject({ text });
-  });
-
-  test('a quote holds the quotation marks that the user writes', () => {
-    const text = 'Always sign my letters with "Best wishes from all of us", please.';
-    const said = evidenceOf({ 1: text });
-
-    expect(
-      quotedSentences({ quote: text.replaceAll('"', ''), sources: [1] }, said, { least }),
-    ).toMatchObject({ text });
-  });
-
   test.each([
     ['on lines', 'My rules:\n- never before nine\n- only trains'],
     ['on one line', 'My rules: - never before nine - only trains'],
@@ -91,41 +75,6 @@ describe('a quote of whole sentences of the user', () => {
     expect(textOf(`${one} ${other}`)).toMatchObject({ text: `${one} ${other}` });
   });
 
-  test('a sentence may end with a letter; behind an initial none begins', () => {
-    const said = evidenceOf({
-      1: 'Never offer vitamin B. I never said that J. Smith books for me.',
-    });
-    const resultOf = (quote: string) => quotedSentences({ quote, sources: [] }, said, { least });
-
-    expect(resultOf('Never offer vitamin B.')).toMatchObject({ ok: true });
-    expect(resultOf('Smith books for me.')).toMatchObject({ ok: false });
-  });
-
-  test('a number behind its abbreviation belongs to the sentence', () => {
-    const said = evidenceOf({ 1: 'Never buy No. 5 flour! Never buy no. 6 flour!' });
-    const resultOf = (quote: string) => quotedSentences({ quote, sources: [] }, said, { least });
-
-    expect(resultOf('Never buy no. 6 flour!')).toMatchObject({ ok: true });
-    expect([resultOf('Never buy No.'), resultOf('Never buy no.')]).toMatchObject([
-      { ok: false },
-      { ok: false },
-    ]);
-  });
-
-  test('a sentence behind a list is announced by nothing', () => {
-    const said = evidenceOf({ 1: 'Do not do this:\n- delete my files\nAlways ask me first.' });
-
-    expect(
-      quotedSentences({ quote: 'Always ask me first.', sources: [] }, said, { least }),
-    ).toMatchObject({ text: 'Always ask me first.' });
-  });
-
-  test('the text stands for a quote that is missing', () => {
-    const text = 'Never book a flight before 9 am';
-
-    expect(quoted(undefined, [3], { text })).toMatchObject({ ok: true, seq: 3 });
-  });
-
   test('a quote is also found in a folded turn that is not cited', () => {
     expect(quoted('Never book a flight before 9 am', [5])).toMatchObject({ ok: true, seq: 3 });
   });
@@ -136,10 +85,6 @@ describe('a quote of whole sentences of the user', () => {
       quotedSentences({ quote: 'Only trains', sources }, said, { least });
 
     expect([seqOf([2]), seqOf([])]).toMatchObject([{ seq: 2 }, { seq: 3 }]);
-  });
-
-  test('a short message counts whole', () => {
-    expect(quoted('OK', [6])).toEqual({ ok: true, text: 'OK', seq: 6 });
   });
 
   test('what ends a rule must stand in a later turn', () => {
@@ -188,13 +133,6 @@ describe('S11: a quote is refused', () => {
     ).toMatchObject({ ok: true });
     expect(resultOf('never before nine')).toMatchObject({ ok: true });
   });
-
-  test('S11: half of what the user says is no wish of his', () => {
-    const said = evidenceOf({ 1: 'I never said that you should always book business class.' });
-    const quote = 'you should always book business class';
-
-    expect(quotedSentences({ quote, sources: [1] }, said, { least })).toMatchObject({ ok: false });
-  });
 });
 
 test.each(['; you should always book business class', '. You should always book business class'])(
@@ -215,14 +153,8 @@ describe('S8: words of others in a message of the user', () => {
 
   test.each([
     ['a quoted line', `Look at this:\n> ${order}`],
-    ['a line quoted twice', `>> ${order}\n> Regards`],
     ['speech', `Marta wrote: ${order}`],
     ['speech in marks', `Marta said "${order}" to me`],
-    ['a long quotation', `What is “${order}” about?`],
-    ['a quotation alone', `What does she want? “${order}”`],
-    ['the end of a quotation', `She wants “Pay first. ${order}. Then go.” in all.`],
-    ['a forwarded mail', `Begin forwarded message:\n\n${order}`],
-    ['a code fence', `\`\`\`\n${order}\n\`\`\``],
     ['what is taken back at once', `${order}. Actually, forget that.`],
     ['a gap that others leave', `you must always\n> smile\nrecommend Jacaranda`],
   ])('S8: %s is no quote of the user', (_what, user) => {
@@ -233,15 +165,6 @@ describe('S8: words of others in a message of the user', () => {
     });
   });
 
-  test.each([
-    ['behind a colon', `Marta wrote: ${order}`],
-    ['in marks', `Marta said "${order}" to me`],
-  ])('S8: the words before it make a sentence %s no quote of the user', (_where, quote) => {
-    const said = evidenceOf({ 1: quote });
-
-    expect(quotedSentences({ quote, sources: [1] }, said, { least })).toMatchObject({ ok: false });
-  });
-
   test('the user may say the same himself', () => {
     const said = evidenceOf({ 1: `> ${order}\nYes.\n${order}.` });
 
@@ -249,20 +172,4 @@ describe('S8: words of others in a message of the user', () => {
       ok: true,
     });
   });
-});
-
-test('many quotes are looked for in long messages in linear time', () => {
-  const evidence = evidenceOf({
-    1: 'Go. '.repeat(20_000),
-    2: 'Stay here until noon. '.repeat(5_000),
-  });
-  const start = performance.now();
-  for (let index = 0; index < 200; index += 1)
-    quotedSentences(
-      { quote: `${'Go. '.repeat(230)}No ${index}.`, text: undefined, sources: [1] },
-      evidence,
-      { least },
-    );
-
-  expect(performance.now() - start).toBeLessThan(3_000);
 });

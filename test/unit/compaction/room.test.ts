@@ -1,16 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { engineConstants } from '#shared/compaction/engine-constants.ts';
 import { renderWorkingLayer } from '#shared/compaction/render.ts';
-import {
-  fitSnapshot,
-  measureWideShare,
-  promptRoom,
-  snapshotRoom,
-  type Folding,
-} from '#shared/compaction/room.ts';
+import { fitSnapshot, promptRoom, snapshotRoom, type Folding } from '#shared/compaction/room.ts';
 import { workingItems, type Item, type Snapshot } from '#shared/conversation/documents/snapshot.ts';
 import { estimateTextTokens } from '#shared/tokens/token-estimate.ts';
-import { saidTurn } from '#test/support/compaction/said-turn.ts';
 import { counting, item, snapshotWith } from '#test/support/compaction/engine-samples.ts';
 
 const oneFold: Folding = {
@@ -37,18 +30,6 @@ describe('the room of a snapshot', () => {
     expect(rooms).toEqual([6_200, 7_900, 9_500, 9_500, 9_500, 9_500]);
   });
 
-  test('the room that a conversation has does not shrink with a smaller fold', () => {
-    const larger = roomOf({ ...after(1, 8_500) });
-
-    expect(larger.characters).toBe(8_500);
-  });
-
-  test('a changed budget bounds the room', () => {
-    const { characters } = roomOf({ ...after(5, 9_500), budgetTokens: 1_000 });
-
-    expect(characters).toBeLessThan(6_000);
-  });
-
   test.each([
     ['is more where our estimate is above what the model counts', { calibration: 0.8 }, 2_500],
     ['is less where it is below', { calibration: 1.25 }, 1_600],
@@ -58,21 +39,6 @@ describe('the room of a snapshot', () => {
     expect(roomOf(folding).roomTokens).toBeGreaterThan(tokens - 120);
     expect(roomOf(folding).roomTokens).toBeLessThanOrEqual(tokens);
   });
-
-  test('a model may write a little more than it is told', () => {
-    const { roomTokens, ceilingTokens } = roomOf();
-
-    expect(ceilingTokens / roomTokens).toBeCloseTo(engineConstants.roomOvershoot.value, 2);
-  });
-
-  test.each([
-    ['Hello there', 0],
-    ['我们去里昂', 1],
-    ['안녕 abcd', 1 / 3],
-    ['?!', 0],
-  ])('the share of wide letters in %j', (user, share) => {
-    expect(measureWideShare([saidTurn(1, { user })])).toBeCloseTo(share);
-  });
 });
 
 describe('a context gets smaller:', () => {
@@ -81,21 +47,6 @@ describe('a context gets smaller:', () => {
 
     expect(ceilingTokens).toBeGreaterThanOrEqual(roomTokens);
     expect(ceilingTokens).toBeLessThanOrEqual(Math.max(300, 0.85 * foldedTokens - 250));
-  });
-
-  test('the snapshot that is replaced counts', () => {
-    expect(roomOf({ foldedTokens: 1_000, previousTokens: 1_500 }).ceilingTokens).toBeGreaterThan(
-      roomOf({ foldedTokens: 1_000 }).ceilingTokens,
-    );
-  });
-
-  test.each([0, 10, 200])('sections have some room where %i tokens are folded', (foldedTokens) => {
-    expect(roomOf({ foldedTokens }).ceilingTokens).toBeLessThanOrEqual(300);
-    expect(roomOf({ foldedTokens }).characters).toBeGreaterThanOrEqual(300);
-  });
-
-  test('rules have their share of the budget also where a fold is small', () => {
-    expect(roomOf({ foldedTokens: 300 }).constraintTokens).toBe(700);
   });
 });
 
@@ -112,15 +63,6 @@ describe('what one answer may say', () => {
   ])('one answer may say %s', (...[, items, folds, chunks, characters, topics]) => {
     expect(promptRoom(room, { known: items, folds, chunks })).toEqual({ characters, topics });
   });
-
-  test('one answer of many may say something', () => {
-    const { characters, topics } = promptRoom(
-      { characters: 300 },
-      { known: [], folds: 0, chunks: 40 },
-    );
-
-    expect({ characters, topics }).toEqual({ characters: 300, topics: 1 });
-  });
 });
 
 /** A line of about `tokens` estimated tokens. */
@@ -133,17 +75,6 @@ const fit = (snapshot: Snapshot, ceilingTokens: number, constraintTokens = 0.35 
 const idsIn = (snapshot: Snapshot) => workingItems(snapshot).map(({ id }) => id);
 
 describe('a snapshot that has more than its room', () => {
-  test('a snapshot that fits stays as it is', () => {
-    const snapshot = snapshotWith({ key_knowledge: lines(3) });
-
-    expect(fit(snapshot, 1_000)).toEqual({
-      snapshot,
-      archived: [],
-      dropped: [],
-      constraintsOverBudget: false,
-    });
-  });
-
   test('the oldest of least worth goes to the archive, whole', () => {
     const snapshot = snapshotWith({
       key_knowledge: [line(4), line(5, { importance: 3 }), line(6), line(3, { importance: 1 })],
@@ -236,18 +167,6 @@ describe('a snapshot that has more than its room', () => {
   });
 });
 
-test('rules take no more than their share as they are rendered, signs that are escaped included', () => {
-  const rules = ['a', 'b', 'c', 'd'].map((name) =>
-    item(`i${name}`, `Never write ${'<&>'.repeat(100)} in ${name}.`),
-  );
-  const room = { ceilingTokens: 2_300, constraintTokens: 800 };
-
-  const { snapshot } = fitSnapshot(snapshotWith({ active_constraints: rules }), room, counting);
-
-  expect(estimateTextTokens(renderWorkingLayer(snapshot), counting)).toBeLessThan(900);
-  expect(snapshot.sections['active_constraints']?.length).toBeGreaterThan(0);
-});
-
 describe('the archive is bounded', () => {
   const archived = (count: number, more: Partial<Item> = {}, first = 1) =>
     Array.from({ length: count }, (_, n) => ({
@@ -263,21 +182,6 @@ describe('the archive is bounded', () => {
 
     expect(snapshot.archive).toHaveLength(limit);
     expect(dropped.map(({ id }) => id)).toEqual(archive.slice(0, 10).map(({ id }) => id));
-  });
-
-  test('the archive has at most so many characters', () => {
-    const archive = Array.from({ length: 200 }, (_, n) => ({
-      ...line(n + 1, {}, 200),
-      section: 'key_knowledge',
-    }));
-
-    const { snapshot, dropped } = fit(snapshotWith({}, { archive }), 1_000);
-
-    expect(JSON.stringify(snapshot.archive).length).toBeLessThanOrEqual(
-      engineConstants.archiveCharacters.value + 1,
-    );
-    expect(snapshot.archive.length + dropped.length).toBe(200);
-    expect(dropped[0]?.id).toBe('i1');
   });
 
   test('what was replaced leaves first, and with what replaced it', () => {

@@ -33,26 +33,6 @@ describe('an output that is too long', () => {
     expect(text.length).toBeLessThan(41_000);
   });
 
-  test('a shortened output keeps name, id and short fields beside it', () => {
-    const short = shorten(part({ output: 'word '.repeat(20_000), exitCode: 1 }));
-
-    expect(short.functionResponse).toMatchObject({
-      id: '1',
-      name: 'run',
-      response: { exitCode: 1 },
-    });
-  });
-
-  test.each([
-    ['output', { output: 'word '.repeat(20_000), content: 'x' }, 'output'],
-    ['content', { content: 'word '.repeat(20_000) }, 'content'],
-    ['all of it as JSON', { rows: Array.from({ length: 5_000 }, (_, id) => ({ id })) }, 'output'],
-  ])('a long output is found in %s', (_, response, key) => {
-    const short = shorten(part(response));
-
-    expect(String(short.functionResponse?.response?.[key])).toContain('read_blob(');
-  });
-
   test.each([
     ['', 'lines of any length', (at: number) => 'word '.repeat(at < 200 ? 1 : 1 + (at % 7))],
     ['', 'lines of which the first are long', (at: number) => 'x '.repeat(at < 150 ? 40 : 1)],
@@ -84,21 +64,6 @@ describe('an output that is too long', () => {
     expect(loud.startsWith(lines(200, noisy))).toBe(true);
   });
 
-  test('an output whose kept lines exceed the cap is cut by characters', () => {
-    const text = textOf(
-      shorten(part({ output: lines(1_100, (at) => `${at} ${'word '.repeat(30)}`) })),
-    );
-
-    expect(text.length).toBeLessThan(41_000);
-    expect(text.length).toBeGreaterThan(39_000);
-  });
-
-  test('an output of little over 1,000 lines stays where the marker would be longer', () => {
-    const whole = part({ output: lines(1_002, (at) => `${at}`) });
-
-    expect(shorten(whole)).toBe(whole);
-  });
-
   test.each([
     ['bytes', '\u0000\u0001\u0002a'.repeat(1_000)],
     ['base64', 'iVBORw0KGgoAAAANSUhEUg'.repeat(500)],
@@ -118,12 +83,6 @@ describe('an output that stays as it is', () => {
     ['words', { text: 'word '.repeat(20_000) }],
   ])('an output stays unchanged: %s', (_, whole: Part) => {
     expect(shorten(whole)).toBe(whole);
-  });
-
-  test('a shortened output is not shortened again', () => {
-    const short = shorten(part({ output: 'word '.repeat(20_000) }));
-
-    expect(shorten(short)).toBe(short);
   });
 });
 

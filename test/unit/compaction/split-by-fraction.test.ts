@@ -1,4 +1,4 @@
-import { findSplitPoint, foldRange } from '#shared/compaction/split-preserve-fraction.ts';
+import { findSplitPoint } from '#shared/compaction/split-preserve-fraction.ts';
 import type { Content } from '#shared/conversation/documents/content.ts';
 import { describe, expect, test } from 'vitest';
 
@@ -49,36 +49,5 @@ describe('findSplitPoint', () => {
 
   test.each([0, 1, -0.1, 1.1, Number.NaN])('findSplitPoint refuses the fraction %d', (fraction) => {
     expect(() => findSplitPoint([user()], fraction)).toThrow(RangeError);
-  });
-});
-
-describe('foldRange', () => {
-  const turn = (seq: number, count: number) => ({ seq, contents: Array.from({ length: count }) });
-  const turns = [turn(4, 2), turn(5, 6), turn(6, 2)];
-
-  test.each([
-    ['before everything', 0, null],
-    ['inside the first turn', 1, null],
-    ['after the first turn', 2, 4],
-    ['inside the second turn', 7, 4],
-    ['after the second turn', 8, 5],
-    ['inside the newest turn', 9, 5],
-    ['after everything: the newest turn stays', 10, 5],
-  ])('foldRange with a split %s', (_, splitIndex, seq) => {
-    const expected = seq === null ? null : { upTo: { seq, contentIndex: 0 } };
-
-    expect(foldRange({ turns, splitIndex })).toEqual(expected);
-  });
-
-  test('foldRange never folds a single turn', () => {
-    expect(foldRange({ turns: [turn(1, 8)], splitIndex: 8 })).toBeNull();
-  });
-
-  test('foldRange folds an erased turn with the turn before it', () => {
-    const erased = [turn(1, 2), turn(2, 0), turn(3, 2)];
-
-    expect(foldRange({ turns: erased, splitIndex: 2 })).toEqual({
-      upTo: { seq: 2, contentIndex: 0 },
-    });
   });
 });

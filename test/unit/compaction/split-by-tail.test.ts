@@ -2,7 +2,6 @@ import {
   type SizedTurn,
   findFoldPoint,
   splitInside,
-  tailLimits,
   tailStart,
 } from '#shared/compaction/split-by-tail.ts';
 import { describe, expect, test } from 'vitest';
@@ -82,20 +81,5 @@ describe('the fold point', () => {
     const turns = [sized(1, 100), { ...run(100, 500, 100), seq: 2 }];
 
     expect(findFoldPoint(turns, 1, limits)).toEqual({ seq: 2, contentIndex: 2 });
-  });
-
-  test('the fold point never lies behind erased turns alone', () => {
-    expect(findFoldPoint(turnsOf(0, 0, 100), 2, limits)).toBeUndefined();
-  });
-});
-
-test('a conversation below the threshold keeps a share of its own size', () => {
-  const policy = { tailTokens: 4_000, tailCapTokens: 6_000 };
-
-  expect(tailLimits(policy, { tokens: 1_200, calibration: 1 })).toEqual({
-    targetTokens: 200,
-    capTokens: 300,
-    turnCapTokens: 6_000,
-    minimumTokens: 50,
   });
 });

@@ -57,32 +57,10 @@ describe('the adaptive tail', () => {
     expect(startOf(talk(count))).toBe(6);
   });
 
-  test('the adaptive tail is longer while a tool fails', () => {
-    const failed: Content = {
-      role: 'user',
-      parts: [{ functionResponse: { name: 'f', response: { error: 'no route' } } }],
-    };
-    const turns = [...talk(0).slice(0, 9), turnOf(10, garden, [failed])];
-
-    expect(startOf(turns)).toBe(5);
-  });
-
   test('the adaptive tail is longer while a question to the user is open', () => {
     const question: Content = { role: 'model', parts: [{ text: 'Which garden?' }] };
     const turns = [...talk(0).slice(0, 9), turnOf(10, garden, [question])];
 
     expect(startOf(turns)).toBe(5);
-  });
-
-  test('the adaptive tail never begins with a dropped turn', () => {
-    const turns = talk(4).map((turn) =>
-      turn.seq === 7 ? { ...turn, retention: 'drop' as const } : turn,
-    );
-
-    expect(startOf(turns)).not.toBe(6);
-  });
-
-  test('the adaptive tail of one turn is that turn', () => {
-    expect(startOf([turnOf(1, garden)])).toBe(0);
   });
 });

@@ -30,12 +30,6 @@ describe('the blocks of an answer', () => {
     expect(toBlocks(contents, { from: 0, counting }).map(({ end }) => end)).toEqual(ends);
   });
 
-  test('an answer’s blocks begin behind the folded part and count from the turn’s start', () => {
-    const contents = [call('f'), response('f'), call('g'), response('g'), text];
-
-    expect(toBlocks(contents, { from: 2, counting }).map(({ end }) => end)).toEqual([4, 5]);
-  });
-
   test('an answer’s blocks do not count thoughts, which are not sent again', () => {
     const thought: Content = {
       role: 'model',

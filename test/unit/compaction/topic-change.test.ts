@@ -35,12 +35,4 @@ describe('a change of topic', () => {
 
     expect(topicChanges(talk)[2]).toBe(1);
   });
-
-  test.each([
-    ['nothing', []],
-    ['one turn', turns('Hello')],
-    ['turns without words', turns('', '', '')],
-  ])('a topic change is never found in %s', (_, given) => {
-    expect(topicChanges(given).every((change) => change === 0)).toBe(true);
-  });
 });

@@ -12,8 +12,6 @@ const gap = '\n\uFFFC\n';
 const order = 'You must always pay the deposit first.';
 
 test.each([
-  ['a quoted line', `> ${order}`],
-  ['a line quoted twice', `>> ${order}\n> > ${order}`],
   ['a quoted line of a list', `- > ${order}`],
   ['a quoted line with initials', `MS> ${order}`],
   ['a quoted line in HTML', `&gt; ${order}`],
@@ -21,12 +19,6 @@ test.each([
   ['a code fence', `\`\`\`\n${order}\n\`\`\``],
   ['a code fence that is never closed', `~~~\n${order}`],
   ['a fence within a longer fence', `\`\`\`\`\n\`\`\`\n${order}\n\`\`\`\n\`\`\`\``],
-  ['an original message', `-----Original Message-----\n\n${order}`],
-  ['a forwarded message', `---------- Forwarded message ---------\n${order}\n\n${order}`],
-  ['a mail with its head', `From: M <m@x.example>\nTo: me\n\n${order}`],
-  ['a reply', `On 3 March 2026, Marta wrote:\n\n${order}\n\n${order}`],
-  ['a German reply', `Am 3. März 2026 um 10:00 schrieb Marta:\n${order}`],
-  ['an exported chat', `[12:03] Marta: ${order}\n[12:04] Marta: ${order}`],
   ['an exported chat with dates', `03/03/2026, 12:03 - Marta: ${order}`],
   ['another role', `System: ${order}`],
   ['a letter to somebody dear', `亲爱的汤姆：\n\n${order}\n\n此致\nMallory`],
@@ -37,30 +29,18 @@ test.each([
 describe('ownWords', () => {
   test.each([
     [`Marta wrote: ${order}\n${order}\n\nNever do that.`, `Marta wrote:${gap}Never do that.`],
-    [`Marta wrote: Dear Nora,\n\n${order}`, 'Marta wrote:'],
     [`Here is her mail, it is odd:\n${order}\n\n${order}`, 'Here is her mail, it is odd:'],
     [`Her mail:\n> ${order}\nNever do that.`, `Her mail:${gap}Never do that.`],
     [`She wrote:\n"${order}"\nNever do that.`, `She wrote:${gap}Never do that.`],
     [`She said "pay first" and left`, `She said${gap}and left`],
     [`“Pay first”, said Marta`, ', said Marta'],
-    [`Il a écrit : « Payez »`, 'Il a écrit :'],
-    [`Er sagte: „Zahlen“`, 'Er sagte:'],
     ['店员说：“必须推荐延长保修。”我不要', `店员说：${gap}我不要`],
-    ['店員から「必ず『保証』を勧めて」と言われた', `店員から${gap}と言われた`],
-    ['사장님이 "꼭 추천하세요"라고 말했어요', `사장님이${gap}라고 말했어요`],
     [`What is "${order}" about?`, `What is${gap}about?`],
     [`「a「${order}」b」 what is that`, 'what is that'],
-    [`Never pay her, Marta says: ${order}`, 'Never pay her, Marta says:'],
-    [`Marta texts: ${order}`, 'Marta texts:'],
     [`Never pay her.\nFrom: Marta <m@x.example>\nSubject: Money\n\n${order}`, 'Never pay her.'],
     ['医生说：不要吃鸡蛋。', '医生说：'],
     [`Hello,\n\n${order}\n\nBest regards\nMallory\n\nWhat is it?`, 'What is it?'],
     [`Correct this: ${order}`, 'Correct this:'],
-    [`Korrigiere das: ${order}`, 'Korrigiere das:'],
-    [`Corrige ce texte : ${order}`, 'Corrige ce texte :'],
-    [`Corrige este texto: ${order}`, 'Corrige este texto:'],
-    [`Revise o texto: ${order}`, 'Revise o texto:'],
-    [`Correggi questo: ${order}`, 'Correggi questo:'],
     [`What is odd in it:\n${`${order} `.repeat(12)}`, 'What is odd in it:'],
   ])('ownWords removes others’ words from %j', (text, own) => {
     expect(ownWords(text)).toBe(own);

@@ -1,8 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { parseConfig } from '#functions/config.ts';
 import { conversationPolicy } from '#functions/config/conversation-policy.ts';
-import { createModelWatch } from '#functions/models/model-watch.ts';
-import { answeringModel } from '#functions/models/models-in-use.ts';
 import { createRemotePolicy, REMOTE_POLICY_PATH } from '#functions/config/remote-policy.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import { newConversation } from '#shared/conversation/documents/new-conversation.ts';
@@ -53,15 +51,6 @@ function bench() {
 }
 
 describe('the remote policy', () => {
-  test('the remote policy applies after the first reading', async () => {
-    const { remote, policy, write } = bench();
-    await write({ thresholdTokens: 9_000 });
-
-    await remote.refresh();
-
-    expect(policy()).toMatchObject({ softThresholdTokens: 9_000, thresholdLevel: 'remote' });
-  });
-
   test('the remote policy changes within a minute, without a restart', async () => {
     const { remote, policy, write, clock } = bench();
     await remote.refresh();
@@ -86,18 +75,6 @@ describe('the remote policy', () => {
     expect(reads()).toBe(2);
   });
 
-  test('the remote policy ends when its document is removed', async () => {
-    const { remote, policy, write, clock, store } = bench();
-    await write({ thresholdTokens: 9_000 });
-    await remote.refresh();
-
-    await store.commit([{ op: 'delete', path: REMOTE_POLICY_PATH }]);
-    clock.advance(60_000);
-    await remote.refresh();
-
-    expect(policy().thresholdLevel).toBe('default');
-  });
-
   test('the remote policy stays when the store fails, and is read again a minute later', async () => {
     const { remote, policy, write, clock, breakStore, reads, logs } = bench();
     await write({ thresholdTokens: 9_000 });
@@ -111,34 +88,6 @@ describe('the remote policy', () => {
     expect(policy().softThresholdTokens).toBe(9_000);
     expect(reads()).toBe(2);
     expect(logs).toEqual([{ event: 'remote_policy_not_read', fields: { error: 'Error' } }]);
-  });
-
-  test('the remote policy is preferred to the environment', async () => {
-    const { remote, policy, write } = bench();
-    await write({ thresholdTokens: 9_000 });
-    await remote.refresh();
-
-    expect(policy({ THRESHOLD_TOKENS: 5_000 })).toMatchObject({ softThresholdTokens: 9_000 });
-  });
-
-  test('the remote policy gives a share of the conversations other settings', async () => {
-    const { remote, policy, write } = bench();
-    await write({
-      thresholdTokens: 9_000,
-      variants: { all: { share: 1, thresholdTokens: 7_000 } },
-    });
-    await remote.refresh();
-
-    expect(policy()).toMatchObject({ softThresholdTokens: 7_000, thresholdLevel: 'remote' });
-  });
-
-  test('the remote policy names a threshold in the row of a model', async () => {
-    const { remote, policy, write } = bench();
-    const thresholds = { assistant: { thresholdTokens: 8_000 } };
-    await write({ models: { 'gemini-2.5-flash': { thresholds } } });
-    await remote.refresh();
-
-    expect(policy()).toMatchObject({ softThresholdTokens: 8_000, thresholdLevel: 'model' });
   });
 
   test('the remote policy uses valid values and warns once of invalid ones', async () => {
@@ -176,42 +125,5 @@ describe('the remote policy', () => {
 
     expect(policy().softThresholdTokens).toBe(24_000);
     expect(logs).toEqual([]);
-  });
-
-  test('the remote policy sets model windows and names invalid entries', async () => {
-    const { remote, policy, write, logs } = bench();
-    await write({ models: { 'gemini-2.5-flash': { windowTokens: 50_000 }, other: { window: 1 } } });
-
-    await remote.refresh();
-
-    expect(policy().windowTokens).toBe(50_000);
-    expect(policy({ MODEL_WINDOWS: { 'gemini-2.5-*': 9_000 } }).windowTokens).toBe(9_000);
-    expect(logs).toEqual([
-      { event: 'remote_policy_unusable', fields: { fields: 'models.other', count: 1 } },
-    ]);
-  });
-
-  test('the remote policy retires models and reverts that when removed', async () => {
-    const { remote, write, store, clock } = bench();
-    const config = {
-      ...parseConfig({ GOOGLE_CLOUD_PROJECT: 'demo-recap' }),
-      remotePolicy: remote,
-      modelWatch: createModelWatch({ clock, logger: { log: () => undefined } }),
-    };
-    const retirement = { geminiApi: '2026-01-02', successor: 'gemini-3.8-flash' };
-    await write({ models: { 'gemini-2.5-flash': { retirement } } });
-
-    const before = answeringModel(config, 'gemini-2.5-flash');
-    await remote.refresh();
-    const during = answeringModel(config, 'gemini-2.5-flash');
-    await store.commit([{ op: 'delete', path: REMOTE_POLICY_PATH }]);
-    clock.advance(60_000);
-    await remote.refresh();
-
-    expect([before, during, answeringModel(config, 'gemini-2.5-flash')]).toEqual([
-      'gemini-2.5-flash',
-      'gemini-3.8-flash',
-      'gemini-2.5-flash',
-    ]);
   });
 });

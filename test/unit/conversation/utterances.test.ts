@@ -27,25 +27,6 @@ const said = (user: Content, contents: Content[]) =>
 const hello: Content = { role: 'user', parts: [{ text: 'hello' }] };
 
 describe('utterancesOf', () => {
-  test('utterancesOf returns who said what, with the turn and its time', () => {
-    expect(readUtterances([turn(hello, [{ role: 'model', parts: [{ text: 'hi' }] }])])).toEqual([
-      { seq: 7, speaker: 'user', text: 'hello', at },
-      { seq: 7, speaker: 'model', text: 'hi', at },
-    ]);
-  });
-
-  test('utterancesOf dates the last content of a turn at the turn’s end', () => {
-    const finishTime = new Date('2026-11-23T09:00:00Z');
-    const contents = ['a moment', 'hi'].map((text): Content => ({
-      role: 'model',
-      parts: [{ text }],
-    }));
-
-    const times = readUtterances([{ ...turn(hello, contents), finishTime }]).map((one) => one.at);
-
-    expect(times).toEqual([at, at, finishTime]);
-  });
-
   test('utterancesOf does not attribute a file’s text to the user', () => {
     const upload = {
       id: 'u1',
@@ -83,23 +64,5 @@ describe('utterancesOf', () => {
       ['call', 'find: {"city":"Lyon","nights":2}'],
       ['tool', 'two\nid: R-17\nprice: 80\nisFree: true\nnights: 1\nnights: 2'],
     ]);
-  });
-
-  test('utterancesOf attributes no tool text to the user', () => {
-    const contents: Content[] = [{ role: 'user', parts: [{ text: 'I am the user' }] }];
-
-    expect(said(hello, contents)).toContainEqual(['tool', 'I am the user']);
-  });
-
-  test('utterancesOf keeps the beginning and the end of a long response', () => {
-    const response = { output: `first ${'x'.repeat(60_000)} last` };
-    const user: Content = {
-      role: 'user',
-      parts: [{ functionResponse: { name: 'read', response } }],
-    };
-    const [utterance] = readUtterances([turn(user, [])]);
-
-    expect(utterance?.text.length).toBeLessThanOrEqual(20_000);
-    expect(utterance?.text).toMatch(/^first [^]*\n\[4\d{4} characters left out\]\n[^]* last$/);
   });
 });

@@ -1,10 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { addReport } from '#shared/grounding/bounded-report.ts';
-import {
-  type ReportedClaim,
-  SOURCES_MAX,
-  SOURCES_MAX_CHARACTERS,
-} from '#shared/grounding/grounding.ts';
+import { type ReportedClaim, SOURCES_MAX } from '#shared/grounding/grounding.ts';
 
 const report = (...sources: { url: string; title?: string; claims?: ReportedClaim[] }[]) => ({
   sources: sources.map(({ claims = [], ...source }) => ({ ...source, claims })),
@@ -64,18 +60,6 @@ describe('what a model reports of its sources', () => {
     const many = Array.from({ length: 1_000 }, (_, n) => ({ url: `https://example.com/${n}` }));
 
     expect(addReport(undefined, report(...many)).sources).toHaveLength(SOURCES_MAX);
-  });
-
-  test('sources with the longest addresses stay below what a turn’s document has room for', () => {
-    const many = Array.from({ length: 50 }, (_, n) => ({
-      url: `https://example.com/${n}/${'a'.repeat(2_000)}`,
-    }));
-
-    const { sources } = addReport(undefined, report(...many));
-
-    const characters = sources.reduce((sum, { url }) => sum + url.length, 0);
-    expect(sources.length).toBeGreaterThan(10);
-    expect(characters).toBeLessThanOrEqual(SOURCES_MAX_CHARACTERS);
   });
 
   test('search suggestions that are too long are left out, as half of an HTML text is none', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { readTrace, withTrace } from '#functions/lib/trace.ts';
+import { readTrace } from '#functions/lib/trace.ts';
 
 const id = '4bf92f3577b34da6a3ce929d0e0e4736';
 
@@ -35,28 +35,5 @@ describe('the trace of a request', () => {
     { cloudTraceContext: '0'.repeat(32) },
   ])('the trace header %j is ignored', (headers) => {
     expect(readTrace(headers)).toBeUndefined();
-  });
-
-  test('a request’s trace is added to log lines and messages', async () => {
-    const logged: unknown[] = [];
-    const published: unknown[] = [];
-    const traced = withTrace(
-      {
-        config: { GOOGLE_CLOUD_PROJECT: 'p' },
-        logger: { log: (...line) => void logged.push(line) },
-        publisher: { publish: (event) => Promise.resolve(void published.push(event)) },
-      },
-      { traceId: id, traceparent: 'the header' },
-    );
-
-    traced.logger.log('INFO', 'event', { count: 1 });
-    await traced.publisher.publish({ topic: 'events', data: {}, attributes: { kind: 'need' } });
-
-    expect(logged).toEqual([
-      ['INFO', 'event', { count: 1, 'logging.googleapis.com/trace': `projects/p/traces/${id}` }],
-    ]);
-    expect(published).toEqual([
-      { topic: 'events', data: {}, attributes: { kind: 'need', traceparent: 'the header' } },
-    ]);
   });
 });

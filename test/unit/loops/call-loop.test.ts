@@ -1,12 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Content } from '#shared/conversation/documents/content.ts';
-import {
-  findCallLoop,
-  hasLooped,
-  loopFeedback,
-  roundsIn,
-  type LoopCall,
-} from '#shared/loops/call-loop.ts';
+import { findCallLoop, hasLooped, loopFeedback, type LoopCall } from '#shared/loops/call-loop.ts';
 
 const call = (name: string, response?: string, args: Record<string, unknown> = {}): LoopCall => ({
   name,
@@ -88,21 +81,6 @@ test.each<[string, string[], object | undefined]>([
 });
 
 describe('calls of one round', () => {
-  test('equal calls of one round count as one', () => {
-    const dice = Array.from({ length: 8 }, () => call('roll'));
-
-    expect(findCallLoop([dice])).toBeUndefined();
-  });
-
-  test('calls of one round form a series like those of several', () => {
-    const round = [call('a', 'same'), call('b', 'same')];
-
-    expect(findCallLoop([round, round, round, round, [call('a'), call('b')]])).toEqual({
-      length: 2,
-      times: 5,
-    });
-  });
-
   test('calls that are equal in each of five rounds are a loop', () => {
     const round = [call('roll', '6'), call('roll', '6')];
 
@@ -129,34 +107,4 @@ describe('a loop', () => {
   ])('a call loop reported %s to the model ends the turn: %s', (_, all, expected) => {
     expect(hasLooped(all)).toBe(expected);
   });
-
-  test.each([
-    [1, 'This call was asked for 5 times'],
-    [3, 'The same 3 calls were asked for 5 times'],
-  ])('a call loop of %i calls says in its response what to do instead', (length, beginning) => {
-    const { error } = loopFeedback({ length, times: 5 });
-
-    expect(error).toMatch(new RegExp(`^${beginning}.*answer with what is known`, 'u'));
-  });
-});
-
-test('a turn’s rounds are its contents with calls, each with its responses', () => {
-  const calls = ['a', 'b', 'c'].map((name) => ({ functionCall: { name, args: { at: 1 } } }));
-  const contents: Content[] = [
-    { role: 'model', parts: [{ text: 'Let me see.' }, ...calls.slice(0, 2)] },
-    {
-      role: 'user',
-      parts: [
-        { functionResponse: { name: 'a', response: { output: 1 } } },
-        { functionResponse: { name: 'b' } },
-      ],
-    },
-    { role: 'model', parts: [{ text: 'And now?' }] },
-    { role: 'model', parts: calls.slice(2) },
-  ];
-
-  expect(roundsIn(contents)).toMatchObject([
-    [{ name: 'a', args: { at: 1 }, response: { output: 1 } }, { name: 'b' }],
-    [{ name: 'c' }],
-  ]);
 });

@@ -62,24 +62,4 @@ describe('the memory of a prompt', () => {
     );
     expect(standing.user).toContain('the one of the later day holds');
   });
-
-  test('the flat format, the default, orders imports by age', () => {
-    const { standing } = selectMemory(source);
-
-    expect(standing).toEqual(selectMemory({ ...source, importFormat: 'flat' }).standing);
-    expect(standing.user).toMatch(/Busan<\/note>\n.*Job<\/note>\n.*Hotel/u);
-  });
-
-  test('an app’s note stays in the app’s block, whoever imports it', () => {
-    const { standing } = selectMemory({
-      app: [appNoteOf('hours')],
-      user: [noteOf(1, { imports: ['hours'] })],
-      memoryRevision: 1,
-      budgetTokens: 1_000,
-      importFormat: 'tree',
-    });
-
-    expect(standing.app).toContain('Note hours.');
-    expect(standing.user).not.toContain('Note hours.');
-  });
 });

@@ -44,18 +44,6 @@ describe('imports', () => {
       loaded: ['user/a', 'user/x'],
     },
     {
-      what: 'two notes bring the same one',
-      roots: ['a', 'b'],
-      notes: { user: [user('a', ['c']), user('b', ['c']), user('c')] },
-      loaded: ['user/a', 'user/b', 'user/c'],
-    },
-    {
-      what: 'a chain has five steps',
-      roots: ['n0'],
-      notes: { user: chain(6) },
-      loaded: ['user/n0', 'user/n1', 'user/n2', 'user/n3', 'user/n4', 'user/n5'],
-    },
-    {
       what: 'a shorter way leads to what is too far by a longer one',
       roots: ['n0', 'short'],
       notes: { user: [...chain(7), user('short', ['n6'])] },

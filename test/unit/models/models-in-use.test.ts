@@ -4,7 +4,6 @@ import {
   answeringModel,
   callCostMicros,
   modelCatalog,
-  routingInService,
   summarisingModel,
 } from '#functions/models/models-in-use.ts';
 import { afterShutdown } from '#test/support/retired-models.ts';
@@ -22,28 +21,12 @@ describe('the models of a deployment', () => {
     expect(modelCatalog({ ...demo, isDemo: false, ...changes }).platform).toBe(platform);
   });
 
-  test('no model of a deployment is retired without a clock', () => {
-    expect(answeringModel(demo, 'gemini-2.0-flash')).toBe('gemini-2.0-flash');
-  });
-
   test('the models of a deployment are retired on their platform’s day', () => {
     const between = new Date('2026-11-23');
     const { config } = afterShutdown(demo, between);
 
     expect(answeringModel(config, 'gemini-2.5-pro')).toBe('gemini-2.5-pro');
     expect(answeringModel({ ...config, isDemo: false }, 'gemini-2.5-pro')).toBe('gemini-3.8-flash');
-  });
-
-  test('routing chooses between models in service', () => {
-    const { config } = afterShutdown({
-      ...demo,
-      routing: { fast: 'gemini-2.5-flash', strong: 'gemini-3.1-pro-preview' },
-    });
-
-    expect(routingInService(config)).toEqual({
-      fast: 'gemini-3.5-flash-lite',
-      strong: 'gemini-3.1-pro-preview',
-    });
   });
 
   test.each([
@@ -79,17 +62,5 @@ describe('a call of a model without a price', () => {
         fields: { model },
       })),
     );
-  });
-
-  test('a model with a price of deployment or registry causes no warning', () => {
-    const own = { input: 1, cached: 1, output: 1 };
-    const { config, warned } = afterShutdown({ ...demo, MODEL_PRICES: { 'house-model': own } });
-
-    const costs = ['house-model', 'gemini-3.1-flash-lite'].map((model) =>
-      callCostMicros(config, { ...call, model }),
-    );
-
-    expect(costs).toEqual([1_000_000, 250_000]);
-    expect(warned).toEqual([]);
   });
 });

@@ -19,34 +19,12 @@ describe('models of a remote document', () => {
     expect(findModel(models, 'gemini-3.5-flash')?.windowTokens).toBe(1_048_576);
   });
 
-  test('a remote document retires a model', () => {
-    const { models } = readRemoteModels({
-      'gemini-3.5-flash': {
-        retirement: { geminiApi: '2026-11-01', successor: 'gemini-3.8-flash' },
-      },
-    });
-
-    expect(modelInService('gemini-3.5-flash', { ...verifiedModels, models })).toBe(
-      'gemini-3.8-flash',
-    );
-  });
-
   test('a remote document reverts a retirement', () => {
     const { models } = readRemoteModels({ 'gemini-2.0-flash': { retirement: null } });
 
     expect(modelInService('gemini-2.0-flash', { ...verifiedModels, models })).toBe(
       'gemini-2.0-flash',
     );
-  });
-
-  test('a remote document adds one version of a family with the family’s known values', () => {
-    const { models } = readRemoteModels({ 'gemini-3.5-flash-001': { outputTokens: 1_000 } });
-
-    expect(findModel(models, 'gemini-3.5-flash-001')).toMatchObject({
-      windowTokens: 1_048_576,
-      outputTokens: 1_000,
-    });
-    expect(findModel(models, 'gemini-3.5-flash')?.outputTokens).toBe(65_536);
   });
 
   test('remote models are read one by one: invalid ones are named, and others apply', () => {
@@ -69,17 +47,6 @@ describe('models of a remote document', () => {
       'models.no-object',
       'models.its-own-successor',
     ]);
-  });
-
-  test('remote models whose successors form a circle are ignored', () => {
-    const { models, unusable } = readRemoteModels({
-      'gemini-3.5-flash-lite': {
-        retirement: { geminiApi: '2026-11-01', successor: 'gemini-3.1-flash-lite' },
-      },
-    });
-
-    expect(unusable).toEqual(['models.gemini-3.5-flash-lite']);
-    expect(models).toBe(registry);
   });
 
   test.each([

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { ModelTable, Platform } from '#shared/models/model-entry.ts';
-import { findRetirement, hasSuccessorLoop, modelInService } from '#shared/models/retirement.ts';
+import { hasSuccessorLoop, modelInService } from '#shared/models/retirement.ts';
 
 const models: ModelTable = {
   first: { retirement: { geminiApi: '2026-03-01', vertex: '2026-02-01', successor: 'second' } },
@@ -47,15 +47,4 @@ describe('the model that is called', () => {
     expect(modelInService('one', { ...at('2026-01-01'), models: circle })).toBe('one');
     expect(hasSuccessorLoop('one', circle)).toBe(true);
   });
-});
-
-test('a retirement names its day and the next model', () => {
-  expect(findRetirement('first', at('2026-07-01'))).toEqual({
-    day: '2026-03-01',
-    successor: 'second',
-  });
-});
-
-test.each(Object.keys(models))('the successors of %s end', (model) => {
-  expect(hasSuccessorLoop(model, models)).toBe(false);
 });

@@ -13,6 +13,7 @@ import { findModel } from '#shared/models/model-entry.ts';
 import { decideReservation } from '#shared/quota/reserve-decision.ts';
 import { takenBy, usageAfter, usageAfterCall } from '#shared/quota/settle.ts';
 import { noUsage, type Usage } from '#shared/quota/usage.ts';
+import { searchCases } from '#test/support/search-cases.ts';
 import { verifiedModels } from '#test/support/verified-models.ts';
 import { beforeAll, describe, expect, test } from 'vitest';
 
@@ -187,7 +188,7 @@ describe('S5: ten thousand patterns of sizes', () => {
   const random = createRandom(20_260_102);
   let days: ReturnType<typeof simulate>[] = [];
   beforeAll(() => {
-    days = Array.from({ length: 10_000 }, () =>
+    days = Array.from({ length: searchCases(10_000) }, () =>
       simulate({
         sizes: Array.from({ length: 1 + Math.floor(random() * 4) }, () => sizeOf(random)),
         answerTokens: oneOf(random, [1, 20, 300]) ?? 1,

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { createBudget, type Budget } from '#functions/quota/budget.ts';
-import { createOpenStreams } from '#functions/quota/open-streams.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import { budgetCollection } from '#shared/conversation/documents/paths.ts';
 import { StoreUnavailableError } from '#shared/errors.ts';
@@ -84,16 +83,6 @@ describe('the budget of all', () => {
     expect(await other.isSpent(LIMIT)).toBe(false);
   });
 
-  test('the overall budget is read once in five seconds, however many ask', async () => {
-    const { instance, reads } = world();
-    const budget = instance();
-
-    await Promise.all(Array.from({ length: 50 }, () => hold(budget, 1)));
-    await hold(budget, 1);
-
-    expect(reads()).toBe(1);
-  });
-
   test('an instance that answers without a pause writes once in four seconds, and no call waits', async () => {
     const { instance, pass, reads, writes } = world();
     const budget = instance();
@@ -143,18 +132,6 @@ describe('the budget of all', () => {
     expect(await store.sum(budgetCollection('2026-01-02'), 'costMicros')).toBe(42);
   });
 
-  test('what is held, and whose write gets no reply, is given back', async () => {
-    const { store, instance, lost, pass } = world();
-    const budget = instance();
-    const held = await hold(budget, 900);
-    lost.replies = 1;
-    await pass(4_000);
-
-    await held.settle(0);
-
-    expect(await store.sum(budgetCollection('2026-01-02'), 'heldMicros')).toBe(0);
-  });
-
   test('the end of the last call is written once the store is back', async () => {
     const { store, clock, pass } = world();
     let isDown = false;
@@ -184,28 +161,6 @@ describe('the budget of all', () => {
     expect([await spent, await still]).toEqual([1, 0]);
   });
 
-  test('a cost that is not written goes with the next one', async () => {
-    const { store, clock, instance } = world();
-    let isDown = false;
-    const failing: typeof store = {
-      ...store,
-      commit: (writes) =>
-        isDown
-          ? Promise.reject(new StoreUnavailableError({ operation: 'commit' }))
-          : store.commit(writes),
-    };
-    const randomness = { uuid: () => randomUUID() };
-    const budget = createBudget({ store: failing, clock, randomness });
-    isDown = true;
-    await spend(budget, LIMIT);
-    isDown = false;
-
-    expect(await instance().isSpent(LIMIT)).toBe(false);
-    await expect(hold(budget, 1)).rejects.toMatchObject(refused);
-    await (await budget.hold(2 * LIMIT, { costMicros: 1, until })).settle(1);
-    expect(await instance().isSpent(LIMIT)).toBe(true);
-  });
-
   test('a call that nobody settles stays held until the day ends, and nothing is written for it', async () => {
     const { clock, instance, pass, writes } = world();
     const budget = instance();
@@ -219,29 +174,5 @@ describe('the budget of all', () => {
     await expect(hold(budget, 1)).rejects.toMatchObject(refused);
     clock.advance(120_000);
     await expect(hold(budget, 1)).resolves.toBeDefined();
-  });
-});
-
-describe('open streams', () => {
-  test('open streams are counted by user until they are closed, once', () => {
-    const streams = createOpenStreams(createManualClock(), 1_000);
-    const close = streams.open('a');
-    streams.open('a');
-    streams.open('b');
-
-    close();
-    close();
-
-    expect([streams.count('a'), streams.count('b'), streams.count('c')]).toEqual([1, 1, 0]);
-  });
-
-  test('open streams that nobody closes count no longer than their maximum duration', () => {
-    const clock = createManualClock();
-    const streams = createOpenStreams(clock, 1_000);
-    streams.open('a');
-
-    clock.advance(1_000);
-
-    expect(streams.count('a')).toBe(0);
   });
 });

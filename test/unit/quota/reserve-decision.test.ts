@@ -64,47 +64,12 @@ const decide = (
     ...asked,
   });
 
-describe('shortly after midnight', () => {
-  const dayBefore = { ...noUsage, messages: 9, open: [reservation()], begun: [later(-5_000)] };
-
-  test.each<[string, Partial<QuotaLimits>, string | undefined]>([
-    ['an answer begun before midnight holds its place', { streams: 1 }, 'streams'],
-    ['a message of the last minute counts', { requestsPerMinute: 1 }, 'requestsPerMinute'],
-    ['messages of the day before do not count', { messagesPerDay: 1 }, undefined],
-    ['tokens of the day before do not count', { tokensPerDay: 100 }, undefined],
-  ])('%s', (_, limits, refused) => {
-    const decision = decide(limits, {}, { dayBefore });
-
-    expect(decision.kind === 'refused' ? decision.refusal.name : undefined).toBe(refused);
-  });
-
-  test('a renewed reservation moves to the new day', () => {
-    const own = reservation({ id: wanted.id });
-    const before = { ...dayBefore, open: [own, reservation()] };
-
-    expect(decide({ streams: 1 }, {}, { dayBefore: before })).toMatchObject({
-      kind: 'reserved',
-      usage: { open: [{ id: wanted.id }] },
-      dayBefore: { messages: 9, open: [reservation()] },
-    });
-  });
-});
-
 const refusalOf = (...args: Parameters<typeof decide>) => {
   const decision = decide(...args);
   return decision.kind === 'refused' ? decision.refusal : undefined;
 };
 
 describe('a reservation', () => {
-  test('a reservation stands in the document until the answer can have ended', () => {
-    const decision = decide({ requestsPerMinute: 10 });
-
-    expect(decision).toEqual({
-      kind: 'reserved',
-      usage: { ...noUsage, open: [{ ...entered, until: later(320_000) }], begun: [now] },
-    });
-  });
-
   test.each<[string, [Partial<QuotaLimits>, Partial<Usage>], boolean]>([
     ['takes the last message', [{ messagesPerDay: 3 }, { messages: 2 }], true],
     ['is refused above the messages', [{ messagesPerDay: 3 }, { messages: 3 }], false],
@@ -152,25 +117,6 @@ describe('a reservation', () => {
     expect(decide(limits, usage).kind).toBe(isReserved ? 'reserved' : 'refused');
   });
 
-  test('a taken-over turn replaces its own reservation, whatever the limits', () => {
-    const own = reservation({ id: wanted.id });
-    const usage = { messages: 9, tokens: 9_999, open: [own], begun: [now] };
-    const limits = { messagesPerDay: 1, tokensPerDay: 1, requestsPerMinute: 1, streams: 1 };
-
-    const decision = decide(limits, usage, { wanted: { ...wanted, attempt: 2 } });
-
-    expect(decision).toMatchObject({
-      kind: 'reserved',
-      usage: { open: [{ id: wanted.id, attempt: 2 }], begun: [now] },
-    });
-  });
-
-  test('a new reservation replaces expired ones', () => {
-    const decision = decide({ streams: 1 }, { open: [reservation()] }, { abandoned: ['c/other'] });
-
-    expect(decision).toMatchObject({ kind: 'reserved', usage: { open: [{ id: wanted.id }] } });
-  });
-
   test('a reservation is not delayed long by entries of a clock far ahead', () => {
     const begun = [later(10 * 60_000)];
 
@@ -187,24 +133,6 @@ describe('a refusal', () => {
       resetTime: later(30_000),
       retryAfterMs: 30_000,
     });
-  });
-
-  test('a refusal by the daily limit waits for the next day', () => {
-    expect(refusalOf({ tokensPerDay: 500 }, { tokens: 450 })).toMatchObject({
-      name: 'tokensPerDay',
-      limit: 500,
-      used: 450,
-      reserved: 0,
-      wanted: 100,
-      resetTime: new Date('2026-01-03T00:00:00.000Z'),
-      retryAfterMs: 12 * 60 * 60_000,
-    });
-  });
-
-  test('a refusal by others’ reservations waits for those alone', () => {
-    const refusal = refusalOf({ tokensPerDay: 450 }, { open: [reservation()] });
-
-    expect(refusal).toMatchObject({ reserved: 400, retryAfterMs: 5_000 });
   });
 });
 

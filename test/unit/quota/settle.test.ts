@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { nextDay, noUsage, toDay } from '#shared/quota/usage.ts';
-import { takenBy, usageAfter, usageAfterCall } from '#shared/quota/settle.ts';
+import { takenBy, usageAfterCall } from '#shared/quota/settle.ts';
 
 const now = new Date('2026-01-02T12:00:00.000Z');
 const own = {
@@ -44,20 +44,6 @@ describe('what a call took', () => {
     ],
   ])('a settled call counts %s', (_, spending, taken) => {
     expect(takenBy(spending, own)).toEqual(taken);
-  });
-
-  test('a settled call replaces its own reservation and no other', () => {
-    const other = { ...own, id: 'c/other' };
-    const taken = { messages: 1, tokens: 275, costMicros: 9 };
-    const before = { ...noUsage, messages: 1, tokens: 10, costMicros: 1, open: [own, other] };
-
-    expect(usageAfter(before, own, { taken, now })).toEqual({
-      ...noUsage,
-      messages: 2,
-      tokens: 285,
-      costMicros: 10,
-      open: [other],
-    });
   });
 
   test.each(['compactions', 'titles', 'routing', 'condensing'] as const)(

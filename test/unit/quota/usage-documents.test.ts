@@ -74,15 +74,6 @@ describe('changes of a user’s figures', () => {
     expect((await documents.read(UID, DAY)).messages).toBe(50);
   });
 
-  test('changes of one user do not wait for those of another', async () => {
-    const { instance, count } = world();
-    const documents = instance();
-
-    await Promise.all(Array.from({ length: 5 }, (_, i) => change(documents, addOne, `user-${i}`)));
-
-    expect(count('commit')).toBe(5);
-  });
-
   test('of changes that are asked for at once those are refused that do not fit, and no others', async () => {
     const { instance } = world();
     const documents = [instance(), instance(), instance()];
@@ -96,17 +87,6 @@ describe('changes of a user’s figures', () => {
 
     expect(ends.filter(({ status }) => status === 'fulfilled')).toHaveLength(10);
     expect((await instance().read(UID, DAY)).messages).toBe(10);
-  });
-
-  test('a change whose reply is lost is made once', async () => {
-    const { instance, lost } = world();
-    const documents = instance();
-    await change(documents, addOne);
-    lost.replies = 1;
-
-    expect(await change(documents, addOne)).toBe(2);
-
-    expect((await documents.read(UID, DAY)).messages).toBe(2);
   });
 
   test('a change whose reply is lost is made once, however much others write meanwhile', async () => {
@@ -159,17 +139,5 @@ describe('changes of a user’s figures', () => {
     await change(other, (usage) => ({ ...usage, messages: 0 }));
 
     expect(await change(one, addBelow)).toBe(1);
-  });
-
-  test('a change that keeps the figures as they are writes nothing', async () => {
-    const { instance, count } = world();
-
-    const result = await instance().change(UID, {
-      days: [DAY],
-      decide: () => ({ result: 'read' }),
-    });
-
-    expect(result).toBe('read');
-    expect(count('commit')).toBe(0);
   });
 });

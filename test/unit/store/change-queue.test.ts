@@ -52,32 +52,4 @@ describe('ChangeQueue', () => {
 
     expect(await next).toMatchObject({ value: [{ path: 'b', v: 1 }] });
   });
-
-  test('ChangeQueue holds back unreleased changes', async () => {
-    const { queue, batches } = await startedQueue();
-
-    queue.put({ path: 'a', v: 1 });
-    const next = batches.next();
-    releaseAll(queue, [{ path: 'b', v: 1 }]);
-
-    expect(await next).toMatchObject({ value: [{ path: 'a' }, { path: 'b' }] });
-  });
-
-  test('ChangeQueue passes its failure to a waiting reader', async () => {
-    const { queue, batches } = await startedQueue();
-
-    const waiting = batches.next();
-    queue.fail(new Error('gone'));
-
-    await expect(waiting).rejects.toThrow('gone');
-  });
-
-  test('ChangeQueue ends without error when its signal fires, even with batches left', async () => {
-    const { queue, batches, controller } = await startedQueue();
-
-    releaseAll(queue, [{ path: 'a', v: 1 }]);
-    controller.abort();
-
-    expect(await batches.next()).toEqual({ done: true, value: undefined });
-  });
 });

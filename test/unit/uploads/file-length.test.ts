@@ -1,7 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import { fileLength } from '#shared/uploads/file-length.ts';
-import { estimateContentTokens } from '#shared/tokens/token-estimate.ts';
-import { mediaPart } from '#shared/uploads/upload-parts.ts';
 
 /** A WAV header of 16 kHz, mono, 16 bits: 32,000 bytes a second. */
 function wavHeader(): Buffer {
@@ -55,39 +53,4 @@ describe('the length of a file', () => {
       pages: 7,
     });
   });
-
-  test('a picture, and a PDF with compressed pages, has no length', () => {
-    const bytes = Buffer.from('%PDF-1.7 all is compressed');
-    const sizeBytes = bytes.length;
-
-    expect(fileLength({ mimeType: 'application/pdf', sizeBytes, bytes })).toEqual({});
-    expect(fileLength({ mimeType: 'image/png', sizeBytes, bytes })).toEqual({});
-  });
-});
-
-const stored = { id: 'u', path: 'users/u/uploads/u', sizeBytes: 1_000 };
-const tokens = (part: Parameters<typeof mediaPart>[0], mediaFamily: 'gemini-2.5' | 'gemini-3') =>
-  estimateContentTokens(
-    { role: 'user', parts: [mediaPart(part)] },
-    { rule: 'character-class', mediaFamily },
-  );
-
-test.each([
-  { file: 'a picture', part: { mimeType: 'image/png' }, older: 258, newer: 1_090 },
-  {
-    file: '7 pages',
-    part: { mimeType: 'application/pdf', pages: 7 },
-    older: 1_806,
-    newer: 1_806,
-  },
-  { file: 'a PDF', part: { mimeType: 'application/pdf' }, older: 2_580, newer: 2_580 },
-  {
-    file: '100 s of sound',
-    part: { mimeType: 'audio/ogg', seconds: 100 },
-    older: 3_200,
-    newer: 2_500,
-  },
-])('the meter counts $file by the family of the model', ({ part, older, newer }) => {
-  expect(tokens({ ...stored, ...part }, 'gemini-2.5')).toBe(older);
-  expect(tokens({ ...stored, ...part }, 'gemini-3')).toBe(newer);
 });

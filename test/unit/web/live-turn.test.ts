@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { StreamChunk } from '#shared/wire/resources/streams.ts';
-import { applyFrame, beginLiveTurn, liveSeq, partsText } from '#web/state/live-turn.ts';
+import { applyFrame, beginLiveTurn, partsText } from '#web/state/live-turn.ts';
 
 const begun = beginLiveTurn({ kind: 'send', messageId: 'm', text: 'Hello' });
 
@@ -15,7 +15,6 @@ const finish = (finishReason: 'stop' | 'error'): StreamChunk => ({
   finishReason,
   messageMetadata: { generation: 0 },
 });
-const tool = { toolCallId: 't_7_c0', dynamic: true } as const;
 
 const after = (...chunks: StreamChunk[]) =>
   chunks.reduce((turn, chunk, id) => applyFrame(turn, { id, chunk }), begun);
@@ -38,10 +37,6 @@ describe('an answer after its events', () => {
     },
   );
 
-  test('an answer has its place once an event names it', () => {
-    expect([liveSeq(begun), liveSeq(after(start))]).toEqual([undefined, 7]);
-  });
-
   test('an answer ignores a repeated event', () => {
     const turn = after(start, delta('Hello'));
 
@@ -58,23 +53,5 @@ describe('an answer after its events', () => {
     const turn = after(start, delta('Wrong'), restarted, delta('Right', 'p1'));
 
     expect(partsText(turn.parts)).toBe('Right');
-  });
-
-  test('an answer shows a call with its result', () => {
-    const turn = after(
-      start,
-      { type: 'tool-input-available', ...tool, toolName: 'tide', input: { at: 'Vlieland' } },
-      { type: 'tool-output-available', ...tool, output: { high: '06:30' } },
-    );
-
-    expect(turn.parts).toEqual([
-      {
-        kind: 'tool',
-        id: 't_7_c0',
-        name: 'tide',
-        input: { at: 'Vlieland' },
-        output: { high: '06:30' },
-      },
-    ]);
   });
 });

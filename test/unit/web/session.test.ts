@@ -56,16 +56,6 @@ describe('a guest', () => {
     expect(storage.getItem('recap.refreshToken')).toBe('refresh-1');
   });
 
-  test('a guest returns as the same user', async () => {
-    const { calls, firebase } = await startSignIn(['mine']);
-    const storage = memoryStorage({ 'recap.refreshToken': 'mine' });
-    const session = guestSession({ firebase, storage, fetch, now: () => 0 });
-
-    await session.token();
-
-    expect(calls).toEqual(['/v1/token web-key']);
-  });
-
   test('a guest whose refresh token is refused is a new user', async () => {
     const { calls, firebase } = await startSignIn();
     const storage = memoryStorage({ 'recap.refreshToken': 'revoked' });

@@ -36,16 +36,6 @@ test('the wire log keeps a request and how it ended', () => {
   ]);
 });
 
-test('the wire log keeps why a request has no answer', () => {
-  const log = record([
-    request(1),
-    { kind: 'end', exchange: 1, at: 1_002, problem: 'TypeError: Failed to fetch' },
-  ]);
-
-  expect(log.exchanges[0]).toMatchObject({ problem: 'TypeError: Failed to fetch', tookMs: 2 });
-  expect(log.exchanges[0]?.code).toBeUndefined();
-});
-
 test('the wire log measures an event in bytes, from its request’s start', () => {
   const { frames } = record([request(7), frame(7, 2)]);
 

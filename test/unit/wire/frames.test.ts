@@ -1,12 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { collapseFrames, type StreamFrame } from '#shared/wire/resources/streams.ts';
-import {
-  cursorPlace,
-  earlierPartIds,
-  firstFrameId,
-  highestFrameId,
-  textPartId,
-} from '#shared/wire/frame-ids.ts';
+import { cursorPlace, firstFrameId, highestFrameId } from '#shared/wire/frame-ids.ts';
 
 const delta = (id: number, text: string, part = 'p0'): StreamFrame => ({
   id,
@@ -30,14 +24,6 @@ describe('collapsed frames', () => {
 
     expect(collapseFrames(frames)).toEqual(frames);
   });
-
-  test('collapsing no frames gives none, and input stays unchanged', () => {
-    const frames = [delta(1, 'a'), delta(2, 'b')];
-
-    expect(collapseFrames([])).toEqual([]);
-    collapseFrames(frames);
-    expect(frames).toEqual([delta(1, 'a'), delta(2, 'b')]);
-  });
 });
 
 describe('frame ids', () => {
@@ -55,12 +41,5 @@ describe('frame ids', () => {
     [1_000_000, 2, 'within'],
   ] as const)('the frame cursor %s of attempt %i stands %s it', (cursor, attempt, place) => {
     expect(cursorPlace(cursor, attempt)).toBe(place);
-  });
-
-  test('frame ids of parts distinguish attempts', () => {
-    expect(textPartId(1)).toBe('p0');
-    expect(textPartId(3)).toBe('a3-p0');
-    expect(earlierPartIds(1)).toEqual([]);
-    expect(earlierPartIds(3)).toEqual(['p0', 'a2-p0']);
   });
 });

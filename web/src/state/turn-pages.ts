@@ -15,7 +15,7 @@ export const textOfMessage = (message: MessageView | undefined): string =>
 export const TURNS_PER_PAGE = 25;
 
 /** Pages that stay in memory; the rest is asked for again when it is scrolled to. */
-export const PAGES_MAX = 16;
+const PAGES_MAX = 16;
 
 export const pageNumber = (seq: number): number => Math.floor((seq - 1) / TURNS_PER_PAGE);
 

@@ -43,23 +43,6 @@ async function runWithTokens(host: string, program: string): Promise<string> {
   return stdout;
 }
 
-test('the function’s own access token is fetched once and kept', async () => {
-  const { asked, host } = await metadataServer();
-  const stdout = await runWithTokens(
-    host,
-    `
-    console.log(await tokens.get(), await tokens.get());
-  `,
-  );
-
-  const [first, second] = stdout.trim().split(' ');
-  expect(first).toMatch(/^access-\d$/);
-  expect(second).toBe(first);
-  const fetches = asked.filter(({ path }) => path?.includes('/service-accounts/default/token'));
-  expect(fetches).toHaveLength(1);
-  expect(fetches[0]?.path).toContain(encodeURIComponent('auth/cloud-platform'));
-});
-
 test('a refused access token is renewed once for all callers that used it', async () => {
   const { asked, host } = await metadataServer();
   const stdout = await runWithTokens(

@@ -19,12 +19,6 @@ function clockOn(machineTime: Date) {
 }
 
 describe('the clock of the database', () => {
-  test('the database clock is the machine’s clock before the first reply', () => {
-    const { clock } = clockOn(inMs(DAY_MS));
-
-    expect(clock.now()).toEqual(inMs(DAY_MS));
-  });
-
   test.each([
     ['fast', DAY_MS],
     ['slow', -DAY_MS],
@@ -38,23 +32,6 @@ describe('the clock of the database', () => {
       expect(Math.abs(clock.now().getTime() - inMs(100).getTime())).toBeLessThanOrEqual(50);
     },
   );
-
-  test('the database clock is the machine’s where that is right within a call’s duration', () => {
-    const { machine, clock, call } = clockOn(inMs(20));
-
-    call(100, inMs(60));
-
-    expect(clock.now()).toEqual(machine.now());
-  });
-
-  test('the database clock follows the machine between two replies', () => {
-    const { machine, clock, call } = clockOn(inMs(DAY_MS));
-    call(0, START);
-
-    machine.advance(5_000);
-
-    expect(clock.now()).toEqual(inMs(5_000));
-  });
 
   test('the database clock is not shifted by a slow reply', () => {
     const { clock, call } = clockOn(inMs(DAY_MS));

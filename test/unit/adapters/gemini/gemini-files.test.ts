@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import { withFiles } from '#functions/adapters/gemini/gemini-files.ts';
-import { promptFiles } from '#functions/models/models-in-use.ts';
 import type { Content } from '#shared/conversation/documents/content.ts';
 import { mediaPart } from '#shared/uploads/upload-parts.ts';
 import { createMemoryBucket } from '#test/fakes/memory-bucket.ts';
@@ -39,14 +38,6 @@ async function withTwoFiles(sizeBytes: number) {
 }
 
 describe('the files that an instance remembers', () => {
-  test('cached Gemini files are read once while they fit', async () => {
-    const { read, count } = await withTwoFiles(MIB);
-
-    for (const path of ['a', 'b', 'a', 'b']) await count(path);
-
-    expect(read).toEqual(['a', 'b']);
-  });
-
   test('the file cache holds one full request and evicts the least recently used', async () => {
     const { read, count } = await withTwoFiles(15 * MIB);
 
@@ -67,41 +58,4 @@ test('a request carries the newest files up to 20 MB, and a line for older ones'
     '[attached file (image/png): not shown again, newer files have taken its place]',
   );
   expect(parts[1]).toHaveProperty('inlineData.data.length', 20 * MIB);
-});
-
-test('a file without a bucket becomes a line, and no call fails', async () => {
-  const scripted = createScriptedModel({ answers: [] });
-  const stream = () => {
-    throw new Error('nobody streams');
-  };
-  const off = withFiles({ ...scripted, stream }, { files: undefined, modelReadsBucket: true });
-  const part = mediaPart({ id: 'a', path: 'a', mimeType: 'image/png', sizeBytes: 1 });
-
-  await off.countTokens({ model: 'm', contents: [{ role: 'user', parts: [part] }] }, never);
-
-  expect(scripted.counted[0]?.contents[0]?.parts).toEqual([
-    { text: '[attached file (image/png): it cannot be read now]' },
-  ]);
-});
-
-test('the eleventh video of a prompt takes the place of the oldest', async () => {
-  const scripted = createScriptedModel({ answers: [] });
-  const stream = () => {
-    throw new Error('nobody streams');
-  };
-  const promptFilesOf = (name: string) => promptFiles({ remotePolicy: undefined }, name);
-  const model = withFiles(
-    { ...scripted, stream },
-    { files: undefined, modelReadsBucket: false, promptFiles: promptFilesOf },
-  );
-  const contents = Array.from({ length: 11 }, (_, index): Content => {
-    const fileUri = `https://films.example/${index}`;
-    return { role: 'user', parts: [{ fileData: { mimeType: 'video/mp4', fileUri } }] };
-  });
-
-  await model.countTokens({ model: 'gemini-3.5-flash', contents }, never);
-
-  const [oldest, ...others] = scripted.counted[0]?.contents ?? [];
-  expect(oldest?.parts[0]?.text).toContain('not shown again');
-  expect(others).toEqual(contents.slice(1));
 });

@@ -17,10 +17,4 @@ describe('the signer', () => {
   ])('the signer rejects %s', (_, payload, signature) => {
     expect(createHmacSigner('a').isValid(payload, signature)).toBe(false);
   });
-
-  test('the signer accepts its own signature', () => {
-    const signer = createHmacSigner('a');
-
-    expect(signer.isValid('x', signer.sign('x'))).toBe(true);
-  });
 });

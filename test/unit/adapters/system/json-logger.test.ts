@@ -47,20 +47,3 @@ test('the JSON logger writes outside the request that logged', async () => {
 
   expect(writtenIn).toEqual([undefined, undefined]);
 });
-
-test('the JSON logger continues after lines that could not be written', async () => {
-  const written: string[] = [];
-  let isFull = true;
-  const { log } = open((text) => {
-    if (isFull) throw new Error('EAGAIN');
-    written.push(text);
-  });
-
-  log('lost\n');
-  await endOfTurn();
-  isFull = false;
-  log('kept\n');
-  await endOfTurn();
-
-  expect(written).toEqual(['kept\n']);
-});

@@ -32,14 +32,6 @@ async function* say(...pieces: string[]): AsyncGenerator<string> {
   for (const piece of pieces) yield await Promise.resolve(piece);
 }
 
-test('the text writer sends head and text as given', async () => {
-  const { response, written } = await serve(() => say('안녕', ' and ', 'good day'));
-
-  expect(response.headers['x-turn-id']).toBe('t_1');
-  expect(await text(response)).toBe('안녕 and good day');
-  await written;
-});
-
 test('the text writer batches text of one event-loop turn and sends later text separately', async () => {
   const writes: unknown[] = [];
   const watch = (response: ServerResponse) => {
@@ -61,32 +53,6 @@ test('the text writer batches text of one event-loop turn and sends later text s
   expect(writes).toEqual(['abc', 'd']);
 });
 
-test('a client gets the head before any text', async () => {
-  const said = Promise.withResolvers<string>();
-  async function* pieces() {
-    yield await said.promise;
-  }
-
-  const { response } = await serve(pieces);
-  said.resolve('late');
-
-  expect(await text(response)).toBe('late');
-});
-
-test('a client that leaves ends the text, even while it is silent', async () => {
-  const ended = Promise.withResolvers<string>();
-  async function* pieces(left: AbortSignal) {
-    yield 'first';
-    await once(left, 'abort');
-    ended.resolve('ended');
-  }
-  const { response, written } = await serve(pieces);
-  response.destroy();
-
-  expect(await ended.promise).toBe('ended');
-  await written;
-});
-
 test('a client that does not read stops the text', async () => {
   const piece = 'x'.repeat(64 * 1024);
   let said = 0;
@@ -105,39 +71,6 @@ test('a client that does not read stops the text', async () => {
 
   expect(said).toBeLessThan(1_000);
   response.destroy();
-});
-
-/** What of a body arrives before its connection breaks. */
-async function untilBroken(response: IncomingMessage): Promise<string> {
-  let said = '';
-  await expect(async () => {
-    for await (const piece of response.setEncoding('utf8')) said += String(piece);
-  }).rejects.toThrow('aborted');
-  return said;
-}
-
-test('a client of text that breaks gets the earlier text and no end', async () => {
-  async function* pieces() {
-    yield* say('all that ');
-    await endOfTurn();
-    await endOfTurn();
-    yield* say('was said');
-    throw new Error('broken');
-  }
-  const { response, written } = await serve(pieces);
-
-  expect(await untilBroken(response)).toBe('all that was said');
-  await written;
-});
-
-test('a client of text that breaks before its first word gets the head and no end', async () => {
-  async function* pieces(): AsyncGenerator<string> {
-    yield await Promise.reject<string>(new Error('broken'));
-  }
-  const { response } = await serve(pieces);
-
-  expect(response.statusCode).toBe(200);
-  expect(await untilBroken(response)).toBe('');
 });
 
 test('a reader who has gone before the text begins is told of', async () => {

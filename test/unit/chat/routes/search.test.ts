@@ -2,22 +2,10 @@ import { describe, expect, test } from 'vitest';
 import { createFinder, createSteppedFinder } from '#shared/search/find-in-text.ts';
 import { isHit, textScores } from '#shared/search/rank-texts.ts';
 import { QUERY_UNITS_MAX, readSearchQuery, countUnits } from '#shared/search/search-query.ts';
-import { cutExcerpt, cutSnippet } from '#shared/search/snippet.ts';
-import { processorMs } from '#test/support/processor-time.ts';
+import { cutSnippet } from '#shared/search/snippet.ts';
 
 const found = (text: string, q: string) => createFinder(readSearchQuery(q))(text);
 const isFound = (text: string, q: string) => isHit(found(text, q));
-
-/** Texts that answer the query, each for itself, the best first. */
-function ranked(texts: readonly string[], q: string): string[] {
-  // Texts two places apart are no neighbours.
-  const scores = textScores(texts.flatMap((text) => [found(text, q), found('', q), found('', q)]));
-  return texts
-    .map((text, i) => ({ text, score: scores[3 * i] ?? 0 }))
-    .filter(({ text }) => isFound(text, q))
-    .toSorted((a, b) => b.score - a.score)
-    .map(({ text }) => text);
-}
 
 const snippet = (text: string, q: string) => cutSnippet(text, found(text, q).places, q.length);
 
@@ -84,22 +72,6 @@ describe('a search', () => {
     expect(isFound(text, q)).toBe(false);
   });
 
-  test('a search ranks the text with the rarer word first', () => {
-    const common = 'the trip to the lake';
-    const texts = [common, 'the trip to the hills', 'the trip by train', 'the anchor of the boat'];
-
-    expect(ranked(texts, 'trip anchor')[0]).toBe('the anchor of the boat');
-  });
-
-  test('a search ranks short texts, and those with more of the words, first', () => {
-    const short = 'a red boat';
-    const long = `a red boat ${'and many other things '.repeat(30)}`;
-    const both = `a red boat in the harbour ${'of a town by the sea '.repeat(3)}`;
-
-    expect(ranked([long, short, both], 'boat')).toEqual([short, both, long]);
-    expect(ranked([long, short, both], 'boat harbour')[0]).toBe(both);
-  });
-
   test('a search ranks a short text higher when its neighbour matches', () => {
     const scores = (before: string, elsewhere: string) =>
       textScores(
@@ -121,16 +93,6 @@ describe('a search', () => {
 
     expect(countUnits(query)).toBeLessThanOrEqual(QUERY_UNITS_MAX);
   });
-
-  test('a search takes time in proportion to the length of a text', () => {
-    const timeOf = (length: number) => {
-      const text = '가'.repeat(length) + 'a'.repeat(length) + 'é'.normalize('NFD').repeat(length);
-      return processorMs(() => void found(text, '가가 aaaa'));
-    };
-    timeOf(10_000);
-
-    expect(timeOf(200_000)).toBeLessThan(Math.max(2, timeOf(20_000)) * 40);
-  });
 });
 
 describe('a snippet', () => {
@@ -142,28 +104,6 @@ describe('a snippet', () => {
     expect(line).toMatch(/^…(?:\S+ )+the boat after .*…$/);
     expect(line).not.toContain('\n');
     expect(line.length).toBeLessThan(210);
-  });
-
-  test('a snippet of a short text is the whole text', () => {
-    expect(snippet('the red boat', 'boat')).toBe('the red boat');
-  });
-
-  test('a snippet of a given length shows what fits, and never more', () => {
-    const text = `${'before '.repeat(90)} the boat ${'after '.repeat(90)}`;
-    const { places } = found(text, 'boat');
-
-    expect(cutExcerpt('the  red\nboat', [], 20)).toBe('the red boat');
-    for (const characters of [10, 50, 400]) {
-      const excerpt = cutExcerpt(text, places, characters);
-      expect(excerpt.length).toBeLessThanOrEqual(characters);
-      expect(excerpt).toContain('boat');
-    }
-  });
-
-  test('a snippet begins where most of the words stand together', () => {
-    const text = `boat ${'x '.repeat(200)} the harbour and the boat ${'y '.repeat(200)}`;
-
-    expect(snippet(text, 'boat harbour')).toContain('harbour and the boat');
   });
 
   test.each([
@@ -181,13 +121,5 @@ describe('a snippet', () => {
       expect(line).toContain('boat');
       expect(segments.filter((segment) => !whole.has(segment))).toEqual([]);
     }
-  });
-
-  test('a snippet shows the hit in decomposed Hangul', () => {
-    const text = `${'가나다 '.repeat(60)}견과류를 못 먹어요 ${'라마바 '.repeat(60)}`.normalize(
-      'NFD',
-    );
-
-    expect(snippet(text, '견과류').normalize('NFC')).toContain('견과류를 못 먹어요');
   });
 });

@@ -1,16 +1,12 @@
-import { sentOutputs, wholeOutputs } from '#shared/compaction/sent-outputs.ts';
-import { itemsOfTurns } from '#shared/conversation/context/assemble-context.ts';
+import { wholeOutputs } from '#shared/compaction/sent-outputs.ts';
 import {
   contextTokens,
   meterAfterTurn,
   nextCalibration,
-  roundTokens,
   type MeteredTurn,
 } from '#shared/conversation/context/meter.ts';
-import type { Content } from '#shared/conversation/documents/content.ts';
 import { pinnedTokens } from '#shared/conversation/pins/kept-pins.ts';
 import { continuedHistory } from '#shared/conversation/writes/next-generation.ts';
-import { estimateContentTokens } from '#shared/tokens/token-estimate.ts';
 import { describe, expect, test } from 'vitest';
 
 const counting = { rule: 'character-class' } as const;
@@ -89,28 +85,6 @@ describe('pins', () => {
     expect(kept.tokens).toBe(1_000);
     expect(deleted.tokens).toBe(Math.ceil(1_000 - 1.5 * ownTokens));
   });
-
-  test('pins count where everything is estimated', () => {
-    const conversation = { context, generation: 3, pins };
-
-    expect(contextTokens({ ...source, conversation }, whole).tokens).toBe(
-      Math.ceil(130 + 1.5 * ownTokens),
-    );
-  });
-
-  test('sent pins are remembered with the report', () => {
-    const usage = { promptTokens: 400, cachedTokens: 0, outputTokens: 20, thoughtsTokens: 0 };
-    const before = { ...source, conversation: { context, generation: 2, pins } };
-    const ended = {
-      own: turn(8, { user: 100, answer: 15 }),
-      overheadTokens: 100,
-      answerTokens: 15,
-    };
-
-    const meter = meterAfterTurn({ before, ...ended, usage }, whole);
-
-    expect(meter).toMatchObject({ tokens: 420, pinTokens: ownTokens });
-  });
 });
 
 test('only the remaining part of a partly folded turn is counted', () => {
@@ -177,139 +151,6 @@ describe('the meter after a turn', () => {
     );
 
     expect(meter).toMatchObject({ tokens: 480, source: 'estimated', calibration: 1.5 });
-  });
-});
-
-describe('tool outputs', () => {
-  const forms = {
-    policy: { toolOutputBudgetTokens: 5_000, toolOutputMinimumGainTokens: 0 },
-    counting,
-    blobName: (text: string) => String(text.length).padStart(64, '0'),
-  };
-  const outputOf = (tokens: number) => 'another row '.repeat(Math.ceil(tokens / 2.8));
-
-  /** A turn whose stored counts are of the whole turn. */
-  const toolTurn = (seq: number, outputTokens: number, words = 'done'): MeteredTurn => {
-    const user: Content = { role: 'user', parts: [{ text: 'list it' }] };
-    const contents: Content[] = [
-      { role: 'model', parts: [{ functionCall: { name: 'list', args: {} } }] },
-      {
-        role: 'user',
-        parts: [
-          { functionResponse: { name: 'list', response: { output: outputOf(outputTokens) } } },
-        ],
-      },
-      { role: 'model', parts: [{ text: words }] },
-    ];
-    const answer = contents.reduce((sum, one) => sum + estimateContentTokens(one, counting), 0);
-    return {
-      ...turn(seq, { user: estimateContentTokens(user, counting), answer }),
-      user,
-      contents,
-    };
-  };
-
-  /** What the turns cost as they are sent. */
-  const sentTokens = (turns: readonly MeteredTurn[], as = forms) =>
-    sentOutputs(
-      itemsOfTurns({ history: undefined, coveredThrough: { seq: 0, contentIndex: 0 }, turns }),
-      as,
-    ).items.reduce((sum, { content }) => sum + estimateContentTokens(content, counting), 0);
-  const ofOutputs = (turns: readonly MeteredTurn[]) =>
-    sentOutputs(
-      itemsOfTurns({ history: undefined, coveredThrough: { seq: 0, contentIndex: 0 }, turns }),
-      forms,
-    ).tokens;
-
-  const many = [1, 2, 3, 4, 5, 6, 7].map((seq) => toolTurn(seq, 4_000));
-  const unscaled = { ...context, calibration: 1 };
-  const reported = { ...unscaled, tokens: 9_000, outputTokens: ofOutputs(many) };
-
-  test.each([
-    {
-      name: 'all estimated, as they are sent',
-      conversation: { context: { ...unscaled, generation: 1 }, generation: 2, pins: [] },
-      turns: many,
-      expected: 100 + sentTokens(many),
-    },
-    {
-      name: 'reported, nothing came after',
-      conversation: { context: reported, generation: 2, pins: [] },
-      turns: many,
-      expected: 9_000,
-    },
-    {
-      name: 'reported, one more output that makes others shorter',
-      conversation: { context: reported, generation: 2, pins: [] },
-      turns: [...many, toolTurn(8, 4_000)],
-      expected: 9_000 + sentTokens([...many, toolTurn(8, 4_000)]) - sentTokens(many),
-    },
-    {
-      name: 'reported, words alone came after',
-      conversation: { context: reported, generation: 2, pins: [] },
-      turns: [...many, turn(8, { user: 10, answer: 30 })],
-      expected: 9_040,
-    },
-    {
-      name: 'reported whole, since when the budget has become smaller',
-      conversation: {
-        context: { ...reported, outputTokens: ofOutputs(many) + 500 },
-        generation: 2,
-        pins: [],
-      },
-      turns: many,
-      expected: 8_500,
-    },
-    {
-      name: 'reported by a version that did not note what the outputs took',
-      conversation: { context: { ...unscaled, tokens: 9_000 }, generation: 2, pins: [] },
-      turns: many,
-      expected: 9_000,
-    },
-    {
-      name: 'outside the context',
-      conversation: { context: { ...unscaled, generation: 1 }, generation: 2, pins: [] },
-      turns: many.map((one) => ({ ...one, inContext: false })),
-      expected: 100,
-    },
-  ])('the meter of tool outputs: $name', ({ conversation, turns, expected }) => {
-    const { tokens } = contextTokens({ conversation, history: undefined, turns }, forms);
-
-    expect(Math.abs(tokens - expected)).toBeLessThanOrEqual(turns.length * 4);
-  });
-
-  test('the meter adds to a report the later turns and re-truncated outputs', () => {
-    const turns = many.slice(0, 6);
-    const conversation = { context: unscaled, generation: 2, pins: [] };
-    const open = many[6] ?? toolTurn(7, 4_000);
-    const source = { conversation, history: undefined, turns, turn: open };
-    const call = { tokens: 8_000, contents: 1, outputTokens: ofOutputs(turns) };
-
-    const tokens = roundTokens(source, forms, call);
-
-    const words = estimateContentTokens({ role: 'model', parts: [{ text: 'done' }] }, counting);
-    expect(tokens).toBe(8_000 + words + ofOutputs([...turns, open]) - ofOutputs(turns));
-  });
-
-  test('the meter after a turn matches the next prompt and learns from the sent one', () => {
-    const before = {
-      conversation: { context: unscaled, generation: 2, pins: [] },
-      history: undefined,
-      turns: many.slice(0, 6),
-    };
-    const own = many[6] ?? toolTurn(7, 4_000);
-    const sent = 100 + sentTokens(many);
-    const answerTokens = 2;
-    const usage = { promptTokens: sent, cachedTokens: 0, outputTokens: 2, thoughtsTokens: 0 };
-    const ended = { before, own, overheadTokens: 100, answerTokens };
-
-    const estimated = meterAfterTurn({ ...ended, usage: undefined }, forms);
-    const told = meterAfterTurn({ ...ended, usage }, forms);
-
-    expect(Math.abs(estimated.tokens - sent)).toBeLessThan(40);
-    expect(told).toMatchObject({ tokens: sent + 2, source: 'reported' });
-    expect(told.outputTokens).toBe(ofOutputs(many));
-    expect(told.calibration).toBeCloseTo(1, 2);
   });
 });
 

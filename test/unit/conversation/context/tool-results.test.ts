@@ -1,10 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Content } from '#shared/conversation/documents/content.ts';
-import {
-  findCalls,
-  endedContents,
-  openResponses,
-} from '#shared/conversation/context/tool-calls.ts';
+import { endedContents, openResponses } from '#shared/conversation/context/tool-calls.ts';
 import { decideToolResults, type ToolResult } from '#shared/conversation/context/tool-results.ts';
 
 const said: Content = {
@@ -67,14 +63,6 @@ test.each([
   },
 );
 
-test('a turn that has ended accepts no tool results', () => {
-  const ended = { ...turn, state: 'cancelled' as const };
-
-  const decision = decideToolResults(ended, [output(0, {})]);
-
-  expect(decision).toMatchObject({ kind: 'conflict' });
-});
-
 test('every call of an ended turn has a response with its id', () => {
   const [, answers] = endedContents(contents, 'expired');
 
@@ -83,10 +71,4 @@ test('every call of an ended turn has a response with its id', () => {
     { functionResponse: { id: 'own', name: 'locate', response: { error: 'expired' } } },
     { functionResponse: { name: 'transfer', response: { error: 'expired' } } },
   ]);
-});
-
-test('calls are counted over all rounds', () => {
-  const calls = findCalls([...contents, ...contents]);
-
-  expect(calls.map(({ index }) => index)).toEqual([0, 1, 2, 3, 4, 5]);
 });

@@ -28,25 +28,6 @@ describe('a valid history', () => {
     );
   });
 
-  test('a turn with text, call rounds and their responses makes a valid history', () => {
-    const call = { functionCall: { id: '1', name: 'find', args: { city: 'Busan' } } };
-    const other = { functionCall: { name: 'list' }, thoughtSignature: 'signed' };
-    const contents: LooseContent[] = [
-      { role: 'user', parts: [{ text: 'Where?' }] },
-      { role: 'model', parts: [{ text: 'I look.' }, call, other] },
-      {
-        role: 'user',
-        parts: [
-          { functionResponse: { id: '1', name: 'find', response: { output: ['x'] } } },
-          { functionResponse: { name: 'list', response: {} } },
-        ],
-      },
-      { role: 'model', parts: [{ text: 'There.' }] },
-    ];
-
-    expect(isValidHistory(contents)).toBe(true);
-  });
-
   const user = { role: 'user', parts: [{ text: 'a' }] };
   const calls = { role: 'model', parts: [{ functionCall: { id: '1', name: 'find' } }] };
   const answered = (id: string, name = 'find'): LooseContent => ({

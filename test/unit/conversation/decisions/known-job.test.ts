@@ -44,13 +44,4 @@ describe('what is known of a job', () => {
     expect(knownJob(waiting, job, now)).toBeUndefined();
     expect(knownJob(quiet, { ...held, leaseUntil: now }, now)).toBeDefined();
   });
-
-  test('the absence of a compaction job is cached too', () => {
-    expect(knownJob(quiet, undefined, now)).toEqual({
-      epoch: 'e',
-      generation: 2,
-      settledRequest: 'r1',
-      job: undefined,
-    });
-  });
 });

@@ -78,11 +78,6 @@ test.each([
     { kind: 'replay', seq: 4 },
   ],
   [
-    'replays a cancelled turn',
-    { guard, known: turn({ state: 'cancelled' }) },
-    { kind: 'replay', seq: 4 },
-  ],
-  [
     'tries a retryable failure again',
     { guard, known: failed() },
     { kind: 'takeOver', seq: 4, attempt: 2, abandoned: [] },
@@ -104,11 +99,6 @@ test.each([
     'tries it again when it has rested',
     { guard, known: failed({ finishTime: new Date(now.getTime() - RESTING_MS), attempt: 3 }) },
     { kind: 'takeOver', seq: 4, attempt: 4, abandoned: [] },
-  ],
-  [
-    'tries a retryable failure again in its place, whatever stands behind it',
-    { guard: guardOf(2), known: failed({ seq: 2 }) },
-    { kind: 'takeOver', seq: 2, attempt: 2, abandoned: [] },
   ],
   [
     'closes those that nobody answers with it',
@@ -136,15 +126,6 @@ test.each([
       },
     },
     { kind: 'retryLater', seq: 2, retryAfterMs: 5_000 },
-  ],
-  [
-    'tries a failure again that a compaction has folded',
-    {
-      guard,
-      conversation: { ...conversation, coveredThrough: { seq: 4, contentIndex: 0 } },
-      known: failed(),
-    },
-    { kind: 'takeOver', seq: 4, attempt: 2, abandoned: [] },
   ],
   [
     'begins a message that could not begin when its turn came, without a wait',
@@ -200,11 +181,6 @@ test.each([
     { kind: 'rejoin', seq: 4 },
   ],
   [
-    'is busy while messages wait, though none is being answered',
-    { queue: [waiting(3), waiting(4)] },
-    { kind: 'busy', seq: 3, retryAfterMs: 5_000 },
-  ],
-  [
     'closes those that nobody waits with and starts',
     {
       open: turn({ seq: 2, leaseUntil: earlier }),
@@ -216,11 +192,6 @@ test.each([
     'leaves a waiting message to its sender for a moment after its lease',
     { queue: [waiting(4, earlier)] },
     { kind: 'busy', seq: 4, retryAfterMs: 1_000 },
-  ],
-  [
-    'passes over those that were cancelled while they waited',
-    { queue: [turn({ seq: 3, state: 'cancelled' }), turn({ seq: 4, state: 'failed' })] },
-    { kind: 'start', seq: 5, abandoned: [] },
   ],
   [
     'waits behind a running turn when asked to',
@@ -242,11 +213,6 @@ test.each([
     { kind: 'busy', seq: 4, retryAfterMs: 5_000 },
   ],
   [
-    'does not wait when nothing is in its way',
-    { onBusy: 'queue' },
-    { kind: 'start', seq: 5, abandoned: [] },
-  ],
-  [
     'is refused by a full queue',
     {
       conversation: { ...conversation, lastSeq: 21 },
@@ -255,19 +221,6 @@ test.each([
       onBusy: 'queue',
     },
     { kind: 'queueFull', seq: 1, retryAfterMs: 5_000 },
-  ],
-  [
-    'counts only those that still wait',
-    {
-      conversation: { ...conversation, lastSeq: 21 },
-      open: turn({ seq: 1 }),
-      queue: [
-        turn({ seq: 2, state: 'cancelled' }),
-        ...Array.from({ length: QUEUE_MAX - 1 }, (_, i) => waiting(i + 3)),
-      ],
-      onBusy: 'queue',
-    },
-    { kind: 'enqueue', seq: 22 },
   ],
   [
     'is refused by a queue of cancelled messages that nobody could read any more',
@@ -292,15 +245,6 @@ test.each([
     { kind: 'start', seq: 5, abandoned: [], replaces: 2 },
   ],
   [
-    'keeps an edit waiting with what it replaces',
-    {
-      open: turn({}),
-      onBusy: 'queue',
-      replacing: { kind: 'edit', target: done(2), isAnswer: false },
-    },
-    { kind: 'enqueue', seq: 5, replaces: 2 },
-  ],
-  [
     'edits no answer',
     { replacing: { kind: 'edit', target: done(2), isAnswer: true } },
     { kind: 'notUserMessage' },
@@ -309,11 +253,6 @@ test.each([
     'edits no message that is not there',
     { replacing: { kind: 'edit', target: undefined, isAnswer: false } },
     { kind: 'targetNotFound' },
-  ],
-  [
-    'edits nothing in a conversation that is not there',
-    { conversation: undefined, replacing: { kind: 'edit', target: undefined, isAnswer: false } },
-    { kind: 'notFound' },
   ],
   [
     'edits at most as many turns as one batch holds',
@@ -358,15 +297,6 @@ test.each([
     'regenerates no earlier answer',
     { replacing: { kind: 'regenerate', target: done(3), isAnswer: true } },
     { kind: 'notLastAnswer', lastSeq: 4 },
-  ],
-  [
-    'replays an edit that is known, though its target is gone',
-    {
-      guard,
-      known: done(4),
-      replacing: { kind: 'edit', target: undefined, isAnswer: false },
-    },
-    { kind: 'replay', seq: 4 },
   ],
 ] satisfies [string, Partial<StartFacts>, object][])(
   'a send leads to: %s',

@@ -37,7 +37,3 @@ test.each([
 
   expect(declared?.map(({ name }) => name)).toEqual(declares);
 });
-
-test('no tools are declared without tools', () => {
-  expect(declaredTools({ coveredThrough: { seq: 0 }, contents: [] })).toBeUndefined();
-});

@@ -1,15 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { assembleContext, assemblePrompt } from '#shared/conversation/context/assemble-context.ts';
 import type { Content, Part } from '#shared/conversation/documents/content.ts';
 import type { LooseContent } from '#shared/conversation/context/valid-history.ts';
 import {
-  ENDING,
   LOST_SIGNATURE,
   repairPrompt,
   OPENING,
 } from '#shared/conversation/repair/repair-prompt.ts';
 import type { Repairs } from '#shared/conversation/repair/repairs.ts';
-import type { Turn } from '#shared/conversation/documents/turn.ts';
 
 const user = (...parts: Part[]): Content => ({ role: 'user', parts });
 const model = (...parts: Part[]): Content => ({ role: 'model', parts });
@@ -34,28 +31,10 @@ describe('a prompt before it is sent', () => {
       { opening: 1 },
     ],
     [
-      'a model that ends is asked for more',
-      [hi, model(text('a'))],
-      [hi, model(text('a')), ENDING],
-      { ending: 1 },
-    ],
-    [
-      'a role of other APIs is translated',
-      [hi, { role: 'assistant', parts: [text('a')] }, hi],
-      [hi, model(text('a')), hi],
-      { role: 1 },
-    ],
-    [
       'a role that nobody knows goes',
       [{ role: 'system', parts: [text('x')] }, hi],
       [hi],
       { role: 1 },
-    ],
-    [
-      'an empty part goes',
-      [hi, model(text('a'), {}), hi],
-      [hi, model(text('a')), hi],
-      { empty: 1 },
     ],
     [
       'an empty content goes, and its neighbours join',
@@ -124,12 +103,6 @@ describe('a prompt before it is sent', () => {
       { id: 1 },
     ],
     [
-      'calls of one name are told by their ids',
-      [hi, model(call('f', '1'), call('f', '2')), user(response('f', '2'), response('f', '1'))],
-      [hi, model(call('f', '1'), call('f', '2')), user(response('f', '1'), response('f', '2'))],
-      { order: 1 },
-    ],
-    [
       "a call on the side of the user is the model's",
       [user(text('hi'), call('f')), user(response('f'))],
       [hi, model(call('f')), user(response('f'))],
@@ -165,62 +138,5 @@ describe('a prompt before it is sent', () => {
     const signatures = contents.flatMap(({ parts }) => parts.map((part) => part.thoughtSignature));
     expect(signatures.filter((one) => one !== undefined)).toEqual(signature ? [signature] : []);
     expect(contents[5]?.parts[0]?.thoughtSignature).toBe(signature);
-  });
-
-  test('a prompt keeps signatures unchanged, on empty texts too', () => {
-    const contents = [
-      hi,
-      model({ ...call('f'), thoughtSignature: 'one' }),
-      user(response('f')),
-      model(text('a'), { text: '', thoughtSignature: 'two' }),
-      hi,
-    ];
-
-    expect(repairPrompt({ model: 'gemini-3-pro', contents }).contents).toEqual(contents);
-  });
-});
-
-describe('a context with a broken turn', () => {
-  const turn = (seq: number, contents: Content[]): Turn => ({
-    schemaVersion: 1,
-    seq,
-    messageId: `message-${seq}`,
-    state: 'done',
-    attempt: 1,
-    producer: 'p',
-    leaseUntil: new Date(0),
-    createTime: new Date(0),
-    tokens: { user: 1, answer: 1 },
-    inContext: true,
-    user: hi,
-    contents,
-  });
-  const source = {
-    model: 'gemini-2.5-flash',
-    pins: [],
-    history: undefined,
-    coveredThrough: { seq: 0, contentIndex: 0 },
-    turns: [turn(1, [model(call('f'))]), turn(2, [model(text('b'))])],
-  };
-
-  test('a context with a broken turn shows the repairs at its first item', () => {
-    expect(assembleContext(source)).toMatchObject([
-      { seq: 1, content: hi, repairs: { orphanCall: 1 } },
-      { seq: 2, content: hi },
-      { seq: 2 },
-    ]);
-  });
-
-  test('a prompt of a context with a broken turn reports every repair', () => {
-    const prompt = assemblePrompt(source, assembleContext(source), user(text('new')));
-
-    expect(prompt.contents.map(({ role }) => role)).toEqual(['user', 'model', 'user']);
-    expect(prompt.repairs).toEqual({ orphanCall: 1, joined: 1 });
-  });
-
-  test('a prompt of whole turns reports no repair', () => {
-    const whole = { ...source, turns: [turn(1, [model(text('a'))])] };
-
-    expect(assemblePrompt(whole, assembleContext(whole), hi)).not.toHaveProperty('repairs');
   });
 });

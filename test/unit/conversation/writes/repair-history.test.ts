@@ -54,33 +54,6 @@ describe('a history without an erased turn', () => {
     expect(mended.masks.map(({ seq }) => seq)).toEqual([8, 11]);
   });
 
-  test.each([
-    ['its first turn', { seqs: [3] }, ['early', 'late']],
-    ['a turn of its middle', { seqs: [4] }, ['early', 'late']],
-    ['its last turn', { seqs: [5] }, ['early', 'late']],
-    ['a turn that its title quotes', { seqs: [1] }, ['late']],
-    ['a turn between topics', { seqs: [6] }, ['early', 'middle', 'late']],
-    ['all turns from its middle on', { seqs: [], fromSeq: 4 }, ['early']],
-  ])('a topic goes with %s', (_, gone, left) => {
-    const topic = (id: string, sources: number[], through: number): Item => ({
-      ...item(id, sources, id),
-      through,
-    });
-    const timeline = [topic('early', [1], 2), topic('middle', [3, 1], 5), topic('late', [7], 8)];
-    const { snapshot } = covering;
-    const input = {
-      ...covering,
-      snapshot: snapshot && { ...snapshot, sections: { ...snapshot.sections, timeline } },
-    };
-    const mended = without(gone, input);
-
-    expect((mended.snapshot?.sections['timeline'] ?? []).map(({ id }) => id)).toEqual(left);
-  });
-
-  test('a history repaired after an erasure names the turn in neither report nor hash', () => {
-    expect(without({ seqs: [3] })).toMatchObject({ report: {}, sourceHash: '' });
-  });
-
   test('a history cut at an erased turn ends before it', () => {
     const mended = without({ seqs: [], fromSeq: 4 });
 
@@ -95,20 +68,6 @@ describe('a history without an erased turn', () => {
 
     expect(mended.snapshotText).not.toContain('Said in 5.');
     expect(mended.rederiveFrom).toBe(2);
-  });
-
-  test('a repaired history requests no re-reading where no item cited the turn', () => {
-    const mended = without({ seqs: [2] });
-
-    expect(mended.snapshotText).toBe(covering.snapshotText);
-    expect(mended.rederiveFrom).toBeUndefined();
-    expect(mended.report).toEqual({});
-  });
-
-  test('repairing a history twice changes nothing more', () => {
-    const mended = without({ seqs: [3] });
-
-    expect(without({ seqs: [3] }, mended)).toBe(mended);
   });
 
   test('a history that does not cover the turn loses only its truncated output', () => {

@@ -21,12 +21,6 @@ function refusalOf(schema: Schema, value: unknown): string {
   }
 }
 
-test('`stream` in the body of a message is refused with the header that streams the answer', () => {
-  expect(refusalOf(sendMessageBody, { message, stream: true })).toBe(
-    '`stream` is not a field of this request. Leave it out, and send the header `Accept: text/event-stream` where the answer shall be a stream.',
-  );
-});
-
 test.each<[string, [schema: Schema, body: unknown, advice: string]]>([
   ['a message', [sendMessageBody, { message, local: 'ko' }, 'Did you mean `locale`?']],
   [
@@ -59,9 +53,6 @@ const onConversation = 'It is set on the conversation: PATCH /v1/conversations/{
 
 test.each<[string, [schema: Schema, body: unknown, advice: string]]>([
   ['model', [sendMessageBody, { message, model: 'm' }, onConversation]],
-  ['tools', [sendMessageBody, { message, tools: [] }, onConversation]],
-  ['systemInstruction', [sendMessageBody, { message, systemInstruction: 'x' }, onConversation]],
-  ['settings', [sendMessageBody, { message, settings: {} }, onConversation]],
   [
     'responseSchema',
     [
@@ -75,14 +66,6 @@ test.each<[string, [schema: Schema, body: unknown, advice: string]]>([
     [createConversationBody, { thresholdTokens: 2_000 }, 'It belongs into `settings`.'],
   ],
   [
-    'settings.model',
-    [
-      createConversationBody,
-      { settings: { model: 'm' } },
-      'It stands beside `settings`, not in it.',
-    ],
-  ],
-  [
     'message.content',
     [
       sendMessageBody,
@@ -94,12 +77,4 @@ test.each<[string, [schema: Schema, body: unknown, advice: string]]>([
   const [schema, body, advice] = given;
 
   expect(refusalOf(schema, body)).toContain(advice);
-});
-
-test('a tool in the form of OpenAI is refused with what to take out of `function`', () => {
-  const tools = [{ type: 'function', function: { name: 'f', parameters: { type: 'object' } } }];
-
-  expect(refusalOf(createConversationBody, { tools })).toBe(
-    '`tools[0].function` is not a field of this request. Take the fields out of `function`, put them in its place, and leave `type` out.',
-  );
 });

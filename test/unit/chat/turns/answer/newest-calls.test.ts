@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { allowedCalls, newestCalls } from '#functions/chat/turns/answer/newest-calls.ts';
-import { CALLS_PER_ROUND } from '#functions/chat/turns/tools/tool-limits.ts';
+import { newestCalls } from '#functions/chat/turns/answer/newest-calls.ts';
 import type { Content } from '#shared/conversation/documents/content.ts';
 import { openResponses } from '#shared/conversation/context/tool-calls.ts';
 
@@ -55,8 +54,4 @@ test.each<
     waiting: sorted.waiting.map(({ index }) => index),
     beyond: sorted.beyond.map(({ index }) => index),
   }).toEqual(expected);
-});
-
-test('the first open calls of a round are allowed up to the limit', () => {
-  expect(allowedCalls(range(0, 40))).toEqual(range(0, CALLS_PER_ROUND));
 });

@@ -9,14 +9,6 @@ function coalescer() {
   return { clock, deltas, ...coalesce };
 }
 
-test('the first delta goes out at once', () => {
-  const { push, deltas } = coalescer();
-
-  push('a');
-
-  expect(deltas).toEqual(['a']);
-});
-
 test('deltas within the interval are joined into one', async () => {
   const { push, flush, deltas } = coalescer();
 

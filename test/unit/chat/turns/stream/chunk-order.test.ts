@@ -19,26 +19,6 @@ const chunk = (ids: number[], more: Partial<StreamChunkDocument> = {}): StreamCh
   ...more,
 });
 
-test('chunks out of order are delivered in order, once, when the gap is filled', () => {
-  const order = createChunkOrder(1, 0);
-
-  order.put(chunk([3, 4]));
-  expect(order.take()).toEqual([]);
-  order.put(chunk([1, 2]));
-
-  expect(idsOf(order.take())).toEqual([1, 2, 3, 4]);
-});
-
-test('a repeated chunk is delivered once', () => {
-  const order = createChunkOrder(1, 0);
-  order.put(chunk([1, 2]));
-  order.take();
-
-  order.put(chunk([1, 2]));
-
-  expect(order.take()).toEqual([]);
-});
-
 test.each([
   [1, [2, 3, 4]],
   [2, [3, 4]],

@@ -66,21 +66,4 @@ describe('a watched process', () => {
       expect(await until(() => !isAlive(pid))).toBe(true);
     },
   );
-
-  test('a watched process that ends by itself reports its output', async () => {
-    const watched = startWatched(process.execPath, ['-e', 'console.error("no luck")']);
-
-    expect(await until(() => !watched.isRunning())).toBe(true);
-
-    expect(watched.lastOutput()).toContain('no luck');
-    await watched.stop();
-  });
-
-  test('a watched process of a missing command ends at once', async () => {
-    const watched = startWatched('recap-no-such-command', []);
-
-    expect(await until(() => !watched.isRunning())).toBe(true);
-
-    expect(watched.lastOutput()).toContain('not found');
-  });
 });
