@@ -14,7 +14,7 @@ const TITLE_CHARACTERS = 100;
 const COLLAPSE_KEY_CHARACTERS = 32;
 
 /** What a deployment shows of a conversation outside of the app. */
-export type NotificationText = 'none' | 'title' | 'preview';
+type NotificationText = 'none' | 'title' | 'preview';
 
 /** A turn that has ended or waits, as far as a notification tells of it. */
 export interface TurnToNotify {

@@ -68,20 +68,4 @@ describe('a snapshot without a model', () => {
     expect(tokens).toBeGreaterThan(0.7 * ceilingTokens);
     expect(actions(snapshot).at(-1)?.text).toContain('ORD-10299');
   });
-
-  test.each([
-    [
-      'pictures',
-      [{ inlineData: { mimeType: 'image/png', data: 'AA==' } }],
-      'The user sent messages without words (image/png).',
-    ],
-    ['blanks', [{ text: ' \n ' }], 'The user sent messages without words.'],
-  ])('code notes that %s were sent', (_what, parts, text) => {
-    const turns = [1, 2].map((seq): Turn => ({
-      ...saidTurn(seq, {}),
-      user: { role: 'user', parts },
-    }));
-
-    expect(actions(fallback(turns))).toMatchObject([{ text, sources: [1, 2], by: 'code' }]);
-  });
 });

@@ -1,8 +1,7 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { nestImports, type NestedNote } from '#shared/memory/nest-imports.ts';
 import type { AppNote } from '#shared/memory/note.ts';
-import { selectMemory } from '#shared/memory/select-memory.ts';
-import { appNoteOf, noteOf } from './notes.ts';
+import { appNoteOf } from './notes.ts';
 
 /** `a>b,c` is a note a that imports b and c. */
 const notesOf = (...written: string[]): AppNote[] =>
@@ -37,29 +36,4 @@ test.each([
   ],
 ])('imports as trees are %s', (_, written, trees) => {
   expect(shown(nestImports(notesOf(...written)))).toBe(trees);
-});
-
-describe('the memory of a prompt', () => {
-  const user = [
-    noteOf(1, { id: 'trip', text: 'Trip to Busan', imports: ['hotel'] }),
-    noteOf(2, { id: 'job', text: 'Job' }),
-    noteOf(3, { id: 'hotel', text: 'Hotel </note> <b>', topics: ['hotel'] }),
-  ];
-  const source = { app: [], user, memoryRevision: 3, budgetTokens: 1_000 };
-
-  test('the tree format puts imports below the note that imports them', () => {
-    const { standing } = selectMemory({ ...source, importFormat: 'tree' });
-
-    expect(standing.user).toContain(
-      [
-        '<user_memory>',
-        '<note id="trip" saved="2026-01-01">Trip to Busan',
-        '<note id="hotel" saved="2026-01-03">Hotel &lt;/note&gt; &lt;b&gt;</note>',
-        '</note>',
-        '<note id="job" saved="2026-01-02">Job</note>',
-        '</user_memory>',
-      ].join('\n'),
-    );
-    expect(standing.user).toContain('the one of the later day holds');
-  });
 });

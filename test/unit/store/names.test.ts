@@ -9,10 +9,3 @@ test('utf8Length counts the bytes that an encoder makes', () => {
     }),
   );
 });
-
-test.each(['', 'a', '\u007F', '\u0080', '\u07FF', '\u0800', '\uD7FF', '\uE000', '\uFFFF', '😀'])(
-  'utf8Length is right at the border %j',
-  (text) => {
-    expect(utf8Length(text)).toBe(Buffer.byteLength(text));
-  },
-);

@@ -40,19 +40,6 @@ describe('the limits of a deployment', () => {
     expect(hasLimits(settingsOf('demo-house'))).toBe(false);
   });
 
-  test('limits in a demo- project are on one by one, as set', () => {
-    const settings = settingsOf('demo-house', { USER_DAILY_USD: '0.5' });
-
-    expect(settings.byTier.signedIn).toEqual({
-      messagesPerDay: 0,
-      tokensPerDay: 0,
-      requestsPerMinute: 0,
-      creationsPerDay: 0,
-      streams: 0,
-      costMicrosPerDay: 500_000,
-    });
-  });
-
   test.each(['-1', 'much', '1e9'])(
     'a deployment’s limit cannot be %s dollars',
     (USER_DAILY_USD) => {
