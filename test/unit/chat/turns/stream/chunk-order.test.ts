@@ -56,11 +56,11 @@ test('the final chunk ends the attempt; a chunk of a later attempt supersedes it
   expect(order.take()).toEqual([]);
 });
 
-test('a chunk of an earlier attempt is not delivered', () => {
+test('a chunk of an earlier attempt is not delivered and ends nothing', () => {
   const order = createChunkOrder(2, undefined);
 
-  order.put(chunk([0, 1], { attempt: 1 }));
+  order.put(chunk([0, 1], { attempt: 1, final: true }));
 
   expect(order.take()).toEqual([]);
-  expect(order.isSuperseded()).toBe(false);
+  expect([order.isEnded(), order.isSuperseded()]).toEqual([false, false]);
 });
