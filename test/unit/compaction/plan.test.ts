@@ -66,47 +66,6 @@ describe('what a compaction folds', () => {
   });
 });
 
-describe('after an overflow', () => {
-  const long = 'word '.repeat(5_000);
-  const overflowing = (given: readonly Turn[], windowTokens: number) =>
-    sourceOf({
-      turns: given,
-      trigger: 'overflow',
-      policy: resolvePolicy({
-        model,
-        conversation: { thresholdTokens: 1_000 },
-        windowOverrides: { [model]: windowTokens },
-      }),
-    });
-
-  test('a compaction after an overflow folds the newest turn too when it fills half the window', () => {
-    const last = turn(3, { contents: [text('model', long)] });
-    const plan = foldOf(overflowing([...turns(2), last], 8_000));
-
-    expect(plan).toMatchObject({ from: 1, upTo: 3, kept: [] });
-    expect(JSON.stringify(plan.contents)).toContain('question 3 ');
-  });
-});
-
-describe('a summariser with a small window', () => {
-  test('a summariser gets whole turns within 60 percent of its window, the rest later', () => {
-    const plan = foldOf(sourceOf({ turns: turns(50), summariserWindowTokens: 4_000 }));
-
-    expect(plan.upTo).toBeGreaterThan(1);
-    expect(plan.upTo).toBeLessThan(20);
-    expect(plan.kept[0]?.seq).toBe(plan.upTo + 1);
-    expect(JSON.stringify(plan.contents)).not.toContain(`question ${plan.upTo + 1} `);
-    expect(JSON.stringify(plan.contents)).toContain(`question ${plan.upTo} `);
-  });
-
-  test('a summariser is not called when not even one turn fits', () => {
-    expect(planCompaction(sourceOf({ turns: turns(10), summariserWindowTokens: 100 }))).toEqual({
-      kind: 'noop',
-      reason: 'TURN_TOO_LARGE',
-    });
-  });
-});
-
 const call = (name: string): Content => ({
   role: 'model',
   parts: [{ functionCall: { name, args: { page: 1 } } }],
@@ -130,16 +89,6 @@ const agentRun = (seq: number, calls: number) =>
 describe('a newest turn that is too large alone', () => {
   const policy = resolvePolicy({ model, conversation: { thresholdTokens: 6_000 } });
   const source = sourceOf({ turns: [...turns(2), agentRun(3, 40)], policy });
-
-  test('the summariser reads a partly folded turn only up to its fold point', () => {
-    const plan = foldOf(source);
-
-    const read = JSON.stringify(plan.contents);
-    const lastFolded = plan.contentIndex / 2 - 1;
-    expect(read).toContain(`"f${lastFolded} word`);
-    expect(read).not.toContain(`"f${lastFolded + 1} word`);
-    expect(plan.folded.at(-1)?.contents).toHaveLength(plan.contentIndex);
-  });
 
   test('a partly folded turn keeps its message and the rest', () => {
     const plan = foldOf(source);

@@ -57,13 +57,3 @@ test.each<[string, Record<string, unknown>, string]>([
     publicMessage: expect.stringContaining(named),
   });
 });
-
-test('an API key in place of an ID token is refused with the call that gives one', async () => {
-  const verified = verifierFor('http://127.0.0.1:9/keys').verify('AIzaSyD-not-a-token');
-
-  await expect(verified).rejects.toMatchObject({
-    reason: 'ID_TOKEN_INVALID',
-    publicMessage:
-      'What was sent is no ID token: send the text of getIdToken(), no API key and no custom token.',
-  });
-});

@@ -6,7 +6,6 @@ import {
   type MeteredTurn,
 } from '#shared/conversation/context/meter.ts';
 import { pinnedTokens } from '#shared/conversation/pins/kept-pins.ts';
-import { continuedHistory } from '#shared/conversation/writes/next-generation.ts';
 import { describe, expect, test } from 'vitest';
 
 const counting = { rule: 'character-class' } as const;
@@ -51,16 +50,6 @@ describe('tokens of the context', () => {
 
     expect(contextTokens(source, whole)).toEqual({ tokens: 1_060, source: 'reported' });
   });
-
-  test('the context’s tokens after a swap come from stored counts', () => {
-    const source = {
-      conversation: { context, generation: 3, pins: [] },
-      history: undefined,
-      turns: [turn(7, { user: 10, answer: 10 })],
-    };
-
-    expect(contextTokens(source, whole)).toEqual({ tokens: 130, source: 'estimated' });
-  });
 });
 
 describe('pins', () => {
@@ -85,33 +74,6 @@ describe('pins', () => {
     expect(kept.tokens).toBe(1_000);
     expect(deleted.tokens).toBe(Math.ceil(1_000 - 1.5 * ownTokens));
   });
-});
-
-test('only the remaining part of a partly folded turn is counted', () => {
-  const history = {
-    ...continuedHistory({
-      conversation: { generation: 2 },
-      source: undefined,
-      state: 'RESTORED',
-      changedSeqs: [],
-      requestId: 'r',
-      by: 'w',
-      now: new Date(0),
-      beforeTokens: 0,
-      afterTokens: 0,
-    }),
-    coveredThrough: { seq: 7, contentIndex: 3 },
-  };
-  const contents = Array.from({ length: 4 }, () => ({
-    role: 'model' as const,
-    parts: [{ text: 'word' }],
-  }));
-  const folded = { ...turn(7, { user: 10, answer: 40 }), contents };
-  const conversation = { context, generation: 3, pins: [] };
-
-  const { tokens } = contextTokens({ conversation, history, turns: [folded] }, whole);
-
-  expect(tokens).toBe(context.overheadTokens + context.calibration * (10 + 10));
 });
 
 describe('the meter after a turn', () => {
