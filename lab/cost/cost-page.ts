@@ -1,33 +1,40 @@
-import { PRICED_ON } from './cloud-prices.ts';
-import { assumptions } from './cost-assumptions.ts';
-import { dollars, labelFor, mean, percent, times, tokens, turnWeights } from './cost-figures.ts';
-import type { CostRun, ShapeRun, Totals } from './cost-run.ts';
-import { GEMINI_CLI } from './strategies.ts';
+import type { Bill } from './bill.ts';
+import { cacheFromTokens, GEMINI_CLI, type Asked, type ShapeCosts } from './compare-costs.ts';
+import {
+  CLI_SUMMARY_CHARACTERS,
+  cliSummariser,
+  countedOperations,
+  GROWN_ROOM,
+  INSTRUCTION_TOKENS,
+  PRICED_ON,
+} from './prices.ts';
 
-const row = (cells: readonly (string | number)[]) => `| ${cells.join(' | ')} |`;
-const table = (titles: readonly string[], rows: readonly (readonly (string | number)[])[]) =>
+const dollars = (value: number) => value.toFixed(value < 1 ? 3 : 2);
+const tokens = (value: number) => Math.round(value).toLocaleString('en-US');
+const percent = (share: number) => `${Math.round(100 * share)} %`;
+/** How many times the optimum. */
+const times = (total: number, optimum: Bill) => (total / optimum.total).toFixed(2);
+const mean = (values: readonly number[]) =>
+  values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length);
+
+const row = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
+const table = (titles: readonly string[], rows: readonly (readonly string[])[]) =>
   [row(titles), row(titles.map(() => '---')), ...rows.map(row)].join('\n');
 
-const titleFor = (shape: ShapeRun) =>
-  `${labelFor(shape).slice(0, 1).toUpperCase()}${labelFor(shape).slice(1)}`;
+const labelFor = ({ name }: { name: string }) => name.replaceAll('-', ' ');
 
-/** Above it a default is too dear for what it keeps. */
-const TOLERATED = 1.3;
+/** In the order of the tables. */
+const billTitles = [
+  ['naive', 'Naive resending'],
+  ['geminiCli', 'Gemini CLI’s policy'],
+  ['recap', 'Recap'],
+  ['optimum', 'Optimum'],
+] as const;
 
-/** By what they are bills of, in the order of the tables. */
-export const billTitles: Readonly<Record<keyof ShapeRun['bills'], string>> = {
-  naive: 'Naive resending',
-  geminiCli: `Gemini CLI (${GEMINI_CLI.thresholdFraction}, ${percent(GEMINI_CLI.keptFraction)})`,
-  recap: 'Recap, default',
-  recapCheapest: 'Recap, cheapest',
-  optimum: 'Optimum',
-};
-
-const billIds = Object.keys(billTitles) as (keyof typeof billTitles)[];
-
-const billTable = (shape: ShapeRun): string =>
+const billTable = (shapes: readonly ShapeCosts[]): string =>
   table(
     [
+      'Conversation',
       'Strategy',
       'Chat',
       'Compactions',
@@ -37,146 +44,93 @@ const billTable = (shape: ShapeRun): string =>
       'Swaps',
       'Largest prompt',
     ],
-    billIds.map((id) => {
-      const bill = shape.bills[id];
-      return [
-        billTitles[id],
-        dollars(bill.chat),
-        dollars(bill.compactions),
-        dollars(bill.operations),
-        `**${dollars(bill.total)}**`,
-        times(bill.total, shape.bills.optimum.total),
-        bill.compactionCount.toFixed(1),
-        tokens(bill.peakTokens),
-      ];
-    }),
-  );
-
-/** How many calls a turn has, and what it weighs. */
-function describeShape({ turnCount, turns, profile, name }: ShapeRun, run: CostRun): string {
-  const rest = `${tokens(run.overheadTokens)} of instruction and tools`;
-  if (name === 'chat')
-    return `${tokens(turnCount)} turns of ${tokens(run.messageTokens)} tokens a message and ${tokens(run.answerTokens)} an answer; ${rest}.`;
-  const calls = mean(turns, (sizes) => Math.floor(sizes.length / 2));
-  const weights = turnWeights(turns);
-  const weight = mean(weights, Number);
-  const largest = Math.max(...weights);
-  return `${tokens(turnCount)} turns with the sizes of a recorded conversation, over and over: on average ${tokens(weight)} tokens (the largest ${tokens(largest)}) and ${calls.toFixed(1)} calls a turn; ${rest}. Profile \`${profile}\`.`;
-}
-
-const describeChoice = (shape: ShapeRun): string =>
-  `Default: threshold ${tokens(shape.usual.thresholdTokens)}, tail ${tokens(shape.usual.tailTokens)}, snapshot ${tokens(shape.snapshotTokens)}. Cheapest: ${tokens(shape.best.thresholdTokens)} and ${tokens(shape.best.tailTokens)}.`;
-
-const shapeSection = (run: CostRun) => (shape: ShapeRun) =>
-  [
-    `## ${titleFor(shape)}`,
-    describeShape(shape, run),
-    billTable(shape),
-    describeChoice(shape),
-  ].join('\n\n');
-
-const lineCells = ({ naive, geminiCli, usual, optimum }: Totals) => [
-  dollars(naive),
-  dollars(geminiCli),
-  `**${dollars(usual)}**`,
-  dollars(optimum),
-  times(usual, optimum),
-];
-const lineTitles = ['Naive', 'Gemini CLI', 'Recap', 'Optimum', 'Recap ÷ optimum'];
-
-const hitTable = ({ shapes }: CostRun): string =>
-  table(
-    ['Conversation', 'Hits', ...lineTitles],
     shapes.flatMap((shape) =>
-      shape.hits.map((line) => [labelFor(shape), percent(line.hitFraction), ...lineCells(line)]),
+      billTitles.map(([id, title]) => {
+        const bill = shape[id];
+        return [
+          labelFor(shape),
+          title,
+          dollars(bill.chat),
+          dollars(bill.compactions),
+          dollars(bill.operations),
+          `**${dollars(bill.total)}**`,
+          times(bill.total, shape.optimum),
+          bill.compactionCount.toFixed(1),
+          tokens(bill.peakTokens),
+        ];
+      }),
     ),
   );
 
-const modelTable = ({ shapes }: CostRun): string =>
+/** How many calls a turn has, what it weighs, and when Recap compacts. */
+function describeShape(shape: ShapeCosts): string {
+  const { turnCount, turns, profile, thresholdTokens, tailTokens, snapshotTokens } = shape;
+  const weights = turns.map((sizes) => sizes.reduce((sum, size) => sum + size, 0));
+  const calls = mean(turns.map((sizes) => Math.floor(sizes.length / 2)));
+  return `- ${labelFor(shape)}: ${tokens(turnCount)} turns of ${tokens(mean(weights))} tokens on average (the largest ${tokens(Math.max(...weights))}) and ${calls.toFixed(1)} calls; profile \`${profile}\`: threshold ${tokens(thresholdTokens)}, tail ${tokens(tailTokens)}, snapshot ${tokens(snapshotTokens)}.`;
+}
+
+const hitTable = (shapes: readonly ShapeCosts[]): string =>
   table(
-    ['Model', ...shapes.map(labelFor)],
-    (shapes[0]?.models ?? []).map(({ model }) => [
-      `\`${model}\``,
-      ...shapes.map(({ models }) => {
-        const line = models.find((each) => each.model === model);
-        return line === undefined
-          ? '–'
-          : `${dollars(line.usual)} (${times(line.usual, line.optimum)})`;
-      }),
-    ]),
+    ['Conversation', 'Hits', ...billTitles.map(([, title]) => title), 'Recap ÷ optimum'],
+    shapes.flatMap((shape) =>
+      shape.hits.map((hit) => [
+        labelFor(shape),
+        percent(hit.hitFraction),
+        ...billTitles.map(([id]) => dollars(hit[id].total)),
+        times(hit.recap.total, hit.optimum),
+      ]),
+    ),
   );
 
-/** Thresholds that a default may have; `--json` has all. */
-const SHOWN_THRESHOLDS = [12_000, 16_000, 20_000, 24_000, 32_000, 48_000, 64_000];
-
-function thresholdTable({ shapes }: CostRun): string {
-  const columns = shapes.flatMap((shape) =>
-    shape.hits.map((hit) => ({
-      title: `${labelFor(shape)}, ${percent(hit.hitFraction)}`,
-      shape,
-      hit,
-    })),
-  );
+function thresholdTable(shapes: readonly ShapeCosts[]): string {
+  const columns = shapes.flatMap((shape) => shape.hits.map((hit) => ({ shape, hit })));
+  const all = columns.flatMap(({ hit }) => hit.thresholds.map((each) => each.thresholdTokens));
+  const rows = [...new Set(all)].toSorted((a, b) => a - b);
   return table(
-    ['Threshold', ...columns.map(({ title }) => title)],
-    SHOWN_THRESHOLDS.map((thresholdTokens) => [
+    [
+      'Threshold',
+      ...columns.map(({ shape, hit }) => `${labelFor(shape)}, ${percent(hit.hitFraction)}`),
+    ],
+    rows.map((thresholdTokens) => [
       tokens(thresholdTokens),
       ...columns.map(({ shape, hit }) => {
-        const point = hit.points.find((each) => each.thresholdTokens === thresholdTokens);
-        if (point === undefined) return '–';
-        const ratio = times(point.total, hit.optimum);
-        return thresholdTokens === shape.usual.thresholdTokens ? `**${ratio}**` : ratio;
+        const found = hit.thresholds.find((each) => each.thresholdTokens === thresholdTokens);
+        if (found === undefined) return '–';
+        const ratio = times(found.total, hit.optimum);
+        return thresholdTokens === shape.thresholdTokens ? `**${ratio}**` : ratio;
       }),
     ]),
   );
 }
 
-/** Says plainly where the default is dearer than it should be, or than another threshold would be everywhere. */
-export function judgeDefault({ name, usual, hits }: ShapeRun): string {
-  const dear = hits.filter((hit) => hit.usual > TOLERATED * hit.optimum);
-  const ratios = hits.map((hit) => times(hit.usual, hit.optimum)).join(', ');
-  const verdict =
-    dear.length === 0
-      ? `within ${TOLERATED} × the optimum`
-      : `**above ${TOLERATED} × the optimum with ${dear.map(({ hitFraction }) => percent(hitFraction)).join(' and ')} hits**`;
-  const [first] = hits;
-  const better = (first?.points ?? [])
-    .map(({ thresholdTokens }) => {
-      const totals = hits.map(
-        (hit) =>
-          hit.points.find((each) => each.thresholdTokens === thresholdTokens)?.total ?? Infinity,
-      );
-      const shares = totals.map((total, index) => total / (hits[index]?.usual ?? 0));
-      return { thresholdTokens, shares, worst: Math.max(...shares) };
-    })
-    .filter(({ worst }) => worst < 0.995)
-    .toSorted((a, b) => mean(a.shares, Number) - mean(b.shares, Number))
-    .at(0);
-  const other =
-    better === undefined
-      ? 'No other threshold of the table is cheaper at every hit rate.'
-      : `A threshold of ${tokens(better.thresholdTokens)} with the same tail would cost ${better.shares.map((share) => percent(share)).join(', ')} of it.`;
-  return `- ${labelFor({ name })} (${tokens(usual.thresholdTokens)}): ${ratios} × the optimum with ${hits.map(({ hitFraction }) => percent(hitFraction)).join(', ')} hits, ${verdict}. ${other}`;
+/** What the figures rest on. */
+function assumptions({ model }: Asked): string {
+  const { turn, compaction } = countedOperations;
+  return [
+    `- **Hits.** A hit saves what the prompt shares with the one before, from ${tokens(cacheFromTokens(model))} tokens on with \`${model}\`. The first prompt after a swap shares only instruction and tools. What is recalled stands before the message, behind all that is cached, and is paid in full; at the next turn the prompt differs from there on.`,
+    `- **Compactions** of Recap are one call each: it reads an instruction of ${tokens(INSTRUCTION_TOKENS)} tokens, the folded turns in full and the snapshot before, and writes as much as its snapshot has. A snapshot fills its room, ${GROWN_ROOM} × the budget, as from the third fold on.`,
+    '- **Recall** brings back as much as it may in every turn, once something was folded. **Optimum** does so too, with the tail and snapshot of the default: it chooses when to compact, and knows all sizes and prices in advance (dynamic programming). No policy that decides as the conversation goes can be cheaper with these.',
+    `- **Gemini CLI** compacts at ${percent(GEMINI_CLI.thresholdFraction)} of the window, keeps ${percent(GEMINI_CLI.keptFraction)}, reads the rest twice (its check shares the prompt of its summary) and writes ${tokens(cliSummariser.outputTokens)} tokens each time, as recorded with ${tokens(CLI_SUMMARY_CHARACTERS)} characters allowed. If the summary is no shorter, it asks no more. Masking of tool outputs is left out for both.`,
+    `- **Operations**: ${turn.reads.toFixed(1)} reads and ${turn.writes.toFixed(1)} writes a turn; ${compaction.reads.toFixed(1)} reads, ${compaction.writes.toFixed(1)} writes and ${compaction.messages} messages a compaction, as counted once. Others pay for no store.`,
+    '- **Large turns.** Where a turn is larger than the threshold, as in coding, a figure moves as the threshold comes to lie before or behind it; the service would shorten the view of such a turn, which is left out.',
+    '- **Not included**: thinking, storage of caches (implicit caching has no price), functions, network, storage. Free quotas are not deducted. Tokens are estimated. Compactions begin after a turn, never in one.',
+  ].join('\n');
 }
 
-/** The page in Markdown; its picture is `cost.svg` beside it. */
-export function costPage(run: CostRun): string {
-  return `${[
+/** The page in Markdown. */
+export const costPage = (shapes: readonly ShapeCosts[], asked: Asked): string =>
+  `${[
     '# Cost',
-    `US dollars for a thousand turns, from \`npm run cost -- --report\`, with \`${run.model}\`, which also summarises; ${percent(run.hitFraction)} of the prompts hit the cache. \`npm run cost -- --help\` lists what you can change. The [optimum](#what-the-figures-say) is the least that the same summaries, tail and recall can cost. Swaps are those of a thousand turns.`,
-    '![Dollars for a thousand turns by threshold and tail](cost.svg)',
-    ...run.shapes.map(shapeSection(run)),
+    `US dollars for a thousand turns, from \`npm run cost -- --report\`, with \`${asked.model}\`, which also summarises, and ${tokens(asked.overheadTokens)} tokens of instruction and tools; ${percent(asked.hitFraction)} of the prompts hit the cache. \`npm run cost -- --help\` lists what you can change, such as the model. The [optimum](#what-the-figures-say) is the least that the same summaries, tail and recall can cost. Swaps are those of a thousand turns. Sizes of coding and of long answers are those of a recorded conversation, over and over.`,
+    billTable(shapes),
+    shapes.map(describeShape).join('\n'),
     '## Hit rates',
-    hitTable(run),
-    '## Is the default a good one?',
-    run.shapes.map(judgeDefault).join('\n'),
+    hitTable(shapes),
+    '## Thresholds',
     'Cost ÷ optimum by threshold and share of hits, with the tail and snapshot of the default:',
-    thresholdTable(run),
-    '## Models',
-    `Recap with the prices of the registry, ${percent(run.hitFraction)} hits (÷ optimum); each model summarises its own conversations.`,
-    modelTable(run),
+    thresholdTable(shapes),
     '## What the figures say',
-    assumptions(run),
-    `Prices: \`shared/models/registry.ts\` for models, \`lab/cost/cloud-prices.ts\` for the cloud (us-central1, ${PRICED_ON}).`,
+    assumptions(asked),
+    `Prices: \`shared/models/registry.ts\` for models, \`lab/cost/prices.ts\` for the cloud (us-central1, ${PRICED_ON}).`,
   ].join('\n\n')}\n`;
-}

@@ -1,50 +1,62 @@
+import { basename } from 'node:path';
 import { existsSync } from 'node:fs';
-import { readFile, writeFile } from 'node:fs/promises';
-import { singleLineJson } from '#shared/json-text.ts';
+import { writeFile } from 'node:fs/promises';
 import { terminalText } from '#infra/terminal-text.ts';
-import { answersText, exitCode, openAnswerFolder } from './answers/answer-folder.ts';
-import { type EvalArguments, evalHelp, parseEvalArguments } from './eval-arguments.ts';
-import { startEvalBench } from './run/eval-bench.ts';
-import { evaluate, type EvalResult } from './run/eval-run.ts';
-import { evalText, priceOf } from './run/eval-table.ts';
-import { parseRecordings } from './replay/recording.ts';
-import { ArgumentError } from './replay/replay-arguments.ts';
-import { runEvalCommand } from './run-eval-command.ts';
+import { runCommand } from '#test/support/processes/run-command.ts';
+import { answersText, exitCode } from './answers/answer-folder.ts';
+import { evalHelp, readEvalSettings, type EvalSettings, type ScoreName } from './eval-settings.ts';
+import { checkWritable, readGivenFile } from './given-files.ts';
+import type { DataFile, Scorer } from './scorer.ts';
+import { scoreAttacks } from './scores/attacks.ts';
+import { scoreGolden } from './scores/golden.ts';
+import { scoreHarm } from './scores/harm.ts';
+import { scoreReaders } from './scores/readers.ts';
+import { scoreRecall } from './scores/recall.ts';
+import { scoreTokens } from './scores/tokens.ts';
+
+const scorers: Readonly<Record<ScoreName, Scorer>> = {
+  attacks: scoreAttacks,
+  golden: scoreGolden,
+  harm: scoreHarm,
+  readers: scoreReaders,
+  recall: scoreRecall,
+  tokens: scoreTokens,
+};
 
 const write = (text: string): void => void process.stdout.write(terminalText(text));
 
-async function runEval(wanted: EvalArguments): Promise<void> {
-  if (!existsSync(wanted.dataPath)) {
-    write(`nothing to do: there is no file ${wanted.dataPath}\n`);
-    return;
+async function readFiles(paths: readonly string[]): Promise<DataFile[]> {
+  const files: DataFile[] = [];
+  for (const path of paths) {
+    if (existsSync(path))
+      files.push({
+        name: basename(path, '.jsonl'),
+        path,
+        text: await readGivenFile('--data', path),
+      });
+    else write(`left out: there is no file ${path}\n`);
   }
-  const recordings = parseRecordings(await readFile(wanted.dataPath, 'utf8'))
-    .filter(({ id }) => wanted.ids.length === 0 || wanted.ids.includes(id))
-    .slice(0, wanted.limit);
-  if (recordings.length === 0) throw new ArgumentError('the data file has none of these --ids');
-  const answerFolder = wanted.answers && openAnswerFolder(wanted.answers);
-  const bench = await startEvalBench({ ...wanted, answerFolder }, process.env);
-  const results: EvalResult[] = [];
-  try {
-    for (const recording of recordings) {
-      results.push(await evaluate(bench, wanted, recording));
-      process.stderr.write(`${results.length}/${recordings.length} ${recording.id}\n`);
-    }
-  } finally {
-    await bench.stop();
-  }
-  const lines = results.flatMap(({ id, keepFrom, snapshot }) =>
-    snapshot === undefined ? [] : [`${singleLineJson({ id, keepFrom, snapshot })}\n`],
-  );
-  await writeFile(wanted.outPath, lines.join(''));
-  write(`${evalText(results, priceOf(bench.model, wanted.price))}\n`);
-  if (answerFolder) write(answersText(answerFolder));
-  const isGood = lines.length === results.length;
-  process.exitCode = exitCode(isGood, answerFolder);
+  return files;
 }
 
-await runEvalCommand(async () => {
-  const wanted = parseEvalArguments(process.argv.slice(2));
-  if (wanted === 'help') write(`${evalHelp}\n`);
-  else await runEval(wanted);
+async function evaluate(settings: EvalSettings): Promise<number> {
+  const { answers, jsonPath } = settings;
+  await checkWritable('--json', jsonPath);
+  await checkWritable('--out', settings.outPath);
+  const files = await readFiles(settings.dataPaths);
+  if (files.length === 0) {
+    write('nothing to do\n');
+    return 0;
+  }
+  const { text, figures, isGood } = await scorers[settings.score](settings, files);
+  if (text !== '') write(`${text}\n`);
+  if (answers !== undefined) write(answersText(answers));
+  if (jsonPath !== undefined && figures !== undefined)
+    await writeFile(jsonPath, `${JSON.stringify(figures, undefined, 2)}\n`);
+  return exitCode(isGood, answers);
+}
+
+process.exitCode = await runCommand(evalHelp, async (argv) => {
+  const settings = readEvalSettings(argv);
+  return settings === 'help' ? 'help' : evaluate(settings);
 });

@@ -28,23 +28,20 @@ export async function checkWritable(option: string, path: string | undefined): P
   }
 }
 
-/** The conversations of a --data, all or those with an id. Throws ArgumentError, also for an id that is not there. */
-export async function readRecordings(
-  path: string,
-  ids: readonly string[] = [],
-): Promise<Recording[]> {
-  const text = await readGivenFile('--data', path);
-  let recordings: Recording[];
+/** What `parse` makes of a file. Throws ArgumentError where it throws. */
+export function parseGiven<Result>(
+  { path, text }: { path: string; text: string },
+  parse: (text: string) => Result,
+): Result {
   try {
-    recordings = parseRecordings(text);
+    return parse(text);
   } catch (cause) {
-    throw new ArgumentError(`--data ${path}: ${reasonFor(cause)}`, { cause });
+    throw new ArgumentError(`${path}: ${reasonFor(cause)}`, { cause });
   }
-  const known = recordings.map(({ id }) => id);
-  const unknown = ids.filter((id) => !known.includes(id));
-  if (unknown.length > 0)
-    throw new ArgumentError(
-      `${path} has no conversation ${unknown.join(', ')}; it has ${known.join(', ')}`,
-    );
-  return recordings.filter(({ id }) => ids.length === 0 || ids.includes(id));
+}
+
+/** The conversations of a file. Throws ArgumentError. */
+export async function readRecordings(option: string, path: string): Promise<Recording[]> {
+  const text = await readGivenFile(option, path);
+  return parseGiven({ path, text }, parseRecordings);
 }

@@ -6,9 +6,9 @@ import { findCalls } from '../conversation/context/tool-calls.ts';
  * A call, or a series of calls, that the model asks for so often in a row is a loop, as in Gemini CLI: the fifth time is
  * the detection, and is not run. What happens then is told in docs/guides/loops.md.
  */
-export const LOOP_TIMES = 5;
+const LOOP_TIMES = 5;
 /** The longest series that is looked for. */
-export const LOOP_LENGTH_MAX = 5;
+const LOOP_LENGTH_MAX = 5;
 
 /** A call of a tool, and its response where there is one. */
 export interface LoopCall {

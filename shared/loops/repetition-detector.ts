@@ -1,6 +1,6 @@
 /** UTF-16 units of the chunk whose repetition is looked for, and how often it stands in a chant, as in Gemini CLI. */
-export const CHUNK_CHARACTERS = 50;
-export const CHUNK_TIMES = 10;
+const CHUNK_CHARACTERS = 50;
+const CHUNK_TIMES = 10;
 /** The longest phrase that is looked for. */
 const PERIOD_MAX = 250;
 /** So often a reader sees what may be the beginning of a chant. */

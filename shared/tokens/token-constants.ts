@@ -1,7 +1,7 @@
 import type { ConstantTable } from '../constant.ts';
 
 const measured =
-  'fitted to 318 counts that Gemini servers reported; of 182 plain answers from 20 tokens on 98 % within 20 % (Gemini CLI’s 0.25 / 1.3: 59 %); `npm run tokens` measures it';
+  'fitted to 318 counts that Gemini servers reported; of 182 plain answers from 20 tokens on 98 % within 20 % (Gemini CLI’s 0.25 / 1.3: 59 %); `npm run eval -- --score tokens` measures it';
 const measuredDeclarations =
   'fitted to 46 prompts with tools to the Gemini API from 2.5 on; as plain text they came out a third too high';
 const peer = 'Gemini CLI';

@@ -2,11 +2,11 @@ import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { once } from '#shared/once.ts';
 import { contentText } from '#shared/conversation/documents/content.ts';
-import { countReplay } from '#lab/cost/count-replay.ts';
 import { buildConversation, madeUpAnswer } from '#test/support/compaction/conversation-builder.ts';
 import type { BenchCase, BenchGroup } from '../bench-case.ts';
 import { benchTurns } from '../bench-conversation.ts';
 import { runHost, startFreeModel, startFakeGeminiHost } from '../hosts/start-host.ts';
+import { countReplay } from '../worlds/count-replay.ts';
 import { startEmulatedChat } from '../worlds/emulated-chat.ts';
 import { manualRequest } from '#test/support/compaction/compacted-conversation.ts';
 

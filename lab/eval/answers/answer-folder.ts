@@ -15,7 +15,7 @@ import {
 import { promptHash, promptText } from './prompt-text.ts';
 
 /** Where answers are, and how they are found. */
-export interface AnswerSettings {
+interface AnswerSettings {
   folder: string;
   /** Also by place, where no answer is for exactly this prompt. */
   isLoose: boolean;
@@ -105,7 +105,7 @@ export function openAnswerFolder({ folder, isLoose }: AnswerSettings): AnswerFol
   };
 }
 
-export const missingPrompts = (asked: readonly AskedPrompt[]): AskedPrompt[] =>
+const missingPrompts = (asked: readonly AskedPrompt[]): AskedPrompt[] =>
   asked.filter(({ answer }) => answer === undefined);
 
 /** Places whose answers were written to an earlier form of the prompt. */

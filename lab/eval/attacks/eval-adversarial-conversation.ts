@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Content } from '#shared/conversation/documents/content.ts';
-import { turnsOf, type RecordedTurn } from '../run/eval-turns.ts';
+import { turnsOf, type RecordedTurn } from '../compact/recorded-turns.ts';
 
 const attackSchema = z.looseObject({
   id: z.string(),

@@ -1,11 +1,6 @@
 import { z } from 'zod';
 import { contentText, partSchema } from '#shared/conversation/documents/content.ts';
-import {
-  type Answer,
-  contextSchema,
-  readAnswerStream,
-  usageSchema,
-} from '../answers/answer-stream.ts';
+import { type Answer, contextSchema, readAnswerStream, usageSchema } from './answer-stream.ts';
 import { ChatRequestError, requestErrorOf } from './chat-request-error.ts';
 import type { TranscriptMessage } from './transcript-check.ts';
 

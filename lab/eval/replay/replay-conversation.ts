@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ChatClient, CompactionView } from './chat-client.ts';
 import { ChatRequestError } from './chat-request-error.ts';
-import type { ScriptedConversation } from '../answers/scripted-answers.ts';
+import type { ScriptedConversation } from './scripted-answers.ts';
 import { type Sent, sendWithRetries } from './send-with-retries.ts';
-import { stableUuid } from '../stable-uuid.ts';
+import { stableUuid } from './stable-uuid.ts';
 import {
   checkTranscript,
   type TranscriptMessage,

@@ -1,10 +1,11 @@
 import { chooseModel } from '#infra/local/stack/stack-environment.ts';
-import { readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
+import { runCommand } from '#test/support/processes/run-command.ts';
 import { terminalText } from '#infra/terminal-text.ts';
+import { readRecordings } from '../given-files.ts';
 import { ChatClient } from './chat-client.ts';
-import { createProgressBar } from './progress-bar.ts';
-import { registerScriptedAnswers, type ScriptedConversation } from '../answers/scripted-answers.ts';
-import { parseRecordings, type Recording, scriptOf } from './recording.ts';
+import { registerScriptedAnswers, type ScriptedConversation } from './scripted-answers.ts';
+import { type Recording, scriptOf } from './recording.ts';
 import {
   ArgumentError,
   parseReplayArguments,
@@ -15,8 +16,7 @@ import { replayConversation, type ReplayedConversation } from './replay-conversa
 import { isComplete, replayFigures } from './replay-figures.ts';
 import { openReplayTarget, type ReplayTarget } from './replay-target.ts';
 import { compactionText, problemLines, scriptText, summaryText } from './replay-text.ts';
-import { stableUuid } from '../stable-uuid.ts';
-import { runEvalCommand } from '../run-eval-command.ts';
+import { stableUuid } from './stable-uuid.ts';
 
 const write = (text: string): void => void process.stdout.write(text);
 const replyTimeoutMs = 300_000;
@@ -51,7 +51,13 @@ async function replayAll(
   conversations: readonly ScriptedConversation[],
 ): Promise<ReplayedConversation[]> {
   const total = conversations.reduce((sum, { script }) => sum + script.exchanges.length, 0);
-  const bar = createProgressBar({ total, isTerminal: process.stdout.isTTY, write });
+  let done = 0;
+  const tell = (line: string): void => write(terminalText(`${line}\n`));
+  const countSent = (count: number, recordingId: string): void => {
+    const tenthsBefore = Math.floor((10 * done) / total);
+    done += count;
+    if (Math.floor((10 * done) / total) > tenthsBefore) tell(`${done}/${total} ${recordingId}`);
+  };
   const client = new ChatClient({
     url: target.url,
     token: target.token,
@@ -62,22 +68,21 @@ async function replayAll(
   for (const conversation of conversations) {
     const { recordingId } = conversation;
     const listener = {
-      sent: (count: number) => bar.advance(count, recordingId),
+      sent: (count: number) => countSent(count, recordingId),
       compaction: (compaction: Parameters<typeof compactionText>[0]) =>
-        bar.print(`${recordingId}: ${compactionText(compaction)}`),
+        tell(`${recordingId}: ${compactionText(compaction)}`),
     };
     const { seed, settings } = wanted;
     const each = await replayConversation({ client, seed, settings, listener }, conversation);
-    for (const line of problemLines(each)) bar.print(line);
+    for (const line of problemLines(each)) tell(line);
     replayed.push(each);
   }
-  bar.end();
   return replayed;
 }
 
 /** True when everything that was sent and received stands in the transcript. */
 async function replay(wanted: ReplayArguments): Promise<boolean> {
-  const recordings = parseRecordings(await readFile(wanted.file, 'utf8'));
+  const recordings = await readRecordings('FILE.jsonl', wanted.file);
   const chosen = chooseRecordings(recordings, wanted.conversation);
   const target = await openReplayTarget(wanted);
   try {
@@ -103,11 +108,8 @@ async function replay(wanted: ReplayArguments): Promise<boolean> {
   }
 }
 
-await runEvalCommand(async () => {
-  const wanted = parseReplayArguments(
-    process.argv.slice(2),
-    chooseModel(process.env).kind !== 'stand-in',
-  );
-  if (wanted === 'help') write(`${replayHelp}\n`);
-  else if (!(await replay(wanted))) process.exitCode = 1;
+process.exitCode = await runCommand(replayHelp, async (argv) => {
+  const wanted = parseReplayArguments(argv, chooseModel(process.env).kind !== 'stand-in');
+  if (wanted === 'help') return 'help';
+  return (await replay(wanted)) ? 0 : 1;
 });

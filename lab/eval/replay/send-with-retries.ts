@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Answer } from '../answers/answer-stream.ts';
+import type { Answer } from './answer-stream.ts';
 import type { ChatClient, OutgoingMessage } from './chat-client.ts';
 import { ChatRequestError } from './chat-request-error.ts';
 

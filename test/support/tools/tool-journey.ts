@@ -12,8 +12,8 @@ import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document
 import type { FakeGemini } from '#infra/fake-gemini/server/start-fake-gemini.ts';
 import type { ToolResult } from '#shared/conversation/context/tool-results.ts';
 import type { Caller } from '#shared/ports/ports.ts';
-import { differsFromShown, promptSchema, type SentPrompt } from '#lab/eval/tools/tool-prompts.ts';
 import { compactionBench } from '../compaction/compaction-dependencies.ts';
+import { differsFromShown, promptSchema, type SentPrompt } from './shown-prompt.ts';
 import { say, startToolModel, tool, toolChat, withAppTools } from './tool-world.ts';
 
 const caller: Caller = { uid: 'u1', tier: 'signedIn' };

@@ -1,0 +1,119 @@
+import type { CompactionDependencies } from '#functions/worker/compaction/compaction-dependencies.ts';
+import { parseConfig } from '#functions/config.ts';
+import { createDependencies, type Overrides } from '#functions/dependencies.ts';
+import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
+import { localProjectId } from '#infra/local/stack/stack-environment.ts';
+import type { Vices } from '#infra/fake-gemini/server/misbehaviour.ts';
+import { startFakeGemini } from '#infra/fake-gemini/server/start-fake-gemini.ts';
+import { createManualClock } from '#test/fakes/manual-clock.ts';
+import type { AnswerFolder } from '../answers/answer-folder.ts';
+import { startAnswerServer } from '../answers/answer-server.ts';
+import { countedIds } from '../answers/prompt-text.ts';
+
+/** What may summarise: the values of the setting `SUMMARY_STRATEGY`. */
+export type Strategy = 'ledger' | 'gemini-cli';
+
+/** Whose conversations they are while the fake Gemini or a file answers for it. */
+const spokenForModel = 'gemini-2.5-flash';
+
+export interface EvalBench {
+  /** The worker with the real model adapter, over a store in memory. */
+  dependencies: CompactionDependencies;
+  /** Model of the conversations. */
+  model: string;
+  strategy: Strategy;
+  /** Where they are recorded. */
+  answers?: AnswerFolder;
+  stop(): Promise<void>;
+}
+
+export interface BenchSettings {
+  strategy: Strategy;
+  /** Recorded answers; where there are none, `model` answers. */
+  answers?: AnswerFolder;
+  /** `stand-in` or a Gemini model. */
+  model: string;
+  /** Misbehaviour of the stand-in. */
+  vices?: Vices;
+}
+
+/** Later than any recording. */
+const standingTime = new Date('2030-01-01T00:00:00.000Z');
+
+interface Server {
+  model: string;
+  apiKey: string;
+  /** Default: the Gemini API. */
+  baseUrl?: string;
+  /** What else the worker has of the bench. */
+  surroundings: Overrides;
+  stop(): Promise<void>;
+}
+
+/** Throws an Error when a Gemini model is asked for and there is no key. */
+async function openServer({ answers, model, vices }: BenchSettings): Promise<Server> {
+  const randomness = countedIds();
+  if (answers !== undefined) {
+    const server = await startAnswerServer(answers);
+    return {
+      model: spokenForModel,
+      apiKey: 'files',
+      baseUrl: server.url,
+      // Ids and clock are fixed, so that the worker asks the same in every run.
+      surroundings: { randomness, clock: createManualClock(standingTime) },
+      stop: () => server.close(),
+    };
+  }
+  if (model === 'stand-in') {
+    const fakeGemini = await startFakeGemini();
+    fakeGemini.setVices(vices ?? {});
+    return {
+      model: spokenForModel,
+      apiKey: 'stand-in',
+      baseUrl: fakeGemini.url,
+      surroundings: { randomness },
+      stop: () => fakeGemini.close(),
+    };
+  }
+  const apiKey = process.env.GEMINI_API_KEY ?? '';
+  if (apiKey === '') throw new Error(`--model ${model} needs GEMINI_API_KEY`);
+  return { model, apiKey, surroundings: {}, stop: () => Promise.resolve() };
+}
+
+/**
+ * Starts the worker before the fake Gemini, before a server that answers from files, or before the Gemini API.
+ * Throws an Error when a Gemini model is asked for and there is no key.
+ */
+export async function startEvalBench(settings: BenchSettings): Promise<EvalBench> {
+  const { strategy, answers } = settings;
+  const server = await openServer(settings);
+  const config = parseConfig({
+    GOOGLE_CLOUD_PROJECT: localProjectId,
+    // Nobody listens there: with a demo- project the variable alone allows what has no token.
+    PUBSUB_EMULATOR_HOST: '127.0.0.1:8085',
+    GEMINI_API_KEY: server.apiKey,
+    GEMINI_BASE_URL: server.baseUrl,
+    COMPRESSOR_MODEL: server.model,
+    SUMMARY_STRATEGY: strategy,
+    // What a snapshot keeps is measured, in conversations that are smaller than a declaration weighs.
+    BUILT_IN_TOOLS: 'none',
+  });
+  const { compaction } = createDependencies(config, {
+    ...server.surroundings,
+    store: createMemoryDocumentStore(),
+    publisher: { publish: () => Promise.resolve() },
+    pushTokens: { verify: () => Promise.resolve() },
+    logger: {
+      log: (severity, event, fields) => {
+        if (severity === 'ERROR') process.stderr.write(`${event} ${JSON.stringify(fields)}\n`);
+      },
+    },
+  });
+  return {
+    dependencies: await compaction(),
+    model: server.model,
+    strategy,
+    ...(answers && { answers }),
+    stop: () => server.stop(),
+  };
+}

@@ -1,0 +1,296 @@
+import { z } from 'zod';
+import type { CompactionDependencies } from '#functions/worker/compaction/compaction-dependencies.ts';
+import {
+  readContext,
+  readConversationAndJob,
+} from '#functions/worker/compaction/draft/read-for-compaction.ts';
+import { runCompaction } from '#functions/worker/compaction/run-compaction.ts';
+import { tokenCounting } from '#shared/compaction/context-tokens.ts';
+import type { PolicySettings } from '#shared/compaction/policy-settings.ts';
+import { planMasks, storedMasks } from '#shared/compaction/tool-output-budget.ts';
+import { assembleContext } from '#shared/conversation/context/assemble-context.ts';
+import { noCache } from '#shared/conversation/context/read-conversation.ts';
+import type { History } from '#shared/conversation/documents/history.ts';
+import { estimateContentTokens } from '#shared/tokens/token-estimate.ts';
+import type { Content } from '#shared/conversation/documents/content.ts';
+import type { Profile } from '#shared/conversation/documents/snapshot.ts';
+import { newConversation } from '#shared/conversation/documents/new-conversation.ts';
+import { conversationPath, turnPath } from '#shared/conversation/documents/paths.ts';
+import { encodeAnswer, encodeUser } from '#shared/conversation/documents/encode-turn.ts';
+import type { DocumentStore, Randomness, Write } from '#shared/ports/ports.ts';
+import type { Recording } from '../replay/recording.ts';
+import type { CompactionSettings } from '../eval-settings.ts';
+import type { EvalBench } from './bench.ts';
+import { slicesOf, turnsOf, type RecordedTurn } from './recorded-turns.ts';
+
+/** Turns of one commit; each is one document and its overflow. */
+const turnsPerCommit = 100;
+
+interface NewConversation {
+  model: string;
+  profile: Profile;
+  systemInstruction?: string;
+  now: Date;
+}
+
+const tokensOf = (contents: readonly Content[]): number =>
+  contents.reduce((sum, content) => sum + estimateContentTokens(content, 'character-class'), 0);
+
+/** Stores a conversation without turns, under ids that `randomness` draws. Returns its id. */
+export async function storeConversation(
+  store: DocumentStore,
+  { model, profile, systemInstruction, now }: NewConversation,
+  randomness: Randomness,
+): Promise<string> {
+  const conversationId = randomness.uuid();
+  const instruction = { role: 'user' as const, parts: [{ text: systemInstruction ?? '' }] };
+  const conversation = newConversation({
+    epoch: randomness.uuid(),
+    ownerUid: 'eval',
+    model,
+    profile,
+    systemInstruction,
+    now,
+  });
+  const overheadTokens = systemInstruction === undefined ? 0 : tokensOf([instruction]);
+  conversation.context.overheadTokens = Math.ceil(overheadTokens);
+  await store.commit([
+    { op: 'create', path: conversationPath(conversationId), fields: { ...conversation } },
+  ]);
+  return conversationId;
+}
+
+function turnWrites(conversationId: string, seq: number, turn: RecordedTurn): Write[] {
+  const { user, contents, at, finishedAt = at } = turn;
+  const encodedUser = encodeUser({ conversationId, seq }, user);
+  const encodedAnswer = encodeAnswer({ conversationId, seq, attempt: 1 }, contents);
+  const fields = {
+    schemaVersion: 1,
+    seq,
+    messageId: `message-${seq}`,
+    state: 'done',
+    attempt: 1,
+    producer: 'eval',
+    leaseUntil: at,
+    createTime: at,
+    finishTime: finishedAt,
+    tokens: { user: tokensOf([user]), answer: tokensOf(contents) },
+    inContext: true,
+    ...encodedUser.fields,
+    ...encodedAnswer.fields,
+  };
+  return [
+    { op: 'create', path: turnPath(conversationId, seq), fields },
+    ...encodedUser.writes,
+    ...encodedAnswer.writes,
+  ];
+}
+
+/** Stores finished turns behind the first `stored` ones. */
+export async function appendTurns(
+  store: DocumentStore,
+  to: { conversationId: string; stored: number },
+  turns: readonly RecordedTurn[],
+): Promise<void> {
+  const { conversationId, stored } = to;
+  for (let start = 0; start < turns.length; start += turnsPerCommit) {
+    const some = turns.slice(start, start + turnsPerCommit);
+    await store.commit(
+      some.flatMap((turn, index) => turnWrites(conversationId, stored + start + index + 1, turn)),
+    );
+  }
+  await store.commit([
+    {
+      op: 'update',
+      path: conversationPath(conversationId),
+      fields: { lastSeq: stored + turns.length },
+      guard: { exists: true },
+    },
+  ]);
+}
+
+/** Writes down that somebody asks for a compaction. */
+async function askForCompaction(
+  store: DocumentStore,
+  ask: { conversationId: string; requestId: string; since: Date },
+): Promise<void> {
+  const { conversationId, requestId, since } = ask;
+  await store.commit([
+    {
+      op: 'update',
+      path: conversationPath(conversationId),
+      fields: { compactionRequests: { manual: { requestId, since } } },
+      guard: { exists: true },
+    },
+  ]);
+}
+
+/** One compaction and what it left. */
+interface CompactedOnce {
+  state: string;
+  reason?: string;
+  /** Absent when nothing was swapped. */
+  history?: History;
+  modelCalls: number;
+  durationMs: number;
+}
+
+interface CompactionToRun {
+  conversationId: string;
+  /** Last turn that shall be folded. */
+  lastFoldedSeq: number;
+  snapshotTokens?: number;
+  /** Soft threshold that budgets follow. */
+  thresholdTokens?: number;
+}
+
+async function reading(dependencies: CompactionDependencies, conversationId: string) {
+  const uncached = { ...dependencies, cache: noCache };
+  const { conversation, job } = await readConversationAndJob(uncached, conversationId);
+  if (!conversation) throw new Error(`there is no conversation ${conversationId}`);
+  return readContext(uncached, conversationId, { conversation, job });
+}
+
+/**
+ * The `preserveFraction` with which the product's split, by characters of JSON and with the tool outputs
+ * shortened that it will shorten, comes to lie behind the turn: in the middle between the fractions that reach it and the place before it.
+ */
+async function preserveFractionFor(
+  dependencies: CompactionDependencies,
+  { conversationId, lastFoldedSeq }: CompactionToRun,
+): Promise<number> {
+  const { conversation, history, turns, policy } = await reading(dependencies, conversationId);
+  const { model, coveredThrough } = conversation.value;
+  const masks = planMasks({
+    turns,
+    coveredThrough,
+    standing: history?.masks ?? [],
+    budgetTokens: policy.toolOutputBudgetTokens,
+    minimumGainTokens: policy.toolOutputMinimumGainTokens,
+    counting: tokenCounting(policy, model),
+    blobName: dependencies.sha256,
+  });
+  const items = assembleContext({
+    model,
+    pins: [],
+    history: { snapshotText: history?.snapshotText ?? '', masks: storedMasks(masks) },
+    coveredThrough,
+    turns,
+  });
+  let total = 0;
+  let before = 0;
+  let beforeLast = 0;
+  for (const { seq, content } of items) {
+    const length = JSON.stringify(content).length;
+    total += length;
+    if ((seq ?? 0) <= lastFoldedSeq) before += length;
+    if ((seq ?? 0) < lastFoldedSeq) beforeLast += length;
+  }
+  const middle = (before + beforeLast) / 2 / Math.max(1, total);
+  return 1 - Math.min(0.999, Math.max(0.001, middle));
+}
+
+const withSettings = (
+  dependencies: CompactionDependencies,
+  policySettings: PolicySettings,
+): CompactionDependencies => ({
+  ...dependencies,
+  config: { ...dependencies.config, policySettings },
+});
+
+/** Asks for a compaction that folds the turns up to one, and runs it as the worker does. */
+export async function compactThrough(
+  dependencies: CompactionDependencies,
+  wanted: CompactionToRun,
+): Promise<CompactedOnce> {
+  const { conversationId, snapshotTokens, thresholdTokens } = wanted;
+  const budgets: PolicySettings = {
+    ...(snapshotTokens !== undefined && { snapshotBudgetTokens: snapshotTokens }),
+    ...(thresholdTokens !== undefined && { thresholdTokens }),
+  };
+  const policySettings: PolicySettings = {
+    ...budgets,
+    preserveFraction: await preserveFractionFor(withSettings(dependencies, budgets), wanted),
+  };
+  const since = dependencies.clock.now();
+  const requestId = dependencies.randomness.uuid();
+  await askForCompaction(dependencies.store, { conversationId, requestId, since });
+  const result = await runCompaction(withSettings(dependencies, policySettings), {
+    conversationId,
+    signal: new AbortController().signal,
+  });
+  const durationMs = dependencies.clock.now().getTime() - since.getTime();
+  if (result.kind !== 'done')
+    return { state: 'RETRY', reason: result.reason, modelCalls: 0, durationMs };
+  const { history, job } = await reading(dependencies, conversationId);
+  const isSwapped = history?.requestId === requestId;
+  return {
+    state: result.state ?? 'NOTHING',
+    ...(result.reason !== undefined && { reason: result.reason }),
+    ...(isSwapped && { history }),
+    modelCalls: job?.value.records.at(-1)?.modelCalls ?? 0,
+    durationMs,
+  };
+}
+
+interface Grown {
+  conversationId: string;
+  turns: readonly RecordedTurn[];
+  /** Compactions, oldest first; the last one may have failed. */
+  generations: CompactedOnce[];
+}
+
+/** A compaction one of whose prompts has no answer: whatever came of it, nothing is known. */
+const waiting = ({ modelCalls, durationMs }: CompactedOnce): CompactedOnce => ({
+  state: 'WAITING',
+  reason: 'ANSWERS_MISSING',
+  modelCalls,
+  durationMs,
+});
+
+/**
+ * Stores a recording in `repeat` slices and compacts after each of them. A failure ends it, and so does a prompt
+ * without an answer (`WAITING`). `beforeEach` is called before each compaction.
+ */
+export async function compactGrowing(
+  bench: EvalBench,
+  wanted: CompactionSettings & { beforeEach?: () => void },
+  recording: Recording,
+): Promise<Grown> {
+  const { store, clock, randomness } = bench.dependencies;
+  const { snapshotTokens, thresholdTokens } = wanted;
+  const turns = turnsOf(recording);
+  const conversation = {
+    model: bench.model,
+    profile: wanted.profile,
+    ...(recording.system !== undefined && { systemInstruction: recording.system }),
+    now: turns[0]?.at ?? clock.now(),
+  };
+  const conversationId = await storeConversation(store, conversation, randomness);
+  bench.answers?.beginConversation({ id: recording.id, strategy: bench.strategy });
+  const generations: CompactedOnce[] = [];
+  let stored = 0;
+  const slices = slicesOf(turns, { count: wanted.repeat, keepFraction: wanted.keepFraction });
+  for (const slice of slices) {
+    await appendTurns(store, { conversationId, stored }, turns.slice(stored, slice.stored));
+    ({ stored } = slice);
+    wanted.beforeEach?.();
+    bench.answers?.beginGeneration(generations.length + 1);
+    const run = await compactThrough(bench.dependencies, {
+      conversationId,
+      lastFoldedSeq: slice.folded,
+      ...(snapshotTokens !== undefined && { snapshotTokens }),
+      ...(thresholdTokens !== undefined && { thresholdTokens }),
+    });
+    const isWaiting = bench.answers?.isWaiting() === true;
+    generations.push(isWaiting ? waiting(run) : run);
+    if (isWaiting || run.history === undefined) break;
+  }
+  return { conversationId, turns, generations };
+}
+
+const reportSchema = z.looseObject({ markedCount: z.number() });
+
+/** Values that the report of a compaction names as said by nobody; 0 where it tells of none. */
+export const markedIn = ({ report }: Pick<History, 'report'>): number =>
+  reportSchema.safeParse(report).data?.markedCount ?? 0;

@@ -1,0 +1,184 @@
+import { openAnswerFolder, type AnswerFolder } from './answers/answer-folder.ts';
+import {
+  ArgumentError,
+  readChoice,
+  readFraction,
+  readInteger,
+  readOptions,
+} from './replay/replay-arguments.ts';
+
+export const evalHelp = `Usage: npm run eval -- --data FILE.jsonl --score NAME [options]
+
+Compacts recorded conversations with the pipeline of the service, on this machine and in memory, and scores what is left.
+NAME is one of:
+
+  golden    expectations of each recording are in its snapshot, and what the compactions took
+  readers   what somebody can answer who sees only what is left; summaries, readers and a judge are files of --answers
+  harm      what verification did to the answers of a model: kept, added, marked, only reworded
+  recall    how often a search for a question, and automatic recall, find the turns that hold the evidence
+  attacks   whether a text in the history becomes an instruction
+  tokens    the estimate of tokens beside counts that servers reported
+
+  --data FILE.jsonl        what to read; several times for several files
+  --answers DIR            recorded answers of a model; a prompt without one is written there
+  --loose                  also take an answer to an earlier form of the prompt, by its place
+  --model NAME             without --answers: stand-in (default), or a Gemini model, with GEMINI_API_KEY
+  --method LIST            recap, gemini-cli, whole (of readers: all folded turns), with a comma between two
+                           (default: recap; of readers all; of attacks recap,gemini-cli)
+  --repeat K               compact K times while the conversation grows (default 1; of readers 3)
+  --keep F                 share of the text that stays word for word (default 0.3)
+  --profile NAME           assistant (default) or coding
+  --threshold N            as if the soft threshold were N: what follows from it follows
+  --snapshot-tokens N      size of a snapshot (default: the policy's; of attacks 1200)
+  --gemini-cli-tokens N    the same of gemini-cli (default: that of --snapshot-tokens)
+  --limit N                only the first N conversations of each file
+  --ids A,B                only these conversations
+  --questions N            of readers: questions of each conversation, spread evenly (default 50)
+  --recall-tokens N        of readers: what recall may put before a message (default 500)
+  --tail-tokens N          of recall: size of the tail (default 4000, as the policy's)
+  --held-out OWNER/NAME    of tokens: source that the weights were not fitted to (default crmne/ruby_llm); several times
+  --out FILE               of golden: the snapshots, a line {"id","keepFrom","snapshot"} each; "keepFrom" is the index of
+                           the first entry of "turns" that stays word for word
+  --json OUT               write the figures to this file
+  --help                   this text
+
+Exit code: 0 good, or no data file; 1 something that must hold does not; 2 wrong arguments; 3 prompts have no answer.`;
+
+const scoreNames = ['golden', 'readers', 'harm', 'recall', 'attacks', 'tokens'] as const;
+export type ScoreName = (typeof scoreNames)[number];
+
+const methodNames = ['recap', 'gemini-cli', 'whole'] as const;
+type Method = (typeof methodNames)[number];
+/** How a conversation is kept short. */
+export type CompactingMethod = Exclude<Method, 'whole'>;
+
+/** How recordings are compacted. */
+export interface CompactionSettings {
+  /** Share of the text that stays word for word, in (0, 1). */
+  keepFraction: number;
+  /** Compactions of a conversation while it grows. */
+  repeat: number;
+  profile: 'assistant' | 'coding';
+  /** Soft threshold that budgets follow; default: the policy's. */
+  thresholdTokens?: number | undefined;
+  /** Default: the policy's. */
+  snapshotTokens?: number | undefined;
+}
+
+export interface EvalSettings extends CompactionSettings {
+  score: ScoreName;
+  /** At least one. */
+  dataPaths: string[];
+  methods: Method[];
+  /** What answers where no file does: `stand-in` or a Gemini model. */
+  model: string;
+  answers: AnswerFolder | undefined;
+  /** Default: as `snapshotTokens`. */
+  geminiCliTokens: number | undefined;
+  /** Conversations of each file. Infinity: all. */
+  limit: number;
+  /** Empty: all. */
+  ids: string[];
+  questions: number;
+  recallTokens: number;
+  tailTokens: number;
+  heldOut: string[];
+  outPath: string | undefined;
+  jsonPath: string | undefined;
+}
+
+const options = {
+  data: { type: 'string', multiple: true },
+  score: { type: 'string' },
+  answers: { type: 'string' },
+  loose: { type: 'boolean', default: false },
+  model: { type: 'string' },
+  method: { type: 'string' },
+  repeat: { type: 'string' },
+  keep: { type: 'string', default: '0.3' },
+  profile: { type: 'string', default: 'assistant' },
+  threshold: { type: 'string' },
+  'snapshot-tokens': { type: 'string' },
+  'gemini-cli-tokens': { type: 'string' },
+  limit: { type: 'string' },
+  ids: { type: 'string', default: '' },
+  questions: { type: 'string', default: '50' },
+  'recall-tokens': { type: 'string', default: '500' },
+  'tail-tokens': { type: 'string', default: '4000' },
+  'held-out': { type: 'string', multiple: true },
+  out: { type: 'string' },
+  json: { type: 'string' },
+  help: { type: 'boolean', default: false },
+} as const;
+
+/** Which methods a score can take, the usual ones first; a score without any compacts nothing. */
+const methodsFor: Readonly<Record<ScoreName, { usual: Method[]; possible: readonly Method[] }>> = {
+  golden: { usual: ['recap'], possible: ['recap', 'gemini-cli'] },
+  readers: { usual: [...methodNames], possible: methodNames },
+  harm: { usual: ['recap'], possible: ['recap'] },
+  recall: { usual: [], possible: [] },
+  attacks: { usual: ['recap', 'gemini-cli'], possible: ['recap', 'gemini-cli'] },
+  tokens: { usual: [], possible: [] },
+};
+
+/** `a, b` → `['a', 'b']`. */
+const listOf = (text: string): string[] =>
+  text
+    .split(',')
+    .map((each) => each.trim())
+    .filter((each) => each !== '');
+
+function required(flag: string, text: string | undefined): string {
+  if (text === undefined || text === '') throw new ArgumentError(`${flag} is missing`);
+  return text;
+}
+
+function readMethods(score: ScoreName, text: string | undefined): Method[] {
+  const { usual, possible } = methodsFor[score];
+  if (text === undefined) return usual;
+  if (possible.length === 0) throw new ArgumentError(`--score ${score} takes no --method`);
+  return listOf(text).map((each) => readChoice(`--method of --score ${score}`, each, possible));
+}
+
+function readAnswerFolder(
+  folder: string | undefined,
+  { loose, model }: { loose: boolean; model?: string | undefined },
+): AnswerFolder | undefined {
+  if (folder === undefined && loose) throw new ArgumentError('--loose needs --answers DIR');
+  if (folder === undefined) return undefined;
+  if (model !== undefined) throw new ArgumentError('--answers and --model exclude each other');
+  return openAnswerFolder({ folder: required('--answers', folder), isLoose: loose });
+}
+
+/** Reads the command line; `'help'` when that was asked for. Throws ArgumentError. */
+export function readEvalSettings(argv: readonly string[]): EvalSettings | 'help' {
+  const values = readOptions(argv, options);
+  if (values.help) return 'help';
+  const [first, ...others] = values.data ?? [];
+  const dataPaths = [required('--data', first), ...others];
+  const score = readChoice('--score', required('--score', values.score), scoreNames);
+  const answers = readAnswerFolder(values.answers, values);
+  if (score === 'readers' && answers === undefined)
+    throw new ArgumentError('--score readers needs --answers DIR, the folder of the answers');
+  return {
+    score,
+    dataPaths,
+    methods: readMethods(score, values.method),
+    model: values.model ?? 'stand-in',
+    keepFraction: readFraction('--keep', values.keep, '(0, 1)'),
+    repeat: readInteger('--repeat', values.repeat ?? (score === 'readers' ? '3' : '1')),
+    profile: readChoice('--profile', values.profile, ['assistant', 'coding']),
+    limit: readInteger('--limit', values.limit) ?? Number.POSITIVE_INFINITY,
+    ids: listOf(values.ids),
+    questions: readInteger('--questions', values.questions),
+    recallTokens: readInteger('--recall-tokens', values['recall-tokens']),
+    tailTokens: readInteger('--tail-tokens', values['tail-tokens']),
+    heldOut: values['held-out'] ?? ['crmne/ruby_llm'],
+    answers,
+    thresholdTokens: readInteger('--threshold', values.threshold),
+    snapshotTokens: readInteger('--snapshot-tokens', values['snapshot-tokens']),
+    geminiCliTokens: readInteger('--gemini-cli-tokens', values['gemini-cli-tokens']),
+    outPath: values.out,
+    jsonPath: values.json,
+  };
+}

@@ -1,0 +1,76 @@
+import type { CompactingMethod, CompactionSettings, EvalSettings } from './eval-settings.ts';
+import { parseGiven } from './given-files.ts';
+import { parseRecordings, type Recording } from './replay/recording.ts';
+import { ArgumentError } from './replay/replay-arguments.ts';
+import { startEvalBench, type BenchSettings, type EvalBench } from './compact/bench.ts';
+
+/** A data file that is there. */
+export interface DataFile {
+  /** Without folder and ending. */
+  name: string;
+  path: string;
+  text: string;
+}
+
+interface Scored {
+  /** For people. */
+  text: string;
+  /** For `--json`; undefined: there are none yet. */
+  figures: object | undefined;
+  /** Whether what must hold holds; the exit code tells. */
+  isGood: boolean;
+}
+
+/** What `--score` names. Throws ArgumentError. */
+export type Scorer = (settings: EvalSettings, files: readonly DataFile[]) => Promise<Scored>;
+
+/** The wanted recordings of all files. Throws ArgumentError, also for an id that is in none of them. */
+export function wantedRecordings(
+  { ids, limit }: Pick<EvalSettings, 'ids' | 'limit'>,
+  files: readonly DataFile[],
+): Recording[] {
+  const recordings = files.map((file) => parseGiven(file, parseRecordings));
+  const known = recordings.flat().map(({ id }) => id);
+  const unknown = ids.filter((id) => !known.includes(id));
+  if (unknown.length > 0)
+    throw new ArgumentError(
+      `no conversation is called ${unknown.join(', ')}; there are ${known.join(', ')}`,
+    );
+  return recordings.flatMap((each) =>
+    each.filter(({ id }) => ids.length === 0 || ids.includes(id)).slice(0, limit),
+  );
+}
+
+/** Runs `work` with the worker that compacts as the method says. */
+export async function onBench<Result>(
+  { model, answers }: Pick<EvalSettings, 'model' | 'answers'>,
+  method: CompactingMethod,
+  work: (bench: EvalBench) => Promise<Result>,
+  vices?: BenchSettings['vices'],
+): Promise<Result> {
+  const bench = await startEvalBench({
+    strategy: method === 'recap' ? 'ledger' : method,
+    model,
+    ...(answers && { answers }),
+    ...(vices && { vices }),
+  });
+  try {
+    return await work(bench);
+  } finally {
+    await bench.stop();
+  }
+}
+
+/** The methods that compact, each with its settings: gemini-cli may have a size of its own. */
+export const compactingMethods = (
+  settings: EvalSettings,
+): { method: CompactingMethod; compaction: CompactionSettings }[] =>
+  settings.methods
+    .filter((method) => method !== 'whole')
+    .map((method) => {
+      const own = method === 'gemini-cli' ? settings.geminiCliTokens : undefined;
+      return {
+        method,
+        compaction: { ...settings, snapshotTokens: own ?? settings.snapshotTokens },
+      };
+    });

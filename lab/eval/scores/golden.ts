@@ -1,0 +1,178 @@
+import { writeFile } from 'node:fs/promises';
+import { z } from 'zod';
+import { withoutFrame } from '#shared/compaction/snapshot-sections.ts';
+import { contentText } from '#shared/conversation/documents/content.ts';
+import { singleLineJson } from '#shared/json-text.ts';
+import { decodeXml } from '#shared/text/escape-xml.ts';
+import { aligned } from '#infra/text-table.ts';
+import type { EvalBench } from '../compact/bench.ts';
+import { compactGrowing, markedIn } from '../compact/compact-recording.ts';
+import type { CompactionSettings } from '../eval-settings.ts';
+import type { Recording } from '../replay/recording.ts';
+import { compactingMethods, onBench, wantedRecordings, type Scorer } from '../scorer.ts';
+
+/** What one conversation came to; what a snapshot has is absent when its last compaction failed. */
+interface GoldenResult {
+  id: string;
+  strategy: string;
+  /** Of the last compaction. */
+  state: string;
+  reason?: string;
+  /** Compactions that swapped. */
+  generations: number;
+  /** Index into the recording of what stays word for word. */
+  keepFrom?: number;
+  /** What it says, a statement a line. */
+  snapshot?: string;
+  beforeTokens?: number;
+  afterTokens?: number;
+  snapshotTokens?: number;
+  /** Of all compactions together, as are the calls and their tokens. */
+  marked: number;
+  calls: number;
+  promptTokens: number;
+  outputTokens: number;
+  /** Expectations that the folded turns hold. */
+  expected: number;
+  /** Those of them that the snapshot lacks. */
+  missing: string[];
+}
+
+const expectationsSchema = z.looseObject({
+  expected: z.array(z.string()).default([]),
+  meta: z.looseObject({ expectedArgs: z.array(z.string()).default([]) }).optional(),
+});
+
+/** As texts are compared: a line break or a capital is no difference. */
+const plain = (text: string): string =>
+  text.normalize('NFKC').toLowerCase().replaceAll(/\s+/gu, ' ').trim();
+
+/** What a snapshot should say: `expected`, `meta.expectedArgs` and answers to `probes`, as far as `folded` has it word for word. */
+export function expectationsOf(recording: Recording, folded: string): string[] {
+  const { expected, meta } = expectationsSchema.parse(recording);
+  const answers = (recording.probes ?? []).map(({ answer }) => String(answer ?? ''));
+  const said = plain(folded);
+  const all = [...expected, ...(meta?.expectedArgs ?? []), ...answers];
+  return [...new Set(all.map(plain))].filter((each) => each !== '' && said.includes(each));
+}
+
+const loneTag = /^<\/?[\w-]+>$/;
+const bullet = /^[-*•]\s+/u;
+
+/** What a rendered snapshot says, without its frame, its tags, its escapes and the bullets of its lists. */
+const statementsOf = (snapshotText: string): string =>
+  withoutFrame(snapshotText)
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '' && !loneTag.test(line))
+    .map((line) => decodeXml(line.replace(bullet, '')))
+    .join('\n');
+
+const sum = (values: readonly number[]): number => values.reduce((all, one) => all + one, 0);
+
+/** Compacts one recorded conversation, once or as often as it grows, and looks for what must be left. */
+export async function compactAndCompare(
+  bench: EvalBench,
+  settings: CompactionSettings,
+  recording: Recording,
+): Promise<GoldenResult> {
+  const { turns, generations } = await compactGrowing(bench, settings, recording);
+  const last = generations.at(-1);
+  const histories = generations.flatMap(({ history }) => history ?? []);
+  const result = {
+    id: recording.id,
+    strategy: bench.strategy,
+    state: last?.state ?? 'NOTHING',
+    ...(last?.reason !== undefined && { reason: last.reason }),
+    generations: histories.length,
+    marked: sum(histories.map(markedIn)),
+    calls: sum(generations.map(({ modelCalls }) => modelCalls)),
+    promptTokens: sum(histories.map(({ usage }) => usage.promptTokens)),
+    outputTokens: sum(histories.map(({ usage }) => usage.outputTokens)),
+  };
+  const history = last?.history;
+  if (history === undefined) return { ...result, expected: 0, missing: [] };
+  const keepFrom = turns[history.coveredThrough.seq]?.firstIndex ?? recording.turns.length;
+  const folded = recording.turns.slice(0, keepFrom).map(wholeText).join('\n');
+  const expectations = expectationsOf(recording, folded);
+  const snapshot = statementsOf(history.snapshotText);
+  const { beforeTokens, afterTokens, snapshotTokens } = history;
+  return {
+    ...result,
+    keepFrom,
+    snapshot,
+    beforeTokens,
+    afterTokens,
+    snapshotTokens,
+    expected: expectations.length,
+    missing: expectations.filter((each) => !plain(snapshot).includes(each)),
+  };
+}
+
+/** Texts, and what was called and returned as JSON. */
+const wholeText = ({ role, parts }: Recording['turns'][number]): string =>
+  [
+    contentText({ role, parts }),
+    ...parts.flatMap(({ functionCall, functionResponse }) =>
+      [functionCall?.args, functionResponse?.response].flatMap((each) =>
+        each === undefined ? [] : [JSON.stringify(each)],
+      ),
+    ),
+  ].join('\n');
+
+const cell = (value: number | undefined): string =>
+  value === undefined ? '-' : String(Math.round(value));
+
+const columns: readonly (readonly [title: string, value: (result: GoldenResult) => string])[] = [
+  ['conversation', ({ id }) => id],
+  ['strategy', ({ strategy }) => strategy],
+  ['outcome', ({ state }) => state],
+  ['gen', ({ generations }) => String(generations)],
+  ['keepFrom', ({ keepFrom }) => cell(keepFrom)],
+  ['before', ({ beforeTokens }) => cell(beforeTokens)],
+  ['after', ({ afterTokens }) => cell(afterTokens)],
+  ['snapshot', ({ snapshotTokens }) => cell(snapshotTokens)],
+  ['marked', ({ marked }) => cell(marked)],
+  ['calls', ({ calls }) => cell(calls)],
+  ['read', ({ promptTokens }) => cell(promptTokens)],
+  ['written', ({ outputTokens }) => cell(outputTokens)],
+  ['expected', ({ expected }) => cell(expected)],
+  ['found', ({ expected, missing }) => cell(expected - missing.length)],
+];
+
+/** A line a conversation, and why some have no snapshot. */
+function goldenText(results: readonly GoldenResult[]): string {
+  const titles = columns.map(([title]) => title);
+  const rows = results.map((result) => columns.map(([, value]) => value(result)));
+  const failures = results
+    .filter(({ snapshot }) => snapshot === undefined)
+    .map(({ id, state, reason }) => `${id}: ${state}${reason === undefined ? '' : ` (${reason})`}`);
+  return [aligned([titles, ...rows], [0, 1]), ...failures].join('\n');
+}
+
+/** Expectations of each recording are in its snapshot. */
+export const scoreGolden: Scorer = async (settings, files) => {
+  const recordings = wantedRecordings(settings, files);
+  const results: GoldenResult[] = [];
+  for (const { method, compaction } of compactingMethods(settings)) {
+    await onBench(settings, method, async (bench) => {
+      for (const recording of recordings) {
+        results.push(await compactAndCompare(bench, compaction, recording));
+        process.stderr.write(`${results.length} ${recording.id}\n`);
+      }
+    });
+  }
+  if (settings.outPath !== undefined) {
+    const lines = results.flatMap(({ id, keepFrom, snapshot }) =>
+      snapshot === undefined ? [] : [`${singleLineJson({ id, keepFrom, snapshot })}\n`],
+    );
+    await writeFile(settings.outPath, lines.join(''));
+  }
+  return {
+    text: goldenText(results),
+    figures: { results },
+    isGood: results.every(
+      ({ snapshot, missing }) => snapshot !== undefined && missing.length === 0,
+    ),
+  };
+};

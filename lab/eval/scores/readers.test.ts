@@ -1,0 +1,212 @@
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { exitCode } from '../answers/answer-folder.ts';
+import { readEvalSettings } from '../eval-settings.ts';
+import type { Mark } from './read-and-judge.ts';
+import {
+  foldedQuestions,
+  judgePrompt,
+  readAnswers,
+  readerPrompt,
+  readMarks,
+} from './reader-prompts.ts';
+import { scores } from './reader-scores.ts';
+import { scoreReaders } from './readers.ts';
+
+const probe = { answer: 'Petrof', category: 'simple' };
+const probes = [
+  { ...probe, id: 'folded', question: 'Which piano?', evidenceTurnIndexes: [0, 3] },
+  { ...probe, id: 'tail', question: 'Which dog?', evidenceTurnIndexes: [0, 47] },
+  { ...probe, id: 'unsaid', question: 'Which boat?', category: 'abstention' },
+  { ...probe, id: 'trick', question: 'Why?', category: 'adversarial', evidenceTurnIndexes: [0] },
+  { id: 'open', question: 'Which car?', category: 'simple', evidenceTurnIndexes: [0] },
+];
+
+describe('the questions', () => {
+  test('are those about folded turns and about what was never said', () => {
+    const chosen = foldedQuestions({ probes }, { keepFrom: 4, count: 10 });
+
+    expect(chosen.map(({ id }) => id)).toEqual(['folded', 'unsaid']);
+  });
+
+  test('of more than are wanted are spread evenly', () => {
+    const many = Array.from({ length: 9 }, (_, index) => ({
+      ...probe,
+      id: `q${index}`,
+      question: '?',
+      evidenceTurnIndexes: [0],
+    }));
+    const chosen = foldedQuestions({ probes: many }, { keepFrom: 1, count: 3 });
+
+    expect(chosen.map(({ id }) => id)).toEqual(['q0', 'q3', 'q6']);
+  });
+});
+
+describe('the prompts', () => {
+  const question = { id: 'a', question: 'Which piano?', answer: 'Petrof', category: 'simple' };
+
+  test('of a reader hold no known answer, and what recall brought under its question alone', () => {
+    const questions = [
+      { question: 'Which piano?', beside: 'user: a piano' },
+      { question: 'Which dog?', beside: '' },
+    ];
+    const prompt = readerPrompt({ context: 'KEPT', questions });
+
+    expect(prompt).not.toContain('Petrof');
+    expect(prompt).toContain('1. Which piano?\n   > user: a piano\n2. Which dog?');
+  });
+
+  test('of a judge tell nothing of the method, one line an answer', () => {
+    const prompt = judgePrompt([
+      { question: { ...question, rubric: ['the make'] }, given: 'a\nPetrof' },
+    ]);
+
+    expect(prompt.split('\n').at(-1)).toBe(
+      '1. Q: Which piano? | gold: Petrof | must say: the make | given: a Petrof',
+    );
+  });
+
+  test('take only an answer to every question and a mark for every answer', () => {
+    expect(readAnswers('```json\n["a","b"]\n```', 2, 'reader')).toEqual(['a', 'b']);
+    expect(() => readAnswers('["a"]', 2, 'reader')).toThrow(
+      'reader: not the array that was asked for',
+    );
+    expect(readMarks('[0, 0.5, 1]', 3, 'judge')).toEqual([0, 0.5, 1]);
+    expect(() => readMarks('[0.7]', 1, 'judge')).toThrow('not the array that was asked for');
+  });
+});
+
+const mark = (method: string, questionId: string, value: number): Mark => ({
+  method,
+  recordingId: 'music',
+  questionId,
+  category: 'simple',
+  mark: value,
+});
+
+test('a score is the mean mark, and what the first method is ahead is counted question by question', () => {
+  const marks = [mark('m', 'a', 1), mark('m', 'b', 0), mark('all', 'b', 1), mark('all', 'a', 1)];
+
+  expect(scores(marks, ['all', 'm'])).toEqual([
+    {
+      method: 'all',
+      questions: 2,
+      score: 100,
+      standardError: 0,
+      firstIsAhead: { points: 0, standardError: 0 },
+    },
+    {
+      method: 'm',
+      questions: 2,
+      score: 50,
+      standardError: expect.closeTo(35.36, 2),
+      firstIsAhead: { points: 50, standardError: expect.closeTo(35.36, 2) },
+    },
+  ]);
+});
+
+test('a method is compared in the same conversation where two have a question of the same id', () => {
+  const boats = { recordingId: 'boats' };
+  const marks = [
+    mark('m', 'q1', 1),
+    { ...mark('m', 'q1', 0), ...boats },
+    mark('all', 'q1', 1),
+    { ...mark('all', 'q1', 0), ...boats },
+  ];
+
+  const [, compared] = scores(marks, ['all', 'm']);
+
+  expect(compared?.firstIsAhead).toEqual({ points: 0, standardError: 0 });
+});
+
+describe('the score of readers', () => {
+  let folder: string;
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'recap-readers-'));
+    const said = (role: string, text: string) => ({ role, parts: [{ text }] });
+    const turns = Array.from({ length: 24 }, (_, index) => [
+      said('user', `On day ${index} I played the Petrof piano for ${index + 20} minutes at home.`),
+      said('model', `That is ${'really '.repeat(30)}good of you.`),
+    ]).flat();
+    await writeFile(join(folder, 'data.jsonl'), JSON.stringify({ id: 'music', turns, probes }));
+  });
+  afterEach(() => rm(folder, { recursive: true }));
+
+  /** One run, as the command makes it. */
+  async function score() {
+    const path = join(folder, 'data.jsonl');
+    const given = ['--score', 'readers', '--data', path, '--answers', join(folder, 'answers')];
+    const settings = readEvalSettings([...given, '--repeat', '1']);
+    if (settings === 'help') throw new Error('help was not asked for');
+    const text = await readFile(path, 'utf8');
+    const scored = await scoreReaders(settings, [{ name: 'data', path, text }]);
+    return { ...scored, code: exitCode(scored.isGood, settings.answers) };
+  }
+
+  const items = [{ text: 'Plays the Petrof piano, 20 to 36 minutes a day', sources: [1] }];
+  const snapshot = JSON.stringify({
+    scratchpad: '',
+    operations: [{ op: 'add', section: 'user_profile', items }],
+  });
+  // The service refuses much smaller ones.
+  const cliSnapshot = [
+    '<scratchpad>They like music.</scratchpad>',
+    '<state_snapshot>',
+    '<overall_goal></overall_goal>',
+    '<active_constraints></active_constraints>',
+    `<key_knowledge>${'They talked about music, and about how good it is to play every day. '.repeat(6)}</key_knowledge>`,
+    '<artifact_trail></artifact_trail>',
+    '<file_system_state></file_system_state>',
+    '<recent_actions></recent_actions>',
+    '<task_state></task_state>',
+    '</state_snapshot>',
+  ].join('\n');
+  /** Answers each prompt by its method and kind; readers know the piano unless they have only Gemini CLI's snapshot. */
+  async function answerPrompts(): Promise<void> {
+    for (const file of await readdir(join(folder, 'answers'))) {
+      const [, method, kind] = /^music\.([\w-]+)\.g\d+\.(\w+)\..*prompt\.md$/u.exec(file) ?? [];
+      if (method === undefined) continue;
+      const prompt = await readFile(join(folder, 'answers', file), 'utf8');
+      const texts: Readonly<Record<string, string>> = {
+        reader: JSON.stringify([method === 'gemini-cli' ? 'unknown' : 'Petrof', 'unknown']),
+        judge: JSON.stringify(
+          [...prompt.matchAll(/given: (?<given>.*)$/gmu)].map(({ groups }) =>
+            groups?.given === 'Petrof' ? 1 : 0,
+          ),
+        ),
+      };
+      const summary = method === 'gemini-cli' ? cliSnapshot : snapshot;
+      const answer = join(folder, 'answers', file.replace('.prompt.md', '.answer.txt'));
+      await writeFile(answer, texts[kind ?? ''] ?? summary);
+    }
+  }
+
+  test('asks for summaries, then for readers, then for a judge, and says what each method scores', async () => {
+    for (let round = 0; round < 4; round += 1) {
+      const { code, figures } = await score();
+      expect({ code, figures }).toEqual({ code: 3, figures: undefined });
+      await answerPrompts();
+    }
+
+    const { code, text, figures } = await score();
+
+    expect(code).toBe(0);
+    const cells = text.split('\n').map((line) => line.trim().split(/ {2,}/u));
+    expect(cells.map(([method, , questions, points]) => [method, questions, points])).toEqual(
+      expect.arrayContaining([
+        ['recap', '2', '50.0'],
+        ['recap, recall off', '2', '50.0'],
+        ['gemini-cli', '2', '0.0'],
+        ['whole history', '2', '50.0'],
+      ]),
+    );
+    expect(figures).toMatchObject([
+      {
+        id: 'music',
+        questions: [{ id: 'folded', marks: { recap: 1, 'gemini-cli': 0 } }, { id: 'unsaid' }],
+      },
+    ]);
+  });
+});
