@@ -44,19 +44,6 @@ describe('the bill of a conversation', () => {
     expect(chat).toBeCloseTo(perThousand(read + 10 * 10_000), 9);
   });
 
-  test('discounts shorter prompts with a model whose cache begins sooner', () => {
-    const hit = { ...conversation, hitFraction: 1 };
-    const soon = { ...rates, model: { ...model, cacheFromTokens: 2_048 } };
-
-    const saved = billFolds(hit, [], { rates, means }).chat;
-
-    // The third prompt has the 3,000 tokens of the second one.
-    expect(saved - billFolds(hit, [], { rates: soon, means }).chat).toBeCloseTo(
-      perThousand(0.9 * 3_000),
-      9,
-    );
-  });
-
   test('goes on from snapshot and tail, and has the calls of each compaction', () => {
     const folds = [
       { end: 4, start: 3 },
@@ -80,16 +67,6 @@ describe('the bill of a conversation', () => {
 
     expect(bill.compactions).toBeCloseTo(perThousand(6_500 + 1_000), 9);
     expect(bill.chat).toBe(billFolds(conversation, [], { rates, means }).chat);
-  });
-
-  test('pays for what messages bring back, once something is folded', () => {
-    const folds = [{ end: 4, start: 3 }];
-    const recalling = { ...means, recalledTokens: 500 };
-
-    const without = billFolds(conversation, folds, { rates, means });
-    const bill = billFolds(conversation, folds, { rates, means: recalling });
-
-    expect(bill.chat - without.chat).toBeCloseTo(perThousand(6 * 500), 9);
   });
 
   test('has the operations of every turn, not of every call, and of every compaction', () => {
@@ -123,14 +100,6 @@ describe('the next call of a conversation', () => {
     const { call } = nextCall(settings, step, { ...from, ...placeAfterSwap(9_000, 500) });
 
     expect(call).toEqual({ promptTokens: 9_600, cachedTokens: 0, outputTokens: 300 });
-  });
-
-  test('finds a long instruction in the cache even after a swap', () => {
-    const long = { ...settings, overheadTokens: 6_000 };
-
-    const { call } = nextCall(long, step, { ...from, ...placeAfterSwap(9_000, 6_000) });
-
-    expect(call.cachedTokens).toBe(3_000);
   });
 
   test('pays for what is recalled, and the next turn shares nothing behind it', () => {
@@ -167,12 +136,6 @@ describe('the calls of a summariser', () => {
     isChecked: false,
   };
   const cache = { hitFraction: 0.5, cacheFromTokens: 4_096 };
-
-  test('is one that reads its instruction and what is folded', () => {
-    expect(summariserCalls(single, 10_000, cache)).toEqual([
-      { promptTokens: 12_000, cachedTokens: 0, outputTokens: 500 },
-    ]);
-  });
 
   test('are two where one checks the other: it reads prompt and answer again, the prompt from the cache', () => {
     const checked = { ...single, isChecked: true };

@@ -84,11 +84,7 @@ test.each([
     '--score golden --data @talk.jsonl --ids nobody',
     /no conversation is called nobody/u,
   ],
-  [evaluation, '--score golden --data @talk.jsonl --json @none/out', /cannot be written/u],
-  [cost, 'extra', /Unexpected argument 'extra'/u],
   [cost, '--hit-rate 2', /--hit-rate takes a number from 0 to 1, not "2"/u],
-  [cost, '--model nope', /--model takes .*gemini-3\.5-flash.*, not "nope"/u],
-  [cost, '--data @talk.jsonl --report', /leave --data out/u],
 ])('%s %s ends with 2 and says what is wrong', async (command, line, message) => {
   const { code, stderr } = await runCommand(command, line);
 

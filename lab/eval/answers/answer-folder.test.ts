@@ -98,15 +98,6 @@ describe('a folder of answers', () => {
     await expect(asked).rejects.toThrow(/a_1\.ledger\.g1\.reader\.[0-9a-f]{12}\.prompt\.md$/u);
     await expect(asked).rejects.toBeInstanceOf(AnswerMissingError);
   });
-
-  test('lets the next conversation go on', async () => {
-    const answers = opened();
-    await answers.answer(asking('Hello'));
-
-    answers.beginConversation({ id: 'b', strategy: 'ledger' });
-
-    expect(answers.isWaiting()).toBe(false);
-  });
 });
 
 const first = {

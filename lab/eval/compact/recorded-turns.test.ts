@@ -19,22 +19,6 @@ describe('turns of a recording', () => {
     expect(found[1]?.contents).toEqual([said('model', 'c')]);
   });
 
-  test('hold the answers of tools', () => {
-    const call: RecordedContent = { role: 'model', parts: [{ functionCall: { name: 'f' } }] };
-    const response: RecordedContent = {
-      role: 'user',
-      parts: [{ functionResponse: { name: 'f', response: { output: 'x' } } }],
-    };
-
-    const found = turnsOf({
-      id: 'r',
-      turns: [said('user', 'a'), call, response, said('model', 'b')],
-    });
-
-    expect(found).toHaveLength(1);
-    expect(found[0]?.contents).toEqual([call, response, said('model', 'b')]);
-  });
-
   test('begin at index 0 where the model speaks first', () => {
     const found = turnsOf({ id: 'r', turns: [said('model', 'Hello'), said('user', 'Hi')] });
 
@@ -70,12 +54,6 @@ describe('the number of folded turns', () => {
   ])('keeps %d of the text in whole turns', (keepFraction, count) => {
     expect(foldedCount(turns, keepFraction)).toBe(count);
   });
-
-  test('leaves the newest turn', () => {
-    const large = turnsOf({ id: 'r', turns: [said('user', 'a'), said('user', 'b'.repeat(99))] });
-
-    expect(foldedCount(large, 0.3)).toBe(1);
-  });
 });
 
 describe('the slices of a growing conversation', () => {
@@ -89,10 +67,6 @@ describe('the slices of a growing conversation', () => {
       { stored: 9, folded: 7 },
       { stored: 20, folded: 14 },
     ]);
-  });
-
-  test('fold all at once where there is one', () => {
-    expect(slicesOf(turns, { count: 1, keepFraction: 0.3 })).toEqual([{ stored: 20, folded: 14 }]);
   });
 
   test('are fewer where there are fewer turns', () => {

@@ -32,13 +32,6 @@ describe('scriptOf', () => {
     expect(mergedContents).toBe(2);
   });
 
-  test('leaves out what the model said before the first user message', () => {
-    const { exchanges, leftOut } = script(model('welcome'), user('a'));
-
-    expect(exchanges).toHaveLength(1);
-    expect(leftOut.openingAnswers).toBe(1);
-  });
-
   test('leaves tool calls and responses out, counts them, and joins the answer around them', () => {
     const recording = {
       id: 'r',
@@ -57,16 +50,6 @@ describe('scriptOf', () => {
 
     expect(exchanges.map(({ answerTexts }) => answerTexts)).toEqual([['one moment', 'sunny']]);
     expect(leftOut).toMatchObject({ toolCalls: 1, toolResponses: 1 });
-  });
-
-  test('splits a text that is longer than a part may be and counts the splits', () => {
-    const { exchanges, splitParts } = scriptOf(
-      { id: 'r', turns: [user('abcdefgh')] },
-      { maxPartBytes: 3 },
-    );
-
-    expect(exchanges[0]?.userTexts).toEqual(['abc', 'def', 'gh']);
-    expect(splitParts).toBe(2);
   });
 });
 
