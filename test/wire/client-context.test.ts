@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { scriptedStreamer, textAnswer } from '../fakes/scripted-streamer.ts';
 import { createWireApp } from '../support/chat/wire-app.ts';
 
@@ -15,140 +15,119 @@ function world() {
   const { model, requests } = scriptedStreamer(textAnswer('Fine.'));
   const app = createWireApp({ model });
   const conversationId = randomUUID();
-  const path = `/v1/conversations/${conversationId}`;
-  const message = (text: string) => ({ id: randomUUID(), parts: [{ type: 'text', text }] });
-  const post = (to: string, body: unknown) =>
-    app.call({ method: 'POST', path: to, uid: 'alice', body: JSON.stringify(body) });
+  const post = (path: string, body: unknown) =>
+    app.call({ method: 'POST', path, uid: 'alice', body: JSON.stringify(body) });
+  const get = async (path: string) => (await app.call({ method: 'GET', path, uid: 'alice' })).text;
   const lastContent = () => JSON.stringify(requests.at(-1)?.contents.at(-1));
-  const get = async (from: string) =>
-    (await app.call({ method: 'GET', path: from, uid: 'alice' })).text;
-  return { conversationId, path, message, post, get, lastContent };
+  return { conversationId, path: `/v1/conversations/${conversationId}`, post, get, lastContent };
 }
 
-describe('the context of an app', () => {
-  test('an app’s context reaches the model with a message, an edit and a regeneration', async () => {
-    const { path, message, post, lastContent } = world();
-    const first = message('Hello');
-    const answers = [await post(`${path}/messages`, { message: first, clientContext })];
-    const said = [lastContent()];
-    const edited = { message: message('Hi'), clientContext: { screen: 'one' } };
-    answers.push(await post(`${path}/messages/${first.id}:edit`, edited));
-    said.push(lastContent());
-    const anew = { clientContext: { screen: 'two' } };
-    answers.push(await post(`${path}/messages/m_2:regenerate`, anew));
-    said.push(lastContent());
+const message = (text: string, id: string = randomUUID()) => ({
+  id,
+  parts: [{ type: 'text', text }],
+});
 
-    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
-    expect(said).toEqual([
-      expect.stringMatching(/checkout.*Hello/),
-      expect.stringMatching(/one.*Hi/),
-      expect.stringMatching(/two.*Hi/),
-    ]);
-  });
-
-  test('an app’s context reaches the model through `useChat`, a callable and OpenAI clients', async () => {
-    const { conversationId, message, post, lastContent } = world();
-    const said: string[] = [];
-
-    await post('/v1/ai-sdk/chat', {
-      id: conversationId,
-      messages: [{ ...message('One'), role: 'user' }],
-      clientContext,
-    });
-    said.push(lastContent());
-    const cart = { ...clientContext, screen: 'cart' };
-    await post('/callable/chat', {
-      data: { conversationId, message: message('Two'), clientContext: cart },
-    });
-    said.push(lastContent());
-    await post('/v1/openai/chat/completions', {
-      model: 'any',
-      messages: [{ role: 'user', content: 'Three' }],
-      metadata: {
-        conversation_id: conversationId,
-        client_context: JSON.stringify({ ...cart, screen: 'paid' }),
-      },
-    });
-    said.push(lastContent());
-
-    expect(said).toEqual([
-      expect.stringMatching(/checkout.*One/),
-      expect.stringMatching(/cart.*Two/),
-      expect.stringMatching(/paid.*Three/),
-    ]);
-  });
-
-  test('an app’s context is in no transcript, export, search, title or answer', async () => {
-    const { path, message, post, get } = world();
-    const sent = await post(`${path}/messages`, { message: message('Hello'), clientContext });
-
-    const shown = [
-      sent.text,
-      await get(`${path}/messages`),
-      await get(`${path}/turns/t_1`),
-      await get(`${path}:export`),
-      await get(`${path}:export?format=markdown`),
-      await get(`/v1/conversations:search?q=kayak`),
-      await get(path),
-      await get('/v1/conversations'),
-    ];
-
-    expect(shown.join('\n')).toContain('Hello');
-    expect(shown.join('\n')).not.toMatch(/kayak|checkout|Seoul|Told by the app/);
-  });
-
-  test.each<[string, object, string[]]>([
+test('an app’s context reaches the model on every way on which a message comes', async () => {
+  const { conversationId, path, post, lastContent } = world();
+  const first = message('One');
+  const on = (screen: string) => ({ ...clientContext, screen });
+  const requests: [string, object][] = [
+    [`${path}/messages`, { message: first, clientContext: on('native') }],
+    [`${path}/messages/${first.id}:edit`, { message: message('Two'), clientContext: on('edit') }],
+    [`${path}/messages/m_2:regenerate`, { clientContext: on('anew') }],
     [
-      'an unknown time zone',
-      { timeZone: 'Seoul' },
-      ['timeZone', 'IANA time zone such as Asia/Seoul'],
-    ],
-    ['a value that is neither', { values: { a: 1 } }, ['values.a', 'a text or a list of texts']],
-    ['a list of numbers', { values: { a: [1] } }, ['values.a', 'text']],
-    ['a name with blanks', { values: { 'a b': 'x' } }, ['values', 'letters, digits']],
-    ['a reserved name', { values: { __name: 'x' } }, ['values', '__']],
-    [
-      'too many values',
-      { values: Object.fromEntries(Array.from({ length: 33 }, (_, i) => [`k${i}`, 'x'])) },
-      ['values', 'at most 32 entries'],
-    ],
-    [
-      'more than is told',
+      '/v1/ai-sdk/chat',
       {
-        values: Object.fromEntries(
-          Array.from({ length: 5 }, (_, i) => [`k${i}`, 'x'.repeat(20_000)]),
-        ),
+        id: conversationId,
+        messages: [{ ...message('Three'), role: 'user' }],
+        clientContext: on('chat'),
       },
-      ['clientContext', 'at most 65536'],
     ],
     [
-      'an unknown field',
-      { timezone: 'Asia/Seoul' },
-      ['clientContext.timezone', 'Did you mean `timeZone`'],
+      '/callable/chat',
+      { data: { conversationId, message: message('Four'), clientContext: on('call') } },
     ],
-    ['half a character', { screen: '\ud800' }, ['clientContext.screen', 'surrogate']],
-  ])('an app’s context with %s is refused by name', async (_, context, words) => {
-    const { path, message, post } = world();
+    [
+      '/v1/openai/chat/completions',
+      {
+        model: 'any',
+        messages: [{ role: 'user', content: 'Five' }],
+        metadata: {
+          conversation_id: conversationId,
+          client_context: JSON.stringify(on('completion')),
+        },
+      },
+    ],
+  ];
 
-    const answer = await post(`${path}/messages`, {
-      message: message('Hi'),
-      clientContext: context,
-    });
+  const told: string[] = [];
+  for (const [address, body] of requests) {
+    const { status } = await post(address, body);
+    expect({ address, status }).toEqual({ address, status: 200 });
+    told.push(lastContent());
+  }
 
-    expect(answer.status).toBe(400);
-    for (const word of words) expect(answer.text).toContain(word);
+  expect(told).toEqual([
+    expect.stringMatching(/native.*One/),
+    expect.stringMatching(/edit.*Two/),
+    expect.stringMatching(/anew.*Two/),
+    expect.stringMatching(/chat.*Three/),
+    expect.stringMatching(/call.*Four/),
+    expect.stringMatching(/completion.*Five/),
+  ]);
+});
+
+test('an app’s context is in no transcript, export, search, title or answer', async () => {
+  const { path, post, get } = world();
+  const sent = await post(`${path}/messages`, { message: message('Hello'), clientContext });
+
+  const shown = [sent.text];
+  for (const address of [
+    `${path}/messages`,
+    `${path}/turns/t_1`,
+    `${path}:export`,
+    `${path}:export?format=markdown`,
+    '/v1/conversations:search?q=kayak',
+    path,
+    '/v1/conversations',
+  ])
+    shown.push(await get(address));
+
+  expect(shown.join('\n')).toContain('Hello');
+  expect(shown.join('\n')).not.toMatch(/kayak|checkout|Seoul|Told by the app/);
+});
+
+const valuesOf = (count: number, value: string) =>
+  Object.fromEntries(Array.from({ length: count }, (_, i) => [`k${i}`, value]));
+
+test.each<[string, object, string[]]>([
+  ['an unknown time zone', { timeZone: 'Seoul' }, ['timeZone', 'IANA time zone such as']],
+  ['a value that is neither', { values: { a: 1 } }, ['values.a', 'a text or a list of texts']],
+  ['a name with blanks', { values: { 'a b': 'x' } }, ['values', 'letters, digits']],
+  ['a reserved name', { values: { __name: 'x' } }, ['values', '__']],
+  ['too many values', { values: valuesOf(33, 'x') }, ['values', 'at most 32 entries']],
+  ['more than is told', { values: valuesOf(5, 'x'.repeat(20_000)) }, ['at most 65536']],
+  ['an unknown field', { timezone: 'Asia/Seoul' }, ['Did you mean `timeZone`']],
+  ['half a character', { screen: '\ud800' }, ['clientContext.screen', 'surrogate']],
+])('an app’s context with %s is refused by name', async (_, context, words) => {
+  const { path, post } = world();
+  const body = { message: message('Hi'), clientContext: context };
+
+  const answer = await post(`${path}/messages`, body);
+
+  expect(answer.status).toBe(400);
+  for (const word of words) expect(answer.text).toContain(word);
+});
+
+test('an app’s context that is no JSON is refused by the OpenAI façade', async () => {
+  const { conversationId, post } = world();
+
+  const answer = await post('/v1/openai/chat/completions', {
+    model: 'any',
+    messages: [{ role: 'user', content: 'Hi' }],
+    metadata: { conversation_id: conversationId, client_context: 'home' },
   });
 
-  test('an app’s context that is no JSON is refused by the OpenAI façade', async () => {
-    const { conversationId, post } = world();
-
-    const answer = await post('/v1/openai/chat/completions', {
-      model: 'any',
-      messages: [{ role: 'user', content: 'Three' }],
-      metadata: { conversation_id: conversationId, client_context: 'home' },
-    });
-
-    expect(answer.status).toBe(400);
-    expect(answer.text).toContain('metadata.client_context');
-  });
+  expect(answer.status).toBe(400);
+  expect(answer.text).toContain('metadata.client_context');
 });

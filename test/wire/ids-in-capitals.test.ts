@@ -1,286 +1,195 @@
 import { randomUUID } from 'node:crypto';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
+import { servedDocument } from '#infra/reference/api-document.ts';
 import { readTurns } from '#shared/conversation/context/read-conversation.ts';
 import { createUploadResponse } from '#shared/wire/resources/uploads.ts';
-import { createResources, createWireApp, type Resources } from '../support/chat/wire-app.ts';
-import { servedDocument } from '#infra/reference/api-document.ts';
-import { targetsOf } from './attacks/generated-requests.ts';
+import { createResources, createWireApp } from '../support/chat/wire-app.ts';
+import { targetsOf } from '../attacks/generated-requests.ts';
 
 const app = createWireApp();
 const { store } = app.dependencies;
 const uid = 'alice';
 
+/** A conversation with one message, which exists before all tests. */
+const known = randomUUID();
+beforeAll(() => send('/v1/conversations', { id: known }));
+
 const capitals = () => randomUUID().toUpperCase();
-const message = (id: string, text = 'Hello') => ({
+const message = (id: string = randomUUID(), text = 'Hello') => ({
   message: { id, parts: [{ type: 'text', text }] },
 });
 const pathOf = (id: string) => `/v1/conversations/${id}`;
-const send = (id: string, body: object) =>
-  app.ok({ method: 'POST', path: `${pathOf(id)}/messages`, uid, body });
 
-/** The seqs of a conversation’s turns. */
-const turnsOf = async (id: string) =>
-  (await readTurns(store, id, [1, 2, 3, 4])).flatMap((turn) => (turn ? [turn.value.seq] : []));
+async function send(path: string, body: unknown, method = 'POST', headers = {}) {
+  const answer = await app.call({ method, path, uid, headers, body: JSON.stringify(body) });
+  if (answer.status >= 300) throw new Error(answer.text);
+  return answer.text;
+}
 
-/** Each way in which a request names a conversation, and says something in it. */
+const get = (path: string) => app.call({ method: 'GET', path, uid });
+
+const completion = { model: 'recap', messages: [{ role: 'user', content: 'Hi' }] };
+const uiMessage = (...parts: object[]) => ({ id: randomUUID(), role: 'user', parts });
+
+/** Each way in which a request names a conversation. */
 const ways: [string, (id: string) => Promise<unknown>][] = [
-  ['the path', (id) => send(id, message(randomUUID()))],
-  [
-    'the body that creates it',
-    (id) => app.ok({ method: 'POST', path: '/v1/conversations', uid, body: { id } }),
-  ],
+  ['the path', (id) => send(`${pathOf(id)}/messages`, message())],
+  ['the body that creates it', (id) => send('/v1/conversations', { id })],
   [
     'the body of a fork',
     async (id) => {
-      const source = randomUUID();
-      await send(source, message(randomUUID()));
-      const body = { messageId: 'm_1', id };
-      return app.ok({ method: 'POST', path: `${pathOf(source)}:fork`, uid, body });
+      await send(`${pathOf(known)}/messages`, message());
+      return send(`${pathOf(known)}:fork`, { messageId: 'm_1', id });
     },
   ],
   [
     'the metadata of a client of OpenAI',
-    (conversation_id) =>
-      app.ok({
-        method: 'POST',
-        path: '/v1/openai/chat/completions',
-        uid,
-        body: {
-          model: 'recap',
-          messages: [{ role: 'user', content: 'Hi' }],
-          metadata: { conversation_id },
-        },
-      }),
+    (id) =>
+      send('/v1/openai/chat/completions', { ...completion, metadata: { conversation_id: id } }),
   ],
   [
     'the header of a client of OpenAI',
-    (id) =>
-      app.call({
-        method: 'POST',
-        path: '/v1/openai/chat/completions',
-        uid,
-        headers: { 'x-conversation-id': id },
-        body: JSON.stringify({ model: 'recap', messages: [{ role: 'user', content: 'Hi' }] }),
-      }),
+    (id) => send('/v1/openai/chat/completions', completion, 'POST', { 'x-conversation-id': id }),
   ],
+  ['a response', (conversation) => send('/v1/responses', { input: 'Hi', conversation })],
   [
     'a callable',
-    (conversationId) =>
-      app.ok({
-        method: 'POST',
-        path: '/callable/chat',
-        uid,
-        body: { data: { conversationId, ...message(randomUUID()) } },
-      }),
+    (conversationId) => send('/callable/chat', { data: { conversationId, ...message() } }),
   ],
   [
     'the chat of an AI SDK',
-    (id) =>
-      app.call({
-        method: 'POST',
-        path: '/v1/ai-sdk/chat',
-        uid,
-        body: JSON.stringify({
-          id,
-          messages: [{ id: randomUUID(), role: 'user', parts: [{ type: 'text', text: 'Hi' }] }],
-        }),
-      }),
+    (id) => send('/v1/ai-sdk/chat', { id, messages: [uiMessage({ type: 'text', text: 'Hi' })] }),
   ],
 ];
 
-describe('an id of a conversation in capitals', () => {
-  test.each(ways)('a conversation id in capitals is the same in %s', async (_, name) => {
-    const id = capitals();
+test.each(ways)('a conversation id in capitals is the same in %s', async (_, name) => {
+  const id = capitals();
 
-    await name(id);
+  await name(id);
 
-    expect(await store.get([`conversations/${id}`])).toEqual([undefined]);
-    const shown = await app.call({ method: 'GET', path: pathOf(id.toLowerCase()), uid });
-    expect(shown.status).toBe(200);
-  });
+  expect(await store.get([`conversations/${id}`])).toEqual([undefined]);
+  expect((await get(pathOf(id.toLowerCase()))).status).toBe(200);
+});
 
+test('a conversation id in capitals is the same on every route that reads one', async () => {
+  const ids = await createResources(app, { uid, canary: 'hers' });
+  const id = ids['conversationId'] ?? '';
   // The folded turns are read by a token, for the path that was given with it.
   const reads = targetsOf(servedDocument()).filter(
     ({ method, path }) =>
       method === 'GET' && path.includes('{conversationId}') && !path.endsWith('/foldedTurns'),
   );
-  let ids: Resources;
-  beforeAll(async () => {
-    ids = await createResources(app, { uid, canary: 'hers' });
-  });
-  test.each(reads.map((target) => [target.path, target] as const))(
-    'an upper-case conversation id is the same for %s',
-    async (path, { operation }) => {
-      const query = operation.parameters
-        .filter((parameter) => parameter.in === 'query' && parameter.required)
-        .map(({ name }) => `${name}=hers`)
-        .join('&');
-      const at = (conversationId: string) =>
-        path.replaceAll(/\{(\w+)\}/g, (__, name: string) =>
+  const readAll = (conversationId: string) =>
+    Promise.all(
+      reads.map(async ({ path }) => {
+        const address = path.replaceAll(/\{(\w+)\}/g, (__, name: string) =>
           name === 'conversationId' ? conversationId : (ids[name] ?? ''),
         );
-      const read = async (id: string) => {
-        const { status, text } = await app.call({ method: 'GET', path: `${at(id)}?${query}`, uid });
-        return { status, text };
-      };
-      const id = ids['conversationId'] ?? '';
+        const query = path.endsWith(':search') ? '?q=hers' : '';
+        const { status, text } = await get(`${address}${query}`);
+        return { path, status, text };
+      }),
+    );
 
-      const written = await read(id);
+  const written = await readAll(id);
 
-      expect(await read(id.toUpperCase())).toEqual(written);
-      expect(written.status).toBeLessThan(300);
-    },
-  );
+  expect(written.filter(({ status }) => status >= 300)).toEqual([]);
+  expect(await readAll(id.toUpperCase())).toEqual(written);
 });
 
-describe('an id of a message in capitals', () => {
-  test('a message id in capitals is the same message', async () => {
-    const [id, messageId] = [randomUUID(), capitals()];
-    await send(id, message(messageId.toLowerCase()));
+test('a message id in capitals is the same message', async () => {
+  const [id, messageId] = [randomUUID(), capitals()];
+  await send(`${pathOf(id)}/messages`, message(messageId.toLowerCase()));
 
-    const again = await send(id, message(messageId));
+  const again = JSON.parse(await send(`${pathOf(id)}/messages`, message(messageId)));
 
-    expect(again).toMatchObject({ turn: { messageId: messageId.toLowerCase() } });
-    expect(await turnsOf(id)).toEqual([1]);
-  });
-
-  test.each([
-    { done: 'edited', method: 'POST', verb: ':edit', body: message(randomUUID(), 'Changed') },
-    { done: 'answered anew', method: 'POST', verb: ':regenerate', body: { id: capitals() } },
-    { done: 'deleted', method: 'DELETE', verb: '', body: undefined },
-  ])('a message id in capitals is $done', async ({ method, verb, body }) => {
-    const [id, messageId] = [randomUUID(), randomUUID()];
-    await send(id, message(messageId));
-    const path = `${pathOf(id)}/messages/${messageId.toUpperCase()}${verb}`;
-
-    const answer = await app.call({ method, path, uid, body: body && JSON.stringify(body) });
-
-    expect(answer.status).toBeLessThan(300);
-  });
+  expect(again).toMatchObject({ turn: { messageId: messageId.toLowerCase() }, replayed: true });
 });
 
-test('an upload id in capitals is the same upload', async () => {
+test.each([
+  { done: 'edited', method: 'POST', verb: ':edit', body: message(randomUUID(), 'Changed') },
+  { done: 'answered anew', method: 'POST', verb: ':regenerate', body: { id: capitals() } },
+  { done: 'deleted', method: 'DELETE', verb: '', body: {} },
+])('a message id in capitals is $done', async ({ method, verb, body }) => {
+  const [id, messageId] = [randomUUID(), randomUUID()];
+  await send(`${pathOf(id)}/messages`, message(messageId));
+  const path = `${pathOf(id)}/messages/${messageId.toUpperCase()}${verb}`;
+
+  await expect(send(path, body, method)).resolves.toBeTypeOf('string');
+});
+
+test('an Idempotency-Key in capitals names the same message', async () => {
+  const [conversation_id, key] = [randomUUID(), capitals()];
+  const say = (idempotencyKey: string) =>
+    send('/v1/openai/chat/completions', { ...completion, metadata: { conversation_id } }, 'POST', {
+      'idempotency-key': idempotencyKey,
+    });
+
+  await say(key);
+  await say(key.toLowerCase());
+
+  expect(await readTurns(store, conversation_id, [1, 2])).toHaveLength(1);
+});
+
+test('an upload id in capitals is the same upload, in its path and in a message of an AI SDK', async () => {
   const file = { mimeType: 'text/plain', sizeBytes: 5, name: 'a.txt' };
-  const upload = await app.ok({ method: 'POST', path: '/v1/uploads', uid, body: file });
-  const { uploadId } = createUploadResponse.parse(upload);
-  const path = `/v1/uploads/${uploadId.toUpperCase()}`;
-
-  const read = await app.ok({ method: 'GET', path, uid });
-
-  expect(read).toMatchObject({ uploadId });
-});
-
-test('an upload id in capitals is the same upload in a message of an AI SDK', async () => {
-  const file = { mimeType: 'text/plain', sizeBytes: 5, name: 'a.txt' };
-  const upload = await app.ok({ method: 'POST', path: '/v1/uploads', uid, body: file });
-  const { uploadId } = createUploadResponse.parse(upload);
+  const created = JSON.parse(await send('/v1/uploads', file));
+  const { uploadId } = createUploadResponse.parse(created);
   const url = `upload:${uploadId.toUpperCase()}`;
-  const parts = [{ type: 'file', mediaType: 'text/plain', url }];
 
+  const read = await get(`/v1/uploads/${uploadId.toUpperCase()}`);
   const sent = await app.call({
     method: 'POST',
     path: '/v1/ai-sdk/chat',
     uid,
     body: JSON.stringify({
       id: randomUUID(),
-      messages: [{ id: randomUUID(), role: 'user', parts }],
+      messages: [uiMessage({ type: 'file', mediaType: 'text/plain', url })],
     }),
   });
 
+  expect(JSON.parse(read.text)).toMatchObject({ uploadId });
   expect(sent.text).toContain(`"uploadId":"${uploadId}"`);
-});
-
-test('an Idempotency-Key in capitals names the same message', async () => {
-  const [conversation_id, key] = [randomUUID(), capitals()];
-  const say = (idempotencyKey: string) =>
-    app.call({
-      method: 'POST',
-      path: '/v1/openai/chat/completions',
-      uid,
-      headers: { 'idempotency-key': idempotencyKey },
-      body: JSON.stringify({
-        model: 'recap',
-        messages: [{ role: 'user', content: 'Hi' }],
-        metadata: { conversation_id },
-      }),
-    });
-
-  await say(key);
-  await say(key.toLowerCase());
-
-  expect(await turnsOf(conversation_id)).toEqual([1]);
 });
 
 test('a requestId in capitals is the same compaction, and its job is cancelled under it', async () => {
   const { conversationId = '' } = await createResources(app, { uid, canary: 'hers' });
   const requestId = capitals();
-  const compact = (id: string) =>
-    app.ok({
-      method: 'POST',
-      path: `${pathOf(conversationId)}:compact`,
-      uid,
-      body: { requestId: id },
-    });
+  const path = pathOf(conversationId);
 
-  const asked = await compact(requestId);
-  const again = await compact(requestId.toLowerCase());
-  const path = `${pathOf(conversationId)}/compactions/${requestId}:cancel`;
-  const cancelled = await app.ok({ method: 'POST', path, uid });
+  const asked = await send(`${path}:compact`, { requestId });
+  const again = await send(`${path}:compact`, { requestId: requestId.toLowerCase() });
+  const cancelled = await send(`${path}/compactions/${requestId}:cancel`, {});
 
   expect(again).toEqual(asked);
-  expect(cancelled).toMatchObject({ jobId: requestId.toLowerCase() });
+  expect(JSON.parse(cancelled)).toMatchObject({ jobId: requestId.toLowerCase() });
 });
 
 /** What the app names by an id of its own choice, such as the UUID of an installation. */
-const ownNames: [string, (id: string) => Promise<unknown>, (id: string) => string][] = [
+const ownNames: [string, list: string, put: (id: string) => Promise<unknown>][] = [
   [
     'device',
-    (id) =>
-      app.ok({
-        method: 'PUT',
-        path: `/v1/users/me/devices/${id}`,
-        uid,
-        body: { token: 'a-push-token', platform: 'ios' },
-      }),
-    (id) => `/v1/users/me/devices/${id}`,
+    '/v1/users/me/devices',
+    (id) => send(`/v1/users/me/devices/${id}`, { token: 'a-push-token', platform: 'ios' }, 'PUT'),
   ],
-  [
-    'note',
-    (id) =>
-      app.ok({
-        method: 'POST',
-        path: '/v1/users/me/memories',
-        uid,
-        body: { id, text: 'I like tea.' },
-      }),
-    (id) => `/v1/users/me/memories/${id}`,
-  ],
+  ['note', '/v1/users/me/memories', (id) => send('/v1/users/me/memories', { id, text: 'Tea.' })],
   [
     'pin',
-    (id) =>
-      app.ok({ method: 'PUT', path: `${pathOf(own)}/pins/${id}`, uid, body: { text: 'Tea.' } }),
-    (id) => `${pathOf(own)}/pins/${id}`,
+    `${pathOf(known)}/pins`,
+    (id) => send(`${pathOf(known)}/pins/${id}`, { text: 'Tea.' }, 'PUT'),
   ],
 ];
-const own = randomUUID();
 
-describe('a UUID of the app’s choice in capitals', () => {
-  beforeAll(() => app.ok({ method: 'POST', path: '/v1/conversations', uid, body: { id: own } }));
+test.each(ownNames)('a UUID in capitals names the same %s', async (_, list, put) => {
+  const id = capitals();
+  await put(id);
+  await put(id.toLowerCase());
 
-  test.each(ownNames)('a UUID in capitals names the same %s', async (_, put, pathTo) => {
-    const id = capitals();
-    await put(id);
-    await put(id.toLowerCase());
+  const [read, listed] = [await get(`${list}/${id}`), await get(list)];
+  const gone = await app.call({ method: 'DELETE', path: `${list}/${id}`, uid });
+  const after = await get(`${list}/${id.toLowerCase()}`);
 
-    const [read, listed] = await Promise.all([
-      app.ok({ method: 'GET', path: pathTo(id), uid }),
-      app.call({ method: 'GET', path: pathTo('').replace(/\/$/, ''), uid }),
-    ]);
-    const gone = await app.call({ method: 'DELETE', path: pathTo(id), uid });
-    const after = await app.call({ method: 'GET', path: pathTo(id.toLowerCase()), uid });
-
-    expect(read).toMatchObject({ id: id.toLowerCase() });
-    expect(listed.text.toLowerCase().split(id.toLowerCase())).toHaveLength(2);
-    expect([gone.status, after.status]).toEqual([204, 404]);
-  });
+  expect(JSON.parse(read.text)).toMatchObject({ id: id.toLowerCase() });
+  expect(listed.text.toLowerCase().split(id.toLowerCase())).toHaveLength(2);
+  expect([gone.status, after.status]).toEqual([204, 404]);
 });

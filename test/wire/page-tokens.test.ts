@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { encodePageToken } from '#shared/wire/page-token.ts';
 import { conversationListResponse } from '#shared/wire/resources/conversations.ts';
 import { messageListResponse } from '#shared/wire/resources/messages.ts';
@@ -10,125 +10,94 @@ import { sha256 } from '../support/sha256.ts';
 const chat = await startChatServer();
 afterAll(() => chat.stop());
 
-const newUser = () => `user-${randomUUID()}`;
-
-const send = (conversationId: string, uid: string) =>
-  chat.call(`/v1/conversations/${conversationId}/messages`, {
+/** A user with two conversations, one of two turns, and the tokens of second pages. */
+async function pagedUser() {
+  const uid = `user-${randomUUID()}`;
+  const [{ id }, other] = [
+    await createConversation(chat, { uid }),
+    await createConversation(chat, { uid }),
+  ];
+  const path = `/v1/conversations/${id}`;
+  for (const text of ['one', 'two'])
+    await chat.call(`${path}/messages`, {
+      uid,
+      body: { message: { id: randomUUID(), parts: [{ type: 'text', text }] } },
+    });
+  const first = await chat.call(`${path}/messages?pageSize=2`, { uid });
+  const { nextPageToken: token = '' } = await readAs(messageListResponse, first);
+  const list = await chat.call('/v1/conversations?pageSize=1', { uid });
+  const { nextPageToken: listToken = '' } = await readAs(conversationListResponse, list);
+  const all = await chat.call('/v1/conversations?pageSize=1&showDeleted=true', { uid });
+  const { nextPageToken: tokenOfAll = '' } = await readAs(conversationListResponse, all);
+  return {
     uid,
-    body: { message: { id: randomUUID(), parts: [{ type: 'text', text: 'q' }] } },
-  });
-
-/** A conversation of two turns, and the token of the second page of its messages. */
-async function pagedConversation(uid: string, query = 'pageSize=2') {
-  const { id } = await createConversation(chat, { uid });
-  await send(id, uid);
-  await send(id, uid);
-  const response = await chat.call(`/v1/conversations/${id}/messages?${query}`, { uid });
-  const { nextPageToken = '' } = await readAs(messageListResponse, response);
-  expect(nextPageToken).not.toBe('');
-  return { id, token: nextPageToken };
+    id,
+    path,
+    otherPath: `/v1/conversations/${other.id}`,
+    token,
+    listToken,
+    tokenOfAll,
+  };
 }
 
-const messages = (uid: string, id: string, query: string) =>
-  chat.call(`/v1/conversations/${id}/messages?${query}`, { uid });
+type Paged = Awaited<ReturnType<typeof pagedUser>>;
 
-const REFUSED = '400 PAGE_TOKEN_INVALID';
+test('a page token continues where the page ended, also with another page size', async () => {
+  const { uid, path, token } = await pagedUser();
 
-const refusalOf = async (response: Response) => {
-  const { http, reason } = await errorOf(response);
-  return `${http} ${reason}`;
+  const response = await chat.call(`${path}/messages?pageSize=50&pageToken=${token}`, { uid });
+
+  const { messages } = await readAs(messageListResponse, response);
+  expect(messages.map(({ role, seq }) => `${role}${seq}`)).toEqual(['user2', 'model2']);
+});
+
+const tokenOf = ({ uid, id }: Paged, place: Record<string, string | number>) => {
+  const scope = { uid, list: `messages/${id}`, parameters: { order: 'asc', afterSeq: 0 } };
+  return encodePageToken(sha256, scope, place);
 };
 
-describe('a page token', () => {
-  test('a page token continues where the page ended, also with another page size', async () => {
-    const uid = newUser();
-    const { id, token } = await pagedConversation(uid);
+test.each<[what: string, address: (user: Paged) => string, asAnother?: boolean]>([
+  [
+    'without its last character',
+    ({ path, token }) => `${path}/messages?pageToken=${token.slice(0, -1)}`,
+  ],
+  ['that is none', ({ path }) => `${path}/messages?pageToken=x`],
+  [
+    'of a place that no list has',
+    (user) => `${user.path}/messages?pageToken=${tokenOf(user, { p: -3 })}`,
+  ],
+  [
+    'with a field more',
+    (user) => `${user.path}/messages?pageToken=${tokenOf(user, { p: 3, ownerUid: 'bob' })}`,
+  ],
+  ['in another order', ({ path, token }) => `${path}/messages?order=desc&pageToken=${token}`],
+  [
+    'of a list that begins elsewhere',
+    ({ path, token }) => `${path}/messages?afterSeq=1&pageToken=${token}`,
+  ],
+  ['of another conversation', ({ otherPath, token }) => `${otherPath}/messages?pageToken=${token}`],
+  [
+    'of messages in the list of compactions',
+    ({ path, token }) => `${path}/compactions?pageToken=${token}`,
+  ],
+  ['of messages in a search', ({ path, token }) => `${path}:search?q=q&pageToken=${token}`],
+  [
+    'of messages in the list of conversations',
+    ({ token }) => `/v1/conversations?pageToken=${token}`,
+  ],
+  [
+    'of a list with deleted ones in one without',
+    ({ tokenOfAll }) => `/v1/conversations?pageToken=${tokenOfAll}`,
+  ],
+  [
+    'of another user',
+    ({ listToken }) => `/v1/conversations?pageSize=1&pageToken=${listToken}`,
+    true,
+  ],
+])('a page token %s is refused', async (...[, addressOf, asAnother = false]) => {
+  const user = await pagedUser();
 
-    const response = await messages(uid, id, `pageSize=50&pageToken=${token}`);
+  const response = await chat.call(addressOf(user), { uid: asAnother ? 'mallory' : user.uid });
 
-    const { messages: shown } = await readAs(messageListResponse, response);
-    expect(shown.map(({ role, seq }) => `${role}${seq}`)).toEqual(['user2', 'model2']);
-  });
-
-  test('a page token shortened by a character or by half is refused', async () => {
-    const uid = newUser();
-    const { id, token } = await pagedConversation(uid);
-
-    for (const cut of [token.slice(0, -1), token.slice(0, token.length / 2), 'x'])
-      expect(await refusalOf(await messages(uid, id, `pageToken=${cut}`))).toBe(REFUSED);
-  });
-
-  test('a page token of an impossible place is refused', async () => {
-    const uid = newUser();
-    const { id } = await pagedConversation(uid);
-    const scope = { uid, list: `messages/${id}`, parameters: { order: 'asc', afterSeq: 0 } };
-
-    const places: Record<string, string | number>[] = [
-      { p: -3 },
-      { p: 1.5 },
-      { p: 3, ownerUid: 'bob' },
-    ];
-    for (const place of places)
-      expect(
-        await refusalOf(
-          await messages(uid, id, `pageToken=${encodePageToken(sha256, scope, place)}`),
-        ),
-      ).toBe(REFUSED);
-  });
-
-  test.each([
-    ['another order', 'pageSize=2&order=desc'],
-    ['another afterSeq', 'pageSize=2&afterSeq=1'],
-  ])('a page token is refused with %s', async (_, query) => {
-    const uid = newUser();
-    const { id, token } = await pagedConversation(uid);
-
-    expect(await refusalOf(await messages(uid, id, `${query}&pageToken=${token}`))).toBe(REFUSED);
-  });
-
-  test('a page token of the same user’s other conversation is refused', async () => {
-    const uid = newUser();
-    const [one, two] = [await pagedConversation(uid), await pagedConversation(uid)];
-
-    expect(await refusalOf(await messages(uid, two.id, `pageToken=${one.token}`))).toBe(REFUSED);
-  });
-
-  test('a page token of the same conversation’s other list is refused', async () => {
-    const uid = newUser();
-    const { id, token } = await pagedConversation(uid);
-
-    for (const path of [
-      `/v1/conversations?pageToken=${token}`,
-      `/v1/conversations/${id}/compactions?pageToken=${token}`,
-      `/v1/conversations/${id}:search?q=q&pageToken=${token}`,
-    ])
-      expect(await refusalOf(await chat.call(path, { uid }))).toBe(REFUSED);
-  });
-
-  test('a page token of another user is refused and reveals nothing', async () => {
-    const [owner, other] = [newUser(), newUser()];
-    for (let i = 0; i < 2; i++) {
-      await createConversation(chat, { uid: owner });
-      await createConversation(chat, { uid: other });
-    }
-    const first = await chat.call('/v1/conversations?pageSize=1', { uid: owner });
-    const { nextPageToken } = await readAs(conversationListResponse, first);
-
-    const path = `/v1/conversations?pageSize=1&pageToken=${nextPageToken}`;
-
-    expect((await chat.call(path, { uid: owner })).status).toBe(200);
-    expect(await refusalOf(await chat.call(path, { uid: other }))).toBe(REFUSED);
-  });
-
-  test('a page token of a list with deleted conversations is refused without them', async () => {
-    const uid = newUser();
-    await createConversation(chat, { uid });
-    await createConversation(chat, { uid });
-    const first = await chat.call('/v1/conversations?pageSize=1&showDeleted=true', { uid });
-    const { nextPageToken } = await readAs(conversationListResponse, first);
-
-    expect(
-      await refusalOf(await chat.call(`/v1/conversations?pageToken=${nextPageToken}`, { uid })),
-    ).toBe(REFUSED);
-  });
+  expect(await errorOf(response)).toMatchObject({ http: 400, reason: 'PAGE_TOKEN_INVALID' });
 });

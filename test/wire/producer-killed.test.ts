@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import { contentText } from '#shared/conversation/documents/content.ts';
 import { readTurns } from '#shared/conversation/context/read-conversation.ts';
 import type { DocumentStore, ModelStreamer } from '#shared/ports/ports.ts';
-import { startChatServer, type ChatServer } from '../support/chat/chat-server.ts';
+import { startChatServer } from '../support/chat/chat-server.ts';
 import {
   lastIdOf,
   readEvents,
@@ -60,10 +60,9 @@ const speaker = (
 
 const store = createMemoryDocumentStore();
 const environment = { TURN_LEASE_MS: String(LEASE_MS) };
-let survivor: ChatServer;
-beforeAll(async () => {
-  const model = speaker('second', 22);
-  survivor = await startChatServer({ environment, overrides: { store, model } });
+const survivor = await startChatServer({
+  environment,
+  overrides: { store, model: speaker('second', 22) },
 });
 afterAll(() => survivor.stop());
 
@@ -122,40 +121,34 @@ async function stored(conversationId: string) {
 }
 
 /** How a client comes back. */
-const ways: [string, (lost: Awaited<ReturnType<typeof killedAfter>>) => Promise<WireEvent[]>][] = [
-  [
-    'the message again',
-    async ({ path, body }) =>
-      readEvents(await survivor.call(`${path}/messages`, { body, headers: sse })),
-  ],
-  [
-    'the message again, after its last event',
-    async ({ path, body, seen }) => {
-      const query = seen.length === 0 ? '' : `?startingAfter=${lastIdOf(seen)}`;
-      const again = await survivor.call(`${path}/messages${query}`, { body, headers: sse });
-      return [...seen, ...(await readEvents(again))];
-    },
-  ],
-  [
-    'the stream of the turn, after its last event',
-    async ({ path, seen }) => {
-      const headers = {
-        ...sse,
-        ...(seen.length > 0 && { 'last-event-id': String(lastIdOf(seen)) }),
-      };
-      const rest = await survivor.call(`${path}/turns/t_1/stream`, { headers });
-      return rest.status === 204 ? seen : [...seen, ...(await readEvents(rest))];
-    },
-  ],
-];
+const ways: Record<
+  string,
+  (lost: Awaited<ReturnType<typeof killedAfter>>) => Promise<WireEvent[]>
+> = {
+  'the message again': async ({ path, body }) =>
+    readEvents(await survivor.call(`${path}/messages`, { body, headers: sse })),
+  'the message again, after its last event': async ({ path, body, seen }) => {
+    const query = seen.length === 0 ? '' : `?startingAfter=${lastIdOf(seen)}`;
+    const again = await survivor.call(`${path}/messages${query}`, { body, headers: sse });
+    return [...seen, ...(await readEvents(again))];
+  },
+  'the stream of the turn, after its last event': async ({ path, seen }) => {
+    const cursor = seen.length > 0 && { 'last-event-id': String(lastIdOf(seen)) };
+    const headers = { ...sse, ...cursor };
+    const rest = await survivor.call(`${path}/turns/t_1/stream`, { headers });
+    return rest.status === 204 ? seen : [...seen, ...(await readEvents(rest))];
+  },
+};
 
-describe.each(ways)('an answer whose server dies, asked for by %s', (_, comeBack) => {
-  test.concurrent.each(Array.from({ length: FRAMES + 1 }, (_frame, k) => k))(
+const deaths = Array.from({ length: FRAMES + 1 }, (_, k) => k);
+
+describe.each(Object.keys(ways))('an answer whose server dies, asked for by %s', (way) => {
+  test.concurrent.each(deaths)(
     'an answer whose server dies after %i frames is shown as stored, once',
     async (k) => {
       const lost = await killedAfter(k);
 
-      const events = await comeBack(lost);
+      const events = (await ways[way]?.(lost)) ?? [];
 
       const { count, state, text, outputTokens } = await stored(lost.conversationId);
       expect({ count, state }).toEqual({ count: 1, state: 'done' });

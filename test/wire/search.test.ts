@@ -1,9 +1,9 @@
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { deleteMessage } from '#functions/chat/conversations/erase/delete-message.ts';
 import { searchResponse } from '#shared/wire/resources/search.ts';
 import { errorOf, startChatServer } from '../support/chat/chat-server.ts';
-import { buildConversation, type TurnToBuild } from '../support/compaction/conversation-builder.ts';
 import { createConversation, readAs } from '../support/chat/http-answers.ts';
+import { buildConversation, type TurnToBuild } from '../support/compaction/conversation-builder.ts';
 
 const chat = await startChatServer();
 afterAll(() => chat.stop());
@@ -22,165 +22,140 @@ const search = async (id: string, q: string, more = '') =>
 const filler = (count: number): TurnToBuild[] =>
   Array.from({ length: count }, (_, i) => ({ user: `Filler ${i}.`, answer: 'Nothing.' }));
 
-describe('searching a conversation', () => {
-  test('searching a conversation finds questions and answers with place and score', async () => {
-    const id = await build([
-      { user: 'My boat is called Anchor Rose.', answer: 'A fine name for a boat.' },
-      ...filler(5),
-    ]);
+test('searching a conversation finds questions and answers with place and score', async () => {
+  const id = await build([
+    { user: 'My boat is called Anchor Rose.', answer: 'A fine name for a boat.' },
+    ...filler(5),
+  ]);
 
-    const { hits, searched, nextPageToken } = await search(id, 'anchor boat');
+  const { hits, searched, nextPageToken } = await search(id, 'anchor boat');
 
-    expect(hits.map(({ role, seq }) => `${role}${seq}`)).toEqual(['user1', 'model1']);
-    expect(hits[0]?.snippet).toBe('My boat is called Anchor Rose.');
-    expect(hits[0]?.score).toBeGreaterThan(hits[1]?.score ?? 0);
-    expect(hits[1]?.messageId).toBe('m_1');
-    expect(searched).toEqual({ turns: 6, newestSeq: 6, oldestSeq: 1, isWhole: true });
-    expect(nextPageToken).toBeUndefined();
+  expect(hits.map(({ role, seq }) => `${role}${seq}`)).toEqual(['user1', 'model1']);
+  expect(hits[0]?.snippet).toBe('My boat is called Anchor Rose.');
+  expect(hits[0]?.score).toBeGreaterThan(hits[1]?.score ?? 0);
+  expect(hits[1]?.messageId).toBe('m_1');
+  expect(searched).toEqual({ turns: 6, newestSeq: 6, oldestSeq: 1, isWhole: true });
+  expect(nextPageToken).toBeUndefined();
+});
+
+test.each([
+  ['견과류', '저는 견과류를 못 먹어요.'],
+  ['京都', '来週、京都へ旅行に行きます。'],
+])('searching a conversation finds %s within a sentence', async (q, user) => {
+  const id = await build([...filler(3), { user, answer: 'OK' }]);
+
+  const { hits } = await search(id, q);
+
+  expect(hits.map(({ seq, snippet }) => [seq, snippet.includes(q)])).toEqual([[4, true]]);
+});
+
+test('searching a conversation finds failed messages, and marks what an edit or a regeneration replaced', async () => {
+  const id = await build([
+    { user: 'the boat, replaced', answer: 'a boat', replacedBy: 3 },
+    { user: 'the boat, failed', answer: [], state: 'failed', inContext: false },
+    { user: 'the boat that counts', answer: 'yes' },
+  ]);
+
+  const { hits } = await search(id, 'boat');
+
+  const marks = hits.map(({ messageId, replaced }) => [messageId, replaced] as const);
+  expect(Object.fromEntries(marks)).toEqual({
+    'message-1': true,
+    m_1: true,
+    'message-2': undefined,
+    'message-3': undefined,
   });
+});
 
-  test.each([
-    ['견과류', '저는 견과류를 못 먹어요.'],
-    ['京都', '来週、京都へ旅行に行きます。'],
-    ['过敏', '我对花生过敏。'],
-  ])('searching a conversation finds %s within a sentence', async (q, user) => {
-    const id = await build([...filler(3), { user, answer: 'OK' }, ...filler(3)]);
+test('searching a long conversation lets other work go on every 16,384 characters', async () => {
+  const pasted = 'The boat left the harbour at nine.\n'.repeat(3_000);
+  const id = await build(Array.from({ length: 6 }, () => ({ user: pasted, answer: pasted })));
+  let goes = 0;
+  let isSearching = true;
+  const otherWork = () => {
+    goes += 1;
+    if (isSearching) setImmediate(otherWork);
+  };
+  setImmediate(otherWork);
 
-    const { hits } = await search(id, q);
+  const { hits } = await search(id, 'boat');
+  isSearching = false;
 
-    expect(hits.map(({ seq }) => seq)).toEqual([4]);
-    expect(hits[0]?.snippet).toContain(q);
+  expect(hits).toHaveLength(12);
+  expect(goes).toBeGreaterThanOrEqual((12 * pasted.length) / 16_384);
+});
+
+test('searching a conversation never finds a deleted message', async () => {
+  const id = await build([{ user: 'the boat', answer: 'a boat' }, ...filler(2)]);
+  const caller = { uid: 'alice', tier: 'signedIn' } as const;
+  const remove = (messageId: string) =>
+    deleteMessage(chat.dependencies, { caller, conversationId: id, messageId });
+
+  await remove('m_1');
+  const answerGone = await search(id, 'boat');
+  await remove('message-1');
+
+  expect(answerGone.hits.map(({ role }) => role)).toEqual(['user']);
+  expect((await search(id, 'boat')).hits).toEqual([]);
+});
+
+test('searching a conversation returns hits page by page, each once, best first', async () => {
+  const turns = Array.from({ length: 7 }, (_, i) => ({
+    user: `boat ${'and so on '.repeat(i)}`,
+    answer: 'ok',
+  }));
+  const id = await build(turns);
+
+  const seen: number[] = [];
+  let token: string | undefined;
+  do {
+    const page = await search(id, 'boat', `&pageSize=3${token ? `&pageToken=${token}` : ''}`);
+    seen.push(...page.hits.map(({ seq }) => seq));
+    token = page.nextPageToken;
+  } while (token !== undefined);
+
+  expect(seen).toEqual([1, 2, 3, 4, 5, 6, 7]);
+});
+
+test('searching a conversation refuses the page token of another query', async () => {
+  const id = await build([{ user: 'boat', answer: 'boat' }]);
+  const { nextPageToken } = await search(id, 'boat', '&pageSize=1');
+
+  const response = await ask(id, 'harbour', `&pageToken=${nextPageToken}`);
+
+  expect(await errorOf(response)).toMatchObject({ http: 400, reason: 'PAGE_TOKEN_INVALID' });
+});
+
+test('searching a conversation covers 2,000 turns at a time and reports its progress', async () => {
+  const id = await build([{ user: 'the oldest boat', answer: 'ok' }, ...filler(2_049)]);
+
+  const first = await search(id, 'boat');
+  const second = await search(id, 'boat', `&pageToken=${first.nextPageToken}`);
+
+  expect(first).toMatchObject({
+    hits: [],
+    searched: { turns: 2_000, newestSeq: 2_050, oldestSeq: 51, isWhole: false },
   });
+  expect(second.searched).toEqual({ turns: 50, newestSeq: 50, oldestSeq: 1, isWhole: true });
+  expect(second.hits.map(({ seq }) => seq)).toEqual([1]);
+  expect(second.nextPageToken).toBeUndefined();
+});
 
-  test('searching a conversation finds folded, replaced and failed messages of the transcript', async () => {
-    const id = await build([
-      { user: 'the boat, replaced', answer: 'x', replacedBy: 3 },
-      { user: 'the boat, failed', answer: [], state: 'failed', inContext: false },
-      ...filler(1),
-    ]);
+test('searching an empty conversation finds nothing', async () => {
+  const created = await createConversation(chat);
 
-    expect((await search(id, 'boat')).hits.map(({ seq }) => seq).toSorted((a, b) => a - b)).toEqual(
-      [1, 2],
-    );
+  expect(await search(created.id, 'boat')).toEqual({
+    hits: [],
+    searched: { turns: 0, newestSeq: 0, oldestSeq: 1, isWhole: true },
   });
+});
 
-  test('searching a conversation marks messages that an edit or a regeneration replaced', async () => {
-    const id = await build([
-      { user: 'the boat, replaced', answer: 'a boat', replacedBy: 3 },
-      { user: 'the boat, failed', answer: [], state: 'failed' },
-      { user: 'the boat that counts', answer: 'yes' },
-    ]);
+test.each([
+  ['nothing', ''],
+  ['signs alone', '?!'],
+  ['a text in place of words', 'a'.repeat(201)],
+])('searching a conversation refuses %s', async (_, q) => {
+  const { id } = await createConversation(chat);
 
-    const { hits } = await search(id, 'boat');
-
-    const marks = hits.map(({ messageId, replaced }) => [messageId, replaced] as const);
-    expect(Object.fromEntries(marks)).toEqual({
-      'message-1': true,
-      m_1: true,
-      'message-2': undefined,
-      'message-3': undefined,
-    });
-  });
-
-  test('searching a long conversation lets other work go on every 16,384 characters', async () => {
-    const pasted = 'The boat left the harbour at nine.\n'.repeat(3_000);
-    const turns = Array.from({ length: 6 }, () => ({ user: pasted, answer: pasted }));
-    const id = await build(turns);
-    let goes = 0;
-    let isSearching = true;
-    const otherWork = () => {
-      goes += 1;
-      if (isSearching) setImmediate(otherWork);
-    };
-    setImmediate(otherWork);
-
-    const { hits } = await search(id, 'boat');
-    isSearching = false;
-
-    expect(hits).toHaveLength(12);
-    expect(goes).toBeGreaterThanOrEqual((12 * pasted.length) / 16_384);
-  });
-
-  test('searching a conversation never finds a deleted message', async () => {
-    const id = await build([{ user: 'the boat', answer: 'a boat' }, ...filler(2)]);
-    await chat.call(`/v1/conversations/${id}/messages/m_1`, { method: 'DELETE' });
-    const answerGone = await search(id, 'boat');
-    const caller = { uid: 'alice', tier: 'signedIn' } as const;
-    await deleteMessage(chat.dependencies, { caller, conversationId: id, messageId: 'message-1' });
-
-    expect(answerGone.hits.map(({ role }) => role)).toEqual(['user']);
-    expect((await search(id, 'boat')).hits).toEqual([]);
-  });
-
-  test('searching a conversation returns hits page by page, each once, best first', async () => {
-    const turns = Array.from({ length: 7 }, (_, i) => ({
-      user: `boat ${'and so on '.repeat(i)}`,
-      answer: 'ok',
-    }));
-    const id = await build(turns);
-
-    const seen: number[] = [];
-    let token: string | undefined;
-    do {
-      const page = await search(id, 'boat', `&pageSize=3${token ? `&pageToken=${token}` : ''}`);
-      seen.push(...page.hits.map(({ seq }) => seq));
-      token = page.nextPageToken;
-    } while (token !== undefined);
-
-    expect(seen).toEqual([1, 2, 3, 4, 5, 6, 7]);
-  });
-
-  test('searching a conversation covers 2,000 turns at a time and reports its progress', async () => {
-    const id = await build([{ user: 'the oldest boat', answer: 'ok' }, ...filler(2_049)]);
-
-    const first = await search(id, 'boat');
-    const second = await search(id, 'boat', `&pageToken=${first.nextPageToken}`);
-
-    expect(first).toMatchObject({
-      hits: [],
-      searched: { turns: 2_000, newestSeq: 2_050, oldestSeq: 51, isWhole: false },
-    });
-    expect(second.searched).toEqual({ turns: 50, newestSeq: 50, oldestSeq: 1, isWhole: true });
-    expect(second.hits.map(({ seq }) => seq)).toEqual([1]);
-    expect(second.nextPageToken).toBeUndefined();
-  });
-
-  test('searching an empty conversation finds nothing', async () => {
-    const created = await createConversation(chat);
-
-    expect(await search(created.id, 'boat')).toEqual({
-      hits: [],
-      searched: { turns: 0, newestSeq: 0, oldestSeq: 1, isWhole: true },
-    });
-  });
-
-  test('searching a conversation refuses the page token of another query', async () => {
-    const id = await build([
-      { user: 'boat', answer: 'ok' },
-      { user: 'boat', answer: 'ok' },
-    ]);
-    const { nextPageToken } = await search(id, 'boat', '&pageSize=1');
-
-    const response = await ask(id, 'harbour', `&pageToken=${nextPageToken}`);
-
-    expect(await errorOf(response)).toMatchObject({ http: 400, reason: 'PAGE_TOKEN_INVALID' });
-  });
-
-  test.each([
-    ['nothing', ''],
-    ['signs alone', '?!'],
-    ['a text in place of words', 'a'.repeat(201)],
-  ])('searching a conversation refuses %s', async (_, q) => {
-    const id = await build(filler(1));
-
-    expect(await errorOf(await ask(id, q))).toMatchObject({ http: 400, reason: 'BAD_FIELD' });
-  });
-
-  test('searching another user’s conversation is not found', async () => {
-    const id = await build([{ user: 'boat', answer: 'ok' }]);
-
-    const response = await chat.call(`/v1/conversations/${id}:search?q=boat`, { uid: 'bob' });
-
-    expect(await errorOf(response)).toMatchObject({ http: 404, reason: 'CONVERSATION_NOT_FOUND' });
-  });
+  expect(await errorOf(await ask(id, q))).toMatchObject({ http: 400, reason: 'BAD_FIELD' });
 });

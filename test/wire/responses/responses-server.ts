@@ -5,7 +5,6 @@ import {
   responseResource,
   type ResponseResource,
 } from '#shared/wire/facades/responses/response.ts';
-import type { ModelUsage } from '#shared/ports/ports.ts';
 import { startToolServer } from '#test/support/wire/tool-server.ts';
 import type { WireServer } from '#test/support/wire/wire-server.ts';
 
@@ -46,14 +45,7 @@ const responseEvent = z.discriminatedUnion('type', [
   }),
 ]);
 
-export const usage: ModelUsage = {
-  promptTokens: 1_000,
-  cachedTokens: 800,
-  outputTokens: 20,
-  thoughtsTokens: 5,
-};
-
-/** The same as clients of the Responses API get it. */
+/** `usage` of `openai.ts` as clients of the Responses API get it. */
 export const usageOfResponses = {
   input_tokens: 1_000,
   input_tokens_details: { cached_tokens: 800 },
@@ -82,9 +74,8 @@ export function conversationIdOf(response: unknown): string {
 type SentEvent = z.infer<typeof responseEvent>;
 
 /** The events of a stream, each as the protocol has it and named as its `event:` line. Throws where one is not. */
-export async function eventsOf(response: Response): Promise<SentEvent[]> {
-  const text = await response.text();
-  return text
+export function eventsIn(stream: string): SentEvent[] {
+  return stream
     .split('\n\n')
     .map((block) => block.split('\n'))
     .flatMap((lines) => {

@@ -1,0 +1,210 @@
+import { randomUUID } from 'node:crypto';
+import { gzipSync } from 'node:zlib';
+import { afterAll, describe, expect, test } from 'vitest';
+import { errorOf, startChatServer, type ChatServer } from '#test/support/chat/chat-server.ts';
+import { expectClean } from '#test/support/chat/http-answers.ts';
+import { idTokenClaims } from '#test/support/token-keys.ts';
+import { errorOfRaw, requestHead, sendHalf, sendRaw } from '#test/support/wire/raw-request.ts';
+
+/* Bodies and headers that are too much. */
+
+const MIB = 1_024 * 1_024;
+const GIB = 1_024 * MIB;
+
+const chat = await startChatServer();
+const slow = await startChatServer({ environment: { BODY_TIMEOUT_MS: '300' } });
+afterAll(() => Promise.all([chat.stop(), slow.stop()]));
+
+const tokenOf = (server: ChatServer) => server.keys.sign(idTokenClaims(server.project, 'alice'));
+async function headWith(headers: [string, string][], server = chat): Promise<string> {
+  return requestHead('POST /v1/conversations', [
+    ['Authorization', `Bearer ${await tokenOf(server)}`],
+    ['Content-Type', 'application/json'],
+    ...headers,
+  ]);
+}
+
+const piece = Buffer.alloc(64 * 1_024, 'x');
+const chunk = Buffer.concat([Buffer.from('10000\r\n'), piece, Buffer.from('\r\n')]);
+/** `bytes` of body, piece by piece, of which no more than one is in memory. */
+function* many(bytes: number, buffer: Buffer = piece) {
+  for (let sent = 0; sent < bytes; sent += buffer.length) yield buffer;
+}
+
+/** A hundred megabytes in a tenth of one. */
+const bomb = gzipSync(Buffer.alloc(100 * MIB));
+
+/** The largest growth of this process' memory while `work` runs, bytes. */
+async function growthDuring(work: () => Promise<unknown>): Promise<number> {
+  const before = process.memoryUsage.rss();
+  let peak = before;
+  const timer = setInterval(() => (peak = Math.max(peak, process.memoryUsage.rss())), 5);
+  await work();
+  clearInterval(timer);
+  return Math.max(peak, process.memoryUsage.rss()) - before;
+}
+
+describe('S6: a body', () => {
+  test.each([
+    ['2 MiB', 2 * MIB],
+    ['100 MiB', 100 * MIB],
+  ])('S6: a body that announces %s is refused', async (_, bytes) => {
+    const head = await headWith([['Content-Length', String(bytes)]]);
+
+    const answer = await sendRaw(chat.url, { head, body: many(bytes) });
+
+    expect(answer.status).toBe(413);
+    expect(errorOfRaw(answer)).toEqual({ reason: 'BODY_TOO_LARGE', code: 413 });
+  });
+
+  test.each([
+    ['says it has 8 GiB', ['Content-Length', String(8 * GIB)], piece, true, 413],
+    ['comes in chunks without end', ['Transfer-Encoding', 'chunked'], chunk, true, 413],
+    [
+      'says it has 8 GiB and is of a stranger',
+      ['Content-Length', String(8 * GIB)],
+      piece,
+      false,
+      401,
+    ],
+    ['comes in chunks and is of a stranger', ['Transfer-Encoding', 'chunked'], chunk, false, 401],
+  ] as const)(
+    'S6: a body that %s is cut off, in a small part of its memory',
+    async (...[, header, of, isSignedIn, status]) => {
+      const head = isSignedIn
+        ? await headWith([[...header]])
+        : requestHead('POST /v1/conversations', [header]);
+      let answer = { status: 0, sentBytes: 0 };
+
+      const growth = await growthDuring(async () => {
+        answer = await sendRaw(chat.url, { head, body: many(8 * GIB, of) });
+      });
+
+      expect(answer.status).toBe(status);
+      expect(answer.sentBytes / (8 * GIB)).toBeLessThan(0.25);
+      expect(growth / GIB).toBeLessThan(0.1);
+    },
+  );
+
+  test.each(['gzip', 'GZIP', 'br', 'identity, gzip', 'x'])(
+    'S6: a body in the encoding %s is refused, not inflated',
+    async (encoding) => {
+      const head = await headWith([
+        ['Content-Encoding', encoding],
+        ['Content-Length', String(bomb.length)],
+      ]);
+      let answer = { status: 0, text: '', sentBytes: 0 };
+
+      const growth = await growthDuring(async () => {
+        answer = await sendRaw(chat.url, { head, body: [bomb] });
+      });
+
+      expect(errorOfRaw(answer)).toEqual({ reason: 'ENCODING_UNSUPPORTED', code: 415 });
+      expect(growth / (100 * MIB)).toBeLessThan(0.3);
+    },
+  );
+
+  const messages = () => `/v1/conversations/${randomUUID()}/messages`;
+  const bodyWith = (parts: unknown) => ({ message: { id: randomUUID(), parts } });
+  test.each([
+    ['200,000 lists deep', '['.repeat(200_000) + ']'.repeat(200_000), 'BAD_JSON'],
+    ['150,000 objects deep', '{"a":'.repeat(150_000), 'BAD_JSON'],
+    [
+      '5,000 parts',
+      bodyWith(Array.from({ length: 5_000 }, () => ({ type: 'text', text: 'a' }))),
+      'BAD_PART',
+    ],
+    ['200,000 parts that are none', bodyWith(Array.from({ length: 200_000 }, () => 1)), 'BAD_JSON'],
+    [
+      '1,900 unknown fields',
+      Object.fromEntries(Array.from({ length: 1_900 }, (_, i) => [`f${i}`, 1])),
+      'BAD_FIELD',
+    ],
+    [
+      '50,000 unknown fields',
+      Object.fromEntries(Array.from({ length: 50_000 }, (_, i) => [`f${i}`, 1])),
+      'BAD_JSON',
+    ],
+    ['a field with a name of 900,000 characters', { ['n'.repeat(900_000)]: 1 }, 'BAD_FIELD'],
+    ['a number of 900,000 digits', `{"message":${'9'.repeat(900_000)}}`, 'BAD_FIELD'],
+    ['900,000 spaces', ' '.repeat(900_000), 'BAD_FIELD'],
+    ['900,000 quotes', '"'.repeat(900_000), 'BAD_JSON'],
+    ['900,000 backslashes in a text', `{"message":"${'\\\\'.repeat(450_000)}"}`, 'BAD_FIELD'],
+  ])('S6: a body with %s is refused in a short answer', async (_, body, reason) => {
+    const error = await errorOf(await chat.call(messages(), { method: 'POST', body }));
+
+    expectClean(error);
+    expect(error).toMatchObject({ http: 400, reason });
+    expect(error.text.length).toBeLessThan(2_000);
+  });
+
+  test('S6: a body with brackets inside a text is not treated as deep', async () => {
+    const response = await chat.call(messages(), {
+      body: bodyWith([{ type: 'text', text: '[{"'.repeat(5_000) }]),
+    });
+
+    expect(response.status).toBe(200);
+  });
+
+  test.each([
+    ['of 1,000 bytes', ['Content-Length', '1000'], '{"title":"'],
+    ['of unannounced length', ['Transfer-Encoding', 'chunked'], '5\r\n{"tit\r\n'],
+  ] as const)(
+    'S6: a body %s that stops half way is refused after its time and disconnected',
+    async (_, header, begun) => {
+      const head = await headWith([[...header]], slow);
+
+      const answer = await sendHalf(slow.url, `${head}${begun}`);
+
+      expect(errorOfRaw(answer)).toEqual({ reason: 'BODY_TOO_SLOW', code: 408 });
+    },
+  );
+
+  test('S6: a body without a token is not waited for', async () => {
+    const head = requestHead('POST /v1/conversations', [['Content-Length', '1000']]);
+
+    const answer = await sendHalf(slow.url, head);
+
+    expect(answer.status).toBe(401);
+  });
+});
+
+describe('S6: a request', () => {
+  const get = (headers: [string, string][]) => requestHead('GET /v1/health', headers);
+  const post = (headers: [string, string][]) => requestHead('POST /v1/conversations', headers);
+  test.each([
+    ['10,000 headers', get(Array.from({ length: 10_000 }, (_, i) => [`X-${i}`, 'a'])), 431],
+    ['a header of 1 MB', get([['X-Long', 'a'.repeat(1_000_000)]]), 431],
+    ['an address of 1 MB', requestHead(`GET /v1/${'a'.repeat(1_000_000)}`, []), 431],
+    [
+      'two lengths',
+      post([
+        ['Content-Length', '3'],
+        ['Content-Length', '5'],
+      ]),
+      400,
+    ],
+    [
+      'a length and chunks',
+      post([
+        ['Content-Length', '3'],
+        ['Transfer-Encoding', 'chunked'],
+      ]),
+      400,
+    ],
+    ['a negative length', post([['Content-Length', '-1']]), 400],
+    ['a length that is no number', post([['Content-Length', '1e3']]), 400],
+    ['a line end in a header', get([['X-A', 'a\nX-B: b']]), 400],
+  ])('S6: a request with %s is refused in a few words', async (_, head, status) => {
+    const answer = await sendRaw(chat.url, { head });
+
+    expect(answer.status).toBe(status);
+    expect(answer.text.match(/^HTTP\/1\.1 /gm)).toHaveLength(1);
+    expect(answer.text).not.toMatch(/<html|node_modules|\bat .*\.(js|ts):\d+/i);
+    expect(answer.text.length).toBeLessThan(2_000);
+  });
+
+  test('S6: malformed requests leave the service healthy', async () => {
+    expect((await chat.call('/v1/conversations', { body: { title: 'Trip' } })).status).toBe(201);
+  });
+});

@@ -1,0 +1,113 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, describe, expect, test } from 'vitest';
+import { loadRoutes } from '#functions/chat/chat-routes.ts';
+import { noBody } from '#functions/chat/route.ts';
+import { conversationPath } from '#shared/conversation/documents/paths.ts';
+import { errorOf, startChatServer } from '#test/support/chat/chat-server.ts';
+import { createConversation, expectClean } from '#test/support/chat/http-answers.ts';
+
+const chatRoutes = await loadRoutes();
+
+/* Fields that no caller may set. */
+
+const chat = await startChatServer();
+afterAll(() => chat.stop());
+
+/** What documents, tokens, façades and other APIs call what a caller would like to decide. */
+const FORBIDDEN =
+  'role uid ownerUid isAdmin tier epoch state gen changedIn upTo coveredThrough lastSeq seq open tokens context usage quota costMicros pins snapshot contents createTime deleteTime schemaVersion constructor prototype'.split(
+    ' ',
+  );
+
+const part = { type: 'text', text: 'Hello' };
+const message = () => ({ id: randomUUID(), parts: [part] });
+
+/** Façades take their protocol's body, with fields that they do not know, and use only what they name. */
+const isFacade = ({ format = 'aip' }: (typeof chatRoutes)[number]) => format !== 'aip';
+
+const writing = chatRoutes
+  .filter((route) => route.access === 'user' && route.method !== 'GET' && !isFacade(route))
+  .filter(({ body }) => body !== noBody)
+  .map(({ method, path }) => [method, path] as const);
+
+/** Path parameters that their schemas take. */
+const VALUES: Readonly<Record<string, string>> = {
+  turnId: 't_1',
+  generation: '1',
+  jobId: 'job-1',
+  pinId: 'pin-1',
+};
+const addressOf = (path: string) =>
+  path.replaceAll(/\{(\w+)\}/g, (_, name: string) => VALUES[name] ?? randomUUID());
+
+describe('S3: a field that no caller may set', () => {
+  test.each(writing)(
+    'S3: any forbidden field is refused by its name at %s %s',
+    async (method, path) => {
+      for (const field of FORBIDDEN) {
+        const body = { [field]: 'system' };
+        const error = await errorOf(await chat.call(addressOf(path), { method, body }));
+
+        expectClean(error);
+        expect(error).toMatchObject({ http: 400, reason: 'BAD_FIELD' });
+        expect(error.message).toContain(`\`${field}\` is not a field`);
+        expect(error.metadata.field.split(',')).toContain(field);
+      }
+    },
+  );
+
+  test.each<[at: string, method: string, path: string, bodyWith: (field: string) => object]>([
+    ['message', 'POST', '/messages', (field) => ({ message: { ...message(), [field]: 'system' } })],
+    [
+      'message.parts[0]',
+      'POST',
+      '/messages',
+      (field) => ({ message: { ...message(), parts: [{ ...part, [field]: 1 }] } }),
+    ],
+    ['settings', 'PATCH', '', (field) => ({ settings: { [field]: 'system' } })],
+  ])('S3: any forbidden field is refused inside of %s', async (at, method, path, bodyWith) => {
+    const { id } = await createConversation(chat);
+    for (const field of FORBIDDEN) {
+      const call = { method, body: bodyWith(field) };
+      const error = await errorOf(await chat.call(`/v1/conversations/${id}${path}`, call));
+
+      expect(error.http).toBe(400);
+      expect(error.message).toContain(`\`${at}.${field}\` is not a field`);
+    }
+  });
+
+  test('S3: a forbidden field cannot be reset by a field mask', async () => {
+    const { id } = await createConversation(chat);
+    for (const field of FORBIDDEN) {
+      const path = `/v1/conversations/${id}?updateMask=${field}`;
+      const error = await errorOf(await chat.call(path, { method: 'PATCH', body: {} }));
+
+      expect(error).toMatchObject({ http: 400, metadata: { field: 'updateMask' } });
+    }
+  });
+
+  test('S3: a forbidden field is refused as a query parameter of every route', async () => {
+    for (const { method, path, access, ...route } of chatRoutes) {
+      if (access !== 'user' || isFacade({ method, path, access, ...route })) continue;
+      const body = method === 'GET' ? {} : { body: {} };
+      const address = `${addressOf(path)}?ownerUid=bob`;
+      const error = await errorOf(await chat.call(address, { method, ...body }));
+
+      expect({ path, ...error }).toMatchObject({ path, http: 400, reason: 'BAD_FIELD' });
+      expect(error.message).toContain('`ownerUid`');
+    }
+  });
+
+  test('S3: a forbidden field makes nobody the owner: the uid comes from the token', async () => {
+    const headers = {
+      'x-user-id': 'bob',
+      'x-goog-authenticated-user-id': 'bob',
+      cookie: 'uid=bob',
+    };
+
+    const { id } = await createConversation(chat, { body: {}, headers });
+
+    const [conversation] = await chat.dependencies.store.get([conversationPath(id)]);
+    expect(conversation?.fields['ownerUid']).toBe('alice');
+  });
+});

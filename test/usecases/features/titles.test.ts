@@ -1,0 +1,341 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { createConversation } from '#functions/chat/conversations/create-conversation.ts';
+import { deleteMessage } from '#functions/chat/conversations/erase/delete-message.ts';
+import { forkConversation } from '#functions/chat/conversations/fork/fork-conversation.ts';
+import { updateConversation } from '#functions/chat/conversations/update-conversation.ts';
+import { showUsage } from '#functions/chat/routes/usage.ts';
+import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
+import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
+import { readConversation } from '#shared/conversation/context/read-conversation.ts';
+import type { LogFields, ModelStreamer } from '#shared/ports/ports.ts';
+import {
+  scriptedStreamer,
+  textAnswer,
+  type ScriptedAnswer,
+} from '#test/fakes/scripted-streamer.ts';
+import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
+import { CANARY, owner } from '#test/support/chat/lifecycle.ts';
+import { collect, request, sendAll } from '#test/support/chat/sending.ts';
+import { recordCommits } from '#test/support/compaction/commit-rules.ts';
+import { eventually } from '#test/support/eventually.ts';
+
+const LONG = 'A long answer about boats. '.repeat(20);
+const recorded = recordCommits();
+
+/** Chat whose answers and titles come from two lists; the requests of titles are remembered. */
+function titled(
+  titles: readonly ScriptedAnswer[],
+  { answers = [textAnswer('Fine.')], environment = {} }: TitledOptions = {},
+) {
+  const [title, chat] = [scriptedStreamer(...titles), scriptedStreamer(...answers)];
+  const model: ModelStreamer = {
+    stream: (asked, signal) =>
+      (asked.role === 'utility_title' ? title : chat).model.stream(asked, signal),
+  };
+  const logs: { event: string; fields: LogFields }[] = [];
+  const dependencies = chatDependencies(
+    {
+      model,
+      store: createMemoryDocumentStore({ beforeOperation: recorded.beforeOperation }),
+      logger: { log: (_, event, fields) => void logs.push({ event, fields }) },
+    },
+    { TITLES: 'on', ...environment },
+  );
+  return { dependencies, requests: title.requests, logs };
+}
+
+interface TitledOptions {
+  answers?: readonly ScriptedAnswer[];
+  environment?: Record<string, string>;
+}
+
+type Titled = ReturnType<typeof titled>;
+
+const afterwork = ({ dependencies }: Titled) => Promise.all(dependencies.afterwork);
+
+const storedConversation = async ({ dependencies }: Titled, id: string) =>
+  (await readConversation(dependencies.store, id))?.value;
+
+/** Sends messages one after the other; the title of each is waited for. */
+async function talk(world: Titled, id: string, ...texts: string[]) {
+  for (const text of texts) {
+    await sendAll(world.dependencies, id, [text]);
+    await afterwork(world);
+  }
+}
+
+const changeTitle = (world: Titled, conversationId: string, patch: object = { title: 'Mine' }) =>
+  updateConversation(world.dependencies, { caller: owner, conversationId, patch });
+
+const gate = () => Promise.withResolvers<void>();
+
+describe('the title of a conversation', () => {
+  test('a title is made by the cheap model after the first and the fourth answer, marked as generated', async () => {
+    const world = titled([textAnswer('"First."'), textAnswer('Second'), textAnswer('Third')]);
+    const id = randomUUID();
+
+    await talk(world, id, 'Tell me about boats.');
+    const first = await storedConversation(world, id);
+    await talk(world, id, '2', '3', '4', '5', '6');
+
+    expect(first).toMatchObject({ title: 'First', autoTitle: { throughSeq: 1 } });
+    expect(await storedConversation(world, id)).toMatchObject({
+      title: 'Second',
+      autoTitle: { throughSeq: 4 },
+    });
+    expect(world.requests.map(({ promptId }) => promptId)).toEqual(['t_1-title', 't_4-title']);
+    expect(world.requests[0]?.model).toBe('gemini-3.1-flash-lite');
+    expect(JSON.stringify(world.requests[0]?.contents)).toMatch(/Tell me about boats\..*Fine\./);
+  });
+
+  test('a title is never made over one that the user gave before or gives later', async () => {
+    const world = titled([textAnswer('Made'), textAnswer('Again')]);
+    const fields = { title: 'Mine' };
+    const created = await createConversation(world.dependencies, { caller: owner, fields });
+    await talk(world, created.conversationId, '1');
+    expect(world.requests).toEqual([]);
+    const id = randomUUID();
+    await talk(world, id, '1');
+
+    await changeTitle(world, id);
+    await talk(world, id, '2', '3', '4');
+
+    const conversation = await storedConversation(world, id);
+    expect([conversation?.title, conversation?.autoTitle]).toEqual(['Mine', undefined]);
+  });
+
+  test('a title that the user gives while one is made is kept and no other shown', async () => {
+    const held = gate();
+    const world = titled([{ ...textAnswer('Made'), gate: held.promise }], {
+      answers: [textAnswer(LONG)],
+    });
+    const id = randomUUID();
+    const handle = await sendMessage(world.dependencies, request(id, '1'));
+    const frames = collect(handle.frames());
+    await handle.result;
+    await changeTitle(world, id);
+
+    held.resolve();
+    await afterwork(world);
+
+    expect((await storedConversation(world, id))?.title).toBe('Mine');
+    expect((await frames).map(({ chunk }) => chunk.type)).not.toContain('data-title');
+  });
+
+  test('a generated title stays generated when something else is changed', async () => {
+    const world = titled([textAnswer('Made'), textAnswer('Again')]);
+    const id = randomUUID();
+    await talk(world, id, '1');
+
+    await changeTitle(world, id, { metadata: { a: '1' } });
+    await talk(world, id, '2', '3', '4');
+
+    expect((await storedConversation(world, id))?.title).toBe('Again');
+  });
+
+  test.each<[what: string, answer: ScriptedAnswer]>([
+    ['with markup', textAnswer('<script>x</script>')],
+    ['that was cut off', { chunks: [{ parts: [{ text: 'Half' }], finishReason: 'MAX_TOKENS' }] }],
+    ['that failed', { error: new Error('no such model') }],
+  ])('a title %s is not stored, and the next turn tries again', async (_, answer) => {
+    const world = titled([answer, textAnswer('Good')]);
+    const id = randomUUID();
+
+    await talk(world, id, '1');
+    expect((await storedConversation(world, id))?.title).toBeUndefined();
+    await talk(world, id, '2');
+
+    expect(await storedConversation(world, id)).toMatchObject({
+      title: 'Good',
+      autoTitle: { throughSeq: 2 },
+    });
+  });
+
+  test('a title is not made of a failed or filtered turn', async () => {
+    const answers = [
+      { chunks: [{ parts: [], finishReason: 'SAFETY' }] },
+      { error: new Error('down') },
+      textAnswer('Fine.'),
+    ];
+    const world = titled([textAnswer('Made')], { answers });
+    const id = randomUUID();
+
+    await talk(world, id, '1');
+    await expect(talk(world, id, '2')).rejects.toThrow('turn 2');
+    expect(world.requests).toEqual([]);
+    await talk(world, id, '3');
+
+    expect((await storedConversation(world, id))?.autoTitle).toEqual({ throughSeq: 3 });
+  });
+
+  test('titles are off by default in a demo- project and on elsewhere', async () => {
+    const world = titled([textAnswer('Made')], { environment: { TITLES: 'off' } });
+    const other = { GOOGLE_CLOUD_PROJECT: 'other' };
+
+    await talk(world, randomUUID(), '1');
+
+    expect(world.requests).toEqual([]);
+    expect(chatDependencies().config.TITLES).toBe('off');
+    expect(chatDependencies({}, other).config.TITLES).toBe('on');
+  });
+
+  test('a title is billed to its user, and logged without its text', async () => {
+    const world = titled([textAnswer(CANARY)], { environment: { USER_DAILY_USD: '5' } });
+
+    await talk(world, randomUUID(), CANARY);
+
+    const usage = await showUsage(world.dependencies, { uid: 'u1', tier: 'signedIn' });
+    expect(usage.titles).toEqual({ runs: 1, tokens: 110, costMicros: 40 });
+    expect(usage.limits.costMicrosPerDay.used).toBeGreaterThanOrEqual(40);
+    const line = world.logs.find(({ event }) => event === 'title_made');
+    expect(line?.fields).toMatchObject({ promptTokens: 100, outputTokens: 10, costMicros: 40 });
+    expect(JSON.stringify(world.logs)).not.toContain(CANARY);
+  });
+});
+
+describe('the stream of an answer whose title is made', () => {
+  test('an answer’s stream has a title that arrives meanwhile, under the next id', async () => {
+    const held = gate();
+    const world = titled([textAnswer('Boats')]);
+    const { model } = world.dependencies;
+    const dependencies = {
+      ...world.dependencies,
+      model: {
+        async *stream(...[asked, signal]: Parameters<ModelStreamer['stream']>) {
+          if (asked.role === 'utility_title') return yield* model.stream(asked, signal);
+          yield { parts: [{ text: LONG }] };
+          await held.promise;
+          yield { parts: [{ text: 'End.' }], finishReason: 'STOP' };
+        },
+      },
+    };
+    const id = randomUUID();
+    const handle = await sendMessage(dependencies, request(id, 'boats'));
+    const frames = collect(handle.frames());
+    await eventually('a title', async () => (await storedConversation(world, id))?.title);
+    await afterwork(world);
+    held.resolve();
+
+    const all = await frames;
+
+    expect(all.map((frame) => frame.id)).toEqual(all.map((_, i) => i));
+    const types = all.map(({ chunk }) => chunk.type);
+    const at = types.indexOf('data-title');
+    expect(all[at]?.chunk).toEqual({
+      type: 'data-title',
+      id: 'title',
+      transient: true,
+      data: { title: 'Boats' },
+    });
+    expect(at).toBeLessThan(types.indexOf('text-end'));
+    const again = await sendMessage(dependencies, {
+      ...request(id, 'boats', (await handle.result).turn.messageId),
+      cursor: at - 1,
+    });
+    expect(await collect(again.frames())).toEqual(all.slice(at));
+  });
+
+  test('an answer’s stream ends without waiting for a slow title', async () => {
+    const world = titled([{ ...textAnswer('Late'), gate: gate().promise }], {
+      answers: [textAnswer(LONG)],
+    });
+
+    const handle = await sendMessage(world.dependencies, request(randomUUID(), 'boats'));
+    const types = (await collect(handle.frames())).map(({ chunk }) => chunk.type);
+    await handle.result;
+
+    expect(types).not.toContain('data-title');
+    expect(types.at(-1)).toBe('finish');
+    expect(world.dependencies.afterwork.size).toBe(1);
+  });
+});
+
+describe('a slow title', () => {
+  test('a slow title is given up after five seconds', async () => {
+    const world = titled([{ ...textAnswer('Late'), gate: gate().promise }]);
+    const { clock } = world.dependencies;
+    const waits: number[] = [];
+    const wait = (ms: number, signal?: AbortSignal) => {
+      if (ms !== 5_000) return clock.wait(ms, signal);
+      waits.push(ms);
+      return clock.wait(5, signal);
+    };
+    const id = randomUUID();
+
+    await sendAll({ ...world.dependencies, clock: { ...clock, wait } }, id, ['boats']);
+    await afterwork(world);
+
+    expect(waits).toEqual([5_000]);
+    const line = world.logs.find(({ event }) => event === 'title_failed');
+    expect(line?.fields).toMatchObject({ reason: 'TIMEOUT' });
+    expect((await storedConversation(world, id))?.title).toBeUndefined();
+  });
+
+  test('a slow title is given up when the process is told to end', async () => {
+    const shutdown = new AbortController();
+    const world = titled([{ ...textAnswer('Late'), gate: gate().promise }]);
+    const dependencies = { ...world.dependencies, shutdown: shutdown.signal };
+    await sendAll(dependencies, randomUUID(), ['boats']);
+
+    shutdown.abort();
+
+    await afterwork(world);
+    expect(world.dependencies.afterwork.size).toBe(0);
+  });
+});
+
+// What follows writes by itself.
+test('a title breaks no rule of commits', () => {
+  expect(recorded.commits.length).toBeGreaterThan(0);
+  expect(recorded.brokenRules()).toEqual([]);
+});
+
+describe('erasing what a title was made of', () => {
+  const made = { title: `About ${CANARY}`, autoTitle: { throughSeq: 2 } };
+
+  test.each([
+    ['takes a title along that was made of the message', 'm_1', made, undefined],
+    ['leaves one that was made of earlier messages', 'm_3', made, made.title],
+    ['leaves the user’s own', 'm_1', { title: 'Mine' }, 'Mine'],
+  ])('erasing the source of a title %s', async (...[, messageId, conversation, left]) => {
+    const world = titled([], { environment: { TITLES: 'off' } });
+    const id = randomUUID();
+    await talk(world, id, '1', '2', '3');
+    const { store } = world.dependencies;
+    const path = `conversations/${id}`;
+    await store.commit([{ op: 'update', path, fields: conversation, guard: { exists: true } }]);
+
+    await deleteMessage(world.dependencies, { caller: owner, conversationId: id, messageId });
+
+    expect((await storedConversation(world, id))?.title).toBe(left);
+  });
+
+  test('an erasure prevents storing a title that was on its way', async () => {
+    const held = gate();
+    const world = titled([{ ...textAnswer('Made'), gate: held.promise }]);
+    const id = randomUUID();
+    await sendAll(world.dependencies, id, ['boats']);
+    const target = { caller: owner, conversationId: id, messageId: 'm_1' };
+    await deleteMessage(world.dependencies, target);
+
+    held.resolve();
+    await afterwork(world);
+
+    expect((await storedConversation(world, id))?.title).toBeUndefined();
+  });
+
+  test('an erasure in a fork removes the copied title', async () => {
+    const world = titled([textAnswer('Made')]);
+    const id = randomUUID();
+    await talk(world, id, 'boats');
+    const target = { caller: owner, conversationId: id, messageId: 'm_1' };
+    const fork = await forkConversation(world.dependencies, target);
+    expect(fork.conversation).toMatchObject({ title: 'Made', autoTitle: { throughSeq: 1 } });
+
+    const { conversationId } = fork;
+    await deleteMessage(world.dependencies, { ...target, conversationId });
+
+    expect((await storedConversation(world, conversationId))?.title).toBeUndefined();
+  });
+});

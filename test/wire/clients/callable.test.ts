@@ -1,0 +1,378 @@
+import { randomUUID } from 'node:crypto';
+import { FunctionsError, httpsCallableFromURL } from '@firebase/functions';
+import { afterAll, describe, expect, test } from 'vitest';
+import { ask } from '#docs/clients/recipes/callable-web.ts';
+import { callableText } from '#functions/chat/facades/callable/callable-events.ts';
+import { HEARTBEAT_INTERVAL_MS } from '#shared/wire/limits.ts';
+import { createManualClock } from '#test/fakes/manual-clock.ts';
+import { createSpentQuota } from '#test/support/chat/spent-quota.ts';
+import { pass } from '#test/support/chat/streaming.ts';
+import { modelDown } from '#test/support/model-down.ts';
+import { idTokenClaims } from '#test/support/token-keys.ts';
+import { EXAMPLE, groundedAnswer, UEFA } from '#test/support/tools/grounded.ts';
+import { firebaseFunctions } from '#test/support/wire/firebase-functions.ts';
+import { readAsAndroid, readAsIos } from '#test/support/wire/phone-callables.ts';
+import { conversationWithTools, startToolServer } from '#test/support/wire/tool-server.ts';
+import { startWireServer, type WireServer } from '#test/support/wire/wire-server.ts';
+
+interface Chunk {
+  type: string;
+  delta?: string;
+  url?: string;
+}
+
+interface Result {
+  turn: { state: string; openCalls?: { callId: string; name: string }[] };
+  message: { parts: { type: string; text?: string }[]; sources?: { url: string }[] };
+  replayed: boolean;
+}
+
+const { quota, spend } = createSpentQuota();
+const server = await startWireServer({
+  overrides: { quota },
+  environment: { GROUNDING: 'search' },
+  collaborators: { heartbeatMs: 20 },
+});
+const withTools = await startToolServer();
+/** Requests that have reached the server. */
+let requests = 0;
+server.server.on('request', () => (requests += 1));
+
+const signedInAt = async ({ project, keys }: WireServer) =>
+  firebaseFunctions(project, await keys.sign(idTokenClaims(project, 'alice')));
+const [signedIn, signedInWithTools, nobody] = [
+  await signedInAt(server),
+  await signedInAt(withTools),
+  firebaseFunctions(server.project),
+];
+afterAll(async () => {
+  await Promise.all([signedIn.close(), signedInWithTools.close(), nobody.close()]);
+  await Promise.all([server.stop(), withTools.stop()]);
+});
+
+const chatAt = ({ url }: WireServer, { functions } = signedIn) =>
+  httpsCallableFromURL<unknown, Result, Chunk>(functions, `${url}/callable/chat`);
+const chat = chatAt(server);
+
+const newText = () => `Hello ${randomUUID()}`;
+const question = (text: string) => ({
+  conversationId: randomUUID(),
+  message: { id: randomUUID(), parts: [{ type: 'text', text }] },
+});
+
+/** What a stream ends with, and all that it gave before. */
+async function readAll(call: ReturnType<typeof chat.stream>) {
+  const { stream, data } = await call;
+  data.catch(() => undefined);
+  const chunks: Chunk[] = [];
+  for await (const chunk of stream) chunks.push(chunk);
+  return { chunks, data: await data };
+}
+
+/** The error of a call that the server refuses, and that the SDK makes once. */
+async function refusalOf(call: Promise<unknown>): Promise<FunctionsError> {
+  const before = requests;
+  const error: unknown = await call.catch((thrown: unknown) => thrown);
+  if (!(error instanceof FunctionsError)) throw new Error('the call was not refused');
+  expect(requests).toBe(before + 1);
+  return error;
+}
+
+/** Where an error is explained. */
+const link = { links: [{ url: expect.stringMatching(/^http:.*\/v1\/errors\/[A-Z_]+$/) }] };
+
+describe('the web SDK of Firebase', () => {
+  test('the Firebase web SDK streams an answer, returns the whole at the end, and the stored one when it resends', async () => {
+    const text = newText();
+    const asked = question(text);
+    const reading = readAll(chat.stream(asked));
+    const call = await server.callOf(text);
+    call.say('One ');
+    call.say('two.');
+    call.end();
+
+    const { chunks, data } = await reading;
+    const again = await readAll(chat.stream(asked));
+
+    expect(chunks.map(({ delta }) => delta ?? '').join('')).toBe('One two.');
+    expect(chunks.map(({ type }) => type)).toEqual(
+      expect.arrayContaining(['start', 'text-delta', 'data-context', 'finish']),
+    );
+    expect(data.message.parts).toEqual([{ type: 'text', text: 'One two.' }]);
+    expect(again.data).toMatchObject({ replayed: true, message: data.message });
+    expect(server.callsOf(text)).toHaveLength(1);
+  });
+
+  test('the Firebase web SDK returns the answer alone when called without a stream, and sends null for omitted fields', async () => {
+    const text = newText();
+    const called = chat({ ...question(text), action: null, locale: null, onBusy: null });
+    await server.answer(text, 'One two.');
+
+    expect((await called).data.message.parts).toEqual([{ type: 'text', text: 'One two.' }]);
+  });
+
+  test('the Firebase web SDK gets the sources of an answer as chunks and with its result', async () => {
+    const text = newText();
+    const reading = readAll(chat.stream(question(text)));
+    await groundedAnswer(server, text);
+
+    const { chunks, data } = await reading;
+
+    expect(chunks.filter(({ type }) => type === 'source-url')).toEqual([
+      { type: 'source-url', sourceId: 's1.1', url: UEFA, title: 'uefa.com' },
+      { type: 'source-url', sourceId: 's1.2', url: EXAMPLE, title: 'example.org' },
+    ]);
+    expect(data.message.sources?.map(({ url }) => url)).toEqual([UEFA, EXAMPLE]);
+  });
+
+  test('the Firebase web SDK follows a running answer from its beginning, and learns that there is nothing to follow', async () => {
+    const text = newText();
+    const asked = question(text);
+    const resume = { action: 'resume', conversationId: asked.conversationId };
+    const sent = chat(asked);
+    const call = await server.callOf(text);
+    call.say('One ');
+    const { stream, data } = await chat.stream(resume);
+    let said = '';
+    for await (const { delta = '' } of stream) {
+      if (said === '' && delta !== '') {
+        call.say('two.');
+        call.end();
+      }
+      said += delta;
+    }
+
+    expect(said).toBe('One two.');
+    expect((await data).message.parts).toEqual([{ type: 'text', text: 'One two.' }]);
+    expect((await sent).data.replayed).toBe(false);
+    expect((await readAll(chat.stream(resume))).data).toEqual({ turn: null });
+    expect((await chat(resume)).data).toEqual({ turn: null });
+  });
+
+  test('the Firebase web SDK throws the error of a model that fails in mid-answer', async () => {
+    const text = newText();
+    const reading = readAll(chat.stream(question(text)));
+    const call = await server.callOf(text);
+    call.say('One ');
+    call.fail(modelDown());
+
+    await expect(reading).rejects.toMatchObject({
+      code: 'functions/unavailable',
+      message: expect.stringContaining('The model is overloaded.'),
+      details: [{ reason: 'MODEL_OVERLOADED' }, { retryDelay: '45s' }, link],
+    });
+  });
+
+  const ways = {
+    streamed: (asked: object | null, by = chat) => readAll(by.stream(asked)),
+    called: (asked: object | null, by = chat) => by(asked),
+  };
+
+  describe.each(['streamed', 'called'] as const)('a call that is refused, %s', (way) => {
+    test('the Firebase web SDK rejects without another try when the quota is spent', async () => {
+      const asked = question('Hello.');
+      spend(asked.conversationId, 3_600_000);
+
+      const error = await refusalOf(ways[way](asked));
+
+      expect(error.code).toBe('functions/resource-exhausted');
+      expect(error.message).toContain('No messages are left for today.');
+      expect(error.details).toMatchObject([
+        { reason: 'USER_DAILY_MESSAGES' },
+        { retryDelay: '3600s' },
+        link,
+      ]);
+    });
+
+    test('the Firebase web SDK rejects without another try when nobody is signed in', async () => {
+      const error = await refusalOf(ways[way](question('Hello.'), chatAt(server, nobody)));
+
+      expect(error.code).toBe('functions/unauthenticated');
+      expect(error.details).toMatchObject([{ reason: 'ID_TOKEN_MISSING' }, link]);
+    });
+
+    test.each([
+      ['no message', { conversationId: randomUUID() }, 'data.message'],
+      ['a conversation id that is none', { ...question('Hi.'), conversationId: 'c1' }, 'data.conv'],
+      ['no data at all', null, 'data'],
+    ])(
+      'the Firebase web SDK rejects a call with %s by the name of the field',
+      async (_, data, field) => {
+        const error = await refusalOf(ways[way](data));
+
+        expect(error.code).toBe('functions/invalid-argument');
+        expect(error.message).toContain(field);
+      },
+    );
+  });
+
+  test('the web recipe shows the answer as it comes and returns the whole', async () => {
+    const text = newText();
+    const shown: string[] = [];
+    const answer = ask(signedIn.functions, {
+      url: `${server.url}/callable/chat`,
+      conversationId: randomUUID(),
+      messageId: randomUUID(),
+      text,
+      show: (soFar) => void shown.push(soFar),
+    });
+    await server.answer(text, 'One two.');
+
+    expect(await answer).toBe('One two.');
+    expect(shown.at(-1)).toBe('One two.');
+  });
+});
+
+describe('functions of the app', () => {
+  const call = chatAt(withTools, signedInWithTools);
+  const toolResults = [{ callId: 't_1_c0', output: { city: 'Oslo' } }];
+
+  /** A conversation whose answer waits for `locate`. */
+  async function waiting() {
+    const conversationId = await conversationWithTools(withTools);
+    const { message } = question('Let me see.\ncall locate {}\nthen\nYou are in Oslo.');
+    const { data } = await call({ conversationId, message });
+    return { conversationId, turn: data.turn };
+  }
+
+  test('a callable returns waiting calls and continues with their results', async () => {
+    const { conversationId, turn } = await waiting();
+
+    const { data } = await call({ conversationId, toolResults });
+
+    const openCalls = [{ callId: 't_1_c0', name: 'locate' }];
+    expect(turn).toMatchObject({ state: 'awaiting_tool', openCalls });
+    expect(data.turn.state).toBe('done');
+    expect(data.message.parts.at(-1)).toMatchObject({ text: 'You are in Oslo.' });
+  });
+
+  test('a callable streams the rest of an answer after its results', async () => {
+    const { conversationId } = await waiting();
+
+    const { chunks, data } = await readAll(call.stream({ conversationId, toolResults }));
+
+    expect(chunks.map(({ type }) => type)).toEqual([
+      'start',
+      'tool-output-available',
+      'start-step',
+      'text-start',
+      'text-delta',
+      'text-end',
+      'data-context',
+      'finish',
+    ]);
+    expect(data.turn.state).toBe('done');
+  });
+
+  test.each([
+    ['of an unknown call', { toolResults: [{ callId: 't_1_c5', output: 1 }] }, 'not-found'],
+    ['without an output', { toolResults: [{ callId: 't_1_c0' }] }, 'invalid-argument'],
+    ['beside a message', { toolResults, ...question('Hi.') }, 'invalid-argument'],
+  ])('a callable refuses results %s', async (_, data, code) => {
+    const { conversationId } = await waiting();
+
+    await expect(call({ ...data, conversationId })).rejects.toMatchObject({
+      code: `functions/${code}`,
+    });
+  });
+});
+
+/** The model is quiet for 40 s: at one sign of life every 8 s the phone gets this many. */
+const SIGNS_OF_LIFE = 5;
+
+const streamed = (data: unknown, uid: string | null = 'alice') =>
+  server.call('/callable/chat', { uid, body: { data }, headers: { accept: 'text/event-stream' } });
+
+describe.each([
+  ['iOS', readAsIos],
+  ['Android', readAsAndroid],
+] as const)('the Firebase SDK for %s', (_, read) => {
+  test('the Firebase phone SDK waits through 40 s of model silence', async () => {
+    const text = newText();
+    const response = await streamed(question(text));
+    let body = '';
+    let isAnswered = false;
+    for await (const bytes of response.body ?? []) {
+      body += new TextDecoder().decode(bytes);
+      if (isAnswered || body.split('data-heartbeat').length <= SIGNS_OF_LIFE) continue;
+      isAnswered = true;
+      await server.answer(text, 'Fine.');
+    }
+
+    const { messages, result, error } = read(response.status, body);
+    const beats = messages.filter(({ type }) => type === 'data-heartbeat');
+    expect(error).toBeUndefined();
+    expect(beats.length).toBeGreaterThanOrEqual(SIGNS_OF_LIFE);
+    expect(result).toMatchObject({ message: { parts: [{ text: 'Fine.' }] } });
+  });
+
+  test('the Firebase phone SDK learns why an answer broke off', async () => {
+    const text = newText();
+    const response = await streamed(question(text));
+    const call = await server.callOf(text);
+    call.say('One ');
+    call.fail(modelDown());
+
+    const { error } = read(response.status, await response.text());
+
+    expect(error).toEqual({ code: 'UNAVAILABLE', message: 'The model is overloaded.' });
+  });
+
+  test.each<[string, object, string | null, string]>([
+    ['nobody is signed in', question('Hello.'), null, 'UNAUTHENTICATED'],
+    ['a field is missing', { conversationId: randomUUID() }, 'alice', 'INVALID_ARGUMENT'],
+    [
+      'there is no such conversation',
+      { action: 'resume', conversationId: randomUUID() },
+      'alice',
+      'NOT_FOUND',
+    ],
+  ])('the Firebase phone SDK learns inside the stream that %s', async (...[, data, uid, code]) => {
+    const response = await streamed(data, uid);
+
+    expect(read(response.status, await response.text()).error?.code).toBe(code);
+  });
+});
+
+describe('the stream of a callable', () => {
+  test('a callable’s stream sends a byte within every 10 s of model silence', async () => {
+    const clock = createManualClock();
+    const answered = Promise.withResolvers<void>();
+    async function* frames() {
+      await answered.promise;
+      yield { id: 0, chunk: { type: 'abort' as const } };
+    }
+    const times: number[] = [clock.now().getTime()];
+    const pieces: string[] = [];
+    const reading = (async () => {
+      const call = { frames: frames(), result: () => Promise.resolve({ turn: null }) };
+      const left = new AbortController().signal;
+      const options = { clock, heartbeatMs: HEARTBEAT_INTERVAL_MS, left };
+      for await (const piece of callableText(call, options)) {
+        times.push(clock.now().getTime());
+        pieces.push(piece);
+      }
+    })();
+    await pass(clock, 40_000, 1_000);
+    answered.resolve();
+    await reading;
+
+    const gapsMs = times.slice(1).map((time, i) => time - (times[i] ?? 0));
+    const { messages, isEnded, error } = readAsAndroid(200, pieces.join(''), gapsMs);
+    expect(error).toBeUndefined();
+    expect(isEnded).toBe(true);
+    expect(messages).toHaveLength(SIGNS_OF_LIFE + 1);
+  });
+
+  test('a callable’s stream logs the code of an error that its status hides', async () => {
+    const response = await streamed({ conversationId: 'c1' });
+    const requestId = response.headers.get('x-request-id');
+    await response.text();
+
+    expect(response.status).toBe(200);
+    const lines = server.logs.filter(({ fields }) => fields['requestId'] === requestId);
+    expect(lines.map(({ fields }) => [fields['status'], fields['reason']])).toEqual([
+      [400, 'BAD_FIELD'],
+    ]);
+  });
+});

@@ -1,0 +1,121 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { sendMessage, type Backend } from '#docs/clients/recipes/react-native.ts';
+import { contentText } from '#shared/conversation/documents/content.ts';
+import { readTurns } from '#shared/conversation/context/read-conversation.ts';
+import { eventually } from '#test/support/eventually.ts';
+import { ReactNativeEventSource } from '#test/support/wire/react-native-sse.ts';
+import { startLosingProxy } from '#test/support/wire/broken-proxy.ts';
+import { startWireServer, type WireServer } from '#test/support/wire/wire-server.ts';
+
+async function start() {
+  const server = await startWireServer({ collaborators: { heartbeatMs: 200 } });
+  onTestFinished(() => server.stop());
+  return server;
+}
+
+const storedTurns = async ({ dependencies }: WireServer, conversationId: string) =>
+  (await readTurns(dependencies.store, conversationId, [1, 2])).map(({ value }) => value);
+
+const sendsOf = ({ logs }: WireServer) =>
+  logs.filter(({ fields }) => fields['operation'] === 'sendMessage').length;
+
+test('react-native-sse with default options reconnecting three times is one message and model call', async () => {
+  const server = await start();
+  const conversationId = randomUUID();
+  const events: { data: string | null }[] = [];
+  const text = 'Hello';
+  const source = new ReactNativeEventSource(
+    `${server.url}/v1/conversations/${conversationId}/messages`,
+    {
+      method: 'POST',
+      headers: {
+        authorization: await server.authorization(),
+        'content-type': 'application/json',
+      },
+      body: JSON.stringify({ message: { id: randomUUID(), parts: [{ type: 'text', text }] } }),
+    },
+  );
+  source.addEventListener('message', (event) => void events.push(event));
+
+  const call = await server.callOf(text);
+  await delay(500); // a quiet model: comments come through the library's parser
+  call.say('안녕하세요');
+  call.end();
+  await eventually(
+    'the third POST',
+    () => Promise.resolve(sendsOf(server) === 3 || undefined),
+    40_000,
+  );
+  source.close();
+
+  expect(server.callsOf(text)).toHaveLength(1);
+  const turns = await storedTurns(server, conversationId);
+  expect(turns.map(({ user }) => contentText(user))).toEqual([text]);
+  const chunks = events
+    .filter(({ data }) => data !== '[DONE]')
+    .map(({ data }) => JSON.parse(data ?? ''));
+  const deltas = chunks.filter(({ type }) => type === 'text-delta').map(({ delta }) => delta);
+  expect(deltas).toEqual(['안녕하세요']);
+  expect(chunks.map(({ type }) => type)).toEqual([
+    'start',
+    'text-start',
+    'text-delta',
+    'text-end',
+    'data-context',
+    'finish',
+  ]);
+});
+
+describe('the recipe for React Native', () => {
+  const backendOf = (server: WireServer, baseUrl = server.url): Backend => ({
+    baseUrl,
+    getIdToken: async () => (await server.authorization()).replace('Bearer ', ''),
+    EventSource: ReactNativeEventSource,
+  });
+  const newMessage = () => ({
+    conversationId: randomUUID(),
+    messageId: randomUUID(),
+    text: 'Hello',
+  });
+  const unseen = { onChange: () => undefined };
+
+  test('the React Native recipe goes on after a connection on which nothing comes any more', async () => {
+    const server = await start();
+    const proxy = await startLosingProxy(server.url, 'falls silent');
+    onTestFinished(() => proxy.close());
+    const quick = { ...unseen, firstDelayMs: 1, secondMs: 20 };
+    const answer = sendMessage(backendOf(server, proxy.url), newMessage(), quick);
+    await server.answer('Hello', 'Hi.');
+
+    expect((await answer).text).toBe('Hi.');
+    expect(server.callsOf('Hello')).toHaveLength(1);
+  });
+
+  test('the React Native recipe keeps a quiet connection on which heartbeats come', async () => {
+    const server = await start();
+    const pace = { ...unseen, secondMs: 10 };
+    const answer = sendMessage(backendOf(server), newMessage(), pace);
+    const call = await server.callOf('Hello');
+
+    await delay(600);
+    call.say('Hi.');
+    call.end();
+
+    expect((await answer).text).toBe('Hi.');
+    expect(sendsOf(server)).toBe(1);
+  });
+
+  test('the React Native recipe says that there is no connection', async () => {
+    const server = await start();
+    await server.stop();
+    const backend = { ...backendOf(server), getIdToken: () => Promise.resolve('token') };
+    const sent = sendMessage(backend, newMessage(), { ...unseen, tries: 0 });
+
+    await expect(sent).rejects.toMatchObject({
+      code: 0,
+      message: 'No connection.',
+    });
+  });
+});
