@@ -42,7 +42,7 @@ type RecipeTransport = Omit<ReturnType<typeof transportOptions>, 'headers'> & {
   headers: () => Promise<Record<string, string>>;
 };
 
-export interface ChatSetup {
+interface ChatSetup {
   id: string;
   messages: readonly { id: string; role: 'user' | 'assistant'; parts: object[] }[];
   /** Without the recipe’s shortening the library sends its whole history. */
