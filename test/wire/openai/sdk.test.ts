@@ -292,14 +292,14 @@ describe('a client of OpenAI that stops', () => {
     return { call, ended };
   }
 
-  test('its stop ends the answer on the server, and its text stays', async () => {
+  test('a stop of OpenAI’s SDK ends the answer on the server, and its text stays', async () => {
     const { ended } = await stopped({});
 
     const contents = [{ parts: [{ text: 'Half' }] }];
     expect(await ended()).toMatchObject({ state: 'cancelled', contents });
   });
 
-  test('its stop lets an answer go on that the header X-On-Disconnect asks for', async () => {
+  test('a stop of OpenAI’s SDK lets an answer go on that the header X-On-Disconnect asks for', async () => {
     const { call, ended } = await stopped({ 'X-On-Disconnect': 'continue' });
     call.say(' and whole.');
     call.end();
