@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { createAppCheckVerifier } from '#functions/adapters/auth/app-check-verifier.ts';
 import { loadRoutes } from '#functions/chat/chat-routes.ts';
 import { parseConfig } from '#functions/config.ts';
@@ -102,6 +102,13 @@ describe('S2: where App Check is enforced', () => {
   });
 });
 
+test('S2: an invalid App Check token is ignored where App Check is off', async () => {
+  const open = await startChatServer();
+  onTestFinished(() => open.stop());
+
+  expect((await open.call('/v1/conversations', withToken('false'))).status).toBe(200);
+});
+
 test('S2: only the apps of APP_CHECK_APPS are admitted', async () => {
   const verifier = createAppCheckVerifier({
     APP_CHECK_PROJECT_NUMBER: NUMBER,
@@ -163,6 +170,15 @@ describe('S2: a limited-use token', () => {
     const other = await verifier.verify(twin).catch(() => one);
 
     expect(other.tokenId).toBe(one.tokenId);
+  });
+
+  test('S2: a limited-use token is not used up where nothing is lost', async () => {
+    const app = await withApp();
+
+    const statuses = [];
+    for (let n = 0; n < 2; n++) statuses.push((await chat.call('/v1/conversations', app)).status);
+
+    expect(statuses).toEqual([200, 200]);
   });
 
   test('S2: a limited-use token’s record holds no id and outlives the token', async () => {

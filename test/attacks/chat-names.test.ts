@@ -43,6 +43,7 @@ describe('the name of a chat', () => {
 
     expect(id).not.toBe(await say('bob', name));
     expect(await say('alice', name)).toBe(id);
+    expect(await resume('alice', newName())).toBe(204);
   });
 
   test('a chat name is one conversation for simultaneous messages', async () => {
