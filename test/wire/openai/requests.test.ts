@@ -289,6 +289,14 @@ describe('the dialogue that a client of OpenAI sends along', () => {
       [[dialogue('one')], [dialogue('one', 'two')]],
       ['one', 'two'],
     ],
+    [
+      'a dialogue of parts goes on like one of texts',
+      [
+        [dialogue('one')],
+        [[user([{ type: 'text', text: 'one' }]), ...dialogue('one', 'two').slice(1)]],
+      ],
+      ['one', 'two'],
+    ],
     ['a message alone comes after all', [[dialogue('one')], [dialogue('two')]], ['one', 'two']],
     [
       'a dialogue that lacks the last message is an edit in its place',

@@ -192,6 +192,22 @@ test.each<[what: string, body: object, request: object]>([
   expect(requests.at(-1)).toMatchObject(request);
 });
 
+test('the pictures and files of a response are among its input items', async () => {
+  const url = `data:image/png;base64,${PNG}`;
+  const file = { type: 'input_file', file_data: 'data:application/pdf;base64,AAAA' };
+  const { text } = await post({ input: [said('user', [image(url), file]), said('user', 'Look')] });
+  const path = `/v1/responses/${JSON.parse(text).id}/input_items`;
+
+  const items = await app.call({ method: 'GET', path, uid: 'alice' });
+
+  const content = [
+    { type: 'input_image', image_url: url },
+    { type: 'input_file', file_url: 'data:application/pdf;base64,AAAA' },
+    { type: 'input_text', text: 'Look' },
+  ];
+  expect(JSON.parse(items.text).data).toMatchObject([{ content }]);
+});
+
 test('what has no effect of a request of the Responses API is told', async () => {
   const body = { input: 'Hi', text: { verbosity: 'low' }, instructions: 'Be a pirate.' };
 
