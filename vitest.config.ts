@@ -12,7 +12,6 @@ const processTests = [
   'test/emulator/**/*.test.ts',
   'test/kill-matrix/**/*.test.ts',
   'test/local/**/*.test.ts',
-  'lab/model/**/*.test.ts',
   'test/package/**/*.test.ts',
   'test/recipes/**/*.test.ts',
   'lab/property/**/*.test.ts',

@@ -7,11 +7,9 @@ import { startEmulators, type Emulators } from '../infra/local/emulators.ts';
 import {
   INSTALL_BROWSER,
   INSTALL_MAVEN,
-  INSTALL_MODEL_CHECKER,
   INSTALL_TERRAFORM,
   missingBrowser,
   missingMaven,
-  missingModelChecker,
   missingTerraform,
 } from './support/tools/missing-tools.ts';
 
@@ -60,18 +58,15 @@ async function main(): Promise<number> {
 }
 
 function printBackends(backends: string): void {
-  const hasModelChecker = missingModelChecker().length === 0;
   const hasTerraform = missingTerraform().length === 0;
   const hasBrowser = missingBrowser().length === 0;
   const hasMaven = missingMaven().length === 0;
   const tools = [
-    ...(hasModelChecker ? ['model checker (spin)'] : []),
     ...(hasTerraform ? ['terraform'] : []),
     ...(hasBrowser ? ['browser'] : []),
     ...(hasMaven ? ['Kotlin on the JVM'] : []),
   ];
   console.log(`backends: ${[backends, ...tools].join(', ')}`);
-  if (!hasModelChecker) console.log(`not run: model checker (${INSTALL_MODEL_CHECKER})`);
   if (!hasBrowser) console.log(`not run: the page in a browser (${INSTALL_BROWSER})`);
   if (!hasMaven) console.log(`not run: the Kotlin recipe (${INSTALL_MAVEN})`);
   console.log('not run: the Swift and Dart recipes (they need Apple’s and Google’s compilers)');

@@ -19,11 +19,19 @@ const isHistory = ({ path }: Write) => path.includes('/histories/');
 const unguarded = (write: Write): Write =>
   write.op === 'update' ? { ...write, guard: { exists: true } } : write;
 
-function withoutRequest(write: Write): Write {
+/** An update of the conversation document that leaves a field as it is. */
+function without(write: Write, field: string): Write {
   if (write.op !== 'update' || !isConversation(write)) return write;
-  const { 'compactionRequests.auto': _, ...fields } = write.fields;
+  const { [field]: _, ...fields } = write.fields;
   return { ...write, fields };
 }
+const withoutRequest = (write: Write): Write => without(write, 'compactionRequests.auto');
+
+/** A generation that a worker makes; the others come with a change by the owner. */
+const isSwap = (write: Write): boolean =>
+  write.op === 'create' &&
+  isHistory(write) &&
+  ['COMPACTED', 'CONTENT_TRUNCATED'].includes(String(write.fields['state']));
 
 /** Finish publishes only: the need does not stand in its batch. */
 const noOutbox: Mutant = {
@@ -155,6 +163,36 @@ const closesBlindly: Mutant = {
     Promise.resolve([writes.some(closesTurn) ? writes.map(withoutRequest) : writes]),
 };
 
+/** A worker that has read the turn before it was edited swaps in what it said. */
+const editTakesNoGeneration: Mutant = {
+  name: 'a change of finished turns that takes no generation',
+  breaks: /^I[279]/,
+  seed: 4,
+  rewrite: ({ writes }) => {
+    const isChange = writes.some(
+      (write) => write.op === 'update' && isConversation(write) && 'generation' in write.fields,
+    );
+    if (!isChange || writes.some(isSwap)) return Promise.resolve([writes]);
+    const rest = writes.filter((write) => !isHistory(write));
+    return Promise.resolve([rest.map((write) => without(write, 'generation'))]);
+  },
+};
+
+/** A swap serves one request, and forgets what was asked for meanwhile. */
+const swapClearsRequests: Mutant = {
+  name: 'a swap that clears the requests it did not serve',
+  breaks: /^I6/,
+  seed: 2,
+  rewrite: ({ writes }) =>
+    Promise.resolve([
+      writes.map((write) =>
+        write.op === 'update' && isConversation(write) && writes.some(isSwap)
+          ? { ...write, fields: { ...write.fields, compactionRequests: {} } }
+          : write,
+      ),
+    ]),
+};
+
 export const mutants = {
   noOutbox,
   noFence,
@@ -163,4 +201,6 @@ export const mutants = {
   settlesBlindly,
   silentUndelete,
   closesBlindly,
+  editTakesNoGeneration,
+  swapClearsRequests,
 } satisfies Record<string, Mutant>;

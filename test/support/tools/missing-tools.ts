@@ -1,9 +1,6 @@
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
-/** How to install what the model checker needs (Debian and Ubuntu; macOS: `brew install spin`, Xcode). */
-export const INSTALL_MODEL_CHECKER = 'apt-get install spin gcc libc6-dev';
-
 function pathOf(program: string): string | undefined {
   const paths = (process.env.PATH ?? '').split(delimiter).map((folder) => join(folder, program));
   return paths.find((path) => {
@@ -21,9 +18,6 @@ const isInstalled = (program: string): boolean => pathOf(program) !== undefined;
 /** Which of the given programs are not on the PATH. */
 const missingTools = (programs: readonly string[]): string[] =>
   programs.filter((program) => !isInstalled(program));
-
-/** The programs of the model checker that are not on the PATH. */
-export const missingModelChecker = () => missingTools(['spin', 'gcc']);
 
 /** How to install Terraform, of which 1.11 or newer is needed. */
 export const INSTALL_TERRAFORM = 'https://developer.hashicorp.com/terraform/install, 1.11 or newer';
