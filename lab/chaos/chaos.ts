@@ -2,17 +2,50 @@ import { createWriteStream, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { singleLineJson } from '#shared/json-text.ts';
 import { terminalText } from '#infra/terminal-text.ts';
-import { ArgumentError } from '../eval/replay/replay-arguments.ts';
-import { type ChaosArguments, chaosHelp, parseChaosArguments } from './chaos-arguments.ts';
-import { chaosFigures, describeReport, isClean } from './chaos-report.ts';
-import { phoneActions } from './phones/phone-actions.ts';
+import { runCommand } from '#test/support/processes/run-command.ts';
+import { ArgumentError, readInteger, readOptions } from '../eval/replay/replay-arguments.ts';
+import { chaosFigures, describeReport, isClean } from './report.ts';
 import { type ChaosOptions, runChaos } from './run-chaos.ts';
+
+const help = `Usage: npm run chaos -- --minutes M --seed S [options]
+
+Runs two chat and two compaction processes on the emulators while phones talk, alone and in bursts beyond
+their limits, processes are killed and started on machines whose clocks are wrong by a day, the model fails,
+replies are lost and Firestore stops for 20 s. Then everything comes to rest, and what the phones were told is
+compared with what is stored.
+
+  --minutes M  how long the faults go on (default 1; fractions are allowed)
+  --seed S     another run: kills, faults and phones follow from it (default 1)
+  --phones N   how many phones talk at the same time (default 20)
+  --log DIR    keep acks.jsonl, transcripts.jsonl and functions.log in this folder
+  --json       last line of the output: the figures as JSON; progress goes to stderr
+  --help       this text
+
+FIRESTORE_EMULATOR_HOST and PUBSUB_EMULATOR_HOST name running emulators; else own ones are started.
+
+Exit code: 0 nothing lost, doubled, refused, different or unfinished; 1 something is; 2 wrong arguments.`;
+
+const options = {
+  minutes: { type: 'string', default: '1' },
+  seed: { type: 'string', default: '1' },
+  phones: { type: 'string', default: '20' },
+  log: { type: 'string' },
+  json: { type: 'boolean', default: false },
+  help: { type: 'boolean', default: false },
+} as const;
 
 /** Production's leases of 20 and 60 s then last 2 and 6 s. */
 const TIME_SCALE = 10;
 const REST_TIMEOUT_MS = 90_000;
-/** What is broken does not come to rest; there is no need to wait for it. */
-const BROKEN_REST_TIMEOUT_MS = 45_000;
+
+function readMinutes(text: string): number {
+  const minutes = Number(text);
+  if (text.trim() === '' || !(minutes > 0 && minutes <= 1_440))
+    throw new ArgumentError(
+      `--minutes takes a number above 0 and at most 1440, not ${JSON.stringify(text)}`,
+    );
+  return minutes;
+}
 
 /** The files of `--log`, one JSON object a line; writing begins at once, so that a crash leaves them. */
 function openLog(
@@ -30,40 +63,25 @@ function openLog(
   };
 }
 
-async function main(argv: readonly string[]): Promise<number> {
-  const given: ChaosArguments | 'help' = parseChaosArguments(argv);
-  if (given === 'help') {
-    console.log(chaosHelp);
-    return 0;
-  }
-  const { minutes, seed, phones, broken, actions, logDirectory, isJson } = given;
-  for (const name of actions ?? [])
-    if (!phoneActions.some((action) => action.name === name))
-      throw new ArgumentError(`--actions: phones do not ${JSON.stringify(name)}`);
-  const say = isJson ? console.error : console.log;
-  say(
-    `chaos: ${minutes} min, seed ${seed}, ${phones} phones${broken ? `, ${broken} is broken` : ''}`,
-  );
+process.exitCode = await runCommand(help, async (argv) => {
+  const values = readOptions(argv, options);
+  if (values.help) return 'help';
+  if (values.seed === '') throw new ArgumentError('--seed takes a number or a word');
+  if (values.log === '') throw new ArgumentError('--log takes a folder');
+  const minutes = readMinutes(values.minutes);
+  const phones = readInteger('--phones', values.phones);
+  const say = values.json ? console.error : console.log;
+  say(`chaos: ${minutes} min, seed ${values.seed}, ${phones} phones`);
   const report = await runChaos({
     minutes,
-    seed,
+    seed: values.seed,
     phones,
-    ...(broken && { broken }),
-    ...(actions && { actions }),
     timeScale: TIME_SCALE,
-    restTimeoutMs: broken ? BROKEN_REST_TIMEOUT_MS : REST_TIMEOUT_MS,
+    restTimeoutMs: REST_TIMEOUT_MS,
     onProgress: say,
-    ...(logDirectory !== undefined && openLog(logDirectory)),
+    ...(values.log !== undefined && openLog(values.log)),
   });
   say(terminalText(describeReport(report)));
-  if (isJson) console.log(JSON.stringify(chaosFigures(report)));
+  if (values.json) console.log(JSON.stringify(chaosFigures(report)));
   return isClean(report) ? 0 : 1;
-}
-
-try {
-  process.exitCode = await main(process.argv.slice(2));
-} catch (error) {
-  if (!(error instanceof ArgumentError)) throw error;
-  console.error(error.message);
-  process.exitCode = 2;
-}
+});

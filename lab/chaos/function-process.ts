@@ -3,11 +3,34 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import {
-  type EntryMessage,
-  entryMessageSchema,
-  type EntrySettings,
-} from './phones/entry-settings.ts';
+import { z } from 'zod';
+
+/** What a function process of a chaos run is started with, as JSON on its command line. */
+export const entrySettingsSchema = z.strictObject({
+  /** Another one for each start: a process must not repeat what its predecessor drew. */
+  seed: z.string(),
+  startedAtMs: z.number(),
+  timeScale: z.number().positive(),
+  /** By how much the clock of its machine is wrong. */
+  skewMs: z.number(),
+  /** Share of the events for the workers that never reach the bus. */
+  lostPublishShare: z.number().min(0).max(1),
+  /** Share of the swaps whose worker stands still between its last look and its commit. */
+  pausedSwapShare: z.number().min(0).max(1),
+});
+export type EntrySettings = z.infer<typeof entrySettingsSchema>;
+
+/** What a function process tells the run over its channel. */
+const entryMessageSchema = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('fault'), name: z.string() }),
+  z.object({
+    kind: z.literal('generation'),
+    conversationId: z.string(),
+    generation: z.number(),
+    by: z.string(),
+  }),
+]);
+export type EntryMessage = z.infer<typeof entryMessageSchema>;
 
 const entry = fileURLToPath(new URL('function-entry.ts', import.meta.url));
 /** Ends the process when this one is gone. */

@@ -2,23 +2,18 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { createFirestoreDocumentStore } from '#functions/adapters/firestore/firestore-document-store.ts';
 import { unsignedToken } from '#infra/local/processes/unsigned-token.ts';
 import type { DocumentStore } from '#shared/ports/ports.ts';
-import type { Protection } from './chaos-arguments.ts';
-import type { ChaosReport } from './chaos-report.ts';
-import { type ChaosWorld, type RunSettings, startChaosWorld } from './chaos-world.ts';
-import { checkEverything } from './checks/check-everything.ts';
+import { checkEverything, readUnrest } from './checks/check-everything.ts';
 import type { Transcript } from './checks/check-transcripts.ts';
 import { type Acknowledgement, type Finding, Ledger } from './checks/ledger.ts';
-import { emptyBin } from './phones/conversation-actions.ts';
-import { deal } from './phones/deal-actions.ts';
-import { every } from './phones/every.ts';
-import { driveFaults, restartCalm } from './fault-drivers.ts';
+import { driveFaults, restartCalm } from './faults.ts';
+import { phoneActions } from './phones/actions.ts';
+import { PhoneClient } from './phones/client.ts';
 import { answersTo, canariesIn } from './phones/message-text.ts';
-import { Phone } from './phones/phone.ts';
-import { phoneActions } from './phones/phone-actions.ts';
-import { type OutgoingMessage, PhoneClient } from './phones/phone-client.ts';
+import { Phone, type PhoneAction } from './phones/phone.ts';
 import { createRandom, type Random } from './random.ts';
-import { readUnrest } from './checks/stored-conversation.ts';
-import { Tally } from './checks/tally.ts';
+import type { ChaosReport } from './report.ts';
+import { Tally } from './tally.ts';
+import { type ChaosWorld, startChaosWorld } from './world.ts';
 
 const CONVERSATIONS_PER_PHONE = 2;
 const LONG_MESSAGES = 3;
@@ -34,9 +29,6 @@ export interface ChaosOptions {
   minutes: number;
   seed: string;
   phones: number;
-  broken?: Protection;
-  /** Names of the only actions of the phones; all without it. */
-  actions?: readonly string[];
   /** How much faster than real time the functions' clock runs; leases then are as much shorter. */
   timeScale: number;
   /** How long everything may take to come to rest, twice. */
@@ -57,16 +49,6 @@ interface Run {
   tally: Tally;
   clientOf: (uid: string) => PhoneClient;
 }
-
-const settingsOf = ({ seed, broken, timeScale }: ChaosOptions): RunSettings => ({
-  seed,
-  ...(broken && { broken }),
-  startedAtMs: Date.now(),
-  timeScale,
-  // Without a sweep only the first publish counts, so that losing it must be noticed.
-  lostPublishShare: broken === 'sweep' ? 0.5 : LOST_PUBLISH_SHARE,
-  pausedSwapShare: broken === 'fence' ? 0.5 : PAUSED_SWAP_SHARE,
-});
 
 function createPhones(
   { options, random, ledger, world, tally, clientOf }: Run,
@@ -95,11 +77,27 @@ function createPhones(
   });
 }
 
-function progressLine({ ledger, tally, world }: Run, startedAtMs: number): string {
+/** Each action to one phone, in an order of its own: even a short run does each of them. */
+function dealActions(count: number, random: Random): PhoneAction[][] {
+  const hands = Array.from({ length: count }, (): PhoneAction[] => []);
+  const shuffled = phoneActions
+    .map((action) => ({ action, place: random.next() }))
+    .toSorted((one, other) => one.place - other.place);
+  for (const [index, { action }] of shuffled.entries()) hands[index % count]?.push(action);
+  return hands;
+}
+
+/** Does something every `ms` until the signal fires. */
+async function every(ms: number, signal: AbortSignal, run: () => Promise<void> | void) {
+  while (!signal.aborted) {
+    await delay(ms, undefined, { signal }).catch(() => undefined);
+    if (!signal.aborted) await run();
+  }
+}
+
+function progressLine({ ledger, tally }: Run, startedAtMs: number): string {
   const seconds = Math.round((performance.now() - startedAtMs) / 1_000);
-  const up = world.processes.filter((process) => process.isRunning()).length;
-  const faults = [...tally.faults.values()].reduce((sum, count) => sum + count, 0);
-  return `${seconds} s: ${ledger.sent.size} sent, ${ledger.acknowledgedCount} acknowledged, ${tally.generations} generations, ${tally.kills + tally.terminations} kills, ${faults} faults, ${up} processes up`;
+  return `${seconds} s: ${ledger.sent.size} sent, ${ledger.acknowledgedCount} acknowledged, ${tally.generations} generations, ${tally.kills + tally.terminations} kills`;
 }
 
 /** Resolves when every conversation rests, or when the time is up: then the check says what does not. */
@@ -107,8 +105,8 @@ async function comeToRest({ options, store, ledger }: Run): Promise<void> {
   const giveUpAt = performance.now() + options.restTimeoutMs;
   while (performance.now() < giveUpAt) {
     const ids = [...ledger.conversations.keys(), ...ledger.erased.keys()];
-    const unrest = await readUnrest(store, ids);
-    if (unrest.size === 0) return;
+    const unrest = await Promise.all(ids.map((id) => readUnrest(store, id)));
+    if (unrest.flat().length === 0) return;
     await delay(REST_POLL_MS);
   }
   options.onProgress(`not at rest after ${options.restTimeoutMs / 1_000} s`);
@@ -120,9 +118,8 @@ async function talkInChaos(run: Run): Promise<Phone[]> {
   const stopping = AbortSignal.timeout(options.minutes * 60_000);
   const deadline = AbortSignal.timeout(options.minutes * 60_000 + options.restTimeoutMs);
   const phones = createPhones(run, { stopping, deadline });
-  const actions = phoneActions.filter(({ name }) => options.actions?.includes(name) ?? true);
-  const hands = deal(actions, phones.length, random.fork('hands'));
-  const talks = Promise.all(phones.map((phone, index) => phone.live(actions, hands[index])));
+  const hands = dealActions(phones.length, random.fork('hands'));
+  const talks = Promise.all(phones.map((phone, index) => phone.live(phoneActions, hands[index])));
   await driveFaults(world, { random: random.fork('faults'), tally, signal: stopping });
   await restartCalm(world);
   await talks;
@@ -133,11 +130,9 @@ async function talkInChaos(run: Run): Promise<Phone[]> {
 async function talkInPeace({ options, random }: Run, phones: readonly Phone[]): Promise<void> {
   const deadline = AbortSignal.timeout(options.restTimeoutMs);
   await Promise.all(
-    phones.map(async ({ options: input, conversationIds, hidden }, index) => {
+    phones.map(async ({ options: input, conversationIds }, index) => {
       const own = random.fork(`peace ${index}`);
       const phone = new Phone({ ...input, conversationIds, deadline, random: own });
-      for (const conversationId of hidden) phone.hidden.add(conversationId);
-      await emptyBin(phone);
       const talk = async (conversationId: string) => {
         for (let count = 0; count < LONG_MESSAGES; count += 1)
           await phone.sendUntilKnown(phone.compose({ conversationId, isLong: true }));
@@ -148,9 +143,10 @@ async function talkInPeace({ options, random }: Run, phones: readonly Phone[]): 
 }
 
 /** Messages of phones that would not have stopped asking, and never heard how they stand. */
-function unanswered(ledger: Ledger, waiting: readonly OutgoingMessage[]): Finding[] {
+function unanswered(ledger: Ledger, phones: readonly Phone[]): Finding[] {
   const known = new Set(ledger.acknowledgements.map(({ messageId }) => messageId));
-  return waiting
+  return phones
+    .flatMap(({ unknown }) => [...unknown.values()])
     .filter(({ conversationId }) => !ledger.erased.has(conversationId))
     .filter(({ messageId }) => !known.has(messageId))
     .map(({ conversationId, messageId }) => ({
@@ -168,7 +164,6 @@ async function report(run: Run, phones: readonly Phone[]): Promise<ChaosReport> 
     thresholdTokens: THRESHOLD_TOKENS,
     onTranscript: options.onTranscript ?? (() => undefined),
   });
-  const waiting = phones.flatMap(({ unknown }) => [...unknown.values()]);
   return {
     minutes: options.minutes,
     seed: options.seed,
@@ -180,14 +175,27 @@ async function report(run: Run, phones: readonly Phone[]): Promise<ChaosReport> 
     searched: tally.searched,
     actions: Object.fromEntries(tally.actions),
     faults: Object.fromEntries(tally.faults),
-    findings: [...findings, ...unanswered(ledger, waiting)],
+    findings: [...findings, ...unanswered(ledger, phones)],
     oddities: ledger.oddities,
     crashes: tally.crashes,
     errors: Object.fromEntries(tally.errors),
   };
 }
 
-function openRun(options: ChaosOptions, world: ChaosWorld, tally: Tally): Run {
+async function openRun(options: ChaosOptions): Promise<Run> {
+  const tally = new Tally();
+  const world = await startChaosWorld({
+    settings: {
+      seed: options.seed,
+      startedAtMs: Date.now(),
+      timeScale: options.timeScale,
+      lostPublishShare: LOST_PUBLISH_SHARE,
+      pausedSwapShare: PAUSED_SWAP_SHARE,
+    },
+    tally,
+    thresholdTokens: THRESHOLD_TOKENS,
+    onLine: options.onLine ?? (() => undefined),
+  });
   // The store of the check talks to the emulator itself; Google's client reads the address from here.
   process.env.FIRESTORE_EMULATOR_HOST = world.firestoreHost;
   process.env.METADATA_SERVER_DETECTION = 'none';
@@ -201,7 +209,7 @@ function openRun(options: ChaosOptions, world: ChaosWorld, tally: Tally): Run {
     ledger: new Ledger(options.onAcknowledge),
     clientOf: (uid) =>
       new PhoneClient({
-        url: world.chatFront.url,
+        url: world.chatUrl,
         processUrls: world.chatUrls,
         token: unsignedToken({ uid, projectId, now: new Date() }),
       }),
@@ -213,25 +221,13 @@ function openRun(options: ChaosOptions, world: ChaosWorld, tally: Tally): Run {
  * are no emulators or a process does not start.
  */
 export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
-  const tally = new Tally();
-  const onLine = options.onLine ?? (() => undefined);
-  const settings = settingsOf(options);
-  const world = await startChaosWorld({
-    settings,
-    tally,
-    onLine,
-    thresholdTokens: THRESHOLD_TOKENS,
-  });
-  const run = openRun(options, world, tally);
+  const run = await openRun(options);
   const ended = new AbortController();
+  const { signal } = ended;
   const startedAtMs = performance.now();
   const surroundings = [
-    every(PROGRESS_EVERY_MS, ended.signal, () =>
-      options.onProgress(progressLine(run, startedAtMs)),
-    ),
-    ...(options.broken === 'sweep'
-      ? []
-      : [every(SWEEP_EVERY_MS, ended.signal, () => world.publishSweep())]),
+    every(PROGRESS_EVERY_MS, signal, () => options.onProgress(progressLine(run, startedAtMs))),
+    every(SWEEP_EVERY_MS, signal, () => run.world.publishSweep()),
   ];
   try {
     const phones = await talkInChaos(run);
@@ -243,6 +239,6 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
   } finally {
     ended.abort();
     await Promise.all(surroundings);
-    await world.stop();
+    await run.world.stop();
   }
 }

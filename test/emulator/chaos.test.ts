@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { describeReport, isClean } from '#lab/chaos/chaos-report.ts';
+import { describeReport, isClean } from '#lab/chaos/report.ts';
 import { runChaos } from '#lab/chaos/run-chaos.ts';
 
 test('a short chaos run loses and doubles nothing while processes are killed and everything fails', async () => {

@@ -1,14 +1,14 @@
+import { z } from 'zod';
 import {
   conversationSchema,
   decodeConversation,
 } from '#shared/conversation/documents/conversation.ts';
 import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import type { DocumentStore } from '#shared/ports/ports.ts';
-import { type Finding, type Ledger, placeOf } from './ledger.ts';
+import type { Finding, Ledger } from './ledger.ts';
 import { canariesIn } from '../phones/message-text.ts';
-import type { PhoneClient } from '../phones/phone-client.ts';
-import { scanDatabase } from './scan-database.ts';
-import type { Tally } from './tally.ts';
+import type { PhoneClient } from '../phones/client.ts';
+import type { Tally } from '../tally.ts';
 import { readableFields } from '#test/support/stores/readable-fields.ts';
 
 interface ErasedRun {
@@ -23,14 +23,13 @@ type Fate = 'erased' | 'deleted';
 
 /** What should have become of a message; `undefined` when it may stand somewhere. */
 function fateOf(ledger: Ledger, target: { conversationId: string; messageId: string }) {
-  if (ledger.copied.has(target.messageId)) return undefined;
   if (ledger.erased.get(target.conversationId)?.state === 'told') return 'erased';
-  return ledger.deleted.get(placeOf(target)) === 'told' ? 'deleted' : undefined;
+  return ledger.deleted.get(target.messageId) === 'told' ? 'deleted' : undefined;
 }
 
 /**
  * Words that must stand nowhere any more, with the message that they are of: those of erased
- * conversations and of deleted messages, unless another message has them too or a fork may have them.
+ * conversations and of deleted messages, unless another message has them too.
  */
 export function soughtWords(
   ledger: Ledger,
@@ -45,6 +44,60 @@ export function soughtWords(
   }
   for (const word of allowed) sought.delete(word);
   return sought;
+}
+
+const PAGE = 300;
+
+const pageSchema = z.array(
+  z.looseObject({
+    document: z
+      .looseObject({ name: z.string(), fields: z.record(z.string(), z.unknown()).optional() })
+      .optional(),
+  }),
+);
+
+interface ScannedDocument {
+  /** Such as `conversations/…/turns/…`. */
+  path: string;
+  /** Fields as Firestore's REST interface writes them. */
+  fields: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * Every document of the emulator's default database, whatever collection it stands in. Throws Error when
+ * the emulator does not answer well.
+ */
+async function* scanDatabase(input: {
+  firestoreHost: string;
+  projectId: string;
+}): AsyncGenerator<ScannedDocument> {
+  const root = `projects/${input.projectId}/databases/(default)/documents`;
+  for (let last: string | undefined; ;) {
+    const response = await fetch(`http://${input.firestoreHost}/v1/${root}:runQuery`, {
+      method: 'POST',
+      headers: { authorization: 'Bearer owner', 'content-type': 'application/json' },
+      body: JSON.stringify({
+        structuredQuery: {
+          // No collection: all of them.
+          from: [{ allDescendants: true }],
+          orderBy: [{ field: { fieldPath: '__name__' } }],
+          limit: PAGE,
+          ...(last !== undefined && {
+            startAt: { values: [{ referenceValue: last }], before: false },
+          }),
+        },
+      }),
+    });
+    const text = await response.text();
+    if (!response.ok) throw new Error(`the database cannot be read: ${text.slice(0, 300)}`);
+    const documents = pageSchema
+      .parse(JSON.parse(text))
+      .flatMap(({ document }) => (document ? [document] : []));
+    for (const { name, fields = {} } of documents)
+      yield { path: name.slice(root.length + 1), fields };
+    if (documents.length < PAGE) return;
+    last = documents.at(-1)?.name;
+  }
 }
 
 /** A tombstone says nothing of anybody. */

@@ -1,17 +1,17 @@
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
 import { parseConfig } from '#functions/config.ts';
+import { verifyConversation } from '#infra/ops/verify/verify-conversation.ts';
+import { readConversation } from '#shared/conversation/context/read-conversation.ts';
+import { contentText, partSchema } from '#shared/conversation/documents/content.ts';
+import { decodeJob } from '#shared/conversation/documents/job.ts';
+import { compactionJobPath } from '#shared/conversation/documents/paths.ts';
 import type { DocumentStore } from '#shared/ports/ports.ts';
+import type { PhoneClient } from '../phones/client.ts';
+import type { Tally } from '../tally.ts';
 import { checkErased } from './check-erased.ts';
-import { checkStored } from './check-stored.ts';
 import { checkTranscripts, type Transcript } from './check-transcripts.ts';
-import { type Finding, type Ledger, placeOf } from './ledger.ts';
-import type { PhoneClient } from '../phones/phone-client.ts';
-import { readShownContext, readTranscript } from './read-transcript.ts';
-import { readStoredConversation } from './stored-conversation.ts';
-import type { Tally } from './tally.ts';
-import { verifyStored } from './verify-stored.ts';
-
-/** The load balancer gives each chat process one of two requests. */
-const LOOKS_AT_CONTEXT = 2;
+import { type Finding, hashOf, type Ledger } from './ledger.ts';
 
 interface CheckedRun {
   store: DocumentStore;
@@ -24,30 +24,120 @@ interface CheckedRun {
   onTranscript: (transcript: Transcript) => void;
 }
 
-async function checkDocuments(
-  run: CheckedRun,
-  conversationId: string,
-  client: PhoneClient,
-): Promise<Finding[]> {
-  const stored = await readStoredConversation(run.store, conversationId);
-  if (!stored) return [];
-  const config = parseConfig({
-    GOOGLE_CLOUD_PROJECT: 'demo-chaos',
-    THRESHOLD_TOKENS: String(run.thresholdTokens),
-  });
-  const findings = checkStored(stored);
-  for (let look = 0; look < LOOKS_AT_CONTEXT; look += 1) {
-    // Nobody answering is another context than any.
-    const shown = (await readShownContext(client, conversationId)) ?? { generation: -1, items: [] };
-    const found = await verifyStored({ store: run.store, config, shown }, conversationId);
-    findings.push(...found.filter(({ what }) => findings.every((known) => known.what !== what)));
-  }
-  if (stored.conversation.generation < run.tally.highestGeneration(conversationId))
-    findings.push({ kind: 'lost', conversationId, what: 'the generation went back' });
-  return findings;
+/** What keeps a conversation from being at rest, in words; empty when it is, or when nobody managed to create it. */
+export async function readUnrest(store: DocumentStore, conversationId: string): Promise<string[]> {
+  const [conversation, [jobDocument]] = await Promise.all([
+    readConversation(store, conversationId),
+    store.get([compactionJobPath(conversationId)]),
+  ]);
+  if (!conversation) return [];
+  const { compactionRequests, open, pendingErasure, state } = conversation.value;
+  const { auto, manual } = compactionRequests;
+  const job = jobDocument && decodeJob(jobDocument).value;
+  return [
+    ...(auto ? [`an automatic request waits since ${auto.since.toISOString()}`] : []),
+    ...(manual ? [`a manual request waits since ${manual.since.toISOString()}`] : []),
+    ...(job && job.owner !== '' ? [`a worker holds the lease, step ${job.step}`] : []),
+    ...(state === 'erasing' ? ['it is being erased'] : []),
+    ...(pendingErasure ? ['deleted turns are not erased yet'] : []),
+    ...(open ? [`turn ${open.seq} is open`] : []),
+  ];
 }
 
-/** Everything that is wrong once all rests: transcripts, documents, contexts, generations. */
+/** What a run calls it when an invariant of the documents does not hold. */
+const kinds: Readonly<Record<`I${number}`, Finding['kind']>> = {
+  I1: 'lost',
+  I2: 'mismatched',
+  I3: 'lost',
+  I4: 'doubled',
+  I5: 'doubled',
+  I6: 'unfinished',
+  I7: 'leaked',
+  I8: 'lost',
+};
+
+const sha256 = (text: string) => createHash('sha256').update(text, 'utf8').digest('hex');
+
+/** What is unfinished in the documents of a conversation, and what `npm run ops -- verify` finds in them. */
+async function checkDocuments(run: CheckedRun, conversationId: string): Promise<Finding[]> {
+  const { store, thresholdTokens } = run;
+  const config = parseConfig({
+    GOOGLE_CLOUD_PROJECT: 'demo-chaos',
+    THRESHOLD_TOKENS: String(thresholdTokens),
+  });
+  const reading = { store, config, sha256, now: () => new Date() };
+  const unrest = await readUnrest(store, conversationId);
+  const { findings, isBusy } = await verifyConversation(reading, conversationId);
+  if (isBusy) unrest.push('it changes, and should rest');
+  const conversation = await readConversation(store, conversationId);
+  const highest = run.tally.highestGeneration(conversationId);
+  const isBack = conversation !== undefined && conversation.value.generation < highest;
+  return [
+    ...unrest.map((what): Finding => ({ kind: 'unfinished', conversationId, what })),
+    ...findings.map(({ group, name, path, is }): Finding => ({
+      kind: kinds[group] ?? 'mismatched',
+      conversationId,
+      what: `${group} ${name} ${path}: ${is}`,
+    })),
+    ...(isBack
+      ? [{ kind: 'lost' as const, conversationId, what: 'the generation went back' }]
+      : []),
+  ];
+}
+
+const pageSchema = z.looseObject({
+  messages: z.array(
+    z.looseObject({
+      id: z.string(),
+      role: z.enum(['user', 'model']),
+      seq: z.number(),
+      replaces: z.number().optional(),
+      parts: z.array(partSchema),
+    }),
+  ),
+  nextPageToken: z.string().optional(),
+});
+const conversationSchema = z.looseObject({ lastSeq: z.number() });
+
+const TRIES = 5;
+
+/** `undefined` for 404. Throws Error when the service does not answer well, after several tries. */
+async function get<T>(
+  client: PhoneClient,
+  path: string,
+  schema: z.ZodType<T>,
+): Promise<T | undefined> {
+  let last: unknown;
+  for (let tries = 0; tries < TRIES; tries += 1) {
+    const reply = await client.ask('GET', path);
+    if (reply?.status === 200) return schema.parse(reply.body);
+    if (reply?.status === 404) return undefined;
+    last = reply;
+  }
+  throw new Error(`GET ${path} does not succeed: ${JSON.stringify(last)}`);
+}
+
+/** The transcript through the public interface, page by page; `undefined` when there is none. */
+async function readTranscript(
+  client: PhoneClient,
+  conversationId: string,
+): Promise<Transcript | undefined> {
+  const base = `/v1/conversations/${conversationId}`;
+  const conversation = await get(client, base, conversationSchema);
+  if (!conversation) return undefined;
+  const messages: Transcript['messages'][number][] = [];
+  let token: string | undefined;
+  do {
+    const continued = token === undefined ? '' : `&pageToken=${encodeURIComponent(token)}`;
+    const page = await get(client, `${base}/messages?pageSize=100${continued}`, pageSchema);
+    for (const { id, role, seq, replaces, parts } of page?.messages ?? [])
+      messages.push({ id, role, seq, replaces, textHash: hashOf(contentText({ role, parts })) });
+    token = page?.nextPageToken;
+  } while (token !== undefined);
+  return { conversationId, lastSeq: conversation.lastSeq, messages };
+}
+
+/** Everything that is wrong once all rests: transcripts, documents, generations, what was erased. */
 export async function checkEverything(run: CheckedRun): Promise<Finding[]> {
   const { ledger, tally, clientOf } = run;
   const findings: Finding[] = tally.doubledGenerations.map(({ conversationId, generation }) => ({
@@ -57,17 +147,12 @@ export async function checkEverything(run: CheckedRun): Promise<Finding[]> {
   }));
   const transcripts: Transcript[] = [];
   for (const [conversationId, uid] of ledger.conversations) {
-    const client = clientOf(uid);
-    const transcript = await readTranscript(client, conversationId);
-    if (transcript) transcripts.push(transcript);
-    findings.push(...(await checkDocuments(run, conversationId, client)));
-  }
-  for (const transcript of transcripts) {
+    const transcript = await readTranscript(clientOf(uid), conversationId);
+    findings.push(...(await checkDocuments(run, conversationId)));
+    if (!transcript) continue;
+    transcripts.push(transcript);
     const ids = transcript.messages.map(({ id }) => id);
-    run.onTranscript({
-      ...transcript,
-      deleted: ids.filter((messageId) => ledger.deleted.has(placeOf({ ...transcript, messageId }))),
-    });
+    run.onTranscript({ ...transcript, deleted: ids.filter((id) => ledger.deleted.has(id)) });
   }
   return [
     ...findings,

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { soughtWords } from './check-erased.ts';
 import { checkTranscripts, type Transcript, type TranscriptEntry } from './check-transcripts.ts';
-import { type Acknowledgement, type Finding, hashOf, Ledger } from './ledger.ts';
+import { type Acknowledgement, hashOf, Ledger } from './ledger.ts';
 
 const conversationId = 'c1';
 
@@ -25,175 +26,112 @@ const acknowledged = (seq: number): Acknowledgement => ({
   at: new Date(0),
 });
 
-/** Two messages that were sent and answered. */
-function twoTurns() {
+const stored = [asked(1), answered(1), asked(2), answered(2)];
+const emptied = (entry: TranscriptEntry) => ({ ...entry, textHash: hashOf('') });
+
+/** Two messages that were sent and answered, and one that was sent. */
+function twoTurns(change: (ledger: Ledger) => void = () => undefined) {
   const ledger = new Ledger();
-  for (const seq of [1, 2]) {
+  for (const seq of [1, 2, 3])
     ledger.send({ conversationId, messageId: `message-${seq}`, text: `question ${seq}` });
-    ledger.acknowledge(acknowledged(seq));
-  }
-  const messages = [asked(1), answered(1), asked(2), answered(2)];
-  return { ledger, messages };
+  for (const seq of [1, 2]) ledger.acknowledge(acknowledged(seq));
+  change(ledger);
+  return ledger;
 }
 
-const check = (
-  ledger: Ledger,
-  partial: Partial<Transcript>,
-): Pick<Finding, 'kind' | 'messageId'>[] =>
-  checkTranscripts([{ conversationId, lastSeq: 2, messages: [], ...partial }], ledger).map(
-    ({ kind, messageId }) => ({ kind, ...(messageId !== undefined && { messageId }) }),
-  );
+const found = (ledger: Ledger, { lastSeq = 2, messages = stored }: Partial<Transcript>) =>
+  checkTranscripts([{ conversationId, lastSeq, messages }], ledger).map(({ kind }) => kind);
 
-describe('the check of transcripts', () => {
-  test('finds nothing where every message and answer stands once', () => {
-    const { ledger, messages } = twoTurns();
+const othersAnswer = (ledger: Ledger, isAssembled: boolean) =>
+  ledger.acknowledge({ ...acknowledged(2), answerHash: hashOf('another'), isAssembled });
 
-    expect(check(ledger, { messages })).toEqual([]);
+describe('the check of a chaos run', () => {
+  test.each<[string, Partial<Transcript>]>([
+    ['finds nothing where every message and answer stands once', {}],
+    [
+      'finds nothing in a message without an answer yet',
+      { lastSeq: 3, messages: [...stored, asked(3)] },
+    ],
+  ])('a chaos run %s', (_, transcript) => {
+    expect(found(twoTurns(), transcript)).toEqual([]);
   });
 
-  test('finds an acknowledged message that is missing, and the gap it leaves', () => {
-    const { ledger, messages } = twoTurns();
-
-    expect(check(ledger, { messages: messages.slice(2) })).toEqual([
-      { kind: 'lost' },
-      { kind: 'lost', messageId: 'message-1' },
-    ]);
+  test.each<[string, string[], Partial<Transcript>, ((ledger: Ledger) => void)?]>([
+    [
+      'an acknowledged message that is missing, and its gap',
+      ['lost', 'lost'],
+      { messages: stored.slice(2) },
+    ],
+    ['an answer that is missing', ['lost'], { messages: stored.slice(0, 3) }],
+    ['two messages with one seq', ['doubled'], { messages: [...stored, { ...asked(3), seq: 2 }] }],
+    [
+      'a message that became two turns',
+      ['doubled', 'mismatched'],
+      { lastSeq: 3, messages: [...stored, { ...asked(2), seq: 3 }] },
+    ],
+    [
+      'a text other than the one that was sent',
+      ['mismatched'],
+      { messages: [{ ...asked(1), textHash: 'other' }, ...stored.slice(1)] },
+    ],
+    [
+      'a message that nobody sent',
+      ['mismatched'],
+      { lastSeq: 3, messages: [...stored, { ...asked(3), id: 'unknown' }] },
+    ],
+    [
+      'another answer than the phone was told',
+      ['mismatched'],
+      {},
+      (ledger) => othersAnswer(ledger, false),
+    ],
+    [
+      'a stream that was put together wrongly',
+      ['torn'],
+      {},
+      (ledger) => othersAnswer(ledger, true),
+    ],
+    [
+      'a message that is stored, and was refused for good',
+      ['refused'],
+      { lastSeq: 3, messages: [...stored, asked(3)] },
+      (ledger) => ledger.acknowledge({ ...acknowledged(3), outcome: 'failed', reason: 'R' }),
+    ],
+    [
+      'a turn that a stream named and that is not there',
+      ['lost'],
+      {},
+      (ledger) => ledger.promised.set('message-3', 3),
+    ],
+    [
+      'a deleted message that is not empty',
+      ['mismatched', 'mismatched'],
+      {},
+      (ledger) => ledger.deleted.set('message-1', 'told'),
+    ],
+  ])('a chaos run finds %s', (_, kinds, transcript, change) => {
+    expect(found(twoTurns(change), transcript)).toEqual(kinds);
   });
 
-  test('finds an acknowledged message whose conversation is missing', () => {
-    const { ledger } = twoTurns();
+  test('a chaos run wants a deleted message empty once its phone was told so, and an erased conversation gone', () => {
+    const deleting = twoTurns((ledger) => ledger.deleted.set('message-1', 'asked'));
+    const erased = twoTurns((ledger) => ledger.erase(conversationId, 'uid'));
+    const messages = stored.map((entry) => (entry.seq === 1 ? emptied(entry) : entry));
 
-    expect(checkTranscripts([], ledger).map(({ kind }) => kind)).toEqual(['lost', 'lost']);
+    expect(found(deleting, {})).toEqual([]);
+    expect(found(deleting, { messages })).toEqual([]);
+    expect(checkTranscripts([], erased)).toEqual([]);
   });
 
-  test('finds an answer that is missing', () => {
-    const { ledger, messages } = twoTurns();
+  test('a chaos run seeks the words of what was erased, unless another message has them', () => {
+    const word = 'ORD-12345678901';
+    const ledger = twoTurns((each) => each.erased.set(conversationId, { uid: 'u', state: 'told' }));
+    ledger.canaries.set('message-1', [word]);
+    expect([...soughtWords(ledger).keys()]).toEqual([word]);
 
-    expect(check(ledger, { messages: messages.slice(0, 3) })).toEqual([
-      { kind: 'lost', messageId: 'message-2' },
-    ]);
-  });
+    ledger.send({ conversationId: 'c2', messageId: 'm2', text: word });
+    ledger.canaries.set('m2', [word]);
 
-  test('finds a message that became two turns', () => {
-    const { ledger, messages } = twoTurns();
-    const again = { ...asked(2), seq: 3 };
-
-    expect(check(ledger, { lastSeq: 3, messages: [...messages, again] })).toContainEqual({
-      kind: 'doubled',
-      messageId: 'message-2',
-    });
-  });
-
-  test('finds two messages with the same seq', () => {
-    const { ledger, messages } = twoTurns();
-    ledger.send({ conversationId, messageId: 'message-3', text: 'question 3' });
-
-    expect(check(ledger, { messages: [...messages, { ...asked(3), seq: 2 }] })).toEqual([
-      { kind: 'doubled' },
-    ]);
-  });
-
-  test('finds an answer other than the one the phone was told', () => {
-    const { ledger, messages } = twoTurns();
-    ledger.acknowledge({ ...acknowledged(2), answerHash: hashOf('another answer') });
-
-    expect(check(ledger, { messages })).toEqual([{ kind: 'mismatched', messageId: 'message-2' }]);
-  });
-
-  test('finds a text other than the one that was sent', () => {
-    const { ledger, messages } = twoTurns();
-    const altered = { ...asked(1), textHash: hashOf('something else') };
-
-    expect(check(ledger, { messages: [altered, ...messages.slice(1)] })).toEqual([
-      { kind: 'mismatched', messageId: 'message-1' },
-    ]);
-  });
-
-  test('finds a message that nobody sent', () => {
-    const { ledger, messages } = twoTurns();
-
-    expect(check(ledger, { lastSeq: 3, messages: [...messages, asked(3)] })).toEqual([
-      { kind: 'mismatched', messageId: 'message-3' },
-    ]);
-  });
-
-  test('finds a stored message that was refused for good, unless another has taken its place', () => {
-    const { ledger, messages } = twoTurns();
-    for (const seq of [3, 4])
-      ledger.send({ conversationId, messageId: `message-${seq}`, text: `question ${seq}` });
-    ledger.acknowledge({ ...acknowledged(3), outcome: 'failed', reason: 'R' });
-    const stored = [...messages, asked(3)];
-    const replaced = [...stored, { ...asked(4), replaces: 3 }];
-
-    expect(check(ledger, { lastSeq: 3, messages: stored })).toEqual([
-      { kind: 'refused', messageId: 'message-3' },
-    ]);
-    expect(check(ledger, { lastSeq: 4, messages: replaced })).toEqual([]);
-    expect(check(ledger, { messages })).toEqual([{ kind: 'lost', messageId: 'message-3' }]);
-  });
-
-  test('wants a deleted message empty once the phone was told that it is', () => {
-    const { ledger, messages } = twoTurns();
-    const emptied = messages.map((message) =>
-      message.seq === 1 ? { ...message, textHash: hashOf('') } : message,
-    );
-
-    ledger.deleted.set('c1/message-1', 'asked');
-    expect(check(ledger, { messages })).toEqual([]);
-    expect(check(ledger, { messages: emptied })).toEqual([]);
-
-    ledger.deleted.set('c1/message-1', 'told');
-    expect(check(ledger, { messages: emptied })).toEqual([]);
-    expect(check(ledger, { messages })).toContainEqual({
-      kind: 'mismatched',
-      messageId: 'message-1',
-    });
-  });
-
-  test('calls an assembled answer that is not the stored one a torn stream', () => {
-    const { ledger, messages } = twoTurns();
-    ledger.acknowledge({ ...acknowledged(2), answerHash: hashOf('half'), isAssembled: true });
-
-    expect(check(ledger, { messages })).toEqual([{ kind: 'torn', messageId: 'message-2' }]);
-  });
-
-  test('finds a turn that a stream named and that is not there, or is another', () => {
-    const { ledger, messages } = twoTurns();
-    ledger.send({ conversationId, messageId: 'message-3', text: 'question 3' });
-    ledger.promised.set('message-3', 3).set('message-2', 1);
-
-    expect(check(ledger, { messages })).toEqual([
-      { kind: 'lost', messageId: 'message-3' },
-      { kind: 'mismatched', messageId: 'message-2' },
-    ]);
-  });
-
-  test('wants nothing of a conversation that was to be erased', () => {
-    const { ledger } = twoTurns();
-    ledger.erase(conversationId, 'uid');
-
-    expect(checkTranscripts([], ledger)).toEqual([]);
-  });
-
-  test('wants what a fork had of its source, and lets it be deleted', () => {
-    const { ledger, messages } = twoTurns();
-    const texts = new Map(messages.map(({ id, textHash }) => [id, textHash]));
-    ledger.inherited.set('fork', { source: conversationId, texts });
-    const whole = { conversationId: 'fork', lastSeq: 2 };
-    const found = (transcriptEntrys: readonly TranscriptEntry[]) =>
-      checkTranscripts(
-        [
-          { conversationId, lastSeq: 2, messages },
-          { ...whole, messages: transcriptEntrys },
-        ],
-        ledger,
-      ).map(({ kind }) => kind);
-    const emptied = messages.map((entry) => ({ ...entry, textHash: hashOf('') }));
-
-    expect(found(messages)).toEqual([]);
-    expect(found(messages.slice(0, 3))).toEqual(['lost']);
-    expect(found([...messages.slice(0, 3), ...emptied.slice(3)])).toEqual(['mismatched']);
-    ledger.deleted.set('fork/m_2', 'told');
-    expect(found([...messages.slice(0, 3), ...emptied.slice(3)])).toEqual([]);
+    expect(soughtWords(ledger).size).toBe(0);
   });
 });

@@ -1,11 +1,4 @@
-import {
-  type Acknowledgement,
-  type Finding,
-  hashOf,
-  type Inheritance,
-  placeOf,
-  type SentMessage,
-} from './ledger.ts';
+import { type Acknowledgement, type Finding, hashOf, type SentMessage } from './ledger.ts';
 
 /** A message of a transcript as the public interface showed it in the end. */
 export interface TranscriptEntry {
@@ -13,7 +6,7 @@ export interface TranscriptEntry {
   role: 'user' | 'model';
   seq: number;
   textHash: string;
-  /** First of the turns that an edit or a regeneration stands in for. */
+  /** First of the turns that an edit stands in for. */
   replaces?: number | undefined;
 }
 
@@ -29,9 +22,7 @@ export interface Transcript {
 interface Record {
   sent: ReadonlyMap<string, SentMessage>;
   acknowledgements: readonly Acknowledgement[];
-  /** By place. */
   deleted: ReadonlyMap<string, 'asked' | 'told'>;
-  inherited: ReadonlyMap<string, Inheritance>;
   /** Seqs that streams named, by message id. */
   promised: ReadonlyMap<string, number>;
   /** Conversations that are not expected to be there. */
@@ -71,27 +62,19 @@ function checkSeqs({ conversationId, messages, lastSeq }: Transcript): Finding[]
   return findings;
 }
 
-function checkMessages(transcript: Transcript, record: Record): Finding[] {
-  const { sent, deleted, inherited } = record;
-  const { conversationId, messages } = transcript;
-  const texts = inherited.get(conversationId)?.texts;
+function checkMessages({ conversationId, messages }: Transcript, record: Record): Finding[] {
+  const { sent, deleted } = record;
   const seen = new Set<string>();
   return messages.flatMap(({ id, role, textHash }): Finding[] => {
     const target = { conversationId, messageId: id };
     const isAgain = seen.has(id);
     seen.add(id);
     if (isAgain) return [{ kind: 'doubled', ...target, what: `${role} message stands twice` }];
-    const state = deleted.get(placeOf(target));
-    const copied = texts?.get(id);
-    if (copied !== undefined)
-      return isText(textHash, copied, state)
-        ? []
-        : [{ kind: 'mismatched', ...target, what: 'the text is not the one that was forked' }];
     if (role === 'model') return [];
     const known = sent.get(id);
     if (known?.conversationId !== conversationId)
       return [{ kind: 'mismatched', ...target, what: 'nobody sent this message here' }];
-    return isText(textHash, known.textHash, state)
+    return isText(textHash, known.textHash, deleted.get(id))
       ? []
       : [{ kind: 'mismatched', ...target, what: 'the text is not the one that was sent' }];
   });
@@ -154,26 +137,6 @@ function checkPromises({ conversationId, messages }: Transcript, record: Record)
   });
 }
 
-/** What a fork had of its source, and has no more. */
-function checkInherited({ conversationId, messages }: Transcript, record: Record): Finding[] {
-  const ids = new Set(messages.map(({ id }) => id));
-  return [...(record.inherited.get(conversationId)?.texts.keys() ?? [])]
-    .filter((id) => !ids.has(id) && !record.deleted.has(placeOf({ conversationId, messageId: id })))
-    .map((messageId) => ({ kind: 'lost', conversationId, messageId, what: 'the fork had it' }));
-}
-
-/** Deleting a message takes along what repeats its text: regenerations, and what they regenerate. */
-function deletedWithRepeats({ sent, deleted }: Record): Record['deleted'] {
-  const keyOf = (message: SentMessage) => `${message.conversationId} ${message.textHash}`;
-  const places = [...sent].map(([messageId, message]) => ({
-    place: placeOf({ conversationId: message.conversationId, messageId }),
-    key: keyOf(message),
-  }));
-  const keys = new Set(places.filter(({ place }) => deleted.has(place)).map(({ key }) => key));
-  const repeats = places.filter(({ place, key }) => keys.has(key) && !deleted.has(place));
-  return new Map([...deleted, ...repeats.map(({ place }) => [place, 'asked'] as const)]);
-}
-
 const isSame = (one: Finding, other: Finding) =>
   one.conversationId === other.conversationId &&
   one.messageId === other.messageId &&
@@ -183,8 +146,7 @@ const isSame = (one: Finding, other: Finding) =>
  * Compares what phones were told with the transcripts: every acknowledged message and its answer once and
  * with the same text, nothing twice, nothing that nobody sent, and seq without a gap.
  */
-export function checkTranscripts(transcripts: readonly Transcript[], found: Record): Finding[] {
-  const record = { ...found, deleted: deletedWithRepeats(found) };
+export function checkTranscripts(transcripts: readonly Transcript[], record: Record): Finding[] {
   const byConversation = new Map(
     transcripts.map(({ conversationId, messages }) => [
       conversationId,
@@ -196,7 +158,6 @@ export function checkTranscripts(transcripts: readonly Transcript[], found: Reco
       ...checkSeqs(transcript),
       ...checkMessages(transcript, record),
       ...checkPromises(transcript, record),
-      ...checkInherited(transcript, record),
     ]),
     ...record.acknowledgements
       .filter(({ conversationId }) => !record.erased.has(conversationId))
@@ -204,7 +165,7 @@ export function checkTranscripts(transcripts: readonly Transcript[], found: Reco
         checkAcknowledgement(
           acknowledgement,
           byConversation.get(acknowledgement.conversationId) ?? new Map(),
-          record.deleted.get(placeOf(acknowledgement)),
+          record.deleted.get(acknowledgement.messageId),
         ),
       ),
   ];

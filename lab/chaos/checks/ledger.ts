@@ -24,12 +24,6 @@ export interface SentMessage {
   textHash: string;
 }
 
-/** What a fork had of its source: ids of messages and answers with the SHA-256 of their texts. */
-export interface Inheritance {
-  source: string;
-  texts: ReadonlyMap<string, string>;
-}
-
 /** A reply that no phone can make sense of: a defect, whatever was stored. */
 export interface Oddity {
   conversationId: string;
@@ -39,27 +33,19 @@ export interface Oddity {
 
 export const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex');
 
-/** Forks have messages of the same ids as their sources. */
-export const placeOf = (target: { conversationId: string; messageId: string }): string =>
-  `${target.conversationId}/${target.messageId}`;
-
 /** What all phones sent and were told, in the order in which it happened. */
 export class Ledger {
   readonly sent = new Map<string, SentMessage>();
   /** Seqs that streams named before anything was answered: those messages are stored. */
   readonly promised = new Map<string, number>();
   readonly acknowledgements: Acknowledgement[] = [];
-  /** Messages that were to be deleted, by place, and whether the phone was told that they are. */
+  /** Messages that were to be deleted, and whether the phone was told that they are. */
   readonly deleted = new Map<string, 'asked' | 'told'>();
   readonly oddities: Oddity[] = [];
   /** What phones themselves saw to be wrong. */
   readonly findings: Finding[] = [];
   /** Owner of each conversation that is to be there in the end. */
   readonly conversations = new Map<string, string>();
-  /** Live forks. */
-  readonly inherited = new Map<string, Inheritance>();
-  /** Messages that a fork has, or may have. */
-  readonly copied = new Set<string>();
   /** Conversations that were to be erased, their owners, and whether the phone was told that they are. */
   readonly erased = new Map<string, { uid: string; state: 'asked' | 'told' }>();
   /** Words that stand nowhere but in a message or its answer, by message id. */

@@ -1,13 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Finding, hashOf, type Ledger } from '../checks/ledger.ts';
 import { messageText } from './message-text.ts';
-import type { OutgoingMessage, PhoneClient, SendResult } from './phone-client.ts';
+import type { OutgoingMessage, PhoneClient, SendResult } from './client.ts';
 import type { Random } from '../random.ts';
 
 const FIRST_BACK_OFF_MS = 150;
 const LONGEST_BACK_OFF_MS = 2_000;
 const SHORTEST_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 500;
+const DELETE_TRIES = 40;
 
 interface PhoneOptions {
   client: PhoneClient;
@@ -27,9 +28,6 @@ interface PhoneOptions {
   count: (name: string) => void;
 }
 
-/** Times in a row that a message meets a conversation in the bin before the phone takes it out. */
-const HIDDEN_PATIENCE = 5;
-
 /** One person's phone: talks, and sends again until it knows how each message stands. */
 export class Phone {
   readonly options: PhoneOptions;
@@ -39,7 +37,7 @@ export class Phone {
   readonly unknown = new Map<string, OutgoingMessage>();
   /** Those that are its own now. */
   readonly conversationIds: string[];
-  /** In the bin, or on the way into it or out: 404 is no surprise. */
+  /** On the way to be erased: 404 is no surprise. */
   readonly hidden = new Set<string>();
   /** Conversations that it was told are erased. */
   readonly erased: string[] = [];
@@ -104,8 +102,6 @@ export class Phone {
         return;
       }
       transport = result.why === 'broken stream' ? 'json' : undefined;
-      // A delete that was on its way for long has come after the undelete that it was followed by.
-      if (result.why === 'hidden' && tries >= HIDDEN_PATIENCE) await this.takeOut(message);
       const backOffMs = Math.min(LONGEST_BACK_OFF_MS, FIRST_BACK_OFF_MS * 2 ** tries);
       const askedMs = (result.retryAfterMs ?? 0) / timeScale;
       await this.wait(Math.max(askedMs, backOffMs * (0.5 + random.next() / 2)));
@@ -113,27 +109,18 @@ export class Phone {
   }
 
   /**
-   * Asks until there is an answer that another try would not change, at most `tries` times; `undefined`
-   * when there was none.
+   * Deletes until there is an answer that another try would not change: its status; `undefined` when there was
+   * none.
    */
-  async askUntilKnown(
-    call: { method: string; path: string; body?: object },
-    tries = 40,
-  ): Promise<{ status: number; body: unknown; tries: number } | undefined> {
+  async deleteUntilKnown(path: string): Promise<number | undefined> {
     const { client, random, deadline } = this.options;
-    for (let count = 1; count <= tries && !deadline.aborted; count += 1) {
-      const reply = await client.ask(call.method, call.path, call.body);
+    for (let count = 1; count <= DELETE_TRIES && !deadline.aborted; count += 1) {
+      const reply = await client.ask('DELETE', path);
       const isKnown = reply && reply.status < 500 && reply.status !== 409 && reply.status !== 429;
-      if (isKnown) return { ...reply, tries: count };
+      if (isKnown) return reply.status;
       await this.wait(random.integer(100, Math.min(1_000, 150 * count)));
     }
     return undefined;
-  }
-
-  /** Takes a conversation out of the bin; returns whether it is out. */
-  async takeOut({ conversationId }: { conversationId: string }): Promise<boolean> {
-    const path = `/v1/conversations/${conversationId}:undelete`;
-    return (await this.askUntilKnown({ method: 'POST', path, body: {} }))?.status === 200;
   }
 
   /** Something is wrong that only the phone can see. */

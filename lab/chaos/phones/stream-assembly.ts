@@ -1,3 +1,4 @@
+import { EventSourceParserStream } from 'eventsource-parser/stream';
 import { z } from 'zod';
 import { FRAME_IDS_PER_ATTEMPT, firstFrameId, highestFrameId } from '#shared/wire/frame-ids.ts';
 
@@ -107,4 +108,13 @@ export class StreamAssembly {
         return;
     }
   }
+}
+
+/** The events of a stream as they come. Throws when the connection is cut. */
+export async function* eventsOf(body: ReadableStream<Uint8Array>): AsyncGenerator<StreamEvent> {
+  const events = body
+    .pipeThrough(new TextDecoderStream())
+    .pipeThrough(new EventSourceParserStream({ onError: 'terminate' }));
+  for await (const { id, data } of events)
+    yield { id: id === undefined ? undefined : Number(id), data };
 }

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { type FakeGemini, startFakeGemini } from '#infra/fake-gemini/server/start-fake-gemini.ts';
 import { startEmulators } from '#infra/local/emulators.ts';
 import { chooseFreePort } from '#infra/local/processes/free-port.ts';
@@ -8,13 +9,14 @@ import {
 } from '#infra/local/stack/pubsub-setup.ts';
 import { stackEnvironment } from '#infra/local/stack/stack-environment.ts';
 import { sweepEvent } from '#shared/compaction/event.ts';
-import type { Tally } from './checks/tally.ts';
-import { createFunctionProcess, type FunctionProcess } from './function-process.ts';
-import { type HttpFront, startHttpFront } from './http-front.ts';
-import type { EntrySettings } from './phones/entry-settings.ts';
+import type { Tally } from './tally.ts';
+import {
+  createFunctionProcess,
+  type EntrySettings,
+  type FunctionProcess,
+} from './function-process.ts';
+import { type ReplyLosingProxy, startHttpFront, startReplyLosingProxy } from './proxies.ts';
 import { createRandom } from './random.ts';
-import { type ReplyLosingProxy, startReplyLosingProxy } from './reply-losing-proxy.ts';
-import { randomUUID } from 'node:crypto';
 
 const PROCESSES_PER_FUNCTION = 2;
 const TOPIC = 'chaos-compaction';
@@ -25,15 +27,15 @@ const DAY_MS = 24 * 60 * 60_000;
 const SKEWS_MS = [-DAY_MS, 0, DAY_MS];
 
 /** What all processes of a run are started with. */
-export type RunSettings = Omit<EntrySettings, 'skewMs'>;
+type RunSettings = Omit<EntrySettings, 'skewMs'>;
 
 /** Everything that a chaos run is made of, all of it running. */
 export interface ChaosWorld {
   projectId: string;
   fakeGemini: FakeGemini;
-  /** Before the two chat processes. */
-  chatFront: HttpFront;
-  /** The chat processes themselves, past the front. */
+  /** Of a load balancer before the two chat processes. */
+  chatUrl: string;
+  /** The chat processes themselves, past it. */
   chatUrls: readonly string[];
   firestoreProxy: ReplyLosingProxy;
   pubsubProxy: ReplyLosingProxy;
@@ -146,13 +148,6 @@ async function createTopics(
   ]);
 }
 
-/** What is broken must have its occasions in peace too: a paused worker that lives on, a lost event. */
-const calmed = (settings: RunSettings): RunSettings => ({
-  ...settings,
-  pausedSwapShare: settings.broken === 'fence' ? settings.pausedSwapShare : 0,
-  lostPublishShare: settings.broken === 'sweep' ? settings.lostPublishShare : 0,
-});
-
 /** Starts emulators, proxies, fake Gemini, topics and four function processes, in a project of its own. */
 export async function startChaosWorld(options: WorldOptions): Promise<ChaosWorld> {
   const projectId = `demo-chaos-${randomUUID().slice(0, 8)}`;
@@ -169,7 +164,7 @@ export async function startChaosWorld(options: WorldOptions): Promise<ChaosWorld
   const world: ChaosWorld = {
     projectId,
     fakeGemini,
-    chatFront,
+    chatUrl: chatFront.url,
     chatUrls: chats.map(({ port }) => `http://127.0.0.1:${port}`),
     firestoreProxy,
     pubsubProxy,
@@ -182,9 +177,8 @@ export async function startChaosWorld(options: WorldOptions): Promise<ChaosWorld
       return process.start({ ...settings, seed, skewMs });
     },
     calm: () => {
-      settings = calmed(settings);
+      settings = { ...settings, pausedSwapShare: 0, lostPublishShare: 0 };
     },
-    // The next one comes in any case.
     publishSweep: () => publishEvent(place, TOPIC, sweepEvent).catch(() => undefined),
     stop: async () => {
       await Promise.all(processes.map((process) => process.kill()));

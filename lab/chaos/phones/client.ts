@@ -2,8 +2,7 @@ import { z } from 'zod';
 import { contentText, partSchema } from '#shared/conversation/documents/content.ts';
 import { seqOfId } from '#shared/conversation/documents/paths.ts';
 import { ChatRequestError, requestErrorOf } from '#lab/eval/replay/chat-request-error.ts';
-import { StreamAssembly, type StreamEvent } from './stream-assembly.ts';
-import { eventsOf } from './stream-events.ts';
+import { eventsOf, StreamAssembly, type StreamEvent } from './stream-assembly.ts';
 
 /** How one try of a send ended, as far as the phone can see. */
 export type SendResult =
@@ -19,23 +18,20 @@ export interface OutgoingMessage {
   conversationId: string;
   messageId: string;
   text: string;
-  /** An edit or another answer: the message of the user that this one takes the place of. */
+  /** An edit: the message of the user that this one takes the place of. */
   replaces?: string;
-  /** The same words once more, for another answer. */
-  isRegenerated?: boolean;
   /** What is to happen while another message is answered. */
   onBusy?: 'queue' | 'interrupt';
 }
 
-const pathOfSend = (message: OutgoingMessage): string => {
-  const { conversationId, replaces, isRegenerated } = message;
-  const messages = `/v1/conversations/${conversationId}/messages`;
-  if (replaces === undefined) return messages;
-  return `${messages}/${replaces}:${isRegenerated ? 'regenerate' : 'edit'}`;
-};
+export const pathOf = (conversationId: string, rest = '') =>
+  `/v1/conversations/${conversationId}${rest}`;
 
-const bodyOfSend = ({ messageId: id, text, isRegenerated, onBusy }: OutgoingMessage) => ({
-  ...(isRegenerated ? { id } : { message: { id, parts: [{ type: 'text', text }] } }),
+const pathOfSend = ({ conversationId, replaces }: OutgoingMessage): string =>
+  pathOf(conversationId, replaces === undefined ? '/messages' : `/messages/${replaces}:edit`);
+
+const bodyOfSend = ({ messageId: id, text, onBusy }: OutgoingMessage) => ({
+  message: { id, parts: [{ type: 'text', text }] },
   ...(onBusy && { onBusy }),
 });
 
@@ -136,19 +132,6 @@ export class PhoneClient {
     }
   }
 
-  /** Follows the stream of a turn from its beginning, as a phone does that knows only the turn. */
-  async follow(conversationId: string, seq: number): Promise<SendResult> {
-    const path = `/v1/conversations/${conversationId}/turns/t_${seq}/stream`;
-    try {
-      const response = await this.#fetch('GET', path, { accept: 'text/event-stream' });
-      if (!response.ok) throw await requestErrorOf(response);
-      if (response.status === 204) return { kind: 'again', why: 'no stream' };
-      return await readAnswer(response);
-    } catch (error) {
-      return resultOfError(error);
-    }
-  }
-
   async #open(
     { method, path, body }: { method: string; path: string; body?: object },
     { cursor, cursorIn = 'header', processIndex, signal }: StreamRequest,
@@ -190,21 +173,8 @@ export class PhoneClient {
     { conversationId, seq }: { conversationId: string; seq: number },
     request: StreamRequest = {},
   ): Promise<OpenedStream> {
-    const path = `/v1/conversations/${conversationId}/turns/t_${seq}/stream`;
+    const path = pathOf(conversationId, `/turns/t_${seq}/stream`);
     return this.#open({ method: 'GET', path }, request);
-  }
-
-  /** A whole text, or `undefined` when it did not come whole. */
-  async askText(
-    method: string,
-    path: string,
-  ): Promise<{ status: number; text: string } | undefined> {
-    try {
-      const response = await this.#fetch(method, path, method === 'GET' ? {} : { body: {} });
-      return { status: response.status, text: await response.text() };
-    } catch {
-      return undefined;
-    }
   }
 
   /** Any other call: its JSON, or `undefined` when it did not succeed. */

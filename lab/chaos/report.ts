@@ -60,45 +60,31 @@ export const chaosFigures = (report: ChaosReport) => ({
   actions: report.actions,
 });
 
-/** Of each kind. */
-const shownFindings = 12;
-
-const countLines = (counts: Readonly<Record<string, number>>): string[] =>
+const countsOf = (counts: Readonly<Record<string, number>>): string =>
   Object.entries(counts)
-    .toSorted(([, one], [, other]) => other - one)
-    .map(([name, count]) => `  ${String(count).padStart(6)}  ${name}`);
+    .map(([name, count]) => `${count} × ${name}`)
+    .join(', ');
 
 /** The figures for people, with what was found. */
 export function describeReport(report: ChaosReport): string {
   const { lost, doubled, refused, mismatched, unfinished, torn, leaked, crashes, searched } =
     chaosFigures(report);
-  const findings = Map.groupBy(report.findings, ({ kind }) => kind);
   const problems = [
-    ...[...findings].flatMap(([kind, found]) => [
-      ...found
-        .slice(0, shownFindings)
-        .map(
-          ({ conversationId, messageId, what }) =>
-            `  ${kind}: ${what} (${conversationId}${messageId === undefined ? '' : ` ${messageId}`})`,
-        ),
-      ...(found.length > shownFindings
-        ? [`  ${kind}: … ${found.length - shownFindings} more`]
-        : []),
-    ]),
+    ...report.findings.map(
+      ({ kind, what, conversationId, messageId = '' }) =>
+        `  ${kind}: ${what} (${conversationId} ${messageId})`,
+    ),
     ...report.oddities.map(
-      ({ what, conversationId, messageId }) =>
+      ({ what, conversationId, messageId = '' }) =>
         `  odd reply: ${what} (${conversationId} ${messageId})`,
     ),
     ...report.crashes.map((how) => `  crash: ${how}`),
   ];
-  const errors = Object.entries(report.errors).map(([event, count]) => `  ${count} × ${event}`);
   return [
     `${report.sent} messages sent, ${report.acknowledged} acknowledged, ${report.generations} generations made`,
-    'what phones did and met:',
-    ...countLines(report.actions),
-    'faults survived:',
-    ...countLines(report.faults),
-    ...(errors.length > 0 ? ['errors in the logs of the functions:', ...errors] : []),
+    `what phones did and met: ${countsOf(report.actions)}`,
+    `faults survived: ${countsOf(report.faults)}`,
+    `errors in the logs of the functions: ${countsOf(report.errors)}`,
     `${searched.sought} erased words sought in ${searched.documents} documents with ${searched.words} words`,
     ...problems,
     `lost ${lost}, doubled ${doubled}, refused for good though stored ${refused}, different ${mismatched}, unfinished ${unfinished}, torn ${torn}, leaked ${leaked}, crashed ${crashes}`,

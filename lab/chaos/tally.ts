@@ -1,5 +1,5 @@
-import type { EntryMessage } from '../phones/entry-settings.ts';
-import { canariesIn } from '../phones/message-text.ts';
+import type { EntryMessage } from './function-process.ts';
+import { canariesIn } from './phones/message-text.ts';
 
 /** Characters of a log entry that a report shows. */
 const LEAK_SHOWN = 300;
