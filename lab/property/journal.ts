@@ -45,6 +45,13 @@ export interface Journal {
   errors: { action: string; error: unknown }[];
 }
 
+/** What the model, a tool and the summariser say next in place of what they are to say. */
+export interface HostileValues {
+  model: unknown[];
+  tool: unknown[];
+  summariser: unknown[];
+}
+
 export const createJournal = (): Journal => ({
   commits: [],
   chatCalls: [],

@@ -31,7 +31,7 @@ const withoutRequest = (write: Write): Write => without(write, 'compactionReques
 const isSwap = (write: Write): boolean =>
   write.op === 'create' &&
   isHistory(write) &&
-  ['COMPACTED', 'CONTENT_TRUNCATED'].includes(String(write.fields['state']));
+  (write.fields['state'] === 'COMPACTED' || write.fields['state'] === 'CONTENT_TRUNCATED');
 
 /** Finish publishes only: the need does not stand in its batch. */
 const noOutbox: Mutant = {

@@ -1,8 +1,13 @@
-import { askingForCompaction, delivering, sending } from './actions/actions.ts';
-import { askingTheApp } from './actions/app-actions.ts';
+import {
+  askingForCompaction,
+  askingTheApp,
+  cancelling,
+  delivering,
+  passingThroughBin,
+  sending,
+} from './actions/actions.ts';
 import { initialStates } from './initial-state.ts';
 import type { Turn } from './flow.ts';
-import { cancelling, passingThroughBin } from './actions/lifecycle-actions.ts';
 import { mutants, type Mutant } from './mutants.ts';
 import type { Program } from './run-program.ts';
 

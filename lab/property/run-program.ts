@@ -17,7 +17,7 @@ import { eraseTimeOf } from './invariants/journal-writes.ts';
 import { createWorld, type World, type WorldOptions, TOOL_RESULT_TIMEOUT_MS } from './world.ts';
 
 /** A context as a server shows it, its own cache included. */
-export interface ShownContext {
+interface ShownContext {
   server: string;
   contents: Content[];
 }
@@ -32,6 +32,8 @@ export interface RunRecord {
   shown: ShownContext[];
   /** What the model was sent for the last message; absent without one. */
   lastCall: ModelRequest | undefined;
+  /** Whether a last message was sent. */
+  isLastSent?: boolean;
   /** After the last message and everything that it led to. */
   final: Documents;
   /** Everything that stands below the conversation then, as text; only where something was erased. */
@@ -78,8 +80,8 @@ async function runStrand(running: Running, input: { name: string; actions: reado
 }
 
 /** Runs everything until it is still; work that has not ended by then never will. */
-async function complete<T>(
-  { interleaving, stuck }: Running,
+export async function complete<T>(
+  { interleaving, stuck }: Pick<Running, 'interleaving' | 'stuck'>,
   name: string,
   work: () => Promise<T>,
 ): Promise<T | undefined> {
@@ -140,11 +142,18 @@ async function sendUntilEnded(running: Running, sending: Sending): Promise<void>
   );
 }
 
-async function showOn(running: Running, server: string): Promise<ShownContext> {
+/** The context as every server shows it: one without a cache first, then those that have lived through something. */
+export async function showEverywhere(running: Running): Promise<ShownContext[]> {
   const { world } = running;
-  const dependencies = world.chat(world.server(server), calmFlow(running, server));
-  const { items } = await showContext(dependencies, ownConversation);
-  return { server, contents: shownContents(items) };
+  const shown: ShownContext[] = [];
+  for (const server of ['chat-cold', ...world.warmServers()]) {
+    const items = await complete(running, `the context on ${server}`, async () => {
+      const dependencies = world.chat(world.server(server), calmFlow(running, server));
+      return (await showContext(dependencies, ownConversation)).items;
+    });
+    if (items) shown.push({ server, contents: shownContents(items) });
+  }
+  return shown;
 }
 
 /** The app never comes back: what waits for it expires. */
@@ -168,14 +177,7 @@ async function comeToRest(running: Running, program: Program) {
   await expireWaiting(running);
   await complete(running, 'the delivery after that', () => deliverAll(running));
   const settled = await readDocuments(world.store, CONVERSATION);
-  const shown: ShownContext[] = [];
-  if (settled.conversation?.state === 'live')
-    for (const server of ['chat-cold', ...world.warmServers()]) {
-      const context = await complete(running, `the context on ${server}`, () =>
-        showOn(running, server),
-      );
-      if (context) shown.push(context);
-    }
+  const shown = settled.conversation?.state === 'live' ? await showEverywhere(running) : [];
   if (!program.endsWithMessage) return { settled, shown, lastCall: undefined, final: settled };
   const calls = world.journal.chatCalls.length;
   await complete(running, 'sending last', () => sendUntilEnded(running, { name: LAST }));
@@ -217,6 +219,7 @@ export async function runProgram(
   const isForked = writes.some(({ path }) => path === conversationPath(FORK));
   return {
     ...rest,
+    isLastSent: program.endsWithMessage,
     remains: isErasing ? await readTexts(store, { conversationId: CONVERSATION, lastSeq }) : [],
     fork: isForked ? await readDocuments(store, FORK) : undefined,
     initial,

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { z } from 'zod';
 import { createMemoryCache } from '#functions/adapters/system/memory-cache.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import type { CompactionDependencies } from '#functions/worker/compaction/compaction-dependencies.ts';
@@ -11,7 +12,7 @@ import { estimatePromptTokens } from '#shared/tokens/token-estimate.ts';
 import type { DocumentStore } from '#shared/ports/ports.ts';
 import type { Interleaving } from './interleaving.ts';
 import { createProcess, type Flow } from './flow.ts';
-import { createJournal } from './journal.ts';
+import { createJournal, type HostileValues } from './journal.ts';
 import { createToolbox, type Toolbox } from '#functions/chat/turns/tools/toolbox.ts';
 import { tool } from '#test/support/tools/tool-world.ts';
 import { observedStore, type Rewrite, type StoreUser } from './world-store.ts';
@@ -64,13 +65,18 @@ export interface WorldOptions {
 
 export type World = ReturnType<typeof createWorld>;
 
-const toolbox = createToolbox([
-  tool('look', {}, (_, { key }) => Promise.resolve({ output: `seen under ${key}` })),
-  tool('ask', {}, () => Promise.reject(new Error('nobody answers'))),
-]);
-
 /** The tools of every server. They are not declared: the prompts of those who call none are as they were. */
-const worldTools: Toolbox = { ...toolbox, declarations: [] };
+function worldTools(hostile: HostileValues): Toolbox {
+  const look = tool('look', {}, (_, { key }) =>
+    Promise.resolve(
+      hostile.tool.length > 0
+        ? z.custom<Record<string, unknown>>().parse(hostile.tool.shift())
+        : { output: `seen under ${key}` },
+    ),
+  );
+  const ask = tool('ask', {}, () => Promise.reject(new Error('nobody answers')));
+  return { ...createToolbox([look, ask]), declarations: [] };
+}
 
 const noEvents = () => undefined;
 const neverFires = new AbortController().signal;
@@ -83,7 +89,6 @@ const unchecked = {
   },
   appCheck: { verify: () => Promise.reject(new Error('App Check is off')) },
   revocations: { check: () => Promise.resolve() },
-  toolbox: worldTools,
   quota: noQuota,
   shutdown: neverFires,
 };
@@ -139,7 +144,9 @@ export function createWorld(interleaving: Interleaving, options: WorldOptions = 
   const servers = createServers();
   const bus = createBus(interleaving);
   const journal = createJournal();
-  const models = createModels(interleaving, journal);
+  const hostile: HostileValues = { model: [], tool: [], summariser: [] };
+  const models = createModels(interleaving, journal, hostile);
+  const toolbox = worldTools(hostile);
   const observed = { interleaving, store, journal, rewrite: options.rewrite };
   let identifiers = 0;
 
@@ -165,6 +172,7 @@ export function createWorld(interleaving: Interleaving, options: WorldOptions = 
   return {
     store,
     journal,
+    hostile,
     server: servers.find,
     warmServers: servers.warm,
     /** Who gets the compaction events. */
@@ -172,6 +180,7 @@ export function createWorld(interleaving: Interleaving, options: WorldOptions = 
     chat: (server: Server, flow: Flow): ChatDependencies => ({
       ...shared(server, flow),
       ...unchecked,
+      toolbox,
       liveTurns: server.liveTurns,
       afterwork: new Set(),
       modelHealth: createModelHealth(shared(server, flow).clock),

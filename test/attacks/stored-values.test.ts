@@ -11,7 +11,7 @@ import {
 } from '#test/fakes/scripted-streamer.ts';
 import { tool } from '#test/support/tools/tool-world.ts';
 import { createWireApp, type WireApp } from '#test/support/chat/wire-app.ts';
-import { describeValue, jsonText } from '#lab/values/hostile-json.ts';
+import { describeValue, jsonText } from '#lab/property/hostile-json.ts';
 
 const uid = 'alice';
 

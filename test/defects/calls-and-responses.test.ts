@@ -70,18 +70,6 @@ describe('D22: pending calls folded, and pairs broken', () => {
     },
   );
 
-  test('D22: a pending call is never sent without its response, also where nothing was folded', async () => {
-    const { model, requests } = scriptedStreamer(textAnswer('Fine.'));
-    const world = worldWith('ledger', [snapshotAnswer()], { model });
-    const turns = [{ answer: [...step(1), pendingCall], state: 'cancelled' as const }];
-    const conversationId = await buildDue(world, { turns });
-
-    await sendAll(world.chat, conversationId, ['And now?']);
-
-    expect(requests[0]?.contents).toHaveLength(4);
-    expect(brokenPairs(requests[0]?.contents ?? [])).toEqual([]);
-  });
-
   test('D22: a turn that is being answered is not folded and follows the snapshot whole', async () => {
     const gate = Promise.withResolvers<void>();
     const { model } = scriptedStreamer({

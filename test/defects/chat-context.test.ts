@@ -3,7 +3,6 @@ import { describe, expect, test } from 'vitest';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import { contentText } from '#shared/conversation/documents/content.ts';
-import { readConversation } from '#shared/conversation/context/read-conversation.ts';
 import type { ModelChunk } from '#shared/ports/ports.ts';
 import { snapshotAnswer } from '../fakes/scripted-model.ts';
 import { scriptedStreamer, textAnswer } from '../fakes/scripted-streamer.ts';
@@ -35,16 +34,6 @@ describe('D14: cumulative counts added up', () => {
 
     expect(context.tokens).toBe(10_030);
     expect(turn.usage).toMatchObject({ promptTokens: 10_000, outputTokens: 30 });
-  });
-
-  test('D14: three answers of 10,000 tokens each are a context of 10,000', async () => {
-    const { model } = scriptedStreamer(textAnswer('Fine.', usage(10)));
-    const chat = chatDependencies({ model });
-    const id = randomUUID();
-
-    await sendAll(chat, id, ['One.', 'Two.', 'Three.']);
-
-    expect((await readConversation(chat.store, id))?.value.context.tokens).toBe(10_010);
   });
 });
 

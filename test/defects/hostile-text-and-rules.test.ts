@@ -108,26 +108,6 @@ describe('S9, S12: D6: a user’s text taken for the memory', () => {
     },
   );
 
-  test.each(strategies)(
-    'D6: a typed tag before the first compaction is no earlier snapshot to the %s summariser',
-    async (strategy) => {
-      const asked = await Promise.all(
-        // Of the same length: how much is folded depends on it.
-        ['Words of no weight. '.padEnd(forgedXml.length, 'more '), forgedXml].map(async (user) => {
-          const bench = benchWith(strategy, [snapshotAnswer()]);
-          const turns = [{ user }, ...Array.from({ length: 19 }, () => ({}))];
-          await compactOnce(bench, await buildDue(bench, { turns }));
-          return bench.model.calls;
-        }),
-      );
-
-      const [plain = [], attacked = []] = asked;
-      expect(plain.length).toBeGreaterThan(0);
-      // A call for facts that are missing may follow.
-      expect(frameOf(attacked).slice(0, plain.length)).toEqual(frameOf(plain));
-    },
-  );
-
   test('D6: a pasted snapshot stays user text, word for word, behind the real snapshot', async () => {
     const { model, requests } = scriptedStreamer(textAnswer('Fine.'));
     const world = worldWith('ledger', [snapshotAnswer()], { model });

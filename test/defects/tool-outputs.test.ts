@@ -125,16 +125,4 @@ describe('D8: two sessions that write one file', () => {
       }
     }
   });
-
-  test('D8: the same output in two conversations is stored under each', async () => {
-    const world = worldWith('ledger', [snapshotAnswer()]);
-    const outputs = Array.from({ length: 60 }, (_, index) => output(`file ${index}`));
-
-    const one = await shortened(world, outputs);
-    const two = await shortened(world, outputs);
-
-    const first = await blobsOf(world, one);
-    expect(first.length).toBeGreaterThan(0);
-    expect(await blobsOf(world, two)).toEqual(first);
-  });
 });

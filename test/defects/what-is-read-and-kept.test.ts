@@ -62,24 +62,6 @@ describe('D12: a summary request that no window holds', () => {
     },
   );
 
-  test('D12: 5,000 messages go to a small model in requests that fit its window', async () => {
-    const small = 32_000;
-    const bench = benchWith('ledger', [snapshotAnswer()], {
-      config: configOf('ledger', { MODEL_WINDOWS: JSON.stringify({ [MODEL]: small }) }),
-    });
-    const conversationId = await buildDue(bench, {
-      turns: 2_500,
-      conversation: { compactionRequests: manualRequest() },
-    });
-
-    const result = await compactOnce(bench, conversationId);
-
-    const sizes = bench.model.calls.map((call) => estimatePromptTokens(call, rule));
-    expect(result).toMatchObject({ state: 'COMPACTED' });
-    expect(sizes.length).toBeGreaterThan(10);
-    expect(Math.max(...sizes)).toBeLessThan(small);
-  });
-
   test.each([
     ['of a few words', madeUpQuestion(1), madeUpAnswer(1)],
     ['of two letters', 'ok', 'ok'],

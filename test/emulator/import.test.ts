@@ -2,7 +2,6 @@ import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { Firestore, GeoPoint } from '@google-cloud/firestore';
 import { expect, test } from 'vitest';
 import { createFirestoreDocumentStore } from '#functions/adapters/firestore/firestore-document-store.ts';
 import { createDocumentTree } from '#infra/ops/document-tree.ts';
@@ -80,28 +79,4 @@ test('discussions of another database are imported, and stay there as they are',
   expect(await readImported(world, conversationIdFor(collection))).toMatchObject({ lastSeq: 2 });
   expect(await sourceStore.query({ collection, limit: 10 })).toEqual(before);
   expect(await sourceStore.query({ collection: CONVERSATIONS, limit: 1 })).toEqual([]);
-});
-
-test('a document with references and places in other fields is imported all the same', async () => {
-  const { projectId, store, tree } = openDatabase();
-  const world = { ...verifyWorld(store), tree };
-  const database = new Firestore({ projectId });
-  const collection = collectionPath('u1', randomUUID());
-  const reference = database.doc('users/u1');
-  await database.doc(`${collection}/a`).create({
-    prompt: 'Where?',
-    response: 'Here.',
-    createTime: new Date(),
-    by: reference,
-    at: new GeoPoint(1, 2),
-    photo: Buffer.from('abc'),
-  });
-  await database.doc(`${collection}/b`).create({ prompt: reference, createTime: new Date() });
-  await database.terminate();
-
-  const { code, out } = await run(world, '--yes');
-
-  expect(code).toBe(0);
-  expect(out).toContain('1 document left out (no-prompt)');
-  expect(await readImported(world, conversationIdFor(collection))).toMatchObject({ lastSeq: 1 });
 });

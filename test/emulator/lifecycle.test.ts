@@ -2,8 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { deleteConversation } from '#functions/chat/conversations/erase/delete-conversation.ts';
 import { deleteMessage } from '#functions/chat/conversations/erase/delete-message.ts';
-import { listMessages } from '#functions/chat/conversations/list-messages.ts';
-import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { eraseUser } from '#functions/chat/conversations/erase/erase-user.ts';
 import { forkConversation } from '#functions/chat/conversations/fork/fork-conversation.ts';
 import { restoreGeneration } from '#functions/chat/context/restore-generation.ts';
@@ -47,26 +45,6 @@ describe('on the database', () => {
     expect(JSON.stringify(turn)).not.toContain('secret');
     expect(gone).toEqual([undefined, undefined]);
     expect((await readConversation(store, conversationId))?.value.pendingErasure).toBeUndefined();
-  });
-
-  test('deleting an answer keeps its question, with all pieces, for the next answer', async () => {
-    const caller = { uid: randomUUID(), tier: 'signedIn' } as const;
-    const conversationId = randomUUID();
-    const target = { caller, conversationId };
-    const text = '"'.repeat(250 * 1024);
-    const send = async (parts: { text: string }[]) => {
-      const message = { id: randomUUID(), parts };
-      const { result } = await sendMessage(stack.chat, { ...target, message });
-      return (await result).turn;
-    };
-    await send([{ text }]);
-
-    await deleteMessage(stack.chat, { ...target, messageId: 'm_1' });
-
-    const page = { ...target, pageSize: 10, order: 'asc', afterSeq: 0 } as const;
-    const { messages } = await listMessages(stack.chat, page);
-    expect(messages).toMatchObject([{ parts: [{ text }] }, { parts: [], deleted: true }]);
-    expect(await send([{ text: 'next' }])).toMatchObject({ seq: 2, state: 'done' });
   });
 
   test('a conversation on the database is deleted, recovered, restored and forked', async () => {

@@ -17,7 +17,6 @@ afterEach(async () => {
 test('an unwatched answer reaches the devices over both emulators, and a dead token is removed', async () => {
   stack = await startEmulatorStack({ FCM_PROJECT: 'demo-recap' });
   const { chat, fakeGemini } = stack;
-  await stack.startWorker();
   const uid = `user-${randomUUID()}`;
   const [phone, tablet, gone] = ['phone', 'tablet', 'gone'].map((name) => `${name}-${uid}`);
   for (const token of [phone, tablet, gone])

@@ -1,39 +1,18 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
-import { contentText } from '#shared/conversation/documents/content.ts';
-import { readConversation, readTurns } from '#shared/conversation/context/read-conversation.ts';
-import { AppError } from '#shared/errors.ts';
+import { readConversation } from '#shared/conversation/context/read-conversation.ts';
 import { startEmulatorStack, type EmulatorStack } from '../support/processes/emulator-stack.ts';
+import { edit, shownTexts } from '../support/chat/replacing.ts';
+import { request } from '../support/chat/sending.ts';
+import { answered, queued, turnsOf } from '../support/chat/starts.ts';
+import { raceTests } from '../usecases/quota/race.suite.ts';
 
 let stack: EmulatorStack;
 beforeAll(async () => {
   stack = await startEmulatorStack();
 });
 afterAll(() => stack.stop());
-
-const request = (conversationId: string, text: string, id: string = randomUUID()) => ({
-  caller: { uid: 'u1', tier: 'signedIn' as const },
-  conversationId,
-  message: { id, parts: [{ text }] },
-});
-
-/** A phone that comes back when it is told to. */
-async function sendUntilAnswered(conversationId: string, text: string) {
-  const send = request(conversationId, text);
-  for (;;) {
-    try {
-      return await (
-        await sendMessage(stack.chat, send)
-      ).result;
-    } catch (error) {
-      if (!(error instanceof AppError && error.retryable)) throw error;
-      // What it is told is for the length of an answer; the fake Gemini answers at once.
-      await delay(Math.random() * 50);
-    }
-  }
-}
 
 describe('contract 8: on the database, twenty sends at once', () => {
   test('twenty sends of one message id on the database are one turn and one model call', async () => {
@@ -51,15 +30,37 @@ describe('contract 8: on the database, twenty sends at once', () => {
     expect(stack.fakeGemini.journal().map(({ promptId }) => promptId)).toEqual(['t_1']);
   });
 
-  test('twenty messages sent at once on the database are all stored, with dense seq', async () => {
+  test('twenty messages sent at once on the database are all answered, in the order of seq', async () => {
     const conversationId = randomUUID();
-    const texts = Array.from({ length: 20 }, (_, i) => `message ${i}`);
+    stack.fakeGemini.clearJournal();
 
-    await Promise.all(texts.map((text) => sendUntilAnswered(conversationId, text)));
+    const turns = await Promise.all(
+      Array.from({ length: 20 }, (_, i) => answered(stack.chat, queued(conversationId, `m${i}`))),
+    );
 
-    const seqs = texts.map((_, i) => i + 1);
-    const turns = await readTurns(stack.chat.store, conversationId, seqs);
-    expect(turns.map(({ value }) => contentText(value.user)).toSorted()).toEqual(texts.toSorted());
-    expect(turns.every(({ value }) => value.state === 'done')).toBe(true);
+    const seqs = turns.map(({ seq }) => seq).toSorted((a, b) => a - b);
+    expect(seqs).toEqual(Array.from({ length: 20 }, (_, i) => i + 1));
+    expect(turns.every(({ state }) => state === 'done')).toBe(true);
+    expect(stack.fakeGemini.journal().map(({ promptId }) => promptId)).toEqual(
+      seqs.map((seq) => `t_${seq}`),
+    );
+    expect((await readConversation(stack.chat.store, conversationId))?.value.queue).toBeUndefined();
   }, 60_000);
+});
+
+test('an edit on the database takes everything after it out of the context in one batch', async () => {
+  const conversationId = randomUUID();
+  const first = request(conversationId, 'one');
+  await answered(stack.chat, first);
+  for (const text of ['two', 'three']) await answered(stack.chat, request(conversationId, text));
+
+  await answered(stack.chat, edit(conversationId, first.message.id, 'one, corrected'));
+
+  const turns = await turnsOf(stack.chat, conversationId, 4);
+  expect(turns.map(({ inContext }) => inContext)).toEqual([false, false, false, true]);
+  expect((await shownTexts(stack.chat, conversationId))[0]).toBe('one, corrected');
+}, 60_000);
+
+describe('one user, many messages at once, on the database', () => {
+  raceTests(() => stack.chat.store);
 });

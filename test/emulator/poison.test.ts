@@ -1,9 +1,8 @@
 import { createPubSubEventPublisher } from '#functions/adapters/google/pubsub-event-publisher.ts';
 import { createCompactionHandler } from '#functions/worker/push/handle-push.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
-import { createTopicAndPushSubscription, publishEvent } from '#infra/local/stack/pubsub-setup.ts';
+import { createTopicAndPushSubscription } from '#infra/local/stack/pubsub-setup.ts';
 import { pullMessages } from '../support/processes/pull-messages.ts';
-import { sweepEvent } from '#shared/compaction/event.ts';
 import { readConversation } from '#shared/conversation/context/read-conversation.ts';
 import { compactionJobPath } from '#shared/conversation/documents/paths.ts';
 import { buildDue } from '../support/compaction/compacted-conversation.ts';
@@ -80,14 +79,3 @@ test('an event on which the worker always fails is dead-lettered, and others pas
   expect(looks.poisoned).toBeGreaterThanOrEqual(ATTEMPTS);
   expect((await readConversation(bench.store, poisoned))?.value).toMatchObject({ state: 'live' });
 }, 120_000);
-
-test('a sweep event as the scheduler publishes it is pushed and acknowledged', async () => {
-  const { bench, place } = await startWorker('nobody');
-
-  await publishEvent(place, 'compaction', sweepEvent);
-
-  await eventually('a sweep', async () =>
-    bench.logged.some(({ event }) => event === 'sweep_finished') ? true : undefined,
-  );
-  expect(await pullMessages(place, 'compaction-dead')).toEqual([]);
-});

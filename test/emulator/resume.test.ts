@@ -1,24 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { createFirestoreDocumentStore } from '#functions/adapters/firestore/firestore-document-store.ts';
-import { cancelTurn } from '#functions/chat/turns/finish/cancel-turn.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import type { DocumentStore } from '#shared/ports/ports.ts';
 import { scriptedStreamer, textAnswer } from '../fakes/scripted-streamer.ts';
 import { chatDependencies } from '../support/chat/chat-dependencies.ts';
 import { demoProjectId, firestoreEmulatorHost } from '../support/processes/emulator-environment.ts';
-import { eventually } from '../support/eventually.ts';
 import { collect, request, textOf } from '../support/chat/sending.ts';
 import {
   idsOf,
   openStream,
-  readUntil,
   silentModel,
   steeredChat,
   stoppable,
-  storedTurn,
 } from '../support/chat/streaming.ts';
-import { countingStore } from '../support/chat/watching.ts';
 
 let store: DocumentStore;
 beforeAll(() => {
@@ -29,8 +24,6 @@ beforeAll(() => {
     deadlineMs: 10_000,
   });
 });
-
-const caller = { uid: 'u1', tier: 'signedIn' } as const;
 
 describe('on the database, a stream of one instance', () => {
   test('a stream of one instance is followed live by another one with the same frames', async () => {
@@ -56,35 +49,6 @@ describe('on the database, a stream of one instance', () => {
     expect(await collect(await openStream(other, { conversationId, cursor }))).toEqual(
       (await all).slice(-2),
     );
-  });
-
-  test('a stream of another instance is watched only as long as its reader reads', async () => {
-    const conversationId = randomUUID();
-    const { dependencies, call } = steeredChat({ store });
-    const handle = await sendMessage(dependencies, request(conversationId, 'Tell me.'));
-    (await call()).say('Half');
-    const { store: counted, openWatches } = countingStore(store);
-    const other = chatDependencies({ store: counted });
-
-    const frames = await openStream(other, { conversationId });
-    await readUntil(frames, () => true);
-
-    await eventually('no watch', () => Promise.resolve(openWatches() === 0 || undefined), 5_000);
-    (await call()).end();
-    expect((await handle.result).turn.state).toBe('done');
-  });
-
-  test('a stream of another instance is cancelled within a second of silence', async () => {
-    const conversationId = randomUUID();
-    const { dependencies, call } = steeredChat({ store });
-    const handle = await sendMessage(dependencies, request(conversationId, 'Tell me.'));
-    (await call()).say('Half');
-    await readUntil(handle.frames(), (read) => textOf(read) === 'Half');
-
-    await cancelTurn(chatDependencies({ store }), { caller, conversationId, turnId: 't_1' });
-
-    expect((await handle.result).turn).toMatchObject({ state: 'cancelled', inContext: true });
-    expect(await storedTurn(dependencies, conversationId)).toMatchObject({ state: 'cancelled' });
   });
 
   test('a stream continues with the attempt of the instance that took it over', async () => {

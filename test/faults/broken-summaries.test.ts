@@ -15,21 +15,17 @@ const without = (...texts: string[]) => texts.reduce((text, cut) => text.replace
 const unreadable: { shape: string; answer: string }[] = [
   { shape: 'prose', answer: 'The user plans a trip and eats no meat. They asked about places.' },
   { shape: 'a refusal', answer: 'I cannot help with that request.' },
-  { shape: 'only a scratchpad', answer: '<scratchpad>Nothing was decided.</scratchpad>' },
   { shape: 'JSON', answer: '{"overall_goal":"Plan a trip","key_knowledge":["no meat"]}' },
   { shape: 'Markdown headings', answer: '# overall_goal\nPlan a trip\n# key_knowledge\nno meat' },
   {
     shape: 'sections without their root',
     answer: without('<state_snapshot>', '</state_snapshot>'),
   },
-  { shape: 'an empty root', answer: '<state_snapshot></state_snapshot>' },
   { shape: 'a root with prose', answer: '<state_snapshot>The user eats no meat.</state_snapshot>' },
   {
     shape: 'empty sections',
     answer: good.replaceAll(/<(\w+)>[^<]+<\/\1>/gu, '<$1></$1>'),
   },
-  { shape: 'a root that is opened and no more', answer: '<state_snapshot>' },
-  { shape: 'a root that is closed and no more', answer: '</state_snapshot>' },
   { shape: 'a cut within a section', answer: good.slice(0, good.indexOf('no meat')) },
   { shape: 'a cut within a tag', answer: good.slice(0, good.indexOf('<key_knowledge>') + 5) },
   {
@@ -45,11 +41,8 @@ const unreadable: { shape: string; answer: string }[] = [
   },
   { shape: 'HTML entities in place of tags', answer: good.replaceAll('<', '&lt;') },
   { shape: 'tags in capitals', answer: good.replaceAll(/<\/?\w+>/gu, (tag) => tag.toUpperCase()) },
-  { shape: 'tags with blanks', answer: good.replaceAll('<', '< ') },
   { shape: 'a snapshot that is closed twice', answer: `${good}</state_snapshot></key_knowledge>` },
-  { shape: 'white space', answer: ' \n\t ' },
   { shape: 'NUL characters', answer: '\u0000'.repeat(200) },
-  { shape: 'one word a thousand times', answer: 'again '.repeat(1_000) },
 ];
 
 /** Answers that miss something a snapshot can do without. */

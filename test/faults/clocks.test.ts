@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { listMessages } from '#functions/chat/conversations/list-messages.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { runCompaction } from '#functions/worker/compaction/run-compaction.ts';
 import { systemClock } from '#functions/adapters/system/system-clock.ts';
@@ -22,15 +21,12 @@ import {
   see,
 } from '../support/compaction/compacted-conversation.ts';
 import { storedConversation } from '../support/processes/fault-stack.ts';
-import { overloaded } from '../support/model-down.ts';
 import { passTime } from '../support/pass-time.ts';
 import { answerOrReason, limitedChat } from '../support/chat/quotas.ts';
 import { request } from '../support/chat/sending.ts';
 import { DAY_MS, offsets, skewed } from '../support/skewed.ts';
 import { historiesOf } from '../support/compaction/stored-histories.ts';
 import { sweep } from '../support/compaction/sweeping.ts';
-
-const uid = { caller: { uid: 'u1', tier: 'signedIn' } as const };
 
 /** Instances of one deployment whose machines are a day slow, right and a day fast. */
 function skewedInstances(store = createMemoryDocumentStore()) {
@@ -66,27 +62,6 @@ describe('instances whose machines differ by a day and more', () => {
     const prompt = requests.at(-1)?.contents.filter(({ role }) => role === 'user');
     expect(turns.map(({ value }) => contentText(value.user))).toEqual(said);
     expect(prompt?.map(contentText)).toEqual(said);
-  });
-
-  test('instances with clocks a day apart list a transcript by turn, not by time', async () => {
-    const { instances } = skewedInstances();
-    const id = randomUUID();
-    for (let index = 0; index < 6; index++)
-      await (
-        await sendMessage(instanceOf(instances, 5 - index), request(id, `message ${index}`))
-      ).result;
-
-    const { messages } = await listMessages(instanceOf(instances, 0), {
-      ...uid,
-      conversationId: id,
-      pageSize: 100,
-      order: 'asc',
-      afterSeq: 0,
-    });
-
-    expect(messages.map(({ seq }) => seq)).toEqual(
-      Array.from({ length: 12 }, (_, index) => Math.floor(index / 2) + 1),
-    );
   });
 
   test('instances with clocks a day apart that answer one message at once store one answer', async () => {
@@ -181,22 +156,6 @@ describe('instances whose machines differ by a day and more', () => {
       expect([atOnce, aMinuteLater]).toEqual(['USER_RPM', 'done']);
     },
   );
-
-  test('instances with clocks a day apart ask for no longer wait than the model did', async () => {
-    const store = createMemoryDocumentStore();
-    const time = createManualClock();
-    const ahead = chatDependencies({
-      ...skewed(store, time, DAY_MS),
-      model: scriptedStreamer({ error: overloaded() }).model,
-    });
-    const right = chatDependencies(skewed(store, time, 0));
-    const send = request(randomUUID(), 'Hello');
-    await expect((await sendMessage(ahead, send)).result).rejects.toBeDefined();
-
-    const again = sendMessage(right, send).then(({ result }) => result);
-
-    await expect(again).rejects.toMatchObject({ retryAfterMs: 1_000 });
-  });
 });
 
 describe('workers whose machines differ by a day and more', () => {

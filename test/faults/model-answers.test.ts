@@ -98,71 +98,45 @@ const failures: Failure[] = [
   },
 ];
 
-describe('a model that fails with', () => {
-  test.each(failures)(
-    'a model failure $name is reported as $reason, and the message stays in the transcript',
-    async ({ fault, http, reason, calls }) => {
-      const id = randomUUID();
-      stack.fakeGemini.queueFaults(fault);
+test.each(failures)(
+  'a model failure $name is reported as $reason, and the message is answered in its turn when resent',
+  async ({ fault, http, reason, calls }) => {
+    const [id, messageId] = [randomUUID(), randomUUID()];
+    stack.fakeGemini.queueFaults(fault);
 
-      const sent = await stack.send(id, QUESTION);
+    const sent = await stack.send(id, QUESTION, messageId);
+    const called = stack.fakeGemini.journal().length;
+    const failed = await stack.transcript(id);
+    await stack.send(id, 'Good morning.');
+    const nextPrompt = stack.lastPromptTexts();
+    const again = await stack.sendUntilAnswered(id, QUESTION, messageId);
 
-      const messages = await stack.transcript(id);
-      expect(sent).toMatchObject({ http, reason });
-      expect(stack.fakeGemini.journal()).toHaveLength(calls);
-      expect(textsOf(messages, 'user')).toEqual([QUESTION]);
-      expect(messages[0]).toMatchObject({ state: 'failed', inContext: false });
-    },
-  );
+    const messages = await stack.transcript(id);
+    expect(sent).toMatchObject({ http, reason });
+    expect(called).toBe(calls);
+    expect(textsOf(failed, 'user')).toEqual([QUESTION]);
+    expect(failed[0]).toMatchObject({ state: 'failed', inContext: false });
+    expect(nextPrompt).toEqual(['Good morning.']);
+    expect(again.http).toBe(200);
+    expect(textsOf(messages, 'user')).toEqual([QUESTION, 'Good morning.']);
+    expect(textsOf(messages, 'model')[0]).toBe(again.text);
+  },
+);
 
-  test.each(failures)(
-    'a message after the model failure $name is answered in the same turn when resent',
-    async ({ fault }) => {
-      const [id, messageId] = [randomUUID(), randomUUID()];
-      stack.fakeGemini.queueFaults(fault);
-      await stack.send(id, QUESTION, messageId);
+test('a model failure ends a stream with error, finish and [DONE]', async () => {
+  stack.fakeGemini.queueFaults({ kind: 'halfEvent' });
 
-      const again = await stack.sendUntilAnswered(id, QUESTION, messageId);
+  const response = await stack.chat.call(messagesPath(randomUUID()), {
+    body: messageBody(QUESTION),
+    headers: { accept: 'text/event-stream' },
+  });
 
-      const messages = await stack.transcript(id);
-      expect(again.http).toBe(200);
-      expect((await storedConversation(stack.store, id)).lastSeq).toBe(1);
-      expect(textsOf(messages, 'user')).toEqual([QUESTION]);
-      expect(textsOf(messages, 'model')).toEqual([again.text]);
-    },
-  );
-
-  test.each(failures)(
-    'a model failure $name leaves no half answer in a later prompt',
-    async ({ fault }) => {
-      const id = randomUUID();
-      stack.fakeGemini.queueFaults(fault);
-      await stack.send(id, QUESTION);
-
-      expect(await stack.send(id, 'Good morning.')).toMatchObject({ http: 200 });
-
-      expect(stack.lastPromptTexts()).toEqual(['Good morning.']);
-    },
-  );
-
-  test.each(failures)(
-    'a model failure $name ends a stream with error, finish and [DONE]',
-    async ({ fault }) => {
-      stack.fakeGemini.queueFaults(fault);
-
-      const response = await stack.chat.call(messagesPath(randomUUID()), {
-        body: messageBody(QUESTION),
-        headers: { accept: 'text/event-stream' },
-      });
-
-      const events = (await response.text())
-        .split('\n')
-        .filter((line) => line.startsWith('data: '))
-        .map((line) => /"type":"([a-z-]+)"/.exec(line)?.[1] ?? line.slice(6));
-      expect(response.status).toBe(200);
-      expect(events.slice(-3)).toEqual(['error', 'finish', '[DONE]']);
-    },
-  );
+  const events = (await response.text())
+    .split('\n')
+    .filter((line) => line.startsWith('data: '))
+    .map((line) => /"type":"([a-z-]+)"/.exec(line)?.[1] ?? line.slice(6));
+  expect(response.status).toBe(200);
+  expect(events.slice(-3)).toEqual(['error', 'finish', '[DONE]']);
 });
 
 describe('a model that is back after', () => {

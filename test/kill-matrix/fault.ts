@@ -4,16 +4,23 @@ import type { Lane, Process } from '#lab/property/flow.ts';
 
 /**
  * What befalls a server process when it comes to a crash point: an error; death; it stands still for longer
- * than anybody waits; the commit that follows reaches the database that late; the commit that follows is
- * applied, and its reply is lost.
+ * than anybody waits; the commit that follows reaches the database that late; it is refused; it is applied, and
+ * its reply is lost.
  */
-export const columns = ['throw', 'killed', 'hang', 'late commit', 'reply lost'] as const;
+export const columns = [
+  'throw',
+  'killed',
+  'hang',
+  'late commit',
+  'commit refused',
+  'reply lost',
+] as const;
 export type Column = (typeof columns)[number];
 
 export interface Fault {
   column: Column;
   point: string;
-  /** For a lost reply: which of the process's commits it is, from 1. */
+  /** For a refusal or a lost reply: which of the process's commits it befalls, from 1. */
   commit?: number | undefined;
 }
 
@@ -73,6 +80,7 @@ export class Outage {
       this.passings.set(point, { server: process.name, commitsBefore });
     if (this.#isOver || this.#fault?.point !== point) return;
     switch (this.#fault.column) {
+      case 'commit refused':
       case 'reply lost':
         return;
       case 'late commit':
@@ -100,17 +108,15 @@ export class Outage {
     }
   }
 
-  /** A commit: it may be late, and its reply may be lost. Throws StoreUnavailableError. */
+  /** A commit: it may be late or refused, and its reply may be lost. Throws StoreUnavailableError. */
   async commit<T>(process: Process, work: () => Promise<T>): Promise<T> {
     if (this.#late === process && !this.#isOver) this.#freeze(process);
     return this.gated(process, async () => {
-      const result = await work();
       const count = this.commitsOf(process.name) + 1;
+      this.#failIfMeant('commit refused', process, count);
+      const result = await work();
       this.#commits.set(process.name, count);
-      if (this.#isReplyLost(process, count)) {
-        this.#isOver = true;
-        throw new StoreUnavailableError({ operation: `commit ${count}, whose reply is lost` });
-      }
+      this.#failIfMeant('reply lost', process, count);
       return result;
     });
   }
@@ -121,9 +127,11 @@ export class Outage {
     this.#thawed.resolve();
   }
 
-  #isReplyLost({ name }: Process, count: number): boolean {
-    if (this.#isOver || this.#fault?.column !== 'reply lost') return false;
-    return this.#fault.commit === count && name === victimOf(this.#fault.point);
+  #failIfMeant(column: Column, { name }: Process, count: number): void {
+    if (this.#isOver || this.#fault?.column !== column) return;
+    if (this.#fault.commit !== count || name !== victimOf(this.#fault.point)) return;
+    this.#isOver = true;
+    throw new StoreUnavailableError({ operation: `commit ${count}: ${column}` });
   }
 
   #freeze(process: Process): void {

@@ -1,4 +1,10 @@
-import type { DocumentStore, ModelResponse } from '#shared/ports/ports.ts';
+import type {
+  Clock,
+  DocumentStore,
+  ModelChunk,
+  ModelResponse,
+  ModelStreamer,
+} from '#shared/ports/ports.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import type { CompactionDependencies } from '#functions/worker/compaction/compaction-dependencies.ts';
 import { noQuota } from '#test/fakes/no-quota.ts';
@@ -8,7 +14,6 @@ import { CONVERSATION } from '#lab/property/initial-state.ts';
 import type { Flow } from '#lab/property/flow.ts';
 import type { Server, World } from '#lab/property/world.ts';
 import { Outage, type Fault } from './fault.ts';
-import { slowModel } from './slow-model.ts';
 
 /** The answer of a test takes longer. */
 const DRAIN_MS = 300;
@@ -23,6 +28,45 @@ const refused = () =>
     message: 'no quota',
     publicMessage: 'Too many messages.',
   });
+
+const PIECES = 5;
+/** Shorter than a turn's lease, and long enough for a flush between two pieces. */
+const PIECE_MS = 300;
+
+const aborted = () =>
+  new AppError({
+    status: 'CANCELLED',
+    reason: 'ABORTED',
+    message: 'the call was aborted',
+    publicMessage: 'The call was aborted.',
+  });
+
+function piecesOf(text: string): string[] {
+  const length = Math.ceil(text.length / PIECES);
+  return Array.from({ length: PIECES }, (_, i) => text.slice(i * length, (i + 1) * length));
+}
+
+async function* inPieces(
+  chunks: AsyncIterable<ModelChunk>,
+  clock: Clock,
+  signal: AbortSignal,
+): AsyncIterable<ModelChunk> {
+  for await (const chunk of chunks) {
+    const [part] = chunk.parts;
+    const pieces = part && 'text' in part && part.text ? piecesOf(part.text) : [];
+    if (pieces.length === 0) yield chunk;
+    for (const text of pieces) {
+      yield { parts: [{ text }] };
+      await clock.wait(PIECE_MS, signal);
+      if (signal.aborted) throw aborted();
+    }
+  }
+}
+
+/** The same model, which answers in pieces with time between them, so that they are flushed as they come. */
+const slowModel = (model: ModelStreamer, clock: Clock): ModelStreamer => ({
+  stream: (request, signal) => inPieces(model.stream(request, signal), clock, signal),
+});
 
 const storeOf = (outage: Outage, { process }: Server, store: DocumentStore): DocumentStore => ({
   ...store,

@@ -1,19 +1,15 @@
-import { showContext } from '#functions/chat/context/show-context.ts';
 import { contentText, type Content } from '#shared/conversation/documents/content.ts';
 import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import type { StoredDocument, Write } from '#shared/ports/ports.ts';
-import { ownConversation } from '#lab/property/actions/actors.ts';
 import { readDocuments, type Documents } from '#lab/property/invariants/documents.ts';
 import { CONVERSATION } from '#lab/property/initial-state.ts';
 import { createInterleaving } from '#lab/property/interleaving.ts';
 import { violationsOf } from '#lab/property/invariants/invariants.ts';
-import type { RunRecord, ShownContext } from '#lab/property/run-program.ts';
+import { complete, showEverywhere, type RunRecord } from '#lab/property/run-program.ts';
 import { marksIn } from '#lab/property/scripted-models.ts';
 import { isCount } from '../support/compaction/commit-rules.ts';
 import { createWorld, type WorldOptions } from '#lab/property/world.ts';
-import { shownContents } from '../support/chat/shown-contents.ts';
 import { createRecordedStore } from '../support/stores/recorded-store.ts';
-import { isRequestLeft } from './recovery.ts';
 import type { Fault, Passing } from './fault.ts';
 import { withFault, type FaultyWorld } from './faulty-world.ts';
 import type { Scenario } from './scenario.ts';
@@ -38,32 +34,11 @@ export interface CellRecord {
 
 type Running = Stage & { stuck: string[]; documents: () => Promise<StoredDocument[]> };
 
-/** Runs `work` until everything is still; what has not ended by then never will. */
-async function complete<T>(
-  { interleaving, stuck }: Running,
-  what: string,
-  work: Promise<T>,
-): Promise<T | undefined> {
-  let isEnded = false;
-  let value: T | undefined;
-  work
-    .then((result) => {
-      value = result;
-    })
-    .catch((error: unknown) => void stuck.push(`${what}: ${String(error)}`))
-    .finally(() => {
-      isEnded = true;
-    });
-  await interleaving.rest();
-  if (!isEnded) stuck.push(`${what} never ends`);
-  return value;
-}
-
 /** What the hours after bring: sweeps, and whatever they have delivered again. */
 async function recover(running: Running): Promise<void> {
   for (let sweep = 1; sweep <= SWEEPS; sweep++) {
     running.interleaving.elapse(sweep === 1 ? 61_000 : SWEEP_EVERY_MS);
-    await complete(running, `sweep ${sweep}`, running.sweep());
+    await complete(running, `sweep ${sweep}`, () => running.sweep());
   }
 }
 
@@ -82,27 +57,14 @@ async function thaw(running: Running): Promise<string[]> {
     .map((path) => `a process that stood still came back and changed ${path}`);
 }
 
-async function showOn(running: Running, server: string): Promise<ShownContext> {
-  const { world, interleaving } = running;
-  const input = world.server(server);
-  const flow = { lane: interleaving.lane('shows'), process: input.process };
-  const { items } = await showContext(world.chat(input, flow), ownConversation);
-  return { server, contents: shownContents(items) };
-}
-
-async function showEverywhere(running: Running): Promise<ShownContext[]> {
-  const shown: ShownContext[] = [];
-  for (const server of ['chat-cold', ...running.world.warmServers()]) {
-    const context = await complete(running, `the context on ${server}`, showOn(running, server));
-    if (context) shown.push(context);
-  }
-  return shown;
-}
-
 const seen = (content: Content) => marksIn(contentText(content)).join(' ');
 
 const FINAL_STATES: ReadonlySet<unknown> = new Set(['live', 'deleted', 'erased']);
 const FINAL_TURNS: ReadonlySet<unknown> = new Set(['done', 'failed', 'cancelled']);
+
+/** Whether something is still asked for. `declined` asks for nothing: it lets the next one wait. */
+const isRequestLeft = (compactionRequests: unknown): boolean =>
+  Object.keys(Object(compactionRequests)).some((name) => name !== 'declined');
 
 /** What somebody would have to put right after this, in any conversation. */
 const leftovers = (everything: readonly StoredDocument[]): string[] =>
@@ -169,12 +131,10 @@ async function recordOf(
   const shown = isLive ? await showEverywhere(running) : [];
   const calls = world.journal.chatCalls.length;
   if (isLive) {
-    await complete(
-      running,
-      'one more message',
+    await complete(running, 'one more message', () =>
       running.insist(() => running.say({ name: LAST }, ['chat-1', 'chat-1'])),
     );
-    await complete(running, 'the last sweep', running.sweep());
+    await complete(running, 'the last sweep', () => running.sweep());
   }
   const record = {
     initial: { ...scenario.initial, marks: [] },
@@ -196,7 +156,7 @@ export async function runCell(scenario: Scenario, options: CellOptions = {}): Pr
   const { documents, world, stage } = faultyWorld(scenario, options);
   const running: Running = { ...stage, stuck: [], documents };
   if (scenario.initial.writes.length > 0) await commitAll(world, scenario);
-  await complete(running, scenario.name, scenario.run(stage));
+  await complete(running, scenario.name, () => scenario.run(stage));
   await recover(running);
   const isFaultOver = world.outage.isOver;
   const zombie =

@@ -236,6 +236,15 @@ const cleanErrors: Invariant = {
   },
 };
 
+const usable: Invariant = {
+  name: 'I10 a conversation at rest takes another message, whatever has been said in it',
+  violations: ({ settled, lastCall, isLastSent }) =>
+    when(
+      isLastSent === true && settled.conversation?.state === 'live' && lastCall === undefined,
+      'the last message reached no model',
+    ),
+};
+
 const invariants: readonly Invariant[] = [
   transcript,
   nothingOpen,
@@ -251,6 +260,7 @@ const invariants: readonly Invariant[] = [
   pins,
   sameContext,
   cleanErrors,
+  usable,
   trueSnapshots,
 ];
 

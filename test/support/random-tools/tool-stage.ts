@@ -8,10 +8,9 @@ import { createManualClock } from '#test/fakes/manual-clock.ts';
 import { compactionBench } from '../compaction/compaction-dependencies.ts';
 import { buildConversation } from '../compaction/conversation-builder.ts';
 import { appTool, countingTools, MODEL, toolChat } from '../tools/tool-world.ts';
-import type { DeathPoint } from './tool-actions.ts';
 
 export const RESULT_TIMEOUT_MS = 900_000;
-export const LEASE_MS = 20_000;
+const LEASE_MS = 20_000;
 /** What was said before exceeds it, and a few rounds more exceed the hard threshold, which is twice as high. */
 const THRESHOLD_TOKENS = 1_000;
 const TURNS_BEFORE = 12;
@@ -33,25 +32,6 @@ export async function createToolStage(model: ReturnType<typeof createGeminiModel
   const instance = (overrides: Partial<ChatDependencies> = {}) =>
     toolChat(model, { environment, tools, overrides: { store, clock, cache, ...overrides } }).chat;
 
-  /** An instance of which nothing comes any more once it has passed `point` for the `nth` time. */
-  function mortal(point: DeathPoint, nth: number) {
-    let passed = 0;
-    let isDead = false;
-    const died = Promise.withResolvers<void>();
-    const never = new Promise<never>(() => undefined);
-    const chat = instance({
-      cache: createMemoryCache({ maxBytes: 10_000_000 }),
-      store: { ...store, commit: (writes) => (isDead ? never : store.commit(writes)) },
-      atCrashPoint: (reached) => {
-        if (reached === point && ++passed === nth) isDead = true;
-        if (!isDead) return Promise.resolve();
-        died.resolve();
-        return never;
-      },
-    });
-    return { chat, died: died.promise };
-  }
-
   const worker = () => compactionBench({ store, clock: createManualClock(clock.now()) });
   const { conversationId } = await buildConversation(store, {
     turns: TURNS_BEFORE,
@@ -66,7 +46,6 @@ export async function createToolStage(model: ReturnType<typeof createGeminiModel
     effects,
     conversationId,
     chat: instance(),
-    mortal,
     worker,
     elapse: (ms: number) => (aheadMs += ms),
   };

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { boundedJson, jsonFault, LEFT_OUT } from '#shared/bounded-json.ts';
 import { JSON_DEPTH_MAX } from '#shared/wire/limits.ts';
-import { hostileJson } from '#lab/values/hostile-json.ts';
+import { hostileJson } from '#lab/property/hostile-json.ts';
 
 function nested(levels: number, innermost: unknown = 'x'): unknown {
   let value = innermost;

@@ -9,9 +9,21 @@ import {
   compactOnce,
   see,
 } from '#test/support/compaction/compacted-conversation.ts';
-import { compactionBench } from '#test/support/compaction/compaction-dependencies.ts';
+import {
+  compactionBench,
+  type CompactionBench,
+} from '#test/support/compaction/compaction-dependencies.ts';
+import { addTurn } from '#test/support/compaction/conversation-builder.ts';
+import { setConversation } from '#test/support/chat/lifecycle.ts';
 
-describe('being stopped', () => {
+const dyingAt = (bench: CompactionBench, point: string) =>
+  compactionBench({
+    ...bench,
+    atCrashPoint: (name) =>
+      name === point ? Promise.reject(new Error(`died at ${name}`)) : Promise.resolve(),
+  });
+
+describe('a worker that is stopped, dies or meets others', () => {
   test('a deadline while the model writes is ABORTED and keeps the request', async () => {
     const controller = new AbortController();
     const bench = compactionBench({
@@ -98,13 +110,48 @@ describe('being stopped', () => {
     expect(job).toMatchObject({ owner: 'another', records: [] });
   });
 
-  test('a worker stopped before it begins claims and releases', async () => {
+  test('the next worker waits until a dead worker’s lease has expired', async () => {
     const bench = compactionBench();
     const conversationId = await buildDue(bench);
+    await expect(compactOnce(dyingAt(bench, 'claimed'), conversationId)).rejects.toThrow('died');
 
-    const result = await runCompaction(bench, { conversationId, signal: AbortSignal.abort() });
+    const result = await compactOnce(bench, conversationId);
 
-    expect(result).toMatchObject({ kind: 'retry', reason: 'CANCELLED' });
-    expect((await see(bench.store, conversationId)).job?.owner).toBe('');
+    expect(result).toEqual({ kind: 'later', reason: 'LEASE_HELD' });
+  });
+
+  test('a request whose worker always dies is settled after three attempts', async () => {
+    const bench = compactionBench();
+    const conversationId = await buildDue(bench);
+    for (let attempt = 0; attempt < 3; attempt++) {
+      await expect(compactOnce(dyingAt(bench, 'planned'), conversationId)).rejects.toThrow('died');
+      bench.clock.advance(61_000);
+    }
+
+    const result = await compactOnce(bench, conversationId);
+
+    expect(result).toMatchObject({ state: 'FAILED_ERROR', reason: 'ATTEMPTS_USED_UP' });
+    expect((await see(bench.store, conversationId)).conversation.compactionRequests).toEqual({});
+  });
+
+  test('five deliveries at once after an earlier compaction make one worker’s calls', async () => {
+    const bench = compactionBench();
+    const conversationId = await buildDue(bench);
+    await compactOnce(bench, conversationId);
+    for (let more = 0; more < 10; more++)
+      await addTurn(bench.store, conversationId, {
+        user: `More ${more}. `.repeat(40),
+        answer: 'Yes.',
+      });
+    const manual = { requestId: 'request-2', since: bench.clock.now() };
+    await setConversation(bench, conversationId, { 'compactionRequests.manual': manual });
+    const calls = bench.model.calls.length;
+
+    const results = await Promise.all(
+      Array.from({ length: 5 }, () => compactOnce(compactionBench({ ...bench }), conversationId)),
+    );
+
+    expect(results.filter(({ kind }) => kind === 'done')).toHaveLength(1);
+    expect(bench.model.calls).toHaveLength(calls + 1);
   });
 });

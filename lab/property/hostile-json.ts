@@ -27,11 +27,10 @@ const number = fc.oneof(
   fc.maxSafeInteger(),
 );
 
-const strangeTexts = [
+const STRANGE_TEXTS = [
   '',
   ' ',
   'NaN',
-  '-Infinity',
   '1e999',
   'null',
   '[object Object]',
@@ -41,7 +40,6 @@ const strangeTexts = [
   '\0',
   '\u2028\r\n\u0085',
   '__proto__',
-  'constructor',
   '2026-01-02T03:04:05.000Z',
   '-271821-04-20T00:00:00.000Z',
   'AAAA////+w==',
@@ -61,42 +59,39 @@ const anyUnits = fc
   .map((units) => String.fromCharCode(...units));
 
 const text = fc.oneof(
-  { weight: 60, arbitrary: fc.constantFrom(...strangeTexts) },
+  { weight: 60, arbitrary: fc.constantFrom(...STRANGE_TEXTS) },
   { weight: 39, arbitrary: anyUnits },
   { weight: 1, arbitrary: fc.integer({ min: 500, max: 70_000 }).map((size) => 'x'.repeat(size)) },
 );
 
-const key = fc.oneof(
-  fc.constantFrom(
-    '',
-    '.',
-    'a.b',
-    '`a`',
-    'a/b',
-    '..',
-    '__x__',
-    '__proto__',
-    'constructor',
-    'prototype',
-    'toString',
-    'then',
-    'length',
-    'error',
-    'output',
-    'parts',
-    'id',
-    'name',
-    '\uD800',
-  ),
-  anyUnits,
-  fc.constantFrom('k', 'kk', 'k'.repeat(200), 'k'.repeat(2_000)),
-);
+const STRANGE_KEYS = [
+  '',
+  '.',
+  'a.b',
+  '`a`',
+  'a/b',
+  '..',
+  '__x__',
+  '__proto__',
+  'constructor',
+  'then',
+  'length',
+  'error',
+  'output',
+  'parts',
+  'id',
+  'name',
+  '\uD800',
+  'k'.repeat(200),
+  'k'.repeat(2_000),
+];
+const key = fc.oneof(fc.constantFrom(...STRANGE_KEYS), anyUnits);
 
 const scalar = fc.oneof(fc.constantFrom(null, true, false), number, text);
 
 const list = (item: fc.Arbitrary<unknown>) => fc.array(item, { maxLength: 4 });
+/** Own properties, whatever they are called: as JSON.parse makes them. */
 const record = (item: fc.Arbitrary<unknown>) =>
-  // Own properties, whatever they are called: as JSON.parse makes them.
   fc
     .array(fc.tuple(key, item), { maxLength: 4 })
     .map((entries): unknown => Object.fromEntries(entries));
@@ -109,7 +104,6 @@ const large = fc.oneof(
   fc.constantFrom(70_000, 460_000, 1_048_576).map((size) => 'ü'.repeat(size / 2)),
   fc.constant(100_000).map((length) => Array.from({ length }, (_, i) => i)),
   fc.constant(20_000).map((length) => Object.fromEntries(Array.from({ length }, (_, i) => [i, i]))),
-  fc.constant(30_000).map((length) => Array.from({ length }, () => ({}))),
 );
 
 /** Anything at all. One in five thousand is large. */

@@ -1,0 +1,250 @@
+import { randomUUID } from 'node:crypto';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { createQuota } from '#functions/quota/create-quota.ts';
+import { eraseConversation } from '#functions/worker/push/erase-conversation.ts';
+import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
+import { LEFT_OUT } from '#shared/bounded-json.ts';
+import { readConversation, readTurns } from '#shared/conversation/context/read-conversation.ts';
+import {
+  compactionJobPath,
+  conversationPath,
+  historyPath,
+  turnPath,
+  usagePath,
+} from '#shared/conversation/documents/paths.ts';
+import type { DocumentStore, StoredDocument, Value } from '#shared/ports/ports.ts';
+import { toDay } from '#shared/quota/usage.ts';
+import { createManualClock } from '../fakes/manual-clock.ts';
+import { chatDependencies } from '../support/chat/chat-dependencies.ts';
+import { createResources, createWireApp } from '../support/chat/wire-app.ts';
+import { compactOnce, neverAborted } from '../support/compaction/compacted-conversation.ts';
+import { compactionBench } from '../support/compaction/compaction-dependencies.ts';
+import { createRecordedStore } from '../support/stores/recorded-store.ts';
+
+const uid = 'alice';
+/** A turn that the snapshot does not cover. */
+const SEQ = 20;
+const settings = { USER_DAILY_MESSAGES: '1000' };
+
+/** Chat over HTTP and the worker, over one store. */
+function openWorld(store: DocumentStore) {
+  const logged: string[] = [];
+  const logger = {
+    log: (severity: string, event: string, fields: object) => {
+      if (severity === 'ERROR') logged.push(`${event} ${JSON.stringify(fields)}`);
+    },
+  };
+  const quota = createQuota(chatDependencies({ store }, settings));
+  const app = createWireApp({ store, logger, quota }, settings);
+  const bench = compactionBench({ store, logger, clock: createManualClock(new Date()) });
+  return { store, app, bench, logged };
+}
+
+type World = ReturnType<typeof openWorld>;
+
+let conversationId = '';
+let path = '';
+let documents: readonly StoredDocument[] = [];
+beforeAll(async () => {
+  const recorded = createRecordedStore();
+  const { app } = openWorld(recorded.store);
+  const resources = await createResources(app, { uid, canary: 'Aurora' });
+  conversationId = resources['conversationId'] ?? '';
+  path = `/v1/conversations/${conversationId}`;
+  documents = await recorded.documents();
+});
+
+/** All that the user has, with one field of one document as it should not be. */
+async function worldWith(wrongPath: string, name: string, value: Value): Promise<World> {
+  const store = createMemoryDocumentStore();
+  await store.commit(
+    documents.map((each) => ({
+      op: 'create',
+      path: each.path,
+      fields: each.path === wrongPath ? { ...each.fields, [name]: value } : each.fields,
+    })),
+  );
+  return openWorld(store);
+}
+
+const call = ({ app }: World, method: string, place: string, body?: object) =>
+  app.call({ method, path: place, uid, body: body && JSON.stringify(body) });
+
+const send = (world: World, text = 'And now?') =>
+  call(world, 'POST', `${path}/messages`, {
+    message: { id: randomUUID(), parts: [{ type: 'text', text }] },
+  });
+
+const storedAt = async ({ store }: World, wrongPath: string, name: string) =>
+  (await store.get([wrongPath]))[0]?.fields[name];
+
+async function expectInUse(world: World): Promise<void> {
+  const sent = await send(world);
+  const shown = await call(world, 'GET', `${path}/context`);
+  expect([sent.status, shown.status]).toEqual([200, 200]);
+  expect(sent.text).toContain('"state":"done"');
+}
+
+async function compact(world: World) {
+  await call(world, 'POST', `${path}:compact`, {});
+  return compactOnce(world.bench, conversationId);
+}
+
+async function expectErased(world: World): Promise<void> {
+  const asked = await call(world, 'DELETE', `${path}?permanent=true`);
+  const erased = await eraseConversation(world.bench, conversationId, neverAborted());
+  expect([asked.status, erased]).toEqual([202, 'erased']);
+  expect(await world.store.get([turnPath(conversationId, 1)])).toEqual([undefined]);
+}
+
+describe('a turn', () => {
+  test.each<[string, string, Value]>([
+    ['whose answer is no JSON', 'answerJson', '[{'],
+    ['whose answer is JSON of something else', 'answerJson', '{"a":1}'],
+    ['whose message is a number', 'userJson', 5],
+    ['of no state', 'state', 'lost'],
+    ['with more pieces than a process could read', 'answerPieces', 1e15],
+  ])('a turn %s is shown as such, and the conversation goes on', async (_, name, value) => {
+    const world = await worldWith(turnPath(conversationId, SEQ), name, value);
+
+    const { status, text } = await call(world, 'GET', `${path}/messages?pageSize=100`);
+    const context = await call(world, 'GET', `${path}/context`);
+
+    expect(status).toBe(200);
+    expect(text).toContain(`"unreadable":"${name} `);
+    expect(context.text).not.toContain(`"seq":${SEQ},`);
+    expect(world.logged).toContainEqual(expect.stringMatching(`turn_unreadable.*${name}`));
+    await expectInUse(world);
+    expect(await storedAt(world, turnPath(conversationId, SEQ), name)).toBe(value);
+  });
+
+  test('a turn of an earlier version with 3,000 levels is read up to where it is too deep', async () => {
+    const deep = `${'['.repeat(3_000)}${']'.repeat(3_000)}`;
+    const json = `[{"role":"model","parts":[{"functionCall":{"name":"fetch","args":{"a":${deep}}}}]}]`;
+    const world = await worldWith(turnPath(conversationId, SEQ), 'answerJson', json);
+
+    const [turn] = await readTurns(world.store, conversationId, [SEQ]);
+
+    expect(JSON.stringify(turn?.value.contents)).toContain(LEFT_OUT);
+    expect(turn?.value.unreadable).toBeUndefined();
+    await expectInUse(world);
+    await expectErased(world);
+  });
+
+  test('a turn that cannot be read is folded with the others', async () => {
+    const world = await worldWith(turnPath(conversationId, SEQ), 'userJson', '?');
+    for (let turn = 0; turn < 4; turn++) await send(world, 'The mast is blue. '.repeat(700));
+
+    const outcome = await compact(world);
+
+    const conversation = await readConversation(world.store, conversationId);
+    expect(outcome).toMatchObject({ state: 'COMPACTED' });
+    expect(conversation?.value.coveredThrough.seq).toBeGreaterThan(SEQ);
+    await expectInUse(world);
+  });
+});
+
+test('a conversation document that nobody can go on with is told to its owner alone, and can be deleted', async () => {
+  const world = await worldWith(conversationPath(conversationId), 'lastSeq', 'many');
+
+  const own = await call(world, 'GET', path);
+  const sent = await send(world);
+  const foreign = await world.app.call({ method: 'GET', path, uid: 'mallory' });
+  const listed = await call(world, 'GET', '/v1/conversations');
+
+  expect([own.status, sent.status, foreign.status, listed.status]).toEqual([400, 400, 404, 200]);
+  expect(own.text).toContain('CONVERSATION_UNREADABLE');
+  expect(listed.text).toBe('{"conversations":[]}');
+  await expectErased(world);
+});
+
+test.each<[string, Value]>([
+  ['coveredThrough', 'all'],
+  ['masksJson', '[{'],
+  ['snapshotJson', 5],
+])('a history whose %s cannot be read gives way to the turns themselves', async (name, value) => {
+  const world = await worldWith(historyPath(conversationId, 1), name, value);
+
+  await expectInUse(world);
+
+  expect(await compact(world)).toMatchObject({ state: 'COMPACTED' });
+  expect(await storedAt(world, historyPath(conversationId, 1), name)).toEqual(value);
+});
+
+test.each<[string, () => string, string, Value]>([
+  ['a job', () => compactionJobPath(conversationId), 'records', 'none'],
+  ['a job without a lease', () => compactionJobPath(conversationId), 'leaseUntil', 'soon'],
+  ['a day’s figures', () => usagePath(uid, toDay(new Date())), 'tokens', Infinity],
+])('%s that cannot be read keeps nobody from going on', async (_, pathOf, name, value) => {
+  const world = await worldWith(pathOf(), name, value);
+
+  await expectInUse(world);
+  expect(await compact(world)).toMatchObject({ kind: 'done' });
+});
+
+/** Without these a conversation document is of nobody, or says nothing that one could go on with. */
+const ESSENTIAL: ReadonlySet<string> = new Set([
+  'epoch',
+  'state',
+  'ownerUid',
+  'model',
+  'generation',
+  'coveredThrough',
+  'lastSeq',
+  'changedIn',
+  'schemaVersion',
+]);
+
+/** Of another kind than almost any field; each field is given one of them. */
+const WRONG: readonly Value[] = ['wrong', NaN, { a: ['b'] }, -1.5, null, []];
+
+/** What was answered with an error of the server while the user goes on, changes messages and erases all of it. */
+async function serverErrors(world: World): Promise<string[]> {
+  const places = [
+    '',
+    '/context',
+    '/messages',
+    '/compactions',
+    '/pins',
+    ':export',
+    ':search?q=trip',
+  ];
+  const answers = [
+    await send(world),
+    ...(await Promise.all(places.map((place) => call(world, 'GET', `${path}${place}`)))),
+    await call(world, 'POST', `${path}/messages/m_20:regenerate`, {}),
+    await call(world, 'DELETE', `${path}/messages/message-19`),
+    await call(world, 'DELETE', path),
+    await call(world, 'POST', `${path}:undelete`, {}),
+    await call(world, 'DELETE', `${path}?permanent=true`),
+  ];
+  return answers.flatMap(({ status, text }) => (status >= 500 ? [`${status} ${text}`] : []));
+}
+
+test('a field of any stored document with a value of another kind bricks no conversation', async () => {
+  const collections = (each: StoredDocument) =>
+    each.path
+      .split('/')
+      .filter((_, index) => index % 2 === 0)
+      .join('/');
+  const kinds = new Map(documents.map((each) => [collections(each), each]));
+  const fields = [...kinds.values()].flatMap((document) =>
+    Object.keys(document.fields).map((name) => ({ path: document.path, name })),
+  );
+  const problems: string[] = [];
+
+  for (const [index, { path: wrongPath, name }] of fields.entries()) {
+    const value = WRONG[index % WRONG.length] ?? null;
+    const world = await worldWith(wrongPath, name, value);
+    const isEssential = wrongPath === conversationPath(conversationId) && ESSENTIAL.has(name);
+    const told = (what: string) =>
+      problems.push(`${wrongPath} ${name} ${JSON.stringify(value)}: ${what}`);
+    const sent = isEssential ? undefined : await send(world);
+    if (sent && sent.status !== 200) told(`a message is answered ${sent.status} ${sent.text}`);
+    await compact(world).catch((error: unknown) => isEssential || told(String(error)));
+    for (const error of await serverErrors(world)) told(error);
+  }
+
+  expect(fields.length).toBeGreaterThan(50);
+  expect(problems).toEqual([]);
+}, 240_000);
