@@ -5,8 +5,6 @@ import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import { readTurns } from '#shared/conversation/context/read-conversation.ts';
 import { contentText } from '#shared/conversation/documents/content.ts';
-import { cutIntoPieces } from '#shared/conversation/documents/json-pieces.ts';
-import { cutHead, cutTail } from '#shared/text/cut.ts';
 import { scriptedStreamer } from '../fakes/scripted-streamer.ts';
 import { chatDependencies } from '../support/chat/chat-dependencies.ts';
 import { errorOf } from '../support/chat/chat-server.ts';
@@ -93,30 +91,6 @@ describe('text of any characters', () => {
       { numRuns: searchCases(500) },
     );
   }, 60_000);
-
-  test('text is cut without splitting a character, wherever the edge lies', () => {
-    fc.assert(
-      fc.property(wellFormed, fc.nat({ max: 80 }), (text, max) => {
-        for (const cut of [cutHead(text, max), cutTail(text, max)]) {
-          expect(cut.isWellFormed()).toBe(true);
-          expect(cut.length).toBeLessThanOrEqual(Math.max(0, max));
-        }
-      }),
-      { numRuns: searchCases(10_000) },
-    );
-  });
-
-  test('text is cut into documents and joined again without a loss', () => {
-    fc.assert(
-      fc.property(wellFormed, (text) => {
-        const pieces = cutIntoPieces(text.repeat(20));
-
-        expect(pieces.join('')).toBe(text.repeat(20));
-        expect(pieces.every((piece) => piece.isWellFormed())).toBe(true);
-      }),
-      { numRuns: searchCases(1_000) },
-    );
-  });
 });
 
 /** `text` as the chunks that end at the UTF-16 units `edges`. */

@@ -1,4 +1,9 @@
+import { IncomingMessage, ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
+import type { CompactionDependencies } from '#functions/worker/compaction/compaction-dependencies.ts';
+import { createCompactionHandler } from '#functions/worker/push/handle-push.ts';
+import { pushBody } from '#infra/local/embedded/push-delivery.ts';
 import { drainChat } from '#functions/chat/drain.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import type { Replacing } from '#functions/chat/turns/send/send-request.ts';
@@ -10,7 +15,6 @@ import type { OnBusy } from '#shared/conversation/documents/conversation.ts';
 import { AppError } from '#shared/errors.ts';
 import { isInjected } from './fault.ts';
 import type { FaultyWorld } from './faulty-world.ts';
-import { pushEvent } from './push.ts';
 
 /** A phone that hears nothing for so long sends again. */
 const PHONE_TIMEOUT_MS = 20_000;
@@ -97,6 +101,46 @@ async function phone<T>(scene: Scene, { what, ask, servers }: Asking<T>): Promis
     await pass(scene, PHONE_WAIT_MS);
   }
   throw new Error(`${what}: asked ${PHONE_TRIES} times, and there is no final answer`);
+}
+
+interface Push {
+  /** Ends with the handler, or with what a crash point threw. */
+  handled: Promise<void>;
+  /** What Pub/Sub has heard so far: an acknowledgement, a refusal, or nothing. */
+  answer: () => { isAcknowledged: boolean; retryAfterMs: number } | undefined;
+}
+
+/** One push of an event to a worker, through its handler and without a network. */
+function pushEvent(
+  dependencies: CompactionDependencies,
+  event: { id: string; data: object },
+): Push {
+  const request = new IncomingMessage(new Socket());
+  request.method = 'POST';
+  request.url = '/';
+  request.push(
+    pushBody(
+      {
+        messageId: event.id,
+        data: Buffer.from(JSON.stringify(event.data)).toString('base64'),
+        attributes: {},
+        publishTime: '2026-01-02T03:04:05Z',
+      },
+      'projects/demo-recap/subscriptions/compaction',
+    ),
+  );
+  request.push(null);
+  const response = new ServerResponse(request);
+  return {
+    handled: createCompactionHandler(dependencies)(request, response),
+    answer: () =>
+      response.writableEnded
+        ? {
+            isAcknowledged: response.statusCode === 204,
+            retryAfterMs: Number(response.getHeader('retry-after') ?? 1) * 1_000,
+          }
+        : undefined,
+  };
 }
 
 /**
