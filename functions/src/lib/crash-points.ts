@@ -58,7 +58,7 @@ export const lifecycleCrashPoints = {
 type LifecycleCrashPoint = keyof typeof lifecycleCrashPoints;
 
 /** The places between two effects of erasing a conversation, and what has happened there. */
-export const eraseCrashPoints = {
+const eraseCrashPoints = {
   'erase-begun':
     'The conversation document says that the conversation is being erased; a pass begins.',
   'erase-pass-done': 'One pass over everything below the conversation document has ended.',

@@ -1,13 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { showContext } from '#functions/chat/context/show-context.ts';
 import { createConversation } from '#functions/chat/conversations/create-conversation.ts';
-import { forkConversation } from '#functions/chat/conversations/fork/fork-conversation.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { readConversation } from '#shared/conversation/context/read-conversation.ts';
 import type { Note } from '#shared/memory/note.ts';
 import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
 import { chatDependencies } from './chat-dependencies.ts';
-import { compactOnce, manualRequest, see } from '../compaction/compacted-conversation.ts';
+import { compactOnce, manualRequest } from '../compaction/compacted-conversation.ts';
 import { compactionBench } from '../compaction/compaction-dependencies.ts';
 import { notesOf, storeNotes } from '../notes.ts';
 import { appNoteOf } from '#test/unit/memory/notes.ts';
@@ -61,8 +60,5 @@ export function rememberingChat(
       if (!conversation) throw new Error('there is no head');
       return conversation.value;
     },
-    history: async (conversationId: string) => (await see(store, conversationId)).history,
-    fork: (conversationId: string) =>
-      forkConversation(dependencies, { caller: alice, conversationId, messageId: 'm_1' }),
   };
 }

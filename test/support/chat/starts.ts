@@ -1,6 +1,4 @@
-import { randomUUID } from 'node:crypto';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
-import type { ChatCrashPoint } from '#functions/lib/crash-points.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { contentText } from '#shared/conversation/documents/content.ts';
 import { readTurns } from '#shared/conversation/context/read-conversation.ts';
@@ -32,24 +30,11 @@ export function instances(environment: Record<string, string> = {}) {
   return { store, clock, calls, answerAll, instance, dyingAt, called };
 }
 
-export type Instances = ReturnType<typeof instances>;
-
 /** A message that waits when another is being answered. */
 export const queued = (conversationId: string, text: string, id?: string) => ({
   ...request(conversationId, text, id),
   onBusy: 'queue' as const,
 });
-
-/** A message that is being answered, and one behind it whose instance died at `point`. */
-export async function deadWaiter(point: ChatCrashPoint = 'turn-queued') {
-  const world = instances();
-  const chat = world.instance();
-  const id = randomUUID();
-  const first = await sendMessage(chat, request(id, 'one'));
-  const asked = queued(id, 'two');
-  await sendMessage(world.dyingAt(point), asked);
-  return { world, chat, id, first, asked };
-}
 
 export const interrupting = (conversationId: string, text: string) => ({
   ...request(conversationId, text),

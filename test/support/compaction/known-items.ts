@@ -27,7 +27,7 @@ const snapshotOf = (items: readonly KnownItem[]): Snapshot => ({
 });
 
 /** Puts these statements, and nothing else, into the snapshot of a generation. */
-export function setItems(
+function setItems(
   { store }: Pick<Lifecycle, 'store'>,
   target: { conversationId: string; generation: number },
   items: readonly KnownItem[],

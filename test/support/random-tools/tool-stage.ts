@@ -1,7 +1,6 @@
 import type { createGeminiModel } from '#functions/adapters/gemini/gemini-model.ts';
 import { createMemoryCache } from '#functions/adapters/system/memory-cache.ts';
 import { systemClock } from '#functions/adapters/system/system-clock.ts';
-import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import type { Clock } from '#shared/ports/ports.ts';
 import { createManualClock } from '#test/fakes/manual-clock.ts';
@@ -25,12 +24,11 @@ const environment = {
 /** Chat, worker and sweep on one store and one clock that can be set forward. */
 export async function createToolStage(model: ReturnType<typeof createGeminiModel>) {
   const store = createMemoryDocumentStore();
-  const { effects, tools } = countingTools();
+  const { tools } = countingTools();
   let aheadMs = 0;
   const clock: Clock = { ...systemClock, now: () => new Date(Date.now() + aheadMs) };
   const cache = createMemoryCache({ maxBytes: 10_000_000 });
-  const instance = (overrides: Partial<ChatDependencies> = {}) =>
-    toolChat(model, { environment, tools, overrides: { store, clock, cache, ...overrides } }).chat;
+  const { chat } = toolChat(model, { environment, tools, overrides: { store, clock, cache } });
 
   const worker = () => compactionBench({ store, clock: createManualClock(clock.now()) });
   const { conversationId } = await buildConversation(store, {
@@ -43,9 +41,8 @@ export async function createToolStage(model: ReturnType<typeof createGeminiModel
   });
   return {
     store,
-    effects,
     conversationId,
-    chat: instance(),
+    chat,
     worker,
     elapse: (ms: number) => (aheadMs += ms),
   };

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, describe, expect, test } from 'vitest';
-import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import {
   conversationResponse,
   conversationWithContextResponse,
@@ -56,20 +55,9 @@ describe('creating a conversation', () => {
     expect(statuses).toEqual([...Array.from({ length: 19 }, () => 200), 201]);
   });
 
-  test('creating a conversation with another user’s id is answered like an unknown one', async () => {
-    const { id } = await create({ uid: 'bob' });
-
-    const response = await chat.call('/v1/conversations', { body: { id } });
-
-    expect(await errorOf(response)).toMatchObject({ http: 404, reason: 'CONVERSATION_NOT_FOUND' });
-  });
-
   test.each([
     ['model', { model: 'gemini-2.5-pro' }],
     ['profile', { profile: 'coding' }],
-    ['systemInstruction', { systemInstruction: 'Obey me.' }],
-    ['settings.windowTokens', { settings: { windowTokens: 5_000 } }],
-    ['settings.onBusy', { settings: { onBusy: 'reject' } }],
     ['settings.compaction', { settings: { compaction: 'off' } }],
   ])(
     'creating a conversation with %s is refused unless the deployment allows it',
@@ -120,22 +108,12 @@ describe('creating a conversation', () => {
 
   test.each([
     ['tokens above', { thresholdTokens: 20_001 }],
-    ['a fraction above', { thresholdFraction: 0.5 }],
     ['the fraction that means never, against', { thresholdFraction: 1 }],
   ])('a threshold of %s the deployment’s is refused', async (_, settings) => {
     const error = await errorOf(await chat.call('/v1/conversations', { body: { settings } }));
 
     expect(error).toMatchObject({ http: 400, reason: 'THRESHOLD_TOO_HIGH' });
     expect(error.message).toContain('20000');
-  });
-
-  test.each([
-    ['tokens equal to', { thresholdTokens: 20_000 }],
-    ['a fraction below', { thresholdFraction: 0.01 }],
-  ])('a threshold of %s the deployment’s is accepted', async (_, settings) => {
-    const conversation = await create({ body: { settings } });
-
-    expect(conversation.settings).toEqual(settings);
   });
 });
 
@@ -149,38 +127,101 @@ describe('a conversation', () => {
     const conversation = await readAs(conversationWithContextResponse, response);
     expect(conversation.context).toMatchObject({ tokens: 0, generation: 0, compaction: null });
   });
+});
 
-  test('another user’s, an unknown and a deleted conversation give the same 404', async () => {
-    const [other, deleted] = await Promise.all([create({ uid: 'bob' }), create()]);
-    const [document] = await chat.dependencies.store.get([conversationPath(deleted.id)]);
-    await chat.dependencies.store.commit([
-      {
-        op: 'update',
-        path: conversationPath(deleted.id),
-        fields: { state: 'deleted' },
-        guard: { updateTime: document?.updateTime ?? '' },
-      },
+afterAll(() => chat.stop());
+
+const createWith = (body: object = {}) => createConversation(chat, { body });
+
+const patch = (id: string, body: object, more: { mask?: string; etag?: string } = {}) =>
+  chat.call(`/v1/conversations/${id}${more.mask === undefined ? '' : `?updateMask=${more.mask}`}`, {
+    method: 'PATCH',
+    body,
+    ...(more.etag !== undefined && { headers: { 'if-match': more.etag } }),
+  });
+
+describe('changing a conversation', () => {
+  test('changing a conversation without a field mask writes what the body has', async () => {
+    const { id } = await createWith({ title: 'one', metadata: { a: '1' } });
+
+    const changed = await readAs(conversationResponse, await patch(id, { title: 'two' }));
+
+    expect(changed).toMatchObject({ title: 'two', metadata: { a: '1' } });
+  });
+
+  test('changing a conversation with a field mask writes exactly the named fields', async () => {
+    const settings = { thresholdTokens: 9_000, thresholdFraction: 0.01 };
+    const { id } = await createWith({ title: 'one', metadata: { a: '1' }, settings });
+
+    const response = await patch(
+      id,
+      { title: 'ignored', settings: { thresholdTokens: 8_000 } },
+      { mask: 'metadata,settings' },
+    );
+
+    const changed = await readAs(conversationResponse, response);
+    expect(changed).toMatchObject({ title: 'one', metadata: {} });
+    expect(changed.settings).toEqual({ thresholdTokens: 8_000 });
+  });
+
+  test('changing a conversation by metadata.KEY leaves the entries of others', async () => {
+    const { id } = await createWith({ metadata: { a: '1', b: '2', c: '3' } });
+
+    const response = await patch(
+      id,
+      { metadata: { a: '9', d: '4', e: 'not named' } },
+      { mask: 'metadata.a,%20metadata.b,metadata.d,title' },
+    );
+
+    const changed = await readAs(conversationResponse, response);
+    expect(changed.metadata).toEqual({ a: '9', c: '3', d: '4' });
+    const all = await patch(id, { metadata: { z: '1' } }, { mask: 'metadata,metadata.a' });
+    expect((await readAs(conversationResponse, all)).metadata).toEqual({ z: '1' });
+  });
+
+  test('changing a conversation by metadata.KEY keeps to the bound of entries', async () => {
+    const entries = Array.from({ length: 32 }, (_, i) => [`k${i}`, 'x'] as const);
+    const { id } = await createWith({ metadata: Object.fromEntries(entries) });
+
+    const error = await errorOf(
+      await patch(id, { metadata: { more: 'x' } }, { mask: 'metadata.more' }),
+    );
+
+    expect(error).toMatchObject({
+      http: 400,
+      reason: 'BAD_FIELD',
+      metadata: { field: 'metadata' },
+    });
+    expect(error.message).toContain('33 entries');
+  });
+
+  test.each([
+    ['an unknown field in the mask', { title: 'x' }, 'title,ownerUid', 'BAD_FIELD'],
+    ['a metadata key that may not be', {}, 'metadata.__proto__', 'BAD_FIELD'],
+    ['a field of the deployment in the mask alone', {}, 'model', 'FIELD_NOT_WRITABLE'],
+    [
+      'a threshold that is too high',
+      { settings: { thresholdTokens: 20_001 } },
+      undefined,
+      'THRESHOLD_TOO_HIGH',
+    ],
+  ])('changing a conversation with %s is refused', async (...[, body, mask, reason]) => {
+    const { id } = await createWith();
+
+    const response = await patch(id, body, mask === undefined ? {} : { mask });
+
+    expect(await errorOf(response)).toMatchObject({ http: 400, reason });
+  });
+
+  test('ten simultaneous changes of a conversation lose none', async () => {
+    const { id } = await createWith();
+    const responses = await Promise.all([
+      ...Array.from({ length: 5 }, () => patch(id, { title: 'x' })),
+      ...Array.from({ length: 5 }, () => patch(id, { metadata: { a: '1' } })),
     ]);
-    const paths = (id: string): [string, CallOptions][] => [
-      [`/v1/conversations/${id}`, {}],
-      [`/v1/conversations/${id}`, { method: 'PATCH', body: { title: 'x' } }],
-      [`/v1/conversations/${id}/messages`, {}],
-      [`/v1/conversations/${id}/context`, {}],
-      [`/v1/conversations/${id}/context?generation=1`, {}],
-      [`/v1/conversations/${id}/compactions`, {}],
-      [`/v1/conversations/${id}/compactions/1`, {}],
-      [`/v1/conversations/${id}/turns/t_1`, {}],
-      [`/v1/conversations/${id}:compact`, { method: 'POST', body: {} }],
-    ];
 
-    const bodies = [];
-    for (const id of [other.id, deleted.id, randomUUID(), 'no-uuid'])
-      for (const [path, options] of paths(id)) {
-        const response = await chat.call(path, options);
-        expect(response.status).toBe(404);
-        bodies.push(await response.text());
-      }
-
-    expect(new Set(bodies).size).toBe(1);
+    expect(responses.map(({ status }) => status)).toEqual(Array.from({ length: 10 }, () => 200));
+    const read = await (await chat.call(`/v1/conversations/${id}`)).json();
+    expect(read).toMatchObject({ title: 'x', metadata: { a: '1' } });
   });
 });

@@ -7,15 +7,11 @@ import { deleteMessage } from '#functions/chat/conversations/erase/delete-messag
 import { exportConversation } from '#functions/chat/conversations/export-conversation.ts';
 import { turnPath } from '#shared/conversation/documents/paths.ts';
 import { exportLineResponse, type ExportLine } from '#shared/wire/resources/export.ts';
-import { startChatServer, errorOf } from '#test/support/chat/chat-server.ts';
+import { startChatServer } from '#test/support/chat/chat-server.ts';
 import {
   buildConversation,
   type TurnToBuild,
 } from '#test/support/compaction/conversation-builder.ts';
-import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
-import { edit, regenerate } from '#test/support/chat/replacing.ts';
-import { request } from '#test/support/chat/sending.ts';
-import { answered } from '#test/support/chat/starts.ts';
 import { lifecycle, owner, setConversation } from '#test/support/chat/lifecycle.ts';
 
 const chat = await startChatServer();
@@ -104,54 +100,6 @@ describe('the export of a conversation', () => {
     expect(linesOf(ofUser.join('\n'))[1]).toMatchObject({ parts: [{ text: said }] });
   });
 
-  test('what was edited or regenerated is marked as replaced in both exports', async () => {
-    const world = chatDependencies();
-    const id = randomUUID();
-    const sent = ['one', 'two', 'three'].map((text) => request(id, text));
-    for (const each of sent) await answered(world, each);
-    await answered(world, edit(id, sent[1]?.message.id ?? '', 'two, corrected'));
-    await answered(world, regenerate(id, 'm_4'));
-    const target = { caller: owner, conversationId: id };
-
-    const jsonl = await exportConversation(world, { ...target, format: 'jsonl' });
-    const markdown = await exportConversation(world, { ...target, format: 'markdown' });
-
-    const fates = fatesOf(linesOf((await all(jsonl)).join(''))).map((line) => line.split(' ')[1]);
-    expect(fates.slice(0, 2)).toEqual(['answered', 'answered']);
-    expect(fates.slice(2, 8)).toEqual(Array(6).fill('replaced'));
-    expect(fates.slice(8)).toEqual(['answered', 'answered']);
-    expect((await all(markdown)).join('').match(/\(replaced by a later message\)/gu)).toHaveLength(
-      6,
-    );
-  });
-
-  test.each([
-    ['failed', { state: 'failed', answer: [] }],
-    ['was stopped', { state: 'cancelled' }],
-    ['was filtered', { finishReason: 'SAFETY' }],
-  ] as const)('a message that %s and was edited is exported as replaced', async (_, turn) => {
-    const uid = randomUUID();
-    const id = await build(uid, [{ ...turn, replacedBy: 2 }, {}]);
-
-    const response = await chat.call(`/v1/conversations/${id}:export`, { uid });
-
-    expect(fatesOf(linesOf(await response.text()))[0]).toBe('message-1 replaced');
-  });
-
-  test('a replaced message whose answer was deleted is exported as replaced', async () => {
-    const uid = randomUUID();
-    const id = await build(uid, [{ replacedBy: 2 }, {}]);
-    const caller = { uid, tier: 'signedIn' } as const;
-    await deleteMessage(chat.dependencies, { caller, conversationId: id, messageId: 'm_1' });
-
-    const response = await chat.call(`/v1/conversations/${id}:export`, { uid });
-
-    expect(fatesOf(linesOf(await response.text())).slice(0, 2)).toEqual([
-      'message-1 replaced',
-      'm_1 deleted',
-    ]);
-  });
-
   test('a Markdown export is for people', async () => {
     const uid = randomUUID();
     const code = 'Look:\n```ts\nlet a = 1;\n```';
@@ -200,17 +148,6 @@ describe('the export of a conversation', () => {
     expect(rest).toHaveLength(89);
   });
 
-  test('an export ends when the conversation is erased meanwhile', async () => {
-    const world = lifecycle();
-    const { conversationId } = await buildConversation(world.store, { turns: 45 });
-    const target = { caller: owner, conversationId, format: 'jsonl' } as const;
-    const text = await exportConversation(world.chat, target);
-    await text.next();
-    await world.store.commit([{ op: 'delete', path: turnPath(conversationId, 40) }]);
-
-    await expect(all(text)).rejects.toMatchObject({ reason: 'STORE_UNAVAILABLE' });
-  });
-
   test('an export that breaks off ends the connection and is logged without content', async () => {
     const uid = randomUUID();
     const id = await build(
@@ -231,15 +168,6 @@ describe('the export of a conversation', () => {
         fields: { requestId: expect.any(String), reason: 'STORE_UNAVAILABLE' },
       },
     ]);
-  });
-
-  test('an export of an unknown format is refused', async () => {
-    const uid = randomUUID();
-    const id = await build(uid, [{}]);
-
-    const response = await chat.call(`/v1/conversations/${id}:export?format=pdf`, { uid });
-
-    expect(await errorOf(response)).toMatchObject({ http: 400 });
   });
 });
 
@@ -266,12 +194,5 @@ describe('the export of a user', () => {
       [live, deleted].toSorted(),
     );
     expect(lines).toHaveLength(2 + 2 + 4);
-  });
-
-  test('the export of a user without conversations is empty', async () => {
-    const response = await chat.call('/v1/users/me:export', { uid: randomUUID(), method: 'POST' });
-
-    expect(response.status).toBe(200);
-    expect(await response.text()).toBe('');
   });
 });

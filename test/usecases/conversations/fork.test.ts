@@ -1,15 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { deleteMessage } from '#functions/chat/conversations/erase/delete-message.ts';
-import { forkConversation } from '#functions/chat/conversations/fork/fork-conversation.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { systemClock } from '#functions/adapters/system/system-clock.ts';
 import type { Content } from '#shared/conversation/documents/content.ts';
-import {
-  conversationPath,
-  messageGuardPath,
-  turnPath,
-} from '#shared/conversation/documents/paths.ts';
+import { conversationPath, turnPath } from '#shared/conversation/documents/paths.ts';
 import { readConversation } from '#shared/conversation/context/read-conversation.ts';
 import {
   manualRequest,
@@ -18,13 +12,14 @@ import {
 } from '#test/support/compaction/compacted-conversation.ts';
 import { addTurn, buildConversation } from '#test/support/compaction/conversation-builder.ts';
 import {
-  CANARY,
   compactAgain,
   compacted,
   lifecycle,
-  owner,
   setConversation,
-  stranger,
+  dyingAt,
+  owner,
+  CANARY,
+  type Lifecycle,
 } from '#test/support/chat/lifecycle.ts';
 import { slowWrites } from '#test/fakes/slow-writes.ts';
 import { compactionBench } from '#test/support/compaction/compaction-dependencies.ts';
@@ -32,6 +27,14 @@ import { edit } from '#test/support/chat/replacing.ts';
 import { request } from '#test/support/chat/sending.ts';
 import { answered } from '#test/support/chat/starts.ts';
 import { fork, transcript } from '#test/support/chat/forks.ts';
+import { createConversation } from '#functions/chat/conversations/create-conversation.ts';
+import {
+  deleteConversation,
+  eraseOwnConversation,
+} from '#functions/chat/conversations/erase/delete-conversation.ts';
+import { readOwnConversation } from '#functions/chat/conversations/own-conversation.ts';
+import { deleteMessage } from '#functions/chat/conversations/erase/delete-message.ts';
+import { FORK_TURNS_MAX } from '#functions/chat/conversations/fork/fork-conversation.ts';
 
 test('a fork over its threshold requests a compaction at once', async () => {
   const world = lifecycle();
@@ -120,17 +123,6 @@ describe('a fork', () => {
     expect(conversation.context).toMatchObject({ tokens, source: 'estimated', seq: seq + 2 });
   });
 
-  test('a fork of messages before every summary has them word for word', async () => {
-    const world = lifecycle();
-    const conversationId = await compacted(world);
-
-    const forked = await fork(world, conversationId, 'message-2');
-
-    const { conversation, items } = await see(world.store, forked.conversationId);
-    expect(conversation).toMatchObject({ generation: 0, coveredThrough: { seq: 0 } });
-    expect(items.map(({ seq }) => seq)).toEqual([1, 1, 2, 2]);
-  });
-
   test('a fork has turns in context that only later ones replaced', async () => {
     const world = lifecycle();
     const { conversationId } = await buildConversation(world.store, {
@@ -173,18 +165,6 @@ describe('a fork', () => {
 
     const { items } = await see(world.store, forked.conversationId);
     expect(items.map(({ seq }) => seq)).toEqual([1, 1, 2, 2, 3, 3]);
-  });
-
-  test('a fork has nothing of a deleted message', async () => {
-    const world = lifecycle();
-    const conversationId = await compacted(world);
-    await deleteMessage(world.chat, { caller: owner, conversationId, messageId: 'message-3' });
-
-    const forked = await fork(world, conversationId, 'message-20');
-
-    const { text } = await see(world.store, forked.conversationId);
-    expect(text).not.toContain(CANARY);
-    expect(text).toContain('Plan a trip');
   });
 
   test('a fork copies the stored outputs that its summary names', async () => {
@@ -231,15 +211,6 @@ describe('a fork', () => {
 });
 
 describe('what cannot be forked', () => {
-  test('an unknown message cannot be forked', async () => {
-    const world = lifecycle();
-    const { conversationId } = await buildConversation(world.store, { turns: 3 });
-
-    await expect(fork(world, conversationId, 'message-4')).rejects.toMatchObject({
-      reason: 'MESSAGE_NOT_FOUND',
-    });
-  });
-
   test('a message that is being answered cannot be forked', async () => {
     const world = lifecycle();
     const { conversationId } = await buildConversation(world.store, { turns: 3 });
@@ -254,17 +225,250 @@ describe('what cannot be forked', () => {
     });
     expect(await fork(world, conversationId, 'message-2')).toMatchObject({ isNew: true });
   });
+});
 
-  test('another user’s conversation cannot be forked, as if it were missing', async () => {
+describe('a fork under an id', () => {
+  test('a fork requested again under its id is the same fork', async () => {
     const world = lifecycle();
     const { conversationId } = await buildConversation(world.store, { turns: 3 });
-    const asked = { caller: stranger, conversationId, messageId: 'message-2' };
+    const id = randomUUID();
+    const first = await fork(world, conversationId, 'message-2', id);
+    await addTurn(world.store, id, { user: 'More.', answer: 'Yes.' });
 
-    await expect(forkConversation(world.chat, asked)).rejects.toMatchObject({
+    const second = await fork(world, conversationId, 'message-2', id);
+
+    expect(first).toMatchObject({ conversationId: id, isNew: true });
+    expect(second).toMatchObject({
+      conversationId: id,
+      isNew: false,
+      conversation: { lastSeq: 3 },
+    });
+  });
+
+  test('a fork id of another message or an existing conversation is refused', async () => {
+    const world = lifecycle();
+    const { conversationId } = await buildConversation(world.store, { turns: 3 });
+    const id = randomUUID();
+    await fork(world, conversationId, 'message-2', id);
+    const other = await createConversation(world.chat, { caller: owner, fields: {} });
+
+    for (const [messageId, taken] of [
+      ['message-1', id],
+      ['message-2', other.conversationId],
+    ] as const)
+      await expect(fork(world, conversationId, messageId, taken)).rejects.toMatchObject({
+        status: 'ALREADY_EXISTS',
+        reason: 'IDEMPOTENCY_KEY_REUSED',
+      });
+  });
+
+  test.each([
+    ['that is in the bin', deleteConversation],
+    ['that is being erased', eraseOwnConversation],
+  ])('a fork id %s cannot be used, and the field is named', async (_, remove) => {
+    const world = lifecycle();
+    const { conversationId } = await buildConversation(world.store, { turns: 3 });
+    const id = randomUUID();
+    await fork(world, conversationId, 'message-2', id);
+    await remove(world.chat, { caller: owner, conversationId: id });
+
+    await expect(fork(world, conversationId, 'message-2', id)).rejects.toMatchObject({
+      reason: 'CONVERSATION_NOT_FOUND',
+      metadata: { field: 'id' },
+      publicMessage: expect.stringContaining('Draw a new id'),
+    });
+  });
+
+  test('a fork whose source is erased meanwhile is erased with it', async () => {
+    const world = lifecycle();
+    const { conversationId } = await buildConversation(world.store, { turns: 3 });
+    const id = randomUUID();
+    const chat = {
+      ...world.chat,
+      atCrashPoint: async (name: string) => {
+        if (name === 'fork-copied')
+          await eraseOwnConversation(world.chat, { caller: owner, conversationId });
+      },
+    };
+
+    await expect(fork({ chat }, conversationId, 'message-2', id)).rejects.toMatchObject({
       reason: 'CONVERSATION_NOT_FOUND',
     });
-    expect(
-      (await world.store.get([messageGuardPath(conversationId, 'message-2')]))[0],
-    ).toBeDefined();
+
+    expect((await readConversation(world.store, id))?.value.state).toBe('erasing');
+    expect(world.chat.published.map(({ data }) => data)).toContainEqual(
+      expect.objectContaining({ kind: 'erase', conversationId: id }),
+    );
+  });
+
+  test('a fork takes nothing of an earlier try for its own, however long that takes to delete', async () => {
+    const world = lifecycle({}, compactionBench, slowWrites());
+    const { conversationId } = await buildConversation(world.store, { turns: 4 });
+    const id = randomUUID();
+    const dying = { chat: { ...world.chat, ...dyingAt('fork-copied') } };
+    await expect(fork(dying, conversationId, 'message-4', id)).rejects.toThrow('died');
+
+    await fork(world, conversationId, 'message-4', id);
+
+    expect(await transcript(world, id, 4)).toEqual(await transcript(world, conversationId, 4));
+  });
+
+  test('an incomplete fork is not found', async () => {
+    const world = lifecycle();
+    const { conversationId } = await buildConversation(world.store, { turns: 3 });
+    const id = randomUUID();
+    const dying = { chat: { ...world.chat, ...dyingAt('fork-copied') } };
+    await expect(fork(dying, conversationId, 'message-2', id)).rejects.toThrow('died');
+
+    await expect(
+      readOwnConversation(world.chat, { caller: owner, conversationId: id }),
+    ).rejects.toMatchObject({ reason: 'CONVERSATION_NOT_FOUND' });
+    await expect(sendMessage(world.chat, request(id, 'Hello.'))).rejects.toMatchObject({
+      status: 'NOT_FOUND',
+    });
+  });
+
+  test('a fork that a second request makes meanwhile is attributed to that one', async () => {
+    const world = lifecycle();
+    const { conversationId } = await buildConversation(world.store, { turns: 3 });
+    const id = randomUUID();
+    let isFirst = true;
+    const held = {
+      ...world.chat,
+      atCrashPoint: async (name: string) => {
+        if (name !== 'fork-cleared' || !isFirst) return;
+        isFirst = false;
+        await fork(world, conversationId, 'message-2', id);
+      },
+    };
+
+    const first = fork({ chat: held }, conversationId, 'message-2', id);
+
+    await expect(first).rejects.toMatchObject({ reason: 'FORK_TAKEN_OVER', retryable: true });
+    expect(await fork(world, conversationId, 'message-2', id)).toMatchObject({ isNew: false });
+    expect(await transcript(world, id, 3)).toEqual(await transcript(world, conversationId, 2));
+  });
+});
+
+test('a fork stays whole when a stalled maker is overtaken', async () => {
+  const world = lifecycle();
+  const { conversationId } = await buildConversation(world.store, { turns: 3 });
+  const id = randomUUID();
+  const held = Promise.withResolvers<void>();
+  const reached = Promise.withResolvers<void>();
+  const slow: Lifecycle['chat'] = {
+    ...world.chat,
+    atCrashPoint: (point) => {
+      if (point === 'fork-begun') reached.resolve();
+      return point === 'fork-begun' ? held.promise : Promise.resolve();
+    },
+  };
+  const stalled = fork({ chat: slow }, conversationId, 'm_3', id).catch(() => undefined);
+  await reached.promise;
+  await fork(world, conversationId, 'm_3', id);
+
+  held.resolve();
+  await stalled;
+
+  expect(await transcript(world, id, 3)).toEqual(await transcript(world, conversationId, 3));
+});
+
+describe('a source that changes while it is copied', () => {
+  /** Does something to the source, once, when all is copied. */
+  const meanwhile = (world: Lifecycle, change: () => Promise<unknown>) => {
+    let isDone = false;
+    return {
+      chat: {
+        ...world.chat,
+        atCrashPoint: async (name: string) => {
+          if (name !== 'fork-copied' || isDone) return;
+          isDone = true;
+          await change();
+        },
+      },
+    };
+  };
+
+  test('a source with a deleted message during a fork is copied again without it', async () => {
+    const world = lifecycle();
+    const conversationId = await compacted(world);
+    const racing = meanwhile(world, () =>
+      deleteMessage(world.chat, { caller: owner, conversationId, messageId: 'message-3' }),
+    );
+
+    const forked = await fork(racing, conversationId, 'message-20');
+
+    const below = (await world.documents()).filter(({ path }) =>
+      path.startsWith(conversationPath(forked.conversationId)),
+    );
+    expect(JSON.stringify(below)).not.toContain(CANARY);
+    expect(below.filter(({ path }) => path.includes('/turns/'))).toHaveLength(20);
+  });
+
+  test('a source that keeps changing fails the fork as retryable', async () => {
+    const world = lifecycle();
+    const { conversationId } = await buildConversation(world.store, { turns: 9 });
+    let next = 1;
+    const chat = {
+      ...world.chat,
+      atCrashPoint: async (name: string) => {
+        if (name !== 'fork-copied') return;
+        const messageId = `message-${next++}`;
+        await deleteMessage(world.chat, { caller: owner, conversationId, messageId });
+      },
+    };
+
+    await expect(fork({ chat }, conversationId, 'message-9')).rejects.toMatchObject({
+      reason: 'CONVERSATION_BUSY',
+      retryable: true,
+    });
+  });
+});
+
+describe('a fork', () => {
+  test('a fork copies long messages and answers whole', async () => {
+    const world = lifecycle();
+    const long = 'long text '.repeat(150_000);
+    const turns = [1, 2].map(() => ({ user: long, answer: long }));
+    const { conversationId } = await buildConversation(
+      {
+        commit: async (writes) =>
+          (await Promise.all(writes.map((each) => world.store.commit([each])))).flat(),
+      },
+      { turns },
+    );
+
+    const forked = await fork(world, conversationId, 'message-2');
+
+    expect(await transcript(world, forked.conversationId, 2)).toEqual(
+      await transcript(world, conversationId, 2),
+    );
+  });
+
+  test('a fork copies more turns than one batch holds', async () => {
+    const world = lifecycle();
+    const { conversationId } = await buildConversation(world.store, { turns: 500 });
+
+    const forked = await fork(world, conversationId, 'm_450');
+
+    expect(await transcript(world, forked.conversationId, 500)).toEqual(
+      await transcript(world, conversationId, 450),
+    );
+  });
+
+  test('a fork of more turns than one request copies is refused', async () => {
+    const world = lifecycle();
+    const { conversationId } = await buildConversation(world.store, { turns: 1 });
+    const seq = FORK_TURNS_MAX + 1;
+    const [first] = await world.store.get([turnPath(conversationId, 1)]);
+    const fields = { ...first?.fields, seq };
+    await world.store.commit([{ op: 'create', path: turnPath(conversationId, seq), fields }]);
+    await setConversation(world, conversationId, { lastSeq: seq });
+
+    await expect(fork(world, conversationId, `m_${seq}`)).rejects.toMatchObject({
+      status: 'FAILED_PRECONDITION',
+      reason: 'FORK_TOO_LARGE',
+      metadata: { turns: '20001', turnsMax: '20000' },
+    });
   });
 });

@@ -6,8 +6,7 @@ import {
   conversationResponse,
   erasingResponse,
 } from '#shared/wire/resources/conversations.ts';
-import { messageResponse } from '#shared/wire/resources/messages.ts';
-import { errorOf, startChatServer, type CallOptions } from '#test/support/chat/chat-server.ts';
+import { errorOf, startChatServer } from '#test/support/chat/chat-server.ts';
 import { readAs } from '#test/support/chat/http-answers.ts';
 
 const chat = await startChatServer();
@@ -26,15 +25,6 @@ async function conversation(uid = 'alice') {
 }
 
 describe('the routes of restoring, deleting and forking', () => {
-  test('deleting a message over HTTP answers with the rest of it', async () => {
-    const { path, messageId } = await conversation();
-
-    const response = await chat.call(`${path}/messages/${messageId}`, { method: 'DELETE' });
-
-    const message = await readAs(messageResponse, response);
-    expect(message).toMatchObject({ id: messageId, parts: [], deleted: true });
-  });
-
   test('restoring over HTTP answers with its record', async () => {
     const { path, messageId } = await conversation();
     await chat.call(`${path}/messages/${messageId}`, { method: 'DELETE' });
@@ -44,17 +34,6 @@ describe('the routes of restoring, deleting and forking', () => {
     const record = await readAs(compactionRecordResponse, response);
     expect(record).toMatchObject({ generation: 2, state: 'RESTORED', restoredFrom: 0 });
   });
-
-  test.each([{ generation: -1 }, { generation: 1.5 }, {}, { generation: 0, requestId: 'x' }])(
-    'restoring over HTTP from %j is refused',
-    async (body) => {
-      const { path } = await conversation();
-
-      const response = await chat.call(`${path}:restore`, { body });
-
-      expect(await errorOf(response)).toMatchObject({ http: 400, reason: 'BAD_FIELD' });
-    },
-  );
 
   test('a conversation is deleted over HTTP and recovered', async () => {
     const { id, path } = await conversation();
@@ -154,27 +133,6 @@ describe('the routes of restoring, deleting and forking', () => {
     expect(error.message).toContain(text);
   });
 
-  test('a number beyond two limits is refused with one of them', async () => {
-    const { path } = await conversation();
-
-    const error = await errorOf(
-      await chat.call(`${path}:restore`, { body: { generation: 1e300 } }),
-    );
-
-    expect(error.message).toBe('`generation` must be at most 99999999.');
-  });
-
-  test('a user is erased over HTTP', async () => {
-    const uid = randomUUID();
-    const { path } = await conversation(uid);
-
-    const response = await chat.call('/v1/users/me:erase', { method: 'POST', uid });
-
-    expect(response.status).toBe(202);
-    expect(await readAs(erasingResponse, response)).toEqual({ conversations: 1 });
-    expect((await chat.call(path, { uid })).status).toBe(404);
-  });
-
   test('deleting a conversation refuses a body with content', async () => {
     const { path } = await conversation();
 
@@ -183,33 +141,3 @@ describe('the routes of restoring, deleting and forking', () => {
     expect(await errorOf(response)).toMatchObject({ http: 400, reason: 'BAD_FIELD' });
   });
 });
-
-const calls: [string, string, (messageId: string) => CallOptions][] = [
-  ['restore', ':restore', () => ({ body: { generation: 0 } })],
-  ['delete a message', '/messages/m_1', () => ({ method: 'DELETE' })],
-  ['delete', '', () => ({ method: 'DELETE' })],
-  ['erase', '?permanent=true', () => ({ method: 'DELETE' })],
-  ['undelete', ':undelete', () => ({ method: 'POST' })],
-  ['fork', ':fork', (messageId) => ({ body: { messageId } })],
-  ['export', ':export', () => ({})],
-];
-
-test.each(calls)(
-  'another user’s conversation at %s is answered like a missing one',
-  async (_, suffix, optionsOf) => {
-    const { id, messageId } = await conversation();
-    const call = async (conversationId: string) =>
-      errorOf(
-        await chat.call(`/v1/conversations/${conversationId}${suffix}`, {
-          uid: 'mallory',
-          ...optionsOf(messageId),
-        }),
-      );
-
-    const theirs = await call(id);
-
-    expect(theirs).toMatchObject({ http: 404, reason: 'CONVERSATION_NOT_FOUND' });
-    expect(theirs).toEqual(await call(randomUUID()));
-    expect((await chat.call(`/v1/conversations/${id}`)).status).toBe(200);
-  },
-);

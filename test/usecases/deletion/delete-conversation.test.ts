@@ -9,27 +9,15 @@ import { readOwnConversation } from '#functions/chat/conversations/own-conversat
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { undeleteConversation } from '#functions/chat/conversations/erase/undelete-conversation.ts';
 import { markErasing } from '#functions/erasure/mark-erasing.ts';
-import { historyPath, turnPath } from '#shared/conversation/documents/paths.ts';
+import { turnPath } from '#shared/conversation/documents/paths.ts';
 import { readConversation } from '#shared/conversation/context/read-conversation.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
-import { createManualClock } from '#test/fakes/manual-clock.ts';
 import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
 import { steeredStreamer } from '#test/fakes/steered-streamer.ts';
-import { actingAt } from '#test/support/compaction/compaction-dependencies.ts';
-import {
-  compactOnce,
-  manualRequest,
-  see,
-} from '#test/support/compaction/compacted-conversation.ts';
-import {
-  compacted,
-  lifecycle,
-  owner,
-  setConversation,
-  stranger,
-} from '#test/support/chat/lifecycle.ts';
+import { manualRequest, see } from '#test/support/compaction/compacted-conversation.ts';
+import { compacted, lifecycle, owner, setConversation } from '#test/support/chat/lifecycle.ts';
 import { request } from '#test/support/chat/sending.ts';
-import { pass, sayEach, storedTurn } from '#test/support/chat/streaming.ts';
+import { storedTurn } from '#test/support/chat/streaming.ts';
 
 /** A world in which `act` comes before the first commit that gives a conversation this state. */
 function actingBefore(state: string, overrides: Partial<ChatDependencies> = {}) {
@@ -73,28 +61,6 @@ describe('deleting a conversation', () => {
     ).rejects.toMatchObject({ reason: 'CONVERSATION_NOT_FOUND' });
   });
 
-  test('deleting a conversation twice is the same as once', async () => {
-    const world = lifecycle();
-    const conversationId = await compacted(world);
-    const first = await deleteConversation(world.chat, { caller: owner, conversationId });
-    world.bench.clock.advance(1_000);
-
-    const second = await deleteConversation(world.chat, { caller: owner, conversationId });
-
-    expect(second).toEqual(await storedConversation(world, conversationId));
-    expect(second.purgeTime).toEqual(first.purgeTime);
-  });
-
-  test('deleting a conversation whose reply is lost is found by its nonce', async () => {
-    const world = lifecycle();
-    const conversationId = await compacted(world);
-    world.loseReplyOf(({ path }) => path === historyPath(conversationId, 2));
-
-    const conversation = await deleteConversation(world.chat, { caller: owner, conversationId });
-
-    expect(conversation).toMatchObject({ state: 'deleted', generation: 2 });
-  });
-
   test('deleting a conversation cancels its running turn, which stores nothing more', async () => {
     const world = lifecycle({ clock: systemClock });
     const { promise: gate, resolve: open } = Promise.withResolvers<void>();
@@ -130,50 +96,6 @@ describe('deleting a conversation', () => {
     const { lastSeq = 0 } = (await storedConversation(world, conversationId)) ?? {};
     expect((await storedTurn(world.chat, conversationId, lastSeq)).state).toBe('cancelled');
   });
-
-  test('deleting a conversation keeps the running turn’s stored text', async () => {
-    const world = lifecycle();
-    const clock = createManualClock(world.chat.clock.now());
-    const conversationId = randomUUID();
-    const steered = steeredStreamer();
-    const chat = { ...world.chat, clock, model: steered.model };
-    const handle = await sendMessage(chat, request(conversationId, 'Hello.'));
-    await sayEach(clock, await steered.call(), ['Half an ', 'answer']);
-    await pass(clock, 600);
-
-    await deleteConversation(chat, { caller: owner, conversationId });
-    await pass(clock, 2_000);
-
-    await expect(handle.result).rejects.toMatchObject({ status: 'NOT_FOUND' });
-    const turn = await storedTurn(chat, conversationId);
-    expect(turn).toMatchObject({ state: 'cancelled', inContext: true });
-    expect(turn.contents).toEqual([{ role: 'model', parts: [{ text: 'Half an answer' }] }]);
-  });
-
-  test('deleting a conversation makes a worker that has read it lose', async () => {
-    const world = lifecycle();
-    const conversationId = await compacted(world);
-    await setConversation(world, conversationId, { compactionRequests: { ...manualRequest() } });
-    const held = actingAt(world.bench, 'before-swap', () =>
-      deleteConversation(world.chat, { caller: owner, conversationId }),
-    );
-
-    await compactOnce(held, conversationId);
-
-    const conversation = await storedConversation(world, conversationId);
-    expect(conversation).toMatchObject({ state: 'deleted', generation: 2 });
-    const [history] = await world.store.get([historyPath(conversationId, 2)]);
-    expect(history?.fields['state']).toBe('CHANGED');
-  });
-
-  test('deleting another user’s conversation finds nothing', async () => {
-    const world = lifecycle();
-    const conversationId = await compacted(world);
-
-    await expect(
-      deleteConversation(world.chat, { caller: stranger, conversationId }),
-    ).rejects.toMatchObject({ reason: 'CONVERSATION_NOT_FOUND' });
-  });
 });
 
 describe('taking a conversation out of the bin', () => {
@@ -190,15 +112,6 @@ describe('taking a conversation out of the bin', () => {
     expect(after.conversation.state).toBe('live');
     expect(after.conversation.purgeTime).toBeUndefined();
     expect(after.conversation.deleteTime).toBeUndefined();
-  });
-
-  test('recovering a conversation that is not deleted changes nothing', async () => {
-    const world = lifecycle();
-    const conversationId = await compacted(world);
-
-    const conversation = await undeleteConversation(world.chat, { caller: owner, conversationId });
-
-    expect(conversation).toMatchObject({ state: 'live', generation: 1 });
   });
 
   test('recovering a conversation is too late once it is being erased', async () => {
@@ -243,16 +156,6 @@ describe('taking a conversation out of the bin', () => {
     expect(marked).toBe('kept');
     expect(await storedConversation(world, conversationId)).toMatchObject({ state: 'live' });
   });
-
-  test('only the owner recovers a conversation', async () => {
-    const world = lifecycle();
-    const conversationId = await compacted(world);
-    await deleteConversation(world.chat, { caller: owner, conversationId });
-
-    await expect(
-      undeleteConversation(world.chat, { caller: stranger, conversationId }),
-    ).rejects.toMatchObject({ reason: 'CONVERSATION_NOT_FOUND' });
-  });
 });
 
 describe('deleting a conversation for good', () => {
@@ -272,14 +175,4 @@ describe('deleting a conversation for good', () => {
       ]);
     },
   );
-
-  test('deleting another user’s conversation for good finds nothing, even during its erasure', async () => {
-    const world = lifecycle();
-    const conversationId = await compacted(world);
-    const asked = () => eraseOwnConversation(world.chat, { caller: stranger, conversationId });
-
-    await expect(asked()).rejects.toMatchObject({ reason: 'CONVERSATION_NOT_FOUND' });
-    await eraseOwnConversation(world.chat, { caller: owner, conversationId });
-    await expect(asked()).rejects.toMatchObject({ reason: 'CONVERSATION_NOT_FOUND' });
-  });
 });

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { deleteMessage } from '#functions/chat/conversations/erase/delete-message.ts';
 import { listMessages } from '#functions/chat/conversations/list-messages.ts';
-import { chunkPath, historyPath, turnPath } from '#shared/conversation/documents/paths.ts';
+import { chunkPath, turnPath, messageGuardPath } from '#shared/conversation/documents/paths.ts';
 import { readTurns } from '#shared/conversation/context/read-conversation.ts';
 import { see } from '#test/support/compaction/compacted-conversation.ts';
 import { buildConversation } from '#test/support/compaction/conversation-builder.ts';
@@ -15,10 +14,14 @@ import {
   owner,
   setConversation,
   shortConversation,
-  stranger,
   type Lifecycle,
   removeMessage,
 } from '#test/support/chat/lifecycle.ts';
+import { contentText } from '#shared/conversation/documents/content.ts';
+import { regenerate, shownTexts } from '#test/support/chat/replacing.ts';
+import { request } from '#test/support/chat/sending.ts';
+import { answered, turnsOf } from '#test/support/chat/starts.ts';
+import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 
 async function messagesAfter({ chat }: Lifecycle, conversationId: string, afterSeq: number) {
   const page = { caller: owner, conversationId, pageSize: 10, order: 'asc', afterSeq } as const;
@@ -92,38 +95,6 @@ describe('deleting a message of the tail', () => {
     expect(await canaries(world)).toEqual([]);
   });
 
-  test('deleting a message after its answer erases the question too', async () => {
-    const world = lifecycle();
-    const conversationId = await shortConversation(world);
-    await removeMessage(world, conversationId, 'm_2');
-
-    await removeMessage(world, conversationId, 'message-2');
-
-    expect(await canaries(world)).toEqual([]);
-  });
-
-  test('deleting a message twice is the same as once', async () => {
-    const world = lifecycle();
-    const conversationId = await shortConversation(world);
-    const first = await removeMessage(world, conversationId, 'message-2');
-
-    const second = await removeMessage(world, conversationId, 'message-2');
-
-    expect(second).toEqual(first);
-    expect((await see(world.store, conversationId)).conversation.generation).toBe(1);
-  });
-
-  test('deleting a message whose reply is lost is found by its nonce', async () => {
-    const world = lifecycle();
-    const conversationId = await shortConversation(world);
-    world.loseReplyOf(({ path }) => path === historyPath(conversationId, 1));
-
-    const view = await removeMessage(world, conversationId, 'message-2');
-
-    expect(view).toMatchObject({ deleted: true });
-    expect((await see(world.store, conversationId)).conversation.generation).toBe(1);
-  });
-
   test('deleting a failed message erases it and leaves the summaries alone', async () => {
     const world = lifecycle();
     const turns = Array.from({ length: 20 }, (_, i) =>
@@ -177,21 +148,6 @@ describe('deleting a message of the tail', () => {
 });
 
 describe('what cannot be deleted', () => {
-  test.each(['message-9', 'm_9', 'm_2', randomUUID()])(
-    'an unknown message cannot be deleted: %s',
-    async (id) => {
-      const world = lifecycle();
-      const { conversationId } = await buildConversation(world.store, {
-        turns: [{}, { state: 'failed', answer: [] }],
-      });
-
-      await expect(removeMessage(world, conversationId, id)).rejects.toMatchObject({
-        status: 'NOT_FOUND',
-        reason: 'MESSAGE_NOT_FOUND',
-      });
-    },
-  );
-
   test.each(['running', 'queued'])(
     'a message whose turn is %s cannot be deleted',
     async (state) => {
@@ -208,14 +164,83 @@ describe('what cannot be deleted', () => {
       });
     },
   );
+});
 
-  test('another user’s message cannot be deleted, as if it were missing', async () => {
+describe('deleting a regenerated message', () => {
+  /** A message with the canary, answered three times. */
+  async function regenerated({ chat }: Pick<Lifecycle, 'chat'>) {
+    const id = randomUUID();
+    const asked = request(id, `The word is ${CANARY}.`);
+    await answered(chat, asked);
+    const again = regenerate(id, 'm_1');
+    await answered(chat, again);
+    await answered(chat, regenerate(id, 'm_2'));
+    return { id, messageIds: [asked.message.id, again.message.id] };
+  }
+
+  test.each([0, 1])(
+    'deleting a regenerated message erases it from every turn (named by turn %#)',
+    async (index) => {
+      const world = lifecycle();
+      const { id, messageIds } = await regenerated(world);
+
+      await removeMessage(world, id, messageIds[index] ?? '');
+
+      expect(await canaries(world)).toEqual([]);
+      expect(await shownTexts(world.chat, id)).toEqual([]);
+      const page = { caller: owner, conversationId: id, pageSize: 10, order: 'asc' } as const;
+      const { messages } = await listMessages(world.chat, { ...page, afterSeq: 0 });
+      expect(messages.map(({ deleted }) => deleted)).toEqual(messages.map(() => true));
+    },
+  );
+
+  test('deleting one answer leaves the message’s other answers', async () => {
+    const world = lifecycle();
+    const { id } = await regenerated(world);
+
+    await removeMessage(world, id, 'm_1');
+
+    const turns = await turnsOf(world.chat, id, 3);
+    expect(turns.map(({ contents }) => contents.length)).toEqual([0, 1, 1]);
+    expect(turns.map(({ user }) => contentText(user).includes(CANARY))).toEqual([true, true, true]);
+  });
+});
+
+describe('the id of a deleted message', () => {
+  test('a deleted message’s id sent again calls no model, whatever its text', async () => {
     const world = lifecycle();
     const conversationId = await shortConversation(world);
-    const request = { caller: stranger, conversationId, messageId: 'message-2' };
+    await removeMessage(world, conversationId, 'message-2');
+    const message = { id: 'message-2', parts: [{ text: 'Something else.' }] };
 
-    await expect(deleteMessage(world.chat, request)).rejects.toMatchObject({
-      reason: 'CONVERSATION_NOT_FOUND',
+    const handle = await sendMessage(world.chat, { caller: owner, conversationId, message });
+
+    const { turn, replayed } = await handle.result;
+    expect(replayed).toBe(true);
+    expect(turn).toMatchObject({ seq: 2, contents: [], user: { parts: [] } });
+    expect((await see(world.store, conversationId)).conversation.lastSeq).toBe(3);
+  });
+
+  test('a deleted failed message is not retried when sent again', async () => {
+    const world = lifecycle();
+    const { conversationId } = await buildConversation(world.store, {
+      turns: [{ state: 'failed', answer: [] }],
     });
+    const error = {
+      status: 'UNAVAILABLE',
+      reason: 'MODEL_OVERLOADED',
+      message: '',
+      retryable: true,
+    };
+    const path = turnPath(conversationId, 1);
+    await world.store.commit([{ op: 'update', path, fields: { error }, guard: { exists: true } }]);
+    await removeMessage(world, conversationId, 'message-1');
+    const message = { id: 'message-1', parts: [{ text: 'Again.' }] };
+
+    const handle = await sendMessage(world.chat, { caller: owner, conversationId, message });
+
+    await expect(handle.result).rejects.toMatchObject({ reason: 'MODEL_OVERLOADED' });
+    const [guard] = await world.store.get([messageGuardPath(conversationId, 'message-1')]);
+    expect(guard?.fields['bodyHash']).toBe('');
   });
 });

@@ -1,28 +1,45 @@
+import { setImmediate } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { createConversation } from '#functions/chat/conversations/create-conversation.ts';
 import { deleteConversation } from '#functions/chat/conversations/erase/delete-conversation.ts';
 import { eraseUser } from '#functions/chat/conversations/erase/erase-user.ts';
 import { forkConversation } from '#functions/chat/conversations/fork/fork-conversation.ts';
-import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { eraseConversation } from '#functions/worker/push/erase-conversation.ts';
-import { usagePath, userPath } from '#shared/conversation/documents/paths.ts';
+import {
+  usagePath,
+  userPath,
+  compactionJobPath,
+  historyPath,
+  conversationPath,
+} from '#shared/conversation/documents/paths.ts';
 import { encodeUsage, noUsage } from '#shared/quota/usage.ts';
 import { slowWrites } from '#test/fakes/slow-writes.ts';
-import { compactionBench } from '#test/support/compaction/compaction-dependencies.ts';
+import { compactionBench, actingAt } from '#test/support/compaction/compaction-dependencies.ts';
 import { readConversation } from '#shared/conversation/context/read-conversation.ts';
-import { compactOnce, neverAborted } from '#test/support/compaction/compacted-conversation.ts';
+import {
+  neverAborted,
+  manualRequest,
+  compactOnce,
+} from '#test/support/compaction/compacted-conversation.ts';
 import { buildConversation } from '#test/support/compaction/conversation-builder.ts';
 import {
-  dyingAt,
   CANARY,
   compacted,
   lifecycle,
   owner,
   setConversation,
-  stranger,
+  type Lifecycle,
+  dyingAt,
 } from '#test/support/chat/lifecycle.ts';
 import { erase, remainsOf, serveErasures } from '#test/support/compaction/erasing.ts';
-import { request } from '#test/support/chat/sending.ts';
+import type { DocumentStore, Write } from '#shared/ports/ports.ts';
+import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
+import { buildMany } from '#test/support/stores/many-conversations.ts';
+import { compactionCrashPoints } from '#functions/lib/crash-points.ts';
+import { deleteMessage } from '#functions/chat/conversations/erase/delete-message.ts';
+import { finishErasure } from '#functions/erasure/finish-erasure.ts';
+import { markErasing } from '#functions/erasure/mark-erasing.ts';
+import { GuardLostError } from '#shared/errors.ts';
 
 describe('S20, contract 12: erasing a user', () => {
   test('erasing a user leaves only tombstones, of conversations in every state', async () => {
@@ -122,62 +139,9 @@ describe('S20, contract 12: erasing a user', () => {
 
     expect(conversations).toBeLessThan(200);
   });
-
-  test('erasing a user leaves other people’s conversations alone', async () => {
-    const world = lifecycle();
-    const theirs = await compacted(world, { conversation: { ownerUid: 'u2' } });
-    const before = await world.documents();
-
-    const result = await eraseUser(world.chat, { caller: owner });
-
-    expect(result).toEqual({ conversations: 0 });
-    expect(await world.documents()).toEqual(before);
-    expect((await readConversation(world.store, theirs))?.value.state).toBe('live');
-  });
-
-  test('erasing a user reaches more conversations than one read returns', async () => {
-    const world = lifecycle();
-    for (let i = 0; i < 101; i++)
-      await createConversation(world.chat, { caller: owner, fields: {} });
-
-    const result = await erase(world);
-
-    expect(result).toEqual({ conversations: 101 });
-    expect(await remainsOf(world)).toEqual([]);
-  });
-
-  test.each(['conversation-marked', 'erase-published', 'user-documents-erased'])(
-    'erasing a user that died when it had %s is finished by the same request',
-    async (point) => {
-      const world = lifecycle();
-      await compacted(world);
-      await compacted(world);
-      const dying = { ...world.chat, ...dyingAt(point) };
-      await expect(eraseUser(dying, { caller: owner })).rejects.toThrow('died');
-
-      const result = await erase(world);
-
-      expect(result).toEqual({ conversations: 2 });
-      expect(await remainsOf(world)).toEqual([]);
-    },
-  );
 });
 
 describe('S20: an erased conversation', () => {
-  test.each([
-    ['owner', owner],
-    ['somebody else', stranger],
-  ])('an erased conversation is not found by a late message of %s', async (_, caller) => {
-    const world = lifecycle();
-    const conversationId = await compacted(world);
-    await erase(world);
-
-    const send = sendMessage(world.chat, { ...request(conversationId, 'Late.'), caller });
-
-    await expect(send).rejects.toMatchObject({ status: 'NOT_FOUND' });
-    expect(await remainsOf(world)).toEqual([]);
-  });
-
   test('an erased conversation’s id stays taken', async () => {
     const world = lifecycle();
     const conversationId = await compacted(world);
@@ -188,19 +152,9 @@ describe('S20: an erased conversation', () => {
       status: 'NOT_FOUND',
     });
   });
-
-  test('an erased conversation is ignored by a late compaction and a second erasure', async () => {
-    const world = lifecycle();
-    const conversationId = await compacted(world);
-    await erase(world);
-
-    expect(await compactOnce(world.bench, conversationId)).toMatchObject({ reason: 'NOT_LIVE' });
-    expect(await eraseConversation(world.bench, conversationId, neverAborted())).toBe('nothing');
-    expect(await remainsOf(world)).toEqual([]);
-  });
 });
 
-test.each(['live', 'deleted', 'forking', 'erased'])(
+test.each(['deleted', 'erased'])(
   'erasing an unmarked conversation does nothing when it is %s',
   async (state) => {
     const world = lifecycle();
@@ -214,3 +168,135 @@ test.each(['live', 'deleted', 'forking', 'erased'])(
     expect(await world.documents()).toEqual(before);
   },
 );
+
+const caller = { uid: 'u1', tier: 'signedIn' } as const;
+
+const statesOf = (store: DocumentStore, ids: readonly string[]) =>
+  Promise.all(ids.map(async (id) => (await readConversation(store, id))?.value.state));
+
+test('three hundred conversations of a user are marked ten at a time, each published once', async () => {
+  let [underWay, most] = [0, 0];
+  const chat = chatDependencies();
+  const ids = await buildMany(chat.store, 300, () => ({}));
+  const publish = async (event: Parameters<typeof chat.publisher.publish>[0]) => {
+    most = Math.max(most, (underWay += 1));
+    await setImmediate();
+    underWay -= 1;
+    await chat.publisher.publish(event);
+  };
+
+  const { conversations } = await eraseUser({ ...chat, publisher: { publish } }, { caller });
+
+  expect(conversations).toBe(300);
+  expect(most).toBe(10);
+  expect(chat.published).toHaveLength(300);
+  expect(new Set(await statesOf(chat.store, ids))).toEqual(new Set(['erasing']));
+});
+
+/** Workers never come to the points of the sweep. */
+const workerPoints = Object.keys(compactionCrashPoints).filter(
+  (point) => !point.startsWith('sweep-'),
+);
+
+describe('erasing in the middle of a compaction', () => {
+  test('erasing during a compaction makes the worker lose before anything is deleted', async () => {
+    const world = lifecycle();
+    const conversationId = await compacted(world);
+    await setConversation(world, conversationId, { compactionRequests: { ...manualRequest() } });
+    const held = actingAt(world.bench, 'before-swap', () =>
+      eraseUser(world.chat, { caller: owner }),
+    );
+
+    await compactOnce(held, conversationId).catch(() => undefined);
+
+    const [history, job] = await world.store.get([
+      historyPath(conversationId, 2),
+      compactionJobPath(conversationId),
+    ]);
+    expect([history, job]).toEqual([undefined, undefined]);
+  });
+
+  /** A worker that compacts while the user is erased at `point`. */
+  async function eraseAt(point: string, world: Lifecycle, conversationId: string) {
+    const held = compactionBench({
+      ...world.bench,
+      atCrashPoint: async (name) => {
+        if (name === point) await erase(world);
+      },
+    });
+    await compactOnce(held, conversationId).catch(() => undefined);
+    await erase(world);
+  }
+
+  test.each(workerPoints)(
+    'erasing during a compaction at %s leaves nothing, and the worker loses',
+    async (point) => {
+      const world = lifecycle();
+      const conversationId = await compacted(world);
+      await setConversation(world, conversationId, { compactionRequests: { ...manualRequest() } });
+
+      await eraseAt(point, world, conversationId);
+
+      expect(await remainsOf(world)).toEqual([]);
+    },
+  );
+});
+
+/** A clock that notes how long it was waited on. */
+function countingClock() {
+  const waits: number[] = [];
+  const wait = (ms: number) => {
+    waits.push(ms);
+    return setImmediate();
+  };
+  return { waits, clock: { now: () => new Date('2026-01-02T03:04:05Z'), wait } };
+}
+
+/** A store in which others win the guard of the first `losses` batches that are meant, and what it was asked. */
+function contested(store: DocumentStore, losses: number, isMeant: (write: Write) => boolean) {
+  let left = losses;
+  const asked: string[] = [];
+  const commit: DocumentStore['commit'] = (writes) => {
+    if (left === 0 || !writes.some((write) => isMeant(write))) return store.commit(writes);
+    left -= 1;
+    return Promise.reject(new GuardLostError({ paths: ['head'] }));
+  };
+  const deleteBelow: DocumentStore['deleteBelow'] = (path, signal) => {
+    asked.push(path);
+    return store.deleteBelow(path, signal);
+  };
+  return { asked, store: { ...store, commit, deleteBelow } };
+}
+
+const isConversation = (conversationId: string) => (write: Write) =>
+  write.op === 'update' && write.path === conversationPath(conversationId);
+
+describe('an erasure that others disturb', () => {
+  test('a disturbed erasure waits longer each time and repeats only its last step', async () => {
+    const world = lifecycle();
+    const { conversationId } = await buildConversation(world.store, { turns: 3 });
+    const request = { caller: owner, conversationId, messageId: 'message-2' };
+    const dying = { ...world.chat, ...dyingAt('message-wiped') };
+    await expect(deleteMessage(dying, request)).rejects.toThrow('died');
+    const { waits, clock } = countingClock();
+    const { asked, store } = contested(world.store, 3, isConversation(conversationId));
+
+    await finishErasure({ ...world.chat, store, clock }, conversationId);
+
+    expect(waits).toEqual([10, 20, 30]);
+    expect(asked).toHaveLength(2);
+    expect((await readConversation(store, conversationId))?.value.pendingErasure).toBeUndefined();
+  });
+
+  test('a disturbed erasure waits before it marks a conversation again', async () => {
+    const world = lifecycle();
+    const { conversationId } = await buildConversation(world.store, { turns: 1 });
+    const { waits, clock } = countingClock();
+    const { store } = contested(world.store, 2, isConversation(conversationId));
+
+    const marked = await markErasing({ store, clock }, conversationId, () => true);
+
+    expect(marked).toBe('erasing');
+    expect(waits).toEqual([10, 20]);
+  });
+});

@@ -1,12 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { listCompactions } from '#functions/chat/context/list-compactions.ts';
+import { listCompactions, readCompaction } from '#functions/chat/context/list-compactions.ts';
 import { showContext } from '#functions/chat/context/show-context.ts';
-import { finishErasure } from '#functions/erasure/finish-erasure.ts';
 import { blobPiecePath, historyPath } from '#shared/conversation/documents/paths.ts';
 import { continuedHistory } from '#shared/conversation/writes/next-generation.ts';
 import type { Content } from '#shared/conversation/documents/content.ts';
-import { see } from '#test/support/compaction/compacted-conversation.ts';
-import { addTurn, buildConversation } from '#test/support/compaction/conversation-builder.ts';
+import { see, compactOnce } from '#test/support/compaction/compacted-conversation.ts';
+import { buildConversation } from '#test/support/compaction/conversation-builder.ts';
 import { encodeHistory } from '#shared/conversation/documents/history.ts';
 import {
   dyingAt,
@@ -20,6 +19,16 @@ import {
   type Lifecycle,
   removeMessage,
 } from '#test/support/chat/lifecycle.ts';
+import { finishErasure } from '#functions/erasure/finish-erasure.ts';
+import { slowWrites } from '#test/fakes/slow-writes.ts';
+import { geminiCliBench } from '#test/support/compaction/compaction-dependencies.ts';
+import { historiesOf } from '#test/support/compaction/stored-histories.ts';
+import { previewCompaction } from '#functions/chat/context/preview-compaction.ts';
+import { restoreGeneration } from '#functions/chat/context/restore-generation.ts';
+import { fork } from '#test/support/chat/forks.ts';
+import { compactedTwice } from '#test/support/compaction/known-items.ts';
+import { edit } from '#test/support/chat/replacing.ts';
+import { answered } from '#test/support/chat/starts.ts';
 
 describe('an erasure that stopped half way', () => {
   test('an unfinished erasure shows nothing of the message meanwhile', async () => {
@@ -40,38 +49,6 @@ describe('an erasure that stopped half way', () => {
 
     expect(await canaries(world)).not.toEqual([]);
     expect(JSON.stringify(shown)).not.toContain(CANARY);
-  });
-
-  test.each(['the same request', 'the sweep'])(
-    'an unfinished erasure is finished by %s',
-    async (by) => {
-      const world = lifecycle();
-      const conversationId = await compacted(world);
-      const dying = { chat: { ...world.chat, ...dyingAt('message-wiped') } };
-      await expect(removeMessage(dying, conversationId, 'message-3')).rejects.toThrow('died');
-
-      if (by === 'the sweep') await finishErasure(world.chat, conversationId);
-      else await removeMessage(world, conversationId, 'message-3');
-
-      expect(await canaries(world)).toEqual([]);
-      expect((await see(world.store, conversationId)).conversation.pendingErasure).toBeUndefined();
-    },
-  );
-
-  test('an unfinished erasure is not undone by messages arriving meanwhile', async () => {
-    const world = lifecycle();
-    const conversationId = await compacted(world);
-    const sends = (async () => {
-      for (let i = 0; i < 10; i++)
-        await addTurn(world.store, conversationId, { user: `Late ${i}`, answer: 'Yes.' }).catch(
-          () => undefined,
-        );
-    })();
-
-    await removeMessage(world, conversationId, 'message-3');
-    await sends;
-
-    expect(await canaries(world)).toEqual([]);
   });
 });
 
@@ -129,21 +106,6 @@ describe('the blobs of an erased turn', () => {
     expect(kept).toBeDefined();
   });
 
-  test('the blobs of an erased turn are deleted whole after a death between pieces', async () => {
-    const world = lifecycle();
-    const conversationId = await withBlobs(world, [CANARY, 'another output']);
-    const sha256 = world.chat.sha256(CANARY);
-    const pieces = [0, 1].map((index) => blobPiecePath(conversationId, { sha256, index }));
-    const [, second = ''] = pieces;
-    await world.store.commit([{ op: 'create', path: second, fields: { text: CANARY } }]);
-    world.loseReplyOf(({ op, path }) => op === 'delete' && pieces.includes(path));
-    await removeMessage(world, conversationId, 'message-1').catch(() => undefined);
-
-    await removeMessage(world, conversationId, 'message-1');
-
-    expect(await canaries(world)).toEqual([]);
-  });
-
   test('the blobs of an erased turn stay while another turn has the same output', async () => {
     const world = lifecycle();
     const conversationId = await withBlobs(world, ['same output', 'same output']);
@@ -154,5 +116,269 @@ describe('the blobs of an erased turn', () => {
       blobPiecePath(conversationId, { sha256: world.chat.sha256('same output'), index: 0 }),
     ]);
     expect(kept).toBeDefined();
+  });
+});
+
+describe('deleting a message that a summary without sources covers', () => {
+  test('deleting a folded message restores the state before it and erases its summaries', async () => {
+    const world = lifecycle({}, geminiCliBench);
+    const conversationId = await compacted(world);
+    await compactAgain(world, conversationId);
+    expect((await canaries(world)).length).toBeGreaterThan(2);
+
+    await removeMessage(world, conversationId, 'message-3');
+
+    const { conversation, history, text } = await see(world.store, conversationId);
+    expect(conversation).toMatchObject({ generation: 3, coveredThrough: { seq: 0 } });
+    expect(history).toMatchObject({ state: 'CHANGED', changedFromSeq: 3, snapshotText: '' });
+    expect(text).toContain('Question 1:');
+    expect(await canaries(world)).toEqual([]);
+    const histories = await historiesOf(world, conversationId);
+    expect(histories.map(({ fields }) => fields['erased'])).toEqual([true, true, undefined]);
+  });
+
+  test('no summary says a deleted message any more once its deletion is answered', async () => {
+    const world = lifecycle({}, geminiCliBench, slowWrites());
+    const conversationId = await compacted(world);
+
+    await removeMessage(world, conversationId, 'message-3');
+
+    expect(await canaries(world)).toEqual([]);
+  });
+
+  test('deleting a folded message keeps the newest summary that ends before it', async () => {
+    const world = lifecycle({}, geminiCliBench);
+    const conversationId = await compacted(world);
+    const first = await see(world.store, conversationId);
+    await compactAgain(world, conversationId);
+    const { seq } = first.conversation.coveredThrough;
+
+    await removeMessage(world, conversationId, `message-${seq + 1}`);
+
+    const { conversation, history } = await see(world.store, conversationId);
+    expect(conversation.coveredThrough.seq).toBe(seq);
+    expect(history?.snapshotText).toBe(first.history?.snapshotText);
+  });
+
+  test('deleting a folded message requests a compaction where turns exceed the threshold again', async () => {
+    const world = lifecycle({}, geminiCliBench);
+    const conversationId = await compacted(world);
+
+    await removeMessage(world, conversationId, 'message-3');
+
+    const { conversation } = await see(world.store, conversationId);
+    expect(conversation.compactionRequests.auto).toMatchObject({ trigger: 'auto' });
+    expect(world.chat.published).toHaveLength(1);
+    await compactOnce(world.bench, conversationId);
+    expect((await see(world.store, conversationId)).conversation.generation).toBe(3);
+  });
+
+  test('a late deletion leaves a newer compaction unchanged', async () => {
+    const world = lifecycle({}, geminiCliBench);
+    const conversationId = await compacted(world);
+    const dying = { chat: { ...world.chat, ...dyingAt('message-wiped') } };
+    await expect(removeMessage(dying, conversationId, 'message-3')).rejects.toThrow('died');
+    await compactOnce(world.bench, conversationId);
+    const before = await see(world.store, conversationId);
+    expect(before.conversation.generation).toBe(3);
+
+    await finishErasure(world.chat, conversationId);
+
+    const after = await see(world.store, conversationId);
+    expect(after.history).toEqual(before.history);
+    expect(after.conversation.pendingErasure).toBeUndefined();
+  });
+});
+
+const KEPT = 'The trip begins in Lisbon.';
+const TOLD = `The user chose a secret word: ${CANARY}.`;
+const BOTH = 'The hotel has a garden.';
+
+const items = [[KEPT, 1] as [string, number], [TOLD, 3] as [string, number]];
+
+const show = (chat: Lifecycle['chat'], conversationId: string, generation?: number) =>
+  showContext(chat, { caller: owner, conversationId, generation });
+
+describe('deleting a message that statements of a summary cite', () => {
+  test('deleting a cited message removes its statements from every generation, and no others', async () => {
+    const world = lifecycle();
+    const conversationId = await compactedTwice(world, items);
+    const before = await see(world.store, conversationId);
+    expect((await canaries(world)).length).toBeGreaterThan(2);
+
+    await removeMessage(world, conversationId, 'message-3');
+
+    const { conversation, history, text } = await see(world.store, conversationId);
+    expect(await canaries(world)).toEqual([]);
+    expect(conversation).toMatchObject({
+      generation: 3,
+      coveredThrough: before.conversation.coveredThrough,
+    });
+    expect(history).toMatchObject({ state: 'CHANGED', erasedSeqs: [3] });
+    expect(text).toContain(KEPT);
+    const histories = await historiesOf(world, conversationId);
+    expect(histories.map(({ fields }) => fields['erased'])).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ]);
+    expect(
+      histories.map(({ fields }) => JSON.stringify(fields['snapshotText']).includes(KEPT)),
+    ).toEqual([true, true, true]);
+  });
+
+  test('deleting a cited message shows every generation’s remainder, cached ones included', async () => {
+    const world = lifecycle();
+    const conversationId = await compactedTwice(world, items);
+    for (const chat of [world.chat, world.otherChat])
+      for (const generation of [undefined, 1]) await show(chat, conversationId, generation);
+
+    await removeMessage(world, conversationId, 'message-3');
+
+    for (const chat of [world.chat, world.otherChat])
+      for (const generation of [undefined, 1, 2]) {
+        const shown = JSON.stringify(await show(chat, conversationId, generation));
+        expect(shown).toContain(KEPT);
+        expect(shown).not.toContain(CANARY);
+      }
+    for (const generation of [1, 2, 3]) {
+      const target = { caller: owner, conversationId, generation, locale: undefined };
+      expect(JSON.stringify(await readCompaction(world.chat, target))).not.toContain(CANARY);
+    }
+  });
+
+  test.each([
+    ['its own words', `The word is ${CANARY}.`],
+    ['its identifier', `Remember ${CANARY} for later.`],
+  ])(
+    'deleting a cited message removes a statement that repeats %s and cites another turn',
+    async (_, text) => {
+      const world = lifecycle();
+      const conversationId = await compactedTwice(world, [
+        [KEPT, 1],
+        [text, 5],
+      ]);
+
+      await removeMessage(world, conversationId, 'message-3');
+
+      expect(await canaries(world)).toEqual([]);
+      expect((await see(world.store, conversationId)).text).toContain(KEPT);
+    },
+  );
+
+  test.each(['the same request', 'the sweep'])(
+    'the erasure of cited statements is finished by %s, and nothing is shown meanwhile',
+    async (by) => {
+      const world = lifecycle();
+      const conversationId = await compactedTwice(world, [...items, [`Again ${CANARY}.`, 5]]);
+      const dying = { chat: { ...world.chat, ...dyingAt('message-wiped') } };
+      await expect(removeMessage(dying, conversationId, 'message-3')).rejects.toThrow('died');
+      expect(await canaries(world)).not.toEqual([]);
+      const now = JSON.stringify(await show(world.chat, conversationId));
+      await expect(show(world.chat, conversationId, 1)).rejects.toMatchObject({
+        reason: 'GENERATION_ERASED',
+      });
+
+      if (by === 'the sweep') await finishErasure(world.chat, conversationId);
+      else await removeMessage(world, conversationId, 'message-3');
+
+      expect(now).not.toContain(CANARY);
+      expect(await canaries(world)).toEqual([]);
+      expect(JSON.stringify(await show(world.chat, conversationId, 1))).toContain(KEPT);
+    },
+  );
+
+  test('deleting a cited message restores the earlier state where no statement remains', async () => {
+    const world = lifecycle();
+    const conversationId = await compactedTwice(world, [[TOLD, 3]]);
+
+    await removeMessage(world, conversationId, 'message-3');
+
+    const { conversation, text } = await see(world.store, conversationId);
+    expect(conversation.coveredThrough.seq).toBe(0);
+    expect(text).toContain('Question 1:');
+    expect(await canaries(world)).toEqual([]);
+  });
+
+  test('deleting a cited message leaves earlier generations restorable and forkable', async () => {
+    const world = lifecycle();
+    const conversationId = await compactedTwice(world, items);
+    await removeMessage(world, conversationId, 'message-3');
+
+    const restored = await restoreGeneration(world.chat, {
+      caller: owner,
+      conversationId,
+      generation: 1,
+      locale: undefined,
+    });
+    const forked = await fork(world, conversationId, 'message-30');
+
+    expect(restored).toMatchObject({ state: 'RESTORED', restoredFrom: 1 });
+    for (const id of [conversationId, forked.conversationId]) {
+      const { history, text } = await see(world.store, id);
+      expect(history?.isUnreadable).toBeUndefined();
+      expect(text).toContain(KEPT);
+      expect(text).not.toContain(CANARY);
+    }
+  });
+});
+
+describe('the statements that an erasure took with it', () => {
+  test('statements lost with an erased message are derived again from remaining turns', async () => {
+    const world = lifecycle();
+    const conversationId = await compactedTwice(world, [
+      [KEPT, 1],
+      [BOTH, 3, 4],
+    ]);
+    await removeMessage(world, conversationId, 'message-3');
+    const { conversation, text } = await see(world.store, conversationId);
+    expect(conversation.compactionRequests.auto).toMatchObject({ trigger: 'auto' });
+    expect(world.chat.published).toHaveLength(1);
+    expect(text).not.toContain('Question 4');
+
+    expect(await compactOnce(world.bench, conversationId)).toMatchObject({ state: 'COMPACTED' });
+
+    const asked = JSON.stringify(world.bench.model.calls.at(-1)?.contents);
+    expect(asked).toContain('Question 4');
+    expect(asked).not.toContain(CANARY);
+    const after = await see(world.store, conversationId);
+    expect(after.history?.rederiveFrom).toBeUndefined();
+    expect(after.conversation.coveredThrough.seq).toBeGreaterThanOrEqual(
+      conversation.coveredThrough.seq,
+    );
+    expect(after.conversation.compactionRequests).toEqual({});
+  });
+
+  test('lost statements wait for the next compaction where it is not automatic', async () => {
+    const world = lifecycle();
+    const conversationId = await compactedTwice(world, items);
+    await setConversation(world, conversationId, { 'settings.compaction': 'manual' });
+    await removeMessage(world, conversationId, 'message-3');
+    expect((await see(world.store, conversationId)).conversation.compactionRequests).toEqual({});
+
+    const preview = await previewCompaction(world.chat, { caller: owner, conversationId });
+
+    expect(preview).toMatchObject({ state: 'WOULD_COMPACT', from: 1 });
+  });
+});
+
+describe('editing a message that statements of a summary cite', () => {
+  test('editing a cited message keeps only statements of the turns before it', async () => {
+    const world = lifecycle();
+    const conversationId = await compactedTwice(world, [
+      [KEPT, 1],
+      [BOTH, 1, 4],
+      [TOLD, 3],
+    ]);
+
+    await answered(world.chat, edit(conversationId, 'message-3', 'Something else.'));
+
+    const { conversation, history, items: shown, text } = await see(world.store, conversationId);
+    expect(conversation.coveredThrough).toEqual({ seq: 2, contentIndex: 0 });
+    expect(history).toMatchObject({ state: 'CHANGED', changedFromSeq: 3, rederiveFrom: 3 });
+    expect(text).toContain(KEPT);
+    for (const gone of [BOTH, CANARY]) expect(text).not.toContain(gone);
+    expect(shown.map(({ seq }) => seq)).toEqual([undefined, undefined, 32, 32]);
+    expect(conversation.compactionRequests.auto).toMatchObject({ trigger: 'auto' });
   });
 });

@@ -7,12 +7,19 @@ import { statusPath } from '#shared/conversation/documents/paths.ts';
 import { readConversation } from '#shared/conversation/context/read-conversation.ts';
 import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
 import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
-import { buildConversation } from '#test/support/compaction/conversation-builder.ts';
 import { passTime } from '#test/support/pass-time.ts';
-import { edit, shownTexts, threeTurns } from '#test/support/chat/replacing.ts';
+import { edit, shownTexts, threeTurns, regenerate } from '#test/support/chat/replacing.ts';
 import { request, sendAll } from '#test/support/chat/sending.ts';
 import { historiesOf } from '#test/support/compaction/stored-histories.ts';
 import { answered, instances, turnsOf } from '#test/support/chat/starts.ts';
+import {
+  type compactionBench,
+  geminiCliBench,
+} from '#test/support/compaction/compaction-dependencies.ts';
+import { buildDue, compactOnce, see } from '#test/support/compaction/compacted-conversation.ts';
+import { requestCancel } from '#functions/chat/turns/finish/cancel-turn.ts';
+import { forkConversation } from '#functions/chat/conversations/fork/fork-conversation.ts';
+import { owner, removeMessage } from '#test/support/chat/lifecycle.ts';
 
 describe('an edited message', () => {
   test('an edited message is answered from what preceded it, in its own turn', async () => {
@@ -75,38 +82,6 @@ describe('an edited message', () => {
     ]);
   });
 
-  test('an edit reports the new generation to the owner’s other devices', async () => {
-    const { id, dependencies, messageIds } = await threeTurns();
-
-    await answered(dependencies, edit(id, messageIds[1] ?? '', 'two, corrected'));
-
-    const [status] = await dependencies.store.get([statusPath(id)]);
-    expect(status?.fields).toMatchObject({ generation: 1 });
-  });
-
-  test('an edited message can be edited again', async () => {
-    const { id, dependencies, messageIds } = await threeTurns();
-    const again = edit(id, messageIds[1] ?? '', 'second version');
-    await answered(dependencies, again);
-
-    const turn = await answered(dependencies, edit(id, again.message.id, 'third version'));
-
-    expect(turn).toMatchObject({ seq: 5, replaces: 4 });
-    expect(await shownTexts(dependencies, id)).toEqual(['one', 'Fine.', 'third version', 'Fine.']);
-    expect((await readConversation(dependencies.store, id))?.value.generation).toBe(2);
-  });
-});
-
-describe('an edit that is refused', () => {
-  test('an edit is refused because the conversation has no such message', async () => {
-    const { id, dependencies } = await threeTurns();
-
-    await expect(sendMessage(dependencies, edit(id, randomUUID(), 'x'))).rejects.toMatchObject({
-      status: 'NOT_FOUND',
-      reason: 'MESSAGE_NOT_FOUND',
-    });
-  });
-
   test('an edit is refused because its target is an answer', async () => {
     const { id, dependencies } = await threeTurns();
 
@@ -116,45 +91,13 @@ describe('an edit that is refused', () => {
     });
   });
 
-  test('an edit of another user’s or unknown conversation is refused in the same words', async () => {
+  test('an edit reports the new generation to the owner’s other devices', async () => {
     const { id, dependencies, messageIds } = await threeTurns();
-    const theirs = edit(id, messageIds[0] ?? '', 'x');
-    const caller = { uid: 'another', tier: 'signedIn' } as const;
 
-    const [foreign, unknown] = await Promise.allSettled([
-      sendMessage(dependencies, { ...theirs, caller }),
-      sendMessage(dependencies, { ...theirs, conversationId: randomUUID() }),
-    ]);
+    await answered(dependencies, edit(id, messageIds[1] ?? '', 'two, corrected'));
 
-    const publicMessage = expect.any(String);
-    const reason = { reason: 'CONVERSATION_NOT_FOUND', publicMessage };
-    expect([foreign, unknown]).toMatchObject([{ reason }, { reason }]);
-  });
-
-  test('an edit is refused when more turns would be replaced than one batch holds', async () => {
-    const dependencies = chatDependencies();
-    const { conversationId } = await buildConversation(dependencies.store, { turns: 401 });
-
-    const tooFar = sendMessage(dependencies, edit(conversationId, 'message-1', 'x'));
-    await expect(tooFar).rejects.toMatchObject({
-      reason: 'EDIT_TOO_FAR_BACK',
-      metadata: { replacedTurns: '401', replacedTurnsMax: '400' },
-    });
-
-    const turn = await answered(dependencies, edit(conversationId, 'message-2', 'x'));
-    expect(turn).toMatchObject({ seq: 402, replaces: 2, state: 'done' });
-  });
-
-  test('an edit is refused while its own message is being answered', async () => {
-    const world = instances();
-    const chat = world.instance();
-    const id = randomUUID();
-    const running = request(id, 'one');
-    await sendMessage(chat, running);
-
-    const asked = sendMessage(chat, edit(id, running.message.id, 'one, corrected'));
-
-    await expect(asked).rejects.toMatchObject({ reason: 'TURN_IN_PROGRESS' });
+    const [status] = await dependencies.store.get([statusPath(id)]);
+    expect(status?.fields).toMatchObject({ generation: 1 });
   });
 });
 
@@ -176,27 +119,201 @@ describe('an edit while another message is being answered', () => {
     expect(world.calls[1]?.request.contents.map(contentText)).toEqual(['one, corrected']);
     expect((await turnsOf(chat, id, 2)).map(({ inContext }) => inContext)).toEqual([false, true]);
   });
+});
 
-  test('an edit with onBusy interrupt cancels the running answer and replaces it', async () => {
+describe('the same edit sent again', () => {
+  test('the same edit sent again replays its answer and replaces nothing more', async () => {
+    const { model, requests } = scriptedStreamer(textAnswer('Fine.'));
+    const { id, dependencies, messageIds } = await threeTurns(chatDependencies({ model }));
+    const asked = edit(id, messageIds[1] ?? '', 'two, corrected');
+    await answered(dependencies, asked);
+
+    const handle = await sendMessage(dependencies, asked);
+
+    expect(handle).toMatchObject({ turnId: 't_4', replayed: true });
+    expect(requests).toHaveLength(4);
+    expect((await readConversation(dependencies.store, id))?.value.generation).toBe(1);
+  });
+
+  test.each([
+    ['with another text', { text: 'something else', target: 1 }],
+    ['for another message', { text: 'two, corrected', target: 0 }],
+    ['as a plain message', { text: 'two, corrected', target: undefined }],
+  ])('repeating an edit with %s is refused', async (_, { text, target }) => {
+    const { id, dependencies, messageIds } = await threeTurns();
+    const asked = edit(id, messageIds[1] ?? '', 'two, corrected');
+    await answered(dependencies, asked);
+    const plain = request(id, text, asked.message.id);
+    const other =
+      target === undefined
+        ? plain
+        : { ...plain, replacing: { kind: 'edit' as const, messageId: messageIds[target] ?? '' } };
+
+    await expect(sendMessage(dependencies, other)).rejects.toMatchObject({
+      reason: 'IDEMPOTENCY_KEY_REUSED',
+    });
+  });
+});
+
+describe('an edit of a turn in a summary without sources', () => {
+  /** Chat beside the worker; its model reports no tokens, so that the meter counts them. */
+  const onlyChat = (bench: ReturnType<typeof compactionBench>) =>
+    chatDependencies({
+      store: bench.store,
+      clock: bench.clock,
+      model: scriptedStreamer({ chunks: [{ parts: [{ text: 'Fine.' }], finishReason: 'STOP' }] })
+        .model,
+    });
+
+  test('editing a folded turn drops its summary and restores earlier turns verbatim', async () => {
+    const bench = geminiCliBench();
+    const conversationId = await buildDue(bench);
+    await compactOnce(bench, conversationId);
+
+    await answered(onlyChat(bench), edit(conversationId, 'message-3', 'Something else.'));
+
+    const { conversation, history, items, text } = await see(bench.store, conversationId);
+    expect(conversation).toMatchObject({
+      generation: 2,
+      coveredThrough: { seq: 0, contentIndex: 0 },
+    });
+    expect(history).toMatchObject({ state: 'CHANGED', parent: 1, snapshotText: '' });
+    expect(items.map(({ seq }) => seq)).toEqual([1, 1, 2, 2, 21, 21]);
+    expect(text).not.toContain('Question 3');
+  });
+
+  test('editing a folded turn requests a compaction when the restored turns fill the context', async () => {
+    const bench = geminiCliBench();
+    const conversationId = await buildDue(bench);
+    await compactOnce(bench, conversationId);
+    const { coveredThrough } = (await see(bench.store, conversationId)).conversation;
+    const chat = onlyChat(bench);
+
+    const asked = edit(conversationId, `message-${coveredThrough.seq}`, 'Something else.');
+    await answered(chat, asked);
+
+    const { conversation } = await see(bench.store, conversationId);
+    expect(conversation.compactionRequests.auto).toMatchObject({ trigger: 'auto' });
+    expect(chat.published).toContainEqual({
+      topic: 'compaction',
+      data: expect.objectContaining({ requestId: conversation.compactionRequests.auto?.requestId }),
+    });
+    expect(await compactOnce(bench, conversationId)).toMatchObject({ state: 'COMPACTED' });
+  });
+
+  test('an edit behind the summary keeps the summary', async () => {
+    const bench = geminiCliBench();
+    const conversationId = await buildDue(bench);
+    await compactOnce(bench, conversationId);
+    const before = await see(bench.store, conversationId);
+
+    await answered(onlyChat(bench), edit(conversationId, 'message-20', 'Something else.'));
+
+    const after = await see(bench.store, conversationId);
+    expect(after.conversation).toMatchObject({
+      generation: 2,
+      coveredThrough: before.conversation.coveredThrough,
+    });
+    expect(after.history?.snapshotText).toBe(before.history?.snapshotText);
+    expect(after.text).not.toContain('Question 20');
+  });
+});
+
+describe('a message that another has taken the place of', () => {
+  test('a replaced message is not edited', async () => {
+    const { id, dependencies, messageIds } = await threeTurns();
+    const [, two = ''] = messageIds;
+    await answered(dependencies, edit(id, two, 'two, corrected'));
+
+    const asked = sendMessage(dependencies, edit(id, two, 'again'));
+
+    await expect(asked).rejects.toMatchObject({
+      status: 'FAILED_PRECONDITION',
+      reason: 'MESSAGE_REPLACED',
+      metadata: { messageId: two },
+    });
+  });
+
+  test('a message replaced while an edit waited is not edited', async () => {
     const world = instances();
     const chat = world.instance();
     const id = randomUUID();
-    const running = request(id, 'one');
-    await sendMessage(chat, running);
-    await world.called(1);
+    const [one, two, three] = ['one', 'two', 'three'].map((text) => request(id, text));
+    if (!one || !two || !three) throw new Error('three messages');
+    const quick = world.instance({ model: scriptedStreamer(textAnswer('Fine.')).model });
+    for (const each of [one, two]) await answered(quick, each);
+    const running = await sendMessage(chat, three);
+    const first = await sendMessage(chat, { ...edit(id, one.message.id, 'A'), onBusy: 'queue' });
+    const second = await sendMessage(chat, { ...edit(id, two.message.id, 'B'), onBusy: 'queue' });
 
-    const asked = {
-      ...edit(id, running.message.id, 'one, corrected'),
-      onBusy: 'interrupt' as const,
-    };
-    const handle = await passTime(world.clock, sendMessage(chat, asked));
     world.answerAll();
-    const { turn } = await passTime(world.clock, handle.result);
+    const results = [running.result, first.result, second.result];
+    const [, , refused] = await passTime(world.clock, Promise.allSettled(results));
 
-    expect(turn).toMatchObject({ seq: 2, replaces: 1, state: 'done' });
-    expect((await turnsOf(chat, id, 2)).map(({ state, inContext }) => [state, inContext])).toEqual([
-      ['cancelled', false],
-      ['done', true],
+    expect(refused).toMatchObject({ reason: { reason: 'MESSAGE_REPLACED' } });
+    expect((await turnsOf(chat, id, 5)).map(({ inContext }) => inContext)).toEqual([
+      false,
+      false,
+      false,
+      true,
+      false,
     ]);
+  });
+});
+
+test('a cancelled edit that never began removes nothing from a fork', async () => {
+  const world = instances();
+  const chat = world.instance();
+  const id = randomUUID();
+  const one = request(id, 'one');
+  const quick = world.instance({ model: scriptedStreamer(textAnswer('Fine.')).model });
+  await answered(quick, one);
+  const running = await sendMessage(chat, request(id, 'two'));
+  await sendMessage(chat, { ...edit(id, one.message.id, 'again'), onBusy: 'queue' });
+  await requestCancel(chat, { conversationId: id, seq: 3 });
+  world.answerAll();
+  await passTime(world.clock, running.result);
+
+  const fork = await forkConversation(chat, {
+    caller: owner,
+    conversationId: id,
+    messageId: 'm_3',
+  });
+
+  expect(await shownTexts(chat, fork.conversationId)).toEqual([
+    'one',
+    'Fine.',
+    'two',
+    'Answer to two.',
+  ]);
+});
+
+describe('a message whose answer was deleted', () => {
+  test.each(['m_2', 'its own id'])(
+    'a message without its deleted answer is regenerated, named by %s',
+    async (by) => {
+      const chat = chatDependencies();
+      const id = randomUUID();
+      await answered(chat, request(id, 'one'));
+      const asked = request(id, 'two');
+      await answered(chat, asked);
+      await removeMessage({ chat }, id, 'm_2');
+
+      const turn = await answered(chat, regenerate(id, by === 'm_2' ? by : asked.message.id));
+
+      expect(turn).toMatchObject({ seq: 3, replaces: 2, state: 'done' });
+      expect(await shownTexts(chat, id)).toEqual(['one', 'Fine.', 'two', 'Fine.']);
+    },
+  );
+
+  test('a deleted message is neither edited nor regenerated', async () => {
+    const chat = chatDependencies();
+    const id = randomUUID();
+    const asked = request(id, 'one');
+    await answered(chat, asked);
+    await removeMessage({ chat }, id, asked.message.id);
+
+    for (const again of [edit(id, asked.message.id, 'x'), regenerate(id, 'm_1')])
+      await expect(sendMessage(chat, again)).rejects.toMatchObject({ reason: 'MESSAGE_NOT_FOUND' });
   });
 });

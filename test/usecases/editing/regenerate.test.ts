@@ -2,9 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { contentText } from '#shared/conversation/documents/content.ts';
-import { readConversation } from '#shared/conversation/context/read-conversation.ts';
-import { messageListResponse, sendMessageResponse } from '#shared/wire/resources/messages.ts';
-import { createManualClock } from '#test/fakes/manual-clock.ts';
+import { sendMessageResponse } from '#shared/wire/resources/messages.ts';
 import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
 import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
 import { errorOf, startChatServer, type ChatServer } from '#test/support/chat/chat-server.ts';
@@ -12,7 +10,6 @@ import { regenerate, shownTexts } from '#test/support/chat/replacing.ts';
 import { overloaded } from '#test/support/model-down.ts';
 import { request } from '#test/support/chat/sending.ts';
 import { answered, turnsOf } from '#test/support/chat/starts.ts';
-import { sendAndDie } from '#test/support/chat/streaming.ts';
 
 describe('a regenerated answer', () => {
   test.each(['the answer', 'the message'])(
@@ -36,24 +33,6 @@ describe('a regenerated answer', () => {
     },
   );
 
-  test('a regenerated answer can be regenerated again', async () => {
-    const dependencies = chatDependencies();
-    const id = randomUUID();
-    await answered(dependencies, request(id, 'Hello'));
-    await answered(dependencies, regenerate(id, 'm_1'));
-
-    const turn = await answered(dependencies, regenerate(id, 'm_2'));
-
-    expect(turn).toMatchObject({ seq: 3, replaces: 2 });
-    expect(contentText(turn.user)).toBe('Hello');
-    expect((await turnsOf(dependencies, id, 3)).map(({ inContext }) => inContext)).toEqual([
-      false,
-      false,
-      true,
-    ]);
-    expect((await readConversation(dependencies.store, id))?.value.generation).toBe(2);
-  });
-
   test('a regenerated answer keeps the message’s options', async () => {
     const dependencies = chatDependencies();
     const id = randomUUID();
@@ -64,49 +43,6 @@ describe('a regenerated answer', () => {
 
     expect(turn.retention).toBe('keep');
     expect((await turnsOf(dependencies, id, 2))[1]?.retention).toBe('keep');
-  });
-
-  test('a regeneration requested twice with one id happens once', async () => {
-    const { model, requests } = scriptedStreamer(textAnswer('Fine.'));
-    const dependencies = chatDependencies({ model });
-    const id = randomUUID();
-    await answered(dependencies, request(id, 'Hello'));
-    const asked = regenerate(id, 'm_1');
-
-    const turns = await Promise.all([answered(dependencies, asked), answered(dependencies, asked)]);
-    const replay = await sendMessage(dependencies, asked);
-
-    expect(turns.map(({ seq }) => seq)).toEqual([2, 2]);
-    expect(replay.replayed).toBe(true);
-    expect(requests).toHaveLength(2);
-  });
-
-  test('a regeneration whose instance died is taken over with the same text', async () => {
-    const clock = createManualClock();
-    const { model, requests } = scriptedStreamer(textAnswer('Fine.'));
-    const dependencies = chatDependencies({ clock, model });
-    const id = randomUUID();
-    await answered(dependencies, request(id, 'Hello'));
-    const asked = regenerate(id, 'm_1');
-    await sendAndDie(dependencies, asked);
-    clock.advance(20_001);
-
-    const turn = await answered(dependencies, asked);
-
-    expect(turn).toMatchObject({ seq: 2, attempt: 2, replaces: 1, state: 'done' });
-    expect(requests.at(-1)?.contents.map(contentText)).toEqual(['Hello']);
-  });
-
-  test('a failed answer can be regenerated', async () => {
-    const { model } = scriptedStreamer({ error: overloaded() }, textAnswer('At last.'));
-    const dependencies = chatDependencies({ model });
-    const id = randomUUID();
-    await expect(answered(dependencies, request(id, 'Hello'))).rejects.toBeDefined();
-
-    const turn = await answered(dependencies, regenerate(id, 'm_1'));
-
-    expect(turn).toMatchObject({ seq: 2, replaces: 1, state: 'done' });
-    expect(await shownTexts(dependencies, id)).toEqual(['Hello', 'At last.']);
   });
 
   test.each(['m_1', 'm_3'])(
@@ -124,6 +60,18 @@ describe('a regenerated answer', () => {
       });
     },
   );
+
+  test('a failed answer can be regenerated', async () => {
+    const { model } = scriptedStreamer({ error: overloaded() }, textAnswer('At last.'));
+    const dependencies = chatDependencies({ model });
+    const id = randomUUID();
+    await expect(answered(dependencies, request(id, 'Hello'))).rejects.toBeDefined();
+
+    const turn = await answered(dependencies, regenerate(id, 'm_1'));
+
+    expect(turn).toMatchObject({ seq: 2, replaces: 1, state: 'done' });
+    expect(await shownTexts(dependencies, id)).toEqual(['Hello', 'At last.']);
+  });
 });
 
 describe('over HTTP', () => {
@@ -169,36 +117,6 @@ describe('over HTTP', () => {
 
     expect([second.status, third.status]).toEqual([200, 200]);
     expect(third.headers.get('x-turn-id')).toBe('t_3');
-  });
-
-  test('a regeneration over HTTP streams where a stream is requested', async () => {
-    const id = randomUUID();
-    await sent(id, 'one');
-
-    const response = await chat.call(path(id, '/m_1:regenerate'), {
-      body: { id: randomUUID() },
-      headers: { accept: 'text/event-stream' },
-    });
-
-    expect(response.headers.get('content-type')).toContain('text/event-stream');
-    expect(await response.text()).toContain('"text-delta"');
-  });
-
-  test('the transcript shows replaced messages as out of the context', async () => {
-    const id = randomUUID();
-    await sent(id, 'one');
-    await chat.call(path(id, '/m_1:regenerate'), { body: {} });
-
-    const list = messageListResponse.parse(await (await chat.call(path(id))).json());
-
-    expect(
-      list.messages.map(({ seq, role, inContext, replaces }) => [seq, role, inContext, replaces]),
-    ).toEqual([
-      [1, 'user', false, undefined],
-      [1, 'model', false, undefined],
-      [2, 'user', true, 1],
-      [2, 'model', true, 1],
-    ]);
   });
 
   test.each([

@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, describe, expect, test } from 'vitest';
-import { estimateContentTokens } from '#shared/tokens/token-estimate.ts';
-import { turnPath, uploadPath } from '#shared/conversation/documents/paths.ts';
+import { turnPath, uploadPath, uploadsCollection } from '#shared/conversation/documents/paths.ts';
 import { readTurns } from '#shared/conversation/context/read-conversation.ts';
 import { decodeUpload } from '#shared/uploads/upload.ts';
-import { messageListResponse, sendMessageResponse } from '#shared/wire/resources/messages.ts';
+import { messageListResponse } from '#shared/wire/resources/messages.ts';
 import { uploadResponse } from '#shared/wire/resources/uploads.ts';
 import {
   base64Of,
@@ -12,10 +11,14 @@ import {
   startAttaching,
   textFile,
   type AttachingWorld,
+  newUser,
 } from '#test/support/chat/attaching.ts';
 import { errorOf } from '#test/support/chat/chat-server.ts';
 import { readAs } from '#test/support/chat/http-answers.ts';
-import { refusesToBegin, refusesUploads } from './uploads-refused.suite.ts';
+import { eraseConversation } from '#functions/worker/push/erase-conversation.ts';
+import { conversationResponse } from '#shared/wire/resources/conversations.ts';
+import { exportLineResponse } from '#shared/wire/resources/export.ts';
+import { neverAborted } from '#test/support/compaction/compacted-conversation.ts';
 
 const world = await startAttaching();
 afterAll(() => world.stop());
@@ -71,18 +74,6 @@ describe('an uploaded picture in a message', () => {
     expect(world.prompt()).toContainEqual(inline(picture));
   });
 
-  test('an uploaded picture counts in the meter as a picture', async () => {
-    const conversationId = randomUUID();
-    await world.send({ conversationId, uploadIds: [await world.upload(png())] });
-
-    const [turn] = await readTurns(world.store, conversationId, [1]);
-
-    const text = { role: 'user' as const, parts: [{ text: 'What is this?' }] };
-    const counting = { rule: 'character-class', mediaFamily: 'gemini-3' } as const;
-    const words = estimateContentTokens(text, counting);
-    expect(turn?.value.tokens.user).toBe(words + 1_090);
-  });
-
   test('a sent upload no longer expires, in the store nor in the bucket', async () => {
     const conversationId = randomUUID();
     const uploadId = await world.upload(png());
@@ -99,18 +90,6 @@ describe('an uploaded picture in a message', () => {
     expect(await read()).toMatchObject({ turns: { [`${conversationId}_t_1`]: true } });
     expect((await read())?.expireTime).toBeUndefined();
     expect(world.local.storage.files.get(path)?.customTime).toMatch(/^2999/);
-  });
-
-  test('an uploaded picture sent twice is one turn, even when its file is gone', async () => {
-    const conversationId = randomUUID();
-    const uploadId = await world.upload(png());
-    const message = { conversationId, uploadIds: [uploadId], id: randomUUID() };
-
-    const first = await readAs(sendMessageResponse, await world.send(message));
-    world.local.storage.files.delete(uploadPath('alice', uploadId));
-    const second = await readAs(sendMessageResponse, await world.send(message));
-
-    expect(second).toMatchObject({ replayed: true, message: first.message });
   });
 
   test('an uploaded picture stays with an edit naming it and a regenerated answer', async () => {
@@ -180,35 +159,7 @@ describe('an uploaded text file', () => {
     expect(text).toContain('line 1999\n[500 of 2,500 lines are missing here');
     expect(Object.keys(world.prompt().at(-1) ?? {})).toEqual(['text']);
   });
-
-  test('an uploaded text file is a file in the transcript, not its text', async () => {
-    const conversationId = randomUUID();
-    const uploadId = await world.upload(textFile('the secret word', 'word.txt'));
-    await world.send({ conversationId, uploadIds: [uploadId] });
-
-    const list = await world.chat.call(`/v1/conversations/${conversationId}/messages`);
-    const { messages } = await readAs(messageListResponse, list);
-
-    expect(messages.find(({ role }) => role === 'user')?.parts[1]).toEqual({
-      type: 'file',
-      mediaType: 'text/plain',
-      uploadId,
-      name: 'word.txt',
-    });
-  });
-
-  test('an uploaded text file that is no UTF-8 is refused', async () => {
-    const file = { bytes: Uint8Array.of(0x68, 0xff, 0xfe), mimeType: 'text/plain' };
-    const uploadId = await world.upload(file);
-
-    const response = await world.send({ conversationId: randomUUID(), uploadIds: [uploadId] });
-
-    expect(await errorOf(response)).toMatchObject({ http: 400, reason: 'UPLOAD_TYPE_MISMATCH' });
-  });
 });
-
-refusesUploads(() => world);
-refusesToBegin(() => world);
 
 test('a bucket that is down fails the message, and a resend succeeds later', async () => {
   const conversationId = randomUUID();
@@ -221,4 +172,226 @@ test('a bucket that is down fails the message, and a resend succeeds later', asy
 
   expect(failed).toMatchObject({ http: 503, reason: 'FILES_UNAVAILABLE' });
   expect(again.status).toBe(200);
+});
+
+describe('an upload is refused', () => {
+  test.each([
+    ['another user’s', () => world.upload(png(), newUser())],
+    ['one that is unknown', () => Promise.resolve(randomUUID())],
+    ['one whose bytes were never sent', async () => (await world.begin(png())).uploadId],
+  ])('an upload named by a message as %s gives the same 404', async (_, given) => {
+    const uploadId = await given();
+    const conversationId = randomUUID();
+
+    const response = await world.send({ conversationId, uploadIds: [uploadId] });
+
+    const error = await errorOf(response);
+    expect(error).toMatchObject({ http: 404, reason: 'UPLOAD_NOT_FOUND' });
+    expect(error.message).toMatch(/^You have no uploaded file under this id\. /);
+    expect(error.metadata).toEqual({ uploadId });
+    const conversation = await world.chat.call(`/v1/conversations/${conversationId}`);
+    expect(conversation.status).toBe(404);
+  });
+
+  test('an upload whose bytes do not match its type is refused', async () => {
+    const page = new TextEncoder().encode('<!doctype html><script>alert(1)</script>');
+    const uploadId = await world.upload({ bytes: page, mimeType: 'image/png' });
+
+    const response = await world.send({ conversationId: randomUUID(), uploadIds: [uploadId] });
+
+    expect(await errorOf(response)).toMatchObject({
+      http: 400,
+      reason: 'UPLOAD_TYPE_MISMATCH',
+      message: expect.stringContaining('image/png of 40 bytes'),
+    });
+  });
+
+  test('a message’s uploads of more than 20 MB together are refused', async () => {
+    const size = 11 * 1_024 * 1_024;
+    const uploadIds = await Promise.all([world.upload(png(size)), world.upload(png(size))]);
+
+    const response = await world.send({ conversationId: randomUUID(), uploadIds });
+
+    expect(await errorOf(response)).toMatchObject({ http: 400, reason: 'FILES_TOO_LARGE' });
+  });
+});
+
+describe('an upload is not begun, nor named', () => {
+  test.each([
+    ['a GIF', { mimeType: 'image/gif', sizeBytes: 10 }, 'mimeType'],
+    ['21 MB', { mimeType: 'image/png', sizeBytes: 21 * 1_024 * 1_024 }, 'sizeBytes'],
+    ['a name of two lines', { mimeType: 'image/png', sizeBytes: 1, name: 'a\nb' }, 'name'],
+  ])('an upload is refused at its start with %s', async (_, body, field) => {
+    const response = await world.chat.call('/v1/uploads', { body });
+
+    const { http, reason, metadata } = await errorOf(response);
+    expect({ http, reason, field: metadata.field }).toEqual({
+      http: 400,
+      reason: 'BAD_FIELD',
+      field,
+    });
+  });
+
+  test.each([
+    ['with a media type as well', { mediaType: 'image/png' }],
+    ['as an address of the bucket', { uploadId: undefined, url: 'gs://recap-uploads/x' }],
+  ])('an upload is refused where it is named %s', async (_, more) => {
+    const part = { type: 'file', uploadId: randomUUID(), ...more };
+    const body = { message: { id: randomUUID(), parts: [part] } };
+
+    const response = await world.chat.call(`/v1/conversations/${randomUUID()}/messages`, {
+      body,
+    });
+
+    expect((await errorOf(response)).http).toBe(400);
+  });
+
+  test('uploads over the daily number are refused', async () => {
+    const limited = await startAttaching({ USER_DAILY_UPLOADS: '2' });
+    try {
+      const [one, two] = [newUser(), newUser()];
+      for (const uid of [one, one, two]) await limited.begin(png(), uid);
+
+      const body = { mimeType: 'image/png', sizeBytes: 1 };
+      const third = await limited.chat.call('/v1/uploads', { body, uid: one });
+      const others = await limited.chat.call('/v1/uploads', { body, uid: two });
+
+      expect(await errorOf(third)).toMatchObject({ http: 429, reason: 'USER_DAILY_UPLOADS' });
+      expect(others.status).toBe(201);
+    } finally {
+      await limited.stop();
+    }
+  });
+});
+
+/** The files of a user that stand in the bucket. */
+const files = (uid: string) =>
+  [...world.local.storage.files.keys()]
+    .filter((name) => name.startsWith(`${uploadsCollection(uid)}/`))
+    .toSorted();
+/** Ids of the notes about a user's uploads that stand in the store. */
+const notes = async (uid: string) =>
+  (await world.documents()).filter(({ path }) => path.startsWith(uploadsCollection(uid)));
+
+/** A user with a picture in a message of their own. */
+async function sent(uid = newUser()) {
+  const [conversationId, id] = [randomUUID(), randomUUID()];
+  const uploadId = await world.upload(png(99, randomUUID()), uid);
+  await world.send({ conversationId, uploadIds: [uploadId], id, uid });
+  return { uid, conversationId, id, uploadId };
+}
+
+const remove = (uid: string, path: string) =>
+  world.chat.call(`/v1/conversations/${path}`, { method: 'DELETE', uid });
+
+/** Does what the erase event of a conversation asks for. */
+const serve = (conversationId: string, atCrashPoint = world.chat.dependencies.atCrashPoint) =>
+  eraseConversation({ ...world.chat.dependencies, atCrashPoint }, conversationId, neverAborted());
+
+describe('the files of a message that is deleted', () => {
+  test('the files of a deleted message are deleted with their notes', async () => {
+    const { uid, conversationId, id } = await sent();
+
+    const response = await remove(uid, `${conversationId}/messages/${id}`);
+
+    expect(response.status).toBe(200);
+    expect(files(uid)).toEqual([]);
+    expect(await notes(uid)).toEqual([]);
+  });
+
+  test('a deleted message’s files stay while another message names them', async () => {
+    const { uid, conversationId, id, uploadId } = await sent();
+    const [other, otherId] = [randomUUID(), randomUUID()];
+    await world.send({ conversationId: other, uploadIds: [uploadId], id: otherId, uid });
+
+    await remove(uid, `${conversationId}/messages/${id}`);
+    const between = files(uid);
+    await remove(uid, `${other}/messages/${otherId}`);
+
+    expect(between).toEqual([uploadPath(uid, uploadId)]);
+    expect(files(uid)).toEqual([]);
+  });
+
+  test('the files of a message stay when its answer alone is deleted', async () => {
+    const { uid, conversationId, uploadId } = await sent();
+
+    await remove(uid, `${conversationId}/messages/m_1`);
+
+    expect(files(uid)).toEqual([uploadPath(uid, uploadId)]);
+  });
+});
+
+describe('the files of a conversation that is erased', () => {
+  test('the files of an erased conversation are deleted', async () => {
+    const { uid, conversationId } = await sent();
+
+    await remove(uid, `${conversationId}?permanent=true`);
+    await serve(conversationId);
+
+    expect(files(uid)).toEqual([]);
+    expect(await notes(uid)).toEqual([]);
+  });
+
+  test('the files of an erased conversation are deleted when the bucket recovers', async () => {
+    const { uid, conversationId } = await sent();
+    await remove(uid, `${conversationId}?permanent=true`);
+    world.local.storage.fail('DELETE', 503, 2);
+
+    await expect(serve(conversationId)).rejects.toMatchObject({ reason: 'FILES_UNAVAILABLE' });
+    await serve(conversationId);
+
+    expect(files(uid)).toEqual([]);
+  });
+
+  test('the files of an erased conversation live on in a fork', async () => {
+    const { uid, conversationId, uploadId } = await sent();
+    const picture = await world.local.bucket.read(uploadPath(uid, uploadId), { maxBytes: 1_000 });
+    const body = { messageId: 'm_1' };
+    const path = `/v1/conversations/${conversationId}:fork`;
+    const fork = await readAs(conversationResponse, await world.chat.call(path, { body, uid }));
+    await remove(uid, `${conversationId}?permanent=true`);
+    await serve(conversationId);
+
+    await world.send({ conversationId: fork.id, uploadIds: [], text: 'Still there?', uid });
+    const shown = world.prompt();
+    await remove(uid, `${fork.id}?permanent=true`);
+    await serve(fork.id);
+
+    const data = base64Of({ bytes: picture ?? new Uint8Array(), mimeType: 'image/png' });
+    expect(shown).toContainEqual({ inlineData: { mimeType: 'image/png', data } });
+    expect(files(uid)).toEqual([]);
+  });
+});
+
+describe('a user who is erased', () => {
+  const erase = (uid: string) => world.chat.call('/v1/users/me:erase', { method: 'POST', uid });
+
+  test('erasing a user leaves no file, and no other user loses one', async () => {
+    const { uid } = await sent();
+    await world.upload(png(), uid);
+    await world.begin(png(), uid);
+    const other = await sent();
+
+    const response = await erase(uid);
+
+    expect(response.status).toBe(202);
+    expect(files(uid)).toEqual([]);
+    expect(await notes(uid)).toEqual([]);
+    expect(files(other.uid)).toHaveLength(1);
+  });
+});
+
+test('an export lists the uploads, each with a readable address', async () => {
+  const { uid, uploadId } = await sent();
+
+  const response = await world.chat.call('/v1/users/me:export', { method: 'POST', uid });
+  const lines = (await response.text())
+    .trim()
+    .split('\n')
+    .map((line) => exportLineResponse.parse(JSON.parse(line)));
+
+  const [upload] = lines.filter((line) => line.type === 'upload');
+  expect(lines.map(({ type }) => type)).toEqual(['upload', 'conversation', 'message', 'message']);
+  expect(upload).toMatchObject({ uploadId, name: 'receipt.png', sizeBytes: 99 });
+  expect((await fetch(upload?.url ?? '')).status).toBe(200);
 });

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
+import { showUsage } from '#functions/chat/routes/usage.ts';
 import { eraseUser } from '#functions/chat/conversations/erase/erase-user.ts';
 import { localConfig } from '#infra/local/local-config.ts';
 import { paidCall, type WorkCall } from '#functions/quota/paid-call.ts';
-import { showUsage } from '#functions/chat/routes/usage.ts';
-import { budgetCollection, usagePath } from '#shared/conversation/documents/paths.ts';
+import { usagePath } from '#shared/conversation/documents/paths.ts';
 import { nextDay, sumOfCosts, toDay } from '#shared/quota/usage.ts';
 import { buildDue, compactOnce } from '#test/support/compaction/compacted-conversation.ts';
 import { recordCommits } from '#test/support/compaction/commit-rules.ts';
@@ -64,31 +64,6 @@ const countsOf = async ({
   (await documents()).map(({ path }) => path).filter((path) => !path.startsWith('conversations/'));
 
 describe('a compaction', () => {
-  test('a compaction costs its user daily dollars, and no message or tokens', async () => {
-    const { bench, commits } = await compactedBench(limited);
-
-    const usage = await usageOf(bench.store);
-
-    expect(usage).toMatchObject({
-      messages: 0,
-      tokens: 0,
-      costMicros: 0,
-      compactions: { runs: 1 },
-    });
-    expect(usage.compactions.tokens).toBeGreaterThan(0);
-    expect(usage.compactions.costMicros).toBeGreaterThan(0);
-    expect(commits.brokenRules()).toEqual([]);
-  });
-
-  test('a compaction counts in the overall budget', async () => {
-    const { bench } = await compactedBench(limited);
-
-    const micros = await bench.store.sum(budgetCollection('2026-01-02'), 'costMicros');
-
-    const { compactions } = await usageOf(bench.store);
-    expect(micros).toBe(compactions.costMicros);
-  });
-
   test('a compaction writes no quota where nothing is limited', async () => {
     expect(await countsOf(await compactedBench({}))).toEqual([]);
   });
@@ -105,26 +80,6 @@ describe('a compaction', () => {
     expect(await answerOrReason(poor, 'c-1')).toBe('USER_DAILY_USD');
     expect(await answerOrReason(rich, 'c-2')).toBe('done');
   });
-
-  test.each(['held', 'settled'])(
-    'a compaction counts once when the reply to %s was lost',
-    async (which) => {
-      const { bench, conversationId, loseReplyOf } = await compactedBench(limited);
-      const before = await usageOf(bench.store);
-      const lose = () => loseReplyOf(({ path }) => path.startsWith('quotas/'));
-      if (which === 'held') lose();
-
-      await paidCall(passing(bench), callOf(conversationId), async () => {
-        if (which === 'settled') lose();
-        return Promise.resolve({ usage: reported });
-      }).then(({ settled }) => settled);
-
-      const { compactions, held } = await usageOf(bench.store);
-      expect(compactions.runs).toBe(before.compactions.runs + 1);
-      expect(compactions.costMicros).toBeGreaterThan(before.compactions.costMicros);
-      expect(held).toEqual([]);
-    },
-  );
 
   test('a dead worker’s compaction holds its dollars until they expire', async () => {
     const config = configWith({ ...limited, ...HOUSE_PRICES });
@@ -231,19 +186,6 @@ describe('erasing a user', () => {
     expect(left.map(({ path }) => path)).toEqual([usagePath(owner.uid, toDay(clock.now()))]);
     expect(left[0]?.fields).toMatchObject({ messages: 1, open: [] });
     expect(left[0]?.fields['expireTime']).toEqual(nextDay(clock.now()));
-  });
-
-  test('erasing a user does not renew today’s quota', async () => {
-    const world = lifecycle();
-    const { store } = world;
-    const { clock } = world.bench;
-    const chat = limitedChat({ USER_DAILY_MESSAGES: '1' }, { store, clock });
-    expect(await answerOrReason(chat, 'c-1', { caller: owner })).toBe('done');
-
-    await eraseUser(world.chat, { caller: owner });
-    await eraseUser(world.chat, { caller: owner });
-
-    expect(await answerOrReason(chat, 'c-2', { caller: owner })).toBe('USER_DAILY_MESSAGES');
   });
 
   test('erasing a user is not undone by an answer that ends later', async () => {

@@ -5,13 +5,13 @@ import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { createConversation } from '#functions/chat/conversations/create-conversation.ts';
 import { eraseUser } from '#functions/chat/conversations/erase/erase-user.ts';
 import { forkConversation } from '#functions/chat/conversations/fork/fork-conversation.ts';
-import { listDevices, putDevice } from '#functions/chat/features/devices.ts';
+import { putDevice } from '#functions/chat/features/devices.ts';
 import { createMemory } from '#functions/chat/features/memory/change-memories.ts';
 import { showUsage } from '#functions/chat/routes/usage.ts';
 import { answerId } from '#shared/conversation/documents/paths.ts';
 import { AppError } from '#shared/errors.ts';
 import type { Caller } from '#shared/ports/ports.ts';
-import { owner, signedInOwner } from '#test/support/chat/lifecycle.ts';
+import { owner } from '#test/support/chat/lifecycle.ts';
 import { createManualClock } from '#test/fakes/manual-clock.ts';
 import { recordCommits } from '#test/support/compaction/commit-rules.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
@@ -38,6 +38,9 @@ async function reasonOf(work: Promise<unknown>): Promise<string> {
   }
 }
 
+const makeConversation = (chat: ChatDependencies, input: { caller: Caller; id: string }) =>
+  createConversation(chat, { ...input, fields: {} });
+
 /** Everything that a caller makes beside messages. */
 const ways: Readonly<
   Record<
@@ -45,7 +48,7 @@ const ways: Readonly<
     (chat: ChatDependencies, input: { caller: Caller; id: string }) => Promise<unknown>
   >
 > = {
-  'a conversation': (chat, input) => createConversation(chat, { ...input, fields: {} }),
+  'a conversation': makeConversation,
   'a device': (chat, { caller, id }) =>
     putDevice(chat, {
       caller: { ...caller, signedInAt: new Date(0) },
@@ -86,30 +89,32 @@ describe.each(Object.entries(ways))('S4: %s', (_, make) => {
     chat.manual.advance(24 * 60 * 60_000);
     await expect(make(chat, { caller: owner, id: randomUUID() })).resolves.toBeDefined();
   });
+});
 
-  test('S4: a guest’s creations have a lower limit, with a sign-in hint', async () => {
-    const chat = await withSource({ USER_DAILY_CREATIONS: '9', ANONYMOUS_DAILY_CREATIONS: '1' });
-    await make(chat, { caller: guest, id: randomUUID() });
+test('S4: a guest’s creations have a lower limit, with a sign-in hint', async () => {
+  const chat = chatWith({ USER_DAILY_CREATIONS: '9', ANONYMOUS_DAILY_CREATIONS: '1' });
+  await makeConversation(chat, { caller: guest, id: randomUUID() });
 
-    const refused = make(chat, { caller: guest, id: randomUUID() });
+  const refused = makeConversation(chat, { caller: guest, id: randomUUID() });
 
-    await expect(refused).rejects.toMatchObject({
-      reason: 'ANONYMOUS_LIMIT',
-      publicMessage: expect.stringContaining('Sign in'),
-    });
+  await expect(refused).rejects.toMatchObject({
+    reason: 'ANONYMOUS_LIMIT',
+    publicMessage: expect.stringContaining('Sign in'),
   });
+});
 
-  test('S4: creations are refused exactly at the limit, even in parallel', async () => {
-    const chat = await withSource({ USER_DAILY_CREATIONS: '10' });
+test('S4: creations are refused exactly at the limit, even in parallel', async () => {
+  const chat = chatWith({ USER_DAILY_CREATIONS: '10' });
 
-    const ends = await Promise.all(
-      Array.from({ length: 30 }, () => reasonOf(make(chat, { caller: owner, id: randomUUID() }))),
-    );
+  const ends = await Promise.all(
+    Array.from({ length: 30 }, () =>
+      reasonOf(makeConversation(chat, { caller: owner, id: randomUUID() })),
+    ),
+  );
 
-    expect(ends.filter((end) => end === 'made')).toHaveLength(10);
-    expect(ends.filter((end) => end === 'USER_DAILY_CREATIONS')).toHaveLength(20);
-    expect(await usageOf(chat.store)).toMatchObject({ created: 10, messages: 0 });
-  });
+  expect(ends.filter((end) => end === 'made')).toHaveLength(10);
+  expect(ends.filter((end) => end === 'USER_DAILY_CREATIONS')).toHaveLength(20);
+  expect(await usageOf(chat.store)).toMatchObject({ created: 10, messages: 0 });
 });
 
 test('a fork counts once for every hundred turns that it copies', async () => {
@@ -142,21 +147,4 @@ test('creations stay counted when the user erases everything', async () => {
 
   const again = createConversation(chat, { caller: owner, id: randomUUID(), fields: {} });
   expect(await reasonOf(again)).toBe('USER_DAILY_CREATIONS');
-});
-
-test('two hundred devices put at once leave ten', async () => {
-  const chat = chatWith({});
-
-  await Promise.all(
-    Array.from({ length: 200 }, (_, i) =>
-      putDevice(chat, {
-        caller: signedInOwner,
-        deviceId: `d-${i}`,
-        token: `t-${i}`,
-        platform: 'web',
-      }),
-    ),
-  );
-
-  expect((await listDevices(chat, owner)).length).toBeLessThanOrEqual(10);
 });

@@ -9,6 +9,7 @@ import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
 import { answerOrReason, limitedChat, usageOf } from '#test/support/chat/quotas.ts';
 import { request } from '#test/support/chat/sending.ts';
 import { passTime } from '#test/support/pass-time.ts';
+import { raceTests } from './race.suite.ts';
 
 const usage = { promptTokens: 300, cachedTokens: 200, outputTokens: 40, thoughtsTokens: 10 };
 
@@ -67,20 +68,6 @@ test('one message that two instances get at once is reserved once, at every limi
   expect((await usageOf(store)).begun).toHaveLength(1);
 });
 
-test('messages that one conversation gets at once take one place together', async () => {
-  const { store, clock, instance } = world({ STREAMS_PER_USER: '1' });
-  const chat = instance();
-  const conversationId = randomUUID();
-
-  const all = Array.from({ length: 5 }, () => answerOrReason(chat, conversationId));
-  const ends = await passTime(clock, Promise.all(all));
-
-  await Promise.all(chat.afterwork);
-  expect(ends).not.toContain('USER_STREAMS');
-  expect(ends).toContain('done');
-  expect(await usageOf(store)).toMatchObject({ open: [] });
-});
-
 /** A store in which others win the first `losses` batches that begin a turn; counts the writes to figures of users. */
 function contendedStore(store: ChatDependencies['store'], losses: number) {
   let left = losses;
@@ -105,17 +92,6 @@ test('a message whose tries lose to others reserves once', async () => {
   expect(end).toBe('done');
   expect(contended.figures()).toBe(2);
   expect(await usageOf(store)).toMatchObject({ messages: 1, open: [] });
-});
-
-test('a message whose tries all lose to others holds nothing', async () => {
-  const { store, clock, instance } = world({ USER_REQUESTS_PER_MINUTE: '5' });
-  const chat = instance({ store: contendedStore(store, 1_000).store });
-
-  const end = await passTime(clock, answerOrReason(chat, randomUUID()));
-
-  await Promise.all(chat.afterwork);
-  expect(end).toBe('TURN_IN_PROGRESS');
-  expect(await usageOf(store)).toMatchObject({ messages: 0, open: [], begun: [] });
 });
 
 describe('an instance that dies before the turn is stored', () => {
@@ -144,14 +120,6 @@ describe('an instance that dies before the turn is stored', () => {
     const { turn } = await (await sendMessage(chat, sent)).result;
 
     expect(turn).toMatchObject({ state: 'done', attempt: 1 });
-    expect(await usageOf(store)).toMatchObject({ messages: 1, open: [] });
-  });
-
-  test('its reservation lapses when the turn could have ended', async () => {
-    const { store, clock, chat, config } = await died();
-    clock.advance(config.TURN_TIMEOUT_MS + config.TURN_LEASE_MS);
-
-    expect(await answerOrReason(chat, randomUUID())).toBe('done');
     expect(await usageOf(store)).toMatchObject({ messages: 1, open: [] });
   });
 });
@@ -230,4 +198,9 @@ describe('a turn that does not begin', () => {
     expect(await usageOf(store)).toMatchObject({ messages: 0, tokens: 0, open: [] });
     expect(await answerOrReason(instance(), conversationId)).toBe('done');
   });
+});
+
+describe('one user, many messages at once, on the embedded store', () => {
+  const store = createMemoryDocumentStore();
+  raceTests(() => store);
 });

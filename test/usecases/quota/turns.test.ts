@@ -4,20 +4,13 @@ import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { cancelTurn } from '#functions/chat/turns/finish/cancel-turn.ts';
 import { answerCalls } from '#functions/chat/turns/tools/answer-calls.ts';
 import { showUsage } from '#functions/chat/routes/usage.ts';
-import {
-  createMemoryDocumentStore,
-  type StoreOperation,
-} from '#infra/local/embedded/memory-document-store.ts';
-import type { DocumentStore } from '#shared/ports/ports.ts';
+import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { createManualClock } from '#test/fakes/manual-clock.ts';
-import { noQuota } from '#test/fakes/no-quota.ts';
 import { heldStreamer } from '#test/fakes/held-streamer.ts';
 import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
 import { steeredStreamer } from '#test/fakes/steered-streamer.ts';
 import { recordCommits } from '#test/support/compaction/commit-rules.ts';
-import { createRecordedStore } from '#test/support/stores/recorded-store.ts';
-import { passTime } from '#test/support/pass-time.ts';
 import { answerOrReason, limitedChat, usageOf } from '#test/support/chat/quotas.ts';
 import { overloaded } from '#test/support/model-down.ts';
 import { request } from '#test/support/chat/sending.ts';
@@ -46,20 +39,6 @@ describe('a message', () => {
       tokens: 150,
       costMicros: 350,
       open: [],
-    });
-  });
-
-  test('a message is counted where nothing is limited', async () => {
-    const chat = chatWith({});
-    const id = randomUUID();
-
-    for (let i = 0; i < 3; i++) await answerOrReason(chat, id);
-
-    expect(await showUsage(chat, caller)).toMatchObject({
-      limits: {
-        messagesPerDay: { limit: null, used: 3 },
-        tokensPerDay: { limit: null, used: 450 },
-      },
     });
   });
 
@@ -157,21 +136,6 @@ describe('a message', () => {
     expect(await usageOf(chat.store)).toMatchObject({ tokens: held, open: [] });
   });
 
-  test('a dead instance’s message holds its reservation until it expires', async () => {
-    const store = createMemoryDocumentStore();
-    const clock = createManualClock();
-    const limits = { USER_DAILY_MESSAGES: '1', USER_DAILY_TOKENS: '5000' };
-    const died = limitedChat(limits, { store, clock });
-    await sendAndDie(died, request(randomUUID(), 'Hello'));
-    const chat = chatWith(limits, { store, clock });
-
-    expect(await answerOrReason(chat, randomUUID())).toBe('USER_DAILY_MESSAGES');
-    clock.advance(died.config.TURN_TIMEOUT_MS + died.config.TURN_LEASE_MS);
-
-    expect(await answerOrReason(chat, randomUUID())).toBe('done');
-    expect(await usageOf(store)).toMatchObject({ messages: 1, open: [] });
-  });
-
   test('a dead instance’s message is taken over under its reservation', async () => {
     const store = createMemoryDocumentStore();
     const clock = createManualClock();
@@ -186,33 +150,6 @@ describe('a message', () => {
 
     expect(turn).toMatchObject({ state: 'done', attempt: 2 });
     expect(await usageOf(store)).toMatchObject({ messages: 1, tokens: 150, open: [] });
-  });
-
-  test('a message behind a dead instance’s one reuses its reservation', async () => {
-    const store = createMemoryDocumentStore();
-    const clock = createManualClock();
-    const limits = { STREAMS_PER_USER: '1' };
-    const died = limitedChat(limits, { store, clock });
-    const conversationId = randomUUID();
-    await sendAndDie(died, request(conversationId, 'Hello'));
-    const chat = chatWith(limits, { store, clock });
-    clock.advance(died.config.TURN_LEASE_MS + 1);
-
-    expect(await answerOrReason(chat, randomUUID())).toBe('USER_STREAMS');
-    expect(await answerOrReason(chat, conversationId)).toBe('done');
-  });
-
-  test('a message whose settlement gets no reply counts once', async () => {
-    const recorded = createRecordedStore();
-    const clock = createManualClock();
-    const chat = chatWith({ USER_DAILY_MESSAGES: '5' }, { store: recorded.store, clock });
-    const sent = request(randomUUID(), 'Hello');
-    const handle = await sendMessage(chat, sent);
-    recorded.loseReplyOf((write) => write.op === 'update' && write.path.startsWith('quotas/'));
-
-    await passTime(clock, handle.result);
-
-    expect(await usageOf(chat.store)).toMatchObject({ messages: 1, tokens: 150, open: [] });
   });
 
   test('a message begun before midnight counts for its day', async () => {
@@ -251,25 +188,6 @@ describe('a message', () => {
     expect(await answerOrReason(chat, randomUUID())).toBe('done');
   });
 
-  test('a message taken over after midnight holds one place', async () => {
-    const store = createMemoryDocumentStore();
-    const clock = createManualClock(new Date('2026-01-02T23:59:50.000Z'));
-    const limits = { STREAMS_PER_USER: '1' };
-    const died = limitedChat(limits, { store, clock });
-    const sent = request(randomUUID(), 'Hello');
-    await sendAndDie(died, sent);
-    const chat = chatWith(limits, { store, clock });
-    clock.advance(died.config.TURN_LEASE_MS + 1);
-
-    await (
-      await sendMessage(chat, sent)
-    ).result;
-
-    expect(await usageOf(store)).toMatchObject({ messages: 0, open: [] });
-    expect(await usageOf(store, { day: '2026-01-03' })).toMatchObject({ messages: 1, open: [] });
-    expect(await answerOrReason(chat, randomUUID())).toBe('done');
-  });
-
   test('a message that two instances have answered is one message and costs both answers', async () => {
     const store = createMemoryDocumentStore();
     const clock = createManualClock();
@@ -294,62 +212,6 @@ describe('a message', () => {
     expect(await usageOf(store)).toMatchObject({ messages: 1, tokens: 300, open: [] });
   });
 
-  test('an answer that was taken over is charged also where others write to the figures meanwhile', async () => {
-    const store = createMemoryDocumentStore();
-    const clock = createManualClock();
-    const limits = { USER_DAILY_MESSAGES: '5' };
-    const sent = request(randomUUID(), 'Hello');
-    const other = chatWith(limits, { store, clock });
-    let isContended = false;
-    const contended: DocumentStore = {
-      ...store,
-      commit: async (writes) => {
-        const path = writes.find((write) => write.path.startsWith('quotas/'))?.path;
-        if (isContended && path) {
-          isContended = false;
-          const fields = { created: 1 };
-          await store.commit([{ op: 'update', path, fields, guard: { exists: true } }]);
-        }
-        return store.commit(writes);
-      },
-    };
-    const slow = chatWith(limits, {
-      store: contended,
-      clock,
-      atCrashPoint: async (point) => {
-        if (point !== 'before-finish') return;
-        clock.advance(other.config.TURN_LEASE_MS + 1);
-        await (
-          await sendMessage(other, sent)
-        ).result;
-        isContended = true;
-      },
-    });
-
-    await passTime(clock, (await sendMessage(slow, sent)).result);
-
-    expect(isContended).toBe(false);
-    expect(await usageOf(store)).toMatchObject({ messages: 1, tokens: 300, created: 1 });
-  });
-
-  test('a message whose answer times out without figures costs what was reserved', async () => {
-    const { model } = steeredStreamer();
-    const clock = createManualClock();
-    const chat = chatWith({ USER_DAILY_MESSAGES: '5' }, { model, clock });
-    const handle = await sendMessage(chat, request(randomUUID(), 'Hello'));
-    await settle();
-    const [reservation] = (await usageOf(chat.store)).open;
-
-    await expect(passTime(clock, handle.result)).rejects.toMatchObject({ reason: 'MODEL_TIMEOUT' });
-
-    expect(await usageOf(chat.store)).toMatchObject({
-      messages: 0,
-      tokens: reservation?.tokens,
-      costMicros: reservation?.costMicros,
-      open: [],
-    });
-  });
-
   test('a message given up as its process ends costs what was reserved and frees its place', async () => {
     const { model, call } = steeredStreamer();
     const chat = chatWith({ STREAMS_PER_USER: '1' }, { model });
@@ -368,26 +230,6 @@ describe('a message', () => {
       open: [],
     });
   });
-
-  test.each([-10, 10])(
-    'a message sent through an instance %i minutes off counts',
-    async (minutes) => {
-      const store = createMemoryDocumentStore();
-      const at = new Date('2026-01-02T12:00:00.000Z').getTime();
-      const skewed = createManualClock(new Date(at + minutes * 60_000));
-      const limits = { USER_DAILY_MESSAGES: '2', USER_REQUESTS_PER_MINUTE: '5' };
-      const one = chatWith(limits, { store, clock: createManualClock(new Date(at)) });
-      const other = chatWith(limits, { store, clock: skewed });
-
-      const answers = [
-        await answerOrReason(one, randomUUID()),
-        await answerOrReason(other, randomUUID()),
-        await answerOrReason(one, randomUUID()),
-      ];
-
-      expect(answers).toEqual(['done', 'done', 'USER_DAILY_MESSAGES']);
-    },
-  );
 
   test('a guest’s usage continues under user limits after sign-in', async () => {
     const chat = chatWith({ ANONYMOUS_DAILY_MESSAGES: '1', USER_DAILY_MESSAGES: '2' });
@@ -425,66 +267,6 @@ describe('a message', () => {
     });
     answerAll();
     await first.result;
-  });
-});
-
-describe('the price of a quota', () => {
-  /** Reads and writes of one message in a conversation that is there. */
-  async function costOf(environment: Record<string, string>, { isCounted = true } = {}) {
-    const operations: StoreOperation[] = [];
-    const store = createMemoryDocumentStore({
-      beforeOperation: (operation) => {
-        operations.push(operation);
-        return Promise.resolve();
-      },
-    });
-    const clock = createManualClock();
-    const limited = chatWith(environment, { store, clock });
-    const chat = isCounted ? limited : { ...limited, quota: noQuota };
-    const conversationId = randomUUID();
-    await answerOrReason(chat, conversationId);
-    // The budget is written once in two seconds.
-    clock.advance(2_000);
-    operations.length = 0;
-    let before = 0;
-    const model = {
-      async *stream(...call: Parameters<typeof chat.model.stream>) {
-        before = operations.length;
-        yield* chat.model.stream(...call);
-      },
-    };
-    await answerOrReason({ ...chat, model }, conversationId);
-    const count = (storeOperations: readonly StoreOperation[], name: string) =>
-      storeOperations.filter((operation) => operation.name === name).length;
-    const documents = operations.flatMap((operation) =>
-      operation.name === 'commit' ? operation.writes.map(({ path }) => path) : [],
-    );
-    return {
-      readsBefore: count(operations.slice(0, before), 'get'),
-      commitsBefore: count(operations.slice(0, before), 'commit'),
-      reads: count(operations, 'get'),
-      commits: count(operations, 'commit'),
-      writes: documents.length,
-    };
-  }
-
-  test('a quota costs one read and one write before the answer, and one write after it', async () => {
-    const free = await costOf({}, { isCounted: false });
-    const limited = await costOf({ USER_DAILY_MESSAGES: '100', USER_DAILY_TOKENS: '1000000' });
-
-    expect(limited.readsBefore - free.readsBefore).toBe(1);
-    expect(limited.commitsBefore - free.commitsBefore).toBe(1);
-    expect(limited.reads - free.reads).toBe(1);
-    expect(limited.commits - free.commits).toBe(2);
-    expect(limited.writes - free.writes).toBe(2);
-  });
-
-  test('an overall budget costs one more write', async () => {
-    const user = await costOf({ USER_DAILY_MESSAGES: '100' });
-    const all = await costOf({ USER_DAILY_MESSAGES: '100', GLOBAL_DAILY_USD: '1' });
-
-    expect(all.readsBefore).toBe(user.readsBefore);
-    expect(all.writes - user.writes).toBe(1);
   });
 });
 

@@ -4,7 +4,6 @@ import { AppError } from '#shared/errors.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { readConversation } from '#shared/conversation/context/read-conversation.ts';
 import type { BeforeTurnHook } from '#shared/hooks/before-turn.ts';
-import { regenerate } from '#test/support/chat/replacing.ts';
 import { request } from '#test/support/chat/sending.ts';
 import { instances, queued, turnsOf } from '#test/support/chat/starts.ts';
 import { LABEL, hookOf, hookedChat } from '#test/support/chat/before-turn.ts';
@@ -69,17 +68,6 @@ describe('a hook before a turn', () => {
     expect(events).toHaveLength(1);
   });
 
-  test('a hook before a turn is called for a regeneration', async () => {
-    const { hook, events } = hookOf(undefined);
-    const { send } = hookedChat({ beforeTurnHooks: [hook] });
-    const asked = request(randomUUID(), 'Hello');
-    await send(asked);
-
-    await send(regenerate(asked.conversationId, 'm_1'));
-
-    expect(events[1]).toMatchObject({ turnId: 't_2' });
-  });
-
   test('a hook before a turn refuses before a running answer is interrupted', async () => {
     const stack = instances();
     const id = randomUUID();
@@ -131,10 +119,6 @@ describe('a hook before a turn', () => {
         run: () => Promise.resolve({ addContext: 'x'.repeat(8_193) }),
         cause: { reason: 'ZodError' },
       },
-    ],
-    [
-      'adds half a character',
-      { run: () => Promise.resolve({ addContext: '\ud800' }), cause: { reason: 'ZodError' } },
     ],
   ])(
     'a hook before a turn that %s is logged with the cause and ignored, unless required',

@@ -1,74 +1,26 @@
 import { randomUUID } from 'node:crypto';
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test, onTestFinished } from 'vitest';
 import { createJsonLogger } from '#functions/adapters/system/json-logger.ts';
 import { logRequest } from '#functions/chat/http/log-request.ts';
-import { startChatServer, type ChatServer } from '#test/support/chat/chat-server.ts';
-
-let chat: ChatServer | undefined;
-afterEach(async () => {
-  await chat?.stop();
-  chat = undefined;
-});
-
-/** Collects what a stream of this process is given until `restore`. */
-function capture(stream: NodeJS.WriteStream, written: string[]): { restore: () => void } {
-  const original = stream.write.bind(stream);
-  stream.write = (piece: string | Uint8Array) => {
-    written.push(typeof piece === 'string' ? piece : Buffer.from(piece).toString());
-    return true;
-  };
-  return { restore: () => (stream.write = original) };
-}
-
-/** Everything that this process writes to its two outputs while `work` runs. */
-async function outputOf(work: () => Promise<void>): Promise<string> {
-  const written: string[] = [];
-  const captures = [capture(process.stdout, written), capture(process.stderr, written)];
-  try {
-    await work();
-  } finally {
-    for (const { restore } of captures) restore();
-  }
-  return written.join('');
-}
+import { startChatServer } from '#test/support/chat/chat-server.ts';
+import type { LogFields } from '#shared/ports/ports.ts';
+import {
+  scriptedStreamer,
+  textAnswer,
+  type ScriptedAnswer,
+} from '#test/fakes/scripted-streamer.ts';
+import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
+import { buildDue, compactOnce } from '#test/support/compaction/compacted-conversation.ts';
+import {
+  compactionBench,
+  geminiCliBench,
+} from '#test/support/compaction/compaction-dependencies.ts';
+import { sendAll } from '#test/support/chat/sending.ts';
 
 describe('what is logged', () => {
-  test('logs have nothing of what users send, whatever goes wrong', async () => {
-    const lines: string[] = [];
-    const logger = createJsonLogger({
-      write: (line) => lines.push(line),
-      clock: { now: () => new Date() },
-    });
-    const sendMessage = () => Promise.reject(new Error(`broke on ${canary}`));
-    const canary = `canary-${randomUUID()}`;
-    const server = await startChatServer({ overrides: { logger }, collaborators: { sendMessage } });
-    chat = server;
-    const path = `/v1/conversations/${randomUUID()}/messages`;
-    const message = { id: randomUUID(), parts: [{ type: 'text', text: canary }] };
-
-    const output = await outputOf(async () => {
-      const bodies = [
-        { message },
-        { message: { ...message, [canary]: canary } },
-        { message: { ...message, id: canary } },
-        `{"message": ${canary}`,
-        `"${canary}`,
-        { message, locale: canary },
-      ];
-      for (const body of bodies) await server.call(path, { body });
-      await server.call(`/v1/${canary}`);
-      await server.call(`/v1/conversations/${canary}`);
-      await server.call(`/v1/conversations?${canary}=${canary}`);
-      await server.call(`/v1/conversations?pageToken=${canary}`);
-      await server.call('/v1/conversations', { token: canary });
-    });
-
-    expect(lines).toHaveLength(11);
-    expect(lines.join('') + output).not.toContain(canary);
-  });
-
   test('logs have one line per request with operation, status and a hashed user', async () => {
-    chat = await startChatServer();
+    const chat = await startChatServer();
+    onTestFinished(() => chat.stop());
 
     const response = await chat.call('/v1/conversations', {
       uid: 'alice@example',
@@ -155,5 +107,125 @@ describe('the logger', () => {
     });
 
     expect(() => logger.log('INFO', 'x', {})).not.toThrow();
+  });
+});
+
+/** The lines of the calls that a message makes whose title is asked for as well. */
+async function callsOfMessage(...answers: ScriptedAnswer[]) {
+  const calls: LogFields[] = [];
+  const log = (_: string, event: string, fields: LogFields) => {
+    if (event === 'model_call') calls.push(fields);
+  };
+  const { model } = scriptedStreamer(...answers);
+  const chat = chatDependencies({ model, logger: { log } }, { TITLES: 'on' });
+  const conversationId = randomUUID();
+  await Promise.allSettled([sendAll(chat, conversationId, ['How are you?'])]);
+  await Promise.all(chat.afterwork);
+  return { conversationId, calls };
+}
+
+describe('the log line of a call of the model', () => {
+  test('a model call’s log line says who called, which call, and its usage: an answer', async () => {
+    const { conversationId, calls } = await callsOfMessage(textAnswer('Fine.'));
+
+    expect(calls[0]).toMatchObject({
+      conversationId,
+      role: 'chat',
+      promptId: 't_1',
+      finishReason: 'STOP',
+      promptTokens: expect.any(Number),
+      durationMs: expect.any(Number),
+    });
+    expect(JSON.stringify(calls)).not.toContain('Fine');
+  });
+
+  test('a model call’s log line names the role of an auxiliary call: a title', async () => {
+    const { conversationId, calls } = await callsOfMessage(textAnswer('Fine. '.repeat(50)));
+
+    expect(calls.slice(1)).toMatchObject([
+      { conversationId, role: 'utility_title', promptId: 't_1-title' },
+    ]);
+  });
+
+  test.each([
+    ['ledger', compactionBench, /^ledger-\d+$/, ['request-1']],
+    ['gemini-cli', geminiCliBench, /^gemini-cli-\d+$/, ['request-1', 'request-1-verify']],
+  ] as const)(
+    'a model call’s log line names the prompt version of %s',
+    async (...[, benchOf, version, promptIds]) => {
+      const bench = benchOf();
+      const conversationId = await buildDue(bench);
+
+      await compactOnce(bench, conversationId);
+
+      const lines = bench.logged.filter(({ event }) => event === 'model_call');
+      expect(lines.map(({ fields }) => fields['promptId'])).toEqual(promptIds);
+      expect(lines[0]?.fields).toMatchObject({
+        conversationId,
+        role: 'utility_compressor',
+        promptVersion: expect.stringMatching(version),
+        promptTokens: 100,
+      });
+    },
+  );
+});
+
+/** A chat whose model reports these tokens: 2 dollars a million read, 1 cached, 4 written. */
+async function chatWith(environment: Record<string, string>) {
+  const usage = { promptTokens: 1_000, cachedTokens: 400, outputTokens: 10, thoughtsTokens: 5 };
+  const chat = await startChatServer({
+    overrides: { model: scriptedStreamer(textAnswer('Fine.', usage)).model },
+    environment: {
+      MODEL: 'house-model',
+      MODEL_WINDOWS: '{"house-model":1048576}',
+      ...environment,
+    },
+  });
+  onTestFinished(() => chat.stop());
+  return chat;
+}
+
+const MODEL_PRICES = JSON.stringify({ 'house-model': { input: 2, cached: 1, output: 4 } });
+const COST_MICROS = 600 * 2 + 400 * 1 + 15 * 4;
+
+const body = () => ({ message: { id: randomUUID(), parts: [{ type: 'text', text: 'Hello' }] } });
+const path = () => `/v1/conversations/${randomUUID()}/messages`;
+
+describe('what an answer cost', () => {
+  test('an answer’s cost is in its usage, thoughts included, and in every replay', async () => {
+    const chat = await chatWith({ MODEL_PRICES });
+    const to = path();
+    const sent = body();
+
+    const first: unknown = await (await chat.call(to, { body: sent })).json();
+    const again: unknown = await (await chat.call(to, { body: sent })).json();
+
+    expect(first).toMatchObject({ usage: { promptTokens: 1_000, costMicros: COST_MICROS } });
+    expect(again).toMatchObject({ replayed: true, usage: { costMicros: COST_MICROS } });
+  });
+
+  test('an answer’s cost is logged with its tokens and time to the first word', async () => {
+    const chat = await chatWith({ MODEL_PRICES });
+
+    await chat.call(path(), { body: body() });
+
+    const line = chat.logs.find(({ event }) => event === 'turn_finished');
+    expect(line?.fields).toMatchObject({
+      state: 'done',
+      promptTokens: 1_000,
+      cachedTokens: 400,
+      outputTokens: 10,
+      costMicros: COST_MICROS,
+    });
+    expect(line?.fields['firstTokenMs']).toBeGreaterThanOrEqual(0);
+  });
+
+  test('an answer’s cost is the highest price where the price is unknown', async () => {
+    const dearest = { input: 1_000, cached: 1_000, output: 1_000 };
+    const chat = await chatWith({ MODEL_PRICES: JSON.stringify({ 'dear-model': dearest }) });
+
+    const answered: unknown = await (await chat.call(path(), { body: body() })).json();
+
+    expect(answered).toMatchObject({ usage: { promptTokens: 1_000, costMicros: 1_015_000 } });
   });
 });

@@ -64,8 +64,6 @@ describe('an answer that has to fit a schema', () => {
   const seat = { seat: 'free', price: 20, wheelchair: false, window: false };
   test.each([
     ['equal rows', { seats: Array.from({ length: 12 }, () => seat) }],
-    ['equal labels', { labels: Array.from({ length: 60 }, () => 'neutral') }],
-    ['a list of zeros', { pixels: Array.from({ length: 400 }, () => 0) }],
     [
       'a board of zeros',
       { seats: Array.from({ length: 20 }, () => Array.from({ length: 20 }, () => 0)) },
@@ -98,25 +96,6 @@ describe('an answer that has to fit a schema', () => {
     expect(requests).toHaveLength(1);
   });
 
-  test('an answer that ended early and does not fit is told of as one', async () => {
-    const { ask, requests } = await chatWith({
-      chunks: [{ parts: [{ text: misfit }], finishReason: 'OTHER' }],
-    });
-
-    const error = await errorOf(await ask());
-
-    expect(error.text).not.toContain('second');
-    expect(requests).toHaveLength(1);
-  });
-
-  test('both calls of an answer that was mended are billed', async () => {
-    const { ask } = await chatWith(textAnswer(misfit), textAnswer(fitting));
-
-    const reply = await (await ask()).json();
-
-    expect(reply).toMatchObject({ usage: { promptTokens: 200, outputTokens: 20 } });
-  });
-
   test('an answer that fits neither time is an error that says what did not fit, for ever', async () => {
     const { ask, requests } = await chatWith(textAnswer(misfit));
 
@@ -138,25 +117,6 @@ describe('an answer that has to fit a schema', () => {
     expect(error.reason).toBe('RESPONSE_SCHEMA_UNMET');
     expect(error.text).toContain('limit of its length');
     expect(requests).toHaveLength(1);
-  });
-
-  test('the same message with the same schema is the same answer, without another call', async () => {
-    const { ask, requests } = await chatWith(textAnswer(fitting));
-
-    await ask();
-    const again = await (await ask()).json();
-
-    expect(again).toMatchObject({ replayed: true, message: { parts: [{ text: fitting }] } });
-    expect(requests).toHaveLength(1);
-  });
-
-  test('the same message with another schema is refused: its id belongs to another question', async () => {
-    const { ask } = await chatWith(textAnswer(fitting));
-
-    await ask();
-    const error = await errorOf(await ask({ responseSchema: { type: 'object' } }));
-
-    expect(error).toMatchObject({ http: 409, reason: 'IDEMPOTENCY_KEY_REUSED' });
   });
 
   test('an answer that is made anew fits the same schema', async () => {
@@ -195,10 +155,7 @@ describe('a schema that no answer can be held against', () => {
       { type: 'banana' },
       '`responseSchema.type`: must be one of: object, array',
     ],
-    ['properties that are a list', { type: 'object', properties: [] }, 'responseSchema.properties'],
     ['a document elsewhere', { $ref: 'https://example.com/schema' }, 'responseSchema.$ref'],
-    ['a definition that is missing', { $ref: '#/$defs/none' }, 'which it does not define'],
-    ['a circle', { $ref: '#' }, 'responseSchema'],
     [
       'a definition that names the next one twice, forty times',
       {

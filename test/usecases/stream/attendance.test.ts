@@ -4,8 +4,6 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { steeredStreamer } from '#test/fakes/steered-streamer.ts';
 import { startChatServer, type ChatServer } from '#test/support/chat/chat-server.ts';
 import { eventually } from '#test/support/eventually.ts';
-import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
-import { AppError } from '#shared/errors.ts';
 import type { DocumentStore } from '#shared/ports/ports.ts';
 
 let chat: ChatServer | undefined;
@@ -56,14 +54,6 @@ async function leave(connection: AbortController): Promise<void> {
     Promise.resolve(closings > before ? true : undefined),
   );
 }
-
-const modelOverloaded = new AppError({
-  status: 'UNAVAILABLE',
-  reason: 'MODEL_OVERLOADED',
-  message: 'no model',
-  publicMessage: 'Later.',
-  retryable: true,
-});
 
 const finished = {
   topic: 'events',
@@ -130,20 +120,6 @@ describe('the end of an answer', () => {
     expect(told).toEqual([]);
   });
 
-  test('an answer’s failure is published with its reason', async () => {
-    const { model, send, ended, told } = await started();
-    const { connection } = send(sse);
-    const call = await model.call(0);
-    await leave(connection);
-
-    call.fail(modelOverloaded);
-    await ended();
-
-    expect(told).toMatchObject([
-      { data: { type: 'turn.finished', state: 'failed', reason: 'MODEL_OVERLOADED' } },
-    ]);
-  });
-
   test('an answer’s end is published to a webhook whether or not somebody waits', async () => {
     const { model, send, ended, told } = await started({
       EVENT_WEBHOOK_URL: 'https://hooks.example.com/events',
@@ -158,18 +134,6 @@ describe('the end of an answer', () => {
     await ended();
 
     expect(told).toMatchObject([{ data: { type: 'turn.finished', isAttended: true } }]);
-  });
-
-  test('an answer’s end is not published where no receiver is configured', async () => {
-    const { model, send, ended, told } = await started({});
-    const { connection } = send(sse);
-    const call = await model.call(0);
-    await leave(connection);
-
-    call.end();
-    await ended();
-
-    expect(told).toEqual([]);
   });
 });
 
@@ -199,25 +163,4 @@ test('an unpublishable event costs neither the answer nor its stream’s end', a
     Promise.resolve(chat?.dependencies.afterwork.size === 0 ? true : undefined),
   );
   expect(chat.logs.filter(({ event }) => event === 'turn_event_not_published')).toHaveLength(1);
-});
-
-test('an answering instance does not know a reader of another instance', async () => {
-  const store = createMemoryDocumentStore();
-  const { model, send, ended, told, path } = await started(notified, store);
-  const other = await startChatServer({ overrides: { store }, environment: notified });
-  try {
-    const { connection } = send(sse);
-    const call = await model.call(0);
-    call.say('Fine.');
-    const reader = other.call(`${path}/turns/t_1/stream`, { headers: sse });
-    await leave(connection);
-
-    call.end();
-    await (await reader).text();
-    await ended();
-
-    expect(told).toMatchObject([{ data: { isAttended: false } }]);
-  } finally {
-    await other.stop();
-  }
 });

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { cancelTurn } from '#functions/chat/turns/finish/cancel-turn.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { contentText } from '#shared/conversation/documents/content.ts';
 import { readConversation } from '#shared/conversation/context/read-conversation.ts';
@@ -19,6 +18,8 @@ import {
   steeredChat,
   storedTurn,
   typesOf,
+  silentModel,
+  stoppable,
 } from '#test/support/chat/streaming.ts';
 
 describe('cancelling a running turn', () => {
@@ -57,19 +58,6 @@ describe('cancelling a running turn', () => {
     expect(textOf(await frames)).toBe('Half an answer');
   });
 
-  test('a cancelled turn replays the same when resent, without a model call', async () => {
-    const { dependencies, conversationId, send, frames, calls } = await halfSaid();
-    await cancel(dependencies, conversationId);
-
-    const again = await sendMessage(dependencies, send);
-
-    const replayed = await collect(again.frames());
-    expect(textOf(replayed)).toBe('Half an answer');
-    expect(replayed.at(-1)).toEqual((await frames).at(-1));
-    expect((await again.result).turn.state).toBe('cancelled');
-    expect(calls).toHaveLength(1);
-  });
-
   test('a cancelled turn leaves its text in the next message’s context', async () => {
     const { dependencies, store, clock, conversationId } = await halfSaid();
     await cancel(dependencies, conversationId);
@@ -94,19 +82,6 @@ describe('cancelling a running turn', () => {
     const turn = await cancel(chat.dependencies, conversationId);
 
     expect(turn).toMatchObject({ state: 'cancelled', inContext: false, contents: [] });
-  });
-
-  test('cancelling another instance’s turn ends it within a second of silence', async () => {
-    const { store, clock, conversationId, handle, frames } = await halfSaid();
-    await pass(clock, 3_000, 100);
-    const other = chatDependencies({ store, clock });
-
-    const asked = await cancel(other, conversationId);
-    expect(asked).toMatchObject({ state: 'running', cancelRequested: true });
-    await pass(clock, 1_000, 100);
-
-    expect((await handle.result).turn.state).toBe('cancelled');
-    expect(textOf(await frames)).toBe('Half an answer');
   });
 
   test('cancelling another instance’s turn ends it within a second while the model speaks', async () => {
@@ -158,18 +133,6 @@ describe('cancelling a turn that has ended', () => {
 
     expect(await storedTurn(dependencies, conversationId)).toEqual(before);
   });
-
-  test.each([
-    { turnId: 't_9', uid: 'u1', reason: 'TURN_NOT_FOUND' },
-    { turnId: 't_1', uid: 'u2', reason: 'CONVERSATION_NOT_FOUND' },
-  ])('cancelling $turnId of $uid finds no turn', async ({ turnId, uid, reason }) => {
-    const { dependencies, conversationId } = await halfSaid();
-    const stranger = { uid, tier: 'signedIn' } as const;
-
-    await expect(
-      cancelTurn(dependencies, { caller: stranger, conversationId, turnId }),
-    ).rejects.toMatchObject({ reason });
-  });
 });
 
 test('cancelling a queued turn is immediate, keeps its place and shows readers the abort', async () => {
@@ -188,4 +151,60 @@ test('cancelling a queued turn is immediate, keeps its place and shows readers t
   expect((await readConversation(store, conversationId))?.value.open?.seq).toBe(1);
   call.end();
   expect((await handle.result).turn.state).toBe('done');
+});
+
+describe('cancelling a turn whose instance died before it said anything', () => {
+  test('cancelling a silent dead instance’s turn ends it at once', async () => {
+    const store = createMemoryDocumentStore();
+    const clock = createManualClock();
+    const conversationId = randomUUID();
+    const process = stoppable({ store, clock });
+    const { dependencies: dead } = steeredChat({ store: process.store, clock: process.clock });
+    await sendMessage(dead, request(conversationId, 'Tell me.'));
+    process.stop();
+    clock.advance(20_001);
+
+    const turn = await cancel(chatDependencies({ store, clock }), conversationId);
+
+    expect(turn).toMatchObject({ state: 'cancelled', inContext: false });
+    expect((await readConversation(store, conversationId))?.value.open).toBeUndefined();
+  });
+});
+
+describe('cancelling a turn whose instance died in mid-answer', () => {
+  /** Two words are said and stored; then nobody answers any more. */
+  async function died() {
+    const chat = await halfSaid();
+    const { store, clock } = chat;
+    await pass(clock, 600);
+    chat.process.stop();
+    chat.call.say('!'.repeat(2_000));
+    await settle();
+    const alive = chatDependencies({ store, clock, model: silentModel() });
+    return { ...chat, alive };
+  }
+  const partial = { state: 'cancelled', attempt: 1, inContext: true };
+
+  test('cancelling a dead instance’s turn in mid-answer keeps and replays its text', async () => {
+    const { alive, clock, conversationId, send } = await died();
+    clock.advance(20_001);
+
+    const turn = await cancel(alive, conversationId);
+
+    expect(turn).toMatchObject(partial);
+    expect(turn.tokens.answer).toBeGreaterThan(0);
+    expect(turn.contents.map(contentText)).toEqual(['Half an answer']);
+    const again = await sendMessage(alive, send);
+    expect(textOf(await collect(again.frames()))).toBe('Half an answer');
+  });
+
+  test('cancelling a dead instance’s turn with purged chunks shows no text', async () => {
+    const { alive, store, clock, conversationId } = await died();
+    clock.advance(20_001);
+    await store.deleteBelow(`conversations/${conversationId}/streams/t_1`);
+
+    const turn = await cancel(alive, conversationId);
+
+    expect(turn).toMatchObject({ state: 'cancelled', inContext: false, contents: [] });
+  });
 });

@@ -1,13 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
-import { drainChat } from '#functions/chat/drain.ts';
 import { sseText } from '#functions/chat/http/sse.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import type { StreamFrame } from '#shared/wire/resources/streams.ts';
 import { createManualClock } from '#test/fakes/manual-clock.ts';
-import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
 import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
 import { startChatServer, type ChatServer } from '#test/support/chat/chat-server.ts';
 import { eventually } from '#test/support/eventually.ts';
@@ -56,16 +54,6 @@ function reading(
 }
 
 describe('a reader of another instance’s turn that leaves', () => {
-  test('a reader of another instance’s turn that leaves after frames leaves no watch', async () => {
-    const { other, conversationId, openWatches } = await elsewhere();
-
-    const frames = await openStream(other, { conversationId });
-    await readUntil(frames, (read) => read.length === 1);
-    await settle();
-
-    expect(openWatches()).toBe(0);
-  });
-
   test('a reader of another instance’s turn that leaves in silence ends all reads', async () => {
     const { other, conversationId, openWatches, reads, clock } = await elsewhere();
     const left = new AbortController();
@@ -83,41 +71,6 @@ describe('a reader of another instance’s turn that leaves', () => {
 
     expect(openWatches()).toBe(0);
     expect(reads()).toBe(readsBefore);
-  });
-
-  test('a reader that leaves while the turn waits ends all reads', async () => {
-    const { other, dependencies, conversationId, reads, clock } = await elsewhere();
-    await sendMessage(dependencies, { ...request(conversationId, 'Next.'), onBusy: 'queue' });
-    const left = new AbortController();
-    const frames = await openStream(other, { conversationId, seq: 2, left: left.signal });
-    const { end } = reading(frames, { clock, left: left.signal });
-    await pass(clock, 2_000);
-    expect(reads()).toBeGreaterThan(4);
-
-    left.abort();
-    await end;
-    await settle();
-    const readsBefore = reads();
-    await pass(clock, 10_000, 500);
-
-    expect(reads()).toBe(readsBefore);
-  });
-
-  test('a leaving reader does not stop the sender from taking the turn over', async () => {
-    const { model } = scriptedStreamer(textAnswer('Anew.'));
-    const { other, send, clock, dependencies } = await elsewhere({ model });
-    const handle = await sendMessage(other, send);
-    const left = new AbortController();
-    const { end } = reading(handle.frames(left.signal), { clock, left: left.signal });
-    await settle();
-
-    left.abort();
-    await end;
-    const gone = drainChat(dependencies, new Set(), 0);
-    await pass(clock, 25_000, 500);
-    await gone;
-
-    expect((await handle.result).turn).toMatchObject({ attempt: 2, state: 'done' });
   });
 });
 

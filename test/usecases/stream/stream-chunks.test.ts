@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
-import { contentText } from '#shared/conversation/documents/content.ts';
 import { CHUNK_MAX_BYTES } from '#shared/conversation/documents/stream-chunk.ts';
-import type { DocumentStore } from '#shared/ports/ports.ts';
+import type { DocumentStore, Write } from '#shared/ports/ports.ts';
 import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
 import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
 import { collect, request, textOf } from '#test/support/chat/sending.ts';
@@ -12,10 +11,12 @@ import {
   idsOf,
   openStream,
   pass,
-  sayEach,
   settle,
   storedTurn,
+  sayEach,
+  stalled,
 } from '#test/support/chat/streaming.ts';
+import { StoreUnavailableError } from '#shared/errors.ts';
 
 describe('the chunks of a stream', () => {
   test('stream chunks are stored 600 ms after the first frame, without the end', async () => {
@@ -88,29 +89,6 @@ describe('the chunks of a stream', () => {
     expect(textOf(frames)).toBe(text);
     expect(idsOf(frames)).toEqual(frames.map((_, i) => i));
   });
-
-  test.each([
-    ['Hangul jamo', ['\u1112', '\u1161', '\u11ab', '\u1100\u1173', '\u11af']],
-    ['a ZWJ emoji', ['👩', '\u200d', '👩', '\u200d👧']],
-    ['surrogate pairs', ['\ud83d', '\ude00\ud83d', '\ude01', 'x\ud83d', '\ude02']],
-    ['half a surrogate pair that the model sent', ['a\ud83d', 'b']],
-    ['text that runs from right to left', ['\u05e9', '\u05dc\u05d5', '\u05dd\u202e']],
-  ])('stream chunks keep %s whole over all documents', async (_, pieces) => {
-    const { clock, dependencies, conversationId, call, handle } = await speaking();
-    for (const piece of pieces) {
-      await sayEach(clock, call, [piece]);
-      await pass(clock, 600); // each piece in a chunk of its own
-    }
-    call.end();
-    await handle.result;
-
-    const frames = await collect(await openStream(dependencies, { conversationId, cursor: 1 }));
-
-    const stored = await storedTurn(dependencies, conversationId);
-    expect(textOf(frames)).toBe(pieces.join(''));
-    expect(stored.contents.map(contentText).join('')).toBe(pieces.join(''));
-    expect((await storedChunks(dependencies.store, conversationId)).length).toBeGreaterThan(1);
-  });
 });
 
 test('a watch that repeats and reorders chunks changes nothing for its reader', async () => {
@@ -133,4 +111,90 @@ test('a watch that repeats and reorders chunks changes nothing for its reader', 
   await handle.result;
 
   expect(await read).toEqual((await frames).slice(1));
+});
+
+const isChunk = ({ path }: Write) => path.includes('/chunks/');
+
+describe('a store that fails while an answer is on its way', () => {
+  test('a store failure during an answer that recovers before its end loses no frame', async () => {
+    let isDown = false;
+    const { clock, dependencies, conversationId, call, handle, frames } = await speaking({
+      beforeOperation: () =>
+        isDown
+          ? Promise.reject(new StoreUnavailableError({ operation: 'all' }))
+          : Promise.resolve(),
+    });
+    isDown = true;
+    await sayEach(clock, call, ['One ', 'two ', 'x'.repeat(2_000)]);
+    await pass(clock, 3_000, 100);
+    isDown = false;
+    await sayEach(clock, call, [' three']);
+    call.end();
+    await handle.result;
+
+    const rest = await collect(await openStream(dependencies, { conversationId, cursor: 0 }));
+
+    expect(rest).toEqual((await frames).slice(1));
+  });
+
+  test('a failing store is asked at most three times a second', async () => {
+    let asked = 0;
+    let isDown = false;
+    const { clock, call } = await speaking({
+      beforeOperation: () => {
+        asked += 1;
+        return isDown
+          ? Promise.reject(new StoreUnavailableError({ operation: 'all' }))
+          : Promise.resolve();
+      },
+    });
+    isDown = true;
+    asked = 0;
+    call.say('x'.repeat(5_000));
+    await pass(clock, 5_000, 100);
+
+    expect(asked).toBeGreaterThan(5);
+    expect(asked).toBeLessThanOrEqual(15);
+  });
+
+  test('a lost reply of a flush stores every frame exactly once', async () => {
+    let lost = 0;
+    const { clock, store, conversationId, call, handle, frames } = await speaking({
+      afterCommit: (writes) => {
+        if (!writes.some(isChunk) || lost > 0) return Promise.resolve();
+        lost += 1;
+        return Promise.reject(new StoreUnavailableError({ operation: 'commit' }));
+      },
+    });
+    await sayEach(clock, call, ['One ', 'two ']);
+    await pass(clock, 600);
+    await sayEach(clock, call, ['three ']);
+    await pass(clock, 2_000, 100);
+    await sayEach(clock, call, ['four']);
+    call.end();
+    await handle.result;
+
+    const chunks = await storedChunks(store, conversationId);
+    expect(lost).toBe(1);
+    expect(chunks.flatMap((chunk) => chunk.frames)).toEqual(await frames);
+  });
+});
+
+/** Another instance answers the message from the beginning. */
+async function takeOver({ store, clock, send }: Awaited<ReturnType<typeof stalled>>) {
+  const { model } = scriptedStreamer(textAnswer('Second.'));
+  const { result } = await sendMessage(chatDependencies({ store, clock, model }), send);
+  await result;
+}
+
+test('readers of an instance that lost its turn continue with the new attempt', async () => {
+  const world = await stalled();
+  const frames = collect(world.handle.frames());
+  await settle();
+  await takeOver(world);
+  world.goOn();
+
+  const read = await frames;
+  expect(textOf(read.filter(({ id }) => id >= 1_000_000))).toBe('Second.');
+  expect(read.at(-1)?.chunk.type).toBe('finish');
 });

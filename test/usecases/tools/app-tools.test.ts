@@ -1,13 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { cancelTurn } from '#functions/chat/turns/finish/cancel-turn.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
-import { showContext } from '#functions/chat/context/show-context.ts';
 import { answerCalls } from '#functions/chat/turns/tools/answer-calls.ts';
 import type { ToolResult } from '#shared/conversation/context/tool-results.ts';
 import { turnView } from '#shared/wire/resources/turns.ts';
 import { collect } from '#test/support/chat/sending.ts';
-import { idsOf, readStream, storedTurn } from '#test/support/chat/streaming.ts';
+import { idsOf, storedTurn } from '#test/support/chat/streaming.ts';
 import {
   responsesIn,
   say,
@@ -105,18 +103,6 @@ describe('a function of the app', () => {
     expect(refusals()).toEqual([]);
   });
 
-  test('a partly answered app call keeps the turn waiting', async () => {
-    const { chat, conversationId, effects } = await waiting();
-
-    const first = await (await answer(chat, conversationId, [output(2, { no: 2 })])).result;
-    const second = await (await answer(chat, conversationId, [output(0, { lat: 1 })])).result;
-
-    expect(turnView(first.turn).openCalls).toMatchObject([{ callId: 't_1_c0' }]);
-    expect(second.turn.state).toBe('done');
-    expect(effects.get('t_1:1')).toBe(1);
-    expect(refusals()).toEqual([]);
-  });
-
   test('results of two calls that come at once are both kept', async () => {
     const { chat, conversationId } = await waiting();
 
@@ -141,18 +127,6 @@ describe('a function of the app', () => {
     await Promise.all(handles.map(({ result }) => result));
 
     expect(fakeGemini.journal()).toHaveLength(calls + 1);
-  });
-
-  test('an app call answered twice alike replays the answer without a model call', async () => {
-    const { chat, conversationId } = await waiting();
-    const results = [output(0, { lat: 1 }), output(2, { no: 2 })];
-    const { turn } = await (await answer(chat, conversationId, results)).result;
-    const calls = fakeGemini.journal().length;
-
-    const again = await (await answer(chat, conversationId, results)).result;
-
-    expect(again.turn.contents).toEqual(turn.contents);
-    expect(fakeGemini.journal()).toHaveLength(calls);
   });
 
   test.each([
@@ -194,52 +168,6 @@ describe('a function of the app', () => {
     expect(refusals()).toEqual([]);
     await expect(answer(chat, conversationId, [output(0, { lat: 1 })])).rejects.toMatchObject({
       reason: 'TOOL_RESULT_CONFLICT',
-    });
-  });
-
-  test('an app call is cancelled with its turn, at once', async () => {
-    const { chat, conversationId } = await waiting();
-
-    const turn = await cancelTurn(chat, { caller, conversationId, turnId: 't_1' });
-
-    expect(turn).toMatchObject({ state: 'cancelled', inContext: true });
-    expect(responsesIn(turn.contents)[0]).toMatchObject({
-      response: { error: 'cancelled_by_user' },
-    });
-  });
-
-  test('an app call’s stream can be resumed across the pause', async () => {
-    const { chat, conversationId, frames } = await waiting();
-    const handle = await answer(chat, conversationId, [
-      output(0, { lat: 1 }),
-      output(2, { no: 2 }),
-    ]);
-    const more = await collect(handle.frames());
-    await handle.result;
-
-    const rest = await readStream(chat, { conversationId, cursor: 1 });
-
-    expect(rest ? await collect(rest) : []).toEqual(
-      [...frames, ...more].filter(({ id }) => id > 1),
-    );
-  });
-
-  test('an answered app call makes /context show the next prompt’s content', async () => {
-    const { chat, conversationId } = await waiting();
-    await (
-      await answer(chat, conversationId, [output(0, { lat: 1 }), output(2, { no: 2 })])
-    ).result;
-
-    const shown = await showContext(chat, { caller, conversationId });
-    await say(chat, conversationId, 'And?');
-
-    const sent = fakeGemini.requestBody(fakeGemini.journal().at(-1)?.n ?? 0);
-    expect(sent).toMatchObject({
-      tools: [{ functionDeclarations: shown.items.find(({ kind }) => kind === 'tools')?.content }],
-      contents: [
-        ...shown.items.filter(({ kind }) => kind === 'turn').map(({ content }) => content),
-        { role: 'user' },
-      ],
     });
   });
 });

@@ -53,13 +53,6 @@ async function waiting() {
 }
 
 describe('sources of an answer in rounds', () => {
-  test('an answer that waits for the app tells no sources yet', async () => {
-    const { turn, chunks } = await waiting();
-
-    expect(turn.state).toBe('awaiting_tool');
-    expect(chunks.some(({ type }) => type === 'source-url')).toBe(false);
-  });
-
   test('an answer in two rounds has the sources of both, each at its place in the whole text', async () => {
     const { chat, requests, conversationId } = await waiting();
 

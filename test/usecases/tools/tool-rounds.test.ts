@@ -1,11 +1,34 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
 import { contentText } from '#shared/conversation/documents/content.ts';
 import { sentPrompt } from '#test/support/random-tools/prompt-checks.ts';
 import { collect, request } from '#test/support/chat/sending.ts';
-import { storedTurn, readStream } from '#test/support/chat/streaming.ts';
+import { storedTurn, readStream, settle, shownText } from '#test/support/chat/streaming.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
-import { responsesIn, say, useToolModel, toolChat } from '#test/support/tools/tool-world.ts';
+import {
+  responsesIn,
+  say,
+  useToolModel,
+  toolChat,
+  countingTools,
+  tool,
+  withAppTools,
+} from '#test/support/tools/tool-world.ts';
+import { requestCancel } from '#functions/chat/turns/finish/cancel-turn.ts';
+import type { ChatCrashPoint } from '#functions/lib/crash-points.ts';
+import { createToolbox } from '#functions/chat/turns/tools/toolbox.ts';
+import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
+import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
+import { showContext } from '#functions/chat/context/show-context.ts';
+import { noQuota } from '#test/fakes/no-quota.ts';
+import { AppError } from '#shared/errors.ts';
+import { createConversation } from '#functions/chat/conversations/create-conversation.ts';
+import type { ServerTool } from '#functions/chat/turns/tools/server-tool.ts';
+import { findCalls } from '#shared/conversation/context/tool-calls.ts';
+import { caller } from '#test/support/chat/routing.ts';
+import { answerAll, refusalsOf } from '#test/support/chat/switching.ts';
+import { turnView } from '#shared/wire/resources/turns.ts';
 
 const { fakeGemini, model } = await useToolModel();
 
@@ -29,34 +52,6 @@ describe('a tool of the server', () => {
     expect(refusals()).toEqual([]);
   });
 
-  test('a server tool’s run is shown in the stream between the text parts', async () => {
-    const { chunks } = await responsesOf('call weather {"city":"Oslo"}');
-
-    const shown = chunks.filter(({ type }) => type !== 'text-delta' && type !== 'data-context');
-    expect(shown).toMatchObject([
-      { type: 'start' },
-      {
-        type: 'tool-input-available',
-        toolCallId: 't_1_c0',
-        toolName: 'weather',
-        input: { city: 'Oslo' },
-        providerExecuted: true,
-        dynamic: true,
-      },
-      {
-        type: 'tool-output-available',
-        toolCallId: 't_1_c0',
-        output: { city: 'Oslo', degrees: 21 },
-        providerExecuted: true,
-        dynamic: true,
-      },
-      { type: 'start-step' },
-      { type: 'text-start', id: 'p1' },
-      { type: 'text-end', id: 'p1' },
-      { type: 'finish', finishReason: 'stop' },
-    ]);
-  });
-
   test('parallel server tools respond in the order of the calls', async () => {
     const { responses, effects } = await responsesOf(
       'call weather {"city":"Oslo"}\ncall hanging\ncall weather {"city":"Rome"}',
@@ -70,27 +65,9 @@ describe('a tool of the server', () => {
     expect([...effects.keys()]).toEqual(['t_1:0', 't_1:2']);
   });
 
-  test('a server tool’s calls are counted over all rounds of a turn', async () => {
-    const { effects, turn } = await responsesOf(
-      'call weather {"city":"A"}\ncall weather {"city":"B"}\nthen\ncall weather {"city":"C"}',
-    );
-
-    expect([...effects.keys()]).toEqual(['t_1:0', 't_1:1', 't_1:2']);
-    expect(turn.rounds).toMatchObject({ count: 2 });
-    expect(refusals()).toEqual([]);
-  });
-
-  test('a server tool’s model calls are all billed, and the meter has the last report', async () => {
-    const { turn } = await responsesOf('call weather {"city":"Oslo"}');
-
-    const [first, second] = fakeGemini.journal();
-    const sum = (first?.promptTokens ?? 0) + (second?.promptTokens ?? 0);
-    expect(turn.usage?.promptTokens).toBe(sum);
-  });
-
   test.each([
     { text: 'call broken', error: 'The tool failed.' },
-    { text: 'call refusing', error: 'There is no such city.' },
+
     { text: 'call hanging', error: 'The tool did not answer within 60 ms.' },
     {
       text: 'call nothing',
@@ -115,14 +92,6 @@ describe('a tool of the server', () => {
     expect(effects.size).toBe(0);
   });
 
-  test('a server tool’s unstorably large output is replaced by its size', async () => {
-    const { responses } = await responsesOf('call large {"bytes":1100000}');
-
-    expect(responses).toMatchObject([
-      { response: { error: expect.stringContaining('the limit is 1048576') } },
-    ]);
-  });
-
   test('a server tool’s outputs may fill several documents, the last of which stay', async () => {
     const { chat } = toolChat(model);
     const conversationId = randomUUID();
@@ -143,10 +112,10 @@ describe('a tool of the server', () => {
   });
 });
 
-test('the round limit ends open calls with an error and a last call without tools', async () => {
+test('the round limit ends open calls with an error, a notice and a last call without tools', async () => {
   const rounds = ['A', 'B', 'C'].map((city) => `call weather {"city":"${city}"}`);
 
-  const { turn, effects, responses } = await responsesOf(rounds.join('\nthen\n'), {
+  const { turn, chunks, effects, responses } = await responsesOf(rounds.join('\nthen\n'), {
     TOOL_ROUNDS: '2',
   });
 
@@ -154,6 +123,11 @@ test('the round limit ends open calls with an error and a last call without tool
   expect(effects.size).toBe(2);
   expect(responses.at(-1)).toMatchObject({
     response: { error: expect.stringContaining('limit of 2 rounds') },
+  });
+  expect(chunks.at(-3)).toEqual({
+    type: 'data-notice',
+    id: 'rounds',
+    data: { kind: 'rounds', limit: 2 },
   });
   const [first, , , last] = fakeGemini.journal().map(({ n }) => fakeGemini.requestBody(n));
   expect(last).toMatchObject({ toolConfig: { functionCallingConfig: { mode: 'NONE' } } });
@@ -166,17 +140,6 @@ test('the round limit ends open calls with an error and a last call without tool
 });
 
 describe('a turn with tools', () => {
-  test('a turn with tools is in the next prompt as whole pairs', async () => {
-    const { chat } = toolChat(model);
-    const conversationId = randomUUID();
-    await say(chat, conversationId, 'call weather {"city":"Oslo"}\nthen\ncall broken');
-
-    const { turn } = await say(chat, conversationId, 'And now?');
-
-    expect(turn.state).toBe('done');
-    expect(refusals()).toEqual([]);
-  });
-
   test('a turn with tools is replayed collapsed and can be resumed from any frame', async () => {
     const { chat } = toolChat(model);
     const conversationId = randomUUID();
@@ -210,3 +173,363 @@ describe('a turn with tools', () => {
     }
   });
 });
+
+const SHORT_LEASE = { TURN_LEASE_MS: '200' };
+const TWO_ROUNDS =
+  'call weather {"city":"A"}\nthen\ncall weather {"city":"B"}\ncall weather {"city":"C"}';
+
+/** Instances over one store; what their tools did is counted together. */
+function instances() {
+  const store = createMemoryDocumentStore();
+  const { effects, tools } = countingTools();
+  const chat = (overrides: Parameters<typeof toolChat>[1] = {}) =>
+    toolChat(model, {
+      environment: SHORT_LEASE,
+      tools,
+      ...overrides,
+      overrides: { store, ...overrides.overrides },
+    }).chat;
+  /** Dies when it passes `point` for the `nth` time: nothing that it begins afterwards ends. */
+  const dyingAt = (point: ChatCrashPoint, nth: number) => {
+    let passed = 0;
+    let isDead = false;
+    const never = new Promise<never>(() => undefined);
+    return chat({
+      overrides: {
+        store: { ...store, commit: (writes) => (isDead ? never : store.commit(writes)) },
+        atCrashPoint: (reached) => {
+          if (reached === point && ++passed === nth) isDead = true;
+          return isDead ? never : Promise.resolve();
+        },
+      },
+    });
+  };
+  return { store, effects, chat, dyingAt };
+}
+
+describe('an instance that dies between the batches of a round', () => {
+  test.each([
+    { point: 'tools-ran', nth: 1 },
+    { point: 'responses-stored', nth: 1 },
+    { point: 'responses-stored', nth: 2 },
+  ] as const)(
+    'an instance that dies between round batches is followed by another: $point, $nth',
+    async ({ point, nth }) => {
+      const world = instances();
+      const conversationId = randomUUID();
+      const sent = request(conversationId, TWO_ROUNDS);
+      await sendMessage(world.dyingAt(point, nth), sent);
+      const chat = world.chat();
+
+      const handle = await sendMessage(chat, sent);
+      const frames = await collect(handle.frames());
+      const { turn } = await handle.result;
+
+      expect(turn).toMatchObject({ state: 'done', attempt: 2 });
+      expect(turn.contents.map(({ role }) => role)).toEqual([
+        'model',
+        'user',
+        'model',
+        'user',
+        'model',
+      ]);
+      // What ran and was not stored runs again, under the same key; what was stored does not.
+      const isLost = point === 'tools-ran';
+      const again = isLost ? ['t_1:0'] : [];
+      expect(Object.fromEntries(world.effects)).toEqual(
+        Object.fromEntries(
+          ['t_1:0', 't_1:1', 't_1:2'].map((key) => [key, again.includes(key) ? 2 : 1]),
+        ),
+      );
+      expect(shownText(frames)).toContain('The tools gave');
+      expect(refusals()).toEqual([]);
+    },
+  );
+
+  test('a take-over between rounds calls the model once for each stored round', async () => {
+    const world = instances();
+    const sent = request(randomUUID(), TWO_ROUNDS);
+    await sendMessage(world.dyingAt('responses-stored', 1), sent);
+
+    const handle = await sendMessage(world.chat(), sent);
+    const { turn } = await handle.result;
+
+    expect(fakeGemini.journal()).toHaveLength(3);
+    const billed = fakeGemini.journal().reduce((sum, { promptTokens }) => sum + promptTokens, 0);
+    expect(turn.usage?.promptTokens).toBe(billed);
+  });
+});
+
+/** A tool that runs until the test ends it, and what is known of it. */
+function slowTool() {
+  const begun = Promise.withResolvers<void>();
+  let isStopped = false;
+  const slow = tool('slow', {}, (_, { signal }) => {
+    begun.resolve();
+    signal.addEventListener('abort', () => (isStopped = true));
+    return new Promise(() => undefined);
+  });
+  return { slow, begun: begun.promise, isStopped: () => isStopped };
+}
+
+describe('a turn that is stopped while its tools run', () => {
+  test('a turn stopped while its tools run ends with whole pairs and aborts its tool', async () => {
+    const { slow, begun, isStopped } = slowTool();
+    const { tools } = countingTools();
+    const { chat } = toolChat(model, { tools: [...tools, slow] });
+    const conversationId = randomUUID();
+    const handle = await sendMessage(
+      chat,
+      request(conversationId, 'call weather {"city":"Oslo"}\ncall slow'),
+    );
+    await begun;
+    await settle();
+    await requestCancel(chat, { conversationId, seq: 1 });
+
+    const { turn } = await handle.result;
+
+    expect(turn).toMatchObject({ state: 'cancelled', inContext: true });
+    expect(responsesIn(turn.contents)).toEqual([
+      { name: 'weather', response: { city: 'Oslo', degrees: 21 } },
+      { name: 'slow', response: { error: 'cancelled_by_user' } },
+    ]);
+    expect(isStopped()).toBe(true);
+    const next = await say(chat, conversationId, 'Go on.');
+    expect(next.turn.state).toBe('done');
+    expect(refusals()).toEqual([]);
+  });
+});
+
+describe('a toolbox', () => {
+  test('a toolbox refuses two tools of one name', () => {
+    const { tools } = countingTools();
+
+    expect(() => createToolbox([...tools, ...tools])).toThrow('two server tools named "weather"');
+  });
+
+  test('a toolbox refuses a name that no model could call', () => {
+    const odd = tool('odd-name', {}, () => Promise.resolve({}));
+
+    expect(() => createToolbox([odd])).toThrow('odd-name');
+  });
+});
+
+/** The frames of a turn that fails, and why. */
+async function sayFailing(chat: ChatDependencies, conversationId: string, text: string) {
+  const handle = await sendMessage(chat, request(conversationId, text));
+  const failure = handle.result.then(
+    () => undefined,
+    (error: unknown) => (error instanceof AppError ? error.reason : String(error)),
+  );
+  const frames = await collect(handle.frames());
+  return { chunks: frames.map(({ chunk }) => chunk), reason: await failure };
+}
+
+/** A quota that has nothing left for a second call of a turn. */
+const quotaForOneCall: ChatDependencies['quota'] = {
+  ...noQuota,
+  reserve: async (turn) => ({
+    ...(await noQuota.reserve(turn)),
+    renew: () =>
+      Promise.reject(
+        new AppError({
+          status: 'RESOURCE_EXHAUSTED',
+          reason: 'USER_DAILY_TOKENS',
+          message: 'quota of a test',
+          publicMessage: 'No tokens are left for today.',
+        }),
+      ),
+  }),
+};
+
+describe('a quota that is exhausted between two rounds', () => {
+  const spent = async () => {
+    const { chat, effects } = toolChat(model, { overrides: { quota: quotaForOneCall } });
+    const conversationId = randomUUID();
+    const end = await sayFailing(chat, conversationId, 'call weather {"city":"Oslo"}');
+    return { chat, effects, conversationId, ...end };
+  };
+
+  test('a quota exhausted between two rounds ends the stream with the user’s message', async () => {
+    const { chunks, reason } = await spent();
+
+    expect(reason).toBe('USER_DAILY_TOKENS');
+    const types = chunks.map(({ type }) => type);
+    expect(types.indexOf('tool-output-available')).toBeGreaterThan(0);
+    expect(types.indexOf('error')).toBeGreaterThan(types.indexOf('tool-output-available'));
+    expect(JSON.stringify(chunks)).toContain('No tokens are left for today.');
+    expect(fakeGemini.journal()).toHaveLength(1);
+  });
+
+  test('a quota exhausted between two rounds keeps tool results for the next message', async () => {
+    const { chat, conversationId, effects } = await spent();
+    const kept = await storedTurn(chat, conversationId);
+    const shown = await showContext(chat, { caller, conversationId });
+
+    const { turn } = await say(chat, conversationId, 'And now?');
+
+    expect(kept).toMatchObject({ state: 'failed', inContext: true });
+    expect(responsesIn(kept.contents)).toMatchObject([{ response: { degrees: 21 } }]);
+    expect(JSON.stringify(shown.items)).toContain('"degrees":21');
+    expect(turn.state).toBe('done');
+    expect(effects.get('t_1:0')).toBe(1);
+    const sent = JSON.stringify(fakeGemini.requestBody(fakeGemini.journal().at(-1)?.n ?? 0));
+    expect(sent).toContain('"degrees":21');
+    expect(refusals()).toEqual([]);
+  });
+});
+
+describe('outputs that do not fit the window', () => {
+  const WINDOW_TOKENS = 20_000;
+  const overflown = async () => {
+    const { chat, effects } = toolChat(model, {
+      environment: { MODEL_WINDOWS: JSON.stringify({ 'gemini-3.8-flash': WINDOW_TOKENS }) },
+    });
+    const conversationId = randomUUID();
+    await say(chat, conversationId, 'Hello.');
+    const text = 'call weather {"city":"Oslo"}\ncall large {"bytes":900000}';
+    const end = await sayFailing(chat, conversationId, text);
+    return { chat, effects, conversationId, ...end };
+  };
+
+  test('outputs that do not fit the window end the stream with the reason', async () => {
+    const { chunks, reason } = await overflown();
+
+    expect(reason).toBe('CONTEXT_WINDOW_WILL_OVERFLOW');
+    expect(chunks.map(({ type }) => type)).toContain('tool-output-available');
+    expect(JSON.stringify(chunks.find(({ type }) => type === 'error'))).toContain('does not fit');
+  });
+});
+
+const OSLO = 'call weather {"city":"Oslo"}';
+const ROME = 'call weather {"city":"Rome"}';
+const FEEDBACK = expect.objectContaining({ repeatedCall: true });
+
+const rounds = (...calls: string[]) => calls.join('\nthen\n');
+const times = (count: number, call: string) => Array.from({ length: count }, () => call);
+
+async function asked(text: string, environment: Record<string, string> = {}) {
+  const { chat, effects } = toolChat(model, {
+    environment: { LOOP_DETECTION: 'on', ...environment },
+  });
+  const conversationId = randomUUID();
+  const { turn, chunks } = await say(chat, conversationId, text);
+  const responses = findCalls(turn.contents).map(({ response }) => response);
+  return { chat, conversationId, turn, chunks, effects, responses };
+}
+
+describe('a call that is asked for five times in a row', () => {
+  test('the fifth equal call in a row is not run, and the model reads why', async () => {
+    const { turn, effects, responses } = await asked(rounds(...times(5, OSLO)));
+
+    expect([...effects.keys()]).toEqual(['t_1:0', 't_1:1', 't_1:2', 't_1:3']);
+    expect(responses[4]).toEqual(FEEDBACK);
+    expect(turn).toMatchObject({ state: 'done', finishReason: 'STOP' });
+  });
+
+  test('a call that loops again ends the turn with whole pairs and a notice', async () => {
+    const { turn, chunks, effects, responses } = await asked(rounds(...times(8, OSLO)));
+
+    expect(turn).toMatchObject({ state: 'done', finishReason: 'LOOP_OF_CALLS', inContext: true });
+    expect(effects.size).toBe(4);
+    expect(responses).toHaveLength(6);
+    expect(responses.slice(4)).toEqual([FEEDBACK, FEEDBACK]);
+    expect(chunks.slice(-3)).toMatchObject([
+      { type: 'data-notice', id: 'loop', data: { kind: 'loop', of: 'calls' } },
+      { type: 'data-context' },
+      { type: 'finish', finishReason: 'other' },
+    ]);
+  });
+});
+
+describe('a tool that is polled', () => {
+  const STATE = 'call job_state {"id":7}';
+  const pending = tool('job_state', { id: z.number() }, () =>
+    Promise.resolve({ state: 'pending' }),
+  );
+  const polling = async (tools: readonly ServerTool[]) => {
+    const { chat } = toolChat(model, { environment: { LOOP_DETECTION: 'on' }, tools });
+    return (await say(chat, randomUUID(), rounds(...times(8, STATE)))).turn;
+  };
+
+  test('a polled tool may repeat itself in as many rounds as there are', async () => {
+    const turn = await polling([{ ...pending, polled: true }]);
+
+    expect(turn).toMatchObject({ finishReason: 'STOP', rounds: { count: 8 } });
+  });
+
+  test.each([
+    { declared: { polled: true }, end: 'STOP', asked: 7 },
+    { declared: {}, end: 'LOOP_OF_CALLS', asked: 4 },
+  ])(
+    'a polled tool of the app, $declared, is waited for $asked times',
+    async ({ declared, end, asked: waits }) => {
+      const { chat } = toolChat(model, {
+        environment: { LOOP_DETECTION: 'on', CLIENT_WRITABLE: 'tools' },
+      });
+      const id = randomUUID();
+      const tools = [{ name: 'locate', parameters: { type: 'object' as const }, ...declared }];
+      await createConversation(chat, { caller, id, fields: { tools } });
+
+      let { turn } = await say(chat, id, rounds(...times(7, 'call locate')));
+      let answered = 0;
+      for (; turn.state === 'awaiting_tool'; answered++) turn = await answerAll(chat, id, 1);
+
+      expect(answered).toBe(waits);
+      expect(turn.finishReason).toBe(end);
+    },
+  );
+});
+
+test('two alternating calls loop after ten, and those of one round never', async () => {
+  const byTurns = await asked(rounds(...times(5, `${OSLO}\nthen\n${ROME}`)), { TOOL_ROUNDS: '20' });
+  const atOnce = await asked(times(8, OSLO).join('\n'));
+
+  expect(byTurns.responses.map((response) => response?.['repeatedCall'] === true)).toEqual([
+    ...times(9, '').map(() => false),
+    true,
+  ]);
+  expect(atOnce.effects.size).toBe(8);
+});
+
+const weather = (i: number) => `call weather {"city":"City ${i}"}`;
+const locate = (i: number) => `call locate {"question":"where ${i}"}`;
+const many = (count: number, line: (i: number) => string) =>
+  Array.from({ length: count }, (_, i) => line(i));
+const TOO_MANY = { error: expect.stringContaining('More than 32 calls at once') };
+
+const askedAtOnce = async (lines: readonly string[]) => {
+  const { chat, effects } = toolChat(model);
+  const conversationId = randomUUID();
+  await withAppTools(chat, conversationId, ['locate']);
+  return {
+    chat,
+    effects,
+    conversationId,
+    ...(await say(chat, conversationId, lines.join('\n'))),
+  };
+};
+
+test.each<[string, { lines: string[]; ran: number; waits: number }]>([
+  ['the app’s last', { lines: [...many(20, weather), ...many(13, locate)], ran: 20, waits: 12 }],
+  ['the server’s last', { lines: [...many(13, locate), ...many(20, weather)], ran: 19, waits: 13 }],
+])(
+  'of 33 calls in a round, %s, 32 run and the last is refused',
+  async (_, { lines, ran, waits }) => {
+    const { chat, effects, conversationId, turn, chunks } = await askedAtOnce(lines);
+
+    expect(turn.state).toBe('awaiting_tool');
+    expect(effects.size).toBe(ran);
+    expect(turnView(turn).openCalls).toHaveLength(waits);
+    expect(findCalls(turn.contents)[32]?.response).toEqual(TOO_MANY);
+    expect(chunks.filter(({ type }) => type === 'tool-output-error')).toMatchObject([
+      { toolCallId: 't_1_c32', providerExecuted: true },
+    ]);
+
+    const end = await answerAll(chat, conversationId, 1);
+
+    expect(end.state).toBe('done');
+    expect(findCalls(end.contents).map(({ response }) => response)).not.toContain(undefined);
+    expect(refusalsOf(fakeGemini)).toEqual([]);
+  },
+);

@@ -8,18 +8,14 @@ import { endOnSignal } from '#functions/bootstrap/end-on-signal.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import { chunksCollection } from '#shared/conversation/documents/paths.ts';
 import { decodeStreamChunk } from '#shared/conversation/documents/stream-chunk.ts';
-import { createManualClock } from '#test/fakes/manual-clock.ts';
+import { createManualClock, type ManualClock } from '#test/fakes/manual-clock.ts';
 import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
 import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
 import { collect, request, textOf } from '#test/support/chat/sending.ts';
-import {
-  pass,
-  readUntil,
-  sayEach,
-  settle,
-  steeredChat,
-  storedTurn,
-} from '#test/support/chat/streaming.ts';
+import { pass, sayEach, settle, steeredChat, storedTurn } from '#test/support/chat/streaming.ts';
+import { cancelTurn } from '#functions/chat/turns/finish/cancel-turn.ts';
+import { ANSWER_MAX_BYTES } from '#functions/chat/turns/answer/stream-answer.ts';
+import { contentText } from '#shared/conversation/documents/content.ts';
 
 const noRequests: ReadonlySet<Promise<unknown>> = new Set();
 
@@ -39,12 +35,6 @@ async function ending() {
 }
 
 describe('an instance that is stopped', () => {
-  test('an ending instance is done at once when nothing runs', async () => {
-    const drained = drainChat(chatDependencies({ clock: createManualClock() }), noRequests);
-
-    await expect(drained).resolves.toBeUndefined();
-  });
-
   test('an ending instance refuses new messages with a retry time', async () => {
     const { dependencies } = await ending();
 
@@ -208,10 +198,70 @@ describe('SIGTERM', () => {
   });
 });
 
-test('a reader until the cut has every frame before it', async () => {
-  const { handle } = await ending();
+/** A clock that knows how many waits are open. */
+function countingClock() {
+  const clock = createManualClock();
+  let open = 0;
+  const counting: ManualClock = {
+    ...clock,
+    wait: async (ms, signal) => {
+      open += 1;
+      await clock.wait(ms, signal);
+      open -= 1;
+    },
+  };
+  return { clock: counting, open: () => open };
+}
 
-  const frames = await readUntil(handle.frames(), (read) => read.length === 4);
+test.each(['is answered', 'fails', 'is cancelled'])(
+  'no timer outlives a turn that %s',
+  async (how) => {
+    const { clock, open } = countingClock();
+    const conversationId = randomUUID();
+    const { dependencies, call } = steeredChat({ clock });
+    const handle = await sendMessage(dependencies, request(conversationId, 'x'));
+    const model = await call();
+    await sayEach(clock, model, ['One ', 'two']);
+    expect(open()).toBeGreaterThan(0);
 
-  expect(textOf(frames)).toBe('Half an answer');
+    if (how === 'is answered') model.end();
+    if (how === 'fails') model.fail(new Error('no'));
+    if (how === 'is cancelled') {
+      const caller = { uid: 'u1', tier: 'signedIn' } as const;
+      await cancelTurn(dependencies, { caller, conversationId, turnId: 't_1' });
+    }
+    await handle.result.catch(() => undefined);
+    await settle();
+
+    expect(open()).toBe(0);
+  },
+);
+
+test('an answer over its time limit is a retryable failure', async () => {
+  const clock = createManualClock();
+  const { dependencies, call } = steeredChat({ clock });
+  const handle = await sendMessage(dependencies, request(randomUUID(), 'x'));
+  const model = await call();
+
+  await pass(clock, 299_000, 1_000);
+  expect(model.signal.aborted).toBe(false);
+  await pass(clock, 2_000, 1_000);
+
+  await expect(handle.result).rejects.toMatchObject({ reason: 'MODEL_TIMEOUT', retryable: true });
+  expect(model.signal.aborted).toBe(true);
+}, 60_000);
+
+test('an endless answer is ended as too long, and stored', async () => {
+  const text = 'x'.repeat(256 * 1024);
+  const { model } = scriptedStreamer({
+    chunks: Array.from({ length: 20 }, () => ({ parts: [{ text }] })),
+  });
+  const dependencies = chatDependencies({ model });
+
+  const { turn } = await (await sendMessage(dependencies, request(randomUUID(), 'x'))).result;
+
+  expect(turn).toMatchObject({ state: 'done', finishReason: 'MAX_TOKENS' });
+  const length = turn.contents.map(contentText).join('').length;
+  expect(length).toBeGreaterThan(ANSWER_MAX_BYTES / 2);
+  expect(length).toBeLessThanOrEqual(ANSWER_MAX_BYTES);
 });

@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
-import { contentText } from '#shared/conversation/documents/content.ts';
 import { readConversation } from '#shared/conversation/context/read-conversation.ts';
 import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
 import { passTime } from '#test/support/pass-time.ts';
-import { collect, request } from '#test/support/chat/sending.ts';
+import { request } from '#test/support/chat/sending.ts';
 import { instances, interrupting, queued, turnsOf } from '#test/support/chat/starts.ts';
 
 const quick = () => scriptedStreamer(textAnswer('Quick.')).model;
@@ -81,26 +80,6 @@ describe('a message that interrupts', () => {
     expect((await readConversation(chat.store, id))?.value.queue).toBeUndefined();
   });
 
-  test('an interrupting message stores nothing before the turns in its way ended', async () => {
-    const world = instances();
-    const id = randomUUID();
-    const chat = world.instance();
-    await sendMessage(chat, request(id, 'one'));
-    const atPoint = Promise.withResolvers<void>();
-    const dying = world.instance({
-      atCrashPoint: (point) => {
-        if (point !== 'turns-interrupted') return Promise.resolve();
-        atPoint.resolve();
-        return new Promise<void>(() => undefined);
-      },
-    });
-
-    void sendMessage(dying, interrupting(id, 'two'));
-    await passTime(world.clock, atPoint.promise);
-
-    expect((await readConversation(chat.store, id))?.value.lastSeq).toBe(1);
-  });
-
   test.each(['interrupt', 'queue'] as const)(
     'an unanswerable interrupting message is refused and changes nothing (%s)',
     async (onBusy) => {
@@ -120,21 +99,4 @@ describe('a message that interrupts', () => {
       expect((await passTime(world.clock, first.result)).turn.state).toBe('done');
     },
   );
-
-  test('an interrupting message does not interrupt itself when sent again', async () => {
-    const world = instances();
-    const chat = world.instance();
-    const id = randomUUID();
-    await sendMessage(chat, request(id, 'one'));
-    const asked = interrupting(id, 'two');
-    const handle = await passTime(world.clock, sendMessage(chat, asked));
-
-    const again = await passTime(world.clock, sendMessage(chat, asked));
-
-    world.answerAll();
-    const frames = await passTime(world.clock, collect(again.frames()));
-    expect(frames.map(({ chunk }) => chunk.type)).not.toContain('abort');
-    const { turn } = await passTime(world.clock, handle.result);
-    expect(turn.contents.map(contentText)).toEqual(['Answer to two.']);
-  });
 });

@@ -1,31 +1,164 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
+import { contentText, type Content } from '#shared/conversation/documents/content.ts';
+import type { Note } from '#shared/memory/note.ts';
+import { shownContents } from '#test/support/chat/shown-contents.ts';
+import { noteOf } from '#test/unit/memory/notes.ts';
+import { rememberingChat } from '#test/support/chat/remembering-chat.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { answerCalls } from '#functions/chat/turns/tools/answer-calls.ts';
 import { builtInTools } from '#functions/chat/turns/tools/built-in-tools.ts';
 import { createToolbox } from '#functions/chat/turns/tools/toolbox.ts';
-import { turnPath } from '#shared/conversation/documents/paths.ts';
-import type { Content } from '#shared/conversation/documents/content.ts';
-import type { ModelRequest } from '#shared/ports/ports.ts';
 import { textFilePart } from '#shared/uploads/upload-parts.ts';
 import { createManualClock } from '#test/fakes/manual-clock.ts';
 import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
+import { see } from '#test/support/compaction/compacted-conversation.ts';
+import type { TurnToBuild } from '#test/support/compaction/conversation-builder.ts';
 import {
-  compactOnce,
-  manualRequest,
-  see,
-} from '#test/support/compaction/compacted-conversation.ts';
-import { addTurn, type TurnToBuild } from '#test/support/compaction/conversation-builder.ts';
-import { owner, removeMessage, setConversation, stranger } from '#test/support/chat/lifecycle.ts';
-import { notesOf, storeNotes } from '#test/support/notes.ts';
-import { brokenRules } from '#test/support/compaction/commit-rules.ts';
-import { noteOf } from '#test/unit/memory/notes.ts';
+  owner,
+  setConversation,
+  CANARY,
+  canaries,
+  compacted,
+  dyingAt,
+  lifecycle,
+  removeMessage,
+  shortConversation,
+  stranger,
+  type Lifecycle,
+} from '#test/support/chat/lifecycle.ts';
+import { storeNotes, notesOf } from '#test/support/notes.ts';
 import { memoryTools } from '#test/support/tools/memory-tools.ts';
+import { eraseOwnConversation } from '#functions/chat/conversations/erase/delete-conversation.ts';
+import { finishErasure } from '#functions/erasure/finish-erasure.ts';
+import { serveErasures } from '#test/support/compaction/erasing.ts';
+
+const saidLast = (contents: readonly Content[]) => contents.at(-1)?.parts.map(({ text }) => text);
+const everything = (contents: readonly Content[]) => contents.map(contentText).join('\n');
 
 const NEVER = 'Never call me after nine in the evening.';
 
-const declaredNames = (request: ModelRequest | undefined) =>
-  request?.tools?.map(({ name }) => name);
+describe('the prefix of a prompt', () => {
+  test('a prompt begins with the app’s and the user’s memory in one user content', async () => {
+    const { save, begin, send } = rememberingChat({ app: 'The shop closes at 18:00.' });
+    await save([noteOf(1, { text: NEVER })]);
+
+    const prompt = await send(await begin(), 'Hello');
+
+    const texts = prompt[0]?.parts.map(({ text }) => text);
+    expect(prompt.map(({ role }) => role)).toEqual(['user', 'model', 'user']);
+    expect(texts).toEqual([
+      expect.stringContaining('The shop closes at 18:00.'),
+      expect.stringContaining(NEVER),
+    ]);
+    expect(saidLast(prompt)).toEqual(['Hello']);
+  });
+
+  test('a prompt keeps its prefix bytes while newer notes precede the message, unstored', async () => {
+    const { save, begin, send } = rememberingChat();
+    await save([noteOf(1)]);
+    const id = await begin();
+    const first = await send(id, 'One');
+    await save([noteOf(1), noteOf(2, { text: NEVER })]);
+
+    const second = await send(id, 'Two');
+    const third = await send(id, 'Three');
+
+    expect(second.slice(0, 2)).toEqual(first.slice(0, 2));
+    expect(saidLast(second)).toEqual([expect.stringContaining(NEVER), 'Two']);
+    expect(third.slice(0, first.length)).toEqual(first);
+    expect(everything(third.slice(0, -1))).not.toContain(NEVER);
+    expect(saidLast(third)).toEqual([expect.stringContaining(NEVER), 'Three']);
+  });
+
+  test('a prompt’s prefix includes newer notes after a swap', async () => {
+    const { save, begin, send, compact, conversation, revision } = rememberingChat();
+    const id = await begin();
+    for (let i = 0; i < 8; i++) await send(id, `Question ${i} ${'about bees '.repeat(400)}`);
+    await save([noteOf(1, { text: NEVER })]);
+
+    const outcome = await compact(id);
+    const prompt = await send(id, 'Hello');
+
+    expect(outcome).toMatchObject({ kind: 'done', state: 'COMPACTED' });
+    expect((await conversation(id)).memoryRevision).toBe(await revision());
+    expect(prompt[0]?.parts[0]?.text).toContain(NEVER);
+    expect(prompt[0]?.parts).toHaveLength(2);
+    expect(saidLast(prompt)).toEqual(['Hello']);
+  });
+
+  test.each([
+    ['deleted', [] as Note[]],
+    ['edited', [noteOf(3, { id: 'n1', text: 'Call me any time.' })]],
+  ])('a prompt loses a note that was %s with the next message', async (_, left) => {
+    const { save, begin, send, show } = rememberingChat();
+    await save([noteOf(1, { text: NEVER })]);
+    const id = await begin();
+    await send(id, 'One');
+
+    await save(left);
+    const prompt = await send(id, 'Two');
+
+    expect(everything(prompt)).not.toContain(NEVER);
+    expect(JSON.stringify((await show(id)).items)).not.toContain(NEVER);
+    for (const { text } of left) expect(saidLast(prompt)?.[0]).toContain(text);
+  });
+});
+
+test('a note with topics is sent exactly with messages that touch one', async () => {
+  const { save, begin, send } = rememberingChat();
+  await save([noteOf(1, { text: 'Aisle seat.', topics: ['flights', '비행기'] })]);
+  const id = await begin();
+
+  const prompts = [
+    await send(id, 'Book a flight to Rome.'),
+    await send(id, 'And a hotel.'),
+    await send(id, '비행기표를 예매해줘'),
+  ];
+
+  expect(prompts.map((prompt) => saidLast(prompt)?.[0]?.includes('Aisle seat.'))).toEqual([
+    true,
+    false,
+    true,
+  ]);
+  expect(everything(prompts[1] ?? [])).not.toContain('Aisle seat.');
+});
+
+describe('/context', () => {
+  test('/context is the next prompt but its last user content, whatever waits', async () => {
+    const { save, begin, send, show } = rememberingChat({ app: 'The shop closes at 18:00.' });
+    await save([noteOf(1)]);
+    const id = await begin();
+    await send(id, 'One');
+    await save([noteOf(1), noteOf(2), noteOf(3, { topics: ['bees'] })]);
+
+    const { items } = await show(id);
+    const prompt = await send(id, 'Tell me of bees.');
+
+    expect(shownContents(items)).toEqual(prompt.slice(0, -1));
+    expect(items.slice(0, 3).map(({ kind }) => kind)).toEqual(['memory', 'memory', 'ack']);
+    expect(items[0]?.tokens).toBeGreaterThan(10);
+  });
+
+  test('/context counts the notes that are shown, wait, or have no room', async () => {
+    const { save, begin, show } = rememberingChat();
+    const long = (revision: number) => noteOf(revision, { text: 'bee '.repeat(240) });
+    await save([1, 2, 3, 4, 5, 6, 7, 8].map(long));
+    const id = await begin();
+    await save([...[1, 2, 3, 4, 5, 6, 7, 8].map(long), noteOf(9, { imports: ['gone'] })]);
+
+    const { memory } = await show(id);
+
+    expect(memory).toMatchObject({
+      budgetTokens: 1_000,
+      waiting: 1,
+      imports: [{ id: 'gone', by: 'n9', reason: 'unknown' }],
+    });
+    expect(memory?.leftOut).toBeGreaterThan(0);
+    expect((memory?.shown ?? 0) + (memory?.leftOut ?? 0)).toBe(8);
+    expect(memory?.tokens).toBeLessThan(1_150);
+  });
+});
 
 const refusal = (reason: string) => expect.objectContaining({ reason });
 
@@ -77,16 +210,6 @@ describe('save_memory', () => {
     expect(again).toEqual({ ...first, isNew: false });
     expect(other).toEqual({ ...first, isNew: false });
     expect(await notes()).toHaveLength(1);
-  });
-
-  test('save_memory is not repeated over a note that its user edited', async () => {
-    const { save, notes, world } = await memoryTools(NEVER);
-    const { id } = await save({ words: NEVER });
-    await storeNotes(world.store, owner.uid, [noteOf(2, { id: String(id), text: 'Mine.' })]);
-
-    await save({ words: NEVER });
-
-    expect((await notes()).map(({ text }) => text)).toEqual(['Mine.']);
   });
 
   test.each([
@@ -152,39 +275,6 @@ describe('save_memory', () => {
     await expect(save({ words }, { isApproved: true })).rejects.toEqual(refusal('MEMORY_NOT_SAID'));
   });
 
-  test('save_memory finds what was said 90 messages ago', async () => {
-    const later = Array.from({ length: 90 }, (_, i) => `Message ${i}.`);
-    const { save, notes } = await memoryTools(NEVER, ...later);
-
-    await save({ words: NEVER });
-
-    expect(await notes()).toHaveLength(1);
-  });
-
-  test('save_memory refuses what was erased meanwhile', async () => {
-    const { save, world, conversationId } = await memoryTools(NEVER, 'Remember that.');
-    await removeMessage(world, conversationId, 'message-1');
-
-    await expect(save({ words: NEVER })).rejects.toEqual(refusal('MEMORY_NOT_SAID'));
-  });
-
-  test('save_memory finds nothing in another user’s conversation', async () => {
-    const { save, notes } = await memoryTools(NEVER);
-
-    const saving = save({ words: NEVER }, { caller: stranger });
-
-    await expect(saving).rejects.toEqual(refusal('CONVERSATION_NOT_FOUND'));
-    expect(await notes()).toEqual([]);
-  });
-
-  test('save_memory refuses the hundred and first note', async () => {
-    const { save, world } = await memoryTools(NEVER);
-    const all = Array.from({ length: 100 }, (_, i) => noteOf(i + 1));
-    await storeNotes(world.store, owner.uid, all);
-
-    await expect(save({ words: NEVER })).rejects.toEqual(refusal('MEMORY_FULL'));
-  });
-
   test('save_memory pins for one conversation what concerns it alone', async () => {
     const { save, notes, world, conversationId } = await memoryTools(NEVER, 'Only in this chat.');
 
@@ -197,45 +287,6 @@ describe('save_memory', () => {
     ]);
     expect([first['isNew'], again['isNew']]).toEqual([true, false]);
     expect(await notes()).toEqual([]);
-  });
-
-  test('save_memory pins nothing of a message that is erased while it is read', async () => {
-    const { save, world, conversationId } = await memoryTools(NEVER, 'Remember that.');
-    const { store } = world.chat;
-    world.chat.store = {
-      ...store,
-      get: async (paths) => {
-        const documents = await store.get(paths);
-        if (world.chat.store !== store && paths.includes(turnPath(conversationId, 1))) {
-          world.chat.store = store;
-          await removeMessage(world, conversationId, 'message-1');
-        }
-        return documents;
-      },
-    };
-
-    const saving = save({ words: NEVER, scope: 'conversation' });
-
-    await expect(saving).rejects.toEqual(refusal('MEMORY_NOT_SAID'));
-    expect((await see(store, conversationId)).conversation.pins).toEqual([]);
-  });
-
-  test('save_memory commits nothing that is not guarded by what was read', async () => {
-    const { save, world } = await memoryTools(NEVER);
-    const commits: Parameters<typeof brokenRules>[0][] = [];
-    const { store } = world.chat;
-    world.chat.store = {
-      ...store,
-      commit: (writes) => {
-        commits.push(writes);
-        return store.commit(writes);
-      },
-    };
-
-    await save({ words: NEVER });
-
-    expect(commits).toHaveLength(1);
-    expect(commits.flatMap(brokenRules)).toEqual([]);
   });
 });
 
@@ -352,43 +403,72 @@ describe('forget_memory', () => {
   });
 });
 
-test('a "never …" said once is in the prompt of turn 500, after ten compactions', async () => {
-  const { world, conversationId } = await memoryTools('Hello.');
-  const toolbox = createToolbox(builtInTools(world.chat));
-  const saving = scriptedStreamer(
-    { chunks: [{ parts: [{ functionCall: { name: 'save_memory', args: { words: NEVER } } }] }] },
-    textAnswer('I shall not.'),
-  );
-  const said = { id: randomUUID(), parts: [{ text: NEVER }] };
-  const asked = { caller: owner, conversationId, message: said };
-  // No time passes: neither the model nor the tool is late.
-  const clock = createManualClock(world.chat.clock.now());
-  const first = await sendMessage({ ...world.chat, toolbox, clock, model: saving.model }, asked);
-  await first.result;
-  await setConversation(world, conversationId, { settings: { thresholdTokens: 4_000 } });
-  const states: unknown[] = [];
+/** A note that a tool made in turn `seq` of what the user said in `saidIn`. */
+const toolNote = (
+  id: string,
+  from: { conversationId: string; seq: number; saidIn: number },
+): Note => {
+  const saidAt = new Date('2026-03-02T10:00:00.000Z');
+  const text = `The word is ${CANARY}.`;
+  return noteOf(1, { id, text, source: 'tool', from: { ...from, saidAt } });
+};
 
-  for (let round = 1; round <= 10; round++) {
-    const last = round === 10 ? 47 : 50;
-    for (let i = 0; i < last; i++)
-      await addTurn(world.store, conversationId, {
-        answer: 'Noted.',
-        user: `Round ${round}, message ${i}: ${'bees fly '.repeat(30)}`,
-      });
-    await setConversation(world, conversationId, {
-      compactionRequests: manualRequest(`r-${round}`),
-    });
-    const { state } = { state: undefined, ...(await compactOnce(world.bench, conversationId)) };
-    states.push(state);
-  }
-  const streamer = scriptedStreamer(textAnswer('Fine.'));
-  const message = { id: randomUUID(), parts: [{ text: 'Call me tonight?' }] };
-  const chat = { ...world.chat, toolbox, model: streamer.model };
-  const sent = await sendMessage(chat, { caller: owner, conversationId, message });
-  const { turn } = await sent.result;
+const idsLeft = async ({ store }: Lifecycle) =>
+  (await notesOf(store, owner.uid)).notes.map(({ id }) => id);
 
-  expect(declaredNames(saving.requests[0])).toContain('save_memory');
-  expect(states).toEqual(Array.from({ length: 10 }, () => 'COMPACTED'));
-  expect(turn.seq).toBe(500);
-  expect(streamer.requests[0]?.contents[0]?.parts[0]?.text).toContain(NEVER);
+describe('a message that is erased', () => {
+  /** Deletes it, dies right after the message is wiped, and lets the sweep finish. */
+  const dieAndSweep = async ({ chat }: Lifecycle, conversationId: string, messageId: string) => {
+    const dying = { chat: { ...chat, ...dyingAt('message-wiped') } };
+    await expect(removeMessage(dying, conversationId, messageId)).rejects.toThrow('died');
+    await finishErasure(chat, conversationId);
+  };
+
+  test.each([
+    ['at once', removeMessage],
+    ['by the sweep', dieAndSweep],
+  ])('erasing a message removes the notes that a tool made of it, %s', async (_, remove) => {
+    const world = lifecycle();
+    const conversationId = await compacted(world);
+    await storeNotes(world.store, owner.uid, [
+      toolNote('said', { conversationId, seq: 4, saidIn: 3 }),
+      toolNote('called', { conversationId, seq: 3, saidIn: 2 }),
+    ]);
+
+    await remove(world, conversationId, 'message-3');
+
+    expect(await canaries(world)).toEqual([]);
+    expect(await idsLeft(world)).toEqual([]);
+  });
+
+  test('erasing a message keeps notes of other turns, conversations and the user', async () => {
+    const world = lifecycle();
+    const conversationId = await shortConversation(world);
+    const other = await shortConversation(world);
+    await storeNotes(world.store, owner.uid, [
+      toolNote('gone', { conversationId, seq: 2, saidIn: 2 }),
+      toolNote('third', { conversationId, seq: 3, saidIn: 3 }),
+      toolNote('other', { conversationId: other, seq: 2, saidIn: 2 }),
+      noteOf(4, { id: 'own' }),
+    ]);
+
+    await removeMessage(world, conversationId, 'message-2');
+
+    expect(await idsLeft(world)).toEqual(['third', 'other', 'own']);
+  });
+});
+
+test('erasing a conversation removes the notes that tools made in it, and no others', async () => {
+  const world = lifecycle();
+  const conversationId = await shortConversation(world);
+  await storeNotes(world.store, owner.uid, [
+    toolNote('gone', { conversationId, seq: 2, saidIn: 2 }),
+    noteOf(2, { id: 'own' }),
+  ]);
+
+  await eraseOwnConversation(world.chat, { caller: owner, conversationId, ifMatch: undefined });
+  await serveErasures(world);
+
+  expect(await canaries(world)).toEqual([]);
+  expect(await idsLeft(world)).toEqual(['own']);
 });

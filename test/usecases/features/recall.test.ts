@@ -1,0 +1,425 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { deleteMessage } from '#functions/chat/conversations/erase/delete-message.ts';
+import { readConversation } from '#shared/conversation/context/read-conversation.ts';
+import {
+  compacted,
+  lifecycle,
+  owner,
+  CANARY,
+  dyingAt,
+  removeMessage,
+} from '#test/support/chat/lifecycle.ts';
+import { edit, threeTurns } from '#test/support/chat/replacing.ts';
+import { answered } from '#test/support/chat/starts.ts';
+import {
+  alice,
+  call,
+  conversationOf,
+  filler,
+  recall,
+  response,
+  type Hit,
+} from '#test/support/compaction/recalling.ts';
+import { RECALL_TURNS } from '#functions/chat/turns/tools/recall-history.ts';
+import { turnPath, recallPath } from '#shared/conversation/documents/paths.ts';
+import type { Item } from '#shared/conversation/documents/snapshot.ts';
+import { compactedTwice } from '#test/support/compaction/known-items.ts';
+import { rewriteHistory } from '#test/support/stored-histories.ts';
+import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
+import type { SendRequest } from '#functions/chat/turns/send/send-request.ts';
+import { indexConversation } from '#functions/recall/index-conversation.ts';
+import { contentText } from '#shared/conversation/documents/content.ts';
+import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
+import {
+  buildDue,
+  compactOnce,
+  neverAborted,
+  see,
+} from '#test/support/compaction/compacted-conversation.ts';
+import { compactionBench } from '#test/support/compaction/compaction-dependencies.ts';
+import type {
+  ConversationToBuild,
+  TurnToBuild,
+} from '#test/support/compaction/conversation-builder.ts';
+import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
+
+describe('recall_history', () => {
+  test('recall_history finds a turn by other word forms and shows both sides', async () => {
+    const { dependencies, conversationId } = await conversationOf([
+      ...filler(2),
+      { user: 'I bought two tickets to Lisbon.', answer: 'Seat 12A, then.' },
+      ...filler(5),
+    ]);
+
+    const { hits, searched } = await recall(dependencies, conversationId, {
+      query: 'When did I buy the ticket to Lisbon?',
+    });
+
+    expect(hits[0]).toEqual({
+      seq: 3,
+      role: 'user',
+      time: expect.stringMatching(/^\d{4}-\d\d-\d\dT/),
+      snippet: 'I bought two tickets to Lisbon.',
+      beside: { role: 'model', snippet: 'Seat 12A, then.' },
+    });
+    expect(searched).toEqual({ turns: 8, newestSeq: 8, oldestSeq: 1, isWhole: true });
+  });
+
+  test('recall_history does not find its own output', async () => {
+    const echo = response('recall_history', 'the harbour of Piran');
+    const turns = [
+      { user: 'The harbour of Piran.', answer: 'Yes.' },
+      ...filler(4),
+      { user: 'Which one?', answer: [call('recall_history', { query: 'Piran' }), echo] },
+      ...filler(4),
+    ];
+    const { dependencies, conversationId } = await conversationOf(turns);
+
+    const { hits } = await recall(dependencies, conversationId, { query: 'Piran' });
+
+    expect(hits.filter(({ snippet }) => snippet.includes('Piran')).map(({ seq }) => seq)).toEqual([
+      1,
+    ]);
+  });
+
+  test('recall_history finds neither the asking turn nor later ones', async () => {
+    const { dependencies, conversationId } = await conversationOf([
+      { user: 'the boat, first', answer: 'x' },
+      { user: 'the boat, second', answer: 'x' },
+      { user: 'the boat, third', answer: 'x' },
+    ]);
+
+    const { hits } = await recall(dependencies, conversationId, { query: 'boat', seq: 2 });
+
+    expect(hits.map(({ seq }) => seq)).toEqual([1]);
+  });
+
+  test('recall_history leaves out what an edit replaced, also when already read', async () => {
+    const { id, dependencies, messageIds } = await threeTurns();
+    const before = await recall(dependencies, id, { query: 'two' });
+
+    await answered(dependencies, edit(id, messageIds[1] ?? '', 'two, corrected'));
+    const after = await recall(dependencies, id, { query: 'two' });
+
+    const said = (hits: Hit[]) =>
+      hits.map(({ snippet }) => snippet).filter((text) => text.includes('two'));
+    expect(said(before.hits)).toEqual(['two']);
+    expect(said(after.hits)).toEqual(['two, corrected']);
+  });
+
+  test('recall_history never returns erased text, also when already read', async () => {
+    const { dependencies, conversationId } = await conversationOf([
+      ...filler(1),
+      { user: 'My code is 7731.', answer: 'The code 7731, noted.' },
+      ...filler(3),
+    ]);
+    const before = await recall(dependencies, conversationId, { query: 'code 7731' });
+
+    await deleteMessage(dependencies, { caller: alice, conversationId, messageId: 'message-2' });
+    const after = await recall(dependencies, conversationId, { query: 'code 7731' });
+
+    expect(before.hits[0]?.seq).toBe(2);
+    expect(JSON.stringify(after)).not.toContain('7731');
+  });
+
+  test('recall_history finds what a compaction has folded', async () => {
+    const world = lifecycle();
+    const conversationId = await compacted(world);
+    const conversation = await readConversation(world.store, conversationId);
+
+    const { hits } = await recall(world.chat, conversationId, {
+      query: 'Question 1 harbour',
+      caller: owner,
+    });
+
+    expect(conversation?.value.coveredThrough.seq).toBeGreaterThan(1);
+    expect(hits.some(({ seq }) => seq <= (conversation?.value.coveredThrough.seq ?? 0))).toBe(true);
+  });
+});
+
+/** A conversation of `turns`, and the turns that are read of it. */
+async function readingOf(turns: Parameters<typeof conversationOf>[0]) {
+  const { dependencies, conversationId } = await conversationOf(turns);
+  const read: string[] = [];
+  const get = (paths: readonly string[]) => {
+    read.push(...paths.filter((path) => path.includes('/turns/')));
+    return dependencies.store.get(paths);
+  };
+  return {
+    dependencies: { ...dependencies, store: { ...dependencies.store, get } },
+    conversationId,
+    read,
+  };
+}
+
+describe('the bounds of recall_history', () => {
+  test('recall_history continues before a given turn', async () => {
+    const { dependencies, conversationId } = await conversationOf([
+      { user: 'the boat, first', answer: 'x' },
+      ...filler(2),
+      { user: 'the boat, second', answer: 'x' },
+    ]);
+
+    const { hits } = await recall(dependencies, conversationId, { query: 'boat', before: 4 });
+
+    expect(hits.map(({ seq }) => seq)).not.toContain(4);
+    expect(hits[0]?.seq).toBe(1);
+  });
+
+  test('recall_history searches a bounded number of turns and says how to continue', async () => {
+    const { dependencies, conversationId, read } = await readingOf([
+      { user: 'the oldest boat', answer: 'x' },
+      ...filler(1),
+    ]);
+
+    const { hits, searched, note } = await recall(dependencies, conversationId, {
+      query: 'oldest boat',
+      seq: RECALL_TURNS + 2,
+    });
+
+    expect(read).toHaveLength(RECALL_TURNS);
+    expect(searched).toMatchObject({ turns: RECALL_TURNS, oldestSeq: 2, isWhole: false });
+    expect(hits.map(({ seq }) => seq)).not.toContain(1);
+    expect(note).toContain('"before": 2');
+    const [oldest] = await dependencies.store.get([turnPath(conversationId, 1)]);
+    expect(oldest).toBeDefined();
+  });
+});
+
+type Topic = [title: string, from: number, through: number, day: string];
+
+const topicItem = ([text, from, through, at]: Topic, index: number): Item => ({
+  id: `t${index}`,
+  text,
+  sources: [from],
+  through,
+  at,
+  importance: 2,
+  by: 'model',
+});
+
+const trip: Topic[] = [
+  ['flight to Lisbon booked', 1, 2, '2026-02-27'],
+  ['secret word chosen', 3, 5, '2026-03-04'],
+  ['hotel in Lisbon compared', 6, 8, '2026-03-09'],
+  ['pottery class, first bowl', 9, 14, '2026-04-01'],
+];
+
+/** A compacted conversation with this timeline, of which the first lines have left for the archive. */
+async function conversationWith(topics: readonly Topic[], archived = 2) {
+  const world = lifecycle();
+  const conversationId = await compactedTwice(world, [['The user likes trams.', 1]]);
+  const items = topics.map(topicItem);
+  for (const generation of [1, 2])
+    await rewriteHistory(
+      world.store,
+      { conversationId, generation },
+      {
+        snapshot: {
+          schemaVersion: 1,
+          profile: 'assistant',
+          sections: { timeline: items.slice(archived) },
+          archive: items.slice(0, archived).map((item) => ({ ...item, section: 'timeline' })),
+          nextId: items.length + 1,
+        },
+      },
+    );
+  return { world, conversationId };
+}
+
+describe('the topics of recall_history', () => {
+  test('a query that names a month gets the topics of that month, archived ones too, in order', async () => {
+    const { world, conversationId } = await conversationWith(trip);
+
+    const { topics } = await recall(world.chat, conversationId, {
+      query: 'What did we talk about in March 2026?',
+    });
+
+    expect(topics).toEqual([
+      { title: 'secret word chosen', from: 3, through: 5, day: '2026-03-04' },
+      { title: 'hotel in Lisbon compared', from: 6, through: 8, day: '2026-03-09' },
+    ]);
+  });
+
+  test('a query without a time gets the topics that share a word with it', async () => {
+    const { world, conversationId } = await conversationWith(trip);
+
+    const { topics } = await recall(world.chat, conversationId, { query: 'hotel Lisbon' });
+
+    expect(topics).toMatchObject([{ from: 1 }, { from: 6 }]);
+  });
+
+  test('a query gets the newest twenty of its topics', async () => {
+    const many = Array.from({ length: 25 }, (_, i): Topic => [
+      `walk ${i}`,
+      i + 1,
+      i + 1,
+      '2026-03-04',
+    ]);
+    const { world, conversationId } = await conversationWith(many);
+
+    const { topics } = await recall(world.chat, conversationId, { query: 'walk' });
+
+    expect(topics).toHaveLength(20);
+    expect(topics).toMatchObject([{ from: 6 }, ...Array.from({ length: 19 }, () => ({}))]);
+  });
+
+  test.each(['while it is being erased', 'afterwards'])(
+    'no topic of an erased turn comes %s, wherever in the topic the turn stands',
+    async (when) => {
+      const { world, conversationId } = await conversationWith(trip);
+      const chat =
+        when === 'afterwards' ? world.chat : { ...world.chat, ...dyingAt('message-wiped') };
+      await removeMessage({ chat }, conversationId, 'message-7').catch(() => undefined);
+
+      const { topics } = await recall(world.chat, conversationId, { query: 'hotel Lisbon secret' });
+
+      expect(JSON.stringify(topics)).not.toContain('hotel');
+      expect(JSON.stringify(topics)).not.toContain(CANARY);
+    },
+  );
+});
+
+const caller = { uid: 'u1', tier: 'signedIn' } as const;
+
+const usage = { promptTokens: 700, cachedTokens: 0, outputTokens: 10, thoughtsTokens: 0 };
+
+const PARROTS = 'The landlady keeps green parrots, which wake me early.';
+
+/** Twenty turns, the third of which tells of parrots, the fourth of a cat. */
+const told: TurnToBuild[] = Array.from({ length: 20 }, (_, i) => {
+  if (i === 2) return { user: PARROTS, answer: 'Earplugs may help.' };
+  return i === 3 ? { user: 'Our cat Biscuit needs drops twice a day.' } : {};
+});
+
+/** Chat and worker on one store, and a conversation that was compacted once. */
+async function folded(
+  options: Partial<ConversationToBuild> = {},
+  environment: Record<string, string> = {},
+) {
+  const streamer = scriptedStreamer(textAnswer('Fine.', usage));
+  const logged: { event: string; fields: object }[] = [];
+  const chat = chatDependencies(
+    {
+      model: streamer.model,
+      logger: { log: (_severity, event, fields) => void logged.push({ event, fields }) },
+    },
+    environment,
+  );
+  const bench = compactionBench({ store: chat.store });
+  const conversationId = await buildDue(bench, { turns: told, ...options });
+  await compactOnce(bench, conversationId);
+  return {
+    chat,
+    bench,
+    conversationId,
+    logged,
+    /** What the model reads as the last content of the first call. */
+    ask: async (text: string, request: Partial<SendRequest> = {}) => {
+      const message = { id: randomUUID(), parts: [{ text }] };
+      const handle = await sendMessage(chat, { caller, conversationId, message, ...request });
+      const { turn, context } = await handle.result;
+      const last = streamer.requests.at(-1)?.contents.at(-1);
+      return { text: last ? contentText(last) : '', turn, context };
+    },
+  };
+}
+
+describe('a message about what was folded', () => {
+  test('a message about folded turns is answered with their records, day and speaker named', async () => {
+    const { ask } = await folded();
+    const asked = await ask('Who keeps parrots?');
+    expect(asked.text).toContain(`\n2026-01-02\nuser: ${PARROTS}\n`);
+    expect(asked.text.endsWith('Who keeps parrots?')).toBe(true);
+  });
+
+  test('a recalling message’s context names the source turns and keeps no word', async () => {
+    const { ask, chat, conversationId } = await folded();
+    const { context, turn } = await ask('Who keeps parrots?');
+    expect(context.recalled?.turns).toContain('t_3');
+    expect(context.recalled?.count).toBe(context.recalled?.turns.length);
+    expect(context.recalled?.tokens).toBeGreaterThan(20);
+    expect(JSON.stringify(turn)).not.toContain('green parrots');
+    expect((await see(chat.store, conversationId)).text).not.toContain('<recalled>');
+  });
+
+  test('a message without matching folded turns recalls nothing', async () => {
+    const { ask } = await folded();
+    const { text, context } = await ask('Which chess opening suits a beginner?');
+    expect(text).toBe('Which chess opening suits a beginner?');
+    expect(context.recalled).toBeUndefined();
+  });
+
+  test('a message without content of its own recalls by the last answer', async () => {
+    const { ask } = await folded();
+    await ask('Our cat Biscuit is back from the vet. Tell me about her drops.');
+    expect((await ask('Thanks, and then?')).text).not.toContain('<recalled>');
+  });
+
+  test('recalled records count in the request and never for the threshold', async () => {
+    const [plain, recalling] = await Promise.all([folded({}, { RECALL_TOKENS: '0' }), folded()]);
+    const text = 'Who keeps parrots?';
+    // Both models report the same prompt: what was brought back is a part of it, and not of the next one.
+    const [whole, without] = [(await plain.ask(text)).context, (await recalling.ask(text)).context];
+    expect(whole.tokens - without.tokens).toBeGreaterThanOrEqual(
+      without.recalled?.tokens ?? Infinity,
+    );
+  });
+
+  test.each([
+    ['the deployment', {}, { RECALL_TOKENS: '0' }, {}],
+    ['the conversation', { settings: { thresholdTokens: 1_000, recallTokens: 0 } }, {}, {}],
+    ['the message', {}, {}, { recallTokens: 0 }],
+  ] as const)(
+    'a message recalls nothing where %s says so',
+    async (...[, conversation, environment, request]) => {
+      const { ask } = await folded({ conversation }, environment);
+      expect((await ask('Who keeps parrots?', request)).text).not.toContain('<recalled>');
+    },
+  );
+});
+
+describe('the index of recall', () => {
+  test('an instance reads the recall index once a generation', async () => {
+    const { ask, chat, conversationId } = await folded();
+    const path = recallPath(conversationId, 1);
+    let reads = 0;
+    const get = chat.store.get.bind(chat.store);
+    chat.store.get = (paths) => {
+      reads += paths.filter((each) => each === path).length;
+      return get(paths);
+    };
+    for (const text of ['The parrots?', 'The cat and her drops?', 'Parrots again?'])
+      await ask(text);
+    expect(reads).toBe(1);
+  });
+
+  test('a message does not wait long for the recall index', async () => {
+    const { ask, chat, conversationId, logged } = await folded();
+    const get = chat.store.get.bind(chat.store);
+    chat.store.get = (paths) =>
+      paths.includes(recallPath(conversationId, 1)) ? new Promise(() => undefined) : get(paths);
+    expect((await ask('Who keeps parrots?')).text).not.toContain('<recalled>');
+    expect(logged.map(({ event }) => event)).toContain('recall_late');
+  });
+
+  test('a missing recall index is requested and built by the worker', async () => {
+    const { ask, chat, bench, conversationId } = await folded();
+    await chat.store.commit([{ op: 'delete', path: recallPath(conversationId, 1) }]);
+    expect((await ask('Who keeps parrots?')).text).not.toContain('<recalled>');
+    expect(chat.published).toContainEqual({
+      topic: 'compaction',
+      data: { schemaVersion: 1, kind: 'index', conversationId, isBroken: true },
+    });
+    await indexConversation(bench, { conversationId, isBroken: true }, neverAborted());
+    expect((await ask('Who keeps parrots?')).text).toContain('green parrots');
+  });
+
+  test('the recall index has nothing of a deleted message', async () => {
+    const { ask, chat, conversationId } = await folded();
+    await ask('Who keeps parrots?');
+    await deleteMessage(chat, { caller, conversationId, messageId: 'message-3' });
+    expect((await ask('Who keeps parrots?')).text).not.toContain('green parrots');
+  });
+});

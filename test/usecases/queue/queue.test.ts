@@ -1,0 +1,364 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
+import { contentText } from '#shared/conversation/documents/content.ts';
+import { QUEUE_MAX } from '#shared/conversation/decisions/queue-decision.ts';
+import { readConversation } from '#shared/conversation/context/read-conversation.ts';
+import { passTime } from '#test/support/pass-time.ts';
+import { collect, request, textOf } from '#test/support/chat/sending.ts';
+import { instances, queued, turnsOf } from '#test/support/chat/starts.ts';
+import { requestCancel } from '#functions/chat/turns/finish/cancel-turn.ts';
+import { noQuota as unlimited } from '#test/fakes/no-quota.ts';
+import { AppError } from '#shared/errors.ts';
+import type { SendRequest } from '#functions/chat/turns/send/send-request.ts';
+import { createQuota } from '#functions/quota/create-quota.ts';
+import { HOUSE_PRICES } from '#test/support/chat/quotas.ts';
+
+describe('a message that waits for its turn', () => {
+  test('a waiting message is stored at once and answered after the one before it', async () => {
+    const world = instances();
+    const chat = world.instance();
+    const id = randomUUID();
+    const first = await sendMessage(chat, request(id, 'one'));
+    await world.called(1);
+
+    const second = await sendMessage(chat, queued(id, 'two'));
+
+    const waiting = await turnsOf(chat, id, 2);
+    expect(second.turnId).toBe('t_2');
+    expect(waiting[1]).toMatchObject({ state: 'queued', user: { parts: [{ text: 'two' }] } });
+    expect((await readConversation(chat.store, id))?.value).toMatchObject({
+      lastSeq: 2,
+      open: { seq: 1 },
+    });
+    world.answerAll();
+    await first.result;
+    const { turn } = await passTime(world.clock, second.result);
+    expect(turn).toMatchObject({ seq: 2, state: 'done' });
+    expect(world.calls[1]?.request.contents.map(contentText)).toEqual([
+      'one',
+      'Answer to one.',
+      'two',
+    ]);
+    expect((await readConversation(chat.store, id))?.value.queue).toBeUndefined();
+  });
+
+  test('a waiting message streams its answer to its sender', async () => {
+    const world = instances();
+    const chat = world.instance();
+    const id = randomUUID();
+    await sendMessage(chat, request(id, 'one'));
+    const second = await sendMessage(chat, queued(id, 'two'));
+    const frames = collect(second.frames());
+
+    world.answerAll();
+
+    expect(textOf(await passTime(world.clock, frames))).toBe('Answer to two.');
+  });
+
+  test('waiting messages are answered in order of arrival, whichever instance waits', async () => {
+    const world = instances();
+    const chats = [world.instance(), world.instance(), world.instance()];
+    const id = randomUUID();
+    const handles = [];
+    for (const [i, chat] of chats.entries())
+      handles.push(await sendMessage(chat, queued(id, `message ${i}`)));
+
+    world.answerAll();
+    await passTime(world.clock, Promise.all(handles.map(({ result }) => result)));
+
+    expect(world.calls.map(({ text }) => text)).toEqual(['message 0', 'message 1', 'message 2']);
+  });
+
+  test('twenty waiting messages sent at once are answered once in the order of seq', async () => {
+    const world = instances();
+    const chats = [world.instance(), world.instance()];
+    const id = randomUUID();
+    world.answerAll();
+
+    const sent = await passTime(
+      world.clock,
+      Promise.all(
+        Array.from({ length: 20 }, (_, i) =>
+          sendMessage(chats[i % 2] ?? world.instance(), queued(id, `m${i}`)),
+        ),
+      ),
+    );
+    const results = await passTime(world.clock, Promise.all(sent.map(({ result }) => result)));
+
+    const inOrder = results.map(({ turn }) => turn).toSorted((a, b) => a.seq - b.seq);
+    expect(inOrder.map(({ seq }) => seq)).toEqual(Array.from({ length: 20 }, (_, i) => i + 1));
+    expect(world.calls.map(({ text }) => text)).toEqual(
+      inOrder.map(({ user }) => contentText(user)),
+    );
+    expect(inOrder.every(({ state, inContext }) => state === 'done' && inContext)).toBe(true);
+  });
+
+  test('a waiting message over the queue limit is refused with the reason', async () => {
+    const world = instances();
+    const chat = world.instance();
+    const id = randomUUID();
+    await sendMessage(chat, request(id, 'first'));
+    for (let i = 0; i < QUEUE_MAX; i++) await sendMessage(chat, queued(id, `waiting ${i}`));
+
+    const oneMore = sendMessage(chat, queued(id, 'one more'));
+
+    await expect(oneMore).rejects.toMatchObject({
+      status: 'ABORTED',
+      reason: 'TURN_IN_PROGRESS',
+      publicMessage: expect.stringContaining('20 messages'),
+    });
+    expect((await readConversation(chat.store, id))?.value.lastSeq).toBe(1 + QUEUE_MAX);
+  });
+});
+
+describe('a message that nobody waits with any more', () => {
+  test('a waiting message stays open while its waiter renews it', async () => {
+    const world = instances();
+    const chat = world.instance();
+    const id = randomUUID();
+    const first = await sendMessage(chat, request(id, 'one'));
+    const second = await sendMessage(world.instance(), queued(id, 'two'));
+
+    await passTime(world.clock, world.clock.wait(120_000));
+
+    expect((await turnsOf(chat, id, 2)).map(({ state }) => state)).toEqual(['running', 'queued']);
+    world.answerAll();
+    await first.result;
+    expect((await passTime(world.clock, second.result)).turn.state).toBe('done');
+  });
+});
+
+describe('the same waiting message sent again', () => {
+  test('a repeated waiting message waits for the same turn, from another instance too', async () => {
+    const world = instances();
+    const [one, two] = [world.instance(), world.instance()];
+    const id = randomUUID();
+    await sendMessage(one, request(id, 'one'));
+    const asked = queued(id, 'two');
+    const handle = await sendMessage(one, asked);
+
+    const again = await sendMessage(two, asked);
+
+    world.answerAll();
+    const [first, second] = await passTime(world.clock, Promise.all([handle.result, again.result]));
+    expect([handle.turnId, again.turnId]).toEqual(['t_2', 't_2']);
+    expect(second.turn.contents).toEqual(first.turn.contents);
+    expect(world.calls).toHaveLength(2);
+  });
+
+  test('a message that waits with five instances is answered by one of them', async () => {
+    const world = instances();
+    const id = randomUUID();
+    const first = await sendMessage(world.instance(), request(id, 'one'));
+    const asked = queued(id, 'two');
+    const waiting = [];
+    for (let sent = 0; sent < 5; sent++) waiting.push(await sendMessage(world.instance(), asked));
+
+    world.answerAll();
+    await first.result;
+    await passTime(world.clock, Promise.all(waiting.map(({ result }) => result)));
+
+    expect(world.calls.map(({ text }) => text)).toEqual(['one', 'two']);
+  });
+
+  test('a repeated waiting message continues after its waiter’s process ended', async () => {
+    const world = instances();
+    const id = randomUUID();
+    const first = await sendMessage(world.instance(), request(id, 'one'));
+    const ending = new AbortController();
+    const asked = queued(id, 'two');
+    const handle = await sendMessage(world.instance({ shutdown: ending.signal }), asked);
+
+    ending.abort();
+    await expect(passTime(world.clock, handle.result)).rejects.toMatchObject({
+      reason: 'SHUTTING_DOWN',
+      retryable: true,
+    });
+
+    const again = await sendMessage(world.instance(), asked);
+    world.answerAll();
+    await first.result;
+    expect((await passTime(world.clock, again.result)).turn).toMatchObject({
+      seq: 2,
+      state: 'done',
+    });
+  });
+});
+
+test('a waiting message that becomes unanswerable fails with the reason; the next is answered', async () => {
+  const world = instances({ MODEL_WINDOWS: '{"gemini-3.8-flash":1000}' });
+  const chat = world.instance();
+  const id = randomUUID();
+  const first = await sendMessage(chat, request(id, 'one'));
+  // Fits the window of an empty conversation, and not behind another message.
+  const tooLong = queued(id, 'word '.repeat(948));
+  const second = await sendMessage(chat, tooLong);
+  const third = await sendMessage(chat, queued(id, 'three'));
+
+  world.answerAll();
+  await first.result;
+  await expect(passTime(world.clock, second.result)).rejects.toMatchObject({
+    reason: 'CONTEXT_WINDOW_WILL_OVERFLOW',
+    retryable: false,
+  });
+
+  expect((await passTime(world.clock, third.result)).turn.state).toBe('done');
+  const [, failed] = await turnsOf(chat, id, 2);
+  expect(failed).toMatchObject({
+    state: 'failed',
+    user: { parts: [{ text: expect.any(String) }] },
+  });
+});
+
+describe('a waiting message whose user has no quota when its turn comes', () => {
+  const noQuota = (retryAfterMs: number) =>
+    new AppError({
+      status: 'RESOURCE_EXHAUSTED',
+      reason: 'USER_DAILY_TOKENS',
+      message: 'no quota',
+      publicMessage: 'Too many messages.',
+      retryable: true,
+      retryAfterMs,
+    });
+
+  /** A message that is being answered, and a second one that has no quota for `retryAfterMs` once it has waited. */
+  async function refusedFor(retryAfterMs: number, second: ReturnType<typeof queued>) {
+    const world = instances();
+    let untilMs = 0;
+    const reserve: typeof unlimited.reserve = (asked) =>
+      asked.messageId === second.message.id && world.clock.now().getTime() < untilMs
+        ? Promise.reject(noQuota(untilMs - world.clock.now().getTime()))
+        : unlimited.reserve(asked);
+    const chat = world.instance({ quota: { ...unlimited, reserve } });
+    const first = await sendMessage(chat, request(second.conversationId, 'one'));
+    const handle = await sendMessage(chat, second);
+    untilMs = world.clock.now().getTime() + retryAfterMs;
+    world.answerAll();
+    await first.result;
+    return { world, chat, handle };
+  }
+
+  test('a waiting message without quota waits for a minute limit', async () => {
+    const asked = queued(randomUUID(), 'two');
+    const { world, handle } = await refusedFor(60_000, asked);
+
+    const { turn } = await passTime(world.clock, handle.result);
+
+    expect(turn).toMatchObject({ seq: 2, attempt: 1, state: 'done' });
+  });
+
+  test('a waiting message stops waiting for a limit when it is cancelled', async () => {
+    const asked = queued(randomUUID(), 'two');
+    const { world, chat, handle } = await refusedFor(60_000, asked);
+    await passTime(world.clock, world.clock.wait(5_000));
+
+    await requestCancel(chat, { conversationId: asked.conversationId, seq: 2 });
+    const { turn } = await passTime(world.clock, handle.result);
+
+    expect(turn).toMatchObject({ seq: 2, state: 'cancelled' });
+    expect(world.calls).toHaveLength(1);
+  });
+
+  test('a waiting message over a daily limit gets a retry time and is answered then', async () => {
+    const asked = queued(randomUUID(), 'two');
+    const { world, chat, handle } = await refusedFor(3_600_000, asked);
+
+    await expect(passTime(world.clock, handle.result)).rejects.toMatchObject({
+      reason: 'USER_DAILY_TOKENS',
+      retryable: true,
+    });
+    await expect(sendMessage(chat, asked)).rejects.toMatchObject({ reason: 'USER_DAILY_TOKENS' });
+    world.clock.advance(3_600_000);
+    const { turn } = await (await sendMessage(chat, asked)).result;
+
+    expect(turn).toMatchObject({ seq: 2, attempt: 2, state: 'done' });
+  });
+
+  test('a resent waiting edit over its limit then replaces its target', async () => {
+    const asked = {
+      ...queued(randomUUID(), ''),
+      replacing: { kind: 'regenerate' as const, messageId: 'm_1' },
+    };
+    const { world, chat, handle } = await refusedFor(3_600_000, asked);
+    await expect(passTime(world.clock, handle.result)).rejects.toMatchObject({ retryable: true });
+    world.clock.advance(3_600_000);
+
+    const { turn } = await (await sendMessage(chat, asked)).result;
+
+    expect(turn).toMatchObject({ seq: 2, state: 'done', inContext: true });
+    expect((await turnsOf(chat, asked.conversationId, 2))[0]).toMatchObject({ inContext: false });
+    expect(world.calls.map(({ text }) => text)).toEqual(['one', 'one']);
+  });
+});
+
+/** Instances of one deployment with the quotas that `environment` sets. */
+function limitedInstances(environment: Record<string, string>) {
+  const world = instances({ ...HOUSE_PRICES, ...environment });
+  const limited = () => {
+    const dependencies = world.instance();
+    return { ...dependencies, quota: createQuota(dependencies) };
+  };
+  return { ...world, limited };
+}
+
+type Chat = ReturnType<ReturnType<typeof limitedInstances>['limited']>;
+
+/** The state that a message came to, or why it was refused. */
+async function outcomeOf(chat: Chat, asked: SendRequest) {
+  try {
+    const { result } = await sendMessage(chat, asked);
+    return { state: (await result).turn.state };
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    const { status, reason, retryable, retryAfterMs } = error;
+    return { status, reason, retryable, retryAfterMs };
+  }
+}
+
+const statesOf = async (chat: Chat, conversationId: string) => {
+  const lastSeq = (await readConversation(chat.store, conversationId))?.value.lastSeq ?? 0;
+  return (await turnsOf(chat, conversationId, lastSeq)).map(({ state }) => state);
+};
+
+describe('messages that wait under a limit of a minute', () => {
+  test('messages over a minute limit all wait and are answered', async () => {
+    const world = limitedInstances({ USER_REQUESTS_PER_MINUTE: '3' });
+    const chats = [world.limited(), world.limited()];
+    const ids = [randomUUID(), randomUUID()];
+    const waiting: Promise<unknown>[] = [];
+    for (let n = 0; n < 12; n++) {
+      const chat = chats[n % 2] ?? world.limited();
+      // Resolves once the message is stored.
+      const { result } = await sendMessage(chat, queued(ids[n % 2] ?? '', `message ${n}`));
+      waiting.push(result.then(({ turn }) => turn.state));
+    }
+
+    world.answerAll();
+    const told = await passTime(world.clock, Promise.all(waiting), 500);
+
+    const stored = await Promise.all(ids.map((id) => statesOf(world.limited(), id)));
+    expect(told).toEqual(Array.from({ length: 12 }, () => 'done'));
+    expect(stored.flat()).toEqual(Array.from({ length: 12 }, () => 'done'));
+  });
+});
+
+describe('messages that wait when a limit of the day is reached', () => {
+  test('messages over a reached daily limit are refused before they are stored', async () => {
+    const world = limitedInstances({ USER_DAILY_MESSAGES: '1' });
+    const chat = world.limited();
+    const [spent, id] = [randomUUID(), randomUUID()];
+    world.answerAll();
+    await (
+      await sendMessage(chat, request(spent, 'one'))
+    ).result;
+    const free = world.instance();
+    const running = await sendMessage(free, request(id, 'one'));
+
+    const refused = await outcomeOf(chat, queued(id, 'two'));
+
+    await running.result;
+    expect(refused).toMatchObject({ status: 'RESOURCE_EXHAUSTED', reason: 'USER_DAILY_MESSAGES' });
+    expect(await statesOf(chat, id)).toEqual(['done']);
+  });
+});

@@ -1,0 +1,290 @@
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { afterEach, describe, expect, test } from 'vitest';
+import { AppError } from '#shared/errors.ts';
+import { errorOf, startChatServer, type ChatServer } from '#test/support/chat/chat-server.ts';
+import {
+  finish,
+  framesOf,
+  greeting,
+  handWrittenSend,
+  newMessagesPath,
+  someContext,
+} from '#test/support/compaction/hand-written-turn.ts';
+import { drainChat } from '#functions/chat/drain.ts';
+import { shuttingDownError } from '#functions/chat/turns/stream/stream-cut.ts';
+import type { StreamFrame } from '#shared/wire/resources/streams.ts';
+import { steeredStreamer } from '#test/fakes/steered-streamer.ts';
+import { sseText } from '#functions/chat/http/sse.ts';
+import { createManualClock } from '#test/fakes/manual-clock.ts';
+import { eventually } from '#test/support/eventually.ts';
+import { overloaded } from '#test/support/model-down.ts';
+import { idTokenClaims } from '#test/support/token-keys.ts';
+
+let chat: ChatServer | undefined;
+afterEach(async () => {
+  await chat?.stop();
+  chat = undefined;
+});
+
+describe('an answer as JSON', () => {
+  test('a JSON answer has turn, messages, context and usage, without thoughts and signatures', async () => {
+    const send = handWrittenSend(() => ({ frames: () => framesOf(finish) }));
+    chat = await startChatServer({ collaborators: send });
+    const sent = greeting();
+
+    const response = await chat.call(newMessagesPath(), { body: sent });
+    const text = await response.text();
+
+    expect(response.status).toBe(200);
+    expect(JSON.parse(text)).toMatchObject({
+      turn: { id: 't_1', state: 'done', messageId: sent.message.id, answerId: 'm_1' },
+      userMessage: { id: sent.message.id, role: 'user', parts: sent.message.parts },
+      message: { id: 'm_1', role: 'model', parts: [{ type: 'text', text: 'Fine.' }] },
+      context: someContext,
+      usage: { promptTokens: 100, cachedTokens: 0, outputTokens: 10 },
+      replayed: false,
+    });
+    expect(text).not.toMatch(/private thought|signature/);
+  });
+
+  test('the JSON answer of a defect reveals nothing of it', async () => {
+    const sendMessage = () => Promise.reject(new Error('secret reason'));
+    chat = await startChatServer({ collaborators: { sendMessage } });
+
+    const error = await errorOf(await chat.call(newMessagesPath(), { body: greeting() }));
+
+    expect(error).toMatchObject({ http: 500, status: 'INTERNAL', reason: 'INTERNAL' });
+    expect(error.text).not.toContain('secret reason');
+    expect(chat.logs).toMatchObject([{ severity: 'ERROR', fields: { status: 500 } }]);
+    expect(JSON.stringify(chat.logs)).not.toContain('secret reason');
+  });
+
+  test('the JSON answer of a turn in progress asks clients not to repeat', async () => {
+    const busy = new AppError({
+      status: 'ABORTED',
+      reason: 'TURN_IN_PROGRESS',
+      message: 'busy',
+      publicMessage: 'Busy.',
+      retryAfterMs: 1_001,
+    });
+    chat = await startChatServer({ collaborators: { sendMessage: () => Promise.reject(busy) } });
+
+    const response = await chat.call(newMessagesPath(), { body: greeting() });
+
+    expect(response.status).toBe(409);
+    expect(response.headers.get('x-should-retry')).toBe('false');
+    expect(response.headers.get('retry-after')).toBe('2');
+  });
+});
+
+test('a message reaches the use case as model parts, with the token’s caller', async () => {
+  const send = handWrittenSend(() => ({ frames: () => framesOf(finish) }));
+  chat = await startChatServer({ collaborators: send });
+  const id = randomUUID().toUpperCase();
+  const parts = [
+    { type: 'text', text: 'NUL \u0000, jamo \u1112\u1161\u11ab, emoji 👩‍👩‍👧, bidi \u202e' },
+    { type: 'file', mediaType: 'image/png', data: 'aGk=' },
+    { type: 'file', mediaType: 'application/pdf', url: 'https://files.example/a.pdf' },
+  ];
+
+  const response = await chat.call(newMessagesPath(), {
+    uid: 'bob',
+    body: { message: { id, parts, retention: 'keep' }, locale: 'ko-KR' },
+  });
+
+  expect(response.status).toBe(200);
+  expect(send.requests).toMatchObject([
+    {
+      caller: { uid: 'bob', tier: 'signedIn' },
+      message: {
+        id,
+        retention: 'keep',
+        parts: [
+          { text: parts[0]?.text },
+          { inlineData: { mimeType: 'image/png', data: 'aGk=' } },
+          { fileData: { mimeType: 'application/pdf', fileUri: 'https://files.example/a.pdf' } },
+        ],
+      },
+      locale: 'ko-KR',
+    },
+  ]);
+});
+
+const body = () => ({ message: { id: randomUUID(), parts: [{ type: 'text', text: 'Hello' }] } });
+const sse = { accept: 'text/event-stream' };
+const messages = () => `/v1/conversations/${randomUUID()}/messages`;
+
+/** What of a body arrives, and whether it comes to an orderly end. */
+async function readAll(response: Response): Promise<{ text: string; isWhole: boolean }> {
+  let text = '';
+  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+  try {
+    for (let part = await reader?.read(); part && !part.done; part = await reader?.read())
+      text += part.value;
+    return { text, isWhole: true };
+  } catch {
+    return { text, isWhole: false };
+  }
+}
+
+test('a stream of an ending instance breaks the connection after all text so far', async () => {
+  const steered = steeredStreamer();
+  const shutdown = new AbortController();
+  const overrides = { model: steered.model, shutdown: shutdown.signal };
+  chat = await startChatServer({ overrides });
+  const response = await chat.call(messages(), { body: body(), headers: sse });
+  (await steered.call()).say('Half an answer');
+
+  shutdown.abort();
+  await drainChat(chat.dependencies, new Set(), 50);
+  const { text, isWhole } = await readAll(response);
+
+  expect(isWhole).toBe(false);
+  expect(text).toContain('"delta":"Half an answer"');
+  expect(text).not.toMatch(/text-end|finish|DONE/);
+});
+
+test('a stream cut before its first event is a broken connection too', async () => {
+  const result = Promise.reject(shuttingDownError('a test'));
+  result.catch(() => undefined);
+  async function* frames(): AsyncGenerator<StreamFrame> {
+    yield await Promise.reject<StreamFrame>(shuttingDownError('a test'));
+  }
+  const sendMessage = () =>
+    Promise.resolve({
+      turnId: 't_1',
+      conversationId: 'c',
+      generation: 0,
+      replayed: false,
+      frames,
+      subscribe: () => undefined,
+      result,
+    });
+  chat = await startChatServer({ collaborators: { sendMessage } });
+
+  const response = await chat.call(messages(), { body: body(), headers: sse });
+
+  expect(await readAll(response)).toEqual({ text: '', isWhole: false });
+});
+
+const delta = (id: number, text: string): StreamFrame => ({
+  id,
+  chunk: { type: 'text-delta', id: 'p0', delta: text },
+});
+
+describe('a streamed answer', () => {
+  test('a streamed answer is id and one data line per frame, and [DONE]', async () => {
+    const { sendMessage } = handWrittenSend(() => ({
+      frames: () => framesOf(delta(0, '안녕 👋🏽\r\ndata: x\u2028'), finish),
+    }));
+    chat = await startChatServer({ collaborators: { sendMessage } });
+
+    const response = await chat.call(newMessagesPath(), { body: greeting(), headers: sse });
+
+    expect(await response.text()).toBe(
+      'id: 0\ndata: {"type":"text-delta","id":"p0","delta":"안녕 👋🏽\\r\\ndata: x\\u2028"}\n\n' +
+        'id: 9\ndata: {"type":"finish","finishReason":"stop","messageMetadata":{"generation":3}}\n\n' +
+        'data: [DONE]\n\n',
+    );
+  });
+
+  test('a streamed answer has the headers that proxies and the AI SDK need', async () => {
+    const { sendMessage } = handWrittenSend(() => ({ frames: () => framesOf(finish) }));
+    chat = await startChatServer({ collaborators: { sendMessage } });
+
+    const response = await chat.call(newMessagesPath(), { body: greeting(), headers: sse });
+
+    expect(response.status).toBe(200);
+    expect(Object.fromEntries(response.headers)).toMatchObject({
+      'content-type': 'text/event-stream; charset=utf-8',
+      'cache-control': 'no-cache, no-transform',
+      'x-accel-buffering': 'no',
+      'x-vercel-ai-ui-message-stream': 'v1',
+      'x-turn-id': 't_1',
+      'x-request-id': expect.stringMatching(/^[0-9a-f-]{36}$/),
+    });
+  });
+
+  test('a streamed answer ends in error and finish when its frames break', async () => {
+    async function* frames() {
+      yield delta(4, 'half');
+      await Promise.reject(new Error('secret reason'));
+    }
+    const { sendMessage } = handWrittenSend(() => ({ frames }));
+    chat = await startChatServer({ collaborators: { sendMessage } });
+
+    const response = await chat.call(newMessagesPath(), { body: greeting(), headers: sse });
+    const text = await response.text();
+
+    // Without ids: whoever resumes does so after the last frame of the turn.
+    expect(text).toContain('\n\ndata: {"type":"error"');
+    expect(text).toContain('\n\ndata: {"type":"finish","finishReason":"error"');
+    expect(text).toMatch(/data: \[DONE\]\n\n$/);
+    expect(text).not.toContain('secret reason');
+  });
+
+  test('an error before the first byte uses the HTTP status', async () => {
+    chat = await startChatServer({
+      collaborators: { sendMessage: () => Promise.reject(overloaded(1_200)) },
+    });
+
+    const response = await chat.call(newMessagesPath(), { body: greeting(), headers: sse });
+
+    expect(response.headers.get('retry-after')).toBe('2');
+    const error = await errorOf(response);
+    expect(error).toMatchObject({ http: 503, status: 'UNAVAILABLE', reason: 'MODEL_OVERLOADED' });
+    expect(error.text).toContain('"retryDelay":"1.2s"');
+  });
+
+  test('a streamed answer reads no more than a slow reader takes', async () => {
+    let made = 0;
+    async function* frames() {
+      for (; made < 2_000; made++) yield await Promise.resolve(delta(made, 'x'.repeat(64 * 1024)));
+    }
+    const { sendMessage } = handWrittenSend(() => ({ frames }));
+    chat = await startChatServer({ collaborators: { sendMessage } });
+    const token = await chat.keys.sign(idTokenClaims(chat.project, 'alice'));
+    const json = JSON.stringify(greeting());
+    const socket = connect(Number(new URL(chat.url).port), '127.0.0.1');
+    socket.pause();
+    socket.write(
+      `POST ${newMessagesPath()} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n` +
+        `Accept: text/event-stream\r\nContent-Length: ${json.length}\r\n\r\n${json}`,
+    );
+
+    await eventually('the first frames', () => Promise.resolve(made > 10 || undefined));
+    let before = -1;
+    await eventually('a standstill', async () => {
+      const isStill = before === made;
+      before = made;
+      await Promise.resolve();
+      return isStill || undefined;
+    });
+
+    expect(made).toBeLessThan(1_000);
+    socket.destroy();
+    await once(socket, 'close');
+  });
+});
+
+test('a stream’s text has a comment after every interval of silence, none before', async () => {
+  const clock = createManualClock();
+  const gate = Promise.withResolvers<StreamFrame>();
+  async function* frames() {
+    yield await gate.promise;
+  }
+  const { signal: left } = new AbortController();
+  const text = sseText(frames(), { clock, heartbeatMs: 8_000, generation: 0, left });
+
+  const first = text.next();
+  clock.advance(7_999);
+  clock.advance(1);
+  expect((await first).value).toBe(': keep-alive\n\n');
+  const second = text.next();
+  gate.resolve(finish);
+  expect((await second).value).toMatch(/^id: 9\n/);
+  expect((await text.next()).value).toBe('data: [DONE]\n\n');
+  expect((await text.next()).done).toBe(true);
+});

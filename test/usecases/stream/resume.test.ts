@@ -1,0 +1,565 @@
+import { randomUUID } from 'node:crypto';
+import { beforeAll, describe, expect, test, afterEach } from 'vitest';
+import { turnPath } from '#shared/conversation/documents/paths.ts';
+import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
+import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
+import { contentText } from '#shared/conversation/documents/content.ts';
+import { collapseFrames, type StreamFrame } from '#shared/wire/resources/streams.ts';
+import { createManualClock } from '#test/fakes/manual-clock.ts';
+import { collect, request, textOf } from '#test/support/chat/sending.ts';
+import {
+  answered,
+  FIVE_WORDS,
+  idsOf,
+  LAST_ID,
+  openStream,
+  pass,
+  readStream,
+  sayEach,
+  steeredChat,
+  storedTurn,
+  typesOf,
+  readUntil,
+  settle,
+  silentModel,
+  stoppable,
+  shownText,
+  stalled,
+} from '#test/support/chat/streaming.ts';
+import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
+import { readOwnTurn } from '#functions/chat/turns/stream/read-turn.ts';
+import { streamTurn } from '#functions/chat/turns/stream/stream-turn.ts';
+import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
+import { textAnswer, scriptedStreamer } from '#test/fakes/scripted-streamer.ts';
+import { steeredStreamer } from '#test/fakes/steered-streamer.ts';
+import { errorOf, startChatServer, type ChatServer } from '#test/support/chat/chat-server.ts';
+import { deleteConversation } from '#functions/chat/conversations/erase/delete-conversation.ts';
+import { undeleteConversation } from '#functions/chat/conversations/erase/undelete-conversation.ts';
+import { requestCancel } from '#functions/chat/turns/finish/cancel-turn.ts';
+
+const everyId = Array.from({ length: LAST_ID }, (_, id) => id);
+
+describe('a finished stream', () => {
+  let dependencies: ChatDependencies;
+  let all: StreamFrame[];
+  const conversationId = randomUUID();
+  const send = request(conversationId, 'Tell me.');
+  beforeAll(async () => {
+    const clock = createManualClock();
+    const chat = steeredChat({ clock });
+    const handle = await sendMessage(chat.dependencies, send);
+    const frames = collect(handle.frames());
+    const call = await chat.call();
+    await sayEach(clock, call, FIVE_WORDS);
+    await pass(clock, 600); // one chunk before the final one
+    call.end();
+    await handle.result;
+    all = await frames;
+    dependencies = chat.dependencies;
+  });
+
+  test('a finished stream has ids that rise by one from 0', () => {
+    expect(idsOf(all)).toEqual([...everyId, LAST_ID]);
+    expect(textOf(all)).toBe(FIVE_WORDS.join(''));
+  });
+
+  test.each(everyId)(
+    'a finished stream continues after id %i with exactly the later frames',
+    async (cursor) => {
+      const rest = await openStream(dependencies, { conversationId, cursor });
+
+      expect(await collect(rest)).toEqual(all.slice(cursor + 1));
+    },
+  );
+
+  test('a finished stream without a cursor is one text delta with the last id', async () => {
+    const frames = await collect(await openStream(dependencies, { conversationId }));
+
+    expect(idsOf(frames)).toEqual([0, 1, 6, 7, 8, 9]);
+    expect(typesOf(frames)).toEqual(typesOf(collapseFrames(all)));
+    const stored = await storedTurn(dependencies, conversationId);
+    expect(textOf(frames)).toBe(stored.contents.map(contentText).join(''));
+  });
+
+  test('a finished stream refuses a reader’s cursor beyond its end, and replays to a sender', async () => {
+    const cursor = LAST_ID + 1;
+
+    await expect(readStream(dependencies, { conversationId, cursor })).rejects.toMatchObject({
+      reason: 'BAD_FIELD',
+      metadata: { field: 'startingAfter', lastFrameId: String(LAST_ID) },
+    });
+    const again = await sendMessage(dependencies, { ...send, cursor });
+    expect(idsOf(await collect(again.frames()))).toEqual([0, 1, 6, 7, 8, 9]);
+  });
+});
+
+describe('a stream whose chunks are purged', () => {
+  async function purged() {
+    const conversationId = randomUUID();
+    const clock = createManualClock();
+    const chat = await answered(FIVE_WORDS, { clock, conversationId });
+    const { store } = chat.dependencies;
+    await store.deleteBelow(`conversations/${conversationId}/streams/t_1`);
+    return { ...chat, conversationId };
+  }
+
+  test('a stream with purged chunks cannot be continued', async () => {
+    const { dependencies, conversationId } = await purged();
+
+    await expect(readStream(dependencies, { conversationId, cursor: 3 })).rejects.toMatchObject({
+      reason: 'STREAM_EXPIRED',
+      httpStatus: 410,
+    });
+  });
+
+  test('a stream with purged chunks is replayed to a sender and without a cursor', async () => {
+    const { dependencies, conversationId, send } = await purged();
+
+    const again = await collect((await sendMessage(dependencies, { ...send, cursor: 3 })).frames());
+
+    expect(idsOf(again)).toEqual([0, 1, 6, 7, 8, 9]);
+    expect(await collect(await openStream(dependencies, { conversationId }))).toEqual(again);
+  });
+});
+
+describe('a running stream', () => {
+  async function running(overrides: Partial<ChatDependencies> = {}) {
+    const clock = createManualClock();
+    const conversationId = randomUUID();
+    const chat = steeredChat({ clock, ...overrides });
+    const send = request(conversationId, 'Tell me.');
+    const handle = await sendMessage(chat.dependencies, send);
+    const all = collect(handle.frames());
+    const call = await chat.call();
+    await sayEach(clock, call, FIVE_WORDS.slice(0, 3));
+    return { ...chat, clock, conversationId, send, handle, call, all };
+  }
+
+  test('a running stream gives latecomers earlier text as one delta, then live frames', async () => {
+    const { dependencies, conversationId, call, clock, all } = await running();
+
+    const frames = collect(await openStream(dependencies, { conversationId }));
+    await settle();
+    await sayEach(clock, call, FIVE_WORDS.slice(3));
+    call.end();
+
+    const ids = idsOf(await frames);
+    expect(ids).toEqual([0, 1, 4, 5, 6, 7, 8, 9]);
+    expect(textOf(await frames)).toBe(textOf(await all));
+  });
+
+  test.each([0, 2, 4])('a running stream continues after id %i without a gap', async (cursor) => {
+    const { dependencies, conversationId, call, clock, all } = await running();
+
+    const frames = collect(await openStream(dependencies, { conversationId, cursor }));
+    await sayEach(clock, call, FIVE_WORDS.slice(3));
+    call.end();
+
+    expect(await frames).toEqual((await all).slice(cursor + 1));
+  });
+
+  test('a running stream refuses a reader’s cursor beyond its end, with the last id', async () => {
+    const { dependencies, conversationId } = await running();
+
+    await expect(readStream(dependencies, { conversationId, cursor: 5 })).rejects.toMatchObject({
+      reason: 'BAD_FIELD',
+      metadata: { lastFrameId: '4' },
+    });
+  });
+
+  test.each([
+    ['who only reads', false],
+    ['who sent the same message', true],
+  ])(
+    'another instance’s stream ends whole for a reader with a later cursor, %s',
+    async (_, isSender) => {
+      const { dependencies, conversationId, call, clock, send } = await running();
+      const other = chatDependencies({ store: dependencies.store, clock, model: silentModel() });
+      const cursor = 700;
+
+      const frames = collect(
+        isSender
+          ? (await sendMessage(other, { ...send, cursor })).frames()
+          : await openStream(other, { conversationId, cursor }),
+      );
+      await sayEach(clock, call, FIVE_WORDS.slice(3));
+      call.end();
+      await pass(clock, 1_000);
+
+      expect(textOf(await frames)).toBe(FIVE_WORDS.join(''));
+      expect(idsOf(await frames).at(-1)).toBe(LAST_ID);
+    },
+  );
+
+  test('a running stream has the same frames on another instance meanwhile', async () => {
+    const { dependencies, conversationId, call, clock, all } = await running();
+    const other = chatDependencies({ store: dependencies.store, clock });
+
+    const frames = await openStream(other, { conversationId, cursor: 1 });
+    const early = readUntil(frames, (read) => textOf(read) === 'One two three ');
+    await pass(clock, 600);
+
+    const read = await early;
+    expect(idsOf(read)).toEqual([2, 3, 4]);
+    const later = collect(await openStream(other, { conversationId, cursor: 4 }));
+    await sayEach(clock, call, FIVE_WORDS.slice(3));
+    call.end();
+    expect([...read, ...(await later)]).toEqual((await all).slice(2));
+  });
+});
+
+describe('a turn that is taken over', () => {
+  /** The first instance dies after it said and stored something. */
+  async function died() {
+    const store = createMemoryDocumentStore();
+    const clock = createManualClock();
+    const conversationId = randomUUID();
+    const send = request(conversationId, 'Tell me.');
+    const process = stoppable({ store, clock });
+    const dead = steeredChat({ store: process.store, clock: process.clock });
+    await sendMessage(dead.dependencies, send);
+    await sayEach(clock, await dead.call(), ['Half an ', 'answer']);
+    await pass(clock, 600);
+    process.stop();
+    (await dead.call()).say('!'.repeat(2_000));
+    return { store, clock, conversationId, send, dead };
+  }
+  const second = () => scriptedStreamer(textAnswer('Another answer.')).model;
+
+  test('a taken-over turn’s ids begin above the first attempt’s, with a drop notice', async () => {
+    const { store, clock, send } = await died();
+    await pass(clock, 21_000, 500);
+
+    const handle = await sendMessage(chatDependencies({ store, clock, model: second() }), send);
+    const frames = await collect(handle.frames());
+
+    expect(idsOf(frames)).toEqual(frames.map((_, i) => 1_000_000 + i));
+    expect(frames[1]?.chunk).toEqual({
+      type: 'data-notice',
+      id: 'restarted-2',
+      data: { kind: 'restarted', dropParts: ['p0'] },
+    });
+    expect(frames[2]?.chunk).toEqual({ type: 'text-start', id: 'a2-p0' });
+    expect(textOf(frames)).toBe('Another answer.');
+  });
+
+  test('a taken-over turn gives an old cursor the new attempt from its beginning', async () => {
+    const { store, clock, send, conversationId } = await died();
+    await pass(clock, 21_000, 500);
+    const alive = chatDependencies({ store, clock, model: second() });
+    await (
+      await sendMessage(alive, send)
+    ).result;
+
+    const frames = await collect(await openStream(alive, { conversationId, cursor: 3 }));
+
+    expect(frames[0]?.id).toBe(1_000_000);
+    expect(typesOf(frames)[1]).toBe('data-notice');
+    const stored = await storedTurn(alive, conversationId);
+    expect(textOf(frames)).toBe(stored.contents.map(contentText).join(''));
+  });
+
+  test('a mere reader closes a dead turn as failed after the third attempt', async () => {
+    const { store, clock, conversationId } = await died();
+    await pass(clock, 21_000, 500);
+    const path = turnPath(conversationId, 1);
+    await store.commit([{ op: 'update', path, fields: { attempt: 3 }, guard: { exists: true } }]);
+    const reader = chatDependencies({ store, clock, model: silentModel() });
+
+    const read = await collect(await openStream(reader, { conversationId, cursor: 3 }));
+
+    expect(typesOf(read).slice(-2)).toEqual(['error', 'finish']);
+    expect((await storedTurn(reader, conversationId)).state).toBe('failed');
+    expect(await readStream(reader, { conversationId, cursor: read.at(-1)?.id })).toBeUndefined();
+  });
+
+  test('a turn closed by the next message ends for its readers with that error', async () => {
+    const { store, clock, conversationId } = await died();
+    const reader = chatDependencies({ store, clock });
+    const frames = await openStream(reader, { conversationId });
+    const read = await readUntil(frames, (all) => textOf(all) === 'Half an answer');
+    await pass(clock, 20_500, 500);
+
+    await (
+      await sendMessage(chatDependencies({ store, clock }), request(conversationId, 'Next.'))
+    ).result;
+
+    const cursor = read.at(-1)?.id;
+    const rest = await collect(await openStream(reader, { conversationId, cursor }));
+    expect(typesOf(rest)).toEqual(['data-context', 'error', 'finish']);
+    expect(await readStream(reader, { conversationId, cursor: rest.at(-1)?.id })).toBeUndefined();
+  });
+
+  test('a turn is taken over by a mere reader when nobody else comes', async () => {
+    const { store, clock, conversationId } = await died();
+    const reader = chatDependencies({ store, clock, model: second() });
+    const frames = collect(await openStream(reader, { conversationId }));
+
+    await pass(clock, 22_000, 500);
+
+    const read = await frames;
+    expect(textOf(read.filter(({ id }) => id >= 1_000_000))).toBe('Another answer.');
+    expect(typesOf(read).at(-1)).toBe('finish');
+    const stored = await storedTurn(reader, conversationId);
+    expect(stored).toMatchObject({ state: 'done', attempt: 2 });
+    expect(stored.user.parts).toEqual([{ text: 'Tell me.' }]);
+  });
+});
+
+describe('a reader who takes a turn over', () => {
+  /** A regeneration whose instance has died in mid-answer. */
+  async function diedRegenerating() {
+    const store = createMemoryDocumentStore();
+    const clock = createManualClock();
+    const conversationId = randomUUID();
+    await (
+      await sendMessage(chatDependencies({ store, clock }), request(conversationId, 'Tell me.'))
+    ).result;
+    const process = stoppable({ store, clock });
+    const dead = steeredChat({ store: process.store, clock: process.clock });
+    const id = randomUUID();
+    await sendMessage(dead.dependencies, {
+      ...request(conversationId, '', id),
+      message: { id, parts: [] },
+      replacing: { kind: 'regenerate', messageId: 'm_1' },
+    });
+    await sayEach(clock, await dead.call(), ['Half']);
+    await pass(clock, 600);
+    process.stop();
+    (await dead.call()).say('!'.repeat(2_000));
+    await pass(clock, 25_000, 500);
+    return { store, clock, conversationId };
+  }
+
+  test('a reader’s request that takes a turn over waits for the answer', async () => {
+    const { store, clock, conversationId } = await diedRegenerating();
+    const { model } = scriptedStreamer(textAnswer('Anew.'));
+    const reader = chatDependencies({ store, clock, model });
+    const caller = { uid: 'u1', tier: 'signedIn' } as const;
+    const { own, turn } = await readOwnTurn(reader, { caller, conversationId, turnId: 't_2' });
+    const asked = { caller, turn: turn.value, cursor: undefined, locale: undefined, sendMessage };
+    const takenOn: Promise<unknown>[] = [];
+
+    const read = await streamTurn(reader, own, asked);
+    if (!read) throw new Error('nothing is left of this stream');
+    await collect(read({ takeOn: (work) => void takenOn.push(work) }));
+
+    expect(await Promise.all(takenOn)).toMatchObject([{ turn: { seq: 2, state: 'done' } }]);
+  });
+});
+
+let chat: ChatServer | undefined;
+afterEach(async () => {
+  await chat?.stop();
+  chat = undefined;
+});
+
+const TURN = 10_000_000;
+
+const body = (text: string) => ({ message: { id: randomUUID(), parts: [{ type: 'text', text }] } });
+
+/** A conversation of which the first `count` turns are answered, and the one after it is on its way. */
+async function conversation(count: number) {
+  const steered = steeredStreamer();
+  const server = await startChatServer({ overrides: { model: steered.model } });
+  chat = server;
+  const path = `/v1/conversations/${randomUUID()}`;
+  const headers = { accept: 'text/event-stream' };
+  const send = (n: number) =>
+    server.call(`${path}/messages`, { body: body(`Question ${n}`), headers });
+  const answer = async (n: number) => {
+    const call = await steered.call(n - 1);
+    call.say(`Answer ${n}`);
+    call.end();
+  };
+  for (let n = 1; n <= count; n++) {
+    const response = await send(n);
+    await answer(n);
+    await response.text();
+  }
+  const stream = (cursor?: number) =>
+    server.call(`${path}/stream`, {
+      ...(cursor !== undefined && { headers: { 'last-event-id': String(cursor) } }),
+    });
+  return { send, answer, stream };
+}
+
+const eventIds = (text: string) => [...text.matchAll(/^id: (\d+)$/gm)].map(([, id]) => Number(id));
+
+test('a conversation stream has ids that name the turn and rise by one', async () => {
+  const { send, answer, stream } = await conversation(1);
+  await send(2);
+
+  const response = await stream();
+  await answer(2);
+
+  const ids = eventIds(await response.text());
+  expect(ids).toEqual(ids.map((_, i) => 2 * TURN + i));
+  expect(response.headers.get('x-turn-id')).toBe('t_2');
+});
+
+test('a conversation stream resumes the cursor’s turn while another one runs', async () => {
+  const { send, stream } = await conversation(1);
+  await send(2);
+
+  const response = await stream(TURN + 1);
+
+  const text = await response.text();
+  expect(eventIds(text)).toEqual([2, 3, 4, 5].map((id) => TURN + id));
+  expect(text).toContain('Answer 1');
+});
+
+test('a conversation stream gives the end of a turn finished meanwhile', async () => {
+  const { stream } = await conversation(1);
+
+  const response = await stream(TURN + 3);
+
+  expect(response.status).toBe(200);
+  expect(eventIds(await response.text())).toEqual([TURN + 4, TURN + 5]);
+});
+
+test('a conversation stream continues with the next turn’s first event', async () => {
+  const { stream } = await conversation(2);
+
+  const response = await stream(TURN + 5);
+
+  const text = await response.text();
+  expect(eventIds(text)[0]).toBe(2 * TURN);
+  expect(text).toContain('Answer 2');
+});
+
+test('a conversation stream follows a next turn that still runs', async () => {
+  const { send, answer, stream } = await conversation(1);
+  await send(2);
+
+  const response = await stream(TURN + 5);
+  await answer(2);
+
+  expect(await response.text()).toContain('Answer 2');
+});
+
+test('a conversation stream ends an EventSource after the last turn’s last event', async () => {
+  const { stream } = await conversation(2);
+
+  expect((await stream(2 * TURN + 5)).status).toBe(204);
+});
+
+test('a conversation stream applies a cursor without turn to the running one', async () => {
+  const { send, answer, stream } = await conversation(1);
+  await send(2);
+
+  const response = await stream(0);
+  await answer(2);
+
+  expect(eventIds(await response.text())[0]).toBe(2 * TURN + 1);
+});
+
+test.each([
+  ['behind the end of its turn', TURN + 6, String(TURN + 5)],
+  ['of a turn that has not been', 3 * TURN, undefined],
+])('a conversation stream refuses a cursor %s', async (_, cursor, lastFrameId) => {
+  const { stream } = await conversation(1);
+
+  const error = await errorOf(await stream(cursor));
+
+  expect(error).toMatchObject({ http: 400, reason: 'BAD_FIELD' });
+  expect(error.metadata.lastFrameId).toBe(lastFrameId);
+});
+
+describe('one who waits for the whole answer of an instance that lost its turn', () => {
+  test('a waiting caller of a lost turn gets the answer of the attempt that took over', async () => {
+    const { store, clock, goOn, send, handle } = await stalled();
+    const other = steeredChat({ store, clock });
+    await sendMessage(other.dependencies, send);
+    goOn();
+    await settle();
+
+    (await other.call()).say('Second.');
+    (await other.call()).end();
+    await pass(clock, 2_000);
+
+    const { turn } = await handle.result;
+    expect(turn).toMatchObject({ state: 'done', attempt: 2 });
+    expect(turn.contents.map(contentText)).toEqual(['Second.']);
+  });
+});
+
+describe('a reader who has seen more than is stored of an answer that others ended', () => {
+  /** An instance that has stored "Hello " and said more; it stalls before it stores the rest. */
+  async function saidMore() {
+    const store = createMemoryDocumentStore();
+    const clock = createManualClock();
+    const process = stoppable({ store, clock });
+    const conversationId = randomUUID();
+    const slow = steeredChat({ store: process.store, clock: process.clock });
+    const handle = await sendMessage(slow.dependencies, request(conversationId, 'Tell me.'));
+    const read: StreamFrame[] = [];
+    const reading = (async () => {
+      for await (const frame of handle.frames()) read.push(frame);
+    })();
+    await sayEach(clock, await slow.call(), ['Hello ']);
+    await pass(clock, 600);
+    await sayEach(clock, await slow.call(), ['you ', 'there.']);
+    const goOn = process.stop();
+    await pass(clock, 600);
+    const other = chatDependencies({ store, clock, model: silentModel() });
+    return { clock, goOn, conversationId, handle, other, read, reading };
+  }
+
+  const risesIn = (ids: readonly number[]) =>
+    ids.every((id, i) => i === 0 || id > (ids[i - 1] ?? id));
+
+  const endings: [string, (world: Awaited<ReturnType<typeof saidMore>>) => Promise<unknown>][] = [
+    [
+      'cancelled it after its lease',
+      ({ clock, other, conversationId }) => {
+        clock.advance(20_001);
+        return requestCancel(other, { conversationId, seq: 1 });
+      },
+    ],
+    [
+      'put the conversation into the bin and took it out',
+      async ({ other, conversationId }) => {
+        const target = { caller: { uid: 'u1', tier: 'signedIn' } as const, conversationId };
+        await deleteConversation(other, target);
+        await undeleteConversation(other, target);
+      },
+    ],
+  ];
+
+  test.each(endings)(
+    'a reader ahead of the stored frames returns to them when somebody %s',
+    async (_, end) => {
+      const world = await saidMore();
+      const seenBefore = shownText(world.read);
+      await end(world);
+      world.goOn();
+      await pass(world.clock, 2_000);
+      await world.reading;
+
+      const stored = await storedTurn(world.other, world.conversationId);
+      expect(seenBefore).toBe('Hello you there.');
+      expect(stored.contents.map(contentText)).toEqual(['Hello ']);
+      expect(shownText(world.read)).toBe('Hello ');
+      expect(risesIn(idsOf(world.read))).toBe(true);
+      expect(world.read.at(-1)?.chunk.type).toBe('finish');
+    },
+  );
+
+  test('a reader ahead gets the same whichever last frame the connection breaks after', async () => {
+    const world = await saidMore();
+    const seen = [...world.read];
+    await endings[0]?.[1](world);
+    const { other, conversationId } = world;
+    const from = (cursor: number | undefined) => readStream(other, { conversationId, cursor });
+    const all = await collect(await openStream(other, { conversationId, cursor: seen.at(-1)?.id }));
+
+    for (const [index, { id }] of all.entries()) {
+      const rest = await from(id);
+      expect(rest ? await collect(rest) : []).toEqual(all.slice(index + 1));
+    }
+    world.goOn();
+    await pass(world.clock, 2_000);
+    await world.reading;
+  });
+});
