@@ -1,91 +1,100 @@
-import { rm } from 'node:fs/promises';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { access, mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
-import { checkJavaClient } from './java-client.ts';
-import { MissingTool, type ToolRun } from './run-tool.ts';
-import { checkWithSchemathesis } from './schemathesis.ts';
-import { checkTypeScriptClients } from './typescript-clients.ts';
+import { unsignedToken } from '#infra/local/processes/unsigned-token.ts';
+import { startStack } from '#infra/local/stack/start-stack.ts';
+import { readInteger, readOptions } from '#lab/eval/replay/replay-arguments.ts';
+import { runCommand } from '#test/support/processes/run-command.ts';
 
-const help = `Usage: npm run check:openapi -- [--only NAME] [--seed S] [--examples N] [--walk-seconds S]
+const help = `Usage: npm run check:openapi -- [--seed S] [--examples N] [--walk-seconds S]
 
-Checks the OpenAPI document with tools of others, which are installed below node_modules/.cache on demand:
+Checks with schemathesis that the local stack answers as its OpenAPI document says: examples, coverage and fuzzing, then
+walks along the links. It is installed below node_modules/.cache on demand (Python 3.10 with venv).
 
-  typescript    openapi-typescript and @hey-api/openapi-ts make clients that compile (npm)
-  java          openapi-generator makes a client that compiles (a JDK and Maven)
-  schemathesis  the local stack answers as the document says (Python 3.10 with venv)
-
-  --only NAME        one of them
   --seed S           of schemathesis (default 1)
-  --examples N       tries of an operation in each phase of schemathesis (default 50)
-  --walk-seconds S   how long schemathesis walks along links (default 120)
+  --examples N       tries of an operation in each phase (default 50)
+  --walk-seconds S   how long it walks along links (default 120)
+  --help             this text
 
-Exit code: 0 nothing was found; 1 something was; 2 wrong arguments, or a tool is missing.`;
+Exit code: 0 nothing was found; 1 something was; 2 wrong arguments, or Python is missing.`;
 
-const document = fileURLToPath(new URL('../../docs/reference/openapi.json', import.meta.url));
+const options = {
+  seed: { type: 'string', default: '1' },
+  examples: { type: 'string', default: '50' },
+  'walk-seconds': { type: 'string', default: '120' },
+  help: { type: 'boolean', default: false },
+} as const;
+
+const settings = fileURLToPath(new URL('schemathesis', import.meta.url));
 const cache = fileURLToPath(new URL('../../node_modules/.cache/check-openapi/', import.meta.url));
 
-const readArguments = () =>
-  parseArgs({
-    options: {
-      only: { type: 'string' },
-      seed: { type: 'string', default: '1' },
-      examples: { type: 'string', default: '50' },
-      'walk-seconds': { type: 'string', default: '120' },
-      help: { type: 'boolean', default: false },
-    },
-  }).values;
+/** Runs a program to its end, in the cache; resolves to its exit code. Throws Error where it is not installed. */
+async function run(command: string, parameters: readonly string[]): Promise<number> {
+  const environment = { ...process.env, PYTHONPATH: settings };
+  const child = spawn(command, parameters, { cwd: cache, env: environment, stdio: 'inherit' });
+  const [code] = await once(child, 'exit');
+  return typeof code === 'number' ? code : 1;
+}
 
-/** What is checked by which name. */
-const checks = ({ seed, examples, 'walk-seconds': seconds }: ReturnType<typeof readArguments>) => ({
-  typescript: async () => {
-    await rm(`${cache}typescript/client`, { recursive: true, force: true });
-    return [await checkTypeScriptClients(document, `${cache}typescript`)];
-  },
-  java: async () => {
-    await rm(`${cache}java/client`, { recursive: true, force: true });
-    return [await checkJavaClient(document, `${cache}java`)];
-  },
-  schemathesis: () =>
-    checkWithSchemathesis({
-      folder: `${cache}schemathesis`,
-      seed: Number(seed),
-      examples: Number(examples),
-      walkSeconds: Number(seconds),
-    }),
-});
+/** Installs schemathesis; resolves to its program. Throws Error where that cannot be. */
+async function install(): Promise<string> {
+  await mkdir(cache, { recursive: true });
+  const programs = join(cache, 'schemathesis/bin');
+  const hasPip = await access(join(programs, 'pip')).then(
+    () => true,
+    () => false,
+  );
+  if (!hasPip && (await run('python3', ['-m', 'venv', 'schemathesis'])) !== 0)
+    throw new Error('python3 with venv is missing (Debian: apt-get install python3-venv)');
+  const wanted = ['install', '-q', '-r', join(settings, 'requirements.txt')];
+  if ((await run(join(programs, 'pip'), wanted)) !== 0)
+    throw new Error('pip cannot install schemathesis');
+  return join(programs, 'schemathesis');
+}
 
-/** Runs one check and says what came of it; resolves to an exit code. */
-async function report(name: string, check: () => Promise<ToolRun[]>): Promise<number> {
+interface Search {
+  seed: number;
+  examples: number;
+  walkSeconds: number;
+}
+
+/** Resolves to whether nothing was found. */
+async function check(program: string, { seed, examples, walkSeconds }: Search): Promise<boolean> {
+  const stack = await startStack({ embedded: true, sweepSeconds: 0, log: () => undefined });
   try {
-    const runs = await check();
-    for (const { output } of runs) if (output.trim() !== '') console.log(output.trim());
-    const isOk = runs.every((run) => run.isOk);
-    console.log(`${name}: ${isOk ? 'nothing found' : 'something was found'}`);
-    return isOk ? 0 : 1;
+    const user = { uid: 'ada', projectId: stack.projectId, now: new Date() };
+    const authorization = `Authorization: Bearer ${unsignedToken(user)}`;
+    const how = `-n ${examples} --seed ${seed} --request-timeout 30 --report ndjson`;
+    const target = ['run', `${stack.chatUrl}/v1/openapi.json`, '-H', authorization];
+    const common = ['--config-file', join(settings, 'schemathesis.toml'), ...target];
+    common.push(...how.split(' '), '--report-dir', cache);
+    const requests = await run(program, [...common, '--phases', 'examples,coverage,fuzzing']);
+    const walking = ['--phases', 'stateful', '--max-time', String(walkSeconds)];
+    const walk = await run(program, [...common, ...walking]);
+    return requests === 0 && walk === 0;
+  } finally {
+    await stack.stop();
+  }
+}
+
+process.exitCode = await runCommand(help, async (argv) => {
+  const values = readOptions(argv, options);
+  if (values.help) return 'help';
+  const search = {
+    seed: readInteger('--seed', values.seed),
+    examples: readInteger('--examples', values.examples),
+    walkSeconds: readInteger('--walk-seconds', values['walk-seconds']),
+  };
+  let program: string;
+  try {
+    program = await install();
   } catch (error) {
-    console.error(`${name}: ${error instanceof Error ? error.message : String(error)}`);
-    return error instanceof MissingTool ? 2 : 1;
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+    return 2;
   }
-}
-
-async function main(): Promise<number> {
-  const given = readArguments();
-  if (given.help) {
-    console.log(help);
-    return 0;
-  }
-  const { only } = given;
-  const all = Object.entries(checks(given));
-  const wanted = all.filter(([name]) => only === undefined || name === only);
-  if (wanted.length === 0) throw new Error(`--only: there is no check ${only}`);
-  let code = 0;
-  for (const [name, check] of wanted) code = Math.max(code, await report(name, check));
-  return code;
-}
-
-try {
-  process.exitCode = await main();
-} catch (error) {
-  console.error(error instanceof Error ? error.message : error);
-  process.exitCode = 2;
-}
+  const isClean = await check(program, search);
+  process.stdout.write(isClean ? 'nothing found\n' : 'something was found\n');
+  return isClean ? 0 : 1;
+});
