@@ -19,6 +19,7 @@ const processTests = [
   'test/terraform/**/*.test.ts',
 ];
 const browserTests = ['test/browser/**/*.test.ts'];
+const clientTests = ['test/clients/**/*.test.ts'];
 const emulatorTests = [
   'test/**/*.firestore.test.ts',
   'test/**/*.pubsub.test.ts',
@@ -46,7 +47,7 @@ export default defineConfig({
         test: {
           name: 'parts',
           include: ['test/**/*.test.ts', 'lab/**/*.test.ts'],
-          exclude: [...leftOut, ...processTests, ...browserTests],
+          exclude: [...leftOut, ...processTests, ...browserTests, ...clientTests],
           // What they test keeps its state in objects that each test makes, so their files share a process.
           // One each cost half the processor time of the use cases in starts and imports (2026-11-22).
           isolate: false,
@@ -55,6 +56,15 @@ export default defineConfig({
       {
         extends: true,
         test: { name: 'processes', include: processTests, exclude: leftOut },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'clients',
+          include: clientTests,
+          exclude: leftOut,
+          globalSetup: 'test/clients/global-setup.ts',
+        },
       },
       {
         extends: true,

@@ -1,0 +1,165 @@
+import { execFile } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import type { TestProject } from 'vitest/node';
+import { z } from 'zod';
+import { createGeminiModel } from '#functions/adapters/gemini/gemini-model.ts';
+import type { ServerTool } from '#functions/chat/turns/tools/server-tool.ts';
+import { createToolbox } from '#functions/chat/turns/tools/toolbox.ts';
+import { startFakeGemini } from '#infra/fake-gemini/server/start-fake-gemini.ts';
+import { openServer } from '#infra/local/processes/open-server.ts';
+import { contentText, hasFunctionResponse } from '#shared/conversation/documents/content.ts';
+import type { ModelStreamer } from '#shared/ports/ports.ts';
+import { createMemoryBucket } from '#test/fakes/memory-bucket.ts';
+import { noQuota } from '#test/fakes/no-quota.ts';
+import { daySpent } from '#test/fakes/refusing-quota.ts';
+import { startChatServer, type ChatServer } from '#test/support/chat/chat-server.ts';
+import { overloaded } from '#test/support/model-down.ts';
+import { idTokenClaims } from '#test/support/token-keys.ts';
+import type { Place } from './talk.ts';
+import type { Places } from './trials.ts';
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    clients: {
+      /** Answers each request with places of new users. */
+      placesUrl: string;
+      /** The folder in which npm has installed the libraries. */
+      installed: string;
+      /** Why they are not there. */
+      missing: string | undefined;
+    };
+  }
+}
+
+const cache = new URL('../../node_modules/.cache/clients/', import.meta.url);
+const INSTALL_TIMEOUT_MS = 300_000;
+
+/** Resolves packages from the folder that it lies in. */
+const loader = 'export const load = (name) => import(name);\n';
+
+/**
+ * Installs the libraries where this version of package.json was not installed yet; no script of theirs runs. Resolves
+ * to why that cannot be; with CI=true that is thrown.
+ */
+async function installLibraries(): Promise<string | undefined> {
+  const wanted = await readFile(new URL('libraries/package.json', import.meta.url), 'utf8');
+  const installed = await readFile(new URL('installed.json', cache), 'utf8').catch(() => '');
+  if (installed === wanted) return undefined;
+  await mkdir(cache, { recursive: true });
+  await copyFile(
+    new URL('libraries/package.json', import.meta.url),
+    new URL('package.json', cache),
+  );
+  await writeFile(new URL('load.mjs', cache), loader);
+  const how = ['--ignore-scripts', '--no-package-lock', '--prefer-offline', '--fetch-retries=1'];
+  const quietly = ['--no-audit', '--no-fund', '--loglevel=error'];
+  try {
+    await promisify(execFile)('npm', ['install', ...how, ...quietly], {
+      cwd: fileURLToPath(cache),
+      timeout: INSTALL_TIMEOUT_MS,
+    });
+  } catch (error) {
+    if (process.env.CI === 'true') throw error;
+    const reason = error instanceof Error ? error.message.split('\n', 2).join(' ') : String(error);
+    process.stdout.write(`not run: client libraries that npm cannot install (${reason})\n`);
+    return reason;
+  }
+  await writeFile(new URL('installed.json', cache), wanted);
+  return undefined;
+}
+
+const COUNTING = /Count to (?<highest>\d+)\.\s*$/u;
+const NUMBER_MS = 50;
+
+/** Answers `Count to N.` with the numbers, one each 50 ms, and hands every other request on. */
+const countingModel = (model: ModelStreamer): ModelStreamer => ({
+  stream: async function* (request, signal) {
+    const last = request.contents.findLast(({ role }) => role === 'user');
+    const isAsked = last !== undefined && !hasFunctionResponse(last);
+    const highest = isAsked ? COUNTING.exec(contentText(last))?.groups?.['highest'] : undefined;
+    if (highest === undefined) {
+      yield* model.stream(request, signal);
+      return;
+    }
+    for (let number = 1; number <= Number(highest); number += 1) {
+      signal.throwIfAborted();
+      yield { parts: [{ text: `${number} ` }] };
+      await delay(NUMBER_MS);
+    }
+    const usage = { promptTokens: 10, cachedTokens: 0, outputTokens: 10, thoughtsTokens: 0 };
+    yield { parts: [], finishReason: 'STOP', usage };
+  },
+});
+
+const amount = z.object({ amount: z.number() });
+
+const pay: ServerTool<typeof amount> = {
+  name: 'pay',
+  description: 'Pays an amount.',
+  parameters: amount,
+  timeoutMs: 5_000,
+  needsApproval: () => true,
+  run: (paid) => Promise.resolve({ paid: paid.amount }),
+};
+
+const MODEL_LIMITS = {
+  firstEventTimeoutMs: 60_000,
+  eventIdleTimeoutMs: 60_000,
+  requestTimeoutMs: 120_000,
+};
+
+async function placeAt({ keys, project, url }: ChatServer): Promise<Place> {
+  return { url, project, token: await keys.sign(idTokenClaims(project, randomUUID())) };
+}
+
+/** The chat function three times over a store in memory, with the fake Gemini as its model. */
+async function startFunctions() {
+  const gemini = await startFakeGemini();
+  const environment = { CLIENT_WRITABLE: 'tools,systemInstruction' };
+  const common = {
+    model: countingModel(createGeminiModel({ baseUrl: gemini.url, ...MODEL_LIMITS })),
+    toolbox: createToolbox([pay]),
+    files: createMemoryBucket(),
+  };
+  const quota = { ...noQuota, reserve: () => Promise.reject(daySpent()) };
+  const model: ModelStreamer = {
+    stream: async function* () {
+      yield await Promise.reject(overloaded());
+    },
+  };
+  const [open, spent, failing] = await Promise.all([
+    startChatServer({ overrides: common, environment }),
+    startChatServer({ overrides: { ...common, quota }, environment }),
+    startChatServer({ overrides: { ...common, model }, environment }),
+  ]);
+  const newPlaces = async (): Promise<Places> => ({
+    open: await placeAt(open),
+    spent: await placeAt(spent),
+    failing: await placeAt(failing),
+  });
+  const stop = async () => {
+    await Promise.all([open.stop(), spent.stop(), failing.stop()]);
+    await gemini.close();
+  };
+  return { newPlaces, stop };
+}
+
+/** For all test files of this folder: installs the libraries and starts the functions. */
+// oxlint-disable-next-line import/no-default-export -- what vitest loads
+export default async function setup({ provide }: TestProject): Promise<() => Promise<void>> {
+  const [missing, functions] = await Promise.all([installLibraries(), startFunctions()]);
+  const places = createServer((_, response) => {
+    void functions.newPlaces().then((found) => response.end(JSON.stringify(found)));
+  });
+  const { url, close } = await openServer(places);
+  provide('clients', { placesUrl: url, installed: fileURLToPath(cache), missing });
+  return async () => {
+    await close();
+    await functions.stop();
+  };
+}
