@@ -1,18 +1,20 @@
 import { writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { checkWritable } from '../eval/given-files.ts';
-import { ArgumentError, readOptions, readInteger } from '../eval/replay/replay-arguments.ts';
+import { ArgumentError, readInteger, readOptions } from '../eval/replay/replay-arguments.ts';
 import { runCommand } from '#test/support/processes/run-command.ts';
-import { benchGroups } from './bench-groups.ts';
-import { thisMachine } from './report/machine.ts';
-import { type BenchListener, groupsWith, measureGroups } from './measure.ts';
-import { peerGroups } from './peer-groups.ts';
-import { benchPage, peersPage } from './report/report-pages.ts';
-import { lineOf } from './report/report.ts';
+import { coldGroup } from './cases/cold.ts';
+import { peerGroups } from './cases/peers.ts';
+import { recallGroup } from './cases/recall.ts';
+import { streamGroup } from './cases/streams.ts';
+import { turnGroup } from './cases/turn.ts';
+import { workerGroup } from './cases/worker.ts';
+import { measureGroups, type BenchGroup, type BenchListener } from './measure.ts';
+import { lineOf, thisMachine, type ReportPage } from './report/report.ts';
 
 const help = `Usage: npm run bench [-- --peers] [--only NAME] [--quick] [--samples N] [--json OUT] [--report]
 
-Measures what Recap costs and how fast it is, each figure beside a reference in the same run on the same machine.
+Measures what Recap costs and how fast it is, each figure beside a reference in the same run on the same machine, in turns.
 Starts what it needs: emulators (where installed), the stand-in for Gemini, processes of both functions. Nothing is
 sent anywhere else.
 
@@ -22,7 +24,7 @@ sent anywhere else.
   --quick      two samples of each, without the benchmarks that take long: two minutes
   --samples N  at most so many samples of each
   --json OUT   write machine and figures to this file
-  --report     write docs/benchmarks/report.md (peers-figures.md with --peers) and its pictures; of all
+  --report     write docs/benchmarks/report.md (peers-figures.md with --peers) and its picture; of all
                benchmarks, on a machine that does nothing else
   --help       this text
 
@@ -43,75 +45,78 @@ const QUICK_SAMPLES = 2;
 
 const reportFolder = fileURLToPath(new URL('../../docs/benchmarks', import.meta.url));
 
+const benchPage: ReportPage = {
+  name: 'report',
+  title: 'Measured',
+  command: 'npm run bench -- --report',
+};
+const peersPage: ReportPage = {
+  name: 'peers-figures',
+  title: 'Measured beside peers',
+  command: 'npm run bench -- --peers --report',
+};
+
 /** Progress goes to the error output, so that what was measured can be piped on. */
-function tellProgress(total: number): BenchListener {
-  let done = 0;
-  const isTerminal = process.stderr.isTTY;
-  const write = (text: string) => void process.stderr.write(text);
-  return {
-    started: (name) => write(`${++done} of ${total}: ${name} …${isTerminal ? '' : '\n'}`),
-    sampled: (sample, samples) => isTerminal && write(` ${sample}/${samples}`),
-    measured: (result) => {
-      if (isTerminal) write('\r\u001B[2K');
-      process.stdout.write(`${lineOf(result)}\n`);
-    },
-    failed: (name, { error, isRepeated }) => {
-      const reason = error instanceof Error ? error.message : String(error);
-      process.stdout.write(`FAILED ${name}${isRepeated ? ' again' : ', once more'}: ${reason}\n`);
-    },
-  };
-}
+const progress: BenchListener = {
+  started: (name) => void process.stderr.write(`${name} …\n`),
+  measured: (result) => void process.stdout.write(`${lineOf(result)}\n`),
+  failed: (name, { error, isRepeated }) => {
+    const reason = error instanceof Error ? error.message : String(error);
+    process.stdout.write(`FAILED ${name}${isRepeated ? ' again' : ', once more'}: ${reason}\n`);
+  },
+};
 
-interface Wanted {
-  peers: boolean;
-  only?: string;
-  quick: boolean;
-  mostSamples?: number | undefined;
-  json?: string;
-  report: boolean;
-}
+const allGroups = (): BenchGroup[] => [
+  turnGroup(),
+  recallGroup(),
+  streamGroup(),
+  workerGroup(),
+  coldGroup(),
+];
 
-/** Resolves to the exit code. */
-async function run({ peers, only = '', quick, json, report, ...wanted }: Wanted): Promise<number> {
-  if (report && (only !== '' || quick || wanted.mostSamples !== undefined))
-    throw new ArgumentError(
-      '--report writes the whole page: leave --only, --quick and --samples away, or the report',
-    );
-  await checkWritable('--json', json);
-  const mostSamples = wanted.mostSamples ?? (quick ? QUICK_SAMPLES : Infinity);
-  const all = peers ? peerGroups() : benchGroups();
-  const chosen = groupsWith(
-    all,
-    ({ name, isLong = false }, group) =>
-      (group === only || name.includes(only)) && !(quick && isLong),
-  );
-  if (chosen.length === 0) {
+/** The groups with only the cases that are wanted. Throws ArgumentError where there are none. */
+function chosenGroups(all: readonly BenchGroup[], only: string, isQuick: boolean): BenchGroup[] {
+  const chosen = all.map((group) => ({
+    ...group,
+    cases: group.cases.filter(
+      ({ name, isLong = false }) =>
+        (group.name === only || name.includes(only)) && !(isQuick && isLong),
+    ),
+  }));
+  if (chosen.every(({ cases }) => cases.length === 0)) {
     const names = all.map(
       ({ name, cases }) => `${name} (${cases.map((each) => each.name).join(', ')})`,
     );
     throw new ArgumentError(`no benchmark is called ${only}. There are: ${names.join('; ')}`);
   }
-  const total = chosen.reduce((sum, { cases }) => sum + cases.length, 0);
-  const machine = thisMachine();
-  const results = await measureGroups(chosen, { mostSamples, listener: tellProgress(total) });
-  if (json !== undefined)
-    await writeFile(json, `${JSON.stringify({ machine, results }, null, 2)}\n`);
-  const code = results.length === total ? 0 : 1;
-  if (!report) return code;
-  // Only then: the packages that draw take half a second to load.
-  const { writeReport } = await import('./report/write-report.ts');
-  const page = peers ? await peersPage() : benchPage;
-  await writeReport(reportFolder, { page, groups: chosen, run: { machine, results } });
-  process.stderr.write(`written to ${reportFolder}\n`);
-  return code;
+  return chosen.filter(({ cases }) => cases.length > 0);
 }
 
 const exitCode = await runCommand(help, async (argv) => {
   const values = readOptions(argv, options);
   if (values.help) return 'help';
+  const { peers, only = '', quick, json, report } = values;
+  const samples = readInteger('--samples', values.samples);
   if (values.only === '')
     throw new ArgumentError('--only takes a part of a name, or a group, not an empty text');
-  return run({ ...values, mostSamples: readInteger('--samples', values.samples) });
+  if (report && (only !== '' || quick || samples !== undefined))
+    throw new ArgumentError(
+      '--report writes the whole page: leave --only, --quick and --samples away, or the report',
+    );
+  await checkWritable('--json', json);
+  const groups = chosenGroups(peers ? peerGroups() : allGroups(), only, quick);
+  const mostSamples = samples ?? (quick ? QUICK_SAMPLES : Infinity);
+  const machine = thisMachine();
+  const results = await measureGroups(groups, { mostSamples, listener: progress });
+  if (json !== undefined)
+    await writeFile(json, `${JSON.stringify({ machine, results }, null, 2)}\n`);
+  if (report) {
+    // Only then: the packages that draw take half a second to load.
+    const { writeReport } = await import('./report/write-report.ts');
+    await writeReport(reportFolder, peers ? peersPage : benchPage, groups, { machine, results });
+  }
+  const total = groups.reduce((sum, { cases }) => sum + cases.length, 0);
+  return results.length === total ? 0 : 1;
 });
 // A case that failed may have left a server open, which would keep the process for ever.
 process.exit(exitCode);

@@ -1,11 +1,12 @@
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { moduleWrapper } from '#infra/package/runtime/compiled.ts';
+import { archiveFiles } from '#infra/package/archive.ts';
 import { once } from '#shared/once.ts';
 
-export const root = fileURLToPath(new URL('../../..', import.meta.url));
+export const root = fileURLToPath(new URL('../../../', import.meta.url)).replace(/\/$/, '');
 const scratch = join(root, 'node_modules/.cache/recap-cold-start');
 
 /** What a script of Node prints. Throws where it ends with an error. */
@@ -27,24 +28,11 @@ function emptyFolder(name: string): string {
 }
 
 /** Where the archive lies as in an image: unpacked, its code compiled. */
-export const packedFolder = once(() => {
+export const packedFolder = once(async () => {
   const folder = emptyFolder('packed');
-  printedBy(root, [join(root, 'lab/bench/cold-start/unpack.ts'), folder]);
+  for (const [name, content] of await archiveFiles(root))
+    await writeFile(join(folder, name), content);
   printedBy(folder, ['warm.cjs']);
-  return folder;
-});
-
-/**
- * A function of the framework and the packed SDKs alone, called `alone`: it reads and writes one document for a message, asks
- * the model, and passes its texts on.
- */
-export const sdksAloneFolder = once(() => {
-  const folder = emptyFolder('alone');
-  for (const name of ['main.cjs', 'sdk.cjs', 'sdk.cjs.compiled'])
-    copyFileSync(join(packedFolder(), name), join(folder, name));
-  const code = readFileSync(join(root, 'lab/bench/cold-start/sdks-alone.cjs'), 'utf8');
-  writeFileSync(join(folder, 'index.cjs'), `${moduleWrapper.before}${code}${moduleWrapper.after}`);
-  writeFileSync(join(folder, 'package.json'), '{"main":"main.cjs"}');
   return folder;
 });
 

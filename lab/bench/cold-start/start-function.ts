@@ -1,6 +1,6 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { connect } from 'node:net';
+import { request, type RequestOptions } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import { chooseFreePort } from '#infra/local/processes/free-port.ts';
 import { deployedNodeOptions } from '#infra/local/stack/stack-environment.ts';
@@ -20,6 +20,37 @@ export const NOBODY_THERE = {
   METADATA_SERVER_DETECTION: 'none',
 };
 
+interface FirstRequest extends RequestOptions {
+  body?: string;
+  status: number;
+  /** What the answer has to hold. */
+  wanted?: string;
+}
+
+/**
+ * Sends a request by a small client: what it costs is measured, too. Resolves to whether somebody listened, once the
+ * answer holds what is wanted. Throws Error for any other answer.
+ */
+function isAnswered(url: string, asked: FirstRequest): Promise<boolean> {
+  const { body, status, wanted = '', ...options } = asked;
+  const { promise, resolve, reject } = Promise.withResolvers<boolean>();
+  request(url, options, (response) => {
+    let text = '';
+    const isGood = () => response.statusCode === status && text.includes(wanted);
+    response.setEncoding('utf8').on('data', (piece: string) => {
+      text += piece;
+      if (isGood()) resolve(true);
+    });
+    response.once('error', reject).once('end', () => {
+      if (isGood()) resolve(true);
+      else reject(new Error(`${url} answered ${response.statusCode}: ${text}`));
+    });
+  })
+    .once('error', () => resolve(false))
+    .end(body);
+  return promise;
+}
+
 interface FunctionStart {
   /** An archive as it lies in an image. */
   folder: string;
@@ -27,8 +58,16 @@ interface FunctionStart {
   environment?: NodeJS.ProcessEnv;
 }
 
-const start = ({ folder, target, environment }: FunctionStart, port: number): ChildProcess =>
-  spawn(process.execPath, ['node_modules/@google-cloud/functions-framework/build/src/main.js'], {
+/** Starts a function by the framework's own command; resolves to ms until its first request is answered. */
+export async function msUntilAnswered(
+  { folder, target, environment }: FunctionStart,
+  path: string,
+  asked: FirstRequest,
+): Promise<number> {
+  const port = await chooseFreePort(0, new Set());
+  const startedAt = performance.now();
+  const framework = 'node_modules/@google-cloud/functions-framework/build/src/main.js';
+  const child = spawn(process.execPath, [framework], {
     cwd: folder,
     stdio: ['ignore', 'ignore', 'inherit'],
     env: {
@@ -39,38 +78,10 @@ const start = ({ folder, target, environment }: FunctionStart, port: number): Ch
       PORT: String(port),
     },
   });
-
-/** Whether somebody takes connections under a URL; sends nothing. */
-export async function isListening(url: string): Promise<boolean> {
-  const { hostname, port } = new URL(url);
-  const socket = connect(Number(port), hostname);
-  try {
-    await once(socket, 'connect');
-    return true;
-  } catch {
-    return false;
-  } finally {
-    socket.destroy();
-  }
-}
-
-/**
- * Starts a function by the framework's own command, and resolves to how long it took from the start of the process
- * until `ask` had what it asks for, ms. `ask` gets the URL and resolves to whether somebody listened; what else it gets
- * than it wants it throws.
- */
-export async function msUntil(
-  started: FunctionStart,
-  ask: (url: string) => Promise<boolean>,
-): Promise<number> {
-  const port = await chooseFreePort(0, new Set());
-  const startedAt = performance.now();
-  const child = start(started, port);
   const ended = once(child, 'exit');
   try {
-    while (!(await ask(`http://127.0.0.1:${port}`))) {
-      if (child.exitCode !== null)
-        throw new Error(`${started.target} ended with ${child.exitCode}`);
+    while (!(await isAnswered(`http://127.0.0.1:${port}${path}`, asked))) {
+      if (child.exitCode !== null) throw new Error(`${target} ended with ${child.exitCode}`);
       await wait(POLL_INTERVAL_MS);
     }
     return performance.now() - startedAt;

@@ -13,7 +13,7 @@ const freeModel = fileURLToPath(new URL('free-model.ts', import.meta.url));
 /** Node is told the same by all of them, so that the functions gain nothing by it over what they are measured against. */
 const asDeployed = () => ({ ...process.env, NODE_OPTIONS: deployedNodeOptions });
 
-export interface Host {
+interface Host {
   url: string;
   processId: number;
   close(): Promise<void>;

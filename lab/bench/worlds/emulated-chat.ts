@@ -6,18 +6,16 @@ import { localConfig } from '#infra/local/local-config.ts';
 import { createDependencies } from '#functions/dependencies.ts';
 import { startEmulators } from '#infra/local/emulators.ts';
 import { localProjectId, stackEnvironment } from '#infra/local/stack/stack-environment.ts';
-import { startFakeGemini, type FakeGemini } from '#infra/fake-gemini/server/start-fake-gemini.ts';
+import { startFakeGemini } from '#infra/fake-gemini/server/start-fake-gemini.ts';
 import { countStore, type CountedStore } from './counted-store.ts';
-import { startWireCounter, type WireCounter } from './wire-counter.ts';
 
-/** Chat and worker in this process, on the Firestore emulator, whose bytes and documents are counted. */
+/** Chat and worker in this process, on the Firestore emulator, whose documents are counted. */
 export interface EmulatedChat {
   chat: ChatDependencies;
   compaction: CompactionDependencies;
-  fakeGemini: FakeGemini;
   counted: CountedStore;
-  wire: WireCounter;
-  /** The client of Google, as anybody would use it, over the same wire. */
+  firestoreHost: string;
+  /** The client of Google, as anybody would use it. */
   raw: Firestore;
   close(): Promise<void>;
 }
@@ -27,19 +25,16 @@ export async function startEmulatedChat(): Promise<EmulatedChat> {
   const emulators = await startEmulators({ log: () => undefined });
   if ('missing' in emulators) throw new Error(emulators.missing);
   const { firestoreHost, pubsubHost } = emulators;
-  const [fakeGemini, wire] = await Promise.all([
-    startFakeGemini(),
-    startWireCounter(firestoreHost),
-  ]);
+  const fakeGemini = await startFakeGemini();
   const before = process.env['FIRESTORE_EMULATOR_HOST'];
   // Google's client knows no other way to an emulator.
-  process.env['FIRESTORE_EMULATOR_HOST'] = wire.host;
+  process.env['FIRESTORE_EMULATOR_HOST'] = firestoreHost;
   process.env['METADATA_SERVER_DETECTION'] = 'none';
   const environment = stackEnvironment({
     shell: {},
     model: { kind: 'stand-in' },
     fakeGeminiUrl: fakeGemini.url,
-    emulators: { firestoreHost: wire.host, pubsubHost },
+    emulators: { firestoreHost, pubsubHost },
   });
   const config = localConfig(environment);
   const counted = countStore(
@@ -55,13 +50,12 @@ export async function startEmulatedChat(): Promise<EmulatedChat> {
   return {
     chat,
     compaction,
-    fakeGemini,
     counted,
-    wire,
+    firestoreHost,
     raw,
     close: async () => {
       await raw.terminate();
-      await Promise.all([fakeGemini.close(), wire.close()]);
+      await fakeGemini.close();
       await emulators.stop();
       if (before === undefined) delete process.env['FIRESTORE_EMULATOR_HOST'];
       else process.env['FIRESTORE_EMULATOR_HOST'] = before;

@@ -6,7 +6,7 @@ import { unsignedToken } from '#infra/local/processes/unsigned-token.ts';
 const UID = 'u1';
 
 /** What a client of the local stack sends with every call. */
-export const clientHeaders = () => ({
+const clientHeaders = () => ({
   authorization: `Bearer ${unsignedToken({ uid: UID, projectId: localProjectId, now: new Date() })}`,
   accept: 'text/event-stream',
   'content-type': 'application/json',

@@ -4,22 +4,14 @@
  */
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
-import { z } from 'zod';
-import { peerModule } from '../peer-host.ts';
-import { ANSWER, pastMessages, serveTurns, type PastMessage } from '../turn-peer.ts';
+import { ANSWER, peerModule, serveTurns } from '../serve-peer.ts';
 
 interface Session {
   id: string;
 }
 
-interface Place {
-  appName: string;
-  userId: string;
-}
-
 interface SessionService {
-  createSession(request: Place): Promise<Session>;
+  createSession(request: { appName: string; userId: string }): Promise<Session>;
   appendEvent(request: { session: Session; event: object }): Promise<object>;
 }
 
@@ -57,11 +49,10 @@ class FreeModel extends BaseLlm {
   }
 }
 
-const file = join(tmpdir(), 'sessions.db');
 const place = { appName: 'bench', userId: 'u1' };
 const sessionService = new DatabaseSessionService({
   driver: LibSqlDriver,
-  dbName: file,
+  dbName: join(tmpdir(), 'sessions.db'),
 });
 const agent = new LlmAgent({
   name: 'assistant',
@@ -70,58 +61,16 @@ const agent = new LlmAgent({
 });
 const runner = new Runner({ appName: place.appName, agent, sessionService });
 
-const rowSchema = z.object({ event_data: z.string() });
-const eventSchema = z.looseObject({ id: z.string(), content: z.object({ role: z.string() }) });
-
-/** One event of each role, stored by the service itself. */
-async function storeFirstTurn(session: Session, [user, model]: readonly PastMessage[]) {
-  for (const message of [user, model]) {
-    if (message === undefined) continue;
-    const { role, text } = message;
-    const author = role === 'user' ? 'user' : 'assistant';
-    const content = { role, parts: [{ text }] };
-    const event = createEvent({ invocationId: 'first', author, timestamp: Date.now(), content });
-    await sessionService.appendEvent({ session, event });
-  }
-}
-
-/**
- * Stores the other turns as rows like those of the first, in one transaction: the service takes 20 ms for each event,
- * and more as there are more.
- */
-function copyTurns(session: Session, messages: readonly PastMessage[]): void {
-  const database = new DatabaseSync(file);
-  try {
-    const rows = database
-      .prepare('SELECT event_data FROM events WHERE session_id = ? ORDER BY timestamp')
-      .all(session.id);
-    const templates = rows.map((row) =>
-      eventSchema.parse(JSON.parse(rowSchema.parse(row).event_data)),
-    );
-    const insert = database.prepare('INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?)');
-    const startedAt = Date.now() - messages.length * 1_000;
-    database.exec('BEGIN');
-    for (const [index, { role, text }] of messages.entries()) {
-      const template = templates.find(({ content }) => content.role === role);
-      const id = `past-${index}`;
-      const timestamp = startedAt + index * 500;
-      const event = { ...template, id, timestamp, content: { role, parts: [{ text }] } };
-      const { appName, userId } = place;
-      insert.run(id, appName, userId, session.id, 'past', timestamp, JSON.stringify(event));
-    }
-    database.exec('COMMIT');
-  } finally {
-    database.close();
-  }
-}
-
 serveTurns({
-  seed: async (turns) => {
+  seed: async (messages) => {
     const session = await sessionService.createSession(place);
-    const messages = pastMessages(turns);
-    await storeFirstTurn(session, messages);
-    copyTurns(session, messages.slice(2));
-    return { conversationId: session.id };
+    for (const { role, text } of messages) {
+      const author = role === 'user' ? 'user' : 'assistant';
+      const content = { role, parts: [{ text }] };
+      const event = createEvent({ invocationId: 'past', author, timestamp: Date.now(), content });
+      await sessionService.appendEvent({ session, event });
+    }
+    return session.id;
   },
   turn: async (sessionId, text) => {
     const newMessage = { role: 'user', parts: [{ text }] };

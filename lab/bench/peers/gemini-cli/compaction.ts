@@ -5,10 +5,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { benchTurns, type ConversationKind } from '../../bench-conversation.ts';
-import { estimateText, megabytesOf, type TextKind } from '../../estimate-texts.ts';
-import { processorMs } from '../../processor-time.ts';
-import { peerModule, servePeer } from '../peer-host.ts';
+import { benchTurns } from '../../worlds/bench-conversation.ts';
+import { peerModule, servePeer } from '../serve-peer.ts';
 
 interface Chat {
   getHistory(isCurated: boolean): object[];
@@ -19,25 +17,18 @@ interface CompressionService {
 }
 
 const folder = '@google/gemini-cli-core/dist/src';
-const { ChatCompressionService, findCompressSplitPoint } = await peerModule<{
+const { ChatCompressionService } = await peerModule<{
   ChatCompressionService: new () => CompressionService;
-  findCompressSplitPoint: (contents: readonly object[], fraction: number) => number;
 }>(import.meta.resolve(`${folder}/context/chatCompressionService.js`));
 const { GeminiChat } = await peerModule<{
   GeminiChat: new (...call: unknown[]) => Chat;
 }>(import.meta.resolve(`${folder}/core/geminiChat.js`));
-const { estimateTokenCountSync } = await peerModule<{
-  estimateTokenCountSync: (parts: readonly object[]) => number;
-}>(import.meta.resolve(`${folder}/utils/tokenCalculation.js`));
-
 const MODEL = 'gemini-2.5-flash';
 const COMPRESSED = 1;
-/** Of the history, as the service asks for. */
-const SPLIT_FRACTION = 0.7;
 const SUMMARY = '<state_snapshot><overall_goal>A week in Busan.</overall_goal></state_snapshot>';
 
-/** The settings of a new installation; `onModelCall` hears of every call of the model. */
-function configurationOf(temporaryFolder: string, onModelCall: () => void) {
+/** The settings of a new installation. */
+function configurationOf(temporaryFolder: string) {
   let files = 0;
   const config = {
     /** It is its own context, as the real one. */
@@ -64,40 +55,28 @@ function configurationOf(temporaryFolder: string, onModelCall: () => void) {
     getSessionId: () => 'bench',
     getContentGenerator: () => ({}),
     getBaseLlmClient: () => ({
-      generateContent: () => {
-        onModelCall();
-        return Promise.resolve({ candidates: [{ content: { parts: [{ text: SUMMARY }] } }] });
-      },
+      generateContent: () =>
+        Promise.resolve({ candidates: [{ content: { parts: [{ text: SUMMARY }] } }] }),
     }),
   };
-  return { config, files: () => files };
+  return config;
 }
 
-const contentsOf = (kind: ConversationKind, messages: number) =>
-  benchTurns(messages, kind).flatMap(({ user, contents }) => [user, ...contents]);
-
-/** One whole compress(): all of it, and what of it lies before the first call of the model. */
-async function compress(kind: ConversationKind, messages: number) {
+/** One whole compress() of so many messages; ms of the processor. */
+async function compress(kind: string, messages: number): Promise<number> {
+  const turns = benchTurns(messages, kind === 'tools' ? 'tools' : 'chat');
+  const history = turns.flatMap(({ user, contents }) => [user, ...contents]);
   const temporaryFolder = mkdtempSync(join(tmpdir(), 'recap-bench-gemini-cli-'));
-  const before = process.cpuUsage();
-  let beforeModelMs: number | undefined;
-  const { config, files } = configurationOf(temporaryFolder, () => {
-    const { user, system } = process.cpuUsage(before);
-    beforeModelMs ??= (user + system) / 1_000;
-  });
   try {
-    const chat = new GeminiChat({ config, promptId: 'bench' }, '', [], contentsOf(kind, messages));
+    const config = configurationOf(temporaryFolder);
+    const chat = new GeminiChat({ config, promptId: 'bench' }, '', [], history);
     const service = new ChatCompressionService();
-    const startedAt = performance.now();
-    const setUp = process.cpuUsage(before);
-    const ms = await processorMs(async () => {
-      const { info } = await service.compress(chat, 'bench', true, MODEL, config, false);
-      if (info.compressionStatus !== COMPRESSED)
-        throw new Error(`compress() ended with status ${info.compressionStatus}`);
-    });
-    const wallMs = performance.now() - startedAt;
-    const setUpMs = (setUp.user + setUp.system) / 1_000;
-    return { ms, wallMs, beforeModelMs: (beforeModelMs ?? Number.NaN) - setUpMs, files: files() };
+    const before = process.cpuUsage();
+    const { info } = await service.compress(chat, 'bench', true, MODEL, config, false);
+    const { user, system } = process.cpuUsage(before);
+    if (info.compressionStatus !== COMPRESSED)
+      throw new Error(`compress() ended with status ${info.compressionStatus}`);
+    return (user + system) / 1_000;
   } finally {
     rmSync(temporaryFolder, { recursive: true, force: true });
   }
@@ -106,25 +85,7 @@ async function compress(kind: ConversationKind, messages: number) {
 servePeer({
   /** `KIND MESSAGES` */
   compress: (argument) => {
-    const [kind, messages] = argument.split(' ');
-    return compress(kind as ConversationKind, Number(messages));
-  },
-  /** `KIND MESSAGES`: the bare function that chooses the split point. */
-  split: async (argument) => {
-    const [kind, messages] = argument.split(' ');
-    const contents = contentsOf(kind as ConversationKind, Number(messages));
-    return { ms: await processorMs(() => findCompressSplitPoint(contents, SPLIT_FRACTION)) };
-  },
-  /** `KIND CHARACTERS TIMES`: the estimate of a text, so many times over. */
-  estimate: async (argument) => {
-    const [kind, characters, times] = argument.split(' ');
-    const text = estimateText(kind as TextKind, Number(characters));
-    const parts = [{ text }];
-    let sum = 0;
-    const ms = await processorMs(() => {
-      for (let time = 0; time < Number(times); time++) sum += estimateTokenCountSync(parts);
-    });
-    if (sum === 0) throw new Error('nothing was estimated');
-    return { ms, megabytes: megabytesOf(text) * Number(times) };
+    const [kind = '', messages] = argument.split(' ');
+    return compress(kind, Number(messages));
   },
 });

@@ -3,14 +3,7 @@
  * which loads its newest snapshot, and saves the next.
  */
 import { randomUUID } from 'node:crypto';
-import { countDocuments, type CountableFirestore } from '../count-documents.ts';
-import { peerModule } from '../peer-host.ts';
-import { ANSWER, pastMessages, serveTurns } from '../turn-peer.ts';
-
-interface Message {
-  role: string;
-  content: { text: string }[];
-}
+import { ANSWER, peerModule, serveTurns } from '../serve-peer.ts';
 
 interface Store {
   saveSnapshot(id: undefined, mutator: () => object): Promise<string | null>;
@@ -29,14 +22,13 @@ const { genkit } = await peerModule<{ genkit: (options: object) => Genkit }>(
   import.meta.resolve('genkit/beta'),
 );
 const { FirestoreSessionStore } = await peerModule<{
-  FirestoreSessionStore: new (options: { db: CountableFirestore }) => Store;
+  FirestoreSessionStore: new (options: { db: object }) => Store;
 }>(import.meta.resolve('@genkit-ai/google-cloud/beta'));
-const { Firestore } = await peerModule<{
-  Firestore: new (options: object) => CountableFirestore;
-}>(import.meta.resolve('@google-cloud/firestore'));
+const { Firestore } = await peerModule<{ Firestore: new (options: object) => object }>(
+  import.meta.resolve('@google-cloud/firestore'),
+);
 
 const db = new Firestore({ projectId: process.env['GOOGLE_CLOUD_PROJECT'] });
-const { documents } = countDocuments(db);
 const store = new FirestoreSessionStore({ db });
 const ai = genkit({});
 const model = ai.defineModel({ name: 'free' }, () =>
@@ -52,18 +44,6 @@ const agent = ai.defineAgent({ name: 'assistant', model, system: 'You plan a jou
  * turns after it, the ones that are measured find about half of the most there is to read.
  */
 const TURNS_AFTER_CHECKPOINT = 9;
-/** A checkpoint is one request, of which the emulator takes 4 MiB; Firestore itself takes 10. */
-const MOST_CHECKPOINT_TURNS = 6_500;
-/** What is new in one step has to fit into half a MiB. */
-const MOST_STEP_TURNS = 600;
-
-/** How many turns there are after each step in which a conversation is stored. */
-function stepsOf(turns: number): number[] {
-  const steps = [Math.min(turns, MOST_CHECKPOINT_TURNS)];
-  while ((steps.at(-1) ?? turns) < turns)
-    steps.push(Math.min(turns, (steps.at(-1) ?? 0) + MOST_STEP_TURNS));
-  return steps;
-}
 
 async function turn(sessionId: string, text: string): Promise<void> {
   const { finishReason } = await agent.chat({ sessionId }).send(text);
@@ -71,33 +51,25 @@ async function turn(sessionId: string, text: string): Promise<void> {
 }
 
 serveTurns({
-  documents,
-  seed: async (turns) => {
+  seed: async (messages) => {
     const sessionId = randomUUID();
-    const messages = pastMessages(turns).map(({ role, text }): Message => ({
-      role,
-      content: [{ text }],
+    const now = new Date().toISOString();
+    const stored = messages.slice(0, -2 * TURNS_AFTER_CHECKPOINT);
+    const state = {
+      sessionId,
+      messages: stored.map(({ role, text }) => ({ role, content: [{ text }] })),
+      artifacts: [],
+    };
+    await store.saveSnapshot(undefined, () => ({
+      sessionId,
+      createdAt: now,
+      updatedAt: now,
+      status: 'completed',
+      finishReason: 'stop',
+      state,
     }));
-    const steps = stepsOf(turns - Math.min(TURNS_AFTER_CHECKPOINT, turns - 1));
-    let parentId: string | null = null;
-    for (const stored of steps) {
-      const now = new Date().toISOString();
-      const state = { sessionId, messages: messages.slice(0, stored * 2), artifacts: [] };
-      const times = { createdAt: now, updatedAt: now };
-      const parent: { parentId?: string } = parentId === null ? {} : { parentId };
-      parentId = await store.saveSnapshot(undefined, () => ({
-        sessionId,
-        ...parent,
-        ...times,
-        status: 'completed',
-        finishReason: 'stop',
-        state,
-      }));
-    }
-    const stepsAfter = TURNS_AFTER_CHECKPOINT - (steps.length - 1);
-    for (let added = 0; added < Math.min(stepsAfter, turns - 1); added++)
-      await turn(sessionId, 'And then?');
-    return { conversationId: sessionId };
+    for (let added = 0; added < TURNS_AFTER_CHECKPOINT; added++) await turn(sessionId, 'And then?');
+    return sessionId;
   },
   turn,
 });

@@ -4,10 +4,7 @@
  * stores one at each step of the graph.
  */
 import { randomUUID } from 'node:crypto';
-import { countDocuments, type CountableFirestore } from '../count-documents.ts';
-import { peerModule } from '../peer-host.ts';
-import { ANSWER, pastMessages, serveTurns } from '../turn-peer.ts';
-import { createMemoryBucket } from './memory-bucket.ts';
+import { ANSWER, peerModule, serveTurns } from '../serve-peer.ts';
 
 interface Messages {
   HumanMessage: new (text: string) => object;
@@ -19,16 +16,8 @@ interface Config {
 }
 
 interface Agent {
-  invoke(input: { messages: object[] }, config: Config): Promise<{ messages: unknown[] }>;
+  invoke(input: { messages: object[] }, config: Config): Promise<unknown>;
   graph: { updateState(config: Config, values: object, asNode?: string): Promise<unknown> };
-}
-
-interface Query {
-  get: () => Promise<{ size: number }>;
-}
-
-interface Firestore extends CountableFirestore {
-  collection(path: string): { limit(count: number): Query };
 }
 
 const { HumanMessage, AIMessage } = await peerModule<Messages>(
@@ -44,7 +33,7 @@ const { createAgent, summarizationMiddleware } = await peerModule<{
 const { FirestoreSaver } = await peerModule<{ FirestoreSaver: new (options: object) => object }>(
   import.meta.resolve('langgraph-checkpoint-firestore'),
 );
-const { Firestore: Client } = await peerModule<{ Firestore: new (options: object) => Firestore }>(
+const { Firestore } = await peerModule<{ Firestore: new (options: object) => object }>(
   import.meta.resolve('@google-cloud/firestore'),
 );
 
@@ -52,27 +41,23 @@ const { Firestore: Client } = await peerModule<{ Firestore: new (options: object
 const TRIGGER_TOKENS = 24_000;
 const KEPT_MESSAGES = 80;
 
-const firestore = new Client({ projectId: process.env['GOOGLE_CLOUD_PROJECT'] });
-const { documents, found } = countDocuments(firestore);
-
-/** Queries are counted by what they find. */
-function countQueries(): void {
-  const prototype: Query = Object.getPrototypeOf(firestore.collection('any').limit(1));
-  const get = prototype.get;
-  prototype.get = async function counted(this: Query) {
-    const result = await get.call(this);
-    found(result.size);
-    return result;
+/** A bucket in memory: free, so that what the peer keeps there costs it nothing. */
+function createMemoryBucket() {
+  const files = new Map<string, Uint8Array>();
+  return {
+    file: (path: string) => ({
+      save: (content: Uint8Array) => Promise.resolve(void files.set(path, content)),
+      download: () => Promise.resolve([files.get(path) ?? new Uint8Array()]),
+    }),
   };
 }
-countQueries();
 
 const model = new FakeListChatModel({ responses: [ANSWER] });
 const agent = createAgent({
   model,
   tools: [],
   checkpointer: new FirestoreSaver({
-    firestore,
+    firestore: new Firestore({ projectId: process.env['GOOGLE_CLOUD_PROJECT'] }),
     storage: { bucket: createMemoryBucket },
     bucket: 'bench',
   }),
@@ -90,28 +75,19 @@ const agent = createAgent({
 
 const configOf = (id: string): Config => ({ configurable: { thread_id: id } });
 
-/** Resolves to how many messages there are afterwards. */
-async function turn(id: string, text: string): Promise<number> {
-  const { messages } = await agent.invoke({ messages: [new HumanMessage(text)] }, configOf(id));
-  return messages.length;
-}
-
-/** The first turn after the threshold summarises, while its user waits; those after it find the summary. */
-async function firstTurn(id: string, past: number): Promise<{ summaryMs?: number }> {
-  const startedAt = performance.now();
-  const messages = await turn(id, 'And then?');
-  return messages < past ? { summaryMs: performance.now() - startedAt } : {};
-}
+const turn = (id: string, text: string) =>
+  agent.invoke({ messages: [new HumanMessage(text)] }, configOf(id));
 
 serveTurns({
-  documents,
-  seed: async (turns) => {
+  seed: async (past) => {
     const conversationId = randomUUID();
-    const messages = pastMessages(turns).map(({ role, text }) =>
+    const messages = past.map(({ role, text }) =>
       role === 'user' ? new HumanMessage(text) : new AIMessage(text),
     );
     await agent.graph.updateState(configOf(conversationId), { messages }, 'model_request');
-    return { conversationId, ...(await firstTurn(conversationId, messages.length)) };
+    // The first turn after the threshold summarises; those that are measured find the summary.
+    await turn(conversationId, 'And then?');
+    return conversationId;
   },
-  turn: async (id, text) => void (await turn(id, text)),
+  turn,
 });

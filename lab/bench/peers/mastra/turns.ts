@@ -5,8 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { peerModule } from '../peer-host.ts';
-import { ANSWER, pastMessages, serveTurns } from '../turn-peer.ts';
+import { ANSWER, peerModule, serveTurns } from '../serve-peer.ts';
 
 interface Thread {
   id: string;
@@ -65,13 +64,13 @@ const agent = new Agent({
 });
 
 serveTurns({
-  seed: async (turns) => {
+  seed: async (past) => {
     const { id: threadId } = await memory.createThread({
       resourceId: RESOURCE,
       threadId: randomUUID(),
     });
-    const startedAt = Date.now() - turns * 60_000;
-    const messages = pastMessages(turns).map(({ role, text }, index) => ({
+    const startedAt = Date.now() - past.length * 30_000;
+    const messages = past.map(({ role, text }, index) => ({
       id: randomUUID(),
       threadId,
       resourceId: RESOURCE,
@@ -82,7 +81,7 @@ serveTurns({
     // What it takes for one call grows with the square of the messages.
     for (let first = 0; first < messages.length; first += MESSAGES_PER_CALL)
       await memory.saveMessages({ messages: messages.slice(first, first + MESSAGES_PER_CALL) });
-    return { conversationId: threadId };
+    return threadId;
   },
   turn: async (threadId, text) => {
     const answer = await agent.generate(text, { memory: { thread: threadId, resource: RESOURCE } });

@@ -57,3 +57,6 @@ const turnOf = (seq: number, kind: ConversationKind): Turn => ({
 /** So many messages of one conversation, the same on each call. */
 export const benchTurns = (messages: number, kind: ConversationKind): Turn[] =>
   Array.from({ length: messages / messagesByTurn[kind] }, (_, index) => turnOf(index + 1, kind));
+
+/** Of a conversation of about 400,000 tokens. */
+export const LARGE_MESSAGES = 12_000;

@@ -1,0 +1,125 @@
+import { expect, test } from 'vitest';
+import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
+import { atLeast, atMost, measureGroups, verdictOf, type BenchGroup } from './measure.ts';
+import { replyTo, shortReason } from './peers/serve-peer.ts';
+import { lineOf, reportOf } from './report/report.ts';
+import { chartOf } from './report/write-report.ts';
+import { drawChart } from './report/draw-chart.ts';
+import { countStore } from './worlds/counted-store.ts';
+
+const listener = { started: () => {}, measured: () => {}, failed: () => {} };
+
+/** A case whose samples of ours are these, beside a reference of 10. */
+const groupOf = (ours: (number | Error)[], close?: () => Promise<void>): BenchGroup => ({
+  name: 'turn',
+  title: 'One turn',
+  ...(close && { close }),
+  cases: [
+    {
+      name: 'turn-growth',
+      unit: 'ms',
+      referenceName: 'a turn after 10',
+      aim: atMost(1.3),
+      samples: 3,
+      ours: () => {
+        const sample = ours.shift() ?? Number.NaN;
+        if (sample instanceof Error) throw sample;
+        return sample;
+      },
+      reference: () => 10,
+    },
+  ],
+});
+
+test('a figure is the median of the ratios of samples that were taken in turns', async () => {
+  let isClosed = false;
+  const close = () => Promise.resolve(void (isClosed = true));
+  const warmUp = 99;
+
+  const results = await measureGroups([groupOf([warmUp, 8, 12, 20], close)], {
+    mostSamples: 5,
+    listener,
+  });
+
+  expect(results).toMatchObject([{ ours: 12, ratio: 1.2, spread: [0.8, 2], verdict: 'met' }]);
+  expect(isClosed).toBe(true);
+});
+
+test('a case that fails once is measured again, and one that fails twice has no result', async () => {
+  const failing = groupOf([new Error('slow'), new Error('slow')]);
+  const recovering = groupOf([new Error('slow'), 1, 10, 10, 10]);
+
+  const results = await measureGroups([failing, recovering], { mostSamples: 3, listener });
+
+  expect(results).toMatchObject([{ ratio: 1 }]);
+});
+
+test.each([
+  [atMost(1), 0.9, [0.8, 1.2], 'met'],
+  [atMost(1), 1.1, [0.9, 1.2], 'within'],
+  [atMost(1), 1.2, [1.1, 1.3], 'missed'],
+  [atLeast(1), 0.9, [0.8, 1.1], 'within'],
+  [atLeast(1), 0.9, [0.8, 0.95], 'missed'],
+  [undefined, 0.9, [0.8, 0.95], 'told'],
+] as const)('an aim is missed only if the whole spread is beyond it: %j, %d in %j', (...given) => {
+  const [aim, ratio, spread, verdict] = given;
+  expect(verdictOf(aim, { ratio, spread })).toBe(verdict);
+});
+
+test('the report has a row for each figure, names what is missed, and draws one picture', async () => {
+  const group = groupOf([0, 14, 15, 16]);
+  const results = await measureGroups([group], { mostSamples: 3, listener });
+  const machine = {
+    date: '2026-11-29',
+    node: 'v24',
+    platform: 'x',
+    cpu: 'y',
+    cores: 2,
+    memoryGb: 8,
+  };
+  const page = { name: 'report', title: 'Measured', command: 'npm run bench -- --report' };
+
+  const text = reportOf(page, [group], { machine, results });
+  const svg = await drawChart(chartOf(page.title, results));
+
+  expect(text).toContain('Missed: turn-growth.');
+  expect(text).toContain(
+    '| turn-growth | 1.5 | 1.4 – 1.6 | ≤ 1.3 | **no** | 15 ms | 10 ms: a turn after 10 |',
+  );
+  expect(svg).toContain('turn-growth');
+  expect(results.map(lineOf)).toEqual([
+    'missed turn-growth: 1.5 × (1.4 – 1.6); aim ≤ 1.3; 15 ms, a turn after 10 10 ms',
+  ]);
+});
+
+test('a counted store counts documents as they are billed, absent ones too', async () => {
+  const { store, take } = countStore(createMemoryDocumentStore());
+
+  await store.commit([
+    { op: 'create', path: 'a/1', fields: { n: 1 } },
+    { op: 'create', path: 'a/2', fields: { n: 2 } },
+  ]);
+  await store.commit([{ op: 'delete', path: 'a/2' }]);
+  await store.get(['a/1', 'a/2']);
+  await store.query({ collection: 'a', limit: 10 });
+  await store.query({ collection: 'nothing', limit: 10 });
+
+  expect(take()).toMatchObject({ reads: 4, writes: 2, deletes: 1 });
+  expect(take()).toMatchObject({ reads: 0, batches: [] });
+});
+
+test('a peer that cannot do what it is asked for answers with the first line of the reason', async () => {
+  const works = {
+    double: (argument: string) => Promise.resolve(Number(argument) * 2),
+    fail: () => Promise.reject(new Error('8 RESOURCE_EXHAUSTED\n    at somewhere')),
+  };
+
+  expect(await replyTo({ work: 'double', argument: '2' }, works)).toEqual({ ms: 4 });
+  expect(await replyTo({ work: 'fail', argument: '' }, works)).toEqual({
+    reason: '8 RESOURCE_EXHAUSTED',
+  });
+  expect(await replyTo({ work: 'sing', argument: '' }, works)).toEqual({
+    reason: 'nobody can sing',
+  });
+  expect(shortReason(new Error('x'.repeat(500)))).toMatch(/^x{159}…$/u);
+});
