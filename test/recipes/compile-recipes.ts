@@ -14,9 +14,6 @@ export interface SourceFile {
   text: string;
 }
 
-/** What a compiler says: a line for each error, which begins with the file's name. */
-export type Complaints = readonly string[];
-
 /** An app's folder with the recipes copied into it, the packages of this repository, and `files`; removed by `remove`. */
 export async function createAppFolder(files: readonly SourceFile[]) {
   const folder = join(tmpdir(), `recap-app-${randomUUID()}`);
@@ -29,11 +26,11 @@ export async function createAppFolder(files: readonly SourceFile[]) {
   return { folder, remove: () => rm(folder, { recursive: true }) };
 }
 
-/** Compiles files of an app's folder with the project's TypeScript under `compilerOptions`. */
+/** Compiles files of an app's folder with the project's TypeScript; resolves to a line for each error. */
 export async function compileTypeScript(
   folder: string,
   { files, compilerOptions }: { files: readonly string[]; compilerOptions: object },
-): Promise<Complaints> {
+): Promise<string[]> {
   const project = join(folder, `tsconfig-${randomUUID()}.json`);
   await writeFile(project, JSON.stringify({ compilerOptions, files }));
   const packageFile = createRequire(import.meta.url).resolve('typescript/package.json');
