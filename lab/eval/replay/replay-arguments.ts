@@ -57,7 +57,7 @@ function parsed<Result>(parse: () => Result): Result {
 }
 
 /** `parseArgs` with file arguments, whose mistakes are ArgumentErrors. */
-export const readCommandLine = <Known extends Options>(argv: readonly string[], options: Known) =>
+const readCommandLine = <Known extends Options>(argv: readonly string[], options: Known) =>
   parsed(() => parseArgs({ args: [...argv], options, allowPositionals: true }));
 
 /** The options of a command that takes no file arguments. Throws ArgumentError, for one that is given, too. */
