@@ -1,8 +1,132 @@
+import { randomUUID } from 'node:crypto';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { Firestore } from '@google-cloud/firestore';
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import { createDatabaseClock } from '#functions/adapters/firestore/database-clock.ts';
 import { createFirestoreDocumentStore } from '#functions/adapters/firestore/firestore-document-store.ts';
+import { deleteCollections } from '#functions/adapters/firestore/firestore-deletion.ts';
+import { watchCollection } from '#functions/adapters/firestore/firestore-watch.ts';
+import type { DocumentStore } from '#shared/ports/ports.ts';
+import { createShiftedClock } from '../fakes/shifted-clock.ts';
+import { eventually } from '../support/eventually.ts';
 import { demoProjectId, firestoreEmulatorHost } from '../support/processes/emulator-environment.ts';
+import { DAY_MS } from '../support/skewed.ts';
+import { googleCalls } from '../terraform/rights/google-calls.ts';
 import { describeDocumentStore } from './document-store.suite.ts';
 
-describeDocumentStore('Firestore emulator', () => {
-  firestoreEmulatorHost();
-  return createFirestoreDocumentStore({ projectId: demoProjectId(), deadlineMs: 20_000 });
+firestoreEmulatorHost();
+
+const open = (options: { clock?: ReturnType<typeof createDatabaseClock> } = {}) =>
+  createFirestoreDocumentStore({ projectId: demoProjectId(), deadlineMs: 20_000, ...options });
+
+describeDocumentStore('Firestore emulator', open);
+
+/** Everything that the port can do, on documents that are there. */
+const uses: Readonly<Record<keyof DocumentStore, (store: DocumentStore) => Promise<unknown>>> = {
+  commit: (store) => store.commit([{ op: 'create', path: 'users/u/turns/t', fields: { a: 1 } }]),
+  get: (store) => store.get(['users/u/turns/t']),
+  query: (store) => store.query({ collection: 'users/u/turns', limit: 1 }),
+  sum: (store) => store.sum('users/u/turns', 'a'),
+  watch: async (store) => {
+    const changes = store.watch('users/u/turns', new AbortController().signal);
+    for await (const first of changes) if (first.length > 0) break;
+  },
+  deleteBelow: (store) => store.deleteBelow('users/u'),
+};
+
+const startSchema = z.object({ headers: z.looseObject({ ':path': z.string() }) });
+
+test('the store calls the methods of Firestore whose permissions are known, and no other', async () => {
+  const sent = new Set<string>();
+  const listen = (message: unknown) => {
+    const path = startSchema.safeParse(message).data?.headers[':path'] ?? '';
+    const [, method] = /^\/google\.firestore\.v1\.Firestore\/(\w+)$/.exec(path) ?? [];
+    if (method !== undefined) sent.add(method);
+  };
+  subscribe('http2.client.stream.start', listen);
+  const store = open();
+  for (const use of Object.values(uses)) await use(store);
+  unsubscribe('http2.client.stream.start', listen);
+
+  const known = Object.entries(googleCalls)
+    .filter(([file]) => file.includes('/firestore/'))
+    .flatMap(([, { calls }]) => Object.values(calls))
+    .flatMap(({ method }) => method.split(', '));
+  expect([...sent].toSorted()).toEqual([...new Set(known)].toSorted());
+});
+
+test.each(['get', 'query', 'sum', 'commit'] as const)(
+  'a reply of %s sets the clock of an instance whose machine is a day fast',
+  async (operation) => {
+    const clock = createDatabaseClock(createShiftedClock(DAY_MS));
+
+    await uses[operation](open({ clock }));
+
+    // The emulator of this machine answers within this time.
+    expect(Math.abs(clock.now().getTime() - Date.now())).toBeLessThan(20_000);
+  },
+);
+
+/** The SDK refuses to end a client that has listeners or writers left: that is what the tests below ask it. */
+const newDatabase = () => new Firestore({ projectId: demoProjectId() });
+
+test('a watch stops listening when its reader leaves, or when its signal fires while it waits', async () => {
+  const database = newDatabase();
+  const controller = new AbortController();
+  const options = { signal: controller.signal, deadlineMs: 20_000 };
+  const things = database.collection('things');
+
+  for await (const first of watchCollection(things, options)) {
+    expect(first).toEqual([]);
+    await expect(database.terminate()).rejects.toMatch('1 active listeners');
+    break;
+  }
+  const batches = watchCollection(things, options);
+  await batches.next();
+  const waiting = batches.next();
+  controller.abort();
+
+  expect(await waiting).toEqual({ done: true, value: undefined });
+  await expect(database.terminate()).resolves.toBeUndefined();
+});
+
+test('a deletion starts nothing after its signal has fired, and leaves no bulk writer open', async () => {
+  const database = newDatabase();
+  const things = database.collection('things');
+  await things.doc('a').create({});
+  await things.doc('b').collection('parts').doc('c').create({});
+  const controller = new AbortController();
+
+  const deletion = deleteCollections([things], { signal: controller.signal, graceMs: 20_000 });
+  controller.abort();
+
+  await expect(deletion).rejects.toThrow('2 deletes failed');
+  const left = await things.listDocuments();
+  expect(left.map(({ id }) => id)).toEqual(['a', 'b']);
+  expect(await deleteCollections([things], { signal: undefined, graceMs: 20_000 })).toBe(2);
+  await expect(database.terminate()).resolves.toBeUndefined();
+});
+
+test('a deletion waits for running deletes no longer than its grace period', async () => {
+  const database = newDatabase();
+  const collection = database.collection(`things/${randomUUID()}/parts`);
+  const writer = database.bulkWriter({ throttling: false });
+  for (let index = 0; index < 1_500; index += 1) void writer.create(collection.doc(), {});
+  await writer.close();
+  const controller = new AbortController();
+
+  const deletion = deleteCollections([collection], { signal: controller.signal, graceMs: 1 });
+  const leave = collection.onSnapshot((all) => {
+    if (all.size < 1_500) controller.abort();
+  });
+
+  await expect(deletion).rejects.toThrow('the end of a stopped deletion');
+  leave();
+  await eventually('the writer is closed', async () =>
+    database.terminate().then(
+      () => true,
+      () => undefined,
+    ),
+  );
 });

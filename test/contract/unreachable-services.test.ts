@@ -1,5 +1,5 @@
 import { createServer, type Socket } from 'node:net';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { createFirestoreDocumentStore } from '#functions/adapters/firestore/firestore-document-store.ts';
 import { createPubSubEventPublisher } from '#functions/adapters/google/pubsub-event-publisher.ts';
 import type { DocumentStore } from '#shared/ports/ports.ts';
@@ -43,24 +43,31 @@ const operations: [string, (store: DocumentStore) => Promise<unknown>][] = [
   ['deleteBelow', (store) => store.deleteBelow('a/b')],
 ];
 
-describe.each([
-  ['that does not answer', silentHost],
-  ['that refuses connections', refusing.host],
-])('a service %s', (_name, host) => {
-  test.each(operations)(
-    '%s ends with STORE_UNAVAILABLE at its deadline when the service is unreachable',
-    async (_op, run) => {
-      setHosts(host);
-      const store = createFirestoreDocumentStore({ projectId, deadlineMs: 400 });
+const unavailable = { reason: 'STORE_UNAVAILABLE', retryable: true };
 
-      await expect(run(store)).rejects.toMatchObject({
-        reason: 'STORE_UNAVAILABLE',
-        retryable: true,
-      });
-    },
-  );
+test.each(operations)(
+  '%s ends with STORE_UNAVAILABLE at its deadline when Firestore does not answer',
+  async (_op, run) => {
+    setHosts(silentHost);
+    const store = createFirestoreDocumentStore({ projectId, deadlineMs: 400 });
 
-  test('publishing ends with EVENT_BUS_UNAVAILABLE at its deadline when the service is unreachable', async () => {
+    await expect(run(store)).rejects.toMatchObject(unavailable);
+  },
+);
+
+test('a read ends with STORE_UNAVAILABLE at its deadline when Firestore refuses connections', async () => {
+  setHosts(refusing.host);
+  const store = createFirestoreDocumentStore({ projectId, deadlineMs: 400 });
+
+  await expect(store.get(['a/b'])).rejects.toMatchObject(unavailable);
+});
+
+test.each([
+  ['does not answer', silentHost],
+  ['refuses connections', refusing.host],
+])(
+  'publishing ends with EVENT_BUS_UNAVAILABLE at its deadline when Pub/Sub %s',
+  async (_name, host) => {
     setHosts(host);
     const publisher = createPubSubEventPublisher({ projectId, topicIds, deadlineMs: 400 });
 
@@ -68,5 +75,5 @@ describe.each([
       reason: 'EVENT_BUS_UNAVAILABLE',
       retryable: true,
     });
-  });
-});
+  },
+);

@@ -1,36 +1,16 @@
-import { afterEach, beforeAll, beforeEach, describe } from 'vitest';
+import { createServer, type ServerResponse } from 'node:http';
+import type { TestContext } from 'vitest';
 import {
   createGeminiModel,
   type GeminiModelOptions,
 } from '#functions/adapters/gemini/gemini-model.ts';
-import { startFakeGemini, type FakeGemini } from '#infra/fake-gemini/server/start-fake-gemini.ts';
+import { startFakeGemini } from '#infra/fake-gemini/server/start-fake-gemini.ts';
+import { openServer } from '#infra/local/processes/open-server.ts';
 import type { Content } from '#shared/conversation/documents/content.ts';
 import { AppError } from '#shared/errors.ts';
 import type { ModelChunk, ModelRequest } from '#shared/ports/ports.ts';
 
-/** The fake Gemini of the test that runs; see `startFakeGeminiForEachTest`. */
-export let fakeGemini: FakeGemini;
-
-/** Gives every test of the file that calls this a fake Gemini of its own. */
-export function startFakeGeminiForEachTest(): void {
-  beforeEach(async () => {
-    fakeGemini = await startFakeGemini();
-  });
-  afterEach(() => fakeGemini.close());
-}
-
-/** Who reads the streams of `connect`. */
-let streamReader: GeminiModelOptions['streamReader'];
-
-/** The tests of `suite` with each reader of streams: what one passes on, the other does. */
-export function describeWithEachReader(name: string, suite: () => void): void {
-  describe.each(['adapter', 'sdk'] as const)(`${name}, read by the %s`, (reader) => {
-    beforeAll(() => {
-      streamReader = reader;
-    });
-    suite();
-  });
-}
+type Finishing = Pick<TestContext, 'onTestFinished'>;
 
 export const never = new AbortController().signal;
 export const secret =
@@ -47,17 +27,41 @@ export const request: ModelRequest = {
   promptId: 't_17',
 };
 
-/** The adapter, connected to the fake Gemini. */
-export function connect(options: Partial<GeminiModelOptions> = {}) {
-  return createGeminiModel({
+/** The adapter, connected to a server of the test; its bounds are longer than a busy machine takes. */
+export const modelAt = (baseUrl: string, options: Partial<GeminiModelOptions> = {}) =>
+  createGeminiModel({
     apiKey: 'no-key',
-    baseUrl: fakeGemini.url,
-    streamReader,
-    firstEventTimeoutMs: 5_000,
-    eventIdleTimeoutMs: 5_000,
-    requestTimeoutMs: 5_000,
+    baseUrl,
+    firstEventTimeoutMs: 30_000,
+    eventIdleTimeoutMs: 30_000,
+    requestTimeoutMs: 30_000,
     ...options,
   });
+
+/** A fake Gemini of the test's own, and the adapter connected to it. */
+export async function startModel(
+  { onTestFinished }: Finishing,
+  options: Partial<GeminiModelOptions> = {},
+) {
+  const fakeGemini = await startFakeGemini();
+  onTestFinished(() => fakeGemini.close());
+  return { fakeGemini, model: modelAt(fakeGemini.url, options) };
+}
+
+/** A server that answers each request as `respond` does, and the adapter connected to it. */
+export async function startModelThat(
+  { onTestFinished }: Finishing,
+  respond: (response: ServerResponse) => void,
+  options: Partial<GeminiModelOptions> = {},
+) {
+  let requests = 0;
+  const server = createServer((_, response) => {
+    requests += 1;
+    respond(response);
+  });
+  const { url, close } = await openServer(server);
+  onTestFinished(close);
+  return { model: modelAt(url, options), requests: () => requests };
 }
 
 export async function collect(chunks: AsyncIterable<ModelChunk>): Promise<ModelChunk[]> {
@@ -70,6 +74,18 @@ export function textOf(chunks: readonly ModelChunk[]): string {
   return chunks.flatMap((chunk) => chunk.parts.map((part) => part.text ?? '')).join('');
 }
 
+/** What came of a stream, and the AppError that ended it, if one did. */
+export async function collectUntilFailure(chunks: AsyncIterable<ModelChunk>) {
+  const received: ModelChunk[] = [];
+  try {
+    for await (const chunk of chunks) received.push(chunk);
+    return { received };
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    return { received, failure: error };
+  }
+}
+
 /** The AppError that the work ends with; anything else fails the test. */
 export async function failureOf(work: Promise<unknown>): Promise<AppError> {
   const error: unknown = await work.then(
@@ -78,12 +94,4 @@ export async function failureOf(work: Promise<unknown>): Promise<AppError> {
   );
   if (!(error instanceof AppError)) throw new Error('no AppError', { cause: error });
   return error;
-}
-
-export async function until(isTrue: () => boolean): Promise<void> {
-  const deadline = performance.now() + 5_000;
-  while (!isTrue()) {
-    if (performance.now() > deadline) throw new Error('the expected state was not reached');
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
 }

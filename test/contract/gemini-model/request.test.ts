@@ -1,99 +1,113 @@
-import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import type { Content, Part } from '#shared/conversation/documents/content.ts';
+import { z } from 'zod';
 import { signPart } from '#infra/fake-gemini/answers/signatures.ts';
-import {
-  collect,
-  connect,
-  contents,
-  describeWithEachReader,
-  never,
-  request,
-  fakeGemini,
-  startFakeGeminiForEachTest,
-} from '#test/support/gemini-model-calls.ts';
+import type { Content } from '#shared/conversation/documents/content.ts';
+import type { ModelRequest, Prompt } from '#shared/ports/ports.ts';
+import { contents, never, request, startModel } from '#test/support/gemini-model-calls.ts';
 
-startFakeGeminiForEachTest();
+/* What the adapter sends to Google. */
 
-describeWithEachReader('parts', () => {
-  const functionCall = { name: 'find', args: { code: 1 }, id: 'f1' };
-  const answer: Part[] = [
-    { text: 'thinking', thought: true },
-    {
-      functionCall,
-      thoughtSignature: signPart('gemini-3.8-flash', { functionCall }),
-      newField: { nested: [1, null] },
-    },
-    { functionCall: { name: 'find', args: { code: 2 } } },
-  ];
-  const call: Content = { role: 'model', parts: answer };
-  const response: Content = {
-    role: 'user',
-    parts: [1, 2].map((code) => ({
-      functionResponse: { name: 'find', response: { code }, anotherField: true },
-    })),
-  };
-  const gemini3 = { ...request, model: 'gemini-3.8-flash' };
+const apis = [
+  { api: 'gemini', options: {} },
+  { api: 'vertex', options: { vertex: { project: 'demo', location: 'europe-west1' } } },
+];
+const tools = [{ name: 'find', description: 'Finds.', parametersJsonSchema: { type: 'object' } }];
 
-  test.each(['gemini', 'vertex'])(
-    'contents reach the %s API unchanged, unknown fields included',
-    async (api) => {
-      const vertex = { project: 'demo', location: 'europe-west1' };
-      const sent = [{ role: 'user' as const, parts: [{ text: 'Find.' }] }, call, response];
+describe.concurrent('a request', () => {
+  test.for(apis)(
+    'a request to the $api API carries contents as they are, unknown fields included, and all settings',
+    async ({ api, options }, context) => {
+      const { fakeGemini, model } = await startModel(context, options);
+      const functionCall = { name: 'find', args: { code: 1 }, id: 'f1' };
+      const sent: Content[] = [
+        { role: 'user', parts: [{ text: 'Find.' }] },
+        {
+          role: 'model',
+          parts: [
+            { text: 'thinking', thought: true },
+            {
+              functionCall,
+              thoughtSignature: signPart('gemini-3.8-flash', { functionCall }),
+              newField: { nested: [1, null] },
+            },
+          ],
+        },
+        {
+          role: 'user',
+          parts: [{ functionResponse: { name: 'find', response: { code: 1 }, other: true } }],
+        },
+      ];
 
-      await connect(api === 'vertex' ? { vertex } : {}).generate(
-        { ...gemini3, contents: sent },
+      await model.generate(
+        {
+          model: 'gemini-3.8-flash',
+          role: 'chat',
+          promptId: 'r1-verify é',
+          contents: sent,
+          systemInstruction: 'Be brief.',
+          tools,
+          toolChoice: 'none',
+          maxOutputTokens: 64,
+          responseJsonSchema: { type: 'object', properties: {} },
+          sampling: { temperature: 0.2, topP: 0.9, seed: 7, stopSequences: ['END'] },
+        },
         never,
       );
 
-      expect(fakeGemini.journal()[0]).toMatchObject({ api, httpStatus: 200 });
-      expect(fakeGemini.requestBody(1)).toMatchObject({ contents: sent });
-    },
-  );
-
-  test('parts of a model answer are returned unchanged, streamed and whole', async () => {
-    const userHash = createHash('sha256').update('What is the vault code?').digest('hex');
-    fakeGemini.registerAnswers({ userHash, ordinal: 1, contents: [call] });
-
-    const whole = await connect().generate(gemini3, never);
-    const chunks = await collect(connect().stream(gemini3, never));
-
-    expect(whole.parts).toEqual(answer);
-    expect(chunks.flatMap((chunk) => chunk.parts)).toEqual(answer);
-    expect(whole.usage?.thoughtsTokens).toBe(2);
-  });
-});
-
-describe('a request', () => {
-  test.each(['gemini', 'vertex'])(
-    'a request can forbid calls of its declared tools on the %s API',
-    async (api) => {
-      const vertex = { project: 'demo', location: 'europe-west1' };
-      const tools = [{ name: 'find', parametersJsonSchema: { type: 'object' } }];
-      const asked = { ...request, tools, toolChoice: 'none' as const };
-
-      await connect(api === 'vertex' ? { vertex } : {}).generate(asked, never);
-
-      expect(fakeGemini.requestBody(1)).toMatchObject({
-        contents,
+      expect(fakeGemini.journal()[0]).toMatchObject({
+        api,
+        httpStatus: 200,
+        role: 'chat',
+        promptId: 'r1-verify__',
+      });
+      expect(fakeGemini.requestBody(1)).toEqual({
+        contents: sent,
+        systemInstruction: { role: 'user', parts: [{ text: 'Be brief.' }] },
         tools: [{ functionDeclarations: tools }],
         toolConfig: { functionCallingConfig: { mode: 'NONE' } },
+        generationConfig: {
+          maxOutputTokens: 64,
+          responseMimeType: 'application/json',
+          responseJsonSchema: { type: 'object', properties: {} },
+          temperature: 0.2,
+          topP: 0.9,
+          seed: 7,
+          stopSequences: ['END'],
+        },
       });
     },
   );
 
-  test.each([
-    ['required' as const, { mode: 'ANY' }],
-    [{ name: 'find' }, { mode: 'ANY', allowedFunctionNames: ['find'] }],
-  ])('a request can demand the call %o', async (toolChoice, functionCallingConfig) => {
-    const tools = [{ name: 'find', parametersJsonSchema: { type: 'object' } }];
+  test.for<[string, Partial<ModelRequest>, object | undefined]>([
+    ['a call', { tools, toolChoice: 'required' }, { functionCallingConfig: { mode: 'ANY' } }],
+    [
+      'a certain call',
+      { tools, toolChoice: { name: 'find' } },
+      { functionCallingConfig: { mode: 'ANY', allowedFunctionNames: ['find'] } },
+    ],
+    ['nothing of tools that may be called', { tools }, undefined],
+    ['nothing where there are no tools', { toolChoice: 'none' }, undefined],
+    [
+      'Google’s tools beside functions',
+      { model: 'gemini-3.8-flash', tools, toolChoice: 'none', grounding: ['search', 'url'] },
+      { includeServerSideToolInvocations: true, functionCallingConfig: { mode: 'NONE' } },
+    ],
+  ])('a request can demand %s', async ([, asked, toolConfig], context) => {
+    const { fakeGemini, model } = await startModel(context);
 
-    await connect().generate({ ...request, tools, toolChoice }, never);
+    await model.generate({ ...request, ...asked }, never);
 
-    expect(fakeGemini.requestBody(1)).toMatchObject({ toolConfig: { functionCallingConfig } });
+    const body = z.record(z.string(), z.unknown()).parse(fakeGemini.requestBody(1));
+    expect(body['toolConfig']).toEqual(toolConfig);
+    expect(body['tools']).toEqual(
+      asked.tools && [
+        { functionDeclarations: tools },
+        ...(asked.grounding ? [{ googleSearch: {} }, { urlContext: {} }] : []),
+      ],
+    );
   });
 
-  test.each([
+  test.for([
     ['gemini-2.5-flash', 'low', { thinkingBudget: 1_024 }],
     ['gemini-2.5-pro', 'high', { thinkingBudget: 24_576 }],
     ['gemini-3.5-flash', 'minimal', { thinkingLevel: 'MINIMAL' }],
@@ -102,64 +116,43 @@ describe('a request', () => {
     ['gemini-4-argon', 'high', { thinkingLevel: 'HIGH' }],
   ] as const)(
     '%s is told to think %s in its own words',
-    async (model, thinkingLevel, thinkingConfig) => {
-      const sampling = {
-        temperature: 0.2,
-        topP: 0.9,
-        seed: 7,
-        stopSequences: ['END'],
-        thinkingLevel,
-      };
+    async ([name, thinkingLevel, thinkingConfig], context) => {
+      const { fakeGemini, model } = await startModel(context);
 
-      await connect().generate({ ...request, model, sampling }, never);
+      await model.generate({ ...request, model: name, sampling: { thinkingLevel } }, never);
 
-      expect(fakeGemini.requestBody(1)).toMatchObject({
-        generationConfig: {
-          temperature: 0.2,
-          topP: 0.9,
-          seed: 7,
-          stopSequences: ['END'],
-          thinkingConfig,
-        },
-      });
+      expect(fakeGemini.requestBody(1)).toMatchObject({ generationConfig: { thinkingConfig } });
+    },
+  );
+});
+
+describe.concurrent('countTokens', () => {
+  const prompt: Prompt = {
+    model: 'gemini-2.5-flash',
+    systemInstruction: 'Be brief. 짧게.',
+    tools,
+    contents,
+  };
+
+  test.for(apis)(
+    'countTokens counts on the $api API what a call with the same prompt reports, or its beginning alone',
+    async ({ options }, context) => {
+      const { model } = await startModel(context, options);
+
+      const counted = await model.countTokens(prompt, never);
+      const overhead = await model.countTokens({ ...prompt, contents: [] }, never);
+      const { usage } = await model.generate({ ...request, ...prompt }, never);
+
+      expect(counted).toBe(usage?.promptTokens);
+      expect(overhead).toBeGreaterThan(10);
+      expect(overhead).toBeLessThan(counted);
     },
   );
 
-  test('a request has no tool config where it has no tools or allows calls', async () => {
-    await connect().generate({ ...request, toolChoice: 'none' }, never);
-    await connect().generate({ ...request, tools: [{ name: 'find' }] }, never);
+  test('countTokens of an empty prompt is 0 without a call', async (context) => {
+    const { fakeGemini, model } = await startModel(context);
 
-    expect(fakeGemini.requestBody(1)).not.toHaveProperty('toolConfig');
-    expect(fakeGemini.requestBody(2)).not.toHaveProperty('toolConfig');
-  });
-
-  test('a model request carries system instruction, tools, limits and schema', async () => {
-    await connect().generate(
-      {
-        ...request,
-        systemInstruction: 'Be brief.',
-        tools: [{ name: 'find', description: 'Finds.', parametersJsonSchema: { type: 'object' } }],
-        maxOutputTokens: 64,
-        responseJsonSchema: { type: 'object', properties: {} },
-      },
-      never,
-    );
-
-    expect(fakeGemini.requestBody(1)).toEqual({
-      contents,
-      systemInstruction: { role: 'user', parts: [{ text: 'Be brief.' }] },
-      tools: [
-        {
-          functionDeclarations: [
-            { name: 'find', description: 'Finds.', parametersJsonSchema: { type: 'object' } },
-          ],
-        },
-      ],
-      generationConfig: {
-        maxOutputTokens: 64,
-        responseMimeType: 'application/json',
-        responseJsonSchema: { type: 'object', properties: {} },
-      },
-    });
+    expect(await model.countTokens({ model: 'gemini-2.5-flash', contents: [] }, never)).toBe(0);
+    expect(fakeGemini.journal()).toHaveLength(0);
   });
 });

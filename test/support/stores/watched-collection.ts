@@ -1,4 +1,3 @@
-import { onTestFinished } from 'vitest';
 import type { DocumentStore, StoredDocument } from '#shared/ports/ports.ts';
 
 interface WatchedCollection {
@@ -8,14 +7,13 @@ interface WatchedCollection {
   stop(): void;
 }
 
-/** Watches a collection until the test is over. */
+/** Watches a collection until it is stopped. */
 export function watched(store: DocumentStore, collection: string): WatchedCollection {
   const controller = new AbortController();
   const batches = store.watch(collection, controller.signal)[Symbol.asyncIterator]();
   const stop = (): void => {
     controller.abort();
   };
-  onTestFinished(stop);
   return {
     async next() {
       const result = await batches.next();

@@ -216,8 +216,7 @@ export function errorOfEvent(call: ModelCall, event: unknown): AppError | undefi
 }
 
 /** What the SDK and fetch say when an answer breaks off or cannot be read. */
-const brokenAnswer =
-  /^(?:fetch failed|terminated|Incomplete JSON segment|exception parsing stream chunk|Response body is empty)/;
+const brokenAnswer = /^(?:fetch failed|terminated|Response body is empty)/;
 
 function isBrokenAnswer(error: Error): boolean {
   const code = networkCode(error) ?? '';

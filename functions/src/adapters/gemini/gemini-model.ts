@@ -15,7 +15,7 @@ import { createAttemptTimeout, type AttemptTimeout } from './attempt-timeout.ts'
 import { toCountParameters, toGenerateParameters } from './gemini-request.ts';
 import { isFinal, toModelResponse } from './gemini-response.ts';
 import { waitForRetry } from './gemini-retry.ts';
-import { openBySdk, openHere } from './gemini-stream.ts';
+import { openStream } from './gemini-stream.ts';
 import { createStreamEnd, type StreamEnd } from './stream-end.ts';
 import { fetchWhole } from './gemini-transport.ts';
 
@@ -26,8 +26,6 @@ export interface GeminiModelOptions {
   vertex?: { project: string; location: string };
   /** Another server than Google's. On the Gemini API no key is needed then. */
   baseUrl?: string;
-  /** Who reads a stream's events: this adapter (default), or the SDK. The chunks are the same. */
-  streamReader?: 'adapter' | 'sdk' | undefined;
   /** Bound of one attempt from its start to the first event of a stream. */
   firstEventTimeoutMs: number;
   /** Bound of the silence between two events of a stream. */
@@ -89,7 +87,6 @@ async function openOnce(
   request: ModelRequest,
   attemptTimeout: AttemptTimeout,
 ): Promise<{ first: EventBatch; others: Pick<AsyncIterator<Iterable<ModelChunk>>, 'next'> }> {
-  const openStream = options.streamReader === 'sdk' ? openBySdk : openHere;
   const open = async () => {
     const { signal } = attemptTimeout;
     const input = { call, request, signal, isVertex: options.vertex !== undefined };
@@ -206,12 +203,12 @@ async function countOnce(
 }
 
 /**
- * Gemini over the Gemini API or Vertex AI, by the official SDK, which `prepare` loads; streams are read here unless
- * `streamReader` says otherwise. Errors are those of the ports: at most two retries for quota, 5xx and network failures,
- * and only while nothing of the answer was passed on. An answer that says why it ends is whole, whatever befalls its
- * connection; the usage is waited for some seconds more. More of the answer behind a finish is part of it, and then the
- * answer is whole only if the stream is closed behind another. The caller's signal ends every wait. Leaving a stream
- * early closes its connection. Throws an Error at once when the options name no server.
+ * Gemini over the Gemini API or Vertex AI, by the official SDK, which `prepare` loads; streams are read here. Errors are
+ * those of the ports: at most two retries for quota, 5xx and network failures, and only while nothing of the answer was
+ * passed on. An answer that says why it ends is whole, whatever befalls its connection; the usage is waited for some
+ * seconds more. More of the answer behind a finish is part of it, and then the answer is whole only if the stream is
+ * closed behind another. The caller's signal ends every wait. Leaving a stream early closes its connection. Throws an
+ * Error at once when the options name no server.
  */
 export function createGeminiModel(
   options: GeminiModelOptions,

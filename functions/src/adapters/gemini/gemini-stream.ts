@@ -1,32 +1,11 @@
-import type { Fetch, GenerateContentParameters, GoogleGenAI } from '@google/genai';
+import type { GoogleGenAI } from '@google/genai';
 import type { ModelChunk, ModelRequest } from '#shared/ports/ports.ts';
 import { createEventData } from '../google/event-data.ts';
 import { errorOfEvent, type ModelCall, overloadedError } from './gemini-errors.ts';
 import { toGenerateParameters, type Platform } from './gemini-request.ts';
 import { toModelResponse } from './gemini-response.ts';
-import { fetchEvents, keepAnswer } from './gemini-transport.ts';
+import { keepAnswer } from './gemini-transport.ts';
 import { type Pieces, readPieces } from './text-pieces.ts';
-
-/** Opens a stream: resolves to what reads it, one or several chunks at a time, and throws what broke it. */
-type OpenStream = (
-  client: GoogleGenAI,
-  input: Platform & { call: ModelCall; request: ModelRequest; signal: AbortSignal },
-) => Promise<AsyncIterator<Iterable<ModelChunk>>>;
-
-function withFetch(parameters: GenerateContentParameters, fetch: Fetch): GenerateContentParameters {
-  Object.assign(parameters.config?.httpOptions ?? {}, { fetch });
-  return parameters;
-}
-
-/** One event at a time, by the SDK. */
-export const openBySdk: OpenStream = async ({ models }, { call, request, ...options }) => {
-  const events = await models.generateContentStream(
-    withFetch(toGenerateParameters(request, options), fetchEvents),
-  );
-  return (async function* () {
-    for await (const event of events) yield [toModelResponse(call, event)];
-  })();
-};
 
 /** Lazily, so that what stands before an error is passed on. */
 function* toChunks(call: ModelCall, complete: readonly string[]): Generator<ModelChunk> {
@@ -66,12 +45,21 @@ function chunksOf(call: ModelCall, pieces: Pieces): AsyncIterator<Iterable<Model
   return { next };
 }
 
+/** What the SDK needs to send one call, and who made it. */
+type StreamCall = Platform & { call: ModelCall; request: ModelRequest; signal: AbortSignal };
+
 /**
- * The events of one read together, read here: the SDK makes the request, and of a stream it would make a response, a
- * copy and five promises for every event (docs/decisions/chat/0029-streams-are-read-here.md).
+ * Opens a stream: resolves to what reads the events of one read together, and throws what broke it. The SDK makes the
+ * request; of a stream it would make a response, a copy and five promises for every event
+ * (docs/decisions/chat/0029-streams-are-read-here.md).
  */
-export const openHere: OpenStream = async ({ models }, { call, request, ...options }) => {
+export async function openStream(
+  { models }: GoogleGenAI,
+  { call, request, ...platform }: StreamCall,
+): Promise<AsyncIterator<Iterable<ModelChunk>>> {
   const { fetch, body } = keepAnswer();
-  await models.generateContentStream(withFetch(toGenerateParameters(request, options), fetch));
+  const parameters = toGenerateParameters(request, platform);
+  Object.assign(parameters.config?.httpOptions ?? {}, { fetch });
+  await models.generateContentStream(parameters);
   return chunksOf(call, readPieces(body()));
-};
+}

@@ -14,7 +14,6 @@ import {
 } from 'node:https';
 import type { Fetch } from '@google/genai';
 import { once } from '#shared/once.ts';
-import { EVENT_MAX_CHARACTERS } from '../google/event-data.ts';
 import { AnswerTooLarge } from './gemini-errors.ts';
 
 /** A whole answer, or a count. The longest answer of a model, 65,536 tokens, is below 3 MB with every character escaped. */
@@ -120,32 +119,6 @@ export const fetchWhole: Fetch = fetchWith(async (answer) => {
     throw new AnswerTooLarge(`the answer has more than ${WHOLE_ANSWER_MAX_BYTES} bytes`);
   return bytes;
 });
-
-const LINE_FEED = '\n'.codePointAt(0);
-const CARRIAGE_RETURN = '\r'.codePointAt(0);
-
-/** Passes on what an SDK keeps until its event ends. Throws AnswerTooLarge. */
-async function* withBoundedEvents(answer: IncomingMessage): AsyncGenerator<Uint8Array> {
-  let eventBytes = 0;
-  let lineBytes = 0;
-  for await (const chunk of answer as AsyncIterable<Uint8Array>) {
-    for (const byte of chunk) {
-      eventBytes += 1;
-      if (byte === LINE_FEED) {
-        if (lineBytes === 0) eventBytes = 0;
-        lineBytes = 0;
-      } else if (byte !== CARRIAGE_RETURN) lineBytes += 1;
-    }
-    if (eventBytes > EVENT_MAX_CHARACTERS)
-      throw new AnswerTooLarge(`an event has more than ${EVENT_MAX_CHARACTERS} bytes`);
-    yield chunk;
-  }
-}
-
-/** A `fetch` for streams that the SDK reads. */
-export const fetchEvents: Fetch = fetchWith((answer) =>
-  ReadableStream.from(withBoundedEvents(answer)),
-);
 
 interface KeptAnswer {
   /** Sends the SDK's request. A good answer reaches the SDK without its body. */

@@ -1,0 +1,139 @@
+import { getEventListeners } from 'node:events';
+import { afterAll, expect, test } from 'vitest';
+import type { DocumentStore } from '#shared/ports/ports.ts';
+import {
+  EXISTS,
+  newCollection,
+  put,
+  queriesOf,
+} from '#test/support/stores/document-store-cases.ts';
+import { untilTold, watched } from '#test/support/stores/watched-collection.ts';
+
+type Watch = (collection: string) => ReturnType<typeof watched>;
+
+export function describeWatch(store: DocumentStore): void {
+  const watches: ReturnType<Watch>[] = [];
+  afterAll(() => watches.forEach((batches) => batches.stop()));
+  const watch: Watch = (collection) => {
+    const batches = watched(store, collection);
+    watches.push(batches);
+    return batches;
+  };
+  describeWatchedDocuments(store, watch);
+  describeEndOfWatch(store, watch);
+}
+
+function describeWatchedDocuments(store: DocumentStore, watch: Watch): void {
+  const { seed } = queriesOf(store);
+
+  test('a watch begins with the existing documents in the order of their ids', async () => {
+    const ids = ['b', '10', '😀', 'B', '2', '\uFFEE', 'a'];
+    const collection = await seed(ids.map((id) => [id, {}]));
+
+    const first = await watch(collection).next();
+
+    const order = ['10', '2', 'B', 'a', 'b', '\uFFEE', '😀'];
+    expect(first?.map(({ path }) => path)).toEqual(order.map((id) => `${collection}/${id}`));
+  });
+
+  test('a watch reports documents that are created, updated, or created again after a deletion', async () => {
+    const collection = newCollection();
+    const path = `${collection}/a`;
+    const batches = watch(collection);
+    const empty = await batches.next();
+
+    const createTime = await put(store, path, { v: 1, at: new Date(5) });
+    const created = await batches.next();
+    const [updateTime] = await store.commit([
+      { op: 'update', path, fields: { v: 2 }, guard: EXISTS },
+    ]);
+    const updated = await batches.next();
+    await store.commit([{ op: 'delete', path }]);
+    await put(store, path, { v: 3 });
+    const again = await batches.next();
+
+    expect(empty).toEqual([]);
+    expect(created).toEqual([{ path, fields: { v: 1, at: new Date(5) }, updateTime: createTime }]);
+    expect(updated).toEqual([{ path, fields: { v: 2, at: new Date(5) }, updateTime }]);
+    expect(again).toMatchObject([{ path, fields: { v: 3 } }]);
+  });
+
+  test('a watch does not report collections below or beside its own', async () => {
+    const collection = await seed([['a', {}]]);
+    const batches = watch(collection);
+    await batches.next();
+
+    await put(store, `${collection}/a/parts/b`, {});
+    await put(store, `${collection}2/b`, {});
+    await put(store, `${collection}/c`, {});
+
+    expect(await batches.next()).toMatchObject([{ path: `${collection}/c` }]);
+  });
+
+  test('a watch loses no commit while its reader is busy, and ends up with the newest state', async () => {
+    const collection = await seed([['a', { v: 0 }]]);
+    const path = `${collection}/a`;
+    const batches = watch(collection);
+    await batches.next();
+
+    for (let v = 1; v <= 5; v += 1)
+      await store.commit([{ op: 'update', path, fields: { v }, guard: EXISTS }]);
+    for (const id of ['b', 'c', 'd']) await put(store, `${collection}/${id}`, {});
+
+    const states = new Map<string, unknown>();
+    while (!states.has(`${collection}/d`)) {
+      for (const told of (await batches.next()) ?? []) states.set(told.path, told.fields.v);
+    }
+    expect([...states.keys()].toSorted()).toEqual(
+      ['a', 'b', 'c', 'd'].map((id) => `${collection}/${id}`),
+    );
+    expect(states.get(path)).toBe(5);
+  });
+
+  test('a watch loses no commit made while it starts', async () => {
+    const collection = newCollection();
+    const batches = watch(collection);
+    const path = `${collection}/early`;
+
+    const [told] = await Promise.all([untilTold(batches, path), put(store, path, {})]);
+
+    expect(told?.path).toBe(path);
+  });
+}
+
+function describeEndOfWatch(store: DocumentStore, watch: Watch): void {
+  test('a watch ends when its signal fires while it waits', async () => {
+    const batches = watch(newCollection());
+    await batches.next();
+
+    const waiting = batches.next();
+    batches.stop();
+
+    expect(await waiting).toBeUndefined();
+  });
+
+  test('a watch ends when its signal fired while the reader was busy, or before', async () => {
+    const collection = newCollection();
+    const [batches, stopped] = [watch(collection), watch(collection)];
+    stopped.stop();
+    await batches.next();
+
+    await put(store, `${collection}/x`, {});
+    batches.stop();
+
+    expect(await batches.next()).toBeUndefined();
+    expect(await stopped.next()).toBeUndefined();
+  });
+
+  test('a watch removes its signal listener when the reader leaves', async () => {
+    const { signal } = new AbortController();
+
+    for await (const first of store.watch(newCollection(), signal)) {
+      expect(first).toEqual([]);
+      expect(getEventListeners(signal, 'abort')).toHaveLength(1);
+      break;
+    }
+
+    expect(getEventListeners(signal, 'abort')).toHaveLength(0);
+  });
+}
