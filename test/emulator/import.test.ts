@@ -6,7 +6,6 @@ import { expect, test } from 'vitest';
 import { createFirestoreDocumentStore } from '#functions/adapters/firestore/firestore-document-store.ts';
 import { createDocumentTree } from '#infra/ops/document-tree.ts';
 import { CONVERSATIONS } from '#shared/conversation/documents/paths.ts';
-import { importSuite } from '../ops/import.suite.ts';
 import { eventually } from '../support/eventually.ts';
 import { foundIn, verifyWorld } from '../support/compaction/verifying.ts';
 import {
@@ -34,8 +33,6 @@ function openDatabase(projectId = demoProjectId(), databaseId = '(default)') {
   const tree = createDocumentTree({ projectId, emulatorHost: firestoreEmulatorHost() });
   return { projectId, store, tree };
 }
-
-importSuite('Firestore', openDatabase);
 
 test('an import that was killed while it wrote is completed by the next run, and nothing is there twice', async () => {
   const { projectId, store, tree } = openDatabase();

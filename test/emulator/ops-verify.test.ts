@@ -6,7 +6,6 @@ import { createDocumentTree } from '#infra/ops/document-tree.ts';
 import { createTopicAndPushSubscription, publishEvent } from '#infra/local/stack/pubsub-setup.ts';
 import { pullMessages } from '../support/processes/pull-messages.ts';
 import { conversationPath, turnPath } from '#shared/conversation/documents/paths.ts';
-import { plantedSuite } from '../ops/planted.suite.ts';
 import { buildConversation } from '../support/compaction/conversation-builder.ts';
 import {
   demoProjectId,
@@ -18,8 +17,6 @@ import { verifyWorld } from '../support/compaction/verifying.ts';
 
 const firestore = (projectId: string) =>
   createFirestoreDocumentStore({ projectId, deadlineMs: 10_000 });
-
-plantedSuite('Firestore', () => firestore(demoProjectId()));
 
 test('verification finds and erases documents below missing conversations', async () => {
   const projectId = demoProjectId();

@@ -1,0 +1,163 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import {
+  deleteConversation,
+  eraseOwnConversation,
+} from '#functions/chat/conversations/erase/delete-conversation.ts';
+import { eraseConversation } from '#functions/worker/push/erase-conversation.ts';
+import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
+import { findFaults, invariants } from '#infra/ops/verify/invariants.ts';
+import { loadConversation } from '#infra/ops/verify/load.ts';
+import type { StoredHistory } from '#infra/ops/verify/stored.ts';
+import { verifyConversation } from '#infra/ops/verify/verify-conversation.ts';
+import type { Item } from '#shared/conversation/documents/snapshot.ts';
+import { conversationPath } from '#shared/conversation/documents/paths.ts';
+import { buildDue, compactOnce } from '../support/compaction/compacted-conversation.ts';
+import { owner } from '../support/chat/lifecycle.ts';
+import { longListings, openBreaker } from '../support/tools/tool-conversation.ts';
+import {
+  compactedThrice,
+  foundIn,
+  readingOf,
+  verifyWorld,
+} from '../support/compaction/verifying.ts';
+import { planted, type Documents } from './planted.ts';
+
+const world = verifyWorld();
+const conversationId = await compactedThrice(world);
+const root = conversationPath(conversationId);
+
+describe('a conversation that was spoiled', async () => {
+  const names = ['turns', 'messages', 'histories', 'jobs', 'blobs', 'public', 'recall'];
+  const stored = [
+    ...(await world.store.get([root])),
+    ...(
+      await Promise.all(
+        names.map((name) => world.store.query({ collection: `${root}/${name}`, limit: 300 })),
+      )
+    ).flat(),
+  ];
+
+  /** What is found in a copy of the conversation that `change` has spoiled. */
+  async function foundAfter(change: (documents: Documents) => void) {
+    const documents: Documents = new Map(
+      stored.flatMap((document) =>
+        document ? [[document.path.slice(root.length + 1), document.fields]] : [],
+      ),
+    );
+    change(documents);
+    const store = createMemoryDocumentStore();
+    await store.commit(
+      [...documents].map(([below, fields]) => ({
+        op: 'create',
+        path: below === '' ? root : `${root}/${below}`,
+        fields,
+      })),
+    );
+    const reading = { ...readingOf(world), store };
+    return (await verifyConversation(reading, conversationId)).findings;
+  }
+
+  test('verification finds nothing in a conversation that the service compacted three times', async () => {
+    expect(await foundAfter(() => undefined)).toEqual([]);
+  });
+
+  test.each(planted.map((corruption) => [`${corruption.name} ${corruption.at}`, corruption]))(
+    'verification finds the planted fault: %s',
+    async (_, { name, at, changes, besides = [] }) => {
+      const findings = await foundAfter((documents) => {
+        for (const change of changes) change(documents);
+      });
+
+      expect(findings.map((found) => `${found.name} ${found.path}`)).toContain(
+        `${name} ${at === '' ? root : `${root}/${at}`}`,
+      );
+      const expected: readonly string[] = [name, ...besides];
+      expect(findings.filter((found) => !expected.includes(found.name))).toEqual([]);
+    },
+  );
+});
+
+describe('a conversation whose newest history is another', async () => {
+  const whole = await loadConversation(readingOf(world), conversationId);
+
+  const foundWith = (change: (newest: StoredHistory) => StoredHistory) =>
+    findFaults({
+      ...whole,
+      histories: whole.histories.map((each) =>
+        each.history.generation === 3 ? change(each) : each,
+      ),
+    });
+
+  const constraint: Item = {
+    id: 'i90',
+    text: 'Never write "<b>" & never mention rivals.',
+    sources: [3],
+    importance: 3,
+    by: 'model',
+  };
+
+  const foundWithConstraint = (snapshotText: string) =>
+    foundWith((newest) => {
+      const { snapshot } = newest.history;
+      if (!snapshot) throw new Error('the conversation was not compacted');
+      const sections = { ...snapshot.sections, active_constraints: [constraint] };
+      const history = { ...newest.history, snapshotText, snapshot: { ...snapshot, sections } };
+      return { ...newest, history };
+    });
+
+  test.each([
+    ['written as XML', 'x\n- Never write "&lt;b&gt;" &amp; never mention rivals.\n'],
+    ['written as it is', 'x Never write "<b>" & never mention\nrivals.'],
+  ])('verification recognises a constraint %s', (_, text) => {
+    expect(foundWithConstraint(text)).toEqual([]);
+  });
+
+  test('verification reports a constraint missing from the text by its id alone', () => {
+    const findings = foundWithConstraint('Nothing of the kind.');
+
+    expect(findings).toMatchObject([{ name: 'constraint-not-in-context', is: 'i90 is not in it' }]);
+    expect(JSON.stringify(findings)).not.toContain('rivals');
+  });
+
+  test('a history that names a missing blob is reported with the blob’s name', () => {
+    const name = 'a'.repeat(64);
+
+    expect(foundWith((newest) => ({ ...newest, brokenBlobs: [name] }))).toMatchObject([
+      { name: 'blob-missing', group: 'I3', is: `it names blobs/${name}` },
+    ]);
+  });
+});
+
+test('verification accepts a conversation whose long tool outputs are shortened into blobs', async () => {
+  const id = await buildDue(world, { turns: longListings(6) });
+  await openBreaker(world.bench, id);
+  await compactOnce(world.bench, id);
+
+  expect(await foundIn(world, id)).toEqual([]);
+});
+
+test('verification accepts a conversation in the bin, while it is erased, after that, and none', async () => {
+  const erasedWorld = verifyWorld();
+  const id = await compactedThrice(erasedWorld);
+  const target = { caller: owner, conversationId: id };
+  const look = async (looked = id) => {
+    const { state, findings } = await verifyConversation(readingOf(erasedWorld), looked);
+    return { state, findings };
+  };
+
+  await deleteConversation(erasedWorld.chat, target);
+  expect(await look()).toEqual({ state: 'deleted', findings: [] });
+  await eraseOwnConversation(erasedWorld.chat, target);
+  expect(await look()).toEqual({ state: 'erasing', findings: [] });
+  await eraseConversation(erasedWorld.bench, id, new AbortController().signal);
+  expect(await look()).toEqual({ state: 'erased', findings: [] });
+  expect(await look(randomUUID())).toEqual({ state: 'none', findings: [] });
+});
+
+test('every invariant is broken on purpose by a test', () => {
+  const byThemselves = ['constraint-not-in-context', 'blob-missing'];
+  const tried = new Set([...planted.map(({ name }) => name), ...byThemselves]);
+
+  expect(Object.keys(invariants).filter((name) => !tried.has(name))).toEqual([]);
+});
