@@ -1,10 +1,11 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { describe, expect, test, type TestContext } from 'vitest';
 import { chooseFreePort } from '#infra/local/processes/free-port.ts';
 import { localProjectId, stackEnvironment } from '#infra/local/stack/stack-environment.ts';
+import type { Fault } from '#infra/fake-gemini/server/faults.ts';
 import { startFakeGemini } from '#infra/fake-gemini/server/start-fake-gemini.ts';
 import { unsignedToken } from '#infra/local/processes/unsigned-token.ts';
 import { eventually } from '../support/eventually.ts';
@@ -12,18 +13,11 @@ import { eventually } from '../support/eventually.ts';
 const script = fileURLToPath(new URL('../../infra/local/embedded/main.ts', import.meta.url));
 const token = unsignedToken({ uid: 'ada', projectId: localProjectId, now: new Date() });
 
-let fakeGemini: Awaited<ReturnType<typeof startFakeGemini>>;
-const children: ChildProcess[] = [];
-beforeEach(async () => {
-  fakeGemini = await startFakeGemini();
-});
-afterEach(async () => {
-  for (const child of children.splice(0)) child.kill('SIGKILL');
-  await fakeGemini.close();
-});
-
 /** Both functions as a process of their own, which answers. */
-async function startProcess(drainMs: number) {
+async function startProcess({ onTestFinished }: TestContext, drainMs: number, fault?: Fault) {
+  const fakeGemini = await startFakeGemini();
+  onTestFinished(() => fakeGemini.close());
+  if (fault) fakeGemini.queueFaults(fault);
   const port = await chooseFreePort(0, new Set());
   const settings = { DRAIN_MS: String(drainMs) };
   const environment = stackEnvironment({
@@ -36,7 +30,7 @@ async function startProcess(drainMs: number) {
     stdio: 'ignore',
     env: environment,
   });
-  children.push(child);
+  onTestFinished(() => void child.kill('SIGKILL'));
   const url = `http://127.0.0.1:${port}`;
   await eventually('the process answers', async () => {
     const response = await fetch(`${url}/v1/health`).catch(() => undefined);
@@ -54,41 +48,42 @@ const send = (url: string) =>
     }),
   });
 
-test('an idle process ends at once on SIGTERM', async () => {
-  // Longer than this test may take.
-  const { child, exit } = await startProcess(600_000);
+describe.concurrent('SIGTERM', () => {
+  test('an idle process ends at once on SIGTERM', async (context) => {
+    // Longer than this test may take.
+    const { child, exit } = await startProcess(context, 600_000);
 
-  child.kill('SIGTERM');
+    child.kill('SIGTERM');
 
-  expect(await exit).toEqual([0, null]);
-});
+    expect(await exit).toEqual([0, null]);
+  });
 
-test('a process ends after the answer it was giving', async () => {
-  fakeGemini.queueFaults({ kind: 'stall', delayMs: 1_500 });
-  const { child, exit, url } = await startProcess(30_000);
-  const response = await send(url);
+  test('a process ends after the answer it was giving', async (context) => {
+    const stalled = { kind: 'stall', delayMs: 1_500 } as const;
+    const { child, exit, url } = await startProcess(context, 30_000, stalled);
+    const response = await send(url);
 
-  child.kill('SIGTERM');
-  const text = await response.text();
+    child.kill('SIGTERM');
+    const text = await response.text();
 
-  expect(text).toMatch(/"type":"finish"[^]*\[DONE\]/);
-  expect(await exit).toEqual([0, null]);
-});
+    expect(text).toMatch(/"type":"finish"[^]*\[DONE\]/);
+    expect(await exit).toEqual([0, null]);
+  });
 
-test('a process whose answer takes too long cuts its readers’ connections and ends', async () => {
-  fakeGemini.queueFaults({ kind: 'hang' });
-  const { child, exit, url } = await startProcess(200);
-  const response = await send(url);
-  const read: string[] = [];
-  const reading = (async () => {
-    for await (const piece of response.body ?? []) read.push(Buffer.from(piece).toString());
-  })();
+  test('a process whose answer takes too long cuts its readers’ connections and ends', async (context) => {
+    const { child, exit, url } = await startProcess(context, 200, { kind: 'hang' });
+    const response = await send(url);
+    const read: string[] = [];
+    const reading = (async () => {
+      for await (const piece of response.body ?? []) read.push(Buffer.from(piece).toString());
+    })();
 
-  child.kill('SIGTERM');
+    child.kill('SIGTERM');
 
-  // A clean end would look like a finished answer.
-  await expect(reading).rejects.toThrow('terminated');
-  expect(read.join('')).toMatch(/^id: 0\n/);
-  expect(read.join('')).not.toMatch(/finish|DONE/);
-  expect(await exit).toEqual([0, null]);
+    // A clean end would look like a finished answer.
+    await expect(reading).rejects.toThrow('terminated');
+    expect(read.join('')).toMatch(/^id: 0\n/);
+    expect(read.join('')).not.toMatch(/finish|DONE/);
+    expect(await exit).toEqual([0, null]);
+  });
 });

@@ -1,39 +1,57 @@
+import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { afterEach, describe, expect, test } from 'vitest';
-import { welcomeText } from '#infra/local/stack/first-calls.ts';
-import { type Stack, type StackOptions, startStack } from '#infra/local/stack/start-stack.ts';
-import type { StackEvent } from '#infra/local/stack/stack-event.ts';
-import { eventually } from '../support/eventually.ts';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openServer } from '#infra/local/processes/open-server.ts';
+import { unsignedToken } from '#infra/local/processes/unsigned-token.ts';
+import { welcomeText } from '#infra/local/stack/first-calls.ts';
+import type { StackEvent } from '#infra/local/stack/stack-event.ts';
+import { type Stack, type StackOptions, startStack } from '#infra/local/stack/start-stack.ts';
 import { runPrintedCalls } from '../support/processes/printed-calls.ts';
 
-const stacks: Stack[] = [];
-afterEach(async () => {
-  await Promise.all(stacks.splice(0).map((stack) => stack.stop()));
-});
-
-async function startEmbedded(options: Partial<StackOptions> = {}) {
-  const events: StackEvent[] = [];
-  const log = (event: StackEvent) => events.push(event);
-  const stack = await startStack({
+const shell = promisify(execFile);
+const events: StackEvent[] = [];
+const startEmbedded = (options: Partial<StackOptions>) =>
+  startStack({
     embedded: true,
     shell: { PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE },
-    log,
+    log: (event) => events.push(event),
     ...options,
   });
-  stacks.push(stack);
-  return { stack, events };
+
+/** The fenced blocks of README.md in order. */
+async function readmeBlocks(): Promise<string[]> {
+  const text = await readFile(new URL('../../README.md', import.meta.url), 'utf8');
+  // What needs a project in the cloud is marked `bash`, and not run.
+  return [...text.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)]
+    .filter(([, language = '']) => language !== 'bash')
+    .map(([, , block = '']) => block);
 }
 
-const isAnswering = async (url: string) => {
-  const response = await fetch(`${url}/v1/health`).catch(() => undefined);
-  return response?.ok;
-};
+const eventTypes = (stream: string) =>
+  [...stream.matchAll(/^data: \{"type":"([a-z-]+)"/gm)].map(([, type]) => type);
 
 describe('the embedded stack', () => {
+  let stack: Stack;
+  let wantedPort: number;
+  beforeAll(async () => {
+    const taken = await openServer(createServer());
+    wantedPort = taken.port;
+    stack = await startEmbedded({ ports: { chat: wantedPort } });
+    await taken.close();
+  });
+  afterAll(() => stack.stop());
+
+  test('the embedded stack uses another port for chat when the wanted one is taken, and says so', () => {
+    expect(stack.chatUrl).not.toContain(`:${wantedPort}`);
+    expect(events).toContainEqual(
+      expect.objectContaining({ kind: 'port-taken', part: 'chat', wantedPort }),
+    );
+  });
+
   test('the embedded stack answers the printed calls, streaming and as JSON', async () => {
-    const { stack } = await startEmbedded();
     const printed = welcomeText(stack, {
       now: new Date(),
       conversationId: randomUUID(),
@@ -48,8 +66,34 @@ describe('the embedded stack', () => {
     });
   });
 
+  /** Runs a block of README.md as it stands, but for the port. */
+  async function runBlock(block: string): Promise<string> {
+    const command = block.replaceAll('http://127.0.0.1:8080', stack.chatUrl);
+    const token = unsignedToken({ uid: 'reader', projectId: stack.projectId, now: new Date() });
+    const { stdout } = await shell('bash', ['-euc', command], {
+      env: { ...process.env, RECAP_TOKEN: token },
+    });
+    return stdout;
+  }
+
+  test('the calls in README.md get the answers in README.md', async () => {
+    const blocks = await readmeBlocks();
+    const [call = '', answer = ''] = blocks;
+    const others = blocks.find((block) => block.includes('"dryRun"')) ?? '';
+
+    const stream = await runBlock(call);
+    const replies = await runBlock(others);
+
+    expect(eventTypes(answer).length).toBeGreaterThan(3);
+    for (const type of eventTypes(answer)) expect(eventTypes(stream)).toContain(type);
+    expect(stream).toContain('"delta":"Noted."');
+    expect(stream.trimEnd().endsWith('data: [DONE]')).toBe(true);
+    expect(replies).toContain('"settings":{"thresholdTokens":2000}');
+    expect(replies).toContain('My dog is called Pixel.');
+    expect(replies).toContain('"dryRun":true');
+  });
+
   test('the embedded stack leaves no process or port behind when stopped', async () => {
-    const { stack } = await startEmbedded();
     const processes = stack.processIds();
 
     await stack.stop();
@@ -57,49 +101,13 @@ describe('the embedded stack', () => {
     expect(processes.map(({ part }) => part).toSorted()).toEqual(['functions', 'stand-in']);
     for (const { processId } of processes)
       expect(() => process.kill(processId, 0)).toThrow('ESRCH');
-    expect(await isAnswering(stack.chatUrl)).toBeUndefined();
+    await expect(fetch(`${stack.chatUrl}/v1/health`)).rejects.toThrow('fetch failed');
   });
+});
 
-  test('the embedded stack uses another port for chat when the wanted one is taken, and says so', async () => {
-    const { port: wantedPort, close } = await openServer(createServer());
-
-    const { stack, events } = await startEmbedded({ ports: { chat: wantedPort } });
-    await close();
-
-    expect(stack.chatUrl).not.toContain(`:${wantedPort}`);
-    expect(events).toContainEqual(
-      expect.objectContaining({ kind: 'port-taken', part: 'chat', wantedPort }),
-    );
-    expect(await isAnswering(stack.chatUrl)).toBe(true);
-  });
-
-  test('the embedded stack restarts a crashed part and leaves the others alone', async () => {
-    const { stack, events } = await startEmbedded();
-    const find = (part: string) => stack.processIds().find((each) => each.part === part)?.processId;
-    const [functions, fakeGemini] = [find('functions') ?? 0, find('stand-in')];
-
-    process.kill(functions, 'SIGKILL');
-    await eventually('the functions are back', async () =>
-      events.some(({ kind }) => kind === 'restarted') ? true : undefined,
-    );
-
-    expect(events).toContainEqual(
-      expect.objectContaining({ kind: 'crashed', part: 'functions', exit: 'SIGKILL' }),
-    );
-    expect(await isAnswering(stack.chatUrl)).toBe(true);
-    expect(find('stand-in')).toBe(fakeGemini);
-  });
-
-  test('the embedded stack stops all parts when one does not start', async () => {
-    const events: StackEvent[] = [];
-    const failing = startStack({
-      embedded: true,
-      shell: { PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE },
-      environment: { RECALL_TOKENS: 'many' },
-      log: (event) => events.push(event),
-    });
-
-    await expect(failing).rejects.toThrow(/RECALL_TOKENS/);
-    expect(events).toContainEqual(expect.objectContaining({ kind: 'failed', part: 'functions' }));
-  });
+test('the embedded stack stops all parts when one does not start', async () => {
+  await expect(startEmbedded({ environment: { RECALL_TOKENS: 'many' } })).rejects.toThrow(
+    /RECALL_TOKENS/,
+  );
+  expect(events).toContainEqual(expect.objectContaining({ kind: 'failed', part: 'functions' }));
 });

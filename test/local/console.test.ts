@@ -1,0 +1,145 @@
+import { describe, expect, test } from 'vitest';
+import { localConfig } from '#infra/local/local-config.ts';
+import { chooseModel, stackEnvironment } from '#infra/local/stack/stack-environment.ts';
+import type { StackEvent } from '#infra/local/stack/stack-event.ts';
+import { createStartConsole, shortenLogLine } from '#infra/local/start-console.ts';
+import { parseStartArguments } from '#infra/local/start-arguments.ts';
+import { startSweepSchedule } from '#infra/local/sweep-schedule.ts';
+import { eventually } from '../support/eventually.ts';
+
+/** What the console shows of events, those before `settle` and those after it. */
+function shown(before: StackEvent[], after: StackEvent[], isVerbose = false): string {
+  let text = '';
+  const { log, settle } = createStartConsole({ write: (more) => (text += more), isVerbose });
+  before.forEach(log);
+  settle();
+  after.forEach(log);
+  return text;
+}
+
+const lines = ['early', 'later'].map((line): StackEvent => ({ kind: 'line', part: 'chat', line }));
+
+test('the npm start console shows log lines of the start-up only when verbose', () => {
+  const [early, later] = [lines.slice(0, 1), lines.slice(1)];
+
+  expect(shown(early, later)).toBe('  chat       later\n');
+  expect(shown(early, later, true)).toBe('  chat       early\n  chat       later\n');
+});
+
+const request = JSON.stringify({ severity: 'INFO', event: 'request', status: 200 });
+
+test.each<[string, StackEvent, RegExp]>([
+  [
+    'a part that is ready, with its time',
+    { kind: 'ready', part: 'chat', title: 'chat function', tookMs: 1_234 },
+    /^ {2}✓ chat function +1,234 ms\n$/,
+  ],
+  [
+    'the port used instead of a taken one',
+    { kind: 'port-taken', part: 'chat', wantedPort: 8_080, usedPort: 8_083 },
+    /^ {2}port 8080 is taken: chat uses 8083\n$/,
+  ],
+  [
+    'that the embedded store ended with its process',
+    { kind: 'restarted', part: 'functions', tookMs: 900 },
+    /^✓ functions is back after 900 ms\. What was stored went with the process: conversations begin anew\.\n$/,
+  ],
+  [
+    'the last lines of a crashed part, without requests that went well',
+    { kind: 'crashed', part: 'chat', exit: 'SIGKILL', lastLines: [request, 'a', 'b'] },
+    /^✗ chat crashed \(SIGKILL\) and starts again\. Its last lines:\n {6}a\n {6}b\n$/,
+  ],
+])('the npm start console shows %s', (_, event, expected) => {
+  expect(shown([], [event])).toMatch(expected);
+});
+
+const entry = { severity: 'INFO', event: 'turn.finished', time: 'x', durationMs: 12 };
+
+test.each([
+  ['an entry', JSON.stringify(entry), 'turn.finished durationMs=12'],
+  [
+    'a warning',
+    JSON.stringify({ ...entry, severity: 'WARNING' }),
+    'WARNING turn.finished durationMs=12',
+  ],
+  ['a debug entry', JSON.stringify({ ...entry, severity: 'DEBUG' }), undefined],
+  ['a request that went well', request, undefined],
+  ['plain text', 'Error: no', 'Error: no'],
+  ['broken JSON', '{"a":', '{"a":'],
+])('npm start shortens %s', (_, line, expected) => {
+  expect(shortenLogLine(line)).toBe(expected);
+});
+
+test.each([
+  ['--port', '65534'],
+  ['--port', 'x'],
+  ['--prt', '1'],
+])('npm start refuses %s %s and names the flag', (flag, value) => {
+  expect(() => parseStartArguments([flag, value])).toThrow(flag);
+});
+
+describe('the environment of the local functions', () => {
+  const fakeGemini = { model: { kind: 'stand-in' }, fakeGeminiUrl: 'http://127.0.0.1:1' } as const;
+
+  test('the local stack never passes on the shell’s credentials or project', () => {
+    const shell = {
+      GOOGLE_CLOUD_PROJECT: 'my-production',
+      GOOGLE_APPLICATION_CREDENTIALS: '/key.json',
+      FIRESTORE_EMULATOR_HOST: 'elsewhere:1',
+      GOOGLE_API_KEY: 'secret',
+    };
+    const settings = { MAX_PART_BYTES: '900000' };
+
+    const environment = stackEnvironment({ shell, ...fakeGemini, settings });
+
+    expect(environment).toMatchObject({
+      GOOGLE_CLOUD_PROJECT: 'demo-recap',
+      MAX_PART_BYTES: '900000',
+    });
+    expect(localConfig(environment)).toMatchObject({
+      allowUnsignedIdTokens: true,
+      allowUnsignedPush: true,
+    });
+    for (const taken of ['/key.json', 'elsewhere:1', 'secret'])
+      expect(Object.values(environment)).not.toContain(taken);
+  });
+
+  test('the local stack uses the shell’s API key, Vertex AI where the shell chooses it, else the fake Gemini', () => {
+    const shell = {
+      GOOGLE_GENAI_USE_VERTEXAI: 'true',
+      GOOGLE_CLOUD_PROJECT: 'mine',
+      GOOGLE_CLOUD_LOCATION: 'europe-west1',
+    };
+
+    expect(chooseModel({ GEMINI_API_KEY: 'k' })).toEqual({ kind: 'gemini', apiKey: 'k' });
+    expect(localConfig(stackEnvironment({ shell, model: chooseModel(shell) }))).toMatchObject({
+      GOOGLE_CLOUD_PROJECT: 'demo-recap',
+      VERTEX_PROJECT: 'mine',
+      VERTEX_LOCATION: 'europe-west1',
+    });
+    expect(chooseModel({ GEMINI_API_KEY: '', GOOGLE_GENAI_USE_VERTEXAI: 'true' })).toEqual({
+      kind: 'stand-in',
+    });
+  });
+});
+
+test('the sweep schedule publishes until it is stopped, whatever earlier publishes gave', async () => {
+  const failures: unknown[] = [];
+  let published = 0;
+  const schedule = startSweepSchedule({
+    everySeconds: 0.005,
+    publish: () => {
+      published += 1;
+      return published === 1 ? Promise.reject(new Error('away')) : Promise.resolve();
+    },
+    onFailure: (error) => failures.push(error),
+  });
+
+  await eventually('three sweeps', async () => (published >= 3 ? true : undefined));
+  await schedule.stop();
+
+  const atStop = published;
+  await new Promise((resolve) => setTimeout(resolve, 30));
+  expect(published).toBe(atStop);
+  expect(failures).toEqual([new Error('away')]);
+});
