@@ -34,16 +34,24 @@ async function repositoryOf(files: Readonly<Record<string, string>>): Promise<st
 }
 
 let files: Files;
+let zip: Uint8Array;
 beforeAll(async () => {
   files = await archiveFiles(root);
+  zip = toZip(files);
 });
 
 const textOf = (name: string) => Buffer.from(files.get(name) ?? []).toString();
 const sourcesOf = (map: string): string[] => JSON.parse(map).sources;
 
 describe('the archive', () => {
-  test('the archive holds the files of its list and nothing else', () => {
-    expect(Object.keys(unzipSync(toZip(files)))).toEqual(SHIPPED);
+  test('the archive holds every byte of the files of its list, and nothing else', () => {
+    const unpacked = unzipSync(zip);
+
+    expect(Object.keys(unpacked)).toEqual(SHIPPED);
+    const changed = SHIPPED.filter(
+      (name) => !Buffer.from(unpacked[name] ?? []).equals(files.get(name) ?? new Uint8Array()),
+    );
+    expect(changed).toEqual([]);
   });
 
   test('the archive holds functions, shared and packages alone', () => {
@@ -66,15 +74,6 @@ describe('the archive', () => {
     expect(sdks).not.toContain('ListLocationsRequest');
     // A client would make descriptors of all that it can send.
     expect(sdks).not.toContain('toDescriptor("proto3")');
-  });
-
-  test('the archive keeps every byte', () => {
-    const unpacked = unzipSync(toZip(files));
-
-    const changed = SHIPPED.filter(
-      (name) => !Buffer.from(unpacked[name] ?? []).equals(files.get(name) ?? new Uint8Array()),
-    );
-    expect(changed).toEqual([]);
   });
 
   test('the archive names nothing of this machine', () => {
@@ -143,15 +142,12 @@ describe('npm run package', () => {
 
     const { stdout } = await pack(file, { TZ: 'Asia/Tokyo', LANG: 'tr_TR.UTF-8', HOME: '/' });
 
-    expect((await readFile(file)).equals(toZip(files))).toBe(true);
+    expect((await readFile(file)).equals(zip)).toBe(true);
     expect(stdout).toMatch(/sha256 {3}[0-9a-f]{64}\n/);
-    expect(stdout).toContain('terraform apply');
   });
 
   test('npm run package takes only an archive for --out', async () => {
-    const given = pack('recap.tar', {});
-
-    await expect(given).rejects.toMatchObject({
+    await expect(pack('recap.tar', {})).rejects.toMatchObject({
       code: 2,
       stderr: expect.stringContaining('ends in .zip'),
     });
@@ -200,11 +196,8 @@ describe('what cannot be packed', () => {
   });
 
   test.each([
-    'test/fake.ts',
     'docs/README.md',
-    'web/main.ts',
     'infra/local/stack/start-stack.ts',
-    'terraform/settings.json',
     '.env',
     'functions/.env.production',
     'shared/signing.key',
