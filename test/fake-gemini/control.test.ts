@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type FakeGemini, startFakeGemini } from '#infra/fake-gemini/server/start-fake-gemini.ts';
-import { ask, user } from './client.ts';
+import { ask, model, user } from './client.ts';
 import { Journal } from '#infra/fake-gemini/server/journal.ts';
 
 let fakeGemini: FakeGemini;
@@ -28,35 +28,22 @@ describe('control over HTTP', () => {
     await ask(fakeGemini, hello);
     const [, after] = await control('GET', 'journal');
 
-    expect(before).toMatchObject({
-      entries: [
-        {
-          n: 1,
-          api: 'gemini',
-          operation: 'generateContent',
-          model: 'gemini-2.5-flash',
-          role: 'chat',
-          promptId: 't_1',
-          promptTokens: 3,
-          httpStatus: 200,
-          finishReason: 'STOP',
-        },
-      ],
-    });
+    const entry = {
+      n: 1,
+      api: 'gemini',
+      operation: 'generateContent',
+      model: 'gemini-2.5-flash',
+      role: 'chat',
+      promptId: 't_1',
+      promptTokens: 3,
+      httpStatus: 200,
+      finishReason: 'STOP',
+    };
+    expect(before).toMatchObject({ entries: [entry] });
     expect(after).toMatchObject({ entries: [{ n: 2 }] });
   });
 
-  test('a change of the fake Gemini’s timing affects an answer under way', async () => {
-    await control('POST', 'timing', { timeToFirstTokenMs: 3_600_000 });
-    const answered = ask(fakeGemini, hello);
-    await expect.poll(() => fakeGemini.journal().length).toBe(1);
-
-    await control('POST', 'timing', { timeToFirstTokenMs: 0 });
-
-    expect((await answered).status).toBe(200);
-  });
-
-  test('the fake Gemini’s faults, misbehaviour, answers and timing can be set', async () => {
+  test('the fake Gemini’s faults, misbehaviour, answers and timing can be set, also for an answer under way', async () => {
     const userHash = createHash('sha256').update('q').digest('hex');
     const contents = [{ role: 'model', parts: [{ text: 'Recorded.' }] }];
 
@@ -64,18 +51,19 @@ describe('control over HTTP', () => {
       await control('POST', 'faults', { faults: [{ kind: 'internal', match: { role: 'judge' } }] }),
       await control('POST', 'vices', { inventive: true }),
       await control('POST', 'answers', { answers: [{ userHash, ordinal: 1, contents }] }),
-      await control('POST', 'timing', { timeToFirstTokenMs: 1, tokensPerSecond: 1_000 }),
+      await control('POST', 'timing', { timeToFirstTokenMs: 3_600_000 }),
     ];
     const judged = await ask(fakeGemini, hello, { role: 'judge' });
-    const recorded = await ask(fakeGemini, { contents: [user('q')] });
+    const recording = ask(fakeGemini, { contents: [user('q')] });
+    await expect.poll(() => fakeGemini.journal().length).toBe(2);
+    await control('POST', 'timing', { timeToFirstTokenMs: 0 });
 
     expect(answers.map(([status]) => status)).toEqual([200, 200, 200, 200]);
-    expect([judged.status, recorded.text]).toEqual([500, 'Recorded.']);
+    expect([judged.status, (await recording).text]).toEqual([500, 'Recorded.']);
   });
 
   test.each([
     ['faults', { faults: [{ kind: 'earthquake' }] }],
-    ['faults', { faults: [{ kind: 'cut', times: 0 }] }],
     ['vices', { inventiv: true }],
     ['answers', { answers: [{ userHash: 'x', ordinal: 1, contents: [] }] }],
   ])('the fake Gemini refuses a wrong body for %s with the reason', async (path, body) => {
@@ -85,17 +73,12 @@ describe('control over HTTP', () => {
     expect(answer).toHaveProperty('problem');
   });
 
-  test('an unknown control endpoint of the fake Gemini is 404', async () => {
-    expect((await control('GET', 'weather'))[0]).toBe(404);
-  });
-
   test('a matched fault hits as many requests as it says and no others', async () => {
     fakeGemini.queueFaults({ kind: 'unavailable', times: 2, match: { promptId: 'a' } });
 
     const statuses: number[] = [];
-    for (const promptId of ['b', 'a', 'a', 'a']) {
+    for (const promptId of ['b', 'a', 'a', 'a'])
       statuses.push((await ask(fakeGemini, hello, { promptId })).status);
-    }
 
     expect(statuses).toEqual([200, 503, 503, 200]);
   });
@@ -115,4 +98,53 @@ test('the fake Gemini’s journal keeps the newest 500 requests', () => {
   for (let n = 1; n <= 501; n++) journal.open(request, '{}');
 
   expect(journal.entries().map(({ n }) => n)).toEqual(Array.from({ length: 500 }, (_, i) => i + 2));
+});
+
+describe('recorded answers', () => {
+  const register = (text: string, ...answers: object[]) =>
+    fakeGemini.registerAnswers(
+      ...answers.map((part, index) => ({
+        conversation: 'c1',
+        userHash: createHash('sha256').update(text).digest('hex'),
+        ordinal: index + 1,
+        contents: [{ role: 'model', parts: [part] }],
+      })),
+    );
+
+  test('recorded answers are found by the user text and its ordinal, whatever the app adds, and a retry gets the same', async () => {
+    register('line one\nline two', { text: 'First.' }, { text: 'Second.' });
+    const said = user('line one', 'line two', 'It is 12:00 in Seoul.');
+
+    const first = await ask(fakeGemini, { contents: [said] });
+    const retry = await ask(fakeGemini, { contents: [said] });
+    const second = await ask(fakeGemini, { contents: [said, model('First.'), said] });
+
+    expect([first.text, retry.text, second.text]).toEqual(['First.', 'First.', 'Second.']);
+    expect(fakeGemini.journal().at(-1)?.recorded).toEqual({ conversation: 'c1', ordinal: 2 });
+  });
+
+  test('an injected failure consumes no recorded answer, even when the retry has another prompt', async () => {
+    register('yes', { text: 'First.' });
+    fakeGemini.queueFaults({ kind: 'unavailable' }, { kind: 'safety' });
+
+    await ask(fakeGemini, { contents: [user('yes', '12:00')] });
+    await ask(fakeGemini, { contents: [user('yes', '12:01')] });
+    const retry = await ask(fakeGemini, { contents: [user('yes', '12:02')] });
+
+    expect(retry.text).toBe('First.');
+  });
+
+  test('the next recorded answer of a tool round follows the function response', async () => {
+    register('seat?', { functionCall: { name: 'seat', args: {} } }, { text: '12A' });
+    const gemini3 = { model: 'gemini-3.8-flash' };
+
+    const called = await ask(fakeGemini, { contents: [user('seat?')] }, gemini3);
+    const call = called.body.candidates?.[0]?.content;
+    const response = { functionResponse: { name: 'seat', response: { seat: '12A' } } };
+    const contents = [user('seat?'), call, { role: 'user', parts: [response] }];
+    const answered = await ask(fakeGemini, { contents }, gemini3);
+
+    expect(call?.parts?.[0]).toHaveProperty('thoughtSignature');
+    expect(answered.text).toBe('12A');
+  });
 });
