@@ -55,7 +55,7 @@ describe('control over HTTP', () => {
     ];
     const judged = await ask(fakeGemini, hello, { role: 'judge' });
     const recording = ask(fakeGemini, { contents: [user('q')] });
-    await expect.poll(() => fakeGemini.journal().length).toBe(2);
+    await expect.poll(() => fakeGemini.journal().length, { timeout: 30_000 }).toBe(2);
     await control('POST', 'timing', { timeToFirstTokenMs: 0 });
 
     expect(answers.map(([status]) => status)).toEqual([200, 200, 200, 200]);

@@ -9,6 +9,7 @@ import { openServer } from '#infra/local/processes/open-server.ts';
 import type { Content } from '#shared/conversation/documents/content.ts';
 import { AppError } from '#shared/errors.ts';
 import type { ModelChunk, ModelRequest } from '#shared/ports/ports.ts';
+import { eventually } from './eventually.ts';
 
 type Finishing = Pick<TestContext, 'onTestFinished'>;
 
@@ -94,4 +95,9 @@ export async function failureOf(work: Promise<unknown>): Promise<AppError> {
   );
   if (!(error instanceof AppError)) throw new Error('no AppError', { cause: error });
   return error;
+}
+
+/** Waits for a state of the fake Gemini; in concurrent tests, where `expect.poll` does not know its test. */
+export async function until(isTrue: () => boolean): Promise<void> {
+  await eventually('the state of the model', async () => isTrue() || undefined);
 }

@@ -16,6 +16,7 @@ import {
   secret,
   startModel,
   textOf,
+  until,
 } from '#test/support/gemini-model-calls.ts';
 import { type LongBody, ON_THE_WAY_BYTES, startLongBody } from '#test/support/long-body.ts';
 
@@ -100,7 +101,7 @@ test('a model stream that is left early closes the connection', async (context) 
     break;
   }
 
-  await expect.poll(() => fakeGemini.journal()[0]?.aborted).toBe(true);
+  await until(() => fakeGemini.journal()[0]?.aborted === true);
 });
 
 test('an answer whose connection stays open is kept, and the connection is closed', async (context) => {
@@ -110,7 +111,7 @@ test('an answer whose connection stays open is kept, and the connection is close
   const chunks = await collect(model.stream(request, never));
 
   expect(textOf(chunks)).toBe(secret);
-  await expect.poll(() => fakeGemini.journal()[0]?.aborted).toBe(true);
+  await until(() => fakeGemini.journal()[0]?.aborted === true);
 });
 
 /** A model behind a server that answers each connection once, then closes it when it is used again. */

@@ -15,6 +15,7 @@ import {
   secret,
   startModel,
   textOf,
+  until,
 } from '#test/support/gemini-model-calls.ts';
 
 interface FaultCase {
@@ -219,7 +220,7 @@ describe.concurrent('time', () => {
     const failure = await failureOf(collect(model.stream(request, never)));
 
     expect(failure).toMatchObject({ status: 'DEADLINE_EXCEEDED', reason: 'MODEL_TIMEOUT' });
-    await context.expect.poll(() => fakeGemini.journal()[0]?.aborted).toBe(true);
+    await until(() => fakeGemini.journal()[0]?.aborted === true);
     expect(fakeGemini.journal()).toHaveLength(1);
   });
 
@@ -231,7 +232,7 @@ describe.concurrent('time', () => {
 
     expect(failure?.reason).toBe('MODEL_TIMEOUT');
     expect(received).toHaveLength(2);
-    await context.expect.poll(() => fakeGemini.journal()[0]?.aborted).toBe(true);
+    await until(() => fakeGemini.journal()[0]?.aborted === true);
   });
 
   test('the idle timeout of a stream does not run while its reader is slow', async (context) => {
@@ -264,11 +265,11 @@ describe.concurrent('a caller who leaves', () => {
     const caller = new AbortController();
 
     const failing = failureOf(collect(model.stream(request, caller.signal)));
-    await context.expect.poll(() => fakeGemini.journal()).toHaveLength(1);
+    await until(() => fakeGemini.journal().length === 1);
     caller.abort();
 
     expect(await failing).toMatchObject({ status: 'CANCELLED', reason: 'ABORTED' });
-    await context.expect.poll(() => fakeGemini.journal()[0]?.aborted).toBe(true);
+    await until(() => fakeGemini.journal()[0]?.aborted === true);
   });
 
   test.for<Fault>([
@@ -293,7 +294,7 @@ describe.concurrent('a caller who leaves', () => {
     const caller = new AbortController();
 
     const failing = failureOf(model.generate(request, caller.signal));
-    await context.expect.poll(() => fakeGemini.journal()[0]?.durationMs).toBeDefined();
+    await until(() => fakeGemini.journal()[0]?.durationMs !== undefined);
     caller.abort();
 
     expect((await failing).reason).toBe('ABORTED');
