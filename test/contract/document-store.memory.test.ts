@@ -186,18 +186,6 @@ test('the memory store’s hook runs before each hundred documents of a deletion
   expect(await hooked.deleteBelow(PATH)).toBe(50);
 });
 
-test('a signal stops a deletion of the memory store between two batches', async () => {
-  const controller = new AbortController();
-  const hooked = storeThat((batch) => {
-    if (batch === 2) controller.abort(new Error('over'));
-  });
-  await seedParts(hooked);
-
-  await expect(hooked.deleteBelow(PATH, controller.signal)).rejects.toThrow('over');
-
-  expect(await countParts(hooked)).toBe(150);
-});
-
 test('the memory store’s hook runs once before the first documents of a watch', async () => {
   const operations: string[] = [];
   const hooked = createMemoryDocumentStore({

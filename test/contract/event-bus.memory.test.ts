@@ -52,17 +52,6 @@ describe('in-process bus', () => {
     return { bus, endpoint };
   }
 
-  test('the in-process bus delivers duplicates on demand', async () => {
-    const { bus, endpoint } = await start(() => 204, { duplicates: 2 });
-
-    await bus.publish({ topic: 'compaction', data: { a: 1 } });
-    await bus.idle();
-
-    const bodies = new Set(endpoint.received.map(({ body }) => body));
-    expect(endpoint.received).toHaveLength(3);
-    expect(bodies.size).toBe(1);
-  });
-
   test('the in-process bus pushes two events at a time', async () => {
     const { bus, endpoint } = await start(async () => {
       await wait(5);

@@ -1,4 +1,5 @@
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { cutToTokens, textTokens } from '#infra/fake-gemini/answers/token-rule.ts';
 import { startFakeGemini } from '#infra/fake-gemini/server/start-fake-gemini.ts';
 import { ask, model, user } from './client.ts';
 
@@ -94,5 +95,23 @@ describe('a summary', () => {
 
     expect(first).toContain('<overall_goal>\nI plan a trip.\n</overall_goal>');
     expect(second).toContain('- Is 3 &lt; 4?\n- It costs 88 EUR.\n</key_knowledge>');
+  });
+});
+
+describe('the token rule', () => {
+  test.each([
+    ['', 0],
+    ['abcd', 1],
+    ['abcde', 2],
+    ['한국', 3],
+    ['💜💜💜💜💜', 7],
+    ['abcd한', 3],
+  ])('the token rule counts %j as %i tokens', (text, tokens) => {
+    expect(textTokens(text)).toBe(tokens);
+  });
+
+  test('the token rule never splits a surrogate pair', () => {
+    expect(cutToTokens('a💜b', 1)).toBe('a');
+    expect(cutToTokens('a💜b', 2)).toBe('a💜b');
   });
 });

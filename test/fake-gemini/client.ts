@@ -10,34 +10,27 @@ const responseSchema = z.looseObject({
       }),
     )
     .optional(),
-  usageMetadata: z
-    .looseObject({ promptTokenCount: z.number(), candidatesTokenCount: z.number() })
-    .optional(),
-  totalTokens: z.number().optional(),
   error: z.looseObject({ code: z.number(), status: z.string(), message: z.string() }).optional(),
 });
 
 interface Ask {
   model?: string;
-  operation?: 'generateContent' | 'countTokens';
   role?: string;
   promptId?: string;
-  path?: string;
 }
 
 /** One plain HTTP request to the fake Gemini, as any Gemini client would send it. */
 export async function ask(
   fakeGemini: FakeGemini,
   body: object,
-  { model: name = 'gemini-2.5-flash', operation = 'generateContent', ...options }: Ask = {},
+  { model: name = 'gemini-2.5-flash', role = '', promptId = '' }: Ask = {},
 ) {
-  const path = options.path ?? `/v1beta/models/${name}:${operation}`;
-  const response = await fetch(`${fakeGemini.url}${path}`, {
+  const response = await fetch(`${fakeGemini.url}/v1beta/models/${name}:generateContent`, {
     method: 'POST',
     headers: {
       'content-type': 'application/json',
-      'x-recap-role': options.role ?? '',
-      'x-recap-prompt-id': options.promptId ?? '',
+      'x-recap-role': role,
+      'x-recap-prompt-id': promptId,
     },
     body: JSON.stringify(body),
   });

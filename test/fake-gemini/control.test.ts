@@ -43,25 +43,6 @@ describe('control over HTTP', () => {
     expect(after).toMatchObject({ entries: [{ n: 2 }] });
   });
 
-  test('the fake Gemini’s faults, misbehaviour, answers and timing can be set, also for an answer under way', async () => {
-    const userHash = createHash('sha256').update('q').digest('hex');
-    const contents = [{ role: 'model', parts: [{ text: 'Recorded.' }] }];
-
-    const answers = [
-      await control('POST', 'faults', { faults: [{ kind: 'internal', match: { role: 'judge' } }] }),
-      await control('POST', 'vices', { inventive: true }),
-      await control('POST', 'answers', { answers: [{ userHash, ordinal: 1, contents }] }),
-      await control('POST', 'timing', { timeToFirstTokenMs: 3_600_000 }),
-    ];
-    const judged = await ask(fakeGemini, hello, { role: 'judge' });
-    const recording = ask(fakeGemini, { contents: [user('q')] });
-    await expect.poll(() => fakeGemini.journal().length, { timeout: 30_000 }).toBe(2);
-    await control('POST', 'timing', { timeToFirstTokenMs: 0 });
-
-    expect(answers.map(([status]) => status)).toEqual([200, 200, 200, 200]);
-    expect([judged.status, (await recording).text]).toEqual([500, 'Recorded.']);
-  });
-
   test.each([
     ['faults', { faults: [{ kind: 'earthquake' }] }],
     ['vices', { inventiv: true }],
