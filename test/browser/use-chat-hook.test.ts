@@ -52,16 +52,6 @@ describe.skipIf(missingBrowser().length > 0)('the React page', () => {
     return { ...world, call };
   }
 
-  test('the React hook shows an answer while it comes', async () => {
-    const { page, call } = await halfway();
-
-    call.say(' and whole.');
-    call.end();
-
-    await shows(page, 'Half and whole.');
-    expect(await answers(page).count()).toBe(1);
-  });
-
   test('the React hook regains an answer whose connection is cut, with one model call', async () => {
     const { server, page, call } = await halfway();
 

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type FakeGemini, startFakeGemini } from '#infra/fake-gemini/server/start-fake-gemini.ts';
+import type { Part } from '#shared/conversation/documents/content.ts';
 import { ask, model, user } from './client.ts';
 import { Journal } from '#infra/fake-gemini/server/journal.ts';
 
@@ -82,7 +83,7 @@ test('the fake Gemini’s journal keeps the newest 500 requests', () => {
 });
 
 describe('recorded answers', () => {
-  const register = (text: string, ...answers: object[]) =>
+  const register = (text: string, ...answers: Part[]) =>
     fakeGemini.registerAnswers(
       ...answers.map((part, index) => ({
         conversation: 'c1',
