@@ -1,11 +1,13 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, test } from 'vitest';
+import type { Content } from '#shared/conversation/documents/content.ts';
 import { addReport } from '#shared/grounding/bounded-report.ts';
 import {
   collect,
   collectUntilFailure,
   never,
   request,
+  startModel,
   startModelThat,
   textOf,
 } from '#test/support/gemini-model-calls.ts';
@@ -74,6 +76,32 @@ describe.concurrent('a stream of the model', () => {
       finishReason: 'STOP',
       usage: { promptTokens: 8, cachedTokens: 5, outputTokens: 12, thoughtsTokens: 40 },
     });
+  });
+
+  test.for([1, 2, 3, 7])(
+    'a model stream reads text whose bytes arrive %i at a time',
+    async (sizeBytes, context) => {
+      const { fakeGemini, model } = await startModel(context);
+      const text = '안녕하세요 👩‍👩‍👧 مرحبا, das sind 4-Byte-Zeichen: 💜💜💜.';
+      fakeGemini.queueFaults({ kind: 'splitBytes', sizeBytes });
+      const contents: Content[] = [text, 'Which 4-Byte-Zeichen?'].map((said) => ({
+        role: 'user',
+        parts: [{ text: said }],
+      }));
+
+      expect(textOf(await collect(model.stream({ ...request, contents }, never)))).toBe(text);
+    },
+  );
+
+  test.for([
+    ['bare line feeds', lines(whole).replaceAll('\r', '')],
+    ['comments between its events', lines(whole).replaceAll('data: {', ': keep-alive\n\ndata: {')],
+  ])('a stream with %s is read as any other', async ([, body = ''], context) => {
+    const { model } = await startModelThat(context, streamOf(body));
+
+    const chunks = await collect(model.stream(request, never));
+
+    expect(chunks.map(({ parts }) => parts)).toEqual([...answerParts, [{ text: '' }]]);
   });
 
   test('a whole answer is read with all of its parts and figures', async (context) => {
