@@ -1,12 +1,12 @@
-import { spentAfter } from '#shared/compaction/brake.ts';
 import { randomUUID } from 'node:crypto';
 import { afterAll, describe, expect, test } from 'vitest';
+import { spentAfter } from '#shared/compaction/brake.ts';
 import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import { cancelledCompactionResponse } from '#shared/wire/resources/compaction.ts';
 import { errorOf, startChatServer } from '#test/support/chat/chat-server.ts';
 import { createConversation, readAs } from '#test/support/chat/http-answers.ts';
-import { record, writeJob } from '#test/support/compaction/past-compactions.ts';
 import { see } from '#test/support/compaction/compacted-conversation.ts';
+import { record, writeJob } from '#test/support/compaction/past-compactions.ts';
 
 const chat = await startChatServer();
 afterAll(() => chat.stop());
@@ -52,19 +52,6 @@ describe('cancelling a compaction', () => {
     expect(job?.records).toMatchObject([
       { requestId, state: 'ABORTED', reason: 'CANCELLED_BY_USER' },
     ]);
-  });
-
-  test('cancelling a waiting compaction shows in the context object and allows another', async () => {
-    const id = await create();
-    const requestId = randomUUID();
-    await chat.call(`/v1/conversations/${id}:compact`, { body: { requestId } });
-
-    await cancel(id, requestId);
-
-    const [status] = await chat.dependencies.store.get([`conversations/${id}/public/status`]);
-    expect(status?.fields).toMatchObject({ compaction: { state: 'ABORTED', jobId: requestId } });
-    const again = await chat.call(`/v1/conversations/${id}:compact`, { body: {} });
-    expect(again.status).toBe(202);
   });
 
   test('cancelling an automatic compaction remembers the size of the context', async () => {

@@ -6,10 +6,10 @@ import {
   compactionJobResponse,
   compactionPreviewResponse,
 } from '#shared/wire/resources/compaction.ts';
-import { buildConversation } from '#test/support/compaction/conversation-builder.ts';
 import { errorOf, startChatServer } from '#test/support/chat/chat-server.ts';
-import { record, writeJob } from '#test/support/compaction/past-compactions.ts';
 import { createConversation, readAs } from '#test/support/chat/http-answers.ts';
+import { buildConversation } from '#test/support/compaction/conversation-builder.ts';
+import { record, writeJob } from '#test/support/compaction/past-compactions.ts';
 
 const chat = await startChatServer();
 afterAll(() => chat.stop());
@@ -66,13 +66,6 @@ describe('asking for a compaction', () => {
     expect(preview).toMatchObject({ state: 'WOULD_COMPACT', from: 1, upTo: 17, turnsFolded: 17 });
     expect(await needOf(conversationId)).toEqual({});
     expect(publishedFor(conversationId)).toEqual([]);
-  });
-
-  test('a dry-run compaction of an empty conversation has nothing to fold', async () => {
-    const response = await compact(await create(), { dryRun: true });
-
-    const preview = await readAs(compactionPreviewResponse, response);
-    expect(preview).toMatchObject({ state: 'NOOP', reason: 'NOTHING_TO_FOLD', turnsFolded: 0 });
   });
 
   test('a dry-run compaction of a too-large turn fails like the real one', async () => {

@@ -6,7 +6,7 @@ import type { DocumentStore } from '#shared/ports/ports.ts';
 import { compactionListResponse } from '#shared/wire/resources/compaction.ts';
 import { contextObjectResponse } from '#shared/wire/resources/context-object.ts';
 import { createScriptedModel } from '#test/fakes/scripted-model.ts';
-import { createWireApp, type WireApp } from '#test/support/chat/wire-app.ts';
+import { type WireApp, createWireApp } from '#test/support/chat/wire-app.ts';
 import { buildDue, compactOnce } from '#test/support/compaction/compacted-conversation.ts';
 import { compactionBench } from '#test/support/compaction/compaction-dependencies.ts';
 
@@ -97,15 +97,6 @@ test('the status document of a failed compaction has exactly what its schema say
 
   expect(strange(status.seen)).toEqual([]);
   expect(status.seen).not.toEqual([]);
-});
-
-test('an erased conversation leaves no status document', async () => {
-  const { bench, status, id, call } = await world();
-  await compactOnce(bench, id);
-
-  await call('DELETE', '?permanent=true');
-
-  expect(await status.read()).toBeUndefined();
 });
 
 async function kindsOf(app: WireApp, id: string) {

@@ -1,16 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import type { InputPart } from '#shared/wire/resources/message-parts.ts';
-import { contextResponse } from '#shared/wire/resources/context.ts';
-import { sendMessageResponse } from '#shared/wire/resources/messages.ts';
 import { forkConversation } from '#functions/chat/conversations/fork/fork-conversation.ts';
 import type { ModelStreamer } from '#shared/ports/ports.ts';
-import { choosyModel, refusedWith, type Refusal } from '#test/fakes/choosy-model.ts';
+import { contextResponse } from '#shared/wire/resources/context.ts';
+import type { InputPart } from '#shared/wire/resources/message-parts.ts';
+import { sendMessageResponse } from '#shared/wire/resources/messages.ts';
+import { type Refusal, choosyModel, refusedWith } from '#test/fakes/choosy-model.ts';
 import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
 import { createWireApp } from '#test/support/chat/wire-app.ts';
+import { compactOnce } from '#test/support/compaction/compacted-conversation.ts';
 import { compactionBench } from '#test/support/compaction/compaction-dependencies.ts';
 import { withAppTools } from '#test/support/tools/tool-world.ts';
-import { compactOnce } from '#test/support/compaction/compacted-conversation.ts';
 
 const DEAD = 'https://dead.example/a.png';
 const RESULTS = 'turns/t_1/toolResults';
@@ -71,27 +71,17 @@ describe('a file whose address dies after it was answered', () => {
     expect(message).toMatchObject({ leftOutFiles });
   });
 
-  test('messages after the one that found a dead file out pay no second call', async () => {
-    const chat = world();
-    await chat.answer(words('Look'), picture());
-    chat.state.refuse = refusing('dead.example');
-    await chat.answer(words('Hello'));
-
-    const { turn } = await chat.answer(words('And now?'));
-
-    expect(chat.requests).toHaveLength(4);
-    expect(turn).not.toHaveProperty('leftOutFiles');
-  });
-
-  test('the context shows a dead file as the next call sends it', async () => {
+  test('the context shows a dead file as the next message sends it, in one call', async () => {
     const chat = world();
     await chat.answer(words('Look'), picture());
     chat.state.refuse = refusing('dead.example');
     await chat.answer(words('Hello'));
 
     const items = await chat.shown();
-    await chat.answer(words('And now?'));
+    const { turn } = await chat.answer(words('And now?'));
 
+    expect(chat.requests).toHaveLength(4);
+    expect(turn).not.toHaveProperty('leftOutFiles');
     expect(items.map(({ content }) => content)).toEqual(
       chat.requests.at(-1)?.contents.slice(0, -1),
     );
@@ -137,22 +127,6 @@ describe('a file whose address dies after it was answered', () => {
     const { turn } = await chat.answer(words('Hello'));
 
     expect(turn.leftOutFiles?.map(({ part }) => part)).toEqual(row.parts);
-  });
-
-  test('two dead addresses among live ones cost one more call, and all earlier files are left out', async () => {
-    const chat = world();
-    await chat.answer(words('One'), picture(), picture('https://live.example/b.png'));
-    await chat.answer(words('Two'), picture('https://dead.example/c.png'));
-    chat.state.refuse = refusing('dead.example');
-
-    const { turn } = await chat.answer(words('Hello'), picture('https://live.example/d.png'));
-
-    expect(turn.leftOutFiles?.map(({ turnId, part }) => [turnId, part])).toEqual([
-      ['t_1', 1],
-      ['t_1', 2],
-      ['t_2', 1],
-    ]);
-    expect(newest(chat)).toContain('live.example/d.png');
   });
 
   test('a file that is sent again is shown again', async () => {
@@ -233,22 +207,6 @@ describe('a file that dies while its turn is answered', () => {
     expect(chat.requests).toHaveLength(5);
     expect(JSON.stringify(open[0]?.content)).toContain(NOT_SHOWN);
     expect(newest(chat)).toContain(NOT_SHOWN);
-  });
-
-  test('an edit of a later message is answered without the dead file', async () => {
-    const chat = world();
-    await chat.answer(words('Look'), picture());
-    const { userMessage } = await chat.answer(words('Hello'));
-    chat.state.refuse = refusing('dead.example');
-
-    const { text } = await chat.post(
-      { message: { id: randomUUID(), parts: [words('Good day')] } },
-      undefined,
-      `messages/${userMessage.id}:edit`,
-    );
-
-    const { turn } = sendMessageResponse.parse(JSON.parse(text));
-    expect(turn).toMatchObject({ state: 'done', leftOutFiles: [{ turnId: 't_1', part: 1 }] });
   });
 });
 

@@ -1,17 +1,17 @@
 import { describe, expect, test } from 'vitest';
-import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { showContext } from '#functions/chat/context/show-context.ts';
-import { conversationPath, historyPath } from '#shared/conversation/documents/paths.ts';
-import { readConversation } from '#shared/conversation/context/read-conversation.ts';
-import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
-import { StoreUnavailableError } from '#shared/errors.ts';
+import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { runCompaction } from '#functions/worker/compaction/run-compaction.ts';
+import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
+import { readConversation } from '#shared/conversation/context/read-conversation.ts';
+import { conversationPath } from '#shared/conversation/documents/paths.ts';
+import { StoreUnavailableError } from '#shared/errors.ts';
 import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
 import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
+import { collect, request, sendAll } from '#test/support/chat/sending.ts';
 import { neverAborted } from '#test/support/compaction/compacted-conversation.ts';
 import { compactionBench } from '#test/support/compaction/compaction-dependencies.ts';
 import { buildConversation } from '#test/support/compaction/conversation-builder.ts';
-import { collect, request, sendAll } from '#test/support/chat/sending.ts';
 
 const caller = { uid: 'u1', tier: 'signedIn' } as const;
 
@@ -78,18 +78,6 @@ describe('a context over the hard threshold', () => {
     expect(conversation?.context.tokens).toBeGreaterThan(2_000);
     expect(conversation?.context.source).toBe('estimated');
     expect(conversation?.compactionRequests.auto?.trigger).toBe('auto');
-  });
-
-  test('a shortened view changes nothing stored', async () => {
-    const { dependencies, conversationId } = await largeConversation();
-    const before = await storedConversation(dependencies, conversationId);
-
-    await sendAll(dependencies, conversationId, ['And now?']);
-
-    const after = await storedConversation(dependencies, conversationId);
-    expect(after).toMatchObject({ generation: 0, coveredThrough: { seq: 0 }, lastSeq: 21 });
-    expect(before?.lastSeq).toBe(20);
-    expect(await dependencies.store.get([historyPath(conversationId, 1)])).toEqual([undefined]);
   });
 
   test('a shortened view leaves room for a message that the whole context would not', async () => {

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { createRemotePolicy, REMOTE_POLICY_PATH } from '#functions/config/remote-policy.ts';
+import { REMOTE_POLICY_PATH, createRemotePolicy } from '#functions/config/remote-policy.ts';
 import type { Webhook } from '#shared/hooks/webhook.ts';
 import { createManualClock } from '#test/fakes/manual-clock.ts';
+import { calling, hookedChat } from '#test/support/chat/before-turn.ts';
 import { request } from '#test/support/chat/sending.ts';
-import { startWebhook, type WebhookReply } from '#test/support/processes/webhook-server.ts';
-import { calling, hookOf, hookedChat } from '#test/support/chat/before-turn.ts';
+import { type WebhookReply, startWebhook } from '#test/support/processes/webhook-server.ts';
 
 /** A document `config/compaction` that names webhooks, as last read. */
 async function policyWith(hooks: Webhook[]) {
@@ -89,20 +89,5 @@ describe('a webhook before a turn', () => {
     const { send, id } = await withWebhook({ status: 503 }, true);
 
     await expect(send(request(id, 'Hello'))).rejects.toMatchObject({ reason: 'HOOK_FAILED' });
-  });
-
-  test('the context of the remote document’s webhook follows that of the deployment’s hook', async () => {
-    const remote = await startWebhook({ body: JSON.stringify({ addContext: 'remote' }) });
-    const remotePolicy = await policyWith([{ url: remote.url, events: ['beforeTurn'] }]);
-    const { config } = hookedChat().dependencies;
-    const { send, said } = hookedChat({
-      ...calling([remote.host]),
-      config: { ...config, remotePolicy },
-      beforeTurnHooks: [hookOf({ addContext: 'deployment' }).hook],
-    });
-
-    await send(request(randomUUID(), 'Hello'));
-
-    expect(said()?.[0]).toMatch(/\| deployment\n.*\n\| remote$/);
   });
 });

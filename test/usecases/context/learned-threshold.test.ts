@@ -1,10 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { previewCompaction } from '#functions/chat/context/preview-compaction.ts';
 import { requestCompaction } from '#functions/chat/context/request-compaction.ts';
 import { showContext } from '#functions/chat/context/show-context.ts';
 import { conversationPath } from '#shared/conversation/documents/paths.ts';
-import { buildConversation } from '#test/support/compaction/conversation-builder.ts';
 import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
+import { buildConversation } from '#test/support/compaction/conversation-builder.ts';
 import { fixedPolicy } from '#test/support/fixed-policy.ts';
 
 const caller = { uid: 'alice', tier: 'signedIn' } as const;
@@ -44,13 +43,5 @@ describe('a compaction by hand', () => {
     await requestCompaction(plain.chat, plain.target);
 
     expect(await shiftOf(plain)).toBeUndefined();
-  });
-
-  test('a dry-run compaction does not change the threshold', async () => {
-    const learning = await world({ learnThreshold: true });
-
-    await previewCompaction(learning.chat, learning.target);
-
-    expect(await shiftOf(learning)).toBeUndefined();
   });
 });

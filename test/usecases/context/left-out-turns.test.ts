@@ -1,26 +1,26 @@
 import { describe, expect, test } from 'vitest';
+import { readContext, toContextObject } from '#functions/chat/context/read-context.ts';
 import { requestCompaction } from '#functions/chat/context/request-compaction.ts';
-import { toContextObject, readContext } from '#functions/chat/context/read-context.ts';
 import { showContext } from '#functions/chat/context/show-context.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import type { SendRequest } from '#functions/chat/turns/send/send-request.ts';
-import { statusPath } from '#shared/conversation/documents/paths.ts';
 import { readConversation } from '#shared/conversation/context/read-conversation.ts';
 import type { ConversationSettings } from '#shared/conversation/documents/conversation.ts';
+import { statusPath } from '#shared/conversation/documents/paths.ts';
 import { contextObjectResponse } from '#shared/wire/resources/context-object.ts';
 import { createManualClock } from '#test/fakes/manual-clock.ts';
 import { createScriptedModel, snapshotAnswer } from '#test/fakes/scripted-model.ts';
 import { scriptedStreamer } from '#test/fakes/scripted-streamer.ts';
 import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
-import { autoRequest, compactOnce, see } from '#test/support/compaction/compacted-conversation.ts';
+import { owner } from '#test/support/chat/lifecycle.ts';
+import { request } from '#test/support/chat/sending.ts';
+import { compactOnce, see } from '#test/support/compaction/compacted-conversation.ts';
 import { compactionBench } from '#test/support/compaction/compaction-dependencies.ts';
 import {
   buildConversation,
   madeUpAnswer,
   madeUpQuestion,
 } from '#test/support/compaction/conversation-builder.ts';
-import { owner } from '#test/support/chat/lifecycle.ts';
-import { request } from '#test/support/chat/sending.ts';
 
 const WINDOW_TOKENS = 3_000;
 
@@ -131,18 +131,6 @@ describe.each(['manual', 'off'] as const)('with compaction %s', (compaction) => 
     expect(shown.shrunken).toMatchObject({ from: 1, upTo: leftOut?.upTo });
   });
 
-  test.each([
-    ['ko-KR', '압축'],
-    ['ja', '圧縮'],
-  ])('left-out turns are reported in the words of %s', async (locale, word) => {
-    const world = neverAtAThreshold();
-    const id = await built(world, { compaction }, 40);
-
-    const { context } = await send(world, id, { ...request(id, 'And now?'), locale });
-
-    expect(context.leftOut?.message).toContain(word);
-  });
-
   test('a compaction requested by the user brings left-out turns back as a summary', async () => {
     const world = neverAtAThreshold();
     const id = await built(world, { compaction }, 40);
@@ -167,31 +155,6 @@ describe.each(['manual', 'off'] as const)('with compaction %s', (compaction) => 
     expect(sent).toContain('left out of this request');
     expect(sent).not.toMatch(/summari[sz]ed|summary/);
   });
-
-  test('a message that fits no view ends with CONTEXT_WINDOW_WILL_OVERFLOW', async () => {
-    const world = neverAtAThreshold();
-    const id = await built(world, { compaction }, 40);
-
-    const sending = send(world, id, 'word '.repeat(4_000));
-
-    await expect(sending).rejects.toMatchObject({ reason: 'CONTEXT_WINDOW_WILL_OVERFLOW' });
-  });
-});
-
-test('with compaction off, a refusal promises none, whatever was requested before', async () => {
-  const world = neverAtAThreshold();
-  const { conversationId } = await buildConversation(world.chat.store, {
-    turns: 19,
-    conversation: { settings: { compaction: 'off' }, compactionRequests: autoRequest() },
-  });
-
-  const sending = send(world, conversationId, 'word '.repeat(1_000));
-
-  await expect(sending).rejects.toMatchObject({
-    reason: 'CONTEXT_WINDOW_WILL_OVERFLOW',
-    publicMessage: expect.not.stringContaining('compact'),
-  });
-  expect((await objectOf(world, conversationId)).compaction).toBeNull();
 });
 
 test('a working compaction’s status shows the left-out turns', async () => {

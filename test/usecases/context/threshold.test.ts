@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
-import { createManualClock } from '#test/fakes/manual-clock.ts';
-import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
-import { buildConversation } from '#test/support/compaction/conversation-builder.ts';
 import { describe, expect, test } from 'vitest';
-import { conversationPath, statusPath } from '#shared/conversation/documents/paths.ts';
+import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { readConversation } from '#shared/conversation/context/read-conversation.ts';
+import { conversationPath, statusPath } from '#shared/conversation/documents/paths.ts';
+import { createManualClock } from '#test/fakes/manual-clock.ts';
 import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
+import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
 import { request, sendAll } from '#test/support/chat/sending.ts';
+import { buildConversation } from '#test/support/compaction/conversation-builder.ts';
 
 describe('the threshold', () => {
   const usage = (promptTokens: number) => ({
@@ -40,27 +40,6 @@ describe('the threshold', () => {
     ]);
   });
 
-  test('a turn reaching the threshold publishes the request to the events topic', async () => {
-    const { dependencies, id } = reporting(990);
-
-    await sendAll(dependencies, id, ['a', 'b']);
-
-    const need = (await readConversation(dependencies.store, id))?.value.compactionRequests.auto;
-    expect(dependencies.told).toEqual([
-      {
-        topic: 'events',
-        data: {
-          schemaVersion: 1,
-          type: 'compaction.requested',
-          conversationId: id,
-          requestId: need?.requestId,
-          trigger: 'auto',
-          beforeTokens: 1_000,
-        },
-      },
-    ]);
-  });
-
   test('a turn reaching the threshold informs the owner’s devices by the status document', async () => {
     const { dependencies, id } = reporting(990);
 
@@ -81,23 +60,6 @@ describe('the threshold', () => {
 
     expect((await readConversation(dependencies.store, id))?.value.compactionRequests).toEqual({});
     expect(dependencies.published).toEqual([]);
-  });
-
-  test('a turn reaching the threshold keeps its request when the bus is down, unreported', async () => {
-    const dependencies = chatDependencies(
-      {
-        model: scriptedStreamer(textAnswer('A', usage(5_000))).model,
-        publisher: { publish: () => Promise.reject(new Error('bus down')) },
-      },
-      { THRESHOLD_TOKENS: '1000' },
-    );
-    const id = randomUUID();
-
-    await sendAll(dependencies, id, ['a']);
-
-    expect(
-      (await readConversation(dependencies.store, id))?.value.compactionRequests.auto,
-    ).toBeDefined();
   });
 });
 

@@ -7,13 +7,9 @@ import { deleteConversation } from '#functions/chat/conversations/erase/delete-c
 import { undeleteConversation } from '#functions/chat/conversations/erase/undelete-conversation.ts';
 import { historyPath } from '#shared/conversation/documents/paths.ts';
 import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
-import {
-  compactOnce,
-  manualRequest,
-  see,
-} from '#test/support/compaction/compacted-conversation.ts';
 import { fork } from '#test/support/chat/forks.ts';
 import {
+  type Lifecycle,
   canaries,
   compactAgain,
   compacted,
@@ -21,12 +17,16 @@ import {
   owner,
   removeMessage,
   setConversation,
-  type Lifecycle,
 } from '#test/support/chat/lifecycle.ts';
 import { edit } from '#test/support/chat/replacing.ts';
 import { request } from '#test/support/chat/sending.ts';
-import { damage } from '#test/support/stored-histories.ts';
 import { answered } from '#test/support/chat/starts.ts';
+import {
+  compactOnce,
+  manualRequest,
+  see,
+} from '#test/support/compaction/compacted-conversation.ts';
+import { damage } from '#test/support/stored-histories.ts';
 
 const DAMAGED = 'DAMAGED';
 
@@ -60,16 +60,6 @@ describe('a snapshot that cannot be read', () => {
     expect(JSON.stringify(requests)).not.toContain('state_snapshot');
     expect(alarms()).not.toEqual([]);
     expect(alarms()[0]?.fields).toMatchObject({ conversationId, generation: 2 });
-  });
-
-  test('an unreadable snapshot is logged once each time it is read', async () => {
-    const { world, conversationId, alarms } = await withDamaged(2);
-    const show = () => showContext(world.chat, { caller: owner, conversationId });
-
-    await show();
-    await show();
-
-    expect(alarms()).toHaveLength(2);
   });
 
   test('an unreadable snapshot is shown to nobody, and its record says why', async () => {

@@ -1,18 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { createConversation } from '#functions/chat/conversations/create-conversation.ts';
-import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { createToolbox } from '#functions/chat/turns/tools/toolbox.ts';
 import { readConversation } from '#shared/conversation/context/read-conversation.ts';
 import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
 import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
-import { startModelServer } from '#test/support/processes/model-server.ts';
-import { edit } from '#test/support/chat/replacing.ts';
-import { afterShutdown } from '#test/support/retired-models.ts';
 import { ask, autoConversation, caller, routedChat } from '#test/support/chat/routing.ts';
-import { request } from '#test/support/chat/sending.ts';
 import { storedTurn } from '#test/support/chat/streaming.ts';
 import { answerAll, refusalsOf, signedCalls } from '#test/support/chat/switching.ts';
+import { buildDue, compactOnce, see } from '#test/support/compaction/compacted-conversation.ts';
+import { configOf } from '#test/support/compaction/compacting-world.ts';
+import { compactionBench } from '#test/support/compaction/compaction-dependencies.ts';
+import { startModelServer } from '#test/support/processes/model-server.ts';
+import { afterShutdown } from '#test/support/retired-models.ts';
 import { countingTools } from '#test/support/tools/tool-world.ts';
 
 const RETIRED = 'gemini-2.5-pro';
@@ -64,22 +64,6 @@ describe('a conversation whose model is retired', () => {
         fields: { model: RETIRED, successor: SUCCESSOR, date: '2026-12-01' },
       },
     ]);
-  });
-
-  test('a retired model’s conversation keeps its model through an edit', async () => {
-    const on = world();
-    const id = await conversation(on, RETIRED);
-    const message = request(id, 'Hello');
-    await (
-      await sendMessage(on.chat, message)
-    ).result;
-
-    await (
-      await sendMessage(on.chat, edit(id, message.message.id, 'Good evening'))
-    ).result;
-
-    expect(on.requests.map(({ model }) => model)).toEqual([SUCCESSOR, SUCCESSOR]);
-    expect((await readConversation(on.chat.store, id))?.value.model).toBe(RETIRED);
   });
 
   test('a retired model’s conversation costs what the successor costs', async () => {
@@ -137,4 +121,27 @@ test('a turn begun before a shutdown continues with the successor, without unrea
   });
   expect(signedCalls(server)).toEqual([`${SIGNING}: 0`, 'gemini-3.1-pro-preview: 1']);
   expect(refusalsOf(server)).toEqual([]);
+});
+
+test.each([
+  ['of its conversation', {}, 'gemini-2.5-flash', 'gemini-3.5-flash-lite'],
+  [
+    'of the deployment',
+    { COMPRESSOR_MODEL: 'gemini-3-pro-preview' },
+    'house-model',
+    'gemini-3.1-pro-preview',
+  ],
+])('a compaction by the retired model %s calls its successor', async (...row) => {
+  const [, environment, model, successor] = row;
+  const { config } = afterShutdown(configOf('ledger', environment));
+  const bench = compactionBench({ config });
+  const id = await buildDue(bench, {
+    conversation: { model, settings: { thresholdTokens: 1_000 } },
+  });
+
+  await compactOnce(bench, id);
+
+  const seen = await see(bench.store, id);
+  expect(seen.history?.model).toBe(successor);
+  expect(seen.conversation.model).toBe(model);
 });

@@ -1,30 +1,28 @@
 import { describe, expect, test } from 'vitest';
 import { cancelTurn } from '#functions/chat/turns/finish/cancel-turn.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
-import { answerCalls } from '#functions/chat/turns/tools/answer-calls.ts';
 import { createToolbox } from '#functions/chat/turns/tools/toolbox.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import { contentText } from '#shared/conversation/documents/content.ts';
-import { recordCommits } from '#test/support/compaction/commit-rules.ts';
-import { dyingAt } from '#test/support/stores/dying-at.ts';
-import { eventually } from '#test/support/eventually.ts';
-import { startModelServer } from '#test/support/processes/model-server.ts';
 import { regenerate } from '#test/support/chat/replacing.ts';
 import {
+  CLASSIFIER,
+  EASY,
+  HARD,
+  STRONG,
   ask,
   autoConversation,
   caller,
   callsOf,
-  CLASSIFIER,
-  EASY,
-  FAST,
-  HARD,
   routedChat,
-  STRONG,
 } from '#test/support/chat/routing.ts';
 import { collect, request } from '#test/support/chat/sending.ts';
 import { queued } from '#test/support/chat/starts.ts';
 import { storedTurn } from '#test/support/chat/streaming.ts';
+import { recordCommits } from '#test/support/compaction/commit-rules.ts';
+import { eventually } from '#test/support/eventually.ts';
+import { startModelServer } from '#test/support/processes/model-server.ts';
+import { dyingAt } from '#test/support/stores/dying-at.ts';
 import { countingTools } from '#test/support/tools/tool-world.ts';
 
 const { server, model } = await startModelServer();
@@ -85,35 +83,6 @@ describe('a turn that was given its model', () => {
     const strong = `chat ${STRONG}`;
     expect(callsOf(server)).toEqual([`utility_router ${CLASSIFIER}`, strong, strong, strong]);
     expect(turn.repairs).toBeUndefined();
-    expect(server.journal().flatMap(({ refusal }) => refusal ?? [])).toEqual([]);
-  });
-
-  test('a routed turn keeps its model when the app has answered its calls', async () => {
-    const chat = routedChat(model);
-    const id = await autoConversation(chat, {
-      tools: [{ name: 'locate', parameters: { type: 'object' } }],
-    });
-    const waiting = await ask(chat, id, 'Why?\ncall locate');
-
-    const results = [{ callId: 't_1_c0', kind: 'response' as const, response: { at: 'home' } }];
-    const target = { caller, conversationId: id, turnId: 't_1', results, locale: undefined };
-    const { turn } = await (await answerCalls(chat, target)).result;
-
-    expect(waiting.turn).toMatchObject({ state: 'awaiting_tool', routing: byClassifier });
-    expect(turn).toMatchObject({ state: 'done', routing: byClassifier });
-    const strong = `chat ${STRONG}`;
-    expect(callsOf(server)).toEqual([`utility_router ${CLASSIFIER}`, strong, strong]);
-  });
-
-  test('the turn after a routed one may get another model, also behind tool rounds', async () => {
-    const { tools } = countingTools();
-    const chat = routedChat(model, { toolbox: createToolbox(tools) });
-    const id = await autoConversation(chat);
-    await ask(chat, id, 'Why?\ncall weather {"city":"A"}');
-
-    const { turn } = await ask(chat, id, EASY);
-
-    expect(turn).toMatchObject({ state: 'done', routing: { model: FAST } });
     expect(server.journal().flatMap(({ refusal }) => refusal ?? [])).toEqual([]);
   });
 

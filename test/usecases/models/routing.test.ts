@@ -1,30 +1,30 @@
-import { describe, expect, test } from 'vitest';
 import { randomUUID } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
 import { createConversation } from '#functions/chat/conversations/create-conversation.ts';
 import { updateConversation } from '#functions/chat/conversations/update-conversation.ts';
+import { showUsage } from '#functions/chat/routes/usage.ts';
 import { parseConfig } from '#functions/config.ts';
 import { conversationPolicy } from '#functions/config/conversation-policy.ts';
-import { showUsage } from '#functions/chat/routes/usage.ts';
 import { createQuota } from '#functions/quota/create-quota.ts';
 import { newConversation } from '#shared/conversation/documents/new-conversation.ts';
 import { modelListResponse } from '#shared/wire/facades/openai.ts';
 import { turnView } from '#shared/wire/resources/turns.ts';
 import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
-import { startModelServer } from '#test/support/processes/model-server.ts';
 import {
-  ask,
-  autoConversation,
-  caller,
-  callsOf,
   CLASSIFIER,
   EASY,
   FAST,
   HARD,
+  STRONG,
+  ask,
+  autoConversation,
+  caller,
+  callsOf,
   impatientClock,
   routedChat,
-  STRONG,
 } from '#test/support/chat/routing.ts';
 import { createWireApp } from '#test/support/chat/wire-app.ts';
+import { startModelServer } from '#test/support/processes/model-server.ts';
 
 const { server, model } = await startModelServer();
 const failing = { kind: 'http', code: 400, status: 'INVALID_ARGUMENT' } as const;
@@ -106,18 +106,6 @@ describe('a message of an auto conversation', () => {
     const { turn } = await ask(chatDependencies({ model, store }, { MODEL: STRONG }), id, EASY);
 
     expect(callsOf(server)).toEqual([`chat ${STRONG}`]);
-    expect(turn.routing).toBeUndefined();
-  });
-
-  test('a conversation is answered by the model that it was given since', async () => {
-    const chat = routedChat(model);
-    const id = await autoConversation(chat);
-    await ask(chat, id, EASY);
-
-    await updateConversation(chat, { caller, conversationId: id, patch: { model: STRONG } });
-    const { turn } = await ask(chat, id, EASY);
-
-    expect(callsOf(server).at(-1)).toBe(`chat ${STRONG}`);
     expect(turn.routing).toBeUndefined();
   });
 });
@@ -213,16 +201,6 @@ describe('what a choice costs', () => {
     expect(routing.costMicros).toBeGreaterThan(0);
     expect(titles.runs).toBe(0);
     expect(limits.costMicrosPerDay.used).toBeGreaterThan(routing.costMicros);
-  });
-
-  test('a message that names its model costs no classifier call', async () => {
-    const base = routedChat(model, {}, { USER_DAILY_USD: '5' });
-    const chat = { ...base, quota: createQuota(base) };
-
-    await ask(chat, randomUUID(), HARD);
-
-    const { routing } = await showUsage(chat, caller);
-    expect(routing).toEqual({ runs: 0, tokens: 0, costMicros: 0 });
   });
 
   test('a user over the daily dollars spends none on classification', async () => {

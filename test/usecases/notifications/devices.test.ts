@@ -1,16 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
-import { devicePath, conversationPath, turnPath } from '#shared/conversation/documents/paths.ts';
 import { readTurns } from '#shared/conversation/context/read-conversation.ts';
+import { conversationPath, devicePath, turnPath } from '#shared/conversation/documents/paths.ts';
 import type { Write } from '#shared/ports/ports.ts';
 import { recordCommits } from '#test/support/compaction/commit-rules.ts';
 import {
+  NOW,
   addDevice,
   buildAnswered,
   endOf,
   notifyingWorker,
-  NOW,
   pauseOf,
 } from '#test/support/notifying.ts';
 
@@ -53,24 +53,6 @@ describe('an answer that nobody waited for', () => {
       },
     });
     expect(JSON.stringify(messaging.sent())).not.toMatch(/Question|Answer 1/);
-  });
-
-  test('an unwatched answer is sent once though its event comes twice', async () => {
-    const { bench, messaging, deliver } = await notifyingWorker();
-    const conversationId = await buildAnswered(bench);
-    const event = endOf(conversationId);
-
-    const together = await Promise.all([deliver(event), deliver(event), deliver(event)]);
-    const later = await deliver(event);
-
-    expect(together).toContain(204);
-    expect(later).toBe(204);
-    expect(
-      messaging
-        .sent()
-        .map(({ token }) => token)
-        .toSorted(),
-    ).toEqual(['phone', 'tablet']);
   });
 
   test('an unwatched answer is sent in the language of each device', async () => {
@@ -216,20 +198,6 @@ describe('nobody is notified', () => {
     expect(await deliver(endOf(conversationId))).toBe(204);
 
     expect(messaging.calls()).toBe(0);
-  });
-
-  test('nobody is notified of an erased answer, and nothing is restored', async () => {
-    const { bench, messaging, deliver } = await notifyingWorker();
-    const conversationId = await buildAnswered(bench);
-    await bench.store.deleteBelow(conversationPath(conversationId));
-    await bench.store.commit([{ op: 'delete', path: conversationPath(conversationId) }]);
-
-    expect(await deliver(endOf(conversationId))).toBe(204);
-
-    expect(messaging.calls()).toBe(0);
-    expect(
-      await bench.store.get([conversationPath(conversationId), turnPath(conversationId, 1)]),
-    ).toEqual([undefined, undefined]);
   });
 
   test('a user without devices gets no notification, and nothing is written', async () => {

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { expect, onTestFinished, test } from 'vitest';
-import { startEmbeddedHost } from '#infra/local/embedded/host.ts';
-import { localProjectId, stackEnvironment } from '#infra/local/stack/stack-environment.ts';
 import { startFakeGemini } from '#infra/fake-gemini/server/start-fake-gemini.ts';
+import { startEmbeddedHost } from '#infra/local/embedded/host.ts';
 import { unsignedToken } from '#infra/local/processes/unsigned-token.ts';
+import { localProjectId, stackEnvironment } from '#infra/local/stack/stack-environment.ts';
 import { eventually } from '#test/support/eventually.ts';
 import { startWebhook } from '#test/support/processes/webhook-server.ts';
 
@@ -116,25 +116,4 @@ test('a webhook that always fails is dead-lettered, and the devices are notified
   });
   expect(server.calls).toHaveLength(8);
   expect(fakeGemini.messaging.sent()).toHaveLength(2);
-});
-
-test('a user who has everything erased is not notified', async () => {
-  const { fakeGemini, host, sendAndLeave, call } = await started({
-    settings: { DRAIN_MS: '20000' },
-  });
-  await sendAndLeave(randomUUID(), 2_000);
-
-  const erased = await call('/v1/users/me:erase', { method: 'POST', body: {} });
-  expect(erased.status).toBeLessThan(300);
-  await eventually('the end of all erasures', async () => {
-    const left = await host.store.query({ collection: 'conversations', limit: 10 });
-    return left.every(({ fields }) => fields['state'] === 'erased') ? true : undefined;
-  });
-  // The answer that was on its way comes to its end.
-  await host.drain();
-  await host.bus.idle();
-
-  expect(fakeGemini.messaging.sent()).toEqual([]);
-  const devices = await host.store.query({ collection: 'users/ada/devices', limit: 10 });
-  expect(devices).toEqual([]);
 });

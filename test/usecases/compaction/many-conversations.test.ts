@@ -1,0 +1,94 @@
+import { createCompactionHandler } from '#functions/worker/push/handle-push.ts';
+import { createMemoryBus } from '#infra/local/embedded/memory-bus.ts';
+import { openServer } from '#infra/local/processes/open-server.ts';
+import { sweepEvent } from '#shared/compaction/event.ts';
+import { readConversation } from '#shared/conversation/context/read-conversation.ts';
+import { createManualClock } from '#test/fakes/manual-clock.ts';
+import { createScriptedModel, snapshotAnswer } from '#test/fakes/scripted-model.ts';
+import { buildDue } from '#test/support/compaction/compacted-conversation.ts';
+import { compactionBench } from '#test/support/compaction/compaction-dependencies.ts';
+import { madeUpAnswer } from '#test/support/compaction/conversation-builder.ts';
+import { historiesOf } from '#test/support/compaction/stored-histories.ts';
+import { createServer } from 'node:http';
+import { expect, onTestFinished, test } from 'vitest';
+
+const CONVERSATIONS = 200;
+const PUSHES_AT_ONCE = 16;
+
+/** A model that remembers how many calls it served at one time. */
+function createBusyModel() {
+  const load = { calls: 0, now: 0, most: 0 };
+  const model = createScriptedModel({
+    answers: [
+      async () => {
+        load.calls += 1;
+        load.most = Math.max(load.most, (load.now += 1));
+        await new Promise((resolve) => setTimeout(resolve, 1));
+        load.now -= 1;
+        return snapshotAnswer();
+      },
+    ],
+  });
+  return { model, load };
+}
+
+/** Worker and bus with real pushes between them. */
+async function startWorker() {
+  const { model, load } = createBusyModel();
+  const server = createServer();
+  const { url, close } = await openServer(server);
+  const bus = createMemoryBus({
+    subscriptions: [
+      {
+        topic: 'compaction',
+        name: 'projects/demo-recap/subscriptions/recap-compaction',
+        endpoint: `${url}/`,
+        maxInFlight: PUSHES_AT_ONCE,
+        minBackoffMs: 200,
+      },
+    ],
+  });
+  const clock = createManualClock(new Date('2026-01-02T03:06:05.000Z'));
+  const bench = compactionBench({ model, publisher: bus, clock });
+  const handle = createCompactionHandler(bench);
+  server.on('request', (request, response) => void handle(request, response));
+  onTestFinished(async () => {
+    await bus.close();
+    await close();
+  });
+  return { bus, bench, load };
+}
+
+test('many due conversations are each compacted once, by a bounded number of workers', async () => {
+  const { bus, bench, load } = await startWorker();
+  const turns = [1, 2, 3, 4].map((seq) => ({ answer: madeUpAnswer(seq).repeat(3) }));
+  const ids: string[] = [];
+  for (let i = 0; i < CONVERSATIONS; i++) ids.push(await buildDue(bench, { turns }));
+
+  // Every second event is lost on its way; the sweep finds those conversations.
+  for (const conversationId of ids.filter((_, i) => i % 2 === 0))
+    await bus.publish({
+      topic: 'compaction',
+      data: { schemaVersion: 1, conversationId, requestId: 'request-1' },
+    });
+  await bus.publish({ topic: 'compaction', data: sweepEvent });
+  await bus.idle();
+
+  const conversationDocuments = await Promise.all(
+    ids.map((id) => readConversation(bench.store, id)),
+  );
+  const handled = bench.logged.filter(({ event }) => event === 'compaction_push_handled');
+  expect(
+    conversationDocuments.filter((conversation) => conversation?.value.generation === 1),
+  ).toHaveLength(CONVERSATIONS);
+  expect(
+    conversationDocuments.filter((conversation) => conversation?.value.compactionRequests.auto),
+  ).toEqual([]);
+  expect(await historiesOf(bench, ids[0] ?? '')).toHaveLength(1);
+  expect(load.calls).toBe(CONVERSATIONS);
+  expect(load.most).toBeLessThanOrEqual(PUSHES_AT_ONCE);
+  expect(bus.deadLetters()).toEqual([]);
+  // The sweep may meet needs whose event is on its way, and a busy one comes back.
+  expect(handled.length).toBeGreaterThanOrEqual(CONVERSATIONS);
+  expect(handled.length).toBeLessThanOrEqual(2 * CONVERSATIONS);
+}, 180_000);

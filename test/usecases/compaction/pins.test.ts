@@ -1,0 +1,240 @@
+import { describe, expect, test } from 'vitest';
+import { showContext } from '#functions/chat/context/show-context.ts';
+import { forkConversation } from '#functions/chat/conversations/fork/fork-conversation.ts';
+import { putPin } from '#functions/chat/features/pins/change-pins.ts';
+import type { PreCompactAnswer } from '#shared/compaction/hooks.ts';
+import type { Conversation } from '#shared/conversation/documents/conversation.ts';
+import type { DocumentStore } from '#shared/ports/ports.ts';
+import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
+import {
+  type Lifecycle,
+  compactAgain,
+  lifecycle,
+  owner,
+  removeMessage,
+  setConversation,
+} from '#test/support/chat/lifecycle.ts';
+import { edit } from '#test/support/chat/replacing.ts';
+import { sendAll } from '#test/support/chat/sending.ts';
+import { shownContents } from '#test/support/chat/shown-contents.ts';
+import { answered } from '#test/support/chat/starts.ts';
+import { brokenRules } from '#test/support/compaction/commit-rules.ts';
+import {
+  buildDue,
+  compactOnce,
+  manualRequest,
+  see,
+} from '#test/support/compaction/compacted-conversation.ts';
+import { actingAt, compactionBench } from '#test/support/compaction/compaction-dependencies.ts';
+import type { ConversationToBuild } from '#test/support/compaction/conversation-builder.ts';
+import { KEPT, PINNED, kept, pins, settings, turnsWith } from '#test/support/compaction/pinning.ts';
+import { restore } from '#test/support/compaction/restoring.ts';
+
+const compactedWith = async (options: Partial<ConversationToBuild>) => {
+  const world = lifecycle();
+  const conversationId = await buildDue(world, options);
+  await compactOnce(world.bench, conversationId);
+  return { world, conversationId, ...(await see(world.store, conversationId)) };
+};
+
+describe('a pin', () => {
+  test('a pin stands in the context word for word after one compaction and the next, and in both counts', async () => {
+    const { world, conversationId, ...once } = await compactedWith({
+      conversation: { settings, pins },
+    });
+    const counted = world.bench.model.counted.map(({ contents }) => JSON.stringify(contents));
+    await compactAgain(world, conversationId);
+    const twice = await see(world.store, conversationId);
+
+    expect([once.conversation.generation, twice.conversation.generation]).toEqual([1, 2]);
+    for (const { conversation, text } of [once, twice]) {
+      expect(conversation.pins).toEqual(pins);
+      expect(text).toContain(PINNED);
+    }
+    expect(counted.map((text) => text.includes(PINNED))).toEqual([true, true]);
+    expect(JSON.stringify(world.bench.model.calls)).not.toContain(PINNED);
+  });
+
+  test('a pin put while a compaction runs survives the swap', async () => {
+    const world = lifecycle();
+    const conversationId = await buildDue(world, { turns: turnsWith({ 3: KEPT }) });
+    const put = { caller: owner, conversationId, pinId: 'late', text: 'Aisle seat.' };
+
+    const acting = actingAt(world.bench, 'before-swap', () => putPin(world.chat, put));
+    await compactOnce(acting, conversationId);
+
+    const { conversation } = await see(world.store, conversationId);
+    expect(conversation.generation).toBe(1);
+    expect(conversation.pins).toEqual([{ id: 'late', text: 'Aisle seat.', source: 'api' }, kept]);
+  });
+
+  test('the next message of a conversation is sent with its pins, as /context shows them', async () => {
+    const streamer = scriptedStreamer(textAnswer('At your desk.'));
+    const world = lifecycle({ model: streamer.model });
+    const turns = turnsWith({ 3: KEPT });
+    const conversationId = await buildDue(world, { turns, conversation: { settings, pins } });
+    await compactOnce(world.bench, conversationId);
+
+    const shown = await showContext(world.chat, { caller: owner, conversationId });
+    await sendAll(world.chat, conversationId, ['Where do I sit?']);
+
+    const sent = streamer.requests[0]?.contents.slice(0, -1) ?? [];
+    expect(JSON.stringify(sent)).toBe(JSON.stringify(shownContents(shown.items)));
+    expect(shown.items.slice(0, 3).map(({ kind }) => kind)).toEqual(['pin', 'snapshot', 'ack']);
+    expect(JSON.stringify(sent[0])).toContain(PINNED);
+    expect(JSON.stringify(sent[0])).toContain(KEPT);
+  });
+});
+
+describe('a message that is to be kept', () => {
+  const built = { turns: turnsWith({ 3: KEPT }), conversation: { settings, pins } };
+
+  test('a kept message becomes a pin of its turn when the turn is folded', async () => {
+    const { world, conversation, history, items } = await compactedWith(built);
+
+    expect(conversation.pins).toEqual([...pins, kept]);
+    expect(items[0]).toMatchObject({ kind: 'pin' });
+    expect(history?.report).not.toHaveProperty('keptOver');
+    expect(JSON.stringify(world.bench.model.counted[1]?.contents)).toContain(KEPT);
+  });
+
+  test('a kept message is no pin while it is in the tail', async () => {
+    const { conversation, text } = await compactedWith({ turns: turnsWith({ 20: KEPT }) });
+
+    expect(conversation.pins).toEqual([]);
+    expect(text).toContain(KEPT);
+  });
+
+  test('a kept message without pin room is folded like any other and reported', async () => {
+    const long = `${KEPT} `.repeat(20).trim();
+
+    const { conversation, history } = await compactedWith({
+      turns: turnsWith({ 3: long, 5: KEPT }),
+    });
+
+    expect(conversation.pins.map(({ id }) => id)).toEqual(['keep-5']);
+    expect(history?.report['keptOver']).toEqual([3]);
+  });
+
+  test('a kept message stays a single pin when an earlier generation is restored', async () => {
+    const { world, conversationId } = await compactedWith(built);
+
+    await restore(world, conversationId, 0);
+    await setConversation(world, conversationId, { compactionRequests: { ...manualRequest() } });
+    await compactOnce(world.bench, conversationId);
+
+    const { conversation } = await see(world.store, conversationId);
+    expect(conversation.generation).toBe(3);
+    expect(conversation.pins).toEqual([...pins, kept]);
+  });
+
+  test('a kept message is a pin of a fork that has its turn', async () => {
+    const { world, conversationId } = await compactedWith(built);
+    const forkAt = (messageId: string) =>
+      forkConversation(world.chat, { caller: owner, conversationId, messageId });
+
+    const early = await forkAt('message-2');
+    const late = await forkAt('message-20');
+
+    expect(early.conversation.pins).toEqual(pins);
+    expect(late.conversation.pins).toEqual([...pins, kept]);
+  });
+
+  test.each<[string, (world: Lifecycle, id: string) => Promise<unknown>]>([
+    ['is deleted', (world, id) => removeMessage(world, id, 'message-3')],
+    ['is replaced', (world, id) => answered(world.chat, edit(id, 'message-3', 'I have no desk.'))],
+  ])('a kept message’s pin goes when the message %s; other pins’ words stay', async (_, change) => {
+    const same: Conversation['pins'] = [{ id: 'mine', text: KEPT, source: 'api' }];
+    const { world, conversationId } = await compactedWith({
+      ...built,
+      conversation: { settings, pins: same },
+    });
+
+    await change(world, conversationId);
+
+    expect((await see(world.store, conversationId)).conversation.pins).toEqual(same);
+  });
+});
+
+describe('pins of a hook', () => {
+  const hooksOf = (...answers: PreCompactAnswer[]) => ({
+    preCompact: answers.map((answer, i) => ({
+      name: `hook-${i}`,
+      run: () => Promise.resolve(answer),
+    })),
+    postCompact: [],
+  });
+  const brief = { id: 'policy', text: 'Be brief.' };
+
+  test('a hook’s pins are in the swapped context and in its counts', async () => {
+    const bench = compactionBench({ hooks: hooksOf({ pins: [brief] }) });
+    const conversationId = await buildDue(bench, { conversation: { settings, pins } });
+
+    await compactOnce(bench, conversationId);
+
+    const { conversation, text } = await see(bench.store, conversationId);
+    expect(conversation.pins).toEqual([...pins, { ...brief, source: 'hook' }]);
+    expect(text).toContain(brief.text);
+    const counted = bench.model.counted.map(({ contents }) => JSON.stringify(contents));
+    expect(counted.every((prompt) => prompt.includes(brief.text))).toBe(true);
+  });
+
+  test('a hook’s pins that do not fit are logged without text and left out', async () => {
+    const secret = 'Refunds take 14 days. ';
+    const given = [
+      { id: 'long', text: secret.repeat(50) },
+      { id: 'a.b', text: secret },
+      { id: 'half', text: `${secret}\ud83d` },
+      { id: 'fits', text: 'Be brief.' },
+    ];
+    const bench = compactionBench({ hooks: hooksOf({ pins: given }) });
+    const conversationId = await buildDue(bench, { conversation: { settings, pins } });
+
+    await compactOnce(bench, conversationId);
+
+    const { conversation } = await see(bench.store, conversationId);
+    expect(conversation.pins.map(({ id }) => id)).toEqual(['allergy', 'fits']);
+    const leftOut = bench.logged.filter(({ event }) => event === 'compaction_hook_pins_left_out');
+    expect(leftOut).toMatchObject([
+      { severity: 'WARNING', fields: { hook: 'hook-0', reason: 'UNUSABLE', pins: 2 } },
+      { severity: 'WARNING', fields: { hook: 'hook-0', reason: 'PIN_BUDGET', pins: 1 } },
+    ]);
+    expect(JSON.stringify(bench.logged)).not.toContain('Refunds');
+  });
+
+  test('a hook’s pins stay when a later hook vetoes the compaction', async () => {
+    const bench = compactionBench({ hooks: hooksOf({ pins: [brief] }, { veto: true }) });
+    const conversationId = await buildDue(bench);
+
+    const result = await compactOnce(bench, conversationId);
+
+    expect(result).toMatchObject({ state: 'NOOP', reason: 'VETOED' });
+    const { conversation } = await see(bench.store, conversationId);
+    expect(conversation.pins).toMatchObject([{ id: 'policy', source: 'hook' }]);
+  });
+
+  test('a hook’s pins do not overwrite a pin put between their reading and their batch', async () => {
+    const world = lifecycle();
+    const conversationId = await buildDue(world);
+    const put = { caller: owner, conversationId, pinId: 'mine', text: 'Aisle seat.' };
+    const broken: string[] = [];
+    let isPut = false;
+    const commit: DocumentStore['commit'] = async (writes) => {
+      broken.push(...brokenRules(writes));
+      const isPinning = writes.some((write) => write.op === 'update' && 'pins' in write.fields);
+      if (isPinning && !isPut) {
+        isPut = true;
+        await putPin(world.chat, put);
+      }
+      return world.store.commit(writes);
+    };
+    const hooks = hooksOf({ pins: [brief] });
+
+    await compactOnce({ ...world.bench, store: { ...world.store, commit }, hooks }, conversationId);
+
+    const { conversation } = await see(world.store, conversationId);
+    expect(conversation.generation).toBe(1);
+    expect(conversation.pins.map(({ id }) => id)).toEqual(['mine', 'policy']);
+    expect(broken).toEqual([]);
+  });
+});

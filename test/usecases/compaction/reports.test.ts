@@ -1,0 +1,161 @@
+import { describe, expect, test } from 'vitest';
+import { stackFrames } from '#functions/lib/stack-frames.ts';
+import { findPrice } from '#shared/models/find-price.ts';
+import { createScriptedModel } from '#test/fakes/scripted-model.ts';
+import { buildDue, compactOnce, see } from '#test/support/compaction/compacted-conversation.ts';
+import { configOf } from '#test/support/compaction/compacting-world.ts';
+import {
+  type CompactionBench,
+  actingAt,
+  compactionBench,
+} from '#test/support/compaction/compaction-dependencies.ts';
+import { addTurn } from '#test/support/compaction/conversation-builder.ts';
+import { fixedPolicy } from '#test/support/fixed-policy.ts';
+import { modelDown } from '#test/support/model-down.ts';
+import { verifiedModels } from '#test/support/verified-models.ts';
+
+const lineOf = ({ logged }: CompactionBench) =>
+  logged.filter(({ event }) => event === 'chat_compression').map(({ fields }) => fields);
+const dataOf = ({ published }: CompactionBench) => published.map(({ data }) => data);
+
+describe('what is told of a compaction', () => {
+  test('every attempt has one log line, without message text, and events in order', async () => {
+    const bench = compactionBench();
+    const conversationId = await buildDue(bench);
+
+    await compactOnce(bench, conversationId);
+
+    const usage = { promptTokens: 100, outputTokens: 50 };
+    expect(lineOf(bench)).toMatchObject([{ status: 'COMPACTED', trigger: 'auto', ...usage }]);
+    expect(dataOf(bench)).toMatchObject([
+      { type: 'compaction.started', conversationId, requestId: 'request-1' },
+      { type: 'compaction.verified', conversationId, state: 'VERIFYING', calls: 1 },
+      { type: 'compaction.swapped', conversationId, generation: 1, calls: 1, lagMs: 5_000 },
+    ]);
+    expect(JSON.stringify(bench.logged)).not.toMatch(/Question|Answer|Busan/);
+  });
+
+  test('a NOOP reports the same size before and after', async () => {
+    const bench = compactionBench();
+
+    await compactOnce(bench, await buildDue(bench, { turns: 3 }));
+
+    const [line] = lineOf(bench);
+    expect(line?.['status']).toBe('NOOP');
+    expect(line?.['tokens_before']).toBe(line?.['tokens_after']);
+  });
+
+  test('an unavailable event topic does not fail a compaction', async () => {
+    const bench = compactionBench({ publisher: { publish: () => Promise.reject(modelDown()) } });
+
+    expect(await compactOnce(bench, await buildDue(bench))).toMatchObject({ state: 'COMPACTED' });
+  });
+
+  test('a defect is logged with its code location and without message text', async () => {
+    const defect = new Error('cannot read this:\n    at home I keep the key under the mat');
+    const bench = compactionBench({ model: createScriptedModel({ answers: [defect] }) });
+
+    await compactOnce(bench, await buildDue(bench));
+
+    const line = bench.logged.find(({ event }) => event === 'compaction_defect');
+    expect(String(line?.fields['stack'])).toContain('reports.test.ts');
+    expect(JSON.stringify(bench.logged)).not.toContain('under the mat');
+  });
+
+  test('a compaction reports how many turns came meanwhile', async () => {
+    const base = compactionBench();
+    const id = await buildDue(base);
+    const turn = { user: 'Meanwhile?', answer: 'Yes.' };
+    const bench = actingAt(base, 'before-swap', async () => {
+      for (let turns = 0; turns < 2; turns++) await addTurn(base.store, id, turn);
+    });
+
+    await compactOnce(bench, id);
+
+    expect(dataOf(base).at(-1)).toMatchObject({ turnsArrived: 2, strategy: 'ledger' });
+  });
+
+  test.each([
+    ['is known', 'gemini-2.5-flash', 100 * 2 + 50 * 4],
+    ['is unknown: the highest', 'house-model', undefined],
+  ])(
+    'a compaction’s cost is in history, record, event and log line: its price %s',
+    async (...row) => {
+      const [, model, known] = row;
+      const prices = { 'gemini-2.5-flash': { input: 2, cached: 0, output: 4 } };
+      const config = configOf('ledger', { MODEL_PRICES: JSON.stringify(prices) });
+      const bench = compactionBench({ config: { ...config, COMPRESSOR_MODEL: model } });
+      const id = await buildDue(bench);
+
+      await compactOnce(bench, id);
+
+      const highest = findPrice(model, verifiedModels);
+      const costMicros = known ?? 100 * highest.input + 50 * highest.output;
+      const { history, job } = await see(bench.store, id);
+      expect(history).toMatchObject({ modelCalls: 1, costMicros });
+      expect(job?.records).toMatchObject([{ costMicros }]);
+      expect(dataOf(bench).at(-1)).toMatchObject({ costMicros });
+      expect(lineOf(bench)).toMatchObject([{ costMicros }]);
+    },
+  );
+});
+
+describe('a conversation of a variant', () => {
+  const variants = {
+    peer: { share: 1, strategy: 'gemini-cli' },
+    large: { share: 1, thresholdTokens: 20_000 },
+  };
+  const benchOf = (name: keyof typeof variants) => {
+    const { config } = compactionBench();
+    const remotePolicy = fixedPolicy({ variants: { [name]: variants[name] } });
+    return compactionBench({ config: { ...config, remotePolicy } });
+  };
+
+  test('a conversation of a variant is compacted by its strategy and reports its name', async () => {
+    const bench = benchOf('peer');
+    const conversationId = await buildDue(bench);
+
+    await compactOnce(bench, conversationId);
+
+    const { history, job } = await see(bench.store, conversationId);
+    expect(history).toMatchObject({ strategy: 'gemini-cli', variant: 'peer' });
+    expect(job?.records).toMatchObject([{ variant: 'peer' }]);
+    expect(dataOf(bench).at(-1)).toMatchObject({ variant: 'peer', strategy: 'gemini-cli' });
+    expect(lineOf(bench)).toMatchObject([{ variant: 'peer' }]);
+  });
+
+  test('a conversation of a variant has its threshold where it sets none itself', async () => {
+    const bench = benchOf('large');
+    const conversationId = await buildDue(bench, { conversation: { settings: {} } });
+
+    const result = await compactOnce(bench, conversationId);
+
+    expect(result).toMatchObject({ state: 'NOOP', reason: 'BELOW_THRESHOLD' });
+  });
+});
+
+describe('the frames of an error', () => {
+  const thrown = (message: string): Error => new RangeError(message);
+  const likeFrames = 'x\n    at secret (file:///a.ts:1:1)';
+  /** An error whose message is not the one it was made with; its stack keeps that one. */
+  const stack = `RangeError: ${likeFrames}\n    at here (file:///b.ts:1:1)`;
+  const reworded = (message: string) => Object.assign(new RangeError(message), { stack });
+
+  test.each([
+    ['a message of one line', thrown('secret')],
+    ['a message that looks like frames', thrown(likeFrames)],
+    ['a message that was taken away', reworded('')],
+    ['a message that was replaced', reworded('other')],
+  ])('an error’s frames hold no word of %s', (_, error) => {
+    expect(stackFrames(error)).not.toContain('secret');
+  });
+
+  test('an error’s frames are the eight nearest to where it was thrown, nearest first', () => {
+    const deep = (depth: number): Error => (depth === 0 ? new Error() : deep(depth - 1));
+
+    const frames = stackFrames(deep(9)).split(' | ');
+
+    expect(frames).toHaveLength(8);
+    expect(frames[0]).toMatch(/^at deep .*reports\.test\.ts:\d+:\d+\)$/);
+  });
+});

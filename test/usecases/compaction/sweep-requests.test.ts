@@ -1,0 +1,262 @@
+import { setImmediate } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
+import { runSweep } from '#functions/worker/sweep/sweep.ts';
+import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
+import type { Conversation } from '#shared/conversation/documents/conversation.ts';
+import { compactionJobPath, conversationPath } from '#shared/conversation/documents/paths.ts';
+import { StoreUnavailableError } from '#shared/errors.ts';
+import type { DocumentStore } from '#shared/ports/ports.ts';
+import { createScriptedModel } from '#test/fakes/scripted-model.ts';
+import { setConversation } from '#test/support/chat/lifecycle.ts';
+import {
+  autoRequest,
+  buildDue,
+  compactOnce,
+  manualRequest,
+  see,
+} from '#test/support/compaction/compacted-conversation.ts';
+import {
+  type CompactionBench,
+  actingAt,
+} from '#test/support/compaction/compaction-dependencies.ts';
+import { buildConversation } from '#test/support/compaction/conversation-builder.ts';
+import { inSeconds, sweep, sweepBench } from '#test/support/compaction/sweeping.ts';
+import { modelDown } from '#test/support/model-down.ts';
+import { buildMany, toldOf } from '#test/support/stores/many-conversations.ts';
+
+const down = () => sweepBench({ model: createScriptedModel({ answers: [modelDown()] }) });
+
+const publishing = (publish: () => Promise<void>) => sweepBench({ publisher: { publish } });
+
+describe('a compaction request before a sweep', () => {
+  test('a sweep republishes a compaction request that waits for a minute, and logs its work in one line', async () => {
+    const bench = sweepBench();
+    const conversationId = await buildDue(bench);
+
+    await sweep(bench);
+
+    expect(bench.published).toEqual([
+      { topic: 'compaction', data: { schemaVersion: 1, conversationId, requestId: 'request-1' } },
+    ]);
+    expect(bench.logged).toEqual([
+      {
+        severity: 'INFO',
+        event: 'sweep_finished',
+        fields: {
+          turnsClosed: 0,
+          requestsPublished: 1,
+          requestsDropped: 0,
+          conversationsErased: 0,
+          erasuresHandedOver: 0,
+          erasuresFinished: 0,
+          tombstonesDropped: 0,
+          failed: 0,
+          isComplete: true,
+          durationMs: 0,
+        },
+      },
+    ]);
+  });
+
+  test('a sweep publishes one event a conversation, a person’s request before older automatic ones', async () => {
+    const bench = sweepBench();
+    const due = await buildDue(bench, { turns: 1 });
+    const asked = await buildDue(bench, {
+      turns: 1,
+      conversation: { compactionRequests: { ...autoRequest(), ...manualRequest() } },
+    });
+
+    await sweep(bench);
+
+    expect(toldOf(bench, 'compact')).toEqual([asked, due]);
+  });
+
+  test.each<[string, (bench: CompactionBench) => Partial<Conversation>]>([
+    [
+      'whose event is on its way',
+      (bench) => ({
+        compactionRequests: {
+          auto: { requestId: 'r', since: inSeconds(bench, -59), trigger: 'auto' },
+        },
+      }),
+    ],
+    [
+      'of a conversation that is forking',
+      (bench) => ({ state: 'forking', createTime: bench.clock.now() }),
+    ],
+    ['of a conversation that is erasing', () => ({ state: 'erasing' })],
+    ['of a conversation that is erased', () => ({ state: 'erased' })],
+  ])('a sweep leaves a request alone: one %s', async (_, conversation) => {
+    const bench = sweepBench();
+    await buildDue(bench, { conversation: conversation(bench) });
+
+    expect(await sweep(bench)).toMatchObject({ requestsPublished: 0, requestsDropped: 0 });
+  });
+
+  test.each([
+    ['while the model is to be left alone', 46_000, compactOnce],
+    [
+      'while a worker holds its lease',
+      61_000,
+      (bench: CompactionBench, id: string) =>
+        compactOnce(
+          actingAt(bench, 'claimed', () => Promise.reject(new Error('died'))),
+          id,
+        ).catch(() => undefined),
+    ],
+  ])('a sweep leaves a request alone %s, and republishes it then', async (...[, ms, attempt]) => {
+    const bench = down();
+    await attempt(bench, await buildDue(bench));
+
+    const early = await sweep(bench);
+    bench.clock.advance(ms);
+    const late = await sweep(bench);
+
+    expect([early.requestsPublished, late.requestsPublished]).toEqual([0, 1]);
+  });
+
+  test.each([
+    ['of a deleted conversation', 'deleted', 0, { state: 'NOOP', reason: 'NOT_LIVE' }],
+    [
+      'that no worker served for a day',
+      'live',
+      25,
+      { state: 'FAILED_ERROR', reason: 'NOT_SERVED' },
+    ],
+  ])('a sweep settles a request and records the reason: one %s', async (...row) => {
+    const [, state, hours, expected] = row;
+    const bench = down();
+    const conversationId = await buildDue(bench);
+    await compactOnce(bench, conversationId);
+    await setConversation(bench, conversationId, { state });
+    bench.clock.advance(hours * 60 * 60_000);
+
+    const counts = await sweep(bench);
+
+    const { conversation, job } = await see(bench.store, conversationId);
+    expect(counts).toMatchObject({ requestsDropped: 1, requestsPublished: 0 });
+    expect(conversation.compactionRequests).toEqual({});
+    expect(job?.records.at(-1)).toMatchObject(expected);
+  });
+
+  test('a sweep republishes a request a bounded number of times, then records a reason', async () => {
+    const bench = down();
+    const conversationId = await buildDue(bench);
+
+    const published: number[] = [];
+    for (let round = 0; round < 6; round++) {
+      published.push((await sweep(bench)).requestsPublished);
+      await compactOnce(bench, conversationId);
+      bench.clock.advance(10 * 60_000);
+    }
+
+    const { conversation, job } = await see(bench.store, conversationId);
+    expect(published).toEqual([1, 1, 1, 0, 0, 0]);
+    expect(conversation.compactionRequests).toEqual({});
+    expect(job?.records.at(-1)).toMatchObject({ state: 'FAILED_ERROR' });
+  });
+
+  test('a request whose job is unreadable is published for a day, then given up', async () => {
+    const bench = sweepBench();
+    const conversationId = await buildDue(bench);
+    const path = compactionJobPath(conversationId);
+    await bench.store.commit([{ op: 'create', path, fields: { schemaVersion: 1 } }]);
+
+    const first = await sweep(bench);
+    bench.clock.advance(25 * 60 * 60_000);
+    const second = await sweep(bench);
+
+    expect(first).toMatchObject({ requestsPublished: 1, requestsDropped: 0 });
+    expect(second).toMatchObject({ requestsPublished: 0, requestsDropped: 1 });
+    expect(bench.logged).toContainEqual(
+      expect.objectContaining({
+        event: 'compaction_request_dropped',
+        fields: expect.objectContaining({ reason: 'NOT_SERVED', conversationId }),
+      }),
+    );
+  });
+});
+
+describe('what does not stop a sweep', () => {
+  test('a sweep reads every page, even behind documents it cannot repair', async () => {
+    const bench = sweepBench();
+    for (let i = 0; i < 100; i++)
+      await bench.store.commit([
+        {
+          op: 'create',
+          path: `conversations/broken-${i}`,
+          fields: { compactionRequests: { auto: { since: new Date(0) } } },
+        },
+      ]);
+    const ids: string[] = [];
+    for (let i = 0; i < 120; i++) ids.push(await buildDue(bench, { turns: 1 }));
+
+    const counts = await sweep(bench);
+
+    expect(counts).toMatchObject({ requestsPublished: 120, failed: 100 });
+    expect(new Set(toldOf(bench, 'compact'))).toEqual(new Set(ids));
+    expect(JSON.stringify(bench.logged)).not.toContain('broken-');
+  });
+
+  test('a sweep publishes in parallel, twenty at a time, and continues when one publish fails', async () => {
+    let [asked, underWay, most] = [0, 0, 0];
+    const bench = publishing(async () => {
+      asked += 1;
+      if (asked === 1) throw new StoreUnavailableError({ operation: 'publish' });
+      most = Math.max(most, (underWay += 1));
+      await setImmediate();
+      underWay -= 1;
+    });
+    await buildMany(bench.store, 60, () => ({ compactionRequests: autoRequest() }));
+
+    expect(await sweep(bench)).toMatchObject({ requestsPublished: 59, failed: 1 });
+    expect(most).toBe(20);
+  });
+
+  test('a sweep does the rest when one query fails', async () => {
+    const memory = createMemoryDocumentStore();
+    const query: DocumentStore['query'] = (asked) =>
+      asked.orderBy?.field === 'open.leaseUntil'
+        ? Promise.reject(new StoreUnavailableError({ operation: 'query' }))
+        : memory.query(asked);
+    const bench = sweepBench({ store: { ...memory, query } });
+    await buildDue(bench);
+
+    expect(await sweep(bench)).toMatchObject({ requestsPublished: 1, failed: 1 });
+    expect(bench.logged).toContainEqual({
+      severity: 'WARNING',
+      event: 'sweep_failed',
+      fields: { pass: 'turns', error: 'StoreUnavailableError', reason: 'STORE_UNAVAILABLE' },
+    });
+  });
+
+  test.each([
+    ['when its time is up', (stop: AbortController) => stop.abort()],
+    [
+      'by itself after four minutes',
+      (_: AbortController, bench: CompactionBench) => bench.clock.advance(240_000),
+    ],
+  ])('a sweep ends %s, and reports that it is incomplete', async (_, end) => {
+    const stop = new AbortController();
+    const bench = publishing(() => Promise.resolve(end(stop, bench)));
+    for (let i = 0; i < 30; i++) await buildDue(bench, { turns: 1 });
+
+    const counts = await runSweep(bench, stop.signal);
+
+    expect(counts.requestsPublished).toBeLessThan(30);
+    expect(bench.logged.at(-1)).toMatchObject({
+      event: 'sweep_finished',
+      fields: { isComplete: false, failed: 0 },
+    });
+  });
+
+  test('a sweep that finds nothing changes nothing', async () => {
+    const bench = sweepBench();
+    const { conversationId } = await buildConversation(bench.store, { turns: 3 });
+    const [before] = await bench.store.get([conversationPath(conversationId)]);
+
+    await sweep(bench);
+
+    expect(await bench.store.get([conversationPath(conversationId)])).toEqual([before]);
+  });
+});
