@@ -1,38 +1,43 @@
 import { describe, expect, test } from 'vitest';
+import { restoreGeneration } from '#functions/chat/context/restore-generation.ts';
 import { showContext } from '#functions/chat/context/show-context.ts';
+import { historyPath, statusPath } from '#shared/conversation/documents/paths.ts';
 import {
   compactAgain,
   compacted,
+  dyingAt,
   lifecycle,
   owner,
+  removeMessage,
   setConversation,
+  stranger,
 } from '#test/support/chat/lifecycle.ts';
 import {
+  buildDue,
   compactOnce,
   manualRequest,
   see,
 } from '#test/support/compaction/compacted-conversation.ts';
+import { actingAt, geminiCliBench } from '#test/support/compaction/compaction-dependencies.ts';
 import { restore } from '#test/support/compaction/restoring.ts';
+import { historiesOf } from '#test/support/compaction/stored-histories.ts';
 
 describe('restoring a generation', () => {
-  test('restoring generation 0 makes every turn stand word for word again', async () => {
+  test('restoring generation 0 makes every turn stand word for word again, at no cost', async () => {
     const world = lifecycle();
     const conversationId = await compacted(world);
 
     const record = await restore(world, conversationId, 0);
 
-    const { conversation, items, text } = await see(world.store, conversationId);
-    expect(record).toMatchObject({
-      state: 'RESTORED',
-      generation: 2,
-      restoredFrom: 0,
-      upTo: 0,
-      costMicros: 0,
-    });
+    const { conversation, items, text, tokens } = await see(world.store, conversationId);
+    const [status] = await world.store.get([statusPath(conversationId)]);
+    const restored = { state: 'RESTORED', generation: 2, restoredFrom: 0 };
+    expect(record).toMatchObject({ ...restored, upTo: 0, costMicros: 0 });
     expect(record.message).toContain('in use again');
     expect(conversation).toMatchObject({ generation: 2, coveredThrough: { seq: 0 }, changedIn: 2 });
     expect(new Set(items.map(({ seq }) => seq)).size).toBe(21);
     expect(text).toContain('Question 1:');
+    expect(status?.fields).toMatchObject({ generation: 2, tokens });
   });
 
   test('restoring an earlier generation brings its snapshot back and keeps later turns verbatim', async () => {
@@ -53,49 +58,36 @@ describe('restoring a generation', () => {
 
   test('a restore drops waiting requests and makes none below the hard threshold', async () => {
     const world = lifecycle();
-    const conversationId = await compacted(world, {
-      conversation: { settings: { thresholdTokens: 2_000 } },
-    });
-    await setConversation(world, conversationId, {
-      compactionRequests: { ...manualRequest('late') },
-    });
+    const conversation = { settings: { thresholdTokens: 2_000 } };
+    const conversationId = await compacted(world, { conversation });
+    await setConversation(world, conversationId, { compactionRequests: { ...manualRequest() } });
 
     await restore(world, conversationId, 0);
 
-    const { conversation, history, tokens } = await see(world.store, conversationId);
-    expect(conversation.compactionRequests).toEqual({});
-    expect(history?.afterTokens).toBe(tokens);
+    const after = await see(world.store, conversationId);
+    expect(after.conversation.compactionRequests).toEqual({});
+    expect(after.history?.afterTokens).toBe(after.tokens);
     expect(world.chat.published).toEqual([]);
   });
 
-  test('a restore requests a compaction at once over the hard threshold', async () => {
+  test('a restore over the hard threshold requests a compaction at once, and tells of both', async () => {
     const world = lifecycle();
     const conversationId = await compacted(world);
 
     await restore(world, conversationId, 0);
 
     const { conversation } = await see(world.store, conversationId);
-    expect(conversation.compactionRequests.auto).toMatchObject({ trigger: 'overflow' });
-    expect(world.chat.published).toMatchObject([
-      { topic: 'compaction', data: { requestId: conversation.compactionRequests.auto?.requestId } },
+    const { auto } = conversation.compactionRequests;
+    expect(auto).toMatchObject({ trigger: 'overflow' });
+    const requestId = auto?.requestId;
+    expect(world.chat.published).toMatchObject([{ topic: 'compaction', data: { requestId } }]);
+    const data = { type: 'compaction.restored', conversationId, generation: 2, restoredFrom: 0 };
+    expect(world.chat.told).toMatchObject([
+      { topic: 'events', data },
+      { topic: 'events', data: { type: 'compaction.requested' } },
     ]);
     await compactOnce(world.bench, conversationId);
     expect((await see(world.store, conversationId)).conversation).toMatchObject({ generation: 3 });
-  });
-
-  test('a restore publishes the generation in force to the events topic', async () => {
-    const world = lifecycle();
-    const conversationId = await compacted(world);
-
-    await restore(world, conversationId, 0);
-
-    expect(world.chat.told).toMatchObject([
-      {
-        topic: 'events',
-        data: { type: 'compaction.restored', conversationId, generation: 2, restoredFrom: 0 },
-      },
-      { topic: 'events', data: { type: 'compaction.requested' } },
-    ]);
   });
 
   test('a restore requests no compaction where the conversation is compacted by hand', async () => {
@@ -107,17 +99,152 @@ describe('restoring a generation', () => {
 
     expect((await see(world.store, conversationId)).conversation.compactionRequests).toEqual({});
   });
+
+  test('the context after a restore is the same on an instance with a cached conversation', async () => {
+    const world = lifecycle();
+    const conversationId = await compacted(world);
+    await showContext(world.otherChat, { caller: owner, conversationId });
+
+    await restore(world, conversationId, 0);
+
+    const here = await showContext(world.chat, { caller: owner, conversationId });
+    const there = await showContext(world.otherChat, { caller: owner, conversationId });
+    expect(there).toEqual(here);
+    expect(here.generation).toBe(2);
+  });
 });
 
-test('the context after a restore is the same on an instance with a cached conversation', async () => {
-  const world = lifecycle();
-  const conversationId = await compacted(world);
-  await showContext(world.otherChat, { caller: owner, conversationId });
+describe('a restore happens once', () => {
+  test('a restore repeated with its request id is the same restore', async () => {
+    const world = lifecycle();
+    const conversationId = await compacted(world);
+    const first = await restore(world, conversationId, 0, 'request-r');
+    await restore(world, conversationId, 1, 'request-s');
 
-  await restore(world, conversationId, 0);
+    const again = await restore(world, conversationId, 0, 'request-r');
 
-  const here = await showContext(world.chat, { caller: owner, conversationId });
-  const there = await showContext(world.otherChat, { caller: owner, conversationId });
-  expect(there).toEqual(here);
-  expect(here.generation).toBe(2);
+    expect(again).toEqual(first);
+    expect(await historiesOf(world, conversationId)).toHaveLength(3);
+  });
+
+  test.each([
+    ['generation 1, in force', 1, []],
+    ['generation 0, in force again', 0, [0]],
+  ])('restoring what is there already changes nothing: %s', async (_, wanted, restored) => {
+    const world = lifecycle();
+    const conversationId = await compacted(world);
+    for (const generation of restored) await restore(world, conversationId, generation);
+    const before = await see(world.store, conversationId);
+
+    const record = await restore(world, conversationId, wanted);
+
+    expect(record.generation).toBe(before.conversation.generation);
+    expect((await see(world.store, conversationId)).conversation).toEqual(before.conversation);
+  });
+
+  test('restoring generation 0 of a never folded conversation changes nothing', async () => {
+    const world = lifecycle();
+    const conversationId = await buildDue(world.bench);
+
+    const record = await restore(world, conversationId, 0);
+
+    expect(record).toMatchObject({ generation: 0, state: 'NOOP', reason: 'ALREADY_PRESENT' });
+  });
+
+  test('a restore whose reply is lost is found by its nonce, and not repeated after a later one', async () => {
+    const world = lifecycle();
+    const conversationId = await compacted(world);
+    world.loseReplyOf(({ path }) => path === historyPath(conversationId, 2));
+    const wait = () => restore(world, conversationId, 1).then(() => undefined);
+    const waiting = { chat: { ...world.chat, clock: { ...world.chat.clock, wait } } };
+
+    const record = await restore(waiting, conversationId, 0);
+
+    expect(record).toMatchObject({ generation: 2, restoredFrom: 0 });
+    const { history } = await see(world.store, conversationId);
+    expect(history).toMatchObject({ generation: 3, restoredFrom: 1 });
+  });
+
+  test('a restore that died before publishing publishes when repeated', async () => {
+    const world = lifecycle();
+    const conversationId = await compacted(world);
+    const dying = { chat: { ...world.chat, ...dyingAt('generation-restored') } };
+    await expect(restore(dying, conversationId, 0, 'request-r')).rejects.toThrow('died');
+
+    await restore(world, conversationId, 0, 'request-r');
+
+    expect(world.chat.published).toHaveLength(1);
+  });
+
+  test.each(['claimed', 'before-swap'])('a restore wins when the worker has %s', async (point) => {
+    const world = lifecycle();
+    const conversationId = await compacted(world);
+    await setConversation(world, conversationId, { compactionRequests: { ...manualRequest() } });
+
+    const acting = actingAt(world.bench, point, () => restore(world, conversationId, 0));
+    await compactOnce(acting, conversationId);
+
+    const { conversation, history } = await see(world.store, conversationId);
+    const [status] = await world.store.get([statusPath(conversationId)]);
+    expect(conversation).toMatchObject({ generation: 2, coveredThrough: { seq: 0 } });
+    expect(history?.state).toBe('RESTORED');
+    expect(status?.fields['generation']).toBe(2);
+    expect((await compactOnce(world.bench, conversationId)).kind).toBe('done');
+  });
+});
+
+describe('what cannot be restored', () => {
+  test('a generation that was never made, or another user’s, cannot be restored', async () => {
+    const world = lifecycle();
+    const conversationId = await compacted(world);
+    const missing = { status: 'NOT_FOUND', reason: 'GENERATION_NOT_FOUND' };
+    const foreign = { caller: stranger, conversationId, generation: 0, locale: undefined };
+
+    await expect(restore(world, conversationId, 2)).rejects.toMatchObject(missing);
+    await expect(restoreGeneration(world.chat, foreign)).rejects.toMatchObject({
+      reason: 'CONVERSATION_NOT_FOUND',
+    });
+  });
+
+  test('the requestId of a restore cannot restore another generation', async () => {
+    const world = lifecycle();
+    const conversationId = await compacted(world);
+    await compactAgain(world, conversationId);
+    const restored = await restore(world, conversationId, 1, 'back');
+
+    await expect(restore(world, conversationId, 0, 'back')).rejects.toMatchObject({
+      reason: 'IDEMPOTENCY_KEY_REUSED',
+      metadata: { restoredFrom: '1' },
+    });
+    expect(await restore(world, conversationId, 1, 'back')).toEqual(restored);
+  });
+
+  test('a generation that mentioned a deleted message cannot be restored', async () => {
+    const world = lifecycle({}, geminiCliBench);
+    const conversationId = await compacted(world);
+    await removeMessage(world, conversationId, 'message-3');
+
+    await expect(restore(world, conversationId, 1)).rejects.toMatchObject({
+      status: 'FAILED_PRECONDITION',
+      reason: 'GENERATION_ERASED',
+    });
+  });
+
+  test('a generation that mentioned an edited message cannot be restored, an earlier one can', async () => {
+    const world = lifecycle({}, geminiCliBench);
+    const conversationId = await compacted(world);
+    const { conversation } = await see(world.store, conversationId);
+    await compactAgain(world, conversationId);
+    await restore(world, conversationId, 0);
+    // What an edit of a turn that only the second summary covers leaves.
+    const changedFromSeq = conversation.coveredThrough.seq + 1;
+    const path = historyPath(conversationId, 3);
+    const fields = { state: 'CHANGED', changedFromSeq };
+    await world.store.commit([{ op: 'update', path, fields, guard: { exists: true } }]);
+
+    await expect(restore(world, conversationId, 2)).rejects.toMatchObject({
+      reason: 'GENERATION_OUTDATED',
+    });
+    expect(await restore(world, conversationId, 1)).toMatchObject({ restoredFrom: 1 });
+  });
 });

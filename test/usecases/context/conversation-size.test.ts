@@ -47,15 +47,9 @@ async function documentsOfTenTurns(pastTurns: number) {
   return { ...counts };
 }
 
-test('ten turns read and write as many documents on 10,000 past turns as on 100', async () => {
-  const [short, long] = [await documentsOfTenTurns(100), await documentsOfTenTurns(10_000)];
+test('ten turns read and write as many documents on 2,000 past turns as on 100', async () => {
+  const [short, long] = [await documentsOfTenTurns(100), await documentsOfTenTurns(2_000)];
 
-  console.log(
-    `documents of ${NEW_TURNS} turns: after 100 turns`,
-    short,
-    'after 10,000 turns',
-    long,
-  );
   expect(long).toEqual(short);
   // Cold: the tail and the job once; every turn: conversation, guard and the user's notes.
   expect(short.read).toBe(TAIL_TURNS + 1 + NEW_TURNS * 3);
