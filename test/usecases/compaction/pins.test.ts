@@ -25,7 +25,7 @@ import {
   manualRequest,
   see,
 } from '#test/support/compaction/compacted-conversation.ts';
-import { actingAt, compactionBench } from '#test/support/compaction/compaction-dependencies.ts';
+import { compactionBench } from '#test/support/compaction/compaction-dependencies.ts';
 import type { ConversationToBuild } from '#test/support/compaction/conversation-builder.ts';
 import { KEPT, PINNED, kept, pins, settings, turnsWith } from '#test/support/compaction/pinning.ts';
 import { restore } from '#test/support/compaction/restoring.ts';
@@ -36,6 +36,24 @@ const compactedWith = async (options: Partial<ConversationToBuild>) => {
   await compactOnce(world.bench, conversationId);
   return { world, conversationId, ...(await see(world.store, conversationId)) };
 };
+
+const late = { id: 'late', text: 'Aisle seat.' };
+
+/** The store of a world in which the owner puts a pin just before the first batch that writes pins. */
+function puttingBeforePins({ chat, store }: Lifecycle, conversationId: string) {
+  const broken: string[] = [];
+  let isPut = false;
+  const commit: DocumentStore['commit'] = async (writes) => {
+    broken.push(...brokenRules(writes));
+    const isPinning = writes.some((write) => write.op === 'update' && 'pins' in write.fields);
+    if (isPinning && !isPut) {
+      isPut = true;
+      await putPin(chat, { caller: owner, conversationId, pinId: late.id, text: late.text });
+    }
+    return store.commit(writes);
+  };
+  return { store: { ...store, commit }, broken };
+}
 
 describe('a pin', () => {
   test('a pin stands in the context word for word after one compaction and the next, and in both counts', async () => {
@@ -55,17 +73,16 @@ describe('a pin', () => {
     expect(JSON.stringify(world.bench.model.calls)).not.toContain(PINNED);
   });
 
-  test('a pin put while a compaction runs survives the swap', async () => {
+  test('a pin put just before the swap’s batch survives it', async () => {
     const world = lifecycle();
     const conversationId = await buildDue(world, { turns: turnsWith({ 3: KEPT }) });
-    const put = { caller: owner, conversationId, pinId: 'late', text: 'Aisle seat.' };
+    const { store } = puttingBeforePins(world, conversationId);
 
-    const acting = actingAt(world.bench, 'before-swap', () => putPin(world.chat, put));
-    await compactOnce(acting, conversationId);
+    await compactOnce({ ...world.bench, store }, conversationId);
 
     const { conversation } = await see(world.store, conversationId);
     expect(conversation.generation).toBe(1);
-    expect(conversation.pins).toEqual([{ id: 'late', text: 'Aisle seat.', source: 'api' }, kept]);
+    expect(conversation.pins).toEqual([{ ...late, source: 'api' }, kept]);
   });
 
   test('the next message of a conversation is sent with its pins, as /context shows them', async () => {
@@ -216,25 +233,14 @@ describe('pins of a hook', () => {
   test('a hook’s pins do not overwrite a pin put between their reading and their batch', async () => {
     const world = lifecycle();
     const conversationId = await buildDue(world);
-    const put = { caller: owner, conversationId, pinId: 'mine', text: 'Aisle seat.' };
-    const broken: string[] = [];
-    let isPut = false;
-    const commit: DocumentStore['commit'] = async (writes) => {
-      broken.push(...brokenRules(writes));
-      const isPinning = writes.some((write) => write.op === 'update' && 'pins' in write.fields);
-      if (isPinning && !isPut) {
-        isPut = true;
-        await putPin(world.chat, put);
-      }
-      return world.store.commit(writes);
-    };
+    const { store, broken } = puttingBeforePins(world, conversationId);
     const hooks = hooksOf({ pins: [brief] });
 
-    await compactOnce({ ...world.bench, store: { ...world.store, commit }, hooks }, conversationId);
+    await compactOnce({ ...world.bench, store, hooks }, conversationId);
 
     const { conversation } = await see(world.store, conversationId);
     expect(conversation.generation).toBe(1);
-    expect(conversation.pins.map(({ id }) => id)).toEqual(['mine', 'policy']);
+    expect(conversation.pins.map(({ id }) => id)).toEqual(['late', 'policy']);
     expect(broken).toEqual([]);
   });
 });

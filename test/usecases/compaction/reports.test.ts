@@ -1,6 +1,10 @@
+import { setTimeout } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { stackFrames } from '#functions/lib/stack-frames.ts';
+import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
+import { compactionJobPath } from '#shared/conversation/documents/paths.ts';
 import { findPrice } from '#shared/models/find-price.ts';
+import type { DocumentStore } from '#shared/ports/ports.ts';
 import { createScriptedModel } from '#test/fakes/scripted-model.ts';
 import { buildDue, compactOnce, see } from '#test/support/compaction/compacted-conversation.ts';
 import { configOf } from '#test/support/compaction/compacting-world.ts';
@@ -33,6 +37,30 @@ describe('what is told of a compaction', () => {
       { type: 'compaction.swapped', conversationId, generation: 1, calls: 1, lagMs: 5_000 },
     ]);
     expect(JSON.stringify(bench.logged)).not.toMatch(/Question|Answer|Busan/);
+  });
+
+  test('a failure is told only once it is stored', async () => {
+    const memory = createMemoryDocumentStore();
+    const commit: DocumentStore['commit'] = async (writes) => {
+      await setTimeout(20);
+      return memory.commit(writes);
+    };
+    const storedRecords: unknown[] = [];
+    const publish: CompactionBench['publisher']['publish'] = async ({ data }) => {
+      if (!JSON.stringify(data).includes('compaction.failed')) return;
+      const [job] = await memory.get([compactionJobPath(conversationId)]);
+      storedRecords.push(job?.fields['records']);
+    };
+    const bench = compactionBench({
+      store: { ...memory, commit },
+      publisher: { publish },
+      model: createScriptedModel({ answers: [''] }),
+    });
+    const conversationId = await buildDue(bench);
+
+    await compactOnce(bench, conversationId);
+
+    expect(storedRecords).toMatchObject([[{ state: 'FAILED_EMPTY_SUMMARY' }]]);
   });
 
   test('a NOOP reports the same size before and after', async () => {

@@ -1,15 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { showContext } from '#functions/chat/context/show-context.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
-import { runCompaction } from '#functions/worker/compaction/run-compaction.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import { readConversation } from '#shared/conversation/context/read-conversation.ts';
-import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import { StoreUnavailableError } from '#shared/errors.ts';
 import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
 import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
+import { setConversation } from '#test/support/chat/lifecycle.ts';
 import { collect, request, sendAll } from '#test/support/chat/sending.ts';
-import { neverAborted } from '#test/support/compaction/compacted-conversation.ts';
+import { compactOnce, manualRequest } from '#test/support/compaction/compacted-conversation.ts';
 import { compactionBench } from '#test/support/compaction/compaction-dependencies.ts';
 import { buildConversation } from '#test/support/compaction/conversation-builder.ts';
 
@@ -92,74 +91,45 @@ describe('a context over the hard threshold', () => {
 });
 
 describe('a turn during which the context was compacted', () => {
-  test('a turn beside a compaction is stored when the re-measured context is unreadable', async () => {
+  /** A message that is answered only when `gate` opens; meanwhile its conversation is compacted by hand. */
+  async function compactedBeside(store = createMemoryDocumentStore()) {
     const gate = Promise.withResolvers<void>();
-    const isDown = { value: false };
-    const store = createMemoryDocumentStore({
-      beforeOperation: (operation) => {
-        const isRead = operation.name === 'get' && operation.paths.length > 0;
-        const isHistory = isRead && operation.paths.some((path) => path.includes('/histories/'));
-        if (isDown.value && isHistory)
-          throw new StoreUnavailableError({ operation: 'reading a history' });
-        return Promise.resolve();
-      },
-    });
     const usage = { promptTokens: 5_000, cachedTokens: 0, outputTokens: 10, thoughtsTokens: 0 };
-    const { model, requests } = scriptedStreamer({
-      ...textAnswer('Late.', usage),
-      gate: gate.promise,
-    });
-    const bench = compactionBench({ store });
+    const { model } = scriptedStreamer({ ...textAnswer('Late.', usage), gate: gate.promise });
     const dependencies = chatDependencies({ model, store }, { THRESHOLD_TOKENS: '2000' });
+    const settings = { thresholdTokens: 2_000 };
     const { conversationId } = await buildConversation(store, {
       turns: 20,
-      conversation: { ownerUid: caller.uid, settings: { thresholdTokens: 2_000 } },
+      conversation: { ownerUid: caller.uid, settings },
     });
     const handle = await sendMessage(dependencies, request(conversationId, 'And now?'));
-    const since = dependencies.clock.now();
-    const manual = { requestId: 'by-hand', since };
-    await store.commit([
-      {
-        op: 'update',
-        path: conversationPath(conversationId),
-        fields: { 'compactionRequests.manual': manual },
-        guard: { exists: true },
+    const compactionRequests = { ...manualRequest() };
+    await setConversation({ store }, conversationId, { compactionRequests });
+    await compactOnce(compactionBench({ store }), conversationId);
+    return { dependencies, conversationId, handle, gate };
+  }
+
+  test('a turn beside a compaction is stored when the re-measured context is unreadable', async () => {
+    let isDown = false;
+    const store = createMemoryDocumentStore({
+      beforeOperation: (operation) => {
+        const isHistory =
+          operation.name === 'get' && operation.paths.some((path) => path.includes('/histories/'));
+        return isDown && isHistory
+          ? Promise.reject(new StoreUnavailableError({ operation: 'reading a history' }))
+          : Promise.resolve();
       },
-    ]);
-    await runCompaction(bench, { conversationId, signal: neverAborted() });
-    isDown.value = true;
+    });
+    const { handle, gate } = await compactedBeside(store);
+    isDown = true;
 
     gate.resolve();
 
     expect((await handle.result).turn.state).toBe('done');
-    expect(requests).toHaveLength(1);
   });
 
   test('a turn after a swap requests nothing and hides no later compaction trigger', async () => {
-    const gate = Promise.withResolvers<void>();
-    const usage = { promptTokens: 5_000, cachedTokens: 0, outputTokens: 10, thoughtsTokens: 0 };
-    const { model } = scriptedStreamer({ ...textAnswer('Late.', usage), gate: gate.promise });
-    const bench = compactionBench();
-    const dependencies = chatDependencies(
-      { model, store: bench.store },
-      { THRESHOLD_TOKENS: '2000' },
-    );
-    const { conversationId } = await buildConversation(bench.store, {
-      turns: 20,
-      conversation: { ownerUid: caller.uid, settings: { thresholdTokens: 2_000 } },
-    });
-    const handle = await sendMessage(dependencies, request(conversationId, 'And now?'));
-    await bench.store.commit([
-      {
-        op: 'update',
-        path: conversationPath(conversationId),
-        fields: {
-          'compactionRequests.manual': { requestId: 'by-hand', since: dependencies.clock.now() },
-        },
-        guard: { exists: true },
-      },
-    ]);
-    await runCompaction(bench, { conversationId, signal: neverAborted() });
+    const { dependencies, conversationId, handle, gate } = await compactedBeside();
 
     gate.resolve();
     await handle.result;
@@ -169,8 +139,7 @@ describe('a turn during which the context was compacted', () => {
     expect(conversation?.compactionRequests).toEqual({});
     expect(dependencies.published).toEqual([]);
     await sendAll(dependencies, conversationId, ['one more']);
-    expect(
-      (await storedConversation(dependencies, conversationId))?.compactionRequests.auto,
-    ).toBeDefined();
+    const later = await storedConversation(dependencies, conversationId);
+    expect(later?.compactionRequests.auto).toBeDefined();
   });
 });
