@@ -1,8 +1,8 @@
-import { localConfig } from '#infra/local/local-config.ts';
 import type { Content } from '#shared/conversation/documents/content.ts';
 import type { ModelRequest } from '#shared/ports/ports.ts';
 import { createScriptedModel, snapshotAnswer } from '#test/fakes/scripted-model.ts';
 import { buildDue, compactOnce, overflowRequest, see } from './compacted-conversation.ts';
+import { configOf } from './compacting-world.ts';
 import { compactionBench, type CompactionBench } from './compaction-dependencies.ts';
 import { modelText, type TurnToBuild } from './conversation-builder.ts';
 
@@ -31,14 +31,6 @@ export const logTurn = (...outputs: readonly string[]): TurnToBuild => {
 /** What a good model makes of a log. */
 export const GOOD = 'Order TK-88341 went to door 17. The list is in /srv/store/list-alpha.csv.';
 
-/** The configuration of a worker with these variables. */
-export const configWith = (settings: Record<string, string>) =>
-  localConfig({
-    GOOGLE_CLOUD_PROJECT: 'demo-recap',
-    PUBSUB_EMULATOR_HOST: 'localhost:1',
-    ...settings,
-  });
-
 type Condensing = (request: ModelRequest, signal: AbortSignal) => Promise<string>;
 
 const isCondensing = ({ promptId }: ModelRequest) => promptId.includes('-condense-');
@@ -49,7 +41,7 @@ export const benchWith = (
   settings: Record<string, string> = { CONDENSE_TOOL_OUTPUTS: 'on' },
 ) =>
   compactionBench({
-    config: configWith(settings),
+    config: configOf('ledger', settings),
     model: createScriptedModel({
       answers: [
         (request, signal) =>

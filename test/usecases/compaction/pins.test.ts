@@ -151,10 +151,10 @@ describe('a message that is to be kept', () => {
       forkConversation(world.chat, { caller: owner, conversationId, messageId });
 
     const early = await forkAt('message-2');
-    const late = await forkAt('message-20');
+    const whole = await forkAt('message-20');
 
     expect(early.conversation.pins).toEqual(pins);
-    expect(late.conversation.pins).toEqual([...pins, kept]);
+    expect(whole.conversation.pins).toEqual([...pins, kept]);
   });
 
   test.each<[string, (world: Lifecycle, id: string) => Promise<unknown>]>([
