@@ -3,7 +3,7 @@ import fc from 'fast-check';
 /* JSON as a model that goes wild, a careless tool or an attacker makes it. */
 
 /** Brackets in each other, and something in the innermost. */
-function nest(levels: number, key: string | undefined): unknown {
+export function nest(levels: number, key: string | undefined): unknown {
   let value: unknown = 'innermost';
   for (let level = 0; level < levels; level++)
     value = key === undefined ? [value] : Object.fromEntries([[key, value]]);

@@ -3,11 +3,14 @@ import {
   askingTheApp,
   cancelling,
   delivering,
+  deletingMessage,
+  modelSays,
   passingThroughBin,
   sending,
 } from './actions/actions.ts';
 import { initialStates } from './initial-state.ts';
 import type { Turn } from './flow.ts';
+import { nest } from './hostile-json.ts';
 import { mutants, type Mutant } from './mutants.ts';
 import type { Program } from './run-program.ts';
 
@@ -83,6 +86,18 @@ export const regressions: readonly Regression[] = [
       initial: startingWith('two turns and an app'),
       strands: [[askingTheApp({ server: 'chat-1' })], [cancelling({ server: 'chat-0', seq: 3 })]],
       schedule: turns([0, 8], [1, 100]),
+    },
+  },
+  {
+    name: 'a deletion after which the context is estimated, where a model had reported less',
+    program: {
+      ...calm,
+      initial: startingWith('two turns and an app'),
+      strands: [
+        [modelSays({ server: 'chat-0', value: nest(42, 'a') })],
+        [deletingMessage({ server: 'chat-0', messageId: 'message-2' })],
+      ],
+      schedule: [],
     },
   },
 ];

@@ -111,7 +111,7 @@ const message = fc.oneof(
   seq.map((input) => `m_${input}`),
   fc.constantFrom('message-2', messageIdOf('alpha'), messageIdOf('bravo')),
 );
-const deletingMessage = action<OnServer & { messageId: string }>(
+export const deletingMessage = action<OnServer & { messageId: string }>(
   (input) => `${input.messageId} is deleted`,
   (stage, { messageId }) => deleteMessage(chatOf(stage), { ...ownConversation, messageId }),
 );
@@ -203,7 +203,7 @@ const answering = action<OnServer & { indexes: readonly number[]; said: string }
 
 type Hostile = OnServer & { value: unknown };
 
-const modelSays = action<Hostile>(
+export const modelSays = action<Hostile>(
   ({ value }) => `the model says ${describeValue(value)} in every place`,
   (stage, { value }) => {
     stage.world.hostile.model.push(value);

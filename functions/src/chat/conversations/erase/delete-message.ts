@@ -89,8 +89,8 @@ async function sourceWithout(
 }
 
 /**
- * The context without the turns of which `left` is what is left; `compactionRequest` where it may want folding anew,
- * because turns that were folded stand verbatim again, or are to be read again.
+ * The context without the turns of which `left` is what is left; `compactionRequest` where it wants folding anew:
+ * turns that were folded stand verbatim again, are to be read again, or count more now that their tokens are estimated.
  */
 async function continueWithout(
   dependencies: ChatDependencies,
@@ -129,10 +129,11 @@ async function continueWithout(
     },
   );
   const { history, tokens, conversationAfter } = next;
-  const isOther = source?.generation !== present.history?.generation || source?.mended === true;
-  const compactionRequest = isOther
-    ? requestAfterChange(dependencies, { conversation: conversationAfter, history, tokens })
-    : undefined;
+  const compactionRequest = requestAfterChange(dependencies, {
+    conversation: conversationAfter,
+    history,
+    tokens,
+  });
   return { ...next, pins, compactionRequest };
 }
 
