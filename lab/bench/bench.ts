@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { checkWritable } from '../eval/given-files.ts';
-import { ArgumentError, readInteger, readOptions } from '../eval/replay/replay-arguments.ts';
+import { checkWritable } from '../command-line.ts';
+import { ArgumentError, readInteger, readOptions } from '../command-line.ts';
 import { runCommand } from '#test/support/processes/run-command.ts';
 import { coldGroup } from './cases/cold.ts';
 import { peerGroups } from './cases/peers.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { singleLineJson } from '#shared/json-text.ts';
 import { terminalText } from '#infra/terminal-text.ts';
 import { runCommand } from '#test/support/processes/run-command.ts';
-import { ArgumentError, readInteger, readOptions } from '../eval/replay/replay-arguments.ts';
+import { ArgumentError, readInteger, readOptions } from '#lab/command-line.ts';
 import { chaosFigures, describeReport, isClean } from './report.ts';
 import { type ChaosOptions, runChaos } from './run-chaos.ts';
 

@@ -13,8 +13,7 @@ interface Call {
 const MILLION = 1_000_000;
 
 /** US dollars of one call. */
-export const callDollars = (price: ModelPrice, call: Call): number =>
-  tokenMicros(price, call) / MILLION;
+const callDollars = (price: ModelPrice, call: Call): number => tokenMicros(price, call) / MILLION;
 
 /** How a model serves prompts from its cache. */
 interface Cache {
@@ -39,7 +38,7 @@ interface Place {
 }
 
 /** After a swap nothing but system instruction and tools stands where it stood. */
-export const placeAfterSwap = (contextTokens: number, overheadTokens: number): Place => ({
+const placeAfterSwap = (contextTokens: number, overheadTokens: number): Place => ({
   contextTokens,
   sharedTokens: overheadTokens,
   turnSharedTokens: overheadTokens,
@@ -50,7 +49,7 @@ export const placeAfterSwap = (contextTokens: number, overheadTokens: number): P
  * turn alone: at the next turn the prompt differs from there on. What exceeds the window is dropped, the oldest first,
  * and then the whole prompt is new.
  */
-export function nextCall(
+function nextCall(
   { overheadTokens, hitFraction }: Pick<Conversation, 'overheadTokens' | 'hitFraction'>,
   step: Step,
   from: Place & { recalledTokens: number; windowTokens: number; cacheFromTokens: number },
@@ -80,7 +79,7 @@ export function nextCall(
 }
 
 /** The calls of a compaction that reads so many tokens. */
-export function summariserCalls(
+function summariserCalls(
   { instructionTokens, outputTokens, isChecked }: Summariser,
   readTokens: number,
   cache: Cache,
@@ -111,7 +110,7 @@ export interface ModelRates {
 }
 
 /** What everything costs. */
-export interface Rates {
+interface Rates {
   /** Of the conversation, which summarises it, too. */
   model: ModelRates;
   cloud: CloudPrices;
@@ -139,19 +138,6 @@ export interface Bill {
   peakTokens: number;
 }
 
-/** US dollars of the calls of one compaction. */
-export const summaryDollars = (
-  { model }: Pick<Rates, 'model'>,
-  summariser: Summariser,
-  { readTokens, hitFraction }: { readTokens: number; hitFraction: number },
-): number => {
-  const { price, cacheFromTokens } = model;
-  return summariserCalls(summariser, readTokens, { hitFraction, cacheFromTokens }).reduce(
-    (dollars, call) => dollars + callDollars(price, call),
-    0,
-  );
-};
-
 /** What a conversation costs that is compacted where the folds say, in the order of their ends. */
 export function billFolds(
   conversation: Conversation,
@@ -160,6 +146,8 @@ export function billFolds(
 ): Bill {
   const { steps, turns, overheadTokens, hitFraction } = conversation;
   const { summariser } = means;
+  const { cacheFromTokens } = rates.model;
+  const cache = { hitFraction, cacheFromTokens };
   const sums = sumSteps(steps);
   const due = new Map(folds.map((fold) => [fold.end, fold]));
   const sum = { chat: 0, compactions: 0, operations: 0 };
@@ -173,7 +161,7 @@ export function billFolds(
       ...place,
       recalledTokens,
       windowTokens: rates.windowTokens,
-      cacheFromTokens: rates.model.cacheFromTokens,
+      cacheFromTokens,
     });
     sum.chat += callDollars(rates.model.price, next.call);
     if (step.isTurnStart) sum.operations += operationDollars(means.turn, rates.cloud);
@@ -182,7 +170,8 @@ export function billFolds(
     const fold = due.get(index + 1);
     if (fold === undefined) continue;
     const readTokens = snapshotTokens + (sums[fold.start] ?? 0) - (sums[start] ?? 0);
-    sum.compactions += summaryDollars(rates, summariser, { readTokens, hitFraction });
+    for (const call of summariserCalls(summariser, readTokens, cache))
+      sum.compactions += callDollars(rates.model.price, call);
     sum.operations += operationDollars(means.compaction, rates.cloud);
     if (fold.isRefused === true) continue;
     ({ start } = fold);

@@ -3,11 +3,10 @@ import { knownPrice } from '#shared/models/find-price.ts';
 import { findModel } from '#shared/models/model-entry.ts';
 import { parseConfig } from '#functions/config.ts';
 import { verifiedModels } from '#test/support/verified-models.ts';
-import { ArgumentError } from '#lab/eval/replay/replay-arguments.ts';
+import { ArgumentError } from '#lab/command-line.ts';
 import { billFolds, type Bill, type Fold, type Means, type ModelRates } from './bill.ts';
 import { listSteps, type Shape } from './conversation.ts';
 import { foldAtThreshold, foldLikeGeminiCli } from './folds.ts';
-import { cheapestFolds } from './optimum.ts';
 import { cliSummariser, cloudPrices, countedOperations, ledgerSummariser } from './prices.ts';
 
 /** Gemini CLI asks at half of the window and keeps 30 %. */
@@ -34,10 +33,10 @@ interface Bills {
   geminiCli: Bill;
   /** At its defaults. */
   recap: Bill;
-  /** The least that any moments of compaction cost, with the default's tail. */
-  optimum: Bill;
   /** Of Recap at other thresholds, with the default's tail, where a swap saves as much as it must. */
-  thresholds: { thresholdTokens: number; total: number }[];
+  thresholds: { thresholdTokens: number; bill: Bill }[];
+  /** The least of Recap's. */
+  best: Bill;
 }
 
 /** What was computed for one conversation. */
@@ -88,18 +87,21 @@ function billShape(shape: Shape, { model, hitFraction, overheadTokens }: Asked):
     foldAtThreshold(conversation, { thresholdTokens, tailTokens, snapshotTokens, rearmFraction });
   const isPossible = (thresholdTokens: number) =>
     snapshotTokens + tailTokens <= (1 - minimumSavingFraction) * thresholdTokens;
-  const thresholds = THRESHOLDS.filter(isPossible);
   const cli = { ...GEMINI_CLI, windowTokens, snapshotTokens: cliSummariser.snapshotTokens };
-  const known = thresholds.map(foldAt);
+  const recap = bill(foldAt(policy.softThresholdTokens ?? Infinity), means);
+  const thresholds = THRESHOLDS.filter(isPossible).map((thresholdTokens) => ({
+    thresholdTokens,
+    bill: bill(foldAt(thresholdTokens), means),
+  }));
   return {
     naive: bill([], others),
     geminiCli: bill(foldLikeGeminiCli(conversation, cli), others),
-    recap: bill(foldAt(policy.softThresholdTokens ?? Infinity), means),
-    optimum: bill(cheapestFolds(conversation, [tailTokens], { rates, means, known }), means),
-    thresholds: thresholds.map((thresholdTokens) => ({
-      thresholdTokens,
-      total: bill(foldAt(thresholdTokens), means).total,
-    })),
+    recap,
+    thresholds,
+    best: thresholds.reduce(
+      (best, each) => (each.bill.total < best.total ? each.bill : best),
+      recap,
+    ),
   };
 }
 

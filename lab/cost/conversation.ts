@@ -54,6 +54,7 @@ export function findTailStart(sums: readonly number[], end: number, tailTokens: 
 
 /** Sizes of a conversation, tokens by the rule `character-class`. */
 const sizesSchema = z.strictObject({
+  name: z.string(),
   profile: z.enum(['assistant', 'coding']),
   /** Of each turn: said to the model, answered by it, and so on. */
   turns: z.array(z.array(z.number().int().nonnegative()).min(2)).min(1),
@@ -61,18 +62,16 @@ const sizesSchema = z.strictObject({
 
 /** What kind of conversation it is. */
 export interface Shape extends z.infer<typeof sizesSchema> {
-  name: string;
   /** The turns are repeated until there are so many. */
   turnCount: number;
 }
 
-const recorded = ['coding', 'long-answers'] as const;
-
-/** Throws Error where the file does not hold sizes. */
-const readSizes = (name: (typeof recorded)[number]) =>
-  sizesSchema.parse(
-    JSON.parse(readFileSync(new URL(`conversations/${name}.json`, import.meta.url), 'utf8')),
-  );
+/** The sizes of recorded conversations, one a line. Throws Error for a line that holds none. */
+const readSizes = () =>
+  readFileSync(new URL('conversations.jsonl', import.meta.url), 'utf8')
+    .trimEnd()
+    .split('\n')
+    .map((line) => sizesSchema.parse(JSON.parse(line)));
 
 const meanTokens = (turns: Shape['turns']): number =>
   turns.flat().reduce((sum, tokens) => sum + tokens, 0) / turns.length;
@@ -88,11 +87,10 @@ export function readShapes(chat: {
   const total = turnCount * meanTokens(turns);
   return [
     { name: 'chat', profile: 'assistant', turns, turnCount },
-    ...recorded.map((name) => {
-      const sizes = readSizes(name);
-      const count = Math.max(1, Math.round(total / meanTokens(sizes.turns)));
-      return { name, ...sizes, turnCount: count };
-    }),
+    ...readSizes().map((sizes) => ({
+      ...sizes,
+      turnCount: Math.max(1, Math.round(total / meanTokens(sizes.turns))),
+    })),
   ];
 }
 

@@ -12,8 +12,8 @@ import {
 const dollars = (value: number) => value.toFixed(value < 1 ? 3 : 2);
 const tokens = (value: number) => Math.round(value).toLocaleString('en-US');
 const percent = (share: number) => `${Math.round(100 * share)} %`;
-/** How many times the optimum. */
-const times = (total: number, optimum: Bill) => (total / optimum.total).toFixed(2);
+/** How many times the least. */
+const times = (bill: Bill, best: Bill) => (bill.total / best.total).toFixed(2);
 const mean = (values: readonly number[]) =>
   values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length);
 
@@ -28,7 +28,7 @@ const billTitles = [
   ['naive', 'Naive resending'],
   ['geminiCli', 'Gemini CLI’s policy'],
   ['recap', 'Recap'],
-  ['optimum', 'Optimum'],
+  ['best', 'Recap, best threshold'],
 ] as const;
 
 const billTable = (shapes: readonly ShapeCosts[]): string =>
@@ -40,7 +40,7 @@ const billTable = (shapes: readonly ShapeCosts[]): string =>
       'Compactions',
       'Operations',
       'Total',
-      '÷ optimum',
+      '÷ best',
       'Swaps',
       'Largest prompt',
     ],
@@ -54,7 +54,7 @@ const billTable = (shapes: readonly ShapeCosts[]): string =>
           dollars(bill.compactions),
           dollars(bill.operations),
           `**${dollars(bill.total)}**`,
-          times(bill.total, shape.optimum),
+          times(bill, shape.best),
           bill.compactionCount.toFixed(1),
           tokens(bill.peakTokens),
         ];
@@ -72,13 +72,13 @@ function describeShape(shape: ShapeCosts): string {
 
 const hitTable = (shapes: readonly ShapeCosts[]): string =>
   table(
-    ['Conversation', 'Hits', ...billTitles.map(([, title]) => title), 'Recap ÷ optimum'],
+    ['Conversation', 'Hits', ...billTitles.map(([, title]) => title), 'Recap ÷ best'],
     shapes.flatMap((shape) =>
       shape.hits.map((hit) => [
         labelFor(shape),
         percent(hit.hitFraction),
         ...billTitles.map(([id]) => dollars(hit[id].total)),
-        times(hit.recap.total, hit.optimum),
+        times(hit.recap, hit.best),
       ]),
     ),
   );
@@ -97,7 +97,7 @@ function thresholdTable(shapes: readonly ShapeCosts[]): string {
       ...columns.map(({ shape, hit }) => {
         const found = hit.thresholds.find((each) => each.thresholdTokens === thresholdTokens);
         if (found === undefined) return '–';
-        const ratio = times(found.total, hit.optimum);
+        const ratio = times(found.bill, hit.best);
         return thresholdTokens === shape.thresholdTokens ? `**${ratio}**` : ratio;
       }),
     ]),
@@ -110,7 +110,7 @@ function assumptions({ model }: Asked): string {
   return [
     `- **Hits.** A hit saves what the prompt shares with the one before, from ${tokens(cacheFromTokens(model))} tokens on with \`${model}\`. The first prompt after a swap shares only instruction and tools. What is recalled stands before the message, behind all that is cached, and is paid in full; at the next turn the prompt differs from there on.`,
     `- **Compactions** of Recap are one call each: it reads an instruction of ${tokens(INSTRUCTION_TOKENS)} tokens, the folded turns in full and the snapshot before, and writes as much as its snapshot has. A snapshot fills its room, ${GROWN_ROOM} × the budget, as from the third fold on.`,
-    '- **Recall** brings back as much as it may in every turn, once something was folded. **Optimum** does so too, with the tail and snapshot of the default: it chooses when to compact, and knows all sizes and prices in advance (dynamic programming). No policy that decides as the conversation goes can be cheaper with these.',
+    '- **Recall** brings back as much as it may in every turn, once something was folded.',
     `- **Gemini CLI** compacts at ${percent(GEMINI_CLI.thresholdFraction)} of the window, keeps ${percent(GEMINI_CLI.keptFraction)}, reads the rest twice (its check shares the prompt of its summary) and writes ${tokens(cliSummariser.outputTokens)} tokens each time, as recorded with ${tokens(CLI_SUMMARY_CHARACTERS)} characters allowed. If the summary is no shorter, it asks no more. Masking of tool outputs is left out for both.`,
     `- **Operations**: ${turn.reads.toFixed(1)} reads and ${turn.writes.toFixed(1)} writes a turn; ${compaction.reads.toFixed(1)} reads, ${compaction.writes.toFixed(1)} writes and ${compaction.messages} messages a compaction, as counted once. Others pay for no store.`,
     '- **Large turns.** Where a turn is larger than the threshold, as in coding, a figure moves as the threshold comes to lie before or behind it; the service would shorten the view of such a turn, which is left out.',
@@ -122,13 +122,13 @@ function assumptions({ model }: Asked): string {
 export const costPage = (shapes: readonly ShapeCosts[], asked: Asked): string =>
   `${[
     '# Cost',
-    `US dollars for a thousand turns, from \`npm run cost -- --report\`, with \`${asked.model}\`, which also summarises, and ${tokens(asked.overheadTokens)} tokens of instruction and tools; ${percent(asked.hitFraction)} of the prompts hit the cache. \`npm run cost -- --help\` lists what you can change, such as the model. The [optimum](#what-the-figures-say) is the least that the same summaries, tail and recall can cost. Swaps are those of a thousand turns. Sizes of coding and of long answers are those of a recorded conversation, over and over.`,
+    `US dollars for a thousand turns, from \`npm run cost -- --report\`, with \`${asked.model}\`, which also summarises, and ${tokens(asked.overheadTokens)} tokens of instruction and tools; ${percent(asked.hitFraction)} of the prompts hit the cache. \`npm run cost -- --help\` lists what you can change, such as the model. The best threshold is that of the [table below](#thresholds) which costs the least. Swaps are those of a thousand turns. Sizes of coding and of long answers are those of a recorded conversation, over and over.`,
     billTable(shapes),
     shapes.map(describeShape).join('\n'),
     '## Hit rates',
     hitTable(shapes),
     '## Thresholds',
-    'Cost ÷ optimum by threshold and share of hits, with the tail and snapshot of the default:',
+    'Cost ÷ that of the best, by threshold and share of hits, with the tail and snapshot of the default:',
     thresholdTable(shapes),
     '## What the figures say',
     assumptions(asked),

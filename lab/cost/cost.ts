@@ -2,14 +2,15 @@ import { writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { runCommand } from '#test/support/processes/run-command.ts';
 import { registry } from '#shared/models/registry.ts';
-import { checkWritable, readRecordings } from '#lab/eval/given-files.ts';
 import {
   ArgumentError,
+  checkWritable,
   readChoice,
   readFraction,
   readInteger,
   readOptions,
-} from '#lab/eval/replay/replay-arguments.ts';
+} from '#lab/command-line.ts';
+import { readRecordings } from '#lab/eval/replay/recording.ts';
 import { compareCosts } from './compare-costs.ts';
 import { readShapes, recordedShapes } from './conversation.ts';
 import { costPage } from './cost-page.ts';
@@ -17,7 +18,7 @@ import { costPage } from './cost-page.ts';
 const help = `Usage: npm run cost -- [--model MODEL] [--turns N] [--hit-rate R] [--message-tokens N] [--answer-tokens N]
                   [--overhead-tokens N] [--data FILE.jsonl [--profile NAME]] [--json OUT] [--report]
 
-Says what a thousand turns cost in US dollars: with naive resending, as Gemini CLI compacts, with Recap, and at the least.
+Says what a thousand turns cost in US dollars: with naive resending, as Gemini CLI compacts, with Recap, and at other thresholds.
 Everything is computed.
 
   --model MODEL         of the conversations; default gemini-3.5-flash

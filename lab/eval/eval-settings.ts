@@ -1,11 +1,11 @@
-import { openAnswerFolder, type AnswerFolder } from './answers/answer-folder.ts';
 import {
   ArgumentError,
   readChoice,
   readFraction,
   readInteger,
   readOptions,
-} from './replay/replay-arguments.ts';
+} from '#lab/command-line.ts';
+import { openAnswerFolder, type AnswerFolder } from './answers/answer-folder.ts';
 
 export const evalHelp = `Usage: npm run eval -- --data FILE.jsonl --score NAME [options]
 
@@ -51,41 +51,6 @@ const methodNames = ['recap', 'gemini-cli', 'whole'] as const;
 type Method = (typeof methodNames)[number];
 /** How a conversation is kept short. */
 export type CompactingMethod = Exclude<Method, 'whole'>;
-
-/** How recordings are compacted. */
-export interface CompactionSettings {
-  /** Share of the text that stays word for word, in (0, 1). */
-  keepFraction: number;
-  /** Compactions of a conversation while it grows. */
-  repeat: number;
-  profile: 'assistant' | 'coding';
-  /** Soft threshold that budgets follow; default: the policy's. */
-  thresholdTokens?: number | undefined;
-  /** Default: the policy's. */
-  snapshotTokens?: number | undefined;
-}
-
-export interface EvalSettings extends CompactionSettings {
-  score: ScoreName;
-  /** At least one. */
-  dataPaths: string[];
-  methods: Method[];
-  /** What answers where no file does: `stand-in` or a Gemini model. */
-  model: string;
-  answers: AnswerFolder | undefined;
-  /** Default: as `snapshotTokens`. */
-  geminiCliTokens: number | undefined;
-  /** Conversations of each file. Infinity: all. */
-  limit: number;
-  /** Empty: all. */
-  ids: string[];
-  questions: number;
-  recallTokens: number;
-  tailTokens: number;
-  heldOut: string[];
-  outPath: string | undefined;
-  jsonPath: string | undefined;
-}
 
 const options = {
   data: { type: 'string', multiple: true },
@@ -151,9 +116,9 @@ function readAnswerFolder(
 }
 
 /** Reads the command line; `'help'` when that was asked for. Throws ArgumentError. */
-export function readEvalSettings(argv: readonly string[]): EvalSettings | 'help' {
+export function readEvalSettings(argv: readonly string[]) {
   const values = readOptions(argv, options);
-  if (values.help) return 'help';
+  if (values.help) return 'help' as const;
   const [first, ...others] = values.data ?? [];
   const dataPaths = [required('--data', first), ...others];
   const score = readChoice('--score', required('--score', values.score), scoreNames);
@@ -164,21 +129,32 @@ export function readEvalSettings(argv: readonly string[]): EvalSettings | 'help'
     score,
     dataPaths,
     methods: readMethods(score, values.method),
+    /** What answers where no file does: `stand-in` or a Gemini model. */
     model: values.model ?? 'stand-in',
+    /** Share of the text that stays word for word. */
     keepFraction: readFraction('--keep', values.keep, '(0, 1)'),
+    /** Compactions of a conversation while it grows. */
     repeat: readInteger('--repeat', values.repeat ?? (score === 'readers' ? '3' : '1')),
     profile: readChoice('--profile', values.profile, ['assistant', 'coding']),
     limit: readInteger('--limit', values.limit) ?? Number.POSITIVE_INFINITY,
+    /** Empty: all. */
     ids: listOf(values.ids),
     questions: readInteger('--questions', values.questions),
     recallTokens: readInteger('--recall-tokens', values['recall-tokens']),
     tailTokens: readInteger('--tail-tokens', values['tail-tokens']),
     heldOut: values['held-out'] ?? ['crmne/ruby_llm'],
     answers,
+    /** Soft threshold that budgets follow; default: the policy's. */
     thresholdTokens: readInteger('--threshold', values.threshold),
     snapshotTokens: readInteger('--snapshot-tokens', values['snapshot-tokens']),
+    /** Default: as `snapshotTokens`. */
     geminiCliTokens: readInteger('--gemini-cli-tokens', values['gemini-cli-tokens']),
     outPath: values.out,
     jsonPath: values.json,
   };
 }
+export type EvalSettings = Exclude<ReturnType<typeof readEvalSettings>, 'help'>;
+
+/** How recordings are compacted. */
+export type CompactionSettings = Pick<EvalSettings, 'keepFraction' | 'repeat' | 'profile'> &
+  Partial<Pick<EvalSettings, 'thresholdTokens' | 'snapshotTokens'>>;

@@ -5,9 +5,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import { ArgumentError, checkWritable } from '#lab/command-line.ts';
 import { readEvalSettings } from './eval-settings.ts';
-import { checkWritable } from './given-files.ts';
-import { ArgumentError } from './replay/replay-arguments.ts';
 
 let folder: string;
 beforeEach(async () => {

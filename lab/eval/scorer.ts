@@ -1,7 +1,6 @@
+import { ArgumentError, parseGiven } from '#lab/command-line.ts';
 import type { CompactingMethod, CompactionSettings, EvalSettings } from './eval-settings.ts';
-import { parseGiven } from './given-files.ts';
 import { parseRecordings, type Recording } from './replay/recording.ts';
-import { ArgumentError } from './replay/replay-arguments.ts';
 import { startEvalBench, type BenchSettings, type EvalBench } from './compact/bench.ts';
 
 /** A data file that is there. */

@@ -14,7 +14,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { startEmulators } from '#infra/local/emulators.ts';
 import { runCommand } from '#test/support/processes/run-command.ts';
-import { ArgumentError, readOptions } from '../eval/replay/replay-arguments.ts';
+import { ArgumentError, readOptions } from '#lab/command-line.ts';
 import { parseMutant, type Mutant } from './mutant-file.ts';
 
 const help = `Usage: npm run mutants [-- --only TEXT] [--search] [--json OUT]

@@ -1,5 +1,5 @@
-import { ArgumentError, readOptions, readInteger } from '../eval/replay/replay-arguments.ts';
 import { runCommand } from '#test/support/processes/run-command.ts';
+import { ArgumentError, readInteger, readOptions } from '#lab/command-line.ts';
 import { search } from './search.ts';
 import { searchInThreads } from './search-in-threads.ts';
 

@@ -4,6 +4,7 @@
  *   compact         conversations a second that the worker compacts
  *   bare            conversations a second for which somebody only reads the turns, asks the model with all of them,
  *                   and writes the answer
+ *   tokens N        tokens that the calls of a compaction read and write, for each token of a context of N messages
  *   memory          MiB above idle that a conversation of about 400,000 tokens takes
  *   processor N K   ms of the processor for a conversation of N messages of the kind K
  */
@@ -12,6 +13,7 @@ import { runCompaction } from '#functions/worker/compaction/run-compaction.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import { localConfig } from '#infra/local/local-config.ts';
 import { stackEnvironment } from '#infra/local/stack/stack-environment.ts';
+import { decodeHistory } from '#shared/conversation/documents/history.ts';
 import { conversationPath, historyPath } from '#shared/conversation/documents/paths.ts';
 import { manualRequest } from '#test/support/compaction/compacted-conversation.ts';
 import { buildConversation } from '#test/support/compaction/conversation-builder.ts';
@@ -87,6 +89,15 @@ async function perSecond(workOn: (conversationId: string) => Promise<void>): Pro
   return CONVERSATIONS / ((performance.now() - startedAt) / 1_000);
 }
 
+async function tokensForToken(count: number): Promise<number> {
+  const id = await build(count);
+  await compact(id);
+  const [document] = await store.get([historyPath(id, 1)]);
+  if (document === undefined) throw new Error('the history is gone');
+  const { usage, beforeTokens } = decodeHistory(document);
+  return (usage.promptTokens + usage.outputTokens) / beforeTokens;
+}
+
 async function addedMiB(): Promise<number> {
   const large = await build(LARGE_MESSAGES);
   await compact(await build(MESSAGES));
@@ -109,6 +120,7 @@ async function processorMs(count: number, of: ConversationKind): Promise<number>
 const works: Readonly<Record<string, () => Promise<number>>> = {
   compact: () => perSecond(compact),
   bare: () => perSecond(onlyReadAskAndWrite),
+  tokens: () => tokensForToken(Number(messages)),
   memory: addedMiB,
   processor: () => processorMs(Number(messages), kind === 'tools' ? 'tools' : 'chat'),
 };

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Agent, request as send } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import { startStack } from '#infra/local/stack/start-stack.ts';
-import { percentile } from '#lab/eval/replay/percentiles.ts';
+import { percentile } from '#lab/eval/replay/replay-figures.ts';
 import { cpuMsOf, watchMemory } from '../hosts/process-use.ts';
 import { lastWordsOf, scriptSchema, type Script } from '../hosts/script.ts';
 import { startHost } from '../hosts/start-host.ts';

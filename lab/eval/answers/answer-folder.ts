@@ -2,17 +2,18 @@ import { statSync } from 'node:fs';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ModelRequestBody } from '#infra/fake-gemini/server/request.ts';
-import { ArgumentError } from '../replay/replay-arguments.ts';
+import { ArgumentError } from '#lab/command-line.ts';
 import {
   answerFile,
   findAnswer,
   placeName,
+  promptHash,
   promptName,
+  promptText,
   readPromptId,
   type FoundAnswer,
   type PromptPlace,
-} from './answer-names.ts';
-import { promptHash, promptText } from './prompt-text.ts';
+} from './prompts.ts';
 
 /** Where answers are, and how they are found. */
 interface AnswerSettings {
@@ -109,7 +110,7 @@ const missingPrompts = (asked: readonly AskedPrompt[]): AskedPrompt[] =>
   asked.filter(({ answer }) => answer === undefined);
 
 /** Places whose answers were written to an earlier form of the prompt. */
-export const stalePlaces = (asked: readonly AskedPrompt[]): string[] =>
+const stalePlaces = (asked: readonly AskedPrompt[]): string[] =>
   asked.filter(({ answer }) => answer?.by === 'place').map(({ place }) => placeName(place));
 
 /** Says which answers are older than their prompts, and what to write where; empty where all is answered exactly. */

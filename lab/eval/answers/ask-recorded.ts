@@ -1,5 +1,5 @@
 import type { AnswerFolder } from './answer-folder.ts';
-import type { PromptKind } from './answer-names.ts';
+import type { PromptKind } from './prompts.ts';
 
 /** No answer is recorded for a prompt: what follows from it cannot be known. */
 export class AnswerMissingError extends Error {

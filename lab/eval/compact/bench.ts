@@ -8,7 +8,7 @@ import { startFakeGemini } from '#infra/fake-gemini/server/start-fake-gemini.ts'
 import { createManualClock } from '#test/fakes/manual-clock.ts';
 import type { AnswerFolder } from '../answers/answer-folder.ts';
 import { startAnswerServer } from '../answers/answer-server.ts';
-import { countedIds } from '../answers/prompt-text.ts';
+import { countedIds } from '../answers/prompts.ts';
 
 /** What may summarise: the values of the setting `SUMMARY_STRATEGY`. */
 export type Strategy = 'ledger' | 'gemini-cli';

@@ -109,22 +109,6 @@ export async function appendTurns(
   ]);
 }
 
-/** Writes down that somebody asks for a compaction. */
-async function askForCompaction(
-  store: DocumentStore,
-  ask: { conversationId: string; requestId: string; since: Date },
-): Promise<void> {
-  const { conversationId, requestId, since } = ask;
-  await store.commit([
-    {
-      op: 'update',
-      path: conversationPath(conversationId),
-      fields: { compactionRequests: { manual: { requestId, since } } },
-      guard: { exists: true },
-    },
-  ]);
-}
-
 /** One compaction and what it left. */
 interface CompactedOnce {
   state: string;
@@ -132,7 +116,6 @@ interface CompactedOnce {
   /** Absent when nothing was swapped. */
   history?: History;
   modelCalls: number;
-  durationMs: number;
 }
 
 interface CompactionToRun {
@@ -214,14 +197,19 @@ export async function compactThrough(
   };
   const since = dependencies.clock.now();
   const requestId = dependencies.randomness.uuid();
-  await askForCompaction(dependencies.store, { conversationId, requestId, since });
+  await dependencies.store.commit([
+    {
+      op: 'update',
+      path: conversationPath(conversationId),
+      fields: { compactionRequests: { manual: { requestId, since } } },
+      guard: { exists: true },
+    },
+  ]);
   const result = await runCompaction(withSettings(dependencies, policySettings), {
     conversationId,
     signal: new AbortController().signal,
   });
-  const durationMs = dependencies.clock.now().getTime() - since.getTime();
-  if (result.kind !== 'done')
-    return { state: 'RETRY', reason: result.reason, modelCalls: 0, durationMs };
+  if (result.kind !== 'done') return { state: 'RETRY', reason: result.reason, modelCalls: 0 };
   const { history, job } = await reading(dependencies, conversationId);
   const isSwapped = history?.requestId === requestId;
   return {
@@ -229,7 +217,6 @@ export async function compactThrough(
     ...(result.reason !== undefined && { reason: result.reason }),
     ...(isSwapped && { history }),
     modelCalls: job?.value.records.at(-1)?.modelCalls ?? 0,
-    durationMs,
   };
 }
 
@@ -241,12 +228,7 @@ interface Grown {
 }
 
 /** A compaction one of whose prompts has no answer: whatever came of it, nothing is known. */
-const waiting = ({ modelCalls, durationMs }: CompactedOnce): CompactedOnce => ({
-  state: 'WAITING',
-  reason: 'ANSWERS_MISSING',
-  modelCalls,
-  durationMs,
-});
+const waiting = { state: 'WAITING', reason: 'ANSWERS_MISSING' };
 
 /**
  * Stores a recording in `repeat` slices and compacts after each of them. A failure ends it, and so does a prompt
@@ -283,7 +265,7 @@ export async function compactGrowing(
       ...(thresholdTokens !== undefined && { thresholdTokens }),
     });
     const isWaiting = bench.answers?.isWaiting() === true;
-    generations.push(isWaiting ? waiting(run) : run);
+    generations.push(isWaiting ? { ...waiting, modelCalls: run.modelCalls } : run);
     if (isWaiting || run.history === undefined) break;
   }
   return { conversationId, turns, generations };

@@ -1,91 +1,55 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { foldedCount, slicesOf, turnsOf } from './recorded-turns.ts';
-import type { Recording } from '../replay/recording.ts';
 
-type RecordedContent = Recording['turns'][number];
+const said = (role: 'user' | 'model', text: string) => ({ role, parts: [{ text }] });
+const user = said('user', 'ten chars.');
+const turnsOfUser = (count: number) =>
+  turnsOf({ id: 'r', turns: Array.from({ length: count }, () => user) });
 
-const said = (role: 'user' | 'model', text: string): RecordedContent => ({
-  role,
-  parts: [{ text }],
+test.each([
+  ['with every message of the user', [user, user, said('model', 'c'), user], [0, 1, 3]],
+  ['at index 0 where the model speaks first', [said('model', 'Hello'), user], [0, 1]],
+])('turns of a recording begin %s', (_, turns, indexes) => {
+  const found = turnsOf({ id: 'r', turns });
+
+  expect(found.map(({ firstIndex }) => firstIndex)).toEqual(indexes);
 });
 
-describe('turns of a recording', () => {
-  test('begin with every message of the user, also with two in a row', () => {
-    const turns = [said('user', 'a'), said('user', 'b'), said('model', 'c'), said('user', 'd')];
+test('turns of a recording were said on the day of their session', () => {
+  const sessions = [{ date: '1:56 pm on 8 May, 2023', firstTurn: 1 }];
 
-    const found = turnsOf({ id: 'r', turns });
+  const found = turnsOf({ id: 'r', turns: [user, user, user], meta: { sessions } });
 
-    expect(found.map(({ firstIndex }) => firstIndex)).toEqual([0, 1, 3]);
-    expect(found[1]?.contents).toEqual([said('model', 'c')]);
-  });
-
-  test('begin at index 0 where the model speaks first', () => {
-    const found = turnsOf({ id: 'r', turns: [said('model', 'Hello'), said('user', 'Hi')] });
-
-    expect(found.map(({ firstIndex }) => firstIndex)).toEqual([0, 1]);
-    expect(found[0]?.contents).toEqual([said('model', 'Hello')]);
-  });
-
-  test('were said on the day of their session', () => {
-    const found = turnsOf({
-      id: 'r',
-      turns: [said('user', 'a'), said('user', 'b'), said('user', 'c')],
-      meta: { sessions: [{ date: '1:56 pm on 8 May, 2023', firstTurn: 1 }] },
-    });
-
-    expect(found.map(({ at }) => at.toISOString().slice(0, 10))).toEqual([
-      '2026-01-01',
-      '2023-05-08',
-      '2023-05-08',
-    ]);
-  });
+  expect(found.map(({ at }) => at.toISOString().slice(0, 10))).toEqual([
+    '2026-01-01',
+    '2023-05-08',
+    '2023-05-08',
+  ]);
 });
 
-describe('the number of folded turns', () => {
-  const turns = turnsOf({
-    id: 'r',
-    turns: Array.from({ length: 10 }, () => said('user', 'ten chars.')),
-  });
-
-  test.each([
-    [0.3, 7],
-    [0.5, 5],
-    [0.01, 9],
-  ])('keeps %d of the text in whole turns', (keepFraction, count) => {
-    expect(foldedCount(turns, keepFraction)).toBe(count);
-  });
+test.each([
+  [0.3, 7],
+  [0.5, 5],
+  [0.01, 9],
+])('to keep %d of the text, of ten turns %d are folded', (keepFraction, count) => {
+  expect(foldedCount(turnsOfUser(10), keepFraction)).toBe(count);
 });
 
-describe('the slices of a growing conversation', () => {
-  const turns = turnsOf({
-    id: 'r',
-    turns: Array.from({ length: 20 }, () => said('user', 'ten chars.')),
-  });
+test.each([
+  [20, 2, [9, 20], [7, 14]],
+  [4, 9, [2, 3, 4], [1, 2, 3]],
+])('%d turns are compacted %d times at most, as they grow', (turns, count, stored, folded) => {
+  const slices = slicesOf(turnsOfUser(turns), { count, keepFraction: 0.3 });
 
-  test('fold a little more each time, as soon as enough stands behind it', () => {
-    expect(slicesOf(turns, { count: 2, keepFraction: 0.3 })).toEqual([
-      { stored: 9, folded: 7 },
-      { stored: 20, folded: 14 },
-    ]);
-  });
+  expect(slices.map((slice) => slice.stored)).toEqual(stored);
+  expect(slices.map((slice) => slice.folded)).toEqual(folded);
+});
 
-  test('are fewer where there are fewer turns', () => {
-    expect(slicesOf(turns.slice(0, 4), { count: 9, keepFraction: 0.3 })).toEqual([
-      { stored: 2, folded: 1 },
-      { stored: 3, folded: 2 },
-      { stored: 4, folded: 3 },
-    ]);
-  });
+test('every slice folds at least one turn, also where one turn is most of the text', () => {
+  const turns = [said('user', 'b'.repeat(999)), ...Array.from({ length: 9 }, () => user)];
 
-  test('fold at least one turn each, also where one turn is most of the text', () => {
-    const large = turnsOf({
-      id: 'r',
-      turns: [said('user', 'b'.repeat(999)), ...Array.from({ length: 9 }, () => said('user', 'a'))],
-    });
+  const slices = slicesOf(turnsOf({ id: 'r', turns }), { count: 3, keepFraction: 0.003 });
 
-    const slices = slicesOf(large, { count: 3, keepFraction: 0.003 });
-
-    expect(new Set(slices.map(({ folded }) => folded)).size).toBe(slices.length);
-    expect(slices.at(-1)).toMatchObject({ stored: 10 });
-  });
+  expect(new Set(slices.map(({ folded }) => folded)).size).toBe(slices.length);
+  expect(slices.at(-1)).toMatchObject({ stored: 10 });
 });

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { parseGiven, readGivenFile } from '#lab/command-line.ts';
 import { partSchema } from '#shared/conversation/documents/content.ts';
 
 const probeSchema = z.looseObject({
@@ -116,4 +117,10 @@ export function scriptOf(recording: Recording, limits: { maxPartBytes: number })
     previousRole = content.role;
   }
   return script;
+}
+
+/** The conversations of a file. Throws ArgumentError. */
+export async function readRecordings(option: string, path: string): Promise<Recording[]> {
+  const text = await readGivenFile(option, path);
+  return parseGiven({ path, text }, parseRecordings);
 }

@@ -1,4 +1,10 @@
-import { parseArgs, type ParseArgsConfig } from 'node:util';
+import {
+  ArgumentError,
+  readChoice,
+  readCommandLine,
+  readFraction,
+  readInteger,
+} from '#lab/command-line.ts';
 
 export const replayHelp = `Usage: npm run replay -- FILE.jsonl [options]
 
@@ -28,83 +34,11 @@ A line of FILE is a conversation, its "turns" are contents as the Gemini API has
 
 Exit code: 0 all there; 1 something is missing, altered, out of order or failed; 2 wrong arguments.`;
 
-export interface ReplayArguments {
-  file: string;
-  conversation?: string;
-  limit: number;
-  settings: { thresholdTokens?: number; thresholdFraction?: number; windowTokens?: number };
-  answers: 'recorded' | 'model';
-  url?: string;
-  fakeGeminiUrl?: string;
-  token?: string;
-  isEmbedded: boolean;
-  transport: 'sse' | 'json';
-  seed: string;
-  jsonPath?: string;
-}
-
-/** A mistake on the command line; the message names the flag. */
-export class ArgumentError extends Error {}
-
-type Options = NonNullable<ParseArgsConfig['options']>;
-
-function parsed<Result>(parse: () => Result): Result {
-  try {
-    return parse();
-  } catch (cause) {
-    throw new ArgumentError(cause instanceof Error ? cause.message : String(cause), { cause });
-  }
-}
-
-/** `parseArgs` with file arguments, whose mistakes are ArgumentErrors. */
-const readCommandLine = <Known extends Options>(argv: readonly string[], options: Known) =>
-  parsed(() => parseArgs({ args: [...argv], options, allowPositionals: true }));
-
-/** The options of a command that takes no file arguments. Throws ArgumentError, for one that is given, too. */
-export const readOptions = <Known extends Options>(argv: readonly string[], options: Known) =>
-  parsed(() => parseArgs({ args: [...argv], options, allowPositionals: false }).values);
-
-/** Undefined for an option that was not given. Throws ArgumentError. */
-export function readInteger(flag: string, text: string): number;
-export function readInteger(flag: string, text: string | undefined): number | undefined;
-export function readInteger(flag: string, text: string | undefined): number | undefined {
-  if (text === undefined) return undefined;
-  if (!/^[1-9]\d{0,9}$/.test(text))
-    throw new ArgumentError(`${flag} takes a whole number from 1, not ${JSON.stringify(text)}`);
-  return Number(text);
-}
-
-const fractions = {
-  '(0, 1)': { words: 'between 0 and 1', holds: (value: number) => value > 0 && value < 1 },
-  '(0, 1]': { words: 'above 0 and at most 1', holds: (value: number) => value > 0 && value <= 1 },
-  '[0, 1]': { words: 'from 0 to 1', holds: (value: number) => value >= 0 && value <= 1 },
-};
-
-/** A number within the bounds. Throws ArgumentError. */
-export function readFraction(flag: string, text: string, bounds: keyof typeof fractions): number {
-  const value = Number(text);
-  const { words, holds } = fractions[bounds];
-  if (text.trim() === '' || !holds(value))
-    throw new ArgumentError(`${flag} takes a number ${words}, not ${JSON.stringify(text)}`);
-  return value;
-}
-
 function readUrl(flag: string, text: string | undefined): string | undefined {
   if (text === undefined) return undefined;
   if (!URL.canParse(text) || !/^https?:/.test(text))
     throw new ArgumentError(`${flag} takes an http or https URL, not ${JSON.stringify(text)}`);
   return text.replace(/\/+$/, '');
-}
-
-export function readChoice<Choice extends string>(
-  flag: string,
-  text: string,
-  choices: readonly Choice[],
-): Choice {
-  const choice = choices.find((each) => each === text);
-  if (choice === undefined)
-    throw new ArgumentError(`${flag} takes ${choices.join(' or ')}, not ${JSON.stringify(text)}`);
-  return choice;
 }
 
 /** The one file named on the command line. */
@@ -138,12 +72,9 @@ const options = {
  * Reads the command line; `'help'` when that was asked for. `hasOwnModel`: the user's shell has a key, so
  * no fake Gemini will answer. Throws ArgumentError.
  */
-export function parseReplayArguments(
-  argv: readonly string[],
-  hasOwnModel = false,
-): ReplayArguments | 'help' {
+export function parseReplayArguments(argv: readonly string[], hasOwnModel = false) {
   const { values, positionals } = readCommandLine(argv, options);
-  if (values.help) return 'help';
+  if (values.help) return 'help' as const;
   const url = readUrl('--url', values.url);
   const fakeGeminiUrl = readUrl('--stand-in-url', values['stand-in-url']);
   const usual = url === undefined && !hasOwnModel ? 'recorded' : 'model';
@@ -163,20 +94,18 @@ export function parseReplayArguments(
     );
   return {
     file: readFileArgument(positionals),
-    limit: readInteger('--limit', values.limit) ?? Number.POSITIVE_INFINITY,
-    settings: {
-      ...(thresholdTokens !== undefined && { thresholdTokens }),
-      ...(thresholdFraction !== undefined && { thresholdFraction }),
-      ...(windowTokens !== undefined && { windowTokens }),
-    },
+    conversation: values.conversation,
+    limit: readInteger('--limit', values.limit),
+    settings: { thresholdTokens, thresholdFraction, windowTokens },
     answers,
+    url,
+    fakeGeminiUrl,
+    token: values.token,
     isEmbedded: values.embedded,
     transport: readChoice('--transport', values.transport, ['sse', 'json']),
     seed: values.seed,
-    ...(values.conversation !== undefined && { conversation: values.conversation }),
-    ...(url !== undefined && { url }),
-    ...(fakeGeminiUrl !== undefined && { fakeGeminiUrl }),
-    ...(values.token !== undefined && { token: values.token }),
-    ...(values.json !== undefined && { jsonPath: values.json }),
+    jsonPath: values.json,
   };
 }
+
+export type ReplayArguments = Exclude<ReturnType<typeof parseReplayArguments>, 'help'>;

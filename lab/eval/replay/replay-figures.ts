@@ -1,47 +1,11 @@
-import type { CompactionView } from './chat-client.ts';
-import { type Spread, spread } from './percentiles.ts';
+import type { CompactionView, Sent } from './chat-client.ts';
+import type { Script } from './recording.ts';
 import type { ReplayedConversation } from './replay-conversation.ts';
-import type { Sent } from './send-with-retries.ts';
 
 const swapped = new Set(['COMPACTED', 'CONTENT_TRUNCATED']);
 
-export interface ConversationFigures {
-  id: string;
-  conversationId: string;
-  sent: number;
-  compactions: {
-    generation: number | null;
-    state: string;
-    trigger: string;
-    beforeTokens: number;
-    afterTokens: number;
-    turnsFolded: number;
-    modelCalls: number;
-    durationMs: number;
-  }[];
-  sends: Spread;
-  sendsDuringCompaction: Spread;
-  sendsOutsideCompaction: Spread;
-  retries: number;
-  /** Tokens of the first prompt that was built on the newest generation; null when none followed. */
-  promptTokensAfterLastSwap: number | null;
-  thresholdTokens: number | null;
-}
-
-export interface ReplayFigures {
-  missing: number;
-  outOfOrder: number;
-  altered: number;
-  unexpected: number;
-  failed: number;
-  sends: Spread;
-  sendsDuringCompaction: Spread;
-  sendsOutsideCompaction: Spread;
-  conversations: ConversationFigures[];
-}
-
 /** Whether a compaction of the conversation was queued or running when the message was sent. */
-export function isDuringCompaction(
+function isDuringCompaction(
   sent: Pick<Sent, 'sentAt'>,
   compactions: readonly Pick<CompactionView, 'requestedAt' | 'finishedAt'>[],
 ): boolean {
@@ -51,20 +15,48 @@ export function isDuringCompaction(
   );
 }
 
-const spreadOf = (sends: readonly Sent[]): Spread => spread(sends.map((sent) => sent.durationMs));
+/**
+ * The smallest value that at least `percent` of the values do not exceed (nearest rank); undefined for
+ * no values.
+ */
+export function percentile(values: readonly number[], percent: number): number | undefined {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.max(0, Math.ceil((percent / 100) * sorted.length) - 1)];
+}
 
-function promptAfterLastSwap(replayed: ReplayedConversation): number | null {
-  const generations = replayed.compactions.filter(({ state }) => swapped.has(state));
-  const newest = generations.at(-1)?.generation ?? undefined;
-  if (newest === undefined) return null;
-  const first = replayed.sends.find(({ answer }) => answer.generation === newest);
+/** Count, median and 95th percentile in whole milliseconds; null where there is no value. */
+function spreadOf(sends: readonly Sent[]) {
+  const durationsMs = sends.map((sent) => sent.durationMs);
+  const rounded = (value: number | undefined) => (value === undefined ? null : Math.round(value));
+  return {
+    n: durationsMs.length,
+    p50Ms: rounded(percentile(durationsMs, 50)),
+    p95Ms: rounded(percentile(durationsMs, 95)),
+  };
+}
+
+/** Of all sends, and of those beside a compaction of their conversation and the others. */
+function spreadsOf(replayed: readonly ReplayedConversation[]) {
+  const sends = replayed.flatMap((each) =>
+    each.sends.map((sent) => ({ sent, isDuring: isDuringCompaction(sent, each.compactions) })),
+  );
+  return {
+    sends: spreadOf(sends.map(({ sent }) => sent)),
+    sendsDuringCompaction: spreadOf(sends.flatMap((each) => (each.isDuring ? [each.sent] : []))),
+    sendsOutsideCompaction: spreadOf(sends.flatMap((each) => (each.isDuring ? [] : [each.sent]))),
+  };
+}
+
+/** Tokens of the first prompt that was built on the newest generation; null when none followed. */
+function promptAfterLastSwap({ compactions, sends }: ReplayedConversation): number | null {
+  const newest = compactions.findLast(({ state }) => swapped.has(state))?.generation;
+  if (newest === undefined || newest === null) return null;
+  const first = sends.find(({ answer }) => answer.generation === newest);
   return first?.answer.usage?.promptTokens ?? null;
 }
 
-function figuresOf(replayed: ReplayedConversation): ConversationFigures {
+function figuresOf(replayed: ReplayedConversation) {
   const { conversation, sends, compactions } = replayed;
-  const during = sends.filter((sent) => isDuringCompaction(sent, compactions));
-  const outside = sends.filter((sent) => !isDuringCompaction(sent, compactions));
   return {
     id: conversation.recordingId,
     conversationId: conversation.conversationId,
@@ -79,9 +71,7 @@ function figuresOf(replayed: ReplayedConversation): ConversationFigures {
       modelCalls: compaction.calls ?? 0,
       durationMs: compaction.durationMs ?? 0,
     })),
-    sends: spreadOf(sends),
-    sendsDuringCompaction: spreadOf(during),
-    sendsOutsideCompaction: spreadOf(outside),
+    ...spreadsOf([replayed]),
     retries: sends.reduce((sum, sent) => sum + sent.retries, 0),
     promptTokensAfterLastSwap: promptAfterLastSwap(replayed),
     thresholdTokens: sends.at(-1)?.answer.context?.thresholdTokens ?? null,
@@ -89,31 +79,99 @@ function figuresOf(replayed: ReplayedConversation): ConversationFigures {
 }
 
 /** The figures of a whole replay, as `--json` writes them. */
-export function replayFigures(replayed: readonly ReplayedConversation[]): ReplayFigures {
+export function replayFigures(replayed: readonly ReplayedConversation[]) {
   const problems = replayed.flatMap((each) => each.problems);
   const count = (...kinds: string[]): number =>
     problems.filter(({ kind }) => kinds.includes(kind)).length;
-  const sends = (isDuring?: boolean): Sent[] =>
-    replayed.flatMap((each) =>
-      each.sends.filter(
-        (sent) => isDuring === undefined || isDuringCompaction(sent, each.compactions) === isDuring,
-      ),
-    );
   return {
     missing: count('missing'),
     outOfOrder: count('out-of-order'),
     altered: count('altered'),
     unexpected: count('unexpected', 'twice'),
     failed: replayed.filter(({ failure }) => failure !== undefined).length,
-    sends: spreadOf(sends()),
-    sendsDuringCompaction: spreadOf(sends(true)),
-    sendsOutsideCompaction: spreadOf(sends(false)),
+    ...spreadsOf(replayed),
     conversations: replayed.map(figuresOf),
   };
 }
+type ReplayFigures = ReturnType<typeof replayFigures>;
 
 /** Everything that was sent and received stands in the transcript. */
 export function isComplete(figures: ReplayFigures): boolean {
   const { missing, outOfOrder, altered, unexpected, failed } = figures;
   return missing + outOfOrder + altered + unexpected + failed === 0;
+}
+
+const number = (value: number | null | undefined): string =>
+  value === null || value === undefined ? '–' : Math.round(value).toLocaleString('en');
+
+/** One compaction: why, from how much to how much, of how many turns, at which cost. */
+export function compactionText(compaction: CompactionView): string {
+  const { beforeTokens, afterTokens, turnsFolded, calls, durationMs, reason } = compaction;
+  return [
+    `${compaction.state} (${compaction.trigger})`,
+    `${number(beforeTokens)} → ${number(afterTokens)} tokens`,
+    `${number(turnsFolded)} turns folded`,
+    `${number(calls)} model calls`,
+    `${number(durationMs)} ms`,
+    ...(reason ? [reason] : []),
+  ].join(', ');
+}
+
+/** What of a recording is replayed otherwise than it was recorded; undefined when nothing is. */
+export function scriptText(script: Script): string | undefined {
+  const { leftOut, mergedContents, splitParts } = script;
+  const notes = [
+    [mergedContents, 'contents merged with their neighbour of the same role'],
+    [splitParts, 'times a text was split because it is longer than a part may be'],
+    [leftOut.toolCalls, 'tool calls left out'],
+    [leftOut.toolResponses, 'tool responses left out'],
+    [leftOut.otherParts, 'parts without text left out'],
+    [leftOut.openingAnswers, 'contents of the model before the first user message left out'],
+  ] as const;
+  const said = notes
+    .filter(([count]) => count > 0)
+    .map(([count, what]) => `${number(count)} ${what}`);
+  return said.length > 0 ? said.join('; ') : undefined;
+}
+
+const spreadText = ({ n, p50Ms, p95Ms }: ReturnType<typeof spreadOf>): string =>
+  n === 0 ? 'none' : `p50 ${number(p50Ms)} ms, p95 ${number(p95Ms)} ms (${number(n)} sends)`;
+
+function promptText(figures: ReplayFigures['conversations'][number]): string {
+  const { promptTokensAfterLastSwap: tokens, thresholdTokens } = figures;
+  if (tokens === null) return 'no message followed the last swap';
+  return `first prompt after the last swap ${number(tokens)} tokens, threshold ${number(thresholdTokens)}`;
+}
+
+/** The first problems of a conversation, one a line. */
+export function problemLines(replayed: ReplayedConversation): string[] {
+  const lines = replayed.problems
+    .slice(0, 10)
+    .map(({ kind, message }) => `  ${kind}: ${message.role} message ${message.id}`);
+  const more = replayed.problems.length - lines.length;
+  return [
+    ...(replayed.failure ? [`  failed: ${replayed.failure}`] : []),
+    ...lines,
+    ...(more > 0 ? [`  … and ${more} more`] : []),
+  ];
+}
+
+/** The closing lines of a replay. */
+export function summaryText(figures: ReplayFigures): string {
+  const { missing, outOfOrder, altered, unexpected, failed } = figures;
+  const compactions = figures.conversations.flatMap((each) => each.compactions);
+  const failures = compactions.filter(({ state }) => state.startsWith('FAILED')).length;
+  const perConversation = figures.conversations
+    .filter((each) => each.compactions.length > 0)
+    .map((each) => `  ${each.id}: ${promptText(each)}`);
+  return [
+    '',
+    `messages sent        ${number(figures.sends.n)} in ${figures.conversations.length} conversations`,
+    `compactions          ${compactions.length}${failures > 0 ? `, of which ${failures} failed` : ''}`,
+    `sends                ${spreadText(figures.sends)}`,
+    `  during compaction  ${spreadText(figures.sendsDuringCompaction)}`,
+    `  outside            ${spreadText(figures.sendsOutsideCompaction)}`,
+    ...perConversation,
+    `missing ${missing}, out of order ${outOfOrder}, altered ${altered}, unexpected ${unexpected}, conversations failed ${failed}`,
+  ].join('\n');
 }

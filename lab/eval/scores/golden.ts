@@ -2,41 +2,16 @@ import { writeFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { withoutFrame } from '#shared/compaction/snapshot-sections.ts';
 import { contentText } from '#shared/conversation/documents/content.ts';
+import type { History } from '#shared/conversation/documents/history.ts';
 import { singleLineJson } from '#shared/json-text.ts';
 import { decodeXml } from '#shared/text/escape-xml.ts';
 import { aligned } from '#infra/text-table.ts';
 import type { EvalBench } from '../compact/bench.ts';
 import { compactGrowing, markedIn } from '../compact/compact-recording.ts';
+import type { RecordedTurn } from '../compact/recorded-turns.ts';
 import type { CompactionSettings } from '../eval-settings.ts';
 import type { Recording } from '../replay/recording.ts';
 import { compactingMethods, onBench, wantedRecordings, type Scorer } from '../scorer.ts';
-
-/** What one conversation came to; what a snapshot has is absent when its last compaction failed. */
-interface GoldenResult {
-  id: string;
-  strategy: string;
-  /** Of the last compaction. */
-  state: string;
-  reason?: string;
-  /** Compactions that swapped. */
-  generations: number;
-  /** Index into the recording of what stays word for word. */
-  keepFrom?: number;
-  /** What it says, a statement a line. */
-  snapshot?: string;
-  beforeTokens?: number;
-  afterTokens?: number;
-  snapshotTokens?: number;
-  /** Of all compactions together, as are the calls and their tokens. */
-  marked: number;
-  calls: number;
-  promptTokens: number;
-  outputTokens: number;
-  /** Expectations that the folded turns hold. */
-  expected: number;
-  /** Those of them that the snapshot lacks. */
-  missing: string[];
-}
 
 const expectationsSchema = z.looseObject({
   expected: z.array(z.string()).default([]),
@@ -70,35 +45,47 @@ const statementsOf = (snapshotText: string): string =>
 
 const sum = (values: readonly number[]): number => values.reduce((all, one) => all + one, 0);
 
-/** Compacts one recorded conversation, once or as often as it grows, and looks for what must be left. */
+/**
+ * Compacts one recorded conversation, once or as often as it grows, and looks for what must be left. What a snapshot has is
+ * absent when its last compaction failed.
+ */
 export async function compactAndCompare(
   bench: EvalBench,
   settings: CompactionSettings,
   recording: Recording,
-): Promise<GoldenResult> {
+) {
   const { turns, generations } = await compactGrowing(bench, settings, recording);
   const last = generations.at(-1);
   const histories = generations.flatMap(({ history }) => history ?? []);
-  const result = {
+  return {
     id: recording.id,
     strategy: bench.strategy,
     state: last?.state ?? 'NOTHING',
     ...(last?.reason !== undefined && { reason: last.reason }),
+    /** Compactions that swapped. */
     generations: histories.length,
+    /** Of all compactions together, as are the calls and their tokens. */
     marked: sum(histories.map(markedIn)),
     calls: sum(generations.map(({ modelCalls }) => modelCalls)),
     promptTokens: sum(histories.map(({ usage }) => usage.promptTokens)),
     outputTokens: sum(histories.map(({ usage }) => usage.outputTokens)),
+    ...leftIn(last?.history, { recording, turns }),
   };
-  const history = last?.history;
-  if (history === undefined) return { ...result, expected: 0, missing: [] };
+}
+
+/** What of a recording its snapshot says, and what it should say and does not. */
+function leftIn(
+  history: History | undefined,
+  { recording, turns }: { recording: Recording; turns: readonly RecordedTurn[] },
+) {
+  if (history === undefined) return { expected: 0, missing: [] };
+  /** Index into the recording of what stays word for word. */
   const keepFrom = turns[history.coveredThrough.seq]?.firstIndex ?? recording.turns.length;
   const folded = recording.turns.slice(0, keepFrom).map(wholeText).join('\n');
   const expectations = expectationsOf(recording, folded);
   const snapshot = statementsOf(history.snapshotText);
   const { beforeTokens, afterTokens, snapshotTokens } = history;
   return {
-    ...result,
     keepFrom,
     snapshot,
     beforeTokens,
@@ -108,6 +95,8 @@ export async function compactAndCompare(
     missing: expectations.filter((each) => !plain(snapshot).includes(each)),
   };
 }
+
+type GoldenResult = Awaited<ReturnType<typeof compactAndCompare>>;
 
 /** Texts, and what was called and returned as JSON. */
 const wholeText = ({ role, parts }: Recording['turns'][number]): string =>

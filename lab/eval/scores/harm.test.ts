@@ -3,128 +3,57 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { emptySnapshot, type Snapshot } from '#shared/conversation/documents/snapshot.ts';
+import { emptySnapshot } from '#shared/conversation/documents/snapshot.ts';
 import { exitCode } from '../answers/answer-folder.ts';
 import { readEvalSettings } from '../eval-settings.ts';
-import {
-  compareStatements,
-  contentWords,
-  linesAdded,
-  rewordedIn,
-  scoreHarm,
-  statementsIn,
-  summarise,
-} from './harm.ts';
+import { compareStatements, rewordedIn, scoreHarm, statementsIn, summarise } from './harm.ts';
 
-describe('the words that count', () => {
-  test.each([
-    ['The booking is QX-7719, for 3 nights.', ['booking', 'qx', '7719', '3', 'nights']],
-    ['東京へ', ['東', '京', 'へ']],
-    ['서울 여행', ['서울', '여행']],
-    ['It is what it was', ['what']],
-  ])('of %s', (text, words) => {
-    expect(contentWords(text)).toEqual(words);
-  });
+test.each([
+  [{ operations: [{ op: 'add', items: [{ text: 'a' }, { text: 'b' }] }] }, ['a', 'b']],
+  [{ operations: [{ op: 'update', id: 'i1', text: 'c' }] }, ['c']],
+  [{ operations: [{ op: 'remove', id: 'i1', reason: 'd' }] }, []],
+  ['no ledger', []],
+])('the statements of the answer %j are those of its items', (answer, statements) => {
+  expect(statementsIn(JSON.stringify(answer))).toEqual(statements);
 });
 
-describe('lines that code has added', () => {
-  test.each([
-    ['- User: "never on Mondays"', true],
-    ['- Tool: "file not found"', false],
-    ['- Shown by the user: "closed on Mondays"', true],
-    ['- The user said "never on Mondays"', false],
-    ['- User: wants "never on Mondays" kept', false],
-    ['- Never on Mondays', false],
-  ])('%s: %s', (line, isAdded) => {
-    expect(linesAdded(`<key_knowledge>\n${line}\n</key_knowledge>`)).toEqual(isAdded ? [line] : []);
-  });
+test.each([
+  ['nothing', ['Booking QX-7719'], '- Booking QX-7719', { kept: 1, added: 0, addedLines: 0 }],
+  ['a word', ['Booking QX-7719'], '- Booking QX', { kept: 0.667, added: 0, addedLines: 0 }],
+  ['a Chinese character', ['東京へ'], '- 東京', { kept: 0.667, added: 0, addedLines: 0 }],
+  [
+    'what is added, by a line that code wrote',
+    ['Hurry'],
+    '- x\n- User: "hurry!"',
+    { kept: 1, added: 0.8, addedLines: 1 },
+  ],
+  ['a tool’s words', ['No file'], '- Tool: "no file"', { kept: 1, added: 0, addedLines: 0 }],
+])('harm changes %s', (_, statements, snapshotText, figures) => {
+  expect(compareStatements(statements, { snapshotText })).toMatchObject(figures);
 });
 
-describe('the statements of an answer', () => {
-  test.each([
-    [{ operations: [{ op: 'add', items: [{ text: 'a' }, { text: 'b' }] }] }, ['a', 'b']],
-    [{ operations: [{ op: 'update', id: 'i1', text: 'c' }] }, ['c']],
-    [{ operations: [{ op: 'remove', id: 'i1', reason: 'd' }] }, []],
-    ['no ledger', []],
-  ])('%j', (answer, statements) => {
-    expect(statementsIn(JSON.stringify(answer))).toEqual(statements);
-  });
+test('what went to the archive is kept', () => {
+  const archive = [{ text: 'Booking QX-7719' }];
 
-  test('are none where it cannot be read', () => {
-    expect(statementsIn('{"operations":[')).toEqual([]);
-  });
+  expect(compareStatements(['Booking QX-7719'], { snapshotText: '- x', archive }).kept).toBe(1);
 });
 
-describe('harm', () => {
-  test('is none where all is kept and nothing added', () => {
-    expect(compareStatements(['Booking QX-7719'], { snapshotText: '- Booking QX-7719' })).toEqual({
-      statements: 1,
-      kept: 1,
-      added: 0,
-      addedLines: 0,
-    });
-  });
-
-  test('is the share of words that are gone, and of characters that are new', () => {
-    const snapshotText = '- Booking QX\n- User: "hurry!"';
-
-    expect(compareStatements(['Booking QX-7719', 'Hurry'], { snapshotText })).toEqual({
-      statements: 2,
-      kept: 0.75,
-      added: 0.552,
-      addedLines: 1,
-    });
-  });
-
-  test('is none to what went to the archive', () => {
-    const archive = [{ text: 'Booking QX-7719' }];
-
-    expect(compareStatements(['Booking QX-7719'], { snapshotText: '- Hurry', archive }).kept).toBe(
-      1,
-    );
-  });
-
-  test('of all counts a refusal as nothing kept, and not among what was added', () => {
-    expect(summarise([{ kept: 1, added: 0.1 }, { kept: 0 }])).toEqual({
-      generations: 2,
-      refused: 1,
-      kept: 0.5,
-      added: 0.1,
-    });
-  });
-});
-
-describe('an update only rewords', () => {
-  const previous: Snapshot = {
+test.each([
+  ['what says the same in fewer words', 'Fee: 1250 EUR yearly.', 1],
+  ['not where the words are the same', 'The fee is 1,250 EUR a year', 0],
+  ['not where a value is new', 'The fee is 1,300 EUR a year.', 0],
+  ['not where there is more to it', 'The fee is 1,250 EUR a year, and due in the spring.', 0],
+])('an update only rewords %s', (_, text, expected) => {
+  const answer = { operations: [{ op: 'update', id: 'i1', text, sources: [3] }], topics: [] };
+  const known = { id: 'i1', text: 'The fee is 1,250 EUR a year.', sources: [1] };
+  const previous = {
     ...emptySnapshot('assistant'),
-    sections: {
-      key_knowledge: [
-        {
-          id: 'i1',
-          text: 'The fee is 1,250 EUR a year.',
-          sources: [1],
-          importance: 2,
-          by: 'model',
-        },
-      ],
-    },
+    sections: { key_knowledge: [{ ...known, importance: 2 as const, by: 'model' as const }] },
     nextId: 2,
   };
-  const update = (text: string) =>
-    JSON.stringify({ operations: [{ op: 'update', id: 'i1', text, sources: [3] }], topics: [] });
 
-  test.each([
-    ['what says the same in fewer words', 'Fee: 1250 EUR yearly.', 1],
-    ['not where the words are the same', 'The fee is 1,250 EUR a year', 0],
-    ['not where a value is new', 'The fee is 1,300 EUR a year.', 0],
-    ['not where there is more to it', 'The fee is 1,250 EUR a year, and due in the spring.', 0],
-  ])('%s', (_case, text, expected) => {
-    expect(rewordedIn(update(text), previous)).toBe(expected);
-  });
-
-  test('nothing where nothing was known', () => {
-    expect(rewordedIn(update('Fee: 1250 EUR yearly.'), undefined)).toBe(0);
-  });
+  expect(rewordedIn(JSON.stringify(answer), previous)).toBe(expected);
+  expect(rewordedIn(JSON.stringify(answer), undefined)).toBe(0);
 });
 
 describe('verification of recorded answers', () => {
@@ -166,22 +95,17 @@ describe('verification of recorded answers', () => {
     expect(generations.filter((each) => (each.added ?? 0) > 0.1)).toEqual([]);
   });
 
-  test('waits where an answer is missing, and measures what has one', async () => {
+  test('waits where an answer is missing, and measures what has one, the same each time', async () => {
     const files = await readdir(answers);
     const second = files.find((each) => each.startsWith('own_assistant-zh.ledger.g2.main')) ?? '';
+    const whole = await measure('assistant-zh');
     await rename(join(answers, second), join(answers, 'elsewhere'));
 
     const { generations, code } = await measure('assistant-zh');
 
     expect(code).toBe(3);
-    expect(generations).toHaveLength(1);
+    expect(generations).toEqual(whole.generations.slice(0, 1));
     const written = (await readdir(answers)).filter((each) => each.endsWith('.prompt.md'));
     expect(written).toEqual([expect.stringMatching(/^own_assistant-zh\.ledger\.g2\.main\./u)]);
-  });
-
-  test('is repeatable to the byte', async () => {
-    const first = await measure('assistant-zh');
-
-    expect(await measure('assistant-zh')).toEqual(first);
   });
 });

@@ -12,17 +12,6 @@ import type { CompactionSettings } from '../eval-settings.ts';
 import type { Recording } from '../replay/recording.ts';
 import { onBench, wantedRecordings, type Scorer } from '../scorer.ts';
 
-/** What became of what a model wrote for one compaction. */
-interface HarmFigures {
-  /** That its answers state. */
-  statements: number;
-  /** Share of their words and figures that stand in the snapshot or in its archive, in thousandths. */
-  kept: number;
-  /** Share of the snapshot's characters that code put there, in thousandths. */
-  added: number;
-  addedLines: number;
-}
-
 const stopWords = new Set(
   'a an the and or of to in on at for with from by as is are was were be it its this that i you he she they we his her their our my your not no'.split(
     ' ',
@@ -31,7 +20,7 @@ const stopWords = new Set(
 const wide = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u;
 
 /** The words that say something, in lower case; of Chinese and Japanese each character. */
-export function contentWords(text: string): string[] {
+function contentWords(text: string): string[] {
   const words =
     text
       .normalize('NFKC')
@@ -45,7 +34,7 @@ export function contentWords(text: string): string[] {
 const addedLine = /^- (?:User|Shown by the user): "/u;
 
 /** Lines of a rendered snapshot that no model writes: words of users. Tool: "…" only says whose the words of a model are. */
-export const linesAdded = (snapshotText: string): string[] =>
+const linesAdded = (snapshotText: string): string[] =>
   snapshotText.split('\n').filter((line) => addedLine.test(line));
 
 const statementSchema = z.looseObject({ text: z.string() });
@@ -92,11 +81,14 @@ export function rewordedIn(answer: string, previous: Snapshot | undefined): numb
 
 const thousandths = (share: number): number => Number(share.toFixed(3));
 
-/** Compares what a model stated with the snapshot that came of it, and with what lies in its archive. */
+/**
+ * Compares what a model stated with the snapshot that came of it, and with what lies in its archive. `kept`: share of its
+ * words and figures that stand there; `added`: share of the snapshot's characters that code put there; in thousandths.
+ */
 export function compareStatements(
   statements: readonly string[],
   { snapshotText, archive = [] }: { snapshotText: string; archive?: readonly { text: string }[] },
-): HarmFigures {
+) {
   const standing = new Set(
     [snapshotText, ...archive.map(({ text }) => text)].flatMap(contentWords),
   );
@@ -111,24 +103,13 @@ export function compareStatements(
   };
 }
 
-/** All generations together. */
-interface HarmSummary {
-  generations: number;
-  refused: number;
-  /** Mean; a refused generation has kept nothing. */
-  kept: number;
-  /** Mean of those that swapped. */
-  added: number;
-}
-
 const mean = (values: readonly number[]): number =>
   thousandths(values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length));
 
-/** Sums up generations; `added` is absent where one was refused. */
-export function summarise(generations: readonly { kept: number; added?: number }[]): HarmSummary {
+/** Means of all generations; a refused one has kept nothing, and nothing added. */
+export function summarise(generations: readonly { kept: number; added?: number | undefined }[]) {
   const added = generations.flatMap((generation) => generation.added ?? []);
   return {
-    generations: generations.length,
     refused: generations.length - added.length,
     kept: mean(generations.map(({ kept }) => kept)),
     added: mean(added),
@@ -136,16 +117,15 @@ export function summarise(generations: readonly { kept: number; added?: number }
 }
 
 /** One compaction, and what it did to the answers of the model. */
-interface HarmedGeneration
-  extends
-    Pick<HarmFigures, 'statements' | 'kept'>,
-    Partial<Omit<HarmFigures, 'statements' | 'kept'>> {
+interface HarmedGeneration extends Partial<ReturnType<typeof compareStatements>> {
   id: string;
   /** From 1. */
   generation: number;
   state: string;
   /** Of a refusal. */
   reason?: string;
+  statements: number;
+  kept: number;
   calls: number;
   snapshotTokens?: number;
   /** Values of it that nobody was found to have said. */
@@ -208,34 +188,17 @@ async function measureHarm(
   });
 }
 
-const titles = [
-  'conversation',
-  'gen',
-  'state',
-  'statements',
-  'kept',
-  'added',
-  'lines',
-  'marked',
-  'reworded',
-  'calls',
-  'tokens',
-];
-
 const cell = (value: number | undefined): string => (value === undefined ? '-' : String(value));
 
-const row = (harmed: HarmedGeneration): string[] => [
-  harmed.id,
-  String(harmed.generation),
-  harmed.reason === undefined ? harmed.state : `${harmed.state} (${harmed.reason})`,
-  String(harmed.statements),
-  harmed.kept.toFixed(3),
-  harmed.added?.toFixed(3) ?? '-',
-  cell(harmed.addedLines),
-  cell(harmed.marked),
-  cell(harmed.reworded),
-  String(harmed.calls),
-  cell(harmed.snapshotTokens),
+const columns: readonly (readonly [string, (harmed: HarmedGeneration) => string])[] = [
+  ['conversation', ({ id }) => id],
+  ['gen', ({ generation }) => String(generation)],
+  ['state', ({ state, reason }) => (reason === undefined ? state : `${state} (${reason})`)],
+  ['statements', ({ statements }) => String(statements)],
+  ['kept', ({ kept }) => kept.toFixed(3)],
+  ['added', ({ added }) => added?.toFixed(3) ?? '-'],
+  ['marked', ({ marked }) => cell(marked)],
+  ['reworded', ({ reworded }) => cell(reworded)],
 ];
 
 /** What verification did to the answers of a model. */
@@ -250,7 +213,13 @@ export const scoreHarm: Scorer = async (settings, files) => {
   const { refused, kept, added } = summarise(generations);
   return {
     text: [
-      aligned([titles, ...generations.map(row)], [0, 2]),
+      aligned(
+        [
+          columns.map(([title]) => title),
+          ...generations.map((each) => columns.map(([, value]) => value(each))),
+        ],
+        [0, 2],
+      ),
       `${generations.length} generations, ${refused} refused; in the mean kept ${kept}, added ${added}`,
     ].join('\n'),
     figures: { generations },

@@ -1,4 +1,7 @@
+import { createHash } from 'node:crypto';
 import { z } from 'zod';
+import type { AnswerFolder } from '../answers/answer-folder.ts';
+import { askAll, askRecorded } from '../answers/ask-recorded.ts';
 import type { Recording } from '../replay/recording.ts';
 
 /** A question about turns that are folded, with what a good answer says. */
@@ -43,9 +46,6 @@ export function foldedQuestions(
   return evenly(fitting, count);
 }
 
-/** Questions of one prompt: few, so that little of one tells of another. */
-export const QUESTIONS_PER_PROMPT = 25;
-
 /** What readers of one method see. */
 export interface Seen {
   method: string;
@@ -77,7 +77,7 @@ export function readerPrompt({ context, questions }: Omit<Seen, 'method'>): stri
 }
 
 /** An answer to be marked, without a word of whose it is. */
-export interface Given {
+interface Given {
   question: Question;
   given: string;
 }
@@ -107,20 +107,107 @@ const jsonIn = (text: string): unknown => {
   }
 };
 
-/** Throws an Error that begins with `place` for anything but `length` strings. */
-export function readAnswers(text: string, length: number, place: string): string[] {
-  const parsed = z.array(z.string()).length(length).safeParse(jsonIn(text));
-  if (!parsed.success) throw notAsked(place, parsed.error);
-  return parsed.data;
+/** What a prompt asked for: an array of so many. Throws an Error that begins with `place` for anything else. */
+export function readArray<Item>(
+  item: z.ZodType<Item>,
+  text: string,
+  { length, place }: { length: number; place: string },
+): Item[] {
+  const parsed = z.array(item).length(length).safeParse(jsonIn(text));
+  if (parsed.success) return parsed.data;
+  const problem = z.prettifyError(parsed.error);
+  throw new Error(`${place}: not the array that was asked for: ${problem}`);
 }
 
-/** Throws an Error that begins with `place` for anything but `length` marks. */
-export function readMarks(text: string, length: number, place: string): number[] {
-  const mark = z.literal([0, 0.5, 1]);
-  const parsed = z.array(mark).length(length).safeParse(jsonIn(text));
-  if (!parsed.success) throw notAsked(place, parsed.error);
-  return parsed.data;
+export const markSchema = z.literal([0, 0.5, 1]);
+
+/** Questions of one prompt: few, so that little of one tells of another. */
+const QUESTIONS_PER_PROMPT = 25;
+/** Answers of one prompt of the judge. */
+const MARKS_PER_PROMPT = 120;
+
+const partsOf = <T>(items: readonly T[], size: number): T[][] =>
+  Array.from({ length: Math.ceil(items.length / size) }, (_, part) =>
+    items.slice(part * size, (part + 1) * size),
+  );
+
+/** The answers of somebody who sees one context. Throws AnswerMissingError when all prompts are written. */
+async function readContext(
+  folder: AnswerFolder,
+  id: string,
+  { method, context, questions }: Seen,
+): Promise<string[]> {
+  folder.beginConversation({ id, strategy: method.replaceAll(/\W+/gu, '-') });
+  const ask = askRecorded(folder);
+  const parts = partsOf(questions, QUESTIONS_PER_PROMPT);
+  const answers = await askAll(
+    parts.map((part, index) => async () => {
+      const text = readerPrompt({ context, questions: part });
+      const answer = await ask({ kind: 'reader', number: index + 1, text });
+      const place = `${id}, ${method}, reader ${index + 1}`;
+      return readArray(z.string(), answer, { length: part.length, place });
+    }),
+  );
+  return answers.flat();
 }
 
-const notAsked = (place: string, error: z.ZodError): Error =>
-  new Error(`${place}: not the array that was asked for: ${z.prettifyError(error)}`);
+/** An order that tells nothing of whose answer it is, the same in every run. */
+const shuffleKey = (row: Given & { method: string }): string =>
+  createHash('sha256').update(`${row.question.id}/${row.given}/${row.method}`).digest('hex');
+
+/** A mark for an answer. */
+export interface Mark {
+  method: string;
+  recordingId: string;
+  /** Of the questions of its recording. */
+  questionId: string;
+  category: string;
+  /** 0, 0.5 or 1. */
+  mark: number;
+}
+
+/**
+ * Lets a reader answer from each context, and a judge mark all answers, shuffled. Throws AnswerMissingError when all prompts
+ * that can be written are.
+ */
+export async function readAndJudge(
+  folder: AnswerFolder,
+  { id, seen, questions }: { id: string; seen: readonly Seen[]; questions: readonly Question[] },
+): Promise<Mark[]> {
+  const rows = await askAll(
+    seen.map((each) => async () => {
+      const answers = await readContext(folder, id, each);
+      return questions.map((question, index) => ({
+        method: each.method,
+        question,
+        given: answers[index] ?? '',
+      }));
+    }),
+  );
+  return judge(folder, id, rows.flat());
+}
+
+async function judge(
+  folder: AnswerFolder,
+  id: string,
+  rows: readonly (Given & { method: string })[],
+): Promise<Mark[]> {
+  folder.beginConversation({ id, strategy: 'all' });
+  const ask = askRecorded(folder);
+  const shuffled = rows.toSorted((a, b) => (shuffleKey(a) < shuffleKey(b) ? -1 : 1));
+  const marks = await askAll(
+    partsOf(shuffled, MARKS_PER_PROMPT).map((part, index) => async () => {
+      const answer = await ask({ kind: 'judge', number: index + 1, text: judgePrompt(part) });
+      const place = `${id}, judge ${index + 1}`;
+      const given = readArray(markSchema, answer, { length: part.length, place });
+      return part.map(({ method, question: { id: questionId, category } }, row) => ({
+        method,
+        recordingId: id,
+        questionId,
+        category,
+        mark: given[row] ?? 0,
+      }));
+    }),
+  );
+  return marks.flat();
+}

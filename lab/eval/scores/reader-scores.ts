@@ -1,5 +1,5 @@
 import { aligned } from '#infra/text-table.ts';
-import type { Mark } from './read-and-judge.ts';
+import type { Mark } from './reader-prompts.ts';
 
 /** What was measured of one conversation. */
 export interface Measured {
@@ -56,28 +56,11 @@ export function scores(marks: readonly Mark[], methods: readonly string[]): Scor
   });
 }
 
-/** Of the method, in each conversation. */
-const meanCharacters = (measured: readonly Measured[], name: string): number =>
-  mean(
-    measured.flatMap(({ characters }) =>
-      characters.filter(({ method }) => method === name).map((size) => size.characters),
-    ),
-  );
-
-/** Scores of all conversations together, with the mean size of what the readers of a method saw, characters. */
-function measuredScores(measured: readonly Measured[]): (Score & { characters: number })[] {
-  const methods = measured[0]?.characters.map(({ method }) => method) ?? [];
-  const marks = measured.flatMap((each) => each.marks);
-  return scores(marks, methods).map((score) => ({
-    ...score,
-    characters: Math.round(meanCharacters(measured, score.method)),
-  }));
-}
-
 /** A line a method, and a column for each category. */
 export function scoresTable(measured: readonly Measured[]): string {
-  const all = measuredScores(measured);
   const marks = measured.flatMap((each) => each.marks);
+  const sizes = measured.flatMap((each) => each.characters);
+  const methods = measured[0]?.characters.map(({ method }) => method) ?? [];
   const categories = [...new Set(marks.map(({ category }) => category))].toSorted();
   const inCategory = (method: string, category: string): number =>
     mean(
@@ -85,20 +68,20 @@ export function scoresTable(measured: readonly Measured[]): string {
         .filter((each) => each.method === method && each.category === category)
         .map(({ mark }) => 100 * mark),
     );
-  const ahead = `${all[0]?.method} is ahead by`;
+  const meanSize = (name: string): number =>
+    mean(sizes.filter(({ method }) => method === name).map(({ characters }) => characters));
+  const ahead = `${methods[0]} is ahead by`;
   const titles = ['method', 'characters', 'questions', 'score', '±', ahead, '±', ...categories];
-  const rows = all.map(
-    ({ method, characters, questions, score, standardError: error, firstIsAhead }) => [
-      method,
-      String(characters),
-      String(questions),
-      score.toFixed(1),
-      error.toFixed(1),
-      firstIsAhead.points.toFixed(1),
-      firstIsAhead.standardError.toFixed(1),
-      ...categories.map((category) => inCategory(method, category).toFixed(0)),
-    ],
-  );
+  const rows = scores(marks, methods).map((score) => [
+    score.method,
+    meanSize(score.method).toFixed(0),
+    String(score.questions),
+    score.score.toFixed(1),
+    score.standardError.toFixed(1),
+    score.firstIsAhead.points.toFixed(1),
+    score.firstIsAhead.standardError.toFixed(1),
+    ...categories.map((category) => inCategory(score.method, category).toFixed(0)),
+  ]);
   return aligned([titles, ...rows]);
 }
 

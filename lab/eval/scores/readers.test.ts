@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { exitCode } from '../answers/answer-folder.ts';
 import { readEvalSettings } from '../eval-settings.ts';
-import type { Mark } from './read-and-judge.ts';
 import {
   foldedQuestions,
   judgePrompt,
-  readAnswers,
+  markSchema,
+  readArray,
   readerPrompt,
-  readMarks,
+  type Mark,
 } from './reader-prompts.ts';
 import { scores } from './reader-scores.ts';
 import { scoreReaders } from './readers.ts';
@@ -24,58 +24,51 @@ const probes = [
   { id: 'open', question: 'Which car?', category: 'simple', evidenceTurnIndexes: [0] },
 ];
 
-describe('the questions', () => {
-  test('are those about folded turns and about what was never said', () => {
-    const chosen = foldedQuestions({ probes }, { keepFrom: 4, count: 10 });
+test('readers are asked about folded turns and what was never said, spread evenly', () => {
+  const many = Array.from({ length: 9 }, (_, index) => ({
+    ...probe,
+    id: `q${index}`,
+    question: '?',
+    evidenceTurnIndexes: [0],
+  }));
+  const idsOf = (all: typeof many, count: number) =>
+    foldedQuestions({ probes: all }, { keepFrom: 4, count }).map(({ id }) => id);
 
-    expect(chosen.map(({ id }) => id)).toEqual(['folded', 'unsaid']);
-  });
-
-  test('of more than are wanted are spread evenly', () => {
-    const many = Array.from({ length: 9 }, (_, index) => ({
-      ...probe,
-      id: `q${index}`,
-      question: '?',
-      evidenceTurnIndexes: [0],
-    }));
-    const chosen = foldedQuestions({ probes: many }, { keepFrom: 1, count: 3 });
-
-    expect(chosen.map(({ id }) => id)).toEqual(['q0', 'q3', 'q6']);
-  });
+  expect(foldedQuestions({ probes }, { keepFrom: 4, count: 10 }).map(({ id }) => id)).toEqual([
+    'folded',
+    'unsaid',
+  ]);
+  expect(idsOf(many, 3)).toEqual(['q0', 'q3', 'q6']);
 });
 
-describe('the prompts', () => {
+test('the prompt of a reader has what recall brought under its question alone', () => {
+  const questions = [
+    { question: 'Which piano?', beside: 'user: a piano' },
+    { question: 'Which dog?', beside: '' },
+  ];
+
+  expect(readerPrompt({ context: 'KEPT', questions })).toContain(
+    '1. Which piano?\n   > user: a piano\n2. Which dog?',
+  );
+});
+
+test('the prompt of a judge tells nothing of the method, one line an answer', () => {
   const question = { id: 'a', question: 'Which piano?', answer: 'Petrof', category: 'simple' };
+  const rows = [{ question: { ...question, rubric: ['the make'] }, given: 'a\nPetrof' }];
 
-  test('of a reader hold no known answer, and what recall brought under its question alone', () => {
-    const questions = [
-      { question: 'Which piano?', beside: 'user: a piano' },
-      { question: 'Which dog?', beside: '' },
-    ];
-    const prompt = readerPrompt({ context: 'KEPT', questions });
+  expect(judgePrompt(rows).split('\n').at(-1)).toBe(
+    '1. Q: Which piano? | gold: Petrof | must say: the make | given: a Petrof',
+  );
+});
 
-    expect(prompt).not.toContain('Petrof');
-    expect(prompt).toContain('1. Which piano?\n   > user: a piano\n2. Which dog?');
-  });
+test('only a mark for every answer is taken', () => {
+  const place = 'judge';
 
-  test('of a judge tell nothing of the method, one line an answer', () => {
-    const prompt = judgePrompt([
-      { question: { ...question, rubric: ['the make'] }, given: 'a\nPetrof' },
-    ]);
-
-    expect(prompt.split('\n').at(-1)).toBe(
-      '1. Q: Which piano? | gold: Petrof | must say: the make | given: a Petrof',
+  expect(readArray(markSchema, '```json\n[0, 0.5]\n```', { length: 2, place })).toEqual([0, 0.5]);
+  for (const text of ['[1]', '[1, 0.7]', 'no'])
+    expect(() => readArray(markSchema, text, { length: 2, place })).toThrow(
+      'judge: not the array that was asked for',
     );
-  });
-
-  test('take only an answer to every question and a mark for every answer', () => {
-    expect(readAnswers('```json\n["a","b"]\n```', 2, 'reader')).toEqual(['a', 'b']);
-    expect(() => readAnswers('["a"]', 2, 'reader')).toThrow(
-      'reader: not the array that was asked for',
-    );
-    expect(readMarks('[0, 0.5, 1]', 3, 'judge')).toEqual([0, 0.5, 1]);
-    expect(() => readMarks('[0.7]', 1, 'judge')).toThrow('not the array that was asked for');
-  });
 });
 
 const mark = (method: string, questionId: string, value: number): Mark => ({

@@ -1,5 +1,9 @@
+import { recallForTurn } from '#functions/chat/features/search/recall-for-turn.ts';
+import { loadIndex } from '#functions/recall/read-index.ts';
+import { noCache, readConversation } from '#shared/conversation/context/read-conversation.ts';
 import type { Content } from '#shared/conversation/documents/content.ts';
 import type { History } from '#shared/conversation/documents/history.ts';
+import { ArgumentError } from '#lab/command-line.ts';
 import type { AnswerFolder } from '../answers/answer-folder.ts';
 import { askAll, AnswerMissingError } from '../answers/ask-recorded.ts';
 import type { EvalBench } from '../compact/bench.ts';
@@ -7,12 +11,37 @@ import { compactGrowing } from '../compact/compact-recording.ts';
 import { slicesOf, turnsOf, type RecordedTurn } from '../compact/recorded-turns.ts';
 import type { CompactionSettings, EvalSettings } from '../eval-settings.ts';
 import type { Recording } from '../replay/recording.ts';
-import { ArgumentError } from '../replay/replay-arguments.ts';
 import { compactingMethods, onBench, wantedRecordings, type Scorer } from '../scorer.ts';
-import { readAndJudge } from './read-and-judge.ts';
-import { foldedQuestions, type Question, type Seen } from './reader-prompts.ts';
+import { foldedQuestions, readAndJudge, type Question, type Seen } from './reader-prompts.ts';
 import { publicMarks, scoresTable, type Measured } from './reader-scores.ts';
-import { recallAfter, type RecallBefore } from './recall-after.ts';
+
+/** What automatic recall puts before a message; '' for nothing. */
+type RecallBefore = (message: string) => Promise<string>;
+
+/** Recall as a turn has it whose context is a snapshot without a tail. `recallTokens`: what it may bring. */
+async function recallAfter(
+  { dependencies }: EvalBench,
+  { conversationId, history }: { conversationId: string; history: History },
+  recallTokens: number,
+): Promise<RecallBefore> {
+  const { store, clock, logger } = dependencies;
+  const conversation = (await readConversation(store, conversationId))?.value;
+  if (!conversation) throw new Error(`there is no conversation ${conversationId}`);
+  const source = { store, cache: noCache, logger };
+  const index = await loadIndex(source, { conversationId, conversation });
+  return async (message) => {
+    const load = { startMs: clock.now().getTime(), index: Promise.resolve(index) };
+    const { text } = await recallForTurn({ clock, logger }, load, {
+      conversationId,
+      conversation,
+      history,
+      turns: [],
+      message: { role: 'user', parts: [{ text: message }] },
+      budgetTokens: recallTokens,
+    });
+    return text;
+  };
+}
 
 /** What is left of a conversation for one who goes on with it. */
 interface LeftContext {

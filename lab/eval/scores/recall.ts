@@ -1,12 +1,15 @@
 import MiniSearch from 'minisearch';
+import type { Excerpt } from '#shared/recall/excerpts.ts';
+import { recall } from '#shared/recall/recall.ts';
+import { passagesOfTurns, segmentOfPassages } from '#shared/recall/segment.ts';
 import { turnSearch } from '#shared/search/rank-turns.ts';
 import { withoutPause } from '#shared/steps.ts';
 import type { TurnTexts } from '#shared/search/turn-texts.ts';
 import { estimateContentTokens } from '#shared/tokens/token-estimate.ts';
 import { aligned, percentage } from '#infra/text-table.ts';
+import { turnsOf, type RecordedTurn } from '../compact/recorded-turns.ts';
 import { scriptOf, type Exchange, type Recording } from '../replay/recording.ts';
 import { wantedRecordings, type Scorer } from '../scorer.ts';
-import { evidenceOf, evidenceShares } from './recall-evidence.ts';
 
 /** A question, and the turns that hold the evidence of its answer. */
 interface RecallProbe {
@@ -24,11 +27,10 @@ interface RecallCase {
 
 const maxPartBytes = 900_000;
 
-function textsOf({ userTexts, answerTexts }: Exchange, index: number): TurnTexts {
-  const seq = index + 1;
+function turnTexts(seq: number, time: Date, said: { user: string; model: string }): TurnTexts {
   const messages = [
-    { id: `u_${seq}`, role: 'user' as const, text: userTexts.join('\n'), time: new Date(0) },
-    { id: `m_${seq}`, role: 'model' as const, text: answerTexts.join('\n'), time: new Date(0) },
+    { id: `u_${seq}`, role: 'user' as const, text: said.user, time },
+    { id: `m_${seq}`, role: 'model' as const, text: said.model, time },
   ];
   return {
     seq,
@@ -72,7 +74,12 @@ const turnsOfContents = (exchanges: readonly Exchange[]): Map<number, number> =>
  */
 export function recallCaseOf(recording: Recording, tailTokens: number): RecallCase {
   const { exchanges } = scriptOf(recording, { maxPartBytes });
-  const turns = exchanges.map(textsOf);
+  const turns = exchanges.map(({ userTexts, answerTexts }, index) =>
+    turnTexts(index + 1, new Date(0), {
+      user: userTexts.join('\n'),
+      model: answerTexts.join('\n'),
+    }),
+  );
   const foldedThrough = lastBeforeTail(turns, tailTokens);
   const seqs = turnsOfContents(exchanges);
   const probes = (recording.probes ?? []).flatMap(
@@ -200,6 +207,85 @@ function recallText(rows: readonly RecallRow[]): string {
   ];
   return aligned([titles, ...rows.map(cells)]);
 }
+
+/** UTF-16 units that automatic recall may show. */
+const ROOMS = [800, 1_500] as const;
+type Room = `${(typeof ROOMS)[number]}`;
+
+/** Share of a conversation's contents that counts as folded. */
+const FOLDED_FRACTION = 0.7;
+
+/** Day and speaker of a record. */
+const LABEL_CHARACTERS = 18;
+
+const textOf = ({ parts }: RecordedTurn['user']) => parts.map(({ text = '' }) => text).join('\n');
+
+/** The contents before `end` as the worker indexes them. */
+function foldedTexts(
+  { user, contents, firstIndex, at }: RecordedTurn,
+  index: number,
+  end: number,
+): TurnTexts {
+  const folded = contents.slice(0, Math.max(0, end - firstIndex - 1));
+  return turnTexts(index + 1, at, { user: textOf(user), model: folded.map(textOf).join('\n') });
+}
+
+function roomOf(characters: number): (excerpt: Excerpt) => boolean {
+  let left = characters;
+  return ({ text }) => {
+    const length = text.length + LABEL_CHARACTERS;
+    if (length > left) return false;
+    left -= length;
+    return true;
+  };
+}
+
+interface EvidenceFigure {
+  questions: number;
+  /** Of how many a message of the evidence is among the excerpts. */
+  shown: Record<Room, number>;
+}
+
+/** Asks each question whose evidence is folded as the message of a turn. */
+function evidenceOf(recordings: readonly Recording[]): EvidenceFigure {
+  const figure: EvidenceFigure = { questions: 0, shown: { 800: 0, 1500: 0 } };
+  for (const recording of recordings) {
+    const end = FOLDED_FRACTION * recording.turns.length;
+    const turns = turnsOf(recording).filter(({ firstIndex }) => firstIndex < end);
+    const texts = turns.map((turn, index) => foldedTexts(turn, index, Math.ceil(end)));
+    const now = turns.at(-1)?.at ?? new Date(0);
+    const segments = [segmentOfPassages(passagesOfTurns(texts))];
+    for (const { question, answer, category, evidenceTurnIndexes } of recording.probes ?? []) {
+      if (!answer || category === 'adversarial' || !evidenceTurnIndexes?.length) continue;
+      if (Math.max(...evidenceTurnIndexes) >= end) continue;
+      figure.questions += 1;
+      const said = evidenceTurnIndexes.map((index) => {
+        const turn = turns.findLastIndex(({ firstIndex }) => firstIndex <= index);
+        return `${turn + 1}/${turns[turn]?.firstIndex === index ? 'user' : 'model'}`;
+      });
+      for (const room of ROOMS) {
+        const excerpts = recall({
+          message: question,
+          now,
+          segments,
+          throughSeq: turns.length,
+          hidden: new Set(),
+          known: [],
+          hasRoomFor: roomOf(room),
+        });
+        if (excerpts.some(({ seq, role }) => said.includes(`${seq}/${role}`)))
+          figure.shown[`${room}`] += 1;
+      }
+    }
+  }
+  return figure;
+}
+
+/** As shares, three decimals. */
+const evidenceShares = ({ questions, shown }: EvidenceFigure): Record<Room, number> => ({
+  800: Math.round((1_000 * shown[800]) / Math.max(1, questions)) / 1_000,
+  1500: Math.round((1_000 * shown[1500]) / Math.max(1, questions)) / 1_000,
+});
 
 /** How often a search for a question, and automatic recall, find the turns that hold the evidence. */
 export const scoreRecall: Scorer = (settings, files) => {

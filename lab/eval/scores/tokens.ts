@@ -1,169 +1,207 @@
+import { z } from 'zod';
+import type { Part } from '#shared/conversation/documents/content.ts';
+import type { ToolDeclaration } from '#shared/ports/ports.ts';
 import type { TokenRule } from '#shared/tokens/text-weight.ts';
-import { nextCalibration } from '#shared/conversation/context/meter.ts';
-import { parseGiven } from '../given-files.ts';
-import { ArgumentError } from '../replay/replay-arguments.ts';
+import {
+  estimateContentTokens,
+  estimatePromptTokens,
+  type PromptToEstimate,
+} from '#shared/tokens/token-estimate.ts';
+import { aligned } from '#infra/text-table.ts';
+import { ArgumentError, parseGiven } from '#lab/command-line.ts';
 import type { Scorer } from '../scorer.ts';
-import { parseTokenTruth, type CountedText, type Kind } from './token-truth.ts';
 
 /** Shorter texts are off by more than a fifth for one token. */
 const LONG_FROM_TOKENS = 20;
-/** Calibration matters for texts that fill a context. */
-const CALIBRATED_FROM_TOKENS = 50;
 const CLOSE = 0.2;
 const SAFE = -0.1;
 
-interface Accuracy {
-  n: number;
-  /** Share of the rows whose estimate is at most a fifth off. */
-  within20: number;
-  /** Mean of (estimate − count) / count: below 0 is too low. */
-  meanError: number;
-  meanAbsoluteError: number;
-  /** Share of the rows that are estimated more than a tenth too low. */
-  tooLow: number;
+const textsSchema = z.array(z.looseObject({ role: z.string(), text: z.string() }));
+const systemSchema = z.union([textsSchema, z.string()]).nullish();
+
+const rowSchema = z.looseObject({
+  count: z.number().int().positive(),
+  repo: z.string(),
+  model: z.string(),
+  api: z.string(),
+});
+
+const truthSchema = z.discriminatedUnion('kind', [
+  rowSchema.extend({ kind: z.literal('output'), content: z.string() }),
+  rowSchema.extend({
+    kind: z.literal('output-call'),
+    content: z.array(
+      z.looseObject({ name: z.string(), args: z.record(z.string(), z.unknown()).nullish() }),
+    ),
+  }),
+  rowSchema.extend({ kind: z.enum(['prompt', 'count']), content: textsSchema }),
+  rowSchema.extend({
+    kind: z.literal('prompt+tools'),
+    content: z.object({ contents: textsSchema, system: systemSchema, tools: z.unknown() }),
+  }),
+]);
+type Truth = z.infer<typeof truthSchema>;
+
+type Kind =
+  | 'plain outputs'
+  | 'prompts'
+  | 'calls'
+  | 'calls, arguments not counted'
+  | 'tools'
+  | 'tools, schemas not counted'
+  | 'other scripts';
+
+/** A text, what a server counted for it, and what the estimate says. */
+interface CountedText {
+  kind: Kind;
+  source: string;
+  count: number;
+  estimate: (rule: TokenRule) => number;
 }
 
-interface KindFigures {
-  all: Accuracy;
-  /** Only rows from 20 tokens on. */
-  long: Accuracy;
-  /** Rows from 50 tokens on, with the calibration that was reached before them. */
-  calibrated: { n: number; within2: number };
+/** Greek begins here; what comes before is Latin, as are the signs of the general punctuation. */
+const OTHER_SCRIPT = /[\u0370-\u1fff\u2c00-\ud7ff\uf900-\uffdc]/gu;
+const OTHER_SCRIPT_SHARE = 0.2;
+
+function isOtherScript(text: string): boolean {
+  const letters = text.match(/\p{L}/gu)?.length ?? 0;
+  return (text.match(OTHER_SCRIPT)?.length ?? 0) > OTHER_SCRIPT_SHARE * Math.max(1, letters);
+}
+
+/** Vertex AI and Gemini before 2.5 count of a declaration or a call little more than names and values. */
+const countsJson = ({ api, model }: Truth): boolean =>
+  api !== 'vertex' && !/^gemini-(1\.5|2\.0)/.test(model);
+
+const declarationSchema = z.looseObject({
+  name: z.string(),
+  description: z.string().optional(),
+  parameters: z.unknown().optional(),
+  parametersJsonSchema: z.unknown().optional(),
+  parameters_json_schema: z.unknown().optional(),
+});
+const toolsSchema = z.array(
+  z.looseObject({ functionDeclarations: z.array(declarationSchema).optional() }),
+);
+
+/** The declarations as this product writes them; tools of the server itself (search, …) have none. */
+function declarationsOf(tools: unknown): ToolDeclaration[] {
+  const read = toolsSchema.safeParse(tools);
+  if (!read.success) return [];
+  return read.data.flatMap(({ functionDeclarations = [] }) =>
+    functionDeclarations.map(({ name, description, ...rest }) => ({
+      name,
+      ...(description !== undefined && { description }),
+      parametersJsonSchema:
+        rest.parametersJsonSchema ?? rest.parameters_json_schema ?? rest.parameters,
+    })),
+  );
+}
+
+const textsOf = (texts: z.infer<typeof systemSchema>): string =>
+  typeof texts === 'string' ? texts : (texts ?? []).map(({ text }) => text).join('');
+
+function promptOf(truth: Truth): PromptToEstimate {
+  const input = (parts: Part[]): PromptToEstimate => ({ contents: [{ role: 'user', parts }] });
+  switch (truth.kind) {
+    case 'output':
+      return input([{ text: truth.content }]);
+    case 'output-call':
+      return input(
+        truth.content.map(({ name, args }) => ({ functionCall: { name, args: args ?? {} } })),
+      );
+    case 'prompt':
+    case 'count':
+      return input([{ text: textsOf(truth.content) }]);
+    case 'prompt+tools': {
+      const { contents, system, tools } = truth.content;
+      return {
+        ...input([{ text: textsOf(contents) }]),
+        systemInstruction: textsOf(system),
+        tools: declarationsOf(tools),
+      };
+    }
+  }
+}
+
+function kindOf(truth: Truth): Kind {
+  switch (truth.kind) {
+    case 'output':
+      return isOtherScript(truth.content) ? 'other scripts' : 'plain outputs';
+    case 'prompt':
+    case 'count':
+      return isOtherScript(textsOf(truth.content)) ? 'other scripts' : 'prompts';
+    case 'output-call':
+      return countsJson(truth) ? 'calls' : 'calls, arguments not counted';
+    case 'prompt+tools':
+      return countsJson(truth) ? 'tools' : 'tools, schemas not counted';
+  }
+}
+
+function countedText(truth: Truth): CountedText {
+  const prompt = promptOf(truth);
+  const [content] = prompt.contents;
+  const isPrompt = truth.kind === 'prompt' || truth.kind === 'prompt+tools';
+  return {
+    kind: kindOf(truth),
+    source: truth.repo,
+    count: truth.count,
+    estimate: (rule) =>
+      isPrompt || content === undefined
+        ? estimatePromptTokens(prompt, rule)
+        : estimateContentTokens(content, rule),
+  };
+}
+
+/**
+ * The rows of a file of counts, and how many had a shape that no text can be made of: calls that came in
+ * pieces, for one. Throws SyntaxError for a line that is no JSON.
+ */
+export function parseTokenTruth(text: string): { rows: CountedText[]; unreadable: number } {
+  const lines = text.split('\n').filter((line) => line.trim() !== '');
+  const rows = lines.flatMap((line) => {
+    const read = truthSchema.safeParse(JSON.parse(line));
+    return read.success ? [countedText(read.data)] : [];
+  });
+  return { rows, unreadable: lines.length - rows.length };
 }
 
 const rounded = (value: number): number => Math.round(value * 1_000) / 1_000;
 const mean = (values: readonly number[]): number =>
   values.length === 0 ? 0 : rounded(values.reduce((sum, value) => sum + value, 0) / values.length);
-const share = <T>(items: readonly T[], holds: (item: T) => boolean): number =>
-  mean(items.map((item) => (holds(item) ? 1 : 0)));
-
-function accuracy(rows: readonly CountedText[], rule: TokenRule): Accuracy {
-  const errors = rows.map(({ count, estimate }) => (estimate(rule) - count) / count);
-  return {
-    n: rows.length,
-    within20: share(errors, (error) => Math.abs(error) <= CLOSE),
-    meanError: mean(errors),
-    meanAbsoluteError: mean(errors.map(Math.abs)),
-    tooLow: share(errors, (error) => error < SAFE),
-  };
-}
-
-const afterPrompts = (rows: readonly CountedText[], rule: TokenRule): number =>
-  rows
-    .filter(({ isPrompt }) => isPrompt)
-    .reduce(
-      (calibration, { count, estimate }) =>
-        nextCalibration(calibration, { reportedTokens: count, estimatedTokens: estimate(rule) }),
-      1,
-    );
-
-const groupsOf = (rows: readonly CountedText[], key: 'recording' | 'deployment') =>
-  Map.groupBy(rows, (row) => row[key]);
-
-/**
- * What the meter's factor would be when a row comes: after the prompts of its recording before it; a row
- * that stands alone in its recording comes after all other prompts to the same deployment.
- */
-function calibrations(rows: readonly CountedText[], rule: TokenRule): Map<CountedText, number> {
-  const result = new Map<CountedText, number>();
-  const deployments = groupsOf(rows, 'deployment');
-  for (const recording of groupsOf(rows, 'recording').values())
-    for (const [index, row] of recording.entries()) {
-      const others = (deployments.get(row.deployment) ?? []).filter((other) => other !== row);
-      const before = recording.length > 1 ? recording.slice(0, index) : others;
-      result.set(row, afterPrompts(before, rule));
-    }
-  return result;
-}
-
-function kindFigures(
-  rows: readonly CountedText[],
-  rule: TokenRule,
-  factors: ReadonlyMap<CountedText, number>,
-): KindFigures {
-  const heavy = rows.filter(({ count }) => count >= CALIBRATED_FROM_TOKENS);
-  return {
-    all: accuracy(rows, rule),
-    long: accuracy(
-      rows.filter(({ count }) => count >= LONG_FROM_TOKENS),
-      rule,
-    ),
-    calibrated: {
-      n: heavy.length,
-      within2: share(heavy, (row) => {
-        const ratio = ((factors.get(row) ?? 1) * row.estimate(rule)) / row.count;
-        return ratio >= 0.5 && ratio <= 2;
-      }),
-    },
-  };
-}
-
-type Part = 'dev' | 'held-out';
-interface FiguresRow extends KindFigures {
-  part: Part;
-  rule: TokenRule;
-  kind: Kind;
-}
+const share = (values: readonly number[], holds: (value: number) => boolean): number =>
+  mean(values.map((value) => (holds(value) ? 1 : 0)));
 
 const rules: readonly TokenRule[] = ['character-class', 'gemini-cli'];
-const parts: readonly Part[] = ['dev', 'held-out'];
 
-/** Accuracy for each part, rule and kind; nothing is summed over kinds, which differ in what is counted. */
-export function tokenFigures(
-  rows: readonly CountedText[],
-  heldOut: readonly string[],
-): FiguresRow[] {
-  const partOf = ({ source }: CountedText): Part => (heldOut.includes(source) ? 'held-out' : 'dev');
-  return parts.flatMap((part) => {
-    const own = rows.filter((row) => partOf(row) === part);
-    const kinds = [...new Set(own.map(({ kind }) => kind))].toSorted();
-    return rules.flatMap((rule) => {
-      const factors = calibrations(own, rule);
-      return kinds.map((kind) => ({
-        part,
-        rule,
-        kind,
-        ...kindFigures(
-          own.filter((row) => row.kind === kind),
+/**
+ * Accuracy for each source (held out or not), rule and kind, of rows from 20 tokens on; nothing is summed over kinds, which
+ * differ in what is counted. Errors are (estimate − count) / count: below 0 is too low.
+ */
+export function tokenFigures(rows: readonly CountedText[], heldOut: readonly string[]) {
+  const groups = Map.groupBy(
+    rows.filter(({ count }) => count >= LONG_FROM_TOKENS),
+    ({ source, kind }) => `${heldOut.includes(source) ? 'held out' : 'fitted'}, ${kind}`,
+  );
+  return [...groups]
+    .toSorted(([a], [b]) => a.localeCompare(b, 'en'))
+    .flatMap(([texts, own]) =>
+      rules.map((rule) => {
+        const errors = own.map(({ count, estimate }) => (estimate(rule) - count) / count);
+        return {
+          texts,
           rule,
-          factors,
-        ),
-      }));
-    });
-  });
+          n: own.length,
+          within20: share(errors, (error) => Math.abs(error) <= CLOSE),
+          meanError: mean(errors),
+          meanAbsoluteError: mean(errors.map(Math.abs)),
+          tooLow: share(errors, (error) => error < SAFE),
+        };
+      }),
+    );
 }
 
 const percent = (value: number): string => `${(100 * value).toFixed(1)} %`;
-const signed = (value: number): string => `${value < 0 ? '−' : '+'}${percent(Math.abs(value))}`;
-
-function line({ kind, all, long, calibrated }: FiguresRow): string {
-  const input = ({ n, within20, meanError, tooLow }: Accuracy) =>
-    n === 0
-      ? 'none'
-      : `n ${n}, within 20 % ${percent(within20)}, mean error ${signed(meanError)}, more than 10 % too low ${percent(tooLow)}`;
-  return [
-    `  ${kind}`,
-    `    from 20 tokens: ${input(long)}`,
-    `    all:            ${input(all)}`,
-    ...(calibrated.n > 0
-      ? [
-          `    calibrated, from 50 tokens: n ${calibrated.n}, within 2 × ${percent(calibrated.within2)}`,
-        ]
-      : []),
-  ].join('\n');
-}
-
-/** The figures as text for people. */
-function tokenText(figures: readonly FiguresRow[]): string {
-  return parts
-    .flatMap((part) =>
-      rules.map((rule) => {
-        const lines = figures.filter((row) => row.part === part && row.rule === rule).map(line);
-        return [`${part}, ${rule}`, ...(lines.length > 0 ? lines : ['  no rows'])].join('\n');
-      }),
-    )
-    .join('\n\n');
-}
+const titles = ['texts', 'rule', 'n', 'within 20 %', 'mean error', 'off by', '10 % too low'];
 
 /** The estimate of tokens beside counts that servers reported. */
 export const scoreTokens: Scorer = ({ heldOut }, files) => {
@@ -172,6 +210,15 @@ export const scoreTokens: Scorer = ({ heldOut }, files) => {
   const unreadable = read.reduce((sum, each) => sum + each.unreadable, 0);
   if (rows.length === 0) throw new ArgumentError('--data holds no counts');
   const figures = tokenFigures(rows, heldOut);
-  const text = `${tokenText(figures)}\n\n${rows.length} rows; ${unreadable} could not be read`;
+  const lines = figures.map((each) => [
+    each.texts,
+    each.rule,
+    String(each.n),
+    percent(each.within20),
+    percent(each.meanError),
+    percent(each.meanAbsoluteError),
+    percent(each.tooLow),
+  ]);
+  const text = `${aligned([titles, ...lines], [0, 1])}\n${rows.length} rows; ${unreadable} could not be read`;
   return Promise.resolve({ text, figures, isGood: true });
 };

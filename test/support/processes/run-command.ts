@@ -1,4 +1,4 @@
-import { ArgumentError } from '#lab/eval/replay/replay-arguments.ts';
+import { ArgumentError } from '#lab/command-line.ts';
 
 /**
  * Runs a command of this repository: prints `help` when `command` answers 'help', and beside what is wrong with

@@ -1,0 +1,215 @@
+import { describe, expect, test } from 'vitest';
+import { registry } from '#shared/models/registry.ts';
+import { billFolds } from './bill.ts';
+import { compareCosts } from './compare-costs.ts';
+import { findTailStart, listSteps, readShapes, recordedShapes, sumSteps } from './conversation.ts';
+import { foldAtThreshold, foldLikeGeminiCli } from './folds.ts';
+
+const priced = Object.entries(registry).flatMap(([model, { prices }]) => (prices ? [model] : []));
+const chat = { messageTokens: 60, answerTokens: 250 };
+
+test.each(readShapes({ ...chat, turnCount: 400 }))(
+  'a conversation of the kind $name costs less with Recap than with others, at every hit rate',
+  (shape) => {
+    const asked = { model: 'gemini-3.8-flash', hitFraction: 0.5, overheadTokens: 500 };
+
+    for (const { naive, geminiCli, recap } of compareCosts(shape, asked).hits)
+      expect(recap.total).toBeLessThan(Math.min(naive.total, geminiCli.total));
+  },
+);
+
+test.each(priced)('the cost of a chat with %s is known', (model) => {
+  const costs = readShapes({ ...chat, turnCount: 20 }).map((shape) =>
+    compareCosts(shape, { model, hitFraction: 0, overheadTokens: 0 }),
+  );
+
+  expect(costs.every(({ naive }) => naive.total > 0)).toBe(true);
+});
+
+test('the turns of a recording are what is said and answered in turn', () => {
+  const turns = (['user', 'model', 'model', 'user'] as const).map((role) => ({
+    role,
+    parts: [{ text: 'A sentence of some words.' }],
+  }));
+
+  const [shape] = recordedShapes([{ id: 'talk', turns }], 'coding');
+
+  expect(shape).toMatchObject({ name: 'talk', profile: 'coding', turnCount: 2 });
+  const [[said = 0, answered = 0] = [], last = []] = shape?.turns ?? [];
+  expect(said).toBeGreaterThan(0);
+  expect(Math.abs(answered - 2 * said)).toBeLessThanOrEqual(1);
+  expect(last).toEqual([said, 0]);
+});
+
+describe('the bill of a conversation', () => {
+  const nothing = { reads: 0, writes: 0, deletes: 0, messages: 0 };
+  const rates = {
+    model: { price: { input: 1, cached: 0.1, output: 10 }, cacheFromTokens: 4_096 },
+    cloud: { perRead: 1, perWrite: 10, perDelete: 100, perMessage: 1_000 },
+    windowTokens: 1_000_000,
+  };
+  const single = {
+    instructionTokens: 500,
+    outputTokens: 100,
+    snapshotTokens: 1_000,
+    isChecked: false,
+  };
+  const means = { summariser: single, recalledTokens: 0, turn: nothing, compaction: nothing };
+  const conversation = {
+    steps: listSteps([[1_000, 1_000]], 10),
+    turns: 10,
+    overheadTokens: 0,
+    hitFraction: 0,
+  };
+  /** US dollars of so many tokens at a dollar a million, for a thousand turns of ten. */
+  const perThousand = (tokens: number) => (tokens / 1e6) * 100;
+  const written = 10 * 10_000;
+
+  test('grows with the square of its length where nothing is folded', () => {
+    const bill = billFolds(conversation, [], { rates, means });
+
+    // 1 + 3 + … + 19 thousand tokens read, 10 thousand written.
+    expect(bill.chat).toBeCloseTo(perThousand(100_000 + written), 9);
+    expect(bill).toMatchObject({ compactions: 0, compactionCount: 0, peakTokens: 19_000 });
+  });
+
+  test('discounts what the prompt before had, from 4,096 tokens on', () => {
+    const { chat: dollars } = billFolds({ ...conversation, hitFraction: 1 }, [], { rates, means });
+
+    // Prompts of 1 and 3 thousand are too short to be cached; of the others 2,000 tokens are new, but of the third all.
+    const read = 1_000 + 3_000 + 5_000 + 7 * 2_000 + 0.1 * (5 + 7 + 9 + 11 + 13 + 15 + 17) * 1_000;
+    expect(dollars).toBeCloseTo(perThousand(read + written), 9);
+  });
+
+  const folds = [
+    { end: 4, start: 3 },
+    { end: 7, start: 6 },
+  ];
+
+  test('goes on from snapshot and tail, and has the calls of each compaction', () => {
+    const bill = billFolds(conversation, folds, { rates, means });
+
+    // 1, 3, 5, 7; then 1 + 2 + 1 thousand, 6, 8; again 4, 6, 8.
+    expect(bill.chat).toBeCloseTo(perThousand((16 + 18 + 18) * 1_000 + written), 9);
+    expect(bill.peakTokens).toBe(8_000);
+    // Three turns of 2,000 tokens; a snapshot of 1,000 and three turns more; each with 500 of instruction.
+    expect(bill.compactions).toBeCloseTo(perThousand(6_500 + 7_500 + 2 * 10 * 100), 9);
+    expect(bill.compactionCount).toBe(200);
+  });
+
+  test('pays for what is recalled once something is folded', () => {
+    const recalling = { ...means, recalledTokens: 700 };
+
+    const bill = billFolds(conversation, folds, { rates, means: recalling });
+
+    expect(bill.chat).toBeCloseTo(perThousand((16 + 18 + 18) * 1_000 + 6 * 700 + written), 9);
+  });
+
+  test('pays for a check that reads prompt and answer of a summary again', () => {
+    const checking = { ...means, summariser: { ...single, isChecked: true } };
+
+    const bill = billFolds(conversation, folds.slice(0, 1), { rates, means: checking });
+
+    expect(bill.compactions).toBeCloseTo(perThousand(6_500 + 6_600 + 2 * 10 * 100), 9);
+  });
+
+  test('pays for a compaction that was refused, and goes on as before', () => {
+    const refused = [{ end: 4, start: 3, isRefused: true }];
+
+    const bill = billFolds(conversation, refused, { rates, means });
+
+    expect(bill.compactions).toBeCloseTo(perThousand(6_500 + 1_000), 9);
+    expect(bill.chat).toBe(billFolds(conversation, [], { rates, means }).chat);
+  });
+
+  test('drops what the window has no room for', () => {
+    const narrow = { ...rates, windowTokens: 9_000 };
+
+    expect(billFolds(conversation, [], { rates: narrow, means }).peakTokens).toBe(9_000);
+  });
+
+  test('has the operations of every turn, not of every call, and of every compaction', () => {
+    const withTools = { ...conversation, steps: listSteps([[1_000, 500, 200, 300]], 10) };
+    const busy = {
+      ...means,
+      turn: { ...nothing, reads: 4 },
+      compaction: { ...nothing, writes: 5 },
+    };
+
+    const bill = billFolds(withTools, [{ end: 4, start: 2 }], { rates, means: busy });
+
+    expect(bill.operations).toBeCloseTo((10 * 4 + 50) * 100, 6);
+  });
+});
+
+test.each([
+  { tailTokens: 0, start: 3 },
+  { tailTokens: 70, start: 2 },
+  { tailTokens: 89, start: 2 },
+  { tailTokens: 1_000, start: 0 },
+])('a tail of $tailTokens tokens begins at step $start', ({ tailTokens, start }) => {
+  const turns = [
+    [4, 6],
+    [10, 10],
+    [20, 10],
+    [30, 10],
+  ];
+
+  expect(findTailStart(sumSteps(listSteps(turns, 4)), 4, tailTokens)).toBe(start);
+});
+
+test.each([
+  // 8,000 after four turns; 3,000 left, 9,000 after three more.
+  [{ snapshotTokens: 1_000, rearmFraction: 0.25 }, [4, 7, 10]],
+  // 9,000 left after each swap: due at once, and armed 4,000 tokens later.
+  [{ snapshotTokens: 7_000, rearmFraction: 0.5 }, [4, 6, 8, 10]],
+])('Recap folds after the turn that reaches the threshold, with %j: %j', (policy, ends) => {
+  const conversation = { steps: listSteps([[1_000, 1_000]], 10) };
+  const all = { thresholdTokens: 8_000, tailTokens: 2_000, ...policy };
+
+  const folds = foldAtThreshold(conversation, all);
+
+  expect(folds.map(({ end }) => end)).toEqual(ends);
+  expect(folds.every(({ end, start }) => start === end - 1)).toBe(true);
+});
+
+test.each([
+  // 10,000 after ten turns: three stay. 4,000 with the snapshot, 10,000 six turns later: three stay.
+  [
+    'keeps the turns that begin behind 70 %',
+    1_000,
+    [[500, 500]],
+    16,
+    [
+      { end: 10, start: 7 },
+      { end: 16, start: 13 },
+    ],
+  ],
+  [
+    'keeps nothing where no turn begins there',
+    1_000,
+    [
+      [100, 100],
+      [2_000, 4_000, 2_000, 2_000],
+    ],
+    2,
+    [{ end: 3, start: 3 }],
+  ],
+  [
+    'asks for no other summary after one that was no shorter',
+    9_000,
+    [[500, 500]],
+    30,
+    [{ end: 10, start: 7, isRefused: true }],
+  ],
+])('Gemini CLI asks at half of the window, and %s', (_, snapshotTokens, turns, count, folds) => {
+  const conversation = { steps: listSteps(turns, count), overheadTokens: 0 };
+  const policy = {
+    thresholdFraction: 0.5,
+    keptFraction: 0.3,
+    windowTokens: 20_000,
+    snapshotTokens,
+  };
+
+  expect(foldLikeGeminiCli(conversation, policy)).toEqual(folds);
+});

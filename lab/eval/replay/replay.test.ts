@@ -1,0 +1,187 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { readAnswerStream, type CompactionView, type TranscriptMessage } from './chat-client.ts';
+import { parseRecordings, scriptOf, splitText } from './recording.ts';
+import { parseReplayArguments } from './replay-arguments.ts';
+import { checkTranscript, type ReplayedConversation } from './replay-conversation.ts';
+import { isComplete, replayFigures } from './replay-figures.ts';
+
+test.each([
+  ['f.jsonl', { file: 'f.jsonl', answers: 'recorded', transport: 'sse', isEmbedded: false }],
+  ['f.jsonl --url http://h', { answers: 'model' }],
+  [
+    'f.jsonl --threshold-fraction 0.5 --window 9000',
+    { settings: { thresholdFraction: 0.5, windowTokens: 9_000 } },
+  ],
+])('the arguments %s of a replay are taken', (line, expected) => {
+  expect(parseReplayArguments(line.split(' '))).toMatchObject(expected);
+});
+
+test.each([
+  ['--embedded', /FILE\.jsonl/],
+  ['a.jsonl b.jsonl', /b\.jsonl/],
+  ['f --url localhost:8080', /--url/],
+  ['f --url http://h --embedded', /--embedded/],
+  ['f --url http://h --answers recorded', /--stand-in-url/],
+  ['f --threshold-tokens 8 --threshold-fraction 1', /exclude/],
+])('the arguments %s of a replay are refused', (line, names) => {
+  expect(() => parseReplayArguments(line.split(' '))).toThrow(names);
+});
+
+test('a replay lets the model answer where no stand-in will', () => {
+  expect(parseReplayArguments(['f.jsonl'], true)).toMatchObject({ answers: 'model' });
+});
+
+test('a recording is replayed as texts: neighbours of one role together, without calls of tools', () => {
+  const said = (role: 'user' | 'model', text: string) => ({ role, parts: [{ text }] });
+  const call = { functionCall: { name: 'w' } };
+  const turns = [
+    said('model', 'Hello'),
+    said('user', 'a'),
+    said('user', 'b'),
+    { role: 'model' as const, parts: [{ text: 'one moment' }, call] },
+    { role: 'user' as const, parts: [{ functionResponse: { name: 'w', response: {} } }] },
+    said('model', 'sunny'),
+    said('user', 'c'),
+  ];
+
+  expect(scriptOf({ id: 'r', turns }, { maxPartBytes: 1_000 })).toMatchObject({
+    exchanges: [
+      {
+        userTexts: ['a', 'b'],
+        answerTexts: ['one moment', 'sunny'],
+        recordedIndexes: [1, 2, 3, 5],
+      },
+      { userTexts: ['c'], answerTexts: [], recordedIndexes: [6] },
+    ],
+    leftOut: { toolCalls: 1, toolResponses: 1, openingAnswers: 1 },
+    mergedContents: 2,
+  });
+});
+
+test('a text that is split joins to itself again, in pieces that fit, never inside a code point', () => {
+  fc.assert(
+    fc.property(
+      fc.string({ unit: 'grapheme' }),
+      fc.integer({ min: 4, max: 20 }),
+      (text, maxBytes) => {
+        const pieces = splitText(text, maxBytes);
+
+        expect(pieces.join('')).toBe(text);
+        expect(pieces.every((piece) => Buffer.byteLength(piece) <= maxBytes)).toBe(true);
+        expect(pieces.every((piece) => piece.isWellFormed())).toBe(true);
+      },
+    ),
+  );
+});
+
+test('a file of recordings that is none is refused, by line', () => {
+  const good = JSON.stringify({ id: 'r', turns: [] });
+
+  expect(() => parseRecordings(`${good}\n{"id":1}\n`)).toThrow(/line 2/);
+  expect(() => parseRecordings('\n')).toThrow(/no recorded conversation/);
+});
+
+describe('the stream of an answer', () => {
+  const bodyOf = (...pieces: (string | Uint8Array)[]) =>
+    ReadableStream.from(
+      pieces.map((piece) => (typeof piece === 'string' ? new TextEncoder().encode(piece) : piece)),
+    );
+  const event = (chunk: object) => `id: 1\ndata: ${JSON.stringify(chunk)}\n\n`;
+  const start = event({ type: 'start', messageId: 'm_3', messageMetadata: { generation: 2 } });
+  const finish = event({ type: 'finish', finishReason: 'stop', messageMetadata: {} });
+  const done = 'data: [DONE]\n\n';
+
+  test('is joined, also a character that was cut between two packets', async () => {
+    const bytes = new TextEncoder().encode(event({ type: 'text-delta', id: 'p0', delta: '한' }));
+    const cut = bytes.indexOf(0xed) + 1;
+    const delta = event({ type: 'text-delta', id: 'p0', delta: '국' });
+    const pieces = [start, bytes.subarray(0, cut), bytes.subarray(cut), ': heartbeat\n\n', delta];
+
+    expect(await readAnswerStream(bodyOf(...pieces, finish, done))).toMatchObject({
+      messageId: 'm_3',
+      text: '한국',
+      generation: 2,
+      finishReason: 'stop',
+    });
+  });
+
+  test.each([
+    { title: 'ends without finish', body: bodyOf(start, done) },
+    { title: 'ends without [DONE]', body: bodyOf(start, finish) },
+    { title: 'reports an error', body: bodyOf(start, event({ type: 'error', errorText: 'x' })) },
+  ])('that $title is broken, and the message is sent again', async ({ body }) => {
+    await expect(readAnswerStream(body)).rejects.toMatchObject({
+      reason: 'STREAM_BROKEN',
+      isRetryable: true,
+    });
+  });
+});
+
+const user = (n: number): TranscriptMessage => ({ id: `u${n}`, role: 'user', text: `say ${n}` });
+const model = (n: number): TranscriptMessage => ({ id: `m${n}`, role: 'model', text: `do ${n}` });
+const conversation = [user(1), model(1), user(2), model(2)];
+
+test.each([
+  ['every message once, in order', conversation, []],
+  ['one message less', [user(1), user(2), model(2)], ['missing m1']],
+  ['the first message last', [model(1), user(2), model(2), user(1)], ['out-of-order m1']],
+  ['another text', conversation.with(3, { ...model(2), text: 'no' }), ['altered m2']],
+  ['another role', conversation.with(1, { ...model(1), role: 'user' }), ['altered m1']],
+  ['a message that nobody sent', [...conversation, user(3)], ['unexpected u3']],
+  ['a message twice', [...conversation, model(1)], ['twice m1']],
+])('a transcript with %s has these problems', (_, stored, problems) => {
+  const found = checkTranscript(conversation, stored);
+
+  expect(found.map(({ kind, message }) => `${kind} ${message.id}`)).toEqual(problems);
+});
+
+describe('the figures of a replay', () => {
+  const at = (second: number) => new Date(Date.UTC(2026, 0, 1, 0, 0, second));
+  const compaction: CompactionView = {
+    generation: 1,
+    state: 'COMPACTED',
+    trigger: 'auto',
+    requestedAt: at(10),
+    finishedAt: at(20),
+  };
+  const sent = (second: number, generation: number, promptTokens: number) => ({
+    sentAt: at(second),
+    durationMs: second,
+    retries: 0,
+    answer: {
+      messageId: `m_${second}`,
+      text: 'ok',
+      finishReason: 'stop',
+      generation,
+      usage: { promptTokens, outputTokens: 1 },
+    },
+  });
+  const leftOut = { toolCalls: 0, toolResponses: 0, otherParts: 0, openingAnswers: 0 };
+  const replayed: ReplayedConversation = {
+    conversation: {
+      recordingId: 'r',
+      conversationId: 'c',
+      script: { exchanges: [], leftOut, mergedContents: 0, splitParts: 0 },
+    },
+    sends: [sent(9, 0, 8_000), sent(15, 0, 8_300), sent(21, 1, 3_100), sent(30, 1, 3_200)],
+    compactions: [compaction],
+    problems: [],
+  };
+
+  test('tell sends during a compaction from the others, and the first prompt after the swap', () => {
+    expect(replayFigures([replayed])).toMatchObject({
+      sendsDuringCompaction: { n: 1, p50Ms: 15, p95Ms: 15 },
+      sendsOutsideCompaction: { n: 3, p50Ms: 21, p95Ms: 30 },
+      conversations: [{ promptTokensAfterLastSwap: 3_100 }],
+    });
+  });
+
+  test('are complete only when nothing is missing and nothing failed', () => {
+    const problems = [{ kind: 'missing' as const, message: user(1) }];
+
+    expect(isComplete(replayFigures([replayed]))).toBe(true);
+    expect(isComplete(replayFigures([{ ...replayed, failure: 'refused' }]))).toBe(false);
+    expect(isComplete(replayFigures([{ ...replayed, problems }]))).toBe(false);
+  });
+});
