@@ -1,6 +1,5 @@
 import { availableParallelism } from 'node:os';
 import { configDefaults, defineConfig } from 'vitest/config';
-import { createStallReporter } from './test/support/processes/stall-reporter.ts';
 
 /** Set by `test/run.ts` when it found no emulators: their tests are left out, not skipped. */
 // oxlint-disable-next-line node/no-process-env -- the only way that a parent can tell it
@@ -32,7 +31,6 @@ export default defineConfig({
   test: {
     // Not processes: now and then one never says that its file is done, and vitest waits for it for ever.
     pool: 'threads',
-    reporters: ['default', createStallReporter()],
     // Google's clients look for a metadata server otherwise, 5 s on the first call.
     env: { METADATA_SERVER_DETECTION: 'none' },
     // Tests wait more than they compute: two files at a time on two cores, where the default is one.

@@ -3,14 +3,15 @@ import { mkdir } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import type { Page } from 'playwright-core';
-import { type PageStack, startPageStack } from '#test/support/processes/browser.ts';
 import {
   compactNow,
   openConversation,
   openDetail,
+  type PageStack,
   say,
+  startPageStack,
   tellOfTheBoat,
-} from '#test/support/processes/page-scenarios.ts';
+} from '#test/support/processes/browser.ts';
 import { INSTALL_BROWSER, missingBrowser } from '#test/support/tools/missing-tools.ts';
 import { crossingStory, otherStories } from './crossing-story.ts';
 

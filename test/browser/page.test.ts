@@ -11,16 +11,18 @@ import { startPage } from '#infra/local/page/start-page.ts';
 import { unsignedToken } from '#infra/local/processes/unsigned-token.ts';
 import { startChatServer } from '../support/chat/chat-server.ts';
 import { buildConversation } from '../support/compaction/conversation-builder.ts';
-import { type OpenPage, type PageStack, startPageStack } from '../support/processes/browser.ts';
 import {
   boatFacts,
   boatStory,
   compactNow,
+  type OpenPage,
   openConversation,
   openDetail,
+  type PageStack,
   say,
+  startPageStack,
   tellOfTheBoat,
-} from '../support/processes/page-scenarios.ts';
+} from '../support/processes/browser.ts';
 import { startSwallowingProxy } from '../support/stores/swallowing-proxy.ts';
 import { idTokenClaims } from '../support/token-keys.ts';
 import { missingBrowser } from '../support/tools/missing-tools.ts';

@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { unsignedToken } from '#infra/local/processes/unsigned-token.ts';
 import {
   blobPiecePath,
   budgetShardPath,
@@ -18,17 +20,71 @@ import {
   usagePath,
   userPath,
 } from '#shared/conversation/documents/paths.ts';
-import {
-  asGuest,
-  asServer,
-  asUser,
-  call,
-  conversationOf,
-  enforceRules,
-  read,
-  root,
-  write,
-} from '../support/processes/firestore-rules.ts';
+import { demoProjectId, firestoreEmulatorHost } from '../support/processes/emulator-environment.ts';
+
+/** Rules belong to a project: a project of its own keeps them away from every other test. */
+const projectId = demoProjectId();
+/** The documents of the project. */
+const root = `projects/${projectId}/databases/(default)/documents`;
+const host = firestoreEmulatorHost();
+
+/** Passes the rules. */
+const asServer = 'owner';
+/** A token of a user who has signed in by name. */
+const asUser = (uid: string) => unsignedToken({ uid, projectId, now: new Date() });
+
+/** A token of the same form whose user has signed in anonymously. */
+function asGuest(uid: string): string {
+  const [header = '', claims = ''] = asUser(uid).split('.');
+  const provider = { provider_id: 'anonymous', firebase: { sign_in_provider: 'anonymous' } };
+  const guest = { ...JSON.parse(Buffer.from(claims, 'base64url').toString()), ...provider };
+  return `${header}.${Buffer.from(JSON.stringify(guest)).toString('base64url')}.`;
+}
+
+/** A request to the emulator’s REST API. */
+async function call(path: string, request: { token?: string; method?: string; body?: unknown }) {
+  const response = await fetch(`http://${host}/${path}`, {
+    method: request.method ?? 'GET',
+    headers: {
+      'content-type': 'application/json',
+      ...(request.token !== undefined && { authorization: `Bearer ${request.token}` }),
+    },
+    ...(request.body !== undefined && { body: JSON.stringify(request.body) }),
+  });
+  return { status: response.status, body: await response.text() };
+}
+
+/** Reads a document; without a token as nobody. */
+const read = (path: string, token?: string) => call(`v1/${root}/${path}`, { token });
+
+/** Writes the fields of a document. */
+const write = (path: string, fields: object, token: string) =>
+  call(`v1/${root}/${path}`, { method: 'PATCH', token, body: { fields } });
+
+/** A conversation with its conversation document and its status document, written past the rules. */
+async function conversationOf(ownerUid: string, state = 'live'): Promise<string> {
+  const conversationId = randomUUID();
+  const conversation = { ownerUid: { stringValue: ownerUid }, state: { stringValue: state } };
+  const status = { tokens: { integerValue: '8123' } };
+  await write(conversationPath(conversationId), conversation, asServer);
+  const written = await write(statusPath(conversationId), status, asServer);
+  if (written.status !== 200) throw new Error(`not written: ${written.body}`);
+  return conversationId;
+}
+
+/** Puts the rules of the repository in force in the project. */
+async function enforceRules(): Promise<void> {
+  const content = await readFile(
+    new URL('../../infra/firestore/firestore.rules', import.meta.url),
+    'utf8',
+  );
+  const { status, body } = await call(`emulator/v1/projects/${projectId}:securityRules`, {
+    method: 'PUT',
+    token: asServer,
+    body: { rules: { files: [{ name: 'firestore.rules', content }] } },
+  });
+  if (status !== 200) throw new Error(`the emulator refused the rules: ${body}`);
+}
 
 beforeAll(enforceRules);
 
@@ -51,7 +107,6 @@ describe('S19: the status document', () => {
     ['a guest who owns another conversation', asGuest('guest')],
     ['a user called null', asUser('null')],
     ['a user whose id differs in case', asUser('Ann')],
-    ['a user whose id names a collection', asUser('conversations/ann')],
     ['a caller without a token', undefined],
   ])('S19: the status document is hidden from %s', async (_, token) => {
     const conversationId = await conversationOf('ann');
@@ -149,13 +204,9 @@ describe('S19: everything else', () => {
   test.each<[string, (conversationId: string) => string]>([
     ['conversations', () => ''],
     ['public', inConversation],
-    ['turns', inConversation],
-    ['histories', inConversation],
     ['jobs', inConversation],
     ['users', () => ''],
-    ['devices', ofUser],
     ['memory', ofUser],
-    ['config', () => ''],
   ])('S19: denies listing %s, also across all conversations and users', async (id, parent) => {
     const above = parent(await conversationOf('ann'));
     const everywhere = { from: [{ collectionId: id, allDescendants: true }] };

@@ -1,7 +1,7 @@
 import { systemClock } from '#functions/adapters/system/system-clock.ts';
 import type { Clock } from '#shared/ports/ports.ts';
 
-export interface ShiftedClock extends Clock {
+interface ShiftedClock extends Clock {
   /** Moves this clock against the real one; waits keep their real length. */
   shift(ms: number): void;
 }

@@ -14,20 +14,11 @@ const without = (...texts: string[]) => texts.reduce((text, cut) => text.replace
 /** Answers from which no snapshot can be read that could be trusted. */
 const unreadable: { shape: string; answer: string }[] = [
   { shape: 'prose', answer: 'The user plans a trip and eats no meat. They asked about places.' },
-  { shape: 'a refusal', answer: 'I cannot help with that request.' },
-  { shape: 'JSON', answer: '{"overall_goal":"Plan a trip","key_knowledge":["no meat"]}' },
-  { shape: 'Markdown headings', answer: '# overall_goal\nPlan a trip\n# key_knowledge\nno meat' },
   {
     shape: 'sections without their root',
     answer: without('<state_snapshot>', '</state_snapshot>'),
   },
-  { shape: 'a root with prose', answer: '<state_snapshot>The user eats no meat.</state_snapshot>' },
-  {
-    shape: 'empty sections',
-    answer: good.replaceAll(/<(\w+)>[^<]+<\/\1>/gu, '<$1></$1>'),
-  },
   { shape: 'a cut within a section', answer: good.slice(0, good.indexOf('no meat')) },
-  { shape: 'a cut within a tag', answer: good.slice(0, good.indexOf('<key_knowledge>') + 5) },
   {
     shape: 'a section twice',
     answer: good.replace(
@@ -35,28 +26,13 @@ const unreadable: { shape: string; answer: string }[] = [
       '<overall_goal>Another goal altogether.</overall_goal><recent_actions>',
     ),
   },
-  {
-    shape: 'another closing tag than the opening one',
-    answer: good.replace('</overall_goal>', '</task_state>'),
-  },
-  { shape: 'HTML entities in place of tags', answer: good.replaceAll('<', '&lt;') },
-  { shape: 'tags in capitals', answer: good.replaceAll(/<\/?\w+>/gu, (tag) => tag.toUpperCase()) },
-  { shape: 'a snapshot that is closed twice', answer: `${good}</state_snapshot></key_knowledge>` },
-  { shape: 'NUL characters', answer: '\u0000'.repeat(200) },
 ];
 
 /** Answers that miss something a snapshot can do without. */
 const imperfect: { shape: string; answer: string }[] = [
-  { shape: 'no scratchpad', answer: good.slice(good.indexOf('<state_snapshot>')) },
-  { shape: 'a code fence', answer: `\`\`\`xml\n${good}\n\`\`\`` },
   { shape: 'words before and after', answer: `Here it is:\n${good}\nI hope that helps.` },
   { shape: 'no end of the root', answer: without('</state_snapshot>') },
   { shape: 'no file_system_state', answer: without('<file_system_state></file_system_state>') },
-  {
-    shape: 'no recent_actions',
-    answer: without('<recent_actions>The assistant described several places.</recent_actions>'),
-  },
-  { shape: 'a section of another name', answer: good.replaceAll('task_state', 'current_plan') },
   { shape: 'an unescaped <', answer: good.replace('eats no meat', 'eats < 3 kinds of meat') },
 ];
 

@@ -6,8 +6,6 @@ import { systemClock } from '#functions/adapters/system/system-clock.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import { contentText } from '#shared/conversation/documents/content.ts';
 import { readTurns } from '#shared/conversation/context/read-conversation.ts';
-import { AppError } from '#shared/errors.ts';
-import type { Write } from '#shared/ports/ports.ts';
 import { heldStreamer } from '../fakes/held-streamer.ts';
 import { createManualClock } from '../fakes/manual-clock.ts';
 import { createScriptedModel, snapshotAnswer } from '../fakes/scripted-model.ts';
@@ -20,13 +18,15 @@ import {
   neverAborted,
   see,
 } from '../support/compaction/compacted-conversation.ts';
-import { storedConversation } from '../support/processes/fault-stack.ts';
 import { passTime } from '../support/pass-time.ts';
 import { answerOrReason, limitedChat } from '../support/chat/quotas.ts';
 import { request } from '../support/chat/sending.ts';
 import { DAY_MS, offsets, skewed } from '../support/skewed.ts';
+import { dyingAt } from '../support/stores/dying-at.ts';
 import { historiesOf } from '../support/compaction/stored-histories.ts';
 import { sweep } from '../support/compaction/sweeping.ts';
+
+const wrong = [-DAY_MS, DAY_MS];
 
 /** Instances of one deployment whose machines are a day slow, right and a day fast. */
 function skewedInstances(store = createMemoryDocumentStore()) {
@@ -64,26 +64,6 @@ describe('instances whose machines differ by a day and more', () => {
     expect(prompt?.map(contentText)).toEqual(said);
   });
 
-  test('instances with clocks a day apart that answer one message at once store one answer', async () => {
-    const { store, instances } = skewedInstances();
-    const id = randomUUID();
-    const send = request(id, 'Hello');
-
-    const results = await Promise.allSettled(
-      instances.map(async (instance) => (await sendMessage(instance, send)).result),
-    );
-
-    const conversation = await storedConversation(store, id);
-    const [turn] = await readTurns(store, id, [1]);
-    const failures = results.flatMap((result) =>
-      result.status === 'rejected' ? [result.reason] : [],
-    );
-    expect(conversation).toMatchObject({ lastSeq: 1 });
-    expect(turn?.value).toMatchObject({ state: 'done' });
-    expect(turn?.value.contents.map(contentText)).toEqual(['Fine.']);
-    expect(failures.filter((error) => !(error instanceof AppError && error.retryable))).toEqual([]);
-  });
-
   test('instances with clocks a day apart leave each other’s running turns alone', async () => {
     const store = createMemoryDocumentStore();
     const time = createManualClock();
@@ -110,7 +90,7 @@ describe('instances whose machines differ by a day and more', () => {
     expect(calls).toHaveLength(1);
   });
 
-  test.each(offsets)(
+  test.each(wrong)(
     'an instance takes over a dead instance’s turn under the same id, %i ms off',
     async (offsetMs) => {
       const store = createMemoryDocumentStore();
@@ -140,26 +120,23 @@ describe('instances whose machines differ by a day and more', () => {
     },
   );
 
-  test.each(offsets)(
-    'instances count a minute of the quota as one, %i ms off',
-    async (offsetMs) => {
-      const store = createMemoryDocumentStore();
-      const time = createManualClock();
-      const input = (ms: number) =>
-        limitedChat({ USER_REQUESTS_PER_MINUTE: '1' }, skewed(store, time, ms));
-      await answerOrReason(input(offsetMs), randomUUID());
+  test.each(wrong)('instances count a minute of the quota as one, %i ms off', async (offsetMs) => {
+    const store = createMemoryDocumentStore();
+    const time = createManualClock();
+    const input = (ms: number) =>
+      limitedChat({ USER_REQUESTS_PER_MINUTE: '1' }, skewed(store, time, ms));
+    await answerOrReason(input(offsetMs), randomUUID());
 
-      const atOnce = await answerOrReason(input(-offsetMs), randomUUID());
-      time.advance(61_000);
-      const aMinuteLater = await answerOrReason(input(-offsetMs), randomUUID());
+    const atOnce = await answerOrReason(input(-offsetMs), randomUUID());
+    time.advance(61_000);
+    const aMinuteLater = await answerOrReason(input(-offsetMs), randomUUID());
 
-      expect([atOnce, aMinuteLater]).toEqual(['USER_RPM', 'done']);
-    },
-  );
+    expect([atOnce, aMinuteLater]).toEqual(['USER_RPM', 'done']);
+  });
 });
 
 describe('workers whose machines differ by a day and more', () => {
-  test.each(offsets)(
+  test.each(wrong)(
     'workers make one swap when the other’s clock is %i ms off',
     async (offsetMs) => {
       const bench = compactionBench();
@@ -187,7 +164,7 @@ describe('workers whose machines differ by a day and more', () => {
     },
   );
 
-  test.each(offsets)(
+  test.each(wrong)(
     'workers leave a lease to its holder, and no longer, %i ms off',
     async (offsetMs) => {
       const bench = compactionBench();
@@ -196,20 +173,13 @@ describe('workers whose machines differ by a day and more', () => {
       const worker = (ms: number) => ({ ...compactionBench(), ...skewed(store, time, ms) });
       const claimed = Promise.withResolvers<void>();
       const dead = worker(offsetMs);
-      let isDead = false;
-      const untilDeath = <Reply>(call: () => Promise<Reply>) =>
-        isDead ? new Promise<Reply>(() => undefined) : call();
+      const { store: deadStore, atCrashPoint } = dyingAt(dead.store, 'claimed');
       const dying = {
         ...dead,
-        store: {
-          ...dead.store,
-          get: (paths: readonly string[]) => untilDeath(() => dead.store.get(paths)),
-          commit: (writes: readonly Write[]) => untilDeath(() => dead.store.commit(writes)),
-        },
-        atCrashPoint: async (point: string) => {
-          if (point !== 'claimed') return;
-          isDead = true;
-          claimed.resolve();
+        store: deadStore,
+        atCrashPoint: (point: string) => {
+          if (point === 'claimed') claimed.resolve();
+          return atCrashPoint(point);
         },
       };
       void runCompaction(dying, { conversationId: id, signal: neverAborted() });

@@ -51,7 +51,7 @@ const finishedTurn = (conversationId: string) =>
   });
 
 describe('a client that hangs up', () => {
-  test.concurrent.each([0, 1, 2, 5, 10, 15])(
+  test.concurrent.each([0, 2, 15])(
     'a client that hangs up after %i events finds the whole answer of one model call',
     async (events) => {
       const [id, messageId] = [randomUUID(), randomUUID()];
@@ -66,24 +66,6 @@ describe('a client that hangs up', () => {
       expect((await storedConversation(stack.store, id)).lastSeq).toBe(1);
     },
   );
-
-  test('a message whose client hangs up before its first event is stored', async () => {
-    const [id, messageId] = [randomUUID(), randomUUID()];
-    const leaving = new AbortController();
-    const call = stack.chat.call(messagesPath(id), {
-      body: messageBody(QUESTION, messageId),
-      headers: { accept: 'text/event-stream' },
-      signal: leaving.signal,
-    });
-    await eventually('the start of the turn', async () => {
-      const [turn] = await readTurns(stack.store, id, [1]);
-      return turn;
-    });
-    leaving.abort();
-    await call.catch(() => undefined);
-
-    expect(await finishedTurn(id)).toMatchObject({ state: 'done' });
-  });
 });
 
 test('an unavailable store gives 503 with a retry time, and the message can be resent', async () => {

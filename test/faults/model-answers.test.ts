@@ -42,23 +42,7 @@ const failures: Failure[] = [
     reason: 'MODEL_QUOTA',
     calls: 1,
   },
-  {
-    name: '429 again and again',
-    fault: { kind: 'quota', retryDelayMs: 10, times: 3 },
-    http: 429,
-    reason: 'MODEL_QUOTA',
-    calls: 3,
-  },
-  { name: '500 three times', fault: { kind: 'internal', times: 3 }, ...overloaded, calls: 3 },
   { name: '503 three times', fault: { kind: 'unavailable', times: 3 }, ...overloaded, calls: 3 },
-  { name: 'an HTML 502', fault: { kind: 'htmlBadGateway', times: 3 }, ...overloaded, calls: 3 },
-  {
-    name: 'silence from the start',
-    fault: { kind: 'hang' },
-    http: 504,
-    reason: 'MODEL_TIMEOUT',
-    calls: 1,
-  },
   {
     name: 'silence between two events',
     fault: { kind: 'stall', delayMs: 60_000 },
@@ -66,10 +50,7 @@ const failures: Failure[] = [
     reason: 'MODEL_TIMEOUT',
     calls: 1,
   },
-  { name: 'a reset connection', fault: { kind: 'cut' }, ...overloaded, calls: 1 },
-  { name: 'an end without a finish', fault: { kind: 'silentEnd' }, ...overloaded, calls: 1 },
   { name: 'an end within an event', fault: { kind: 'halfEvent' }, ...overloaded, calls: 1 },
-  { name: 'an error event', fault: { kind: 'errorEvent' }, ...overloaded, calls: 1 },
   {
     name: 'no candidates field',
     fault: { kind: 'emptyCandidates', shape: 'missing' },
@@ -77,21 +58,8 @@ const failures: Failure[] = [
     calls: 1,
   },
   {
-    name: 'an empty list of candidates',
-    fault: { kind: 'emptyCandidates', shape: 'emptyList' },
-    ...overloaded,
-    calls: 1,
-  },
-  {
     name: 'a candidate without parts',
     fault: { kind: 'emptyCandidates', shape: 'noParts' },
-    http: 503,
-    reason: 'MODEL_EMPTY_ANSWER',
-    calls: 1,
-  },
-  {
-    name: 'a malformed function call',
-    fault: { kind: 'malformedFunctionCall' },
     http: 503,
     reason: 'MODEL_EMPTY_ANSWER',
     calls: 1,
@@ -139,45 +107,32 @@ test('a model failure ends a stream with error, finish and [DONE]', async () => 
   expect(events.slice(-3)).toEqual(['error', 'finish', '[DONE]']);
 });
 
-describe('a model that is back after', () => {
-  test.each<{ name: string; fault: Fault }>([
-    { name: 'one 429', fault: { kind: 'quota', retryDelayMs: 100 } },
-    { name: 'one 500', fault: { kind: 'internal' } },
-    { name: 'one 503', fault: { kind: 'unavailable' } },
-    { name: 'a reset before the first event', fault: { kind: 'cut', afterEvents: 0 } },
-  ])('a model back after $name answers within the same send', async ({ fault }) => {
-    const id = randomUUID();
-    stack.fakeGemini.queueFaults(fault);
+test.each<{ name: string; fault: Fault }>([
+  { name: 'one 503', fault: { kind: 'unavailable' } },
+  { name: 'a reset before the first event', fault: { kind: 'cut', afterEvents: 0 } },
+])('a model back after $name answers within the same send', async ({ fault }) => {
+  const id = randomUUID();
+  stack.fakeGemini.queueFaults(fault);
 
-    const sent = await stack.send(id, QUESTION);
+  const sent = await stack.send(id, QUESTION);
 
-    expect(sent.http).toBe(200);
-    expect(stack.fakeGemini.journal()).toHaveLength(2);
-    expect(await stack.transcript(id)).toHaveLength(2);
-  });
-
-  test('a model that answers 429 is left alone for as long as its RetryInfo says', async () => {
-    stack.fakeGemini.queueFaults({ kind: 'quota', retryDelayMs: 300 });
-
-    await stack.send(randomUUID(), QUESTION);
-
-    const [first, second] = stack.fakeGemini.journal().map(({ at }) => Date.parse(at));
-    expect((second ?? 0) - (first ?? 0)).toBeGreaterThanOrEqual(300);
-  });
-
-  test('a model with a long 429 is not called earlier, however often a phone retries', async () => {
-    const [id, messageId] = [randomUUID(), randomUUID()];
-    stack.fakeGemini.queueFaults({ kind: 'quota', retryDelayMs: 20_000 });
-    await stack.send(id, QUESTION, messageId);
-
-    const tooEarly = await stack.send(id, QUESTION, messageId);
-
-    expect(tooEarly).toMatchObject({ http: 429, retryAfterSeconds: 20 });
-    expect(stack.fakeGemini.journal()).toHaveLength(1);
-  });
+  expect(sent.http).toBe(200);
+  expect(stack.fakeGemini.journal()).toHaveLength(2);
+  expect(await stack.transcript(id)).toHaveLength(2);
 });
 
-describe('an answer that the model', () => {
+test('a model with a long 429 is not called earlier, however often a phone retries', async () => {
+  const [id, messageId] = [randomUUID(), randomUUID()];
+  stack.fakeGemini.queueFaults({ kind: 'quota', retryDelayMs: 20_000 });
+  await stack.send(id, QUESTION, messageId);
+
+  const tooEarly = await stack.send(id, QUESTION, messageId);
+
+  expect(tooEarly).toMatchObject({ http: 429, retryAfterSeconds: 20 });
+  expect(stack.fakeGemini.journal()).toHaveLength(1);
+});
+
+describe('an answer of the model', () => {
   test('an answer cut at MAX_TOKENS is reported as length and used in the next prompt', async () => {
     const id = randomUUID();
     stack.fakeGemini.queueFaults({ kind: 'maxTokens' });
@@ -191,11 +146,7 @@ describe('an answer that the model', () => {
   });
 
   test.each<{ name: string; fault: Fault }>([
-    { name: 'SAFETY', fault: { kind: 'safety' } },
     { name: 'SAFETY half-way', fault: { kind: 'safety', afterEvents: 1 } },
-    { name: 'RECITATION', fault: { kind: 'recitation' } },
-    { name: 'RECITATION half-way', fault: { kind: 'recitation', afterEvents: 1 } },
-    { name: 'PROHIBITED_CONTENT', fault: { kind: 'prohibitedContent' } },
     { name: 'a blocked prompt', fault: { kind: 'blockedPrompt', reason: 'SAFETY' } },
   ])(
     'an answer refused for $name is reported as content-filter and stays out of later turns',

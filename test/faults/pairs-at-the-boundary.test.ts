@@ -2,13 +2,11 @@ import { resolvePolicy } from '#shared/compaction/policy.ts';
 import { findSplitPoint } from '#shared/compaction/split-preserve-fraction.ts';
 import { planCompaction } from '#shared/compaction/plan.ts';
 import { assembleContext } from '#shared/conversation/context/assemble-context.ts';
-import {
-  hasFunctionCall,
-  hasFunctionResponse,
-  type Content,
-} from '#shared/conversation/documents/content.ts';
+import { hasFunctionResponse, type Content } from '#shared/conversation/documents/content.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
+import { foldedTurn } from '#test/support/compaction/folded-turn.ts';
 import { searchCases } from '#test/support/search-cases.ts';
+import { brokenPairs } from '#test/support/tools/broken-pairs.ts';
 import { describe, expect, test } from 'vitest';
 import fc from 'fast-check';
 
@@ -64,37 +62,8 @@ const generatedTurn = fc
 
 const generatedTurns = fc.array(generatedTurn, { minLength: 1, maxLength: 12 });
 
-/** Whether a content that holds responses follows, at once, one that holds their calls. */
-function pairsAreWhole(contents: readonly Content[]): boolean {
-  return contents.every((content, index) => {
-    if (!hasFunctionResponse(content)) return true;
-    const before = contents[index - 1];
-    const called = before?.parts.flatMap(({ functionCall }) => functionCall?.id ?? []) ?? [];
-    return content.parts.every(
-      ({ functionResponse }) =>
-        functionResponse === undefined || called.includes(functionResponse.id ?? ''),
-    );
-  });
-}
-
-/** Whether every call but those of the last content has its responses behind it. */
-const callsAreAnswered = (contents: readonly Content[]) =>
-  contents.every((content, index) => {
-    const next = contents[index + 1];
-    return !hasFunctionCall(content) || (next !== undefined && hasFunctionResponse(next));
-  });
-
 const turnOf = ({ user, contents }: GeneratedTurn, seq: number): Turn => ({
-  schemaVersion: 1,
-  seq,
-  messageId: `message-${seq}`,
-  state: 'done',
-  attempt: 1,
-  producer: 'p',
-  leaseUntil: new Date(0),
-  createTime: new Date(0),
-  tokens: { user: 1, answer: 1 },
-  inContext: true,
+  ...foldedTurn(seq, ''),
   user,
   contents,
 });
@@ -178,10 +147,7 @@ describe('a history of any nesting of calls and responses', () => {
           coveredThrough: plan.coveredThrough,
           turns: plan.kept,
         }).map(({ content }) => content);
-        for (const contents of [after, plan.contents]) {
-          expect(pairsAreWhole(contents)).toBe(true);
-          expect(callsAreAnswered(contents)).toBe(true);
-        }
+        for (const contents of [after, plan.contents]) expect(brokenPairs(contents)).toEqual([]);
       }),
       { numRuns: searchCases(2_000) },
     );

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, describe, expect, test } from 'vitest';
 import { deleteMessage } from '#functions/chat/conversations/erase/delete-message.ts';
 import { putFeedback } from '#functions/chat/features/give-feedback.ts';
+import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import {
   compactionListResponse,
   compactionRecordResponse,
@@ -9,7 +10,7 @@ import {
 import { exportLineResponse } from '#shared/wire/resources/export.ts';
 import { messageListResponse, sendMessageResponse } from '#shared/wire/resources/messages.ts';
 import { feedbackResponse, ratingResponse } from '#shared/wire/resources/ratings.ts';
-import { errorOf } from '../support/chat/chat-server.ts';
+import { errorOf, startChatServer } from '../support/chat/chat-server.ts';
 import { createConversation, readAs } from '../support/chat/http-answers.ts';
 import {
   CANARY,
@@ -18,11 +19,12 @@ import {
   owner,
   shortConversation,
 } from '../support/chat/lifecycle.ts';
-import { brokenRules } from '../support/compaction/commit-rules.ts';
+import { brokenRules, recordCommits } from '../support/compaction/commit-rules.ts';
 import { history, writeHistories } from '../support/compaction/past-compactions.ts';
-import { startRecordedServer } from '../support/processes/recorded-server.ts';
 
-const { chat, recorded } = await startRecordedServer();
+const recorded = recordCommits();
+const store = createMemoryDocumentStore({ beforeOperation: recorded.beforeOperation });
+const chat = await startChatServer({ overrides: { store } });
 afterAll(() => chat.stop());
 
 /** A conversation of alice with one answered message. */

@@ -5,7 +5,21 @@ import { startFakeGemini } from '#infra/fake-gemini/server/start-fake-gemini.ts'
 import { openServer } from '#infra/local/processes/open-server.ts';
 import { startStorage } from '#infra/local/storage/start-storage.ts';
 import { idTokenClaims, startTokenKeys } from '../token-keys.ts';
-import { redirectGoogle } from './redirect-google.ts';
+
+/**
+ * What a deployed process is run with, as a module that Node imports first, so that it asks stand-ins in the place of
+ * Google: addresses by what the ones of Google begin with. The addresses are constants of the service.
+ */
+const redirectGoogle = (standIns: Readonly<Record<string, string>>): string =>
+  `data:text/javascript,${encodeURIComponent(`
+    const standIns = Object.entries(${JSON.stringify(standIns)});
+    const { fetch } = globalThis;
+    globalThis.fetch = (input, init) => {
+      const address = String(input);
+      const found = standIns.find(([google]) => address.startsWith(google));
+      return fetch(found ? found[1] + address.slice(found[0].length) : input, init);
+    };
+  `)}`;
 
 /** Who pushes and to whom, as the worker's environment names them. */
 interface PushIdentity {

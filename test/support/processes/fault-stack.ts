@@ -3,21 +3,15 @@ import { z } from 'zod';
 import { createGeminiModel } from '#functions/adapters/gemini/gemini-model.ts';
 import { createMemoryCache } from '#functions/adapters/system/memory-cache.ts';
 import type { CompactionDependencies } from '#functions/worker/compaction/compaction-dependencies.ts';
-import {
-  runCompaction,
-  type CompactionResult,
-} from '#functions/worker/compaction/run-compaction.ts';
-import {
-  createMemoryDocumentStore,
-  type MemoryStoreHooks,
-} from '#infra/local/embedded/memory-document-store.ts';
-import { startFakeGemini, type FakeGemini } from '#infra/fake-gemini/server/start-fake-gemini.ts';
+import { runCompaction } from '#functions/worker/compaction/run-compaction.ts';
+import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
+import { startFakeGemini } from '#infra/fake-gemini/server/start-fake-gemini.ts';
 import { readConversation } from '#shared/conversation/context/read-conversation.ts';
 import type { DocumentStore, EventPublisher } from '#shared/ports/ports.ts';
 import { contextResponse } from '#shared/wire/resources/context.ts';
 import { messageListResponse, type MessageView } from '#shared/wire/resources/messages.ts';
-import { createShiftedClock, type ShiftedClock } from '#test/fakes/shifted-clock.ts';
-import { errorOf, startChatServer, type ChatServer } from '../chat/chat-server.ts';
+import { createShiftedClock } from '#test/fakes/shifted-clock.ts';
+import { errorOf, startChatServer } from '../chat/chat-server.ts';
 import { createAccounting } from '#functions/quota/accounting.ts';
 import { compactionBench } from '../compaction/compaction-dependencies.ts';
 import { neverAborted } from '../compaction/compacted-conversation.ts';
@@ -37,33 +31,9 @@ interface Sent {
   retryAfterSeconds?: number;
 }
 
-/** Chat over HTTP and the worker, over one store, with the model's real adapter and a local model server. */
-export interface FaultStack {
-  chat: ChatServer;
-  fakeGemini: FakeGemini;
-  store: DocumentStore;
-  clock: ShiftedClock;
-  worker: CompactionDependencies;
-  /** Sends a text as Alice and waits for the answer. */
-  send(conversationId: string, text: string, messageId?: string): Promise<Sent>;
-  /** Comes back with the same message, each time after the lease, until it is answered; at most `tries` times. */
-  sendUntilAnswered(conversationId: string, text: string, messageId?: string): Promise<Sent>;
-  /** What the model answers to this user text, however often it is asked. */
-  answerWith(userText: string, answer: string): void;
-  /** Alice's transcript, oldest first. */
-  transcript(conversationId: string): Promise<MessageView[]>;
-  /** What `/context` shows, without the system instruction. */
-  shownContents(conversationId: string): Promise<unknown[]>;
-  /** The contents of the newest chat prompt, the new message last. */
-  lastPrompt(): unknown[];
-  /** The texts of the newest chat prompt. */
-  lastPromptTexts(): string[];
-  compact(conversationId: string): Promise<CompactionResult>;
-  stop(): Promise<void>;
-}
+export type FaultStack = Awaited<ReturnType<typeof startFaultStack>>;
 
 interface FaultStackOptions {
-  hooks?: MemoryStoreHooks;
   environment?: Record<string, string>;
   publisher?: EventPublisher;
   /** How long a model that says nothing is waited for. */
@@ -111,7 +81,7 @@ export const messageBody = (text: string, id: string = randomUUID()) => ({
 async function startParts(options: FaultStackOptions) {
   const { modelWaitMs = MODEL_WAIT_MS } = options;
   const fakeGemini = await startFakeGemini();
-  const store = createMemoryDocumentStore(options.hooks);
+  const store = createMemoryDocumentStore();
   const clock = createShiftedClock();
   const model = createGeminiModel({
     apiKey: 'local',
@@ -139,13 +109,16 @@ async function startParts(options: FaultStackOptions) {
   return { chat, fakeGemini, store, clock, worker };
 }
 
-export async function startFaultStack(options: FaultStackOptions = {}): Promise<FaultStack> {
+/** Chat over HTTP and the worker, over one store, with the model's real adapter and a local model server. */
+export async function startFaultStack(options: FaultStackOptions = {}) {
   const running = await startParts(options);
   const { chat, fakeGemini, clock, worker } = running;
 
+  /** Sends a text as Alice and waits for the answer. */
   const send = async (conversationId: string, text: string, messageId?: string) =>
     sentOf(await chat.call(messagesPath(conversationId), { body: messageBody(text, messageId) }));
 
+  /** The contents of the newest chat prompt, the new message last. */
   const lastPrompt = () => {
     const entry = fakeGemini
       .journal()
@@ -156,24 +129,28 @@ export async function startFaultStack(options: FaultStackOptions = {}): Promise<
   return {
     ...running,
     send,
-    async sendUntilAnswered(conversationId, text, messageId = randomUUID()) {
+    /** Comes back with the same message, each time after the lease, until it is answered. */
+    async sendUntilAnswered(conversationId: string, text: string, messageId: string) {
       for (let tries = 1; ; tries++) {
         const sent = await send(conversationId, text, messageId);
         if (sent.http === 200 || tries === SEND_TRIES) return sent;
         clock.shift(LEASE_MS + 1);
       }
     },
-    answerWith(userText, answer) {
+    /** What the model answers to this user text, however often it is asked. */
+    answerWith(userText: string, answer: string) {
       const userHash = createHash('sha256').update(userText).digest('hex');
       const contents = [{ role: 'model', parts: [{ text: answer }] }];
       const ordinals = Array.from({ length: ANSWERS }, (_, index) => index + 1);
       fakeGemini.registerAnswers(...ordinals.map((ordinal) => ({ userHash, ordinal, contents })));
     },
-    async transcript(conversationId) {
+    /** Alice's transcript, oldest first. */
+    async transcript(conversationId: string) {
       const response = await chat.call(`${messagesPath(conversationId)}?pageSize=100`);
       return messageListResponse.parse(await response.json()).messages;
     },
-    async shownContents(conversationId) {
+    /** What `/context` shows, without the system instruction. */
+    async shownContents(conversationId: string) {
       const response = await chat.call(`/v1/conversations/${conversationId}/context`);
       const { items } = contextResponse.parse(await response.json());
       return shownContents(items);
@@ -181,7 +158,8 @@ export async function startFaultStack(options: FaultStackOptions = {}): Promise<
     lastPrompt,
     lastPromptTexts: () =>
       lastPrompt().map(({ parts }) => parts.map(({ text = '' }) => text).join('')),
-    compact: (conversationId) => runCompaction(worker, { conversationId, signal: neverAborted() }),
+    compact: (conversationId: string) =>
+      runCompaction(worker, { conversationId, signal: neverAborted() }),
     stop: async () => {
       await chat.stop();
       await fakeGemini.close();

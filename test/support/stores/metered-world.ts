@@ -16,7 +16,6 @@ import {
   snapshotAnswer,
   type ScriptedAnswer,
 } from '#test/fakes/scripted-model.ts';
-import { recordCommits } from '../compaction/commit-rules.ts';
 import { compactOnce } from '../compaction/compacted-conversation.ts';
 import { compactionBench } from '../compaction/compaction-dependencies.ts';
 import { limitedChat, usageOf } from '../chat/quotas.ts';
@@ -144,8 +143,7 @@ async function spendBefore(
  * whatever the books say, and is looked for in them while it runs.
  */
 export function meteredWorld({ environment, overrides, say, summaries }: MeteredOptions) {
-  const recorded = recordCommits();
-  const store = createMemoryDocumentStore({ beforeOperation: recorded.beforeOperation });
+  const store = createMemoryDocumentStore();
   const clock = createClock();
   const summariser = createScriptedModel({ answers: summaries ?? [snapshotAnswer()] });
 
@@ -183,7 +181,6 @@ export function meteredWorld({ environment, overrides, say, summaries }: Metered
     calls,
     /** Calls for which nothing was held while they ran. */
     unheld,
-    commits: recorded,
     spentMicros: () => calls.reduce((sum, { costMicros }) => sum + costMicros, 0),
     /** What stands in the books of the user and of all. */
     books: async () => ({

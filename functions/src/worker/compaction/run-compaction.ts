@@ -25,7 +25,7 @@ import { settle, type Settlement } from './settle.ts';
 import { indexFolded, swap, swapChanged } from './swap/swap.ts';
 import { measureDraft, measureTruncation } from './swap/measure-swap.ts';
 
-export type CompactionResult =
+type CompactionResult =
   /** `state` is absent where there was nothing to do. */
   | { kind: 'done'; state?: OutcomeState; reason?: string | undefined }
   /** Not now, and nothing was done; `retryAfterMs` where a time is known. The documents remember it. */
