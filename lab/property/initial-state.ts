@@ -1,6 +1,9 @@
 import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import type { Write } from '#shared/ports/ports.ts';
-import { buildConversation } from '#test/support/compaction/conversation-builder.ts';
+import {
+  buildConversation,
+  type ConversationToBuild,
+} from '#test/support/compaction/conversation-builder.ts';
 import { answerText, PIN, questionText } from './scripted-models.ts';
 
 /** The one conversation of every program. */
@@ -16,11 +19,11 @@ export interface InitialState {
   writes: readonly Write[];
 }
 
-const BEFORE = new Date('2026-01-02T03:00:00.000Z');
+export const BEFORE = new Date('2026-01-02T03:00:00.000Z');
 const MARKS = ['first', 'second', 'third', 'fourth', 'fifth'];
 
-/** About 93 tokens a turn. */
-async function built(text: string, marks: readonly string[], conversation: Partial<Conversation>) {
+/** The writes that build a conversation: by default the one of every program. */
+export async function writesOf(options: ConversationToBuild): Promise<Write[]> {
   const writes: Write[] = [];
   const sink = {
     commit: (batch: readonly Write[]) => {
@@ -28,26 +31,30 @@ async function built(text: string, marks: readonly string[], conversation: Parti
       return Promise.resolve([]);
     },
   };
-  await buildConversation(sink, {
-    conversationId: CONVERSATION,
-    now: BEFORE,
-    turns: marks.map((mark) => ({ user: questionText(mark), answer: answerText(mark) })),
-    conversation: {
-      epoch: 'epoch',
-      pins: [{ id: 'pin', text: PIN, source: 'api' }],
-      ...conversation,
-    },
-  });
+  await buildConversation(sink, { conversationId: CONVERSATION, now: BEFORE, ...options });
+  return writes;
+}
+
+/** Turns that bear marks: where they stand in the context is checked. About 93 tokens each. */
+export const markedTurns = (marks: readonly string[]) =>
+  marks.map((mark) => ({ user: questionText(mark), answer: answerText(mark) }));
+
+async function built(text: string, marks: readonly string[], changed: Partial<Conversation>) {
+  const pins = [{ id: 'pin', text: PIN, source: 'api' as const }];
+  const conversation = { epoch: 'epoch', pins, ...changed };
+  const writes = await writesOf({ turns: markedTurns(marks), conversation });
   return { text, marks, writes } satisfies InitialState;
 }
 
-const auto = { requestId: 'before', since: BEFORE, trigger: 'auto' as const };
+export const autoRequest = {
+  auto: { requestId: 'before', since: BEFORE, trigger: 'auto' as const },
+};
 
 /** The places in a conversation's life where something can go wrong: short, so that runs are fast. */
 export const initialStates: readonly InitialState[] = await Promise.all([
   built('five turns over the threshold, a compaction is due', MARKS, {
     settings: { thresholdTokens: 400 },
-    compactionRequests: { auto },
+    compactionRequests: autoRequest,
   }),
   built('four turns, the next one crosses the threshold', MARKS.slice(0, 4), {
     settings: { thresholdTokens: 420 },

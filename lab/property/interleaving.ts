@@ -1,9 +1,16 @@
 import { nextTick } from 'node:process';
-import { setTimeout as delay } from 'node:timers/promises';
 import { occasionalModules } from '#functions/bootstrap/warm-up.ts';
 import { StoreUnavailableError } from '#shared/errors.ts';
-import { never, type Fault, type Flow, type Lane, type Process, type Turn } from './flow.ts';
-import { createTime } from './virtual-time.ts';
+import type { Clock } from '#shared/ports/ports.ts';
+import {
+  never,
+  type Fault,
+  type Flow,
+  type Lane,
+  type Process,
+  type Timer,
+  type Turn,
+} from './flow.ts';
 
 // Loading takes turns of the event loop, which nobody here waits for: what some turns load is there before.
 await Promise.all(occasionalModules.map((load) => load()));
@@ -19,6 +26,59 @@ const quiet = () =>
   new Promise<void>((resolve) => {
     nextTick(resolve);
   });
+
+const START = new Date('2026-01-02T03:04:05.000Z').getTime();
+
+/** Virtual time, which moves by `elapse` alone; what becomes due waits for its turn. */
+function createTime() {
+  const timers: Timer[] = [];
+  let nowMs = START;
+  const forget = (timer: Timer) => {
+    if (timers.includes(timer)) timers.splice(timers.indexOf(timer), 1);
+  };
+
+  const clock = (flow: Flow): Clock => ({
+    now: () => new Date(nowMs),
+    wait: (ms, signal) => {
+      if (flow.process?.isCrashed === true) return never;
+      if (ms <= 0 || signal?.aborted === true) return Promise.resolve();
+      return new Promise((resolve) => {
+        const release = () => {
+          signal?.removeEventListener('abort', cancel);
+          resolve();
+        };
+        const label = () => `has waited ${ms} ms`;
+        const timer = { process: flow.process, lane: flow.lane, label, dueMs: nowMs + ms, release };
+        const cancel = () => {
+          const { tasks } = flow.lane;
+          forget(timer);
+          if (tasks.includes(timer)) tasks.splice(tasks.indexOf(timer), 1);
+          resolve();
+        };
+        timers.push(timer);
+        signal?.addEventListener('abort', cancel, { once: true });
+      });
+    },
+  });
+
+  /** Time passes for everybody. */
+  function elapse(ms: number): void {
+    nowMs += ms;
+    const due = timers.filter(({ dueMs }) => dueMs <= nowMs);
+    for (const timer of due.toSorted((a, b) => a.dueMs - b.dueMs)) {
+      forget(timer);
+      if (timer.process?.isCrashed !== true) timer.lane.tasks.push(timer);
+    }
+  }
+
+  /** Until the next timer of a process that lives; Infinity: there is none. */
+  function untilNextMs(): number {
+    for (const timer of timers.filter(({ process }) => process?.isCrashed === true)) forget(timer);
+    return Math.min(...timers.map(({ dueMs }) => dueMs)) - nowMs;
+  }
+
+  return { clock, elapse, untilNextMs, now: () => new Date(nowMs) };
+}
 
 /** The lanes of a run, and whose turn it is. */
 function createLanes(schedule: readonly Turn[]) {
@@ -91,12 +151,10 @@ interface Run {
   time: ReturnType<typeof createTime>;
   lanes: ReturnType<typeof createLanes>;
   faults: ReturnType<typeof createFaults>;
-  /** Calls on their way; with a store in memory none is when everything is quiet. */
-  underWay: Set<Promise<unknown>>;
   note: (who: string, what: string) => void;
 }
 
-function createEffect({ time, lanes, faults, underWay, note }: Run) {
+function createEffect({ time, lanes, faults, note }: Run) {
   function die(process: Process | undefined, label: string): Promise<never> {
     note(process?.name ?? '', `dies, ${label}`);
     process?.crash();
@@ -122,13 +180,10 @@ function createEffect({ time, lanes, faults, underWay, note }: Run) {
       note(flow.lane.name, 'is refused');
       throw failure();
     }
-    const applied = act.apply().then(
+    const outcome = await act.apply().then(
       (value) => ({ value }),
       (error: unknown) => ({ error }),
     );
-    underWay.add(applied);
-    const outcome = await applied;
-    underWay.delete(applied);
     if (fault === 'crashAfter') return die(flow.process, `after: ${label()}`);
     await lanes.step(flow, () => `${'error' in outcome ? 'refused' : 'reply'}: ${label()}`);
     if (fault === 'lostReply') {
@@ -144,26 +199,23 @@ interface Plan {
   schedule: readonly Turn[];
   faults: readonly Fault[];
   isTraced?: boolean;
-  /** How long to listen for a watched database, ms, before time moves; default: not at all. */
-  listenMs?: number;
 }
 
 export type Interleaving = ReturnType<typeof createInterleaving>;
 
 /**
  * Runs asynchronous code one step at a time, in the order that `schedule` says; the time is virtual and
- * moves when nothing else can, or by `elapse`. Equal input gives equal runs on a store in memory: nothing
+ * moves when nothing else can, or by `elapse`. Equal input gives equal runs: nothing
  * here is random and no real timer is waited for. An effect fails as `faults` say.
  */
-export function createInterleaving({ schedule, faults, isTraced = false, listenMs }: Plan) {
+export function createInterleaving({ schedule, faults, isTraced = false }: Plan) {
   const trace: string[] = [];
   const note = (who: string, what: string) => {
     if (isTraced) trace.push(`${who}: ${what}`);
   };
   const time = createTime();
   const lanes = createLanes(schedule);
-  const underWay = new Set<Promise<unknown>>();
-  const run: Run = { time, lanes, faults: createFaults(faults), underWay, note };
+  const run: Run = { time, lanes, faults: createFaults(faults), note };
   let steps = 0;
 
   function wakeNext(): boolean {
@@ -174,21 +226,13 @@ export function createInterleaving({ schedule, faults, isTraced = false, listenM
     return true;
   }
 
-  /** Whether a database outside of this process has told something to somebody. */
-  async function isSomethingHeard(): Promise<boolean> {
-    if (listenMs === undefined) return false;
-    await delay(listenMs);
-    return underWay.size > 0 || lanes.isReady();
-  }
-
   /** Until nothing waits for its turn or for the time. Throws when that does not come. */
   async function rest(): Promise<void> {
     for (;;) {
       await quiet();
       const chosen = lanes.choose();
       if (!chosen) {
-        if (underWay.size > 0) await Promise.race(underWay);
-        else if (!(await isSomethingHeard()) && !wakeNext()) return;
+        if (!wakeNext()) return;
         continue;
       }
       steps += 1;
@@ -204,5 +248,5 @@ export function createInterleaving({ schedule, faults, isTraced = false, listenM
   const { clock, elapse, now } = time;
   const { calm } = run.faults;
   const effect = createEffect(run);
-  return { lane, step, effect, clock, elapse, note, rest, calm, trace, now, steps: () => steps };
+  return { lane, step, effect, clock, elapse, note, rest, calm, trace, now };
 }

@@ -42,14 +42,10 @@ export interface RunRecord {
   /** What never came to an end, or ended otherwise than it must. */
   stuck: string[];
   trace: readonly string[];
-  steps: number;
 }
 
 /** Sent when all is still, in programs that end with a message. */
 const LAST = 'last';
-
-/** A change in the emulator is heard of within a few milliseconds. */
-const LISTEN_MS = 30;
 
 /** How often what is refused for the moment is tried again. */
 const TRIES = 12;
@@ -198,7 +194,6 @@ export async function runProgram(
     schedule,
     faults,
     isTraced: options.isTraced ?? false,
-    ...(options.store && { listenMs: LISTEN_MS }),
   });
   const world = createWorld(interleaving, options);
   const running: Running = { world, interleaving, stuck: [] };
@@ -226,7 +221,6 @@ export async function runProgram(
     journal,
     stuck: running.stuck,
     trace: interleaving.trace,
-    steps: interleaving.steps(),
   };
 }
 

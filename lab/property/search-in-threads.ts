@@ -6,7 +6,7 @@ import type { Search, SearchResult } from './search.ts';
 /** Seeds of one search lie far from those of the next. */
 const SEED_STEP = 1_000_003;
 
-async function searchInThread(input: Pick<Search, 'runs' | 'seed' | 'timeLimitMs'>) {
+async function searchInThread(input: Pick<Search, 'runs' | 'seed'>) {
   const worker = new Worker(new URL('search-thread.ts', import.meta.url), { workerData: input });
   const [result] = (await once(worker, 'message')) as [SearchResult];
   await worker.terminate();
@@ -15,7 +15,7 @@ async function searchInThread(input: Pick<Search, 'runs' | 'seed' | 'timeLimitMs
 
 /** Spreads a search over the processors; the first failure of any of them is the result. */
 export async function searchInThreads(
-  search: Pick<Search, 'runs' | 'seed' | 'timeLimitMs'>,
+  search: Pick<Search, 'runs' | 'seed'>,
 ): Promise<SearchResult> {
   const threads = Math.max(2, availableParallelism());
   const results = await Promise.all(

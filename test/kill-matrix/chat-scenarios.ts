@@ -2,16 +2,9 @@ import { cancelTurn } from '#functions/chat/turns/finish/cancel-turn.ts';
 import { answerCalls } from '#functions/chat/turns/tools/answer-calls.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { ownConversation, messageIdOf } from '#lab/property/actions/actors.ts';
+import { autoRequest, markedTurns } from '#lab/property/initial-state.ts';
 import { questionText } from '#lab/property/scripted-models.ts';
-import {
-  autoRequest,
-  markedTurns,
-  MARKS,
-  problem,
-  stateOf,
-  type After,
-  type Scenario,
-} from './scenario.ts';
+import { MARKS, problem, stateOf, type After, type Scenario } from './scenario.ts';
 import type { Stage } from './stage.ts';
 
 const twoTurns = await stateOf('two turns, far below the threshold', {
@@ -112,14 +105,14 @@ const sends: Scenario[] = [
   },
   {
     name: 'the first message of a conversation',
-    points: ['turn-started', 'before-finish', 'turn-finished'],
+    points: ['turn-started', 'turn-finished'],
     initial: { text: 'no conversation', marks: [], writes: [] },
     run: ({ say }) => say({ name: 'alpha' }),
     problems: answered('alpha'),
   },
   {
     name: 'a send whose answer calls tools',
-    points: ['calls-stored', 'tools-ran', 'responses-stored', 'answer-streamed', 'before-finish'],
+    points: ['calls-stored', 'tools-ran', 'responses-stored'],
     initial: twoTurns,
     run: ({ say }) => say({ name: 'tooled' }),
     problems: answered('tooled'),
@@ -137,20 +130,13 @@ const sends: Scenario[] = [
   },
   {
     name: 'an edit of a folded turn that brings the conversation over its threshold',
-    points: ['replacement-begun', 'turn-started', 'turn-finished'],
+    points: ['replacement-begun', 'turn-finished'],
     initial: farOver,
     run: async ({ deliver, say }) => {
       await deliver({ schemaVersion: 1, conversationId: 'c1', requestId: 'before' });
       await say({ name: 'edited', replacing: { kind: 'edit', messageId: 'message-6' } });
     },
     problems: answered('edited'),
-  },
-  {
-    name: 'an answer that is made anew',
-    points: ['turn-started', 'before-finish', 'turn-finished'],
-    initial: twoTurns,
-    run: ({ say }) => say({ name: 'anew', replacing: { kind: 'regenerate', messageId: 'm_2' } }),
-    problems: answered('anew'),
   },
   {
     name: 'a process that ends in the middle of an answer',
@@ -170,7 +156,7 @@ const sends: Scenario[] = [
 const queues: Scenario[] = [
   {
     name: 'messages that wait for each other',
-    points: ['turn-queued', 'queued-turn-begun', 'turn-started', 'before-finish', 'turn-finished'],
+    points: ['turn-queued', 'queued-turn-begun', 'turn-finished'],
     initial: twoTurns,
     run: async ({ say, pass }) => {
       const first = say({ name: 'alpha' });
@@ -209,7 +195,7 @@ const queues: Scenario[] = [
   },
   {
     name: 'a message that interrupts another',
-    points: ['before-cancel', 'cancel-stored', 'turns-interrupted', 'turn-started'],
+    points: ['turns-interrupted'],
     initial: twoTurns,
     run: async ({ say, pass }) => {
       const first = say({ name: 'alpha' });
@@ -221,7 +207,7 @@ const queues: Scenario[] = [
   },
   {
     name: 'a cancellation in the middle of an answer',
-    points: ['before-cancel', 'cancel-stored', 'before-finish', 'turn-finished'],
+    points: ['before-cancel', 'cancel-stored', 'turn-finished'],
     initial: twoTurns,
     run: async (stage) => {
       const said = stage.say({ name: 'alpha' });

@@ -3,19 +3,11 @@ import { StoreUnavailableError } from '#shared/errors.ts';
 import type { Lane, Process } from '#lab/property/flow.ts';
 
 /**
- * What befalls a server process when it comes to a crash point: an error; death; it stands still for longer
- * than anybody waits; the commit that follows reaches the database that late; it is refused; it is applied, and
- * its reply is lost.
+ * What befalls a server process when it comes to a crash point: an error; death; the commit that follows
+ * reaches the database later than anybody waits, and until then the process stands still; it is refused; it is
+ * applied, and its reply is lost.
  */
-export const columns = [
-  'throw',
-  'killed',
-  'hang',
-  'late commit',
-  'commit refused',
-  'reply lost',
-] as const;
-export type Column = (typeof columns)[number];
+export type Column = 'throw' | 'killed' | 'late commit' | 'commit refused' | 'reply lost';
 
 export interface Fault {
   column: Column;
@@ -92,9 +84,6 @@ export class Outage {
       case 'killed':
         this.#isOver = true;
         return this.#kill(process);
-      case 'hang':
-        this.#freeze(process);
-        return this.#thawed.promise;
     }
   }
 
@@ -110,7 +99,10 @@ export class Outage {
 
   /** A commit: it may be late or refused, and its reply may be lost. Throws StoreUnavailableError. */
   async commit<T>(process: Process, work: () => Promise<T>): Promise<T> {
-    if (this.#late === process && !this.#isOver) this.#freeze(process);
+    if (this.#late === process && !this.#isOver) {
+      this.#isOver = true;
+      this.#frozen = process;
+    }
     return this.gated(process, async () => {
       const count = this.commitsOf(process.name) + 1;
       this.#failIfMeant('commit refused', process, count);
@@ -132,11 +124,6 @@ export class Outage {
     if (this.#fault.commit !== count || name !== victimOf(this.#fault.point)) return;
     this.#isOver = true;
     throw new StoreUnavailableError({ operation: `commit ${count}: ${column}` });
-  }
-
-  #freeze(process: Process): void {
-    this.#isOver = true;
-    this.#frozen = process;
   }
 
   #kill(process: Process): Promise<never> {

@@ -125,7 +125,7 @@ async function recordOf(
   running: Running,
   scenario: Scenario,
 ): Promise<{ record: RunRecord; settled: Documents }> {
-  const { world, stuck, interleaving } = running;
+  const { world, stuck } = running;
   const settled = await readDocuments(world.store, CONVERSATION);
   const isLive = settled.conversation?.state === 'live';
   const shown = isLive ? await showEverywhere(running) : [];
@@ -145,7 +145,6 @@ async function recordOf(
     final: await readDocuments(world.store, CONVERSATION),
     stuck,
     trace: [],
-    steps: interleaving.steps(),
   };
   return { record, settled };
 }
@@ -159,8 +158,7 @@ export async function runCell(scenario: Scenario, options: CellOptions = {}): Pr
   await complete(running, scenario.name, () => scenario.run(stage));
   await recover(running);
   const isFaultOver = world.outage.isOver;
-  const zombie =
-    fault?.column === 'hang' || fault?.column === 'late commit' ? await thaw(running) : [];
+  const zombie = fault?.column === 'late commit' ? await thaw(running) : [];
   const { record, settled } = await recordOf(running, scenario);
   const everything = await documents();
   const isGone =

@@ -1,11 +1,12 @@
-import type { ModelResponse, StoredDocument, Write } from '#shared/ports/ports.ts';
+import type { ModelResponse, StoredDocument } from '#shared/ports/ports.ts';
 import type { Documents } from '#lab/property/invariants/documents.ts';
-import { CONVERSATION, type InitialState } from '#lab/property/initial-state.ts';
-import { answerText, questionText } from '#lab/property/scripted-models.ts';
 import {
-  buildConversation,
-  type ConversationToBuild,
-} from '../support/compaction/conversation-builder.ts';
+  autoRequest,
+  markedTurns,
+  writesOf,
+  type InitialState,
+} from '#lab/property/initial-state.ts';
+import type { ConversationToBuild } from '../support/compaction/conversation-builder.ts';
 import type { Stage } from './stage.ts';
 
 /** What there is when everything is still again. */
@@ -36,36 +37,13 @@ export interface Scenario {
   mayEndOtherwise?: true;
 }
 
-export const BEFORE = new Date('2026-01-02T03:00:00.000Z');
-
-/** The writes that build a conversation: by default the one that every scenario has. */
-export async function writesOf(options: ConversationToBuild): Promise<Write[]> {
-  const writes: Write[] = [];
-  const sink = {
-    commit: (batch: readonly Write[]) => {
-      writes.push(...batch);
-      return Promise.resolve([]);
-    },
-  };
-  await buildConversation(sink, { conversationId: CONVERSATION, now: BEFORE, ...options });
-  return writes;
-}
-
 /** A state without marks of its own. */
 export const stateOf = async (
   text: string,
   options: ConversationToBuild,
 ): Promise<InitialState> => ({ text, marks: [], writes: await writesOf(options) });
 
-/** Turns that bear marks: where they stand in the context is checked. */
-export const markedTurns = (marks: readonly string[]) =>
-  marks.map((mark) => ({ user: questionText(mark), answer: answerText(mark) }));
-
 export const MARKS = ['first', 'second', 'third', 'fourth', 'fifth', 'sixth', 'seventh', 'eighth'];
-
-export const autoRequest = {
-  auto: { requestId: 'before', since: BEFORE, trigger: 'auto' as const },
-};
 
 export const problem = (isWrong: boolean, text: string): string[] => (isWrong ? [text] : []);
 

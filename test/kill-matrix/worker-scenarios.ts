@@ -5,18 +5,9 @@ import {
   conversationPath,
   turnPath,
 } from '#shared/conversation/documents/paths.ts';
-import { CONVERSATION } from '#lab/property/initial-state.ts';
+import { autoRequest, BEFORE, CONVERSATION, writesOf } from '#lab/property/initial-state.ts';
 import { longListings } from '../support/tools/tool-conversation.ts';
-import {
-  autoRequest,
-  BEFORE,
-  due,
-  problem,
-  stateOf,
-  writesOf,
-  type After,
-  type Scenario,
-} from './scenario.ts';
+import { due, problem, stateOf, type After, type Scenario } from './scenario.ts';
 import type { Stage } from './stage.ts';
 
 const deliverRequest = ({ deliver }: Stage) =>
@@ -121,7 +112,7 @@ const compactions: Scenario[] = [
   },
   {
     name: 'a compaction during which the user goes on',
-    points: ['claimed', 'summarised', 'before-swap', 'swapped'],
+    points: ['summarised', 'before-swap', 'swapped'],
     initial: due,
     run: async (stage) => {
       const said = stage.say({ name: 'alpha' }, ['chat-1', 'chat-1']);
@@ -130,7 +121,7 @@ const compactions: Scenario[] = [
   },
   {
     name: 'a compaction that shortens tool outputs',
-    points: ['blobs-saved', 'verified', 'swapped'],
+    points: ['blobs-saved'],
     initial: { ...listings, writes: [...listings.writes, openBreaker] },
     run: deliverRequest,
     problems: compactedOnce,
@@ -148,7 +139,7 @@ const compactions: Scenario[] = [
   },
   {
     name: 'a compaction that fails at first',
-    points: ['record-written', 'settled', 'reported'],
+    points: ['record-written'],
     initial: due,
     summary: (call) => (call === 1 ? noSummary : undefined),
     run: deliverRequest,
@@ -214,10 +205,6 @@ const sweeps: Scenario[] = [
       'sweep-published',
       'sweep-request-dropped',
       'sweep-marked',
-      'erase-begun',
-      'erase-pass-done',
-      'erase-uploads-released',
-      'erase-tombstone-written',
       'sweep-erased',
       'sweep-swept',
     ],

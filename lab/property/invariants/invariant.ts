@@ -3,8 +3,6 @@ import type { RunRecord } from '../run-program.ts';
 /** Says what is wrong with a run, one text for each fault; none: it holds. Pure. */
 export interface Invariant {
   name: string;
-  /** Whether it reads the order of commits, which is only known of a store in memory. */
-  needsOrder?: true;
   violations: (record: RunRecord) => string[];
 }
 

@@ -57,7 +57,6 @@ const nothingOpen: Invariant = {
 };
 
 const histories: Invariant = {
-  needsOrder: true,
   name: 'I3 generations rise by one, and histories are complete and never written twice',
   violations({ final, journal }) {
     const writes = journal.commits.flatMap((commit) => commit.writes);
@@ -109,7 +108,6 @@ function wrongRecords({ job, histories: stored }: Documents): string[] {
 }
 
 const fence: Invariant = {
-  needsOrder: true,
   name: 'I4 only the worker that holds the lease swaps, and from the generation it read',
   violations({ final, journal }) {
     const found = wrongRecords(final);
@@ -265,12 +263,7 @@ const invariants: readonly Invariant[] = [
 ];
 
 /** All that is wrong with a run, by the name of the invariant. */
-export const violationsOf = (
-  record: RunRecord,
-  { isOrderKnown = true }: { isOrderKnown?: boolean } = {},
-): string[] =>
-  invariants
-    .filter(({ needsOrder }) => isOrderKnown || needsOrder !== true)
-    .flatMap(({ name, violations }) =>
-      violations(record).map((violation) => `${name}: ${violation}`),
-    );
+export const violationsOf = (record: RunRecord): string[] =>
+  invariants.flatMap(({ name, violations }) =>
+    violations(record).map((violation) => `${name}: ${violation}`),
+  );

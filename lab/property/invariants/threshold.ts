@@ -77,7 +77,6 @@ function isTold({ final }: RunRecord, tokens: number, sinceEnd: readonly Write[]
 
 export const crossings: Invariant = {
   name: 'I6 a crossing leads to a compaction or to a recorded reason',
-  needsOrder: true,
   violations(record) {
     const { conversation } = record.final;
     const tokens =
