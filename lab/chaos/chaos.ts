@@ -34,10 +34,6 @@ const options = {
   help: { type: 'boolean', default: false },
 } as const;
 
-/** Production's leases of 20 and 60 s then last 2 and 6 s. */
-const TIME_SCALE = 10;
-const REST_TIMEOUT_MS = 90_000;
-
 function readMinutes(text: string): number {
   const minutes = Number(text);
   if (text.trim() === '' || !(minutes > 0 && minutes <= 1_440))
@@ -76,8 +72,6 @@ process.exitCode = await runCommand(help, async (argv) => {
     minutes,
     seed: values.seed,
     phones,
-    timeScale: TIME_SCALE,
-    restTimeoutMs: REST_TIMEOUT_MS,
     onProgress: say,
     ...(values.log !== undefined && openLog(values.log)),
   });

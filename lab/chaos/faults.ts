@@ -32,43 +32,35 @@ const faults: readonly { weight: number; draw: (random: Random) => Fault }[] = [
 const roles = ['chat', 'utility_compressor'] as const;
 
 /** Lets requests to the fake Gemini meet faults, and counts those that did. */
-class ModelFaults {
-  readonly #fakeGemini: FakeGemini;
-  readonly #random: Random;
-  readonly #waiting = { chat: 0, utility_compressor: 0 };
-  readonly #onFault: (name: string) => void;
-
-  constructor(fakeGemini: FakeGemini, random: Random, onFault: (name: string) => void) {
-    this.#fakeGemini = fakeGemini;
-    this.#random = random;
-    this.#onFault = onFault;
-  }
-
-  /** One of the next requests meets a fault; every fourth time it is one for a summary. */
-  queue(): void {
-    this.count();
-    const role = this.#random.chance(0.25) ? 'utility_compressor' : 'chat';
-    if (this.#waiting[role] >= MOST_WAITING) return;
-    this.#waiting[role] += 1;
-    const fault = this.#random.weighted(faults).draw(this.#random);
-    this.#fakeGemini.queueFaults({ ...fault, match: { role } });
-  }
+function createModelFaults(fakeGemini: FakeGemini, random: Random, tally: Tally) {
+  const waiting = { chat: 0, utility_compressor: 0 };
 
   /** Counts what was met since the last time; the journal of the fake Gemini forgets. */
-  count(): void {
-    for (const { role, fault } of this.#fakeGemini.journal()) {
+  function count(): void {
+    for (const { role, fault } of fakeGemini.journal()) {
       if (fault === undefined) continue;
-      this.#onFault(`model: ${fault}`);
+      tally.countFault(`model: ${fault}`);
       const known = roles.find((each) => each === role);
-      if (known) this.#waiting[known] -= 1;
+      if (known) waiting[known] -= 1;
     }
-    this.#fakeGemini.clearJournal();
+    fakeGemini.clearJournal();
   }
 
-  stop(): void {
-    this.#fakeGemini.clearFaults();
-    this.count();
-  }
+  return {
+    /** One of the next requests meets a fault; every fourth time it is one for a summary. */
+    queue: (): void => {
+      count();
+      const role = random.chance(0.25) ? 'utility_compressor' : 'chat';
+      if (waiting[role] >= MOST_WAITING) return;
+      waiting[role] += 1;
+      const fault = random.weighted(faults).draw(random);
+      fakeGemini.queueFaults({ ...fault, match: { role } });
+    },
+    stop: (): void => {
+      fakeGemini.clearFaults();
+      count();
+    },
+  };
 }
 
 /** Does something again and again, with pauses between `min` and `max` ms, until `signal` fires. */
@@ -107,24 +99,12 @@ async function endOne(world: ChaosWorld, random: Random, tally: Tally): Promise<
 /** So long Firestore answers nobody: longer than any lease lasts, and any call of it. */
 const STOPPED_MS = 20_000;
 
-async function stopFirestore(
-  { firestoreProxy }: ChaosWorld,
-  { tally, signal }: { tally: Tally; signal: AbortSignal },
-): Promise<void> {
-  const start = firestoreProxy.standStill();
-  tally.countFault('Firestore stops for 20 s');
-  await delay(STOPPED_MS, undefined, { signal }).catch(() => undefined);
-  start();
-}
-
 /** Kills, model faults, lost replies and stops, each at its own seeded rate, until `signal` fires. */
 export async function driveFaults(
   world: ChaosWorld,
   { random, tally, signal }: { random: Random; tally: Tally; signal: AbortSignal },
 ): Promise<void> {
-  const modelFaults = new ModelFaults(world.fakeGemini, random.fork('model'), (name) =>
-    tally.countFault(name),
-  );
+  const modelFaults = createModelFaults(world.fakeGemini, random.fork('model'), tally);
   const rate = (name: string, minMs: number, maxMs: number) => ({
     random: random.fork(name),
     minMs,
@@ -140,7 +120,12 @@ export async function driveFaults(
     ...kills.map((pause) => repeatedly(pause, () => endOne(world, pause.random, tally))),
     repeatedly(rate('model rate', 100, 700), () => modelFaults.queue()),
     repeatedly(firestore, () => world.firestoreProxy.loseReply(firestore.random)),
-    repeatedly(stops, () => stopFirestore(world, { tally, signal })),
+    repeatedly(stops, async () => {
+      const start = world.firestoreProxy.standStill();
+      tally.countFault('Firestore stops for 20 s');
+      await delay(STOPPED_MS, undefined, { signal }).catch(() => undefined);
+      start();
+    }),
     repeatedly(pubsub, () => world.pubsubProxy.loseReply(pubsub.random)),
   ]);
   modelFaults.stop();

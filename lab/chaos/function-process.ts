@@ -52,17 +52,7 @@ interface FunctionProcessOptions {
   onCrash: (how: string) => void;
 }
 
-/** One function host that is killed and started again, on the same port. */
-export interface FunctionProcess {
-  name: string;
-  isRunning(): boolean;
-  /** Resolves when it answers. Throws Error when it does not within 30 s or ends. */
-  start(settings: EntrySettings): Promise<void>;
-  /** SIGKILL; resolves when it is gone. */
-  kill(): Promise<void>;
-  /** SIGTERM; resolves when it is gone. One that does not end well, or not within 10 s, has crashed. */
-  terminate(): Promise<void>;
-}
+export type FunctionProcess = ReturnType<typeof createFunctionProcess>;
 
 async function answers(url: string): Promise<boolean> {
   try {
@@ -87,7 +77,8 @@ function launch(options: FunctionProcessOptions, settings: EntrySettings): Child
   return child;
 }
 
-export function createFunctionProcess(options: FunctionProcessOptions): FunctionProcess {
+/** One function host that is killed and started again, on the same port. */
+export function createFunctionProcess(options: FunctionProcessOptions) {
   const name = `${options.target}:${options.port}`;
   const path = options.target === 'chat' ? '/v1/health' : '/';
   const url = `http://127.0.0.1:${options.port}${path}`;
@@ -98,7 +89,8 @@ export function createFunctionProcess(options: FunctionProcessOptions): Function
   return {
     name,
     isRunning: () => child !== undefined && !isGone(child),
-    start: async (settings) => {
+    /** Resolves when it answers. Throws Error when it does not within 30 s or ends. */
+    start: async (settings: EntrySettings) => {
       const started = launch(options, settings);
       child = started;
       started.once('exit', (code, signal) => {
@@ -113,6 +105,7 @@ export function createFunctionProcess(options: FunctionProcessOptions): Function
         await delay(READY_POLL_MS);
       }
     },
+    /** SIGKILL; resolves when it is gone. */
     kill: async () => {
       const killed = child;
       child = undefined;
@@ -121,6 +114,7 @@ export function createFunctionProcess(options: FunctionProcessOptions): Function
       killed.kill('SIGKILL');
       await gone;
     },
+    /** SIGTERM; resolves when it is gone. One that does not end well, or not within 10 s, has crashed. */
     terminate: async () => {
       const ending = child;
       child = undefined;

@@ -21,55 +21,13 @@ interface Connection {
   holdMs: number;
 }
 
-/** A TCP proxy before an emulator that can lose replies, and stand still. */
-export interface ReplyLosingProxy {
-  /** `host:port`. */
-  host: string;
-  /**
-   * The next request on one of the open connections gets no reply: it arrives, what comes back is thrown
-   * away, and a while later the connection is reset. What the request did is done.
-   */
-  loseReply(random: Random): void;
-  /** Nothing comes through any more, in neither direction, until the returned function is called. */
-  standStill(): () => void;
-  /** Connections whose replies were lost so far. */
-  lostCount(): number;
-  stop(): Promise<void>;
-}
-
-/** Sockets that stand still while the proxy is stopped. */
-class Gate {
-  readonly #sockets = new Set<Socket>();
-  #isShut = false;
-
-  add(socket: Socket): void {
-    this.#sockets.add(socket);
-    socket.on('close', () => this.#sockets.delete(socket));
-    if (this.#isShut) socket.pause();
-  }
-
-  /** Goes on reading, once the gate is open. */
-  resume(socket: Socket): void {
-    if (!this.#isShut) socket.resume();
-  }
-
-  shut(): void {
-    this.#isShut = true;
-    for (const socket of this.#sockets) socket.pause();
-  }
-
-  open(): void {
-    this.#isShut = false;
-    for (const socket of this.#sockets) socket.resume();
-  }
-}
-
 interface Surroundings {
-  gate: Gate;
+  /** Whether nothing may come through now. */
+  isShut: () => boolean;
   onSwallow: () => void;
 }
 
-function join(connection: Connection, { gate, onSwallow }: Surroundings): void {
+function join(connection: Connection, { isShut, onSwallow }: Surroundings): void {
   const { client, server } = connection;
   const destroy = (): void => {
     client.destroy();
@@ -78,10 +36,10 @@ function join(connection: Connection, { gate, onSwallow }: Surroundings): void {
   const forward = (from: Socket, to: Socket, chunk: Buffer): void => {
     if (to.write(chunk)) return;
     from.pause();
-    to.once('drain', () => gate.resume(from));
+    to.once('drain', () => {
+      if (!isShut()) from.resume();
+    });
   };
-  client.setNoDelay(true);
-  server.setNoDelay(true);
   client.on('data', (chunk: Buffer) => {
     forward(client, server, chunk);
     if (connection.mode !== 'armed' || chunk.length < SMALLEST_REQUEST_BYTES) return;
@@ -93,15 +51,15 @@ function join(connection: Connection, { gate, onSwallow }: Surroundings): void {
     if (connection.mode !== 'swallowing') forward(server, client, chunk);
   });
   for (const socket of [client, server]) {
-    socket.on('error', destroy).on('close', destroy);
-    gate.add(socket);
+    socket.setNoDelay(true).on('error', destroy).on('close', destroy);
+    if (isShut()) socket.pause();
   }
 }
 
 /** Starts a proxy on a free port of the loopback interface, before `target` (`host:port`). */
-export async function startReplyLosingProxy(target: string): Promise<ReplyLosingProxy> {
+export async function startReplyLosingProxy(target: string) {
   const connections = new Set<Connection>();
-  const gate = new Gate();
+  let isShut = false;
   let lost = 0;
   const { hostname, port } = new URL(`tcp://${target}`);
   const proxy = createServer((client) => {
@@ -109,22 +67,35 @@ export async function startReplyLosingProxy(target: string): Promise<ReplyLosing
     const connection: Connection = { client, server, mode: 'open', holdMs: 0 };
     connections.add(connection);
     client.on('close', () => connections.delete(connection));
-    join(connection, { gate, onSwallow: () => (lost += 1) });
+    join(connection, { isShut: () => isShut, onSwallow: () => (lost += 1) });
   });
   const { host, close } = await openServer(proxy);
   return {
+    /** `host:port`. */
     host,
+    /** Connections whose replies were lost so far. */
     lostCount: () => lost,
-    loseReply: (random) => {
+    /**
+     * The next request on one of the open connections gets no reply: it arrives, what comes back is thrown
+     * away, and a while later the connection is reset. What the request did is done.
+     */
+    loseReply: (random: Random) => {
       const open = [...connections].filter(({ mode }) => mode === 'open');
       if (open.length === 0) return;
       const connection = random.pick(open);
       connection.holdMs = random.integer(30, 800);
       connection.mode = 'armed';
     },
+    /** Nothing comes through any more, in neither direction, until the returned function is called. */
     standStill: () => {
-      gate.shut();
-      return () => gate.open();
+      isShut = true;
+      for (const { client, server } of connections)
+        for (const each of [client, server]) each.pause();
+      return () => {
+        isShut = false;
+        for (const { client, server } of connections)
+          for (const each of [client, server]) each.resume();
+      };
     },
     stop: async () => {
       const closed = close();
@@ -135,12 +106,6 @@ export async function startReplyLosingProxy(target: string): Promise<ReplyLosing
       await closed;
     },
   };
-}
-
-/** One address before several processes, as a load balancer is. */
-interface HttpFront {
-  url: string;
-  stop(): Promise<void>;
 }
 
 interface Exchange {
@@ -183,10 +148,10 @@ async function tryProcess(exchange: Exchange, port: number): Promise<'taken' | '
 }
 
 /**
- * Starts a reverse proxy on a free port: requests go to `ports` in turn, past those where nobody listens;
+ * Starts a reverse proxy on a free port, as a load balancer is: requests go to `ports` in turn, past those where nobody listens;
  * 503 when nobody listens anywhere.
  */
-export async function startHttpFront(ports: readonly number[]): Promise<HttpFront> {
+export async function startHttpFront(ports: readonly number[]) {
   let next = 0;
 
   async function serve(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type FakeGemini, startFakeGemini } from '#infra/fake-gemini/server/start-fake-gemini.ts';
+import { startFakeGemini } from '#infra/fake-gemini/server/start-fake-gemini.ts';
 import { startEmulators } from '#infra/local/emulators.ts';
 import { chooseFreePort } from '#infra/local/processes/free-port.ts';
 import {
@@ -15,7 +15,7 @@ import {
   type EntrySettings,
   type FunctionProcess,
 } from './function-process.ts';
-import { type ReplyLosingProxy, startHttpFront, startReplyLosingProxy } from './proxies.ts';
+import { startHttpFront, startReplyLosingProxy } from './proxies.ts';
 import { createRandom } from './random.ts';
 
 const PROCESSES_PER_FUNCTION = 2;
@@ -30,26 +30,7 @@ const SKEWS_MS = [-DAY_MS, 0, DAY_MS];
 type RunSettings = Omit<EntrySettings, 'skewMs'>;
 
 /** Everything that a chaos run is made of, all of it running. */
-export interface ChaosWorld {
-  projectId: string;
-  fakeGemini: FakeGemini;
-  /** Of a load balancer before the two chat processes. */
-  chatUrl: string;
-  /** The chat processes themselves, past it. */
-  chatUrls: readonly string[];
-  firestoreProxy: ReplyLosingProxy;
-  pubsubProxy: ReplyLosingProxy;
-  processes: readonly FunctionProcess[];
-  /** The emulators themselves, past the proxies. */
-  firestoreHost: string;
-  /** Starts a process with the settings of now. */
-  start(process: FunctionProcess): Promise<void>;
-  /** Processes that are started from now on have no faults of their own. */
-  calm(): void;
-  /** What the scheduler does every few minutes. Never throws: the next one comes. */
-  publishSweep(): Promise<void>;
-  stop(): Promise<void>;
-}
+export type ChaosWorld = Awaited<ReturnType<typeof startChaosWorld>>;
 
 interface WorldOptions {
   settings: RunSettings;
@@ -149,7 +130,7 @@ async function createTopics(
 }
 
 /** Starts emulators, proxies, fake Gemini, topics and four function processes, in a project of its own. */
-export async function startChaosWorld(options: WorldOptions): Promise<ChaosWorld> {
+export async function startChaosWorld(options: WorldOptions) {
   const projectId = `demo-chaos-${randomUUID().slice(0, 8)}`;
   const services = await startServices();
   const { emulators, fakeGemini, firestoreProxy, pubsubProxy } = services;
@@ -161,24 +142,30 @@ export async function startChaosWorld(options: WorldOptions): Promise<ChaosWorld
   const processes = [...chats, ...workers].map((each) => each.process);
   let { settings } = options;
   let starts = 0;
-  const world: ChaosWorld = {
+  const world = {
     projectId,
     fakeGemini,
+    /** Of a load balancer before the two chat processes. */
     chatUrl: chatFront.url,
+    /** The chat processes themselves, past it. */
     chatUrls: chats.map(({ port }) => `http://127.0.0.1:${port}`),
     firestoreProxy,
     pubsubProxy,
     processes,
+    /** The emulator itself, past the proxy. */
     firestoreHost: emulators.firestoreHost,
-    start: (process) => {
+    /** Starts a process with the settings of now. */
+    start: (process: FunctionProcess) => {
       const seed = `${settings.seed}/${process.name}/${(starts += 1)}`;
       const skewMs = createRandom(`${seed}/skew`).pick(SKEWS_MS);
       if (skewMs !== 0) options.tally.countFault('clock wrong by a day');
       return process.start({ ...settings, seed, skewMs });
     },
+    /** Processes that are started from now on have no faults of their own. */
     calm: () => {
       settings = { ...settings, pausedSwapShare: 0, lostPublishShare: 0 };
     },
+    /** What the scheduler does every few minutes. Never throws: the next one comes. */
     publishSweep: () => publishEvent(place, TOPIC, sweepEvent).catch(() => undefined),
     stop: async () => {
       await Promise.all(processes.map((process) => process.kill()));

@@ -1,13 +1,6 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  mkdtempSync,
-  readFileSync,
-  readdirSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -17,14 +10,13 @@ import { runCommand } from '#test/support/processes/run-command.ts';
 import { ArgumentError, readOptions } from '#lab/command-line.ts';
 import { parseMutant, type Mutant } from './mutant-file.ts';
 
-const help = `Usage: npm run mutants [-- --only TEXT] [--search] [--json OUT]
+const help = `Usage: npm run mutants [-- --only TEXT] [--search]
 
 Breaks a copy of the last commit in one place after the other (lab/mutants/patches) and runs the test that each patch names.
 A break that no test notices is a promise that nobody keeps.
 
   --only TEXTS the patches whose names contain one of TEXTS, with commas between
   --search     where the named test finds nothing: every test that imports the broken file, until one fails
-  --json OUT   writes a row for each patch to this file
   --help       this text
 
 Exit code: 0 all found; 1 one survives, does not apply or does not load; 2 wrong arguments.`;
@@ -32,7 +24,6 @@ Exit code: 0 all found; 1 one survives, does not apply or does not load; 2 wrong
 const options = {
   only: { type: 'string', default: '' },
   search: { type: 'boolean', default: false },
-  json: { type: 'string' },
   help: { type: 'boolean', default: false },
 } as const;
 
@@ -156,21 +147,21 @@ async function checkUnbroken(checkout: Checkout, mutants: readonly Mutant[]): Pr
 
 async function tryAll(checkout: Checkout, mutants: readonly Mutant[], search: boolean) {
   await checkUnbroken(checkout, mutants);
-  const rows: (Mutant & Trial & { seconds: number })[] = [];
+  const trials: Trial[] = [];
   for (const mutant of mutants) {
     const startMs = performance.now();
     const trial = await tryMutant(checkout, mutant, search);
     const seconds = Math.round((performance.now() - startMs) / 1_000);
-    rows.push({ ...mutant, ...trial, seconds });
+    trials.push(trial);
     console.log(
-      `${String(rows.length).padStart(3)}/${mutants.length} ${trial.verdict.padEnd(14)} ${mutant.name} (${seconds} s)`,
+      `${String(trials.length).padStart(3)}/${mutants.length} ${trial.verdict.padEnd(14)} ${mutant.name} (${seconds} s)`,
     );
     if (trial.finder !== undefined) console.log(`    ${trial.finder.split('\n')[0]}`);
   }
-  return rows;
+  return trials;
 }
 
-async function run(wanted: { only: string; search: boolean; json?: string }): Promise<number> {
+async function run(wanted: { only: string; search: boolean }): Promise<number> {
   const mutants = readMutants(wanted.only);
   const emulators = await startEmulators({ log: console.log });
   if ('missing' in emulators) throw new Error(emulators.missing);
@@ -185,11 +176,12 @@ async function run(wanted: { only: string; search: boolean; json?: string }): Pr
     METADATA_SERVER_DETECTION: 'none',
   };
   try {
-    const rows = await tryAll({ folder, environment }, mutants, wanted.search);
-    if (wanted.json !== undefined) writeFileSync(wanted.json, `${JSON.stringify(rows, null, 2)}\n`);
-    const noticed = rows.filter(({ verdict }) => verdict === 'found' || verdict === 'hangs').length;
-    console.log(`${noticed} of ${rows.length} found`);
-    return noticed === rows.length ? 0 : 1;
+    const trials = await tryAll({ folder, environment }, mutants, wanted.search);
+    const noticed = trials.filter(
+      ({ verdict }) => verdict === 'found' || verdict === 'hangs',
+    ).length;
+    console.log(`${noticed} of ${trials.length} found`);
+    return noticed === trials.length ? 0 : 1;
   } finally {
     git(root, 'worktree', 'remove', '--force', folder);
     await emulators.stop();
@@ -197,7 +189,6 @@ async function run(wanted: { only: string; search: boolean; json?: string }): Pr
 }
 
 process.exitCode = await runCommand(help, async (argv) => {
-  const { help: isHelp, json, ...rest } = readOptions(argv, options);
-  if (isHelp) return 'help';
-  return run({ ...rest, ...(json !== undefined && { json }) });
+  const { help: isHelp, ...wanted } = readOptions(argv, options);
+  return isHelp ? 'help' : run(wanted);
 });

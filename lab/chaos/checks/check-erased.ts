@@ -1,17 +1,14 @@
 import { z } from 'zod';
-import {
-  conversationSchema,
-  decodeConversation,
-} from '#shared/conversation/documents/conversation.ts';
+import { decodeConversation } from '#shared/conversation/documents/conversation.ts';
 import { conversationPath } from '#shared/conversation/documents/paths.ts';
-import type { DocumentStore } from '#shared/ports/ports.ts';
+import type { DocumentStore, StoredDocument } from '#shared/ports/ports.ts';
 import type { Finding, Ledger } from './ledger.ts';
 import { canariesIn } from '../phones/message-text.ts';
 import type { PhoneClient } from '../phones/client.ts';
 import type { Tally } from '../tally.ts';
 import { readableFields } from '#test/support/stores/readable-fields.ts';
 
-interface ErasedRun {
+export interface ErasedRun {
   store: DocumentStore;
   ledger: Ledger;
   tally: Tally;
@@ -56,21 +53,11 @@ const pageSchema = z.array(
   }),
 );
 
-interface ScannedDocument {
-  /** Such as `conversations/…/turns/…`. */
-  path: string;
-  /** Fields as Firestore's REST interface writes them. */
-  fields: Readonly<Record<string, unknown>>;
-}
-
 /**
  * Every document of the emulator's default database, whatever collection it stands in. Throws Error when
  * the emulator does not answer well.
  */
-async function* scanDatabase(input: {
-  firestoreHost: string;
-  projectId: string;
-}): AsyncGenerator<ScannedDocument> {
+async function* scanDatabase(input: ErasedRun['world']) {
   const root = `projects/${input.projectId}/databases/(default)/documents`;
   for (let last: string | undefined; ;) {
     const response = await fetch(`http://${input.firestoreHost}/v1/${root}:runQuery`, {
@@ -101,27 +88,15 @@ async function* scanDatabase(input: {
 }
 
 /** A tombstone says nothing of anybody. */
-function checkTombstone(
-  conversationId: string,
-  document: Parameters<typeof decodeConversation>[0] | undefined,
-): Finding[] {
+function checkTombstone(conversationId: string, document: StoredDocument | undefined): Finding[] {
   if (!document) return [];
-  const known = new Set(Object.keys(conversationSchema.shape));
-  const conversation = decodeConversation(document).value;
-  const { state, ownerUid, epoch, model, lastSeq, metadata, pins, settings } = conversation;
-  const says = [
-    ...(state === 'erased' ? [] : [`its head is ${state}`]),
-    ...(ownerUid || epoch || model ? ['its tombstone names somebody or something'] : []),
-    ...(lastSeq || pins.length > 0 ? ['its tombstone tells of turns or pins'] : []),
-    ...(JSON.stringify([metadata, settings]) === '[{},{}]' ? [] : ['its tombstone has settings']),
-    ...['title', 'systemInstruction', 'open', 'queue', 'pendingErasure', 'forkedFrom']
-      .filter((name) => name in document.fields)
-      .map((name) => `its tombstone has a ${name}`),
-    ...Object.keys(document.fields)
-      .filter((name) => !known.has(name))
-      .map((name) => `its tombstone has an unknown field ${name}`),
-  ];
-  return says.map((what) => ({ kind: 'leaked', conversationId, what }));
+  const { state, ownerUid, epoch, model, lastSeq } = decodeConversation(document).value;
+  const isEmpty = state === 'erased' && !ownerUid && !epoch && !model && !lastSeq;
+  const kept = ['title', 'systemInstruction', 'open', 'queue', 'pendingErasure', 'forkedFrom'];
+  const left = kept.filter((name) => name in document.fields);
+  if (isEmpty && left.length === 0) return [];
+  const what = `its tombstone is ${state} and tells of somebody or something ${left.join(', ')}`;
+  return [{ kind: 'leaked', conversationId, what }];
 }
 
 async function checkAnswers(run: ErasedRun, conversationId: string, uid: string) {

@@ -8,17 +8,11 @@ import { decodeJob } from '#shared/conversation/documents/job.ts';
 import { compactionJobPath } from '#shared/conversation/documents/paths.ts';
 import type { DocumentStore } from '#shared/ports/ports.ts';
 import type { PhoneClient } from '../phones/client.ts';
-import type { Tally } from '../tally.ts';
-import { checkErased } from './check-erased.ts';
+import { checkErased, type ErasedRun } from './check-erased.ts';
 import { checkTranscripts, type Transcript } from './check-transcripts.ts';
-import { type Finding, hashOf, type Ledger } from './ledger.ts';
+import { type Finding, hashOf } from './ledger.ts';
 
-interface CheckedRun {
-  store: DocumentStore;
-  ledger: Ledger;
-  tally: Tally;
-  clientOf: (uid: string) => PhoneClient;
-  world: { firestoreHost: string; projectId: string };
+interface CheckedRun extends ErasedRun {
   /** Threshold of the deployment, tokens. */
   thresholdTokens: number;
   onTranscript: (transcript: Transcript) => void;

@@ -25,7 +25,7 @@ export interface SentMessage {
 }
 
 /** A reply that no phone can make sense of: a defect, whatever was stored. */
-export interface Oddity {
+interface Oddity {
   conversationId: string;
   messageId?: string;
   what: string;
