@@ -1,9 +1,9 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Fault } from '#infra/fake-gemini/server/faults.ts';
 import type { FakeGemini } from '#infra/fake-gemini/server/start-fake-gemini.ts';
-import type { ChaosWorld } from './world.ts';
 import type { Random } from './random.ts';
-import type { Tally } from './tally.ts';
+import type { Tally } from './report.ts';
+import type { ChaosWorld } from './world.ts';
+import { setTimeout as delay } from 'node:timers/promises';
 
 /** More than this wait for their request only when nobody asks the model. */
 const MOST_WAITING = 6;

@@ -1,19 +1,22 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { createFirestoreDocumentStore } from '#functions/adapters/firestore/firestore-document-store.ts';
 import { unsignedToken } from '#infra/local/processes/unsigned-token.ts';
 import type { DocumentStore } from '#shared/ports/ports.ts';
 import { checkEverything, readUnrest } from './checks/check-everything.ts';
-import type { Transcript } from './checks/check-transcripts.ts';
-import { type Acknowledgement, type Finding, Ledger } from './checks/ledger.ts';
+import {
+  type Transcript,
+  type Acknowledgement,
+  type Finding,
+  Ledger,
+} from './checks/check-transcripts.ts';
 import { driveFaults, restartCalm } from './faults.ts';
 import { phoneActions } from './phones/actions.ts';
 import { PhoneClient } from './phones/client.ts';
 import { answersTo, canariesIn } from './phones/message-text.ts';
 import { Phone, type PhoneAction } from './phones/phone.ts';
 import { createRandom, type Random } from './random.ts';
-import type { ChaosReport } from './report.ts';
-import { Tally } from './tally.ts';
+import { type ChaosReport, Tally } from './report.ts';
 import { type ChaosWorld, startChaosWorld } from './world.ts';
+import { setTimeout as delay } from 'node:timers/promises';
 
 /** How much faster than real time the functions' clock runs: production's leases of 20 and 60 s last 2 and 6 s. */
 const TIME_SCALE = 10;

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { startFakeGemini } from '#infra/fake-gemini/server/start-fake-gemini.ts';
 import { startEmulators } from '#infra/local/emulators.ts';
 import { chooseFreePort } from '#infra/local/processes/free-port.ts';
@@ -9,7 +8,6 @@ import {
 } from '#infra/local/stack/pubsub-setup.ts';
 import { stackEnvironment } from '#infra/local/stack/stack-environment.ts';
 import { sweepEvent } from '#shared/compaction/event.ts';
-import type { Tally } from './tally.ts';
 import {
   createFunctionProcess,
   type EntrySettings,
@@ -17,6 +15,8 @@ import {
 } from './function-process.ts';
 import { startHttpFront, startReplyLosingProxy } from './proxies.ts';
 import { createRandom } from './random.ts';
+import type { Tally } from './report.ts';
+import { randomUUID } from 'node:crypto';
 
 const PROCESSES_PER_FUNCTION = 2;
 const TOPIC = 'chaos-compaction';

@@ -1,9 +1,9 @@
-import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { searchCases } from '#test/support/search-cases.ts';
 import { programArbitrary } from './program.ts';
 import { runProgram } from './run-program.ts';
-import { searchInThreads } from './search-in-threads.ts';
-import { searchCases } from '#test/support/search-cases.ts';
+import { searchInThreads } from './search.ts';
+import { describe, expect, test } from 'vitest';
+import fc from 'fast-check';
 
 /** `npm run property` runs as many as it is asked for. */
 const RUNS = searchCases(20_000);

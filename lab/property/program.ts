@@ -1,9 +1,9 @@
-import fc from 'fast-check';
 import { actionArbitrary } from './actions/actions.ts';
-import { compactedState } from './invariants/compacted-state.ts';
-import type { Fault, Turn } from './flow.ts';
 import { initialStates } from './initial-state.ts';
+import type { Fault, Turn } from './interleaving.ts';
+import { compactedState } from './invariants/compacted-state.ts';
 import type { Program } from './run-program.ts';
+import fc from 'fast-check';
 
 /** A lane runs for a moment, for an operation or two, or to its end: all of these lose different races. */
 const BURSTS = [1, 2, 3, 5, 8, 13, 30, 100];

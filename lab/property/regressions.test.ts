@@ -1,4 +1,3 @@
-import { describe, expect, test } from 'vitest';
 import {
   askingForCompaction,
   askingTheApp,
@@ -11,10 +10,11 @@ import {
 } from './actions/actions.ts';
 import { nest } from './hostile-json.ts';
 import { initialStates } from './initial-state.ts';
-import type { Turn } from './flow.ts';
-import { mutants, type Mutant } from './mutants.ts';
+import type { Turn } from './interleaving.ts';
 import { violationsOf } from './invariants/invariants.ts';
+import { mutants, type Mutant } from './mutants.ts';
 import { type Program, runProgram } from './run-program.ts';
+import { describe, expect, test } from 'vitest';
 
 /** A program that once broke an invariant. */
 interface Regression {

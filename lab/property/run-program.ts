@@ -1,20 +1,31 @@
-import { setImmediate } from 'node:timers/promises';
 import { showContext } from '#functions/chat/context/show-context.ts';
+import { runSweep } from '#functions/worker/sweep/sweep.ts';
 import type { Content } from '#shared/conversation/documents/content.ts';
 import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import { AppError } from '#shared/errors.ts';
 import type { ModelRequest } from '#shared/ports/ports.ts';
-import { runSweep } from '#functions/worker/sweep/sweep.ts';
-import { ownConversation, send, type Action, type Sending } from './actions/actors.ts';
-import { connectBus, deliverOnce } from './actions/delivery.ts';
 import { shownContents } from '#test/support/chat/shown-contents.ts';
-import { readDocuments, readTexts, type Documents } from './invariants/documents.ts';
+import {
+  ownConversation,
+  send,
+  type Action,
+  type Sending,
+  connectBus,
+  deliverOnce,
+} from './actions/actors.ts';
 import { CONVERSATION, FORK, type InitialState } from './initial-state.ts';
-import { createInterleaving, type Interleaving } from './interleaving.ts';
-import type { Fault, Flow, Turn } from './flow.ts';
-import type { Journal } from './journal.ts';
+import {
+  type Fault,
+  type Flow,
+  type Turn,
+  createInterleaving,
+  type Interleaving,
+} from './interleaving.ts';
+import { readDocuments, readTexts, type Documents } from './invariants/documents.ts';
 import { eraseTimeOf } from './invariants/journal-writes.ts';
+import type { Journal } from './world-store.ts';
 import { createWorld, type World, type WorldOptions, TOOL_RESULT_TIMEOUT_MS } from './world.ts';
+import { setImmediate } from 'node:timers/promises';
 
 /** A context as a server shows it, its own cache included. */
 interface ShownContext {

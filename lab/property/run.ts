@@ -1,7 +1,6 @@
 import { runCommand } from '#test/support/processes/run-command.ts';
 import { ArgumentError, readInteger, readOptions } from '#lab/command-line.ts';
-import { search } from './search.ts';
-import { searchInThreads } from './search-in-threads.ts';
+import { search, searchInThreads } from './search.ts';
 
 /** Programs between two lines of progress. */
 const CHUNK = 5_000;

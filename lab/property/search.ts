@@ -1,10 +1,13 @@
-import fc from 'fast-check';
 import { violationsOf } from './invariants/invariants.ts';
 import { describeProgram, programArbitrary } from './program.ts';
 import { type Program, runProgram } from './run-program.ts';
 import type { Rewrite } from './world-store.ts';
+import { once } from 'node:events';
+import { availableParallelism } from 'node:os';
+import { Worker } from 'node:worker_threads';
+import fc from 'fast-check';
 
-export interface Search {
+interface Search {
   /** How many programs, each with its schedule. */
   runs: number;
   seed: number;
@@ -14,7 +17,7 @@ export interface Search {
   rewrite?: Rewrite;
 }
 
-export interface SearchResult {
+interface SearchResult {
   runs: number;
   /** The failing program as a person reads it, how it went, and how to see it again. */
   failure?: string;
@@ -63,4 +66,33 @@ export async function search({ runs, seed, path, rewrite }: Search): Promise<Sea
   } finally {
     Error.stackTraceLimit = limit;
   }
+}
+
+/** Seeds of one search lie far from those of the next. */
+const SEED_STEP = 1_000_003;
+
+async function searchInThread(input: Pick<Search, 'runs' | 'seed'>) {
+  const worker = new Worker(new URL('search-thread.ts', import.meta.url), { workerData: input });
+  const [result] = (await once(worker, 'message')) as [SearchResult];
+  await worker.terminate();
+  return result;
+}
+
+/** Spreads a search over the processors; the first failure of any of them is the result. */
+export async function searchInThreads(
+  wanted: Pick<Search, 'runs' | 'seed'>,
+): Promise<SearchResult> {
+  const threads = Math.max(2, availableParallelism());
+  const results = await Promise.all(
+    Array.from({ length: threads }, (_, index) =>
+      searchInThread({
+        ...wanted,
+        runs: Math.ceil(wanted.runs / threads),
+        seed: wanted.seed + index * SEED_STEP,
+      }),
+    ),
+  );
+  const failure = results.find((result) => result.failure !== undefined)?.failure;
+  const runs = results.reduce((sum, result) => sum + result.runs, 0);
+  return { runs, ...(failure !== undefined && { failure }) };
 }

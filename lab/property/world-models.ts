@@ -1,14 +1,13 @@
-import { z } from 'zod';
 import { toModelResponse } from '#functions/adapters/gemini/gemini-response.ts';
 import { AppError } from '#shared/errors.ts';
 import type { ModelChunk, ModelRequest, ModelResponse } from '#shared/ports/ports.ts';
 import { estimatePromptTokens } from '#shared/tokens/token-estimate.ts';
 import { overloaded } from '#test/support/model-down.ts';
-import type { Flow } from './flow.ts';
-import type { Interleaving } from './interleaving.ts';
-import type { HostileValues, Journal } from './journal.ts';
 import { jsonText } from './hostile-json.ts';
+import type { Flow, Interleaving } from './interleaving.ts';
 import { chatAnswer, chatCalls, summaryAnswer } from './scripted-models.ts';
+import type { HostileValues, Journal } from './world-store.ts';
+import { z } from 'zod';
 
 const aborted = () =>
   new AppError({

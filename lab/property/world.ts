@@ -1,22 +1,26 @@
-import { createHash } from 'node:crypto';
-import { z } from 'zod';
 import { createMemoryCache } from '#functions/adapters/system/memory-cache.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
-import type { CompactionDependencies } from '#functions/worker/compaction/compaction-dependencies.ts';
-import { createAccounting } from '#functions/quota/accounting.ts';
-import { localConfig } from '#infra/local/local-config.ts';
-import { createModelHealth } from '#functions/models/model-health.ts';
-import { noQuota } from '#test/fakes/no-quota.ts';
-import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
-import { estimatePromptTokens } from '#shared/tokens/token-estimate.ts';
-import type { DocumentStore } from '#shared/ports/ports.ts';
-import type { Interleaving } from './interleaving.ts';
-import { createProcess, type Flow } from './flow.ts';
-import { createJournal, type HostileValues } from './journal.ts';
 import { createToolbox, type Toolbox } from '#functions/chat/turns/tools/toolbox.ts';
+import { createModelHealth } from '#functions/models/model-health.ts';
+import { createAccounting } from '#functions/quota/accounting.ts';
+import type { CompactionDependencies } from '#functions/worker/compaction/compaction-dependencies.ts';
+import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
+import { localConfig } from '#infra/local/local-config.ts';
+import type { DocumentStore } from '#shared/ports/ports.ts';
+import { estimatePromptTokens } from '#shared/tokens/token-estimate.ts';
+import { noQuota } from '#test/fakes/no-quota.ts';
 import { tool } from '#test/support/tools/tool-world.ts';
-import { observedStore, type Rewrite, type StoreUser } from './world-store.ts';
+import { type Interleaving, createProcess, type Flow } from './interleaving.ts';
 import { createModels } from './world-models.ts';
+import {
+  createJournal,
+  type HostileValues,
+  observedStore,
+  type Rewrite,
+  type StoreUser,
+} from './world-store.ts';
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
 
 export const TURN_LEASE_MS = 2_000;
 /** How long a turn waits for the app. */

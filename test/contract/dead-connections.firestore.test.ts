@@ -1,14 +1,14 @@
-import { expect, onTestFinished, test } from 'vitest';
 import { createFirestoreDocumentStore } from '#functions/adapters/firestore/firestore-document-store.ts';
 import { createPubSubEventPublisher } from '#functions/adapters/google/pubsub-event-publisher.ts';
 import { createTopic } from '#infra/local/stack/pubsub-setup.ts';
-import { eventually } from '../support/eventually.ts';
 import {
   demoProjectId,
   firestoreEmulatorHost,
   pubsubEmulatorHost,
-} from '../support/processes/emulator-environment.ts';
+} from '#test/support/processes/emulator-environment.ts';
+import { eventually } from '../support/eventually.ts';
 import { startSwallowingProxy } from '../support/stores/swallowing-proxy.ts';
+import { expect, onTestFinished, test } from 'vitest';
 
 /* A connection whose bytes get lost on the way, as a firewall loses them that has forgotten it. Nobody sends a reset. */
 

@@ -1,19 +1,22 @@
-import { randomUUID } from 'node:crypto';
-import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import { Firestore } from '@google-cloud/firestore';
-import { expect, test } from 'vitest';
-import { z } from 'zod';
 import { createDatabaseClock } from '#functions/adapters/firestore/database-clock.ts';
-import { createFirestoreDocumentStore } from '#functions/adapters/firestore/firestore-document-store.ts';
 import { deleteCollections } from '#functions/adapters/firestore/firestore-deletion.ts';
+import { createFirestoreDocumentStore } from '#functions/adapters/firestore/firestore-document-store.ts';
 import { watchCollection } from '#functions/adapters/firestore/firestore-watch.ts';
 import type { DocumentStore } from '#shared/ports/ports.ts';
+import {
+  demoProjectId,
+  firestoreEmulatorHost,
+} from '#test/support/processes/emulator-environment.ts';
 import { createShiftedClock } from '../fakes/shifted-clock.ts';
 import { eventually } from '../support/eventually.ts';
-import { demoProjectId, firestoreEmulatorHost } from '../support/processes/emulator-environment.ts';
 import { DAY_MS } from '../support/skewed.ts';
 import { googleCalls } from '../terraform/rights/google-calls.ts';
 import { describeDocumentStore } from './document-store.suite.ts';
+import { Firestore } from '@google-cloud/firestore';
+import { randomUUID } from 'node:crypto';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { expect, test } from 'vitest';
+import { z } from 'zod';
 
 firestoreEmulatorHost();
 

@@ -1,9 +1,12 @@
-import { expect, test } from 'vitest';
 import { createPubSubEventPublisher } from '#functions/adapters/google/pubsub-event-publisher.ts';
 import { createTopicAndPushSubscription } from '#infra/local/stack/pubsub-setup.ts';
-import { pullMessages } from '../support/processes/pull-messages.ts';
-import { demoProjectId, pubsubEmulatorHost } from '../support/processes/emulator-environment.ts';
+import {
+  pullMessages,
+  demoProjectId,
+  pubsubEmulatorHost,
+} from '#test/support/processes/emulator-environment.ts';
 import { describeEventBus, type BusSettings, type OpenedBus } from './event-bus.suite.ts';
+import { expect, test } from 'vitest';
 
 /** The shortest that the emulator takes; its acknowledgement deadline is 10 s at least. */
 const timings = {

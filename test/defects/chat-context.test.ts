@@ -1,16 +1,32 @@
-import { randomUUID } from 'node:crypto';
-import { describe, expect, test } from 'vitest';
+import { systemClock } from '#functions/adapters/system/system-clock.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
-import { contentText } from '#shared/conversation/documents/content.ts';
+import { contentText, type Content, type Part } from '#shared/conversation/documents/content.ts';
+import { blobsCollection } from '#shared/conversation/documents/paths.ts';
 import type { ModelChunk } from '#shared/ports/ports.ts';
-import { snapshotAnswer } from '../fakes/scripted-model.ts';
-import { scriptedStreamer, textAnswer } from '../fakes/scripted-streamer.ts';
-import { chatDependencies } from '../support/chat/chat-dependencies.ts';
-import { compactOnce, see } from '../support/compaction/compacted-conversation.ts';
-import { buildConversation } from '../support/compaction/conversation-builder.ts';
-import { needAgain, worldWith } from '../support/compaction/compacting-world.ts';
-import { collect, request, sendAll } from '../support/chat/sending.ts';
+import { estimatePartTokens } from '#shared/tokens/token-estimate.ts';
+import { snapshotAnswer } from '#test/fakes/scripted-model.ts';
+import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
+import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
+import type { Lifecycle } from '#test/support/chat/lifecycle.ts';
+import { collect, request, sendAll } from '#test/support/chat/sending.ts';
+import {
+  compactOnce,
+  see,
+  buildDue,
+  type Seen,
+} from '#test/support/compaction/compacted-conversation.ts';
+import { needAgain, worldWith } from '#test/support/compaction/compacting-world.ts';
+import {
+  buildConversation,
+  modelText,
+  type TurnToBuild,
+} from '#test/support/compaction/conversation-builder.ts';
+import { brokenPairs } from '#test/support/tools/broken-pairs.ts';
+import { openBreaker } from '#test/support/tools/tool-conversation.ts';
+import { randomUUID } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
 
 describe('D14: cumulative counts added up', () => {
   const usage = (outputTokens: number) => ({
@@ -106,4 +122,202 @@ describe('D21: an end after 25 documents, and one block that poisons every later
       expect(requests).toHaveLength(4);
     },
   );
+});
+
+/** A step that calls two tools at once. */
+const step = (page: number): Content[] => [
+  {
+    role: 'model',
+    parts: ['list', 'count'].map((name) => ({
+      functionCall: { id: `${name}-${page}`, name, args: { page } },
+    })),
+  },
+  {
+    role: 'user',
+    parts: ['list', 'count'].map((name) => ({
+      functionResponse: {
+        id: `${name}-${page}`,
+        name,
+        response: { output: `${name} ${page}: ${'all the rooms here are quiet, '.repeat(10)}` },
+      },
+    })),
+  },
+];
+
+const steps = (count: number) => Array.from({ length: count }, (_, page) => step(page)).flat();
+const pendingCall: Content = {
+  role: 'model',
+  parts: [{ functionCall: { id: 'open', name: 'list', args: { page: 99 } } }],
+};
+
+describe('D22: pending calls folded, and pairs broken', () => {
+  const pagesRead: TurnToBuild = {
+    user: 'Read all the pages.',
+    answer: [...steps(30), modelText('All pages are read.')],
+  };
+  const cases: [string, TurnToBuild[]][] = [
+    ['one turn of thirty steps', [pagesRead]],
+    ['a turn of thirty steps between others', [{}, {}, pagesRead, {}, {}]],
+    [
+      'a turn that was stopped while its call was pending',
+      [
+        ...Array.from({ length: 12 }, () => ({})),
+        { answer: [...steps(3), pendingCall], state: 'cancelled' as const },
+      ],
+    ],
+  ];
+
+  test.each(cases)(
+    'D22: after a compaction of %s every sent call has its response and every response its call',
+    async (_, turns) => {
+      const { model, requests } = scriptedStreamer(textAnswer('Fine.'));
+      const world = worldWith('ledger', [snapshotAnswer()], { model });
+      const conversationId = await buildDue(world, { turns });
+
+      const result = await compactOnce(world.bench, conversationId);
+      await sendAll(world.chat, conversationId, ['And now?']);
+
+      const contents = requests[0]?.contents ?? [];
+      expect(result).toMatchObject({ state: 'COMPACTED' });
+      expect(contents.at(-1)).toMatchObject({ role: 'user', parts: [{ text: 'And now?' }] });
+      expect(brokenPairs(contents)).toEqual([]);
+    },
+  );
+
+  test('D22: a turn that is being answered is not folded and follows the snapshot whole', async () => {
+    const gate = Promise.withResolvers<void>();
+    const { model } = scriptedStreamer({
+      ...textAnswer('It is the third door.'),
+      gate: gate.promise,
+    });
+    const world = worldWith('ledger', [snapshotAnswer()], { model, clock: systemClock });
+    const conversationId = await buildDue(world, {
+      conversation: { settings: { thresholdTokens: 2_000 } },
+    });
+    const handle = await sendMessage(world.chat, request(conversationId, 'Which door is it?'));
+
+    const result = await compactOnce(world.bench, conversationId);
+    gate.resolve();
+    await handle.result;
+
+    const { conversation, items } = await see(world.store, conversationId);
+    expect(result).toMatchObject({ state: 'COMPACTED' });
+    expect(conversation.coveredThrough.seq).toBeLessThan(21);
+    expect(items.slice(-2).map(({ content }) => contentText(content))).toEqual([
+      'Which door is it?',
+      'It is the third door.',
+    ]);
+  });
+});
+
+/** A threshold at which tool outputs have the whole 50,000 tokens. */
+const THRESHOLD_TOKENS = 300_000;
+const BUDGET_TOKENS = 50_000;
+
+const toolTurn = (output: string): TurnToBuild => {
+  const contents: Content[] = [
+    { role: 'model', parts: [{ functionCall: { name: 'grep', args: { n: 1 } } }] },
+    { role: 'user', parts: [{ functionResponse: { name: 'grep', response: { output } } }] },
+    modelText('Read.'),
+  ];
+  return { user: 'Search.', answer: contents };
+};
+
+/** 30,000 characters that no other output has. */
+const output = (input: string) =>
+  `${input}: ${'plain words of a file '.repeat(2_000)}`.slice(0, 30_000);
+
+const responsesIn = ({ items }: Seen): Part[] =>
+  items.flatMap(({ content }) => content.parts.filter(({ functionResponse }) => functionResponse));
+
+const tokensOf = (parts: readonly Part[]) =>
+  parts.reduce((sum, part) => sum + estimatePartTokens(part, 'character-class'), 0);
+
+/** The full texts that were stored beside a conversation, by name. */
+async function blobsOf({ documents }: Pick<Lifecycle, 'documents'>, conversationId: string) {
+  const below = `${blobsCollection(conversationId)}/`;
+  const pieces = (await documents()).filter(({ path }) => path.startsWith(below));
+  return pieces.map(({ path, fields }) => ({
+    name: path.slice(below.length).replace(/-0$/u, ''),
+    text: z.string().parse(fields['text']),
+  }));
+}
+
+/** A conversation whose outputs are shortened without a model. */
+async function shortened(world: Lifecycle, outputs: readonly string[]): Promise<string> {
+  const conversationId = await buildDue(world, {
+    turns: outputs.map(toolTurn),
+    conversation: { settings: { thresholdTokens: THRESHOLD_TOKENS } },
+  });
+  await openBreaker(world.bench, conversationId);
+  expect(await compactOnce(world.bench, conversationId)).toMatchObject({
+    state: 'CONTENT_TRUNCATED',
+  });
+  return conversationId;
+}
+
+describe('D7: a budget for each output and none for all', () => {
+  const outputs = Array.from({ length: 100 }, (_, index) => output(`file ${index}`));
+
+  test('D7: a hundred long outputs fit the total budget', async () => {
+    const world = worldWith('ledger', [snapshotAnswer()]);
+    const conversationId = await buildDue(world, {
+      turns: outputs.map(toolTurn),
+      conversation: { settings: { thresholdTokens: THRESHOLD_TOKENS } },
+    });
+    const before = tokensOf(responsesIn(await see(world.store, conversationId)));
+    await openBreaker(world.bench, conversationId);
+
+    await compactOnce(world.bench, conversationId);
+
+    const after = responsesIn(await see(world.store, conversationId));
+    expect(before).toBeGreaterThan(500_000);
+    expect(after).toHaveLength(100);
+    expect(tokensOf(after)).toBeLessThanOrEqual(BUDGET_TOKENS);
+    expect(tokensOf(after)).toBeGreaterThan(0.8 * BUDGET_TOKENS);
+  });
+
+  test('D7: only shortened outputs are stored, whole, under the name that replaces them', async () => {
+    const world = worldWith('ledger', [snapshotAnswer()]);
+
+    const conversationId = await shortened(world, ['a short one', ...outputs]);
+
+    const seen = await see(world.store, conversationId);
+    const full = new Set(outputs);
+    const cut = responsesIn(seen).filter(
+      ({ functionResponse }) => !full.has(String(functionResponse?.response?.['output'])),
+    );
+    const blobs = await blobsOf(world, conversationId);
+    expect(cut.length).toBeGreaterThan(80);
+    expect(cut.length).toBeLessThan(101);
+    // The short one is not among the outputs above and was left as it is.
+    expect(blobs).toHaveLength(cut.length - 1);
+    expect(blobs.every(({ text }) => full.has(text))).toBe(true);
+    for (const { name } of blobs) expect(seen.text).toContain(name);
+  });
+});
+
+describe('D8: two sessions that write one file', () => {
+  test('D8: two conversations whose first search was shortened each read their own output', async () => {
+    const world = worldWith('ledger', [snapshotAnswer()]);
+    const outputsOf = (owner: string) =>
+      Array.from({ length: 60 }, (_, index) => output(`${owner} ${index}`));
+
+    const one = await shortened(world, outputsOf('Alice'));
+    const two = await shortened(world, outputsOf('Bob'));
+
+    for (const [conversationId, owner] of [
+      [one, 'Alice'],
+      [two, 'Bob'],
+    ] as const) {
+      const blobs = await blobsOf(world, conversationId);
+      const { text } = await see(world.store, conversationId);
+      expect(blobs.map((blob) => blob.text)).toContain(output(`${owner} 0`));
+      expect(blobs.every((blob) => blob.text.startsWith(owner))).toBe(true);
+      for (const { name, text: stored } of blobs) {
+        expect(name).toBe(world.bench.sha256(stored));
+        expect(text).toContain(name);
+      }
+    }
+  });
 });

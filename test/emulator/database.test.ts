@@ -1,5 +1,3 @@
-import { randomUUID } from 'node:crypto';
-import { describe, expect, test } from 'vitest';
 import { createFirestoreDocumentStore } from '#functions/adapters/firestore/firestore-document-store.ts';
 import { eraseUser } from '#functions/chat/conversations/erase/erase-user.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
@@ -8,6 +6,10 @@ import { runSweep } from '#functions/worker/sweep/sweep.ts';
 import { readConversation } from '#shared/conversation/context/read-conversation.ts';
 import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import { chunkPath, conversationPath, turnPath } from '#shared/conversation/documents/paths.ts';
+import {
+  demoProjectId,
+  firestoreEmulatorHost,
+} from '#test/support/processes/emulator-environment.ts';
 import { createManualClock } from '../fakes/manual-clock.ts';
 import { scriptedStreamer, textAnswer } from '../fakes/scripted-streamer.ts';
 import { chatDependencies } from '../support/chat/chat-dependencies.ts';
@@ -22,8 +24,9 @@ import {
 } from '../support/compaction/compacted-conversation.ts';
 import { compactionBench } from '../support/compaction/compaction-dependencies.ts';
 import { buildConversation } from '../support/compaction/conversation-builder.ts';
-import { demoProjectId, firestoreEmulatorHost } from '../support/processes/emulator-environment.ts';
 import { raceTests } from '../usecases/quota/race.suite.ts';
+import { randomUUID } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
 
 /** A database of its own. */
 function openDatabase() {

@@ -1,13 +1,12 @@
-import { spawn } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
-import { expect, test } from 'vitest';
 import { createFirestoreDocumentStore } from '#functions/adapters/firestore/firestore-document-store.ts';
 import { createDocumentTree } from '#infra/ops/document-tree.ts';
 import { CONVERSATIONS } from '#shared/conversation/documents/paths.ts';
-import { eventually } from '../support/eventually.ts';
+import {
+  demoProjectId,
+  firestoreEmulatorHost,
+} from '#test/support/processes/emulator-environment.ts';
 import { foundIn, verifyWorld } from '../support/compaction/verifying.ts';
+import { eventually } from '../support/eventually.ts';
 import {
   answeredDocuments,
   collectionPath,
@@ -16,7 +15,11 @@ import {
   storeDiscussion,
 } from '../support/import/extension.ts';
 import { readImported, run, storedDiscussion } from '../support/import/import-world.ts';
-import { demoProjectId, firestoreEmulatorHost } from '../support/processes/emulator-environment.ts';
+import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
 
 const opsScript = fileURLToPath(new URL('../../infra/ops/ops.ts', import.meta.url));
 

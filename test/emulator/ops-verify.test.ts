@@ -1,19 +1,19 @@
-import { afterAll, describe, expect, test } from 'vitest';
 import { createFirestoreDocumentStore } from '#functions/adapters/firestore/firestore-document-store.ts';
-import { createDeadLetters } from '#infra/ops/letters/dead-letters.ts';
-import { createDeadLetterClient } from '#infra/ops/letters/dead-letter-client.ts';
-import { createDocumentTree } from '#infra/ops/document-tree.ts';
 import { createTopicAndPushSubscription, publishEvent } from '#infra/local/stack/pubsub-setup.ts';
-import { pullMessages } from '../support/processes/pull-messages.ts';
+import { createDocumentTree } from '#infra/ops/document-tree.ts';
+import { createDeadLetterClient } from '#infra/ops/letters/dead-letter-client.ts';
+import { createDeadLetters } from '#infra/ops/letters/dead-letters.ts';
 import { conversationPath, turnPath } from '#shared/conversation/documents/paths.ts';
-import { buildConversation } from '../support/compaction/conversation-builder.ts';
 import {
+  pullMessages,
   demoProjectId,
   firestoreEmulatorHost,
   pubsubEmulatorHost,
-} from '../support/processes/emulator-environment.ts';
-import { ops } from '../support/processes/ops.ts';
+} from '#test/support/processes/emulator-environment.ts';
+import { buildConversation } from '../support/compaction/conversation-builder.ts';
 import { verifyWorld } from '../support/compaction/verifying.ts';
+import { ops } from '../support/processes/ops.ts';
+import { afterAll, describe, expect, test } from 'vitest';
 
 const firestore = (projectId: string) =>
   createFirestoreDocumentStore({ projectId, deadlineMs: 10_000 });

@@ -1,6 +1,3 @@
-import { randomUUID } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
-import { beforeAll, describe, expect, test } from 'vitest';
 import { unsignedToken } from '#infra/local/processes/unsigned-token.ts';
 import {
   blobPiecePath,
@@ -20,7 +17,13 @@ import {
   usagePath,
   userPath,
 } from '#shared/conversation/documents/paths.ts';
-import { demoProjectId, firestoreEmulatorHost } from '../support/processes/emulator-environment.ts';
+import {
+  demoProjectId,
+  firestoreEmulatorHost,
+} from '#test/support/processes/emulator-environment.ts';
+import { randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { beforeAll, describe, expect, test } from 'vitest';
 
 /** Rules belong to a project: a project of its own keeps them away from every other test. */
 const projectId = demoProjectId();

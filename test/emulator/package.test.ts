@@ -1,12 +1,10 @@
-import { execFile } from 'node:child_process';
-import { readdir } from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { z } from 'zod';
 import { createTopic, createTopicAndPushSubscription } from '#infra/local/stack/pubsub-setup.ts';
 import { archiveFiles } from '#infra/package/archive.ts';
 import { toZip } from '#infra/package/zip.ts';
+import {
+  firestoreEmulatorHost,
+  pubsubEmulatorHost,
+} from '#test/support/processes/emulator-environment.ts';
 import {
   buildImage,
   type Image,
@@ -18,11 +16,13 @@ import {
   terraformFunctions,
   type TerraformFunction,
 } from '../support/deployed/terraform-functions.ts';
-import {
-  firestoreEmulatorHost,
-  pubsubEmulatorHost,
-} from '../support/processes/emulator-environment.ts';
 import { missingTerraform } from '../support/tools/missing-tools.ts';
+import { execFile } from 'node:child_process';
+import { readdir } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { z } from 'zod';
 
 /* The archive of `npm run package`, built and started as Google does it, with the variables that Terraform gives. */
 

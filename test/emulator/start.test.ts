@@ -1,11 +1,11 @@
+import { chooseFreePort } from '#infra/local/processes/free-port.ts';
+import { runPrintedCalls } from '#test/support/processes/run-blocks.ts';
+import { eventually } from '../support/eventually.ts';
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterEach, describe, expect, test } from 'vitest';
-import { chooseFreePort } from '#infra/local/processes/free-port.ts';
-import { eventually } from '../support/eventually.ts';
-import { runPrintedCalls } from '../support/processes/printed-calls.ts';
 
 const script = fileURLToPath(new URL('../../infra/local/start.ts', import.meta.url));
 const run = promisify(execFile);

@@ -1,4 +1,3 @@
-import { describe, expect, test } from 'vitest';
 import {
   chatCrashPoints,
   compactionCrashPoints,
@@ -6,11 +5,12 @@ import {
 } from '#functions/lib/crash-points.ts';
 import { mutants } from '#lab/property/mutants.ts';
 import { chatScenarios } from './chat-scenarios.ts';
-import type { Column } from './fault.ts';
+import type { Column } from './faulty-world.ts';
 import { lifecycleScenarios } from './lifecycle-scenarios.ts';
 import { runCell, type CellRecord } from './run-cell.ts';
 import type { Scenario } from './scenario.ts';
 import { workerScenarios } from './worker-scenarios.ts';
+import { describe, expect, test } from 'vitest';
 
 /** Every named place between two effects. */
 const everyPoint = Object.keys({

@@ -1,17 +1,16 @@
-import { contentText, type Content } from '#shared/conversation/documents/content.ts';
-import { conversationPath } from '#shared/conversation/documents/paths.ts';
-import type { StoredDocument, Write } from '#shared/ports/ports.ts';
-import { readDocuments, type Documents } from '#lab/property/invariants/documents.ts';
 import { CONVERSATION } from '#lab/property/initial-state.ts';
 import { createInterleaving } from '#lab/property/interleaving.ts';
+import { readDocuments, type Documents } from '#lab/property/invariants/documents.ts';
 import { violationsOf } from '#lab/property/invariants/invariants.ts';
 import { complete, showEverywhere, type RunRecord } from '#lab/property/run-program.ts';
 import { marksIn } from '#lab/property/scripted-models.ts';
-import { isCount } from '../support/compaction/commit-rules.ts';
 import { createWorld, type WorldOptions } from '#lab/property/world.ts';
+import { contentText, type Content } from '#shared/conversation/documents/content.ts';
+import { conversationPath } from '#shared/conversation/documents/paths.ts';
+import type { StoredDocument, Write } from '#shared/ports/ports.ts';
+import { isCount } from '../support/compaction/commit-rules.ts';
 import { createRecordedStore } from '../support/stores/recorded-store.ts';
-import type { Fault, Passing } from './fault.ts';
-import { withFault, type FaultyWorld } from './faulty-world.ts';
+import { type Fault, type Passing, withFault, type FaultyWorld } from './faulty-world.ts';
 import type { Scenario } from './scenario.ts';
 import { createStage, type Stage } from './stage.ts';
 

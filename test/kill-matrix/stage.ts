@@ -1,20 +1,19 @@
-import { IncomingMessage, ServerResponse } from 'node:http';
-import { Socket } from 'node:net';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
-import type { CompactionDependencies } from '#functions/worker/compaction/compaction-dependencies.ts';
-import { createCompactionHandler } from '#functions/worker/push/handle-push.ts';
-import { pushBody } from '#infra/local/embedded/push-delivery.ts';
 import { drainChat } from '#functions/chat/drain.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import type { Replacing } from '#functions/chat/turns/send/send-request.ts';
+import type { CompactionDependencies } from '#functions/worker/compaction/compaction-dependencies.ts';
+import { createCompactionHandler } from '#functions/worker/push/handle-push.ts';
+import { pushBody } from '#infra/local/embedded/push-delivery.ts';
 import { ownConversation, messageIdOf } from '#lab/property/actions/actors.ts';
 import type { Interleaving } from '#lab/property/interleaving.ts';
 import { questionText } from '#lab/property/scripted-models.ts';
 import { sweepEvent } from '#shared/compaction/event.ts';
 import type { OnBusy } from '#shared/conversation/documents/conversation.ts';
 import { AppError } from '#shared/errors.ts';
-import { isInjected } from './fault.ts';
-import type { FaultyWorld } from './faulty-world.ts';
+import { isInjected, type FaultyWorld } from './faulty-world.ts';
+import { IncomingMessage, ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
 
 /** A phone that hears nothing for so long sends again. */
 const PHONE_TIMEOUT_MS = 20_000;

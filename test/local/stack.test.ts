@@ -1,15 +1,15 @@
+import { openServer } from '#infra/local/processes/open-server.ts';
+import { unsignedToken } from '#infra/local/processes/unsigned-token.ts';
+import { welcomeText } from '#infra/local/stack/first-calls.ts';
+import type { StackEvent } from '#infra/local/stack/stack-event.ts';
+import { type Stack, type StackOptions, startStack } from '#infra/local/stack/start-stack.ts';
+import { runPrintedCalls } from '#test/support/processes/run-blocks.ts';
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openServer } from '#infra/local/processes/open-server.ts';
-import { unsignedToken } from '#infra/local/processes/unsigned-token.ts';
-import { welcomeText } from '#infra/local/stack/first-calls.ts';
-import type { StackEvent } from '#infra/local/stack/stack-event.ts';
-import { type Stack, type StackOptions, startStack } from '#infra/local/stack/start-stack.ts';
-import { runPrintedCalls } from '../support/processes/printed-calls.ts';
 
 const shell = promisify(execFile);
 const events: StackEvent[] = [];

@@ -1,12 +1,12 @@
-import { z } from 'zod';
+import type { Tally } from '#lab/chaos/report.ts';
 import { decodeConversation } from '#shared/conversation/documents/conversation.ts';
 import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import type { DocumentStore, StoredDocument } from '#shared/ports/ports.ts';
-import type { Finding, Ledger } from './ledger.ts';
-import { canariesIn } from '../phones/message-text.ts';
-import type { PhoneClient } from '../phones/client.ts';
-import type { Tally } from '../tally.ts';
 import { readableFields } from '#test/support/stores/readable-fields.ts';
+import type { PhoneClient } from '../phones/client.ts';
+import { canariesIn } from '../phones/message-text.ts';
+import type { Finding, Ledger } from './check-transcripts.ts';
+import { z } from 'zod';
 
 export interface ErasedRun {
   store: DocumentStore;

@@ -1,5 +1,3 @@
-import { createHash } from 'node:crypto';
-import { z } from 'zod';
 import { parseConfig } from '#functions/config.ts';
 import { verifyConversation } from '#infra/ops/verify/verify-conversation.ts';
 import { readConversation } from '#shared/conversation/context/read-conversation.ts';
@@ -9,8 +7,9 @@ import { compactionJobPath } from '#shared/conversation/documents/paths.ts';
 import type { DocumentStore } from '#shared/ports/ports.ts';
 import type { PhoneClient } from '../phones/client.ts';
 import { checkErased, type ErasedRun } from './check-erased.ts';
-import { checkTranscripts, type Transcript } from './check-transcripts.ts';
-import { type Finding, hashOf } from './ledger.ts';
+import { checkTranscripts, type Transcript, type Finding, hashOf } from './check-transcripts.ts';
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
 
 interface CheckedRun extends ErasedRun {
   /** Threshold of the deployment, tokens. */

@@ -1,7 +1,13 @@
-import { describe, expect, test } from 'vitest';
 import { soughtWords } from './check-erased.ts';
-import { checkTranscripts, type Transcript, type TranscriptEntry } from './check-transcripts.ts';
-import { type Acknowledgement, hashOf, Ledger } from './ledger.ts';
+import {
+  checkTranscripts,
+  type Transcript,
+  type TranscriptEntry,
+  type Acknowledgement,
+  hashOf,
+  Ledger,
+} from './check-transcripts.ts';
+import { describe, expect, test } from 'vitest';
 
 const conversationId = 'c1';
 

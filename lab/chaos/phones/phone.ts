@@ -1,8 +1,8 @@
-import { setTimeout as delay } from 'node:timers/promises';
-import { type Finding, hashOf, type Ledger } from '../checks/ledger.ts';
-import { messageText } from './message-text.ts';
-import type { OutgoingMessage, PhoneClient, SendResult } from './client.ts';
+import { type Finding, hashOf, type Ledger } from '#lab/chaos/checks/check-transcripts.ts';
 import type { Random } from '../random.ts';
+import type { OutgoingMessage, PhoneClient, SendResult } from './client.ts';
+import { messageText } from './message-text.ts';
+import { setTimeout as delay } from 'node:timers/promises';
 
 const FIRST_BACK_OFF_MS = 150;
 const LONGEST_BACK_OFF_MS = 2_000;

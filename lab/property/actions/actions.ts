@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { requestCompaction } from '#functions/chat/context/request-compaction.ts';
 import { restoreGeneration } from '#functions/chat/context/restore-generation.ts';
 import {
@@ -24,8 +23,16 @@ import {
   TOOL_RESULT_TIMEOUT_MS,
   TURN_LEASE_MS,
 } from '../world.ts';
-import { chatOf, messageIdOf, ownConversation, send, type Action, type Stage } from './actors.ts';
-import { deliver } from './delivery.ts';
+import {
+  chatOf,
+  messageIdOf,
+  ownConversation,
+  send,
+  type Action,
+  type Stage,
+  deliver,
+} from './actors.ts';
+import fc from 'fast-check';
 
 interface OnServer {
   server: string;

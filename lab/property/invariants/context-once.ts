@@ -1,11 +1,22 @@
+import { conversationPolicy } from '#functions/config/conversation-policy.ts';
+import { selectOutputForms } from '#functions/context/output-forms.ts';
+import { CONVERSATION } from '#lab/property/initial-state.ts';
+import type { RunRecord } from '#lab/property/run-program.ts';
+import { marksIn } from '#lab/property/scripted-models.ts';
+import { config, sha256 } from '#lab/property/world.ts';
+import { brakeOn, sizeBrakes } from '#shared/compaction/brake.ts';
+import { isOverThreshold } from '#shared/compaction/policy.ts';
 import { assembleContext } from '#shared/conversation/context/assemble-context.ts';
-import { contentText } from '#shared/conversation/documents/content.ts';
+import { contextTokens } from '#shared/conversation/context/meter.ts';
 import { firstTailSeq } from '#shared/conversation/context/read-conversation.ts';
+import { contentText } from '#shared/conversation/documents/content.ts';
+import type { Conversation } from '#shared/conversation/documents/conversation.ts';
+import { turnPath } from '#shared/conversation/documents/paths.ts';
 import { isTerminal, type Turn } from '#shared/conversation/documents/turn.ts';
+import type { Write } from '#shared/ports/ports.ts';
 import type { Documents } from './documents.ts';
-import { when, type Invariant } from './invariant.ts';
-import { marksIn } from '../scripted-models.ts';
-import { storedFaults } from './stored-checks.ts';
+import { when, type Invariant, storedFaults } from './invariant.ts';
+import { fieldOf, isConversation, isJob, isOpening } from './journal-writes.ts';
 
 /** The marks that a turn brings into the context; its answer brings none when its place was folded before it came. */
 const marksOf = ({ inContext, user, contents, foldedInContext }: Turn): string[] => {
@@ -69,4 +80,81 @@ export const contextOnce: Invariant = {
     ...doubleOrMissing(settled),
     ...(fork ? doubleOrMissing(fork).map((text) => `of the fork ${text}`) : []),
   ],
+};
+
+/** Tokens of a context that would ask for a compaction if a turn ended now; of any other undefined. */
+function dueTokens(conversation: Conversation, documents: Documents): number | undefined {
+  const history = documents.histories.find(
+    ({ generation }) => generation === conversation.generation,
+  );
+  const policy = conversationPolicy(config, conversation);
+  const turns = documents.turns.filter(
+    ({ seq, state }) => seq >= firstTailSeq(conversation) && isTerminal(state),
+  );
+  const { tokens } = contextTokens(
+    { conversation, history, turns },
+    selectOutputForms({ config, sha256 }, conversation),
+  );
+  const { overheadTokens } = conversation.context;
+  const { declined } = conversation.compactionRequests;
+  const brakes = sizeBrakes({ history, declined, policy });
+  const isDue =
+    isOverThreshold({ tokens, overheadTokens, policy }) &&
+    brakeOn(brakes, { trigger: 'auto', now: new Date(0), tokens }) === undefined;
+  return isDue ? tokens : undefined;
+}
+
+const isSettings = (write: Write) =>
+  isConversation(write) && fieldOf(write, 'settings') !== undefined;
+
+/** The newest turn in the context, and what was written since it began and since it ended. */
+function newestTurn({ journal, final }: RunRecord) {
+  const { commits } = journal;
+  const seq = final.turns.findLast(({ inContext }) => inContext)?.seq ?? 0;
+  const since = (isThat: (write: Write) => boolean) =>
+    commits
+      .slice(commits.findLastIndex(({ writes }) => writes.some(isThat)) + 1)
+      .flatMap(({ writes }) => writes);
+  return {
+    sinceBegin: since((write) => isOpening(write, seq)),
+    sinceEnd: since(
+      (write) => write.path === turnPath(CONVERSATION, seq) && fieldOf(write, 'inContext') === true,
+    ),
+  };
+}
+
+const isSettling = (write: Write) =>
+  (isJob(write) && fieldOf(write, 'records') !== undefined) ||
+  (isConversation(write) &&
+    write.op === 'update' &&
+    (write.remove ?? []).some((field) => field.startsWith('compactionRequests.')));
+
+/**
+ * Whether the newest outcome is no swap and had not been settled when the newest turn ended: that turn
+ * relied on the need that waited, and what became of it is on record. After a swap nothing is a reason.
+ *
+ * A NOOP is a reason only for the context that it was decided on.
+ */
+function isTold({ final }: RunRecord, tokens: number, sinceEnd: readonly Write[]): boolean {
+  const record = final.job?.records.at(-1);
+  if (!record || record.generation !== undefined) return false;
+  if (record.state === 'NOOP') return record.beforeTokens === tokens;
+  return sinceEnd.some(isSettling);
+}
+
+export const crossings: Invariant = {
+  name: 'I6 a crossing leads to a compaction or to a recorded reason',
+  violations(record) {
+    const { conversation } = record.final;
+    const tokens =
+      conversation?.state === 'live' ? dueTokens(conversation, record.final) : undefined;
+    if (tokens === undefined) return [];
+    const { sinceBegin, sinceEnd } = newestTurn(record);
+    // A turn asks by the settings that it began with; other settings are for the next one.
+    const isOverruled = sinceBegin.some(isSettings);
+    return when(
+      !isOverruled && !isTold(record, tokens, sinceEnd),
+      `the context is due with ${tokens} tokens, and there is neither a compaction nor a reason`,
+    );
+  },
 };

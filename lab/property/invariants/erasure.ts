@@ -2,11 +2,10 @@ import { contentText } from '#shared/conversation/documents/content.ts';
 import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import type { Write } from '#shared/ports/ports.ts';
 import { FORK } from '../initial-state.ts';
-import { when, type Invariant } from './invariant.ts';
-import { fieldOf, isOpening, isTurn } from './journal-writes.ts';
 import type { RunRecord } from '../run-program.ts';
 import { marksIn, PIN, topicMarksIn } from '../scripted-models.ts';
-import { storedFaults } from './stored-checks.ts';
+import { when, type Invariant, storedFaults } from './invariant.ts';
+import { fieldOf, isOpening, isTurn } from './journal-writes.ts';
 
 /** What an erased conversation leaves: one document that says nothing. */
 function leftOfAll({ final, remains = [] }: RunRecord): string[] {

@@ -1,18 +1,16 @@
-import { contentText } from '#shared/conversation/documents/content.ts';
-import { findCalls } from '#shared/conversation/context/tool-calls.ts';
-import { isTerminal, type Turn } from '#shared/conversation/documents/turn.ts';
 import { refuseGeneration } from '#infra/fake-gemini/server/refusals.ts';
+import { findCalls } from '#shared/conversation/context/tool-calls.ts';
+import { contentText } from '#shared/conversation/documents/content.ts';
+import { isTerminal, type Turn } from '#shared/conversation/documents/turn.ts';
 import { AppError } from '#shared/errors.ts';
-import { contextOnce } from './context-once.ts';
-import { crossings } from './threshold.ts';
-import { erasures } from './erasure.ts';
-import type { Documents } from './documents.ts';
-import { type Invariant, when } from './invariant.ts';
-import { fieldOf, isConversation, isHistory, isJob, isTurn } from './journal-writes.ts';
 import type { RunRecord } from '../run-program.ts';
-import { storedFaults } from './stored-checks.ts';
-import { trueSnapshots } from './true-snapshots.ts';
 import { PIN } from '../scripted-models.ts';
+import { contextOnce, crossings } from './context-once.ts';
+import type { Documents } from './documents.ts';
+import { erasures } from './erasure.ts';
+import { type Invariant, when, storedFaults } from './invariant.ts';
+import { fieldOf, isConversation, isHistory, isJob, isTurn } from './journal-writes.ts';
+import { trueSnapshots } from './true-snapshots.ts';
 
 /** Its owner had it erased, in whole or the answer alone. */
 const isErased = ({ eraseTime }: Turn) => eraseTime !== undefined;

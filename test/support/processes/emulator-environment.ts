@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
 
 /** The Firestore emulator of this test run, `host:port`. Throws Error when there is none. */
 export function firestoreEmulatorHost(): string {
@@ -24,4 +25,41 @@ function requiredHost(variable: string): string {
     throw new Error(`${variable} is not set: run the tests with "npm test", or set it.`);
   }
   return host;
+}
+
+const pulledSchema = z.object({
+  receivedMessages: z
+    .array(
+      z.object({
+        ackId: z.string(),
+        message: z.object({
+          data: z.string().default(''),
+          attributes: z.record(z.string(), z.string()).default({}),
+        }),
+      }),
+    )
+    .default([]),
+});
+
+/** Takes up to 100 messages from a pull subscription of the emulator (dead letters, for instance) and acknowledges them. */
+export async function pullMessages(
+  place: { pubsubHost: string; projectId: string },
+  subscriptionId: string,
+): Promise<{ data: string; attributes: Record<string, string> }[]> {
+  const url = `http://${place.pubsubHost}/v1/projects/${place.projectId}/subscriptions/${subscriptionId}`;
+  const ask = async (verb: string, body: object): Promise<unknown> => {
+    const response = await fetch(`${url}:${verb}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+    const text = await response.text();
+    if (!response.ok) throw new Error(`the Pub/Sub emulator refused ${verb}: ${text}`);
+    return JSON.parse(text || '{}');
+  };
+  const pulled = await ask('pull', { maxMessages: 100, returnImmediately: true });
+  const { receivedMessages } = pulledSchema.parse(pulled);
+  if (receivedMessages.length > 0)
+    await ask('acknowledge', { ackIds: receivedMessages.map(({ ackId }) => ackId) });
+  return receivedMessages.map(({ message }) => message);
 }
