@@ -1,12 +1,11 @@
+import { loadRoutes } from '#functions/chat/chat-routes.ts';
 import {
   type OpenApiDocument,
   buildOpenApiDocument,
 } from '#functions/chat/openapi/build-document.ts';
-import type { Parameter } from '#functions/chat/openapi/parameters.ts';
-import type { Operation } from '#functions/chat/openapi/path-item.ts';
+import type { Parameter, Operation } from '#functions/chat/openapi/path-item.ts';
 import type { JsonSchema } from '#functions/chat/openapi/schemas.ts';
 import { boundsText, listFields, referencedName, typeText } from './schema-text.ts';
-import { loadRoutes } from '#functions/chat/chat-routes.ts';
 
 const chatRoutes = await loadRoutes();
 

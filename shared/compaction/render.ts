@@ -10,11 +10,11 @@ import {
   type Item,
   type Snapshot,
 } from '#shared/conversation/documents/snapshot.ts';
-import type { Citation } from '#shared/grounding/citation.ts';
 import { citationsFor } from '#shared/grounding/cite-statements.ts';
+import type { Citation } from '#shared/grounding/grounding.ts';
+import { escapeXml } from '#shared/text/escape-xml.ts';
 import { oneLine, textKey } from '#shared/text/one-line.ts';
 import { estimateTextTokens, type TokenCounting } from '#shared/tokens/token-estimate.ts';
-import { escapeXml } from '#shared/text/escape-xml.ts';
 import { snapshotBlock } from './snapshot-sections.ts';
 
 const ARCHIVE_OPEN = '<archive>';

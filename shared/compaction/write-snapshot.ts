@@ -1,4 +1,3 @@
-import { isRepetitive } from '#shared/loops/repetition-detector.ts';
 import { toDayKey, userTime } from '#shared/client-context/local-time.ts';
 import {
   citedTurns,
@@ -13,7 +12,8 @@ import {
 import type { Turn } from '#shared/conversation/documents/turn.ts';
 import { hasMedia, stringsIn } from '#shared/conversation/repair/content-strings.ts';
 import { readUtterances, type Utterance } from '#shared/conversation/utterances.ts';
-import { sourceUtterances } from '#shared/grounding/source-utterances.ts';
+import { sourceUtterances } from '#shared/grounding/cite-statements.ts';
+import { isRepetitive } from '#shared/loops/repetition-detector.ts';
 import { cutHead } from '#shared/text/cut.ts';
 import { oneLine } from '#shared/text/one-line.ts';
 import type { TokenCounting } from '#shared/tokens/token-estimate.ts';

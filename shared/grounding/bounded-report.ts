@@ -1,6 +1,6 @@
-import { oneShortLine } from '#shared/text/one-line.ts';
+import { oneShortLine } from '../text/one-line.ts';
 import { utf8Length } from '../store/names.ts';
-import { cutHead } from '#shared/text/cut.ts';
+import { cutHead } from '../text/cut.ts';
 import {
   CLAIM_MAX_CHARACTERS,
   QUERIES_MAX,

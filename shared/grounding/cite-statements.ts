@@ -1,9 +1,11 @@
-import { distinctUnits, shareIn } from '#shared/text/words.ts';
+import { answerTime } from '../client-context/local-time.ts';
 import { answerText } from '../conversation/context/answer-text.ts';
 import { everyItem, type Item, type Snapshot } from '../conversation/documents/snapshot.ts';
 import type { Turn } from '../conversation/documents/turn.ts';
-import { cutHead } from '#shared/text/cut.ts';
-import { sourceId, type Citation } from './citation.ts';
+import type { Utterance } from '../conversation/utterances.ts';
+import { cutHead } from '../text/cut.ts';
+import { distinctUnits, shareIn } from '../text/words.ts';
+import { sourceId, type Citation } from './grounding.ts';
 
 /** Citations that a snapshot keeps, the newest. */
 const CITATIONS_MAX = 100;
@@ -15,7 +17,7 @@ const CLAIM_CHARACTERS = 300;
 const COMMON_SHARE = 0.5;
 
 /** The sources of a turn with what they bear out. */
-export function turnCitations({ seq, contents, grounding }: Turn): Citation[] {
+function turnCitations({ seq, contents, grounding }: Turn): Citation[] {
   const text = answerText(contents);
   return (grounding?.sources ?? []).map(({ url, title, spans = [] }, index) => ({
     id: sourceId(seq, index),
@@ -61,3 +63,20 @@ export function withCitations(
   const kept = all.filter((citation) => used.has(citation)).slice(-CITATIONS_MAX);
   return kept.length === 0 ? rest : { ...rest, citations: kept };
 }
+
+/** UTF-16 units; the addresses of searches are long and tell nothing. */
+const NAMES_CHARACTERS = 1_000;
+
+/**
+ * The sources of folded answers by short tags, as a summariser reads them behind the answer: words of somebody else, as
+ * everything that tools say. None for turns without sources.
+ */
+export const sourceUtterances = (turns: readonly Turn[]): Utterance[] =>
+  turns.flatMap((turn) => {
+    const names = turnCitations(turn).map(
+      ({ id, url, title = new URL(url).host }) => `${id} ${title}`,
+    );
+    if (names.length === 0) return [];
+    const text = `sources of the answer: ${names.join('; ')}`.slice(0, NAMES_CHARACTERS);
+    return [{ seq: turn.seq, speaker: 'tool' as const, text, at: answerTime(turn) }];
+  });

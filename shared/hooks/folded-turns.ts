@@ -1,7 +1,7 @@
-import { z } from 'zod';
+import { decodeToken, encodeToken } from '#shared/wire/page-token.ts';
 import { canonicalJson } from '../json-text.ts';
 import type { Signer } from '../ports/ports.ts';
-import { decodeToken, encodeToken } from '../wire/token.ts';
+import { z } from 'zod';
 
 /** How long a hook's token serves: a backup need not end within the hook's own ten seconds. */
 const READ_TOKEN_MS = 15 * 60_000;

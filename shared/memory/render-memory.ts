@@ -1,7 +1,7 @@
-import { oneLine } from '#shared/text/one-line.ts';
+import { escapeXml } from '../text/escape-xml.ts';
+import { oneLine } from '../text/one-line.ts';
 import { estimateTextTokens } from '../tokens/token-estimate.ts';
-import { escapeXml } from '#shared/text/escape-xml.ts';
-import { nestImports, type NestedNote } from './nest-imports.ts';
+import { nestImports, type NestedNote } from './imports.ts';
 import type { AppNote, ImportFormat, Note } from './note.ts';
 
 /** The memory of a prompt as text, by whose it is; '' where there is none. */

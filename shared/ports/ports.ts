@@ -1,7 +1,7 @@
-import type { GroundingReport, GroundingTool } from '../grounding/grounding.ts';
-import type { Sampling, ToolChoice } from '../models/answer-options.ts';
+import type { GroundingReport, GroundingTool } from '#shared/grounding/grounding.ts';
 import type { Content, Part } from '../conversation/documents/content.ts';
 import type { Repairs } from '../conversation/repair/repairs.ts';
+import type { Sampling, ToolChoice } from '../models/answer-options.ts';
 
 // ---------------------------------------------------------------- documents
 

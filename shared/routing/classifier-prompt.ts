@@ -7,7 +7,7 @@ import {
   type Part,
 } from '../conversation/documents/content.ts';
 import type { ModelRequest } from '../ports/ports.ts';
-import { cutHead, cutTail } from '#shared/text/cut.ts';
+import { cutHead, cutTail } from '../text/cut.ts';
 import { routeSchema, type Route } from './routing.ts';
 
 /** Newest contents that are looked through, and how many of them without tools are shown; Gemini CLI's figures. */

@@ -1,6 +1,6 @@
-import { isRouted } from '../routing/routing.ts';
-import { pdfPages, wavSeconds } from './media-length.ts';
+import { isRouted } from '#shared/routing/routing.ts';
 import { modelName } from '../models/model-entry.ts';
+import { pdfPages, wavSeconds } from './media-length.ts';
 import { tokenConstants } from './token-constants.ts';
 
 /** Gemini changed the price of media once so far: with the third generation. */

@@ -1,8 +1,15 @@
-import { z } from 'zod';
-import { canonicalJson } from '../json-text.ts';
 import { AppError } from '../errors.ts';
+import { canonicalJson } from '../json-text.ts';
 import type { Sha256 } from '../ports/ports.ts';
-import { decodeToken, encodeToken } from './token.ts';
+import { z } from 'zod';
+
+/** A value of JSON with ASCII text as one word of letters, digits, `-` and `_`. */
+export const encodeToken = (value: unknown): string =>
+  btoa(JSON.stringify(value)).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
+
+/** What a token says. Anybody may have written it. Throws for what is no token. */
+export const decodeToken = (token: string): unknown =>
+  JSON.parse(atob(token.replaceAll('-', '+').replaceAll('_', '/')));
 
 /**
  * Where a token is good: for one caller, in one list, with the same parameters. The size of a page is none

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { jsonFault } from '#shared/bounded-json.ts';
-import { findSchemaFault } from '#shared/json-schema/schema-fault.ts';
-import { utf8Length } from '#shared/store/names.ts';
+import { jsonFault } from '../bounded-json.ts';
+import { findSchemaFault } from '../json-schema/schema-fault.ts';
+import { utf8Length } from '../store/names.ts';
 import { RESPONSE_SCHEMA_MAX_BYTES } from './limits.ts';
 
 /**

@@ -1,15 +1,15 @@
-import { randomUUID } from 'node:crypto';
-import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { createAppCheckVerifier } from '#functions/adapters/auth/app-check-verifier.ts';
 import { loadRoutes } from '#functions/chat/chat-routes.ts';
+import { spendAppCheckToken } from '#functions/chat/http/authenticate.ts';
 import { parseConfig } from '#functions/config.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import { GuardLostError } from '#shared/errors.ts';
 import type { DocumentStore } from '#shared/ports/ports.ts';
-import { spendAppCheckToken } from '#functions/chat/http/spend-app-check-token.ts';
 import { errorOf, startChatServer } from '#test/support/chat/chat-server.ts';
 import { createConversation, expectClean } from '#test/support/chat/http-answers.ts';
 import { appCheckClaims, idTokenClaims } from '#test/support/token-keys.ts';
+import { randomUUID } from 'node:crypto';
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 
 const chatRoutes = await loadRoutes();
 

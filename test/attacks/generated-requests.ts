@@ -1,10 +1,9 @@
-import fc, { type Arbitrary } from 'fast-check';
 import type { OpenApiDocument } from '#functions/chat/openapi/build-document.ts';
-import type { Parameter } from '#functions/chat/openapi/parameters.ts';
-import type { Operation } from '#functions/chat/openapi/path-item.ts';
+import type { Parameter, Operation } from '#functions/chat/openapi/path-item.ts';
 import type { JsonSchema } from '#functions/chat/openapi/schemas.ts';
 import { valueOf } from '#test/support/json-schema-arbitrary.ts';
 import { resolved, schemaProblems, type SchemaNames } from '#test/support/json-schema-check.ts';
+import fc, { type Arbitrary } from 'fast-check';
 
 /** One operation of the document with its place. */
 export interface Target {

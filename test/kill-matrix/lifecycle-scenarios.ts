@@ -1,18 +1,18 @@
+import { restoreGeneration } from '#functions/chat/context/restore-generation.ts';
 import {
   deleteConversation,
   eraseOwnConversation,
+  undeleteConversation,
 } from '#functions/chat/conversations/erase/delete-conversation.ts';
 import { deleteMessage } from '#functions/chat/conversations/erase/delete-message.ts';
 import { eraseUser } from '#functions/chat/conversations/erase/erase-user.ts';
 import { forkConversation } from '#functions/chat/conversations/fork/fork-conversation.ts';
-import { restoreGeneration } from '#functions/chat/context/restore-generation.ts';
-import { undeleteConversation } from '#functions/chat/conversations/erase/undelete-conversation.ts';
 import { caller, ownConversation } from '#lab/property/actions/actors.ts';
 import { answerMark, marksIn, questionMark } from '#lab/property/scripted-models.ts';
-import { due, MARKS, problem, type After, type Scenario } from './scenario.ts';
-import type { Stage } from './stage.ts';
 import { isCount } from '../support/compaction/commit-rules.ts';
 import { readableFields } from '../support/stores/readable-fields.ts';
+import { due, MARKS, problem, type After, type Scenario } from './scenario.ts';
+import type { Stage } from './stage.ts';
 
 const FORK = 'fork-of-c-one';
 

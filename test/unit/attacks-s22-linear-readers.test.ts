@@ -1,10 +1,10 @@
-import { describe, expect, test } from 'vitest';
+import { routerPath } from '#functions/chat/chat-app.ts';
 import { isKnownTo } from '#functions/chat/conversations/etag.ts';
 import { preferredLocale } from '#functions/chat/http/headers.ts';
-import { routerPath } from '#functions/chat/http/route-path.ts';
-import { splitSentences } from '#shared/text/sentences.ts';
 import { applyAnswer } from '#shared/compaction/apply.ts';
+import { neutraliseTags } from '#shared/compaction/neutralise-tags.ts';
 import { readAnswer } from '#shared/compaction/operations.ts';
+import { readSnapshot } from '#shared/compaction/read-snapshot.ts';
 import {
   ownSentences,
   ownWords,
@@ -19,24 +19,24 @@ import {
   withoutMarkedValues,
 } from '#shared/compaction/values.ts';
 import { toEvidence, type TurnSpeech } from '#shared/compaction/whose-words.ts';
-import { distinctUnits } from '#shared/text/words.ts';
-import { neutraliseTags } from '#shared/compaction/neutralise-tags.ts';
-import { readSnapshot } from '#shared/compaction/read-snapshot.ts';
-import { estimateTextTokens } from '#shared/tokens/token-estimate.ts';
-import { decodeXml, escapeXml } from '#shared/text/escape-xml.ts';
 import { cutIntoPieces } from '#shared/conversation/documents/json-pieces.ts';
 import { emptySnapshot } from '#shared/conversation/documents/snapshot.ts';
+import { singleLineJson } from '#shared/json-text.ts';
 import { dayWeights } from '#shared/recall/days-asked.ts';
 import { createFinder } from '#shared/search/find-in-text.ts';
 import { readSearchQuery } from '#shared/search/search-query.ts';
 import { cutSnippet } from '#shared/search/snippet.ts';
-import { titleIn } from '#shared/titles/title-text.ts';
-import { markdownMessage } from '#shared/wire/resources/export.ts';
+import { decodeXml, escapeXml } from '#shared/text/escape-xml.ts';
+import { splitSentences } from '#shared/text/sentences.ts';
+import { distinctUnits } from '#shared/text/words.ts';
+import { titleIn } from '#shared/titles/title.ts';
+import { estimateTextTokens } from '#shared/tokens/token-estimate.ts';
 import { decodePageToken } from '#shared/wire/page-token.ts';
 import { parseJsonBody } from '#shared/wire/parse-json.ts';
-import { singleLineJson } from '#shared/json-text.ts';
+import { markdownMessage } from '#shared/wire/resources/export.ts';
 import { sha256 } from '../support/sha256.ts';
 import { workRatio } from '../support/work-ratio.ts';
+import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 
 /* Row S22 of the security checklist: text that is made for a reader to work on for ever. */

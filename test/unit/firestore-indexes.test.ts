@@ -74,7 +74,7 @@ const queries: QueryShape[] = [
     ordered: { fieldPath: 'updateTime', order: 'DESCENDING' },
   },
   {
-    file: 'chat/conversations/own-conversations.ts',
+    file: 'chat/conversations/own-conversation.ts',
     collectionGroup: 'conversations',
     equal: ['ownerUid'],
   },
@@ -92,7 +92,7 @@ const queries: QueryShape[] = [
   ...sweepOf('sweep-erasures.ts', 'pendingErasure.since', 'purgeTime', 'expireTime'),
   { file: 'worker/sweep/sweep-erasures.ts', collectionGroup: 'conversations', equal: ['state'] },
   {
-    file: 'chat/features/uploads/create-upload.ts',
+    file: 'chat/features/uploads.ts',
     collectionGroup: 'uploads',
     equal: [],
     ordered: { fieldPath: 'createTime', order: 'ASCENDING' },
@@ -101,9 +101,9 @@ const queries: QueryShape[] = [
 
 /** Files that query a collection in the order of its ids, which needs no index, or pass on what others ask. */
 const withoutIndex = [
-  'chat/conversations/erase/erase-user-documents.ts',
-  'chat/conversations/fork/fork-clear.ts',
-  'chat/features/uploads/read-uploads.ts',
+  'chat/conversations/erase/erase-user.ts',
+  'chat/conversations/fork/fork-copy.ts',
+  'chat/features/uploads.ts',
   'erasure/finish-erasure.ts',
   'erasure/release-uploads.ts',
   'worker/sweep/sweep-pass.ts',

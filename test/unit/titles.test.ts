@@ -1,7 +1,5 @@
+import { mayStoreTitle, wantsTitle, titlePrompt, titleIn } from '#shared/titles/title.ts';
 import { describe, expect, test } from 'vitest';
-import { mayStoreTitle, wantsTitle } from '#shared/titles/title-decision.ts';
-import { titlePrompt } from '#shared/titles/title-prompt.ts';
-import { titleIn } from '#shared/titles/title-text.ts';
 
 const auto = (throughSeq: number) => ({ title: 'made', autoTitle: { throughSeq } });
 

@@ -1,27 +1,101 @@
-import { failureReason } from '#functions/lib/failure-reason.ts';
-import { Hono, type Context } from 'hono';
-import { TrieRouter } from 'hono/router/trie-router';
+import { refreshRemote } from '../config/remote-policy.ts';
+import { failureReason } from '../lib/failure-reason.ts';
+import { stackFrames } from '../lib/stack-frames.ts';
+import { readTrace, withTrace } from '../lib/trace.ts';
 import { AppError } from '#shared/errors.ts';
 import type { SignedInCaller } from '#shared/ports/identity-ports.ts';
-import type { Caller } from '#shared/ports/ports.ts';
-import { admit, APP_CHECK_HEADER } from './http/admit.ts';
-import { authenticate } from './http/authenticate.ts';
-import { createCallLimit, withinCallLimit, type CallLimit } from './http/call-limit.ts';
-import { COMMON_HEADERS } from './http/headers.ts';
-import { cors } from './http/cors.ts';
-import { docsUrl } from './http/docs-url.ts';
-import { answerNoRoute, methodNotAllowed, refused } from './http/no-route.ts';
-import { errorResponse } from './http/error-response.ts';
+import type { Logger, Caller } from '#shared/ports/ports.ts';
 import { servedRoutes } from './chat-routes.ts';
-import { logRequest } from './http/log-request.ts';
-import { toBody } from './http/response-body.ts';
+import { admit, APP_CHECK_HEADER, authenticate } from './http/authenticate.ts';
+import {
+  createCallLimit,
+  withinCallLimit,
+  type CallLimit,
+  withStreamPlace,
+} from './http/call-limit.ts';
+import { cors } from './http/cors.ts';
+import {
+  requestedDocsUrl,
+  errorResponse,
+  answerNoRoute,
+  methodNotAllowed,
+  refused,
+} from './http/error-response.ts';
+import { COMMON_HEADERS } from './http/headers.ts';
 import { readJsonBody } from './http/read-body.ts';
-import type { Reply, Route, RouteDependencies, TextReply } from './route.ts';
-import { routerPath, withoutVerb } from './http/route-path.ts';
-import { withStreamPlace } from './http/stream-place.ts';
-import { refreshRemote } from '../config/remote-policy.ts';
-import { readTrace, withTrace } from '../lib/trace.ts';
+import { toBody } from './http/sent-text.ts';
 import { errorForCaller } from './not-found.ts';
+import type { Reply, Route, RouteDependencies, TextReply } from './route.ts';
+import { Hono, type Context } from 'hono';
+import { TrieRouter } from 'hono/router/trie-router';
+
+/** Where an unexpected error came from. Its message stays out: it may quote what the user sent. */
+function defectFields(error: unknown): { error: string; stack?: string } {
+  if (!(error instanceof Error)) return { error: typeof error };
+  const stack = stackFrames(error);
+  return { error: error.name, ...(stack !== '' && { stack }) };
+}
+
+/** Names of what lies behind an error, outermost first. */
+function causeNames(error: unknown): string {
+  const names: string[] = [];
+  let cause = error instanceof Error ? error.cause : undefined;
+  for (; cause instanceof Error && names.length < 4; cause = cause.cause) names.push(cause.name);
+  return names.join(' < ');
+}
+
+interface ServedRequest {
+  operation: string;
+  method: string;
+  status: number;
+  durationMs: number;
+  requestId: string;
+  /** Hashed. */
+  uidHash?: string | undefined;
+  /** What the request ended with, if not with success. */
+  error?: unknown;
+}
+
+/** One line for every request; errors from 500 on with what is needed to find them. */
+export function logRequest(logger: Logger, served: ServedRequest): void {
+  const { error, ...fields } = served;
+  const isOurs = served.status >= 500;
+  logger.log(isOurs ? 'ERROR' : 'INFO', 'request', {
+    ...fields,
+    ...(error instanceof AppError && {
+      reason: error.reason,
+      ...(isOurs && { detail: error.message, causes: causeNames(error) }),
+    }),
+    ...(error !== undefined && !(error instanceof AppError) && defectFields(error)),
+  });
+}
+
+/** Custom verbs follow a colon (AIP-136), so a plain segment holds none. */
+const PARAMETER = /\{(\w+)\}(:\w+)?/g;
+
+/**
+ * A declared path in the router's syntax: `/v1/conversations/{c}:compact` becomes
+ * `/v1/conversations/:c{[^:/]+:compact}`.
+ */
+export const routerPath = (path: string) =>
+  path.replace(
+    PARAMETER,
+    (_, name: string, verb: string | undefined) => `:${name}{[^:/]+${verb ?? ''}}`,
+  );
+
+/** The parameters as the router found them, without the verb of the declared path. */
+function withoutVerb(
+  params: Readonly<Record<string, string>>,
+  path: string,
+): Record<string, string> {
+  const verb = /\}(:\w+)$/.exec(path)?.[1] ?? '';
+  return Object.fromEntries(
+    Object.entries(params).map(([name, value]) => [
+      name,
+      verb !== '' && value.endsWith(verb) ? value.slice(0, -verb.length) : value,
+    ]),
+  );
+}
 
 /** What the server hands in beside the request. */
 interface ChatBindings {
@@ -181,7 +255,7 @@ async function serve(
 ): Promise<Response> {
   const dependencies = {
     ...withTrace(untraced, traceOf(context)),
-    docsUrl: docsUrl(untraced.config, context.req),
+    docsUrl: requestedDocsUrl(untraced.config, context.req),
   };
   const { clock, randomness, logger, sha256 } = dependencies;
   const requestId = randomness.uuid();

@@ -1,4 +1,10 @@
+import type { Config } from '../config.ts';
+import type { ModelHealth } from '../models/model-health.ts';
+import type { Accounting } from '../quota/accounting.ts';
 import type { ConversationCache } from '#shared/conversation/context/read-conversation.ts';
+import type { BeforeTurnHook } from '#shared/hooks/before-turn.ts';
+import type { Webhook } from '#shared/hooks/webhook.ts';
+import type { FileBucket } from '#shared/ports/file-ports.ts';
 import type {
   AppCheckVerifier,
   IdTokenVerifier,
@@ -15,13 +21,7 @@ import type {
   Sha256,
   Signer,
 } from '#shared/ports/ports.ts';
-import type { FileBucket } from '#shared/ports/file-ports.ts';
 import type { Quota } from '#shared/ports/quota-ports.ts';
-import type { BeforeTurnHook } from '#shared/hooks/before-turn.ts';
-import type { Webhook } from '#shared/hooks/webhook.ts';
-import type { Config } from '../config.ts';
-import type { ModelHealth } from '../models/model-health.ts';
-import type { Accounting } from '../quota/accounting.ts';
 import type { LiveTurns } from './turns/live/live-turn.ts';
 import type { Toolbox } from './turns/tools/toolbox.ts';
 
@@ -62,4 +62,14 @@ export interface ChatDependencies {
   beforeTurnHooks?: readonly BeforeTurnHook[];
   /** Makes hooks of addresses that the remote document or a conversation names. Absent: none is called. */
   beforeTurnWebhooks?: (webhooks: readonly Webhook[]) => readonly BeforeTurnHook[];
+}
+
+/** Has the request that is being served end behind `work`, which nobody else waits for. */
+export function addAfterwork(
+  { afterwork }: Pick<ChatDependencies, 'afterwork'>,
+  work: Promise<unknown>,
+): void {
+  afterwork.add(work);
+  const remove = () => void afterwork.delete(work);
+  work.then(remove, remove);
 }

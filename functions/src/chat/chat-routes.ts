@@ -1,5 +1,5 @@
-import type { Route } from './route.ts';
 import { once } from '#shared/once.ts';
+import type { Address, DeclaredRoute, Route } from './route.ts';
 
 /**
  * Every route of the function: where it is served, and the file that declares it. The router is made from this list. A
@@ -7,16 +7,13 @@ import { once } from '#shared/once.ts';
  * every start (docs/decisions/operations/0027-a-bundle-is-deployed.md).
  */
 export const servedRoutes: readonly ServedRoute[] = [
-  ...served(() => import('./routes/health.ts'), {
+  ...served(() => import('./routes/service.ts'), {
     healthRoute: ['GET', '/v1/health'],
   }),
-  ...served(
-    async () => ({ openApiRoute: (await import('./routes/openapi.ts')).openApiRoute(loadRoutes) }),
-    {
-      openApiRoute: ['GET', '/v1/openapi.json'],
-    },
-  ),
-  ...served(() => import('./routes/errors.ts'), {
+  ...served(async () => (await import('./routes/openapi.ts')).openApiRoutes(loadRoutes), {
+    openApiRoute: ['GET', '/v1/openapi.json'],
+  }),
+  ...served(() => import('./routes/service.ts'), {
     listErrorReasonsRoute: ['GET', '/v1/errors'],
     getErrorReasonRoute: ['GET', '/v1/errors/{reason}'],
   }),
@@ -31,14 +28,14 @@ export const servedRoutes: readonly ServedRoute[] = [
     undeleteConversationRoute: ['POST', '/v1/conversations/{conversationId}:undelete'],
     forkConversationRoute: ['POST', '/v1/conversations/{conversationId}:fork'],
   }),
-  ...served(() => import('./routes/export.ts'), {
+  ...served(() => import('./routes/transcript.ts'), {
     exportConversationRoute: ['GET', '/v1/conversations/{conversationId}:export'],
   }),
   ...served(() => import('./routes/lifecycle.ts'), {
     deleteMessageRoute: ['DELETE', '/v1/conversations/{conversationId}/messages/{messageId}'],
     restoreRoute: ['POST', '/v1/conversations/{conversationId}:restore'],
   }),
-  ...served(() => import('./routes/export.ts'), {
+  ...served(() => import('./routes/transcript.ts'), {
     exportUserRoute: ['POST', '/v1/users/me:export'],
   }),
   ...served(() => import('./routes/lifecycle.ts'), {
@@ -51,10 +48,10 @@ export const servedRoutes: readonly ServedRoute[] = [
     sendMessageRoute: ['POST', '/v1/conversations/{conversationId}/messages'],
     listMessagesRoute: ['GET', '/v1/conversations/{conversationId}/messages'],
   }),
-  ...served(() => import('./routes/search.ts'), {
+  ...served(() => import('./routes/transcript.ts'), {
     searchRoute: ['GET', '/v1/conversations/{conversationId}:search'],
   }),
-  ...served(() => import('./routes/replacements.ts'), {
+  ...served(() => import('./routes/messages.ts'), {
     editMessageRoute: ['POST', '/v1/conversations/{conversationId}/messages/{messageId}:edit'],
     regenerateRoute: ['POST', '/v1/conversations/{conversationId}/messages/{messageId}:regenerate'],
   }),
@@ -68,11 +65,7 @@ export const servedRoutes: readonly ServedRoute[] = [
   ...served(() => import('./routes/turns.ts'), {
     getTurnRoute: ['GET', '/v1/conversations/{conversationId}/turns/{turnId}'],
     cancelTurnRoute: ['POST', '/v1/conversations/{conversationId}/turns/{turnId}:cancel'],
-  }),
-  ...served(() => import('./routes/tool-results.ts'), {
     toolResultsRoute: ['POST', '/v1/conversations/{conversationId}/turns/{turnId}/toolResults'],
-  }),
-  ...served(() => import('./routes/streams.ts'), {
     streamConversationRoute: ['GET', '/v1/conversations/{conversationId}/stream'],
     streamTurnRoute: ['GET', '/v1/conversations/{conversationId}/turns/{turnId}/stream'],
   }),
@@ -125,7 +118,7 @@ export const servedRoutes: readonly ServedRoute[] = [
       '/v1/conversations/{conversationId}/compactions/{generation}:rate',
     ],
   }),
-  ...served(() => import('./routes/folded-turns.ts'), {
+  ...served(() => import('./routes/transcript.ts'), {
     foldedTurnsRoute: ['GET', '/v1/conversations/{conversationId}/foldedTurns'],
   }),
   ...served(() => import('./routes/devices.ts'), {
@@ -158,27 +151,22 @@ export async function loadRoutes(): Promise<readonly Route[]> {
   return [...new Set(routes)];
 }
 
-type Method = Route['method'];
-
-/** One address, and how to come by the declaration that serves it. */
-interface ServedRoute {
-  method: Method;
-  /** AIP form, e.g. `/v1/conversations/{conversationId}:compact`. */
-  path: string;
-  /** The declaration with its schemas, made when it is first asked for and kept. */
+/** One address, and how to come by the route that it leads to. */
+interface ServedRoute extends Pick<Address, 'method' | 'path'> {
+  /** The route with its schemas, made when it is first asked for and kept. */
   load: () => Promise<Route>;
 }
 
 /** The routes of a file by their names, each with its method and its paths, the usual one first. */
 function served<Name extends string>(
-  load: () => Promise<Record<NoInfer<Name>, Route>>,
-  places: Readonly<Record<Name, readonly [Method, ...paths: string[]]>>,
+  load: () => Promise<Record<NoInfer<Name>, DeclaredRoute>>,
+  places: Readonly<Record<Name, readonly [Address['method'], path: string, ...aliases: string[]]>>,
 ): ServedRoute[] {
   const routes: ServedRoute[] = [];
   for (const name in places) {
-    const [method, ...paths] = places[name];
-    const route = once(async () => (await load())[name]);
-    routes.push(...paths.map((path) => ({ method, path, load: route })));
+    const [method, path, ...aliases] = places[name];
+    const route = once(async () => (await load())[name].at({ method, path, aliases }));
+    routes.push(...[path, ...aliases].map((each) => ({ method, path: each, load: route })));
   }
   return routes;
 }

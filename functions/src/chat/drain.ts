@@ -1,4 +1,4 @@
-import { settlesWithin } from '#functions/lib/deadline.ts';
+import { settlesWithin } from '../lib/deadline.ts';
 import type { ChatDependencies } from './chat-dependencies.ts';
 
 /** Time for a turn that is given up to store its frames and for its readers' connections to end, ms. */

@@ -1,19 +1,18 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import { getRequestListener } from '@hono/node-server';
-import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { AppError } from '#shared/errors.ts';
 import { once } from '#shared/once.ts';
 import { errorReply } from '#shared/wire/errors/error-body.ts';
 import { HEARTBEAT_INTERVAL_MS } from '#shared/wire/limits.ts';
 import { guardServer } from '../bootstrap/server-guard.ts';
+import { ABORT_REASON } from '../lib/abortable.ts';
 import { createChatApp } from './chat-app.ts';
-import { publicDocsUrl } from './http/docs-url.ts';
-import { breakOff, writeText } from './http/write-text.ts';
-import { sentText } from './http/response-body.ts';
 import type { ChatDependencies } from './chat-dependencies.ts';
+import { publicDocsUrl } from './http/error-response.ts';
+import { sentText, breakOff, writeText } from './http/sent-text.ts';
 import type { RouteDependencies } from './route.ts';
 import type { SendMessage } from './turns/send/send-request.ts';
-import { ABORT_REASON } from '../lib/abortable.ts';
+import { getRequestListener } from '@hono/node-server';
+import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 
 const unusableRequest = (cause: unknown) =>
   new AppError({

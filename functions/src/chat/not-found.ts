@@ -44,3 +44,23 @@ export const messageNotFoundError = (conversationId: string, messageId: string) 
     publicMessage: 'The conversation has no such message. Check its id in the list of messages.',
     metadata: { messageId },
   });
+
+/** 404: the conversation has not come to that generation. */
+export const generationNotFound = (conversationId: string, generation: number) =>
+  new AppError({
+    status: 'NOT_FOUND',
+    reason: 'GENERATION_NOT_FOUND',
+    message: `no generation ${generation} in ${conversationId}`,
+    publicMessage: `The conversation has no generation ${generation}. Look at the list of compactions.`,
+    metadata: { generation: String(generation) },
+  });
+
+/** 400: what the generation told is gone. */
+export const generationErased = (conversationId: string, generation: number) =>
+  new AppError({
+    status: 'FAILED_PRECONDITION',
+    reason: 'GENERATION_ERASED',
+    message: `generation ${generation} of ${conversationId} covered a turn that was erased`,
+    publicMessage: `Generation ${generation} told of a message that was deleted, and was erased with it. Choose another generation, or 0 for none.`,
+    metadata: { generation: String(generation) },
+  });

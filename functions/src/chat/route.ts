@@ -1,12 +1,12 @@
-import { z } from 'zod';
 import { AppError } from '#shared/errors.ts';
 import type { SignedInCaller } from '#shared/ports/identity-ports.ts';
+import { toLowerUuid } from '#shared/uuid.ts';
 import type { ErrorReasonName } from '#shared/wire/errors/error-reasons.ts';
 import { parseRequest } from '#shared/wire/errors/validation-error.ts';
 import type { ChatDependencies } from './chat-dependencies.ts';
-import { toLowerUuid } from '#shared/uuid.ts';
 import { notFoundError } from './not-found.ts';
 import type { SendMessage } from './turns/send/send-request.ts';
+import { z } from 'zod';
 
 /** What routes work with: the dependencies and the one use case that streams. */
 export interface RouteDependencies extends ChatDependencies {
@@ -67,6 +67,10 @@ export interface TextReply {
 
 export type Reply = JsonReply | StreamReply | EmptyReply | TextReply;
 
+export const json = (body: unknown): Reply => ({ kind: 'json', body });
+
+export const noContent: Reply = { kind: 'empty', status: 204 };
+
 /** A request as it came in, its body parsed as JSON but not yet checked. */
 interface RawRequest {
   params: Record<string, string>;
@@ -104,25 +108,22 @@ export interface LinkedValues {
   requestBody?: Readonly<Record<string, unknown>>;
 }
 
-/** Everything that is said about a route, once: routing, validation, logs, the OpenAPI document and tests read it. */
-interface Declaration<Params, Query, Body> {
-  /** Names the operation in logs. */
-  operation: string;
+/** Where a route is served (`chat-routes.ts`). */
+export interface Address {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** AIP form, e.g. `/v1/conversations/{conversationId}:compact`. */
   path: string;
   /** Other paths to the same. */
   aliases?: readonly string[];
+}
+
+interface Description {
+  /** Names the operation in logs. */
+  operation: string;
   summary: string;
-  params: z.ZodType<Params>;
-  query: z.ZodType<Query>;
-  /** `noBody` where the route takes none. */
-  body: z.ZodType<Body>;
-  /** The JSON of success. */
+  /** The JSON of success; `noBody` where there is none. */
   response: z.ZodType;
-  /** Codes of success, the usual one first. */
-  statuses: readonly number[];
-  /** It erases or hands out much at once: checked harder where the deployment says so (`admit.ts`). */
+  /** It erases or hands out much at once: checked harder where the deployment says so (`admit`). */
   isSensitive?: true;
   /** What an unusable path parameter is: an id that cannot exist (default), or a bad argument. */
   badParams?: 'notFound' | 'badArgument';
@@ -145,30 +146,50 @@ interface Declaration<Params, Query, Body> {
   example?: unknown;
 }
 
+/** Everything that is said about a route but where it is served: validation, logs, the OpenAPI document and tests read it. */
+interface Declaration<Params, Query, Body> extends Description {
+  /** Default: the path has none. */
+  params?: z.ZodType<Params>;
+  /** Default: none are taken. */
+  query?: z.ZodType<Query>;
+  /** Default: a GET takes none, and the others nothing or `{}`. */
+  body?: z.ZodType<Body>;
+  /** Codes of success, the usual one first. Default: 200. */
+  statuses?: readonly number[];
+}
+
 interface UserDeclaration<Params, Query, Body> extends Declaration<Params, Query, Body> {
-  handle: (
+  handle(
     dependencies: RouteDependencies,
     request: RouteRequest<Params, Query, Body>,
-  ) => Promise<Reply>;
+  ): Reply | Promise<Reply>;
 }
 
 interface PublicDeclaration<Params, Query, Body> extends Declaration<Params, Query, Body> {
-  handle: (
+  handle(
     dependencies: RouteDependencies,
     request: PublicRequest<Params, Query, Body>,
-  ) => Promise<Reply>;
+  ): Reply | Promise<Reply>;
 }
 
 /** A route with its types closed: what the router and the tests see. */
-export interface Route extends Declaration<unknown, unknown, unknown> {
+export interface Route extends Description, Address {
+  params: z.ZodType;
+  query: z.ZodType;
+  body: z.ZodType;
+  statuses: readonly number[];
   access: 'user' | 'public';
   run: (dependencies: RouteDependencies, request: RawRequest) => Promise<Reply>;
 }
 
+export interface DeclaredRoute {
+  /** The route as it is served at an address. */
+  at: (address: Address) => Route;
+}
+
 export const noBody = z.undefined();
 
-/** Of a POST that has nothing to say: no body, or `{}`. */
-export const emptyBody = z.strictObject({});
+const nothing = z.strictObject({});
 
 /** What ids of paths look like that are no UUIDs of the app alone. */
 const idForms: Readonly<Record<string, string>> = {
@@ -176,10 +197,10 @@ const idForms: Readonly<Record<string, string>> = {
   messageId: 'A messageId is a UUID, or m_7 for an answer.',
 };
 
-function readParams<Params>(
-  { params, badParams }: Pick<Declaration<Params, unknown, unknown>, 'params' | 'badParams'>,
+function readParams(
+  { params, badParams }: Pick<Route, 'params' | 'badParams'>,
   raw: Record<string, string>,
-): Params {
+): unknown {
   if (badParams === 'badArgument') return parseRequest(params, raw);
   const parsed = params.safeParse(raw);
   if (parsed.success) return parsed.data;
@@ -195,51 +216,99 @@ function readParams<Params>(
   });
 }
 
-function readRequest<Params, Query, Body>(
-  declaration: Declaration<Params, Query, Body>,
+/** A declaration with what it left out, at its address. */
+const described = (declaration: Declaration<unknown, unknown, unknown>, address: Address) => ({
+  params: nothing,
+  query: nothing,
+  body: address.method === 'GET' ? noBody : nothing,
+  statuses: [200],
+  ...declaration,
+  ...address,
+});
+
+const readRequest = (
+  route: Pick<Route, 'params' | 'badParams' | 'query' | 'body'>,
   { params, query, body, header, requestId, left }: RawRequest,
-): PublicRequest<Params, Query, Body> {
-  return {
-    params: readParams(declaration, params),
-    query: parseRequest(declaration.query, query),
-    body: parseRequest(declaration.body, body),
-    header,
-    requestId,
-    left,
-  };
-}
+): PublicRequest<unknown, unknown, unknown> => ({
+  params: readParams(route, params),
+  query: parseRequest(route.query, query),
+  body: parseRequest(route.body, body),
+  header,
+  requestId,
+  left,
+});
+
+// iOS writes UUIDs in capitals.
+const withLowerUuids = (params: RawRequest['params']) =>
+  Object.fromEntries(Object.entries(params).map(([name, id]) => [name, toLowerUuid(id)]));
+
+const routeOfUser = (declaration: UserDeclaration<unknown, unknown, unknown>): DeclaredRoute => ({
+  at: (address) => {
+    const route = described(declaration, address);
+    return {
+      ...route,
+      access: 'user',
+      run: async (dependencies, raw) => {
+        const { caller } = raw;
+        if (!caller) throw new Error(`${route.operation} was reached without a caller`);
+        const request = readRequest(route, { ...raw, params: withLowerUuids(raw.params) });
+        return declaration.handle(dependencies, { ...request, caller });
+      },
+    };
+  },
+});
+
+const routeOfAnybody = (
+  declaration: PublicDeclaration<unknown, unknown, unknown>,
+): DeclaredRoute => ({
+  at: (address) => {
+    const route = described(declaration, address);
+    return {
+      ...route,
+      access: 'public',
+      run: async (dependencies, raw) => declaration.handle(dependencies, readRequest(route, raw)),
+    };
+  },
+});
 
 /**
  * Declares a route of a signed-in user; `handle` gets what the schemas made of the request. Its errors
  * are AppErrors: BAD_FIELD, BAD_PART, and for malformed ids the same 404 as for unknown ones.
  */
-export function userRoute<Params, Query, Body>(
+export const userRoute = <Params, Query, Body>(
   declaration: UserDeclaration<Params, Query, Body>,
-): Route {
-  const { handle, ...described } = declaration;
-  return {
-    ...described,
-    access: 'user',
-    run: async (dependencies, raw) => {
-      const { caller } = raw;
-      if (!caller) throw new Error(`${declaration.operation} was reached without a caller`);
-      // iOS writes UUIDs in capitals.
-      const params = Object.fromEntries(
-        Object.entries(raw.params).map(([name, id]) => [name, toLowerUuid(id)]),
-      );
-      return handle(dependencies, { ...readRequest(declaration, { ...raw, params }), caller });
-    },
-  };
-}
+): DeclaredRoute => routeOfUser(declaration);
 
 /** The same without a sign-in: `handle` itself decides who may. */
-export function publicRoute<Params, Query, Body>(
+export const publicRoute = <Params, Query, Body>(
   declaration: PublicDeclaration<Params, Query, Body>,
-): Route {
-  const { handle, ...described } = declaration;
-  return {
-    ...described,
-    access: 'public',
-    run: async (dependencies, raw) => handle(dependencies, readRequest(declaration, raw)),
-  };
-}
+): DeclaredRoute => routeOfAnybody(declaration);
+
+/** Why a message with uploads may be refused, beside what refuses any message. */
+export const UPLOAD_ERRORS = [
+  'UPLOADS_OFF',
+  'UPLOAD_NOT_FOUND',
+  'UPLOAD_TYPE_MISMATCH',
+  'FILES_TOO_LARGE',
+  'FILES_UNAVAILABLE',
+] as const;
+
+/* What several routes say of the same header, for their declarations. */
+
+export const LANGUAGE_HEADER = {
+  'Accept-Language': 'The language of the sentences for people.',
+};
+
+export const IF_MATCH_HEADER = {
+  'If-Match':
+    'The ETag of the conversation as it was read, or `"g3"` for generation 3 in any state; 412 when it is another.',
+};
+
+/** Of a request that a model answers, as a stream or as one JSON. */
+export const ANSWER_HEADERS = {
+  Accept: '`text/event-stream` streams the answer; else one JSON comes at its end.',
+  'Accept-Language': 'Where `locale` is left out: the language of the sentences for people.',
+};
+
+/** Of the reply to it. */
+export const TURN_HEADER = { 'X-Turn-Id': 'The turn that answers.' };

@@ -4,7 +4,7 @@ import { resolvePolicy, type CompactionPolicy } from '#shared/compaction/policy.
 import { snapshotConstants } from '#shared/compaction/snapshot-constants.ts';
 import { drawVariant, type Variant } from '#shared/compaction/variants.ts';
 import type { Conversation } from '#shared/conversation/documents/conversation.ts';
-import { limitingModel } from '#shared/routing/answering-models.ts';
+import { limitingModel } from '#shared/routing/routing.ts';
 import { findMediaFamily } from '#shared/tokens/media-tokens.ts';
 import type { TokenCounting } from '#shared/tokens/token-estimate.ts';
 import type { Config } from '../config.ts';

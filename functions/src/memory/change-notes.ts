@@ -5,10 +5,10 @@ import {
   encodeNotes,
   type Note,
   type Notes,
+  withoutNotesFrom,
 } from '#shared/memory/note.ts';
 import type { Clock, DocumentStore, Write } from '#shared/ports/ports.ts';
 import { retryWhenLost } from '../lib/retry.ts';
-import { withoutNotesFrom } from '#shared/memory/change-notes.ts';
 
 interface NotesDependencies {
   store: Pick<DocumentStore, 'get' | 'commit'>;

@@ -1,5 +1,4 @@
-import { previewCompaction } from '#functions/chat/context/preview-compaction.ts';
-import { requestCompaction } from '#functions/chat/context/request-compaction.ts';
+import { previewCompaction, requestCompaction } from '#functions/chat/context/manual-compaction.ts';
 import { conversationArg, opsCommand, yesArg } from '../command.ts';
 import { readOwned } from '../owner.ts';
 import { rehearse } from '../rehearse.ts';

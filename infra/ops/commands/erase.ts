@@ -1,14 +1,14 @@
 import { eraseOwnConversation } from '#functions/chat/conversations/erase/delete-conversation.ts';
 import { eraseUser } from '#functions/chat/conversations/erase/erase-user.ts';
-import { ownConversations } from '#functions/chat/conversations/own-conversations.ts';
+import { ownConversations } from '#functions/chat/conversations/own-conversation.ts';
 import {
   conversationPath,
   uploadsCollection,
   userPath,
 } from '#shared/conversation/documents/paths.ts';
 import type { Caller } from '#shared/ports/ports.ts';
-import { opsCommand, yesArg, type ExitCode } from '../command.ts';
 import { ArgumentError } from '../arguments.ts';
+import { opsCommand, yesArg, type ExitCode } from '../command.ts';
 import { readOwned } from '../owner.ts';
 import type { Project } from '../project.ts';
 import { rehearse } from '../rehearse.ts';

@@ -1,11 +1,11 @@
 import { bodyHash } from '#functions/chat/turns/start/read-start.ts';
-import { endedTurnWrites } from '#shared/conversation/writes/ended-turn.ts';
 import type { Content } from '#shared/conversation/documents/content.ts';
+import { endedTurnWrites } from '#shared/conversation/writes/ended-turn.ts';
 import type { Sha256, Write } from '#shared/ports/ports.ts';
 import { cutHead } from '#shared/text/cut.ts';
-import { titleIn } from '#shared/titles/title-text.ts';
+import { titleIn } from '#shared/titles/title.ts';
 import { estimateContentTokens, type TokenCounting } from '#shared/tokens/token-estimate.ts';
-import { stableUuid } from '#shared/wire/stable-uuid.ts';
+import { stableUuid } from '#shared/uuid.ts';
 import type { SourceMessage } from './source-message.ts';
 
 const EXTENSION = 'firestore-genai-chatbot';

@@ -1,4 +1,4 @@
-import { recallForTurn } from '#functions/chat/features/search/recall-for-turn.ts';
+import { recallForTurn } from '#functions/chat/features/recall-for-turn.ts';
 import { loadIndex } from '#functions/recall/read-index.ts';
 import { noCache, readConversation } from '#shared/conversation/context/read-conversation.ts';
 import type { Content } from '#shared/conversation/documents/content.ts';

@@ -1,13 +1,10 @@
-import { requestCompaction } from '#functions/chat/context/request-compaction.ts';
+import fc from 'fast-check';
+import { requestCompaction } from '#functions/chat/context/manual-compaction.ts';
 import { restoreGeneration } from '#functions/chat/context/restore-generation.ts';
-import {
-  deleteConversation,
-  eraseOwnConversation,
-} from '#functions/chat/conversations/erase/delete-conversation.ts';
+import { deleteConversation, eraseOwnConversation, undeleteConversation } from '#functions/chat/conversations/erase/delete-conversation.ts';
 import { deleteMessage } from '#functions/chat/conversations/erase/delete-message.ts';
-import { undeleteConversation } from '#functions/chat/conversations/erase/undelete-conversation.ts';
 import { forkConversation } from '#functions/chat/conversations/fork/fork-conversation.ts';
-import { updateConversation } from '#functions/chat/conversations/update-conversation.ts';
+import { updateConversation } from '#functions/chat/conversations/write-conversation.ts';
 import { cancelTurn } from '#functions/chat/turns/finish/cancel-turn.ts';
 import { answerCalls } from '#functions/chat/turns/tools/answer-calls.ts';
 import { runSweep } from '#functions/worker/sweep/sweep.ts';
@@ -17,22 +14,8 @@ import { isTerminal } from '#shared/conversation/documents/turn.ts';
 import { describeValue, hostileJson } from '../hostile-json.ts';
 import { CONVERSATION, FORK } from '../initial-state.ts';
 import { questionText } from '../scripted-models.ts';
-import {
-  COMPACTION_LEASE_MS,
-  THRESHOLD_TOKENS,
-  TOOL_RESULT_TIMEOUT_MS,
-  TURN_LEASE_MS,
-} from '../world.ts';
-import {
-  chatOf,
-  messageIdOf,
-  ownConversation,
-  send,
-  type Action,
-  type Stage,
-  deliver,
-} from './actors.ts';
-import fc from 'fast-check';
+import { COMPACTION_LEASE_MS, THRESHOLD_TOKENS, TOOL_RESULT_TIMEOUT_MS, TURN_LEASE_MS } from '../world.ts';
+import { chatOf, messageIdOf, ownConversation, send, type Action, type Stage, deliver } from './actors.ts';
 
 interface OnServer {
   server: string;

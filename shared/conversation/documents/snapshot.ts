@@ -1,5 +1,5 @@
+import { citationSchema } from '#shared/grounding/grounding.ts';
 import { z } from 'zod';
-import { citationSchema } from '#shared/grounding/citation.ts';
 
 /** What a snapshot tells apart: conversations with people, or with tools on files. */
 export type SnapshotProfile = 'assistant' | 'coding';

@@ -1,8 +1,12 @@
-import { z } from 'zod';
 import { errorStatuses } from '#shared/errors.ts';
 import { httpStatusByStatus } from './error-body.ts';
-import { errorReasonRows } from './error-reasons.ts';
-import { retryAdvices, type ErrorReasonRow, type RetryAdvice } from './reason-row.ts';
+import {
+  errorReasonRows,
+  retryAdvices,
+  type ErrorReasonRow,
+  type RetryAdvice,
+} from './error-reasons.ts';
+import { z } from 'zod';
 
 /** Where the reasons are explained, each under its name. */
 export const ERRORS_PATH = '/v1/errors';

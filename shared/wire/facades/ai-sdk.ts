@@ -1,11 +1,11 @@
-import { z } from 'zod';
-import { inputPartSchema } from '#shared/wire/resources/message-parts.ts';
-import { createConversationBody } from '#shared/wire/resources/conversations.ts';
-import { sendMessageBody } from '#shared/wire/resources/messages.ts';
 import { optionValues } from '#shared/models/answer-options.ts';
-import { readDataUrl } from '../data-url.ts';
 import { boundedRecord } from '../fields.ts';
+import { createConversationBody } from '../resources/conversations.ts';
+import { inputPartSchema } from '../resources/message-parts.ts';
+import { sendMessageBody } from '../resources/messages.ts';
+import { readDataUrl } from '../data-url.ts';
 import { DIALOGUE_MAX, PARTS_MAX, TOOLS_MAX } from '../limits.ts';
+import { z } from 'zod';
 
 /*
  * What the transports of the AI SDK 5, 6 and 7 send. Unlike our own requests these are read tolerantly: the

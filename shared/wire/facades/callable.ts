@@ -1,7 +1,7 @@
-import { z } from 'zod';
-import { sendMessageBody, sendMessageResponse } from '#shared/wire/resources/messages.ts';
 import { conversationIdSchema } from '../fields.ts';
+import { sendMessageBody, sendMessageResponse } from '../resources/messages.ts';
 import { toolResultsSchema } from '../resources/tool-results.ts';
+import { z } from 'zod';
 
 const { message, locale, onBusy, recallTokens, clientContext, responseSchema } =
   sendMessageBody.shape;

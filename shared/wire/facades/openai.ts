@@ -1,11 +1,69 @@
-import { z } from 'zod';
-import { tokens, conversationIdSchema } from '../fields.ts';
-import { DIALOGUE_MAX, TOOLS_MAX } from '../limits.ts';
-import { annotationsResponse } from '../sources.ts';
 import { optionValues } from '#shared/models/answer-options.ts';
-import { responseSchemaSchema } from '../response-schema.ts';
+import { readDataUrl } from '../data-url.ts';
+import { wellFormedText, tokens, conversationIdSchema } from '../fields.ts';
+import { PARTS_MAX, DIALOGUE_MAX, TOOLS_MAX } from '../limits.ts';
 import { clientContextSchema } from '../resources/client-context.ts';
-import { contentSchema, filePart, imagePart, refusalPart, textPart } from './openai-parts.ts';
+import { fileUrl, mediaTypeSchema } from '../resources/message-parts.ts';
+import { uploadIdSchema } from '../resources/uploads.ts';
+import { responseSchemaSchema } from '../response-schema.ts';
+import { annotationsResponse } from '../sources.ts';
+import { z } from 'zod';
+
+/* What a message of a chat completion may hold. */
+
+const textPart = z.looseObject({ type: z.literal('text'), text: wellFormedText });
+
+/** Instead of a text, what an assistant said when it declined. */
+const refusalPart = z.looseObject({ type: z.literal('refusal'), refusal: wellFormedText });
+
+const base64Schema = z.base64().min(1);
+
+/** A file in its address. */
+const dataUrl = z.string().refine((url) => {
+  const file = readDataUrl(url);
+  return (
+    file !== undefined &&
+    mediaTypeSchema.safeParse(file.mediaType).success &&
+    base64Schema.safeParse(file.data).success
+  );
+}, 'must be a data: URL in base64');
+
+/** A file in its address, or behind one. */
+export const fileAddress = z
+  .string()
+  .refine((url) => dataUrl.safeParse(url).success || fileUrl.safeParse(url).success, {
+    error: 'must be a data: URL in base64, or an https address',
+  });
+
+const imagePart = z.looseObject({
+  type: z.literal('image_url'),
+  image_url: z.looseObject({ url: fileAddress }),
+});
+
+const filePart = z.looseObject({
+  type: z.literal('file'),
+  file: z
+    .looseObject({
+      file_data: dataUrl.optional(),
+      file_id: uploadIdSchema.optional(),
+      file_url: fileUrl.optional(),
+      media_type: mediaTypeSchema.optional(),
+    })
+    .refine(
+      ({ file_data: data, file_id: id, file_url: url }) =>
+        [data, id, url].filter((given) => given !== undefined).length === 1,
+      'needs one of file_data, file_id and file_url',
+    )
+    .refine(
+      ({ file_url: url, media_type: type }) => url === undefined || type !== undefined,
+      'needs a media_type with file_url',
+    ),
+});
+
+const contentSchema = <Part extends z.ZodType>(part: Part) =>
+  z.union([wellFormedText, z.array(part).max(PARTS_MAX)], {
+    error: 'must be a text or a list of parts',
+  });
 
 /*
  * What clients of OpenAI send. Read tolerantly: they send more fields than anybody knows. What asks for something
@@ -51,7 +109,8 @@ const message = z.discriminatedUnion('role', [
 ]);
 export type OpenAiMessage = z.infer<typeof message>;
 
-function jsonOf(text: string): unknown {
+/** The value of JSON; what is none is a text. */
+export function jsonOrText(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -60,7 +119,7 @@ function jsonOf(text: string): unknown {
 }
 
 /** The SDKs' types take texts alone as metadata. */
-export const clientContextText = z.string().transform(jsonOf).pipe(clientContextSchema);
+export const clientContextText = z.string().transform(jsonOrText).pipe(clientContextSchema);
 
 /** A model id; which model answers is not the client's choice. */
 const modelSchema = z.string().min(1).max(256);

@@ -1,10 +1,10 @@
-import { z } from 'zod';
 import { isTimeZone } from '#shared/client-context/client-context.ts';
 import {
   CONTEXT_VALUE_MAX_CHARACTERS,
   contextBytes,
 } from '#shared/client-context/context-lines.ts';
 import { boundedRecord, wellFormedText } from '../fields.ts';
+import { z } from 'zod';
 
 /** Values of one context, and UTF-16 units of their names. */
 const CONTEXT_VALUES_MAX = 32;

@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import type { History } from '#shared/conversation/documents/history.ts';
 import type { CompactionRecord } from '#shared/conversation/documents/job.ts';
 import {
@@ -6,12 +5,13 @@ import {
   type ArchivedItem,
   type Snapshot,
 } from '#shared/conversation/documents/snapshot.ts';
-import type { Citation } from '#shared/grounding/citation.ts';
 import { citationsFor } from '#shared/grounding/cite-statements.ts';
-import { citationResponse, citationView } from '../sources.ts';
+import type { Citation } from '#shared/grounding/grounding.ts';
 import { requestIdSchema, time, tokens, wellFormedText, wholePromptTokens } from '../fields.ts';
+import { citationResponse, citationView } from '../sources.ts';
 import { FOCUS_MAX_CHARACTERS } from '../limits.ts';
 import { ratingResponse } from './ratings.ts';
+import { z } from 'zod';
 
 export const restoreBody = z.strictObject({
   generation: z.number().int().min(0).max(99_999_999).describe('0: none, nothing stays folded.'),

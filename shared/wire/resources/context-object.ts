@@ -8,7 +8,7 @@ import {
   type CompactionRecord,
 } from '#shared/conversation/documents/job.ts';
 import { time, tokens, wholePromptTokens } from '../fields.ts';
-import { recalledResponse } from './recalled.ts';
+import { recalledResponse } from './turns.ts';
 import { z } from 'zod';
 
 const compactionStatusResponse = z.object({

@@ -1,9 +1,9 @@
-import { z } from 'zod';
 import { contentSchema } from '#shared/conversation/documents/content.ts';
 import { repairsSchema } from '#shared/conversation/repair/repairs.ts';
 import { tokens } from '../fields.ts';
 import { citationResponse } from '../sources.ts';
 import { leftOutImports } from './memories.ts';
+import { z } from 'zod';
 
 const toolDeclaration = z.object({
   name: z.string(),

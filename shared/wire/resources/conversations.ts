@@ -1,12 +1,11 @@
-import { z } from 'zod';
-import {
-  clientToolSchema,
-  readClientTools,
-} from '#shared/conversation/documents/declared-tools.ts';
 import {
   conversationSettingsSchema,
   type Conversation,
 } from '#shared/conversation/documents/conversation.ts';
+import {
+  clientToolSchema,
+  readClientTools,
+} from '#shared/conversation/documents/declared-tools.ts';
 import { profileSchema } from '#shared/conversation/documents/snapshot.ts';
 import {
   boundedRecord,
@@ -29,6 +28,7 @@ import {
 import { contextObjectResponse } from './context-object.ts';
 import { recallTokensField } from './messages.ts';
 import { toolsSchema } from './tools.ts';
+import { z } from 'zod';
 
 const METADATA_KEY = String.raw`(?:[A-Za-z0-9\-][\w\-]*|_(?:[A-Za-z0-9\-][\w\-]*)?)`;
 

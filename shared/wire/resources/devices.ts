@@ -1,7 +1,7 @@
-import { z } from 'zod';
 import type { Device } from '#shared/user/device.ts';
 import { time } from '../fields.ts';
 import { DEVICE_TOKEN_MAX_CHARACTERS } from '../limits.ts';
+import { z } from 'zod';
 
 export const deviceParams = z.strictObject({
   deviceId: z

@@ -1,5 +1,4 @@
-import { z } from 'zod';
-import { time, tokens, wellFormedText } from '../fields.ts';
+import { turnId } from '#shared/conversation/documents/paths.ts';
 import {
   IMPORTS_MAX,
   NOTE_MAX_CHARACTERS,
@@ -7,7 +6,8 @@ import {
   TOPICS_MAX,
   type Note,
 } from '#shared/memory/note.ts';
-import { turnId } from '#shared/conversation/documents/paths.ts';
+import { time, tokens, wellFormedText } from '../fields.ts';
+import { z } from 'zod';
 
 /** A note as its user sees it. */
 export const noteView = ({

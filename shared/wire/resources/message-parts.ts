@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import { nameCalls } from '#shared/conversation/context/tool-calls.ts';
 import { readableParts, type Content, type Part } from '#shared/conversation/documents/content.ts';
 import { AppError } from '#shared/errors.ts';
@@ -6,6 +5,7 @@ import { unreadUpload } from '#shared/uploads/upload-parts.ts';
 import { wellFormedText } from '../fields.ts';
 import { FILE_URL_MAX_CHARACTERS } from '../limits.ts';
 import { uploadIdSchema } from './uploads.ts';
+import { z } from 'zod';
 
 const textPart = z.strictObject({ type: z.literal('text'), text: wellFormedText.min(1) });
 

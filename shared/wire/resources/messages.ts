@@ -1,34 +1,33 @@
-import { z } from 'zod';
-import { onBusySchema } from '#shared/conversation/documents/conversation.ts';
 import { callId } from '#shared/conversation/context/tool-calls.ts';
+import { onBusySchema } from '#shared/conversation/documents/conversation.ts';
 import { answerId, turnId } from '#shared/conversation/documents/paths.ts';
 import { turnStateSchema, type Turn } from '#shared/conversation/documents/turn.ts';
 import { RECALL_TOKENS_MAX } from '#shared/recall/segment.ts';
-import { messageIdSchema, time } from '../fields.ts';
+import { languageTag, messageIdSchema, time } from '../fields.ts';
+import { groundingFields, groundingView } from '../sources.ts';
 import { PARTS_MAX } from '../limits.ts';
+import { responseSchemaSchema } from '../response-schema.ts';
 import { clientContextSchema } from './client-context.ts';
 import { contextObjectResponse } from './context-object.ts';
 import { shrinkageResponse } from './context.ts';
 import { inputPartSchema, outputPartResponse, toOutputParts } from './message-parts.ts';
-import { responseSchemaSchema } from '../response-schema.ts';
 import { feedbackResponse, feedbackView } from './ratings.ts';
-import { recalledResponse, recalledView } from './recalled.ts';
-import { groundingFields, groundingView } from '../sources.ts';
 import {
+  recalledResponse,
+  recalledView,
   finishReasonResponse,
   finishReasonView,
   blockedResponse,
-  blockedView,
   leftOutFilesResponse,
   leftOutFilesView,
   loopResponse,
   replacesResponse,
-  replacesView,
+  turnMarks,
   turnResponse,
   turnUsageResponse,
   unreadableResponse,
-  unreadableView,
 } from './turns.ts';
+import { z } from 'zod';
 
 const messageSchema = z.strictObject({
   id: messageIdSchema,
@@ -44,10 +43,7 @@ export const recallTokensField = z.number().int().min(0).max(RECALL_TOKENS_MAX);
 
 /** How a turn is to be answered; the same for every way to start one. */
 const answerFields = {
-  locale: z
-    .string()
-    .max(35)
-    .regex(/^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$/, 'must be a language tag such as ko-KR')
+  locale: languageTag
     .optional()
     .describe('Language of the sentences for people, such as those on compactions.'),
   onBusy: onBusySchema
@@ -117,9 +113,7 @@ const messageBase = (turn: Turn) => ({
   seq: turn.seq,
   state: turn.state,
   inContext: turn.inContext,
-  ...unreadableView(turn),
-  ...blockedView(turn),
-  ...replacesView(turn),
+  ...turnMarks(turn),
 });
 
 export const userMessageView = (turn: Turn): MessageView => ({

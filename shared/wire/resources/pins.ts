@@ -1,6 +1,6 @@
-import { z } from 'zod';
 import type { Pin } from '#shared/conversation/documents/conversation.ts';
 import { conversationIdSchema, tokens, wellFormedText } from '../fields.ts';
+import { z } from 'zod';
 
 /** Long enough for a UUID or a speaking name. Also held by what hooks return. */
 export const pinIdSchema = z

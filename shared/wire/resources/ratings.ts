@@ -1,7 +1,7 @@
-import { z } from 'zod';
 import type { Feedback, Rating } from '#shared/conversation/documents/rating.ts';
 import { time, wellFormedText } from '../fields.ts';
 import { COMMENT_MAX_CHARACTERS, REASON_MAX_CHARACTERS } from '../limits.ts';
+import { z } from 'zod';
 
 const commentSchema = wellFormedText.min(1).max(COMMENT_MAX_CHARACTERS).optional();
 

@@ -1,5 +1,5 @@
-import { z } from 'zod';
 import { time } from '../fields.ts';
+import { z } from 'zod';
 
 const searchHitResponse = z.object({
   seq: z.number().int(),

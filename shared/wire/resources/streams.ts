@@ -1,7 +1,6 @@
-import { z } from 'zod';
+import { searchedResponse } from '../sources.ts';
 import { contextObjectResponse } from './context-object.ts';
 import { shrinkageResponse } from './context.ts';
-import { searchedResponse } from '../sources.ts';
 import {
   finishReasonResponse,
   leftOutFilesResponse,
@@ -9,6 +8,7 @@ import {
   routingResponse,
   turnUsageResponse,
 } from './turns.ts';
+import { z } from 'zod';
 
 /** Id of the last event that a reader has; `-1` and fractions are no ids. */
 export const cursorSchema = z

@@ -1,5 +1,5 @@
+import { languageTag, wellFormedText } from '../fields.ts';
 import { z } from 'zod';
-import { wellFormedText } from '../fields.ts';
 
 /** Results of one request. */
 const RESULTS_MAX = 64;
@@ -45,9 +45,5 @@ export const toolResultsSchema = z
 
 export const toolResultsBody = z.strictObject({
   results: toolResultsSchema,
-  locale: z
-    .string()
-    .max(35)
-    .regex(/^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$/, 'must be a language tag such as ko-KR')
-    .optional(),
+  locale: languageTag.optional(),
 });

@@ -1,8 +1,8 @@
-import { z } from 'zod';
 import { jsonFault } from '#shared/bounded-json.ts';
 import { utf8Length } from '#shared/store/names.ts';
-import { TOOL_NAME_MAX_CHARACTERS, TOOLS_MAX, TOOLS_MAX_BYTES } from '../limits.ts';
 import { wellFormedText } from '../fields.ts';
+import { TOOL_NAME_MAX_CHARACTERS, TOOLS_MAX, TOOLS_MAX_BYTES } from '../limits.ts';
+import { z } from 'zod';
 
 /** What a model calls a function. */
 const toolNameSchema = z

@@ -1,19 +1,41 @@
-import { z } from 'zod';
 import { callId } from '#shared/conversation/context/tool-calls.ts';
 import { waitingCalls } from '#shared/conversation/context/tool-results.ts';
 import { modelThatAnswered } from '#shared/conversation/context/turn-model.ts';
-import { answerId, turnId } from '#shared/conversation/documents/paths.ts';
+import { turnId, answerId } from '#shared/conversation/documents/paths.ts';
 import {
+  type Turn,
   isTerminal,
   turnStateSchema,
-  type Turn,
   type TurnUsage,
 } from '#shared/conversation/documents/turn.ts';
 import { loopKind } from '#shared/loops/loop-reasons.ts';
 import { routingSchema } from '#shared/routing/routing.ts';
-import { time, tokens } from '../fields.ts';
+import { tokens, time } from '../fields.ts';
 import { toFinishReason } from '../finish-reason.ts';
-import { recalledResponse, recalledView } from './recalled.ts';
+import { z } from 'zod';
+
+export const recalledResponse = z
+  .object({
+    count: z.number().int().describe('From how many turns.'),
+    tokens: tokens.describe('What it took in the prompt, estimated.'),
+    turns: z.array(z.string()).describe('Their ids, the oldest first.'),
+  })
+  .describe(
+    'What was brought back of folded turns for the message; absent where nothing was. The words stand in those turns.',
+  );
+type RecalledView = z.infer<typeof recalledResponse>;
+
+/** As views and context objects tell it; nothing where nothing was brought back. */
+export const recalledView = ({ recalled }: Pick<Turn, 'recalled'>): { recalled?: RecalledView } =>
+  recalled
+    ? {
+        recalled: {
+          count: recalled.seqs.length,
+          tokens: recalled.tokens,
+          turns: recalled.seqs.map(turnId),
+        },
+      }
+    : {};
 
 export const finishReasonResponse = z.enum([
   'stop',
@@ -160,12 +182,12 @@ export const leftOutFilesView = ({
     ? {}
     : { leftOutFiles: leftOutFiles.map(({ seq, ...file }) => ({ turnId: turnId(seq), ...file })) };
 
-export const replacesView = ({ replaces }: Turn) => (replaces === undefined ? {} : { replaces });
-
-export const blockedView = ({ blocked }: Turn) => (blocked === undefined ? {} : { blocked });
-
-export const unreadableView = ({ unreadable }: Turn) =>
-  unreadable === undefined ? {} : { unreadable };
+/** What has become of a turn beside its answer. */
+export const turnMarks = ({ replaces, blocked, unreadable }: Turn) => ({
+  ...(unreadable !== undefined && { unreadable }),
+  ...(blocked !== undefined && { blocked }),
+  ...(replaces !== undefined && { replaces }),
+});
 
 /** What a turn waits for; nothing of one that does not wait. */
 function openCallsView(turn: Turn): Pick<TurnView, 'openCalls'> {
@@ -180,31 +202,27 @@ function openCallsView(turn: Turn): Pick<TurnView, 'openCalls'> {
   };
 }
 
-function modelView(turn: Turn): Pick<TurnView, 'model'> {
+export function turnView(turn: Turn): TurnView {
   const model = modelThatAnswered(turn);
-  return model === undefined ? {} : { model };
+  return {
+    id: turnId(turn.seq),
+    seq: turn.seq,
+    state: turn.state,
+    attempt: turn.attempt,
+    messageId: turn.messageId,
+    answerId: answerId(turn.seq),
+    createTime: turn.createTime.toISOString(),
+    ...(turn.finishTime && { finishTime: turn.finishTime.toISOString() }),
+    ...finishReasonView(turn),
+    inContext: turn.inContext,
+    ...turnMarks(turn),
+    ...(turn.usage && { usage: usageView(turn.usage) }),
+    ...(model !== undefined && { model }),
+    ...(turn.routing && { routing: turn.routing }),
+    ...recalledView(turn),
+    ...leftOutFilesView(turn),
+    ...(turn.cancelRequested !== undefined && { cancelRequested: turn.cancelRequested }),
+    ...(turn.error && { error: turn.error }),
+    ...openCallsView(turn),
+  };
 }
-
-export const turnView = (turn: Turn): TurnView => ({
-  id: turnId(turn.seq),
-  seq: turn.seq,
-  state: turn.state,
-  attempt: turn.attempt,
-  messageId: turn.messageId,
-  answerId: answerId(turn.seq),
-  createTime: turn.createTime.toISOString(),
-  ...(turn.finishTime && { finishTime: turn.finishTime.toISOString() }),
-  ...finishReasonView(turn),
-  inContext: turn.inContext,
-  ...unreadableView(turn),
-  ...blockedView(turn),
-  ...replacesView(turn),
-  ...(turn.usage && { usage: usageView(turn.usage) }),
-  ...modelView(turn),
-  ...(turn.routing && { routing: turn.routing }),
-  ...recalledView(turn),
-  ...leftOutFilesView(turn),
-  ...(turn.cancelRequested !== undefined && { cancelRequested: turn.cancelRequested }),
-  ...(turn.error && { error: turn.error }),
-  ...openCallsView(turn),
-});

@@ -1,9 +1,9 @@
-import { z } from 'zod';
 import type { SignedRequest } from '#shared/ports/file-ports.ts';
 import { FILE_TYPE_PATTERN, FILE_TYPES } from '#shared/uploads/file-types.ts';
 import { FILE_NAME_MAX_CHARACTERS, FILES_MAX_BYTES } from '#shared/uploads/limits.ts';
 import type { Upload } from '#shared/uploads/upload.ts';
 import { shownLine, time } from '../fields.ts';
+import { z } from 'zod';
 
 export const uploadIdSchema = z
   .string()

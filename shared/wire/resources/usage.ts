@@ -1,5 +1,5 @@
-import { z } from 'zod';
 import { time } from '../fields.ts';
+import { z } from 'zod';
 
 export const healthResponse = z.object({ status: z.literal('ok') });
 

@@ -1,16 +1,16 @@
-import { randomUUID } from 'node:crypto';
 import { showContext } from '#functions/chat/context/show-context.ts';
-import { createConversation } from '#functions/chat/conversations/create-conversation.ts';
+import { createConversation } from '#functions/chat/conversations/write-conversation.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { readConversation } from '#shared/conversation/context/read-conversation.ts';
+import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import type { Note } from '#shared/memory/note.ts';
 import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
-import { chatDependencies } from './chat-dependencies.ts';
+import { appNoteOf } from '#test/unit/memory/notes.ts';
 import { compactOnce, manualRequest } from '../compaction/compacted-conversation.ts';
 import { compactionBench } from '../compaction/compaction-dependencies.ts';
 import { notesOf, storeNotes } from '../notes.ts';
-import { appNoteOf } from '#test/unit/memory/notes.ts';
-import { conversationPath } from '#shared/conversation/documents/paths.ts';
+import { chatDependencies } from './chat-dependencies.ts';
+import { randomUUID } from 'node:crypto';
 
 const alice = { uid: 'alice', tier: 'signedIn' } as const;
 

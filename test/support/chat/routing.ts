@@ -1,13 +1,13 @@
-import { randomUUID } from 'node:crypto';
-import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
-import { createConversation } from '#functions/chat/conversations/create-conversation.ts';
-import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { systemClock } from '#functions/adapters/system/system-clock.ts';
-import { ROUTING_TIMEOUT_MS } from '#functions/chat/features/routing/ask-classifier.ts';
+import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
+import { createConversation } from '#functions/chat/conversations/write-conversation.ts';
+import { ROUTING_TIMEOUT_MS } from '#functions/chat/features/route-turn.ts';
+import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import type { FakeGemini } from '#infra/fake-gemini/server/start-fake-gemini.ts';
 import type { ConversationPatch } from '#shared/wire/resources/conversations.ts';
 import { chatDependencies } from './chat-dependencies.ts';
 import { collect, request } from './sending.ts';
+import { randomUUID } from 'node:crypto';
 
 export const FAST = 'gemini-3.8-flash';
 export const STRONG = 'gemini-3.1-pro-preview';

@@ -1,11 +1,11 @@
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
-import { updateConversation } from '#functions/chat/conversations/update-conversation.ts';
+import { updateConversation } from '#functions/chat/conversations/write-conversation.ts';
 import { answerCalls } from '#functions/chat/turns/tools/answer-calls.ts';
 import type { FakeGemini } from '#infra/fake-gemini/server/start-fake-gemini.ts';
 import { callId } from '#shared/conversation/context/tool-calls.ts';
 import { waitingCalls } from '#shared/conversation/context/tool-results.ts';
-import { caller } from './routing.ts';
 import { sentPrompt, signaturesIn } from '../random-tools/prompt-checks.ts';
+import { caller } from './routing.ts';
 import { storedTurn } from './streaming.ts';
 
 /** Lets another model answer from the next turn on. */

@@ -1,20 +1,20 @@
-import { randomUUID } from 'node:crypto';
-import { z } from 'zod';
 import { createMemoryCache } from '#functions/adapters/system/memory-cache.ts';
 import { systemClock } from '#functions/adapters/system/system-clock.ts';
-import { requestCompaction } from '#functions/chat/context/request-compaction.ts';
+import { requestCompaction } from '#functions/chat/context/manual-compaction.ts';
 import { showContext } from '#functions/chat/context/show-context.ts';
 import { answerCalls } from '#functions/chat/turns/tools/answer-calls.ts';
 import { builtInTools } from '#functions/chat/turns/tools/built-in-tools.ts';
 import { createToolbox } from '#functions/chat/turns/tools/toolbox.ts';
 import { runCompaction } from '#functions/worker/compaction/run-compaction.ts';
-import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import type { FakeGemini } from '#infra/fake-gemini/server/start-fake-gemini.ts';
+import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import type { ToolResult } from '#shared/conversation/context/tool-results.ts';
 import type { Caller } from '#shared/ports/ports.ts';
 import { compactionBench } from '../compaction/compaction-dependencies.ts';
 import { differsFromShown, promptSchema, type SentPrompt } from './shown-prompt.ts';
 import { say, startToolModel, tool, toolChat, withAppTools } from './tool-world.ts';
+import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
 
 const caller: Caller = { uid: 'u1', tier: 'signedIn' };
 

@@ -1,7 +1,7 @@
-import { expect, test } from 'vitest';
-import { nestImports, type NestedNote } from '#shared/memory/nest-imports.ts';
+import { nestImports, type NestedNote } from '#shared/memory/imports.ts';
 import type { AppNote } from '#shared/memory/note.ts';
 import { appNoteOf } from './notes.ts';
+import { expect, test } from 'vitest';
 
 /** `a>b,c` is a note a that imports b and c. */
 const notesOf = (...written: string[]): AppNote[] =>

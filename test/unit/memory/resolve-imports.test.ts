@@ -1,6 +1,6 @@
-import { describe, expect, test } from 'vitest';
-import { resolveImports, type ScopedNote } from '#shared/memory/resolve-imports.ts';
+import { resolveImports, type ScopedNote } from '#shared/memory/imports.ts';
 import { appNoteOf, noteOf } from './notes.ts';
+import { describe, expect, test } from 'vitest';
 
 const user = (id: string, imports: string[] = []) => noteOf(1, { id, imports });
 const app = (id: string, imports: string[] = []) => appNoteOf(id, { imports });

@@ -1,5 +1,5 @@
+import { touchedBy } from '#shared/memory/select-memory.ts';
 import { describe, expect, test } from 'vitest';
-import { touchedBy } from '#shared/memory/touched-topics.ts';
 
 describe('a topic', () => {
   test.each([

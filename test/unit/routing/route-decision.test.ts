@@ -1,12 +1,13 @@
-import { expect, test } from 'vitest';
-import { answeringModels, limitingModel } from '#shared/routing/answering-models.ts';
 import {
+  answeringModels,
+  limitingModel,
   routeByClassifier,
   routeByRule,
   ROUTED_FILES_TOKENS,
   type RouteFacts,
-} from '#shared/routing/route-decision.ts';
-import type { Routing } from '#shared/routing/routing.ts';
+  type Routing,
+} from '#shared/routing/routing.ts';
+import { expect, test } from 'vitest';
 
 const models = { fast: 'flash', strong: 'pro' };
 const plain: RouteFacts = {

@@ -1,5 +1,5 @@
+import { cutTextFile } from '#shared/uploads/upload-parts.ts';
 import { describe, expect, test } from 'vitest';
-import { cutTextFile } from '#shared/uploads/cut-text-file.ts';
 
 const lines = (count: number, text = 'a line') => Array.from({ length: count }, () => text);
 

@@ -1,5 +1,5 @@
+import { fileLength } from '#shared/uploads/file-types.ts';
 import { describe, expect, test } from 'vitest';
-import { fileLength } from '#shared/uploads/file-length.ts';
 
 /** A WAV header of 16 kHz, mono, 16 bits: 32,000 bytes a second. */
 function wavHeader(): Buffer {

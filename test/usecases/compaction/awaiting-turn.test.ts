@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { requestCompaction } from '#functions/chat/context/request-compaction.ts';
+import { requestCompaction } from '#functions/chat/context/manual-compaction.ts';
 import { answerCalls } from '#functions/chat/turns/tools/answer-calls.ts';
 import { readConversation } from '#shared/conversation/context/read-conversation.ts';
 import { storedTurn } from '#test/support/chat/streaming.ts';

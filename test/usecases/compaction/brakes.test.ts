@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { readContext, toContextObject } from '#functions/chat/context/read-context.ts';
+import { readContext, toContextObject } from '#functions/chat/context/view-context.ts';
 import type { Pause } from '#shared/conversation/documents/job.ts';
 import { budgetShardPath, statusPath, usagePath } from '#shared/conversation/documents/paths.ts';
 import { workingItems } from '#shared/conversation/documents/snapshot.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { cancelCompaction } from '#functions/chat/context/cancel-compaction.ts';
+import { cancelCompaction } from '#functions/chat/context/manual-compaction.ts';
 import type { CompactionCrashPoint } from '#functions/lib/crash-points.ts';
 import { createScriptedModel } from '#test/fakes/scripted-model.ts';
 import { owner, setConversation } from '#test/support/chat/lifecycle.ts';

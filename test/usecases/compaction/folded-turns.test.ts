@@ -6,7 +6,7 @@ import { deleteMessage } from '#functions/chat/conversations/erase/delete-messag
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import type { PreCompactEvent, PreCompactHook } from '#shared/compaction/hooks.ts';
 import { exportLineResponse } from '#shared/wire/resources/export.ts';
-import { decodeToken, encodeToken } from '#shared/wire/token.ts';
+import { decodeToken, encodeToken } from '#shared/wire/page-token.ts';
 import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
 import { createWireApp } from '#test/support/chat/wire-app.ts';
 import { buildDue, compactOnce, see } from '#test/support/compaction/compacted-conversation.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { showContext } from '#functions/chat/context/show-context.ts';
 import { forkConversation } from '#functions/chat/conversations/fork/fork-conversation.ts';
-import { putPin } from '#functions/chat/features/pins/change-pins.ts';
+import { putPin } from '#functions/chat/features/pins.ts';
 import type { PreCompactAnswer } from '#shared/compaction/hooks.ts';
 import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import type { DocumentStore } from '#shared/ports/ports.ts';

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { systemClock } from '#functions/adapters/system/system-clock.ts';
-import { cancelCompaction } from '#functions/chat/context/cancel-compaction.ts';
-import { readContext, toContextObject } from '#functions/chat/context/read-context.ts';
-import { requestCompaction } from '#functions/chat/context/request-compaction.ts';
+import { cancelCompaction, requestCompaction } from '#functions/chat/context/manual-compaction.ts';
+import { readContext, toContextObject } from '#functions/chat/context/view-context.ts';
 import { showContext } from '#functions/chat/context/show-context.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { builtInTools } from '#functions/chat/turns/tools/built-in-tools.ts';

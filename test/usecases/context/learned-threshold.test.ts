@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { requestCompaction } from '#functions/chat/context/request-compaction.ts';
+import { requestCompaction } from '#functions/chat/context/manual-compaction.ts';
 import { showContext } from '#functions/chat/context/show-context.ts';
 import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { readContext, toContextObject } from '#functions/chat/context/read-context.ts';
-import { requestCompaction } from '#functions/chat/context/request-compaction.ts';
+import { readContext, toContextObject } from '#functions/chat/context/view-context.ts';
+import { requestCompaction } from '#functions/chat/context/manual-compaction.ts';
 import { showContext } from '#functions/chat/context/show-context.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import type { SendRequest } from '#functions/chat/turns/send/send-request.ts';

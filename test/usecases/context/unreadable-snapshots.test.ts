@@ -1,10 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { listCompactions, readCompaction } from '#functions/chat/context/list-compactions.ts';
-import { previewCompaction } from '#functions/chat/context/preview-compaction.ts';
+import { previewCompaction } from '#functions/chat/context/manual-compaction.ts';
 import { restoreGeneration } from '#functions/chat/context/restore-generation.ts';
 import { showContext } from '#functions/chat/context/show-context.ts';
-import { deleteConversation } from '#functions/chat/conversations/erase/delete-conversation.ts';
-import { undeleteConversation } from '#functions/chat/conversations/erase/undelete-conversation.ts';
+import {
+  deleteConversation,
+  undeleteConversation,
+} from '#functions/chat/conversations/erase/delete-conversation.ts';
 import { historyPath } from '#shared/conversation/documents/paths.ts';
 import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
 import { fork } from '#test/support/chat/forks.ts';

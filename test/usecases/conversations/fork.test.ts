@@ -1,16 +1,18 @@
-import { randomUUID } from 'node:crypto';
-import { describe, expect, test } from 'vitest';
-import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { systemClock } from '#functions/adapters/system/system-clock.ts';
+import {
+  deleteConversation,
+  eraseOwnConversation,
+} from '#functions/chat/conversations/erase/delete-conversation.ts';
+import { deleteMessage } from '#functions/chat/conversations/erase/delete-message.ts';
+import { FORK_TURNS_MAX } from '#functions/chat/conversations/fork/fork-conversation.ts';
+import { readOwnConversation } from '#functions/chat/conversations/own-conversation.ts';
+import { createConversation } from '#functions/chat/conversations/write-conversation.ts';
+import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
+import { readConversation } from '#shared/conversation/context/read-conversation.ts';
 import type { Content } from '#shared/conversation/documents/content.ts';
 import { conversationPath, turnPath } from '#shared/conversation/documents/paths.ts';
-import { readConversation } from '#shared/conversation/context/read-conversation.ts';
-import {
-  manualRequest,
-  compactOnce,
-  see,
-} from '#test/support/compaction/compacted-conversation.ts';
-import { addTurn, buildConversation } from '#test/support/compaction/conversation-builder.ts';
+import { slowWrites } from '#test/fakes/slow-writes.ts';
+import { fork, transcript } from '#test/support/chat/forks.ts';
 import {
   compactAgain,
   compacted,
@@ -21,20 +23,18 @@ import {
   CANARY,
   type Lifecycle,
 } from '#test/support/chat/lifecycle.ts';
-import { slowWrites } from '#test/fakes/slow-writes.ts';
-import { compactionBench } from '#test/support/compaction/compaction-dependencies.ts';
 import { edit } from '#test/support/chat/replacing.ts';
 import { request } from '#test/support/chat/sending.ts';
 import { answered } from '#test/support/chat/starts.ts';
-import { fork, transcript } from '#test/support/chat/forks.ts';
-import { createConversation } from '#functions/chat/conversations/create-conversation.ts';
 import {
-  deleteConversation,
-  eraseOwnConversation,
-} from '#functions/chat/conversations/erase/delete-conversation.ts';
-import { readOwnConversation } from '#functions/chat/conversations/own-conversation.ts';
-import { deleteMessage } from '#functions/chat/conversations/erase/delete-message.ts';
-import { FORK_TURNS_MAX } from '#functions/chat/conversations/fork/fork-conversation.ts';
+  manualRequest,
+  compactOnce,
+  see,
+} from '#test/support/compaction/compacted-conversation.ts';
+import { compactionBench } from '#test/support/compaction/compaction-dependencies.ts';
+import { addTurn, buildConversation } from '#test/support/compaction/conversation-builder.ts';
+import { randomUUID } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
 
 test('a fork over its threshold requests a compaction at once', async () => {
   const world = lifecycle();

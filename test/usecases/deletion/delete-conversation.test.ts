@@ -1,23 +1,23 @@
-import { randomUUID } from 'node:crypto';
-import { describe, expect, test } from 'vitest';
 import { systemClock } from '#functions/adapters/system/system-clock.ts';
+import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import {
   deleteConversation,
   eraseOwnConversation,
+  undeleteConversation,
 } from '#functions/chat/conversations/erase/delete-conversation.ts';
 import { readOwnConversation } from '#functions/chat/conversations/own-conversation.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
-import { undeleteConversation } from '#functions/chat/conversations/erase/undelete-conversation.ts';
 import { markErasing } from '#functions/erasure/mark-erasing.ts';
-import { turnPath } from '#shared/conversation/documents/paths.ts';
 import { readConversation } from '#shared/conversation/context/read-conversation.ts';
-import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
+import { turnPath } from '#shared/conversation/documents/paths.ts';
 import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
 import { steeredStreamer } from '#test/fakes/steered-streamer.ts';
-import { manualRequest, see } from '#test/support/compaction/compacted-conversation.ts';
 import { compacted, lifecycle, owner, setConversation } from '#test/support/chat/lifecycle.ts';
 import { request } from '#test/support/chat/sending.ts';
 import { storedTurn } from '#test/support/chat/streaming.ts';
+import { manualRequest, see } from '#test/support/compaction/compacted-conversation.ts';
+import { randomUUID } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
 
 /** A world in which `act` comes before the first commit that gives a conversation this state. */
 function actingBefore(state: string, overrides: Partial<ChatDependencies> = {}) {

@@ -1,10 +1,9 @@
-import { expect, test } from 'vitest';
 import {
   deleteConversation,
   eraseOwnConversation,
+  undeleteConversation,
 } from '#functions/chat/conversations/erase/delete-conversation.ts';
 import { deleteMessage } from '#functions/chat/conversations/erase/delete-message.ts';
-import { undeleteConversation } from '#functions/chat/conversations/erase/undelete-conversation.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { eraseConversation } from '#functions/worker/push/erase-conversation.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
@@ -14,9 +13,10 @@ import { createManualClock } from '#test/fakes/manual-clock.ts';
 import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
 import { request } from '#test/support/chat/sending.ts';
 import { pass, settle, steeredChat, stoppable, storedTurn } from '#test/support/chat/streaming.ts';
-import { compactionBench } from '#test/support/compaction/compaction-dependencies.ts';
 import { neverAborted } from '#test/support/compaction/compacted-conversation.ts';
+import { compactionBench } from '#test/support/compaction/compaction-dependencies.ts';
 import { storedChunks } from '#test/support/speaking.ts';
+import { expect, test } from 'vitest';
 
 const conversationId = 'c';
 const own = { caller: { uid: 'u1', tier: 'signedIn' } as const, conversationId };

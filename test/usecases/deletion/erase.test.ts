@@ -1,10 +1,13 @@
-import { setImmediate } from 'node:timers/promises';
-import { describe, expect, test } from 'vitest';
-import { createConversation } from '#functions/chat/conversations/create-conversation.ts';
 import { deleteConversation } from '#functions/chat/conversations/erase/delete-conversation.ts';
+import { deleteMessage } from '#functions/chat/conversations/erase/delete-message.ts';
 import { eraseUser } from '#functions/chat/conversations/erase/erase-user.ts';
 import { forkConversation } from '#functions/chat/conversations/fork/fork-conversation.ts';
+import { createConversation } from '#functions/chat/conversations/write-conversation.ts';
+import { finishErasure } from '#functions/erasure/finish-erasure.ts';
+import { markErasing } from '#functions/erasure/mark-erasing.ts';
+import { compactionCrashPoints } from '#functions/lib/crash-points.ts';
 import { eraseConversation } from '#functions/worker/push/erase-conversation.ts';
+import { readConversation } from '#shared/conversation/context/read-conversation.ts';
 import {
   usagePath,
   userPath,
@@ -12,16 +15,11 @@ import {
   historyPath,
   conversationPath,
 } from '#shared/conversation/documents/paths.ts';
+import { GuardLostError } from '#shared/errors.ts';
+import type { DocumentStore, Write } from '#shared/ports/ports.ts';
 import { encodeUsage, noUsage } from '#shared/quota/usage.ts';
 import { slowWrites } from '#test/fakes/slow-writes.ts';
-import { compactionBench, actingAt } from '#test/support/compaction/compaction-dependencies.ts';
-import { readConversation } from '#shared/conversation/context/read-conversation.ts';
-import {
-  neverAborted,
-  manualRequest,
-  compactOnce,
-} from '#test/support/compaction/compacted-conversation.ts';
-import { buildConversation } from '#test/support/compaction/conversation-builder.ts';
+import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
 import {
   CANARY,
   compacted,
@@ -31,15 +29,17 @@ import {
   type Lifecycle,
   dyingAt,
 } from '#test/support/chat/lifecycle.ts';
+import {
+  neverAborted,
+  manualRequest,
+  compactOnce,
+} from '#test/support/compaction/compacted-conversation.ts';
+import { compactionBench, actingAt } from '#test/support/compaction/compaction-dependencies.ts';
+import { buildConversation } from '#test/support/compaction/conversation-builder.ts';
 import { erase, remainsOf, serveErasures } from '#test/support/compaction/erasing.ts';
-import type { DocumentStore, Write } from '#shared/ports/ports.ts';
-import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
 import { buildMany } from '#test/support/stores/many-conversations.ts';
-import { compactionCrashPoints } from '#functions/lib/crash-points.ts';
-import { deleteMessage } from '#functions/chat/conversations/erase/delete-message.ts';
-import { finishErasure } from '#functions/erasure/finish-erasure.ts';
-import { markErasing } from '#functions/erasure/mark-erasing.ts';
-import { GuardLostError } from '#shared/errors.ts';
+import { setImmediate } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
 
 describe('S20, contract 12: erasing a user', () => {
   test('erasing a user leaves only tombstones, of conversations in every state', async () => {

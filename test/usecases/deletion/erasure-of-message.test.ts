@@ -1,12 +1,14 @@
-import { describe, expect, test } from 'vitest';
 import { listCompactions, readCompaction } from '#functions/chat/context/list-compactions.ts';
+import { previewCompaction } from '#functions/chat/context/manual-compaction.ts';
+import { restoreGeneration } from '#functions/chat/context/restore-generation.ts';
 import { showContext } from '#functions/chat/context/show-context.ts';
+import { finishErasure } from '#functions/erasure/finish-erasure.ts';
+import type { Content } from '#shared/conversation/documents/content.ts';
+import { encodeHistory } from '#shared/conversation/documents/history.ts';
 import { blobPiecePath, historyPath } from '#shared/conversation/documents/paths.ts';
 import { continuedHistory } from '#shared/conversation/writes/next-generation.ts';
-import type { Content } from '#shared/conversation/documents/content.ts';
-import { see, compactOnce } from '#test/support/compaction/compacted-conversation.ts';
-import { buildConversation } from '#test/support/compaction/conversation-builder.ts';
-import { encodeHistory } from '#shared/conversation/documents/history.ts';
+import { slowWrites } from '#test/fakes/slow-writes.ts';
+import { fork } from '#test/support/chat/forks.ts';
 import {
   dyingAt,
   CANARY,
@@ -19,16 +21,14 @@ import {
   type Lifecycle,
   removeMessage,
 } from '#test/support/chat/lifecycle.ts';
-import { finishErasure } from '#functions/erasure/finish-erasure.ts';
-import { slowWrites } from '#test/fakes/slow-writes.ts';
-import { geminiCliBench } from '#test/support/compaction/compaction-dependencies.ts';
-import { historiesOf } from '#test/support/compaction/stored-histories.ts';
-import { previewCompaction } from '#functions/chat/context/preview-compaction.ts';
-import { restoreGeneration } from '#functions/chat/context/restore-generation.ts';
-import { fork } from '#test/support/chat/forks.ts';
-import { compactedTwice } from '#test/support/compaction/known-items.ts';
 import { edit } from '#test/support/chat/replacing.ts';
 import { answered } from '#test/support/chat/starts.ts';
+import { see, compactOnce } from '#test/support/compaction/compacted-conversation.ts';
+import { geminiCliBench } from '#test/support/compaction/compaction-dependencies.ts';
+import { buildConversation } from '#test/support/compaction/conversation-builder.ts';
+import { compactedTwice } from '#test/support/compaction/known-items.ts';
+import { historiesOf } from '#test/support/compaction/stored-histories.ts';
+import { describe, expect, test } from 'vitest';
 
 describe('an erasure that stopped half way', () => {
   test('an unfinished erasure shows nothing of the message meanwhile', async () => {

@@ -1,9 +1,9 @@
-import { randomUUID } from 'node:crypto';
-import { describe, expect, test } from 'vitest';
-import { createConversation } from '#functions/chat/conversations/create-conversation.ts';
 import { deleteMessage } from '#functions/chat/conversations/erase/delete-message.ts';
 import { forkConversation } from '#functions/chat/conversations/fork/fork-conversation.ts';
-import { updateConversation } from '#functions/chat/conversations/update-conversation.ts';
+import {
+  createConversation,
+  updateConversation,
+} from '#functions/chat/conversations/write-conversation.ts';
 import { showUsage } from '#functions/chat/routes/usage.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
@@ -19,6 +19,8 @@ import { CANARY, owner } from '#test/support/chat/lifecycle.ts';
 import { collect, request, sendAll } from '#test/support/chat/sending.ts';
 import { recordCommits } from '#test/support/compaction/commit-rules.ts';
 import { eventually } from '#test/support/eventually.ts';
+import { randomUUID } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
 
 const LONG = 'A long answer about boats. '.repeat(20);
 const recorded = recordCommits();

@@ -1,12 +1,12 @@
-import { expect, test } from 'vitest';
-import { requestCompaction } from '#functions/chat/context/request-compaction.ts';
+import { requestCompaction } from '#functions/chat/context/manual-compaction.ts';
 import { readConversation } from '#shared/conversation/context/read-conversation.ts';
+import { caller, FAST, STRONG } from '#test/support/chat/routing.ts';
+import { refusalsOf, signedCalls, switchTo } from '#test/support/chat/switching.ts';
 import { compactOnce } from '#test/support/compaction/compacted-conversation.ts';
 import { sentPrompt, unpaired } from '#test/support/random-tools/prompt-checks.ts';
 import { createToolStage } from '#test/support/random-tools/tool-stage.ts';
-import { caller, FAST, STRONG } from '#test/support/chat/routing.ts';
-import { refusalsOf, signedCalls, switchTo } from '#test/support/chat/switching.ts';
 import { say, useToolModel } from '#test/support/tools/tool-world.ts';
+import { expect, test } from 'vitest';
 
 const { fakeGemini, model } = await useToolModel();
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { updateConversation } from '#functions/chat/conversations/update-conversation.ts';
+import { updateConversation } from '#functions/chat/conversations/write-conversation.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { conversationPolicy } from '#functions/config/conversation-policy.ts';
 import { readConversation } from '#shared/conversation/context/read-conversation.ts';

@@ -1,15 +1,15 @@
-import { describe, expect, test } from 'vitest';
 import {
   updateConversation,
   type UpdateRequest,
-} from '#functions/chat/conversations/update-conversation.ts';
+} from '#functions/chat/conversations/write-conversation.ts';
 import { readConversation } from '#shared/conversation/context/read-conversation.ts';
 import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
+import { autoRequest } from '#test/support/compaction/compacted-conversation.ts';
 import {
   buildConversation,
   type ConversationToBuild,
 } from '#test/support/compaction/conversation-builder.ts';
-import { autoRequest } from '#test/support/compaction/compacted-conversation.ts';
+import { describe, expect, test } from 'vitest';
 
 const LARGE = 'gemini-2.5-flash';
 const SMALL = 'gemma-4-31b-it';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { createConversation } from '#functions/chat/conversations/create-conversation.ts';
+import { createConversation } from '#functions/chat/conversations/write-conversation.ts';
 import { createToolbox } from '#functions/chat/turns/tools/toolbox.ts';
 import { readConversation } from '#shared/conversation/context/read-conversation.ts';
 import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { createConversation } from '#functions/chat/conversations/create-conversation.ts';
-import { updateConversation } from '#functions/chat/conversations/update-conversation.ts';
+import {
+  createConversation,
+  updateConversation,
+} from '#functions/chat/conversations/write-conversation.ts';
 import { showUsage } from '#functions/chat/routes/usage.ts';
 import { parseConfig } from '#functions/config.ts';
 import { conversationPolicy } from '#functions/config/conversation-policy.ts';

@@ -1,22 +1,22 @@
-import { randomUUID } from 'node:crypto';
-import { setImmediate } from 'node:timers/promises';
-import { describe, expect, test } from 'vitest';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
-import { createConversation } from '#functions/chat/conversations/create-conversation.ts';
 import { eraseUser } from '#functions/chat/conversations/erase/erase-user.ts';
 import { forkConversation } from '#functions/chat/conversations/fork/fork-conversation.ts';
+import { createConversation } from '#functions/chat/conversations/write-conversation.ts';
 import { putDevice } from '#functions/chat/features/devices.ts';
-import { createMemory } from '#functions/chat/features/memory/change-memories.ts';
+import { createMemory } from '#functions/chat/features/memories.ts';
 import { showUsage } from '#functions/chat/routes/usage.ts';
+import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import { answerId } from '#shared/conversation/documents/paths.ts';
 import { AppError } from '#shared/errors.ts';
 import type { Caller } from '#shared/ports/ports.ts';
-import { owner } from '#test/support/chat/lifecycle.ts';
 import { createManualClock } from '#test/fakes/manual-clock.ts';
-import { recordCommits } from '#test/support/compaction/commit-rules.ts';
-import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
-import { buildConversation } from '#test/support/compaction/conversation-builder.ts';
+import { owner } from '#test/support/chat/lifecycle.ts';
 import { limitedChat, usageOf } from '#test/support/chat/quotas.ts';
+import { recordCommits } from '#test/support/compaction/commit-rules.ts';
+import { buildConversation } from '#test/support/compaction/conversation-builder.ts';
+import { randomUUID } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
 
 const guest: Caller = { uid: 'u1', tier: 'anonymous' };
 

@@ -229,7 +229,7 @@ test('no other place in the code calls a model', () => {
     .toSorted();
 
   expect(places).toEqual([
-    'functions/src/chat/features/routing/auxiliary-model-call.ts',
+    'functions/src/chat/features/auxiliary-model-call.ts',
     'functions/src/chat/turns/answer/stream-answer.ts',
     // Hand on what a summariser is asked.
     'functions/src/models/generate-logged.ts',

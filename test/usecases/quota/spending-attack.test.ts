@@ -1,15 +1,15 @@
-import { randomUUID } from 'node:crypto';
-import { describe, expect, test } from 'vitest';
-import { requestCompaction } from '#functions/chat/context/request-compaction.ts';
+import { requestCompaction } from '#functions/chat/context/manual-compaction.ts';
 import { forkConversation } from '#functions/chat/conversations/fork/fork-conversation.ts';
-import { updateConversation } from '#functions/chat/conversations/update-conversation.ts';
+import { updateConversation } from '#functions/chat/conversations/write-conversation.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
-import { AppError } from '#shared/errors.ts';
 import { answerId } from '#shared/conversation/documents/paths.ts';
+import { AppError } from '#shared/errors.ts';
+import { edit, regenerate } from '#test/support/chat/replacing.ts';
 import { autoRequest } from '#test/support/compaction/compacted-conversation.ts';
 import { buildConversation } from '#test/support/compaction/conversation-builder.ts';
 import { meteredWorld, type MeteredWorld } from '#test/support/stores/metered-world.ts';
-import { edit, regenerate } from '#test/support/chat/replacing.ts';
+import { randomUUID } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
 
 const caller = { uid: 'u1', tier: 'signedIn' } as const;
 const FORKS = 40;

@@ -1,8 +1,5 @@
-import { randomUUID } from 'node:crypto';
-import { describe, expect, test, onTestFinished } from 'vitest';
 import { createJsonLogger } from '#functions/adapters/system/json-logger.ts';
-import { logRequest } from '#functions/chat/http/log-request.ts';
-import { startChatServer } from '#test/support/chat/chat-server.ts';
+import { logRequest } from '#functions/chat/chat-app.ts';
 import type { LogFields } from '#shared/ports/ports.ts';
 import {
   scriptedStreamer,
@@ -10,12 +7,15 @@ import {
   type ScriptedAnswer,
 } from '#test/fakes/scripted-streamer.ts';
 import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
+import { startChatServer } from '#test/support/chat/chat-server.ts';
+import { sendAll } from '#test/support/chat/sending.ts';
 import { buildDue, compactOnce } from '#test/support/compaction/compacted-conversation.ts';
 import {
   compactionBench,
   geminiCliBench,
 } from '#test/support/compaction/compaction-dependencies.ts';
-import { sendAll } from '#test/support/chat/sending.ts';
+import { randomUUID } from 'node:crypto';
+import { describe, expect, test, onTestFinished } from 'vitest';
 
 describe('what is logged', () => {
   test('logs have one line per request with operation, status and a hashed user', async () => {

@@ -1,11 +1,21 @@
-import { randomUUID } from 'node:crypto';
-import { beforeAll, describe, expect, test, afterEach } from 'vitest';
-import { turnPath } from '#shared/conversation/documents/paths.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
+import {
+  deleteConversation,
+  undeleteConversation,
+} from '#functions/chat/conversations/erase/delete-conversation.ts';
+import { requestCancel } from '#functions/chat/turns/finish/cancel-turn.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
+import { readOwnTurn } from '#functions/chat/turns/stream/read-turn.ts';
+import { streamTurn } from '#functions/chat/turns/stream/stream-turn.ts';
+import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import { contentText } from '#shared/conversation/documents/content.ts';
+import { turnPath } from '#shared/conversation/documents/paths.ts';
 import { collapseFrames, type StreamFrame } from '#shared/wire/resources/streams.ts';
 import { createManualClock } from '#test/fakes/manual-clock.ts';
+import { textAnswer, scriptedStreamer } from '#test/fakes/scripted-streamer.ts';
+import { steeredStreamer } from '#test/fakes/steered-streamer.ts';
+import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
+import { errorOf, startChatServer, type ChatServer } from '#test/support/chat/chat-server.ts';
 import { collect, request, textOf } from '#test/support/chat/sending.ts';
 import {
   answered,
@@ -26,16 +36,8 @@ import {
   shownText,
   stalled,
 } from '#test/support/chat/streaming.ts';
-import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
-import { readOwnTurn } from '#functions/chat/turns/stream/read-turn.ts';
-import { streamTurn } from '#functions/chat/turns/stream/stream-turn.ts';
-import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
-import { textAnswer, scriptedStreamer } from '#test/fakes/scripted-streamer.ts';
-import { steeredStreamer } from '#test/fakes/steered-streamer.ts';
-import { errorOf, startChatServer, type ChatServer } from '#test/support/chat/chat-server.ts';
-import { deleteConversation } from '#functions/chat/conversations/erase/delete-conversation.ts';
-import { undeleteConversation } from '#functions/chat/conversations/erase/undelete-conversation.ts';
-import { requestCancel } from '#functions/chat/turns/finish/cancel-turn.ts';
+import { randomUUID } from 'node:crypto';
+import { beforeAll, describe, expect, test, afterEach } from 'vitest';
 
 const everyId = Array.from({ length: LAST_ID }, (_, id) => id);
 

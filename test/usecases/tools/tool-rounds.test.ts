@@ -1,11 +1,22 @@
-import { randomUUID } from 'node:crypto';
-import { describe, expect, test } from 'vitest';
-import { z } from 'zod';
+import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
+import { showContext } from '#functions/chat/context/show-context.ts';
+import { createConversation } from '#functions/chat/conversations/write-conversation.ts';
+import { requestCancel } from '#functions/chat/turns/finish/cancel-turn.ts';
+import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
+import type { ServerTool } from '#functions/chat/turns/tools/server-tool.ts';
+import { createToolbox } from '#functions/chat/turns/tools/toolbox.ts';
+import type { ChatCrashPoint } from '#functions/lib/crash-points.ts';
+import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
+import { findCalls } from '#shared/conversation/context/tool-calls.ts';
 import { contentText } from '#shared/conversation/documents/content.ts';
-import { sentPrompt } from '#test/support/random-tools/prompt-checks.ts';
+import { AppError } from '#shared/errors.ts';
+import { turnView } from '#shared/wire/resources/turns.ts';
+import { noQuota } from '#test/fakes/no-quota.ts';
+import { caller } from '#test/support/chat/routing.ts';
 import { collect, request } from '#test/support/chat/sending.ts';
 import { storedTurn, readStream, settle, shownText } from '#test/support/chat/streaming.ts';
-import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
+import { answerAll, refusalsOf } from '#test/support/chat/switching.ts';
+import { sentPrompt } from '#test/support/random-tools/prompt-checks.ts';
 import {
   responsesIn,
   say,
@@ -15,20 +26,9 @@ import {
   tool,
   withAppTools,
 } from '#test/support/tools/tool-world.ts';
-import { requestCancel } from '#functions/chat/turns/finish/cancel-turn.ts';
-import type { ChatCrashPoint } from '#functions/lib/crash-points.ts';
-import { createToolbox } from '#functions/chat/turns/tools/toolbox.ts';
-import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
-import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
-import { showContext } from '#functions/chat/context/show-context.ts';
-import { noQuota } from '#test/fakes/no-quota.ts';
-import { AppError } from '#shared/errors.ts';
-import { createConversation } from '#functions/chat/conversations/create-conversation.ts';
-import type { ServerTool } from '#functions/chat/turns/tools/server-tool.ts';
-import { findCalls } from '#shared/conversation/context/tool-calls.ts';
-import { caller } from '#test/support/chat/routing.ts';
-import { answerAll, refusalsOf } from '#test/support/chat/switching.ts';
-import { turnView } from '#shared/wire/resources/turns.ts';
+import { randomUUID } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
 
 const { fakeGemini, model } = await useToolModel();
 

@@ -1,28 +1,32 @@
-import type { Conversation } from '#shared/conversation/documents/conversation.ts';
-import {
-  decodeHistory,
-  encodeHistory,
-  type History,
-} from '#shared/conversation/documents/history.ts';
-import { RECORDS_KEPT, type CompactionRecord } from '#shared/conversation/documents/job.ts';
-import { generationFields } from '#shared/conversation/writes/next-generation.ts';
-import {
-  compactionJobPath,
-  conversationPath,
-  historyPath,
-} from '#shared/conversation/documents/paths.ts';
-import { statusWrite } from '#shared/conversation/writes/status-write.ts';
-import type { Turn } from '#shared/conversation/documents/turn.ts';
-import { GuardLostError, StoreUnavailableError } from '#shared/errors.ts';
-import type { DocumentFields, Write } from '#shared/ports/ports.ts';
-import { retry } from '#functions/lib/retry.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import {
   readOwnConversation,
   type OwnConversation,
   type OwnTarget,
 } from '../conversations/own-conversation.ts';
-import { viewContext } from './view-context.ts';
+import { conversationPolicy } from '#functions/config/conversation-policy.ts';
+import { retry } from '#functions/lib/retry.ts';
+import { requestForChangedContext } from '#shared/compaction/trigger.ts';
+import type {
+  Conversation,
+  CompactionRequests,
+} from '#shared/conversation/documents/conversation.ts';
+import {
+  decodeHistory,
+  encodeHistory,
+  type History,
+} from '#shared/conversation/documents/history.ts';
+import { RECORDS_KEPT, type CompactionRecord } from '#shared/conversation/documents/job.ts';
+import {
+  compactionJobPath,
+  conversationPath,
+  historyPath,
+} from '#shared/conversation/documents/paths.ts';
+import type { Turn } from '#shared/conversation/documents/turn.ts';
+import { generationFields } from '#shared/conversation/writes/next-generation.ts';
+import { GuardLostError, StoreUnavailableError } from '#shared/errors.ts';
+import type { DocumentFields, Write } from '#shared/ports/ports.ts';
+import { contextStatusWrite } from './view-context.ts';
 
 /** A change reads again at most this often when others win the conversation document's guard. */
 const CHANGE_TRIES = 25;
@@ -91,10 +95,8 @@ function ownersStatus<T>(
     owner: '',
     records: record ? [...own.job.records, record] : own.job.records,
   };
-  const view = { conversation, history, turns, job, locale: undefined };
-  return statusWrite(dependencies.store, own.conversationId, {
-    ...viewContext(dependencies, view),
-  });
+  const view = { conversation, history, turns, job };
+  return contextStatusWrite(dependencies, own.conversationId, view);
 }
 
 async function commitGeneration<T>(
@@ -166,5 +168,18 @@ export async function changeGeneration<T>(
         : error instanceof GuardLostError,
     beforeNext: (tries) =>
       dependencies.clock.wait(Math.min(CHANGE_RETRY_MAX_MS, CHANGE_RETRY_MS * tries)),
+  });
+}
+
+/** The compaction that a context asks for after a person changed it, or undefined (`requestForChangedContext`). */
+export function requestAfterChange(
+  { config, clock, randomness }: Pick<ChatDependencies, 'config' | 'clock' | 'randomness'>,
+  after: { conversation: Conversation; history: History | undefined; tokens: number },
+): CompactionRequests['auto'] {
+  return requestForChangedContext({
+    ...after,
+    policy: conversationPolicy(config, after.conversation),
+    requestId: randomness.uuid(),
+    now: clock.now(),
   });
 }

@@ -1,9 +1,11 @@
+import type { ChatDependencies } from '../chat-dependencies.ts';
+import { readOwnConversation, type ConversationTarget } from '../conversations/own-conversation.ts';
 import { outcomeMessage } from '#shared/compaction/outcome-message.ts';
 import { readHistories } from '#shared/conversation/context/find-history.ts';
 import type { History } from '#shared/conversation/documents/history.ts';
 import type { CompactionRecord } from '#shared/conversation/documents/job.ts';
 import { readRatings, type Rating } from '#shared/conversation/documents/rating.ts';
-import type { Caller, DocumentStore } from '#shared/ports/ports.ts';
+import type { DocumentStore } from '#shared/ports/ports.ts';
 import { decodePageToken, encodePageToken, type PageScope } from '#shared/wire/page-token.ts';
 import {
   attemptView,
@@ -13,9 +15,7 @@ import {
   type CompactionRecordView,
 } from '#shared/wire/resources/compaction.ts';
 import { ratingView } from '#shared/wire/resources/ratings.ts';
-import type { ChatDependencies } from '../chat-dependencies.ts';
-import { readOwnConversation } from '../conversations/own-conversation.ts';
-import { generationNotFound } from './generation-errors.ts';
+import { generationNotFound } from '../not-found.ts';
 import { z } from 'zod';
 
 /** The next generation to look at and the sort key of the last entry shown. */
@@ -60,9 +60,7 @@ function entriesOf(
  */
 export async function listCompactions(
   dependencies: Pick<ChatDependencies, 'store' | 'sha256' | 'logger'>,
-  page: {
-    caller: Caller;
-    conversationId: string;
+  page: ConversationTarget & {
     pageSize: number;
     pageToken?: string | undefined;
     locale: string | undefined;
@@ -124,9 +122,7 @@ async function withRatings(
 /** The compaction that made a generation, with what its snapshot says. Throws NOT_FOUND. */
 export async function readCompaction(
   dependencies: Pick<ChatDependencies, 'store' | 'logger'>,
-  target: {
-    caller: Caller;
-    conversationId: string;
+  target: ConversationTarget & {
     generation: number;
     locale: string | undefined;
   },

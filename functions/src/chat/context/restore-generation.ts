@@ -1,3 +1,7 @@
+import { generationErased, generationNotFound } from '../not-found.ts';
+import { AppError } from '#shared/errors.ts';
+import type { ChatDependencies } from '../chat-dependencies.ts';
+import type { OwnConversation, ConversationTarget } from '../conversations/own-conversation.ts';
 import { continueHistory, readPresent } from '#functions/context/continue-history.ts';
 import { createRenderer } from '#functions/context/snapshot-rendering.ts';
 import { publishCompactionEvent } from '#functions/events/publish-compaction-event.ts';
@@ -18,31 +22,48 @@ import type { Conversation } from '#shared/conversation/documents/conversation.t
 import type { History } from '#shared/conversation/documents/history.ts';
 import type { CompactionRecord } from '#shared/conversation/documents/job.ts';
 import { withoutTurns } from '#shared/conversation/writes/repair-history.ts';
-import type { Caller } from '#shared/ports/ports.ts';
 import {
   attemptView,
   historyView,
   type CompactionRecordView,
 } from '#shared/wire/resources/compaction.ts';
-import type { ChatDependencies } from '../chat-dependencies.ts';
 import { refuseMismatch } from '../conversations/etag.ts';
-import type { OwnConversation } from '../conversations/own-conversation.ts';
-import { changeGeneration, type Decision } from './change-generation.ts';
-import {
-  generationErased,
-  generationNotFound,
-  generationOutdated,
-  requestIdReused,
-  snapshotUnreadable,
-} from './generation-errors.ts';
-import { requestAfterChange } from './request-after-change.ts';
+import { changeGeneration, type Decision, requestAfterChange } from './change-generation.ts';
+
+const generationOutdated = (conversationId: string, generation: number) =>
+  new AppError({
+    status: 'FAILED_PRECONDITION',
+    reason: 'GENERATION_OUTDATED',
+    message: `generation ${generation} of ${conversationId} covers turns that changed since`,
+    publicMessage: `Generation ${generation} tells of messages that were edited since. Restore another generation, or 0 for none.`,
+    metadata: { generation: String(generation) },
+  });
+
+const snapshotUnreadable = (conversationId: string, generation: number) =>
+  new AppError({
+    status: 'FAILED_PRECONDITION',
+    reason: 'SNAPSHOT_UNREADABLE',
+    message: `generation ${generation} of ${conversationId} cannot be read`,
+    publicMessage: `The summary of generation ${generation} is damaged and is not used. Choose another generation, or 0 for none.`,
+    metadata: { generation: String(generation) },
+  });
+
+const requestIdReused = (
+  conversationId: string,
+  { requestId, restoredFrom = 0 }: Pick<History, 'requestId' | 'restoredFrom'>,
+) =>
+  new AppError({
+    status: 'ALREADY_EXISTS',
+    reason: 'IDEMPOTENCY_KEY_REUSED',
+    message: `request ${requestId} of ${conversationId} restored generation ${restoredFrom}`,
+    publicMessage: `This requestId has restored generation ${restoredFrom}. Draw a new one to restore another generation.`,
+    metadata: { restoredFrom: String(restoredFrom) },
+  });
 
 /** A repeated request is looked for among this many of the newest generations. */
 const GENERATIONS_SEARCHED = 20;
 
-interface RestoreRequest {
-  caller: Caller;
-  conversationId: string;
+interface RestoreRequest extends ConversationTarget {
   /** 0: none, every turn stands verbatim again. */
   generation: number;
   /** The same id again is the same restore. */

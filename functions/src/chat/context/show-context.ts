@@ -1,35 +1,80 @@
+import type { ChatDependencies } from '../chat-dependencies.ts';
+import { readOwnConversation, type ConversationTarget } from '../conversations/own-conversation.ts';
+import {
+  viewOfFirstCall,
+  viewOfNextCall,
+  viewOfRound,
+  type ConversationContext,
+} from '../turns/start/next-call.ts';
 import { meterCounting, conversationPolicy } from '#functions/config/conversation-policy.ts';
-import { memoryBudgetTokens, memoryForPrompt, readNotes } from '#functions/memory/prompt-memory.ts';
+import type { Viewing } from '#functions/context/output-forms.ts';
+import {
+  withSaid,
+  memoryBudgetTokens,
+  memoryForPrompt,
+  readNotes,
+} from '#functions/memory/prompt-memory.ts';
 import { answeringModel } from '#functions/models/models-in-use.ts';
 import type { CompactionPolicy } from '#shared/compaction/policy.ts';
-import type { Shrinkage } from '#shared/compaction/shrunken-view.ts';
+import type { ShrunkenView, Shrinkage } from '#shared/compaction/shrunken-view.ts';
 import {
+  type ContextItem,
   assembleContext,
   assemblePrompt,
-  type ContextItem,
   type ContextSource,
 } from '#shared/conversation/context/assemble-context.ts';
+import { namedParts, withoutFiles } from '#shared/conversation/context/left-out-files.ts';
 import {
   firstTailSeq,
   readHistory,
   readTurnRange,
 } from '#shared/conversation/context/read-conversation.ts';
+import { shownUser } from '#shared/conversation/context/shown-user.ts';
 import { modelThatAnswered, turnModel } from '#shared/conversation/context/turn-model.ts';
 import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import type { History } from '#shared/conversation/documents/history.ts';
-import { isTerminal, type Turn } from '#shared/conversation/documents/turn.ts';
+import { type Turn, isTerminal } from '#shared/conversation/documents/turn.ts';
 import { withOwnSignatures } from '#shared/conversation/repair/own-signatures.ts';
 import { memoryTokens } from '#shared/memory/render-memory.ts';
 import type { SelectedMemory } from '#shared/memory/select-memory.ts';
-import type { Caller } from '#shared/ports/ports.ts';
 import { estimateContentTokens, estimateTextTokens } from '#shared/tokens/token-estimate.ts';
 import type { ContextItemView, MemoryView, PolicyView } from '#shared/wire/resources/context.ts';
 import { citationView } from '#shared/wire/sources.ts';
-import type { ChatDependencies } from '../chat-dependencies.ts';
-import { readOwnConversation } from '../conversations/own-conversation.ts';
-import { generationErased, generationNotFound } from './generation-errors.ts';
-import { readContext } from './read-context.ts';
-import { viewNow } from './view-now.ts';
+import { generationErased, generationNotFound } from '../not-found.ts';
+import { readContext } from './view-context.ts';
+
+/** The turn that is being answered, or waits for the app. */
+interface OpenNow {
+  turn: Turn;
+  /** What its calls say of the memory beside the message. */
+  said: string;
+}
+
+/**
+ * The view of the next call: between two messages the context, else with the open turn as far as it is stored, whose
+ * items have its state.
+ */
+function viewNow(
+  viewing: Viewing,
+  context: ConversationContext,
+  open: OpenNow | undefined,
+): Pick<ShrunkenView, 'items' | 'tokens' | 'shrinkage'> {
+  if (!open) return viewOfNextCall(viewing, context);
+  const { seq, contents, ...turn } = open.turn;
+  const user = shownUser({ ...turn, user: withSaid(turn.user, open.said) });
+  const view =
+    contents.length > 0
+      ? viewOfRound(viewing, context, { seq, user, contents, model: modelThatAnswered(turn) })
+      : viewOfFirstCall(viewing, context, { seq, user });
+  const state: ContextItem['state'] = turn.state === 'awaiting_tool' ? 'awaiting_tool' : 'running';
+  const leftOut = namedParts(open.turn.leftOutFiles ?? [], [...context.turns, open.turn]);
+  const items = view.items.map((item) => ({
+    ...item,
+    content: withoutFiles(item.content, leftOut),
+    ...(item.seq === seq && { state }),
+  }));
+  return { ...view, items };
+}
 
 /** The limits of a conversation, each with the level that set it; `derived` follows from the threshold. */
 function viewPolicy(policy: CompactionPolicy): PolicyView {
@@ -121,7 +166,7 @@ const memoryView = (memory: SelectedMemory, budgetTokens: number): MemoryView =>
 
 async function showCurrent(
   dependencies: ChatDependencies,
-  target: { caller: Caller; conversationId: string },
+  target: ConversationTarget,
 ): Promise<ShownContext> {
   const { config } = dependencies;
   const [{ conversation, history, turns, open }, notes] = await Promise.all([
@@ -222,7 +267,7 @@ async function showEarlier(
  */
 export async function showContext(
   dependencies: ChatDependencies,
-  target: { caller: Caller; conversationId: string; generation?: number | undefined },
+  target: ConversationTarget & { generation?: number | undefined },
 ): Promise<ShownContext> {
   const { conversationId, generation } = target;
   if (generation === undefined) return showCurrent(dependencies, target);

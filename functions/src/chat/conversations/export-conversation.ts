@@ -1,10 +1,20 @@
-import type { Conversation } from '#shared/conversation/documents/conversation.ts';
-import { unreadableConversationText } from '#shared/conversation/documents/unreadable-conversation.ts';
+import type { ChatDependencies } from '../chat-dependencies.ts';
+import { readAllNotes } from '../features/memories.ts';
+import { allUploads } from '../features/uploads.ts';
+import { notFoundError } from '../not-found.ts';
 import { readTurns } from '#shared/conversation/context/read-conversation.ts';
+import {
+  type Conversation,
+  decodeConversation,
+} from '#shared/conversation/documents/conversation.ts';
+import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
-import { StoreUnavailableError } from '#shared/errors.ts';
+import { unreadableConversationText } from '#shared/conversation/documents/unreadable-conversation.ts';
+import { StoreUnavailableError, AppError } from '#shared/errors.ts';
+import { openedRange, type FoldedRange } from '#shared/hooks/folded-turns.ts';
 import { singleLineJson } from '#shared/json-text.ts';
 import type { Caller } from '#shared/ports/ports.ts';
+import { conversationView } from '#shared/wire/resources/conversations.ts';
 import {
   exportMessages,
   markdownMessage,
@@ -12,15 +22,10 @@ import {
   type ExportedMessage,
   type ExportLine,
 } from '#shared/wire/resources/export.ts';
-import { conversationView } from '#shared/wire/resources/conversations.ts';
+import { noteView } from '#shared/wire/resources/memories.ts';
 import { pinView } from '#shared/wire/resources/pins.ts';
 import { uploadView } from '#shared/wire/resources/uploads.ts';
-import { noteView } from '#shared/wire/resources/memories.ts';
-import { readAllNotes } from '../features/memory/list-memories.ts';
-import type { ChatDependencies } from '../chat-dependencies.ts';
-import { allUploads } from '../features/uploads/read-uploads.ts';
-import { ownConversations } from './own-conversations.ts';
-import { readOwnConversation } from './own-conversation.ts';
+import { readOwnConversation, ownConversations } from './own-conversation.ts';
 
 /** Turns of one read; what a slow client has not taken yet is not read. */
 const TURNS_PER_READ = 10;
@@ -70,10 +75,7 @@ async function* messagesOf(
 const line = (exported: ExportLine) => `${singleLineJson(exported)}\n`;
 
 /** The messages of a range of turns, a line of JSON each. What throws breaks the text off. */
-export async function* messageLines(
-  dependencies: StoreOnly,
-  range: TurnRange,
-): AsyncGenerator<string> {
+async function* messageLines(dependencies: StoreOnly, range: TurnRange): AsyncGenerator<string> {
   const { conversationId } = range;
   for await (const { message, fate } of messagesOf(dependencies, range))
     yield line({ type: 'message', conversationId, fate, ...message });
@@ -125,4 +127,41 @@ export async function* exportUser(
       yield line({ type: 'unreadable', conversationId });
     else yield* linesOf(dependencies, { conversationId, conversation: conversation.value });
   }
+}
+
+const invalidToken = () =>
+  new AppError({
+    status: 'UNAUTHENTICATED',
+    reason: 'READ_TOKEN_INVALID',
+    message: 'folded turns were asked for without a valid token',
+    publicMessage:
+      'Send the `token` of a preCompact call in the header `X-Recap-Read-Token`, before its `expireTime`, to the `path` beside it.',
+  });
+
+/** The conversation is still the one that was compacted, at most by the swap itself or one other change further. */
+const isOpen = (conversation: Conversation, { epoch, generation }: FoldedRange) =>
+  conversation.state === 'live' &&
+  conversation.epoch === epoch &&
+  conversation.generation >= generation &&
+  conversation.generation <= generation + 1;
+
+/**
+ * The turns that a compaction folds, as lines of an export, for the hook that was given a token to read them with. What
+ * their user has deleted meanwhile says so. Throws READ_TOKEN_INVALID, and NOT_FOUND once the conversation is deleted or two generations
+ * further; what throws later breaks the text off.
+ */
+export async function readFoldedTurns(
+  dependencies: Pick<ChatDependencies, 'store' | 'signer' | 'clock' | 'logger'>,
+  { conversationId, token }: { conversationId: string; token: string | undefined },
+): Promise<AsyncGenerator<string>> {
+  const { store, signer, clock, logger } = dependencies;
+  const asked = { conversationId, token: token ?? '' };
+  const range = signer && openedRange(signer, asked, clock.now());
+  if (!range) throw invalidToken();
+  const [document] = await store.get([conversationPath(conversationId)]);
+  if (!document || !isOpen(decodeConversation(document).value, range))
+    throw notFoundError(conversationId);
+  const { generation, from, upTo } = range;
+  logger.log('INFO', 'folded_turns_read', { conversationId, generation, from, upTo });
+  return messageLines(dependencies, { conversationId, from, upTo });
 }

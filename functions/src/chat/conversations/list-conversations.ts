@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import type { ChatDependencies } from '../chat-dependencies.ts';
 import {
   decodeConversation,
   type Conversation,
@@ -7,9 +7,9 @@ import { CONVERSATIONS, conversationPath } from '#shared/conversation/documents/
 import { NewerDocumentError } from '#shared/conversation/documents/schema-version.ts';
 import { UnreadableConversationError } from '#shared/conversation/documents/unreadable-conversation.ts';
 import type { Caller, StoredDocument } from '#shared/ports/ports.ts';
-import { decodePageToken, encodePageToken, type PageScope } from '#shared/wire/page-token.ts';
 import { conversationIdSchema } from '#shared/wire/fields.ts';
-import type { ChatDependencies } from '../chat-dependencies.ts';
+import { decodePageToken, encodePageToken, type PageScope } from '#shared/wire/page-token.ts';
+import { z } from 'zod';
 
 /** Update time (ms since 1970) and id of the last entry of a page. */
 const placeSchema = z.strictObject({

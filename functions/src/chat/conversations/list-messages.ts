@@ -1,7 +1,6 @@
-import { z } from 'zod';
+import type { ChatDependencies } from '../chat-dependencies.ts';
 import { readTurns } from '#shared/conversation/context/read-conversation.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
-import type { Caller } from '#shared/ports/ports.ts';
 import { decodePageToken, encodePageToken, type PageScope } from '#shared/wire/page-token.ts';
 import {
   answerView,
@@ -9,8 +8,8 @@ import {
   userMessageView,
   type MessageView,
 } from '#shared/wire/resources/messages.ts';
-import type { ChatDependencies } from '../chat-dependencies.ts';
-import { readOwnConversation } from './own-conversation.ts';
+import { readOwnConversation, type ConversationTarget } from './own-conversation.ts';
+import { z } from 'zod';
 
 /** A message's position: 2 × seq for the user's, one more for the answer. */
 interface Placed {
@@ -26,9 +25,7 @@ const messagesOf = (turn: Turn): Placed[] => [
   ...(hasAnswer(turn) ? [{ position: userPosition(turn.seq) + 1, message: answerView(turn) }] : []),
 ];
 
-interface MessagePage {
-  caller: Caller;
-  conversationId: string;
+interface MessagePage extends ConversationTarget {
   pageSize: number;
   pageToken?: string | undefined;
   order: 'asc' | 'desc';

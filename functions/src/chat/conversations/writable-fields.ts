@@ -1,3 +1,4 @@
+import type { ChatDependencies } from '../chat-dependencies.ts';
 import type { Config } from '#functions/config.ts';
 import { meterCounting, conversationPolicy } from '#functions/config/conversation-policy.ts';
 import type { CLIENT_WRITABLE_FIELDS } from '#functions/config/environment.ts';
@@ -16,7 +17,6 @@ import {
   type EntryPath,
   type PatchPath,
 } from '#shared/wire/resources/conversations.ts';
-import type { ChatDependencies } from '../chat-dependencies.ts';
 
 type Guarded = (typeof CLIENT_WRITABLE_FIELDS)[number];
 

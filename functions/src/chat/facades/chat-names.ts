@@ -5,8 +5,8 @@ import type { Caller, StoredDocument } from '#shared/ports/ports.ts';
 import { GuardLostError } from '#shared/errors.ts';
 import { conversationIdSchema } from '#shared/wire/fields.ts';
 import { retryWhenLost } from '#functions/lib/retry.ts';
-import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
-import { isOwn } from '#functions/chat/conversations/own-conversation.ts';
+import type { ChatDependencies } from '../chat-dependencies.ts';
+import { isOwn } from '../conversations/own-conversation.ts';
 import { toLowerUuid } from '#shared/uuid.ts';
 
 const chatNameSchema = z.object({

@@ -1,6 +1,7 @@
+import type { ChatDependencies } from '../chat-dependencies.ts';
+import { retryWhenLost } from '#functions/lib/retry.ts';
 import { devicePath } from '#shared/conversation/documents/paths.ts';
 import { AppError } from '#shared/errors.ts';
-import { toLowerUuid } from '#shared/uuid.ts';
 import type { SignedInCaller } from '#shared/ports/identity-ports.ts';
 import type { Caller, Write } from '#shared/ports/ports.ts';
 import {
@@ -14,8 +15,7 @@ import {
   type DeletedDevice,
   type Device,
 } from '#shared/user/device.ts';
-import type { ChatDependencies } from '../chat-dependencies.ts';
-import { retryWhenLost } from '#functions/lib/retry.ts';
+import { toLowerUuid } from '#shared/uuid.ts';
 
 interface DeviceOf {
   caller: Caller;

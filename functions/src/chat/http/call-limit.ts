@@ -1,9 +1,10 @@
-import { LRUCache } from 'lru-cache';
-import { AppError } from '#shared/errors.ts';
-import type { Clock } from '#shared/ports/ports.ts';
+import type { Reply, Route, RouteDependencies } from '../route.ts';
 import type { Config } from '#functions/config.ts';
-import type { Reply } from '../route.ts';
 import { callAtEnd } from '#functions/lib/async-iterators.ts';
+import { AppError } from '#shared/errors.ts';
+import type { Clock, Caller } from '#shared/ports/ports.ts';
+import { wantsStream } from './headers.ts';
+import { LRUCache } from 'lru-cache';
 
 /** Users whose calls an instance counts; those that called last. */
 const USERS_REMEMBERED_MAX = 10_000;
@@ -104,7 +105,7 @@ export function createCallLimit(
 
 /**
  * Runs a call within the limit. A stream counts until it begins: open streams have a limit of their own
- * (`stream-place.ts`). Throws USER_CALLS, and what `answer` throws.
+ * (`withStreamPlace`). Throws USER_CALLS, and what `answer` throws.
  */
 export async function withinCallLimit(
   limit: CallLimit,
@@ -124,5 +125,41 @@ export async function withinCallLimit(
     throw error;
   } finally {
     if (isWritten) end();
+  }
+}
+
+/** Frees a place; once more does nothing. */
+type Release = () => void;
+
+/** Whether the answer may be a stream: as the client asks, or as the clients of a façade decide by themselves. */
+const mayStream = ({ format = 'aip', method }: Route, accept: string | undefined): boolean =>
+  (format !== 'aip' && method === 'POST') || wantsStream(accept);
+
+/** A stream that frees its place when it ends, when it breaks, and when its reader leaves. */
+const freeing = (reply: Extract<Reply, { kind: 'stream' }>, release: Release): Reply => ({
+  ...reply,
+  text: (reader) => callAtEnd(reply.text(reader), reader.left, release),
+});
+
+/**
+ * Runs a request with a place for the stream that may come of it: who has as many open as is allowed is
+ * refused before anything begins. Throws USER_STREAMS, and what `answer` throws.
+ */
+export async function withStreamPlace(
+  { quota }: Pick<RouteDependencies, 'quota'>,
+  input: { route: Route; caller: Caller | undefined; accept: string | undefined },
+  answer: () => Promise<Reply>,
+): Promise<Reply> {
+  const { route, caller, accept } = input;
+  if (!caller) return answer();
+  const early = mayStream(route, accept) ? quota.openStream(caller) : undefined;
+  try {
+    const reply = await answer();
+    if (reply.kind === 'stream') return freeing(reply, early ?? quota.openStream(caller));
+    early?.();
+    return reply;
+  } catch (error) {
+    early?.();
+    throw error;
   }
 }

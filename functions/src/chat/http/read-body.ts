@@ -1,8 +1,8 @@
-import { AppError } from '#shared/errors.ts';
-import { bodyTooLarge, readBytes } from '#functions/lib/read-bytes.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
-import { parseJsonBody } from '#shared/wire/parse-json.ts';
 import { settlesWithin } from '#functions/lib/deadline.ts';
+import { bodyTooLarge, readBytes } from '#functions/lib/read-bytes.ts';
+import { AppError } from '#shared/errors.ts';
+import { parseJsonBody } from '#shared/wire/parse-json.ts';
 
 const encodingRefused = () =>
   new AppError({

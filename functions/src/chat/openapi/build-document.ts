@@ -8,9 +8,7 @@ import {
   streams,
 } from './error-responses.ts';
 import { linkOperations } from './links.ts';
-import { toPaths, type Operation } from './path-item.ts';
-import { describedTag } from './tags.ts';
-import { eventSchemas } from './stream-events.ts';
+import { toPaths, type Operation, describedTag, eventSchemas } from './path-item.ts';
 import { toComponents, type JsonSchema } from './schemas.ts';
 
 export interface OpenApiDocument {

@@ -1,9 +1,9 @@
+import { type Route, noBody, type ResponseMedia } from '../route.ts';
+import { errorStatuses } from '#shared/errors.ts';
 import { httpStatusByStatus } from '#shared/wire/errors/error-body.ts';
 import { errorReasonRows } from '#shared/wire/errors/error-reasons.ts';
-import { errorStatuses } from '#shared/errors.ts';
-import { type Route, noBody, type ResponseMedia } from '../route.ts';
-import { inputSchema, reference, type JsonSchema } from './schemas.ts';
 import { streamResponse } from '#shared/wire/resources/streams.ts';
+import { inputSchema, reference, type JsonSchema } from './schemas.ts';
 
 /** In which forms a route's success comes; none where it says nothing. */
 export function responseMedia({ media, response }: Route): readonly ResponseMedia[] {

@@ -1,9 +1,166 @@
-import type { ResponseMedia, Route } from '../route.ts';
+import type { Route, ResponseMedia } from '../route.ts';
 import { errorResponses, responseMedia } from './error-responses.ts';
-import { parametersOfRoute } from './parameters.ts';
-import { toTag } from './tags.ts';
-import { takesNoBody, type Components, type JsonSchema } from './schemas.ts';
-import { eventSchema } from './stream-events.ts';
+import {
+  reference,
+  type JsonSchema,
+  inputSchema,
+  takesNoBody,
+  type Components,
+} from './schemas.ts';
+
+/** What each chapter of the reference is about; one that is missing here is described by its name. */
+const descriptions: Readonly<Record<string, string>> = {
+  service: 'What anybody may ask: health and this document.',
+  conversations:
+    'Conversations of the caller and their life: create, change, delete, fork, export.',
+  messages: 'The transcript, and ways to add to it; each answers as one JSON or as a stream.',
+  turns: 'One question with its answer: how it stands, its stream, and its end.',
+  stream: 'The stream of whatever the conversation is answering.',
+  context: 'What the model would see now.',
+  compactions: 'How the older part of a conversation became a summary.',
+  foldedTurns: 'For webhooks that are called before a compaction: the turns that it folds.',
+  pins: 'Facts that stay word for word through every compaction.',
+  uploads: 'Files for messages: sent to a bucket first, then named by their ids.',
+  users: 'Everything of the caller at once.',
+  'ai-sdk': 'For `useChat` of the AI SDK; the same conversations in its protocol.',
+  openai: 'For clients of OpenAI’s chat completions; the same conversations in their protocol.',
+  callable: 'For Firebase callable functions; the same conversations in their protocol.',
+};
+
+/** Which chapter a route belongs to: the collection below a conversation or a user, or the first word. */
+function toTag({ path, access }: Pick<Route, 'path' | 'access'>): string {
+  const [first = '', , below] = path.replace(/^\/(v1\/)?/, '').split('/');
+  const isOwner = first === 'conversations' || first === 'users';
+  if (access === 'public' && !isOwner) return 'service';
+  return isOwner && below !== undefined ? below.replace(/:.*$/, '') : first;
+}
+
+/** A tag of the document. */
+export const describedTag = (name: string) => ({
+  name,
+  description: descriptions[name] ?? `Everything under \`${name}\`.`,
+});
+
+/*
+ * OpenAPI 3.2 describes one event of a stream with `itemSchema`. This document is 3.1, because generators for
+ * Java refuse 3.2. What reads 3.1 takes the `schema` of `text/event-stream` for one event, too, as EventSource
+ * gives it: an object with `id` and `data`.
+ */
+
+const streamEvent: JsonSchema = {
+  type: 'object',
+  description:
+    'One event of a stream of server-sent events, as EventSource gives it. There are no `event:` lines; comments are heartbeats.',
+  required: ['data'],
+  properties: {
+    id: { type: 'string', description: 'A whole number that rises; the last event has none.' },
+    data: {
+      type: 'string',
+      description: 'A StreamChunk on one line; `[DONE]` in the last event.',
+      if: { const: '[DONE]' },
+      else: { contentMediaType: 'application/json', contentSchema: reference('StreamChunk') },
+    },
+  },
+};
+
+const facadeStreamEvent: JsonSchema = {
+  type: 'object',
+  description:
+    'One event of a stream of server-sent events, as the protocol of this façade has it.',
+  required: ['data'],
+  properties: {
+    data: { type: 'string', description: 'JSON on one line; OpenAI’s clients end at `[DONE]`.' },
+  },
+};
+
+const isOurStream = ({ format = 'aip' }: Pick<Route, 'format'>) =>
+  format === 'aip' || format === 'ai-sdk';
+
+/** What one event of a route's stream is. */
+const eventSchema = (route: Pick<Route, 'format'>): JsonSchema =>
+  reference(isOurStream(route) ? 'StreamEvent' : 'FacadeStreamEvent');
+
+/** The named schemas that events of these routes have. */
+export const eventSchemas = (
+  streaming: readonly Pick<Route, 'format'>[],
+): Record<string, JsonSchema> => ({
+  ...(streaming.some(isOurStream) && { StreamEvent: streamEvent }),
+  ...(!streaming.every(isOurStream) && { FacadeStreamEvent: facadeStreamEvent }),
+});
+
+export interface Parameter {
+  name: string;
+  in: 'path' | 'query' | 'header';
+  required: boolean;
+  description?: string;
+  schema: JsonSchema;
+}
+
+const DIGITS = /^\^\\d\{1,(\d+)\}\$$/;
+const FROM_ONE = /^\^\[1-9\]\\d\{0,(\d+)\}\$$/;
+
+const largest = (digits: string, more: number) => 10 ** (Number(digits) + more) - 1;
+
+/**
+ * Every parameter comes as a text. One of digits alone is a whole number to whoever writes it, and one that
+ * is `true` or `false` a boolean.
+ */
+function asWritten(schema: JsonSchema): JsonSchema {
+  const { pattern = '', type: _, pattern: __, enum: values, default: preset, ...rest } = schema;
+  const digits = DIGITS.exec(pattern)?.[1];
+  if (digits !== undefined)
+    return { ...rest, type: 'integer', minimum: 0, maximum: largest(digits, 0) };
+  const fromOne = FROM_ONE.exec(pattern)?.[1];
+  if (fromOne !== undefined)
+    return { ...rest, type: 'integer', minimum: 1, maximum: largest(fromOne, 1) };
+  if (values?.length === 2 && values.includes('true') && values.includes('false'))
+    return {
+      ...rest,
+      type: 'boolean',
+      ...(preset !== undefined && { default: preset === 'true' }),
+    };
+  return schema;
+}
+
+function parametersOf(schema: JsonSchema, place: 'path' | 'query'): Parameter[] {
+  return Object.entries(schema.properties ?? {}).map(([name, property]) => {
+    const { description, ...rest } = typeof property === 'boolean' ? {} : property;
+    return {
+      name,
+      in: place,
+      required: place === 'path' || (schema.required ?? []).includes(name),
+      ...(description !== undefined && { description }),
+      schema: asWritten(rest),
+    };
+  });
+}
+
+const header = (name: string, description: string, words?: readonly string[]): Parameter => ({
+  name,
+  in: 'header',
+  required: false,
+  description,
+  schema: { type: 'string', ...(words && { enum: [...words] }) },
+});
+
+/** What clients of EventSource send by themselves, where a route takes it in the query, too. */
+const LAST_EVENT_ID = header(
+  'Last-Event-ID',
+  'Continues a stream after this event, a whole number, as EventSource clients do by themselves; empty is none, and `startingAfter` goes before it.',
+);
+
+/** Path, query and header parameters of a route. */
+function parametersOfRoute(route: Route): Parameter[] {
+  const query = parametersOf(inputSchema(route.query), 'query');
+  return [
+    ...parametersOf(inputSchema(route.params), 'path'),
+    ...query,
+    ...(query.some(({ name }) => name === 'startingAfter') ? [LAST_EVENT_ID] : []),
+    ...Object.entries(route.requestHeaders ?? {}).map(([name, told]) =>
+      typeof told === 'string' ? header(name, told) : header(name, told.description, told.enum),
+    ),
+  ];
+}
 
 /** Statuses that never have a body. */
 const EMPTY = new Set([204, 304]);

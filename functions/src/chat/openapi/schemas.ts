@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import { noBody, type Route } from '../route.ts';
 import {
   compactionDetailResponse,
   compactionRecordResponse,
@@ -14,16 +14,50 @@ import {
   conversationWithContextResponse,
   erasingResponse,
 } from '#shared/wire/resources/conversations.ts';
+import { deviceResponse } from '#shared/wire/resources/devices.ts';
+import { exportLineResponse } from '#shared/wire/resources/export.ts';
+import { memoryNoteResponse } from '#shared/wire/resources/memories.ts';
 import { messageResponse } from '#shared/wire/resources/messages.ts';
+import { pinResponse } from '#shared/wire/resources/pins.ts';
 import { streamChunkResponse, streamResponse } from '#shared/wire/resources/streams.ts';
 import { turnResponse, turnUsageResponse } from '#shared/wire/resources/turns.ts';
-import { pinResponse } from '#shared/wire/resources/pins.ts';
-import { deviceResponse } from '#shared/wire/resources/devices.ts';
 import { uploadResponse } from '#shared/wire/resources/uploads.ts';
-import { memoryNoteResponse } from '#shared/wire/resources/memories.ts';
-import { exportLineResponse } from '#shared/wire/resources/export.ts';
-import { describeForms, withForms } from './union-forms.ts';
-import { noBody, type Route } from '../route.ts';
+import { z } from 'zod';
+
+/** The forms of a union by the values of the field that tells them apart. */
+function forms(schema: z.ZodType): [value: string, form: z.ZodType][] {
+  if (!(schema instanceof z.ZodDiscriminatedUnion)) return [];
+  const { discriminator } = schema.def;
+  return schema.options.flatMap((form): [string, z.ZodType][] => {
+    const field = form instanceof z.ZodObject ? form.shape[discriminator] : undefined;
+    return field instanceof z.ZodLiteral && form instanceof z.ZodType
+      ? [[String(field.value), form]]
+      : [];
+  });
+}
+
+/** `StreamChunkTextDelta` for the form `text-delta` of StreamChunk. */
+const formName = (union: string, value: string) =>
+  `${union}${value.split('-').map(pascal).join('')}`;
+
+/** A named union with its forms, each under a name of its own: generators call them by it. */
+const withForms = ([name, schema]: readonly [string, z.ZodType]): [string, z.ZodType][] => [
+  [name, schema],
+  ...forms(schema).map(([value, form]): [string, z.ZodType] => [formName(name, value), form]),
+];
+
+/** Says which field tells the forms of a named union apart; `prefix` stands before names in references. */
+function describeForms(
+  [name, schema]: readonly [string, z.ZodType],
+  prefix: string,
+): z.core.JSONSchema.BaseSchema {
+  const values = forms(schema).map(([value]) => [value, `${prefix}${formName(name, value)}`]);
+  if (!(schema instanceof z.ZodDiscriminatedUnion) || values.length === 0) return {};
+  const { discriminator: propertyName } = schema.def;
+  return { discriminator: { propertyName, mapping: Object.fromEntries(values) } };
+}
+
+const pascal = (word: string) => word.charAt(0).toUpperCase() + word.slice(1);
 
 /** A JSON Schema of the document: draft 2020-12, as OpenAPI 3.1 has it. */
 export type JsonSchema = z.core.JSONSchema.BaseSchema;
@@ -57,8 +91,6 @@ const REFERENCE = '#/components/schemas/';
 
 /** A schema that stands under `components` by its name. */
 export const reference = (name: string): JsonSchema => ({ $ref: `${REFERENCE}${name}` });
-
-const pascal = (operation: string) => operation.charAt(0).toUpperCase() + operation.slice(1);
 
 /** Whether `body` takes `{}` and nothing more, or nothing at all. */
 export const takesNoBody = ({ method, body }: Pick<Route, 'method' | 'body'>): boolean =>

@@ -1,3 +1,7 @@
+import { toContextObject, readContext } from '../context/view-context.ts';
+import { createConversation, updateConversation } from '../conversations/write-conversation.ts';
+import { json, userRoute, LANGUAGE_HEADER, IF_MATCH_HEADER } from '../route.ts';
+import { conversationParams, listConversationsQuery } from '#shared/wire/fields.ts';
 import {
   conversationListResponse,
   conversationPatchSchema,
@@ -7,19 +11,9 @@ import {
   createConversationBody,
   patchConversationQuery,
 } from '#shared/wire/resources/conversations.ts';
-import { conversationParams } from '#shared/wire/fields.ts';
-import { listConversationsQuery, noQuery } from '#shared/wire/queries.ts';
-import { z } from 'zod';
-import { createConversation } from '../conversations/create-conversation.ts';
+import { toEtag, isKnownTo } from '../conversations/etag.ts';
 import { listConversations } from '../conversations/list-conversations.ts';
 import { preferredLocale } from '../http/headers.ts';
-import { toContextObject, readContext } from '../context/read-context.ts';
-import { noBody, userRoute } from '../route.ts';
-import { toEtag, isKnownTo } from '../conversations/etag.ts';
-import { updateConversation } from '../conversations/update-conversation.ts';
-import { IF_MATCH_HEADER, LANGUAGE_HEADER } from './parts/described-headers.ts';
-
-const noParams = z.strictObject({});
 
 /** Why the fields of a conversation are not taken as they were sent. */
 const FIELD_ERRORS = [
@@ -35,11 +29,7 @@ const FIELD_ERRORS = [
 
 export const createConversationRoute = userRoute({
   operation: 'createConversation',
-  method: 'POST',
-  path: '/v1/conversations',
   summary: 'Creates a conversation. Optional: sending to an unknown id creates it too.',
-  params: noParams,
-  query: noQuery,
   body: createConversationBody,
   response: conversationResponse,
   follows: { getHealth: {} },
@@ -67,14 +57,9 @@ export const createConversationRoute = userRoute({
 
 export const listConversationsRoute = userRoute({
   operation: 'listConversations',
-  method: 'GET',
-  path: '/v1/conversations',
   summary: 'The caller’s conversations, the one with the newest update first.',
-  params: noParams,
   query: listConversationsQuery,
-  body: noBody,
   response: conversationListResponse,
-  statuses: [200],
   handle: async (dependencies, { caller, query }) => {
     const { conversations, ...page } = await listConversations(dependencies, { caller, ...query });
     return {
@@ -91,13 +76,9 @@ export const listConversationsRoute = userRoute({
 
 export const getConversationRoute = userRoute({
   operation: 'getConversation',
-  method: 'GET',
-  path: '/v1/conversations/{conversationId}',
   summary:
     'A conversation and how full its context is. The ETag goes into If-Match of a change, or into If-None-Match.',
   params: conversationParams,
-  query: noQuery,
-  body: noBody,
   response: conversationWithContextResponse,
   statuses: [200, 304],
   requestHeaders: {
@@ -122,15 +103,12 @@ export const getConversationRoute = userRoute({
 
 export const patchConversationRoute = userRoute({
   operation: 'updateConversation',
-  method: 'PATCH',
-  path: '/v1/conversations/{conversationId}',
   summary:
     'Changes fields of a conversation. `updateMask` names them; one that the body lacks is reset.',
   params: conversationParams,
   query: patchConversationQuery,
   body: conversationPatchSchema,
   response: conversationResponse,
-  statuses: [200],
   requestHeaders: IF_MATCH_HEADER,
   errors: ['ETAG_MISMATCH', 'GENERATION_MISMATCH', 'CONVERSATION_BUSY', ...FIELD_ERRORS],
   example: { title: 'The boat, second try' },
@@ -143,6 +121,6 @@ export const patchConversationRoute = userRoute({
       updateMask: query.updateMask,
       ifMatch: header('if-match'),
     });
-    return { kind: 'json', body: conversationView(conversationId, conversation) };
+    return json(conversationView(conversationId, conversation));
   },
 });

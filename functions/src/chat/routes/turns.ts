@@ -1,40 +1,125 @@
-import { turnParams } from '#shared/wire/fields.ts';
-import { noQuery } from '#shared/wire/queries.ts';
-import { turnResponse, turnView } from '#shared/wire/resources/turns.ts';
+import { readOwnConversation } from '../conversations/own-conversation.ts';
+import { preferredLocale } from '../http/headers.ts';
+import {
+  ANSWER_HEADERS,
+  type RouteDependencies,
+  json,
+  userRoute,
+  LANGUAGE_HEADER,
+  TURN_HEADER,
+} from '../route.ts';
 import { cancelTurn } from '../turns/finish/cancel-turn.ts';
 import { readOwnTurn } from '../turns/stream/read-turn.ts';
-import { emptyBody, noBody, userRoute } from '../route.ts';
+import { streamConversation } from '../turns/stream/stream-conversation.ts';
+import { readCursor } from '../turns/stream/stream-cursor.ts';
+import { readerReply } from '../turns/stream/stream-reply.ts';
+import { streamTurn } from '../turns/stream/stream-turn.ts';
+import { answerCalls } from '../turns/tools/answer-calls.ts';
+import { toToolResult } from '../turns/tools/given-result.ts';
+import type { Caller } from '#shared/ports/ports.ts';
+import { turnParams, conversationParams } from '#shared/wire/fields.ts';
+import { sendMessageResponse } from '#shared/wire/resources/messages.ts';
+import { streamQuery, streamResponse } from '#shared/wire/resources/streams.ts';
+import { toolResultsBody } from '#shared/wire/resources/tool-results.ts';
+import { turnResponse, turnView } from '#shared/wire/resources/turns.ts';
+import { turnReply } from './answering.ts';
 
 export const getTurnRoute = userRoute({
   operation: 'getTurn',
-  method: 'GET',
-  path: '/v1/conversations/{conversationId}/turns/{turnId}',
   summary: 'How a turn stands: queued, running, done, failed or cancelled, and why.',
   params: turnParams,
-  query: noQuery,
-  body: noBody,
   response: turnResponse,
-  statuses: [200],
   handle: async (dependencies, { caller, params }) => {
     const { turn } = await readOwnTurn(dependencies, { caller, ...params });
-    return { kind: 'json', body: turnView(turn.value) };
+    return json(turnView(turn.value));
   },
 });
 
 export const cancelTurnRoute = userRoute({
   operation: 'cancelTurn',
-  method: 'POST',
-  path: '/v1/conversations/{conversationId}/turns/{turnId}:cancel',
   summary:
     'Stops the answer of a turn; what was said so far stays. A turn that another server answers may still run for a second.',
   params: turnParams,
-  query: noQuery,
-  body: emptyBody,
   response: turnResponse,
-  statuses: [200],
   errors: ['TURN_FINISHED', 'CONVERSATION_BUSY'],
-  handle: async (dependencies, { caller, params }) => ({
-    kind: 'json',
-    body: turnView(await cancelTurn(dependencies, { caller, ...params })),
-  }),
+  handle: async (dependencies, { caller, params }) =>
+    json(turnView(await cancelTurn(dependencies, { caller, ...params }))),
+});
+
+export const toolResultsRoute = userRoute({
+  operation: 'answerToolCalls',
+  summary:
+    'Answers calls of the model that the app runs, or allows a tool of the server. When no call is open any more the turn goes on, and its answer comes as that of a message does; before, the turn with its `openCalls`.',
+  params: turnParams,
+  body: toolResultsBody,
+  response: sendMessageResponse,
+  media: ['application/json', 'text/event-stream'],
+  requestHeaders: ANSWER_HEADERS,
+  responseHeaders: TURN_HEADER,
+  errors: ['TOOL_CALL_NOT_FOUND', 'TOOL_RESULT_CONFLICT', 'TEXT_TOO_LONG'],
+  example: { results: [{ callId: 't_17_c0', output: { latitude: 59.9, longitude: 10.7 } }] },
+  handle: async (dependencies, { caller, params, body, header, left }) => {
+    const handle = await answerCalls(dependencies, {
+      caller,
+      ...params,
+      results: body.results.map((result, index) =>
+        toToolResult(result, `results[${index}].output`),
+      ),
+      locale: body.locale ?? preferredLocale(header('accept-language')),
+    });
+    return turnReply(dependencies, handle, { accept: header('accept'), left });
+  },
+});
+
+interface Asked {
+  caller: Caller;
+  query: { startingAfter?: number | undefined };
+  header: (name: string) => string | undefined;
+}
+
+/** Who reads, and from where on. Throws BAD_FIELD. */
+const readerOf = ({ sendMessage }: RouteDependencies, { caller, ...asked }: Asked) => ({
+  caller,
+  cursor: readCursor(asked),
+  locale: preferredLocale(asked.header('accept-language')),
+  sendMessage,
+});
+
+export const streamConversationRoute = userRoute({
+  operation: 'streamConversation',
+  summary:
+    'The stream of the turn that is being answered, or, from `startingAfter` or `Last-Event-ID` on, the rest of a turn or the one after it; 204 when there is none. Event ids name their turn: 10,000,000 times its number, plus the id in the turn’s own stream.',
+  params: conversationParams,
+  query: streamQuery,
+  response: streamResponse,
+  statuses: [200, 204],
+  requestHeaders: LANGUAGE_HEADER,
+  responseHeaders: TURN_HEADER,
+  errors: ['STREAM_EXPIRED', 'USER_STREAMS'],
+  handle: async (dependencies, { caller, params, ...asked }) => {
+    const { conversationId } = params;
+    const own = await readOwnConversation(dependencies, { caller, conversationId });
+    const reader = readerOf(dependencies, { caller, ...asked });
+    const stream = await streamConversation(dependencies, own, reader);
+    return readerReply(dependencies, own, stream);
+  },
+});
+
+export const streamTurnRoute = userRoute({
+  operation: 'streamTurn',
+  summary:
+    'The stream of a turn, running or finished, from `startingAfter` or `Last-Event-ID` on; 204 when nothing is left.',
+  params: turnParams,
+  query: streamQuery,
+  response: streamResponse,
+  statuses: [200, 204],
+  requestHeaders: LANGUAGE_HEADER,
+  responseHeaders: TURN_HEADER,
+  errors: ['STREAM_EXPIRED', 'USER_STREAMS'],
+  handle: async (dependencies, { caller, params, ...asked }) => {
+    const { own, turn } = await readOwnTurn(dependencies, { caller, ...params });
+    const reader = readerOf(dependencies, { caller, ...asked });
+    const frames = await streamTurn(dependencies, own, { ...reader, turn: turn.value });
+    return readerReply(dependencies, own, frames && { turn: turn.value, frames });
+  },
 });

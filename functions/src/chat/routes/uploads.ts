@@ -1,5 +1,5 @@
-import { z } from 'zod';
-import { noQuery } from '#shared/wire/queries.ts';
+import { createUpload, readUpload } from '../features/uploads.ts';
+import { json, userRoute } from '../route.ts';
 import {
   createUploadBody,
   createUploadResponse,
@@ -7,18 +7,11 @@ import {
   uploadResponse,
   uploadView,
 } from '#shared/wire/resources/uploads.ts';
-import { noBody, userRoute } from '../route.ts';
-import { createUpload } from '../features/uploads/create-upload.ts';
-import { readUpload } from '../features/uploads/read-uploads.ts';
 
 export const createUploadRoute = userRoute({
   operation: 'createUpload',
-  method: 'POST',
-  path: '/v1/uploads',
   summary:
     'Begins an upload: PUT the bytes to `url` with `headers` before `expireTime`, then name `uploadId` in a message.',
-  params: z.strictObject({}),
-  query: noQuery,
   body: createUploadBody,
   response: createUploadResponse,
   statuses: [201],
@@ -34,18 +27,13 @@ export const createUploadRoute = userRoute({
 
 export const getUploadRoute = userRoute({
   operation: 'getUpload',
-  method: 'GET',
-  path: '/v1/uploads/{uploadId}',
   summary:
     'An upload of the caller, and an address that its bytes can be read from for some minutes.',
   params: uploadParams,
-  query: noQuery,
-  body: noBody,
   response: uploadResponse,
-  statuses: [200],
   errors: ['UPLOADS_OFF', 'FILES_UNAVAILABLE'],
   handle: async (dependencies, { caller, params }) => {
     const { upload, request } = await readUpload(dependencies, { caller, ...params });
-    return { kind: 'json', body: uploadView(upload, request) };
+    return json(uploadView(upload, request));
   },
 });

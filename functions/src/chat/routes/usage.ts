@@ -1,30 +1,19 @@
-import { z } from 'zod';
-import { noQuery } from '#shared/wire/queries.ts';
-import { usageResponse, type UsageResponse } from '#shared/wire/resources/usage.ts';
-import { noBody, userRoute } from '../route.ts';
+import { json, userRoute } from '../route.ts';
+import type { Config } from '#functions/config.ts';
+import { quotaSettings, reservationHoldMs } from '#functions/quota/quota-settings.ts';
 import { usagePath } from '#shared/conversation/documents/paths.ts';
 import type { Caller, Clock, DocumentStore } from '#shared/ports/ports.ts';
 import { usageView } from '#shared/quota/usage-view.ts';
 import { countedDays, decodeUsage } from '#shared/quota/usage.ts';
-import type { Config } from '#functions/config.ts';
-import { quotaSettings, reservationHoldMs } from '#functions/quota/quota-settings.ts';
+import { usageResponse, type UsageResponse } from '#shared/wire/resources/usage.ts';
 
 export const usageRoute = userRoute({
   operation: 'getUsage',
-  method: 'GET',
-  path: '/v1/users/me/usage',
   summary:
     'What the caller may take in a day and a minute, has taken, and has left. Days are those of UTC.',
-  params: z.strictObject({}),
-  query: noQuery,
-  body: noBody,
   response: usageResponse,
   follows: { sendMessage: {} },
-  statuses: [200],
-  handle: async (dependencies, { caller }) => ({
-    kind: 'json',
-    body: await showUsage(dependencies, caller),
-  }),
+  handle: async (dependencies, { caller }) => json(await showUsage(dependencies, caller)),
 });
 
 /** What a caller has taken and has left. */

@@ -1,9 +1,9 @@
-import { z } from 'zod';
 import { optionValues } from '#shared/models/answer-options.ts';
-import { fileAddress } from '#shared/wire/facades/openai-parts.ts';
-import { responseSchemaSchema } from '#shared/wire/response-schema.ts';
+import { fileAddress } from '../openai.ts';
 import { boundedRecord, conversationIdSchema, wellFormedText } from '#shared/wire/fields.ts';
 import { DIALOGUE_MAX, METADATA_ENTRIES_MAX, PARTS_MAX, TOOLS_MAX } from '#shared/wire/limits.ts';
+import { responseSchemaSchema } from '#shared/wire/response-schema.ts';
+import { z } from 'zod';
 
 /*
  * What clients of OpenAI’s Responses API send:

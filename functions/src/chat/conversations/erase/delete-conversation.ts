@@ -1,20 +1,35 @@
-import { readableHistory } from '#shared/conversation/context/find-history.ts';
-import type { Conversation } from '#shared/conversation/documents/conversation.ts';
-import { conversationPath } from '#shared/conversation/documents/paths.ts';
-import { readAnyConversation } from '#shared/conversation/context/read-conversation.ts';
-import { UnreadableConversationError } from '#shared/conversation/documents/unreadable-conversation.ts';
-import type { Caller } from '#shared/ports/ports.ts';
-import { closeTurns } from '#functions/erasure/close-turns.ts';
-import { retryWhenLost } from '#functions/lib/retry.ts';
-import { markErasing } from '#functions/erasure/mark-erasing.ts';
-import { changeGeneration, type Decision } from '#functions/chat/context/change-generation.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
-import { continueHistory, readPresent } from '#functions/context/continue-history.ts';
-import { passCrashPoint } from '#functions/lib/crash-points.ts';
-import { notFoundError } from '#functions/chat/not-found.ts';
+import {
+  changeGeneration,
+  type Decision,
+  requestAfterChange,
+} from '#functions/chat/context/change-generation.ts';
 import { refuseMismatch } from '../etag.ts';
-import type { OwnConversation } from '../own-conversation.ts';
-import { publishErase } from '#functions/events/publish-request.ts';
+import {
+  type OwnConversation,
+  changeConversation,
+  type ConversationTarget,
+} from '../own-conversation.ts';
+import { notFoundError } from '#functions/chat/not-found.ts';
+import { continueHistory, readPresent } from '#functions/context/continue-history.ts';
+import { selectOutputForms } from '#functions/context/output-forms.ts';
+import { closeTurns } from '#functions/erasure/close-turns.ts';
+import { markErasing } from '#functions/erasure/mark-erasing.ts';
+import { publishErase, publishRequest } from '#functions/events/publish-request.ts';
+import { passCrashPoint } from '#functions/lib/crash-points.ts';
+import { retryWhenLost } from '#functions/lib/retry.ts';
+import { readableHistory } from '#shared/conversation/context/find-history.ts';
+import { contextTokens } from '#shared/conversation/context/meter.ts';
+import {
+  readAnyConversation,
+  readContextParts,
+} from '#shared/conversation/context/read-conversation.ts';
+import type {
+  Conversation,
+  CompactionRequests,
+} from '#shared/conversation/documents/conversation.ts';
+import { conversationPath } from '#shared/conversation/documents/paths.ts';
+import { UnreadableConversationError } from '#shared/conversation/documents/unreadable-conversation.ts';
 
 /** SOFT_DELETE_DAYS counts days of 24 hours, whatever the clock on the wall does. */
 const DAY_MS = 24 * 60 * 60_000;
@@ -22,9 +37,7 @@ const DAY_MS = 24 * 60 * 60_000;
 /** States in which a conversation can be deleted: a second time changes nothing. */
 const DELETABLE = ['live', 'deleted'] as const;
 
-interface DeleteRequest {
-  caller: Caller;
-  conversationId: string;
+interface DeleteRequest extends ConversationTarget {
   /** The header; see `refuseMismatch`. */
   ifMatch?: string | undefined;
 }
@@ -134,4 +147,57 @@ export async function eraseOwnConversation(
   await passCrashPoint(dependencies, 'conversation-marked');
   await publishErase(dependencies, conversationId);
   await passCrashPoint(dependencies, 'erase-published');
+}
+
+/** What was asked for when it went into the bin was dropped there; the context asks again. */
+async function dueRequest(
+  dependencies: ChatDependencies,
+  conversationId: string,
+  conversation: Conversation,
+): Promise<CompactionRequests['auto']> {
+  const { history, turns } = await readContextParts(dependencies, { conversationId, conversation });
+  const { tokens } = contextTokens(
+    { conversation, history, turns },
+    selectOutputForms(dependencies, conversation),
+  );
+  return requestAfterChange(dependencies, { conversation, history, tokens });
+}
+
+/**
+ * Takes a conversation out of the bin, as it was when it was put there. Live already → the same again.
+ * Throws NOT_FOUND, also for one that is being erased.
+ */
+export async function undeleteConversation(
+  dependencies: ChatDependencies,
+  input: ConversationTarget,
+): Promise<Conversation> {
+  const target = { ...input, states: ['live', 'deleted'] as const };
+  const conversation = await changeConversation<Conversation>(
+    dependencies,
+    target,
+    async ({ conversation: { value } }) => {
+      if (value.state === 'live') return { result: value };
+      const { deleteTime: _deleteTime, purgeTime: _purgeTime, ...kept } = value;
+      const updateTime = dependencies.clock.now();
+      const auto = await dueRequest(dependencies, input.conversationId, value);
+      const compactionRequests = auto ? { auto } : {};
+      return {
+        fields: {
+          state: 'live',
+          updateTime,
+          compactionRequests: auto ? { auto: { ...auto } } : {},
+        },
+        remove: ['deleteTime', 'purgeTime'],
+        result: { ...kept, state: 'live', updateTime, compactionRequests },
+      };
+    },
+  );
+  await passCrashPoint(dependencies, 'conversation-undeleted');
+  const { auto } = conversation.compactionRequests;
+  if (auto) {
+    const { conversationId } = input;
+    const { requestId, trigger } = auto;
+    await publishRequest(dependencies, { conversationId, requestId, trigger });
+  }
+  return conversation;
 }

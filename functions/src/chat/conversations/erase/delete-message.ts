@@ -3,8 +3,9 @@ import {
   changeGeneration,
   type Decision,
   type NewGeneration,
+  requestAfterChange,
 } from '#functions/chat/context/change-generation.ts';
-import { requestAfterChange } from '#functions/chat/context/request-after-change.ts';
+import type { OwnConversation, ConversationTarget } from '../own-conversation.ts';
 import { messageNotFoundError } from '#functions/chat/not-found.ts';
 import { continueHistory, readPresent } from '#functions/context/continue-history.ts';
 import { createRenderer } from '#functions/context/snapshot-rendering.ts';
@@ -13,10 +14,12 @@ import { publishRequest } from '#functions/events/publish-request.ts';
 import { passCrashPoint } from '#functions/lib/crash-points.ts';
 import { toToolOutput } from '#shared/compaction/shorten-output.ts';
 import {
+  readHistories,
   newestHistoryThrough,
   readableHistory,
 } from '#shared/conversation/context/find-history.ts';
 import { decideErase, type EraseDecision } from '#shared/conversation/decisions/erase-decision.ts';
+import { readableParts, type Part } from '#shared/conversation/documents/content.ts';
 import type { Conversation, Versioned } from '#shared/conversation/documents/conversation.ts';
 import type { History } from '#shared/conversation/documents/history.ts';
 import type { Item } from '#shared/conversation/documents/snapshot.ts';
@@ -29,16 +32,69 @@ import {
 } from '#shared/conversation/writes/erase-turn.ts';
 import { rearmsFrom } from '#shared/conversation/writes/next-generation.ts';
 import { withoutTurns } from '#shared/conversation/writes/repair-history.ts';
-import type { Caller } from '#shared/ports/ports.ts';
 import { repeats } from '#shared/text/repeated-words.ts';
 import { answerView, userMessageView, type MessageView } from '#shared/wire/resources/messages.ts';
-import type { OwnConversation } from '../own-conversation.ts';
-import { findAlike, findMessage, unfinishedTurnError } from './find-message.ts';
-import { repeatingItems, saidIn } from './repeating-items.ts';
+import {
+  findAlike,
+  findMessage,
+  unfinishedTurnError,
+  type ReadConversation,
+} from './find-message.ts';
 
-interface DeleteRequest {
-  caller: Caller;
-  conversationId: string;
+/** Generations of one read. */
+const GENERATIONS_PER_READ = 20;
+/** Noted in the conversation document at most; snapshots that hold more are emptied whole. */
+const ITEMS_MAX = 2_000;
+
+/** What a part says: a call by its arguments, a response by what it returned. */
+const saidBy = ({ text, functionCall, functionResponse }: Part): string[] => [
+  ...(text === undefined ? [] : [text]),
+  ...(functionCall === undefined ? [] : [JSON.stringify(functionCall.args ?? {})]),
+  ...(functionResponse === undefined ? [] : [JSON.stringify(functionResponse.response)]),
+];
+
+/** Everything that was said in some turns, tools included. */
+const saidIn = (turns: readonly Turn[]): string[] =>
+  turns.flatMap(({ user, contents }) =>
+    [user, ...contents].flatMap((content) => readableParts(content).flatMap(saidBy)),
+  );
+
+type RepeatingItems = NonNullable<NonNullable<Conversation['pendingErasure']>['items']>;
+
+/**
+ * The items of all generations that repeat what the turns say, whatever they cite: by generation and id,
+ * because afterwards nobody can compare them any more. Generations that end before the turns cannot.
+ */
+async function repeatingItems(
+  dependencies: Pick<ChatDependencies, 'store' | 'logger'>,
+  target: { conversationId: string; conversation: Conversation },
+  turns: readonly Turn[],
+): Promise<RepeatingItems> {
+  const first = Math.min(...turns.map(({ seq }) => seq));
+  const isRepeated = repeats(saidIn(turns));
+  const found: RepeatingItems = [];
+  let left = ITEMS_MAX;
+  for (let newest = target.conversation.generation; newest > 0; newest -= GENERATIONS_PER_READ) {
+    const length = Math.min(GENERATIONS_PER_READ, newest);
+    const generations = Array.from({ length }, (_, i) => newest - i);
+    for (const { generation, snapshot, coveredThrough } of await readHistories(
+      dependencies,
+      target,
+      generations,
+    )) {
+      if (!snapshot || coveredThrough.seq < first) continue;
+      const items = [...Object.values(snapshot.sections).flat(), ...snapshot.archive];
+      const ids = items.filter(({ text }) => isRepeated(text)).map(({ id }) => id);
+      if (ids.length === 0) continue;
+      left -= ids.length;
+      // No id: the whole generation.
+      found.push({ generation, ids: left < 0 ? [] : ids });
+    }
+  }
+  return found;
+}
+
+interface DeleteRequest extends ConversationTarget {
   messageId: string;
 }
 
@@ -47,11 +103,6 @@ interface Deleted {
   compactionRequestId?: string | undefined;
   /** Nothing is left to empty. */
   isLast: boolean;
-}
-
-interface ReadConversation {
-  conversationId: string;
-  conversation: Conversation;
 }
 
 /** Names that the blobs of a turn's tool outputs have, if there are any. */

@@ -8,7 +8,7 @@ import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { toLowerUuid } from '#shared/uuid.ts';
 import { messageNotFoundError } from '#functions/chat/not-found.ts';
 
-interface ReadConversation {
+export interface ReadConversation {
   conversationId: string;
   conversation: Conversation;
 }

@@ -1,28 +1,96 @@
+import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
+import { requestAfterChange } from '#functions/chat/context/change-generation.ts';
+import { findMessage, unfinishedTurnError } from '../erase/find-message.ts';
+import { readOwnConversation, type ConversationTarget } from '../own-conversation.ts';
+import { markErasing } from '#functions/erasure/mark-erasing.ts';
+import { publishErase, publishRequest } from '#functions/events/publish-request.ts';
+import { passCrashPoint } from '#functions/lib/crash-points.ts';
+import { retry } from '#functions/lib/retry.ts';
+import { newestHistoryThrough } from '#shared/conversation/context/find-history.ts';
+import { firstTailSeq, readConversation } from '#shared/conversation/context/read-conversation.ts';
 import type {
+  ContextMeter,
   CompactionRequests,
   Conversation,
 } from '#shared/conversation/documents/conversation.ts';
-import { newestHistoryThrough } from '#shared/conversation/context/find-history.ts';
 import type { History } from '#shared/conversation/documents/history.ts';
-import { continuedHistory } from '#shared/conversation/writes/next-generation.ts';
-import { readConversation } from '#shared/conversation/context/read-conversation.ts';
-import { sameConversationWrite } from '#shared/conversation/writes/status-write.ts';
 import { isTerminal } from '#shared/conversation/documents/turn.ts';
+import { pinnedTokens } from '#shared/conversation/pins/kept-pins.ts';
+import { withoutPinsFrom } from '#shared/conversation/pins/pins.ts';
+import { nothingCovered, continuedHistory } from '#shared/conversation/writes/next-generation.ts';
+import { sameConversationWrite } from '#shared/conversation/writes/status-write.ts';
 import { AppError } from '#shared/errors.ts';
-import type { Caller } from '#shared/ports/ports.ts';
-import { markErasing } from '#functions/erasure/mark-erasing.ts';
-import { retry } from '#functions/lib/retry.ts';
-import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { toLowerUuid } from '#shared/uuid.ts';
-import { findMessage, unfinishedTurnError } from '../erase/find-message.ts';
-import { publishErase, publishRequest } from '#functions/events/publish-request.ts';
-import { requestAfterChange } from '#functions/chat/context/request-after-change.ts';
-import { clearFork } from './fork-clear.ts';
-import { copyHistory, copyTurns, SourceChangedError, type CopiedTurn } from './fork-copy.ts';
-import { liveFields, type MadeFork } from './forked-document.ts';
-import { claimFork, commitToFork, type ForkSource, type ForkTarget } from './fork-target.ts';
-import { passCrashPoint } from '#functions/lib/crash-points.ts';
-import { readOwnConversation } from '../own-conversation.ts';
+import {
+  clearFork,
+  type CopiedTurn,
+  copyHistory,
+  copyTurns,
+  SourceChangedError,
+} from './fork-copy.ts';
+import { type ForkSource, claimFork, commitToFork, type ForkTarget } from './fork-target.ts';
+
+/** What a fork has of its source besides the conversation document. */
+interface MadeFork {
+  /** Its first generation, where something stands in for its oldest turns. */
+  history: History | undefined;
+  turns: readonly CopiedTurn[];
+}
+
+/** The pins that go along: not those of turns that the fork has not. */
+const forkPins = ({ conversation, seq }: ForkSource) =>
+  withoutPinsFrom(conversation.pins, (pinned) => pinned > seq);
+
+/** Estimated: nothing was sent of the fork yet. */
+function forkMeter(source: ForkSource, { history, turns }: MadeFork): ContextMeter {
+  const { overheadTokens, calibration } = source.conversation.context;
+  const coveredThrough = history?.coveredThrough ?? nothingCovered;
+  const first = firstTailSeq({ ...source.conversation, coveredThrough });
+  const tailTokens = turns
+    .filter(({ seq }) => seq >= first)
+    .reduce((sum, { tokens }) => sum + tokens, 0);
+  const contentTokens =
+    pinnedTokens(forkPins(source), history, source.conversation.context.memoryTokens ?? 0) +
+    (history?.snapshotTokens ?? 0) +
+    Math.max(0, tailTokens - (history?.maskedTokensSaved ?? 0));
+  return {
+    tokens: Math.ceil(overheadTokens + calibration * contentTokens),
+    overheadTokens,
+    calibration,
+    source: 'estimated',
+    generation: history ? 1 : 0,
+    seq: source.seq,
+  };
+}
+
+/** What the document of the fork says once it is live: what its source says, for the turns that it has. */
+const liveFields = (source: ForkSource, made: MadeFork, now: Date) => {
+  const { conversation, seq } = source;
+  const { history } = made;
+  return {
+    state: 'live',
+    ...(conversation.title !== undefined && { title: conversation.title }),
+    ...(conversation.autoTitle && { autoTitle: conversation.autoTitle }),
+    ...(conversation.systemInstruction !== undefined && {
+      systemInstruction: conversation.systemInstruction,
+    }),
+    ...(conversation.toolsJson !== undefined && { toolsJson: conversation.toolsJson }),
+    model: conversation.model,
+    profile: conversation.profile,
+    settings: conversation.settings,
+    metadata: conversation.metadata,
+    updateTime: now,
+    generation: history ? 1 : 0,
+    coveredThrough: { ...(history?.coveredThrough ?? nothingCovered) },
+    lastSeq: seq,
+    pins: forkPins(source),
+    ...(conversation.memoryRevision !== undefined && {
+      memoryRevision: conversation.memoryRevision,
+    }),
+    ...(conversation.client && { client: conversation.client }),
+    context: forkMeter(source, made),
+  } as const;
+};
 
 /** A source that changes while it is copied is copied again this often. */
 const COPY_TRIES = 5;
@@ -30,9 +98,7 @@ const COPY_TRIES = 5;
 /** Turns of a fork at most: all are copied in the one request (2,000 took 3.6 s on the emulator). */
 export const FORK_TURNS_MAX = 20_000;
 
-interface ForkRequest {
-  caller: Caller;
-  conversationId: string;
+interface ForkRequest extends ConversationTarget {
   /** User message or answer; its whole turn is the last of the fork. */
   messageId: string;
   /** Of the new conversation; the same id again is the same fork. Drawn here when the caller chose none. */

@@ -1,29 +1,72 @@
-import { blobsNamedBy } from '#shared/conversation/writes/erased-history.ts';
+import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
+import { unfinishedTurnError } from '../erase/find-message.ts';
+import { namingWrites } from '#functions/chat/features/uploads.ts';
+import { passCrashPoint } from '#functions/lib/crash-points.ts';
+import { pieceText } from '#shared/conversation/context/read-conversation.ts';
 import { encodeHistory, type History } from '#shared/conversation/documents/history.ts';
 import {
+  blobsCollection,
+  historiesCollection,
+  messageGuardsCollection,
+  turnsCollection,
   blobPiecePath,
   conversationPath,
   historyPath,
   messageGuardPath,
   turnPath,
 } from '#shared/conversation/documents/paths.ts';
-import { pieceText } from '#shared/conversation/context/read-conversation.ts';
-import { isInContextThrough, replacedWithin } from '#shared/conversation/writes/replaced-by.ts';
 import {
+  readTurnDocument,
   decodeTurn,
   isTerminal,
-  readTurnDocument,
   type TurnDocument,
 } from '#shared/conversation/documents/turn.ts';
-import type { DocumentFields, StoredDocument, Write } from '#shared/ports/ports.ts';
+import { blobsNamedBy } from '#shared/conversation/writes/erased-history.ts';
+import { isInContextThrough, replacedWithin } from '#shared/conversation/writes/replaced-by.ts';
+import type { StoredDocument, DocumentFields, Write } from '#shared/ports/ports.ts';
 import { BATCH_BYTES, BATCH_WRITES, creationBytes } from '#shared/store/write-batches.ts';
-import { turnKey } from '#shared/uploads/upload.ts';
 import { uploadsIn } from '#shared/uploads/upload-parts.ts';
-import { namingWrites } from '#functions/chat/features/uploads/name-uploads.ts';
-import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
-import { unfinishedTurnError } from '../erase/find-message.ts';
-import { commitToFork, type ForkSource, type ForkTarget } from './fork-target.ts';
-import { passCrashPoint } from '#functions/lib/crash-points.ts';
+import { turnKey } from '#shared/uploads/upload.ts';
+import { commitToFork, type ForkTarget, type ForkSource } from './fork-target.ts';
+
+/** Documents of one read and one batch; each may have a MiB, and a turn a few pieces beside it. */
+const DOCUMENTS_PER_PAGE = 10;
+
+/** Deletes what a collection holds, page by page; `pathsOf` says what goes with a document. */
+async function clearCollection(
+  dependencies: ChatDependencies,
+  { target, collection }: { target: ForkTarget; collection: string },
+  pathsOf: (document: StoredDocument) => string[],
+): Promise<void> {
+  for (;;) {
+    const page = await dependencies.store.query({ collection, limit: DOCUMENTS_PER_PAGE });
+    if (page.length === 0) return;
+    const deletes = page
+      .flatMap((document) => pathsOf(document))
+      .map((path) => ({ op: 'delete', path }) as const);
+    await commitToFork(dependencies, target, { build: () => Promise.resolve(deletes) });
+  }
+}
+
+/**
+ * Deletes what an earlier try has left below the document of a fork. Every batch is committed under the conversation
+ * document, so a maker that stood still while another took over deletes nothing of what that one made. Throws
+ * FORK_TAKEN_OVER, StoreUnavailableError.
+ */
+export async function clearFork(dependencies: ChatDependencies, target: ForkTarget): Promise<void> {
+  const { conversationId } = target;
+  const turns = { target, collection: turnsCollection(conversationId) };
+  await clearCollection(dependencies, turns, (document) => [
+    document.path,
+    ...readTurnDocument(conversationId, document).piecePaths,
+  ]);
+  for (const collection of [
+    messageGuardsCollection(conversationId),
+    historiesCollection(conversationId),
+    blobsCollection(conversationId),
+  ])
+    await clearCollection(dependencies, { target, collection }, ({ path }) => [path]);
+}
 
 /** Turns of one read; each may come with pieces of a MiB. */
 const TURNS_PER_READ = 10;

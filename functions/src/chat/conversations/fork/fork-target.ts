@@ -1,3 +1,4 @@
+import type { ConversationTarget } from '../own-conversation.ts';
 import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import { newConversation } from '#shared/conversation/documents/new-conversation.ts';
 import { conversationPath } from '#shared/conversation/documents/paths.ts';
@@ -19,9 +20,7 @@ export interface ForkSource {
   seq: number;
 }
 
-interface WantedFork {
-  caller: Caller;
-  conversationId: string;
+interface WantedFork extends ConversationTarget {
   source: ForkSource;
 }
 

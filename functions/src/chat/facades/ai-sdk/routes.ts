@@ -1,16 +1,13 @@
-import { seqOfId } from '#shared/conversation/documents/paths.ts';
-import { DENIED } from '#shared/conversation/context/tool-results.ts';
-import { AppError } from '#shared/errors.ts';
-import { aiSdkChatBody, aiSdkChatParams, type ApprovalChunk } from '#shared/wire/facades/ai-sdk.ts';
-import { noQuery } from '#shared/wire/queries.ts';
-import { streamResponse, type StreamFrame } from '#shared/wire/resources/streams.ts';
 import { readOwnConversation } from '#functions/chat/conversations/own-conversation.ts';
 import { preferredLocale } from '#functions/chat/http/headers.ts';
-import { noBody, userRoute, type StreamReader } from '#functions/chat/route.ts';
-import { UPLOAD_ERRORS, TURN_HEADER } from '#functions/chat/routes/parts/described-headers.ts';
-import { turnReply } from '#functions/chat/routes/parts/turn-reply.ts';
-import { streamConversation } from '#functions/chat/turns/stream/stream-conversation.ts';
-import { readerReply } from '#functions/chat/turns/stream/stream-reply.ts';
+import {
+  noContent,
+  userRoute,
+  UPLOAD_ERRORS,
+  TURN_HEADER,
+  type StreamReader,
+} from '#functions/chat/route.ts';
+import { turnReply } from '#functions/chat/routes/answering.ts';
 import {
   comeBack,
   DISCONNECT_HEADERS,
@@ -18,6 +15,13 @@ import {
   unwatched,
   watchReader,
 } from '#functions/chat/turns/stream/leaving.ts';
+import { streamConversation } from '#functions/chat/turns/stream/stream-conversation.ts';
+import { readerReply } from '#functions/chat/turns/stream/stream-reply.ts';
+import { DENIED } from '#shared/conversation/context/tool-results.ts';
+import { seqOfId } from '#shared/conversation/documents/paths.ts';
+import { AppError } from '#shared/errors.ts';
+import { aiSdkChatBody, aiSdkChatParams, type ApprovalChunk } from '#shared/wire/facades/ai-sdk.ts';
+import { streamResponse, type StreamFrame } from '#shared/wire/resources/streams.ts';
 import { findChat } from '../chat-names.ts';
 import { sendUiMessage } from './send-ui-message.ts';
 
@@ -58,16 +62,11 @@ const READER_HEADERS = {
 
 export const aiSdkChatRoute = userRoute({
   operation: 'aiSdkChat',
-  method: 'POST',
-  path: '/v1/ai-sdk/chat',
   summary:
     'For `useChat` of the AI SDK 5, 6 and 7: takes the body of its default transport and streams the answer. The last message of the user is answered, where the messages before it say; or an answer at the end, with outputs for its open tool calls, goes on.',
-  params: noQuery,
-  query: noQuery,
   body: aiSdkChatBody,
   response: streamResponse,
   follows: { createConversation: { requestBody: { id: '$response.body#/id' } } },
-  statuses: [200],
   example: {
     id: '0190a5d4-6b0d-7c52-8f4e-1a2b3c4d5e6f',
     messages: [
@@ -116,13 +115,9 @@ export const aiSdkChatRoute = userRoute({
 
 export const aiSdkStreamRoute = userRoute({
   operation: 'aiSdkStream',
-  method: 'GET',
-  path: '/v1/ai-sdk/chat/{chatId}/stream',
   summary:
     'For `resumeStream` of the AI SDK: the answer that is being given, from its beginning; 204 when there is none.',
   params: aiSdkChatParams,
-  query: noQuery,
-  body: noBody,
   response: streamResponse,
   statuses: [200, 204],
   format: 'ai-sdk',
@@ -132,7 +127,7 @@ export const aiSdkStreamRoute = userRoute({
   handle: async (dependencies, { caller, params, header, left }) => {
     const watches = stopsOnDisconnect(header);
     const conversationId = await findChat(dependencies, { caller, chatId: params.chatId });
-    if (conversationId === undefined) return { kind: 'empty', status: 204 };
+    if (conversationId === undefined) return noContent;
     const own = await readOwnConversation(dependencies, { caller, conversationId }).catch(
       (error: unknown) => {
         // A chat that nobody has written in yet is resumed as well, as soon as its page is open.
@@ -140,7 +135,7 @@ export const aiSdkStreamRoute = userRoute({
         throw error;
       },
     );
-    if (!own) return { kind: 'empty', status: 204 };
+    if (!own) return noContent;
     const stream = await streamConversation(dependencies, own, {
       caller,
       cursor: undefined,

@@ -1,32 +1,30 @@
+import { readOwnConversation } from '#functions/chat/conversations/own-conversation.ts';
+import { EVENT_HEADERS, wantsStream } from '#functions/chat/http/headers.ts';
+import {
+  type RouteDependencies,
+  type StreamReader,
+  type Reply,
+  UPLOAD_ERRORS,
+  userRoute,
+} from '#functions/chat/route.ts';
+import { answerOptions, messageOfBody, turnBody } from '#functions/chat/routes/answering.ts';
+import type { SendHandle } from '#functions/chat/turns/send/send-request.ts';
+import { readFinished } from '#functions/chat/turns/stream/read-finished.ts';
+import { streamConversation } from '#functions/chat/turns/stream/stream-conversation.ts';
+import { stillQueuedError } from '#functions/chat/turns/stream/stream-cut.ts';
+import { orFailure } from '#functions/chat/turns/stream/turn-failure.ts';
+import { answerCalls } from '#functions/chat/turns/tools/answer-calls.ts';
+import { toToolResult } from '#functions/chat/turns/tools/given-result.ts';
+import { turnIdOfCall } from '#shared/conversation/context/tool-calls.ts';
 import type { Caller } from '#shared/ports/ports.ts';
+import { toLowerUuid } from '#shared/uuid.ts';
 import {
   callableBody,
   type CallableData,
   callableResponse,
 } from '#shared/wire/facades/callable.ts';
-import { noQuery } from '#shared/wire/queries.ts';
 import type { StreamFrame } from '#shared/wire/resources/streams.ts';
-import { readOwnConversation } from '#functions/chat/conversations/own-conversation.ts';
-import { readFinished } from '#functions/chat/turns/stream/read-finished.ts';
-import { streamConversation } from '#functions/chat/turns/stream/stream-conversation.ts';
-import { stillQueuedError } from '#functions/chat/turns/stream/stream-cut.ts';
-import { orFailure } from '#functions/chat/turns/stream/turn-failure.ts';
-import { EVENT_HEADERS, wantsStream } from '#functions/chat/http/headers.ts';
-import { toLowerUuid } from '#shared/uuid.ts';
-import {
-  userRoute,
-  type Reply,
-  type RouteDependencies,
-  type StreamReader,
-} from '#functions/chat/route.ts';
-import { answerOptions, messageOfBody } from '#functions/chat/routes/parts/message-body.ts';
-import { UPLOAD_ERRORS } from '#functions/chat/routes/parts/described-headers.ts';
-import { turnBody } from '#functions/chat/routes/parts/turn-reply.ts';
 import { callableText, type CallableCall } from './callable-events.ts';
-import { turnIdOfCall } from '#shared/conversation/context/tool-calls.ts';
-import type { SendHandle } from '#functions/chat/turns/send/send-request.ts';
-import { answerCalls } from '#functions/chat/turns/tools/answer-calls.ts';
-import { toToolResult } from '#functions/chat/turns/tools/given-result.ts';
 
 interface Asked {
   caller: Caller;
@@ -117,18 +115,13 @@ async function jsonReply({ read }: StartedCall): Promise<Reply> {
 
 export const callableChatRoute = userRoute({
   operation: 'callableChat',
-  method: 'POST',
-  path: '/callable/chat',
   summary:
     'For the Firebase SDKs (`httpsCallable`): sends a message, answers tool calls, or follows the answer that is being given; called or streamed.',
-  params: noQuery,
-  query: noQuery,
   body: callableBody,
   response: callableResponse,
   follows: {
     createConversation: { requestBody: { data: { conversationId: '$response.body#/id' } } },
   },
-  statuses: [200],
   media: ['application/json', 'text/event-stream'],
   requestHeaders: {
     Accept: '`text/event-stream` streams the answer; errors are events then, too.',

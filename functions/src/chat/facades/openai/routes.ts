@@ -1,32 +1,139 @@
-import { z } from 'zod';
+import { isWritable } from '#functions/chat/conversations/writable-fields.ts';
+import { toAnswer, streamAnswer } from '../translation/answer.ts';
+import {
+  findInstructions,
+  instructionTexts,
+  lastMessage,
+  outputsAtEnd,
+  type DialogueMessage,
+} from '../translation/dialogue.ts';
+import { sendDialogue, sendOutputs, type Header } from '../translation/send-dialogue.ts';
+import {
+  badField,
+  ignoredFields,
+  toAnswerOptions,
+  toClientTools,
+  toInstruction,
+  toParts,
+  type Wish,
+} from '../translation/wish.ts';
+import { type RouteDependencies, json, userRoute } from '#functions/chat/route.ts';
+import { answerOptions } from '#functions/chat/routes/answering.ts';
+import { sendStored } from '#functions/chat/turns/send/send-stored.ts';
+import { DISCONNECT_HEADERS, stopsOnDisconnect } from '#functions/chat/turns/stream/leaving.ts';
+import { readOwnTurn } from '#functions/chat/turns/stream/read-turn.ts';
+import type { Config } from '#functions/config.ts';
 import { callId, findCalls } from '#shared/conversation/context/tool-calls.ts';
 import { AppError } from '#shared/errors.ts';
 import type { Caller } from '#shared/ports/ports.ts';
 import { AUTO_MODEL } from '#shared/routing/routing.ts';
+import { toLowerUuid } from '#shared/uuid.ts';
+import { parseRequest } from '#shared/wire/errors/validation-error.ts';
 import {
   chatCompletionBody,
+  type ChatCompletionBody,
+  type OpenAiMessage,
   chatCompletionResponse,
   modelListResponse,
   modelResponse,
 } from '#shared/wire/facades/openai.ts';
-import { noQuery } from '#shared/wire/queries.ts';
-import type { Config } from '#functions/config.ts';
-import { toLowerUuid } from '#shared/uuid.ts';
-import { noBody, userRoute, type RouteDependencies } from '#functions/chat/route.ts';
-import { sendStored } from '#functions/chat/turns/send/send-stored.ts';
-import { DISCONNECT_HEADERS, stopsOnDisconnect } from '#functions/chat/turns/stream/leaving.ts';
-import { readOwnTurn } from '#functions/chat/turns/stream/read-turn.ts';
-import { toAnswer, streamAnswer } from '../translation/answer.ts';
-import { completionBody, completionText, type Completion } from './completion.ts';
-import { answerCompletion } from './request.ts';
+import { conversationIdSchema } from '#shared/wire/fields.ts';
+import { type Completion, completionBody, completionText } from './completion.ts';
+import { z } from 'zod';
+
+interface Asked {
+  caller: Caller;
+  body: ChatCompletionBody;
+  header: Header;
+}
+
+const headerSchema = z.object({ 'X-Conversation-Id': conversationIdSchema });
+
+/** The conversation that a request names, in its body or else its header. Throws BAD_FIELD where it names none. */
+function namedConversation({ body: { metadata }, header }: Asked): string {
+  const named = header('x-conversation-id');
+  if (metadata?.conversation_id !== undefined) return metadata.conversation_id;
+  if (named !== undefined)
+    return parseRequest(headerSchema, { 'X-Conversation-Id': named })['X-Conversation-Id'];
+  throw badField(
+    'metadata.conversation_id',
+    '`metadata.conversation_id` is missing: every answer belongs to a conversation here. Draw a UUID with `crypto.randomUUID()`, keep it, and send it with each message of the dialogue, or in the header `X-Conversation-Id`; the first message creates the conversation.',
+  );
+}
+
+function toDialogueMessage(message: OpenAiMessage, index: number): DialogueMessage {
+  const { role, content } = message;
+  const field = `messages[${index}].content`;
+  switch (role) {
+    case 'user':
+    case 'assistant':
+      return { role, content, field };
+    case 'system':
+    case 'developer':
+      return { role: 'instruction', content, field: `messages[${index}]` };
+    case 'tool': {
+      const call = { id: message.tool_call_id, field: `messages[${index}].tool_call_id` };
+      return { role: 'output', content, field, call };
+    }
+  }
+}
+
+function optionsOf(body: ChatCompletionBody): Wish['options'] {
+  const { tool_choice: choice, response_format: format } = body;
+  return toAnswerOptions({
+    temperature: body.temperature,
+    topP: body.top_p,
+    seed: body.seed,
+    stop: body.stop,
+    effort: body.reasoning_effort,
+    toolChoice: typeof choice === 'object' && choice ? { name: choice.function.name } : choice,
+    format: format?.type,
+    responseSchema: format?.type === 'json_schema' ? format.json_schema.schema : undefined,
+    maxOutputTokens: body.max_completion_tokens ?? body.max_tokens,
+  });
+}
+
+/**
+ * Sends the last message of a request as the next one of a conversation, or answers calls of a turn with the messages of
+ * tools that it ends with; what stands before it in the request is the client's own copy. Throws BAD_FIELD,
+ * TEXT_TOO_LONG, and what sending, answering calls and declaring tools throw.
+ */
+export async function answerCompletion(
+  dependencies: RouteDependencies,
+  asked: Asked,
+): Promise<Completion> {
+  const { caller, body, header } = asked;
+  const { config } = dependencies;
+  const named = namedConversation(asked);
+  const conversationId = toLowerUuid(named);
+  const ignored = ignoredFields(body, new Set(Object.keys(chatCompletionBody.shape)));
+  const messages = body.messages.map(toDialogueMessage);
+  const instructions = findInstructions(messages).map(({ field }) => field);
+  // Nearly every client brings an instruction: it is told, and nobody is turned away for it.
+  if (!isWritable(config, 'systemInstruction')) ignored.push(...instructions);
+  const sender = { caller, header, conversationId };
+  const outputs = outputsAtEnd(messages);
+  if (outputs.length > 0)
+    return { answer: await sendOutputs(dependencies, sender, outputs), ignored };
+  const last = lastMessage(messages, { joins: false, field: 'messages' });
+  const wish: Wish = {
+    parts: toParts(config, last.input, last.field),
+    options: optionsOf(body),
+    circumstances: answerOptions({ clientContext: body.metadata?.client_context }, header),
+    tools: toClientTools((body.tools ?? []).map((tool) => tool.function)),
+    systemInstruction: toInstruction(config, instructionTexts(messages), instructions[0] ?? ''),
+    maxTokensField:
+      typeof body.max_completion_tokens === 'number' ? 'max_completion_tokens' : 'max_tokens',
+  };
+  const shown = { turns: last.shown, isWhole: body.metadata?.history === 'whole' };
+  const answer = await sendDialogue(dependencies, sender, { shown, said: last.said, wish });
+  return { answer, ignored };
+}
 
 export const chatCompletionsRoute = userRoute({
   operation: 'openAiChatCompletions',
-  method: 'POST',
-  path: '/v1/openai/chat/completions',
   summary:
     'For clients of OpenAI’s chat completions. The last message is sent to the conversation of `metadata.conversation_id` or of the header `X-Conversation-Id`, or messages of tools at the end answer its open calls.',
-  params: noQuery,
   query: z.object({}),
   body: chatCompletionBody,
   response: chatCompletionResponse,
@@ -34,7 +141,6 @@ export const chatCompletionsRoute = userRoute({
     openAiListModels: { requestBody: { model: '$response.body#/data/0/id' } },
     createConversation: { parameters: { 'header.X-Conversation-Id': '$response.body#/id' } },
   },
-  statuses: [200],
   media: ['application/json', 'text/event-stream'],
   requestHeaders: {
     ...DISCONNECT_HEADERS,
@@ -137,20 +243,14 @@ export const retrieveCompletionRoute = userRoute({
   follows: {
     openAiChatCompletions: { parameters: { completionId: '$response.body#/id' } },
   },
-  method: 'GET',
-  path: '/v1/openai/chat/completions/{completionId}',
   summary: 'For clients of OpenAI: a completion that was given before, as it stands now.',
   params: z.object({ completionId: z.string().min(1).max(256) }),
   query: z.object({}),
-  body: noBody,
   response: chatCompletionResponse,
-  statuses: [200],
   errors: ['CONVERSATION_NOT_FOUND', 'TURN_NOT_FOUND', 'APPROVAL_NEEDED'],
   format: 'openai',
-  handle: async (dependencies, { caller, params: { completionId: id } }) => ({
-    kind: 'json',
-    body: await completionBody(await readCompletion(dependencies, { caller, id })),
-  }),
+  handle: async (dependencies, { caller, params: { completionId: id } }) =>
+    json(await completionBody(await readCompletion(dependencies, { caller, id }))),
 });
 
 /** What a conversation may be answered by without a field of its own, and `auto` where it may be that. */
@@ -167,39 +267,23 @@ const modelView = (id: string) => ({
 
 export const retrieveModelRoute = userRoute({
   operation: 'openAiRetrieveModel',
-  method: 'GET',
-  path: '/v1/openai/models/{model}',
   summary: 'For clients of OpenAI: one of the models that the list names.',
   params: z.object({ model: z.string().min(1).max(256) }),
   query: z.object({}),
-  body: noBody,
   response: modelResponse,
-  statuses: [200],
   format: 'openai',
   handle: ({ config }, { params: { model } }) => {
     const known = modelsOf(config);
-    if (!known.includes(model)) return Promise.reject(noSuchModel(model, known));
-    return Promise.resolve({ kind: 'json', body: modelView(model) });
+    if (!known.includes(model)) throw noSuchModel(model, known);
+    return json(modelView(model));
   },
 });
 
 export const listModelsRoute = userRoute({
   operation: 'openAiListModels',
-  method: 'GET',
-  path: '/v1/openai/models',
   summary: 'For clients of OpenAI: the model that answers, and `auto` where there is a choice.',
-  params: noQuery,
   query: z.object({}),
-  body: noBody,
   response: modelListResponse,
-  statuses: [200],
   format: 'openai',
-  handle: ({ config }) =>
-    Promise.resolve({
-      kind: 'json',
-      body: {
-        object: 'list',
-        data: modelsOf(config).map(modelView),
-      },
-    }),
+  handle: ({ config }) => json({ object: 'list', data: modelsOf(config).map(modelView) }),
 });

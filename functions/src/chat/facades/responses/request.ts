@@ -1,6 +1,12 @@
-import { z } from 'zod';
+import { forkConversation } from '#functions/chat/conversations/fork/fork-conversation.ts';
+import { readOwnConversation } from '#functions/chat/conversations/own-conversation.ts';
+import { isWritable } from '#functions/chat/conversations/writable-fields.ts';
+import { findTurnOfMessage, type GivenOutput } from '../translation/send-wish.ts';
+import type { RouteDependencies } from '#functions/chat/route.ts';
+import { answerOptions } from '#functions/chat/routes/answering.ts';
 import { answerId } from '#shared/conversation/documents/paths.ts';
 import type { Caller } from '#shared/ports/ports.ts';
+import { toLowerUuid } from '#shared/uuid.ts';
 import { parseRequest } from '#shared/wire/errors/validation-error.ts';
 import { clientContextText } from '#shared/wire/facades/openai.ts';
 import {
@@ -8,12 +14,6 @@ import {
   type CreateResponseBody,
   type ResponsesInputItem,
 } from '#shared/wire/facades/responses/request.ts';
-import { forkConversation } from '#functions/chat/conversations/fork/fork-conversation.ts';
-import { readOwnConversation } from '#functions/chat/conversations/own-conversation.ts';
-import { isWritable } from '#functions/chat/conversations/writable-fields.ts';
-import { toLowerUuid } from '#shared/uuid.ts';
-import type { RouteDependencies } from '#functions/chat/route.ts';
-import { answerOptions } from '#functions/chat/routes/parts/message-body.ts';
 import { findBegunSince, openNamed, openNew } from '../chat-names.ts';
 import { countAnswered, type Answer } from '../translation/answer.ts';
 import {
@@ -32,7 +32,6 @@ import {
   sendOutputs,
   type Header,
 } from '../translation/send-dialogue.ts';
-import { findTurnOfMessage, type GivenOutput } from '../translation/send-wish.ts';
 import {
   badField,
   ignoredFields,
@@ -43,6 +42,7 @@ import {
   type Wish,
 } from '../translation/wish.ts';
 import { findStoredCall, toResponsePlace, type ResponsePlace } from './stored-response.ts';
+import { z } from 'zod';
 
 interface Asked {
   caller: Caller;

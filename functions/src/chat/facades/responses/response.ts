@@ -1,7 +1,6 @@
 import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import { readClientTools } from '#shared/conversation/documents/declared-tools.ts';
 import { seqOfId } from '#shared/conversation/documents/paths.ts';
-import type { UrlCitation } from '#shared/grounding/url-citations.ts';
 import { singleLineJson } from '#shared/json-text.ts';
 import type { ModelUsage } from '#shared/ports/ports.ts';
 import type { CreateResponseBody } from '#shared/wire/facades/responses/request.ts';
@@ -10,6 +9,7 @@ import type {
   ResponseResource,
   ResponseUsage,
 } from '#shared/wire/facades/responses/response.ts';
+import type { UrlCitation } from '#shared/wire/sources.ts';
 import { openAiFinish, openAiUsage } from '../openai/completion.ts';
 import { openAiErrorReply } from '../openai/error-reply.ts';
 import {

@@ -1,4 +1,8 @@
-import { z } from 'zod';
+import { deleteMessage } from '#functions/chat/conversations/erase/delete-message.ts';
+import { userRoute, type RouteDependencies, json } from '#functions/chat/route.ts';
+import { cancelTurn } from '#functions/chat/turns/finish/cancel-turn.ts';
+import { DISCONNECT_HEADERS, stopsOnDisconnect } from '#functions/chat/turns/stream/leaving.ts';
+import { toTurnError } from '#functions/chat/turns/stream/turn-failure.ts';
 import { answerId, turnId } from '#shared/conversation/documents/paths.ts';
 import {
   createResponseBody,
@@ -12,12 +16,6 @@ import {
   responseResource,
   type ResponseResource,
 } from '#shared/wire/facades/responses/response.ts';
-import { noQuery } from '#shared/wire/queries.ts';
-import { deleteMessage } from '#functions/chat/conversations/erase/delete-message.ts';
-import { noBody, userRoute, type RouteDependencies } from '#functions/chat/route.ts';
-import { cancelTurn } from '#functions/chat/turns/finish/cancel-turn.ts';
-import { DISCONNECT_HEADERS, stopsOnDisconnect } from '#functions/chat/turns/stream/leaving.ts';
-import { toTurnError } from '#functions/chat/turns/stream/turn-failure.ts';
 import { streamAnswer } from '../translation/answer.ts';
 import { answerResponse } from './request.ts';
 import {
@@ -36,12 +34,7 @@ import {
   toInputItems,
   type StoredResponse,
 } from './stored-response.ts';
-
-/** Where the Responses API is served: OpenAI's clients take a base address, others this one. */
-const addresses = (path: string) => ({
-  path: `/v1/openai/responses${path}`,
-  aliases: [`/v1/responses${path}`],
-});
+import { z } from 'zod';
 
 const STORED_ERRORS = ['RESPONSE_NOT_FOUND', 'CONVERSATION_NOT_FOUND', 'TURN_NOT_FOUND'] as const;
 
@@ -50,15 +43,11 @@ const OF_CREATED = { createResponse: { parameters: { responseId: '$response.body
 
 export const createResponseRoute = userRoute({
   operation: 'createResponse',
-  method: 'POST',
-  ...addresses(''),
   summary:
     'For clients of OpenAI’s Responses API. A message begins a conversation, or goes on in the one of `conversation` or `previous_response_id`; outputs of calls go to the turn that waits for them.',
-  params: noQuery,
   query: z.object({}),
   body: createResponseBody,
   response: responseResource,
-  statuses: [200],
   media: ['application/json', 'text/event-stream'],
   requestHeaders: {
     ...DISCONNECT_HEADERS,
@@ -128,21 +117,16 @@ async function storedResponse(
 export const retrieveResponseRoute = userRoute({
   operation: 'retrieveResponse',
   follows: OF_CREATED,
-  method: 'GET',
-  ...addresses('/{responseId}'),
   summary: 'A stored response as it stands now; with `stream=true` its events.',
   params: responseParams,
   query: retrieveResponseQuery,
-  body: noBody,
   response: responseResource,
-  statuses: [200],
   media: ['application/json', 'text/event-stream'],
   errors: [...STORED_ERRORS, 'STREAM_EXPIRED'],
   format: 'openai',
   handle: async (dependencies, { caller, params, query, left }) => {
     const stored = await readStoredResponse(dependencies, { caller, id: params.responseId });
-    if (query.stream !== true)
-      return { kind: 'json', body: await storedResponse(dependencies, stored) };
+    if (query.stream !== true) return json(await storedResponse(dependencies, stored));
     const after = query.starting_after;
     const { answer, ...begun } = respondingOf(dependencies, stored, after);
     return streamAnswer(dependencies, answer, {
@@ -157,14 +141,10 @@ export const retrieveResponseRoute = userRoute({
 export const cancelResponseRoute = userRoute({
   operation: 'cancelResponse',
   follows: OF_CREATED,
-  method: 'POST',
-  ...addresses('/{responseId}/cancel'),
   summary: 'Stops a response; what was said so far stays.',
   params: responseParams,
-  query: noQuery,
   body: z.unknown(),
   response: responseResource,
-  statuses: [200],
   errors: [...STORED_ERRORS, 'TURN_FINISHED', 'CONVERSATION_BUSY'],
   format: 'openai',
   handle: async (dependencies, { caller, params: { responseId: id } }) => {
@@ -172,21 +152,17 @@ export const cancelResponseRoute = userRoute({
     const { conversationId, seq } = place;
     await cancelTurn(dependencies, { caller, conversationId, turnId: turnId(seq) });
     const stored = await readStoredResponse(dependencies, { caller, id });
-    return { kind: 'json', body: await storedResponse(dependencies, stored) };
+    return json(await storedResponse(dependencies, stored));
   },
 });
 
 export const listInputItemsRoute = userRoute({
   operation: 'listResponseInputItems',
   follows: OF_CREATED,
-  method: 'GET',
-  ...addresses('/{responseId}/input_items'),
   summary: 'What a stored response answers: the message, or what tools gave. One page holds all.',
   params: responseParams,
   query: inputItemsQuery,
-  body: noBody,
   response: inputItemList,
-  statuses: [200],
   errors: STORED_ERRORS,
   format: 'openai',
   handle: async (dependencies, { caller, params, query }) => {
@@ -196,27 +172,23 @@ export const listInputItemsRoute = userRoute({
     const ordered = query.order === 'asc' ? all : all.toReversed();
     const data = ordered.slice(ordered.findIndex(({ id }) => id === query.after) + 1);
     const page = { first_id: data.at(0)?.id ?? '', last_id: data.at(-1)?.id ?? '' };
-    return { kind: 'json', body: { object: 'list', data, ...page, has_more: false } };
+    return json({ object: 'list', data, ...page, has_more: false });
   },
 });
 
 export const deleteResponseRoute = userRoute({
   operation: 'deleteResponse',
   follows: OF_CREATED,
-  method: 'DELETE',
-  ...addresses('/{responseId}'),
   summary: 'Erases the answer that a response is part of, from transcript and context.',
   params: responseParams,
-  query: noQuery,
   body: z.unknown(),
   response: deletedResponse,
-  statuses: [200],
   errors: [...STORED_ERRORS, 'MESSAGE_NOT_FOUND', 'TURN_IN_PROGRESS', 'CONVERSATION_BUSY'],
   format: 'openai',
   handle: async (dependencies, { caller, params: { responseId: id } }) => {
     const { place } = await readStoredResponse(dependencies, { caller, id });
     const { conversationId, seq } = place;
     await deleteMessage(dependencies, { caller, conversationId, messageId: answerId(seq) });
-    return { kind: 'json', body: { id, object: 'response', deleted: true } };
+    return json({ id, object: 'response', deleted: true });
   },
 });

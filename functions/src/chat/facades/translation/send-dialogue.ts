@@ -1,3 +1,5 @@
+import { preferredLocale } from '#functions/chat/http/headers.ts';
+import type { RouteDependencies } from '#functions/chat/route.ts';
 import { answerText } from '#shared/conversation/context/answer-text.ts';
 import { firstTailSeq, readTurnRange } from '#shared/conversation/context/read-conversation.ts';
 import { QUEUE_MAX } from '#shared/conversation/decisions/queue-decision.ts';
@@ -5,12 +7,11 @@ import { REPLACED_MAX } from '#shared/conversation/decisions/start-decision.ts';
 import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import { isTerminal, type Turn } from '#shared/conversation/documents/turn.ts';
 import type { AnswerOptions } from '#shared/models/answer-options.ts';
-import { typedText } from '#shared/uploads/upload-parts.ts';
-import { messageIdSchema } from '#shared/wire/fields.ts';
-import { stableUuid } from '#shared/wire/stable-uuid.ts';
 import type { Caller } from '#shared/ports/ports.ts';
-import { preferredLocale } from '#functions/chat/http/headers.ts';
-import type { RouteDependencies } from '#functions/chat/route.ts';
+import { typedText } from '#shared/uploads/upload-parts.ts';
+import { stableUuid } from '#shared/uuid.ts';
+import { messageIdSchema } from '#shared/wire/fields.ts';
+import { toAnswer, type Answer } from './answer.ts';
 import {
   isFirstMessage,
   placeByTexts,
@@ -18,7 +19,6 @@ import {
   type ShownHistory,
   type TranscriptTurn,
 } from './place.ts';
-import { toAnswer, type Answer } from './answer.ts';
 import {
   declareWish,
   findOwnConversation,

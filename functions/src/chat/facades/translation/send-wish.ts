@@ -1,17 +1,7 @@
-import { turnIdOfCall } from '#shared/conversation/context/tool-calls.ts';
-import { readTurns } from '#shared/conversation/context/read-conversation.ts';
-import { contentText, type Part } from '#shared/conversation/documents/content.ts';
 import {
-  decodeConversation,
-  type Conversation,
-} from '#shared/conversation/documents/conversation.ts';
-import { readClientTools } from '#shared/conversation/documents/declared-tools.ts';
-import { decodeMessageGuard } from '#shared/conversation/documents/message-guard.ts';
-import { conversationPath, messageGuardPath } from '#shared/conversation/documents/paths.ts';
-import type { Turn } from '#shared/conversation/documents/turn.ts';
-import { AppError, reworded } from '#shared/errors.ts';
-import type { Caller, DocumentStore } from '#shared/ports/ports.ts';
-import { declareFields } from '#functions/chat/conversations/declare-fields.ts';
+  createConversation,
+  updateConversation,
+} from '#functions/chat/conversations/write-conversation.ts';
 import type { RouteDependencies } from '#functions/chat/route.ts';
 import { refuseLongAnswer } from '#functions/chat/turns/send/long-answer.ts';
 import type { Replacing, SendHandle } from '#functions/chat/turns/send/send-request.ts';
@@ -19,6 +9,20 @@ import { sendStored } from '#functions/chat/turns/send/send-stored.ts';
 import { comeBack, isLeftAlone } from '#functions/chat/turns/stream/leaving.ts';
 import { answerCalls } from '#functions/chat/turns/tools/answer-calls.ts';
 import { toToolResult } from '#functions/chat/turns/tools/given-result.ts';
+import { readTurns } from '#shared/conversation/context/read-conversation.ts';
+import { turnIdOfCall } from '#shared/conversation/context/tool-calls.ts';
+import { contentText, type Part } from '#shared/conversation/documents/content.ts';
+import {
+  type Conversation,
+  decodeConversation,
+} from '#shared/conversation/documents/conversation.ts';
+import { readClientTools } from '#shared/conversation/documents/declared-tools.ts';
+import { decodeMessageGuard } from '#shared/conversation/documents/message-guard.ts';
+import { conversationPath, messageGuardPath } from '#shared/conversation/documents/paths.ts';
+import type { Turn } from '#shared/conversation/documents/turn.ts';
+import { AppError, reworded } from '#shared/errors.ts';
+import type { Caller, DocumentStore } from '#shared/ports/ports.ts';
+import { jsonOrText } from '#shared/wire/facades/openai.ts';
 import { badField, type Wish } from './wish.ts';
 
 /** A conversation that a client speaks in. */
@@ -39,10 +43,8 @@ export interface Place {
   replacing?: Replacing | undefined;
 }
 
-type Store = Pick<DocumentStore, 'get'>;
-
 export async function findOwnConversation(
-  { store }: { store: Store },
+  { store }: { store: Pick<DocumentStore, 'get'> },
   { caller, conversationId }: { caller: Caller; conversationId: string },
 ): Promise<Conversation | undefined> {
   const [document] = await store.get([conversationPath(conversationId)]);
@@ -52,7 +54,7 @@ export async function findOwnConversation(
 
 /** The turn that a message became. */
 export async function findTurnOfMessage(
-  { store }: { store: Store },
+  { store }: { store: Pick<DocumentStore, 'get'> },
   conversationId: string,
   messageId: string,
 ): Promise<Turn | undefined> {
@@ -79,8 +81,9 @@ function refuseUnknownChoice(
 }
 
 /**
- * Writes into the conversation what a message says of it, having looked whether the model can answer so. Throws BAD_FIELD,
- * FIELD_NOT_WRITABLE, TOOL_NAME_TAKEN, OVERHEAD_TOO_LARGE, MODEL_UNKNOWN.
+ * Writes into the conversation, as a PATCH would, what a message says of it and it does not have: tools, its own
+ * instruction, its model. Looks first whether the model can answer so. Throws BAD_FIELD, FIELD_NOT_WRITABLE,
+ * TOOL_NAME_TAKEN, OVERHEAD_TOO_LARGE, MODEL_UNKNOWN, NOT_FOUND.
  */
 export async function declareWish(
   dependencies: RouteDependencies,
@@ -88,14 +91,23 @@ export async function declareWish(
   wish: Wish,
 ): Promise<void> {
   const { config } = dependencies;
+  const { caller, conversationId, conversation } = target;
   const { tools, systemInstruction, model } = wish;
   refuseLongAnswer(config, {
-    model: model ?? target.conversation?.model ?? config.MODEL,
+    model: model ?? conversation?.model ?? config.MODEL,
     field: wish.maxTokensField,
     maxOutputTokens: wish.options?.maxOutputTokens,
   });
   refuseUnknownChoice(dependencies, target, wish);
-  await declareFields(dependencies, { ...target, tools, systemInstruction, model });
+  const patch = {
+    ...(tools.length > 0 && conversation?.toolsJson !== JSON.stringify(tools) && { tools }),
+    ...(systemInstruction !== undefined &&
+      conversation?.systemInstruction !== systemInstruction && { systemInstruction }),
+    ...(model !== undefined && conversation?.model !== model && { model }),
+  };
+  if (Object.keys(patch).length === 0) return;
+  if (conversation) await updateConversation(dependencies, { caller, conversationId, patch });
+  else await createConversation(dependencies, { caller, id: conversationId, fields: patch });
 }
 
 /** Runs `work`, and rethrows an AppError as `rename` has it; as it is where that gives nothing. */
@@ -175,14 +187,6 @@ export interface GivenOutput {
   text: string;
   callField: string;
   textField: string;
-}
-
-function jsonOrText(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
 }
 
 const UNKNOWN_CALL = new Set(['TURN_NOT_FOUND', 'TOOL_CALL_NOT_FOUND']);

@@ -1,5 +1,5 @@
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
-import { callAuxiliaryModel } from '#functions/chat/features/routing/auxiliary-model-call.ts';
+import { callAuxiliaryModel } from '#functions/chat/features/auxiliary-model-call.ts';
 import { answeringModel } from '#functions/models/models-in-use.ts';
 import {
   type CondensableOutput,

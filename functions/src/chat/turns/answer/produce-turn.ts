@@ -1,22 +1,22 @@
+import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
+import { routeTurn } from '#functions/chat/features/route-turn.ts';
+import { titleOfTurn } from '#functions/chat/features/titles.ts';
+import { passCrashPoint } from '#functions/lib/crash-points.ts';
+import { timeoutAfter } from '#functions/lib/deadline.ts';
 import { AppError } from '#shared/errors.ts';
 import type { StreamChunk } from '#shared/wire/resources/streams.ts';
-import type { BegunTurn } from '../start/begun-turn.ts';
-import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
-import { passCrashPoint } from '#functions/lib/crash-points.ts';
-import type { Subscribers, FinishedTurn, FrameLog, LogEnd } from '../live/live-turn.ts';
-import { answerTurn } from './answer-turn.ts';
-import { settleUnstored } from '../finish/settle-answer.ts';
 import { finishTurn } from '../finish/finish-turn.ts';
-import { isTakenOver } from './taken-over.ts';
-import type { TurnAnswer } from '../store/turn-progress.ts';
 import { createTurnTimes } from '../finish/log-finished.ts';
-import { shuttingDownError, StreamCutError } from '../stream/stream-cut.ts';
-import { routeTurn } from '#functions/chat/features/routing/route-turn.ts';
-import { titleOfTurn } from '#functions/chat/features/titles/title-of-turn.ts';
+import { settleUnstored } from '../finish/settle-answer.ts';
+import type { Subscribers, FinishedTurn, FrameLog, LogEnd } from '../live/live-turn.ts';
 import { openingChunks } from '../live/turn-frames.ts';
-import { timeoutError } from './stream-answer.ts';
-import { timeoutAfter } from '#functions/lib/deadline.ts';
+import type { BegunTurn } from '../start/begun-turn.ts';
+import type { TurnAnswer } from '../store/turn-progress.ts';
 import { createTurnWriter, type TurnWriter } from '../store/turn-writer.ts';
+import { shuttingDownError, StreamCutError } from '../stream/stream-cut.ts';
+import { answerTurn } from './answer-turn.ts';
+import { timeoutError } from './stream-answer.ts';
+import { isTakenOver } from './taken-over.ts';
 
 interface Production {
   begun: BegunTurn;

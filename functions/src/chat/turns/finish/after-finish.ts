@@ -1,9 +1,9 @@
+import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
+import { viewContext } from '#functions/chat/context/view-context.ts';
 import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import { withWholePairs, type Turn } from '#shared/conversation/documents/turn.ts';
 import type { FinishBatch } from '#shared/conversation/writes/turn-writes.ts';
-import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
-import { recalledView } from '#shared/wire/resources/recalled.ts';
-import { viewContext } from '#functions/chat/context/view-context.ts';
+import { recalledView } from '#shared/wire/resources/turns.ts';
 import type { BegunTurn, ContextAtStart } from '../start/begun-turn.ts';
 
 /** The conversation document as the finish leaves it, without reading it again. */

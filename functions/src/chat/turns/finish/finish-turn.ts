@@ -1,10 +1,11 @@
+import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
+import type { TitleOfTurn } from '#functions/chat/features/titles.ts';
+import { publishOverdue, publishRequest } from '#functions/events/publish-request.ts';
+import { passCrashPoint } from '#functions/lib/crash-points.ts';
 import { contentText } from '#shared/conversation/documents/content.ts';
 import { isFinal } from '#shared/conversation/documents/turn.ts';
-import { AppError } from '#shared/errors.ts';
 import type { FinishBatch } from '#shared/conversation/writes/turn-writes.ts';
-import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
-import { passCrashPoint } from '#functions/lib/crash-points.ts';
-import type { TitleOfTurn } from '#functions/chat/features/titles/title-of-turn.ts';
+import { AppError } from '#shared/errors.ts';
 import { usageBeyond } from '../answer/add-usage.ts';
 import type { FinishedTurn, FrameLog, Subscribers } from '../live/live-turn.ts';
 import { closingChunks } from '../live/turn-frames.ts';
@@ -14,11 +15,10 @@ import type { TurnWriter } from '../store/turn-writer.ts';
 import { finishedTurn, viewAfterFinish } from './after-finish.ts';
 import { commitFinish } from './commit-finish.ts';
 import { endTurn } from './end-turn.ts';
-import { settleStored, settleUnstored } from './settle-answer.ts';
 import { logFinished, type TurnTimes } from './log-finished.ts';
 import { publishFinished } from './publish-finished.ts';
-import { publishOverdue, publishRequest } from '#functions/events/publish-request.ts';
 import { requestAtEnd } from './request-at-end.ts';
+import { settleStored, settleUnstored } from './settle-answer.ts';
 
 /** A turn whose answer is there, and all who are to hear of its end. */
 interface Ending {

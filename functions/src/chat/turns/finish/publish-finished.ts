@@ -1,9 +1,8 @@
+import { addAfterwork, type ChatDependencies } from '#functions/chat/chat-dependencies.ts';
+import { publishTurnFinished, publishTurnWaiting } from '#functions/events/publish-turn-event.ts';
 import { turnId } from '#shared/conversation/documents/paths.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
 import type { FinishBatch } from '#shared/conversation/writes/turn-writes.ts';
-import { publishTurnFinished, publishTurnWaiting } from '#functions/events/publish-turn-event.ts';
-import { addAfterwork } from '#functions/chat/afterwork.ts';
-import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 
 /** What is told of a turn that came to rest; nothing of a pause without calls, which there is not. */
 function telling(

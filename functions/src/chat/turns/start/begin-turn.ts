@@ -1,7 +1,7 @@
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
+import { startIndexLoad } from '#functions/chat/features/recall-for-turn.ts';
 import { passCrashPoint } from '#functions/lib/crash-points.ts';
 import type { Conversation, Versioned } from '#shared/conversation/documents/conversation.ts';
-import { startIndexLoad } from '#functions/chat/features/search/load-index.ts';
 import { leaseFrom } from '../store/turn-store.ts';
 import type { Draft } from './begin-writes.ts';
 import type { BegunTurn } from './begun-turn.ts';

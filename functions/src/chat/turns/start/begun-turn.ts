@@ -1,3 +1,4 @@
+import type { Recalled } from '#functions/chat/features/recall-for-turn.ts';
 import type { SentView } from '#shared/compaction/shrunken-view.ts';
 import type { Content } from '#shared/conversation/documents/content.ts';
 import type { Conversation } from '#shared/conversation/documents/conversation.ts';
@@ -7,7 +8,6 @@ import type { Turn } from '#shared/conversation/documents/turn.ts';
 import type { MemoryTexts } from '#shared/memory/render-memory.ts';
 import type { Caller, Prompt } from '#shared/ports/ports.ts';
 import type { QuotaSpending, Reservation } from '#shared/ports/quota-ports.ts';
-import type { Recalled } from '#functions/chat/features/search/recall-for-turn.ts';
 import type { ProgressAtStart } from '../store/turn-progress.ts';
 import type { Attempt } from '../store/turn-store.ts';
 import type { PlannedReplacement } from './plan-replacement.ts';

@@ -1,16 +1,12 @@
-import { statusWrite } from '#shared/conversation/writes/status-write.ts';
-import { turnPath } from '#shared/conversation/documents/paths.ts';
-import { readTurns } from '#shared/conversation/context/read-conversation.ts';
-import { mayBeCommitted } from '#shared/errors.ts';
-import type { Write } from '#shared/ports/ports.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { viewContext } from '#functions/chat/context/view-context.ts';
+import { keepUploads, namedBy, namingWrites } from '#functions/chat/features/uploads.ts';
 import { passCrashPoint } from '#functions/lib/crash-points.ts';
-import {
-  keepUploads,
-  namedBy,
-  namingWrites,
-} from '#functions/chat/features/uploads/name-uploads.ts';
+import { readTurns } from '#shared/conversation/context/read-conversation.ts';
+import { turnPath } from '#shared/conversation/documents/paths.ts';
+import { statusWrite } from '#shared/conversation/writes/status-write.ts';
+import { mayBeCommitted } from '#shared/errors.ts';
+import type { Write } from '#shared/ports/ports.ts';
 import { beginWrites, type Draft } from './begin-writes.ts';
 import type { ContextBefore } from './context-before.ts';
 

@@ -1,19 +1,19 @@
-import { withoutTurns } from '#shared/conversation/writes/repair-history.ts';
+import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
+import { requestAfterChange } from '#functions/chat/context/change-generation.ts';
+import { continueHistory } from '#functions/context/continue-history.ts';
+import { selectOutputForms } from '#functions/context/output-forms.ts';
 import {
   newestHistoryThrough,
   readableHistory,
 } from '#shared/conversation/context/find-history.ts';
+import { contextTokens } from '#shared/conversation/context/meter.ts';
 import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import type { History } from '#shared/conversation/documents/history.ts';
-import { contextTokens } from '#shared/conversation/context/meter.ts';
-import { endsBefore, rearmsFrom } from '#shared/conversation/writes/next-generation.ts';
-import { withoutPinsFrom } from '#shared/conversation/pins/pins.ts';
-import type { Replacement } from '#shared/conversation/writes/replacement-writes.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
-import { selectOutputForms } from '#functions/context/output-forms.ts';
-import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
-import { continueHistory } from '#functions/context/continue-history.ts';
-import { requestAfterChange } from '#functions/chat/context/request-after-change.ts';
+import { withoutPinsFrom } from '#shared/conversation/pins/pins.ts';
+import { endsBefore, rearmsFrom } from '#shared/conversation/writes/next-generation.ts';
+import { withoutTurns } from '#shared/conversation/writes/repair-history.ts';
+import type { Replacement } from '#shared/conversation/writes/replacement-writes.ts';
 
 /** Loaded when an edit needs it: it brings the finders of facts, which no message needs. */
 const loadRendering = () => import('#functions/context/snapshot-rendering.ts');

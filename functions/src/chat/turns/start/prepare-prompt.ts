@@ -1,19 +1,21 @@
-import { estimateContentTokens, estimatePromptTokens } from '#shared/tokens/token-estimate.ts';
-import { assemblePrompt } from '#shared/conversation/context/assemble-context.ts';
-import type { Conversation, Versioned } from '#shared/conversation/documents/conversation.ts';
-import { shownUser } from '#shared/conversation/context/shown-user.ts';
-import type { MemoryTexts } from '#shared/memory/render-memory.ts';
-import { meterCounting, conversationPolicy } from '#functions/config/conversation-policy.ts';
-import { memoryForPrompt, withSaid } from '#functions/memory/prompt-memory.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
+import { type IndexLoad, recallForTurn } from '#functions/chat/features/recall-for-turn.ts';
+import {
+  meterCounting,
+  conversationPolicy,
+  recallTokens,
+} from '#functions/config/conversation-policy.ts';
+import { memoryForPrompt, withSaid } from '#functions/memory/prompt-memory.ts';
+import { assemblePrompt } from '#shared/conversation/context/assemble-context.ts';
+import { shownUser } from '#shared/conversation/context/shown-user.ts';
+import type { Conversation, Versioned } from '#shared/conversation/documents/conversation.ts';
+import type { MemoryTexts } from '#shared/memory/render-memory.ts';
+import { estimateContentTokens, estimatePromptTokens } from '#shared/tokens/token-estimate.ts';
+import type { BegunTurn } from './begun-turn.ts';
 import type { Begin, ContextBefore } from './context-before.ts';
 import { viewOfNextCall } from './next-call.ts';
 import { refuseOverflow } from './overflow.ts';
 import type { Message } from './stored-message.ts';
-import type { IndexLoad } from '#functions/chat/features/search/load-index.ts';
-import { recallForTurn } from '#functions/chat/features/search/recall-for-turn.ts';
-import { recallTokens } from '#functions/config/conversation-policy.ts';
-import type { BegunTurn } from './begun-turn.ts';
 import { collectTurnContext, type TurnContext } from './turn-context.ts';
 
 /** What the turn stores beside its message: as it is stored already, else what this request brings. */

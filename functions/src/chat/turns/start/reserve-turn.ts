@@ -1,8 +1,7 @@
+import { addAfterwork, type ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { meterCounting, recallTokens } from '#functions/config/conversation-policy.ts';
-import { routingInService } from '#functions/models/models-in-use.ts';
-import { addAfterwork } from '#functions/chat/afterwork.ts';
-import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { ignoreRejection } from '#functions/lib/promises.ts';
+import { routingInService } from '#functions/models/models-in-use.ts';
 import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import type { QuotaRequest, Reservation } from '#shared/ports/quota-ports.ts';
 import { isRouted } from '#shared/routing/routing.ts';

@@ -1,15 +1,12 @@
-import { encodeAnswerOptions } from '#shared/models/answer-options.ts';
-import type { Content } from '#shared/conversation/documents/content.ts';
+import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
+import { hasUnreadUploads, resolveUploads } from '#functions/chat/features/uploads.ts';
 import { readTurns } from '#shared/conversation/context/read-conversation.ts';
+import type { Content } from '#shared/conversation/documents/content.ts';
 import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
 import { StoreUnavailableError } from '#shared/errors.ts';
+import { encodeAnswerOptions } from '#shared/models/answer-options.ts';
 import { isRouted } from '#shared/routing/routing.ts';
-import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
-import {
-  hasUnreadUploads,
-  resolveUploads,
-} from '#functions/chat/features/uploads/resolve-uploads.ts';
 import { userContent, type SendRequest } from '../send/send-request.ts';
 
 /** A user's message as its turn stores it. */

@@ -1,25 +1,25 @@
+import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
+import { viewContext } from '#functions/chat/context/view-context.ts';
+import { notFoundError } from '#functions/chat/not-found.ts';
+import { readContextParts, readTurns } from '#shared/conversation/context/read-conversation.ts';
 import {
   decodeConversation,
   type Conversation,
 } from '#shared/conversation/documents/conversation.ts';
 import { decodeJob, type CompactionJob } from '#shared/conversation/documents/job.ts';
 import { compactionJobPath, conversationPath } from '#shared/conversation/documents/paths.ts';
-import { readContextParts, readTurns } from '#shared/conversation/context/read-conversation.ts';
 import { readFramesAfter } from '#shared/conversation/documents/stored-frames.ts';
 import { isResting, type Turn } from '#shared/conversation/documents/turn.ts';
 import { cursorPlace } from '#shared/wire/frame-ids.ts';
-import { recalledView } from '#shared/wire/resources/recalled.ts';
 import type { StreamFrame } from '#shared/wire/resources/streams.ts';
-import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
+import { recalledView } from '#shared/wire/resources/turns.ts';
 import type { FinishedTurn } from '../live/live-turn.ts';
-import { notFoundError } from '#functions/chat/not-found.ts';
 import {
   closingFrames,
   correctingFrames,
   lastFrameIdIn,
   replayFrames,
 } from '../live/turn-frames.ts';
-import { viewContext } from '#functions/chat/context/view-context.ts';
 
 /** A stored turn with the context object as it is now. */
 export async function finishedFrom(

@@ -1,14 +1,12 @@
-import { z } from 'zod';
+import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
+import { removeNote, readAllNotes, memoryNotFound } from '#functions/chat/features/memories.ts';
 import { AppError } from '#shared/errors.ts';
 import { NOTE_MAX_CHARACTERS } from '#shared/memory/note.ts';
 import { quoteUser } from '#shared/memory/quote-user.ts';
 import { findById } from '#shared/uuid.ts';
-import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
-import { removeNote } from '#functions/chat/features/memory/change-memories.ts';
-import { readAllNotes } from '#functions/chat/features/memory/list-memories.ts';
-import { memoryNotFound } from '#functions/chat/features/memory/memory-errors.ts';
 import type { ServerTool, ToolCallOrigin } from './server-tool.ts';
 import { readUserMessages } from './user-messages.ts';
+import { z } from 'zod';
 
 /** A few reads and a commit. */
 const TIMEOUT_MS = 10_000;

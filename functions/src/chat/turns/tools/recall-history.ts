@@ -1,16 +1,12 @@
-import { z } from 'zod';
+import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
+import { readOwnConversation } from '#functions/chat/conversations/own-conversation.ts';
+import { inBreaths, lookThrough, type Searched } from '#functions/chat/features/look-through.ts';
+import { loadIndex } from '#functions/recall/read-index.ts';
 import { readHistory } from '#shared/conversation/context/read-conversation.ts';
 import { topicsAsked } from '#shared/recall/topics-asked.ts';
 import { turnSearch, type TurnHit } from '#shared/search/rank-turns.ts';
-import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
-import { readOwnConversation } from '#functions/chat/conversations/own-conversation.ts';
-import {
-  inBreaths,
-  lookThrough,
-  type Searched,
-} from '#functions/chat/features/search/look-through.ts';
-import { loadIndex } from '#functions/recall/read-index.ts';
 import type { ServerTool } from './server-tool.ts';
+import { z } from 'zod';
 
 /** Turns that one call looks through; the answer says how to go on. */
 export const RECALL_TURNS = 10_000;

@@ -1,14 +1,14 @@
-import { z } from 'zod';
+import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
+import { saveNote } from '#functions/chat/features/memories.ts';
+import { keepPin } from '#functions/chat/features/pins.ts';
 import { sameConversationWrite } from '#shared/conversation/writes/status-write.ts';
 import { AppError } from '#shared/errors.ts';
 import { NOTE_MAX_CHARACTERS, TOPIC_MAX_CHARACTERS, TOPICS_MAX } from '#shared/memory/note.ts';
 import { quoteUser } from '#shared/memory/quote-user.ts';
-import { stableUuid } from '#shared/wire/stable-uuid.ts';
-import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
-import { saveNote } from '#functions/chat/features/memory/change-memories.ts';
-import { keepPin } from '#functions/chat/features/pins/change-pins.ts';
+import { stableUuid } from '#shared/uuid.ts';
 import type { ServerTool, ToolCallContext } from './server-tool.ts';
 import { readUserMessages } from './user-messages.ts';
+import { z } from 'zod';
 
 /** A few reads and a commit. */
 const TIMEOUT_MS = 10_000;

@@ -36,7 +36,7 @@ import {
 import type { Turn } from '#shared/conversation/documents/turn.ts';
 import { readUtterances } from '#shared/conversation/utterances.ts';
 import { AppError } from '#shared/errors.ts';
-import { sourceUtterances } from '#shared/grounding/source-utterances.ts';
+import { sourceUtterances } from '#shared/grounding/cite-statements.ts';
 import { summariserOfRun, type ClaimedRun } from '../run.ts';
 import { askSummariser, summariserPromptId } from './ask-summariser.ts';
 import { citing } from './citing.ts';

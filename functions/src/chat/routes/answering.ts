@@ -1,0 +1,95 @@
+import { preferredLocale, wantsStream } from '../http/headers.ts';
+import type { WrittenFrame } from '../http/sse.ts';
+import type { RouteDependencies, Reply, StreamReader } from '../route.ts';
+import type { FinishedTurn } from '../turns/live/live-turn.ts';
+import type { SendRequest, SendHandle } from '../turns/send/send-request.ts';
+import { streamReply } from '../turns/stream/stream-reply.ts';
+import { refuseTooLong, toPart } from '#shared/wire/resources/message-parts.ts';
+import {
+  type sendMessageBody,
+  answerView,
+  userMessageView,
+} from '#shared/wire/resources/messages.ts';
+import type { StreamFrame } from '#shared/wire/resources/streams.ts';
+import { turnView, usageView } from '#shared/wire/resources/turns.ts';
+import type { z } from 'zod';
+
+type Body = z.infer<typeof sendMessageBody>;
+
+/** The message of a body as the use case takes it. Throws TEXT_TOO_LONG. */
+export function messageOfBody(
+  { config }: Pick<RouteDependencies, 'config'>,
+  { id, parts, retention }: Body['message'],
+): SendRequest['message'] {
+  const { MAX_PART_BYTES: maxPartBytes, MAX_MESSAGE_BYTES: maxMessageBytes } = config;
+  refuseTooLong(parts, { maxPartBytes, maxMessageBytes });
+  return { id, parts: parts.map(toPart), ...(retention && { retention }) };
+}
+
+/** How the caller wants to be answered: in the language that the body names, else in that of the request. */
+export function answerOptions(
+  body: {
+    locale?: string | null | undefined;
+    onBusy?: Body['onBusy'] | null;
+    recallTokens?: number | null | undefined;
+    clientContext?: Body['clientContext'] | null;
+    responseSchema?: Body['responseSchema'] | null;
+  },
+  header: (name: string) => string | undefined,
+): Pick<SendRequest, 'locale' | 'onBusy' | 'recallTokens' | 'clientContext' | 'options'> {
+  const locale = body.locale ?? preferredLocale(header('accept-language'));
+  const { onBusy, recallTokens, clientContext, responseSchema } = body;
+  return {
+    ...(locale !== undefined && { locale }),
+    ...(onBusy && { onBusy }),
+    ...(typeof recallTokens === 'number' && { recallTokens }),
+    ...(clientContext && { clientContext }),
+    ...(responseSchema && { options: { responseSchema } }),
+  };
+}
+
+/** A finished turn as one JSON. */
+export const turnBody = ({ turn, context, replayed, shrinkage }: FinishedTurn) => ({
+  turn: turnView(turn),
+  userMessage: userMessageView(turn),
+  message: answerView(turn),
+  context,
+  usage: turn.usage ? usageView(turn.usage) : null,
+  replayed,
+  ...(shrinkage && { shrunken: shrinkage }),
+});
+
+const jsonReply = async (handle: SendHandle): Promise<Reply> => ({
+  kind: 'json',
+  headers: { 'x-turn-id': handle.turnId },
+  body: turnBody(await handle.result),
+});
+
+interface Answered {
+  accept: string | undefined;
+  left: AbortSignal;
+  /** How a façade says the frames of a stream; default: as they are. */
+  shownAs?: (
+    frames: AsyncIterable<StreamFrame>,
+    reader: StreamReader,
+  ) => AsyncIterable<WrittenFrame>;
+}
+
+/**
+ * The answer of a turn as the caller's Accept header asks for it: a stream, or one JSON when it has ended. The
+ * caller counts as waiting for it until the connection closes (`left`).
+ */
+export const turnReply = async (
+  dependencies: RouteDependencies,
+  handle: SendHandle,
+  { accept, left, shownAs = (frames) => frames }: Answered,
+): Promise<Reply> => {
+  handle.subscribe(left);
+  return wantsStream(accept)
+    ? streamReply(dependencies, {
+        ...handle,
+        frames: (reader) => shownAs(handle.frames(reader.left), reader),
+        work: handle.result,
+      })
+    : jsonReply(handle);
+};
