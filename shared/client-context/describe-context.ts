@@ -1,10 +1,13 @@
+import { neutraliseTags } from '../compaction/neutralise-tags.ts';
+import { utf8Length } from '../store/names.ts';
+import { cutHead } from '../text/cut.ts';
 import {
-  knownAfter,
   type ClientContext,
   type DescribedClient,
   type KnownClient,
+  type OpenFile,
+  knownAfter,
 } from './client-context.ts';
-import { contextLines } from './context-lines.ts';
 import { localTime } from './local-time.ts';
 
 const LABEL =
@@ -61,3 +64,77 @@ export function describeContext(description: Description): {
   };
   return { text, describedClient };
 }
+
+/** UTF-16 units of one value, the text that stands for what was cut not counted; Gemini CLI's bound of a selection. */
+export const CONTEXT_VALUE_MAX_CHARACTERS = 16_384;
+/** Open files that are described; Gemini CLI's number. */
+const FILES_MAX = 10;
+
+/** Line ends that JSON does not escape. */
+const lineEnds = /[\u0085\u2028\u2029]/g;
+const escaped = (sign: string) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`;
+
+/** A value as JSON on one line: no text of it can pose as a line beside it, or as a snapshot. */
+const quoted = (value: string | object): string =>
+  neutraliseTags(JSON.stringify(value).replaceAll(lineEnds, escaped));
+
+/** A text of at most the limit, and behind it how much is missing; cut between graphemes. */
+function cutText(text: string): string {
+  const start = cutHead(text, CONTEXT_VALUE_MAX_CHARACTERS);
+  const missing = text.length - start.length;
+  return missing === 0 ? text : `${start} [${missing} more characters are left out]`;
+}
+
+/** The newest entries of a list, which stand last, that fit together: at least the last one, cut. */
+function listLine(name: string, list: readonly string[]): string {
+  let room = CONTEXT_VALUE_MAX_CHARACTERS;
+  const tooMuch = list.findLastIndex((entry) => (room -= Math.max(1, entry.length)) < 0);
+  const leftOut = Math.min(tooMuch + 1, list.length - 1);
+  const entries = list.slice(Math.max(0, leftOut)).map(cutText);
+  return `- ${name}: ${quoted(entries)}${leftOut > 0 ? ` (${leftOut} older ones are left out)` : ''}`;
+}
+
+/**
+ * The active file and the others by the time of their focus, the newest first. As Gemini CLI has it, a file is active
+ * only where none had the focus after it.
+ */
+function fileLines(files: readonly OpenFile[]): [name: string, line: string][] {
+  const newest = files
+    .toSorted((one, other) => Date.parse(other.focusTime) - Date.parse(one.focusTime))
+    .slice(0, FILES_MAX);
+  const [active] = newest[0]?.isActive ? newest : [];
+  const others = newest.filter((file) => file !== active).map(({ path }) => path);
+  const leftOut = files.length - newest.length;
+  const lines: [string, string][] = [];
+  if (active) {
+    const { path, cursor, selectedText } = active;
+    const selected = selectedText && { selectedText: cutText(selectedText) };
+    lines.push(['active file', `- active file: ${quoted({ path, cursor, ...selected })}`]);
+  }
+  if (others.length > 0)
+    lines.push([
+      'open files',
+      `- open files: ${quoted(others)}${leftOut > 0 ? ` (${leftOut} more are left out)` : ''}`,
+    ]);
+  return lines;
+}
+
+/** What a context tells but the time, a line for each of its names, in the order of the app. */
+export function contextLines(context: ClientContext): ReadonlyMap<string, string> {
+  const { locale, appVersion, screen, openFiles = [], values = {} } = context;
+  const lines = new Map<string, string>();
+  const add = (name: string, value: string | string[] | undefined): void => {
+    if (typeof value === 'string') lines.set(name, `- ${name}: ${quoted(cutText(value))}`);
+    else if (value !== undefined) lines.set(name, listLine(name, value));
+  };
+  add('locale', locale);
+  add('app version', appVersion);
+  add('screen', screen);
+  for (const [name, line] of fileLines(openFiles)) lines.set(name, line);
+  for (const [name, value] of Object.entries(values)) add(`values.${name}`, value);
+  return lines;
+}
+
+/** UTF-8 bytes of all that a context tells, after cutting. */
+export const contextBytes = (context: ClientContext): number =>
+  [...contextLines(context).values()].reduce((sum, line) => sum + utf8Length(line) + 1, 0);

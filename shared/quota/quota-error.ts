@@ -1,9 +1,13 @@
 import { AppError } from '../errors.ts';
 import type { CallerTier } from '../ports/ports.ts';
-import type { LimitName } from './limits.ts';
+import {
+  BUSY_RETRY_MS,
+  type LimitName,
+  type QuotaRefusal,
+  type SpendRefusal,
+  type Spending,
+} from './reserve-decision.ts';
 import { nextDay } from './usage.ts';
-import { BUSY_RETRY_MS, type QuotaRefusal } from './reserve-decision.ts';
-import type { SpendRefusal, Spending } from './spend-decision.ts';
 
 /** For a limit that passes within this time a message waits in its queue, ms: two of the minutes that limits count. */
 const LIMIT_WAIT_MAX_MS = 120_000;

@@ -1,19 +1,48 @@
+import type { CallerTier } from '../ports/ports.ts';
 import {
+  MINUTE_MS,
+  type OpenReservation,
+  type Usage,
   begunWithin,
+  countStreams,
   heldAt,
   heldBesideLargest,
   heldMessages,
-  MINUTE_MS,
   nextDay,
   noUsage,
   openAt,
-  type OpenReservation,
-  countStreams,
   sumOfCosts,
   totalSpentMicros,
-  type Usage,
 } from './usage.ts';
-import type { LimitName, QuotaLimits } from './limits.ts';
+
+/** What one user may take; 0 = no limit. */
+export interface QuotaLimits {
+  messagesPerDay: number;
+  /** Uncached input and output, thoughts included. */
+  tokensPerDay: number;
+  requestsPerMinute: number;
+  /** Conversations, forks, devices and notes, as `creationsOfFork` counts them. */
+  creationsPerDay: number;
+  /** Answers on their way at once, and, on one instance, open streams. */
+  streams: number;
+  /** Compactions and titles included; millionths of a US dollar. */
+  costMicrosPerDay: number;
+}
+
+export type LimitName = keyof QuotaLimits;
+
+export interface QuotaSettings {
+  byTier: Readonly<Record<CallerTier, QuotaLimits>>;
+  /** What all users together may cost in a day; millionths of a US dollar, 0 = no limit. */
+  globalCostMicrosPerDay: number;
+}
+
+const isLimited = (limits: QuotaLimits): boolean =>
+  Object.values(limits).some((limit: number) => limit > 0);
+
+/** Whether anything is limited. */
+export const hasLimits = ({ byTier, globalCostMicrosPerDay }: QuotaSettings): boolean =>
+  globalCostMicrosPerDay > 0 || Object.values(byTier).some(isLimited);
 
 /** When others of the same user are on their way, one of them may be done after this time. */
 export const BUSY_RETRY_MS = 5_000;
@@ -109,7 +138,7 @@ function minuteRefusal(begun: readonly Date[], { limits, now }: Asked) {
 }
 
 /** A limit of the day: what is settled, on its way and wanted must fit together. */
-export function dayRefusal(
+function dayRefusal(
   quotaRefusal: Pick<QuotaRefusal, 'name' | 'used' | 'reserved' | 'wanted'>,
   { limits, now }: Pick<Asked, 'limits' | 'now'>,
 ): QuotaRefusal | undefined {
@@ -270,4 +299,56 @@ export function withoutHolder(
     open: usage.open.filter((open) => open !== reservation),
     begun: place < 0 ? usage.begun : usage.begun.toSpliced(place, 1),
   };
+}
+
+/** Turns of a fork that count as one thing made: each is a copy of some documents. */
+const TURNS_PER_CREATION = 100;
+
+/** As how many things a fork of so many turns counts. */
+export const creationsOfFork = (turns: number): number =>
+  Math.max(1, Math.ceil(turns / TURNS_PER_CREATION));
+
+type CreationDecision =
+  { kind: 'counted'; usage: Usage } | { kind: 'refused'; refusal: QuotaRefusal };
+
+/** Whether a user may make so much more on a day, and what their document of the day becomes then. */
+export function decideCreation(
+  usage: Usage,
+  wanted: number,
+  input: { limits: QuotaLimits; now: Date },
+): CreationDecision {
+  const creations = { name: 'creationsPerDay', used: usage.created, reserved: 0, wanted } as const;
+  const refusal = dayRefusal(creations, input);
+  return refusal
+    ? { kind: 'refused', refusal }
+    : { kind: 'counted', usage: { ...usage, created: usage.created + wanted } };
+}
+
+/** Millionths of a dollar that one limit of the day is compared with. */
+export interface Spending {
+  /** 0 = no limit. */
+  limitMicros: number;
+  /** Settled. */
+  usedMicros: number;
+  /** Held by calls on their way. */
+  heldMicros: number;
+  /** What the next call may cost at most. */
+  wantedMicros: number;
+}
+
+/** `spent`: nothing is left until the day turns; `held`: what others on their way leave is too little. */
+export type SpendRefusal = 'spent' | 'held';
+
+/**
+ * Whether a call may begin under a limit in dollars. It must fit beside those on their way, so that many at once
+ * pass the limit no more than one would. The only one on its way needs no more than that something is left: else a
+ * limit below what a call may cost at most would let none begin, though most cost a small part of that.
+ */
+export function spendRefusal(spending: Spending): SpendRefusal | undefined {
+  const { limitMicros, usedMicros, heldMicros, wantedMicros } = spending;
+  if (limitMicros === 0) return undefined;
+  if (usedMicros >= limitMicros) return 'spent';
+  return heldMicros > 0 && usedMicros + heldMicros + wantedMicros > limitMicros
+    ? 'held'
+    : undefined;
 }

@@ -1,21 +1,21 @@
 import type { CallerTier } from '../ports/ports.ts';
 import type { UsageResponse } from '../wire/resources/usage.ts';
+import type { QuotaLimits } from './reserve-decision.ts';
 import {
+  MINUTE_MS,
+  type Usage,
+  type WorkName,
   begunWithin,
+  countStreams,
   heldAt,
   heldMessages,
-  MINUTE_MS,
   nextDay,
   noUsage,
   openAt,
-  countStreams,
   sumOfCosts,
   toDay,
   totalSpentMicros,
-  type Usage,
-  type WorkName,
 } from './usage.ts';
-import type { QuotaLimits } from './limits.ts';
 
 /** A limit of 0 is none. */
 function limitView(

@@ -5,7 +5,7 @@ import { createAccountRevocationCheck } from '#functions/adapters/auth/account-r
 import { createMemoryCache } from '#functions/adapters/system/memory-cache.ts';
 import { createSubscribers } from '#functions/chat/turns/live/live-turn.ts';
 import { createPausingGenerator, MODELS_REMEMBERED_MAX } from '#functions/models/model-health.ts';
-import { createOpenStreams } from '#functions/quota/open-streams.ts';
+import { createOpenStreams } from '#functions/quota/create-quota.ts';
 import { createMemoryBus } from '#infra/local/embedded/memory-bus.ts';
 import {
   DEAD_LETTERS_KEPT,

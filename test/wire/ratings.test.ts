@@ -3,13 +3,22 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { deleteMessage } from '#functions/chat/conversations/erase/delete-message.ts';
 import { putFeedback } from '#functions/chat/features/ratings.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
-import { compactionListResponse, compactionRecordResponse } from '#shared/wire/resources/compaction.ts';
+import {
+  compactionListResponse,
+  compactionRecordResponse,
+} from '#shared/wire/resources/compaction.ts';
 import { exportLineResponse } from '#shared/wire/resources/export.ts';
 import { messageListResponse, sendMessageResponse } from '#shared/wire/resources/messages.ts';
 import { feedbackResponse, ratingResponse } from '#shared/wire/resources/ratings.ts';
 import { errorOf, startChatServer } from '../support/chat/chat-server.ts';
 import { createConversation, readAs } from '../support/chat/http-answers.ts';
-import { CANARY, canaries, lifecycle, owner, shortConversation } from '../support/chat/lifecycle.ts';
+import {
+  CANARY,
+  canaries,
+  lifecycle,
+  owner,
+  shortConversation,
+} from '../support/chat/lifecycle.ts';
 import { brokenRules, recordCommits } from '../support/compaction/commit-rules.ts';
 import { history, writeHistories } from '../support/compaction/past-compactions.ts';
 

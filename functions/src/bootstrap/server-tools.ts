@@ -1,4 +1,4 @@
-import type { ServerTool } from '../chat/turns/tools/server-tool.ts';
+import type { ServerTool } from '../chat/turns/tools/toolbox.ts';
 
 /**
  * The functions that this deployment runs for the model, beside the built-in ones. docs/guides/tools.md shows

@@ -1,18 +1,18 @@
-import type { Conversation } from '#shared/conversation/documents/conversation.ts';
-import type { History } from '#shared/conversation/documents/history.ts';
 import { contextTokens } from '#shared/conversation/context/meter.ts';
-import { continuedHistory, nothingCovered } from '#shared/conversation/writes/next-generation.ts';
-import { historyPath } from '#shared/conversation/documents/paths.ts';
 import {
-  firstTailSeq,
   type HistorySource,
+  firstTailSeq,
   readContextParts,
   readTurnRange,
 } from '#shared/conversation/context/read-conversation.ts';
-import { isTerminal, type Turn } from '#shared/conversation/documents/turn.ts';
+import type { Conversation } from '#shared/conversation/documents/conversation.ts';
+import type { History } from '#shared/conversation/documents/history.ts';
+import { historyPath } from '#shared/conversation/documents/paths.ts';
+import { type Turn, isTerminal } from '#shared/conversation/documents/turn.ts';
+import { continuedHistory, nothingCovered } from '#shared/conversation/writes/next-generation.ts';
 import { GuardLostError } from '#shared/errors.ts';
 import type { Clock } from '#shared/ports/ports.ts';
-import { selectOutputForms, type Viewing } from './output-forms.ts';
+import { type Viewing, selectOutputForms } from './next-call.ts';
 
 /** The context before the change. */
 interface Present {

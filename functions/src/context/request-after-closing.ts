@@ -1,22 +1,22 @@
+import type { Config } from '#functions/config.ts';
+import { conversationPolicy } from '#functions/config/conversation-policy.ts';
 import { acceptsAutomaticRequest, requestForContext } from '#shared/compaction/trigger.ts';
 import { contextTokens } from '#shared/conversation/context/meter.ts';
 import {
-  readContextParts,
   type HistorySource,
+  readContextParts,
 } from '#shared/conversation/context/read-conversation.ts';
 import type {
   CompactionRequests,
   Conversation,
 } from '#shared/conversation/documents/conversation.ts';
 import {
+  type ClosingTurn,
   closedTurn,
   staysInContext,
-  type ClosingTurn,
 } from '#shared/conversation/writes/end-abandoned.ts';
 import type { Clock, Randomness } from '#shared/ports/ports.ts';
-import type { Config } from '../config.ts';
-import { conversationPolicy } from '../config/conversation-policy.ts';
-import { selectOutputForms, type Viewing } from './output-forms.ts';
+import { type Viewing, selectOutputForms } from './next-call.ts';
 
 interface Closing extends HistorySource, Viewing {
   config: Config;

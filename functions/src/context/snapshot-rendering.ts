@@ -1,11 +1,11 @@
+import { conversationPolicy, meterCounting } from '#functions/config/conversation-policy.ts';
 import { renderSnapshot } from '#shared/compaction/render.ts';
-import type { RenderHistory } from '#shared/conversation/writes/repair-history.ts';
 import { frameSnapshot } from '#shared/compaction/snapshot-sections.ts';
-import { estimateContentTokens } from '#shared/tokens/token-estimate.ts';
 import { assembleContext } from '#shared/conversation/context/assemble-context.ts';
 import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import { nothingCovered } from '#shared/conversation/writes/next-generation.ts';
-import { meterCounting, conversationPolicy } from '../config/conversation-policy.ts';
+import type { RenderHistory } from '#shared/conversation/writes/repair-history.ts';
+import { estimateContentTokens } from '#shared/tokens/token-estimate.ts';
 
 /** How the snapshots of a conversation are written when items were taken out of them. */
 export const createRenderer =

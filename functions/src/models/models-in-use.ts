@@ -1,18 +1,18 @@
-import { findRetirement, modelInService } from '#shared/models/retirement.ts';
-import { contextWindowTokens } from '#shared/models/context-window.ts';
+import type { Config } from '#functions/config.ts';
 import type { GroundingTool } from '#shared/grounding/grounding.ts';
+import { contextWindowTokens } from '#shared/models/context-window.ts';
+import { type PricedCall, costMicros, knownPrice } from '#shared/models/find-price.ts';
+import type { KnownModels } from '#shared/models/known-model.ts';
 import {
-  findModel,
   type ModelCatalog,
   type ModelTable,
   type PromptFiles,
+  findModel,
 } from '#shared/models/model-entry.ts';
-import { costMicros, knownPrice, type PricedCall } from '#shared/models/find-price.ts';
-import type { KnownModels } from '#shared/models/known-model.ts';
 import { registry } from '#shared/models/registry.ts';
+import { findRetirement, modelInService } from '#shared/models/retirement.ts';
 import type { ModelRequest } from '#shared/ports/ports.ts';
-import { isRouted, type RoutingModels } from '#shared/routing/routing.ts';
-import type { Config } from '../config.ts';
+import { type RoutingModels, isRouted } from '#shared/routing/routing.ts';
 
 /* The table of models as this deployment uses it: with its own prices and windows, on its platform, today. */
 export type ModelsConfig = Pick<

@@ -1,10 +1,10 @@
+import { ABORT_REASON } from '#functions/lib/abortable.ts';
 import { budgetCollection, budgetShardPath } from '#shared/conversation/documents/paths.ts';
 import { GuardLostError } from '#shared/errors.ts';
 import type { Clock, DocumentStore, Randomness } from '#shared/ports/ports.ts';
 import { globalBudgetError } from '#shared/quota/quota-error.ts';
-import { spendRefusal, type SpendRefusal } from '#shared/quota/spend-decision.ts';
+import { type SpendRefusal, spendRefusal } from '#shared/quota/reserve-decision.ts';
 import { nextDay, sumOfCosts, toDay, usageExpiry } from '#shared/quota/usage.ts';
-import { ABORT_REASON } from '../lib/abortable.ts';
 
 /** A sum of what the others spend that is as old as this is read again before a call begins, ms. */
 const FRESH_MS = 5_000;

@@ -1,6 +1,9 @@
+import type { Config } from '#functions/config.ts';
 import { failureReason } from '#functions/lib/failure-reason.ts';
-import { reportedCall } from '#shared/models/find-price.ts';
+import { answeringModel, callCostMicros, groundingTools } from '#functions/models/models-in-use.ts';
+import { QUEUE_MAX } from '#shared/conversation/decisions/queue-decision.ts';
 import { usagePath } from '#shared/conversation/documents/paths.ts';
+import { reportedCall } from '#shared/models/find-price.ts';
 import type {
   Caller,
   Clock,
@@ -10,28 +13,39 @@ import type {
   Sha256,
   Write,
 } from '#shared/ports/ports.ts';
-import { decideCreation } from '#shared/quota/creation-decision.ts';
 import type { Quota, QuotaRequest, QuotaSpending, Reservation } from '#shared/ports/quota-ports.ts';
-import { countedDays, decodeUsage, noUsage, reservationId, toDay } from '#shared/quota/usage.ts';
-import { hasLimits, type QuotaSettings } from '#shared/quota/limits.ts';
 import { quotaError } from '#shared/quota/quota-error.ts';
-import { countedTokens, takenBy, usageAfter } from '#shared/quota/settle.ts';
 import {
-  decideReservation,
-  spentRefusal,
+  type QuotaSettings,
   type Wanted,
+  decideCreation,
+  decideReservation,
+  hasLimits,
+  spentRefusal,
   withoutHolder,
 } from '#shared/quota/reserve-decision.ts';
-import { QUEUE_MAX } from '#shared/conversation/decisions/queue-decision.ts';
-import type { Config } from '../config.ts';
-import { answeringModel, callCostMicros, groundingTools } from '../models/models-in-use.ts';
+import {
+  type Usage,
+  countedDays,
+  countedTokens,
+  decodeUsage,
+  noUsage,
+  reservationId,
+  takenBy,
+  toDay,
+  usageAfter,
+} from '#shared/quota/usage.ts';
+import { type Accounting, usageWrite } from './accounting.ts';
 import type { BudgetHold } from './budget.ts';
-import type { Accounting } from './accounting.ts';
-import { createOpenStreams } from './open-streams.ts';
-import { quotaSettings, RESERVED_ANSWER_TOKENS, reservationHoldMs } from './quota-settings.ts';
-import { usageWrite } from './usage-documents.ts';
+import { RESERVED_ANSWER_TOKENS, quotaSettings, reservationHoldMs } from './quota-settings.ts';
 
-export interface QuotaDependencies {
+/** When to come back when as many streams are open as may be, ms. */
+const STREAMS_RETRY_MS = 5_000;
+
+/** What the choice of a model is taken to need at most, tokens: five messages of 2,000 characters, and a sentence. */
+const ROUTING_TOKENS = { promptTokens: 6_000, outputTokens: 512 };
+
+interface Counting {
   config: Config;
   store: Pick<DocumentStore, 'get'>;
   accounting: Accounting;
@@ -39,17 +53,45 @@ export interface QuotaDependencies {
   randomness: Randomness;
   logger: Logger;
   sha256: Sha256;
-}
-
-interface Counting extends QuotaDependencies {
   settings: QuotaSettings;
 }
 
-/** When to come back when as many streams are open as may be, ms. */
-const STREAMS_RETRY_MS = 5_000;
-
-/** What the choice of a model is taken to need at most, tokens: five messages of 2,000 characters, and a sentence. */
-const ROUTING_TOKENS = { promptTokens: 6_000, outputTokens: 512 };
+/**
+ * The quota that the environment sets, counted in `quotas/{uid}/usage/{day}`. A turn costs one write before it starts
+ * and one after its end; where nothing is limited only the second, for answers are counted all the same.
+ */
+export function createQuota(dependencies: Omit<Counting, 'settings'>): Quota {
+  const { config, clock } = dependencies;
+  const settings = quotaSettings(config);
+  const counting: Counting = { ...dependencies, settings };
+  const streams = createOpenStreams(clock, (QUEUE_MAX + 1) * config.TURN_TIMEOUT_MS);
+  return {
+    reserve: (request) => reserve(counting, request),
+    refuse: async (request) => {
+      if (hasLimits(settings)) await refuse(counting, request);
+    },
+    refuseSpent: (caller) => refuseSpent(counting, caller),
+    create: (caller, count) => create(counting, caller, count),
+    openStream: (caller) => {
+      const { streams: limit } = settings.byTier[caller.tier];
+      const used = streams.count(caller.uid);
+      if (limit > 0 && used >= limit)
+        throw quotaError(
+          {
+            name: 'streams',
+            limit,
+            used,
+            reserved: 0,
+            wanted: 1,
+            resetTime: new Date(clock.now().getTime() + STREAMS_RETRY_MS),
+            retryAfterMs: STREAMS_RETRY_MS,
+          },
+          caller.tier,
+        );
+      return streams.open(caller.uid);
+    },
+  };
+}
 
 /** What a call of the model is about to take. */
 type Call = Pick<QuotaRequest, 'model' | 'estimatedTokens'>;
@@ -220,20 +262,27 @@ async function reserve(counting: Counting, request: QuotaRequest): Promise<Reser
   };
 }
 
+/** The figures of a user's day, where the budget of all users leaves room for so much. Throws GLOBAL_BUDGET. */
+async function usageWithinBudget(
+  { accounting, settings }: Counting,
+  caller: Caller,
+  { costMicros, now }: { costMicros: number; now: Date },
+): Promise<Usage> {
+  const wanted = { costMicros, until: now };
+  const hold = await accounting.budget.hold(settings.globalCostMicrosPerDay, wanted);
+  await hold.settle(0);
+  return accounting.usage.read(caller.uid, toDay(now));
+}
+
 /** Throws what a reservation would be refused with, as the figures stand. */
 async function refuse(counting: Counting, request: QuotaRequest): Promise<void> {
-  const { clock, config, accounting, settings } = counting;
+  const { clock, config, settings } = counting;
   const { caller } = request;
   const now = clock.now();
   const { estimate, ...wanted } = wantedBy(counting, request);
   const { costMicros } = estimate;
-  const hold = await accounting.budget.hold(settings.globalCostMicrosPerDay, {
-    costMicros,
-    until: now,
-  });
-  await hold.settle(0);
   const decision = decideReservation({
-    usage: await accounting.usage.read(caller.uid, toDay(now)),
+    usage: await usageWithinBudget(counting, caller, { costMicros, now }),
     limits: settings.byTier[caller.tier],
     wanted,
     abandoned: [],
@@ -243,33 +292,12 @@ async function refuse(counting: Counting, request: QuotaRequest): Promise<void> 
   if (decision.kind === 'refused') throw quotaError(decision.refusal, caller.tier);
 }
 
-const streamsError = (caller: Caller, input: { limit: number; used: number; now: Date }) =>
-  quotaError(
-    {
-      name: 'streams',
-      limit: input.limit,
-      used: input.used,
-      reserved: 0,
-      wanted: 1,
-      resetTime: new Date(input.now.getTime() + STREAMS_RETRY_MS),
-      retryAfterMs: STREAMS_RETRY_MS,
-    },
-    caller.tier,
-  );
-
 /** Throws USER_DAILY_USD, GLOBAL_BUDGET where nothing is left for one who asks for work that is no message. */
-async function refuseSpent(
-  { clock, accounting, settings }: Counting,
-  caller: Caller,
-): Promise<void> {
-  const now = clock.now();
-  const hold = await accounting.budget.hold(settings.globalCostMicrosPerDay, {
-    costMicros: 0,
-    until: now,
-  });
-  await hold.settle(0);
-  const usage = await accounting.usage.read(caller.uid, toDay(now));
-  const refusal = spentRefusal(usage, { limits: settings.byTier[caller.tier], now });
+async function refuseSpent(counting: Counting, caller: Caller): Promise<void> {
+  const now = counting.clock.now();
+  const usage = await usageWithinBudget(counting, caller, { costMicros: 0, now });
+  const limits = counting.settings.byTier[caller.tier];
+  const refusal = spentRefusal(usage, { limits, now });
   if (refusal) throw quotaError(refusal, caller.tier);
 }
 
@@ -289,27 +317,33 @@ async function create(
   return [usageWrite({ path, document }, decision.usage, now)];
 }
 
-/**
- * The quota that the environment sets, counted in `quotas/{uid}/usage/{day}`. A turn costs one write before it starts
- * and one after its end; where nothing is limited only the second, for answers are counted all the same.
- */
-export function createQuota(dependencies: QuotaDependencies): Quota {
-  const { config, clock } = dependencies;
-  const settings = quotaSettings(config);
-  const counting: Counting = { ...dependencies, settings };
-  const streams = createOpenStreams(clock, (QUEUE_MAX + 1) * config.TURN_TIMEOUT_MS);
+/** Streams that this instance holds open, by user: what bounds its memory and its sockets. */
+interface OpenStreams {
+  /** How many a user has open. */
+  count(uid: string): number;
+  /** Counts one more until the returned function is called, for `longestMs` at most. */
+  open(uid: string): () => void;
+}
+
+/** Nothing is kept of a user who has none open. */
+export function createOpenStreams(clock: Pick<Clock, 'now'>, longestMs: number): OpenStreams {
+  const untilByUser = new Map<string, Set<{ untilMs: number }>>();
+  const openOf = (uid: string) => {
+    const all = untilByUser.get(uid);
+    const nowMs = clock.now().getTime();
+    for (const stream of all ?? []) if (stream.untilMs <= nowMs) all?.delete(stream);
+    return all;
+  };
   return {
-    reserve: (request) => reserve(counting, request),
-    refuse: async (request) => {
-      if (hasLimits(settings)) await refuse(counting, request);
-    },
-    refuseSpent: (caller) => refuseSpent(counting, caller),
-    create: (caller, count) => create(counting, caller, count),
-    openStream: (caller) => {
-      const { streams: limit } = settings.byTier[caller.tier];
-      const used = streams.count(caller.uid);
-      if (limit > 0 && used >= limit) throw streamsError(caller, { limit, used, now: clock.now() });
-      return streams.open(caller.uid);
+    count: (uid) => openOf(uid)?.size ?? 0,
+    open: (uid) => {
+      const all = openOf(uid) ?? new Set();
+      const stream = { untilMs: clock.now().getTime() + longestMs };
+      untilByUser.set(uid, all.add(stream));
+      return () => {
+        all.delete(stream);
+        if (all.size === 0 && untilByUser.get(uid) === all) untilByUser.delete(uid);
+      };
     },
   };
 }

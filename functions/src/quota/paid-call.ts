@@ -1,4 +1,7 @@
+import type { Config } from '#functions/config.ts';
 import { failureReason } from '#functions/lib/failure-reason.ts';
+import { type ModelsConfig, callCostMicros } from '#functions/models/models-in-use.ts';
+import type { UnpaidReason } from '#shared/compaction/outcome.ts';
 import { decodeConversation } from '#shared/conversation/documents/conversation.ts';
 import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import { sameConversationWrite } from '#shared/conversation/writes/status-write.ts';
@@ -13,26 +16,27 @@ import type {
   StoredDocument,
   Write,
 } from '#shared/ports/ports.ts';
-import { hasLimits, type QuotaSettings } from '#shared/quota/limits.ts';
 import { workRefusedError } from '#shared/quota/quota-error.ts';
-import { OPEN_MAX } from '#shared/quota/reserve-decision.ts';
-import { usageAfterCall } from '#shared/quota/settle.ts';
-import { spendRefusal } from '#shared/quota/spend-decision.ts';
 import {
+  OPEN_MAX,
+  type QuotaSettings,
+  hasLimits,
+  spendRefusal,
+} from '#shared/quota/reserve-decision.ts';
+import {
+  type Usage,
+  type WorkName,
   heldAt,
   noUsage,
   openAt,
   sumOfCosts,
   toDay,
   totalSpentMicros,
-  type Usage,
-  type WorkName,
+  usageAfterCall,
 } from '#shared/quota/usage.ts';
 import { estimatePromptTokens } from '#shared/tokens/token-estimate.ts';
-import type { Config } from '../config.ts';
-import { callCostMicros, type ModelsConfig } from '../models/models-in-use.ts';
 import type { Accounting } from './accounting.ts';
-import { quotaSettings, RESERVED_ANSWER_TOKENS } from './quota-settings.ts';
+import { RESERVED_ANSWER_TOKENS, quotaSettings } from './quota-settings.ts';
 
 /** What a call that names no bound of its answer is taken to write, tokens: several times a condensed output. */
 const ASSUMED_OUTPUT_TOKENS = 8_192;
@@ -75,6 +79,43 @@ export interface Taken {
   costMicros: number;
 }
 
+/** An answer, what it cost in millionths of a dollar, and the end of its settlement. */
+interface Paid<T> {
+  answer: T;
+  /** Absent where the model reported no figures. */
+  costMicros: number | undefined;
+  /** Never rejects. */
+  settled: Promise<void>;
+}
+
+/**
+ * The one way to call a model for anything but an answer: what the call may cost is held before it is made, of its
+ * user's dollars and of those of all, and what it took is settled behind it, whatever came of it. It is no message and takes no
+ * tokens of the day. Throws USER_DAILY_USD and GLOBAL_BUDGET before the model is asked, what `ask` throws,
+ * GuardLostError, StoreUnavailableError.
+ */
+export async function paidCall<T extends { usage?: ModelUsage | undefined }>(
+  dependencies: PayingDependencies,
+  call: WorkCall,
+  ask: () => Promise<T>,
+): Promise<Paid<T>> {
+  const { config } = dependencies;
+  const settings = quotaSettings(config);
+  const hold = hasLimits(settings) ? await holdForCall(dependencies, settings, call) : undefined;
+  await call.pass?.('call-held');
+  let answer: T;
+  try {
+    answer = await ask();
+  } catch (error) {
+    await hold?.settle(takenInVain(config, call.request, error));
+    throw error;
+  }
+  await call.pass?.('call-answered');
+  const taken = takenBy(config, call.request, answer.usage);
+  const costMicros = answer.usage && taken.costMicros;
+  return { answer, costMicros, settled: hold?.settle(taken) ?? Promise.resolve() };
+}
+
 /** What a model answers with that has done nothing that is billed. */
 const UNBILLED: ReadonlySet<string> = new Set([
   'MODEL_QUOTA',
@@ -113,18 +154,15 @@ export function takenInVain(config: Config, request: ModelRequest, error: unknow
     : callBound(config, request);
 }
 
-const notLive = (conversationId: string) =>
-  new AppError({
-    status: 'NOT_FOUND',
-    reason: 'CONVERSATION_NOT_FOUND',
-    message: `${conversationId} is not live: no model is asked for it`,
-    publicMessage: 'The conversation is not there any more.',
-  });
-
 /** Figures that are not there yet begin below a live conversation alone: nothing of an erased user is made anew. */
 function guardOfFirst(conversationId: string, document: StoredDocument | undefined): Write {
   if (!document || decodeConversation(document).value.state !== 'live')
-    throw notLive(conversationId);
+    throw new AppError({
+      status: 'NOT_FOUND',
+      reason: 'CONVERSATION_NOT_FOUND',
+      message: `${conversationId} is not live: no model is asked for it`,
+      publicMessage: 'The conversation is not there any more.',
+    });
   return sameConversationWrite(conversationId, document.updateTime);
 }
 
@@ -218,39 +256,24 @@ async function holdForCall(
   };
 }
 
-/** An answer, what it cost in millionths of a dollar, and the end of its settlement. */
-interface Paid<T> {
-  answer: T;
-  /** Absent where the model reported no figures. */
-  costMicros: number | undefined;
-  /** Never rejects. */
-  settled: Promise<void>;
-}
-
 /**
- * The one way to call a model for anything but an answer: what the call may cost is held before it is made, of its
- * user's dollars and of those of all, and what it took is settled behind it, whatever came of it. It is no message and takes no
- * tokens of the day. Throws USER_DAILY_USD and GLOBAL_BUDGET before the model is asked, what `ask` throws,
- * GuardLostError, StoreUnavailableError.
+ * The limit in dollars of which nothing is left for work of this user; undefined: a call may be tried, which holds
+ * what it needs. Throws StoreUnavailableError.
  */
-export async function paidCall<T extends { usage?: ModelUsage | undefined }>(
-  dependencies: PayingDependencies,
-  call: WorkCall,
-  ask: () => Promise<T>,
-): Promise<Paid<T>> {
-  const { config } = dependencies;
+export async function exhaustedBudget(
+  {
+    config,
+    clock,
+    accounting,
+  }: { config: Config; clock: Pick<Clock, 'now'>; accounting: Accounting },
+  ownerUid: string,
+): Promise<UnpaidReason | undefined> {
   const settings = quotaSettings(config);
-  const hold = hasLimits(settings) ? await holdForCall(dependencies, settings, call) : undefined;
-  await call.pass?.('call-held');
-  let answer: T;
-  try {
-    answer = await ask();
-  } catch (error) {
-    await hold?.settle(takenInVain(config, call.request, error));
-    throw error;
-  }
-  await call.pass?.('call-answered');
-  const taken = takenBy(config, call.request, answer.usage);
-  const costMicros = answer.usage && taken.costMicros;
-  return { answer, costMicros, settled: hold?.settle(taken) ?? Promise.resolve() };
+  if (!hasLimits(settings)) return undefined;
+  const limitMicros = settings.byTier.signedIn.costMicrosPerDay;
+  const usedMicros = totalSpentMicros(await accounting.usage.read(ownerUid, toDay(clock.now())));
+  if (spendRefusal({ limitMicros, usedMicros, heldMicros: 0, wantedMicros: 0 }))
+    return 'USER_DAILY_USD';
+  const isSpent = await accounting.budget.isSpent(settings.globalCostMicrosPerDay);
+  return isSpent ? 'GLOBAL_BUDGET' : undefined;
 }

@@ -1,5 +1,5 @@
-import type { QuotaLimits, QuotaSettings } from '#shared/quota/limits.ts';
-import type { Config } from '../config.ts';
+import type { Config } from '#functions/config.ts';
+import type { QuotaLimits, QuotaSettings } from '#shared/quota/reserve-decision.ts';
 
 /** Micro-dollars of a dollar. */
 const MICROS = 1_000_000;

@@ -1,5 +1,5 @@
 import { FORK_TURNS_MAX } from '#functions/chat/conversations/fork/fork-conversation.ts';
-import { firstConversation } from '#functions/chat/turns/start/first-conversation.ts';
+import { firstConversation } from '#functions/chat/turns/start/read-start.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { meterCounting } from '#functions/config/conversation-policy.ts';
 import { retry } from '#functions/lib/retry.ts';

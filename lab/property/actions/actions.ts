@@ -1,7 +1,11 @@
 import fc from 'fast-check';
 import { requestCompaction } from '#functions/chat/context/manual-compaction.ts';
 import { restoreGeneration } from '#functions/chat/context/restore-generation.ts';
-import { deleteConversation, eraseOwnConversation, undeleteConversation } from '#functions/chat/conversations/erase/delete-conversation.ts';
+import {
+  deleteConversation,
+  eraseOwnConversation,
+  undeleteConversation,
+} from '#functions/chat/conversations/erase/delete-conversation.ts';
 import { deleteMessage } from '#functions/chat/conversations/erase/delete-message.ts';
 import { forkConversation } from '#functions/chat/conversations/fork/fork-conversation.ts';
 import { updateConversation } from '#functions/chat/conversations/write-conversation.ts';
@@ -14,8 +18,21 @@ import { isTerminal } from '#shared/conversation/documents/turn.ts';
 import { describeValue, hostileJson } from '../hostile-json.ts';
 import { CONVERSATION, FORK } from '../initial-state.ts';
 import { questionText } from '../scripted-models.ts';
-import { COMPACTION_LEASE_MS, THRESHOLD_TOKENS, TOOL_RESULT_TIMEOUT_MS, TURN_LEASE_MS } from '../world.ts';
-import { chatOf, messageIdOf, ownConversation, send, type Action, type Stage, deliver } from './actors.ts';
+import {
+  COMPACTION_LEASE_MS,
+  THRESHOLD_TOKENS,
+  TOOL_RESULT_TIMEOUT_MS,
+  TURN_LEASE_MS,
+} from '../world.ts';
+import {
+  chatOf,
+  messageIdOf,
+  ownConversation,
+  send,
+  type Action,
+  type Stage,
+  deliver,
+} from './actors.ts';
 
 interface OnServer {
   server: string;

@@ -1,5 +1,5 @@
+import { selectOutputForms } from '#functions/context/next-call.ts';
 import { conversationPolicy } from '#functions/config/conversation-policy.ts';
-import { selectOutputForms } from '#functions/context/output-forms.ts';
 import { CONVERSATION } from '#lab/property/initial-state.ts';
 import type { RunRecord } from '#lab/property/run-program.ts';
 import { marksIn } from '#lab/property/scripted-models.ts';

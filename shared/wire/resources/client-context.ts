@@ -2,7 +2,7 @@ import { isTimeZone } from '#shared/client-context/client-context.ts';
 import {
   CONTEXT_VALUE_MAX_CHARACTERS,
   contextBytes,
-} from '#shared/client-context/context-lines.ts';
+} from '#shared/client-context/describe-context.ts';
 import { boundedRecord, wellFormedText } from '../fields.ts';
 import { z } from 'zod';
 

@@ -8,7 +8,7 @@ import {
   turnStateSchema,
   type TurnUsage,
 } from '#shared/conversation/documents/turn.ts';
-import { loopKind } from '#shared/loops/loop-reasons.ts';
+import { loopKind } from '#shared/loops/call-loop.ts';
 import { routingSchema } from '#shared/routing/routing.ts';
 import { tokens, time } from '../fields.ts';
 import { toFinishReason } from '../finish-reason.ts';

@@ -1,5 +1,5 @@
-import { recallHistory } from '#functions/chat/turns/tools/recall-history.ts';
-import type { ToolCallContext } from '#functions/chat/turns/tools/server-tool.ts';
+import { recallHistory } from '#functions/chat/turns/tools/built-in-tools.ts';
+import type { ToolCallContext } from '#functions/chat/turns/tools/toolbox.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import type { Content } from '#shared/conversation/documents/content.ts';
 import { readConversation } from '#shared/conversation/context/read-conversation.ts';

@@ -1,6 +1,5 @@
-import { forgetMemoryTool } from '#functions/chat/turns/tools/forget-memory.ts';
-import { saveMemoryTool } from '#functions/chat/turns/tools/save-memory.ts';
-import type { ToolCallContext } from '#functions/chat/turns/tools/server-tool.ts';
+import { forgetMemoryTool, saveMemoryTool } from '#functions/chat/turns/tools/memory-tools.ts';
+import type { ToolCallContext } from '#functions/chat/turns/tools/toolbox.ts';
 import { buildConversation, type TurnToBuild } from '../compaction/conversation-builder.ts';
 import { lifecycle, owner } from '../chat/lifecycle.ts';
 import { notesOf } from '../notes.ts';

@@ -3,8 +3,11 @@ import { z } from 'zod';
 import { createGeminiModel } from '#functions/adapters/gemini/gemini-model.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
-import type { ServerTool, ToolCallContext } from '#functions/chat/turns/tools/server-tool.ts';
-import { createToolbox } from '#functions/chat/turns/tools/toolbox.ts';
+import {
+  type ServerTool,
+  type ToolCallContext,
+  createToolbox,
+} from '#functions/chat/turns/tools/toolbox.ts';
 import { startFakeGemini, type FakeGemini } from '#infra/fake-gemini/server/start-fake-gemini.ts';
 import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import { AppError } from '#shared/errors.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { contextLines } from '#shared/client-context/context-lines.ts';
+import { contextLines } from '#shared/client-context/describe-context.ts';
 import type { OpenFile } from '#shared/client-context/client-context.ts';
 
 /** A file that had the focus at a minute of an hour. */

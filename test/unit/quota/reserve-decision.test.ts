@@ -1,6 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import type { QuotaLimits } from '#shared/quota/limits.ts';
-import { decideReservation, withoutHolder } from '#shared/quota/reserve-decision.ts';
+import {
+  type QuotaLimits,
+  decideReservation,
+  withoutHolder,
+} from '#shared/quota/reserve-decision.ts';
 import { noUsage, type OpenReservation, type Usage } from '#shared/quota/usage.ts';
 
 const now = new Date('2026-01-02T12:00:00.000Z');

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { nextDay, noUsage, toDay } from '#shared/quota/usage.ts';
-import { takenBy, usageAfterCall } from '#shared/quota/settle.ts';
+import { nextDay, noUsage, toDay, takenBy, usageAfterCall } from '#shared/quota/usage.ts';
 
 const now = new Date('2026-01-02T12:00:00.000Z');
 const own = {

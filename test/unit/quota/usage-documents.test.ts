@@ -4,7 +4,7 @@ import {
   createUsageDocuments,
   DOCUMENTS_KEPT_MAX,
   type UsageDocuments,
-} from '#functions/quota/usage-documents.ts';
+} from '#functions/quota/accounting.ts';
 import {
   createMemoryDocumentStore,
   type StoreOperation,

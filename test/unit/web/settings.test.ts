@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { localConfig } from '#infra/local/local-config.ts';
 import { quotaSettings } from '#functions/quota/quota-settings.ts';
-import { hasLimits } from '#shared/quota/limits.ts';
+import { hasLimits } from '#shared/quota/reserve-decision.ts';
 
 const settingsOf = (project: string, environment: Record<string, string> = {}) =>
   quotaSettings(

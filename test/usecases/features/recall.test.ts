@@ -21,7 +21,7 @@ import {
   response,
   type Hit,
 } from '#test/support/compaction/recalling.ts';
-import { RECALL_TURNS } from '#functions/chat/turns/tools/recall-history.ts';
+import { RECALL_TURNS } from '#functions/chat/turns/tools/built-in-tools.ts';
 import { turnPath, recallPath } from '#shared/conversation/documents/paths.ts';
 import type { Item } from '#shared/conversation/documents/snapshot.ts';
 import { compactedTwice } from '#test/support/compaction/known-items.ts';

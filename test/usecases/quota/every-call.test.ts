@@ -232,7 +232,7 @@ test('no other place in the code calls a model', () => {
     'functions/src/chat/features/auxiliary-model-call.ts',
     'functions/src/chat/turns/answer/stream-answer.ts',
     // Hand on what a summariser is asked.
-    'functions/src/models/generate-logged.ts',
+    'functions/src/models/log-model-call.ts',
     'functions/src/models/model-health.ts',
     'functions/src/worker/compaction/draft/ask-summariser.ts',
   ]);

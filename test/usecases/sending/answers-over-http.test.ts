@@ -13,7 +13,7 @@ import {
   someContext,
 } from '#test/support/compaction/hand-written-turn.ts';
 import { drainChat } from '#functions/chat/drain.ts';
-import { shuttingDownError } from '#functions/chat/turns/stream/stream-cut.ts';
+import { shuttingDownError } from '#functions/chat/turns/turn-errors.ts';
 import type { StreamFrame } from '#shared/wire/resources/streams.ts';
 import { steeredStreamer } from '#test/fakes/steered-streamer.ts';
 import { sseText } from '#functions/chat/http/sse.ts';

@@ -19,7 +19,7 @@ import { contentSchema, type Content } from '#shared/conversation/documents/cont
 import { ERROR, GOOD, log } from '#test/support/compaction/condensing.ts';
 import { builtInTools } from '#functions/chat/turns/tools/built-in-tools.ts';
 import { readBlob } from '#functions/chat/turns/tools/read-blob.ts';
-import type { ToolCallContext } from '#functions/chat/turns/tools/server-tool.ts';
+import type { ToolCallContext } from '#functions/chat/turns/tools/toolbox.ts';
 import { maskedText } from '#shared/compaction/shorten-output.ts';
 import { cutIntoPieces } from '#shared/conversation/documents/json-pieces.ts';
 import { blobPiecePath, conversationPath } from '#shared/conversation/documents/paths.ts';

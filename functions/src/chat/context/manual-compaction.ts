@@ -1,3 +1,4 @@
+import { selectOutputForms } from '#functions/context/next-call.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import { refuseMismatch } from '../conversations/etag.ts';
 import {
@@ -14,7 +15,6 @@ import {
   spendAllowance,
 } from '#functions/config/conversation-policy.ts';
 import { readPresent } from '#functions/context/continue-history.ts';
-import { selectOutputForms } from '#functions/context/output-forms.ts';
 import { publishOverdue, publishRequest } from '#functions/events/publish-request.ts';
 import { retryWhenLost } from '#functions/lib/retry.ts';
 import { reachedSpendLimit } from '#shared/compaction/brake.ts';

@@ -1,13 +1,13 @@
-import type { ChatDependencies } from '../chat-dependencies.ts';
-import { readOwnConversation, type ConversationTarget } from '../conversations/own-conversation.ts';
 import {
   viewOfFirstCall,
   viewOfNextCall,
   viewOfRound,
   type ConversationContext,
-} from '../turns/start/next-call.ts';
+  type Viewing,
+} from '#functions/context/next-call.ts';
+import type { ChatDependencies } from '../chat-dependencies.ts';
+import { readOwnConversation, type ConversationTarget } from '../conversations/own-conversation.ts';
 import { meterCounting, conversationPolicy } from '#functions/config/conversation-policy.ts';
-import type { Viewing } from '#functions/context/output-forms.ts';
 import {
   withSaid,
   memoryBudgetTokens,

@@ -5,8 +5,7 @@ import {
   type ConversationTarget,
 } from '../conversations/own-conversation.ts';
 import { conversationPolicy } from '#functions/config/conversation-policy.ts';
-import { countLeftOut } from '#functions/context/left-out.ts';
-import { selectOutputForms } from '#functions/context/output-forms.ts';
+import { countLeftOut, selectOutputForms } from '#functions/context/next-call.ts';
 import { contextTexts } from '#shared/compaction/outcome-message.ts';
 import { automaticThreshold } from '#shared/compaction/trigger.ts';
 import { contextTokens, type MeteredTurn } from '#shared/conversation/context/meter.ts';

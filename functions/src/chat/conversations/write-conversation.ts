@@ -1,9 +1,9 @@
+import { firstConversation } from '../turns/start/read-start.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import { notFoundError } from '../not-found.ts';
-import { firstConversation } from '../turns/start/first-conversation.ts';
 import type { Config } from '#functions/config.ts';
 import { conversationPolicy } from '#functions/config/conversation-policy.ts';
-import { selectOutputForms } from '#functions/context/output-forms.ts';
+import { selectOutputForms } from '#functions/context/next-call.ts';
 import { publishRequest } from '#functions/events/publish-request.ts';
 import { retryWhenLost } from '#functions/lib/retry.ts';
 import { readNotes } from '#functions/memory/prompt-memory.ts';

@@ -1,6 +1,6 @@
+import { type TurnWriter } from '../turns/answer/turn-writer.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import type { BegunTurn } from '../turns/start/begun-turn.ts';
-import type { TurnWriter } from '../turns/store/turn-writer.ts';
 import { modelThatLimits, meterCounting } from '#functions/config/conversation-policy.ts';
 import { timeoutAfter } from '#functions/lib/deadline.ts';
 import { answeringModel, routingInService } from '#functions/models/models-in-use.ts';

@@ -1,7 +1,7 @@
 import { AppError } from '#shared/errors.ts';
 import { singleLineJson } from '#shared/json-text.ts';
 import type { StreamChunk } from '#shared/wire/resources/streams.ts';
-import { StreamCutError } from '../turns/stream/stream-cut.ts';
+import { StreamCutError } from '../turns/turn-errors.ts';
 import { EVENT_HEADERS } from './headers.ts';
 import { HEARTBEAT_DUE, withHeartbeats, type HeartbeatOptions } from './heartbeat.ts';
 

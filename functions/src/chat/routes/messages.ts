@@ -1,6 +1,6 @@
 import { listMessages } from '../conversations/list-messages.ts';
 import { userRoute, UPLOAD_ERRORS, ANSWER_HEADERS, TURN_HEADER, json } from '../route.ts';
-import { readCursor } from '../turns/stream/stream-cursor.ts';
+import { readCursor } from './parts/stream-reply.ts';
 import { conversationParams, messageParams, listMessagesQuery } from '#shared/wire/fields.ts';
 import {
   messageListResponse,

@@ -1,3 +1,6 @@
+import { streamConversation } from '../turns/stream/stream-turn.ts';
+import { readCursor, readerReply } from './parts/stream-reply.ts';
+import { toToolResult } from '../turns/tools/tool-response.ts';
 import { readOwnConversation } from '../conversations/own-conversation.ts';
 import { preferredLocale } from '../http/headers.ts';
 import {
@@ -10,12 +13,8 @@ import {
 } from '../route.ts';
 import { cancelTurn } from '../turns/finish/cancel-turn.ts';
 import { readOwnTurn } from '../turns/stream/read-turn.ts';
-import { streamConversation } from '../turns/stream/stream-conversation.ts';
-import { readCursor } from '../turns/stream/stream-cursor.ts';
-import { readerReply } from '../turns/stream/stream-reply.ts';
 import { streamTurn } from '../turns/stream/stream-turn.ts';
 import { answerCalls } from '../turns/tools/answer-calls.ts';
-import { toToolResult } from '../turns/tools/given-result.ts';
 import type { Caller } from '#shared/ports/ports.ts';
 import { turnParams, conversationParams } from '#shared/wire/fields.ts';
 import { sendMessageResponse } from '#shared/wire/resources/messages.ts';

@@ -1,6 +1,6 @@
 import { spendAllowance } from '#functions/config/conversation-policy.ts';
 import { passWorkerCrashPoint } from '#functions/lib/crash-points.ts';
-import { exhaustedBudget } from '#functions/quota/exhausted-budget.ts';
+import { exhaustedBudget } from '#functions/quota/paid-call.ts';
 import { sizeBrakes } from '#shared/compaction/brake.ts';
 import {
   decideClaim,

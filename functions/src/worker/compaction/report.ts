@@ -1,4 +1,4 @@
-import { countLeftOut } from '#functions/context/left-out.ts';
+import { countLeftOut } from '#functions/context/next-call.ts';
 import {
   publishCompactionEvent,
   type CompactionEventType,

@@ -1,3 +1,4 @@
+import { selectOutputForms } from '#functions/context/next-call.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import {
   changeGeneration,
@@ -12,7 +13,6 @@ import {
 } from '../own-conversation.ts';
 import { notFoundError } from '#functions/chat/not-found.ts';
 import { continueHistory, readPresent } from '#functions/context/continue-history.ts';
-import { selectOutputForms } from '#functions/context/output-forms.ts';
 import { closeTurns } from '#functions/erasure/close-turns.ts';
 import { markErasing } from '#functions/erasure/mark-erasing.ts';
 import { publishErase, publishRequest } from '#functions/events/publish-request.ts';

@@ -5,7 +5,7 @@ import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import { readConversation } from '#shared/conversation/context/read-conversation.ts';
 import { AppError, mayBeCommitted, StoreUnavailableError } from '#shared/errors.ts';
 import type { Caller, DocumentFields, Write } from '#shared/ports/ports.ts';
-import { creationsOfFork } from '#shared/quota/creation-decision.ts';
+import { creationsOfFork } from '#shared/quota/reserve-decision.ts';
 import { retryWhenLost } from '#functions/lib/retry.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 

@@ -15,8 +15,8 @@ import {
   unwatched,
   watchReader,
 } from '#functions/chat/turns/stream/leaving.ts';
-import { streamConversation } from '#functions/chat/turns/stream/stream-conversation.ts';
-import { readerReply } from '#functions/chat/turns/stream/stream-reply.ts';
+import { streamConversation } from '#functions/chat/turns/stream/stream-turn.ts';
+import { readerReply } from '#functions/chat/routes/parts/stream-reply.ts';
 import { DENIED } from '#shared/conversation/context/tool-results.ts';
 import { seqOfId } from '#shared/conversation/documents/paths.ts';
 import { AppError } from '#shared/errors.ts';

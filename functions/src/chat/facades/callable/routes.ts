@@ -9,12 +9,11 @@ import {
 } from '#functions/chat/route.ts';
 import { answerOptions, messageOfBody, turnBody } from '#functions/chat/routes/answering.ts';
 import type { SendHandle } from '#functions/chat/turns/send/send-request.ts';
-import { readFinished } from '#functions/chat/turns/stream/read-finished.ts';
-import { streamConversation } from '#functions/chat/turns/stream/stream-conversation.ts';
-import { stillQueuedError } from '#functions/chat/turns/stream/stream-cut.ts';
-import { orFailure } from '#functions/chat/turns/stream/turn-failure.ts';
+import { readFinished } from '#functions/chat/turns/stream/read-turn.ts';
+import { streamConversation } from '#functions/chat/turns/stream/stream-turn.ts';
+import { stillQueuedError, orFailure } from '#functions/chat/turns/turn-errors.ts';
 import { answerCalls } from '#functions/chat/turns/tools/answer-calls.ts';
-import { toToolResult } from '#functions/chat/turns/tools/given-result.ts';
+import { toToolResult } from '#functions/chat/turns/tools/tool-response.ts';
 import { turnIdOfCall } from '#shared/conversation/context/tool-calls.ts';
 import type { Caller } from '#shared/ports/ports.ts';
 import { toLowerUuid } from '#shared/uuid.ts';

@@ -19,7 +19,7 @@ import {
 } from '../translation/wish.ts';
 import { type RouteDependencies, json, userRoute } from '#functions/chat/route.ts';
 import { answerOptions } from '#functions/chat/routes/answering.ts';
-import { sendStored } from '#functions/chat/turns/send/send-stored.ts';
+import { sendStored } from '#functions/chat/turns/send/send-request.ts';
 import { DISCONNECT_HEADERS, stopsOnDisconnect } from '#functions/chat/turns/stream/leaving.ts';
 import { readOwnTurn } from '#functions/chat/turns/stream/read-turn.ts';
 import type { Config } from '#functions/config.ts';

@@ -2,7 +2,7 @@ import { deleteMessage } from '#functions/chat/conversations/erase/delete-messag
 import { userRoute, type RouteDependencies, json } from '#functions/chat/route.ts';
 import { cancelTurn } from '#functions/chat/turns/finish/cancel-turn.ts';
 import { DISCONNECT_HEADERS, stopsOnDisconnect } from '#functions/chat/turns/stream/leaving.ts';
-import { toTurnError } from '#functions/chat/turns/stream/turn-failure.ts';
+import { toTurnError } from '#functions/chat/turns/turn-errors.ts';
 import { answerId, turnId } from '#shared/conversation/documents/paths.ts';
 import {
   createResponseBody,

@@ -10,7 +10,7 @@ import type { OwnConversation } from '#functions/chat/conversations/own-conversa
 import type { RouteDependencies } from '#functions/chat/route.ts';
 import { readOwnTurn } from '#functions/chat/turns/stream/read-turn.ts';
 import { streamTurn } from '#functions/chat/turns/stream/stream-turn.ts';
-import { toTurnError } from '#functions/chat/turns/stream/turn-failure.ts';
+import { toTurnError } from '#functions/chat/turns/turn-errors.ts';
 import { framesOfStep, readStep, type Answer, type AnswerStep } from '../translation/answer.ts';
 import { badField } from '../translation/wish.ts';
 

@@ -5,7 +5,7 @@ import {
   type HeartbeatOptions,
 } from '#functions/chat/http/heartbeat.ts';
 import type { Reply, RouteDependencies } from '#functions/chat/route.ts';
-import { usageBeyond } from '#functions/chat/turns/answer/add-usage.ts';
+import { usageBeyond } from '#functions/chat/turns/finish/settle-answer.ts';
 import type { SendHandle } from '#functions/chat/turns/send/send-request.ts';
 import { unwatched, watchReader } from '#functions/chat/turns/stream/leaving.ts';
 import { settlesWithin } from '#functions/lib/deadline.ts';

@@ -4,11 +4,14 @@ import {
 } from '#functions/chat/conversations/write-conversation.ts';
 import type { RouteDependencies } from '#functions/chat/route.ts';
 import { refuseLongAnswer } from '#functions/chat/turns/send/long-answer.ts';
-import type { Replacing, SendHandle } from '#functions/chat/turns/send/send-request.ts';
-import { sendStored } from '#functions/chat/turns/send/send-stored.ts';
+import {
+  type Replacing,
+  type SendHandle,
+  sendStored,
+} from '#functions/chat/turns/send/send-request.ts';
 import { comeBack, isLeftAlone } from '#functions/chat/turns/stream/leaving.ts';
 import { answerCalls } from '#functions/chat/turns/tools/answer-calls.ts';
-import { toToolResult } from '#functions/chat/turns/tools/given-result.ts';
+import { toToolResult } from '#functions/chat/turns/tools/tool-response.ts';
 import { readTurns } from '#shared/conversation/context/read-conversation.ts';
 import { turnIdOfCall } from '#shared/conversation/context/tool-calls.ts';
 import { contentText, type Part } from '#shared/conversation/documents/content.ts';

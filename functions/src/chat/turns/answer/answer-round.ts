@@ -1,31 +1,37 @@
-import { estimateContentTokens } from '#shared/tokens/token-estimate.ts';
-import type { Content, Part } from '#shared/conversation/documents/content.ts';
-import type { Conversation } from '#shared/conversation/documents/conversation.ts';
-import { readClientTools } from '#shared/conversation/documents/declared-tools.ts';
+import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
+import { meterCounting } from '#functions/config/conversation-policy.ts';
+import { passCrashPoint } from '#functions/lib/crash-points.ts';
 import {
+  type ToolCall,
   callKey,
   findCalls,
   findOpenCalls,
   openResponses,
   withResponses,
-  type ToolCall,
 } from '#shared/conversation/context/tool-calls.ts';
+import type { Content, Part } from '#shared/conversation/documents/content.ts';
+import type { Conversation } from '#shared/conversation/documents/conversation.ts';
+import { readClientTools } from '#shared/conversation/documents/declared-tools.ts';
 import type { Rounds, TurnUsage } from '#shared/conversation/documents/turn.ts';
-import { findCallLoop, loopFeedback, roundsIn, type PolledTools } from '#shared/loops/call-loop.ts';
-import { roundLimitResponse } from '#shared/loops/loop-reasons.ts';
+import {
+  findCallLoop,
+  loopFeedback,
+  roundLimitResponse,
+  roundsIn,
+} from '#shared/loops/call-loop.ts';
 import { utf8Length } from '#shared/store/names.ts';
+import { estimateContentTokens } from '#shared/tokens/token-estimate.ts';
 import type { StreamChunk } from '#shared/wire/resources/streams.ts';
-import { meterCounting } from '#functions/config/conversation-policy.ts';
-import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
-import { passCrashPoint } from '#functions/lib/crash-points.ts';
-import type { BegunTurn } from '../start/begun-turn.ts';
+import { approvalChunk, callChunk, responseChunks } from '../live/turn-frames.ts';
+import type { BegunTurn, TurnProgress } from '../start/begun-turn.ts';
 import { needsApproval, runCalls } from '../tools/run-calls.ts';
-import { CALLS_PER_ROUND, ROUNDS_MAX_BYTES } from '../tools/tool-limits.ts';
-import { errorResponse, type ToolResponse } from '../tools/tool-response.ts';
-import { allowedCalls, newestCalls } from './newest-calls.ts';
-import { approvalChunk, callChunk, responseChunks } from '../live/tool-frames.ts';
-import type { TurnProgress } from '../store/turn-progress.ts';
-import type { TurnWriter } from '../store/turn-writer.ts';
+import {
+  CALLS_PER_ROUND,
+  ROUNDS_MAX_BYTES,
+  type ToolResponse,
+  errorResponse,
+} from '../tools/tool-response.ts';
+import type { TurnWriter } from './turn-writer.ts';
 
 /** What a turn is answered with. */
 export interface Answering {
@@ -72,26 +78,6 @@ export async function storeProgress(
   await writer.storeRounds({ contents, rounds, answerTokens, userTokens, usage, grounding });
 }
 
-/** Which of a round's calls the app answers, and which wait for the user. */
-async function ownersOf(
-  { toolbox }: Pick<ChatDependencies, 'toolbox'>,
-  { context, caller, attempt }: BegunTurn,
-  calls: readonly ToolCall[],
-) {
-  const { conversationId, seq } = attempt;
-  const apps = new Set(readClientTools(context.conversation).map(({ name }) => name));
-  const asked = await Promise.all(
-    calls.map((call) =>
-      needsApproval(toolbox, call, { caller, conversationId, seq, key: callKey(seq, call.index) }),
-    ),
-  );
-  const indexesOf = (owned: readonly ToolCall[]) => owned.map(({ index }) => index);
-  return {
-    app: indexesOf(calls.filter(({ name }) => apps.has(name) && toolbox.find(name) === undefined)),
-    asks: indexesOf(calls.filter((_, place) => asked[place])),
-  };
-}
-
 const NO_USAGE: TurnUsage = {
   promptTokens: 0,
   cachedTokens: 0,
@@ -114,7 +100,7 @@ export async function beginRound(
   const contents = [...progress.contents, modelContent, openResponses(modelContent)];
   const before = findCalls(progress.contents).length;
   const calls = findCalls(contents).slice(before);
-  const { app, asks } = await ownersOf(dependencies, begun, allowedCalls(calls));
+  const { app, asks } = await ownersOf(dependencies, begun, calls.slice(0, CALLS_PER_ROUND));
   const { rounds } = progress;
   const next: WithRounds = {
     ...progress,
@@ -136,52 +122,24 @@ export async function beginRound(
   return next;
 }
 
-/** Tells the readers of responses in the order of their calls, each as soon as those before it are there. */
-function inOrder(answering: Answering, progress: WithRounds, due: readonly ToolCall[]) {
-  const owner = { seq: answering.begun.attempt.seq, rounds: progress.rounds };
-  const responses = new Map<number, ToolResponse>();
-  let next = 0;
-  let lastId: number | undefined;
-  return {
-    tell: (call: ToolCall, response: ToolResponse) => {
-      responses.set(call.index, response);
-      for (let first = due[next]; first; first = due[++next]) {
-        const given = responses.get(first.index);
-        if (!given) break;
-        for (const chunk of responseChunks(owner, { ...first, response: given }))
-          lastId = answering.emit(chunk);
-      }
-    },
-    lastId: () => lastId,
-  };
-}
-
-const tooMany = errorResponse(
-  `More than ${CALLS_PER_ROUND} calls at once: this one was not run. Call it again, with fewer others.`,
-);
-
-/** Tools of both sides whose equal calls are no loop. */
-const polledTools = (
+/** Which of a round's calls the app answers, and which wait for the user. */
+async function ownersOf(
   { toolbox }: Pick<ChatDependencies, 'toolbox'>,
-  conversation: Conversation,
-): PolledTools => {
-  const apps = readClientTools(conversation).filter(
-    ({ name, polled }) => polled === true && toolbox.find(name) === undefined,
+  { context, caller, attempt }: BegunTurn,
+  calls: readonly ToolCall[],
+) {
+  const { conversationId, seq } = attempt;
+  const appTools = new Set(readClientTools(context.conversation).map(({ name }) => name));
+  const asked = await Promise.all(
+    calls.map((call) =>
+      needsApproval(toolbox, call, { caller, conversationId, seq, key: callKey(seq, call.index) }),
+    ),
   );
-  return new Set([...toolbox.polled, ...apps.map(({ name }) => name)]);
-};
-
-/** Why no call of the newest round is run, as the model reads it; undefined: they are run. */
-function refusalOf(
-  dependencies: ChatDependencies,
-  conversation: Conversation,
-  { contents, rounds }: WithRounds,
-): ToolResponse | undefined {
-  const limit = roundsLimit(dependencies, conversation);
-  if (rounds.count > limit) return roundLimitResponse(limit);
-  if (dependencies.config.LOOP_DETECTION === 'off') return undefined;
-  const loop = findCallLoop(roundsIn(contents), polledTools(dependencies, conversation));
-  return loop && loopFeedback(loop);
+  const isApps = ({ name }: ToolCall) => appTools.has(name) && toolbox.find(name) === undefined;
+  return {
+    app: calls.filter(isApps).map(({ index }) => index),
+    asks: calls.filter((_, place) => asked[place]).map(({ index }) => index),
+  };
 }
 
 /** How a round has ended: whole, waiting for the app or the user, or broken off from outside. */
@@ -192,6 +150,38 @@ interface ToRun {
   /** Names that the model may call. */
   declared: readonly string[];
 }
+
+/**
+ * Answers the open calls of the last round as far as this server does, and stores the round when it is whole.
+ * Throws what storing throws.
+ */
+export async function endRound(
+  dependencies: ChatDependencies,
+  answering: Answering,
+  toRun: ToRun,
+): Promise<RoundEnd> {
+  const { rounds } = toRun.progress;
+  const { responses, lastId, isWaiting } = await respond(dependencies, answering, toRun);
+  const contents = withResponses(toRun.progress.contents, ({ index }) => responses.get(index));
+  const progress = { ...toRun.progress, contents };
+  if (answering.signal.aborted) return { kind: 'broken', progress };
+  await passCrashPoint(dependencies, 'tools-ran');
+  if (isWaiting) {
+    const { seq } = answering.begun.attempt;
+    for (const call of newestCalls(progress).waiting)
+      if (rounds.asks?.includes(call.index)) answering.emit(approvalChunk({ seq }, call));
+    return { kind: 'waiting', progress };
+  }
+  const frames = lastId === undefined ? rounds.frames : [...rounds.frames, lastId];
+  const whole = { ...progress, rounds: { ...rounds, step: rounds.step + 1, frames } };
+  await storeProgress(answering, whole);
+  await passCrashPoint(dependencies, 'responses-stored');
+  return { kind: 'whole', progress: whole };
+}
+
+const tooMany = errorResponse(
+  `More than ${CALLS_PER_ROUND} calls at once: this one was not run. Call it again, with fewer others.`,
+);
 
 /** The responses of the calls that this server answers, and the id of the last frame that told of one. */
 async function respond(
@@ -225,30 +215,74 @@ async function respond(
   return { responses, lastId: order.lastId(), isWaiting: !refusal && waiting.length > 0 };
 }
 
-/**
- * Answers the open calls of the last round as far as this server does, and stores the round when it is whole.
- * Throws what storing throws.
- */
-export async function endRound(
+/** Why no call of the newest round is run, as the model reads it; undefined: they are run. */
+function refusalOf(
   dependencies: ChatDependencies,
-  answering: Answering,
-  toRun: ToRun,
-): Promise<RoundEnd> {
-  const { rounds } = toRun.progress;
-  const { responses, lastId, isWaiting } = await respond(dependencies, answering, toRun);
-  const contents = withResponses(toRun.progress.contents, ({ index }) => responses.get(index));
-  const progress = { ...toRun.progress, contents };
-  if (answering.signal.aborted) return { kind: 'broken', progress };
-  await passCrashPoint(dependencies, 'tools-ran');
-  if (isWaiting) {
-    const { seq } = answering.begun.attempt;
-    for (const call of newestCalls(progress).waiting)
-      if (rounds.asks?.includes(call.index)) answering.emit(approvalChunk({ seq }, call));
-    return { kind: 'waiting', progress };
-  }
-  const frames = lastId === undefined ? rounds.frames : [...rounds.frames, lastId];
-  const whole = { ...progress, rounds: { ...rounds, step: rounds.step + 1, frames } };
-  await storeProgress(answering, whole);
-  await passCrashPoint(dependencies, 'responses-stored');
-  return { kind: 'whole', progress: whole };
+  conversation: Conversation,
+  { contents, rounds }: WithRounds,
+): ToolResponse | undefined {
+  const { toolbox, config } = dependencies;
+  const limit = roundsLimit(dependencies, conversation);
+  if (rounds.count > limit) return roundLimitResponse(limit);
+  if (config.LOOP_DETECTION === 'off') return undefined;
+  const polledOfApp = readClientTools(conversation)
+    .filter(({ name, polled }) => polled === true && toolbox.find(name) === undefined)
+    .map(({ name }) => name);
+  const loop = findCallLoop(roundsIn(contents), new Set([...toolbox.polled, ...polledOfApp]));
+  return loop && loopFeedback(loop);
+}
+
+/** Tells the readers of responses in the order of their calls, each as soon as those before it are there. */
+function inOrder(answering: Answering, progress: WithRounds, due: readonly ToolCall[]) {
+  const owner = { seq: answering.begun.attempt.seq, rounds: progress.rounds };
+  const responses = new Map<number, ToolResponse>();
+  let next = 0;
+  let lastId: number | undefined;
+  return {
+    tell: (call: ToolCall, response: ToolResponse) => {
+      responses.set(call.index, response);
+      for (let first = due[next]; first; first = due[++next]) {
+        const given = responses.get(first.index);
+        if (!given) break;
+        for (const chunk of responseChunks(owner, { ...first, response: given }))
+          lastId = answering.emit(chunk);
+      }
+    },
+    lastId: () => lastId,
+  };
+}
+
+/** The open calls of the newest round, in order, by what becomes of them. */
+interface NewestCalls {
+  /** This server runs them now. */
+  due: ToolCall[];
+  /** The app runs them, or its user is asked first. */
+  waiting: ToolCall[];
+  /** More than one round may have, whoever would run them: nobody does. */
+  beyond: ToolCall[];
+}
+
+/**
+ * What becomes of the open calls of a turn whose contents end with a round. The place of a call in its round decides
+ * whether it is run at all; those that have a response count along.
+ */
+export function newestCalls({
+  contents,
+  rounds,
+}: {
+  contents: readonly Content[];
+  rounds: Pick<Rounds, 'app' | 'asks' | 'approved'>;
+}): NewestCalls {
+  const before = findCalls(contents.slice(0, -2)).length;
+  const isBeyond = ({ index }: ToolCall) => index >= before + CALLS_PER_ROUND;
+  const isWaiting = ({ index }: ToolCall) =>
+    rounds.app.includes(index) ||
+    (rounds.asks?.includes(index) === true && rounds.approved?.includes(index) !== true);
+  const open = findOpenCalls(contents);
+  const allowed = open.filter((call) => !isBeyond(call));
+  return {
+    due: allowed.filter((call) => !isWaiting(call)),
+    waiting: allowed.filter(isWaiting),
+    beyond: open.filter(isBeyond),
+  };
 }

@@ -1,47 +1,61 @@
-import type { SentView } from '#shared/compaction/shrunken-view.ts';
-import { decodeAnswerOptions } from '#shared/models/answer-options.ts';
-import { contentText, type Part } from '#shared/conversation/documents/content.ts';
-import { turnId } from '#shared/conversation/documents/paths.ts';
-import { findOpenCalls } from '#shared/conversation/context/tool-calls.ts';
-import { AppError } from '#shared/errors.ts';
-import type { ModelUsage } from '#shared/ports/ports.ts';
-import { addGrounding } from '#shared/grounding/locate-claims.ts';
-import { answerText } from '#shared/conversation/context/answer-text.ts';
-import { hasLooped, roundsIn } from '#shared/loops/call-loop.ts';
-import { LOOP_OF_CALLS, loopKind } from '#shared/loops/loop-reasons.ts';
-import { textPartId } from '#shared/wire/frame-ids.ts';
-import { toFinishReason } from '#shared/wire/finish-reason.ts';
+import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
+import { meterCounting } from '#functions/config/conversation-policy.ts';
+import { viewOfRound } from '#functions/context/next-call.ts';
 import { abortedError } from '#functions/lib/abortable.ts';
 import { groundingTools, modelWindowTokens } from '#functions/models/models-in-use.ts';
-import { addUsage, pricedUsage } from './add-usage.ts';
+import type { SentView } from '#shared/compaction/shrunken-view.ts';
+import { answerText } from '#shared/conversation/context/answer-text.ts';
+import { assemblePrompt } from '#shared/conversation/context/assemble-context.ts';
+import { readConversation } from '#shared/conversation/context/read-conversation.ts';
+import { findCalls, findOpenCalls } from '#shared/conversation/context/tool-calls.ts';
+import { contentText } from '#shared/conversation/documents/content.ts';
+import { turnId } from '#shared/conversation/documents/paths.ts';
+import type { Rounds } from '#shared/conversation/documents/turn.ts';
+import { AppError } from '#shared/errors.ts';
+import { addGrounding } from '#shared/grounding/locate-claims.ts';
+import { LOOP_OF_CALLS, hasLooped, loopKind, roundsIn } from '#shared/loops/call-loop.ts';
+import { type AnswerOptions, decodeAnswerOptions } from '#shared/models/answer-options.ts';
+import type { ModelRequest, ModelUsage } from '#shared/ports/ports.ts';
+import { estimateContentTokens } from '#shared/tokens/token-estimate.ts';
+import { toFinishReason } from '#shared/wire/finish-reason.ts';
+import { textPartId } from '#shared/wire/frame-ids.ts';
+import { addUsage, pricedUsage, usageBeyond } from '../finish/settle-answer.ts';
+import { contentChunks, responseChunks } from '../live/turn-frames.ts';
+import type { BegunTurn, TurnAnswer, TurnProgress } from '../start/begun-turn.ts';
+import { refuseOverflow } from '../start/overflow.ts';
+import { ROUNDS_MAX_BYTES } from '../tools/tool-response.ts';
 import {
+  type Answering,
   beginRound,
   contentsBytes,
   endRound,
   hasRounds,
   roundsLimit,
-  type Answering,
 } from './answer-round.ts';
-import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
-import { ROUNDS_MAX_BYTES } from '../tools/tool-limits.ts';
-import { callOptions } from './call-options.ts';
-import { promptOfRound, type CallReport, type RoundPrompt } from './round-prompt.ts';
+import { type CallAnswer, askWithoutDeadFiles } from './dead-files.ts';
 import {
   ANSWER_MAX_BYTES,
-  emptyAnswerError,
-  streamAnswer,
   type Answer,
   type AnswerCall,
+  emptyAnswerError,
+  streamAnswer,
 } from './stream-answer.ts';
 import { streamFitting } from './stream-fitting.ts';
-import { showStoredRounds } from '../store/stored-rounds.ts';
-import { askWithoutDeadFiles, type CallAnswer } from './dead-files.ts';
-import type { TurnAnswer, TurnProgress } from '../store/turn-progress.ts';
 
 /** Loaded by the first turn that calls a tool. */
 const loadCondensing = () => import('./condense-round.ts');
 
-/** What the loop knows between two calls of the model. */
+/** The prompt of a call between two rounds. */
+type RoundPrompt = Pick<BegunTurn['call'], 'prompt' | 'sent'>;
+
+/** What the last call reported of `contents` contents; absent: nothing, or not of all that was there. */
+interface CallReport {
+  usage: ModelUsage;
+  contents: number;
+  outputTokens: number;
+}
+
+/** What the loop knows between two calls of the model; also what an error that ends it finds. */
 interface Going {
   progress: TurnProgress;
   report: CallReport | undefined;
@@ -51,180 +65,6 @@ interface Going {
   sentContents: number;
   /** How the newest prompt stands to the context. */
   sent: SentView;
-}
-
-/** At the limit one last call is made in which the model can only answer. */
-const mayCall = (
-  dependencies: ChatDependencies,
-  { begun }: Answering,
-  { contents, rounds }: TurnProgress,
-): boolean =>
-  (rounds?.count ?? 0) <= roundsLimit(dependencies, begun.context.conversation) &&
-  contentsBytes(contents) < ROUNDS_MAX_BYTES;
-
-/** The prompt of the next call: of the first one as the turn began with it. */
-async function nextPrompt(
-  dependencies: ChatDependencies,
-  { begun }: Answering,
-  going: Going,
-): Promise<RoundPrompt> {
-  const { progress, report } = going;
-  return progress.contents.length === 0
-    ? begun.call
-    : promptOfRound(dependencies, { begun, progress, report });
-}
-
-/** One call of the model. */
-async function callModel(
-  dependencies: ChatDependencies,
-  answering: Answering,
-  { going, prompt, hasTools }: { going: Going; prompt: RoundPrompt; hasTools: boolean },
-): Promise<CallAnswer> {
-  const { begun, emit, signal, isCut } = answering;
-  const { conversationId, seq, attempt } = begun.attempt;
-  const { contents, rounds } = going.progress;
-  const options = decodeAnswerOptions(begun.turn.options);
-  if (rounds) emit({ type: 'start-step' });
-  const call: AnswerCall = {
-    request: {
-      ...prompt.prompt,
-      ...callOptions(options, { rounds: rounds?.count ?? 0, mayCall: hasTools }),
-      ...groundingTools(dependencies.config, {
-        ...prompt.prompt,
-        responseJsonSchema: options.responseSchema,
-      }),
-      role: 'chat',
-      promptId: turnId(seq),
-    },
-    name: `turn ${seq} of ${conversationId}`,
-    conversationId,
-    timeoutMs: dependencies.config.TURN_TIMEOUT_MS,
-    signal,
-    emit,
-    partId: textPartId(attempt, rounds?.count ?? 0),
-    maxBytes: ANSWER_MAX_BYTES - (contents.length === 0 ? 0 : contentsBytes(contents)),
-    isCut,
-  };
-  const { responseSchema } = options;
-  const turn = { begun, progress: going.progress };
-  return askWithoutDeadFiles(turn, call.request, (request) =>
-    responseSchema
-      ? streamFitting(dependencies, { ...call, request }, responseSchema)
-      : streamAnswer(dependencies, { ...call, request }),
-  );
-}
-
-const callsTools = ({ parts, error, finishReason }: Answer): boolean =>
-  error === undefined &&
-  loopKind(finishReason) === undefined &&
-  toFinishReason(finishReason) !== 'content-filter' &&
-  parts.some(({ functionCall }) => functionCall !== undefined);
-
-const isNoCall = ({ functionCall }: Part) => functionCall === undefined;
-
-/** The end of a turn that the model has answered, or failed to. */
-function lastAnswer(going: Going, answer: Answer): TurnAnswer {
-  // A call that nobody will run is none.
-  const parts = answer.parts.filter(isNoCall);
-  const { progress } = going;
-  const modelContents = parts.length > 0 ? [{ role: 'model' as const, parts }] : [];
-  return {
-    ...progress,
-    contents: [...progress.contents, ...modelContents],
-    finishReason: answer.finishReason,
-    error: answer.error ?? emptyAnswerError({ ...answer, parts }),
-    report: answer.usage,
-    isUnreported: going.isUnreported,
-    sentContents: progress.contents.length,
-    sent: going.sent,
-    isWaiting: false,
-  };
-}
-
-/** The end of a turn between two calls of the model. */
-const stopped = (going: Going, error: AppError | undefined): TurnAnswer => ({
-  ...going.progress,
-  error,
-  isUnreported: going.isUnreported,
-  sentContents: going.sentContents,
-  sent: going.sent,
-  isWaiting: error === undefined,
-});
-
-/** The end of a turn whose model was told that it repeats itself, and went on. */
-const looped = (going: Going): TurnAnswer => ({
-  ...stopped(going, undefined),
-  finishReason: LOOP_OF_CALLS,
-  isWaiting: false,
-});
-
-/** What a model reports that took the prompt: one that is larger than its window it did not have. */
-const possibleUsage = ({ usage }: Answer, windowTokens: number) =>
-  usage && usage.promptTokens <= windowTokens ? usage : undefined;
-
-/** Goes on with the turn by one call of the model; the answer when it was the last one. */
-async function step(
-  dependencies: ChatDependencies,
-  answering: Answering,
-  going: Going,
-): Promise<TurnAnswer | undefined> {
-  const { begun, signal } = answering;
-  const hasTools = mayCall(dependencies, answering, going.progress);
-  const prompt = await nextPrompt(dependencies, answering, going);
-  going.sent = prompt.sent;
-  const reply = await callModel(dependencies, answering, { going, prompt, hasTools });
-  const { config } = dependencies;
-  const { model } = begun.call;
-  const answer = { ...reply, usage: possibleUsage(reply, modelWindowTokens(config, model)) };
-  const isImpossible = reply.usage !== undefined && answer.usage === undefined;
-  going.isUnreported ||= reply.isUnreported === true || isImpossible;
-  const priced = (reported: ModelUsage | undefined) =>
-    reported && pricedUsage(config, model, reported);
-  const usage = addUsage(priced(reply.misfitUsage), priced(answer.usage));
-  going.sentContents = going.progress.contents.length;
-  going.progress = {
-    ...going.progress,
-    usage: addUsage(going.progress.usage, usage),
-    repairs: answer.repairs ?? going.progress.repairs,
-    leftOutFiles: answer.leftOutFiles,
-    grounding: addGrounding(going.progress.grounding, answer.grounding, {
-      text: contentText({ role: 'model', parts: answer.parts }),
-      offset: answerText(going.progress.contents).length,
-    }),
-  };
-  // A report about a prompt with less than the context says nothing about it.
-  const { isOverLimit, outputTokens } = prompt.sent;
-  const reported = isOverLimit || reply.misfitUsage ? undefined : answer.usage;
-  going.report = reported && { usage: reported, contents: going.sentContents, outputTokens };
-  if (!hasTools || !callsTools(answer) || signal.aborted) return lastAnswer(going, answer);
-  const round = { progress: going.progress, parts: answer.parts };
-  going.progress = await beginRound(dependencies, answering, round);
-  return undefined;
-}
-
-async function answerInRounds(
-  dependencies: ChatDependencies,
-  answering: Answering,
-  going: Going,
-): Promise<TurnAnswer> {
-  const declared = (answering.begun.call.prompt.tools ?? []).map(({ name }) => name);
-  for (;;) {
-    const { progress } = going;
-    if (hasRounds(progress) && findOpenCalls(progress.contents).length > 0) {
-      const end = await endRound(dependencies, answering, { progress, declared });
-      going.progress = end.progress;
-      if (end.kind === 'waiting') return stopped(going, undefined);
-      if (end.kind === 'broken') return stopped(going, abortedError());
-    }
-    if (hasLooped(roundsIn(going.progress.contents))) return looped(going);
-    const { progress: whole } = going;
-    if (hasRounds(whole)) {
-      const { condenseRound } = await loadCondensing();
-      going.progress = await condenseRound(dependencies, answering, whole);
-    }
-    const answer = await step(dependencies, answering, going);
-    if (answer) return answer;
-  }
 }
 
 /**
@@ -253,4 +93,244 @@ export async function answerTurn(
     if (!(error instanceof AppError)) throw error;
     return stopped(going, error);
   }
+}
+
+async function answerInRounds(
+  dependencies: ChatDependencies,
+  answering: Answering,
+  going: Going,
+): Promise<TurnAnswer> {
+  const declared = (answering.begun.call.prompt.tools ?? []).map(({ name }) => name);
+  for (;;) {
+    const { progress } = going;
+    if (hasRounds(progress) && findOpenCalls(progress.contents).length > 0) {
+      const end = await endRound(dependencies, answering, { progress, declared });
+      going.progress = end.progress;
+      if (end.kind === 'waiting') return stopped(going, undefined);
+      if (end.kind === 'broken') return stopped(going, abortedError());
+    }
+    const { progress: whole } = going;
+    // The model was told that it repeats itself, and went on.
+    if (hasLooped(roundsIn(whole.contents)))
+      return { ...stopped(going, undefined), finishReason: LOOP_OF_CALLS, isWaiting: false };
+    if (hasRounds(whole)) {
+      const { condenseRound } = await loadCondensing();
+      going.progress = await condenseRound(dependencies, answering, whole);
+    }
+    const answer = await step(dependencies, answering, going);
+    if (answer) return answer;
+  }
+}
+
+/** Goes on with the turn by one call of the model; the answer when it was the last one. */
+async function step(
+  dependencies: ChatDependencies,
+  answering: Answering,
+  going: Going,
+): Promise<TurnAnswer | undefined> {
+  const { begun, signal } = answering;
+  const { config } = dependencies;
+  const { model } = begun.call;
+  const { contents, rounds } = going.progress;
+  // At the limit one last call is made in which the model can only answer.
+  const hasTools =
+    (rounds?.count ?? 0) <= roundsLimit(dependencies, begun.context.conversation) &&
+    contentsBytes(contents) < ROUNDS_MAX_BYTES;
+  const prompt: RoundPrompt =
+    contents.length === 0 ? begun.call : await promptOfRound(dependencies, begun, going);
+  going.sent = prompt.sent;
+  const reply = await callModel(dependencies, answering, { going, prompt, hasTools });
+  // A model that took the prompt reports no larger one than its window.
+  const isPossible =
+    reply.usage !== undefined && reply.usage.promptTokens <= modelWindowTokens(config, model);
+  const answer = { ...reply, usage: isPossible ? reply.usage : undefined };
+  going.isUnreported ||= reply.isUnreported === true || (reply.usage !== undefined && !isPossible);
+  const priced = (reported: ModelUsage | undefined) =>
+    reported && pricedUsage(config, model, reported);
+  const usage = addUsage(priced(reply.misfitUsage), priced(answer.usage));
+  going.sentContents = contents.length;
+  going.progress = {
+    ...going.progress,
+    usage: addUsage(going.progress.usage, usage),
+    repairs: answer.repairs ?? going.progress.repairs,
+    leftOutFiles: answer.leftOutFiles,
+    grounding: addGrounding(going.progress.grounding, answer.grounding, {
+      text: contentText({ role: 'model', parts: answer.parts }),
+      offset: answerText(contents).length,
+    }),
+  };
+  // A report about a prompt with less than the context says nothing about it.
+  const { isOverLimit, outputTokens } = prompt.sent;
+  const reported = isOverLimit || reply.misfitUsage ? undefined : answer.usage;
+  going.report = reported && { usage: reported, contents: going.sentContents, outputTokens };
+  if (!hasTools || !callsTools(answer) || signal.aborted) return lastAnswer(going, answer);
+  const round = { progress: going.progress, parts: answer.parts };
+  going.progress = await beginRound(dependencies, answering, round);
+  return undefined;
+}
+
+/** One call of the model. */
+async function callModel(
+  dependencies: ChatDependencies,
+  { begun, emit, signal, isCut }: Answering,
+  { going, prompt, hasTools }: { going: Going; prompt: RoundPrompt; hasTools: boolean },
+): Promise<CallAnswer> {
+  const { conversationId, seq, attempt } = begun.attempt;
+  const { contents, rounds } = going.progress;
+  const roundCount = rounds?.count ?? 0;
+  const options = decodeAnswerOptions(begun.turn.options);
+  const { responseSchema } = options;
+  if (rounds) emit({ type: 'start-step' });
+  const call: AnswerCall = {
+    request: {
+      ...prompt.prompt,
+      ...callOptions(options, { rounds: roundCount, mayCall: hasTools }),
+      ...groundingTools(dependencies.config, {
+        ...prompt.prompt,
+        responseJsonSchema: responseSchema,
+      }),
+      role: 'chat',
+      promptId: turnId(seq),
+    },
+    name: `turn ${seq} of ${conversationId}`,
+    conversationId,
+    timeoutMs: dependencies.config.TURN_TIMEOUT_MS,
+    signal,
+    emit,
+    partId: textPartId(attempt, roundCount),
+    maxBytes: ANSWER_MAX_BYTES - (contents.length === 0 ? 0 : contentsBytes(contents)),
+    isCut,
+  };
+  const turn = { begun, progress: going.progress };
+  return askWithoutDeadFiles(turn, call.request, (request) =>
+    responseSchema
+      ? streamFitting(dependencies, { ...call, request }, responseSchema)
+      : streamAnswer(dependencies, { ...call, request }),
+  );
+}
+
+/**
+ * What of a message's options goes into one call of the model. A function that has to be called is called once: after
+ * `rounds` rounds the model is free to answer. Without `mayCall` it calls none, whatever was chosen.
+ */
+function callOptions(
+  { sampling, maxOutputTokens, toolChoice }: AnswerOptions,
+  { rounds, mayCall }: { rounds: number; mayCall: boolean },
+): Pick<ModelRequest, 'sampling' | 'maxOutputTokens' | 'toolChoice'> {
+  const isChosen = toolChoice === 'none' || (toolChoice !== undefined && rounds === 0);
+  const choice = mayCall ? (isChosen ? toolChoice : undefined) : 'none';
+  return {
+    ...(sampling && { sampling }),
+    ...(maxOutputTokens !== undefined && { maxOutputTokens }),
+    ...(choice && { toolChoice: choice }),
+  };
+}
+
+/**
+ * What the next call of a turn sends, under the same limits as its first: shrunk over the hard threshold,
+ * refused where it cannot fit, and reserved anew. Throws CONTEXT_WINDOW_WILL_OVERFLOW, quota reasons,
+ * StoreUnavailableError.
+ */
+async function promptOfRound(
+  dependencies: ChatDependencies,
+  begun: BegunTurn,
+  { progress, report }: Going,
+): Promise<RoundPrompt> {
+  const { toolbox, store } = dependencies;
+  const { conversation, history, turns, memory } = begun.context;
+  const { model, user } = begun.call;
+  const { conversationId, seq } = begun.attempt;
+  const { contents } = progress;
+  const context = { ...conversation, history, turns, memory };
+  // Prompt and answer of the last call, as the model counted them: the answer is one content more.
+  const reported = report && {
+    tokens: report.usage.promptTokens + report.usage.outputTokens,
+    contents: report.contents + 1,
+    outputTokens: report.outputTokens,
+  };
+  const view = viewOfRound(dependencies, context, { seq, user, contents, model, reported });
+  const last = contents.at(-1);
+  const newTokens = last ? estimateContentTokens(last, meterCounting(conversation)) : 0;
+  const requestTokens = Math.ceil(conversation.context.calibration * newTokens);
+  await refuseOverflow(dependencies, {
+    conversationId,
+    what: 'toolOutputs',
+    conversation,
+    contextTokens: Math.max(0, view.tokens - requestTokens),
+    requestTokens,
+    toCompact: () => readConversation(store, conversationId),
+  });
+  await begun.reservation.renew({
+    model,
+    estimatedTokens: view.tokens,
+    taken: usageBeyond(progress.usage, begun.progress.settled),
+  });
+  const source = { ...context, model, serverTools: toolbox.declarations };
+  const prompt = assemblePrompt(source, view.items);
+  const { shrinkage, isOverLimit, outputTokens } = view;
+  return { prompt, sent: { shrinkage, isOverLimit, outputTokens } };
+}
+
+const callsTools = ({ parts, error, finishReason }: Answer): boolean =>
+  error === undefined &&
+  loopKind(finishReason) === undefined &&
+  toFinishReason(finishReason) !== 'content-filter' &&
+  parts.some(({ functionCall }) => functionCall !== undefined);
+
+/** The end of a turn that the model has answered, or failed to. */
+function lastAnswer(going: Going, answer: Answer): TurnAnswer {
+  // A call that nobody will run is none.
+  const parts = answer.parts.filter(({ functionCall }) => functionCall === undefined);
+  const { progress } = going;
+  const modelContents = parts.length > 0 ? [{ role: 'model' as const, parts }] : [];
+  return {
+    ...progress,
+    contents: [...progress.contents, ...modelContents],
+    finishReason: answer.finishReason,
+    error: answer.error ?? emptyAnswerError({ ...answer, parts }),
+    report: answer.usage,
+    isUnreported: going.isUnreported,
+    sentContents: progress.contents.length,
+    sent: going.sent,
+    isWaiting: false,
+  };
+}
+
+/** The end of a turn between two calls of the model. */
+const stopped = (
+  { progress, isUnreported, sentContents, sent }: Going,
+  error: AppError | undefined,
+): TurnAnswer => ({
+  ...progress,
+  error,
+  isUnreported,
+  sentContents,
+  sent,
+  isWaiting: error === undefined,
+});
+
+/**
+ * Shows the rounds that attempts before this one have stored, under the parts of this one, so that its stream
+ * says all of the answer; after a pause what was answered meanwhile. Returns the rounds with the frames that
+ * end them; nothing where there are none.
+ */
+function showStoredRounds({ begun, emit }: Answering): Rounds | undefined {
+  const { seq, attempt } = begun.attempt;
+  const { contents, rounds, isResumed } = begun.progress;
+  if (!rounds) return undefined;
+  const isOpen = findOpenCalls(contents).length > 0;
+  if (isResumed) {
+    // What the stream of this attempt has not shown yet of a round that waited: what the app and the user said.
+    const before = findCalls(contents.slice(0, -2)).length;
+    const ids = findCalls(contents)
+      .filter(({ index }) => index >= before)
+      .filter(({ index }) => rounds.app.includes(index) || rounds.asks?.includes(index) === true)
+      .flatMap((call) => responseChunks({ seq, rounds }, call).map(emit));
+    const lastId = ids.at(-1);
+    const frames = [...rounds.frames, ...(isOpen || lastId === undefined ? [] : [lastId])];
+    return { ...rounds, frames };
+  }
+  const groups = contentChunks({ seq, attempt, contents, rounds });
+  const ends = groups.map((chunks) => chunks.map(emit).at(-1) ?? 0);
+  return { ...rounds, frames: isOpen ? ends.slice(0, -1) : ends };
 }

@@ -1,21 +1,52 @@
+import { callAuxiliaryModel } from '#functions/chat/features/auxiliary-model-call.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { meterCounting } from '#functions/config/conversation-policy.ts';
 import { withDeadline } from '#functions/lib/deadline.ts';
 import { answeringModel, modelWindowTokens } from '#functions/models/models-in-use.ts';
 import {
-  checkCondensed,
-  outputsToCondense,
+  CONDENSING_SUFFIX,
   type CondensableOutput,
+  checkCondensed,
+  condensingContents,
+  condensingInstruction,
   longOutputs,
+  outputsToCondense,
   withCondensed,
 } from '#shared/compaction/condense-output.ts';
-import { toolOutputConstants } from '#shared/compaction/tool-output-constants.ts';
 import { toToolOutput } from '#shared/compaction/shorten-output.ts';
+import { toolOutputConstants } from '#shared/compaction/tool-output-constants.ts';
+import { turnId } from '#shared/conversation/documents/paths.ts';
 import { AppError } from '#shared/errors.ts';
+import type { ModelRequest } from '#shared/ports/ports.ts';
 import type { BegunTurn } from '../start/begun-turn.ts';
-import { ROUNDS_MAX_BYTES } from '../tools/tool-limits.ts';
-import { contentsBytes, storeProgress, type Answering, type WithRounds } from './answer-round.ts';
-import { askToCondense } from './ask-to-condense.ts';
+import { ROUNDS_MAX_BYTES } from '../tools/tool-response.ts';
+import { type Answering, type WithRounds, contentsBytes, storeProgress } from './answer-round.ts';
+
+/**
+ * The newest round with what a cheap model made of its longest outputs beside them, stored before any prompt shows
+ * it, so that every later prompt shows the same. At most three calls of at most 15 s, all at once; what is slow, fails
+ * or does not stand up to the check leaves its output to be cut. The same progress where nothing was condensed.
+ * Throws what storing throws.
+ */
+export async function condenseRound(
+  dependencies: ChatDependencies,
+  answering: Answering,
+  progress: WithRounds,
+): Promise<WithRounds> {
+  const targets = targetsOf(dependencies, answering.begun, progress);
+  if (targets.length === 0) return progress;
+  const texts = await condensedTexts(dependencies, answering, targets);
+  const contents = withCondensed(progress.contents, texts);
+  const isStored = texts.size > 0 && !answering.signal.aborted;
+  if (!isStored || contentsBytes(contents) > ROUNDS_MAX_BYTES) return progress;
+  const condensed = {
+    ...progress,
+    contents,
+    rounds: { ...progress.rounds, step: progress.rounds.step + 1 },
+  };
+  await storeProgress(answering, condensed);
+  return condensed;
+}
 
 /** The outputs of the newest round that are worth a call; none where the deployment does not want it. */
 function targetsOf(
@@ -53,12 +84,10 @@ async function condense(
 ): Promise<{ text: string } | { reason: string }> {
   const { clock, config, modelHealth } = dependencies;
   const { conversation } = begun.context;
-  const { conversationId, seq } = begun.attempt;
-  const asked = { conversationId, ownerUid: conversation.ownerUid, seq, target, index };
   const limit = { clock, ms: toolOutputConstants.condensingTimeoutMs.value, signal };
   try {
     const answer = await withDeadline(limit, (within) =>
-      askToCondense(dependencies, asked, within),
+      askToCondense(dependencies, begun, { target, index, signal: within }),
     );
     if (answer === undefined) return { reason: 'UNFINISHED' };
     const checked = checkCondensed(target, answer, meterCounting(conversation));
@@ -100,27 +129,35 @@ async function condensedTexts(
 }
 
 /**
- * The newest round with what a cheap model made of its longest outputs beside them, stored before any prompt shows
- * it, so that every later prompt shows the same. At most three calls of at most 15 s, all at once; what is slow, fails
- * or does not stand up to the check leaves its output to be cut. The same progress where nothing was condensed.
- * Throws what storing throws.
+ * Asks the cheap model to condense one output of a turn, the `index`-th, and books what it took. Undefined where its
+ * answer was cut, blocked or too long. Throws what the model throws.
  */
-export async function condenseRound(
+async function askToCondense(
   dependencies: ChatDependencies,
-  answering: Answering,
-  progress: WithRounds,
-): Promise<WithRounds> {
-  const targets = targetsOf(dependencies, answering.begun, progress);
-  if (targets.length === 0) return progress;
-  const texts = await condensedTexts(dependencies, answering, targets);
-  const contents = withCondensed(progress.contents, texts);
-  const isStored = texts.size > 0 && !answering.signal.aborted;
-  if (!isStored || contentsBytes(contents) > ROUNDS_MAX_BYTES) return progress;
-  const condensed = {
-    ...progress,
-    contents,
-    rounds: { ...progress.rounds, step: progress.rounds.step + 1 },
+  { attempt, context }: BegunTurn,
+  { target, index, signal }: { target: CondensableOutput; index: number; signal: AbortSignal },
+): Promise<string | undefined> {
+  const { config, modelHealth, randomness } = dependencies;
+  const { conversationId, seq } = attempt;
+  const { maximumCharacters } = target;
+  const { text } = target.offload;
+  const model = answeringModel(config, config.QUICK_MODEL);
+  modelHealth.refusePaused(model);
+  const request: ModelRequest = {
+    model,
+    systemInstruction: condensingInstruction,
+    contents: condensingContents({ text, boundary: randomness.uuid(), maximumCharacters }),
+    role: 'utility_compressor',
+    promptId: `${turnId(seq)}${CONDENSING_SUFFIX}${index + 1}`,
   };
-  await storeProgress(answering, condensed);
-  return condensed;
+  const answer = await callAuxiliaryModel(dependencies, {
+    work: 'condensing',
+    conversationId,
+    ownerUid: context.conversation.ownerUid,
+    request,
+    maximumCharacters,
+    signal,
+  });
+  modelHealth.answered(model);
+  return answer.finishReason === 'STOP' ? answer.text : undefined;
 }

@@ -1,15 +1,14 @@
 import {
+  type LeftOutFile,
   choicesToLeaveOut,
   filesOfTurns,
   mayBeForFile,
   namedParts,
   withoutFiles,
-  type LeftOutFile,
 } from '#shared/conversation/context/left-out-files.ts';
 import { type AppError, reworded } from '#shared/errors.ts';
 import type { ModelRequest } from '#shared/ports/ports.ts';
-import type { BegunTurn } from '../start/begun-turn.ts';
-import type { TurnProgress } from '../store/turn-progress.ts';
+import type { BegunTurn, TurnProgress } from '../start/begun-turn.ts';
 import type { FittingAnswer } from './stream-fitting.ts';
 
 /** Addresses that one error names. */

@@ -4,26 +4,44 @@ import { titleOfTurn } from '#functions/chat/features/titles.ts';
 import { passCrashPoint } from '#functions/lib/crash-points.ts';
 import { timeoutAfter } from '#functions/lib/deadline.ts';
 import { AppError } from '#shared/errors.ts';
-import type { StreamChunk } from '#shared/wire/resources/streams.ts';
-import { finishTurn } from '../finish/finish-turn.ts';
-import { createTurnTimes } from '../finish/log-finished.ts';
+import {
+  type StreamChunk,
+  collapseFrames,
+  type StreamFrame,
+} from '#shared/wire/resources/streams.ts';
+import { finishTurn, createTurnTimes } from '../finish/finish-turn.ts';
 import { settleUnstored } from '../finish/settle-answer.ts';
-import type { Subscribers, FinishedTurn, FrameLog, LogEnd } from '../live/live-turn.ts';
+import {
+  type Subscribers,
+  type FinishedTurn,
+  type FrameLog,
+  createSubscribers,
+  createFrameLog,
+  liveTurnKey,
+  type Abandoned,
+  type LiveTurn,
+  type Reading,
+} from '../live/live-turn.ts';
 import { openingChunks } from '../live/turn-frames.ts';
-import type { BegunTurn } from '../start/begun-turn.ts';
-import type { TurnAnswer } from '../store/turn-progress.ts';
-import { createTurnWriter, type TurnWriter } from '../store/turn-writer.ts';
-import { shuttingDownError, StreamCutError } from '../stream/stream-cut.ts';
+import type { BegunTurn, TurnAnswer } from '../start/begun-turn.ts';
+import { createTurnWriter, type TurnWriter } from './turn-writer.ts';
+import { shuttingDownError, StreamCutError, isTakenOver } from '../turn-errors.ts';
 import { answerTurn } from './answer-turn.ts';
 import { timeoutError } from './stream-answer.ts';
-import { isTakenOver } from './taken-over.ts';
+import type { SendRequest } from '../send/send-request.ts';
+import { followFrames } from '../stream/follow-frames.ts';
+import { chainIterators } from '#functions/lib/async-iterators.ts';
+import { ignoreRejection } from '#functions/lib/promises.ts';
+import { readFramesAfter } from '#shared/conversation/documents/stored-frames.ts';
+import { firstFrameId } from '#shared/wire/frame-ids.ts';
 
+/** A turn that is being answered here. */
 interface Production {
   begun: BegunTurn;
   messageId: string;
   locale: string | undefined;
   /** Where readers of this instance read. */
-  log: Pick<FrameLog, 'emit' | 'preview' | 'end'>;
+  log: FrameLog;
   /** Who waits for the answer in this instance. */
   audience: Pick<Subscribers, 'present'>;
   /** Fired by a cancellation here, and by this production when it finds one in the store. */
@@ -32,83 +50,43 @@ interface Production {
   givenUp: AbortSignal;
 }
 
-/** Whether the turn is left to whoever sends its message again; a cancelled one ends here all the same. */
-const isLeft = ({ cancelled, givenUp }: Production) => givenUp.aborted && !cancelled.signal.aborted;
-
-/** What is told of the answer and of its frames. */
-type Tell = (chunk: StreamChunk) => number;
-
-/** The answer, and the turn as its model was chosen for that. */
-interface Answered {
-  begun: BegunTurn;
-  answer: TurnAnswer;
-}
-
-async function answerWithin(
+/** Answers a turn that was begun here; whoever reads may come and go. */
+export function startProduction(
   dependencies: ChatDependencies,
-  production: Production,
-  to: { writer: TurnWriter; emit: Tell },
-): Promise<Answered> {
-  const { cancelled, givenUp } = production;
-  const { writer, emit } = to;
-  writer.start();
-  const { conversationId, seq } = production.begun.attempt;
-  const timeoutMs = dependencies.config.TURN_TIMEOUT_MS;
-  const timeout = timeoutAfter(dependencies, timeoutMs);
-  const signal = AbortSignal.any([writer.lost, timeout.signal, cancelled.signal, givenUp]);
-  try {
-    const begun = await routeTurn(dependencies, production.begun, { writer, signal });
-    const answer = await answerTurn(dependencies, {
-      begun,
-      writer,
-      emit,
-      signal,
-      isCut: () => isLeft(production),
-    });
-    if (!answer.error || !timeout.signal.aborted) return { begun, answer };
-    const error = timeoutError({ name: `turn ${seq} of ${conversationId}`, timeoutMs });
-    return { begun, answer: { ...answer, error } };
-  } finally {
-    timeout.stop();
-  }
-}
-
-/** The answer of a turn that was cancelled before anybody asked the model. */
-const unasked = ({ progress, call }: BegunTurn): TurnAnswer => ({
-  ...progress,
-  isUnreported: false,
-  sentContents: 0,
-  sent: call.sent,
-  isWaiting: false,
-});
-
-function endOf(error: unknown): LogEnd {
-  if (error instanceof StreamCutError) return 'givenUp';
-  return isTakenOver(error) ? 'lost' : 'finished';
-}
-
-/** The answer ended without being stored: the readers learn it, unless another attempt goes on with it. */
-function endFailed({ begun, log }: Production, error: unknown): void {
-  const end = endOf(error);
-  if (end === 'finished') {
-    const errorText =
-      error instanceof AppError ? error.publicMessage : 'The answer could not be stored.';
-    const { generation } = begun.context.conversation;
-    log.emit({ type: 'error', errorText });
-    log.emit({ type: 'finish', finishReason: 'error', messageMetadata: { generation } });
-  }
-  log.end(end);
-}
-
-const firstChunks = ({ attempt, context, call, progress }: BegunTurn): StreamChunk[] =>
-  openingChunks({
-    ...attempt,
-    generation: context.conversation.generation,
-    replayed: false,
-    shrinkage: call.sent.shrinkage,
-    isResumed: progress.isResumed,
-    rounds: progress.rounds?.count,
+  { message, locale }: SendRequest,
+  begun: BegunTurn,
+): LiveTurn {
+  const { conversationId, seq, attempt } = begun.attempt;
+  const key = liveTurnKey(conversationId, seq);
+  const log = createFrameLog(begun.progress.nextFrameId);
+  const audience = createSubscribers();
+  const cancelled = new AbortController();
+  const givenUp = new AbortController();
+  const production: Production = {
+    begun,
+    messageId: message.id,
+    locale,
+    log,
+    audience,
+    cancelled,
+    givenUp: givenUp.signal,
+  };
+  const result = produceTurn(dependencies, production).finally(() => {
+    if (dependencies.liveTurns.get(key) === live) dependencies.liveTurns.delete(key);
   });
+  const live: LiveTurn = {
+    attempt,
+    frames: (reading, left) => readAcrossPause(dependencies, production, { reading, left }),
+    subscribe: (left) => audience.subscribe(left),
+    isRead: () => audience.present().length > 0,
+    lastId: () => log.lastId(),
+    result: ignoreRejection(result),
+    cancel: () => cancelled.abort(),
+    giveUp: () => givenUp.abort(),
+  };
+  dependencies.liveTurns.set(key, live);
+  return live;
+}
 
 /**
  * Answers a turn that this instance owns: model, finish, publish, in a straight line. The frames end
@@ -116,12 +94,12 @@ const firstChunks = ({ attempt, context, call, progress }: BegunTurn): StreamChu
  * Resolves for every turn that was stored, failed and cancelled ones included; throws when it could not
  * be stored, when another instance has it (TURN_TAKEN_OVER), or when it was given up (SHUTTING_DOWN).
  */
-export async function produceTurn(
+async function produceTurn(
   dependencies: ChatDependencies,
   production: Production,
 ): Promise<FinishedTurn> {
   const { log, cancelled } = production;
-  const { attempt, progress } = production.begun;
+  const { attempt, context, call, progress } = production.begun;
   const { conversationId, seq } = attempt;
   const times = createTurnTimes(dependencies.clock);
   const writer = createTurnWriter(dependencies, attempt, {
@@ -141,7 +119,15 @@ export async function produceTurn(
     return id;
   };
   try {
-    for (const chunk of firstChunks(production.begun)) emit(chunk);
+    const opening = openingChunks({
+      ...attempt,
+      generation: context.conversation.generation,
+      replayed: false,
+      shrinkage: call.sent.shrinkage,
+      isResumed: progress.isResumed,
+      rounds: progress.rounds?.count,
+    });
+    for (const chunk of opening) emit(chunk);
     await passCrashPoint(dependencies, 'turn-started');
     const isAsked = !cancelled.signal.aborted;
     const { begun, answer } = isAsked
@@ -168,4 +154,96 @@ export async function produceTurn(
     endFailed(production, error);
     throw error;
   }
+}
+
+/** Whether the turn is left to whoever sends its message again; a cancelled one ends here all the same. */
+const isLeft = ({ cancelled, givenUp }: Production) => givenUp.aborted && !cancelled.signal.aborted;
+
+/** The answer, and the turn as its model was chosen for that. */
+async function answerWithin(
+  dependencies: ChatDependencies,
+  production: Production,
+  { writer, emit }: { writer: TurnWriter; emit: (chunk: StreamChunk) => number },
+): Promise<{ begun: BegunTurn; answer: TurnAnswer }> {
+  const { cancelled, givenUp } = production;
+  writer.start();
+  const { conversationId, seq } = production.begun.attempt;
+  const timeoutMs = dependencies.config.TURN_TIMEOUT_MS;
+  const timeout = timeoutAfter(dependencies, timeoutMs);
+  const signal = AbortSignal.any([writer.lost, timeout.signal, cancelled.signal, givenUp]);
+  try {
+    const begun = await routeTurn(dependencies, production.begun, { writer, signal });
+    const isCut = () => isLeft(production);
+    const answer = await answerTurn(dependencies, { begun, writer, emit, signal, isCut });
+    if (!answer.error || !timeout.signal.aborted) return { begun, answer };
+    const error = timeoutError({ name: `turn ${seq} of ${conversationId}`, timeoutMs });
+    return { begun, answer: { ...answer, error } };
+  } finally {
+    timeout.stop();
+  }
+}
+
+/** The answer of a turn that was cancelled before anybody asked the model. */
+const unasked = ({ progress, call }: BegunTurn): TurnAnswer => ({
+  ...progress,
+  isUnreported: false,
+  sentContents: 0,
+  sent: call.sent,
+  isWaiting: false,
+});
+
+/** The answer ended without being stored: the readers learn it, unless another attempt goes on with it. */
+function endFailed({ begun, log }: Production, error: unknown): void {
+  if (error instanceof StreamCutError) return log.end('givenUp');
+  if (isTakenOver(error)) return log.end('lost');
+  const errorText =
+    error instanceof AppError ? error.publicMessage : 'The answer could not be stored.';
+  const { generation } = begun.context.conversation;
+  log.emit({ type: 'error', errorText });
+  log.emit({ type: 'finish', finishReason: 'error', messageMetadata: { generation } });
+  log.end('finished');
+}
+
+type ReadTurn = Pick<Production, 'begun' | 'locale' | 'log'>;
+
+interface Reader {
+  reading: Reading;
+  left: AbortSignal | undefined;
+}
+
+/**
+ * The frames of a turn for a reader. Of one that goes on after a pause, who comes without a cursor, or with one from
+ * before it, gets what was stored then first. The one whose request made the turn go on has all of that.
+ */
+function readAcrossPause(
+  dependencies: ChatDependencies,
+  turn: ReadTurn,
+  { reading, left }: Reader,
+): AsyncIterableIterator<StreamFrame, Abandoned | undefined> {
+  const { attempt, progress } = turn.begun;
+  const { nextFrameId, isResumed } = progress;
+  const from = reading.kind === 'after' ? reading.id : firstFrameId(attempt.attempt) - 1;
+  if (!isResumed || reading.kind === 'all' || from >= nextFrameId - 1)
+    return readLog(dependencies, turn, { reading, left });
+  async function* storedFrames(): AsyncGenerator<StreamFrame, void> {
+    const before = await readFramesAfter(dependencies.store, attempt, from);
+    const known = (before ?? []).filter(({ id }) => id < nextFrameId);
+    yield* reading.kind === 'collapsed' ? collapseFrames(known) : known;
+  }
+  const rest = { kind: 'after' as const, id: nextFrameId - 1 };
+  return chainIterators(storedFrames(), () => readLog(dependencies, turn, { reading: rest, left }));
+}
+
+/** The frames of the log; when another instance has taken the turn over, those of its attempt too. */
+function readLog(
+  dependencies: ChatDependencies,
+  { begun, locale, log }: ReadTurn,
+  { reading, left }: Reader,
+): AsyncIterableIterator<StreamFrame, Abandoned | undefined> {
+  const { conversationId, seq } = begun.attempt;
+  return chainIterators(log.frames(reading), ({ end, cursor }) =>
+    end === 'finished'
+      ? undefined
+      : followFrames(dependencies, { conversationId, seq, cursor, locale, left }),
+  );
 }

@@ -1,22 +1,23 @@
+import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
+import { untilAborted } from '#functions/lib/abortable.ts';
+import { timeoutAfter } from '#functions/lib/deadline.ts';
+import { logModelCall } from '#functions/models/log-model-call.ts';
+import { mayBeBilled } from '#functions/quota/paid-call.ts';
+import { type Part, isPlainText, isSeen } from '#shared/conversation/documents/content.ts';
 import { boundedAnswer } from '#shared/conversation/repair/bounded-answer.ts';
-import { isPlainText, isSeen, type Part } from '#shared/conversation/documents/content.ts';
-import { AppError } from '#shared/errors.ts';
+import { repairPrompt } from '#shared/conversation/repair/repair-prompt.ts';
 import { type Repairs, addRepairs } from '#shared/conversation/repair/repairs.ts';
-import type { ModelChunk, ModelRequest, ModelUsage, Logger } from '#shared/ports/ports.ts';
+import { AppError } from '#shared/errors.ts';
 import { addReport } from '#shared/grounding/bounded-report.ts';
 import type { GroundingReport } from '#shared/grounding/grounding.ts';
-import { LOOP_OF_TEXT } from '#shared/loops/loop-reasons.ts';
+import { LOOP_OF_TEXT } from '#shared/loops/call-loop.ts';
+import { createRepetitionDetector } from '#shared/loops/repetition-detector.ts';
+import type { Logger, ModelChunk, ModelRequest, ModelUsage } from '#shared/ports/ports.ts';
 import { utf8Length } from '#shared/store/names.ts';
-import type { StreamChunk } from '#shared/wire/resources/streams.ts';
+import { cutHead } from '#shared/text/cut.ts';
 import { BLOCKED_PROMPT, toFinishReason } from '#shared/wire/finish-reason.ts';
-import { untilAborted } from '#functions/lib/abortable.ts';
-import { createRepetitionFilter, passEverything, withoutEnd } from './repetition-filter.ts';
-import { mayBeBilled } from '#functions/quota/paid-call.ts';
-import { logModelCall } from '#functions/models/log-model-call.ts';
-import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
+import type { StreamChunk } from '#shared/wire/resources/streams.ts';
 import { createTextFrames } from '../live/text-frames.ts';
-import { timeoutAfter } from '#functions/lib/deadline.ts';
-import { repairPrompt } from '#shared/conversation/repair/repair-prompt.ts';
 
 /** What came of one model call. `parts` are raw: signatures and unknown fields must go back as sent. */
 export interface Answer {
@@ -149,10 +150,11 @@ export async function streamAnswer(
   const answer: Answer = { parts: [] };
   const sizes = { bytes: 0, maxBytes: call.maxBytes };
   const text = createTextFrames(call, dependencies.clock);
-  const gate =
+  const detector =
     dependencies.config.LOOP_DETECTION === 'on'
-      ? createRepetitionFilter({ isJson: call.request.responseJsonSchema !== undefined })
-      : passEverything();
+      ? createRepetitionDetector({ isJson: call.request.responseJsonSchema !== undefined })
+      : undefined;
+  const gate = createRepetitionFilter(detector);
   let isRepetition = false;
   const startMs = dependencies.clock.now().getTime();
   const timeout = timeoutAfter(dependencies, call.timeoutMs);
@@ -207,4 +209,40 @@ function repairedRequest(
     logger.log('WARNING', 'history_mended', { promptId, role, model, ...repairs });
   }
   return { request: { ...whole, contents: mended.contents }, repairs };
+}
+
+/**
+ * Holds back what repeats itself until it is clear whether the model repeats itself, so that repetitions are neither shown
+ * nor stored. What is held back is bounded by the window of the detector. Without a detector all of it is shown.
+ */
+function createRepetitionFilter(detector?: ReturnType<typeof createRepetitionDetector>) {
+  let waiting = '';
+  return {
+    /** What of the text may be shown now; what repeats itself waits. `isRepetition`: nothing more will be shown. */
+    pass(text: string): { shown: string; isRepetition: boolean } {
+      const isRepetition = detector?.see(text) === true;
+      waiting += text;
+      const shown = cutHead(waiting, waiting.length - (detector?.heldCharacters() ?? 0));
+      waiting = waiting.slice(shown.length);
+      return { shown, isRepetition };
+    },
+    /** What still waits: to be shown at the end of an answer that is none, to be cut off one that is. */
+    held: () => waiting,
+  };
+}
+
+/**
+ * An answer without the last `characters` UTF-16 units of what it shows, and without what stands between and
+ * behind them: calls that came with a repetition are none.
+ */
+function withoutEnd(parts: readonly Part[], characters: number): Part[] {
+  const kept = [...parts];
+  for (let left = characters; left > 0;) {
+    const last = kept.pop();
+    if (last === undefined) break;
+    const length = last.thought === true ? 0 : (last.text ?? '').length;
+    if (length > left) kept.push({ ...last, text: last.text?.slice(0, length - left) ?? '' });
+    left -= Math.min(left, length);
+  }
+  return kept;
 }

@@ -1,12 +1,12 @@
-import type { AnswerOptions } from '#shared/models/answer-options.ts';
-import { contentText, type Part } from '#shared/conversation/documents/content.ts';
+import { type Part, contentText } from '#shared/conversation/documents/content.ts';
 import { withoutServerCalls } from '#shared/conversation/repair/server-calls.ts';
 import { AppError } from '#shared/errors.ts';
 import { findMisfit } from '#shared/json-schema/find-misfit.ts';
+import { loopKind } from '#shared/loops/call-loop.ts';
+import type { AnswerOptions } from '#shared/models/answer-options.ts';
 import type { ModelRequest, ModelUsage } from '#shared/ports/ports.ts';
-import { loopKind } from '#shared/loops/loop-reasons.ts';
 import { toFinishReason } from '#shared/wire/finish-reason.ts';
-import { isShown, streamAnswer, type Answer, type AnswerCall } from './stream-answer.ts';
+import { type Answer, type AnswerCall, isShown, streamAnswer } from './stream-answer.ts';
 
 type Schema = NonNullable<AnswerOptions['responseSchema']>;
 

@@ -1,24 +1,39 @@
+import { addAfterwork } from '#functions/chat/chat-dependencies.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import type { TitleOfTurn } from '#functions/chat/features/titles.ts';
 import { publishOverdue, publishRequest } from '#functions/events/publish-request.ts';
 import { passCrashPoint } from '#functions/lib/crash-points.ts';
 import { contentText } from '#shared/conversation/documents/content.ts';
 import { isFinal } from '#shared/conversation/documents/turn.ts';
-import type { FinishBatch } from '#shared/conversation/writes/turn-writes.ts';
-import { AppError } from '#shared/errors.ts';
-import { usageBeyond } from '../answer/add-usage.ts';
+import { type FinishBatch, finishWrites } from '#shared/conversation/writes/turn-writes.ts';
+import { AppError, mayBeCommitted } from '#shared/errors.ts';
+import { usageBeyond, settleStored, settleUnstored } from './settle-answer.ts';
 import type { FinishedTurn, FrameLog, Subscribers } from '../live/live-turn.ts';
 import { closingChunks } from '../live/turn-frames.ts';
-import type { BegunTurn } from '../start/begun-turn.ts';
-import type { TurnAnswer } from '../store/turn-progress.ts';
-import type { TurnWriter } from '../store/turn-writer.ts';
-import { finishedTurn, viewAfterFinish } from './after-finish.ts';
-import { commitFinish } from './commit-finish.ts';
-import { endTurn } from './end-turn.ts';
-import { logFinished, type TurnTimes } from './log-finished.ts';
-import { publishFinished } from './publish-finished.ts';
-import { requestAtEnd } from './request-at-end.ts';
-import { settleStored, settleUnstored } from './settle-answer.ts';
+import type { BegunTurn, TurnAnswer } from '../start/begun-turn.ts';
+import type { TurnWriter } from '../answer/turn-writer.ts';
+import {
+  finishedTurn,
+  viewAfterFinish,
+  endTurn,
+  requestAtEnd,
+  type RequestAtEnd,
+} from './end-turn.ts';
+import { takenOverError } from '../turn-errors.ts';
+import { publishTurnFinished, publishTurnWaiting } from '#functions/events/publish-turn-event.ts';
+import { turnId } from '#shared/conversation/documents/paths.ts';
+import { statusWrite } from '#shared/conversation/writes/status-write.ts';
+import { loopKind } from '#shared/loops/call-loop.ts';
+import type { Clock } from '#shared/ports/ports.ts';
+import type { ContextObject } from '#shared/wire/resources/context-object.ts';
+import type { StreamFrame, StreamChunk } from '#shared/wire/resources/streams.ts';
+
+/** How often a finish is tried before the turn is left to its lease. */
+const FINISH_TRIES = 5;
+const FINISH_RETRY_MS = 100;
+
+/** JSON of frames that the finish stores beside the answer, bytes; what is more is flushed before. */
+const FINISH_FRAMES_BYTES = 512 * 1024;
 
 /** A turn whose answer is there, and all who are to hear of its end. */
 interface Ending {
@@ -32,72 +47,8 @@ interface Ending {
   writer: TurnWriter;
   log: Pick<FrameLog, 'emit' | 'preview'>;
   audience: Pick<Subscribers, 'present'>;
-  times: TurnTimes;
+  times: Pick<TurnTimes, 'startMs' | 'firstTokenMs'>;
   title: Pick<TitleOfTurn, 'answered'>;
-}
-
-async function publishOfRequest(
-  dependencies: ChatDependencies,
-  begun: BegunTurn,
-  batch: FinishBatch,
-) {
-  const { conversationId } = batch;
-  const compactionRequest = batch.compactionRequest ?? begun.replacementRequest;
-  if (compactionRequest)
-    await publishRequest(dependencies, {
-      conversationId,
-      requestId: compactionRequest.requestId,
-      trigger: compactionRequest.trigger,
-      beforeTokens: batch.meter?.tokens,
-    });
-  else
-    await publishOverdue(
-      dependencies,
-      conversationId,
-      begun.context.conversation.compactionRequests,
-    );
-}
-
-/** Tells the log, the quota and the workers how a turn has ended. */
-async function settle(
-  dependencies: ChatDependencies,
-  ending: Ending,
-  batch: FinishBatch,
-): Promise<void> {
-  const { begun, answer, times } = ending;
-  const unsettled = { ...batch, usage: usageBeyond(batch.usage, begun.progress.settled) };
-  logFinished(dependencies, { ...unsettled, detail: answer.error?.message }, times);
-  await Promise.all([
-    publishOfRequest(dependencies, begun, batch),
-    settleStored(ending, unsettled),
-  ]);
-  await passCrashPoint(dependencies, 'turn-published');
-}
-
-/** Stores the end of a turn. Throws TURN_TAKEN_OVER, StoreUnavailableError. */
-async function storeEnd(dependencies: ChatDependencies, ending: Ending) {
-  const { begun, answer, isCancelled, writer, log } = ending;
-  const now = dependencies.clock.now();
-  const requestId = dependencies.randomness.uuid();
-  const batch = endTurn(dependencies, { begun, answer, isCancelled, now, requestId });
-  const decideRequest = () => requestAtEnd(dependencies, begun, batch);
-  const decided = await decideRequest();
-  const context = viewAfterFinish(dependencies, ending, {
-    ...batch,
-    compactionRequest: decided.compactionRequest,
-  });
-  const closing = closingChunks({ turn: batch, error: batch.error, context });
-  await passCrashPoint(dependencies, 'before-finish');
-  const compactionRequest = await commitFinish(dependencies, {
-    batch,
-    attempt: begun.attempt,
-    writer,
-    closing: log.preview(closing),
-    status: decided.compactionRequest && context,
-    decided,
-    decideAgain: decideRequest,
-  });
-  return { batch: { ...batch, compactionRequest }, context, closing };
 }
 
 /**
@@ -108,7 +59,7 @@ export async function finishTurn(
   dependencies: ChatDependencies,
   ending: Ending,
 ): Promise<FinishedTurn> {
-  const { begun, answer, log, audience, title } = ending;
+  const { begun, answer, log, title } = ending;
   const { batch, context, closing } = await storeEnd(dependencies, ending).catch(
     async (error: unknown) => {
       if (error instanceof AppError) await settleUnstored(dependencies, ending);
@@ -116,13 +67,175 @@ export async function finishTurn(
     },
   );
   await passCrashPoint(dependencies, 'turn-finished');
-  const isAttended = audience.present().length > 0;
-  publishFinished(dependencies, { batch, turn: begun.turn, isAttended });
+  publishFinished(dependencies, ending, batch);
   const turn = finishedTurn(ending, batch);
   const { epoch, generation } = begun.context.conversation;
   if (isFinal(turn)) dependencies.cache.keepTurn(epoch, { turn, loadedAt: generation });
   for (const chunk of closing) log.emit(chunk);
   if (turn.inContext) title.answered(turn.contents.map(contentText).join('\n'));
-  await settle(dependencies, ending, batch);
+  const unsettled = { ...batch, usage: usageBeyond(batch.usage, begun.progress.settled) };
+  logFinished(dependencies, ending, unsettled);
+  await Promise.all([
+    publishOfRequest(dependencies, begun, batch),
+    settleStored(ending, unsettled),
+  ]);
+  await passCrashPoint(dependencies, 'turn-published');
   return { turn, context, replayed: false, shrinkage: answer.sent.shrinkage };
+}
+
+/** Stores the end of a turn. Throws TURN_TAKEN_OVER, StoreUnavailableError. */
+async function storeEnd(dependencies: ChatDependencies, ending: Ending) {
+  const { begun, answer, isCancelled, log } = ending;
+  const now = dependencies.clock.now();
+  const requestId = dependencies.randomness.uuid();
+  const batch = endTurn(dependencies, { begun, answer, isCancelled, now, requestId });
+  const request = await requestAtEnd(dependencies, begun, batch);
+  const { compactionRequest } = request;
+  const context = viewAfterFinish(dependencies, ending, { ...batch, compactionRequest });
+  const closing = closingChunks({ turn: batch, error: batch.error, context });
+  await passCrashPoint(dependencies, 'before-finish');
+  const storedRequest = await commitFinish(dependencies, ending, {
+    batch,
+    closing: log.preview(closing),
+    status: compactionRequest && context,
+    request,
+  });
+  return { batch: { ...batch, compactionRequest: storedRequest }, context, closing };
+}
+
+/**
+ * Commits the end of a turn, or its pause, with the frames that are not stored yet and the closing ones. A lost reply and
+ * a lost guard look the same from here, so the turn itself is asked: terminal by this producer is success.
+ * Resolves to the request that the workers are to be told of. Throws TURN_TAKEN_OVER, StoreUnavailableError.
+ */
+async function commitFinish(
+  dependencies: ChatDependencies,
+  { begun, writer }: Pick<Ending, 'begun' | 'writer'>,
+  finish: {
+    batch: FinishBatch;
+    closing: readonly StreamFrame[];
+    /** Told to the owner's devices in the same batch; absent when the state of compaction stays. */
+    status: ContextObject | undefined;
+    request: RequestAtEnd;
+  },
+): Promise<FinishBatch['compactionRequest']> {
+  const { store, clock } = dependencies;
+  const { attempt } = begun;
+  const { batch, closing, status } = finish;
+  let { request } = finish;
+  /** Of any try: which of them was applied is not known after a lost reply, and a hint more does no harm. */
+  let possibleRequest = request.compactionRequest;
+  const lastFrameId = closing.at(-1)?.id ?? 0;
+  for (let tries = 1; ; tries++) {
+    try {
+      await writer.flushDownTo(FINISH_FRAMES_BYTES);
+      const { conversationId } = attempt;
+      const statusWrites = status ? [await statusWrite(store, conversationId, { ...status })] : [];
+      const end = batch.waitsUntil ? 'pause' : 'final';
+      const stream = { writes: writer.last(closing, { end, now: batch.now }), lastFrameId };
+      const { turnUpdateTime } = attempt;
+      const writes = finishWrites({ ...batch, ...request, turnUpdateTime, stream });
+      await store.commit([...writes, ...writer.obsoletePieces(), ...statusWrites]);
+      return request.compactionRequest;
+    } catch (error) {
+      if (!mayBeCommitted(error) || tries >= FINISH_TRIES) throw error;
+      await clock.wait(FINISH_RETRY_MS * (tries - 1));
+      const standing = await writer.recover().catch(() => 'own' as const);
+      if (standing === 'ended') return possibleRequest;
+      if (standing === 'lost') throw takenOverError(attempt);
+      // A conversation document that others keep changing is not waited for: a request too many ends as NOOP.
+      request =
+        tries < FINISH_TRIES - 1
+          ? await requestAtEnd(dependencies, begun, batch)
+          : { compactionRequest: batch.compactionRequest };
+      possibleRequest ??= request.compactionRequest;
+    }
+  }
+}
+
+/** Tells the workers of the compaction that the turn, or its replacement of others, asks for, else of one that waits too long. */
+async function publishOfRequest(
+  dependencies: ChatDependencies,
+  { context, replacementRequest }: BegunTurn,
+  batch: FinishBatch,
+): Promise<void> {
+  const { conversationId } = batch;
+  const compactionRequest = batch.compactionRequest ?? replacementRequest;
+  if (!compactionRequest)
+    return publishOverdue(dependencies, conversationId, context.conversation.compactionRequests);
+  await publishRequest(dependencies, {
+    conversationId,
+    requestId: compactionRequest.requestId,
+    trigger: compactionRequest.trigger,
+    beforeTokens: batch.meter?.tokens,
+  });
+}
+
+/**
+ * Tells the events topic how a turn has ended, or that the app has something to do. The stream does not wait for it:
+ * it is noted in `afterwork`, as what the request that is being served still has to do.
+ */
+function publishFinished(
+  dependencies: ChatDependencies,
+  { begun, audience }: Pick<Ending, 'begun' | 'audience'>,
+  { conversationId, seq, attempt, state, error, rounds }: FinishBatch,
+): void {
+  const event = {
+    conversationId,
+    turnId: turnId(seq),
+    attempt,
+    kind: begun.turn.replaces === undefined ? ('message' as const) : ('replacement' as const),
+    isAttended: audience.present().length > 0,
+  };
+  if (state !== 'awaiting_tool') {
+    const end = { ...event, state, ...(error && { reason: error.reason }) };
+    addAfterwork(dependencies, publishTurnFinished(dependencies, end));
+  } else if (rounds)
+    addAfterwork(dependencies, publishTurnWaiting(dependencies, { ...event, round: rounds.count }));
+}
+
+/** What of a production's course is logged. */
+interface TurnTimes {
+  readonly startMs: number;
+  /** When the first word was passed on to readers; absent before. */
+  firstTokenMs: number | undefined;
+  /** Notices the first word. */
+  see(chunk: StreamChunk): void;
+}
+
+/** Begins with now. */
+export function createTurnTimes(clock: Pick<Clock, 'now'>): TurnTimes {
+  const times: TurnTimes = {
+    startMs: clock.now().getTime(),
+    firstTokenMs: undefined,
+    see: ({ type }) => {
+      if (type === 'text-delta') times.firstTokenMs ??= clock.now().getTime();
+    },
+  };
+  return times;
+}
+
+/** One line for every turn that ended. `batch.usage` is what this attempt took: what earlier ones took stands in theirs. */
+function logFinished(
+  { logger }: Pick<ChatDependencies, 'logger'>,
+  { answer, times: { startMs, firstTokenMs } }: Pick<Ending, 'answer' | 'times'>,
+  batch: FinishBatch,
+): void {
+  logger.log(batch.state === 'failed' ? 'WARNING' : 'INFO', 'turn_finished', {
+    conversationId: batch.conversationId,
+    turnId: turnId(batch.seq),
+    attempt: batch.attempt,
+    state: batch.state,
+    reason: batch.error?.reason,
+    detail: batch.error && answer.error?.message,
+    loop: loopKind(batch.finishReason),
+    promptTokens: batch.usage?.promptTokens,
+    cachedTokens: batch.usage?.cachedTokens,
+    outputTokens: batch.usage?.outputTokens,
+    searches: batch.usage?.searches,
+    costMicros: batch.usage?.costMicros,
+    compactionRequested: batch.compactionRequest !== undefined,
+    firstTokenMs: firstTokenMs === undefined ? undefined : firstTokenMs - startMs,
+    durationMs: batch.now.getTime() - startMs,
+  });
 }

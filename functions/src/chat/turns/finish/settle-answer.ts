@@ -1,31 +1,58 @@
-import { readTurns } from '#shared/conversation/context/read-conversation.ts';
-import { isTerminal } from '#shared/conversation/documents/turn.ts';
-import type { FinishBatch } from '#shared/conversation/writes/turn-writes.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
-import { usageBeyond } from '../answer/add-usage.ts';
-import type { BegunTurn } from '../start/begun-turn.ts';
-import type { TurnAnswer } from '../store/turn-progress.ts';
-import type { Attempt } from '../store/turn-store.ts';
-import type { TurnWriter } from '../store/turn-writer.ts';
+import { type ModelsConfig, callCostMicros } from '#functions/models/models-in-use.ts';
+import { readTurns } from '#shared/conversation/context/read-conversation.ts';
+import { type TurnUsage, isTerminal } from '#shared/conversation/documents/turn.ts';
+import type { FinishBatch } from '#shared/conversation/writes/turn-writes.ts';
+import { reportedCall } from '#shared/models/find-price.ts';
+import type { ModelUsage } from '#shared/ports/ports.ts';
+import type { TurnWriter } from '../answer/turn-writer.ts';
+import type { Attempt, BegunTurn, TurnAnswer } from '../start/begun-turn.ts';
+
+/** What one call reported, with what it cost. */
+export const pricedUsage = (config: ModelsConfig, model: string, usage: ModelUsage): TurnUsage => ({
+  ...usage,
+  costMicros: callCostMicros(config, reportedCall(model, usage)),
+});
+
+const combined = (
+  sum: TurnUsage,
+  other: TurnUsage,
+  combine: (one: number, two: number) => number,
+): TurnUsage => ({
+  promptTokens: combine(sum.promptTokens, other.promptTokens),
+  cachedTokens: combine(sum.cachedTokens, other.cachedTokens),
+  outputTokens: combine(sum.outputTokens, other.outputTokens),
+  thoughtsTokens: combine(sum.thoughtsTokens, other.thoughtsTokens),
+  ...((sum.toolTokens !== undefined || other.toolTokens !== undefined) && {
+    toolTokens: combine(sum.toolTokens ?? 0, other.toolTokens ?? 0),
+  }),
+  ...((sum.searches !== undefined || other.searches !== undefined) && {
+    searches: combine(sum.searches ?? 0, other.searches ?? 0),
+  }),
+  ...(sum.costMicros !== undefined &&
+    other.costMicros !== undefined && {
+      costMicros: combine(sum.costMicros, other.costMicros),
+    }),
+});
+
+/** The bill of several calls; without a cost as soon as that of one is not known. */
+export const addUsage = (sum: TurnUsage | undefined, more: TurnUsage | undefined) =>
+  sum && more ? combined(sum, more, (one, two) => one + two) : (sum ?? more);
+
+/** What of a bill has not been charged yet. */
+export const usageBeyond = (usage: TurnUsage | undefined, settled: TurnUsage | undefined) =>
+  usage && settled ? combined(usage, settled, (one, two) => Math.max(0, one - two)) : usage;
 
 /** Whether the message of a turn has been counted: it has waited for the app before. */
 const isCounted = ({ progress }: BegunTurn): boolean => progress.settled !== undefined;
 
 /** Whether a message was answered: not by a failure. A pause counts, for many never go on. */
-function isMessage(
+function isAnswered(
   { state, inContext, usage }: Pick<FinishBatch, 'state' | 'inContext' | 'usage'>,
-  { begun, isAsked }: { begun: BegunTurn; isAsked: boolean },
+  isAsked: boolean,
 ): boolean {
-  if (isCounted(begun)) return false;
-  switch (state) {
-    case 'done':
-    case 'awaiting_tool':
-      return true;
-    case 'cancelled':
-      return isAsked && (inContext || usage !== undefined);
-    case 'failed':
-      return false;
-  }
+  if (state === 'cancelled') return isAsked && (inContext || usage !== undefined);
+  return state !== 'failed';
 }
 
 /** Charges what this attempt took of a turn whose end is stored; `isAsked`: the model was called. Never throws. */
@@ -37,7 +64,7 @@ export async function settleStored(
   await begun.reservation.settle({
     usage,
     costMicros: usage?.costMicros,
-    isMessage: isMessage(batch, { begun, isAsked }),
+    isMessage: !isCounted(begun) && isAnswered(batch, isAsked),
     isUnreported: answer.isUnreported,
     routing: begun.routingSpent,
   });

@@ -1,13 +1,13 @@
 import type { Shrinkage } from '#shared/compaction/shrunken-view.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
+import { cursorPlace } from '#shared/wire/frame-ids.ts';
+import type { ContextObject } from '#shared/wire/resources/context-object.ts';
 import {
-  collapseFrames,
   type StreamChunk,
   type StreamFrame,
+  collapseFrames,
 } from '#shared/wire/resources/streams.ts';
-import type { ContextObject } from '#shared/wire/resources/context-object.ts';
-import { cursorPlace } from '#shared/wire/frame-ids.ts';
-import { shuttingDownError } from '../stream/stream-cut.ts';
+import { shuttingDownError } from '../turn-errors.ts';
 
 export interface FinishedTurn {
   turn: Turn;
@@ -38,7 +38,7 @@ export const openReading = (
  * Why no frame comes any more: the turn has ended, the process gives it up, or another instance has taken
  * it over and goes on.
  */
-export type LogEnd = 'finished' | 'givenUp' | 'lost';
+type LogEnd = 'finished' | 'givenUp' | 'lost';
 
 /** A turn that nobody answers any more, for one who has its frames up to `cursor`: its message is to be sent again. */
 export interface Abandoned {

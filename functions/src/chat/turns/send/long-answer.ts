@@ -1,13 +1,13 @@
-import { findModel } from '#shared/models/model-entry.ts';
-import { isRouted } from '#shared/routing/routing.ts';
-import { AppError } from '#shared/errors.ts';
 import type { Config } from '#functions/config.ts';
 import {
+  type ModelsConfig,
   answeringModel,
   knownModels,
   modelWindowTokens,
-  type ModelsConfig,
 } from '#functions/models/models-in-use.ts';
+import { AppError } from '#shared/errors.ts';
+import { findModel } from '#shared/models/model-entry.ts';
+import { isRouted } from '#shared/routing/routing.ts';
 
 type LongAnswerConfig = ModelsConfig & Pick<Config, 'routing'>;
 

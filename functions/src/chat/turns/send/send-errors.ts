@@ -1,33 +1,26 @@
-import { turnId } from '#shared/conversation/documents/paths.ts';
+import { inBinError, messageNotFoundError, notFoundError } from '#functions/chat/not-found.ts';
 import { QUEUE_MAX } from '#shared/conversation/decisions/queue-decision.ts';
-import { REPLACED_MAX } from '#shared/conversation/decisions/start-decision.ts';
-import { AppError, StoreUnavailableError } from '#shared/errors.ts';
+import { REPLACED_MAX, type StartDecision } from '#shared/conversation/decisions/start-decision.ts';
+import { turnId } from '#shared/conversation/documents/paths.ts';
+import { AppError } from '#shared/errors.ts';
+import type { StartState } from '../start/read-start.ts';
+import { toTurnError } from '../turn-errors.ts';
+import type { SendRequest } from './send-request.ts';
 
 /** 409: wait and come back; nothing was stored. */
 export const busyError = (
   conversationId: string,
-  decision: { seq: number; retryAfterMs: number },
+  { seq, retryAfterMs }: { seq: number; retryAfterMs: number },
 ) =>
   new AppError({
     status: 'ABORTED',
     reason: 'TURN_IN_PROGRESS',
-    message: `turn ${decision.seq} of ${conversationId} is being answered`,
+    message: `turn ${seq} of ${conversationId} is being answered`,
     publicMessage:
       'Another message of this conversation is being answered. Wait for it, then send this one again.',
     retryable: true,
-    retryAfterMs: decision.retryAfterMs,
-    metadata: { turnId: turnId(decision.seq) },
-  });
-
-/** 409 that no retry mends. */
-export const keyReusedError = (conversationId: string, messageId: string) =>
-  new AppError({
-    status: 'ALREADY_EXISTS',
-    reason: 'IDEMPOTENCY_KEY_REUSED',
-    message: `message id ${messageId} of ${conversationId} is known with another body`,
-    publicMessage:
-      'message.id was already used for another message of this conversation. Draw a new id for a new message.',
-    metadata: { field: 'message.id' },
+    retryAfterMs,
+    metadata: { turnId: turnId(seq) },
   });
 
 /** Bounds the tries of a start that keeps losing its guard to others. */
@@ -41,49 +34,6 @@ export const contentionError = (conversationId: string, tries: number) =>
     retryAfterMs: 1_000,
   });
 
-/** 503: what was read does not fit together, however often it is read. */
-export const tornError = (conversationId: string) =>
-  new StoreUnavailableError({
-    operation: `the documents of ${conversationId} do not fit together`,
-  });
-
-/** 409: as busy, and the places to wait are taken too. */
-export const queueFullError = (
-  conversationId: string,
-  decision: { seq: number; retryAfterMs: number },
-) =>
-  new AppError({
-    status: 'ABORTED',
-    reason: 'TURN_IN_PROGRESS',
-    message: `the queue of ${conversationId} behind turn ${decision.seq} is full`,
-    publicMessage: `${QUEUE_MAX} messages of this conversation wait for their answers already, and no more may. Wait for some of them, then send this one again.`,
-    retryable: true,
-    retryAfterMs: decision.retryAfterMs,
-    metadata: { turnId: turnId(decision.seq), queueMax: String(QUEUE_MAX) },
-  });
-
-export const notUserMessageError = (conversationId: string, messageId: string) =>
-  new AppError({
-    status: 'FAILED_PRECONDITION',
-    reason: 'NOT_A_USER_MESSAGE',
-    message: `the answer ${messageId} of ${conversationId} was to be edited`,
-    publicMessage: 'Only messages of the user can be edited. Regenerate the answer instead.',
-    metadata: { messageId },
-  });
-
-export const notLastAnswerError = (
-  conversationId: string,
-  { messageId, lastSeq }: { messageId: string; lastSeq: number },
-) =>
-  new AppError({
-    status: 'FAILED_PRECONDITION',
-    reason: 'NOT_THE_LAST_ANSWER',
-    message: `${messageId} of ${conversationId} is not of its last turn ${lastSeq}`,
-    publicMessage:
-      'Only the last answer can be regenerated. Edit the message before this one, or fork the conversation there.',
-    metadata: { messageId, lastTurnId: turnId(lastSeq) },
-  });
-
 /** 400: what goes on from the message is not what goes on in the conversation. */
 export const messageReplacedError = (conversationId: string, messageId: string) =>
   new AppError({
@@ -95,19 +45,98 @@ export const messageReplacedError = (conversationId: string, messageId: string) 
     metadata: { messageId },
   });
 
-/** 400: one batch cannot take so many turns out of the context. */
-export const editTooFarBackError = (
-  conversationId: string,
-  { messageId, replaced }: { messageId: string; replaced: number },
-) =>
-  new AppError({
-    status: 'FAILED_PRECONDITION',
-    reason: 'EDIT_TOO_FAR_BACK',
-    message: `an edit of ${messageId} in ${conversationId} would replace ${replaced} turns`,
-    publicMessage: `An edit replaces at most ${REPLACED_MAX} turns, this one ${replaced}. Fork the conversation at that message instead.`,
-    metadata: {
-      messageId,
-      replacedTurns: String(replaced),
-      replacedTurnsMax: String(REPLACED_MAX),
-    },
-  });
+type Refusal = Extract<
+  StartDecision,
+  {
+    kind:
+      | 'notFound'
+      | 'keyReused'
+      | 'busy'
+      | 'queueFull'
+      | 'retryLater'
+      | 'targetNotFound'
+      | 'notUserMessage'
+      | 'notLastAnswer'
+      | 'messageReplaced'
+      | 'tooFarBack';
+  }
+>;
+
+/** The stored failure again, with what is left of the time to wait. */
+function notYetError(
+  { known }: StartState,
+  { seq, retryAfterMs }: { seq: number; retryAfterMs: number },
+): Error {
+  const error = known?.value.error && { ...known.value.error, retryAfterMs };
+  return toTurnError({ seq, error }) ?? new Error(`turn ${seq} has no error to repeat`);
+}
+
+/** The error that tells the caller why nothing was started. */
+export function toRefusal(request: SendRequest, decision: Refusal, state: StartState): Error {
+  const { conversationId, message } = request;
+  const messageId = request.replacing?.messageId ?? '';
+  switch (decision.kind) {
+    case 'notFound': {
+      const conversation = state.conversation?.value;
+      const isInOwnBin =
+        conversation?.state === 'deleted' && conversation.ownerUid === state.facts.uid;
+      return isInOwnBin ? inBinError(conversationId) : notFoundError(conversationId);
+    }
+    case 'keyReused':
+      return new AppError({
+        status: 'ALREADY_EXISTS',
+        reason: 'IDEMPOTENCY_KEY_REUSED',
+        message: `message id ${message.id} of ${conversationId} is known with another body`,
+        publicMessage:
+          'message.id was already used for another message of this conversation. Draw a new id for a new message.',
+        metadata: { field: 'message.id' },
+      });
+    case 'busy':
+      return busyError(conversationId, decision);
+    case 'queueFull':
+      return new AppError({
+        status: 'ABORTED',
+        reason: 'TURN_IN_PROGRESS',
+        message: `the queue of ${conversationId} behind turn ${decision.seq} is full`,
+        publicMessage: `${QUEUE_MAX} messages of this conversation wait for their answers already, and no more may. Wait for some of them, then send this one again.`,
+        retryable: true,
+        retryAfterMs: decision.retryAfterMs,
+        metadata: { turnId: turnId(decision.seq), queueMax: String(QUEUE_MAX) },
+      });
+    case 'retryLater':
+      return notYetError(state, decision);
+    case 'targetNotFound':
+      return messageNotFoundError(conversationId, messageId);
+    case 'notUserMessage':
+      return new AppError({
+        status: 'FAILED_PRECONDITION',
+        reason: 'NOT_A_USER_MESSAGE',
+        message: `the answer ${messageId} of ${conversationId} was to be edited`,
+        publicMessage: 'Only messages of the user can be edited. Regenerate the answer instead.',
+        metadata: { messageId },
+      });
+    case 'notLastAnswer':
+      return new AppError({
+        status: 'FAILED_PRECONDITION',
+        reason: 'NOT_THE_LAST_ANSWER',
+        message: `${messageId} of ${conversationId} is not of its last turn ${decision.lastSeq}`,
+        publicMessage:
+          'Only the last answer can be regenerated. Edit the message before this one, or fork the conversation there.',
+        metadata: { messageId, lastTurnId: turnId(decision.lastSeq) },
+      });
+    case 'messageReplaced':
+      return messageReplacedError(conversationId, messageId);
+    case 'tooFarBack':
+      return new AppError({
+        status: 'FAILED_PRECONDITION',
+        reason: 'EDIT_TOO_FAR_BACK',
+        message: `an edit of ${messageId} in ${conversationId} would replace ${decision.replaced} turns`,
+        publicMessage: `An edit replaces at most ${REPLACED_MAX} turns, this one ${decision.replaced}. Fork the conversation at that message instead.`,
+        metadata: {
+          messageId,
+          replacedTurns: String(decision.replaced),
+          replacedTurnsMax: String(REPLACED_MAX),
+        },
+      });
+  }
+}

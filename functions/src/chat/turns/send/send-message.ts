@@ -1,147 +1,116 @@
-import { decideStart, type StartDecision } from '#shared/conversation/decisions/start-decision.ts';
+import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
+import { notFoundError } from '#functions/chat/not-found.ts';
+import { ignoreRejection } from '#functions/lib/promises.ts';
+import { readTurns } from '#shared/conversation/context/read-conversation.ts';
+import { type StartDecision, decideStart } from '#shared/conversation/decisions/start-decision.ts';
 import { turnId } from '#shared/conversation/documents/paths.ts';
-import { GuardLostError } from '#shared/errors.ts';
-import { giveUpTurn } from '../finish/close-turn.ts';
+import type { Turn } from '#shared/conversation/documents/turn.ts';
+import { isReplaced } from '#shared/conversation/writes/replaced-by.ts';
+import { GuardLostError, StoreUnavailableError } from '#shared/errors.ts';
+import { toLowerUuid } from '#shared/uuid.ts';
+import { startProduction } from '../answer/produce-turn.ts';
+import { endStopped, giveUpTurn } from '../finish/cancel-turn.ts';
+import {
+  type Abandoned,
+  type LiveTurn,
+  type Reading,
+  liveTurnKey,
+  openReading,
+} from '../live/live-turn.ts';
+import { replayFrames } from '../live/turn-frames.ts';
+import { type WaitingTurn, interruptTurns, joinQueue } from '../queue/queue-turn.ts';
 import { createBeforeTurn } from '../start/before-turn.ts';
 import { tryToBegin } from '../start/begin-turn.ts';
 import type { BegunTurn } from '../start/begun-turn.ts';
-import { endStopped } from '../queue/end-stopped.ts';
-import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
-import { followTurn } from '../stream/follow-turn.ts';
-import { interruptTurns } from '../queue/interrupt-turns.ts';
-import { liveTurnKey, openReading, type LiveTurn, type Reading } from '../live/live-turn.ts';
-import { toLowerUuid } from '#shared/uuid.ts';
-import { notFoundError } from '#functions/chat/not-found.ts';
-import { readStart, type StartState } from '../start/read-start.ts';
-import { holdQuota, type HeldQuota } from '../start/reserve-turn.ts';
-import { joinQueue, type WaitingTurn } from '../queue/queue-turn.ts';
-import { replayHandle } from '../stream/replay-turn.ts';
 import { refuseHopeless } from '../start/overflow.ts';
-import { contentionError, tornError } from './send-errors.ts';
+import { type StartState, readStart } from '../start/read-start.ts';
+import { type HeldQuota, holdQuota } from '../start/reserve-turn.ts';
+import { followTurn, readOn } from '../stream/follow-frames.ts';
+import { finishedFrom, iterateFrames, readFinished, readRemainder } from '../stream/read-turn.ts';
+import { isTakenOver, orFailure, shuttingDownError } from '../turn-errors.ts';
+import { contentionError, toRefusal } from './send-errors.ts';
 import type { SendHandle, SendRequest } from './send-request.ts';
-import { startProduction } from '../answer/start-production.ts';
-import { toRefusal } from '../start/start-refusal.ts';
-import { shuttingDownError } from '../stream/stream-cut.ts';
-import { isTakenOver } from '../answer/taken-over.ts';
-import { ignoreRejection } from '#functions/lib/promises.ts';
-import { readFinished } from '../stream/read-finished.ts';
-import { readOn } from '../stream/read-on.ts';
-import { orFailure } from '../stream/turn-failure.ts';
-import { pendingHandle } from './pending-handle.ts';
 
 /** A start reads again at most this often when others win its guard, or what it reads does not fit together. */
 const START_TRIES = 30;
 const START_RETRY_MS = 10;
 const START_RETRY_MAX_MS = 100;
 
+/** A turn that is there already, or begins now. */
+interface PlacedTurn {
+  seq: number;
+  generation: number;
+}
+
+/**
+ * Attach or create: a message id becomes one turn, whatever is retried. New → a turn starts; running →
+ * the same live stream; queued → waited with; done → the stored answer; abandoned → taken over. An edit
+ * and a regeneration are starts that replace earlier turns.
+ * Throws AppError for all that is decided before the first byte: NOT_FOUND, TURN_IN_PROGRESS,
+ * MESSAGE_NOT_FOUND, NOT_A_USER_MESSAGE, NOT_THE_LAST_ANSWER, MESSAGE_REPLACED, EDIT_TOO_FAR_BACK,
+ * IDEMPOTENCY_KEY_REUSED, CONTEXT_WINDOW_WILL_OVERFLOW, TURN_DENIED, HOOK_FAILED, quota reasons, STORE_UNAVAILABLE, SHUTTING_DOWN.
+ */
+export async function sendMessage(
+  dependencies: ChatDependencies,
+  request: SendRequest,
+): Promise<SendHandle> {
+  if (dependencies.shutdown.aborted) throw shuttingDownError('a message was refused');
+  const held = holdQuota(dependencies);
+  try {
+    return await sendInTries(dependencies, withLowerIds(request), held);
+  } finally {
+    held.giveUp();
+  }
+}
+
+/** iOS writes UUIDs in capitals: of messages, too, they are the same ones. */
+const withLowerIds = ({ message, replacing, ...request }: SendRequest): SendRequest => ({
+  ...request,
+  message: { ...message, id: toLowerUuid(message.id) },
+  ...(replacing && {
+    replacing: { ...replacing, messageId: toLowerUuid(replacing.messageId) },
+  }),
+});
+
+/** Reads and decides until a decision is carried out, again whenever others win. */
+async function sendInTries(
+  dependencies: ChatDependencies,
+  request: SendRequest,
+  held: HeldQuota,
+): Promise<SendHandle> {
+  const { conversationId } = request;
+  let isTorn = false;
+  const beforeTurn = createBeforeTurn(dependencies, request);
+  // Not `retry`: documents of two moments are read again, too, and `again` asks for that without a pause.
+  for (let tries = 0; tries < START_TRIES; tries++) {
+    const state = await readStart(dependencies, request);
+    if (request.isStored && !state.known) throw notFoundError(conversationId);
+    const decision = decideStart(state.facts);
+    try {
+      // Before anything is stored, and before what is being answered is stopped for it.
+      const seq = newTurnSeq(decision, state);
+      const addedContext = seq === undefined ? undefined : await beforeTurn(seq);
+      const asked = { ...request, addedContext };
+      const handle = await execute(dependencies, asked, { decision, state, held });
+      if (handle === 'again') continue;
+      if (handle) return handle;
+      isTorn = true;
+    } catch (error) {
+      if (!(error instanceof GuardLostError)) throw error;
+      isTorn = false;
+    }
+    await dependencies.clock.wait(Math.min(START_RETRY_MAX_MS, START_RETRY_MS * tries));
+  }
+  if (!isTorn) throw contentionError(conversationId, START_TRIES);
+  const operation = `the documents of ${conversationId} do not fit together`;
+  throw new StoreUnavailableError({ operation });
+}
+
 /** The turn that a decision creates, now or as soon as there is room; undefined: none. */
 function newTurnSeq(decision: StartDecision, { facts }: StartState): number | undefined {
   const { kind } = decision;
   if (kind === 'start' || kind === 'enqueue') return decision.seq;
   return kind === 'interrupt' ? (facts.conversation?.lastSeq ?? 0) + 1 : undefined;
-}
-
-/** A turn that this instance answers. Its message is sent again for a reader that nobody has frames for any more. */
-function liveHandle(
-  dependencies: ChatDependencies,
-  request: SendRequest,
-  turn: { live: LiveTurn; seq: number; generation: number; reading: Reading },
-): SendHandle {
-  const { live, seq, generation } = turn;
-  const frames: SendHandle['frames'] = (left) =>
-    readOn(
-      live.frames(turn.reading, left),
-      (abandoned) => sendMessage(dependencies, { ...request, ...abandoned }),
-      left,
-    );
-  const result = live.result.then(orFailure, async (error: unknown) => {
-    if (!isTakenOver(error)) throw error;
-    return (await sendMessage(dependencies, { ...request, cursor: undefined })).result;
-  });
-  return {
-    turnId: turnId(seq),
-    conversationId: request.conversationId,
-    generation,
-    replayed: false,
-    frames,
-    subscribe: (left) => live.subscribe(left),
-    result: ignoreRejection(result),
-  };
-}
-
-/** Answers a turn that has begun, for the one whose request began it. */
-export function answerBegun(
-  dependencies: ChatDependencies,
-  request: SendRequest,
-  begun: BegunTurn,
-): SendHandle {
-  const { seq } = begun.attempt;
-  const { generation } = begun.context.conversation;
-  const live = startProduction(dependencies, request, begun);
-  return liveHandle(dependencies, request, { live, seq, generation, reading: { kind: 'all' } });
-}
-
-/** A turn that another instance answers. When that one has gone silent, this one takes it over, also for nobody. */
-function followedHandle(
-  dependencies: ChatDependencies,
-  request: SendRequest,
-  { seq, generation }: { seq: number; generation: number },
-): SendHandle {
-  const { conversationId, locale } = request;
-  const { frames, end } = followTurn(dependencies, request, seq);
-  const next = end.then(
-    (abandoned) => abandoned && sendMessage(dependencies, { ...request, ...abandoned }),
-  );
-  const result = async () => {
-    const handle = await next;
-    if (handle) return handle.result;
-    const finished = await readFinished(dependencies, { conversationId, seq, locale });
-    if (finished) return orFailure(finished);
-    // It failed for now and is asked again already: the answer is that of the next attempt.
-    return (await sendMessage(dependencies, { ...request, cursor: undefined })).result;
-  };
-  return {
-    turnId: turnId(seq),
-    conversationId,
-    generation,
-    replayed: true,
-    async *frames() {
-      yield* frames();
-      const handle = await next;
-      if (handle) yield* handle.frames();
-    },
-    // Whoever waits here waits for what this instance has taken over.
-    subscribe: (left) =>
-      void next.then(
-        (handle) => handle?.subscribe(left),
-        () => undefined,
-      ),
-    result: ignoreRejection(result()),
-  };
-}
-
-/** A turn that is being answered, here or elsewhere. */
-function attachedHandle(
-  dependencies: ChatDependencies,
-  request: SendRequest,
-  { seq, attempt, generation }: { seq: number; attempt: number; generation: number },
-): SendHandle {
-  const live = dependencies.liveTurns.get(liveTurnKey(request.conversationId, seq));
-  if (live?.attempt !== attempt) return followedHandle(dependencies, request, { seq, generation });
-  const reading = openReading(request.cursor, { attempt, lastId: live.lastId() });
-  return liveHandle(dependencies, request, { live, seq, generation, reading });
-}
-
-/** A message that waits, here or elsewhere. */
-function waitingHandle(
-  dependencies: ChatDependencies,
-  request: SendRequest,
-  { seq, generation, begun }: WaitingTurn & { generation: number },
-): SendHandle {
-  const next = begun.then((turn) =>
-    turn === 'gone' ? sendMessage(dependencies, request) : answerBegun(dependencies, request, turn),
-  );
-  return pendingHandle(request, { seq, generation }, next);
 }
 
 /**
@@ -195,65 +164,165 @@ async function execute(
   }
 }
 
-/** iOS writes UUIDs in capitals: of messages, too, they are the same ones. */
-const withLowerIds = ({ message, replacing, ...request }: SendRequest): SendRequest => ({
-  ...request,
-  message: { ...message, id: toLowerUuid(message.id) },
-  ...(replacing && {
-    replacing: { ...replacing, messageId: toLowerUuid(replacing.messageId) },
-  }),
-});
-
-/** Reads and decides until a decision is carried out, again whenever others win. */
-async function sendInTries(
+/** Answers a turn that has begun, for the one whose request began it. */
+export function answerBegun(
   dependencies: ChatDependencies,
   request: SendRequest,
-  held: HeldQuota,
+  begun: BegunTurn,
+): SendHandle {
+  const { seq } = begun.attempt;
+  const { generation } = begun.context.conversation;
+  const live = startProduction(dependencies, request, begun);
+  return liveHandle(dependencies, request, { live, seq, generation, reading: { kind: 'all' } });
+}
+
+/** A turn that is being answered, here or elsewhere. */
+function attachedHandle(
+  dependencies: ChatDependencies,
+  request: SendRequest,
+  { seq, attempt, generation }: PlacedTurn & { attempt: number },
+): SendHandle {
+  const live = dependencies.liveTurns.get(liveTurnKey(request.conversationId, seq));
+  if (live?.attempt !== attempt) return followedHandle(dependencies, request, { seq, generation });
+  const reading = openReading(request.cursor, { attempt, lastId: live.lastId() });
+  return liveHandle(dependencies, request, { live, seq, generation, reading });
+}
+
+/** A turn that this instance answers. Its message is sent again for a reader that nobody has frames for any more. */
+function liveHandle(
+  dependencies: ChatDependencies,
+  request: SendRequest,
+  { live, seq, generation, reading }: PlacedTurn & { live: LiveTurn; reading: Reading },
+): SendHandle {
+  const sendAgain = (abandoned: Abandoned) =>
+    sendMessage(dependencies, { ...request, ...abandoned });
+  const result = live.result.then(orFailure, async (error: unknown) => {
+    if (!isTakenOver(error)) throw error;
+    return (await sendAgain({ cursor: undefined })).result;
+  });
+  return {
+    turnId: turnId(seq),
+    conversationId: request.conversationId,
+    generation,
+    replayed: false,
+    frames: (left) => readOn(live.frames(reading, left), sendAgain, left),
+    subscribe: (left) => live.subscribe(left),
+    result: ignoreRejection(result),
+  };
+}
+
+/** A turn that another instance answers. When that one has gone silent, this one takes it over, also for nobody. */
+function followedHandle(
+  dependencies: ChatDependencies,
+  request: SendRequest,
+  { seq, generation }: PlacedTurn,
+): SendHandle {
+  const { conversationId, locale } = request;
+  const { frames, end } = followTurn(dependencies, request, seq);
+  const next = end.then(
+    (abandoned) => abandoned && sendMessage(dependencies, { ...request, ...abandoned }),
+  );
+  const result = async () => {
+    const handle = await next;
+    if (handle) return handle.result;
+    const finished = await readFinished(dependencies, { conversationId, seq, locale });
+    if (finished) return orFailure(finished);
+    // It failed for now and is asked again already: the answer is that of the next attempt.
+    return (await sendMessage(dependencies, { ...request, cursor: undefined })).result;
+  };
+  return {
+    turnId: turnId(seq),
+    conversationId,
+    generation,
+    replayed: true,
+    async *frames() {
+      yield* frames();
+      const handle = await next;
+      if (handle) yield* handle.frames();
+    },
+    // Whoever waits here waits for what this instance has taken over.
+    subscribe: (left) => subscribeLater(next, left),
+    result: ignoreRejection(result()),
+  };
+}
+
+/** A message that waits, here or elsewhere: its readers wait, and the connection lives meanwhile. */
+function waitingHandle(
+  dependencies: ChatDependencies,
+  request: SendRequest,
+  { seq, generation, begun }: WaitingTurn & PlacedTurn,
+): SendHandle {
+  const next = begun.then((turn) =>
+    turn === 'gone' ? sendMessage(dependencies, request) : answerBegun(dependencies, request, turn),
+  );
+  return {
+    turnId: turnId(seq),
+    conversationId: request.conversationId,
+    generation,
+    replayed: false,
+    async *frames(left) {
+      yield* (await next).frames(left);
+    },
+    subscribe: (left) => subscribeLater(next, left),
+    result: ignoreRejection(next.then((handle) => handle.result)),
+  };
+}
+
+const subscribeLater = (next: Promise<SendHandle | undefined>, left: AbortSignal): void =>
+  void next.then(
+    (handle) => handle?.subscribe(left),
+    () => undefined,
+  );
+
+/** The stored answer as a stream of its own; no model call. */
+async function replayHandle(
+  dependencies: ChatDependencies,
+  { conversationId, locale, cursor }: SendRequest,
+  { state, seq }: { state: StartState; seq: number },
 ): Promise<SendHandle> {
-  let isTorn = false;
-  const beforeTurn = createBeforeTurn(dependencies, request);
-  // Not `retry`: documents of two moments are read again, too, and `again` asks for that without a pause.
-  for (let tries = 0; tries < START_TRIES; tries++) {
-    const state = await readStart(dependencies, request);
-    if (request.isStored && !state.known) throw notFoundError(request.conversationId);
-    const decision = decideStart(state.facts);
-    try {
-      // Before anything is stored, and before what is being answered is stopped for it.
-      const seq = newTurnSeq(decision, state);
-      const addedContext = seq === undefined ? undefined : await beforeTurn(seq);
-      const asked = { ...request, addedContext };
-      const handle = await execute(dependencies, asked, { decision, state, held });
-      if (handle === 'again') continue;
-      if (handle) return handle;
-      isTorn = true;
-    } catch (error) {
-      if (!(error instanceof GuardLostError)) throw error;
-      isTorn = false;
-    }
-    await dependencies.clock.wait(Math.min(START_RETRY_MAX_MS, START_RETRY_MS * tries));
-  }
-  throw isTorn
-    ? tornError(request.conversationId)
-    : contentionError(request.conversationId, START_TRIES);
+  const [stored] = await readTurns(dependencies.store, conversationId, [seq]);
+  const conversation = state.conversation?.value;
+  if (!stored || !conversation) throw notFoundError(conversationId);
+  const turn = withFinalError(stored.value);
+  const finished = await finishedFrom(dependencies, {
+    conversationId,
+    conversation,
+    job: state.job,
+    turn,
+    locale,
+  });
+  const replay = { conversationId, ...finished };
+  const rest = await readRemainder(dependencies, replay, cursor);
+  // A duplicate is never refused for its cursor: one that makes no sense gets the whole answer.
+  const isRefused = rest.kind === 'pastEnd' || rest.kind === 'expired';
+  const frames = isRefused ? replayFrames(replay) : rest.frames;
+  return {
+    turnId: turnId(seq),
+    conversationId,
+    generation: finished.context.generation,
+    replayed: true,
+    frames: () => iterateFrames(frames),
+    // It has ended: nobody is waited for.
+    subscribe: () => undefined,
+    result: ignoreRejection(Promise.resolve(finished).then(orFailure)),
+  };
 }
 
 /**
- * Attach or create: a message id becomes one turn, whatever is retried. New → a turn starts; running →
- * the same live stream; queued → waited with; done → the stored answer; abandoned → taken over. An edit
- * and a regeneration are starts that replace earlier turns.
- * Throws AppError for all that is decided before the first byte: NOT_FOUND, TURN_IN_PROGRESS,
- * MESSAGE_NOT_FOUND, NOT_A_USER_MESSAGE, NOT_THE_LAST_ANSWER, MESSAGE_REPLACED, EDIT_TOO_FAR_BACK,
- * IDEMPOTENCY_KEY_REUSED, CONTEXT_WINDOW_WILL_OVERFLOW, TURN_DENIED, HOOK_FAILED, quota reasons, STORE_UNAVAILABLE, SHUTTING_DOWN.
+ * A failure as it is replayed. A message that is deleted, or that another one has taken the place of, is not answered
+ * any more, and a client library that is told 503 would send it for ever.
  */
-export async function sendMessage(
-  dependencies: ChatDependencies,
-  given: SendRequest,
-): Promise<SendHandle> {
-  if (dependencies.shutdown.aborted) throw shuttingDownError('a message was refused');
-  const held = holdQuota(dependencies);
-  try {
-    return await sendInTries(dependencies, withLowerIds(given), held);
-  } finally {
-    held.giveUp();
-  }
+function withFinalError(turn: Turn): Turn {
+  const isGone = isReplaced(turn) || turn.eraseTime !== undefined;
+  if (turn.error?.retryable !== true || !isGone) return turn;
+  return {
+    ...turn,
+    error: {
+      status: 'FAILED_PRECONDITION',
+      reason: turn.error.reason,
+      message:
+        'This message was deleted, or another one has taken its place. Send its text as a new message, with a new id.',
+      retryable: false,
+    },
+  };
 }

@@ -1,45 +1,28 @@
-import { addedContext } from '#shared/hooks/added-context.ts';
+import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
+import { runHook } from '#functions/lib/run-hook.ts';
 import { turnId } from '#shared/conversation/documents/paths.ts';
 import { AppError } from '#shared/errors.ts';
-import {
-  beforeTurnAnswerSchema,
-  type BeforeTurnEvent,
-  type BeforeTurnHook,
-} from '#shared/hooks/before-turn.ts';
-import { runHook } from '#functions/lib/run-hook.ts';
-import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
+import { addedContext } from '#shared/hooks/added-context.ts';
+import { type BeforeTurnEvent, beforeTurnAnswerSchema } from '#shared/hooks/before-turn.ts';
 import type { SendRequest } from '../send/send-request.ts';
 
 /** How long the user waits for the hooks, which are asked at the same time. */
 const HOOKS_TIMEOUT_MS = 2_000;
 
-/** The hooks of a message: the deployment's, then the remote document's. */
-function selectHooks(dependencies: ChatDependencies): BeforeTurnHook[] {
-  const { beforeTurnHooks = [], beforeTurnWebhooks, config } = dependencies;
-  return [...beforeTurnHooks, ...(beforeTurnWebhooks?.(config.remotePolicy?.hooks() ?? []) ?? [])];
-}
-
-const deniedError = (conversationId: string, hook: string, publicMessage: string) =>
-  new AppError({
-    status: 'FAILED_PRECONDITION',
-    reason: 'TURN_DENIED',
-    message: `the hook ${hook} refused a message of ${conversationId}`,
-    publicMessage,
-  });
-
 /**
- * Asks the BeforeTurn hooks about a new message, all at once, and returns what they add to it; undefined where
- * they add nothing. Throws TURN_DENIED with the words of the first that refuses, HOOK_FAILED of a required one.
+ * Asks the BeforeTurn hooks about a new message, the deployment's and the remote document's all at once, and returns what
+ * they add to it; undefined where they add nothing. Throws TURN_DENIED with the words of the first that refuses,
+ * HOOK_FAILED of a required one.
  */
 async function askBeforeTurn(
   dependencies: ChatDependencies,
-  request: SendRequest,
+  { conversationId, message, caller }: SendRequest,
   seq: number,
 ): Promise<string | undefined> {
-  const hooks = selectHooks(dependencies);
+  const { beforeTurnHooks = [], beforeTurnWebhooks, config, clock, logger, sha256 } = dependencies;
+  const webhooks = config.remotePolicy?.hooks() ?? [];
+  const hooks = [...beforeTurnHooks, ...(beforeTurnWebhooks?.(webhooks) ?? [])];
   if (hooks.length === 0) return undefined;
-  const { clock, logger, sha256 } = dependencies;
-  const { conversationId, message, caller } = request;
   const event: BeforeTurnEvent = {
     conversationId,
     turnId: turnId(seq),
@@ -56,23 +39,29 @@ async function askBeforeTurn(
     failedEvent: 'before_turn_hook_failed',
     publicMessage: 'A required step before the answer failed. Send the message again.',
   };
-  const answered = await Promise.all(
-    hooks.map(async (hook) => {
+  const answers = await Promise.all(
+    hooks.map((hook) => {
       const checked = {
         ...hook,
         run: async (...parameters: Parameters<typeof hook.run>) =>
           beforeTurnAnswerSchema.parse((await hook.run(...parameters)) ?? {}),
       };
-      return { hook: hook.name, answer: await runHook(run, checked, event) };
+      return runHook(run, checked, event);
     }),
   );
-  for (const { hook, answer } of answered)
-    if (answer?.deny) throw deniedError(conversationId, hook, answer.deny.message);
-  const { text, leftOut } = addedContext(answered.map(({ answer }) => answer?.addContext ?? ''));
+  for (const [index, answer] of answers.entries())
+    if (answer?.deny)
+      throw new AppError({
+        status: 'FAILED_PRECONDITION',
+        reason: 'TURN_DENIED',
+        message: `the hook ${hooks[index]?.name} refused a message of ${conversationId}`,
+        publicMessage: answer.deny.message,
+      });
+  const { text, leftOut } = addedContext(answers.map((answer) => answer?.addContext ?? ''));
   for (const index of leftOut)
     logger.log('WARNING', 'before_turn_context_left_out', {
       conversationId,
-      hook: answered[index]?.hook,
+      hook: hooks[index]?.name,
     });
   return text;
 }

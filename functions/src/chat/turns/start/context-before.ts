@@ -1,25 +1,30 @@
-import type { Conversation } from '#shared/conversation/documents/conversation.ts';
-import type { History } from '#shared/conversation/documents/history.ts';
-import { turnModel } from '#shared/conversation/context/turn-model.ts';
-import { isReplaced } from '#shared/conversation/writes/replaced-by.ts';
-import { firstTailSeq } from '#shared/conversation/context/read-conversation.ts';
-import { isTerminal, type Turn } from '#shared/conversation/documents/turn.ts';
-import { isRouted } from '#shared/routing/routing.ts';
+import { requestAfterChange } from '#functions/chat/context/change-generation.ts';
+import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import type { Config } from '#functions/config.ts';
 import { modelThatLimits } from '#functions/config/conversation-policy.ts';
-import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
-import type { Beginning } from './kept-rounds.ts';
-import { planReplacement, type PlannedReplacement } from './plan-replacement.ts';
-import { readContextBefore, type StartState } from './read-start.ts';
+import { continueHistory } from '#functions/context/continue-history.ts';
+import { selectOutputForms } from '#functions/context/next-call.ts';
+import {
+  newestHistoryThrough,
+  readableHistory,
+} from '#shared/conversation/context/find-history.ts';
+import { contextTokens } from '#shared/conversation/context/meter.ts';
+import { firstTailSeq, readContextParts } from '#shared/conversation/context/read-conversation.ts';
+import { turnModel } from '#shared/conversation/context/turn-model.ts';
+import type { Conversation } from '#shared/conversation/documents/conversation.ts';
+import type { History } from '#shared/conversation/documents/history.ts';
+import { type Turn, isTerminal } from '#shared/conversation/documents/turn.ts';
+import { withoutPinsFrom } from '#shared/conversation/pins/pins.ts';
+import { endsBefore, rearmsFrom } from '#shared/conversation/writes/next-generation.ts';
+import { withoutTurns } from '#shared/conversation/writes/repair-history.ts';
+import { isReplaced } from '#shared/conversation/writes/replaced-by.ts';
+import type { Replacement } from '#shared/conversation/writes/replacement-writes.ts';
+import { isRouted } from '#shared/routing/routing.ts';
 import { messageReplacedError } from '../send/send-errors.ts';
-import type { SendRequest } from '../send/send-request.ts';
+import type { Begin } from './begun-turn.ts';
 
-/** A turn that is to begin: what asks for it, what was read, and what was decided. */
-export interface Begin {
-  request: SendRequest;
-  state: StartState;
-  decision: Beginning;
-}
+/** Loaded when an edit needs it: it brings the finders of facts, which no message needs. */
+const loadRendering = () => import('#functions/context/snapshot-rendering.ts');
 
 /** The context that the turn answers from, and what its batch changes of it. */
 export interface ContextBefore {
@@ -29,6 +34,13 @@ export interface ContextBefore {
   replacement: PlannedReplacement | undefined;
   /** Of a turn whose place a compaction has folded: whether it is in that context; it stays so. */
   foldedInContext: boolean | undefined;
+}
+
+interface PlannedReplacement extends Replacement {
+  /** The conversation document as the batch leaves it. */
+  conversationAfter: Conversation;
+  /** Terminal turns of the new context, all before the replaced ones. */
+  turns: Turn[];
 }
 
 /** First of the turns that this one stands in for. */
@@ -56,10 +68,6 @@ function foldedInContextOf(
   return isTerminal(known.value.state) ? known.value.inContext : known.value.foldedInContext;
 }
 
-/** The turn has begun before: what it replaces is replaced. */
-const isGoingOn = ({ decision }: Begin): boolean =>
-  decision.kind === 'takeOver' || decision.kind === 'resume';
-
 /**
  * Reads the context, and where the turn replaces others the one without them; undefined: the conversation document
  * moved on while it was read. Throws MESSAGE_REPLACED.
@@ -69,30 +77,113 @@ export async function readBefore(
   begin: Begin,
   input: { conversation: Conversation; by: string },
 ): Promise<ContextBefore | undefined> {
-  const { conversationId } = begin.request;
-  const { by } = input;
+  const { request, state, decision } = begin;
+  const { conversationId } = request;
   const conversation = conversationAtTurn(dependencies.config, begin, input.conversation);
-  const beforeSeq = begin.decision.seq;
-  const parts = await readContextBefore(dependencies, { conversationId, conversation, beforeSeq });
-  if (!parts) return undefined;
+  const parts = await readContextParts(dependencies, {
+    conversationId,
+    conversation,
+    toSeq: decision.seq - 1,
+  });
+  if (conversation.generation > 0 && parts.history === undefined) return undefined;
+  const { history, turns } = parts;
   const fromSeq = firstReplaced(begin);
-  if (fromSeq === undefined || isGoingOn(begin)) {
+  // What a turn that has begun before replaces is replaced.
+  const isGoingOn = decision.kind === 'takeOver' || decision.kind === 'resume';
+  if (fromSeq === undefined || isGoingOn) {
     const foldedInContext = foldedInContextOf(begin, conversation);
-    return { conversation, ...parts, replacement: undefined, foldedInContext };
+    return { conversation, history, turns, replacement: undefined, foldedInContext };
   }
   // While an edit waited, another one may have taken the place of the same message.
-  const { replacing } = begin.state.facts;
+  const { replacing } = state.facts;
   if (replacing?.target && isReplaced(replacing.target))
-    throw messageReplacedError(conversationId, begin.request.replacing?.messageId ?? '');
-  const asked = { conversationId, conversation, ...parts, fromSeq, by };
-  const replacement = await planReplacement(dependencies, asked);
-  const { conversationAfter, history, turns } = replacement;
-  // Folded is no more than what stands before the replaced turns.
+    throw messageReplacedError(conversationId, request.replacing?.messageId ?? '');
+  const present = { conversationId, conversation, history, turns };
+  const replacement = await planReplacement(dependencies, present, { fromSeq, by: input.by });
   return {
-    conversation: conversationAfter,
+    conversation: replacement.conversationAfter,
+    history: replacement.history,
+    turns: replacement.turns,
+    replacement,
+    // Folded is no more than what stands before the replaced turns.
+    foldedInContext: undefined,
+  };
+}
+
+/** The context of the present generation. */
+interface PresentContext {
+  conversationId: string;
+  conversation: Conversation;
+  history: History | undefined;
+  turns: readonly Turn[];
+}
+
+/**
+ * The present history without what came of the replaced turns, or, where nothing is left of it, the newest
+ * earlier one that ends before them.
+ */
+async function historyBefore(
+  dependencies: ChatDependencies,
+  { conversationId, conversation, history }: PresentContext,
+  fromSeq: number,
+): Promise<History | undefined> {
+  const target = { conversationId, conversation };
+  const present = await readableHistory(dependencies, target, history);
+  if (!present || endsBefore(present, fromSeq)) return present;
+  const { createRenderer } = await loadRendering();
+  const render = createRenderer(dependencies.config, conversation);
+  const mended = withoutTurns(present, { seqs: [], fromSeq }, render);
+  if (mended.erased !== true) return mended;
+  return newestHistoryThrough(dependencies, target, fromSeq - 1);
+}
+
+/**
+ * What it takes to put a new turn in the place of the turns from `fromSeq` on: the next generation, made of the history
+ * before them. `by`: nonce of the writer.
+ */
+async function planReplacement(
+  dependencies: ChatDependencies,
+  context: PresentContext,
+  { fromSeq, by }: { fromSeq: number; by: string },
+): Promise<PlannedReplacement> {
+  const { conversation, history: present } = context;
+  const source = await historyBefore(dependencies, context, fromSeq);
+  const masked = (source?.masks ?? []).map(({ seq }) => seq);
+  const pins = withoutPinsFrom(conversation.pins, (seq) => seq >= fromSeq);
+  const left = { ...context, conversation: { ...conversation, pins } };
+  const next = await continueHistory(dependencies, left, {
+    source,
+    present: contextTokens(context, selectOutputForms(dependencies, conversation)),
+    toSeq: fromSeq - 1,
+    state: 'CHANGED',
+    changedSeqs: masked.filter((seq) => seq >= fromSeq),
+    changedFromSeq: fromSeq,
+    requestId: by,
+    by,
+    afterTokens: (tokens) =>
+      rearmsFrom({ source, present, declined: conversation.compactionRequests.declined, tokens }),
+  });
+  const { history, turns, tokens, conversationAfter } = next;
+  // Turns that were folded stand verbatim again, or are to be read again: they may need folding at once.
+  const isOther = source?.generation !== present?.generation || source?.mended === true;
+  const compactionRequest = isOther
+    ? requestAfterChange(dependencies, { conversation: conversationAfter, history, tokens })
+    : undefined;
+  const losesPins = pins.length < conversation.pins.length;
+  const losesIndex = (conversation.indexedThrough ?? 0) >= fromSeq;
+  const planned = {
+    fromSeq,
     history,
     turns,
-    replacement,
-    foldedInContext: undefined,
+    conversationAfter,
+    ...(losesPins && { pins }),
+    ...(losesIndex && { indexedThrough: fromSeq - 1 }),
+  };
+  if (!compactionRequest) return planned;
+  const compactionRequests = { ...conversationAfter.compactionRequests, auto: compactionRequest };
+  return {
+    ...planned,
+    conversationAfter: { ...conversationAfter, compactionRequests },
+    compactionRequest,
   };
 }

@@ -11,59 +11,11 @@ import { shownUser } from '#shared/conversation/context/shown-user.ts';
 import type { Conversation, Versioned } from '#shared/conversation/documents/conversation.ts';
 import type { MemoryTexts } from '#shared/memory/render-memory.ts';
 import { estimateContentTokens, estimatePromptTokens } from '#shared/tokens/token-estimate.ts';
-import type { BegunTurn } from './begun-turn.ts';
-import type { Begin, ContextBefore } from './context-before.ts';
-import { viewOfNextCall } from './next-call.ts';
+import type { BegunTurn, Begin } from './begun-turn.ts';
+import type { ContextBefore } from './context-before.ts';
+import { viewOfNextCall } from '#functions/context/next-call.ts';
 import { refuseOverflow } from './overflow.ts';
-import type { Message } from './stored-message.ts';
-import { collectTurnContext, type TurnContext } from './turn-context.ts';
-
-/** What the turn stores beside its message: as it is stored already, else what this request brings. */
-function turnContextOf(
-  dependencies: ChatDependencies,
-  { request, state, decision }: Begin,
-  { before, isShrunken }: { before: ContextBefore; isShrunken: boolean },
-): TurnContext {
-  if (decision.kind !== 'start') {
-    const { surroundings, describedClient } = state.known?.value ?? {};
-    return { surroundings, describedClient };
-  }
-  const { generation, client: known } = before.conversation;
-  const turns = isShrunken ? [] : before.turns;
-  return collectTurnContext(dependencies, request, { generation, turns, known });
-}
-
-/** The message as this call says it, behind what is said beside it, and what all of that weighs in tokens. */
-async function composeMessage(
-  dependencies: ChatDependencies,
-  { request }: Begin,
-  input: {
-    before: ContextBefore;
-    message: Message;
-    index: IndexLoad | undefined;
-    turnContext: TurnContext;
-    /** Of the memory, what is new or touched by the message. */
-    memory: string;
-    contextTokens: number;
-  },
-) {
-  const { config } = dependencies;
-  const { before, message, turnContext } = input;
-  const counting = meterCounting(before.conversation);
-  const userTokens = estimateContentTokens(shownUser({ ...message, ...turnContext }), counting);
-  const { windowTokens } = conversationPolicy(config, before.conversation);
-  const freeTokens = windowTokens - input.contextTokens - userTokens;
-  const recalled = await recallForTurn(dependencies, input.index, {
-    conversationId: request.conversationId,
-    ...before,
-    message: message.user,
-    budgetTokens: recallTokens(config, before.conversation, { request, freeTokens }),
-  });
-  const user = withSaid(withSaid(message.user, input.memory), recalled.text);
-  const lastContent = shownUser({ user, ...turnContext });
-  const sentTokens = estimateContentTokens(lastContent, counting);
-  return { lastContent, recalled, userTokens, sentTokens, counting };
-}
+import { type Message, collectTurnContext, type TurnContext } from './turn-message.ts';
 
 /** What is sent to the model, and what it weighs. */
 interface PreparedPrompt extends Pick<BegunTurn, 'call' | 'tokens'> {
@@ -73,10 +25,13 @@ interface PreparedPrompt extends Pick<BegunTurn, 'call' | 'tokens'> {
   turnContext: TurnContext;
 }
 
-/** What is sent to the model. Throws CONTEXT_WINDOW_WILL_OVERFLOW. */
+/**
+ * The first call of a turn: the context, then the message behind what is said beside it of its client, the memory and
+ * folded turns. Throws CONTEXT_WINDOW_WILL_OVERFLOW.
+ */
 export async function preparePrompt(
   dependencies: ChatDependencies,
-  begin: Begin,
+  { request, state, decision }: Begin,
   input: {
     before: ContextBefore;
     message: Message;
@@ -84,42 +39,68 @@ export async function preparePrompt(
     index: IndexLoad | undefined;
   },
 ): Promise<PreparedPrompt> {
-  const { before, message } = input;
-  const { conversation } = before;
-  const { model } = conversation;
-  const { notes } = begin.state;
   const { config, toolbox } = dependencies;
-  const selected = memoryForPrompt(config, { conversation, notes, message: message.user });
-  const { standing: memory } = selected;
+  const { before, message } = input;
+  const { conversation, history, turns } = before;
+  const { conversationId } = request;
+  const counting = meterCounting(conversation);
+  const memory = memoryForPrompt(config, {
+    conversation,
+    notes: state.notes,
+    message: message.user,
+  });
   const source = {
     ...conversation,
-    history: before.history,
-    turns: before.turns,
-    memory,
+    history,
+    turns,
+    memory: memory.standing,
     serverTools: toolbox.declarations,
   };
-  const view = viewOfNextCall(dependencies, source);
-  const isShrunken = (view.shrinkage?.turnsLeftOut ?? 0) > 0;
-  const turnContext = turnContextOf(dependencies, begin, { before, isShrunken });
-  const contextTokens = view.tokens;
-  const { lastContent, recalled, userTokens, sentTokens, counting } = await composeMessage(
-    dependencies,
-    begin,
-    { ...input, turnContext, memory: selected.said, contextTokens },
-  );
-  const promptFor = (asked: string) =>
-    assemblePrompt({ ...source, model: asked }, view.items, lastContent);
-  const prompt = promptFor(model);
-  const { conversationId } = begin.request;
-  await refuseOverflow(dependencies, { ...input, conversationId, contextTokens, sentTokens });
+  const { shrinkage, isOverLimit, outputTokens, ...view } = viewOfNextCall(dependencies, source);
+
+  const { generation, client } = conversation;
+  const shownTurns = (shrinkage?.turnsLeftOut ?? 0) > 0 ? [] : turns;
+  // A turn that is stored keeps what was told beside its message.
+  const turnContext: TurnContext =
+    decision.kind === 'start'
+      ? collectTurnContext(dependencies, request, { generation, turns: shownTurns, known: client })
+      : {
+          surroundings: state.known?.value.surroundings,
+          describedClient: state.known?.value.describedClient,
+        };
+  const userTokens = estimateContentTokens(shownUser({ ...message, ...turnContext }), counting);
+  const { windowTokens } = conversationPolicy(config, conversation);
+  const freeTokens = windowTokens - view.tokens - userTokens;
+  const recalled = await recallForTurn(dependencies, input.index, {
+    conversationId,
+    ...before,
+    message: message.user,
+    budgetTokens: recallTokens(config, conversation, { request, freeTokens }),
+  });
+  const said = withSaid(withSaid(message.user, memory.said), recalled.text);
+  const user = shownUser({ user: said, ...turnContext });
+  const sentTokens = estimateContentTokens(user, counting);
+
+  const promptFor = (model: string) => assemblePrompt({ ...source, model }, view.items, user);
+  const prompt = promptFor(conversation.model);
+  // A compaction of the present context makes no room in the one that an edit goes back to.
+  const toCompact =
+    before.replacement || 'create' in input.conversation ? undefined : input.conversation;
+  await refuseOverflow(dependencies, {
+    conversationId,
+    what: 'message',
+    conversation,
+    contextTokens: view.tokens,
+    requestTokens: Math.ceil(conversation.context.calibration * sentTokens),
+    toCompact: () => Promise.resolve(toCompact),
+  });
   const overhead = estimatePromptTokens({ ...prompt, contents: [] }, counting);
-  const { shrinkage, isOverLimit, outputTokens } = view;
   const sent = { shrinkage, isOverLimit, outputTokens };
   return {
-    call: { model, prompt, promptFor, user: lastContent, recalled, sent },
+    call: { model: conversation.model, prompt, promptFor, user, recalled, sent },
     tokens: { user: userTokens, said: sentTokens - userTokens, overhead },
-    promptTokens: contextTokens + sentTokens,
-    memory,
+    promptTokens: view.tokens + sentTokens,
+    memory: memory.standing,
     turnContext,
   };
 }

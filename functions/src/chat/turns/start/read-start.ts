@@ -1,11 +1,17 @@
-import { encodeAnswerOptions } from '#shared/models/answer-options.ts';
-import { isQuestionErased } from '#shared/conversation/writes/erase-turn.ts';
-import type { Conversation, Versioned } from '#shared/conversation/documents/conversation.ts';
-import type { History } from '#shared/conversation/documents/history.ts';
-import { decodeConversation } from '#shared/conversation/documents/conversation.ts';
-import { decodeJob, type CompactionJob } from '#shared/conversation/documents/job.ts';
-import { isStillTold, knownJob, type KnownJob } from '#shared/conversation/decisions/known-job.ts';
+import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
+import { notesPaths } from '#functions/memory/prompt-memory.ts';
+import { readTurnDocuments } from '#shared/conversation/context/read-conversation.ts';
+import { type KnownJob, isStillTold, knownJob } from '#shared/conversation/decisions/known-job.ts';
+import { queueSeqs } from '#shared/conversation/decisions/queue-decision.ts';
+import type { ReplacingFacts, StartFacts } from '#shared/conversation/decisions/start-decision.ts';
+import {
+  type Conversation,
+  type Versioned,
+  decodeConversation,
+} from '#shared/conversation/documents/conversation.ts';
+import { type CompactionJob, decodeJob } from '#shared/conversation/documents/job.ts';
 import { decodeMessageGuard } from '#shared/conversation/documents/message-guard.ts';
+import { newConversation } from '#shared/conversation/documents/new-conversation.ts';
 import {
   compactionJobPath,
   conversationPath,
@@ -13,24 +19,14 @@ import {
   seqOfId,
   turnPath,
 } from '#shared/conversation/documents/paths.ts';
-import { queueSeqs } from '#shared/conversation/decisions/queue-decision.ts';
-import {
-  readContextParts,
-  readTurnDocuments,
-} from '#shared/conversation/context/read-conversation.ts';
 import { problemText } from '#shared/conversation/documents/read-fields.ts';
-import type { StoredDocument } from '#shared/ports/ports.ts';
-import type { ReplacingFacts, StartFacts } from '#shared/conversation/decisions/start-decision.ts';
-import {
-  readTurnDocument,
-  type Turn,
-  type TurnDocument,
-} from '#shared/conversation/documents/turn.ts';
-import { abandonedFields, type AbandonedTurn } from '#shared/conversation/writes/end-abandoned.ts';
-import { decodeNotes, type Notes } from '#shared/memory/note.ts';
-import { notesPaths } from '#functions/memory/prompt-memory.ts';
+import { type TurnDocument, readTurnDocument } from '#shared/conversation/documents/turn.ts';
+import { type AbandonedTurn, abandonedFields } from '#shared/conversation/writes/end-abandoned.ts';
+import { isQuestionErased } from '#shared/conversation/writes/erase-turn.ts';
+import { type Notes, decodeNotes } from '#shared/memory/note.ts';
+import { encodeAnswerOptions } from '#shared/models/answer-options.ts';
+import type { Caller, StoredDocument } from '#shared/ports/ports.ts';
 import { liveSeqs } from '../live/live-turn.ts';
-import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import type { Replacing, SendRequest } from '../send/send-request.ts';
 
 /** Everything a start decides on. Two reads at most; that they fit together is what the batch's guards check. */
@@ -204,17 +200,18 @@ export async function readStart(dependencies: Reading, request: SendRequest): Pr
   };
 }
 
-/** The context before the turn `beforeSeq`, or undefined when the conversation document moved on while it was read. */
-export async function readContextBefore(
-  dependencies: Pick<ChatDependencies, 'store' | 'cache' | 'logger'>,
-  target: { conversationId: string; conversation: Conversation; beforeSeq: number },
-): Promise<{ history: History | undefined; turns: Turn[] } | undefined> {
-  const { conversationId, conversation, beforeSeq } = target;
-  const parts = await readContextParts(dependencies, {
-    conversationId,
-    conversation,
-    toSeq: beforeSeq - 1,
+/** The document of a conversation that begins now, with the deployment's settings. */
+export const firstConversation = (
+  { config, randomness, clock }: Pick<ChatDependencies, 'config' | 'randomness' | 'clock'>,
+  caller: Caller,
+  memoryRevision: number,
+): Conversation =>
+  newConversation({
+    epoch: randomness.uuid(),
+    ownerUid: caller.uid,
+    model: config.MODEL,
+    profile: config.PROFILE,
+    systemInstruction: config.SYSTEM_INSTRUCTION,
+    memoryRevision,
+    now: clock.now(),
   });
-  const isMissing = conversation.generation > 0 && parts.history === undefined;
-  return isMissing ? undefined : parts;
-}

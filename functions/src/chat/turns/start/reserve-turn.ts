@@ -7,8 +7,11 @@ import type { QuotaRequest, Reservation } from '#shared/ports/quota-ports.ts';
 import { isRouted } from '#shared/routing/routing.ts';
 import { estimateContentTokens } from '#shared/tokens/token-estimate.ts';
 import { userContent, type SendRequest } from '../send/send-request.ts';
-import type { Begin } from './context-before.ts';
+import type { Begin } from './begun-turn.ts';
 import { abandonedDocuments } from './read-start.ts';
+
+/** A prompt that is larger by this than was reserved for it is reserved anew, tokens: as much as an answer is taken for. */
+const RESERVED_ANEW_TOKENS = 500;
 
 /** Which attempt at the turn it is, from 1. */
 export const nextAttempt = ({ decision }: Begin): number =>
@@ -31,46 +34,32 @@ export function reservationRequest(
   };
 }
 
-/** Messages whose turns the batch closes because nobody answers them any more. */
-function abandonedMessages({ state, decision }: Begin): string[] {
-  const seqs = 'abandoned' in decision ? (decision.abandoned ?? []) : [];
-  return abandonedDocuments(state, seqs).map(({ value }) => value.messageId);
-}
-
 /**
- * What the prompt will have, before its context is read: what the last one had, the message, and what may be brought
+ * The same while its prompt is not known: it is estimated at what the last one had, the message, and what may be brought
  * back of turns that are folded.
  */
-function estimatedPromptTokens(
+function firstRequest(
   { config }: Pick<ChatDependencies, 'config'>,
-  { request, state }: Begin,
-  conversation: Conversation,
-): number {
-  const { context, generation } = conversation;
-  const userTokens =
-    state.known?.value.tokens.user ??
-    estimateContentTokens(userContent(request), meterCounting(conversation));
-  const recalled = generation > 0 ? recallTokens(config, conversation, { request }) : 0;
-  return context.tokens + Math.ceil(context.calibration * userTokens) + recalled;
-}
-
-/** What the first call of a turn is reserved as while its prompt is not known. */
-const firstRequest = (
-  dependencies: Pick<ChatDependencies, 'config'>,
   begin: Begin,
   conversation: Conversation,
-): QuotaRequest => ({
-  ...reservationRequest(dependencies, begin.request, {
-    model: conversation.model,
-    attempt: nextAttempt(begin),
-    estimatedTokens: estimatedPromptTokens(dependencies, begin, conversation),
-  }),
-  abandoned: abandonedMessages(begin),
-  ...(begin.state.known?.value.settled && { isCounted: true }),
-});
-
-/** A prompt that is larger by this than was reserved for it is reserved anew, tokens: as much as an answer is taken for. */
-const RESERVED_ANEW_TOKENS = 500;
+): QuotaRequest {
+  const { request, state, decision } = begin;
+  const known = state.known?.value;
+  const { context, generation, model } = conversation;
+  const userTokens =
+    known?.tokens.user ?? estimateContentTokens(userContent(request), meterCounting(conversation));
+  const recalled = generation > 0 ? recallTokens(config, conversation, { request }) : 0;
+  const estimatedTokens = context.tokens + Math.ceil(context.calibration * userTokens) + recalled;
+  // Messages whose turns the batch closes because nobody answers them any more.
+  const abandonedSeqs = 'abandoned' in decision ? (decision.abandoned ?? []) : [];
+  const abandoned = abandonedDocuments(state, abandonedSeqs).map(({ value }) => value.messageId);
+  const call = { model, attempt: nextAttempt(begin), estimatedTokens };
+  return {
+    ...reservationRequest({ config }, request, call),
+    abandoned,
+    ...(known?.settled && { isCounted: true }),
+  };
+}
 
 /** What one message holds of its user's quota until its turn begins. Tries that lose to others leave it to the next one. */
 export interface HeldQuota {
@@ -84,11 +73,6 @@ export interface HeldQuota {
   giveUp(): void;
 }
 
-interface Held {
-  request: QuotaRequest;
-  reserving: Promise<Reservation>;
-}
-
 /** Whether a reservation for one call serves the other: how many tokens they have may differ. */
 const isAlike = (one: QuotaRequest, other: QuotaRequest): boolean =>
   JSON.stringify({ ...one, estimatedTokens: 0 }) ===
@@ -97,7 +81,7 @@ const isAlike = (one: QuotaRequest, other: QuotaRequest): boolean =>
 export function holdQuota(
   dependencies: Pick<ChatDependencies, 'config' | 'quota' | 'afterwork'>,
 ): HeldQuota {
-  let held: Held | undefined;
+  let held: { request: QuotaRequest; reserving: Promise<Reservation> } | undefined;
   const giveUp = () => {
     const released = held?.reserving.then(
       (reservation) => reservation.release(),

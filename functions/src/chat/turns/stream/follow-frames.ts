@@ -1,16 +1,21 @@
-import { chunksCollection, turnId } from '#shared/conversation/documents/paths.ts';
-import { readTurnDocuments } from '#shared/conversation/context/read-conversation.ts';
-import { readStreamChunk } from '#shared/conversation/documents/stream-chunk.ts';
-import { isResting, type TurnDocument } from '#shared/conversation/documents/turn.ts';
-import { AppError, StoreUnavailableError } from '#shared/errors.ts';
-import type { StreamFrame } from '#shared/wire/resources/streams.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
-import { createChunkOrder, type ChunkOrder } from './chunk-order.ts';
 import { notFoundError } from '#functions/chat/not-found.ts';
+import { chainIterators } from '#functions/lib/async-iterators.ts';
+import { readTurnDocuments } from '#shared/conversation/context/read-conversation.ts';
+import { chunksCollection, turnId } from '#shared/conversation/documents/paths.ts';
+import {
+  type StreamChunkDocument,
+  readStreamChunk,
+} from '#shared/conversation/documents/stream-chunk.ts';
+import { type TurnDocument, isResting } from '#shared/conversation/documents/turn.ts';
+import { AppError, StoreUnavailableError } from '#shared/errors.ts';
+import { firstFrameId } from '#shared/wire/frame-ids.ts';
+import { type StreamFrame, collapseFrames } from '#shared/wire/resources/streams.ts';
+import { type Abandoned, openReading } from '../live/live-turn.ts';
 import { replayFrames } from '../live/turn-frames.ts';
-import { readFinished, readRemainder } from './read-finished.ts';
-import type { Abandoned } from '../live/live-turn.ts';
-import { shuttingDownError, stillQueuedError } from './stream-cut.ts';
+import type { SendHandle, SendRequest } from '../send/send-request.ts';
+import { shuttingDownError, stillQueuedError } from '../turn-errors.ts';
+import { readFinished, readRemainder } from './read-turn.ts';
 
 /** How often a turn is looked at that has not begun, and how long to wait for a watch that broke. */
 const LOOK_INTERVAL_MS = 500;
@@ -109,8 +114,6 @@ async function* remainder(
     case 'frames':
       yield* rest.frames;
       return true;
-    case 'nothing':
-      return true;
     case 'pastEnd':
       yield* replayFrames({ conversationId, ...finished });
       return true;
@@ -175,3 +178,149 @@ export async function* followFrames(
     cursor = order.cursor();
   }
 }
+
+/** The chunks of one attempt as a watch tells of them: twice or out of order. */
+interface ChunkOrder {
+  attempt: number;
+  /** A chunk that was seen; those of other attempts tell only that there is one. */
+  put(chunk: StreamChunkDocument): void;
+  /** The frames that are next, each once; the first ones collapsed for a reader without a cursor. */
+  take(): StreamFrame[];
+  /** Id of the last frame that was taken; before that, the cursor with which the reader came. */
+  cursor(): number | undefined;
+  /** The reader came with a cursor behind all that there has been: it was given nothing. */
+  isAhead(): boolean;
+  /** The final chunk has been taken. */
+  isEnded(): boolean;
+  /** The turn waited for the app after the last chunk that was taken; said once. */
+  takePause(): boolean;
+  /** A later attempt has stored something. */
+  isSuperseded(): boolean;
+}
+
+export function createChunkOrder(attempt: number, cursor: number | undefined): ChunkOrder {
+  /** Chunks with frames that the reader does not have. */
+  let waiting: StreamChunkDocument[] = [];
+  const reading = openReading(cursor, { attempt });
+  let nextId = reading.kind === 'after' ? reading.id + 1 : firstFrameId(attempt);
+  let isFirst = reading.kind === 'collapsed';
+  /** Id of the last frame of the chunks that the reader has, as far as they were seen. */
+  let passedId = -1;
+  let ended = false;
+  let superseded = false;
+  let paused = false;
+  let taken = cursor;
+  const pass = ({ lastId, final, pause }: StreamChunkDocument) => {
+    if (lastId <= passedId) return;
+    passedId = lastId;
+    ended = final === true;
+    paused = pause === true;
+  };
+  /** The frames of the next chunks that are there. */
+  const nextFrames = () => {
+    const frames: StreamFrame[] = [];
+    for (const chunk of waiting.toSorted((a, b) => a.firstId - b.firstId)) {
+      if (chunk.firstId > nextId) break;
+      frames.push(...chunk.frames.filter(({ id }) => id >= nextId));
+      nextId = Math.max(nextId, chunk.lastId + 1);
+      pass(chunk);
+    }
+    waiting = waiting.filter(({ lastId }) => lastId >= nextId);
+    return frames;
+  };
+  return {
+    attempt,
+    put: (chunk) => {
+      if (chunk.attempt > attempt) superseded = true;
+      if (chunk.attempt !== attempt) return;
+      if (chunk.lastId >= nextId) waiting.push(chunk);
+      else pass(chunk);
+    },
+    take: () => {
+      const frames = nextFrames();
+      taken = frames.at(-1)?.id ?? taken;
+      if (!isFirst || frames.length === 0) return frames;
+      isFirst = false;
+      return collapseFrames(frames);
+    },
+    cursor: () => taken,
+    isAhead: () => reading.kind === 'after' && reading.id > passedId,
+    isEnded: () => ended,
+    takePause: () => {
+      const wasPaused = paused;
+      paused = false;
+      return wasPaused;
+    },
+    isSuperseded: () => superseded,
+  };
+}
+
+/** Frames on their way from one who follows to one who reads: the first can go on when the second left. */
+function createRelay() {
+  const frames: StreamFrame[] = [];
+  let end: { error?: unknown } | undefined;
+  let change = Promise.withResolvers<void>();
+  const signal = () => {
+    change.resolve();
+    change = Promise.withResolvers<void>();
+  };
+  return {
+    put: (frame: StreamFrame) => {
+      frames.push(frame);
+      signal();
+    },
+    end: (ended: { error?: unknown }) => {
+      end ??= ended;
+      signal();
+    },
+    async *frames(): AsyncGenerator<StreamFrame> {
+      for (let next = 0; ;) {
+        const changed = change.promise;
+        for (let frame = frames[next]; frame !== undefined; frame = frames[++next]) yield frame;
+        if (next < frames.length) continue;
+        if (end && 'error' in end) throw end.error;
+        if (end) return;
+        await changed;
+      }
+    },
+  };
+}
+
+/**
+ * Follows a turn that another instance holds: gives its frames as they are stored, to its end or until that
+ * instance has gone silent. It goes on when its reader leaves.
+ */
+export function followTurn(
+  dependencies: ChatDependencies,
+  { conversationId, cursor, locale }: SendRequest,
+  seq: number,
+): { frames: () => AsyncGenerator<StreamFrame>; end: Promise<Abandoned | undefined> } {
+  const relay = createRelay();
+  const follow = async (): Promise<Abandoned | undefined> => {
+    const frames = followFrames(dependencies, { conversationId, seq, cursor, locale });
+    let next = await frames.next();
+    for (; !next.done; next = await frames.next()) relay.put(next.value);
+    relay.end({});
+    return next.value;
+  };
+  const end = follow();
+  end.catch((error: unknown) => relay.end({ error }));
+  return { frames: () => relay.frames(), end };
+}
+
+/**
+ * Frames of a turn to its end: one that nobody answers any more is sent again, and its reader, who counts as waiting for it
+ * until they have `left`, reads on. Where the turn goes on at another instance, its frames are read there
+ * (`produce-turn.ts`, `followFrames`).
+ */
+export const readOn = (
+  frames: AsyncIterableIterator<StreamFrame, Abandoned | undefined>,
+  sendAgain: (abandoned: Abandoned) => Promise<SendHandle>,
+  left: AbortSignal | undefined,
+): AsyncIterableIterator<StreamFrame> =>
+  chainIterators(frames, async (abandoned) => {
+    if (!abandoned) return undefined;
+    const handle = await sendAgain(abandoned);
+    if (left) handle.subscribe(left);
+    return handle.frames(left)[Symbol.asyncIterator]();
+  });

@@ -1,15 +1,15 @@
+import type { RouteDependencies } from '#functions/chat/route.ts';
 import { failureReason } from '#functions/lib/failure-reason.ts';
+import { retryWhenLost } from '#functions/lib/retry.ts';
+import { readTurnDocuments } from '#shared/conversation/context/read-conversation.ts';
+import { queueSeqs } from '#shared/conversation/decisions/queue-decision.ts';
 import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import { turnId, turnPath } from '#shared/conversation/documents/paths.ts';
-import { queueSeqs } from '#shared/conversation/decisions/queue-decision.ts';
-import { readTurnDocuments } from '#shared/conversation/context/read-conversation.ts';
-import { isResting, type Turn, type TurnDocument } from '#shared/conversation/documents/turn.ts';
+import { type Turn, type TurnDocument, isResting } from '#shared/conversation/documents/turn.ts';
 import { AppError, GuardLostError } from '#shared/errors.ts';
 import type { StreamFrame } from '#shared/wire/resources/streams.ts';
-import { retryWhenLost } from '#functions/lib/retry.ts';
-import type { RouteDependencies } from '#functions/chat/route.ts';
-import { requestCancel } from '#functions/chat/turns/finish/cancel-turn.ts';
-import { liveTurnKey } from '#functions/chat/turns/live/live-turn.ts';
+import { requestCancel } from '../finish/cancel-turn.ts';
+import { liveTurnKey } from '../live/live-turn.ts';
 
 /*
  * The clients of the AI SDK and of OpenAI stop an answer by closing the connection, as a reload and a lost network do. So an answer

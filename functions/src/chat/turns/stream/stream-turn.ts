@@ -1,21 +1,25 @@
-import { turnId } from '#shared/conversation/documents/paths.ts';
-import { isResting, type Turn } from '#shared/conversation/documents/turn.ts';
-import { AppError } from '#shared/errors.ts';
-import { cursorPlace, firstFrameId } from '#shared/wire/frame-ids.ts';
-import type { StreamFrame } from '#shared/wire/resources/streams.ts';
-import type { Caller } from '#shared/ports/ports.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
-import type { StreamReader } from '#functions/chat/route.ts';
-import type { SendMessage } from '../send/send-request.ts';
-import { sendStored } from '../send/send-stored.ts';
-import { ignoreRejection } from '#functions/lib/promises.ts';
-import { expiredError, followFrames } from './follow-frames.ts';
-import { liveTurnKey, openReading, type Abandoned } from '../live/live-turn.ts';
 import type { OwnConversation } from '#functions/chat/conversations/own-conversation.ts';
-import { finishedFrom, readRemainder } from './read-finished.ts';
-import { readOn } from './read-on.ts';
+import type { StreamReader } from '#functions/chat/route.ts';
+import { ignoreRejection } from '#functions/lib/promises.ts';
+import { readTurns } from '#shared/conversation/context/read-conversation.ts';
+import { turnId } from '#shared/conversation/documents/paths.ts';
+import { type Turn, isResting, isTerminal } from '#shared/conversation/documents/turn.ts';
+import { AppError } from '#shared/errors.ts';
+import type { Caller } from '#shared/ports/ports.ts';
+import {
+  conversationFrameId,
+  cursorPlace,
+  firstFrameId,
+  placeOfCursor,
+} from '#shared/wire/frame-ids.ts';
+import type { StreamFrame } from '#shared/wire/resources/streams.ts';
+import { type Abandoned, liveTurnKey, openReading } from '../live/live-turn.ts';
+import { type SendMessage, sendStored } from '../send/send-request.ts';
+import { expiredError, followFrames, readOn } from './follow-frames.ts';
+import { finishedFrom, iterateFrames, readRemainder } from './read-turn.ts';
 
-export const pastEndError = (seq: number, lastFrameId?: number) =>
+const pastEndError = (seq: number, lastFrameId?: number) =>
   new AppError({
     status: 'INVALID_ARGUMENT',
     reason: 'BAD_FIELD',
@@ -32,7 +36,7 @@ export const pastEndError = (seq: number, lastFrameId?: number) =>
   });
 
 /** Frames for a reader, who may leave; what a reader takes over has to be answered all the same. */
-export type ReadFrames = (reader?: Partial<StreamReader>) => AsyncIterable<StreamFrame>;
+type ReadFrames = (reader?: Partial<StreamReader>) => AsyncIterable<StreamFrame>;
 
 interface Asked {
   caller: Caller;
@@ -42,10 +46,6 @@ interface Asked {
   sendMessage: SendMessage;
   /** How this stream numbers the frames of the turn; they are given with the ids of the turn. */
   showId?: (id: number) => number;
-}
-
-async function* framesOf(frames: readonly StreamFrame[]): AsyncGenerator<StreamFrame> {
-  for (const frame of frames) yield await Promise.resolve(frame);
 }
 
 async function finishedFrames(
@@ -65,32 +65,12 @@ async function finishedFrames(
   const rest = await readRemainder(dependencies, { conversationId, ...finished }, cursor);
   switch (rest.kind) {
     case 'frames':
-      return () => framesOf(rest.frames);
-    case 'nothing':
-      return undefined;
+      return rest.frames.length > 0 ? () => iterateFrames(rest.frames) : undefined;
     case 'pastEnd':
       throw pastEndError(turn.seq, showId(rest.lastFrameId));
     case 'expired':
       throw expiredError({ conversationId, seq: turn.seq });
   }
-}
-
-/** Reads to the end of the turn, also where nobody answers it any more: then the reader's work is to have it answered. */
-function readToEnd(
-  dependencies: ChatDependencies,
-  asked: Asked & { conversationId: string },
-  from: {
-    frames: AsyncIterableIterator<StreamFrame, Abandoned | undefined>;
-    reader: Partial<StreamReader>;
-  },
-): AsyncIterableIterator<StreamFrame> {
-  const { left, takeOn } = from.reader;
-  const sendAgain = (abandoned: Abandoned) => {
-    const sent = sendStored(dependencies, { ...asked, ...abandoned, isReader: true });
-    takeOn?.(ignoreRejection(sent.then(({ result }) => result)));
-    return sent;
-  };
-  return readOn(from.frames, sendAgain, left);
 }
 
 /**
@@ -115,12 +95,77 @@ export async function streamTurn(
   const lastId = live?.lastId() ?? Infinity;
   if (place === 'within' && (cursor ?? 0) > lastId)
     throw pastEndError(seq, lastId < firstFrameId(attempt) ? undefined : showId(lastId));
-  return (reader = {}) => {
-    const { left } = reader;
+  return ({ left, takeOn } = {}) => {
     if (left) live?.subscribe(left);
     const frames =
       live?.frames(openReading(cursor, { attempt }), left) ??
       followFrames(dependencies, { conversationId, seq, cursor, locale, left });
-    return readToEnd(dependencies, { ...asked, conversationId }, { frames, reader });
+    // Where nobody answers the turn any more, the reader's work is to have it answered.
+    const sendAgain = (abandoned: Abandoned) => {
+      const stored = { ...asked, conversationId, ...abandoned, isReader: true as const };
+      const sent = sendStored(dependencies, stored);
+      takeOn?.(ignoreRejection(sent.then(({ result }) => result)));
+      return sent;
+    };
+    return readOn(frames, sendAgain, left);
   };
+}
+
+interface ConversationStream {
+  turn: Turn;
+  frames: ReadFrames;
+}
+
+async function readTurn(
+  { store }: Pick<ChatDependencies, 'store'>,
+  { conversationId }: OwnConversation,
+  seq: number,
+): Promise<Turn | undefined> {
+  const [turn] = await readTurns(store, conversationId, [seq]);
+  return turn?.value;
+}
+
+/** Frames with the ids that they have in the stream of the conversation. */
+async function* numbered(
+  frames: AsyncIterable<StreamFrame>,
+  seq: number,
+): AsyncGenerator<StreamFrame> {
+  for await (const { id, chunk } of frames) yield { id: conversationFrameId(seq, id), chunk };
+}
+
+async function framesOfTurn(
+  dependencies: ChatDependencies,
+  own: OwnConversation,
+  asked: Asked,
+): Promise<ConversationStream | undefined> {
+  const { turn } = asked;
+  const showId = (id: number) => conversationFrameId(turn.seq, id);
+  const frames = await streamTurn(dependencies, own, { ...asked, showId });
+  return frames && { turn, frames: (reader) => numbered(frames(reader), turn.seq) };
+}
+
+/**
+ * The stream of a conversation, turn by turn, with ids that name the turn (CONVERSATION_IDS_PER_TURN): the
+ * rest of the turn that the cursor names, or, when nothing of it is left, the turn after it from its first
+ * frame. A cursor that names none counts for the turn that is being answered. `undefined` when there is
+ * nothing to read. Throws BAD_FIELD for a cursor behind all that has been, STREAM_EXPIRED.
+ */
+export async function streamConversation(
+  dependencies: ChatDependencies,
+  own: OwnConversation,
+  asked: Omit<Asked, 'turn'>,
+): Promise<ConversationStream | undefined> {
+  const { seq, id: cursor } = placeOfCursor(asked.cursor);
+  if (seq === undefined) {
+    const { open } = own.conversation.value;
+    const active = open && (await readTurn(dependencies, own, open.seq));
+    if (!active || isTerminal(active.state)) return undefined;
+    return framesOfTurn(dependencies, own, { ...asked, cursor, turn: active });
+  }
+  const turn = await readTurn(dependencies, own, seq);
+  if (!turn) throw pastEndError(seq);
+  const rest = await framesOfTurn(dependencies, own, { ...asked, cursor, turn });
+  if (rest) return rest;
+  const next = await readTurn(dependencies, own, seq + 1);
+  return next && framesOfTurn(dependencies, own, { ...asked, cursor: undefined, turn: next });
 }

@@ -1,28 +1,32 @@
+import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
+import { passCrashPoint } from '#functions/lib/crash-points.ts';
+import { readStoredTurn } from '#shared/conversation/context/read-conversation.ts';
 import { callId } from '#shared/conversation/context/tool-calls.ts';
 import {
-  decideToolResults,
-  waitingCalls,
   type ResultsDecision,
   type ToolResult,
+  decideToolResults,
+  waitingCalls,
 } from '#shared/conversation/context/tool-results.ts';
-import { turnId, turnPath } from '#shared/conversation/documents/paths.ts';
-import { readStoredTurn } from '#shared/conversation/context/read-conversation.ts';
 import { encodeAnswer } from '#shared/conversation/documents/encode-turn.ts';
-import { isTerminal, withWholePairs, type Turn } from '#shared/conversation/documents/turn.ts';
+import { turnId, turnPath } from '#shared/conversation/documents/paths.ts';
+import { type Turn, isTerminal, withWholePairs } from '#shared/conversation/documents/turn.ts';
 import { AppError, GuardLostError } from '#shared/errors.ts';
 import type { Caller } from '#shared/ports/ports.ts';
 import { contentsBytes } from '../answer/answer-round.ts';
-import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
-import { passCrashPoint } from '#functions/lib/crash-points.ts';
-import { beginTurn } from '../start/begin-turn.ts';
-import { readStart, type StartState } from '../start/read-start.ts';
 import { contentionError } from '../send/send-errors.ts';
 import { answerBegun, sendMessage } from '../send/send-message.ts';
-import type { SendHandle, SendRequest } from '../send/send-request.ts';
-import { sendStored, storedRequest } from '../send/send-stored.ts';
-import { shuttingDownError } from '../stream/stream-cut.ts';
-import { ROUNDS_MAX_BYTES } from './tool-limits.ts';
+import {
+  type SendHandle,
+  type SendRequest,
+  sendStored,
+  storedRequest,
+} from '../send/send-request.ts';
+import { beginTurn } from '../start/begin-turn.ts';
+import { type StartState, readStart } from '../start/read-start.ts';
 import { readOwnTurn } from '../stream/read-turn.ts';
+import { shuttingDownError } from '../turn-errors.ts';
+import { ROUNDS_MAX_BYTES } from './tool-response.ts';
 
 /** How often results are tried when others write to the conversation at the same time. */
 const ANSWER_TRIES = 30;

@@ -1,20 +1,19 @@
 import { z } from 'zod';
-import { callKey, type ToolCall } from '#shared/conversation/context/tool-calls.ts';
-import { safeParse } from '#shared/safe-parse.ts';
-import type { Caller } from '#shared/ports/ports.ts';
-import { inParallel } from '#functions/lib/promises.ts';
-import { timeoutAfter } from '#functions/lib/deadline.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
-import type { ServerTool, ToolCallOrigin } from './server-tool.ts';
-import type { Toolbox } from './toolbox.ts';
-import { CALLS_AT_ONCE } from './tool-limits.ts';
+import { timeoutAfter } from '#functions/lib/deadline.ts';
+import { inParallel } from '#functions/lib/promises.ts';
+import { type ToolCall, callKey } from '#shared/conversation/context/tool-calls.ts';
+import type { Caller } from '#shared/ports/ports.ts';
+import { safeParse } from '#shared/safe-parse.ts';
 import {
+  CALLS_AT_ONCE,
+  type ToolResponse,
   errorResponse,
   failureResponse,
   responseBytes,
   storableResponse,
-  type ToolResponse,
 } from './tool-response.ts';
+import type { ServerTool, ToolCallOrigin, Toolbox } from './toolbox.ts';
 
 type RunDependencies = Pick<ChatDependencies, 'clock' | 'logger' | 'toolbox'>;
 

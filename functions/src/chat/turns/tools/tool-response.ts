@@ -1,8 +1,8 @@
-import { boundedJson } from '#shared/bounded-json.ts';
+import { boundedJson, jsonFault } from '#shared/bounded-json.ts';
+import type { ToolResult } from '#shared/conversation/context/tool-results.ts';
 import { AppError } from '#shared/errors.ts';
 import { utf8Length } from '#shared/store/names.ts';
 import { cutHead } from '#shared/text/cut.ts';
-import { ERROR_MAX_CHARACTERS, OUTPUT_MAX_BYTES } from './tool-limits.ts';
 
 /** What the model reads as the result of a call. */
 export type ToolResponse = Record<string, unknown>;
@@ -47,4 +47,64 @@ export function storableResponse(value: unknown, roomBytes: number): ToolRespons
       `The output has ${sizeBytes} bytes, and the tool calls of one answer may have ${roomBytes} more. Ask for less, or answer with what there is.`,
     );
   return toToolResponse(boundedJson(JSON.parse(json)));
+}
+
+/** Tools of one round that run at the same time. */
+export const CALLS_AT_ONCE = 5;
+
+/** Calls of one round that are run, by server and app together; what a model asks for beyond them gets an error response. */
+export const CALLS_PER_ROUND = 32;
+
+/** JSON of one output, bytes of UTF-8. */
+const OUTPUT_MAX_BYTES = 1024 * 1024;
+
+/**
+ * JSON of all rounds of one turn, bytes of UTF-8: they are stored in one commit (3.5 MiB), at the end together
+ * with an answer and frames. What does not fit becomes an error response.
+ */
+export const ROUNDS_MAX_BYTES = 1536 * 1024;
+
+/** UTF-16 units of the message in an error response. */
+const ERROR_MAX_CHARACTERS = 1_000;
+
+/**
+ * JSON of what one frame shows of arguments or of an output, bytes of UTF-8: a chunk of a stream holds 256 KiB.
+ * The transcript has all of it.
+ */
+export const SHOWN_MAX_BYTES = 64 * 1024;
+
+/** UTF-16 units that are shown of what is longer. */
+export const SHOWN_BEGINNING_CHARACTERS = 4_000;
+
+const badValue = (field: string, fault: string) =>
+  new AppError({
+    status: 'INVALID_ARGUMENT',
+    reason: 'BAD_FIELD',
+    message: `the result of a call was refused for its ${field}`,
+    publicMessage: `\`${field}\` ${fault}.`,
+    metadata: { field },
+  });
+
+/** What an app says to one call, in the words of a request: one of the three. */
+interface GivenResult {
+  callId: string;
+  output?: unknown;
+  error?: string | undefined;
+  approved?: boolean | undefined;
+}
+
+/**
+ * The same as the use case takes it: a response that can be stored, or the user's word. Throws BAD_FIELD, which names
+ * `field`, for what cannot.
+ */
+export function toToolResult(
+  { callId, output, error, approved }: GivenResult,
+  field: string,
+): ToolResult {
+  if (approved !== undefined) return { callId, kind: 'approval', isApproved: approved };
+  const fault = jsonFault(output ?? error);
+  if (fault !== undefined) throw badValue(field, fault);
+  const response =
+    error === undefined ? storableResponse(output, OUTPUT_MAX_BYTES) : errorResponse(error);
+  return { callId, kind: 'response', response };
 }

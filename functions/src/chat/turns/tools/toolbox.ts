@@ -1,7 +1,46 @@
 import { z } from 'zod';
 import { once } from '#shared/once.ts';
-import type { ToolDeclaration } from '#shared/ports/ports.ts';
-import type { ServerTool } from './server-tool.ts';
+import type { Caller, ToolDeclaration } from '#shared/ports/ports.ts';
+
+/** Whose call it is, and how to tell it from others. */
+export interface ToolCallOrigin {
+  caller: Caller;
+  conversationId: string;
+  /** Of the turn that makes the call. */
+  seq: number;
+  /**
+   * `t_<seq>:<call index>`: the same for every attempt at the same call, so that a tool with an effect can
+   * see that it has been there before.
+   */
+  key: string;
+}
+
+export interface ToolCallContext extends ToolCallOrigin {
+  /** The user was asked and allowed the call. */
+  isApproved: boolean;
+  /** Fires at the tool's time limit, when the user stops the turn, and when the process ends. */
+  signal: AbortSignal;
+}
+
+/** A function that the model may call and that this server runs. */
+export interface ServerTool<Parameters extends z.ZodObject = z.ZodObject> {
+  /** As the model calls it: a letter, then letters, digits and `_`; at most 64 characters. */
+  name: string;
+  /** What it does and when to use it, for the model. */
+  description: string;
+  /** Checked before `run`; the model sees it as JSON Schema, and every violation as an error response. */
+  parameters: Parameters;
+  timeoutMs: number;
+  /** Whether the user is asked before this call runs; absent: never. Where it throws, the user is asked. */
+  needsApproval?(args: z.infer<Parameters>, origin: ToolCallOrigin): boolean | Promise<boolean>;
+  /** It is asked again and again until something has happened: equal calls of it are no loop. */
+  polled?: boolean;
+  /**
+   * The response as the model gets it. An AppError becomes an error response with its public message, any
+   * other error one without details.
+   */
+  run(args: z.infer<Parameters>, context: ToolCallContext): Promise<Record<string, unknown>>;
+}
 
 const NAME = /^[A-Za-z]\w{0,63}$/;
 

@@ -1,6 +1,6 @@
 import { modelThatLimits } from '#functions/config/conversation-policy.ts';
 import { passWorkerCrashPoint } from '#functions/lib/crash-points.ts';
-import { generateLogged } from '#functions/models/generate-logged.ts';
+import { generateLogged } from '#functions/models/log-model-call.ts';
 import { callCostMicros } from '#functions/models/models-in-use.ts';
 import { paidCall } from '#functions/quota/paid-call.ts';
 import { summaryOutputTokens } from '#shared/compaction/summariser-input.ts';

@@ -20,7 +20,7 @@ import {
 } from '#functions/config/conversation-policy.ts';
 import type { CompactionDependencies } from '../compaction-dependencies.ts';
 import { memoryForPrompt, readNotes } from '#functions/memory/prompt-memory.ts';
-import { selectOutputForms } from '#functions/context/output-forms.ts';
+import { selectOutputForms } from '#functions/context/next-call.ts';
 import type { ReadMemory, Reading } from '../run.ts';
 
 /** A load that misses a document reads the conversation document again, this often. */

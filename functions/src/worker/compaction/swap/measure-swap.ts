@@ -1,4 +1,4 @@
-import { selectOutputForms } from '#functions/context/output-forms.ts';
+import { selectOutputForms } from '#functions/context/next-call.ts';
 import { withDeadline } from '#functions/lib/deadline.ts';
 import { failureReason } from '#functions/lib/failure-reason.ts';
 import { unchanged } from '#functions/worker/compaction/attempt-outcome.ts';

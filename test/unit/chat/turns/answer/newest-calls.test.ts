@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { newestCalls } from '#functions/chat/turns/answer/newest-calls.ts';
+import { newestCalls } from '#functions/chat/turns/answer/answer-round.ts';
 import type { Content } from '#shared/conversation/documents/content.ts';
 import { openResponses } from '#shared/conversation/context/tool-calls.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createDeltaCoalescer } from '#functions/chat/turns/live/delta-coalescer.ts';
+import { createDeltaCoalescer } from '#functions/chat/turns/live/text-frames.ts';
 import { createManualClock } from '#test/fakes/manual-clock.ts';
 
 function coalescer() {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createChunkOrder } from '#functions/chat/turns/stream/chunk-order.ts';
+import { createChunkOrder } from '#functions/chat/turns/stream/follow-frames.ts';
 import type { StreamChunkDocument } from '#shared/conversation/documents/stream-chunk.ts';
 import type { StreamFrame } from '#shared/wire/resources/streams.ts';
 import { idsOf } from '#test/support/chat/streaming.ts';

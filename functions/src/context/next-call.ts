@@ -1,20 +1,31 @@
-import { meterCounting } from '#functions/config/conversation-policy.ts';
-import { shrunkenView } from '#functions/context/left-out.ts';
-import { selectOutputForms, type Viewing } from '#functions/context/output-forms.ts';
+import type { Config } from '#functions/config.ts';
+import { conversationPolicy, meterCounting } from '#functions/config/conversation-policy.ts';
 import type { OutputForms } from '#shared/compaction/sent-outputs.ts';
-import type { ShrunkenView } from '#shared/compaction/shrunken-view.ts';
-import { assembleContext, turnItems } from '#shared/conversation/context/assemble-context.ts';
 import {
-  contextTokens,
-  roundTokens,
+  type Shrinkage,
+  type ShrunkenView,
+  isOverLimit,
+  shrinkContext,
+} from '#shared/compaction/shrunken-view.ts';
+import {
+  type ContextItem,
+  type ShownSource,
+  assembleContext,
+  itemsOfTurns,
+  turnItems,
+} from '#shared/conversation/context/assemble-context.ts';
+import {
   type MeteredTurn,
   type ReportedCall,
+  contextTokens,
+  roundTokens,
 } from '#shared/conversation/context/meter.ts';
 import type { Content } from '#shared/conversation/documents/content.ts';
 import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import type { History } from '#shared/conversation/documents/history.ts';
 import { sendableTurn } from '#shared/conversation/repair/sendable.ts';
 import type { MemoryTexts } from '#shared/memory/render-memory.ts';
+import type { Sha256 } from '#shared/ports/ports.ts';
 import { estimateContentTokens } from '#shared/tokens/token-estimate.ts';
 
 /** A conversation document with all that its context is made of, from one generation. */
@@ -91,3 +102,48 @@ export function viewOfRound(
   const tokens = roundTokens({ ...context, conversation: context, turn }, forms, open.reported);
   return viewOf(viewing, { ...context, turns: [...context.turns, turn] }, { tokens, forms });
 }
+
+type Sized = Parameters<typeof conversationPolicy>[1];
+
+/** What a call shows of these items, which weigh `tokens` by the meter. */
+const shrunkenView = (
+  { config }: Pick<Viewing, 'config'>,
+  conversation: Sized,
+  input: { items: readonly ContextItem[]; tokens: number; forms: OutputForms },
+): ShrunkenView =>
+  shrinkContext({
+    ...input,
+    ...conversation.context,
+    tokens: input.tokens,
+    policy: conversationPolicy(config, conversation),
+  });
+
+/** What the next call leaves out of a context that weighs `tokens`; undefined: nothing, without a look at the turns. */
+export function countLeftOut(
+  viewing: Viewing,
+  conversation: Sized,
+  context: Pick<ShownSource, 'history' | 'coveredThrough' | 'turns'> & { tokens: number },
+): Shrinkage | undefined {
+  const { tokens } = context;
+  const policy = conversationPolicy(viewing.config, conversation);
+  if (!isOverLimit({ ...conversation.context, tokens, policy })) return undefined;
+  const forms = selectOutputForms(viewing, conversation);
+  return shrunkenView(viewing, conversation, { items: itemsOfTurns(context), tokens, forms })
+    .shrinkage;
+}
+
+/** What the forms of tool outputs depend on beside the conversation. */
+export interface Viewing {
+  config: Config;
+  sha256: Sha256;
+}
+
+/** In which forms the tool outputs of a conversation are sent. One piece of work asks once: parts are weighed once. */
+export const selectOutputForms = (
+  { config, sha256 }: Viewing,
+  conversation: Parameters<typeof conversationPolicy>[1],
+): OutputForms => ({
+  policy: conversationPolicy(config, conversation),
+  counting: { ...meterCounting(conversation), weighed: new Map() },
+  blobName: config.BUILT_IN_TOOLS.includes('read_blob') ? sha256 : undefined,
+});

@@ -1,0 +1,105 @@
+import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
+import { hasUnreadUploads, resolveUploads } from '#functions/chat/features/uploads.ts';
+import { readTurns } from '#shared/conversation/context/read-conversation.ts';
+import type { Content } from '#shared/conversation/documents/content.ts';
+import type { Turn } from '#shared/conversation/documents/turn.ts';
+import { StoreUnavailableError } from '#shared/errors.ts';
+import { encodeAnswerOptions } from '#shared/models/answer-options.ts';
+import { isRouted } from '#shared/routing/routing.ts';
+import { userContent, type SendRequest } from '../send/send-request.ts';
+import { knownAfter, type KnownClient } from '#shared/client-context/client-context.ts';
+import { describeContext } from '#shared/client-context/describe-context.ts';
+
+/** A user's message as its turn stores it. */
+export interface Message {
+  user: Content;
+  retention: Turn['retention'];
+  /** How it is to be answered; of a regeneration: as the one that it repeats, unless it says otherwise. */
+  options: Turn['options'];
+  /** Of an `auto` conversation: what the turn was given before it begins here, or the turn that it repeats. */
+  routing: Turn['routing'];
+}
+
+/** The turn whose message a new turn repeats; undefined for one that says something of its own. */
+export const regeneratedBy = (
+  { replacing }: SendRequest,
+  replaces: number | undefined,
+): number | undefined => (replacing?.kind === 'regenerate' ? replaces : undefined);
+
+/**
+ * What the user says in a turn: as sent, with its uploads looked up while it is `isNew`; or, in a regeneration
+ * and for a message with uploads that is stored, as it stands in turn `storedSeq` already (the replaced one before
+ * the new turn is stored, the new one after it). Throws what `resolveUploads` throws.
+ */
+export async function storedMessage(
+  { store, files }: Pick<ChatDependencies, 'store' | 'files'>,
+  request: SendRequest,
+  turn: {
+    model: string;
+    storedSeq: number;
+    isNew: boolean;
+    known?: Pick<Turn, 'routing'> | undefined;
+  },
+): Promise<Message> {
+  const { caller, conversationId, message, replacing } = request;
+  const { storedSeq, isNew, known } = turn;
+  const options = encodeAnswerOptions(request.options);
+  const isAuto = isRouted(turn.model);
+  if (replacing?.kind !== 'regenerate' && (isNew || !hasUnreadUploads(message.parts))) {
+    const parts = await resolveUploads({ store, files }, caller, message.parts);
+    const user = { ...userContent(request), parts };
+    return {
+      user,
+      retention: message.retention,
+      options,
+      routing: isAuto ? known?.routing : undefined,
+    };
+  }
+  const [stored] = await readTurns(store, conversationId, [storedSeq]);
+  if (!stored)
+    throw new StoreUnavailableError({ operation: `turn ${storedSeq} of ${conversationId}` });
+  const { user, retention, routing } = stored.value;
+  return {
+    user,
+    retention,
+    options: options ?? stored.value.options,
+    routing: isAuto ? (known?.routing ?? (routing && { ...routing, why: 'rule' })) : undefined,
+  };
+}
+
+/** What a turn stores beside its message, for the model alone. */
+export type TurnContext = Pick<Turn, 'surroundings' | 'describedClient'>;
+
+/** Of a line; two lines of one name in one conversation are alike by accident once in 2^64. */
+const DIGEST_CHARACTERS = 16;
+
+/** What the conversation document is to say of the client from now on; undefined: it says so already. */
+export function newsOfClient(
+  known: KnownClient | undefined,
+  { clientContext }: Pick<SendRequest, 'clientContext'>,
+): KnownClient | undefined {
+  const after = knownAfter(known, clientContext);
+  const isKnown = known?.timeZone === after.timeZone && known?.locale === after.locale;
+  return isKnown ? undefined : after;
+}
+
+/**
+ * What is told beside a new message: the time always, unless the deployment wants it otherwise. `turns`: those before it,
+ * as the prompt has them; where it leaves some out, none, so that all is told.
+ */
+export function collectTurnContext(
+  { clock, sha256, config }: Pick<ChatDependencies, 'clock' | 'sha256' | 'config'>,
+  { clientContext, addedContext }: Pick<SendRequest, 'clientContext' | 'addedContext'>,
+  before: { generation: number; turns: readonly Turn[]; known: KnownClient | undefined },
+): TurnContext {
+  if (!clientContext && config.TELL_TIME === 'with-context')
+    return addedContext === undefined ? {} : { surroundings: addedContext };
+  const { text, describedClient } = describeContext({
+    ...before,
+    context: clientContext,
+    now: clock.now(),
+    digest: (line) => sha256(line).slice(0, DIGEST_CHARACTERS),
+  });
+  const surroundings = addedContext === undefined ? text : `${text}\n${addedContext}`;
+  return { surroundings, describedClient };
+}
