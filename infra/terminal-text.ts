@@ -1,4 +1,4 @@
-import { HIDDEN_CHARACTER } from '#shared/text/hidden-characters.ts';
+import { HIDDEN_CHARACTER } from '#shared/text/plain-text.ts';
 
 /** What a terminal obeys, or does not show: all but line ends and tabs. */
 const UNSAFE = new RegExp(

@@ -1,4 +1,4 @@
-import type { Turn } from '../conversation/documents/turn.ts';
+import type { Turn } from '#shared/conversation/documents/turn.ts';
 
 /** Offsets of time zones are told in minutes. */
 const MINUTE_MS = 60_000;

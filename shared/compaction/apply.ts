@@ -9,8 +9,7 @@ import {
   type Item,
   type Snapshot,
 } from '#shared/conversation/documents/snapshot.ts';
-import { cutHead } from '#shared/text/cut.ts';
-import { oneLine, textKey } from '#shared/text/one-line.ts';
+import { cutHead, oneLine, textKey } from '#shared/text/cut.ts';
 import { splitSentences } from '#shared/text/sentences.ts';
 import { engineConstants } from './engine-constants.ts';
 import type {

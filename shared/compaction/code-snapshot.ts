@@ -7,7 +7,7 @@ import {
 } from '#shared/conversation/documents/snapshot.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
 import { readUtterances } from '#shared/conversation/utterances.ts';
-import { oneLine } from '#shared/text/one-line.ts';
+import { oneLine } from '#shared/text/cut.ts';
 import { estimateTextTokens, type TokenCounting } from '#shared/tokens/token-estimate.ts';
 import { cutAtClause } from './apply.ts';
 import { engineConstants } from './engine-constants.ts';

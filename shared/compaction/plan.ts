@@ -10,7 +10,7 @@ import type { ContextSource } from '#shared/conversation/context/assemble-contex
 import type { Content } from '#shared/conversation/documents/content.ts';
 import type { CoveredThrough, Trigger } from '#shared/conversation/documents/conversation.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
-import type { Repairs } from '#shared/conversation/repair/repairs.ts';
+import type { Repairs } from '#shared/conversation/repair/repair-contents.ts';
 import {
   contextTokens,
   countingIn,

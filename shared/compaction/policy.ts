@@ -1,9 +1,12 @@
 import { AppError } from '#shared/errors.ts';
 import { webhooksSchema, type Webhook } from '#shared/hooks/webhook.ts';
-import { contextWindowTokens, type WindowOverrides } from '#shared/models/context-window.ts';
+import {
+  contextWindowTokens,
+  type WindowOverrides,
+  readRemoteModels,
+} from '#shared/models/known-models.ts';
 import { findModel, type ModelTable } from '#shared/models/model-entry.ts';
 import { registry } from '#shared/models/registry.ts';
-import { readRemoteModels } from '#shared/models/remote-models.ts';
 import type { TokenRule } from '#shared/tokens/text-weight.ts';
 import { policyConstants } from './policy-constants.ts';
 import {

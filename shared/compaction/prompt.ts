@@ -4,7 +4,7 @@ import {
   type SectionName,
   type SnapshotProfile,
 } from '#shared/conversation/documents/snapshot.ts';
-import { oneLine } from '#shared/text/one-line.ts';
+import { oneLine } from '#shared/text/cut.ts';
 import { engineConstants } from './engine-constants.ts';
 import { UNSAID_MARK } from './values.ts';
 

@@ -1,5 +1,5 @@
-import { oneLine } from '#shared/text/one-line.ts';
-import { countWideLetters } from '#shared/text/wide-letters.ts';
+import { oneLine } from '#shared/text/cut.ts';
+import { countWideLetters } from '#shared/text/plain-text.ts';
 import { engineConstants } from './engine-constants.ts';
 import type { OwnSentence, TextSpan } from './user-words.ts';
 import type { TurnEvidence, UserSentence } from './whose-words.ts';

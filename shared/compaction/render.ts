@@ -13,7 +13,7 @@ import {
 import { citationsFor } from '#shared/grounding/cite-statements.ts';
 import type { Citation } from '#shared/grounding/grounding.ts';
 import { escapeXml } from '#shared/text/escape-xml.ts';
-import { oneLine, textKey } from '#shared/text/one-line.ts';
+import { oneLine, textKey } from '#shared/text/cut.ts';
 import { estimateTextTokens, type TokenCounting } from '#shared/tokens/token-estimate.ts';
 import { snapshotBlock } from './snapshot-sections.ts';
 

@@ -10,7 +10,7 @@ import {
 } from '#shared/conversation/documents/snapshot.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
 import { escapeXml } from '#shared/text/escape-xml.ts';
-import { countWideLetters } from '#shared/text/wide-letters.ts';
+import { countWideLetters } from '#shared/text/plain-text.ts';
 import { estimateTextTokens, type TokenCounting } from '#shared/tokens/token-estimate.ts';
 import { engineConstants } from './engine-constants.ts';
 import type { PromptRoom } from './prompt.ts';

@@ -1,7 +1,6 @@
-import { shownUser } from '#shared/conversation/context/shown-user.ts';
 import { hasFunctionResponse, type Content } from '#shared/conversation/documents/content.ts';
 import type { CoveredThrough } from '#shared/conversation/documents/conversation.ts';
-import type { Turn } from '#shared/conversation/documents/turn.ts';
+import { shownUser, type Turn } from '#shared/conversation/documents/turn.ts';
 import { type TokenCounting, estimateContentTokens } from '#shared/tokens/token-estimate.ts';
 import { policyConstants } from './policy-constants.ts';
 import { type CompactionPolicy, tailValues } from './policy.ts';

@@ -5,17 +5,19 @@ import {
   type ContextSource,
 } from '#shared/conversation/context/assemble-context.ts';
 import { CALIBRATION_MAX } from '#shared/conversation/context/meter.ts';
-import { withoutSurroundings } from '#shared/conversation/context/shown-user.ts';
 import { type Content, type Part, readableParts } from '#shared/conversation/documents/content.ts';
-import type { CoveredThrough } from '#shared/conversation/documents/conversation.ts';
+import {
+  type CoveredThrough,
+  nothingCovered,
+} from '#shared/conversation/documents/conversation.ts';
 import type { Mask } from '#shared/conversation/documents/history.ts';
-import type { Turn } from '#shared/conversation/documents/turn.ts';
+import { withoutSurroundings, type Turn } from '#shared/conversation/documents/turn.ts';
 import {
   type RepairedContents,
   repairContents,
+  type Repairs,
+  addRepairs,
 } from '#shared/conversation/repair/repair-contents.ts';
-import { type Repairs, addRepairs } from '#shared/conversation/repair/repairs.ts';
-import { nothingCovered } from '#shared/conversation/writes/next-generation.ts';
 import { once } from '#shared/once.ts';
 import {
   contentWeight,

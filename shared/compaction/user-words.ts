@@ -1,7 +1,6 @@
 import type { Utterance } from '#shared/conversation/utterances.ts';
-import { findMatches } from '#shared/text/matches.ts';
 import { foldWidth, isAscii, plainText, unspacedScript } from '#shared/text/plain-text.ts';
-import { sentenceSpans } from '#shared/text/sentences.ts';
+import { findMatches, sentenceSpans } from '#shared/text/sentences.ts';
 import { distinctUnits } from '#shared/text/words.ts';
 
 /*

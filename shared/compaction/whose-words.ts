@@ -8,7 +8,7 @@ import {
 } from '#shared/conversation/documents/snapshot.ts';
 import type { Utterance } from '#shared/conversation/utterances.ts';
 import { once } from '#shared/once.ts';
-import { oneLine, textKey } from '#shared/text/one-line.ts';
+import { oneLine, textKey } from '#shared/text/cut.ts';
 import { distinctUnits, distinctWords, topicWords } from '#shared/text/words.ts';
 import { engineConstants } from './engine-constants.ts';
 import { type Passage, type Passages, toPassages, type Units } from './passages.ts';

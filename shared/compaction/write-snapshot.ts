@@ -10,12 +10,11 @@ import {
   type Snapshot,
 } from '#shared/conversation/documents/snapshot.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
-import { hasMedia, stringsIn } from '#shared/conversation/repair/content-strings.ts';
+import { hasMedia, stringsIn } from '#shared/conversation/documents/content.ts';
 import { readUtterances, type Utterance } from '#shared/conversation/utterances.ts';
 import { sourceUtterances } from '#shared/grounding/cite-statements.ts';
 import { isRepetitive } from '#shared/loops/repetition-detector.ts';
-import { cutHead } from '#shared/text/cut.ts';
-import { oneLine } from '#shared/text/one-line.ts';
+import { cutHead, oneLine } from '#shared/text/cut.ts';
 import type { TokenCounting } from '#shared/tokens/token-estimate.ts';
 import { applyAnswer, type AppliedAnswer, type RefusalReason } from './apply.ts';
 import { engineConstants } from './engine-constants.ts';

@@ -1,7 +1,8 @@
 import { answerTime, userTime } from '#shared/client-context/local-time.ts';
-import type { Content, Part } from '#shared/conversation/documents/content.ts';
-import type { Turn } from '#shared/conversation/documents/turn.ts';
+import { DEPTH_MAX } from '#shared/conversation/documents/content.ts';
 import { cutHead, cutTail } from '#shared/text/cut.ts';
+import type { Content, Part } from './documents/content.ts';
+import type { Turn } from './documents/turn.ts';
 
 /** `call`: what the model asked of a tool; it was said, but not to the user. */
 export type Speaker = 'user' | 'model' | 'call' | 'tool';
@@ -19,8 +20,6 @@ export interface Utterance {
 const OUTPUT_CHARACTERS = 20_000;
 /** Room for the words that say how much is left out. */
 const MARKER_CHARACTERS = 60;
-/** Deeper values are left unread; what the wire takes is far flatter. */
-const DEPTH_MAX = 64;
 
 function bounded(text: string): string {
   if (text.length <= OUTPUT_CHARACTERS) return text;
@@ -56,30 +55,30 @@ function responseText(response: unknown): string {
   return bounded(lines.join('\n'));
 }
 
-type Said = Pick<Utterance, 'speaker' | 'text'>;
+type SpokenText = Pick<Utterance, 'speaker' | 'text'>;
 
 function saidIn(
   { text, thought, upload, functionCall, functionResponse }: Part,
   by: Speaker,
-): Said[] {
-  const said: Said[] = [];
+): SpokenText[] {
+  const texts: SpokenText[] = [];
   // A file is what somebody wrote, as a page that a tool has read is: nothing in it is the user's word.
   if (text !== undefined && upload !== undefined)
-    said.push({ speaker: 'tool', text: bounded(text) });
-  else if (text !== undefined && thought !== true) said.push({ speaker: by, text });
+    texts.push({ speaker: 'tool', text: bounded(text) });
+  else if (text !== undefined && thought !== true) texts.push({ speaker: by, text });
   if (functionCall !== undefined) {
     const { name, args = {} } = functionCall;
-    said.push({ speaker: 'call', text: bounded(`${name}: ${JSON.stringify(args)}`) });
+    texts.push({ speaker: 'call', text: bounded(`${name}: ${JSON.stringify(args)}`) });
   }
   if (functionResponse !== undefined)
-    said.push({ speaker: 'tool', text: responseText(functionResponse.response) });
-  return said;
+    texts.push({ speaker: 'tool', text: responseText(functionResponse.response) });
+  return texts;
 }
 
 /** Texts of one speaker that follow each other are one; user parts stand on lines of their own. */
-function joined(said: readonly Said[]): Said[] {
-  const merged: Said[] = [];
-  for (const { speaker, text } of said) {
+function joined(texts: readonly SpokenText[]): SpokenText[] {
+  const merged: SpokenText[] = [];
+  for (const { speaker, text } of texts) {
     const last = merged.at(-1);
     if (last?.speaker !== speaker || speaker === 'call' || speaker === 'tool')
       merged.push({ speaker, text });
@@ -88,7 +87,7 @@ function joined(said: readonly Said[]): Said[] {
   return merged.filter(({ text }) => text.trim() !== '');
 }
 
-const saidInContent = (content: Content, by: Speaker): Said[] =>
+const saidInContent = (content: Content, by: Speaker): SpokenText[] =>
   joined(content.parts.flatMap((part) => saidIn(part, by)));
 
 /**

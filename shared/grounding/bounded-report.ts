@@ -1,4 +1,4 @@
-import { oneShortLine } from '../text/one-line.ts';
+import { oneShortLine } from '../text/cut.ts';
 import { utf8Length } from '../store/names.ts';
 import { cutHead } from '../text/cut.ts';
 import {

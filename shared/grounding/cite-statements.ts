@@ -1,7 +1,7 @@
 import { answerTime } from '../client-context/local-time.ts';
-import { answerText } from '../conversation/context/answer-text.ts';
+import { answerText } from '#shared/conversation/documents/content.ts';
 import { everyItem, type Item, type Snapshot } from '../conversation/documents/snapshot.ts';
-import type { Turn } from '../conversation/documents/turn.ts';
+import type { Turn } from '#shared/conversation/documents/turn.ts';
 import type { Utterance } from '../conversation/utterances.ts';
 import { cutHead } from '../text/cut.ts';
 import { distinctUnits, shareIn } from '../text/words.ts';

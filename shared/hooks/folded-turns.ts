@@ -1,6 +1,6 @@
 import { decodeToken, encodeToken } from '#shared/wire/page-token.ts';
-import { canonicalJson } from '../json-text.ts';
-import type { Signer } from '../ports/ports.ts';
+import { canonicalJson } from '#shared/json-text.ts';
+import type { Signer } from '#shared/ports/ports.ts';
 import { z } from 'zod';
 
 /** How long a hook's token serves: a backup need not end within the hook's own ten seconds. */

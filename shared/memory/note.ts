@@ -1,4 +1,4 @@
-import type { DocumentFields, StoredDocument, Value } from '../ports/ports.ts';
+import type { DocumentFields, StoredDocument, Value } from '#shared/ports/ports.ts';
 import { comparedText } from './quote-user.ts';
 import { z } from 'zod';
 

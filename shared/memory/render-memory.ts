@@ -1,5 +1,5 @@
+import { oneLine } from '../text/cut.ts';
 import { escapeXml } from '../text/escape-xml.ts';
-import { oneLine } from '../text/one-line.ts';
 import { estimateTextTokens } from '../tokens/token-estimate.ts';
 import { nestImports, type NestedNote } from './imports.ts';
 import type { AppNote, ImportFormat, Note } from './note.ts';

@@ -1,5 +1,5 @@
+import { readSearchQuery } from '../search/find-in-text.ts';
 import { once } from '../once.ts';
-import { readSearchQuery } from '../search/search-query.ts';
 import { searchPieces } from '../search/search-words.ts';
 import {
   resolveImports,

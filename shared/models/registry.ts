@@ -249,8 +249,6 @@ const shutDown: Readonly<Record<string, RegistryEntry>> = {
   },
 };
 
-const noPrice = 'prices: the paid tier of the Gemini API has none';
-
 /**
  * Implicit caching begins with Gemini 2.5: each prompt is read anew, so that long ones cost all the more, and the fraction
  * binds in windows of 32,768 tokens and less. Recorded conversations without a cache (`npm run cost -- --data`): four of
@@ -261,31 +259,21 @@ const uncached: ModelEntry['thresholds'] = {
   coding: { thresholdFraction: 0.25, thresholdTokens: 16_000 },
 };
 
-/** Open models: only their windows are known. */
+/** An open model: only its window is known. */
+const openModel = (windowTokens: number, source: string): RegistryEntry => ({
+  windowTokens,
+  thresholds: uncached,
+  origin: `${source}; prices: the paid tier of the Gemini API has none`,
+});
+
 const gemma: Readonly<Record<string, RegistryEntry>> = {
-  'gemma-4-31b*': {
-    windowTokens: 256_000,
-    thresholds: uncached,
-    origin: `Gemini CLI #25604; ${noPrice}`,
-  },
-  'gemma-4-26b*': {
-    windowTokens: 256_000,
-    thresholds: uncached,
-    origin: `Gemini CLI #25604; ${noPrice}`,
-  },
-  'gemma-3-*': {
-    windowTokens: 131_072,
-    thresholds: uncached,
-    origin: `model card of 4B, 12B and 27B; ${noPrice}`,
-  },
-  'gemma-3-270m*': { windowTokens: 32_768, thresholds: uncached, origin: `model card; ${noPrice}` },
-  'gemma-3-1b*': { windowTokens: 32_768, thresholds: uncached, origin: `model card; ${noPrice}` },
-  'gemma-3n*': { windowTokens: 32_768, thresholds: uncached, origin: `model card; ${noPrice}` },
-  'gemma-2*': {
-    windowTokens: 8_192,
-    thresholds: uncached,
-    origin: `model cards of Gemma 1 and 2; ${noPrice}`,
-  },
+  'gemma-4-31b*': openModel(256_000, 'Gemini CLI #25604'),
+  'gemma-4-26b*': openModel(256_000, 'Gemini CLI #25604'),
+  'gemma-3-*': openModel(131_072, 'model card of 4B, 12B and 27B'),
+  'gemma-3-270m*': openModel(32_768, 'model card'),
+  'gemma-3-1b*': openModel(32_768, 'model card'),
+  'gemma-3n*': openModel(32_768, 'model card'),
+  'gemma-2*': openModel(8_192, 'model cards of Gemma 1 and 2'),
 };
 
 /**

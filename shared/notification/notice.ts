@@ -1,6 +1,5 @@
-import type { Conversation } from '../conversation/documents/conversation.ts';
-import { isTerminal, type TurnDocument } from '../conversation/documents/turn.ts';
-import type { Notice } from './notice-schema.ts';
+import type { Conversation } from '#shared/conversation/documents/conversation.ts';
+import { isTerminal, type TurnDocument, type Notice } from '#shared/conversation/documents/turn.ts';
 import type { TurnRested } from './published-event.ts';
 
 /** How long whoever sends is left alone: two tries at FCM and three calls of the store, with room. */

@@ -1,7 +1,7 @@
 import type { GroundingReport, GroundingTool } from '#shared/grounding/grounding.ts';
-import type { Content, Part } from '../conversation/documents/content.ts';
-import type { Repairs } from '../conversation/repair/repairs.ts';
-import type { Sampling, ToolChoice } from '../models/answer-options.ts';
+import type { Content, Part } from '#shared/conversation/documents/content.ts';
+import type { Repairs } from '#shared/conversation/repair/repair-contents.ts';
+import type { Sampling, ToolChoice } from '#shared/models/answer-options.ts';
 
 // ---------------------------------------------------------------- documents
 
@@ -192,13 +192,8 @@ export interface ModelChunk {
   grounding?: GroundingReport;
 }
 
-export interface ModelResponse {
-  parts: Part[];
-  finishReason?: string;
-  blockReason?: string;
-  usage?: ModelUsage;
-  grounding?: GroundingReport;
-}
+/** A whole answer: all chunks together. */
+export type ModelResponse = ModelChunk;
 
 /**
  * A Gemini model. Every failure is an AppError: MODEL_QUOTA (429), MODEL_OVERLOADED (5xx, cut or silent
@@ -261,3 +256,171 @@ export type Sha256 = (text: string) => string;
 
 /** A named place between two effects. Does nothing in production; tests hold or kill a process there. */
 export type AtCrashPoint = (point: string) => Promise<void>;
+
+/** A caller as the ID token tells of them. */
+export interface SignedInCaller extends Caller {
+  /** When they last proved who they are; a token that is renewed keeps it. */
+  signedInAt: Date;
+  /** The tenant of Identity Platform that the account belongs to, where the project has tenants. */
+  tenant?: string;
+}
+
+export interface IdTokenVerifier {
+  /** The caller of a Firebase ID token. Throws AppError ID_TOKEN_EXPIRED | ID_TOKEN_INVALID (UNAUTHENTICATED). */
+  verify(token: string): Promise<SignedInCaller>;
+}
+
+export interface RevocationCheck {
+  /**
+   * Resolves when the account is there, is not disabled, and its sign-ins have not been revoked since
+   * `signedInAt`. Throws AppError ID_TOKEN_REVOKED | USER_DISABLED (UNAUTHENTICATED), ACCOUNT_LOOKUP_FAILED
+   * (UNAVAILABLE) when that cannot be told.
+   */
+  check(caller: SignedInCaller): Promise<void>;
+}
+
+/** What Firebase App Check says of the app that sends a request. */
+export interface AppCheckToken {
+  appId: string;
+  /** The same text for the same token only. */
+  tokenId: string;
+  expireTime: Date;
+}
+
+export interface AppCheckVerifier {
+  /** Reads an App Check token. Throws AppError APP_CHECK_INVALID (UNAUTHENTICATED), KEYS_UNAVAILABLE. */
+  verify(token: string): Promise<AppCheckToken>;
+}
+
+/** Access tokens of the service account that the process runs as. */
+export interface AccessTokens {
+  /** Throws whatever the platform throws when there is none to be had. */
+  get(): Promise<string>;
+  /** Another one than `refused`, which a service did not take. Throws like `get`. */
+  renew(refused: string): Promise<string>;
+}
+
+export interface PushTokenVerifier {
+  /** Resolves when the Authorization header proves the Pub/Sub service account. Throws UNAUTHENTICATED. */
+  verify(authorizationHeader: string | undefined): Promise<void>;
+}
+
+/** What the first call of a turn is about to take of its user's quota. */
+export interface QuotaRequest {
+  caller: Caller;
+  /** With the message id and the attempt it names what is reserved: asked again, it is reserved once. */
+  conversationId: string;
+  messageId: string;
+  /** Counts from 1. */
+  attempt: number;
+  model: string;
+  /** Tokens of the prompt. */
+  estimatedTokens: number;
+  /** A call that chooses the model may be made before; it is paid for out of what is reserved. */
+  isRouted?: boolean;
+  /** The message was counted when its turn began to wait for the app. */
+  isCounted?: boolean;
+  /** Messages of the conversation whose turns nobody answers any more: what they hold is given back. */
+  abandoned?: readonly string[];
+}
+
+/** What calls of the model took. */
+export interface QuotaSpending {
+  /** What the model reported; absent: nothing. */
+  usage?: ModelUsage | undefined;
+  /** Millionths of a US dollar; absent where no model reported what it took. */
+  costMicros?: number | undefined;
+  /** Whether the user got an answer for it, or a part of one that waits for the app: once a message. */
+  isMessage: boolean;
+  /** A call may be billed and reported nothing: what the newest one was estimated at is spent, too. */
+  isUnreported?: boolean;
+  /** What the choice of the model took. */
+  routing?: { tokens: number; costMicros: number } | undefined;
+  /** The turn is not there any more: perhaps its user was erased, of whom nothing is made anew. */
+  isGone?: boolean;
+}
+
+/** What one answer holds of its user's quota, in a document of its own: it stands from the moment it is given out. */
+export interface Reservation {
+  /**
+   * Holds what the next call of the turn may take, beside what the turn has taken before it. Throws
+   * USER_DAILY_TOKENS, USER_DAILY_USD, ANONYMOUS_LIMIT, GLOBAL_BUDGET, StoreUnavailableError.
+   */
+  renew(call: {
+    model: string;
+    estimatedTokens: number;
+    taken: ModelUsage | undefined;
+  }): Promise<void>;
+  /**
+   * Puts what was taken in the place of the reservation; to be called once, whatever became of the turn.
+   * Never throws: what could not be settled expires.
+   */
+  settle(spending: QuotaSpending): Promise<void>;
+  /** The turn did not begin: nothing was reserved. In the place of `settle`; never throws. */
+  release(): Promise<void>;
+}
+
+export interface Quota {
+  /**
+   * Reserves what an answer may take, before its turn starts. Who dies with it leaves it until the turn could have
+   * ended. Throws AppError RESOURCE_EXHAUSTED (USER_STREAMS, USER_RPM, USER_DAILY_MESSAGES, USER_DAILY_TOKENS,
+   * USER_DAILY_USD, ANONYMOUS_LIMIT, GLOBAL_BUDGET) with retryAfterMs, GuardLostError, StoreUnavailableError.
+   */
+  reserve(request: QuotaRequest): Promise<Reservation>;
+  /** Throws what `reserve` would throw now, and reserves nothing. */
+  refuse(request: QuotaRequest): Promise<void>;
+  /**
+   * For work that is no message (a compaction that somebody asks for). Throws USER_DAILY_USD or GLOBAL_BUDGET
+   * where nothing is left of either, StoreUnavailableError.
+   */
+  refuseSpent(caller: Caller): Promise<void>;
+  /**
+   * Counts things that a caller makes beside messages. Returns what goes into the batch that makes them, guarded by
+   * what was read: who loses asks anew. Throws USER_DAILY_CREATIONS, ANONYMOUS_LIMIT, StoreUnavailableError.
+   */
+  create(caller: Caller, count: number): Promise<readonly Write[]>;
+  /**
+   * Takes a place for a stream of this instance until the returned function is called. Throws USER_STREAMS
+   * where the caller has as many open as is allowed.
+   */
+  openStream(caller: Caller): () => void;
+}
+
+/** A request that somebody without credentials may send once, until it expires. */
+export interface SignedRequest {
+  url: string;
+  method: 'PUT' | 'GET';
+  /** To be sent exactly so: the signature holds them. */
+  headers: Readonly<Record<string, string>>;
+  expireTime: Date;
+}
+
+/**
+ * The bucket of users' files. A file is written once and never changed. Paths are slash paths, as those of
+ * documents. Every failure is an AppError FILES_UNAVAILABLE, retryable where waiting can help; `signal`: its
+ * abortion.
+ */
+export interface FileBucket {
+  /** A PUT of exactly this size and type, to a path that has no file yet. Unless kept, the file expires in days. */
+  signUpload(file: { path: string; mimeType: string; sizeBytes: number }): Promise<SignedRequest>;
+  /** A GET that saves the file under its name. */
+  signDownload(file: { path: string; name?: string | undefined }): Promise<SignedRequest>;
+  /** What the file is; undefined where there is none. */
+  stat(
+    path: string,
+    signal?: AbortSignal,
+  ): Promise<{ mimeType: string; sizeBytes: number } | undefined>;
+  /** Its bytes, the first `maxBytes` at most; undefined where there is none. */
+  read(
+    path: string,
+    options: { maxBytes: number; signal?: AbortSignal | undefined },
+  ): Promise<Uint8Array | undefined>;
+  /** The file does not expire any more; one that is not there stays so. */
+  keep(path: string): Promise<void>;
+  /** One that is not there is gone already. */
+  delete(path: string): Promise<void>;
+  /** Deletes all below a path; resolves to how many there were. May stop half way and be repeated. */
+  deleteFolder(path: string): Promise<number>;
+  /** How Google's own services name the file: `gs://…`. */
+  uri(path: string): string;
+}

@@ -1,5 +1,5 @@
 import { AppError } from '../errors.ts';
-import type { CallerTier } from '../ports/ports.ts';
+import type { CallerTier } from '#shared/ports/ports.ts';
 import {
   BUSY_RETRY_MS,
   type LimitName,

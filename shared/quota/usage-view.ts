@@ -1,4 +1,4 @@
-import type { CallerTier } from '../ports/ports.ts';
+import type { CallerTier } from '#shared/ports/ports.ts';
 import type { UsageResponse } from '../wire/resources/usage.ts';
 import type { QuotaLimits } from './reserve-decision.ts';
 import {

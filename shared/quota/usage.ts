@@ -1,7 +1,8 @@
+import { type QuotaSpending } from '../ports/ports.ts';
 import { z } from 'zod';
-import { readWhole } from '../conversation/documents/read-fields.ts';
-import type { DocumentFields, ModelUsage, Sha256, StoredDocument } from '../ports/ports.ts';
-import type { QuotaSpending } from '../ports/quota-ports.ts';
+import { readWhole } from '#shared/conversation/documents/read-document.ts';
+import type { DocumentFields, Sha256, StoredDocument } from '#shared/ports/ports.ts';
+import type { ModelUsage } from '../ports/ports.ts';
 
 /** One day. */
 const DAY_MS = 24 * 60 * 60_000;

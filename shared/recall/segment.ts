@@ -1,11 +1,134 @@
-import { z } from 'zod';
-import { splitPassages } from '../search/passages.ts';
-import type { TurnTexts } from '../search/turn-texts.ts';
-import { withoutPause } from '../steps.ts';
+import { splitPassages, withoutPause } from '#shared/search/find-in-text.ts';
 import { cutHead } from '#shared/text/cut.ts';
-import { extractTerms } from './index-terms.ts';
-import { packPostings, postingStarts, type Posting } from './postings.ts';
+import { piecesWithoutPlaces, stopWords, stemWord } from '../search/search-words.ts';
+import type { TurnTexts } from '../search/turn-texts.ts';
 import { utf8Length } from '../store/names.ts';
+import { withoutSmallTalk } from './small-talk.ts';
+import { z } from 'zod';
+
+/** Longer words are data (keys, encoded files); their beginnings tell them apart. UTF-16 units. */
+const TERM_CHARACTERS = 40;
+
+export const asTerm = (text: string): string => text.slice(0, TERM_CHARACTERS);
+
+/** Overlapping pairs of the characters of a run, and the last one alone: any stretch of it is the beginning of one. */
+function* runTerms(run: string): Generator<string> {
+  const characters = Array.from(run);
+  for (const [i, character] of characters.entries()) yield character + (characters[i + 1] ?? '');
+}
+
+/** What a text is found by, and its length in words as a search counts it. */
+interface TextTerms {
+  /** Each with how often it stands in the text. */
+  counts: Map<string, number>;
+  length: number;
+}
+
+/** The terms of a text without its pleasantries: stems of its words that say something, pairs of characters in runs. */
+export function extractTerms(text: string): TextTerms {
+  const counts = new Map<string, number>();
+  const add = (term: string) => counts.set(term, (counts.get(term) ?? 0) + 1);
+  let length = 0;
+  for (const piece of piecesWithoutPlaces(withoutSmallTalk(text))) {
+    if (piece.kind === 'word') {
+      length += 1;
+      if (!stopWords.has(piece.text)) add(asTerm(stemWord(piece.text)));
+    } else {
+      length += piece.text.length / 2;
+      for (const term of runTerms(piece.text)) add(term);
+    }
+  }
+  return { counts, length: Math.ceil(length) };
+}
+
+/*
+ * Where each term stands: how many texts have it, then their numbers, ascending, as the differences between them with one
+ * bit for "more than once"; all in bytes of seven bits.
+ */
+
+/** Of a byte: another one of the same number follows. */
+const CONTINUES = 0x80;
+/** The bits of a byte that belong to its number. */
+const LOW_BITS = 0x7f;
+
+function pushNumber(bytes: number[], value: number): void {
+  let rest = value;
+  while (rest > LOW_BITS) {
+    bytes.push((rest & LOW_BITS) | CONTINUES);
+    rest >>>= 7;
+  }
+  bytes.push(rest);
+}
+
+/** Texts with a term, ascending, and how often each has it: once, or more (2). */
+export interface Posting {
+  texts: number[];
+  counts: number[];
+}
+
+/** The postings of terms in the order given. */
+function packPostings(postings: readonly Posting[]): Uint8Array {
+  const bytes: number[] = [];
+  for (const { texts, counts } of postings) {
+    pushNumber(bytes, texts.length);
+    let last = -1;
+    for (const [i, text] of texts.entries()) {
+      pushNumber(bytes, ((text - last) << 1) | ((counts[i] ?? 1) > 1 ? 1 : 0));
+      last = text;
+    }
+  }
+  return Uint8Array.from(bytes);
+}
+
+/** The number that begins at `at`, and where the next one does. */
+function numberAt(packed: Uint8Array, at: number): { value: number; next: number } {
+  let value = 0;
+  for (let shift = 0, next = at; ; shift += 7, next++) {
+    const byte = packed[next] ?? 0;
+    value |= (byte & LOW_BITS) << shift;
+    if (byte < CONTINUES) return { value, next: next + 1 };
+  }
+}
+
+/** Where the list of each of `terms` terms begins. */
+function postingStarts(packed: Uint8Array, terms: number): Uint32Array {
+  const starts = new Uint32Array(terms);
+  let at = 0;
+  for (let term = 0; term < terms; term++) {
+    starts[term] = at;
+    const { value: texts, next } = numberAt(packed, at);
+    at = next;
+    for (let left = texts; left > 0 && at < packed.length; at++)
+      if ((packed[at] ?? 0) < CONTINUES) left--;
+  }
+  return starts;
+}
+
+/** How many texts the list that begins at `start` has. */
+export const postingLength = (packed: Uint8Array, start: number): number =>
+  numberAt(packed, start).value;
+
+/** The list that begins at `start`, of texts before `end` alone. */
+export function readPosting(packed: Uint8Array, start: number, end: number): Posting {
+  const posting: Posting = { texts: [], counts: [] };
+  const { value: length, next } = numberAt(packed, start);
+  let at = next;
+  let text = -1;
+  for (let left = length; left > 0 && at < packed.length; left--) {
+    // As `numberAt`, which would make an object for each text.
+    let value = 0;
+    for (let shift = 0; ; shift += 7) {
+      const byte = packed[at++] ?? 0;
+      value |= (byte & LOW_BITS) << shift;
+      if (byte < CONTINUES) break;
+    }
+    text += value >>> 1;
+    if (text >= end) break;
+    posting.texts.push(text);
+    posting.counts.push((value & 1) + 1);
+  }
+  return posting;
+}
 
 /** Bytes of a passage and of a term beside their texts; generous. */
 const PASSAGE_BYTES = 120;
@@ -51,24 +174,21 @@ const TOOL_CHARACTERS = 2_000;
 
 const ROLES: readonly PassageRole[] = ['user', 'model', 'tool'];
 
-/** UTF-16 units of each message, and of all that tools were asked and answered in a turn. */
-interface Bounds {
-  messages: number;
-  tools: number;
-}
-const inIndex: Bounds = { messages: MESSAGE_CHARACTERS, tools: TOOL_CHARACTERS };
-const whole: Bounds = { messages: Infinity, tools: Infinity };
-
 /** What can be found of a turn: its messages, then its tools. */
-function passagesOfTurn({ seq, time, messages, tools }: TurnTexts, bounds: Bounds): Passage[] {
+function passagesOfTurn(
+  { seq, time, messages, tools }: TurnTexts,
+  { areWhole }: { areWhole: boolean },
+): Passage[] {
+  const most = areWhole ? Infinity : MESSAGE_CHARACTERS;
+  const mostOfTools = areWhole ? Infinity : TOOL_CHARACTERS;
   const at = messages[0]?.time ?? time ?? new Date(0);
-  const said = messages.map(({ role, text, time: saidAt }) => ({
+  const ofMessages = messages.map(({ role, text, time: saidAt }) => ({
     role,
-    text: cutHead(text, bounds.messages),
+    text: cutHead(text, most),
     at: saidAt,
   }));
-  const ofTools = { role: 'tool' as const, text: cutHead(tools, bounds.tools), at };
-  return [...said, ...(tools === '' ? [] : [ofTools])].flatMap((message) =>
+  const ofTools = { role: 'tool' as const, text: cutHead(tools, mostOfTools), at };
+  return [...ofMessages, ...(tools === '' ? [] : [ofTools])].flatMap((message) =>
     splitPassages(message.text).map((text) => ({ ...message, seq, text })),
   );
 }
@@ -138,8 +258,7 @@ export const segmentOfPassages = (passages: readonly Passage[]): Segment =>
 export const passagesOfTurns = (
   turns: readonly TurnTexts[],
   { areWhole = false }: { areWhole?: boolean } = {},
-): Passage[] =>
-  turns.flatMap((turn) => (turn.inContext ? passagesOfTurn(turn, areWhole ? whole : inIndex) : []));
+): Passage[] => turns.flatMap((turn) => (turn.inContext ? passagesOfTurn(turn, { areWhole }) : []));
 
 /** A segment as it is stored, before compression. */
 interface SegmentBytes {
@@ -179,4 +298,40 @@ export function decodeSegment({ json, postings: packed }: SegmentBytes): Segment
     packed,
     starts: postingStarts(packed, terms.length),
   };
+}
+
+/** Which message a passage belongs to. */
+const messageOf = ({ seq, role }: Passage) => `${seq}/${role}`;
+
+/** The largest length at which messages of these lengths, the longer ones cut to it, take at most `most` together. */
+function commonLength(lengths: readonly number[], most: number): number {
+  const ascending = lengths.toSorted((a, b) => a - b);
+  let room = most;
+  for (const [i, length] of ascending.entries()) {
+    const share = Math.floor(room / (ascending.length - i));
+    if (length > share) return share;
+    room -= length;
+  }
+  return Infinity;
+}
+
+/**
+ * The passages with at most `characters` UTF-16 units together: the longest messages lose their ends, all to the same
+ * length, short ones nothing.
+ */
+export function shortened(passages: readonly Passage[], characters: number): Passage[] {
+  const lengths = new Map<string, number>();
+  for (const passage of passages) {
+    const message = messageOf(passage);
+    lengths.set(message, (lengths.get(message) ?? 0) + passage.text.length);
+  }
+  const most = commonLength([...lengths.values()], characters);
+  const used = new Map<string, number>();
+  return passages.flatMap((passage) => {
+    const message = messageOf(passage);
+    const before = used.get(message) ?? 0;
+    used.set(message, before + passage.text.length);
+    const text = cutHead(passage.text, most - before);
+    return text === '' ? [] : [{ ...passage, text }];
+  });
 }

@@ -1,4 +1,4 @@
-import { stemWord } from '../search/stem-word.ts';
+import { stemWord } from '../search/search-words.ts';
 
 /** What people say to one another whatever they talk about; as words are folded for a search. */
 export const politeWords: ReadonlySet<string> = new Set(

@@ -5,8 +5,8 @@ import {
   hasFunctionResponse,
   type Content,
   type Part,
-} from '../conversation/documents/content.ts';
-import type { ModelRequest } from '../ports/ports.ts';
+} from '#shared/conversation/documents/content.ts';
+import type { ModelRequest } from '#shared/ports/ports.ts';
 import { cutHead, cutTail } from '../text/cut.ts';
 import { routeSchema, type Route } from './routing.ts';
 

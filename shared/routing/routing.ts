@@ -1,4 +1,4 @@
-import { contextWindowTokens, type WindowOverrides } from '../models/context-window.ts';
+import { contextWindowTokens, type WindowOverrides } from '../models/known-models.ts';
 import type { ModelTable } from '../models/model-entry.ts';
 import { z } from 'zod';
 

@@ -33,17 +33,8 @@ const isFound = (count: number) => count > 0;
 
 /** Whether a text has enough of the query itself to be a hit at all. */
 export function isHit({ counts }: Pick<CountedText, 'counts'>): boolean {
-  const found = counts.filter(isFound).length;
-  return found >= Math.max(1, Math.ceil(counts.length * SHARE_MIN));
-}
-
-/** What is known of all texts together. */
-interface TextStatistics {
-  texts: number;
-  /** Words. */
-  meanLength: number;
-  /** How many texts have each unit of the query. */
-  textsWith: readonly number[];
+  const unitsFound = counts.filter(isFound).length;
+  return unitsFound >= Math.max(1, Math.ceil(counts.length * SHARE_MIN));
 }
 
 /** Whether so many texts have a unit that it tells next to nothing. */
@@ -54,8 +45,8 @@ export const isCommon = ({ texts, withIt }: { texts: number; withIt: number }): 
 export const rarity = ({ texts, withIt }: { texts: number; withIt: number }): number =>
   Math.log(1 + (texts - withIt + 0.5) / (withIt + 0.5));
 
-/** How much each unit of a query tells. */
-export const textWeights = ({ texts, textsWith }: TextStatistics): number[] =>
+/** How much each unit of a query tells that so many of the texts have. */
+export const textWeights = (texts: number, textsWith: readonly number[]): number[] =>
   textsWith.map((withIt) => {
     const tells = rarity({ texts, withIt });
     return isCommon({ texts, withIt }) ? COMMON_WEIGHT * tells : tells;
@@ -160,7 +151,7 @@ export function textScores(texts: readonly CountedText[]): Float32Array {
   const lengths = texts.map(({ length }) => length);
   const meanLength = Math.max(1, lengths.reduce((sum, length) => sum + length, 0) / texts.length);
   const textsWith = found.map((unit) => unit.texts.length);
-  const weights = textWeights({ texts: texts.length, meanLength, textsWith });
+  const weights = textWeights(texts.length, textsWith);
   const scores = new Float32Array(texts.length);
   const ranked = { length: texts.length, lengths, found };
   for (const { text, score } of scoreTexts(ranked, {

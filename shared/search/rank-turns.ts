@@ -1,4 +1,3 @@
-import { dayWeights } from '../recall/days-asked.ts';
 import { lookUp, visiblePassages, type Candidate, type Visible } from '../recall/look-up.ts';
 import {
   passagesOfTurns,
@@ -7,9 +6,8 @@ import {
   type PassageRole,
   type Segment,
 } from '../recall/segment.ts';
-import { createSteppedFinder } from './find-in-text.ts';
-import { PAIRS_ALONE, readSearchQuery } from './search-query.ts';
-import { cutExcerpt } from './snippet.ts';
+import { dayWeights } from '../recall/days-asked.ts';
+import { createSteppedFinder, PAIRS_ALONE, readSearchQuery, cutExcerpt } from './find-in-text.ts';
 import type { TurnTexts } from './turn-texts.ts';
 
 /**
@@ -110,11 +108,11 @@ export function turnSearch(q: string, now?: Date) {
   const query = readSearchQuery(q, PAIRS_ALONE);
   const findIn = createSteppedFinder(query);
   const onDay = dayWeights(q, now);
-  const own = segmentsOfTurns();
+  const turnsLookedInto = segmentsOfTurns();
 
   return {
     /** Turns follow one another, in either direction. */
-    lookInto: (texts: TurnTexts): Generator<number> => own.add(texts),
+    lookInto: (texts: TurnTexts): Generator<number> => turnsLookedInto.add(texts),
 
     /** The best turns first, of equal ones the newest; at most `limit`. Turns of `indexed` were not looked into. */
     *hits(
@@ -122,7 +120,7 @@ export function turnSearch(q: string, now?: Date) {
       indexed: readonly Visible[] = [],
       hidden?: ReadonlySet<number>,
     ): Generator<number, TurnHit[]> {
-      const newestFirst = yield* own.newestFirst();
+      const newestFirst = yield* turnsLookedInto.newestFirst();
       const segments = [
         ...newestFirst.map((segment) => ({ segment, throughSeq: Infinity })),
         ...indexed,

@@ -1,9 +1,12 @@
-import { stringsInValue } from '../conversation/repair/content-strings.ts';
-import { readableParts, type Content } from '../conversation/documents/content.ts';
-import { answerId } from '../conversation/documents/paths.ts';
-import type { Turn } from '../conversation/documents/turn.ts';
-import { isReplaced } from '../conversation/writes/replaced-by.ts';
+import {
+  stringsInValue,
+  readableParts,
+  type Content,
+} from '#shared/conversation/documents/content.ts';
+import type { Turn } from '#shared/conversation/documents/turn.ts';
+import { isReplaced } from '#shared/conversation/writes/replacement.ts';
 import { cutHead } from '#shared/text/cut.ts';
+import { answerId } from '../conversation/documents/paths.ts';
 
 /** Of one tool output, and of all that the tools of one turn were asked and answered, UTF-16 units. */
 const TOOL_OUTPUT_CHARACTERS = 20_000;

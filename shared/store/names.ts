@@ -27,14 +27,10 @@ export function checkName(name: string, path: string): void {
 }
 
 /** Throws InvalidWriteError unless `path` names a document: an even number of valid segments. */
-export function checkDocumentPath(path: string): void {
-  checkPath(path, 0);
-}
+export const checkDocumentPath = (path: string): void => checkPath(path, 0);
 
 /** Throws InvalidWriteError unless `path` names a collection: an odd number of valid segments. */
-export function checkCollectionPath(path: string): void {
-  checkPath(path, 1);
-}
+export const checkCollectionPath = (path: string): void => checkPath(path, 1);
 
 function checkPath(path: string, remainder: number): void {
   const segments = path.split('/');

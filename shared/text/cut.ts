@@ -7,17 +7,11 @@ export const graphemes = (): Intl.Segmenter =>
 /** How far around an edge characters are looked at; a longer cluster is cut between code points. */
 const EDGE_WINDOW = 256;
 
-function isHighSurrogate(code: number): boolean {
-  return code >= 0xd800 && code <= 0xdbff;
-}
+const isHighSurrogate = (code: number): boolean => code >= 0xd800 && code <= 0xdbff;
+const isLowSurrogate = (code: number): boolean => code >= 0xdc00 && code <= 0xdfff;
 
-function isLowSurrogate(code: number): boolean {
-  return code >= 0xdc00 && code <= 0xdfff;
-}
-
-function splitsSurrogatePair(text: string, index: number): boolean {
-  return isHighSurrogate(text.charCodeAt(index - 1)) && isLowSurrogate(text.charCodeAt(index));
-}
+const splitsSurrogatePair = (text: string, index: number): boolean =>
+  isHighSurrogate(text.charCodeAt(index - 1)) && isLowSurrogate(text.charCodeAt(index));
 
 /** Between two ASCII characters there is always a boundary, but inside CR LF. */
 function isPlainBoundary(text: string, index: number): boolean {
@@ -85,4 +79,30 @@ export function cutPage(text: string, page: { from: number; characters: number }
   const shown = cutHead(text.slice(from), page.characters);
   const length = from < text.length && shown === '' ? codePointLength(text, from) : shown.length;
   return { text: text.slice(from, from + length), from, next: from + length };
+}
+
+const blanks = /[\s\p{Cc}\uFFFE\uFFFF]+/gu;
+/** Any but a single space: most texts have no other. */
+const unusualBlank = /[^\S ]|[\p{Cc}\uFFFE\uFFFF]| {2}/u;
+const finalPunctuation: ReadonlySet<string> = new Set(' .!?;:,。！？；：，、…');
+
+/**
+ * Text as one line: blanks, line ends and characters that XML has no place for become one space, halves of
+ * surrogate pairs (which no store takes) the replacement character.
+ */
+export function oneLine(text: string): string {
+  const whole = text.toWellFormed();
+  return (unusualBlank.test(whole) ? whole.replaceAll(blanks, ' ') : whole).trim();
+}
+
+/** `oneLine`, cut to `maxCharacters` between two graphemes. */
+export const oneShortLine = (text: string, maxCharacters: number): string =>
+  cutHead(oneLine(text), maxCharacters).trimEnd();
+
+/** Equal for texts that differ in width, case, blanks or final punctuation alone. Linear. */
+export function textKey(text: string): string {
+  const line = oneLine(text.normalize('NFKC')).toLowerCase();
+  let end = line.length;
+  while (end > 0 && finalPunctuation.has(line.charAt(end - 1))) end -= 1;
+  return line.slice(0, end);
 }

@@ -51,3 +51,19 @@ export function plainText(text: string): string {
 
 /** Letters of scripts that put no blanks between words. */
 export const unspacedScript = String.raw`\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\p{sc=Thai}ー々`;
+
+/** Joins that letters and emoji need, such as those of "👩‍🚀" and of Persian. */
+const JOINS = String.raw`(?<=[\p{L}\p{M}\p{Emoji}])[\u200c\u200d\ufe0f]`;
+
+/** Source of a pattern (flag `u`) for what nobody sees of a text: marks that turn its direction, and what hides in it. */
+export const HIDDEN_CHARACTER = String.raw`(?!${JOINS})[\p{Cf}\p{Default_Ignorable_Code_Point}]`;
+
+const HIDDEN = new RegExp(HIDDEN_CHARACTER, 'gu');
+
+/** A text as it is seen. */
+export const withoutHidden = (text: string): string => text.replaceAll(HIDDEN, '');
+
+const wideLetter = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}]/gu;
+
+/** How many letters of a text stand for a syllable or a word each: they say as much as several others. */
+export const countWideLetters = (text: string): number => text.match(wideLetter)?.length ?? 0;

@@ -1,9 +1,9 @@
-import { z } from 'zod';
-import { type Content, type Part, partSchema } from '../conversation/documents/content.ts';
+import { type Content, type Part, partSchema } from '#shared/conversation/documents/content.ts';
 import type { ToolDeclaration } from '../ports/ports.ts';
 import { type MediaFamily, mediaTokens } from './media-tokens.ts';
 import { declarationsWeight, textWeight, WEIGHT_UNIT, type TokenRule } from './text-weight.ts';
 import { tokenConstants } from './token-constants.ts';
+import { z } from 'zod';
 
 export interface TokenCounting {
   rule: TokenRule;

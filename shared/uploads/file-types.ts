@@ -1,4 +1,4 @@
-import { pdfPages, wavSeconds } from '../tokens/media-length.ts';
+import { pdfPages, wavSeconds } from '../tokens/media-tokens.ts';
 
 /** What a file is to a model: each family has its own price, and text is said as text. */
 type FileFamily = 'image' | 'pdf' | 'audio' | 'text';

@@ -1,5 +1,5 @@
-import type { Content, Part, UploadedFile } from '../conversation/documents/content.ts';
-import type { PromptFiles } from '../models/model-entry.ts';
+import type { Content, Part, UploadedFile } from '#shared/conversation/documents/content.ts';
+import type { PromptFiles } from '#shared/models/model-entry.ts';
 import { fileTitle } from './upload-parts.ts';
 
 /** What becomes of a file in a request: the model gets it, or is told why not. */

@@ -1,6 +1,6 @@
-import { z } from 'zod';
+import type { DocumentFields, StoredDocument } from '#shared/ports/ports.ts';
 import { turnId } from '../conversation/documents/paths.ts';
-import type { DocumentFields, StoredDocument } from '../ports/ports.ts';
+import { z } from 'zod';
 
 const uploadSchema = z.object({
   schemaVersion: z.literal(1),

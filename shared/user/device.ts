@@ -1,6 +1,7 @@
-import { z } from 'zod';
+import type { DocumentStore, StoredDocument } from '#shared/ports/ports.ts';
+import { lastSegment } from '#shared/store/names.ts';
 import { devicesCollection } from '../conversation/documents/paths.ts';
-import type { DocumentStore, StoredDocument } from '../ports/ports.ts';
+import { z } from 'zod';
 
 /** Devices of one user: more than a person has, and an old installation that nobody deleted falls out. */
 export const DEVICES_MAX = 10;
@@ -61,7 +62,7 @@ export interface StoredDevice {
 /** Reads a device. Throws ZodError for a shape that this version does not know. */
 export const decodeDevice = ({ path, fields }: StoredDocument): Device => ({
   ...deviceSchema.parse(fields),
-  id: path.slice(path.lastIndexOf('/') + 1),
+  id: lastSegment(path),
 });
 
 const byTime = (a: StoredDevice, b: StoredDevice) =>

@@ -1,4 +1,4 @@
-import { withoutHidden } from '../text/hidden-characters.ts';
+import { withoutHidden } from '../text/plain-text.ts';
 import { toLowerUuid } from '../uuid.ts';
 import {
   PAGE_SIZE_DEFAULT,

@@ -1,6 +1,6 @@
 import { AppError } from '../errors.ts';
-import { canonicalJson } from '../json-text.ts';
-import type { Sha256 } from '../ports/ports.ts';
+import { canonicalJson } from '#shared/json-text.ts';
+import type { Sha256 } from '#shared/ports/ports.ts';
 import { z } from 'zod';
 
 /** A value of JSON with ASCII text as one word of letters, digits, `-` and `_`. */

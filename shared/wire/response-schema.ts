@@ -1,6 +1,6 @@
+import { jsonFault } from '../json-text.ts';
+import { findSchemaFault } from '../json-schema.ts';
 import { z } from 'zod';
-import { jsonFault } from '../bounded-json.ts';
-import { findSchemaFault } from '../json-schema/schema-fault.ts';
 import { utf8Length } from '../store/names.ts';
 import { RESPONSE_SCHEMA_MAX_BYTES } from './limits.ts';
 

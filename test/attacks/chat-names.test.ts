@@ -1,9 +1,9 @@
+import { readTurns } from '#shared/conversation/context/read-conversation.ts';
+import { tombstoneWrite } from '#shared/conversation/documents/conversation.ts';
+import { conversationPath } from '#shared/conversation/documents/paths.ts';
+import { createWireApp } from '#test/support/chat/wire-app.ts';
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { conversationPath } from '#shared/conversation/documents/paths.ts';
-import { readTurns } from '#shared/conversation/context/read-conversation.ts';
-import { tombstoneWrite } from '#shared/conversation/documents/tombstone.ts';
-import { createWireApp } from '#test/support/chat/wire-app.ts';
 
 const app = createWireApp();
 const { store } = app.dependencies;

@@ -1,17 +1,17 @@
-import { randomUUID } from 'node:crypto';
-import { describe, expect, test } from 'vitest';
 import { createToolbox } from '#functions/chat/turns/tools/toolbox.ts';
-import { LEFT_OUT } from '#shared/bounded-json.ts';
+import { describeValue, jsonText } from '#lab/property/hostile-json.ts';
 import { readTurns } from '#shared/conversation/context/read-conversation.ts';
+import { LEFT_OUT } from '#shared/json-text.ts';
 import type { ModelChunk } from '#shared/ports/ports.ts';
 import {
   scriptedStreamer,
   textAnswer,
   type ScriptedAnswer,
 } from '#test/fakes/scripted-streamer.ts';
-import { tool } from '#test/support/tools/tool-world.ts';
 import { createWireApp, type WireApp } from '#test/support/chat/wire-app.ts';
-import { describeValue, jsonText } from '#lab/property/hostile-json.ts';
+import { tool } from '#test/support/tools/tool-world.ts';
+import { randomUUID } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
 
 const uid = 'alice';
 

@@ -1,6 +1,6 @@
+import type { FileBucket, SignedRequest } from '#shared/ports/ports.ts';
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from 'vitest';
-import type { FileBucket, SignedRequest } from '#shared/ports/file-ports.ts';
 
 interface BucketUnderTest {
   bucket: FileBucket;

@@ -1,4 +1,4 @@
-import type { FileBucket, SignedRequest } from '#shared/ports/file-ports.ts';
+import type { FileBucket, SignedRequest } from '#shared/ports/ports.ts';
 
 /** A bucket in memory, and what a client does with the addresses that it gives out. */
 interface MemoryBucket extends FileBucket {

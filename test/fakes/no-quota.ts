@@ -1,4 +1,4 @@
-import type { Quota, Reservation } from '#shared/ports/quota-ports.ts';
+import type { Quota, Reservation } from '#shared/ports/ports.ts';
 
 const nothing: Reservation = {
   renew: () => Promise.resolve(),

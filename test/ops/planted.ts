@@ -1,5 +1,5 @@
 import type { InvariantName } from '#infra/ops/verify/invariants.ts';
-import { tombstone } from '#shared/conversation/documents/tombstone.ts';
+import { tombstone } from '#shared/conversation/documents/conversation.ts';
 import type { DocumentFields } from '#shared/ports/ports.ts';
 
 /** All documents of a conversation by their path below it; '' is the conversation document. */

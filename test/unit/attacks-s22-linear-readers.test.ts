@@ -19,13 +19,11 @@ import {
   withoutMarkedValues,
 } from '#shared/compaction/values.ts';
 import { toEvidence, type TurnSpeech } from '#shared/compaction/whose-words.ts';
-import { cutIntoPieces } from '#shared/conversation/documents/json-pieces.ts';
+import { cutIntoPieces } from '#shared/conversation/documents/turn.ts';
 import { emptySnapshot } from '#shared/conversation/documents/snapshot.ts';
 import { singleLineJson } from '#shared/json-text.ts';
 import { dayWeights } from '#shared/recall/days-asked.ts';
-import { createFinder } from '#shared/search/find-in-text.ts';
-import { readSearchQuery } from '#shared/search/search-query.ts';
-import { cutSnippet } from '#shared/search/snippet.ts';
+import { createFinder, readSearchQuery, cutSnippet } from '#shared/search/find-in-text.ts';
 import { decodeXml, escapeXml } from '#shared/text/escape-xml.ts';
 import { splitSentences } from '#shared/text/sentences.ts';
 import { distinctUnits } from '#shared/text/words.ts';

@@ -1,15 +1,15 @@
+import { emptySections, snapshotOfSections } from '#shared/compaction/snapshot-sections.ts';
+import type { Content } from '#shared/conversation/documents/content.ts';
+import { newConversation } from '#shared/conversation/documents/conversation.ts';
+import { encodeHistory } from '#shared/conversation/documents/history.ts';
+import { continuedHistory } from '#shared/conversation/writes/next-generation.ts';
+import { finishWrites, startWrites } from '#shared/conversation/writes/turn-writes.ts';
+import type { DocumentFields, Value, Write } from '#shared/ports/ports.ts';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import type { Content } from '#shared/conversation/documents/content.ts';
-import { emptySections, snapshotOfSections } from '#shared/compaction/snapshot-sections.ts';
-import { encodeHistory } from '#shared/conversation/documents/history.ts';
-import { newConversation } from '#shared/conversation/documents/new-conversation.ts';
-import { continuedHistory } from '#shared/conversation/writes/next-generation.ts';
-import { finishWrites, startWrites } from '#shared/conversation/writes/turn-writes.ts';
-import type { DocumentFields, Value, Write } from '#shared/ports/ports.ts';
 
 /*
  * The emulator answers any query and indexes every field; Firestore refuses a query whose index is missing. So every

@@ -1,6 +1,6 @@
-import type { RevocationCheck } from '#shared/ports/identity-ports.ts';
-import type { FileBucket } from '#shared/ports/file-ports.ts';
 import type {
+  RevocationCheck,
+  FileBucket,
   Clock,
   DocumentStore,
   EventPublisher,

@@ -3,8 +3,7 @@ import { failureReason } from '../lib/failure-reason.ts';
 import { stackFrames } from '../lib/stack-frames.ts';
 import { readTrace, withTrace } from '../lib/trace.ts';
 import { AppError } from '#shared/errors.ts';
-import type { SignedInCaller } from '#shared/ports/identity-ports.ts';
-import type { Logger, Caller } from '#shared/ports/ports.ts';
+import type { SignedInCaller, Logger, Caller } from '#shared/ports/ports.ts';
 import { servedRoutes } from './chat-routes.ts';
 import { admit, APP_CHECK_HEADER, authenticate } from './http/authenticate.ts';
 import {

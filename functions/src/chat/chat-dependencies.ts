@@ -4,13 +4,11 @@ import type { Accounting } from '../quota/accounting.ts';
 import type { ConversationCache } from '#shared/conversation/context/read-conversation.ts';
 import type { BeforeTurnHook } from '#shared/hooks/before-turn.ts';
 import type { Webhook } from '#shared/hooks/webhook.ts';
-import type { FileBucket } from '#shared/ports/file-ports.ts';
 import type {
+  FileBucket,
   AppCheckVerifier,
   IdTokenVerifier,
   RevocationCheck,
-} from '#shared/ports/identity-ports.ts';
-import type {
   AtCrashPoint,
   Clock,
   DocumentStore,
@@ -20,8 +18,8 @@ import type {
   Randomness,
   Sha256,
   Signer,
+  Quota,
 } from '#shared/ports/ports.ts';
-import type { Quota } from '#shared/ports/quota-ports.ts';
 import type { LiveTurns } from './turns/live/live-turn.ts';
 import type { Toolbox } from './turns/tools/toolbox.ts';
 

@@ -1,5 +1,5 @@
-import { NewerDocumentError } from '#shared/conversation/documents/schema-version.ts';
-import { UnreadableConversationError } from '#shared/conversation/documents/unreadable-conversation.ts';
+import { UnreadableConversationError } from '#shared/conversation/documents/conversation.ts';
+import { NewerDocumentError } from '#shared/conversation/documents/read-document.ts';
 import { AppError } from '#shared/errors.ts';
 import type { Caller } from '#shared/ports/ports.ts';
 

@@ -1,5 +1,5 @@
 import { AppError } from '#shared/errors.ts';
-import type { SignedInCaller } from '#shared/ports/identity-ports.ts';
+import type { SignedInCaller } from '#shared/ports/ports.ts';
 import { toLowerUuid } from '#shared/uuid.ts';
 import type { ErrorReasonName } from '#shared/wire/errors/error-reasons.ts';
 import { parseRequest } from '#shared/wire/errors/validation-error.ts';

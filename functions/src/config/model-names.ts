@@ -1,4 +1,4 @@
-import { isKnownModel, unknownModelAdvice } from '#shared/models/known-model.ts';
+import { isKnownModel, unknownModelAdvice } from '#shared/models/known-models.ts';
 import { registry } from '#shared/models/registry.ts';
 import { isRouted } from '#shared/routing/routing.ts';
 import { calledModels } from './routing-variables.ts';

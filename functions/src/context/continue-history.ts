@@ -5,11 +5,11 @@ import {
   readContextParts,
   readTurnRange,
 } from '#shared/conversation/context/read-conversation.ts';
-import type { Conversation } from '#shared/conversation/documents/conversation.ts';
+import { type Conversation, nothingCovered } from '#shared/conversation/documents/conversation.ts';
 import type { History } from '#shared/conversation/documents/history.ts';
 import { historyPath } from '#shared/conversation/documents/paths.ts';
 import { type Turn, isTerminal } from '#shared/conversation/documents/turn.ts';
-import { continuedHistory, nothingCovered } from '#shared/conversation/writes/next-generation.ts';
+import { continuedHistory } from '#shared/conversation/writes/next-generation.ts';
 import { GuardLostError } from '#shared/errors.ts';
 import type { Clock } from '#shared/ports/ports.ts';
 import { type Viewing, selectOutputForms } from './next-call.ts';

@@ -23,7 +23,7 @@ import {
 import type { Content } from '#shared/conversation/documents/content.ts';
 import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import type { History } from '#shared/conversation/documents/history.ts';
-import { sendableTurn } from '#shared/conversation/repair/sendable.ts';
+import { sendableTurn } from '#shared/conversation/repair/repair-prompt.ts';
 import type { MemoryTexts } from '#shared/memory/render-memory.ts';
 import type { Sha256 } from '#shared/ports/ports.ts';
 import { estimateContentTokens } from '#shared/tokens/token-estimate.ts';

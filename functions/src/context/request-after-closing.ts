@@ -14,7 +14,7 @@ import {
   type ClosingTurn,
   closedTurn,
   staysInContext,
-} from '#shared/conversation/writes/end-abandoned.ts';
+} from '#shared/conversation/writes/abandoned-turns.ts';
 import type { Clock, Randomness } from '#shared/ports/ports.ts';
 import { type Viewing, selectOutputForms } from './next-call.ts';
 

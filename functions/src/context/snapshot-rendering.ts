@@ -2,9 +2,8 @@ import { conversationPolicy, meterCounting } from '#functions/config/conversatio
 import { renderSnapshot } from '#shared/compaction/render.ts';
 import { frameSnapshot } from '#shared/compaction/snapshot-sections.ts';
 import { assembleContext } from '#shared/conversation/context/assemble-context.ts';
-import type { Conversation } from '#shared/conversation/documents/conversation.ts';
-import { nothingCovered } from '#shared/conversation/writes/next-generation.ts';
-import type { RenderHistory } from '#shared/conversation/writes/repair-history.ts';
+import { type Conversation, nothingCovered } from '#shared/conversation/documents/conversation.ts';
+import type { RenderHistory } from '#shared/conversation/writes/erased-history.ts';
 import { estimateContentTokens } from '#shared/tokens/token-estimate.ts';
 
 /** How the snapshots of a conversation are written when items were taken out of them. */

@@ -1,8 +1,11 @@
-import { withoutTurns, type Gone } from '#shared/conversation/writes/repair-history.ts';
-import { emptiedHistory, erasedFields } from '#shared/conversation/writes/erased-history.ts';
 import type { Conversation } from '#shared/conversation/documents/conversation.ts';
-import type { History } from '#shared/conversation/documents/history.ts';
-import { readStoredHistory } from '#shared/conversation/context/stored-history.ts';
+import { type History, readStoredHistory } from '#shared/conversation/documents/history.ts';
+import {
+  emptiedHistory,
+  erasedFields,
+  withoutTurns,
+  type Gone,
+} from '#shared/conversation/writes/erased-history.ts';
 import type { DocumentStore, Logger, StoredDocument, Write } from '#shared/ports/ports.ts';
 import type { conversationPolicy } from '../config/conversation-policy.ts';
 import { createRenderer } from '../context/snapshot-rendering.ts';

@@ -1,8 +1,11 @@
+import {
+  fittingSegment,
+  unpackSegment,
+  type StoredSegment,
+} from '#functions/recall/segment-document.ts';
 import { recallPath } from '#shared/conversation/documents/paths.ts';
 import type { DocumentStore, StoredDocument } from '#shared/ports/ports.ts';
 import { segmentNumber } from '#shared/recall/segment.ts';
-import { fittingSegment } from '../recall/fit-segment.ts';
-import { unpackSegment, type StoredSegment } from '../recall/segment-document.ts';
 
 function readable(document: StoredDocument): StoredSegment | undefined {
   try {

@@ -1,9 +1,12 @@
-import type { Conversation } from '#shared/conversation/documents/conversation.ts';
-import { queueSeqs } from '#shared/conversation/decisions/queue-decision.ts';
 import { readTurnDocuments } from '#shared/conversation/context/read-conversation.ts';
-import { abandonedFields, endAbandonedWrites } from '#shared/conversation/writes/end-abandoned.ts';
-import { readPartialAnswer } from '#shared/conversation/repair/partial-answer.ts';
+import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import { isTerminal } from '#shared/conversation/documents/turn.ts';
+import { queueSeqs } from '#shared/conversation/start-decision.ts';
+import {
+  abandonedFields,
+  endAbandonedWrites,
+  readPartialAnswer,
+} from '#shared/conversation/writes/abandoned-turns.ts';
 import type { DocumentStore, Write } from '#shared/ports/ports.ts';
 import { firstFrameId } from '#shared/wire/frame-ids.ts';
 import { meterCounting } from '../config/conversation-policy.ts';

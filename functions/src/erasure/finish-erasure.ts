@@ -1,4 +1,7 @@
-import { blobsNamedBy } from '#shared/conversation/writes/erased-history.ts';
+import {
+  readConversation,
+  readTurnDocuments,
+} from '#shared/conversation/context/read-conversation.ts';
 import type { Conversation, Versioned } from '#shared/conversation/documents/conversation.ts';
 import {
   blobPiecePath,
@@ -8,22 +11,18 @@ import {
   turnPath,
   turnPiecesCollection,
 } from '#shared/conversation/documents/paths.ts';
-import {
-  readConversation,
-  readTurnDocuments,
-} from '#shared/conversation/context/read-conversation.ts';
-import { sameConversationWrite } from '#shared/conversation/writes/status-write.ts';
 import type { TurnDocument } from '#shared/conversation/documents/turn.ts';
-import type { FileBucket } from '#shared/ports/file-ports.ts';
-import type { Clock, DocumentStore } from '#shared/ports/ports.ts';
-import { readPages } from '#shared/store/read-pages.ts';
 import { isQuestionErased } from '#shared/conversation/writes/erase-turn.ts';
+import { blobsNamedBy } from '#shared/conversation/writes/erased-history.ts';
+import { sameConversationWrite } from '#shared/conversation/writes/status-write.ts';
+import type { FileBucket, Clock, DocumentStore } from '#shared/ports/ports.ts';
+import { readPages } from '#shared/store/many-documents.ts';
 import { turnKey } from '#shared/uploads/upload.ts';
-import { eraseNotesFrom } from '../memory/change-notes.ts';
-import { releaseUploads } from './release-uploads.ts';
-import { cleanIndex } from './clean-index.ts';
-import { cleanHistories, type HistoryCleaning } from './clean-histories.ts';
 import { retryWhenLost } from '../lib/retry.ts';
+import { eraseNotesFrom } from '../memory/change-notes.ts';
+import { cleanHistories, type HistoryCleaning } from './clean-histories.ts';
+import { cleanIndex } from './clean-index.ts';
+import { releaseUploads } from './release-uploads.ts';
 
 /**
  * Sends change the conversation document while this works; the last step, which lost to one, is tried again this often.

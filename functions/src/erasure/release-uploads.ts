@@ -1,7 +1,6 @@
-import type { FileBucket } from '#shared/ports/file-ports.ts';
-import type { DocumentStore, StoredDocument } from '#shared/ports/ports.ts';
-import { readPages } from '#shared/store/read-pages.ts';
 import { uploadsCollection } from '#shared/conversation/documents/paths.ts';
+import type { FileBucket, DocumentStore, StoredDocument } from '#shared/ports/ports.ts';
+import { readPages } from '#shared/store/many-documents.ts';
 import { decodeUpload } from '#shared/uploads/upload.ts';
 import { retry } from '../lib/retry.ts';
 

@@ -1,4 +1,4 @@
-import type { Retirement } from '#shared/models/retirement.ts';
+import type { Retirement } from '#shared/models/model-entry.ts';
 import type { Clock, Logger } from '#shared/ports/ports.ts';
 
 /** What the table of models needs of the running process: its time, and a log that names each model once. */

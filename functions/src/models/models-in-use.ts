@@ -1,16 +1,16 @@
 import type { Config } from '#functions/config.ts';
 import type { GroundingTool } from '#shared/grounding/grounding.ts';
-import { contextWindowTokens } from '#shared/models/context-window.ts';
+import { contextWindowTokens, type KnownModels } from '#shared/models/known-models.ts';
 import { type PricedCall, costMicros, knownPrice } from '#shared/models/find-price.ts';
-import type { KnownModels } from '#shared/models/known-model.ts';
 import {
   type ModelCatalog,
   type ModelTable,
   type PromptFiles,
   findModel,
+  findRetirement,
+  modelInService,
 } from '#shared/models/model-entry.ts';
 import { registry } from '#shared/models/registry.ts';
-import { findRetirement, modelInService } from '#shared/models/retirement.ts';
 import type { ModelRequest } from '#shared/ports/ports.ts';
 import { type RoutingModels, isRouted } from '#shared/routing/routing.ts';
 

@@ -1,7 +1,7 @@
 import type { Config } from '#functions/config.ts';
 import { failureReason } from '#functions/lib/failure-reason.ts';
 import { answeringModel, callCostMicros, groundingTools } from '#functions/models/models-in-use.ts';
-import { QUEUE_MAX } from '#shared/conversation/decisions/queue-decision.ts';
+import { QUEUE_MAX } from '#shared/conversation/start-decision.ts';
 import { usagePath } from '#shared/conversation/documents/paths.ts';
 import { reportedCall } from '#shared/models/find-price.ts';
 import type {
@@ -12,8 +12,11 @@ import type {
   Randomness,
   Sha256,
   Write,
+  Quota,
+  QuotaRequest,
+  QuotaSpending,
+  Reservation,
 } from '#shared/ports/ports.ts';
-import type { Quota, QuotaRequest, QuotaSpending, Reservation } from '#shared/ports/quota-ports.ts';
 import { quotaError } from '#shared/quota/quota-error.ts';
 import {
   type QuotaSettings,

@@ -1,10 +1,11 @@
-import type { Conversation, Versioned } from '#shared/conversation/documents/conversation.ts';
-import { conversationPath, recallPath } from '#shared/conversation/documents/paths.ts';
+import { retryWhenLost } from '#functions/lib/retry.ts';
 import {
   readConversation,
   readTurnRange,
   type ConversationCache,
 } from '#shared/conversation/context/read-conversation.ts';
+import type { Conversation, Versioned } from '#shared/conversation/documents/conversation.ts';
+import { conversationPath, recallPath } from '#shared/conversation/documents/paths.ts';
 import type { Clock, DocumentStore, Logger, StoredDocument, Write } from '#shared/ports/ports.ts';
 import {
   firstOfSegment,
@@ -14,15 +15,14 @@ import {
   type Passage,
 } from '#shared/recall/segment.ts';
 import { textsOfTurn } from '#shared/search/turn-texts.ts';
-import { retryWhenLost } from '../lib/retry.ts';
-import { fittingSegment } from './fit-segment.ts';
-import { unpackSegment } from './segment-document.ts';
+import { foldedThrough } from './read-index.ts';
+import { fittingSegment, readSegment } from './segment-document.ts';
 
 /** Turns of one read; each may hold a MiB. */
 const TURNS_PER_READ = 50;
 
 /** What the index is written with. */
-export interface IndexDependencies {
+interface IndexDependencies {
   store: Pick<DocumentStore, 'get' | 'commit'>;
   /** What a run has read to fold it is not read again. */
   cache: ConversationCache;
@@ -43,19 +43,10 @@ function keptPassages(
   document: StoredDocument | undefined,
   { fromSeq, conversation }: { fromSeq: number; conversation: Conversation },
 ): Passage[] | undefined {
-  if (!document) return undefined;
-  try {
-    const { segment, throughSeq } = unpackSegment(document);
-    if (throughSeq < fromSeq - 1) return undefined;
-    const hidden = conversation.pendingErasure?.seqs ?? [];
-    return segment.passages.filter(({ seq }) => seq < fromSeq && !hidden.includes(seq));
-  } catch (error) {
-    logger.log('WARNING', 'recall_segment_unreadable', {
-      path: document.path,
-      error: error instanceof Error ? error.name : typeof error,
-    });
-    return undefined;
-  }
+  const stored = document && readSegment(logger, document);
+  if (!stored || stored.throughSeq < fromSeq - 1) return undefined;
+  const hidden = conversation.pendingErasure?.seqs ?? [];
+  return stored.segment.passages.filter(({ seq }) => seq < fromSeq && !hidden.includes(seq));
 }
 
 async function readPassages(
@@ -134,4 +125,58 @@ export async function indexTurns(
     });
     if (written.isDone) return written.indexedThrough;
   }
+}
+
+/** The first segment up to `indexedThrough` that is missing, cannot be read or ends too early; undefined: all are whole. */
+async function firstBrokenSegment(
+  { store, logger }: IndexDependencies,
+  conversationId: string,
+  indexedThrough: number,
+): Promise<number | undefined> {
+  for (let number = 1; number <= segmentNumber(indexedThrough); number++) {
+    const [document] = await store.get([recallPath(conversationId, number)]);
+    const stored = document && readSegment(logger, document);
+    if (!stored || stored.throughSeq < Math.min(lastOfSegment(number), indexedThrough))
+      return number;
+  }
+  return undefined;
+}
+
+/** Takes back what the conversation document says of the index, to before the first segment that is broken. */
+async function takeBack(dependencies: IndexDependencies, conversationId: string): Promise<void> {
+  const { store, clock } = dependencies;
+  await retryWhenLost(clock, async () => {
+    const conversation = await readConversation(store, conversationId);
+    const indexedThrough = conversation?.value.indexedThrough ?? 0;
+    if (!conversation || indexedThrough === 0) return;
+    const broken = await firstBrokenSegment(dependencies, conversationId, indexedThrough);
+    if (broken === undefined) return;
+    await store.commit([
+      {
+        op: 'update',
+        path: conversationPath(conversationId),
+        fields: { indexedThrough: firstOfSegment(broken) - 1 },
+        guard: { updateTime: conversation.updateTime },
+      },
+    ]);
+  });
+}
+
+/**
+ * Puts all folded turns of a conversation into the index of recall; `isBroken`: what is there is looked at first, and
+ * made anew from the first part that is missing or cannot be read. May be repeated. Throws GuardLostError,
+ * StoreUnavailableError, and the signal's reason.
+ */
+export async function indexConversation(
+  dependencies: IndexDependencies,
+  target: { conversationId: string; isBroken: boolean },
+  signal: AbortSignal,
+): Promise<void> {
+  const { conversationId, isBroken } = target;
+  if (isBroken) await takeBack(dependencies, conversationId);
+  const conversation = await readConversation(dependencies.store, conversationId);
+  if (!conversation) return;
+  const throughSeq = foldedThrough(conversation.value);
+  const indexedThrough = await indexTurns(dependencies, { conversationId, throughSeq, signal });
+  dependencies.logger.log('INFO', 'recall_indexed', { conversationId, indexedThrough });
 }

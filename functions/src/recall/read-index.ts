@@ -8,7 +8,7 @@ import {
 } from '#shared/conversation/context/read-conversation.ts';
 import type { DocumentStore, Logger } from '#shared/ports/ports.ts';
 import { segmentSize, lastOfSegment, segmentNumber, type Segment } from '#shared/recall/segment.ts';
-import { unpackSegment } from './segment-document.ts';
+import { readSegment } from './segment-document.ts';
 
 /** Documents of one read; each may hold most of a MiB. */
 const SEGMENTS_PER_READ = 4;
@@ -39,30 +39,38 @@ export interface LoadedIndex {
 export const foldedThrough = (conversation: Pick<Conversation, 'coveredThrough'>): number =>
   firstTailSeq(conversation) - 1;
 
-async function readSegments(
-  { store, logger }: IndexSource,
+type IsWhole = (number: number, entry: SegmentEntry) => boolean;
+
+/** Parts of the index by number: from the cache where they are whole there, else read; none for what cannot be read. */
+async function loadSegments(
+  { store, cache, logger }: IndexSource,
   { conversationId, conversation }: { conversationId: string; conversation: Conversation },
-  numbers: readonly number[],
+  { numbers, isWhole }: { numbers: readonly number[]; isWhole: IsWhole },
 ): Promise<Map<number, SegmentEntry>> {
-  const found = new Map<number, SegmentEntry>();
-  const documents = await store.get(numbers.map((number) => recallPath(conversationId, number)));
-  for (const [i, document] of documents.entries()) {
-    if (!document) continue;
-    try {
-      const { segment, throughSeq } = unpackSegment(document);
-      // What stands there of later turns is older than the conversation document.
-      const trusted = Math.min(throughSeq, conversation.indexedThrough ?? 0);
-      const sizeBytes = segmentSize(segment);
-      const entry = { segment, throughSeq: trusted, loadedAt: conversation.generation, sizeBytes };
-      found.set(numbers[i] ?? 0, entry);
-    } catch (error) {
-      logger.log('WARNING', 'recall_segment_unreadable', {
-        path: document.path,
-        error: error instanceof Error ? error.name : typeof error,
-      });
-    }
+  const entries = new Map<number, SegmentEntry>();
+  for (const number of numbers) {
+    const entry = cache.segment(conversation.epoch, number);
+    if (isFresh(conversation, entry) && isWhole(number, entry)) entries.set(number, entry);
   }
-  return found;
+  const missing = numbers.filter((number) => !entries.has(number));
+  if (missing.length === 0) return entries;
+  const documents = await store.get(missing.map((number) => recallPath(conversationId, number)));
+  for (const [i, number] of missing.entries()) {
+    const document = documents[i];
+    const stored = document && readSegment(logger, document);
+    if (!stored) continue;
+    const entry = {
+      segment: stored.segment,
+      // What stands there of later turns is older than the conversation document.
+      throughSeq: Math.min(stored.throughSeq, conversation.indexedThrough ?? 0),
+      loadedAt: conversation.generation,
+      sizeBytes: segmentSize(stored.segment),
+    };
+    entries.set(number, entry);
+    // While an erasure is under way the document may still change; nothing of it may outlive that here.
+    if (!conversation.pendingErasure) cache.keepSegment(conversation.epoch, number, entry);
+  }
+  return entries;
 }
 
 /**
@@ -74,36 +82,23 @@ export async function loadIndex(
   source: IndexSource,
   target: { conversationId: string; conversation: Conversation },
 ): Promise<LoadedIndex> {
-  const { cache } = source;
   const { conversation } = target;
   const throughSeq = Math.min(conversation.indexedThrough ?? 0, foldedThrough(conversation));
   const newest = segmentNumber(throughSeq);
   const count = Math.min(SEGMENTS_MAX, newest);
   const numbers = Array.from({ length: count }, (_, i) => newest - i);
-  const isWhole = (number: number, entry: SegmentEntry) =>
+  const isWhole: IsWhole = (number, entry) =>
     entry.throughSeq >= Math.min(lastOfSegment(number), throughSeq);
   const segments: Segment[] = [];
   let isBroken = false;
-  let bytesLeft = cache.segmentBytes || BYTES_WITHOUT_CACHE;
+  let bytesLeft = source.cache.segmentBytes || BYTES_WITHOUT_CACHE;
   for (let i = 0; i < numbers.length && bytesLeft > 0; i += SEGMENTS_PER_READ) {
     const asked = numbers.slice(i, i + SEGMENTS_PER_READ);
-    const known = new Map<number, SegmentEntry>();
+    const entries = await loadSegments(source, target, { numbers: asked, isWhole });
     for (const number of asked) {
-      const entry = cache.segment(conversation.epoch, number);
-      if (isFresh(conversation, entry) && isWhole(number, entry)) known.set(number, entry);
-    }
-    const missing = asked.filter((number) => !known.has(number));
-    const read =
-      missing.length > 0
-        ? await readSegments(source, target, missing)
-        : new Map<number, SegmentEntry>();
-    for (const number of asked) {
-      const entry = known.get(number) ?? read.get(number);
+      const entry = entries.get(number);
       if (!entry || !isWhole(number, entry)) isBroken = true;
       if (!entry) continue;
-      // While an erasure is under way the document may still change; nothing of it may outlive that here.
-      if (read.has(number) && !conversation.pendingErasure)
-        cache.keepSegment(conversation.epoch, number, entry);
       segments.push(entry.segment);
       bytesLeft -= entry.sizeBytes;
     }

@@ -1,8 +1,7 @@
 import { GuardLostError } from '#shared/errors.ts';
 import type { Guard } from '#shared/ports/ports.ts';
 import type { ChangeQueue } from '#shared/store/change-queue.ts';
-import type { CheckedWrite } from '#shared/store/checked-write.ts';
-import { checkDocumentSize, documentSize } from '#shared/store/size.ts';
+import { type CheckedWrite, checkDocumentSize, documentSize } from '#shared/store/checked-write.ts';
 import type { QueriedDocument } from './memory-query.ts';
 import { updatedFields } from './stored-fields.ts';
 import { isSameValue } from './value-order.ts';

@@ -1,6 +1,6 @@
-import type { CheckedQuery } from '#shared/store/checked-query.ts';
-import { copyValue, type StoredFields, type StoredValue } from '#shared/store/stored-value.ts';
 import type { Value } from '#shared/ports/ports.ts';
+import type { CheckedQuery } from '#shared/store/checked-query.ts';
+import { copyValue, type StoredFields, type StoredValue } from '#shared/store/checked-write.ts';
 import { valueAt } from './stored-fields.ts';
 import { compareText, compareValues, typeRank } from './value-order.ts';
 

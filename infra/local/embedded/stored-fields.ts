@@ -1,5 +1,4 @@
-import type { FieldSetting } from '#shared/store/checked-write.ts';
-import type { StoredFields, StoredValue } from '#shared/store/stored-value.ts';
+import type { FieldSetting, StoredFields, StoredValue } from '#shared/store/checked-write.ts';
 import { isMap } from './value-order.ts';
 
 /** The value at a field path, `undefined` where there is none. */

@@ -1,4 +1,4 @@
-import type { StoredValue } from '#shared/store/stored-value.ts';
+import type { StoredValue } from '#shared/store/checked-write.ts';
 
 /**
  * Firestore's order of values: null, booleans, NaN, numbers, dates, text (by UTF-8 bytes), arrays, maps.

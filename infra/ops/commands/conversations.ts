@@ -4,11 +4,11 @@ import {
   type Conversation,
 } from '#shared/conversation/documents/conversation.ts';
 import { CONVERSATIONS } from '#shared/conversation/documents/paths.ts';
-import { NewerDocumentError } from '#shared/conversation/documents/schema-version.ts';
+import { NewerDocumentError } from '#shared/conversation/documents/read-document.ts';
 import type { StoredDocument } from '#shared/ports/ports.ts';
-import { opsCommand, pageArgs } from '../command.ts';
-import { wholeNumber } from '../arguments.ts';
 import { lastSegment } from '#shared/store/names.ts';
+import { wholeNumber } from '../arguments.ts';
+import { opsCommand, pageArgs } from '../command.ts';
 import { figure, toTable, time } from '../screen.ts';
 
 const states = conversationSchema.shape.state.options;

@@ -1,10 +1,10 @@
 import { inParallel } from '#functions/lib/promises.ts';
 import { CONVERSATIONS } from '#shared/conversation/documents/paths.ts';
 import type { DocumentStore } from '#shared/ports/ports.ts';
-import { opsCommand } from '../command.ts';
-import { ArgumentError } from '../arguments.ts';
-import { readPages } from '#shared/store/read-pages.ts';
+import { readPages } from '#shared/store/many-documents.ts';
 import { lastSegment } from '#shared/store/names.ts';
+import { ArgumentError } from '../arguments.ts';
+import { opsCommand } from '../command.ts';
 import { counted, figure, type Screen } from '../screen.ts';
 import type { Reading } from '../verify/load.ts';
 import { verifyConversation, type Verified } from '../verify/verify-conversation.ts';

@@ -1,7 +1,7 @@
 import { inParallel } from '#functions/lib/promises.ts';
 import type { DocumentStore } from '#shared/ports/ports.ts';
+import { readPages } from '#shared/store/many-documents.ts';
 import type { DocumentTree } from '../document-tree.ts';
-import { readPages } from '#shared/store/read-pages.ts';
 import { parameterIn, type CollectionPattern, type Parameters } from './collection-pattern.ts';
 import {
   compareMessages,

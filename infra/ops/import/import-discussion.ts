@@ -8,7 +8,7 @@ import type { Conversation, Versioned } from '#shared/conversation/documents/con
 import { turnPath } from '#shared/conversation/documents/paths.ts';
 import { readTurnDocument } from '#shared/conversation/documents/turn.ts';
 import { InvalidWriteError, mayBeCommitted } from '#shared/errors.ts';
-import { inBatches } from '#shared/store/write-batches.ts';
+import { inBatches } from '#shared/store/many-documents.ts';
 import { readDiscussion, type SourceDatabase } from './discussions.ts';
 import { decideImport, type LeftReason } from './import-decision.ts';
 import { importWrites } from './import-writes.ts';

@@ -1,5 +1,8 @@
-import type { Conversation, Versioned } from '#shared/conversation/documents/conversation.ts';
-import { pickSweepShard } from '#shared/conversation/decisions/sweep-shard.ts';
+import {
+  type Conversation,
+  type Versioned,
+  pickSweepShard,
+} from '#shared/conversation/documents/conversation.ts';
 import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import type { DocumentFields, Write } from '#shared/ports/ports.ts';
 import { METADATA_VALUE_MAX_CHARACTERS } from '#shared/wire/limits.ts';

@@ -1,6 +1,6 @@
 import { bodyHash } from '#functions/chat/turns/start/read-start.ts';
 import type { Content } from '#shared/conversation/documents/content.ts';
-import { endedTurnWrites } from '#shared/conversation/writes/ended-turn.ts';
+import { endedTurnWrites } from '#shared/conversation/writes/turn-writes.ts';
 import type { Sha256, Write } from '#shared/ports/ports.ts';
 import { cutHead } from '#shared/text/cut.ts';
 import { titleIn } from '#shared/titles/title.ts';

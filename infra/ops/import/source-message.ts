@@ -1,5 +1,5 @@
 import type { DocumentFields, StoredDocument, Value } from '#shared/ports/ports.ts';
-import { fieldAt } from '#shared/store/field-at.ts';
+import { fieldAt } from '#shared/store/many-documents.ts';
 
 /** What the extension calls its fields, dotted where they stand in maps. */
 export interface SourceFields {

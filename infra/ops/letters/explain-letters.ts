@@ -1,13 +1,13 @@
-import { z } from 'zod';
 import {
   decodeConversation,
   type Conversation,
 } from '#shared/conversation/documents/conversation.ts';
 import { conversationPath } from '#shared/conversation/documents/paths.ts';
-import { NewerDocumentError } from '#shared/conversation/documents/schema-version.ts';
+import { NewerDocumentError } from '#shared/conversation/documents/read-document.ts';
 import type { DocumentStore, StoredDocument } from '#shared/ports/ports.ts';
-import { DEAD_LETTER_ATTRIBUTE } from './dead-letters.ts';
 import type { DeadLetter } from './dead-letter-client.ts';
+import { DEAD_LETTER_ATTRIBUTE } from './dead-letters.ts';
+import { z } from 'zod';
 
 /** A dead letter without its body: ids and a reason. */
 export interface ExplainedLetter {

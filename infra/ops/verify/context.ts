@@ -1,15 +1,15 @@
-import { isDeepStrictEqual } from 'node:util';
 import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import { constraintSection } from '#shared/conversation/documents/snapshot.ts';
 import { isTerminal, type Turn } from '#shared/conversation/documents/turn.ts';
-import { isReplaced } from '#shared/conversation/writes/replaced-by.ts';
+import { isReplaced } from '#shared/conversation/writes/replacement.ts';
 import { lastOfSegment } from '#shared/recall/segment.ts';
+import { oneLine } from '#shared/text/cut.ts';
 import { decodeXml, escapeXml } from '#shared/text/escape-xml.ts';
-import { oneLine } from '#shared/text/one-line.ts';
 import { toFinishReason } from '#shared/wire/finish-reason.ts';
 import { remedies, type Breach, type Invariant } from './invariant.ts';
 import type { StoredConversation } from './stored.ts';
+import { isDeepStrictEqual } from 'node:util';
 
 const placeText = ({ seq, contentIndex }: Conversation['coveredThrough']) =>
   contentIndex > 0 ? `turn ${seq} up to content ${contentIndex}` : `turn ${seq}`;

@@ -1,11 +1,11 @@
-import { z } from 'zod';
 import { unpackSegment } from '#functions/recall/segment-document.ts';
 import { pieceText } from '#shared/conversation/context/read-conversation.ts';
-import { decodeAnyConversation } from '#shared/conversation/documents/conversation.ts';
-import { blobsNamedBy } from '#shared/conversation/writes/erased-history.ts';
+import {
+  decodeAnyConversation,
+  UnreadableConversationError,
+} from '#shared/conversation/documents/conversation.ts';
 import { readHistoryDocument, type History } from '#shared/conversation/documents/history.ts';
 import { decodeJob } from '#shared/conversation/documents/job.ts';
-import { messageGuardSchema } from '#shared/conversation/documents/message-guard.ts';
 import {
   blobPiecePath,
   chunksCollection,
@@ -17,16 +17,20 @@ import {
   turnPiecesCollection,
   turnsCollection,
 } from '#shared/conversation/documents/paths.ts';
-import { problemText } from '#shared/conversation/documents/read-fields.ts';
 import {
+  problemText,
   NewerDocumentError,
   SCHEMA_VERSION,
-} from '#shared/conversation/documents/schema-version.ts';
-import { decodeTurn, readTurnDocument } from '#shared/conversation/documents/turn.ts';
-import { UnreadableConversationError } from '#shared/conversation/documents/unreadable-conversation.ts';
+} from '#shared/conversation/documents/read-document.ts';
+import {
+  messageGuardSchema,
+  decodeTurn,
+  readTurnDocument,
+} from '#shared/conversation/documents/turn.ts';
+import { blobsNamedBy } from '#shared/conversation/writes/erased-history.ts';
 import type { DocumentStore, Sha256, StoredDocument } from '#shared/ports/ports.ts';
 import { segmentNumber } from '#shared/recall/segment.ts';
-import { readPages } from '#shared/store/read-pages.ts';
+import { readPages } from '#shared/store/many-documents.ts';
 import { lastSegment } from '#shared/store/names.ts';
 import type {
   Stored,
@@ -36,6 +40,7 @@ import type {
   StoredTurn,
   Unreadable,
 } from './stored.ts';
+import { z } from 'zod';
 
 /** Documents of one read: turns and histories may each have a MiB. */
 const TURNS_PER_PAGE = 25;

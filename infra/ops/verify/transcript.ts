@@ -1,6 +1,6 @@
-import { queueSeqs } from '#shared/conversation/decisions/queue-decision.ts';
 import { conversationPath, turnPath } from '#shared/conversation/documents/paths.ts';
 import { isTerminal } from '#shared/conversation/documents/turn.ts';
+import { queueSeqs } from '#shared/conversation/start-decision.ts';
 import { remedies, type Breach, type Invariant } from './invariant.ts';
 import type { StoredConversation } from './stored.ts';
 

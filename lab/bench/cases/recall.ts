@@ -1,6 +1,6 @@
 import { once } from '#shared/once.ts';
+import { roomForRecords } from '#shared/recall/excerpts.ts';
 import { recall } from '#shared/recall/recall.ts';
-import { roomForRecords } from '#shared/recall/render-recalled.ts';
 import {
   passagesOfTurns,
   RECALL_TOKENS_DEFAULT,

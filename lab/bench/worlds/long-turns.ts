@@ -1,6 +1,5 @@
-import { randomUUID } from 'node:crypto';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
-import { indexConversation } from '#functions/recall/index-conversation.ts';
+import { indexConversation } from '#functions/recall/index-turns.ts';
 import { runCompaction } from '#functions/worker/compaction/run-compaction.ts';
 import { once } from '#shared/once.ts';
 import type { Write } from '#shared/ports/ports.ts';
@@ -9,6 +8,7 @@ import { buildConversation } from '#test/support/compaction/conversation-builder
 import { answerText, reservationOf, userText } from './bench-conversation.ts';
 import type { StoreWork } from './counted-store.ts';
 import { startEmulatedChat, type EmulatedChat } from './emulated-chat.ts';
+import { randomUUID } from 'node:crypto';
 
 /** So many turns are behind the last compaction. */
 const UNCOVERED_TURNS = 40;

@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import type { CompactionDependencies } from '#functions/worker/compaction/compaction-dependencies.ts';
 import {
   readContext,
@@ -10,18 +9,19 @@ import type { PolicySettings } from '#shared/compaction/policy-settings.ts';
 import { planMasks, storedMasks } from '#shared/compaction/tool-output-budget.ts';
 import { assembleContext } from '#shared/conversation/context/assemble-context.ts';
 import { noCache } from '#shared/conversation/context/read-conversation.ts';
-import type { History } from '#shared/conversation/documents/history.ts';
-import { estimateContentTokens } from '#shared/tokens/token-estimate.ts';
 import type { Content } from '#shared/conversation/documents/content.ts';
-import type { Profile } from '#shared/conversation/documents/snapshot.ts';
-import { newConversation } from '#shared/conversation/documents/new-conversation.ts';
+import { newConversation } from '#shared/conversation/documents/conversation.ts';
+import type { History } from '#shared/conversation/documents/history.ts';
 import { conversationPath, turnPath } from '#shared/conversation/documents/paths.ts';
-import { encodeAnswer, encodeUser } from '#shared/conversation/documents/encode-turn.ts';
+import type { Profile } from '#shared/conversation/documents/snapshot.ts';
+import { encodeAnswer, encodeUser } from '#shared/conversation/documents/turn.ts';
 import type { DocumentStore, Randomness, Write } from '#shared/ports/ports.ts';
-import type { Recording } from '../replay/recording.ts';
+import { estimateContentTokens } from '#shared/tokens/token-estimate.ts';
 import type { CompactionSettings } from '../eval-settings.ts';
+import type { Recording } from '../replay/recording.ts';
 import type { EvalBench } from './bench.ts';
 import { slicesOf, turnsOf, type RecordedTurn } from './recorded-turns.ts';
+import { z } from 'zod';
 
 /** Turns of one commit; each is one document and its overflow. */
 const turnsPerCommit = 100;

@@ -1,16 +1,16 @@
-import { z } from 'zod';
+import type { CompactionDependencies } from '#functions/worker/compaction/compaction-dependencies.ts';
+import { aligned } from '#infra/text-table.ts';
 import { readAnswer } from '#shared/compaction/operations.ts';
 import { findValues } from '#shared/compaction/values.ts';
 import { contentText } from '#shared/conversation/documents/content.ts';
 import { workingItems, type Snapshot } from '#shared/conversation/documents/snapshot.ts';
-import { textKey } from '#shared/text/one-line.ts';
-import { aligned } from '#infra/text-table.ts';
-import type { CompactionDependencies } from '#functions/worker/compaction/compaction-dependencies.ts';
+import { textKey } from '#shared/text/cut.ts';
 import type { EvalBench } from '../compact/bench.ts';
 import { compactGrowing, markedIn } from '../compact/compact-recording.ts';
 import type { CompactionSettings } from '../eval-settings.ts';
 import type { Recording } from '../replay/recording.ts';
 import { onBench, wantedRecordings, type Scorer } from '../scorer.ts';
+import { z } from 'zod';
 
 const stopWords = new Set(
   'a an the and or of to in on at for with from by as is are was were be it its this that i you he she they we his her their our my your not no'.split(

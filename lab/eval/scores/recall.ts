@@ -3,7 +3,7 @@ import type { Excerpt } from '#shared/recall/excerpts.ts';
 import { recall } from '#shared/recall/recall.ts';
 import { passagesOfTurns, segmentOfPassages } from '#shared/recall/segment.ts';
 import { turnSearch } from '#shared/search/rank-turns.ts';
-import { withoutPause } from '#shared/steps.ts';
+import { withoutPause } from '#shared/search/find-in-text.ts';
 import type { TurnTexts } from '#shared/search/turn-texts.ts';
 import { estimateContentTokens } from '#shared/tokens/token-estimate.ts';
 import { aligned, percentage } from '#infra/text-table.ts';

@@ -1,7 +1,7 @@
+import { indexConversation } from '#functions/recall/index-turns.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import type { Replacing } from '#functions/chat/turns/send/send-request.ts';
-import { indexConversation } from '#functions/recall/index-conversation.ts';
 import { runAfterPause, SHORT_PAUSE_MS } from '#functions/worker/compaction/run-compaction.ts';
 import { eraseConversation } from '#functions/worker/push/erase-conversation.ts';
 import { CONVERSATION } from '#lab/property/initial-state.ts';

@@ -4,13 +4,17 @@ import {
 } from '#shared/conversation/documents/conversation.ts';
 import { decodeHistory, type History } from '#shared/conversation/documents/history.ts';
 import { decodeJob, type CompactionJob } from '#shared/conversation/documents/job.ts';
-import { decodeMessageGuard } from '#shared/conversation/documents/message-guard.ts';
 import {
   chunksCollection,
   compactionJobPath,
   conversationPath,
 } from '#shared/conversation/documents/paths.ts';
-import { decodeTurn, readTurnDocument, type Turn } from '#shared/conversation/documents/turn.ts';
+import {
+  decodeMessageGuard,
+  decodeTurn,
+  readTurnDocument,
+  type Turn,
+} from '#shared/conversation/documents/turn.ts';
 import type { DocumentStore } from '#shared/ports/ports.ts';
 import { readableFields } from '#test/support/stores/readable-fields.ts';
 

@@ -9,8 +9,8 @@ import {
   type Snapshot,
 } from '#shared/conversation/documents/snapshot.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
+import { oneLine } from '#shared/text/cut.ts';
 import { splitSentences } from '#shared/text/sentences.ts';
-import { oneLine } from '#shared/text/one-line.ts';
 import type { Documents } from './documents.ts';
 import { when, type Invariant } from './invariant.ts';
 

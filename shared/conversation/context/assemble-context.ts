@@ -1,21 +1,21 @@
 import { condensedPart } from '#shared/compaction/shorten-output.ts';
 import type { MemoryTexts } from '#shared/memory/render-memory.ts';
 import type { Prompt, ToolDeclaration } from '#shared/ports/ports.ts';
-import type { Content, Part } from '../documents/content.ts';
+import { type Content, type Part, hasCondensed } from '../documents/content.ts';
 import type { CoveredThrough, Pin } from '../documents/conversation.ts';
 import { declaredTools } from '../documents/declared-tools.ts';
 import type { History, Mask } from '../documents/history.ts';
-import type { Turn } from '../documents/turn.ts';
-import { pinText } from '../pins/pin-budget.ts';
-import { hasSignature, withOwnSignatures } from '../repair/own-signatures.ts';
-import type { RepairedContents } from '../repair/repair-contents.ts';
-import { repairHistory } from '../repair/repair-prompt.ts';
-import { addRepairs, type Repairs } from '../repair/repairs.ts';
-import { sendableTurn } from '../repair/sendable.ts';
+import { type Turn, shownUser, modelThatAnswered } from '../documents/turn.ts';
+import { type RepairedContents, addRepairs, type Repairs } from '../repair/repair-contents.ts';
+import {
+  hasSignature,
+  withOwnSignatures,
+  repairHistory,
+  sendableTurn,
+} from '../repair/repair-prompt.ts';
 import { leftOutParts, withoutFiles } from './left-out-files.ts';
-import { shownUser } from './shown-user.ts';
+import { pinText } from './pins.ts';
 import { emptiedResponse } from './tool-calls.ts';
-import { modelThatAnswered } from './turn-model.ts';
 
 /** Everything that the context is made of. */
 export interface ContextSource {
@@ -36,7 +36,7 @@ export interface ContextSource {
 }
 
 /** What of a turn the context shows. */
-type ShownTurn = Pick<
+export type ShownTurn = Pick<
   Turn,
   'seq' | 'user' | 'contents' | 'surroundings' | 'inContext' | 'model' | 'routing' | 'leftOutFiles'
 >;
@@ -86,15 +86,11 @@ export const masksBySeq = (masks: readonly Mask[]): MasksBySeq =>
 const maskedPart = (part: Part, mask: Mask | undefined): Part =>
   mask ? (mask.part ?? emptiedResponse(part)) : condensedPart(part);
 
-const isCondensed = ({ condensed }: Part) => condensed !== undefined;
-
-const holdsCondensed = ({ parts }: Content): boolean => parts.some(isCondensed);
-
 /** One turn's contents, user content first, with the parts that its masks shorten; the same list where there are none. */
 export function maskedContents(contents: Content[], masks: readonly Mask[]): Content[] {
-  if (masks.length === 0 && !contents.some(holdsCondensed)) return contents;
+  if (masks.length === 0 && !contents.some(hasCondensed)) return contents;
   return contents.map((content, contentIndex) => {
-    if (masks.length === 0 && !holdsCondensed(content)) return content;
+    if (masks.length === 0 && !hasCondensed(content)) return content;
     const parts = content.parts.map((part, partIndex) =>
       maskedPart(
         part,
@@ -118,11 +114,11 @@ export function turnContents(
   if (user && surroundings !== undefined) contents[0] = shownUser({ user, surroundings });
   const { seq, contentIndex } = coveredThrough;
   // A fold point inside a turn keeps its user content and drops the folded contents behind it.
-  const kept =
+  const unfolded =
     turn.seq === seq && contentIndex > 0
       ? [contents[0], ...contents.slice(contentIndex + 1)].filter((item) => item !== undefined)
       : contents;
-  return sendableTurn(kept);
+  return sendableTurn(unfolded);
 }
 
 /** What of a turn is sent, as items; `model` has answered it. */
@@ -194,8 +190,8 @@ export function assemblePrompt(
   items: readonly ContextItem[],
   user?: Content,
 ): Prompt {
-  const own = withOwnSignatures(items, source.model);
-  const mended = repairHistory([...joinedPrefix(own), ...(user ? [user] : [])]);
+  const readable = withOwnSignatures(items, source.model);
+  const mended = repairHistory([...joinedPrefix(readable), ...(user ? [user] : [])]);
   const repairs = items.reduce((sum, item) => addRepairs(sum, item.repairs), mended.repairs);
   const { contents } = mended;
   return {

@@ -1,9 +1,17 @@
-import { cleanHistory } from '../writes/erased-history.ts';
-import type { Conversation } from '../documents/conversation.ts';
-import type { History } from '../documents/history.ts';
+import { wholeOutputs, type OutputForms } from '#shared/compaction/sent-outputs.ts';
+import { nothingCovered } from '#shared/conversation/documents/conversation.ts';
+import type { Conversation, CoveredThrough } from '../documents/conversation.ts';
+import { type History, readStoredHistory } from '../documents/history.ts';
 import { historyPath } from '../documents/paths.ts';
-import type { HistorySource } from './read-conversation.ts';
-import { readStoredHistory } from './stored-history.ts';
+import { isTerminal, type Turn } from '../documents/turn.ts';
+import { cleanHistory } from '../writes/erased-history.ts';
+import { contextTokens } from './meter.ts';
+import {
+  type HistorySource,
+  firstTailSeq,
+  readContextParts,
+  readTurnRange,
+} from './read-conversation.ts';
 
 /** Generations of one read. */
 const PAGE = 20;
@@ -11,7 +19,7 @@ const PAGE = 20;
 /** What it takes to read histories past the cache. */
 type StoredHistories = Omit<HistorySource, 'cache'>;
 
-interface Of {
+interface HistoryTarget {
   conversationId: string;
   conversation: Conversation;
 }
@@ -19,7 +27,7 @@ interface Of {
 /** The histories of some generations in the order asked for; missing ones are left out. */
 export async function readHistories(
   source: StoredHistories,
-  { conversationId, conversation }: Of,
+  { conversationId, conversation }: HistoryTarget,
   generations: readonly number[],
 ): Promise<History[]> {
   const documents = await source.store.get(
@@ -32,6 +40,19 @@ export async function readHistories(
   );
 }
 
+/** `count` histories one after the other, read in pages: whoever has found what it looks for reads no further. */
+async function* readHistoriesInPages(
+  source: StoredHistories,
+  target: HistoryTarget,
+  { count, generationAt }: { count: number; generationAt: (index: number) => number },
+): AsyncGenerator<History> {
+  for (let start = 0; start < count; start += PAGE) {
+    const length = Math.min(PAGE, count - start);
+    const generations = Array.from({ length }, (_, i) => generationAt(start + i));
+    yield* await readHistories(source, target, generations);
+  }
+}
+
 /** First turn that was replaced, where a generation took turns out of the context that still have words. */
 const replacedFrom = ({ changedFromSeq, erasedSeqs }: History): number =>
   erasedSeqs === undefined ? (changedFromSeq ?? Infinity) : Infinity;
@@ -42,17 +63,16 @@ const replacedFrom = ({ changedFromSeq, erasedSeqs }: History): number =>
  */
 export async function newestHistoryThrough(
   source: StoredHistories,
-  target: Of,
+  target: HistoryTarget,
   throughSeq: number,
 ): Promise<History | undefined> {
   let lastSeq = throughSeq;
-  for (let newest = target.conversation.generation; newest > 0; newest -= PAGE) {
-    const generations = Array.from({ length: Math.min(PAGE, newest) }, (_, i) => newest - i);
-    for (const history of await readHistories(source, target, generations)) {
-      const { erased, isUnreadable, coveredThrough } = history;
-      if (erased !== true && !isUnreadable && coveredThrough.seq <= lastSeq) return history;
-      lastSeq = Math.min(lastSeq, replacedFrom(history) - 1);
-    }
+  const { generation } = target.conversation;
+  const newestFirst = { count: generation, generationAt: (i: number) => generation - i };
+  for await (const history of readHistoriesInPages(source, target, newestFirst)) {
+    const { erased, isUnreadable, coveredThrough } = history;
+    if (erased !== true && !isUnreadable && coveredThrough.seq <= lastSeq) return history;
+    lastSeq = Math.min(lastSeq, replacedFrom(history) - 1);
   }
   return undefined;
 }
@@ -60,7 +80,7 @@ export async function newestHistoryThrough(
 /** What may go on in the place of `history`: itself, or, where it cannot be read, the newest earlier one that can, or none. */
 export const readableHistory = async (
   source: StoredHistories,
-  target: Of,
+  target: HistoryTarget,
   history: History | undefined,
 ): Promise<History | undefined> =>
   history?.isUnreadable
@@ -78,18 +98,95 @@ export interface ChangesSince {
 /** What changed after `generation` was made. One read for every 20 generations since. */
 export async function changesSince(
   source: StoredHistories,
-  target: Of,
+  target: HistoryTarget,
   generation: number,
 ): Promise<ChangesSince> {
   let first = Infinity;
   const erasedSeqs: number[] = [];
-  for (let next = generation + 1; next <= target.conversation.changedIn; next += PAGE) {
-    const length = Math.min(PAGE, target.conversation.changedIn - next + 1);
-    const generations = Array.from({ length }, (_, i) => next + i);
-    for (const history of await readHistories(source, target, generations)) {
-      first = Math.min(first, replacedFrom(history));
-      erasedSeqs.push(...(history.erasedSeqs ?? []));
-    }
+  const count = target.conversation.changedIn - generation;
+  const oldestFirst = { count, generationAt: (i: number) => generation + 1 + i };
+  for await (const history of readHistoriesInPages(source, target, oldestFirst)) {
+    first = Math.min(first, replacedFrom(history));
+    erasedSeqs.push(...(history.erasedSeqs ?? []));
   }
   return { replacedFromSeq: first === Infinity ? undefined : first, erasedSeqs };
+}
+
+/** What a compaction starts from. */
+export interface FoldingBase {
+  history: History | undefined;
+  /** How far `history` stands in for turns. */
+  coveredThrough: CoveredThrough;
+  /** `history` is not the present one, so that turns which were folded before are read again. */
+  isReadAgain: boolean;
+  /** The terminal turns behind it. */
+  turns: Turn[];
+  /** Of the present context, whatever is read again. */
+  present: ReturnType<typeof contextTokens>;
+}
+
+/** The last turn that the base of a compaction may cover; undefined: the present history will do. */
+function lastCovered({ isUnreadable, rederiveFrom, coveredThrough }: History): number | undefined {
+  if (isUnreadable) return coveredThrough.seq;
+  return rederiveFrom === undefined ? undefined : rederiveFrom - 1;
+}
+
+/** Calibrated estimate of what the base makes. */
+export const baseTokens = (
+  conversation: Conversation,
+  base: Pick<FoldingBase, 'history' | 'turns'>,
+  forms: OutputForms,
+): number =>
+  contextTokens(
+    {
+      ...base,
+      conversation: { ...conversation, context: { ...conversation.context, source: 'estimated' } },
+    },
+    forms,
+  ).tokens;
+
+/**
+ * What a compaction of `conversation` folds: the present context, unless its history cannot be read, or
+ * lost statements that are to be derived again. Then the newest earlier history that may go on and tells
+ * nothing of those turns, or none, with the turns behind it verbatim. Statements are derived again only
+ * where that makes at most `readAgainTokens`; else the mended history stays. Undefined when the document of
+ * the generation is missing.
+ */
+export async function readFoldingBase(
+  source: HistorySource,
+  target: HistoryTarget,
+  { readAgainTokens, forms }: { readAgainTokens: number; forms: OutputForms },
+): Promise<FoldingBase | undefined> {
+  const { conversation } = target;
+  const parts = await readContextParts(source, target);
+  // The document of a generation stands before the conversation document names it; missing means the conversation
+  // document is old.
+  if (conversation.generation > 0 && parts.history === undefined) return undefined;
+  const present = contextTokens({ conversation, ...parts }, forms);
+  const unchanged = {
+    ...parts,
+    coveredThrough: conversation.coveredThrough,
+    isReadAgain: false,
+    present,
+  };
+  const throughSeq = parts.history && lastCovered(parts.history);
+  if (throughSeq === undefined) return unchanged;
+  const history = await newestHistoryThrough(source, target, throughSeq);
+  const coveredThrough = history?.coveredThrough ?? nothingCovered;
+  const turns = await readTurnRange(source, {
+    ...target,
+    fromSeq: firstTailSeq({ coveredThrough }),
+    toSeq: conversation.lastSeq,
+  });
+  const base = {
+    history,
+    coveredThrough,
+    isReadAgain: true,
+    turns: turns.filter(({ state }) => isTerminal(state)),
+    present,
+  };
+  // The summariser reads outputs whole.
+  const wholeTokens = baseTokens(conversation, base, wholeOutputs(forms));
+  const isReadAgain = parts.history?.isUnreadable || wholeTokens <= readAgainTokens;
+  return isReadAgain ? base : unchanged;
 }

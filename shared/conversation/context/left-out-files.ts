@@ -1,6 +1,6 @@
-import { z } from 'zod';
-import type { AppError } from '#shared/errors.ts';
 import type { Content, Part } from '../documents/content.ts';
+import type { AppError } from '#shared/errors.ts';
+import { z } from 'zod';
 
 /**
  * Where a file stands that no prompt shows any more: a part of the user's message of a turn. No address: erasures need

@@ -1,15 +1,29 @@
 import { sentOutputs, type OutputForms } from '#shared/compaction/sent-outputs.ts';
+import { nothingCovered } from '#shared/conversation/documents/conversation.ts';
 import { memoryTokens, type MemoryTexts } from '#shared/memory/render-memory.ts';
-import { estimatePartTokens } from '#shared/tokens/token-estimate.ts';
-import { hasFunctionResponse } from '../documents/content.ts';
-import type { ContextMeter, Conversation, measuredSchema } from '../documents/conversation.ts';
+import {
+  estimatePartTokens,
+  estimateTextTokens,
+  estimateContentTokens,
+} from '#shared/tokens/token-estimate.ts';
+import { hasFunctionResponse, type Content, type Part } from '../documents/content.ts';
+import type {
+  ContextMeter,
+  Conversation,
+  Pin,
+  measuredSchema,
+  CoveredThrough,
+} from '../documents/conversation.ts';
 import type { History } from '../documents/history.ts';
 import type { Turn, TurnUsage } from '../documents/turn.ts';
-import { pinnedTokens } from '../pins/kept-pins.ts';
-import { nothingCovered } from '../writes/next-generation.ts';
-import { itemsOfTurns } from './assemble-context.ts';
+import {
+  ACKNOWLEDGEMENT,
+  itemsOfTurns,
+  type ShownTurn,
+  type ContextSource,
+} from './assemble-context.ts';
 import { leftOutParts } from './left-out-files.ts';
-import { shownTokens } from './shown-tokens.ts';
+import { pinTokens } from './pins.ts';
 import type { z } from 'zod';
 
 /** Weight of a new report in the moving average, and its bounds: a wild report moves it little. */
@@ -18,18 +32,7 @@ const CALIBRATION_MIN = 0.5;
 export const CALIBRATION_MAX = 2;
 
 /** What the meter looks at of a turn. */
-export type MeteredTurn = Pick<
-  Turn,
-  | 'seq'
-  | 'user'
-  | 'contents'
-  | 'surroundings'
-  | 'tokens'
-  | 'inContext'
-  | 'model'
-  | 'routing'
-  | 'leftOutFiles'
->;
+export type MeteredTurn = ShownTurn & Pick<Turn, 'tokens'>;
 
 interface MeterSource {
   conversation: Pick<Conversation, 'context' | 'generation' | 'pins'>;
@@ -56,24 +59,33 @@ const outputItems = ({ history, turns }: Shown) =>
     turns: turns.filter(hasOutputs),
   });
 
+/** Uncalibrated tokens of all parts but tool outputs. */
+const tokensBesideOutputs = (parts: readonly Part[], { counting }: OutputForms): number =>
+  parts
+    .filter((part) => part.functionResponse === undefined)
+    .reduce((sum, part) => sum + estimatePartTokens(part, counting), 0);
+
 /**
  * Uncalibrated tokens of turns without their tool outputs: from the counts that were stored with them, and of those
  * with outputs, whose counts are of the whole turn, weighed anew.
  */
-function wordTokens({ history, turns }: Shown, { counting }: OutputForms): number {
+function wordTokens({ history, turns }: Shown, forms: OutputForms): number {
   const leftOut = leftOutParts(turns);
-  const fileTokens = ({ user }: MeteredTurn) =>
-    user.parts
-      .filter((part) => leftOut.has(part))
-      .reduce((sum, part) => sum + estimatePartTokens(part, counting), 0);
   const shown = turns.filter(({ inContext }) => inContext);
-  const stored = shown
-    .filter((turn) => !hasOutputs(turn))
-    .reduce((sum, turn) => sum + shownTokens(turn, history?.coveredThrough) - fileTokens(turn), 0);
-  return outputItems({ history, turns: shown })
-    .flatMap(({ content }) => content.parts)
-    .filter((part) => part.functionResponse === undefined)
-    .reduce((sum, part) => sum + estimatePartTokens(part, counting), stored);
+  const withoutOutputs = shown.filter((turn) => !hasOutputs(turn));
+  const stored = withoutOutputs.reduce(
+    (sum, turn) => sum + shownTokens(turn, history?.coveredThrough),
+    0,
+  );
+  const leftOutFiles = withoutOutputs.flatMap(({ user }) =>
+    user.parts.filter((part) => leftOut.has(part)),
+  );
+  const besideOutputs = outputItems({ history, turns: shown }).flatMap(
+    ({ content }) => content.parts,
+  );
+  return (
+    stored - tokensBesideOutputs(leftOutFiles, forms) + tokensBesideOutputs(besideOutputs, forms)
+  );
 }
 
 /** Uncalibrated tokens of the tool outputs of turns, in the forms in which they are sent. */
@@ -96,25 +108,35 @@ function measuredOf(source: MeterSource): Measured | undefined {
   return isReported ? context : countedBySwap(source);
 }
 
-const ownMemoryTokens = (source: MeterSource): number =>
-  source.memory
+/**
+ * Uncalibrated tokens that pins and memory add to a context: their own and, where no snapshot has one
+ * already, those of the acknowledgement. The same measure as that of the turns' stored counts.
+ */
+export function pinnedTokens(
+  pins: readonly Pin[],
+  history: Pick<History, 'snapshotText'> | undefined,
+  ofMemory = 0,
+): number {
+  if (pins.length === 0 && ofMemory === 0) return 0;
+  const hasSnapshot = (history?.snapshotText ?? '') !== '';
+  const acknowledgement = hasSnapshot ? 0 : estimateTextTokens(ACKNOWLEDGEMENT, 'character-class');
+  return pinTokens(pins) + ofMemory + acknowledgement;
+}
+
+/** Of pins and memory, as the meter stores them. */
+function standingTokens(source: MeterSource): { pinTokens: number; memoryTokens: number } {
+  const ofMemory = source.memory
     ? memoryTokens(source.memory)
     : ((measuredOf(source) ?? source.conversation.context).memoryTokens ?? 0);
-
-/** Of pins and memory. */
-const standingTokens = (source: MeterSource): number =>
-  pinnedTokens(source.conversation.pins, source.history, ownMemoryTokens(source));
-
-/** The same as the meter stores it. */
-function standingFigures(source: MeterSource): Pick<ContextMeter, 'pinTokens' | 'memoryTokens'> {
-  const pinTokens = standingTokens(source);
-  const memory = ownMemoryTokens(source);
-  return { ...(pinTokens > 0 && { pinTokens }), ...(memory > 0 && { memoryTokens: memory }) };
+  return {
+    pinTokens: pinnedTokens(source.conversation.pins, source.history, ofMemory),
+    memoryTokens: ofMemory,
+  };
 }
 
 /** Uncalibrated estimate of memory, pins, snapshot and tail as the next prompt has them. */
 const estimatedContentTokens = (source: MeterSource, forms: OutputForms): number =>
-  standingTokens(source) +
+  standingTokens(source).pinTokens +
   (source.history?.snapshotTokens ?? 0) +
   wordTokens(source, forms) +
   outputTokens(source, forms);
@@ -128,7 +150,7 @@ function grownTokens(source: MeterSource, measured: Measured, forms: OutputForms
   const moreTokens =
     wordTokens({ history, turns: later }, forms) +
     (outputTokens(source, forms) - outputsThen) +
-    (standingTokens(source) - (measured.pinTokens ?? 0));
+    (standingTokens(source).pinTokens - (measured.pinTokens ?? 0));
   return Math.max(0, Math.ceil(measured.tokens + conversation.context.calibration * moreTokens));
 }
 
@@ -172,11 +194,8 @@ export function roundTokens(
   const { conversation, turn, history } = source;
   const turns = [...source.turns, turn];
   if (!reported) return contextTokens({ ...source, turns }, forms).tokens;
-  const newer = { ...turn, contents: turn.contents.slice(reported.contents) };
-  const words = newer.contents
-    .flatMap(({ parts }) => parts)
-    .filter((part) => part.functionResponse === undefined)
-    .reduce((sum, part) => sum + estimatePartTokens(part, forms.counting), 0);
+  const newParts = turn.contents.slice(reported.contents).flatMap(({ parts }) => parts);
+  const words = tokensBesideOutputs(newParts, forms);
   const outputs = outputTokens({ history, turns }, forms) - reported.outputTokens;
   return Math.max(
     0,
@@ -211,15 +230,17 @@ export function meterAfterTurn(
   },
   forms: OutputForms,
 ): ContextMeter {
-  const { before, own, usage, saidTokens = 0 } = turn;
+  const { before, own: ended, usage, saidTokens = 0 } = turn;
   const { context, generation } = before.conversation;
-  const after = { ...before, turns: [...before.turns, { ...own, inContext: true }] };
+  const after = { ...before, turns: [...before.turns, { ...ended, inContext: true }] };
   const estimate = turn.overheadTokens + estimatedContentTokens(after, forms);
   const outputs = outputTokens(after, forms);
+  const standing = standingTokens(before);
   const base = {
     generation,
-    seq: own.seq,
-    ...standingFigures(before),
+    seq: ended.seq,
+    ...(standing.pinTokens > 0 && { pinTokens: standing.pinTokens }),
+    ...(standing.memoryTokens > 0 && { memoryTokens: standing.memoryTokens }),
     ...(outputs > 0 && { outputTokens: outputs }),
   };
   if (usage === undefined || usage.promptTokens <= 0) {
@@ -246,4 +267,38 @@ export function meterAfterTurn(
     calibration,
     source: 'reported',
   };
+}
+
+/** What the count of a context's prompt is about, so that the meter can go on from it; `seq`: the last turn in it. */
+export function countedContext(
+  context: ContextSource,
+  forms: OutputForms,
+  counted: Pick<NonNullable<History['counted']>, 'source' | 'seq'>,
+): NonNullable<History['counted']> {
+  const memory = context.memory ? memoryTokens(context.memory) : 0;
+  return {
+    ...counted,
+    pinTokens: pinnedTokens(context.pins, context.history, memory),
+    memoryTokens: memory,
+    outputTokens: sentOutputs(itemsOfTurns(context), forms).tokens,
+  };
+}
+
+const tokensOf = (contents: readonly Content[]) =>
+  contents.reduce((sum, content) => sum + estimateContentTokens(content, 'character-class'), 0);
+
+/**
+ * Uncalibrated tokens of what the context shows of a turn, from the counts that were stored with it. Of one
+ * that is folded inside, the answer counts by the share of it that still stands.
+ */
+function shownTokens(
+  turn: Pick<Turn, 'seq' | 'contents' | 'tokens'>,
+  covered: CoveredThrough | undefined,
+): number {
+  const { tokens, contents, seq } = turn;
+  if (covered === undefined || covered.contentIndex === 0 || covered.seq !== seq)
+    return tokens.user + tokens.answer;
+  const whole = tokensOf(contents);
+  const share = whole === 0 ? 1 : tokensOf(contents.slice(covered.contentIndex)) / whole;
+  return tokens.user + Math.ceil(share * tokens.answer);
 }

@@ -1,18 +1,11 @@
-import { StoreUnavailableError } from '#shared/errors.ts';
-import type { DocumentStore, Logger, StoredDocument } from '#shared/ports/ports.ts';
-import type { Segment } from '#shared/recall/segment.ts';
-import type { TurnTexts } from '#shared/search/turn-texts.ts';
-import { cleanHistory } from '../writes/erased-history.ts';
 import {
   decodeAnyConversation,
   decodeConversation,
   type Conversation,
   type Versioned,
 } from '../documents/conversation.ts';
-import type { History } from '../documents/history.ts';
-import type { KnownJob } from '../decisions/known-job.ts';
-import { conversationPath, historyPath, turnPath } from '../documents/paths.ts';
-import { readStoredHistory } from './stored-history.ts';
+import { type History, readStoredHistory } from '../documents/history.ts';
+import type { KnownJob } from '../documents/job.ts';
 import {
   decodeStoredTurn,
   decodeTurn,
@@ -22,6 +15,12 @@ import {
   type Turn,
   type TurnDocument,
 } from '../documents/turn.ts';
+import { cleanHistory } from '../writes/erased-history.ts';
+import { StoreUnavailableError } from '#shared/errors.ts';
+import type { DocumentStore, Logger, StoredDocument } from '#shared/ports/ports.ts';
+import type { Segment } from '#shared/recall/segment.ts';
+import type { TurnTexts } from '#shared/search/turn-texts.ts';
+import { conversationPath, historyPath, turnPath } from '../documents/paths.ts';
 
 /** How many documents one read asks for. */
 const READ_PAGE = 300;
@@ -48,7 +47,7 @@ export interface ConversationCache {
   keepSegment(epoch: string, number: number, entry: SegmentEntry): void;
   /** Bytes that the index of one conversation may take; 0: none is kept. */
   readonly segmentBytes: number;
-  /** What the job of a conversation tells of the past; see `known-job.ts`. */
+  /** What the job of a conversation tells of the past; see `KnownJob`. */
   job(conversationId: string): KnownJob | undefined;
   keepJob(conversationId: string, known: KnownJob): void;
 }
@@ -119,27 +118,27 @@ export const pieceText = (piece: StoredDocument | undefined) => {
   return typeof text === 'string' ? text : '';
 };
 
-/** A turn that is emptied, or begun anew, between the reads of its document and of its pieces. */
+/** Tries at a turn that is emptied, or begun anew, between the reads of its document and of its pieces. */
 const PIECES_TRIES = 3;
 
-async function readTurnsTry(
+/** Turns by seq with their overflow pieces, in the order asked for; missing ones are left out. */
+export async function readTurns(
   store: Pick<DocumentStore, 'get'>,
-  read: { conversationId: string; seqs: readonly number[]; tries: number },
+  conversationId: string,
+  seqs: readonly number[],
 ): Promise<Versioned<Turn>[]> {
-  const { conversationId, seqs, tries } = read;
-  const documents = await readTurnDocuments(store, conversationId, seqs);
-  const turns = documents.filter((document) => document !== undefined);
-  const pieces = await getInPages(
-    store,
-    turns.flatMap(({ piecePaths }) => piecePaths),
-  );
-  if (tries < PIECES_TRIES && pieces.includes(undefined))
-    return readTurnsTry(store, { conversationId, seqs, tries: tries + 1 });
-  let next = 0;
-  return turns.map((turn) => {
-    const own = pieces.slice(next, (next += turn.piecePaths.length));
-    return decodeTurn(turn, own.map(pieceText));
-  });
+  for (let tries = 1; ; tries++) {
+    const documents = await readTurnDocuments(store, conversationId, seqs);
+    const turns = documents.filter((document) => document !== undefined);
+    const piecePaths = turns.flatMap((turn) => turn.piecePaths);
+    const pieces = await getInPages(store, piecePaths);
+    if (tries < PIECES_TRIES && pieces.includes(undefined)) continue;
+    const texts = pieces.map(pieceText);
+    let next = 0;
+    return turns.map((turn) =>
+      decodeTurn(turn, texts.slice(next, (next += turn.piecePaths.length))),
+    );
+  }
 }
 
 /** A turn with its overflow pieces as it is stored: calls that nobody answered are open in an ended one, too. */
@@ -155,13 +154,6 @@ export async function readStoredTurn(
     });
   return decodeStoredTurn(document, pieces.map(pieceText));
 }
-
-/** Turns by seq with their overflow pieces, in the order asked for; missing ones are left out. */
-export const readTurns = (
-  store: Pick<DocumentStore, 'get'>,
-  conversationId: string,
-  seqs: readonly number[],
-): Promise<Versioned<Turn>[]> => readTurnsTry(store, { conversationId, seqs, tries: 1 });
 
 /** Whether what a cache gave is as it was loaded: no finished turn has changed since. */
 export const isFresh = <Entry extends { loadedAt: number }>(

@@ -10,8 +10,8 @@ const EMPTIED = { omitted: true };
 export function emptiedResponse(part: Part): Part {
   if (part.functionResponse === undefined) return part;
   const { response: _response, parts: _media, ...named } = part.functionResponse;
-  const { condensed: _condensed, ...kept } = part;
-  return { ...kept, functionResponse: { ...named, response: EMPTIED } };
+  const { condensed: _condensed, ...rest } = part;
+  return { ...rest, functionResponse: { ...named, response: EMPTIED } };
 }
 
 /**
@@ -108,11 +108,11 @@ export function withResponses(
   return contents.map((content, place) => {
     const before = contents[place - 1];
     if (before?.role !== 'model' || !hasFunctionCall(before)) return content;
-    const own = calls.slice(next, (next += callParts(before).length));
+    const callsOfRound = calls.slice(next, (next += callParts(before).length));
     let within = 0;
     const parts = content.parts.map((part): Part => {
       if (part.functionResponse === undefined) return part;
-      const call = own[within++];
+      const call = callsOfRound[within++];
       const response = call && (call.response ?? responseTo(call));
       return response
         ? { ...part, functionResponse: { ...part.functionResponse, response } }
@@ -125,3 +125,19 @@ export function withResponses(
 /** The contents of a turn that has ended: no call is without a response. */
 export const endedContents = (contents: readonly Content[], reason: UnansweredReason): Content[] =>
   withResponses(contents, () => ({ error: reason }));
+
+/** Calls of Google's own tools, and what they say of their results. */
+const isServerCall = (part: Part): boolean =>
+  part['toolCall'] !== undefined || part['toolResponse'] !== undefined;
+
+/**
+ * Contents of a turn that has ended, without the calls of Google's own tools: they go back to the model that made them
+ * while it answers, and no other model, and none without these tools, takes them. Contents that have none are the same
+ * objects; those with nothing else go.
+ */
+export const withoutServerCalls = (contents: readonly Content[]): Content[] =>
+  contents.flatMap((content) => {
+    if (!content.parts.some(isServerCall)) return [content];
+    const parts = content.parts.filter((part) => !isServerCall(part));
+    return parts.length === 0 ? [] : [{ ...content, parts }];
+  });

@@ -1,7 +1,7 @@
-import { canonicalJson } from '#shared/json-text.ts';
 import type { Content } from '../documents/content.ts';
-import { callId, findCalls, withResponses, type ToolCall } from './tool-calls.ts';
 import type { Rounds, Turn } from '../documents/turn.ts';
+import { canonicalJson } from '#shared/json-text.ts';
+import { callId, findCalls, withResponses, type ToolCall } from './tool-calls.ts';
 
 /** What the app, or its user, says to one call. */
 export type ToolResult = { callId: string } & (

@@ -88,12 +88,8 @@ export function readableParts({ role, parts }: Content): Part[] {
 }
 
 /** The readable text of a content: its text parts without thoughts, joined without separator. */
-export function contentText(content: Content): string {
-  return content.parts
-    .filter((part) => part.text !== undefined && part.thought !== true)
-    .map((part) => part.text)
-    .join('');
-}
+export const contentText = ({ parts }: Content): string =>
+  parts.map(({ text = '', thought }) => (thought === true ? '' : text)).join('');
 
 const visible = /[^\s\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/u;
 
@@ -102,10 +98,48 @@ export const isSeen = (parts: readonly Part[]): boolean =>
   visible.test(contentText({ role: 'model', parts: [...parts] })) ||
   parts.some(({ inlineData, fileData }) => (inlineData ?? fileData) !== undefined);
 
-export function hasFunctionCall(content: Content): boolean {
-  return content.parts.some((part) => part.functionCall !== undefined);
+export const hasFunctionCall = ({ parts }: Content): boolean =>
+  parts.some(({ functionCall }) => functionCall !== undefined);
+
+export const hasFunctionResponse = ({ parts }: Content): boolean =>
+  parts.some(({ functionResponse }) => functionResponse !== undefined);
+
+/** Whether a model has condensed an output in it. */
+export const hasCondensed = ({ parts }: Content): boolean =>
+  parts.some(({ condensed }) => condensed !== undefined);
+
+/** What a turn says to its user: the text of all that the model said in it, one after the other. */
+export const answerText = (contents: readonly Content[]): string =>
+  contents.map((content) => (content.role === 'model' ? contentText(content) : '')).join('');
+
+/** Values of calls and responses that are nested deeper are left unread; what the wire takes is far flatter. */
+export const DEPTH_MAX = 64;
+
+function collect(value: unknown, depth: number, strings: string[]): void {
+  if (typeof value === 'string') strings.push(value);
+  else if (typeof value === 'number') strings.push(String(value));
+  else if (typeof value === 'object' && value !== null && depth < DEPTH_MAX)
+    for (const [key, member] of Object.entries(value)) {
+      strings.push(key);
+      collect(member, depth + 1, strings);
+    }
 }
 
-export function hasFunctionResponse(content: Content): boolean {
-  return content.parts.some((part) => part.functionResponse !== undefined);
+/** Every string, number and key in a value of JSON. */
+export function stringsInValue(value: unknown): string[] {
+  const strings: string[] = [];
+  collect(value, 0, strings);
+  return strings;
 }
+
+/** Every string, number and key in the text, calls and responses of contents; not the bytes of media. */
+export function stringsIn(contents: readonly Content[]): string[] {
+  const strings: string[] = [];
+  for (const { text, functionCall, functionResponse, fileData } of contents.flatMap(readableParts))
+    collect([text, functionCall, functionResponse, fileData], 0, strings);
+  return strings;
+}
+
+/** Whether a content holds more than text: a picture, a document, a recording. */
+export const hasMedia = ({ parts }: Content): boolean =>
+  parts.some(({ inlineData, fileData }) => inlineData !== undefined || fileData !== undefined);

@@ -1,16 +1,11 @@
-import { z } from 'zod';
 import { knownClientSchema } from '#shared/client-context/client-context.ts';
-import type { StoredDocument } from '#shared/ports/ports.ts';
+import { AppError } from '#shared/errors.ts';
+import type { StoredDocument, Write } from '#shared/ports/ports.ts';
 import { routeSchema } from '#shared/routing/routing.ts';
-import { GENERATION_MAX, SEQ_MAX } from './paths.ts';
-import { readWhole } from './read-fields.ts';
-import { refuseNewer } from './schema-version.ts';
-import {
-  substituteConversation,
-  UnreadableConversationError,
-  unreadableConversationText,
-} from './unreadable-conversation.ts';
+import { GENERATION_MAX, SEQ_MAX, conversationPath } from './paths.ts';
+import { readWhole, refuseNewer, problemsOfFields } from './read-document.ts';
 import { profileSchema } from './snapshot.ts';
+import { z } from 'zod';
 
 /** How far the history document of the current generation stands in for turns. */
 export const coveredThroughSchema = z.object({
@@ -20,6 +15,9 @@ export const coveredThroughSchema = z.object({
   contentIndex: z.number().int().nonnegative(),
 });
 export type CoveredThrough = z.infer<typeof coveredThroughSchema>;
+
+/** No history stands in for any turn. */
+export const nothingCovered: CoveredThrough = { seq: 0, contentIndex: 0 };
 
 /** What happens to a message while another is being answered. */
 export const onBusySchema = z.enum(['reject', 'queue', 'interrupt']);
@@ -212,6 +210,34 @@ export interface Versioned<T> {
   problems?: ReadonlyMap<string, string> | undefined;
 }
 
+/** A conversation that says nothing of anybody, of which nothing is folded and whose context is not measured. */
+const blankConversation = (time: Date): Conversation => ({
+  schemaVersion: 1,
+  epoch: '',
+  state: 'live',
+  ownerUid: '',
+  model: '',
+  profile: 'assistant',
+  settings: {},
+  metadata: {},
+  createTime: time,
+  updateTime: time,
+  generation: 0,
+  coveredThrough: nothingCovered,
+  lastSeq: 0,
+  changedIn: 0,
+  context: {
+    tokens: 0,
+    overheadTokens: 0,
+    calibration: 1,
+    source: 'estimated',
+    generation: 0,
+    seq: 0,
+  },
+  pins: [],
+  compactionRequests: {},
+});
+
 /** As `decodeConversation`, for who needs no more than whose it is: never refuses what cannot be read. */
 export function decodeAnyConversation({
   path,
@@ -220,7 +246,7 @@ export function decodeAnyConversation({
 }: StoredDocument): Versioned<Conversation> {
   refuseNewer({ path, fields });
   return {
-    ...readWhole<Conversation>(conversationSchema, fields, substituteConversation()),
+    ...readWhole<Conversation>(conversationSchema, fields, blankConversation(new Date(0))),
     updateTime,
   };
 }
@@ -239,4 +265,145 @@ export function decodeConversation(document: StoredDocument): Versioned<Conversa
     problem,
     ownerUid: typeof ownerUid === 'string' ? ownerUid : undefined,
   });
+}
+
+/** Without one of these nobody can say whose conversation it is, how far it is, or what of it may be shown. */
+const ESSENTIAL_FIELDS = [
+  'epoch',
+  'state',
+  'ownerUid',
+  'model',
+  'generation',
+  'coveredThrough',
+  'lastSeq',
+  'changedIn',
+  'pendingErasure',
+];
+
+/** What is wrong with a conversation document that cannot be read; undefined: nothing that matters. */
+export const unreadableConversationText = (
+  problems: ReadonlyMap<string, string> | undefined,
+): string | undefined => problemsOfFields(problems, ESSENTIAL_FIELDS);
+
+interface UnreadableConversation {
+  path: string;
+  /** Fields and what is wrong with them. */
+  problem: string;
+  ownerUid: string | undefined;
+}
+
+/**
+ * A conversation document that says nothing any more that the service could go on with. Its documents stay as they are;
+ * it can be deleted and erased, for which nothing but its id and its owner is needed.
+ */
+export class UnreadableConversationError extends AppError {
+  readonly path: string;
+  /** Nobody else may learn that it is there. */
+  readonly ownerUid: string | undefined;
+
+  constructor({ path, problem, ownerUid }: UnreadableConversation) {
+    super({
+      status: 'FAILED_PRECONDITION',
+      reason: 'CONVERSATION_UNREADABLE',
+      message: `${path} cannot be read: ${problem}`,
+      publicMessage:
+        'What is stored of this conversation cannot be read any more. Its messages are kept: whoever runs the service can mend it. It can be deleted.',
+    });
+    this.path = path;
+    this.ownerUid = ownerUid;
+  }
+}
+
+/** A conversation document for a conversation that begins now; the caller adds what the user asked for. */
+export function newConversation(start: {
+  epoch: string;
+  ownerUid: string;
+  model: string;
+  profile: Conversation['profile'];
+  systemInstruction: string | undefined;
+  /** Of the owner's memory as it is now; default: there is none. */
+  memoryRevision?: number;
+  now: Date;
+}): Conversation {
+  const { memoryRevision = 0, now } = start;
+  return {
+    ...blankConversation(now),
+    epoch: start.epoch,
+    ownerUid: start.ownerUid,
+    systemInstruction: start.systemInstruction,
+    model: start.model,
+    profile: start.profile,
+    ...(memoryRevision > 0 && { memoryRevision }),
+  };
+}
+
+/** How long an erased id stays taken, in milliseconds: longer than any client repeats a message. */
+const TOMBSTONE_MS = 30 * 24 * 60 * 60_000;
+
+/** Optional fields of a conversation document; a tombstone has none of them. */
+const OPTIONAL_FIELDS = [
+  'title',
+  'autoTitle',
+  'systemInstruction',
+  'toolsJson',
+  'sweepShard',
+  'open',
+  'queue',
+  'appendsUntil',
+  'indexedThrough',
+  'pendingErasure',
+  'deleteTime',
+  'purgeTime',
+  'forkedFrom',
+  'thresholdShift',
+  'settledRequest',
+  'deletedPins',
+  'memoryRevision',
+  'client',
+] as const satisfies readonly (keyof Conversation)[];
+
+/** A conversation document that says nothing of anybody and keeps the id taken until `expireTime`. */
+export const tombstone = (
+  generation: number,
+  now: Date,
+): Omit<Conversation, (typeof OPTIONAL_FIELDS)[number]> => ({
+  ...blankConversation(now),
+  state: 'erased',
+  expireTime: new Date(now.getTime() + TOMBSTONE_MS),
+  generation,
+  changedIn: generation,
+});
+
+/** The last step of erasing: what is left is no document but this, which the sweep drops in its time. */
+export const tombstoneWrite = (
+  conversationId: string,
+  conversation: { generation: number; updateTime: string },
+  now: Date,
+): Write => ({
+  op: 'update',
+  path: conversationPath(conversationId),
+  fields: { ...tombstone(conversation.generation, now) },
+  remove: OPTIONAL_FIELDS,
+  guard: { updateTime: conversation.updateTime },
+});
+
+/**
+ * Into so many shards the times of all conversations are divided. Firestore takes 500 writes a second to a
+ * collection whose documents have sequential values in one index ("Sharded timestamps" in its documentation), and
+ * a turn writes its conversation document twice: ten shards are 2,500 turns a second.
+ */
+const SWEEP_SHARDS = 10;
+
+/** Every shard, for a sweep that looks into all of them. */
+export const sweepShards: readonly number[] = Array.from(
+  { length: SWEEP_SHARDS },
+  (_, shard) => shard,
+);
+
+/** The shard of a conversation, always the same; ids of any form are spread evenly. */
+export function pickSweepShard(conversationId: string): number {
+  let hash = 0;
+  for (let i = 0; i < conversationId.length; i++)
+    hash = (hash * 31 + conversationId.charCodeAt(i)) % 1_000_003;
+  return hash % SWEEP_SHARDS;
 }

@@ -1,8 +1,7 @@
-import { z } from 'zod';
 import type { ToolDeclaration } from '#shared/ports/ports.ts';
-import { stringsIn } from '../repair/content-strings.ts';
-import type { Content } from './content.ts';
-import { readSaid } from './unreadable-turn.ts';
+import { stringsIn, type Content } from './content.ts';
+import { readJsonText } from './read-document.ts';
+import { z } from 'zod';
 
 /** A function that the app runs, as a conversation declares it. */
 export const clientToolSchema = z.object({
@@ -26,7 +25,7 @@ const clientToolsSchema = z.array(clientToolSchema);
 export const readClientTools = ({ toolsJson }: { toolsJson?: string | undefined }): ClientTool[] =>
   toolsJson === undefined
     ? []
-    : readSaid(clientToolsSchema, { text: toolsJson, field: 'toolsJson' }, []).said;
+    : readJsonText(clientToolsSchema, { text: toolsJson, field: 'toolsJson' }, []).value;
 
 /** What decides about declarations: a conversation, and what of it a prompt holds. */
 interface Declaring {

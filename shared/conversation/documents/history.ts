@@ -1,12 +1,11 @@
-import { z } from 'zod';
 import { canonicalJson } from '#shared/json-text.ts';
-import type { DocumentFields, StoredDocument } from '#shared/ports/ports.ts';
+import type { DocumentFields, StoredDocument, Logger, DocumentStore } from '#shared/ports/ports.ts';
 import { partSchema } from './content.ts';
 import { coveredThroughSchema, measuredSchema, triggerSchema } from './conversation.ts';
-import { readWhole } from './read-fields.ts';
-import { refuseNewer } from './schema-version.ts';
+import { ratingPath } from './paths.ts';
+import { readWhole, refuseNewer, readJsonText, problemText } from './read-document.ts';
 import { snapshotSchema, type Snapshot } from './snapshot.ts';
-import { readSaid } from './unreadable-turn.ts';
+import { z } from 'zod';
 
 /** A part of a kept turn that the context shows shortened; a blob that it names has the full text. */
 const maskSchema = z.object({
@@ -160,22 +159,93 @@ export function readHistoryDocument(document: StoredDocument): {
   const substitute = substituteHistory(document.path);
   const { value, problems } = readWhole(historyDocumentSchema, document.fields, substitute);
   const { snapshotJson, masksJson, reportJson, ...fields } = value;
-  const text = (field: string, json: string) => ({ text: json, field });
-  const said = {
-    snapshotJson: readSaid(storedSnapshotSchema, text('snapshotJson', snapshotJson), null),
-    masksJson: readSaid(storedMasksSchema, text('masksJson', masksJson), []),
-    reportJson: readSaid(storedReportSchema, text('reportJson', reportJson), {}),
-  };
-  const unsaid = Object.entries(said).flatMap(([name, { problem }]) =>
-    problem === undefined ? [] : [[name, problem] as const],
+  const snapshot = readJsonText(
+    storedSnapshotSchema,
+    { field: 'snapshotJson', text: snapshotJson },
+    null,
   );
-  const { snapshotJson: snapshot, masksJson: masks, reportJson: report } = said;
+  const masks = readJsonText(storedMasksSchema, { field: 'masksJson', text: masksJson }, []);
+  const report = readJsonText(storedReportSchema, { field: 'reportJson', text: reportJson }, {});
+  const texts = { snapshotJson: snapshot, masksJson: masks, reportJson: report };
   return {
-    history: { ...fields, snapshot: snapshot.said, masks: masks.said, report: report.said },
-    problems: new Map([...(problems ?? []), ...unsaid]),
+    history: { ...fields, snapshot: snapshot.value, masks: masks.value, report: report.value },
+    problems: new Map([
+      ...(problems ?? []),
+      ...Object.entries(texts).flatMap(([field, { problem }]) =>
+        problem === undefined ? [] : [[field, problem] as const],
+      ),
+    ]),
   };
 }
 
 /** The history alone. */
 export const decodeHistory = (document: StoredDocument): History =>
   readHistoryDocument(document).history;
+
+/** Without one of these nobody can say what a history stands in for. */
+const ESSENTIAL = ['coveredThrough', 'snapshotJson', 'masksJson'];
+
+/** All that may be used of a history that cannot be read: that there is one. */
+const unreadableHistory = (history: History): History => ({
+  ...history,
+  snapshot: null,
+  snapshotText: '',
+  snapshotTokens: 0,
+  masks: [],
+  maskedTokensSaved: 0,
+  counted: undefined,
+  report: {},
+  isUnreadable: true,
+});
+
+/**
+ * A history as it was stored. Fields that cannot be read are told in the log; where one of them is essential, the
+ * history says nothing (`isUnreadable`). Throws NewerDocumentError.
+ */
+export function readStoredHistory(
+  { logger }: { logger: Pick<Logger, 'log'> },
+  conversationId: string,
+  document: StoredDocument,
+): History {
+  const { history, problems } = readHistoryDocument(document);
+  if (problems.size === 0) return history;
+  const { generation } = history;
+  const problem = problemText(problems);
+  logger.log('ERROR', 'history_unreadable', { conversationId, generation, problem });
+  return ESSENTIAL.some((field) => problems.has(field)) ? unreadableHistory(history) : history;
+}
+
+const ratingSchema = z.object({
+  schemaVersion: z.literal(1),
+  generation: z.number().int().positive(),
+  score: z.number().int().min(1).max(5),
+  comment: z.string().optional(),
+  time: z.date(),
+});
+
+/**
+ * `conversations/{c}/ratings/{generation}`: what the user thinks of a compaction. Apart from the history,
+ * which is written once.
+ */
+export type Rating = z.infer<typeof ratingSchema>;
+
+/** Reads a rating; one that cannot be read is none. */
+export const decodeRating = ({ fields }: StoredDocument): Rating | undefined =>
+  ratingSchema.safeParse(fields).data;
+
+/** The ratings of generations that have one. No read when none is asked for. */
+export async function readRatings(
+  store: Pick<DocumentStore, 'get'>,
+  conversationId: string,
+  generations: readonly number[],
+): Promise<Map<number, Rating>> {
+  if (generations.length === 0) return new Map();
+  const paths = generations.map((generation) => ratingPath(conversationId, generation));
+  const documents = await store.get(paths);
+  return new Map(
+    documents.flatMap((document) => {
+      const rating = document && decodeRating(document);
+      return rating ? [[rating.generation, rating] as const] : [];
+    }),
+  );
+}

@@ -1,22 +1,31 @@
-import { z } from 'zod';
 import { describedClientSchema } from '#shared/client-context/client-context.ts';
 import { errorStatuses } from '#shared/errors.ts';
-import type { StoredDocument } from '#shared/ports/ports.ts';
-import { boundedContent } from '../repair/bounded-answer.ts';
-import { contentSchema, type Content } from './content.ts';
-import type { Versioned } from './conversation.ts';
 import { groundingSchema } from '#shared/grounding/grounding.ts';
-import { noticeSchema } from '#shared/notification/notice-schema.ts';
-import { turnPiecePath } from './paths.ts';
-import { feedbackSchema } from './rating.ts';
-import { readWhole } from './read-fields.ts';
-import { routingSchema } from '#shared/routing/routing.ts';
-import { repairsSchema } from '../repair/repairs.ts';
-import { withoutServerCalls } from '../repair/server-calls.ts';
-import { refuseNewer } from './schema-version.ts';
+import type { StoredDocument, DocumentFields, Write } from '#shared/ports/ports.ts';
+import { routingSchema, isRouted } from '#shared/routing/routing.ts';
 import { leftOutFileSchema } from '../context/left-out-files.ts';
-import { endedContents, unansweredReasons } from '../context/tool-calls.ts';
-import { readSaid, substituteTurn, unreadableText } from './unreadable-turn.ts';
+import { endedContents, unansweredReasons, withoutServerCalls } from '../context/tool-calls.ts';
+import { boundedContent } from '../repair/bounded-answer.ts';
+import { repairsSchema } from '../repair/repair-contents.ts';
+import { contentSchema, type Content, hasCondensed } from './content.ts';
+import type { Versioned } from './conversation.ts';
+import { turnPiecePath } from './paths.ts';
+import { readWhole, refuseNewer, readJsonText, problemsOfFields } from './read-document.ts';
+import { z } from 'zod';
+
+/** `notice` of a turn: which end or pause of it the user's devices have been told of. */
+const noticeSchema = z.object({
+  /** The attempt that ended. */
+  attempt: z.number().int().positive(),
+  /** Of a pause: the round of calls that waited. */
+  round: z.number().int().positive().optional(),
+  state: z.enum(['sending', 'sent']),
+  /** Of `sending`: before this time nobody else sends, nor tries again. */
+  until: z.date(),
+  /** Of `sending`: ids of the devices that need not be told any more. */
+  told: z.array(z.string()),
+});
+export type Notice = z.infer<typeof noticeSchema>;
 
 /** `queued`: the message is stored and waits until the one before it is answered. */
 export const turnStateSchema = z.enum([
@@ -71,6 +80,15 @@ const roundsSchema = z.object({
   usages: z.array(turnUsageSchema),
 });
 export type Rounds = z.infer<typeof roundsSchema>;
+
+/** `feedback` of a turn: what the user thinks of the answer. */
+const feedbackSchema = z.object({
+  rating: z.enum(['up', 'down']),
+  reason: z.string().optional(),
+  comment: z.string().optional(),
+  time: z.date(),
+});
+export type Feedback = z.infer<typeof feedbackSchema>;
 
 const turnFieldsSchema = z.object({
   schemaVersion: z.literal(1),
@@ -184,7 +202,7 @@ export const isFinal = (turn: Pick<Turn, 'state' | 'error'>) =>
   isTerminal(turn.state) && !(turn.state === 'failed' && turn.error?.retryable === true);
 
 const answerSchema = z.array(contentSchema);
-const nobodySaid: Content = { role: 'user', parts: [] };
+const emptyUser: Content = { role: 'user', parts: [] };
 
 /** A turn document whose overflow pieces may still have to be read. */
 export interface TurnDocument extends Versioned<z.infer<typeof turnDocumentSchema>> {
@@ -202,7 +220,7 @@ export function readTurnDocument(conversationId: string, document: StoredDocumen
   refuseNewer(document);
   const { fields, path, updateTime } = document;
   const { value: read, problems } = readWhole(turnDocumentSchema, fields, substituteTurn(path));
-  const unreadable = problems && unreadableText(problems);
+  const unreadable = problemsOfFields(problems, ESSENTIAL_FIELDS);
   const value = unreadable === undefined ? read : { ...read, inContext: false };
   const pieces = (name: string, count: number) =>
     Array.from({ length: count }, (_, i) =>
@@ -235,15 +253,15 @@ export function decodeStoredTurn(
   } = document.value;
   const userText = userJson + pieces.slice(0, userPieces).join('');
   const answerText = answerJson + pieces.slice(userPieces).join('');
-  const user = readSaid(contentSchema, { text: userText, field: 'userJson' }, nobodySaid);
-  const answer = readSaid(answerSchema, { text: answerText, field: 'answerJson' }, []);
+  const user = readJsonText(contentSchema, { text: userText, field: 'userJson' }, emptyUser);
+  const answer = readJsonText(answerSchema, { text: answerText, field: 'answerJson' }, []);
   const unreadable = document.unreadable ?? user.problem ?? answer.problem;
   return {
     value: {
       ...fields,
       // Earlier versions stored values that are nested deeper than anything here goes.
-      user: boundedContent(user.said),
-      contents: answer.said.map(boundedContent),
+      user: boundedContent(user.value),
+      contents: answer.value.map(boundedContent),
       ...(unreadable !== undefined && { inContext: false, unreadable }),
     },
     updateTime: document.updateTime,
@@ -267,4 +285,169 @@ export function decodeTurn(
 ): Versioned<Turn> {
   const { value, updateTime } = decodeStoredTurn(document, pieces);
   return { value: withWholePairs(value), updateTime };
+}
+
+/** Without one of these nobody can say what a turn holds, or what became of it. */
+const ESSENTIAL_FIELDS = [
+  'state',
+  'inContext',
+  'userJson',
+  'userPieces',
+  'answerJson',
+  'answerPieces',
+];
+
+/**
+ * What is read in the place of a turn's fields that cannot be read: a turn that has failed, says nothing and is in no
+ * context. Its document stays as it is.
+ */
+const substituteTurn = (path: string) => ({
+  schemaVersion: 1 as const,
+  seq: Number(/\d+$/u.exec(path)?.[0] ?? 1),
+  messageId: '',
+  state: 'failed' as const,
+  attempt: 1,
+  producer: '',
+  leaseUntil: new Date(0),
+  createTime: new Date(0),
+  tokens: { user: 0, answer: 0 },
+  inContext: false,
+  userJson: '{"role":"user","parts":[]}',
+  userPieces: 0,
+  answerJson: '[]',
+  answerPieces: 0,
+});
+
+const pieceWrites = (
+  turn: { conversationId: string; seq: number },
+  name: string,
+  pieces: readonly string[],
+): Write[] =>
+  pieces.map((text, i) => ({
+    op: 'create',
+    path: turnPiecePath(turn, { of: name, index: i + 1 }),
+    fields: { text },
+  }));
+
+/** The fields and overflow documents that store a new user content. */
+export function encodeUser(turn: { conversationId: string; seq: number }, user: Content) {
+  const [userJson = '', ...rest] = cutIntoPieces(JSON.stringify(user));
+  const fields: DocumentFields = { userJson, userPieces: rest.length };
+  return { fields, writes: pieceWrites(turn, 'u', rest) };
+}
+
+/**
+ * The fields and overflow documents that store the answer of one attempt; of one that is stored more than
+ * once (`step`), under names that no store before it has used.
+ */
+export function encodeAnswer(
+  turn: { conversationId: string; seq: number; attempt: number; step?: number | undefined },
+  contents: readonly Content[],
+) {
+  const [answerJson = '[]', ...rest] = cutIntoPieces(JSON.stringify(contents));
+  const name = turn.step === undefined ? `a${turn.attempt}` : `a${turn.attempt}s${turn.step}`;
+  const answerName = turn.step === undefined ? {} : { answerName: name };
+  const fields: DocumentFields = { answerJson, answerPieces: rest.length, ...answerName };
+  return { fields, writes: pieceWrites(turn, name, rest) };
+}
+
+/**
+ * Content is stored as JSON text, not as a map: Firestore refuses arrays in arrays, reserved names and
+ * deep nesting, all of which tool arguments may hold, and JSON escapes the lone surrogates that make a
+ * write fail for ever. Long text is cut into pieces: a turn's document holds the first of its user
+ * content and the first of its answer, which together must fit 1 MiB.
+ */
+const PIECE_BYTES = 450 * 1024;
+
+/** UTF-8 length of one UTF-16 unit; a surrogate pair counts 2 + 2. */
+const unitBytes = (unit: number) => {
+  if (unit < 0x80) return 1;
+  if (unit < 0x800) return 2;
+  return unit >= 0xd800 && unit <= 0xdfff ? 2 : 3;
+};
+
+const isHighSurrogate = (unit: number) => unit >= 0xd800 && unit <= 0xdbff;
+
+/** Cuts `text` into pieces of at most `maxBytes` of UTF-8, never inside a code point. At least one piece. */
+export function cutIntoPieces(text: string, maxBytes = PIECE_BYTES): string[] {
+  const pieces: string[] = [];
+  let start = 0;
+  let bytes = 0;
+  for (let i = 0; i < text.length; i++) {
+    const unit = text.charCodeAt(i);
+    const size = unitBytes(unit);
+    // A high surrogate moves on together with its low one, so room for both is needed.
+    const needed = isHighSurrogate(unit) ? 4 : size;
+    if (bytes + needed > maxBytes && i > start && !isHighSurrogate(text.charCodeAt(i - 1))) {
+      pieces.push(text.slice(start, i));
+      start = i;
+      bytes = 0;
+    }
+    bytes += size;
+  }
+  pieces.push(text.slice(start));
+  return pieces;
+}
+
+export const messageGuardSchema = z.object({
+  seq: z.number().int().positive(),
+  bodyHash: z.string(),
+});
+
+/** `conversations/{c}/messages/{id}`: which turn a client's message id became, for as long as the conversation lives. */
+export type MessageGuard = z.infer<typeof messageGuardSchema>;
+
+/** Names no turn, and has the hash of no body: the id is taken. */
+const substitute: MessageGuard = { seq: Number.MAX_SAFE_INTEGER, bodyHash: '' };
+
+/** Reads a guard; one that cannot be read says that the id is another message's. */
+export const decodeMessageGuard = ({ fields }: StoredDocument): MessageGuard =>
+  messageGuardSchema.safeParse(fields).data ?? substitute;
+
+/**
+ * The model that a turn is answered with: that of its conversation as the turn begins (an id, or `auto`), and the same
+ * until it ends, whoever goes on with it and whatever the conversation has changed to meanwhile. An answer that failed
+ * before any tool had run leaves nothing behind that a model made: the next attempt begins anew. `turn` is absent
+ * while there is none.
+ */
+export function turnModel(
+  conversationModel: string,
+  turn: Pick<Turn, 'state' | 'model' | 'rounds'> | undefined,
+): string {
+  if (!turn || turn.state === 'queued') return conversationModel;
+  const isAnew = turn.state === 'failed' && turn.rounds === undefined;
+  return isAnew ? conversationModel : (turn.model ?? conversationModel);
+}
+
+/** Id of the model that has answered a turn so far; undefined where none was asked, or nobody noted it. */
+export function modelThatAnswered({
+  model,
+  routing,
+}: Pick<Turn, 'model' | 'routing'>): string | undefined {
+  if (routing) return routing.model;
+  return model === undefined || isRouted(model) ? undefined : model;
+}
+
+/**
+ * What the user said in a turn as a model reads it: behind the surroundings that were told with it. The one function
+ * for that; transcripts, searches, titles and summaries read `turn.user` alone.
+ */
+export const shownUser = ({ user, surroundings }: Pick<Turn, 'user' | 'surroundings'>): Content =>
+  surroundings === undefined || user.parts.length === 0
+    ? user
+    : { ...user, parts: [{ text: surroundings }, ...user.parts] };
+
+const wholeOutputs = (content: Content): Content =>
+  hasCondensed(content)
+    ? { ...content, parts: content.parts.map(({ condensed: _condensed, ...part }) => part) }
+    : content;
+
+/**
+ * The turn as who summarises it reads it: with nothing that nobody said, and outputs as the tools gave them. The same
+ * object where there is nothing to take away.
+ */
+export function withoutSurroundings(turn: Turn): Turn {
+  if (turn.surroundings === undefined && !turn.contents.some(hasCondensed)) return turn;
+  const { surroundings: _surroundings, ...rest } = turn;
+  return { ...rest, contents: turn.contents.map(wholeOutputs) };
 }

@@ -1,9 +1,247 @@
-import type { Content, Part } from '../documents/content.ts';
-import { repairPart } from './repair-part.ts';
-import { pairCalls, withCallId } from './pair-calls.ts';
-import { countRepairs, type RepairCounter, type Repairs } from './repairs.ts';
-import { isValidHistory, type LooseContent } from '../context/valid-history.ts';
+import { type Part, hasFunctionCall, type Content } from '../documents/content.ts';
+import { z } from 'zod';
 
+/** What can be wrong with a history that a model is to be sent. */
+const repairKinds = [
+  /** A role that the protocol does not know, or a call or response on the wrong side. */
+  'role',
+  /** A part without anything in it, or a content without parts. */
+  'empty',
+  /** Two payloads in one part, of which one may stand. */
+  'payload',
+  /** A function name that no declaration can have. */
+  'name',
+  /** Half of a surrogate pair. */
+  'surrogate',
+  'orphanCall',
+  'orphanResponse',
+  /** A response under another id than its call. */
+  'id',
+  /** Responses in another order than their calls, or among other words. */
+  'order',
+  /** Neighbours of one role. */
+  'joined',
+  /** The history began with the model. */
+  'opening',
+  /** The history ended with the model. */
+  'ending',
+  /** A call of the turn that is being answered had lost its signature. */
+  'signature',
+] as const;
+type RepairKind = (typeof repairKinds)[number];
+
+/** How often each kind was mended; kinds that were not are absent. */
+export const repairsSchema = z.partialRecord(z.enum(repairKinds), z.number().int().positive());
+export type Repairs = z.infer<typeof repairsSchema>;
+
+/** Both together, or the one that is there. */
+export function addRepairs(one: Repairs | undefined, other: Repairs | undefined) {
+  if (!one || !other) return one ?? other;
+  const sum: Repairs = { ...one };
+  for (const kind of repairKinds) {
+    const count = other[kind];
+    if (count !== undefined) sum[kind] = (sum[kind] ?? 0) + count;
+  }
+  return sum;
+}
+
+/** Counts repairs while a history is mended. */
+export function countRepairs() {
+  const counts: Repairs = {};
+  return {
+    add(kind: RepairKind, times = 1): void {
+      if (times > 0) counts[kind] = (counts[kind] ?? 0) + times;
+    },
+    /** Undefined where nothing was mended. */
+    total: (): Repairs | undefined => (Object.keys(counts).length > 0 ? counts : undefined),
+  };
+}
+export type RepairCounter = ReturnType<typeof countRepairs>;
+
+/** A content as somebody may have written it. */
+export interface LooseContent {
+  role?: string | undefined;
+  parts?: readonly Part[] | undefined;
+}
+
+/** Keys beside the payload of a part. */
+const BESIDE: ReadonlySet<string> = new Set([
+  'thought',
+  'thoughtSignature',
+  'videoMetadata',
+  'partMetadata',
+]);
+
+/** As declarations may be named (Gemini API, `FunctionDeclaration.name`). */
+const NAME = /^[A-Za-z_][\w.:-]{0,63}$/u;
+/** Of a function name; later models take 128, every one takes these. */
+const NAME_CHARACTERS = 64;
+
+/** A name that the API takes; the same for the same name, so that pairs stay pairs. */
+function repairedName(name: string): string {
+  const known = name.replaceAll(/[^\w.:-]/gu, '_');
+  return (/^[A-Za-z_]/u.test(known) ? known : `_${known}`).slice(0, NAME_CHARACTERS);
+}
+
+const payloadKeys = (part: Part): string[] =>
+  Object.entries(part).flatMap(([key, value]) =>
+    value === undefined || BESIDE.has(key) ? [] : [key],
+  );
+
+/**
+ * Whether there is something in a part. A signature may come with an empty text, and goes back as it came.
+ */
+const hasPayload = (part: Part): boolean =>
+  payloadKeys(part).some(
+    (key) => key !== 'text' || part.text !== '' || part.thoughtSignature !== undefined,
+  );
+
+/** What a part is for, the most telling first: of two payloads one may stand. */
+const PRECEDENCE = ['functionCall', 'functionResponse', 'text', 'inlineData', 'fileData'] as const;
+
+function withOnePayload(part: Part, repairs: RepairCounter): Part {
+  const payloads = PRECEDENCE.filter((key) => part[key] !== undefined);
+  const [first] = part.text === '' ? payloads.filter((key) => key !== 'text') : payloads;
+  if (payloads.length < 2 || first === undefined) return part;
+  repairs.add('payload');
+  const others = new Set<string>(payloads.filter((key) => key !== first));
+  return Object.fromEntries(Object.entries(part).filter(([key]) => !others.has(key)));
+}
+
+function withName(part: Part, repairs: RepairCounter): Part {
+  const { functionCall, functionResponse } = part;
+  const name = (functionCall ?? functionResponse)?.name;
+  if (name === undefined || NAME.test(name)) return part;
+  repairs.add('name');
+  const mended = repairedName(name);
+  return {
+    ...part,
+    ...(functionCall && { functionCall: { ...functionCall, name: mended } }),
+    ...(functionResponse && { functionResponse: { ...functionResponse, name: mended } }),
+  };
+}
+
+/** Whether all strings in a value are whole characters, names of fields included. */
+function isWellFormedValue(value: unknown): boolean {
+  if (typeof value === 'string') return value.isWellFormed();
+  if (typeof value !== 'object' || value === null) return true;
+  if (!Object.keys(value).every((key) => key.isWellFormed())) return false;
+  return Object.values(value).every(isWellFormedValue);
+}
+
+function wellFormed(value: unknown): unknown {
+  if (typeof value === 'string') return value.toWellFormed();
+  if (Array.isArray(value)) return value.map(wellFormed);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, inner]) => [key.toWellFormed(), wellFormed(inner)]),
+  );
+}
+
+function withWholeCharacters(part: Part, repairs: RepairCounter): Part {
+  if (isWellFormedValue(part)) return part;
+  repairs.add('surrogate');
+  return Object.fromEntries(Object.entries(part).map(([key, value]) => [key, wellFormed(value)]));
+}
+
+/**
+ * A part as the API takes it: one payload, a possible function name, whole characters. Undefined for one
+ * without payload; the same object where nothing is wrong.
+ */
+function repairPart(part: Part, repairs: RepairCounter): Part | undefined {
+  if (hasPayload(part))
+    return withWholeCharacters(withName(withOnePayload(part, repairs), repairs), repairs);
+  repairs.add('empty');
+  return undefined;
+}
+
+const callId = ({ functionCall }: Part) => functionCall?.id;
+const responseId = ({ functionResponse }: Part) => functionResponse?.id;
+
+/** By id where both have one, else by name alone, in order. */
+const pairings: readonly ((call: Part, response: Part) => boolean)[] = [
+  (call, response) => callId(call) !== undefined && callId(call) === responseId(response),
+  (call, response) => callId(call) === undefined || responseId(response) === undefined,
+  // An id that fits nothing says less than the place right behind the call.
+  () => true,
+];
+
+/** The response under the id of its call; the same object where it has it. */
+function withCallId(call: Part, response: Part): Part {
+  const { functionResponse } = response;
+  const id = callId(call);
+  if (functionResponse === undefined || functionResponse.id === id) return response;
+  const { id: _, ...rest } = functionResponse;
+  return { ...response, functionResponse: { ...(id !== undefined && { id }), ...rest } };
+}
+
+/** Keys of a part beside its one payload, with which it is still whole. */
+const UNTOUCHED_KEYS: ReadonlySet<string> = new Set(['thought', 'thoughtSignature']);
+
+/** Whether a part holds `payload` and nothing else that somebody might have to mend. */
+function holdsAlone(part: Part, payload: 'text' | 'functionCall' | 'functionResponse'): boolean {
+  for (const key in part) if (key !== payload && !UNTOUCHED_KEYS.has(key)) return false;
+  return part.thoughtSignature?.isWellFormed() ?? true;
+}
+
+const isWholeText = (part: Part): boolean =>
+  typeof part.text === 'string' &&
+  part.text !== '' &&
+  part.text.isWellFormed() &&
+  holdsAlone(part, 'text');
+
+const isWholeCall = (part: Part): boolean =>
+  part.functionCall !== undefined &&
+  NAME.test(part.functionCall.name) &&
+  holdsAlone(part, 'functionCall') &&
+  isWellFormedValue(part.functionCall);
+
+/** Under the name and the id of its call. */
+const answers = ({ functionResponse }: Part, { functionCall }: Part): boolean =>
+  functionResponse?.name === functionCall?.name && functionResponse?.id === functionCall?.id;
+
+const isWholeResponse = (part: Part, call: Part | undefined): boolean =>
+  part.functionResponse !== undefined &&
+  call !== undefined &&
+  answers(part, call) &&
+  holdsAlone(part, 'functionResponse') &&
+  isWellFormedValue(part.functionResponse);
+
+/** What may come next. */
+type Before = 'nothing' | 'user' | 'model' | 'responses' | readonly Part[];
+
+/** The content as what stands before the next one, calls as themselves; undefined where something is to be mended. */
+function whatStands({ role, parts }: LooseContent, before: Before): Before | undefined {
+  if (parts === undefined || parts.length === 0) return undefined;
+  if (typeof before === 'object')
+    return role === 'user' &&
+      parts.length === before.length &&
+      parts.every((part, index) => isWholeResponse(part, before[index]))
+      ? 'responses'
+      : undefined;
+  if (role === before) return undefined;
+  if (role === 'user') return parts.every(isWholeText) ? 'user' : undefined;
+  if (role !== 'model' || !parts.every((part) => isWholeText(part) || isWholeCall(part)))
+    return undefined;
+  return hasFunctionCall({ role, parts: [...parts] })
+    ? parts.filter(({ functionCall }) => functionCall !== undefined)
+    : 'model';
+}
+
+/**
+ * Whether `repairContents` would find nothing to mend, as in nearly every history: words of both sides in turn, each
+ * call answered at once by a content of nothing but the responses, in the order and under the ids of the calls.
+ * False proves nothing: files and what else is rare are left to mending itself. Makes no copies.
+ */
+export function isValidHistory(contents: readonly LooseContent[]): contents is readonly Content[] {
+  let before: Before = 'nothing';
+  for (const content of contents) {
+    const stands = whatStands(content, before);
+    if (stands === undefined) return false;
+    before = stands;
+  }
+  return typeof before === 'string';
+}
 /** What becomes of a call or response that has lost its partner: another part, or nothing. */
 type Orphaned = (part: Part) => Part | undefined;
 
@@ -71,6 +309,24 @@ function exchangesOf(contents: readonly LooseContent[], repairs: RepairCounter):
 
 const isCall = ({ part }: Placed) => part.functionCall !== undefined;
 
+/** Which response answers which call: of the same name, the one that fits best. Entries are told by themselves. */
+function pairCalls(calls: readonly Placed[], responses: readonly Placed[]): Map<Placed, Placed> {
+  const pairs = new Map<Placed, Placed>();
+  const free = new Set(responses);
+  for (const fits of pairings)
+    for (const call of calls) {
+      if (pairs.has(call)) continue;
+      for (const response of free) {
+        const isOther = response.part.functionResponse?.name !== call.part.functionCall?.name;
+        if (isOther || !fits(call.part, response.part)) continue;
+        pairs.set(call, response);
+        free.delete(response);
+        break;
+      }
+    }
+  return pairs;
+}
+
 /** The responses in the order of their calls, under their ids. */
 function inOrderOf(
   calls: readonly Placed[],
@@ -91,19 +347,19 @@ function pairUp(exchange: Exchange, orphaned: Orphaned, repairs: RepairCounter):
   const calls = exchange.model.filter(isCall);
   if (calls.length === 0 && exchange.responses.length === 0) return exchange;
   const pairs = pairCalls(calls, exchange.responses);
-  const told = (lone: Placed): Placed[] => {
+  const mended = (lone: Placed): Placed[] => {
     const part = orphaned(lone.part);
     return part ? [{ ...lone, part }] : [];
   };
   const answered = new Set(pairs.values());
-  const lost = exchange.responses.filter((response) => !answered.has(response));
+  const unasked = exchange.responses.filter((response) => !answered.has(response));
   repairs.add('orphanCall', calls.length - pairs.size);
-  repairs.add('orphanResponse', lost.length);
+  repairs.add('orphanResponse', unasked.length);
   const responses = inOrderOf(calls, pairs, repairs);
   const model = exchange.model.flatMap((entry) =>
-    !isCall(entry) || pairs.has(entry) ? [entry] : told(entry),
+    !isCall(entry) || pairs.has(entry) ? [entry] : mended(entry),
   );
-  return { model, responses, user: [...exchange.user, ...lost.flatMap(told)] };
+  return { model, responses, user: [...exchange.user, ...unasked.flatMap(mended)] };
 }
 
 /** Exchanges of which one has lost its side run together. */

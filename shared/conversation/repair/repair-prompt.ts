@@ -1,13 +1,81 @@
-import { modelName } from '#shared/models/model-entry.ts';
 import {
   type Content,
   type Part,
   hasFunctionCall,
   hasFunctionResponse,
 } from '../documents/content.ts';
-import { repairContents, type RepairedContents } from './repair-contents.ts';
-import { type LooseContent } from '../context/valid-history.ts';
-import { addRepairs, countRepairs, type RepairCounter } from './repairs.ts';
+import { modelName } from '#shared/models/model-entry.ts';
+import {
+  type LooseContent,
+  repairContents,
+  type RepairedContents,
+  addRepairs,
+  countRepairs,
+  type RepairCounter,
+} from './repair-contents.ts';
+
+const isEmptyText = (part: Part) =>
+  part.text === '' && Object.keys(part).every((key) => key === 'text' || key === 'thought');
+
+/** Thoughts are billed once and not sent again, unless a signature makes them part of the protocol. */
+const isBareThought = (part: Part) => part.thought === true && part.thoughtSignature === undefined;
+
+const isSent = (part: Part): boolean => !isEmptyText(part) && !isBareThought(part);
+
+/** A content without empty texts and bare thoughts; nothing where it has no other parts. */
+function withoutUnsent(content: Content): Content[] {
+  const parts = content.parts.filter(isSent);
+  if (parts.length === 0) return [];
+  return [parts.length === content.parts.length ? content : { ...content, parts }];
+}
+
+/**
+ * One turn's contents as a model accepts them, and what had to be mended for that: no empty text and no bare
+ * thought, as every answer may have them, and nothing of what `repairContents` mends. Contents left empty go; those
+ * that stay as they are, are the same objects.
+ */
+export const sendableTurn = (contents: readonly Content[]): RepairedContents =>
+  repairContents(
+    contents.every(({ parts }) => parts.length > 0 && parts.every(isSent))
+      ? contents
+      : contents.flatMap(withoutUnsent),
+  );
+
+/** Whether a part carries a thought signature. */
+const isSigned = ({ thoughtSignature }: Part): boolean => thoughtSignature !== undefined;
+
+export const hasSignature = ({ parts }: Content): boolean => parts.some(isSigned);
+
+function withoutSignature(part: Part): Part {
+  if (!isSigned(part)) return part;
+  const { thoughtSignature: _, ...rest } = part;
+  return rest;
+}
+
+/** Contents without thought signatures, part for part; those that have none are the same objects. */
+export const withoutSignatures = (contents: readonly Content[]): Content[] =>
+  contents.map((content) =>
+    hasSignature(content) ? { ...content, parts: content.parts.map(withoutSignature) } : content,
+  );
+
+/**
+ * Items as `model` may be sent them. A thought signature is readable for the model that made it alone: any other
+ * refuses the whole prompt (400 "Corrupted thought signature"), those of earlier turns included. So signatures of
+ * others go, and with them thoughts and empty texts that were there for nothing else; what is said and called stays.
+ * Whoever made a signature that nobody noted is another. No item says `signedBy` any more.
+ */
+export function withOwnSignatures<T extends { content: Content; signedBy?: string | undefined }>(
+  items: readonly T[],
+  model: string,
+): Omit<T, 'signedBy'>[] {
+  return items.flatMap(({ signedBy, ...item }): Omit<T, 'signedBy'>[] => {
+    const isOwn = signedBy !== undefined && modelName(signedBy) === modelName(model);
+    if (isOwn || !hasSignature(item.content)) return [item];
+    return withoutSignatures([item.content])
+      .flatMap(withoutUnsent)
+      .map((content) => ({ ...item, content }));
+  });
+}
 
 /** Stands before a dialogue that the assistant opens: a model takes none that begins with itself. */
 export const OPENING: Content = { role: 'user', parts: [{ text: 'Begin the conversation.' }] };

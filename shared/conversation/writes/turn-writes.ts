@@ -1,19 +1,26 @@
-import type { DocumentFields, Write } from '#shared/ports/ports.ts';
-import type { Content } from '../documents/content.ts';
-import type {
-  CompactionRequests,
-  ContextMeter,
-  Conversation,
-  Versioned,
-} from '../documents/conversation.ts';
-import { abandonedBefore, closeAbandonedWrites, type AbandonedTurn } from './end-abandoned.ts';
-import { conversationPath, messageGuardPath, turnPath } from '../documents/paths.ts';
-import { replacementFields, replacementWrites, type Replacement } from './replacement-writes.ts';
 import type { UnansweredReason } from '../context/tool-calls.ts';
-import { encodeAnswer, encodeUser } from '../documents/encode-turn.ts';
-import { pickSweepShard } from '../decisions/sweep-shard.ts';
-import type { Rounds, Turn, TurnError, TurnState, TurnUsage } from '../documents/turn.ts';
-import type { Repairs } from '../repair/repairs.ts';
+import type { Content } from '../documents/content.ts';
+import {
+  pickSweepShard,
+  type CompactionRequests,
+  type ContextMeter,
+  type Conversation,
+  type Versioned,
+} from '../documents/conversation.ts';
+import { conversationPath, messageGuardPath, turnPath } from '../documents/paths.ts';
+import {
+  encodeAnswer,
+  encodeUser,
+  type Rounds,
+  type Turn,
+  type TurnError,
+  type TurnState,
+  type TurnUsage,
+} from '../documents/turn.ts';
+import type { Repairs } from '../repair/repair-contents.ts';
+import type { DocumentFields, Write } from '#shared/ports/ports.ts';
+import { abandonedBefore, closeAbandonedWrites, type AbandonedTurn } from './abandoned-turns.ts';
+import { replacementFields, replacementWrites, type Replacement } from './replacement.ts';
 
 /** Whose attempt it is and until when; written with every start and renewed while it runs. */
 export interface Lease {
@@ -22,7 +29,7 @@ export interface Lease {
 }
 
 /** The fields of a turn without an answer. */
-export const answerNone = { answerJson: '[]', answerPieces: 0 };
+const answerNone = { answerJson: '[]', answerPieces: 0 };
 
 /** What an attempt goes on from: the whole rounds of those before it. */
 export interface KeptRounds {
@@ -31,7 +38,7 @@ export interface KeptRounds {
 }
 
 /** A turn that is stored for the first time. */
-export interface NewTurn {
+interface NewTurn {
   conversationId: string;
   messageId: string;
   bodyHash: string;
@@ -238,5 +245,286 @@ export function finishWrites(batch: FinishBatch): Write[] {
         ? { updateTime: batch.conversationUpdateTime }
         : { exists: true },
     },
+  ];
+}
+
+/** Stores a message that waits for its turn: durable and in its place at once. */
+export function enqueueWrites(
+  batch: NewTurn & {
+    conversation: Versioned<Conversation>;
+    /** `conversation.queue` with this turn in it. */
+    queue: NonNullable<Conversation['queue']>;
+  },
+): Write[] {
+  const { conversationId, seq, now, conversation, queue } = batch;
+  return [
+    {
+      op: 'update',
+      path: conversationPath(conversationId),
+      fields: {
+        lastSeq: seq,
+        queue: { ...queue },
+        updateTime: now,
+        ...(batch.client && { client: { ...batch.client } }),
+      },
+      guard: { updateTime: conversation.updateTime },
+    },
+    {
+      op: 'create',
+      path: messageGuardPath(conversationId, batch.messageId),
+      fields: { seq, bodyHash: batch.bodyHash },
+    },
+    ...newTurnWrites(batch, 'queued'),
+  ];
+}
+
+/** Somebody goes on waiting with a queued turn, or begins to. */
+export const waiterLeaseWrite = (
+  conversationId: string,
+  turn: { seq: number; updateTime: string; lease: Lease },
+): Write => ({
+  op: 'update',
+  path: turnPath(conversationId, turn.seq),
+  fields: { ...turn.lease },
+  guard: { updateTime: turn.updateTime },
+});
+
+interface QueuedBatch {
+  conversationId: string;
+  seq: number;
+  turnUpdateTime: string;
+  conversation: Versioned<Conversation>;
+  /** `conversation.queue` without this turn. */
+  queue: Conversation['queue'];
+  abandoned: readonly AbandonedTurn[];
+  now: Date;
+}
+
+const queueFields = ({ queue }: QueuedBatch) => (queue ? { queue: { ...queue } } : {});
+const queueRemoved = ({ queue }: QueuedBatch) => (queue ? [] : ['queue']);
+
+/** The turn of a message begins that waited, or that could not begin when its turn came. */
+export function beginQueuedWrites(
+  batch: QueuedBatch & {
+    attempt: number;
+    lease: Lease;
+    userTokens: number;
+    model: string;
+    foldedInContext?: boolean | undefined;
+    replacement?: Replacement | undefined;
+  },
+): Write[] {
+  const { conversationId, seq, attempt, lease, now, conversation, model, replacement } = batch;
+  return [
+    {
+      op: 'update',
+      path: conversationPath(conversationId),
+      fields: {
+        open: { seq, leaseUntil: lease.leaseUntil },
+        updateTime: now,
+        ...queueFields(batch),
+        ...(replacement && replacementFields(replacement)),
+      },
+      remove: queueRemoved(batch),
+      guard: { updateTime: conversation.updateTime },
+    },
+    {
+      op: 'update',
+      path: turnPath(conversationId, seq),
+      fields: {
+        state: 'running',
+        attempt,
+        ...lease,
+        model,
+        tokens: { user: batch.userTokens, answer: 0 },
+        foldedInContext: batch.foldedInContext,
+      },
+      remove: ['error', 'finishTime', 'unanswered'],
+      guard: { updateTime: batch.turnUpdateTime },
+    },
+    ...closeAbandonedWrites(conversationId, { abandoned: abandonedBefore(seq, batch), now }),
+    ...(replacement ? replacementWrites(conversationId, { ...batch, replacement }) : []),
+  ];
+}
+
+/** The turn of a waiting message came and could not begin: its message is stored, and so is why. */
+export function failQueuedWrites(batch: QueuedBatch & { error: TurnError }): Write[] {
+  const { conversationId, seq, now, conversation, error } = batch;
+  return [
+    {
+      op: 'update',
+      path: conversationPath(conversationId),
+      fields: { updateTime: now, ...queueFields(batch) },
+      remove: [...queueRemoved(batch), 'open'],
+      guard: { updateTime: conversation.updateTime },
+    },
+    {
+      op: 'update',
+      path: turnPath(conversationId, seq),
+      fields: { state: 'failed', finishTime: now, inContext: false, error: { ...error } },
+      guard: { updateTime: batch.turnUpdateTime },
+    },
+    ...closeAbandonedWrites(conversationId, batch),
+  ];
+}
+
+/** What becomes of the answer of an earlier attempt: its rounds stay, what it said after them goes. */
+function answerAfterTakeOver(
+  turn: { conversationId: string; seq: number; attempt: number },
+  kept: KeptRounds | undefined,
+): { fields: DocumentFields; writes: Write[]; stale: string[] } {
+  if (!kept)
+    return {
+      fields: answerNone,
+      writes: [],
+      stale: ['usage', 'rounds', 'answerName', 'settled', 'grounding'],
+    };
+  const rounds = { ...kept.rounds, step: kept.rounds.step + 1, frames: [] };
+  const { fields, writes } = encodeAnswer({ ...turn, step: rounds.step }, kept.contents);
+  return { fields: { ...fields, rounds }, writes, stale: [] };
+}
+
+/** What the end of an attempt leaves in a turn. */
+const endFields = [
+  'error',
+  'finishReason',
+  'finishTime',
+  'lastFrameId',
+  'cancelRequested',
+  'leftAt',
+  'feedback',
+  'unanswered',
+];
+
+/** The next attempt at the same turn: new producer, new lease, of the old answer nothing but whole rounds. */
+export function takeOverWrites(batch: {
+  conversationId: string;
+  seq: number;
+  attempt: number;
+  lease: Lease;
+  now: Date;
+  conversation: Versioned<Conversation>;
+  turnUpdateTime: string;
+  model: string;
+  routing: Turn['routing'];
+  kept?: KeptRounds | undefined;
+  /** Turns that nobody answers, where this one had ended; absent: it is the open one, and others may wait. */
+  abandoned?: readonly AbandonedTurn[] | undefined;
+  foldedInContext: boolean | undefined;
+}): Write[] {
+  const { conversationId, seq, attempt, lease, now, conversation, model, routing } = batch;
+  const answer = answerAfterTakeOver(batch, batch.kept);
+  const stale = [
+    ...endFields,
+    ...(batch.foldedInContext === undefined ? ['foldedInContext'] : []),
+    ...(routing ? [] : ['routing']),
+    ...answer.stale,
+  ];
+  return [
+    {
+      op: 'update',
+      path: conversationPath(conversationId),
+      fields: { open: { seq, leaseUntil: lease.leaseUntil }, updateTime: now },
+      // Whoever begins to answer a turn that had ended found nobody waiting.
+      ...(batch.abandoned && { remove: ['queue'] }),
+      guard: { updateTime: conversation.updateTime },
+    },
+    {
+      op: 'update',
+      path: turnPath(conversationId, seq),
+      fields: {
+        state: 'running',
+        attempt,
+        ...lease,
+        model,
+        ...(routing && { routing: { ...routing } }),
+        inContext: false,
+        foldedInContext: batch.foldedInContext,
+        ...answer.fields,
+      },
+      remove: stale,
+      guard: { updateTime: batch.turnUpdateTime },
+    },
+    ...answer.writes,
+    ...closeAbandonedWrites(conversationId, { abandoned: batch.abandoned ?? [], now }),
+  ];
+}
+
+/** The same attempt goes on under a new producer: the app has answered all that the turn waited for. */
+export function resumeWrites(batch: {
+  conversationId: string;
+  seq: number;
+  attempt: number;
+  lease: Lease;
+  now: Date;
+  conversation: Versioned<Conversation>;
+  turnUpdateTime: string;
+  kept: KeptRounds;
+  /** The model that goes on: another than before where that one is retired. Absent: none was noted. */
+  model: string | undefined;
+  /** Pieces of the answer as it was stored before. */
+  obsolete: readonly string[];
+}): Write[] {
+  const { conversationId, seq, lease, now, conversation, kept, model } = batch;
+  const answer = encodeAnswer({ ...batch, step: kept.rounds.step }, kept.contents);
+  return [
+    {
+      op: 'update',
+      path: conversationPath(conversationId),
+      fields: { open: { seq, leaseUntil: lease.leaseUntil }, updateTime: now },
+      guard: { updateTime: conversation.updateTime },
+    },
+    {
+      op: 'update',
+      path: turnPath(conversationId, seq),
+      fields: {
+        state: 'running',
+        ...lease,
+        ...(model !== undefined && { model }),
+        rounds: { ...kept.rounds },
+        ...answer.fields,
+      },
+      // Where its stream ends is open again.
+      remove: ['lastFrameId'],
+      guard: { updateTime: batch.turnUpdateTime },
+    },
+    ...answer.writes,
+    ...batch.obsolete.map((path) => ({ op: 'delete' as const, path })),
+  ];
+}
+
+/** A turn that was answered elsewhere. */
+interface EndedTurn {
+  begun: NewTurn;
+  ended: Pick<
+    FinishBatch,
+    'state' | 'contents' | 'answerTokens' | 'inContext' | 'finishReason' | 'error' | 'now'
+  >;
+}
+
+/**
+ * The documents that a turn leaves when it has begun and ended: itself, the guard of its message, and overflow pieces.
+ * The writes of the conversation document are the caller's.
+ */
+export function endedTurnWrites({ begun, ended }: EndedTurn): Write[] {
+  const { conversationId, seq, messageId, bodyHash, userTokens } = begun;
+  const [start, ...userPieces] = newTurnWrites(begun, 'running');
+  const [end, ...others] = finishWrites({
+    ...ended,
+    conversationId,
+    seq,
+    userTokens,
+    attempt: 1,
+    turnUpdateTime: '',
+  });
+  if (start?.op !== 'create' || end?.op !== 'update')
+    throw new Error(
+      `turn ${seq} of ${conversationId} is not begun by a create and ended by an update`,
+    );
+  return [
+    { ...start, fields: { ...start.fields, ...end.fields } },
+    { op: 'create', path: messageGuardPath(conversationId, messageId), fields: { seq, bodyHash } },
+    ...userPieces,
+    ...others.filter(({ path }) => path !== conversationPath(conversationId)),
   ];
 }

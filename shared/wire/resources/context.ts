@@ -1,5 +1,5 @@
 import { contentSchema } from '#shared/conversation/documents/content.ts';
-import { repairsSchema } from '#shared/conversation/repair/repairs.ts';
+import { repairsSchema } from '#shared/conversation/repair/repair-contents.ts';
 import { tokens } from '../fields.ts';
 import { citationResponse } from '../sources.ts';
 import { leftOutImports } from './memories.ts';

@@ -1,6 +1,5 @@
-import { z } from 'zod';
 import { isTerminal, type Turn } from '#shared/conversation/documents/turn.ts';
-import { isReplaced } from '#shared/conversation/writes/replaced-by.ts';
+import { isReplaced } from '#shared/conversation/writes/replacement.ts';
 import { toFinishReason } from '../finish-reason.ts';
 import { conversationResponse, type ConversationView } from './conversations.ts';
 import { memoryNoteResponse } from './memories.ts';
@@ -13,6 +12,7 @@ import {
 } from './messages.ts';
 import { pinResponse } from './pins.ts';
 import { uploadResponse } from './uploads.ts';
+import { z } from 'zod';
 
 /**
  * A line of an export as JSON: a conversation, then its messages in order; of a user, the notes about them and

@@ -1,4 +1,5 @@
-import type { Feedback, Rating } from '#shared/conversation/documents/rating.ts';
+import type { Feedback } from '#shared/conversation/documents/turn.ts';
+import type { Rating } from '#shared/conversation/documents/history.ts';
 import { time, wellFormedText } from '../fields.ts';
 import { COMMENT_MAX_CHARACTERS, REASON_MAX_CHARACTERS } from '../limits.ts';
 import { z } from 'zod';

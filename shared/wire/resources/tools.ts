@@ -1,4 +1,4 @@
-import { jsonFault } from '#shared/bounded-json.ts';
+import { jsonFault } from '#shared/json-text.ts';
 import { utf8Length } from '#shared/store/names.ts';
 import { wellFormedText } from '../fields.ts';
 import { TOOL_NAME_MAX_CHARACTERS, TOOLS_MAX, TOOLS_MAX_BYTES } from '../limits.ts';

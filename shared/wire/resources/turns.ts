@@ -1,13 +1,13 @@
 import { callId } from '#shared/conversation/context/tool-calls.ts';
 import { waitingCalls } from '#shared/conversation/context/tool-results.ts';
-import { modelThatAnswered } from '#shared/conversation/context/turn-model.ts';
-import { turnId, answerId } from '#shared/conversation/documents/paths.ts';
 import {
+  modelThatAnswered,
   type Turn,
   isTerminal,
   turnStateSchema,
   type TurnUsage,
 } from '#shared/conversation/documents/turn.ts';
+import { turnId, answerId } from '#shared/conversation/documents/paths.ts';
 import { loopKind } from '#shared/loops/call-loop.ts';
 import { routingSchema } from '#shared/routing/routing.ts';
 import { tokens, time } from '../fields.ts';

@@ -1,4 +1,4 @@
-import type { SignedRequest } from '#shared/ports/file-ports.ts';
+import type { SignedRequest } from '#shared/ports/ports.ts';
 import { FILE_TYPE_PATTERN, FILE_TYPES } from '#shared/uploads/file-types.ts';
 import { FILE_NAME_MAX_CHARACTERS, FILES_MAX_BYTES } from '#shared/uploads/limits.ts';
 import type { Upload } from '#shared/uploads/upload.ts';

@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import type { Part } from '#shared/conversation/documents/content.ts';
-import type { LooseContent } from '#shared/conversation/context/valid-history.ts';
+import type { LooseContent } from '#shared/conversation/repair/repair-contents.ts';
+import fc from 'fast-check';
 
 const names = fc.constantFrom('find', 'list', 'find', 'a b', '', '9lives', 'x'.repeat(70), '검색');
 const ids = fc.option(fc.constantFrom('1', '2', '3'), { nil: undefined });

@@ -1,9 +1,9 @@
-import { randomUUID } from 'node:crypto';
-import { estimateContentTokens } from '#shared/tokens/token-estimate.ts';
+import { readConversation, readTurns } from '#shared/conversation/context/read-conversation.ts';
 import type { Content } from '#shared/conversation/documents/content.ts';
 import {
   conversationSchema,
   type Conversation,
+  pickSweepShard,
 } from '#shared/conversation/documents/conversation.ts';
 import {
   conversationPath,
@@ -11,12 +11,11 @@ import {
   turnId,
   turnPath,
 } from '#shared/conversation/documents/paths.ts';
-import { readConversation, readTurns } from '#shared/conversation/context/read-conversation.ts';
+import { encodeAnswer, encodeUser, type Turn } from '#shared/conversation/documents/turn.ts';
 import { finishWrites, startWrites } from '#shared/conversation/writes/turn-writes.ts';
-import { pickSweepShard } from '#shared/conversation/decisions/sweep-shard.ts';
-import { encodeAnswer, encodeUser } from '#shared/conversation/documents/encode-turn.ts';
-import type { Turn } from '#shared/conversation/documents/turn.ts';
 import type { DocumentFields, DocumentStore, Write } from '#shared/ports/ports.ts';
+import { estimateContentTokens } from '#shared/tokens/token-estimate.ts';
+import { randomUUID } from 'node:crypto';
 
 /** A finished turn to store. Text that is not given is made up: about 130 tokens a turn. */
 export interface TurnToBuild {

@@ -1,6 +1,6 @@
 import { createGcsBucket } from '#functions/adapters/google/gcs-bucket.ts';
 import { startStorage, type LocalStorage } from '#infra/local/storage/start-storage.ts';
-import type { FileBucket, SignedRequest } from '#shared/ports/file-ports.ts';
+import type { FileBucket, SignedRequest } from '#shared/ports/ports.ts';
 
 export interface LocalBucket {
   storage: LocalStorage;

@@ -1,11 +1,11 @@
 import { runOps } from '#infra/ops/command-line.ts';
-import { createDeadLetters, type DeadLetters } from '#infra/ops/letters/dead-letters.ts';
 import type { DocumentTree } from '#infra/ops/document-tree.ts';
-import { readPages } from '#shared/store/read-pages.ts';
-import { lastSegment } from '#shared/store/names.ts';
+import { createDeadLetters, type DeadLetters } from '#infra/ops/letters/dead-letters.ts';
 import type { Project } from '#infra/ops/project.ts';
 import { createScreen } from '#infra/ops/screen.ts';
 import type { DocumentStore } from '#shared/ports/ports.ts';
+import { readPages } from '#shared/store/many-documents.ts';
+import { lastSegment } from '#shared/store/names.ts';
 import type { VerifyWorld } from '../compaction/verifying.ts';
 
 /** What a command said and how it ended. */

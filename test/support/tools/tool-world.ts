@@ -1,5 +1,3 @@
-import { afterAll, beforeEach } from 'vitest';
-import { z } from 'zod';
 import { createGeminiModel } from '#functions/adapters/gemini/gemini-model.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
@@ -9,11 +7,13 @@ import {
   createToolbox,
 } from '#functions/chat/turns/tools/toolbox.ts';
 import { startFakeGemini, type FakeGemini } from '#infra/fake-gemini/server/start-fake-gemini.ts';
+import { newConversation } from '#shared/conversation/documents/conversation.ts';
 import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import { AppError } from '#shared/errors.ts';
-import { newConversation } from '#shared/conversation/documents/new-conversation.ts';
 import { chatDependencies } from '../chat/chat-dependencies.ts';
 import { collect, request } from '../chat/sending.ts';
+import { afterAll, beforeEach } from 'vitest';
+import { z } from 'zod';
 
 type ToolWork<Arguments> = (
   args: Arguments,

@@ -1,6 +1,6 @@
-import { newConversation } from '#shared/conversation/documents/new-conversation.ts';
-import { QUEUED_GRACE_MS } from '#shared/conversation/decisions/queue-decision.ts';
+import { newConversation } from '#shared/conversation/documents/conversation.ts';
 import type { TurnDocument } from '#shared/conversation/documents/turn.ts';
+import { QUEUED_GRACE_MS } from '#shared/conversation/start-decision.ts';
 
 export const now = new Date('2026-01-02T03:04:05Z');
 export const later = new Date(now.getTime() + 10_000);

@@ -1,5 +1,3 @@
-import fc from 'fast-check';
-import { expect, test } from 'vitest';
 import { applyAnswer } from '#shared/compaction/apply.ts';
 import {
   everyItem,
@@ -7,7 +5,7 @@ import {
   goalSection,
   workingItems,
 } from '#shared/conversation/documents/snapshot.ts';
-import { textKey } from '#shared/text/one-line.ts';
+import { textKey } from '#shared/text/cut.ts';
 import { splitSentences } from '#shared/text/sentences.ts';
 import {
   dayOf,
@@ -15,6 +13,8 @@ import {
   operations,
   snapshots,
 } from '#test/support/compaction/engine-samples.ts';
+import { expect, test } from 'vitest';
+import fc from 'fast-check';
 
 /** A snapshot, operations on it, and the turns that they were made of. */
 const cases = snapshots().chain((snapshot) =>

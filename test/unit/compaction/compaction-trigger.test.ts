@@ -1,7 +1,6 @@
 import { resolvePolicy } from '#shared/compaction/policy.ts';
 import { requestForChangedContext, requestForContext } from '#shared/compaction/trigger.ts';
-import type { Conversation } from '#shared/conversation/documents/conversation.ts';
-import { newConversation } from '#shared/conversation/documents/new-conversation.ts';
+import { type Conversation, newConversation } from '#shared/conversation/documents/conversation.ts';
 import { continuedHistory } from '#shared/conversation/writes/next-generation.ts';
 import { describe, expect, test } from 'vitest';
 

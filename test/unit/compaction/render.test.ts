@@ -1,16 +1,16 @@
-import fc from 'fast-check';
-import { XMLParser, XMLValidator } from 'fast-xml-parser';
-import { describe, expect, test } from 'vitest';
-import { oneLine } from '#shared/text/one-line.ts';
 import { renderSnapshot, splitStatus } from '#shared/compaction/render.ts';
-import { estimateTextTokens } from '#shared/tokens/token-estimate.ts';
 import { workingItems, type Item } from '#shared/conversation/documents/snapshot.ts';
+import { oneLine } from '#shared/text/cut.ts';
+import { estimateTextTokens } from '#shared/tokens/token-estimate.ts';
 import {
   counting,
   item,
   snapshots,
   snapshotWith,
 } from '#test/support/compaction/engine-samples.ts';
+import { XMLParser, XMLValidator } from 'fast-xml-parser';
+import { describe, expect, test } from 'vitest';
+import fc from 'fast-check';
 
 const room = { budgetTokens: 1_500, counting };
 const withoutArchive = { budgetTokens: 0, counting };

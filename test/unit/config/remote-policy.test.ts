@@ -1,11 +1,11 @@
-import { describe, expect, test } from 'vitest';
 import { parseConfig } from '#functions/config.ts';
 import { conversationPolicy } from '#functions/config/conversation-policy.ts';
 import { createRemotePolicy, REMOTE_POLICY_PATH } from '#functions/config/remote-policy.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
-import { newConversation } from '#shared/conversation/documents/new-conversation.ts';
+import { newConversation } from '#shared/conversation/documents/conversation.ts';
 import type { DocumentFields } from '#shared/ports/ports.ts';
 import { createManualClock } from '#test/fakes/manual-clock.ts';
+import { describe, expect, test } from 'vitest';
 
 const conversation = newConversation({
   epoch: 'epoch',

@@ -1,5 +1,5 @@
+import { findMisfit } from '#shared/json-schema.ts';
 import { describe, expect, test } from 'vitest';
-import { findMisfit } from '#shared/json-schema/find-misfit.ts';
 
 type Schema = Parameters<typeof findMisfit>[0];
 

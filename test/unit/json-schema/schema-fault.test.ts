@@ -1,5 +1,5 @@
+import { findSchemaFault } from '#shared/json-schema.ts';
 import { describe, expect, test } from 'vitest';
-import { findSchemaFault } from '#shared/json-schema/schema-fault.ts';
 
 const tree = {
   $ref: '#/$defs/node',

@@ -1,5 +1,5 @@
+import { contextWindowTokens } from '#shared/models/known-models.ts';
 import { describe, expect, test } from 'vitest';
-import { contextWindowTokens } from '#shared/models/context-window.ts';
 
 describe('contextWindowTokens', () => {
   test.each([

@@ -1,10 +1,14 @@
-import { describe, expect, test } from 'vitest';
 import { environmentSchema } from '#functions/config/environment.ts';
-import { findModel, modelEntrySchema } from '#shared/models/model-entry.ts';
 import { findPrice } from '#shared/models/find-price.ts';
+import {
+  findModel,
+  modelEntrySchema,
+  hasSuccessorLoop,
+  modelInService,
+} from '#shared/models/model-entry.ts';
 import { registry } from '#shared/models/registry.ts';
-import { hasSuccessorLoop, modelInService } from '#shared/models/retirement.ts';
 import { verifiedModels } from '#test/support/verified-models.ts';
+import { describe, expect, test } from 'vitest';
 
 const names = Object.keys(registry);
 const platforms = ['geminiApi', 'vertex'] as const;

@@ -1,10 +1,9 @@
-import { describe, expect, test } from 'vitest';
-import { findModel } from '#shared/models/model-entry.ts';
 import { knownPrice } from '#shared/models/find-price.ts';
+import { readRemoteModels } from '#shared/models/known-models.ts';
+import { findModel, modelInService } from '#shared/models/model-entry.ts';
 import { registry } from '#shared/models/registry.ts';
-import { readRemoteModels } from '#shared/models/remote-models.ts';
-import { modelInService } from '#shared/models/retirement.ts';
 import { verifiedModels } from '#test/support/verified-models.ts';
+import { describe, expect, test } from 'vitest';
 
 const rates = { input: 1, cached: 0.1, output: 2 };
 

@@ -1,6 +1,10 @@
+import {
+  type ModelTable,
+  type Platform,
+  hasSuccessorLoop,
+  modelInService,
+} from '#shared/models/model-entry.ts';
 import { describe, expect, test } from 'vitest';
-import type { ModelTable, Platform } from '#shared/models/model-entry.ts';
-import { hasSuccessorLoop, modelInService } from '#shared/models/retirement.ts';
 
 const models: ModelTable = {
   first: { retirement: { geminiApi: '2026-03-01', vertex: '2026-02-01', successor: 'second' } },

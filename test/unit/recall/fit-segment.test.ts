@@ -1,7 +1,6 @@
-import { expect, test } from 'vitest';
-import { fittingSegment } from '#functions/recall/fit-segment.ts';
-import { unpackSegment } from '#functions/recall/segment-document.ts';
+import { fittingSegment, unpackSegment } from '#functions/recall/segment-document.ts';
 import { passagesOfTurns } from '#shared/recall/segment.ts';
+import { expect, test } from 'vitest';
 
 const at = new Date('2026-03-01T09:00:00.000Z');
 

@@ -1,16 +1,14 @@
-import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
-import { recall } from '#shared/recall/recall.ts';
-import { renderRecalled, roomForRecords } from '#shared/recall/render-recalled.ts';
-import { knownText } from '#shared/recall/said-already.ts';
+import { renderRecalled, roomForRecords, knownText } from '#shared/recall/excerpts.ts';
+import { recall, findableStatements } from '#shared/recall/recall.ts';
 import {
   decodeSegment,
   encodeSegment,
   passagesOfTurns,
   segmentOfPassages,
 } from '#shared/recall/segment.ts';
-import { findableStatements } from '#shared/recall/turns-led-to.ts';
 import type { TurnTexts } from '#shared/search/turn-texts.ts';
+import { describe, expect, test } from 'vitest';
+import fc from 'fast-check';
 
 const day = new Date('2026-03-01T09:00:00.000Z');
 

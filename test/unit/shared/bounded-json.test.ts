@@ -1,8 +1,8 @@
-import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
-import { boundedJson, jsonFault, LEFT_OUT } from '#shared/bounded-json.ts';
-import { JSON_DEPTH_MAX } from '#shared/wire/limits.ts';
 import { hostileJson } from '#lab/property/hostile-json.ts';
+import { boundedJson, jsonFault, LEFT_OUT } from '#shared/json-text.ts';
+import { JSON_DEPTH_MAX } from '#shared/wire/limits.ts';
+import { describe, expect, test } from 'vitest';
+import fc from 'fast-check';
 
 function nested(levels: number, innermost: unknown = 'x'): unknown {
   let value = innermost;

@@ -1,5 +1,5 @@
+import { findMatches } from '#shared/text/sentences.ts';
 import { describe, expect, test } from 'vitest';
-import { findMatches } from '#shared/text/matches.ts';
 
 const texts = ['', 'a1b22', 'no figure', '😀1😀', 'été 3 e\u0301', '1\n2\n3', 'ORD-1 ord-2'];
 const patterns = [/\d+/g, /(?<=\D)(\d)|x/g, /\b/g, /(?:)/gu, /^/gm, /(ord)-(\d)/gi, /\p{L}*/gu];

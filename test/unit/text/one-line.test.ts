@@ -1,5 +1,5 @@
+import { oneLine, oneShortLine, textKey } from '#shared/text/cut.ts';
 import { describe, expect, test } from 'vitest';
-import { oneLine, oneShortLine, textKey } from '#shared/text/one-line.ts';
 
 test('an item text of many lines becomes one line without control characters', () => {
   expect(oneLine(' a\r\n\tb\u2028c\u0000\u0085d ')).toBe('a b c d');

@@ -1,5 +1,5 @@
+import { repeats } from '#shared/text/sentences.ts';
 import { describe, expect, test } from 'vitest';
-import { repeats } from '#shared/text/repeated-words.ts';
 
 const said = [
   'Hello there! My order ORD-4711 has not come. Please call Anna Weber at anna@example.org.',

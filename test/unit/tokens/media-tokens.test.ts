@@ -1,6 +1,5 @@
+import { pdfPages, wavSeconds, findMediaFamily, mediaTokens } from '#shared/tokens/media-tokens.ts';
 import { describe, expect, test } from 'vitest';
-import { pdfPages, wavSeconds } from '#shared/tokens/media-length.ts';
-import { findMediaFamily, mediaTokens } from '#shared/tokens/media-tokens.ts';
 
 const base64 = (text: string) => Buffer.from(text, 'latin1').toString('base64');
 

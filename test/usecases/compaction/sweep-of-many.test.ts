@@ -1,8 +1,7 @@
-import { describe, expect, test } from 'vitest';
 import { eraseConversation } from '#functions/worker/push/erase-conversation.ts';
 import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import type { DocumentStore } from '#shared/ports/ports.ts';
-import { fieldAt } from '#shared/store/field-at.ts';
+import { fieldAt } from '#shared/store/many-documents.ts';
 import { setConversation } from '#test/support/chat/lifecycle.ts';
 import { neverAborted } from '#test/support/compaction/compacted-conversation.ts';
 import type { CompactionBench } from '#test/support/compaction/compaction-dependencies.ts';
@@ -15,6 +14,7 @@ import {
   sweepBench,
 } from '#test/support/compaction/sweeping.ts';
 import { buildMany, sweepOnePage, toldOf } from '#test/support/stores/many-conversations.ts';
+import { describe, expect, test } from 'vitest';
 
 /** Pages of a list have 100 conversations. */
 const PAGE = 100;

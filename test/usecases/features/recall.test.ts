@@ -28,7 +28,7 @@ import { compactedTwice } from '#test/support/compaction/known-items.ts';
 import { rewriteHistory } from '#test/support/stored-histories.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import type { SendRequest } from '#functions/chat/turns/send/send-request.ts';
-import { indexConversation } from '#functions/recall/index-conversation.ts';
+import { indexConversation } from '#functions/recall/index-turns.ts';
 import { contentText } from '#shared/conversation/documents/content.ts';
 import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
 import {

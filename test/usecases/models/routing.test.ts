@@ -8,7 +8,7 @@ import { showUsage } from '#functions/chat/routes/usage.ts';
 import { parseConfig } from '#functions/config.ts';
 import { conversationPolicy } from '#functions/config/conversation-policy.ts';
 import { createQuota } from '#functions/quota/create-quota.ts';
-import { newConversation } from '#shared/conversation/documents/new-conversation.ts';
+import { newConversation } from '#shared/conversation/documents/conversation.ts';
 import { modelListResponse } from '#shared/wire/facades/openai.ts';
 import { turnView } from '#shared/wire/resources/turns.ts';
 import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';

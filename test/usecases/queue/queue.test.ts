@@ -1,18 +1,18 @@
-import { randomUUID } from 'node:crypto';
-import { describe, expect, test } from 'vitest';
-import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
-import { contentText } from '#shared/conversation/documents/content.ts';
-import { QUEUE_MAX } from '#shared/conversation/decisions/queue-decision.ts';
-import { readConversation } from '#shared/conversation/context/read-conversation.ts';
-import { passTime } from '#test/support/pass-time.ts';
-import { collect, request, textOf } from '#test/support/chat/sending.ts';
-import { instances, queued, turnsOf } from '#test/support/chat/starts.ts';
 import { requestCancel } from '#functions/chat/turns/finish/cancel-turn.ts';
-import { noQuota as unlimited } from '#test/fakes/no-quota.ts';
-import { AppError } from '#shared/errors.ts';
+import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import type { SendRequest } from '#functions/chat/turns/send/send-request.ts';
 import { createQuota } from '#functions/quota/create-quota.ts';
+import { readConversation } from '#shared/conversation/context/read-conversation.ts';
+import { contentText } from '#shared/conversation/documents/content.ts';
+import { QUEUE_MAX } from '#shared/conversation/start-decision.ts';
+import { AppError } from '#shared/errors.ts';
+import { noQuota as unlimited } from '#test/fakes/no-quota.ts';
 import { HOUSE_PRICES } from '#test/support/chat/quotas.ts';
+import { collect, request, textOf } from '#test/support/chat/sending.ts';
+import { instances, queued, turnsOf } from '#test/support/chat/starts.ts';
+import { passTime } from '#test/support/pass-time.ts';
+import { randomUUID } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
 
 describe('a message that waits for its turn', () => {
   test('a waiting message is stored at once and answered after the one before it', async () => {

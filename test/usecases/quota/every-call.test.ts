@@ -1,11 +1,11 @@
-import { globSync, readFileSync } from 'node:fs';
-import { describe, expect, test } from 'vitest';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { createToolbox } from '#functions/chat/turns/tools/toolbox.ts';
-import { AppError } from '#shared/errors.ts';
-import { newConversation } from '#shared/conversation/documents/new-conversation.ts';
+import { newConversation } from '#shared/conversation/documents/conversation.ts';
 import { conversationPath } from '#shared/conversation/documents/paths.ts';
+import { AppError } from '#shared/errors.ts';
 import { snapshotAnswer } from '#test/fakes/scripted-model.ts';
+import { CLASSIFIER, FAST, STRONG } from '#test/support/chat/routing.ts';
+import { request } from '#test/support/chat/sending.ts';
 import { autoRequest, overflowRequest } from '#test/support/compaction/compacted-conversation.ts';
 import { GOOD, log, logTurn } from '#test/support/compaction/condensing.ts';
 import {
@@ -17,9 +17,9 @@ import {
   type MeteredOptions,
   type MeteredWorld,
 } from '#test/support/stores/metered-world.ts';
-import { CLASSIFIER, FAST, STRONG } from '#test/support/chat/routing.ts';
-import { request } from '#test/support/chat/sending.ts';
 import { tool } from '#test/support/tools/tool-world.ts';
+import { globSync, readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
 
 /*
  * One world over both ports of the model. Whoever adds a kind of call adds it here: the places that call a model are

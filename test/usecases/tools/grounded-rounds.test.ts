@@ -1,10 +1,10 @@
-import { randomUUID } from 'node:crypto';
-import { describe, expect, test } from 'vitest';
 import { answerCalls } from '#functions/chat/turns/tools/answer-calls.ts';
-import { answerText } from '#shared/conversation/context/answer-text.ts';
+import { answerText } from '#shared/conversation/documents/content.ts';
 import { sourcesView } from '#shared/wire/sources.ts';
 import { scriptedStreamer, type ScriptedAnswer } from '#test/fakes/scripted-streamer.ts';
 import { say, toolChat, withAppTools } from '#test/support/tools/tool-world.ts';
+import { randomUUID } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
 
 const usage = { promptTokens: 100, cachedTokens: 0, outputTokens: 10, thoughtsTokens: 0 };
 

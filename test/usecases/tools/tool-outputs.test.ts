@@ -21,7 +21,7 @@ import { builtInTools } from '#functions/chat/turns/tools/built-in-tools.ts';
 import { readBlob } from '#functions/chat/turns/tools/read-blob.ts';
 import type { ToolCallContext } from '#functions/chat/turns/tools/toolbox.ts';
 import { maskedText } from '#shared/compaction/shorten-output.ts';
-import { cutIntoPieces } from '#shared/conversation/documents/json-pieces.ts';
+import { cutIntoPieces } from '#shared/conversation/documents/turn.ts';
 import { blobPiecePath, conversationPath } from '#shared/conversation/documents/paths.ts';
 import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
 import { buildConversation } from '#test/support/compaction/conversation-builder.ts';

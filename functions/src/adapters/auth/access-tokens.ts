@@ -1,4 +1,4 @@
-import type { AccessTokens } from '#shared/ports/identity-ports.ts';
+import type { AccessTokens } from '#shared/ports/ports.ts';
 
 /**
  * Access tokens of the application default credentials: on Google Cloud the function's own account. Google's

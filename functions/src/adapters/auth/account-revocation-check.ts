@@ -1,13 +1,8 @@
+import { readBytes } from '#functions/lib/read-bytes.ts';
+import { AppError } from '#shared/errors.ts';
+import type { AccessTokens, RevocationCheck, SignedInCaller, Clock } from '#shared/ports/ports.ts';
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
-import { AppError } from '#shared/errors.ts';
-import type {
-  AccessTokens,
-  RevocationCheck,
-  SignedInCaller,
-} from '#shared/ports/identity-ports.ts';
-import type { Clock } from '#shared/ports/ports.ts';
-import { readBytes } from '#functions/lib/read-bytes.ts';
 
 export interface AccountLookupOptions {
   projectId: string;

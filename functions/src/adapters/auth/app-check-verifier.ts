@@ -1,10 +1,9 @@
-import { jwtVerify } from 'jose';
-import { z } from 'zod';
 import { AppError } from '#shared/errors.ts';
-import type { AppCheckVerifier } from '#shared/ports/identity-ports.ts';
-import type { Clock } from '#shared/ports/ports.ts';
+import type { AppCheckVerifier, Clock } from '#shared/ports/ports.ts';
 import { systemClock } from '../system/system-clock.ts';
 import { isAboutToken, keysUnavailable, remoteKeys } from './token-keys.ts';
+import { jwtVerify } from 'jose';
+import { z } from 'zod';
 
 export interface AppCheckSettings {
   /** Number of the Firebase project; without it every token is refused. */

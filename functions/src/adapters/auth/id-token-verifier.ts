@@ -1,10 +1,9 @@
-import { decodeJwt, decodeProtectedHeader, jwtVerify, UnsecuredJWT, type JWTPayload } from 'jose';
-import { z } from 'zod';
 import { AppError } from '#shared/errors.ts';
-import type { IdTokenVerifier } from '#shared/ports/identity-ports.ts';
-import type { Clock } from '#shared/ports/ports.ts';
+import type { IdTokenVerifier, Clock } from '#shared/ports/ports.ts';
 import { systemClock } from '../system/system-clock.ts';
 import { isAboutToken, isExpired, isNoToken, keysUnavailable, remoteKeys } from './token-keys.ts';
+import { decodeJwt, decodeProtectedHeader, jwtVerify, UnsecuredJWT, type JWTPayload } from 'jose';
+import { z } from 'zod';
 
 export interface IdTokenSettings {
   GOOGLE_CLOUD_PROJECT: string;

@@ -1,8 +1,13 @@
-import { LRUCache } from 'lru-cache';
+import { inParallel } from '#functions/lib/promises.ts';
 import type { Content, Part, UploadedFile } from '#shared/conversation/documents/content.ts';
-import type { FileBucket } from '#shared/ports/file-ports.ts';
 import type { PromptFiles } from '#shared/models/model-entry.ts';
-import type { ModelGenerator, ModelStreamer, Prompt, TokenCounter } from '#shared/ports/ports.ts';
+import type {
+  FileBucket,
+  ModelGenerator,
+  ModelStreamer,
+  Prompt,
+  TokenCounter,
+} from '#shared/ports/ports.ts';
 import {
   namesUploads,
   resolvedContents,
@@ -12,7 +17,7 @@ import {
 } from '#shared/uploads/files-of-request.ts';
 import { FILES_MAX_BYTES } from '#shared/uploads/limits.ts';
 import { uploadsIn } from '#shared/uploads/upload-parts.ts';
-import { inParallel } from '#functions/lib/promises.ts';
+import { LRUCache } from 'lru-cache';
 
 /** The items of what `open` resolves to, opened when the first one is asked for; later ones cost nothing extra. */
 export function opened<T>(open: () => Promise<AsyncIterable<T>>): AsyncIterable<T> {

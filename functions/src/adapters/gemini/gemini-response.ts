@@ -1,9 +1,9 @@
-import { z } from 'zod';
 import { isPlainText, partSchema, type Part } from '#shared/conversation/documents/content.ts';
-import { readFields } from '#shared/conversation/documents/read-fields.ts';
+import { readFields } from '#shared/conversation/documents/read-document.ts';
 import type { ModelResponse, ModelUsage } from '#shared/ports/ports.ts';
 import { type ModelCall, overloadedError } from './gemini-errors.ts';
 import { groundingFields, toGroundingReport } from './gemini-grounding.ts';
+import { z } from 'zod';
 
 /** A figure that is none says nothing. */
 const count = z.number().optional().catch(undefined);

@@ -1,7 +1,6 @@
-import { AppError } from '#shared/errors.ts';
-import type { AccessTokens } from '#shared/ports/identity-ports.ts';
-import type { Clock, Notifier, PushNotification } from '#shared/ports/ports.ts';
 import { readBytes } from '#functions/lib/read-bytes.ts';
+import { AppError } from '#shared/errors.ts';
+import type { AccessTokens, Clock, Notifier, PushNotification } from '#shared/ports/ports.ts';
 import { fcmVerdict, type FcmVerdict } from './fcm-verdict.ts';
 
 export interface FcmOptions {

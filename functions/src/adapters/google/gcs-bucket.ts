@@ -1,12 +1,10 @@
-import { z } from 'zod';
-import type { FileBucket } from '#shared/ports/file-ports.ts';
-import type { AccessTokens } from '#shared/ports/identity-ports.ts';
-import type { Clock } from '#shared/ports/ports.ts';
-import { UPLOAD_ADDRESS_SECONDS } from '#shared/uploads/limits.ts';
 import { inParallel } from '#functions/lib/promises.ts';
 import { readBytes } from '#functions/lib/read-bytes.ts';
+import type { FileBucket, AccessTokens, Clock } from '#shared/ports/ports.ts';
+import { UPLOAD_ADDRESS_SECONDS } from '#shared/uploads/limits.ts';
 import { signingForm, type RequestToSign } from './gcs-signature.ts';
 import { filesUnavailable, googleRequest } from './google-request.ts';
+import { z } from 'zod';
 
 export interface GcsBucketOptions {
   bucket: string;

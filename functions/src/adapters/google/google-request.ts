@@ -1,5 +1,5 @@
 import { AppError } from '#shared/errors.ts';
-import type { AccessTokens } from '#shared/ports/identity-ports.ts';
+import type { AccessTokens } from '#shared/ports/ports.ts';
 
 /** Why a file could not be read or stored. */
 export const filesUnavailable = (

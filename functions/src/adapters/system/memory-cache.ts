@@ -1,14 +1,14 @@
-import { LRUCache } from 'lru-cache';
-import type { History } from '#shared/conversation/documents/history.ts';
-import type { KnownJob } from '#shared/conversation/decisions/known-job.ts';
 import {
   noCache,
   type ConversationCache,
   type SegmentEntry,
 } from '#shared/conversation/context/read-conversation.ts';
+import type { History } from '#shared/conversation/documents/history.ts';
+import type { KnownJob } from '#shared/conversation/documents/job.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
 import type { TurnTexts } from '#shared/search/turn-texts.ts';
 import { utf8Length } from '#shared/store/names.ts';
+import { LRUCache } from 'lru-cache';
 
 type TurnEntry = { turn: Turn; loadedAt: number };
 type HistoryEntry = { history: History; loadedAt: number };

@@ -1,3 +1,4 @@
+import { readFoldingBase } from '#shared/conversation/context/find-history.ts';
 import { selectOutputForms } from '#functions/context/next-call.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import { refuseMismatch } from '../conversations/etag.ts';
@@ -25,7 +26,6 @@ import {
 } from '#shared/compaction/claim-decision.ts';
 import { noopState, planCompaction } from '#shared/compaction/plan.ts';
 import { learnShift } from '#shared/compaction/policy.ts';
-import { readFoldingBase } from '#shared/conversation/context/read-again.ts';
 import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import { isHeld, type CompactionJob } from '#shared/conversation/documents/job.ts';
 import { conversationPath } from '#shared/conversation/documents/paths.ts';

@@ -17,11 +17,11 @@ import {
   decideRestore,
   type RestoreDecision,
   type RestoreFacts,
-} from '#shared/conversation/decisions/restore-decision.ts';
+} from '#shared/conversation/writes/next-generation.ts';
 import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import type { History } from '#shared/conversation/documents/history.ts';
 import type { CompactionRecord } from '#shared/conversation/documents/job.ts';
-import { withoutTurns } from '#shared/conversation/writes/repair-history.ts';
+import { withoutTurns } from '#shared/conversation/writes/erased-history.ts';
 import {
   attemptView,
   historyView,

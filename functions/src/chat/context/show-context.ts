@@ -1,3 +1,4 @@
+import { shownUser } from '#shared/conversation/documents/turn.ts';
 import {
   viewOfFirstCall,
   viewOfNextCall,
@@ -29,12 +30,15 @@ import {
   readHistory,
   readTurnRange,
 } from '#shared/conversation/context/read-conversation.ts';
-import { shownUser } from '#shared/conversation/context/shown-user.ts';
-import { modelThatAnswered, turnModel } from '#shared/conversation/context/turn-model.ts';
+import {
+  modelThatAnswered,
+  turnModel,
+  type Turn,
+  isTerminal,
+} from '#shared/conversation/documents/turn.ts';
 import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import type { History } from '#shared/conversation/documents/history.ts';
-import { type Turn, isTerminal } from '#shared/conversation/documents/turn.ts';
-import { withOwnSignatures } from '#shared/conversation/repair/own-signatures.ts';
+import { withOwnSignatures } from '#shared/conversation/repair/repair-prompt.ts';
 import { memoryTokens } from '#shared/memory/render-memory.ts';
 import type { SelectedMemory } from '#shared/memory/select-memory.ts';
 import { estimateContentTokens, estimateTextTokens } from '#shared/tokens/token-estimate.ts';

@@ -6,10 +6,10 @@ import { readTurns } from '#shared/conversation/context/read-conversation.ts';
 import {
   type Conversation,
   decodeConversation,
+  unreadableConversationText,
 } from '#shared/conversation/documents/conversation.ts';
 import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
-import { unreadableConversationText } from '#shared/conversation/documents/unreadable-conversation.ts';
 import { StoreUnavailableError, AppError } from '#shared/errors.ts';
 import { openedRange, type FoldedRange } from '#shared/hooks/folded-turns.ts';
 import { singleLineJson } from '#shared/json-text.ts';

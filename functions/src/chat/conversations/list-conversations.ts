@@ -2,10 +2,10 @@ import type { ChatDependencies } from '../chat-dependencies.ts';
 import {
   decodeConversation,
   type Conversation,
+  UnreadableConversationError,
 } from '#shared/conversation/documents/conversation.ts';
 import { CONVERSATIONS, conversationPath } from '#shared/conversation/documents/paths.ts';
-import { NewerDocumentError } from '#shared/conversation/documents/schema-version.ts';
-import { UnreadableConversationError } from '#shared/conversation/documents/unreadable-conversation.ts';
+import { NewerDocumentError } from '#shared/conversation/documents/read-document.ts';
 import type { Caller, StoredDocument } from '#shared/ports/ports.ts';
 import { conversationIdSchema } from '#shared/wire/fields.ts';
 import { decodePageToken, encodePageToken, type PageScope } from '#shared/wire/page-token.ts';

@@ -1,3 +1,4 @@
+import { readPages } from '#shared/store/many-documents.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import { notFoundError } from '../not-found.ts';
 import { retryWhenLost } from '#functions/lib/retry.ts';
@@ -15,7 +16,6 @@ import {
 } from '#shared/conversation/documents/paths.ts';
 import type { Caller, Write } from '#shared/ports/ports.ts';
 import { lastSegment } from '#shared/store/names.ts';
-import { readPages } from '#shared/store/read-pages.ts';
 
 export interface OwnConversation {
   conversationId: string;

@@ -2,8 +2,7 @@ import type { ChatDependencies } from '../chat-dependencies.ts';
 import { retryWhenLost } from '#functions/lib/retry.ts';
 import { devicePath } from '#shared/conversation/documents/paths.ts';
 import { AppError } from '#shared/errors.ts';
-import type { SignedInCaller } from '#shared/ports/identity-ports.ts';
-import type { Caller, Write } from '#shared/ports/ports.ts';
+import type { SignedInCaller, Caller, Write } from '#shared/ports/ports.ts';
 import {
   decodeDeletedDevice,
   decodeDevice,

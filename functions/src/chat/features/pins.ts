@@ -1,3 +1,11 @@
+import {
+  PINS_MAX,
+  calibratedPinTokens,
+  pinBudget,
+  type PinDecision,
+  decidePin,
+  withDeletedPin,
+} from '#shared/conversation/context/pins.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import {
   readOwnConversation,
@@ -7,8 +15,6 @@ import {
 import type { Config } from '#functions/config.ts';
 import { conversationPolicy } from '#functions/config/conversation-policy.ts';
 import type { Conversation, Pin } from '#shared/conversation/documents/conversation.ts';
-import { PINS_MAX, calibratedPinTokens, pinBudget } from '#shared/conversation/pins/pin-budget.ts';
-import { type PinDecision, decidePin, withDeletedPin } from '#shared/conversation/pins/pins.ts';
 import { AppError } from '#shared/errors.ts';
 import { findById, toLowerUuid } from '#shared/uuid.ts';
 import { pinView, type PinListView } from '#shared/wire/resources/pins.ts';

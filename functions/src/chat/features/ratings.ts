@@ -1,14 +1,13 @@
+import { decodeRating, type Rating } from '#shared/conversation/documents/history.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
-import { generationNotFound } from '../not-found.ts';
+import { generationNotFound, messageNotFoundError } from '../not-found.ts';
 import { findMessage, unfinishedTurnError } from '../conversations/erase/find-message.ts';
 import { readOwnConversation, type ConversationTarget } from '../conversations/own-conversation.ts';
-import { messageNotFoundError } from '../not-found.ts';
 import { retryWhenLost } from '#functions/lib/retry.ts';
 import { readHistories } from '#shared/conversation/context/find-history.ts';
 import type { Versioned } from '#shared/conversation/documents/conversation.ts';
 import { turnPath, ratingPath } from '#shared/conversation/documents/paths.ts';
-import { type Feedback, decodeRating, type Rating } from '#shared/conversation/documents/rating.ts';
-import { isTerminal, type Turn } from '#shared/conversation/documents/turn.ts';
+import { type Feedback, isTerminal, type Turn } from '#shared/conversation/documents/turn.ts';
 import { sameConversationWrite } from '#shared/conversation/writes/status-write.ts';
 import { AppError } from '#shared/errors.ts';
 import type { Write, StoredDocument } from '#shared/ports/ports.ts';

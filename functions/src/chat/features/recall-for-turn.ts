@@ -4,16 +4,18 @@ import { recallTokens } from '#functions/config/conversation-policy.ts';
 import { withDeadline } from '#functions/lib/deadline.ts';
 import { foldedThrough, loadIndex, type LoadedIndex } from '#functions/recall/read-index.ts';
 import { indexEvent } from '#shared/compaction/event.ts';
-import { answerText } from '#shared/conversation/context/answer-text.ts';
-import { contentText, type Content } from '#shared/conversation/documents/content.ts';
+import { answerText, contentText, type Content } from '#shared/conversation/documents/content.ts';
 import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import type { History } from '#shared/conversation/documents/history.ts';
 import { workingItems } from '#shared/conversation/documents/snapshot.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
-import { recall } from '#shared/recall/recall.ts';
-import { renderRecalled, roomForRecords } from '#shared/recall/render-recalled.ts';
-import { knownText, type KnownText } from '#shared/recall/said-already.ts';
-import { findableStatements, type Statements } from '#shared/recall/turns-led-to.ts';
+import { recall, findableStatements, type Statements } from '#shared/recall/recall.ts';
+import {
+  renderRecalled,
+  roomForRecords,
+  knownText,
+  type KnownText,
+} from '#shared/recall/excerpts.ts';
 import { estimateTextTokens } from '#shared/tokens/token-estimate.ts';
 
 /**

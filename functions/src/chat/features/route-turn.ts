@@ -1,3 +1,4 @@
+import { withoutSignatures } from '#shared/conversation/repair/repair-prompt.ts';
 import { type TurnWriter } from '../turns/answer/turn-writer.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import type { BegunTurn } from '../turns/start/begun-turn.ts';
@@ -7,7 +8,6 @@ import { answeringModel, routingInService } from '#functions/models/models-in-us
 import { takenBy, takenInVain, type Taken } from '#functions/quota/paid-call.ts';
 import type { Content } from '#shared/conversation/documents/content.ts';
 import { turnId } from '#shared/conversation/documents/paths.ts';
-import { withoutSignatures } from '#shared/conversation/repair/own-signatures.ts';
 import { AppError } from '#shared/errors.ts';
 import type { ModelRequest } from '#shared/ports/ports.ts';
 import { classifierRequest, routeIn, fileParts } from '#shared/routing/classifier-prompt.ts';

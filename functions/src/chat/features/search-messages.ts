@@ -1,9 +1,12 @@
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import { readOwnConversation, type ConversationTarget } from '../conversations/own-conversation.ts';
-import { createSteppedFinder, type CountedText } from '#shared/search/find-in-text.ts';
+import {
+  createSteppedFinder,
+  type CountedText,
+  readSearchQuery,
+  cutSnippet,
+} from '#shared/search/find-in-text.ts';
 import { isHit, textScores } from '#shared/search/rank-texts.ts';
-import { readSearchQuery } from '#shared/search/search-query.ts';
-import { cutSnippet } from '#shared/search/snippet.ts';
 import type { MessageText, TurnTexts } from '#shared/search/turn-texts.ts';
 import { decodePageToken, encodePageToken, type PageScope } from '#shared/wire/page-token.ts';
 import type { SearchHitView, SearchView } from '#shared/wire/resources/search.ts';

@@ -3,9 +3,9 @@ import type { Accounting } from '#functions/quota/accounting.ts';
 import type { CompactionHooks } from '#shared/compaction/hooks.ts';
 import type { ConversationCache } from '#shared/conversation/context/read-conversation.ts';
 import type { Webhook } from '#shared/hooks/webhook.ts';
-import type { FileBucket } from '#shared/ports/file-ports.ts';
-import type { PushTokenVerifier } from '#shared/ports/identity-ports.ts';
 import type {
+  FileBucket,
+  PushTokenVerifier,
   AtCrashPoint,
   Clock,
   DocumentStore,

@@ -10,11 +10,10 @@ import {
   type HookNote,
 } from '#shared/compaction/hooks.ts';
 import type { FoldPlan, Plan } from '#shared/compaction/plan.ts';
+import { withHookPins, pinBudget } from '#shared/conversation/context/pins.ts';
 import { readConversation } from '#shared/conversation/context/read-conversation.ts';
 import type { Conversation, Pin } from '#shared/conversation/documents/conversation.ts';
 import { conversationPath } from '#shared/conversation/documents/paths.ts';
-import { withHookPins } from '#shared/conversation/pins/hook-pins.ts';
-import { pinBudget } from '#shared/conversation/pins/pin-budget.ts';
 import { foldedTurnsAccess } from '#shared/hooks/folded-turns.ts';
 import type { Hook } from '#shared/hooks/webhook.ts';
 import type { Write } from '#shared/ports/ports.ts';

@@ -1,18 +1,17 @@
-import { seqOfId, turnPath } from '#shared/conversation/documents/paths.ts';
+import { retry } from '#functions/lib/retry.ts';
 import {
   readConversation,
   readTurnDocuments,
   readTurns,
 } from '#shared/conversation/context/read-conversation.ts';
 import type { Conversation } from '#shared/conversation/documents/conversation.ts';
-import type { TurnDocument } from '#shared/conversation/documents/turn.ts';
+import { seqOfId, turnPath } from '#shared/conversation/documents/paths.ts';
+import type { TurnDocument, Notice } from '#shared/conversation/documents/turn.ts';
 import { AppError } from '#shared/errors.ts';
 import { decideNotice, NOTICE_LEASE_MS, restPlace, restsAs } from '#shared/notification/notice.ts';
-import type { Notice } from '#shared/notification/notice-schema.ts';
 import { createNotification, type TurnToNotify } from '#shared/notification/notification.ts';
 import type { TurnRested } from '#shared/notification/published-event.ts';
 import { DEVICES_MAX, readDevices, type StoredDevice } from '#shared/user/device.ts';
-import { retry } from '#functions/lib/retry.ts';
 import type { NotificationDependencies } from './notification-dependencies.ts';
 import { notifyDevice, type Told } from './notify-device.ts';
 

@@ -1,12 +1,12 @@
-import { conversationPath } from '#shared/conversation/documents/paths.ts';
+import { releaseUploads } from '#functions/erasure/release-uploads.ts';
+import { passCrashPoint } from '#functions/lib/crash-points.ts';
+import { eraseNotesFrom } from '#functions/memory/change-notes.ts';
 import { readAnyConversation } from '#shared/conversation/context/read-conversation.ts';
-import { tombstoneWrite } from '#shared/conversation/documents/tombstone.ts';
+import { tombstoneWrite } from '#shared/conversation/documents/conversation.ts';
+import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import { GuardLostError } from '#shared/errors.ts';
 import { isTurnKey } from '#shared/uploads/upload.ts';
-import { eraseNotesFrom } from '#functions/memory/change-notes.ts';
-import { releaseUploads } from '#functions/erasure/release-uploads.ts';
 import type { CompactionDependencies } from '../compaction/compaction-dependencies.ts';
-import { passCrashPoint } from '#functions/lib/crash-points.ts';
 
 type EraseDependencies = Pick<
   CompactionDependencies,

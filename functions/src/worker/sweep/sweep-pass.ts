@@ -1,11 +1,10 @@
+import { CrashedError } from '#functions/lib/crash-points.ts';
+import { settleAll } from '#functions/lib/promises.ts';
 import { CONVERSATIONS } from '#shared/conversation/documents/paths.ts';
 import { AppError } from '#shared/errors.ts';
 import type { Query, StoredDocument } from '#shared/ports/ports.ts';
-import { fieldAt } from '#shared/store/field-at.ts';
-import { readPages } from '#shared/store/read-pages.ts';
-import { settleAll } from '#functions/lib/promises.ts';
+import { fieldAt, readPages } from '#shared/store/many-documents.ts';
 import type { CompactionDependencies } from '../compaction/compaction-dependencies.ts';
-import { CrashedError } from '#functions/lib/crash-points.ts';
 
 /** Conversations that one query of a sweep reads. */
 const PAGE = 100;

@@ -13,7 +13,7 @@ import {
 } from '#shared/conversation/documents/conversation.ts';
 import { decodeJob, type CompactionJob } from '#shared/conversation/documents/job.ts';
 import { compactionJobPath } from '#shared/conversation/documents/paths.ts';
-import { NewerDocumentError } from '#shared/conversation/documents/schema-version.ts';
+import { NewerDocumentError } from '#shared/conversation/documents/read-document.ts';
 import {
   dropRequestWrites,
   type DroppedRequest,

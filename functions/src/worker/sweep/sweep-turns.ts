@@ -1,28 +1,31 @@
+import { meterCounting } from '#functions/config/conversation-policy.ts';
+import { requestAfterClosing } from '#functions/context/request-after-closing.ts';
+import { publishRequest } from '#functions/events/publish-request.ts';
+import { publishTurnFinished } from '#functions/events/publish-turn-event.ts';
+import { passWorkerCrashPoint } from '#functions/lib/crash-points.ts';
+import { settleAll } from '#functions/lib/promises.ts';
+import { retry } from '#functions/lib/retry.ts';
+import {
+  readConversation,
+  readTurnDocuments,
+} from '#shared/conversation/context/read-conversation.ts';
+import {
+  type CompactionRequests,
+  sweepShards,
+} from '#shared/conversation/documents/conversation.ts';
+import { turnId, turnPath } from '#shared/conversation/documents/paths.ts';
+import { queueSeqs } from '#shared/conversation/start-decision.ts';
 import {
   sweptTurns,
   type ClosedTurn,
   type SweptTurns,
   type UnfinishedTurns,
-} from '#shared/conversation/decisions/sweep-decision.ts';
-import { closeAbandonedWrites, toClosingTurn } from '#shared/conversation/writes/end-abandoned.ts';
-import type { CompactionRequests } from '#shared/conversation/documents/conversation.ts';
-import { readPartialAnswer } from '#shared/conversation/repair/partial-answer.ts';
-import { turnId, turnPath } from '#shared/conversation/documents/paths.ts';
-import { queueSeqs } from '#shared/conversation/decisions/queue-decision.ts';
-import {
-  readConversation,
-  readTurnDocuments,
-} from '#shared/conversation/context/read-conversation.ts';
-import { sweepShards } from '#shared/conversation/decisions/sweep-shard.ts';
+  readPartialAnswer,
+  closeAbandonedWrites,
+  toClosingTurn,
+} from '#shared/conversation/writes/abandoned-turns.ts';
 import type { StoredDocument } from '#shared/ports/ports.ts';
-import { fieldAt } from '#shared/store/field-at.ts';
-import { publishTurnFinished } from '#functions/events/publish-turn-event.ts';
-import { meterCounting } from '#functions/config/conversation-policy.ts';
-import { requestAfterClosing } from '#functions/context/request-after-closing.ts';
-import { retry } from '#functions/lib/retry.ts';
-import { settleAll } from '#functions/lib/promises.ts';
-import { passWorkerCrashPoint } from '#functions/lib/crash-points.ts';
-import { publishRequest } from '#functions/events/publish-request.ts';
+import { fieldAt } from '#shared/store/many-documents.ts';
 import {
   conversationIdFromPath,
   earlierInShard,

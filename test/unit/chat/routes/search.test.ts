@@ -1,8 +1,13 @@
-import { describe, expect, test } from 'vitest';
-import { createFinder, createSteppedFinder } from '#shared/search/find-in-text.ts';
+import {
+  createFinder,
+  createSteppedFinder,
+  QUERY_UNITS_MAX,
+  readSearchQuery,
+  countUnits,
+  cutSnippet,
+} from '#shared/search/find-in-text.ts';
 import { isHit, textScores } from '#shared/search/rank-texts.ts';
-import { QUERY_UNITS_MAX, readSearchQuery, countUnits } from '#shared/search/search-query.ts';
-import { cutSnippet } from '#shared/search/snippet.ts';
+import { describe, expect, test } from 'vitest';
 
 const found = (text: string, q: string) => createFinder(readSearchQuery(q))(text);
 const isFound = (text: string, q: string) => isHit(found(text, q));

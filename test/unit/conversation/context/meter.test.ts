@@ -5,7 +5,7 @@ import {
   nextCalibration,
   type MeteredTurn,
 } from '#shared/conversation/context/meter.ts';
-import { pinnedTokens } from '#shared/conversation/pins/kept-pins.ts';
+import { pinnedTokens } from '#shared/conversation/context/meter.ts';
 import { describe, expect, test } from 'vitest';
 
 const counting = { rule: 'character-class' } as const;

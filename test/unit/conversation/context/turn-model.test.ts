@@ -1,6 +1,10 @@
+import {
+  type Rounds,
+  type Turn,
+  modelThatAnswered,
+  turnModel,
+} from '#shared/conversation/documents/turn.ts';
 import { expect, test } from 'vitest';
-import type { Rounds, Turn } from '#shared/conversation/documents/turn.ts';
-import { modelThatAnswered, turnModel } from '#shared/conversation/context/turn-model.ts';
 
 const rounds: Rounds = { count: 1, step: 1, frames: [], app: [], usages: [] };
 

@@ -1,9 +1,12 @@
-import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
-import { isValidHistory, type LooseContent } from '#shared/conversation/context/valid-history.ts';
-import { repairContents } from '#shared/conversation/repair/repair-contents.ts';
+import {
+  isValidHistory,
+  type LooseContent,
+  repairContents,
+} from '#shared/conversation/repair/repair-contents.ts';
 import { brokenHistories, wholeHistories } from '#test/support/compaction/broken-histories.ts';
 import { searchCases } from '#test/support/search-cases.ts';
+import { describe, expect, test } from 'vitest';
+import fc from 'fast-check';
 
 const RUNS = { numRuns: searchCases(3_000) };
 

@@ -1,10 +1,10 @@
-import { expect, test } from 'vitest';
+import type { Turn } from '#shared/conversation/documents/turn.ts';
 import {
   decideErase,
   ERASED_MAX,
   type EraseFacts,
-} from '#shared/conversation/decisions/erase-decision.ts';
-import type { Turn } from '#shared/conversation/documents/turn.ts';
+} from '#shared/conversation/writes/erase-turn.ts';
+import { expect, test } from 'vitest';
 
 const now = new Date('2026-01-02T03:04:05Z');
 

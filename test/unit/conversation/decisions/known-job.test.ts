@@ -1,6 +1,5 @@
+import { freshJob, isStillTold, knownJob } from '#shared/conversation/documents/job.ts';
 import { describe, expect, test } from 'vitest';
-import { freshJob } from '#shared/conversation/documents/job.ts';
-import { isStillTold, knownJob } from '#shared/conversation/decisions/known-job.ts';
 
 const now = new Date(1_000_000);
 const quiet = { epoch: 'e', generation: 2, settledRequest: 'r1', compactionRequests: {} };

@@ -1,10 +1,5 @@
-import { expect, test } from 'vitest';
-import {
-  decideQueued,
-  queueAfter,
-  type QueuedFacts,
-} from '#shared/conversation/decisions/queue-decision.ts';
 import type { TurnDocument } from '#shared/conversation/documents/turn.ts';
+import { decideQueued, queueAfter, type QueuedFacts } from '#shared/conversation/start-decision.ts';
 import {
   earlier,
   emptyConversation as conversation,
@@ -13,6 +8,7 @@ import {
   now,
   turnDocument,
 } from '#test/support/tools/turn-decisions.ts';
+import { expect, test } from 'vitest';
 
 const turn = (
   seq: number,

@@ -1,10 +1,10 @@
-import { expect, test } from 'vitest';
-import { continuedHistory } from '#shared/conversation/writes/next-generation.ts';
+import type { History } from '#shared/conversation/documents/history.ts';
 import {
+  continuedHistory,
   decideRestore,
   type RestoreFacts,
-} from '#shared/conversation/decisions/restore-decision.ts';
-import type { History } from '#shared/conversation/documents/history.ts';
+} from '#shared/conversation/writes/next-generation.ts';
+import { expect, test } from 'vitest';
 
 const history = (generation: number, fields: Partial<History> = {}): History => ({
   ...continuedHistory({

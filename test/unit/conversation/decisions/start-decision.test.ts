@@ -1,11 +1,11 @@
-import { expect, test } from 'vitest';
-import { QUEUE_MAX, QUEUE_SPAN_MAX } from '#shared/conversation/decisions/queue-decision.ts';
 import {
+  QUEUE_MAX,
+  QUEUE_SPAN_MAX,
   decideStart,
   REPLACED_MAX,
   RESTING_MS,
   type StartFacts,
-} from '#shared/conversation/decisions/start-decision.ts';
+} from '#shared/conversation/start-decision.ts';
 import {
   earlier,
   emptyConversation,
@@ -14,6 +14,7 @@ import {
   now,
   turnDocument as turn,
 } from '#test/support/tools/turn-decisions.ts';
+import { expect, test } from 'vitest';
 
 const conversation = { ...emptyConversation, lastSeq: 4 };
 

@@ -1,6 +1,6 @@
-import fc from 'fast-check';
+import { cutIntoPieces } from '#shared/conversation/documents/turn.ts';
 import { expect, test } from 'vitest';
-import { cutIntoPieces } from '#shared/conversation/documents/json-pieces.ts';
+import fc from 'fast-check';
 
 const bytes = (text: string) => new TextEncoder().encode(text).length;
 

@@ -1,8 +1,11 @@
-import { describe, expect, test } from 'vitest';
+import {
+  withHookPins,
+  calibratedPinTokens,
+  pinBudget,
+  decidePin,
+} from '#shared/conversation/context/pins.ts';
 import type { Pin } from '#shared/conversation/documents/conversation.ts';
-import { withHookPins } from '#shared/conversation/pins/hook-pins.ts';
-import { calibratedPinTokens, pinBudget } from '#shared/conversation/pins/pin-budget.ts';
-import { decidePin } from '#shared/conversation/pins/pins.ts';
+import { describe, expect, test } from 'vitest';
 
 const pin = (id: string, text = `Fact ${id}.`, source: Pin['source'] = 'api'): Pin => ({
   id,

@@ -1,7 +1,7 @@
-import { describe, expect, test } from 'vitest';
-import { type ContextItem } from '#shared/conversation/context/assemble-context.ts';
+import type { ContextItem } from '#shared/conversation/context/assemble-context.ts';
 import type { Content, Part } from '#shared/conversation/documents/content.ts';
-import { withOwnSignatures } from '#shared/conversation/repair/own-signatures.ts';
+import { withOwnSignatures } from '#shared/conversation/repair/repair-prompt.ts';
+import { describe, expect, test } from 'vitest';
 
 const call: Part = { functionCall: { name: 'find', args: {} } };
 const signed = (part: Part): Part => ({ ...part, thoughtSignature: 's' });

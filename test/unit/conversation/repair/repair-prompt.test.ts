@@ -1,12 +1,11 @@
-import { describe, expect, test } from 'vitest';
 import type { Content, Part } from '#shared/conversation/documents/content.ts';
-import type { LooseContent } from '#shared/conversation/context/valid-history.ts';
+import type { LooseContent, Repairs } from '#shared/conversation/repair/repair-contents.ts';
 import {
   LOST_SIGNATURE,
   repairPrompt,
   OPENING,
 } from '#shared/conversation/repair/repair-prompt.ts';
-import type { Repairs } from '#shared/conversation/repair/repairs.ts';
+import { describe, expect, test } from 'vitest';
 
 const user = (...parts: Part[]): Content => ({ role: 'user', parts });
 const model = (...parts: Part[]): Content => ({ role: 'model', parts });

@@ -1,9 +1,9 @@
-import { describe, expect, test } from 'vitest';
-import { withoutTurns, type RenderHistory } from '#shared/conversation/writes/repair-history.ts';
 import type { History } from '#shared/conversation/documents/history.ts';
-import { type Item } from '#shared/conversation/documents/snapshot.ts';
-import { history } from '#test/support/compaction/past-compactions.ts';
+import type { Item } from '#shared/conversation/documents/snapshot.ts';
+import { withoutTurns, type RenderHistory } from '#shared/conversation/writes/erased-history.ts';
 import { snapshotTexts } from '#test/support/compaction/known-items.ts';
+import { history } from '#test/support/compaction/past-compactions.ts';
+import { describe, expect, test } from 'vitest';
 
 const item = (id: string, sources: number[], text = `Said in ${sources.join(' and ')}.`): Item => ({
   id,

@@ -1,7 +1,7 @@
-import { expect, test } from 'vitest';
-import { isInContextThrough } from '#shared/conversation/writes/replaced-by.ts';
 import type { TurnDocument } from '#shared/conversation/documents/turn.ts';
+import { isInContextThrough } from '#shared/conversation/writes/replacement.ts';
 import { now, turnDocument } from '#test/support/tools/turn-decisions.ts';
+import { expect, test } from 'vitest';
 
 const turn = (fields: Partial<TurnDocument['value']>) =>
   turnDocument({ seq: 2, state: 'done', ...fields });

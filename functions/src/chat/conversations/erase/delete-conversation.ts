@@ -24,12 +24,12 @@ import {
   readAnyConversation,
   readContextParts,
 } from '#shared/conversation/context/read-conversation.ts';
-import type {
-  Conversation,
-  CompactionRequests,
+import {
+  type Conversation,
+  type CompactionRequests,
+  UnreadableConversationError,
 } from '#shared/conversation/documents/conversation.ts';
 import { conversationPath } from '#shared/conversation/documents/paths.ts';
-import { UnreadableConversationError } from '#shared/conversation/documents/unreadable-conversation.ts';
 
 /** SOFT_DELETE_DAYS counts days of 24 hours, whatever the clock on the wall does. */
 const DAY_MS = 24 * 60 * 60_000;

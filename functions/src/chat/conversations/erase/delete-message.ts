@@ -18,21 +18,22 @@ import {
   newestHistoryThrough,
   readableHistory,
 } from '#shared/conversation/context/find-history.ts';
-import { decideErase, type EraseDecision } from '#shared/conversation/decisions/erase-decision.ts';
+import {
+  decideErase,
+  type EraseDecision,
+  erasedTurn,
+  eraseTurnWrites,
+  pendingWith,
+} from '#shared/conversation/writes/erase-turn.ts';
 import { readableParts, type Part } from '#shared/conversation/documents/content.ts';
 import type { Conversation, Versioned } from '#shared/conversation/documents/conversation.ts';
 import type { History } from '#shared/conversation/documents/history.ts';
 import type { Item } from '#shared/conversation/documents/snapshot.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
-import { withoutPinsFrom } from '#shared/conversation/pins/pins.ts';
-import {
-  erasedTurn,
-  eraseTurnWrites,
-  pendingWith,
-} from '#shared/conversation/writes/erase-turn.ts';
+import { withoutPinsFrom } from '#shared/conversation/context/pins.ts';
 import { rearmsFrom } from '#shared/conversation/writes/next-generation.ts';
-import { withoutTurns } from '#shared/conversation/writes/repair-history.ts';
-import { repeats } from '#shared/text/repeated-words.ts';
+import { withoutTurns } from '#shared/conversation/writes/erased-history.ts';
+import { repeats } from '#shared/text/sentences.ts';
 import { answerView, userMessageView, type MessageView } from '#shared/wire/resources/messages.ts';
 import {
   findAlike,

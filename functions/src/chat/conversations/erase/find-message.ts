@@ -1,12 +1,11 @@
-import type { Conversation, Versioned } from '#shared/conversation/documents/conversation.ts';
-import { decodeMessageGuard } from '#shared/conversation/documents/message-guard.ts';
-import { messageGuardPath, seqOfId, turnId } from '#shared/conversation/documents/paths.ts';
-import { readTurns } from '#shared/conversation/context/read-conversation.ts';
-import type { Turn } from '#shared/conversation/documents/turn.ts';
-import { AppError } from '#shared/errors.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
-import { toLowerUuid } from '#shared/uuid.ts';
 import { messageNotFoundError } from '#functions/chat/not-found.ts';
+import { readTurns } from '#shared/conversation/context/read-conversation.ts';
+import type { Conversation, Versioned } from '#shared/conversation/documents/conversation.ts';
+import { messageGuardPath, seqOfId, turnId } from '#shared/conversation/documents/paths.ts';
+import { decodeMessageGuard, type Turn } from '#shared/conversation/documents/turn.ts';
+import { AppError } from '#shared/errors.ts';
+import { toLowerUuid } from '#shared/uuid.ts';
 
 export interface ReadConversation {
   conversationId: string;

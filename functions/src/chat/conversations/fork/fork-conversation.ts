@@ -1,3 +1,6 @@
+import { pinnedTokens } from '#shared/conversation/context/meter.ts';
+import { withoutPinsFrom } from '#shared/conversation/context/pins.ts';
+import { nothingCovered } from '#shared/conversation/documents/conversation.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { requestAfterChange } from '#functions/chat/context/change-generation.ts';
 import { findMessage, unfinishedTurnError } from '../erase/find-message.ts';
@@ -15,9 +18,7 @@ import type {
 } from '#shared/conversation/documents/conversation.ts';
 import type { History } from '#shared/conversation/documents/history.ts';
 import { isTerminal } from '#shared/conversation/documents/turn.ts';
-import { pinnedTokens } from '#shared/conversation/pins/kept-pins.ts';
-import { withoutPinsFrom } from '#shared/conversation/pins/pins.ts';
-import { nothingCovered, continuedHistory } from '#shared/conversation/writes/next-generation.ts';
+import { continuedHistory } from '#shared/conversation/writes/next-generation.ts';
 import { sameConversationWrite } from '#shared/conversation/writes/status-write.ts';
 import { AppError } from '#shared/errors.ts';
 import { toLowerUuid } from '#shared/uuid.ts';

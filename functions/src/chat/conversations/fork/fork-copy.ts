@@ -22,9 +22,9 @@ import {
   type TurnDocument,
 } from '#shared/conversation/documents/turn.ts';
 import { blobsNamedBy } from '#shared/conversation/writes/erased-history.ts';
-import { isInContextThrough, replacedWithin } from '#shared/conversation/writes/replaced-by.ts';
+import { isInContextThrough, replacedWithin } from '#shared/conversation/writes/replacement.ts';
 import type { StoredDocument, DocumentFields, Write } from '#shared/ports/ports.ts';
-import { BATCH_BYTES, BATCH_WRITES, creationBytes } from '#shared/store/write-batches.ts';
+import { BATCH_BYTES, BATCH_WRITES, creationBytes } from '#shared/store/many-documents.ts';
 import { uploadsIn } from '#shared/uploads/upload-parts.ts';
 import { turnKey } from '#shared/uploads/upload.ts';
 import { commitToFork, type ForkTarget, type ForkSource } from './fork-target.ts';

@@ -1,6 +1,5 @@
 import type { ConversationTarget } from '../own-conversation.ts';
-import type { Conversation } from '#shared/conversation/documents/conversation.ts';
-import { newConversation } from '#shared/conversation/documents/new-conversation.ts';
+import { type Conversation, newConversation } from '#shared/conversation/documents/conversation.ts';
 import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import { readConversation } from '#shared/conversation/context/read-conversation.ts';
 import { AppError, mayBeCommitted, StoreUnavailableError } from '#shared/errors.ts';

@@ -20,7 +20,7 @@ import { toToolResult } from '#functions/chat/turns/tools/tool-response.ts';
 import { readTurnRange, readTurns } from '#shared/conversation/context/read-conversation.ts';
 import { callId } from '#shared/conversation/context/tool-calls.ts';
 import { waitingCalls } from '#shared/conversation/context/tool-results.ts';
-import { REPLACED_MAX } from '#shared/conversation/decisions/start-decision.ts';
+import { REPLACED_MAX } from '#shared/conversation/start-decision.ts';
 import { type Part, hasFunctionCall } from '#shared/conversation/documents/content.ts';
 import {
   answerId,

@@ -1,9 +1,8 @@
 import { preferredLocale } from '#functions/chat/http/headers.ts';
 import type { RouteDependencies } from '#functions/chat/route.ts';
-import { answerText } from '#shared/conversation/context/answer-text.ts';
+import { answerText } from '#shared/conversation/documents/content.ts';
 import { firstTailSeq, readTurnRange } from '#shared/conversation/context/read-conversation.ts';
-import { QUEUE_MAX } from '#shared/conversation/decisions/queue-decision.ts';
-import { REPLACED_MAX } from '#shared/conversation/decisions/start-decision.ts';
+import { QUEUE_MAX, REPLACED_MAX } from '#shared/conversation/start-decision.ts';
 import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import { isTerminal, type Turn } from '#shared/conversation/documents/turn.ts';
 import type { AnswerOptions } from '#shared/models/answer-options.ts';

@@ -20,9 +20,8 @@ import {
   decodeConversation,
 } from '#shared/conversation/documents/conversation.ts';
 import { readClientTools } from '#shared/conversation/documents/declared-tools.ts';
-import { decodeMessageGuard } from '#shared/conversation/documents/message-guard.ts';
+import { decodeMessageGuard, type Turn } from '#shared/conversation/documents/turn.ts';
 import { conversationPath, messageGuardPath } from '#shared/conversation/documents/paths.ts';
-import type { Turn } from '#shared/conversation/documents/turn.ts';
 import { AppError, reworded } from '#shared/errors.ts';
 import type { Caller, DocumentStore } from '#shared/ports/ports.ts';
 import { jsonOrText } from '#shared/wire/facades/openai.ts';

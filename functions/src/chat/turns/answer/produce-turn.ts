@@ -1,3 +1,4 @@
+import { readFramesAfter } from '#shared/conversation/documents/stream-chunk.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { routeTurn } from '#functions/chat/features/route-turn.ts';
 import { titleOfTurn } from '#functions/chat/features/titles.ts';
@@ -32,7 +33,6 @@ import type { SendRequest } from '../send/send-request.ts';
 import { followFrames } from '../stream/follow-frames.ts';
 import { chainIterators } from '#functions/lib/async-iterators.ts';
 import { ignoreRejection } from '#functions/lib/promises.ts';
-import { readFramesAfter } from '#shared/conversation/documents/stored-frames.ts';
 import { firstFrameId } from '#shared/wire/frame-ids.ts';
 
 /** A turn that is being answered here. */

@@ -6,7 +6,7 @@ import { mayBeBilled } from '#functions/quota/paid-call.ts';
 import { type Part, isPlainText, isSeen } from '#shared/conversation/documents/content.ts';
 import { boundedAnswer } from '#shared/conversation/repair/bounded-answer.ts';
 import { repairPrompt } from '#shared/conversation/repair/repair-prompt.ts';
-import { type Repairs, addRepairs } from '#shared/conversation/repair/repairs.ts';
+import { type Repairs, addRepairs } from '#shared/conversation/repair/repair-contents.ts';
 import { AppError } from '#shared/errors.ts';
 import { addReport } from '#shared/grounding/bounded-report.ts';
 import type { GroundingReport } from '#shared/grounding/grounding.ts';

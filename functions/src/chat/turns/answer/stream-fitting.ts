@@ -1,7 +1,7 @@
 import { type Part, contentText } from '#shared/conversation/documents/content.ts';
-import { withoutServerCalls } from '#shared/conversation/repair/server-calls.ts';
+import { withoutServerCalls } from '#shared/conversation/context/tool-calls.ts';
 import { AppError } from '#shared/errors.ts';
-import { findMisfit } from '#shared/json-schema/find-misfit.ts';
+import { findMisfit } from '#shared/json-schema.ts';
 import { loopKind } from '#shared/loops/call-loop.ts';
 import type { AnswerOptions } from '#shared/models/answer-options.ts';
 import type { ModelRequest, ModelUsage } from '#shared/ports/ports.ts';

@@ -1,3 +1,9 @@
+import { isInTheWay } from '#shared/conversation/start-decision.ts';
+import {
+  type ClosingTurn,
+  closeAbandonedWrites,
+  toClosingTurn,
+} from '#shared/conversation/writes/abandoned-turns.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { notFoundError } from '#functions/chat/not-found.ts';
 import { meterCounting } from '#functions/config/conversation-policy.ts';
@@ -9,18 +15,15 @@ import {
   readConversation,
   readTurnDocuments,
 } from '#shared/conversation/context/read-conversation.ts';
-import { isHeld, isInTheWay } from '#shared/conversation/decisions/queue-decision.ts';
+import { isHeld } from '#shared/conversation/start-decision.ts';
 import type { Conversation, Versioned } from '#shared/conversation/documents/conversation.ts';
 import { conversationPath, turnId, turnPath } from '#shared/conversation/documents/paths.ts';
 import { type Turn, type TurnDocument, isTerminal } from '#shared/conversation/documents/turn.ts';
-import { readPartialAnswer } from '#shared/conversation/repair/partial-answer.ts';
 import {
-  type ClosingTurn,
+  readPartialAnswer,
   abandonedFields,
-  closeAbandonedWrites,
   endAbandonedWrites,
-  toClosingTurn,
-} from '#shared/conversation/writes/end-abandoned.ts';
+} from '#shared/conversation/writes/abandoned-turns.ts';
 import { AppError, mayBeCommitted } from '#shared/errors.ts';
 import type { Caller } from '#shared/ports/ports.ts';
 import { liveTurnKey } from '../live/live-turn.ts';

@@ -9,14 +9,13 @@ import {
   readContextParts,
   readConversation,
 } from '#shared/conversation/context/read-conversation.ts';
-import { endedContents } from '#shared/conversation/context/tool-calls.ts';
+import { endedContents, withoutServerCalls } from '#shared/conversation/context/tool-calls.ts';
 import { isSeen } from '#shared/conversation/documents/content.ts';
 import type {
   CompactionRequests,
   ContextMeter,
 } from '#shared/conversation/documents/conversation.ts';
 import { type Turn, withWholePairs } from '#shared/conversation/documents/turn.ts';
-import { withoutServerCalls } from '#shared/conversation/repair/server-calls.ts';
 import type { FinishBatch } from '#shared/conversation/writes/turn-writes.ts';
 import { StoreUnavailableError } from '#shared/errors.ts';
 import { loopKind } from '#shared/loops/call-loop.ts';

@@ -1,21 +1,17 @@
+import {
+  decideQueued,
+  QUEUE_MAX,
+  type QueuedDecision,
+} from '#shared/conversation/start-decision.ts';
+import { failQueuedWrites } from '#shared/conversation/writes/turn-writes.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { namedBy, namingWrites } from '#functions/chat/features/uploads.ts';
 import { meterCounting } from '#functions/config/conversation-policy.ts';
 import { passCrashPoint } from '#functions/lib/crash-points.ts';
 import { readTurnDocuments } from '#shared/conversation/context/read-conversation.ts';
-import { shownUser } from '#shared/conversation/context/shown-user.ts';
-import {
-  queueAfter,
-  decideQueued,
-  QUEUE_MAX,
-  type QueuedDecision,
-} from '#shared/conversation/decisions/queue-decision.ts';
-import type { StartDecision } from '#shared/conversation/decisions/start-decision.ts';
-import {
-  enqueueWrites,
-  waiterLeaseWrite,
-  failQueuedWrites,
-} from '#shared/conversation/writes/queue-writes.ts';
+import { shownUser, isTerminal, type TurnDocument } from '#shared/conversation/documents/turn.ts';
+import { queueAfter, type StartDecision } from '#shared/conversation/start-decision.ts';
+import { enqueueWrites, waiterLeaseWrite } from '#shared/conversation/writes/turn-writes.ts';
 import { AppError, GuardLostError, mayBeCommitted } from '#shared/errors.ts';
 import { isPassingLimit } from '#shared/quota/quota-error.ts';
 import { estimateContentTokens } from '#shared/tokens/token-estimate.ts';
@@ -37,7 +33,6 @@ import { liveTurnKey } from '../live/live-turn.ts';
 import { busyError } from '../send/send-errors.ts';
 import { shuttingDownError, stillQueuedError } from '../turn-errors.ts';
 import { conversationPath } from '#shared/conversation/documents/paths.ts';
-import { isTerminal, type TurnDocument } from '#shared/conversation/documents/turn.ts';
 
 /** How often a turn that somebody waits for is looked at. */
 const AWAITED_LOOK_INTERVAL_MS = 250;

@@ -1,6 +1,6 @@
+import { type StartDecision } from '#shared/conversation/start-decision.ts';
 import { inBinError, messageNotFoundError, notFoundError } from '#functions/chat/not-found.ts';
-import { QUEUE_MAX } from '#shared/conversation/decisions/queue-decision.ts';
-import { REPLACED_MAX, type StartDecision } from '#shared/conversation/decisions/start-decision.ts';
+import { QUEUE_MAX, REPLACED_MAX } from '#shared/conversation/start-decision.ts';
 import { turnId } from '#shared/conversation/documents/paths.ts';
 import { AppError } from '#shared/errors.ts';
 import type { StartState } from '../start/read-start.ts';

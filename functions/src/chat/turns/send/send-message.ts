@@ -1,11 +1,11 @@
+import { isReplaced } from '#shared/conversation/writes/replacement.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { notFoundError } from '#functions/chat/not-found.ts';
 import { ignoreRejection } from '#functions/lib/promises.ts';
 import { readTurns } from '#shared/conversation/context/read-conversation.ts';
-import { type StartDecision, decideStart } from '#shared/conversation/decisions/start-decision.ts';
+import { type StartDecision, decideStart } from '#shared/conversation/start-decision.ts';
 import { turnId } from '#shared/conversation/documents/paths.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
-import { isReplaced } from '#shared/conversation/writes/replaced-by.ts';
 import { GuardLostError, StoreUnavailableError } from '#shared/errors.ts';
 import { toLowerUuid } from '#shared/uuid.ts';
 import { startProduction } from '../answer/produce-turn.ts';

@@ -1,3 +1,11 @@
+import { answerText } from '#shared/conversation/documents/content.ts';
+import { queueAfter } from '#shared/conversation/start-decision.ts';
+import { withoutSignatures } from '#shared/conversation/repair/repair-prompt.ts';
+import {
+  beginQueuedWrites,
+  resumeWrites,
+  takeOverWrites,
+} from '#shared/conversation/writes/turn-writes.ts';
 import { keepUploads, namedBy, namingWrites } from '#functions/chat/features/uploads.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { startIndexLoad } from '#functions/chat/features/recall-for-turn.ts';
@@ -22,15 +30,9 @@ import {
   type TurnContext,
 } from './turn-message.ts';
 import { viewContext } from '#functions/chat/context/view-context.ts';
-import { answerText } from '#shared/conversation/context/answer-text.ts';
 import { readTurns, readStoredTurn } from '#shared/conversation/context/read-conversation.ts';
-import { queueAfter } from '#shared/conversation/decisions/queue-decision.ts';
 import { turnPath } from '#shared/conversation/documents/paths.ts';
-import { withoutSignatures } from '#shared/conversation/repair/own-signatures.ts';
-import { beginQueuedWrites } from '#shared/conversation/writes/queue-writes.ts';
-import { resumeWrites } from '#shared/conversation/writes/resume-writes.ts';
 import { statusWrite } from '#shared/conversation/writes/status-write.ts';
-import { takeOverWrites } from '#shared/conversation/writes/take-over-writes.ts';
 import { startWrites, type Lease } from '#shared/conversation/writes/turn-writes.ts';
 import { mayBeCommitted } from '#shared/errors.ts';
 import { groundingWithin } from '#shared/grounding/locate-claims.ts';

@@ -1,3 +1,5 @@
+import { type Repairs } from '#shared/conversation/repair/repair-contents.ts';
+import { type QueuedDecision, type StartDecision } from '#shared/conversation/start-decision.ts';
 import type { Recalled } from '#functions/chat/features/recall-for-turn.ts';
 import type { SentView } from '#shared/compaction/shrunken-view.ts';
 import type { Content } from '#shared/conversation/documents/content.ts';
@@ -9,13 +11,15 @@ import type { History } from '#shared/conversation/documents/history.ts';
 import type { CompactionJob } from '#shared/conversation/documents/job.ts';
 import type { Turn, Rounds, TurnUsage } from '#shared/conversation/documents/turn.ts';
 import type { MemoryTexts } from '#shared/memory/render-memory.ts';
-import type { Caller, Prompt, ModelUsage } from '#shared/ports/ports.ts';
-import type { QuotaSpending, Reservation } from '#shared/ports/quota-ports.ts';
-import type { Repairs } from '#shared/conversation/repair/repairs.ts';
+import type {
+  Caller,
+  Prompt,
+  ModelUsage,
+  QuotaSpending,
+  Reservation,
+} from '#shared/ports/ports.ts';
 import type { AppError } from '#shared/errors.ts';
 import type { Grounding } from '#shared/grounding/grounding.ts';
-import type { QueuedDecision } from '#shared/conversation/decisions/queue-decision.ts';
-import type { StartDecision } from '#shared/conversation/decisions/start-decision.ts';
 import type { KeptRounds } from '#shared/conversation/writes/turn-writes.ts';
 import type { SendRequest } from '../send/send-request.ts';
 import type { StartState } from './read-start.ts';

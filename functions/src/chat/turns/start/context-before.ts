@@ -1,3 +1,6 @@
+import { withoutPinsFrom } from '#shared/conversation/context/pins.ts';
+import { withoutTurns } from '#shared/conversation/writes/erased-history.ts';
+import { type Replacement } from '#shared/conversation/writes/replacement.ts';
 import { requestAfterChange } from '#functions/chat/context/change-generation.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import type { Config } from '#functions/config.ts';
@@ -10,15 +13,11 @@ import {
 } from '#shared/conversation/context/find-history.ts';
 import { contextTokens } from '#shared/conversation/context/meter.ts';
 import { firstTailSeq, readContextParts } from '#shared/conversation/context/read-conversation.ts';
-import { turnModel } from '#shared/conversation/context/turn-model.ts';
+import { turnModel, type Turn, isTerminal } from '#shared/conversation/documents/turn.ts';
 import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import type { History } from '#shared/conversation/documents/history.ts';
-import { type Turn, isTerminal } from '#shared/conversation/documents/turn.ts';
-import { withoutPinsFrom } from '#shared/conversation/pins/pins.ts';
 import { endsBefore, rearmsFrom } from '#shared/conversation/writes/next-generation.ts';
-import { withoutTurns } from '#shared/conversation/writes/repair-history.ts';
-import { isReplaced } from '#shared/conversation/writes/replaced-by.ts';
-import type { Replacement } from '#shared/conversation/writes/replacement-writes.ts';
+import { isReplaced } from '#shared/conversation/writes/replacement.ts';
 import { isRouted } from '#shared/routing/routing.ts';
 import { messageReplacedError } from '../send/send-errors.ts';
 import type { Begin } from './begun-turn.ts';

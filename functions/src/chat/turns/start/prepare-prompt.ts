@@ -7,7 +7,7 @@ import {
 } from '#functions/config/conversation-policy.ts';
 import { memoryForPrompt, withSaid } from '#functions/memory/prompt-memory.ts';
 import { assemblePrompt } from '#shared/conversation/context/assemble-context.ts';
-import { shownUser } from '#shared/conversation/context/shown-user.ts';
+import { shownUser } from '#shared/conversation/documents/turn.ts';
 import type { Conversation, Versioned } from '#shared/conversation/documents/conversation.ts';
 import type { MemoryTexts } from '#shared/memory/render-memory.ts';
 import { estimateContentTokens, estimatePromptTokens } from '#shared/tokens/token-estimate.ts';

@@ -1,17 +1,29 @@
+import { newConversation } from '#shared/conversation/documents/conversation.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { notesPaths } from '#functions/memory/prompt-memory.ts';
 import { readTurnDocuments } from '#shared/conversation/context/read-conversation.ts';
-import { type KnownJob, isStillTold, knownJob } from '#shared/conversation/decisions/known-job.ts';
-import { queueSeqs } from '#shared/conversation/decisions/queue-decision.ts';
-import type { ReplacingFacts, StartFacts } from '#shared/conversation/decisions/start-decision.ts';
+import {
+  type KnownJob,
+  isStillTold,
+  knownJob,
+  type CompactionJob,
+  decodeJob,
+} from '#shared/conversation/documents/job.ts';
+import {
+  queueSeqs,
+  type ReplacingFacts,
+  type StartFacts,
+} from '#shared/conversation/start-decision.ts';
 import {
   type Conversation,
   type Versioned,
   decodeConversation,
 } from '#shared/conversation/documents/conversation.ts';
-import { type CompactionJob, decodeJob } from '#shared/conversation/documents/job.ts';
-import { decodeMessageGuard } from '#shared/conversation/documents/message-guard.ts';
-import { newConversation } from '#shared/conversation/documents/new-conversation.ts';
+import {
+  decodeMessageGuard,
+  type TurnDocument,
+  readTurnDocument,
+} from '#shared/conversation/documents/turn.ts';
 import {
   compactionJobPath,
   conversationPath,
@@ -19,9 +31,11 @@ import {
   seqOfId,
   turnPath,
 } from '#shared/conversation/documents/paths.ts';
-import { problemText } from '#shared/conversation/documents/read-fields.ts';
-import { type TurnDocument, readTurnDocument } from '#shared/conversation/documents/turn.ts';
-import { type AbandonedTurn, abandonedFields } from '#shared/conversation/writes/end-abandoned.ts';
+import { problemText } from '#shared/conversation/documents/read-document.ts';
+import {
+  type AbandonedTurn,
+  abandonedFields,
+} from '#shared/conversation/writes/abandoned-turns.ts';
 import { isQuestionErased } from '#shared/conversation/writes/erase-turn.ts';
 import { type Notes, decodeNotes } from '#shared/memory/note.ts';
 import { encodeAnswerOptions } from '#shared/models/answer-options.ts';

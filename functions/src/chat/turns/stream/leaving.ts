@@ -2,7 +2,7 @@ import type { RouteDependencies } from '#functions/chat/route.ts';
 import { failureReason } from '#functions/lib/failure-reason.ts';
 import { retryWhenLost } from '#functions/lib/retry.ts';
 import { readTurnDocuments } from '#shared/conversation/context/read-conversation.ts';
-import { queueSeqs } from '#shared/conversation/decisions/queue-decision.ts';
+import { queueSeqs } from '#shared/conversation/start-decision.ts';
 import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import { turnId, turnPath } from '#shared/conversation/documents/paths.ts';
 import { type Turn, type TurnDocument, isResting } from '#shared/conversation/documents/turn.ts';

@@ -1,3 +1,4 @@
+import { readFramesAfter } from '#shared/conversation/documents/stream-chunk.ts';
 import { recalledView } from '#shared/wire/resources/turns.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { viewContext } from '#functions/chat/context/view-context.ts';
@@ -18,7 +19,6 @@ import {
   conversationPath,
   seqOfId,
 } from '#shared/conversation/documents/paths.ts';
-import { readFramesAfter } from '#shared/conversation/documents/stored-frames.ts';
 import { type Turn, isResting } from '#shared/conversation/documents/turn.ts';
 import { AppError } from '#shared/errors.ts';
 import type { Caller } from '#shared/ports/ports.ts';

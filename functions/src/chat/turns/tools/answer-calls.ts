@@ -8,9 +8,13 @@ import {
   decideToolResults,
   waitingCalls,
 } from '#shared/conversation/context/tool-results.ts';
-import { encodeAnswer } from '#shared/conversation/documents/encode-turn.ts';
+import {
+  encodeAnswer,
+  type Turn,
+  isTerminal,
+  withWholePairs,
+} from '#shared/conversation/documents/turn.ts';
 import { turnId, turnPath } from '#shared/conversation/documents/paths.ts';
-import { type Turn, isTerminal, withWholePairs } from '#shared/conversation/documents/turn.ts';
 import { AppError, GuardLostError } from '#shared/errors.ts';
 import type { Caller } from '#shared/ports/ports.ts';
 import { contentsBytes } from '../answer/answer-round.ts';

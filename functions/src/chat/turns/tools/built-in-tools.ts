@@ -1,10 +1,10 @@
+import { topicsAsked } from '#shared/recall/recall.ts';
 import { type Searched, inBreaths, lookThrough } from '#functions/chat/features/look-through.ts';
 import { z } from 'zod';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { readOwnConversation } from '#functions/chat/conversations/own-conversation.ts';
 import { loadIndex } from '#functions/recall/read-index.ts';
 import { readHistory } from '#shared/conversation/context/read-conversation.ts';
-import { topicsAsked } from '#shared/recall/topics-asked.ts';
 import { type TurnHit, turnSearch } from '#shared/search/rank-turns.ts';
 import { forgetMemoryTool, saveMemoryTool } from './memory-tools.ts';
 import { readBlob } from './read-blob.ts';

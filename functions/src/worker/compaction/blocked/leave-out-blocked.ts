@@ -1,7 +1,8 @@
 import { continueHistory, readPresent } from '#functions/context/continue-history.ts';
 import { createRenderer } from '#functions/context/snapshot-rendering.ts';
-import type { MadeGeneration } from '#functions/worker/compaction/swap/swap.ts';
+import { unchanged, type Outcome } from '#functions/worker/compaction/attempt-outcome.ts';
 import { sentPrompt } from '#functions/worker/compaction/swap/measure-swap.ts';
+import type { MadeGeneration } from '#functions/worker/compaction/swap/swap.ts';
 import type { ContextSource } from '#shared/conversation/context/assemble-context.ts';
 import { newestHistoryThrough } from '#shared/conversation/context/find-history.ts';
 import { leftOutParts, withoutFiles } from '#shared/conversation/context/left-out-files.ts';
@@ -9,10 +10,9 @@ import type { History } from '#shared/conversation/documents/history.ts';
 import { turnPath } from '#shared/conversation/documents/paths.ts';
 import { workingItems, type Item, type Snapshot } from '#shared/conversation/documents/snapshot.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
+import { withoutTurns } from '#shared/conversation/writes/erased-history.ts';
 import { generationFields, rearmsFrom } from '#shared/conversation/writes/next-generation.ts';
-import { withoutTurns } from '#shared/conversation/writes/repair-history.ts';
 import { askReadable, payFor } from '../draft/ask-summariser.ts';
-import { unchanged, type Outcome } from '#functions/worker/compaction/attempt-outcome.ts';
 import { runContext, type ClaimedRun } from '../run.ts';
 import { findBlocked, type Unit } from './find-blocked.ts';
 

@@ -1,3 +1,5 @@
+import { tokenCounting } from '#shared/compaction/context-tokens.ts';
+import type { FoldPlan } from '#shared/compaction/plan.ts';
 import { readSnapshot } from '#shared/compaction/read-snapshot.ts';
 import { snapshotConstants } from '#shared/compaction/snapshot-constants.ts';
 import {
@@ -6,14 +8,12 @@ import {
   type GeminiCliSection,
   type SnapshotSections,
 } from '#shared/compaction/snapshot-sections.ts';
-import { tokenCounting } from '#shared/compaction/context-tokens.ts';
-import type { FoldPlan } from '#shared/compaction/plan.ts';
 import type { Content } from '#shared/conversation/documents/content.ts';
 import { geminiCliSections } from '#shared/conversation/documents/snapshot.ts';
 import { AppError } from '#shared/errors.ts';
 import { isRepetitive } from '#shared/loops/repetition-detector.ts';
+import { oneLine } from '#shared/text/cut.ts';
 import { escapeXml } from '#shared/text/escape-xml.ts';
-import { oneLine } from '#shared/text/one-line.ts';
 import { estimateTextTokens, type TokenCounting } from '#shared/tokens/token-estimate.ts';
 import { summariserOfRun, type ClaimedRun } from '../run.ts';
 import { askSummariser, summariserPromptId } from './ask-summariser.ts';

@@ -9,7 +9,7 @@ import {
   baseTokens,
   readFoldingBase,
   type FoldingBase,
-} from '#shared/conversation/context/read-again.ts';
+} from '#shared/conversation/context/find-history.ts';
 import { firstTailSeq } from '#shared/conversation/context/read-conversation.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
 import { StoreUnavailableError } from '#shared/errors.ts';

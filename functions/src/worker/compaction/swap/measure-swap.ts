@@ -24,10 +24,9 @@ import {
   assemblePrompt,
   type ContextSource,
 } from '#shared/conversation/context/assemble-context.ts';
-import { countedContext } from '#shared/conversation/context/shown-tokens.ts';
+import { countedContext } from '#shared/conversation/context/meter.ts';
+import { keptPins, type KeptPins, pinBudget, PINS_MAX } from '#shared/conversation/context/pins.ts';
 import { contentText, type Content } from '#shared/conversation/documents/content.ts';
-import { keptPins, type KeptPins } from '#shared/conversation/pins/kept-pins.ts';
-import { pinBudget, PINS_MAX } from '#shared/conversation/pins/pin-budget.ts';
 import type { Prompt } from '#shared/ports/ports.ts';
 import { estimateContentTokens, estimatePromptTokens } from '#shared/tokens/token-estimate.ts';
 import { saveBlobs } from './save-blobs.ts';

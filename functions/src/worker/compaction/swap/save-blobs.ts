@@ -1,10 +1,10 @@
 import { passWorkerCrashPoint } from '#functions/lib/crash-points.ts';
 import { failureReason } from '#functions/lib/failure-reason.ts';
-import type { PlannedMask, Offload } from '#shared/compaction/tool-output-budget.ts';
-import { cutIntoPieces } from '#shared/conversation/documents/json-pieces.ts';
-import { blobPiecePath } from '#shared/conversation/documents/paths.ts';
-import type { Write } from '#shared/ports/ports.ts';
 import { StoppedError } from '#functions/worker/compaction/attempt-outcome.ts';
+import type { PlannedMask, Offload } from '#shared/compaction/tool-output-budget.ts';
+import { blobPiecePath } from '#shared/conversation/documents/paths.ts';
+import { cutIntoPieces } from '#shared/conversation/documents/turn.ts';
+import type { Write } from '#shared/ports/ports.ts';
 import type { ClaimedRun } from '../run.ts';
 
 /** Pieces of 700 KiB: four stay below the store's limit of a batch. */

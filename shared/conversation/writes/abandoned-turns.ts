@@ -1,17 +1,23 @@
-import type { DocumentFields, Write } from '#shared/ports/ports.ts';
-import type { Content } from '../documents/content.ts';
-import { turnPath } from '../documents/paths.ts';
-import { replacedField } from './replaced-by.ts';
-import type { Replacement } from './replacement-writes.ts';
+import { isHeld, queueAfter } from '../start-decision.ts';
+import type { DocumentFields, Write, DocumentStore } from '#shared/ports/ports.ts';
+import { estimateContentTokens, type TokenCounting } from '#shared/tokens/token-estimate.ts';
+import { firstFrameId, textPartId } from '#shared/wire/frame-ids.ts';
+import { readStoredTurn } from '../context/read-conversation.ts';
 import type { UnansweredReason } from '../context/tool-calls.ts';
-import { encodeAnswer } from '../documents/encode-turn.ts';
+import type { Content } from '../documents/content.ts';
+import type { Conversation, Versioned } from '../documents/conversation.ts';
+import { turnPath, conversationPath } from '../documents/paths.ts';
+import { readFramesAfter } from '../documents/stream-chunk.ts';
 import {
+  encodeAnswer,
   withWholePairs,
   type Rounds,
   type Turn,
   type TurnDocument,
   type TurnError,
+  isTerminal,
 } from '../documents/turn.ts';
+import { replacedField, type Replacement } from './replacement.ts';
 
 /** A turn that nobody holds any more, as it was read. */
 export interface AbandonedTurn {
@@ -35,10 +41,7 @@ export interface AbandonedTurn {
 export const abandonedFields = (
   { value, updateTime }: TurnDocument,
   now: Date,
-): Pick<
-  AbandonedTurn,
-  'seq' | 'updateTime' | 'cancelRequested' | 'rounds' | 'waited' | 'foldedInContext'
-> => ({
+): Omit<AbandonedTurn, 'partial' | 'replacedBy'> => ({
   seq: value.seq,
   updateTime,
   cancelRequested: value.cancelRequested,
@@ -50,7 +53,7 @@ export const abandonedFields = (
 });
 
 /** What an attempt had said when nobody answered any more. */
-export interface PartialAnswer {
+interface PartialAnswer {
   attempt: number;
   /** Id of the last frame of its stream that counts. */
   throughId: number;
@@ -103,10 +106,9 @@ function endFields(end: AbandonedEnd): DocumentFields {
 }
 
 /** A turn that nobody answers, and how it ends. */
-export type ClosingTurn = Pick<
-  AbandonedTurn,
-  'seq' | 'updateTime' | 'replacedBy' | 'rounds' | 'waited' | 'foldedInContext'
-> & { end: AbandonedEnd };
+export type ClosingTurn = Omit<AbandonedTurn, 'cancelRequested' | 'partial'> & {
+  end: AbandonedEnd;
+};
 
 const partialOf = ({ end }: ClosingTurn) => (end.state === 'cancelled' ? end.partial : undefined);
 
@@ -188,3 +190,129 @@ export const abandonedBefore = (
       ? { ...turn, replacedBy: seq }
       : turn,
   );
+
+/** The text of an attempt behind its stored rounds, from the chunks of its stream, and its last frame there. */
+async function readStreamedText(
+  store: Pick<DocumentStore, 'query'>,
+  { conversationId, turn }: { conversationId: string; turn: TurnDocument['value'] },
+): Promise<{ text: string; throughId: number }> {
+  const { seq, attempt, rounds } = turn;
+  const before = firstFrameId(attempt) - 1;
+  const frames = await readFramesAfter(store, { conversationId, seq, attempt }, before);
+  const partId = textPartId(attempt, rounds?.count ?? 0);
+  const text = (frames ?? [])
+    .map(({ chunk }) => (chunk.type === 'text-delta' && chunk.id === partId ? chunk.delta : ''))
+    .join('');
+  return { text, throughId: frames?.at(-1)?.id ?? before };
+}
+
+/**
+ * What the last attempt at an abandoned turn has said, as its readers saw it: its rounds, and the text behind
+ * them. `undefined` when there is no such text: then what is stored is all there is, or nothing was said, the
+ * chunks are purged, or the message was erased.
+ */
+export async function readPartialAnswer(
+  store: Pick<DocumentStore, 'get' | 'query'>,
+  target: { conversationId: string; turn: TurnDocument; counting: TokenCounting },
+): Promise<PartialAnswer | undefined> {
+  const { conversationId, turn, counting } = target;
+  const { attempt, tokens, rounds, state, eraseTime } = turn.value;
+  if (state !== 'running' || eraseTime !== undefined) return undefined;
+  const { text, throughId } = await readStreamedText(store, { conversationId, turn: turn.value });
+  if (text === '') return undefined;
+  const before = rounds ? (await readStoredTurn(store, conversationId, turn)).value.contents : [];
+  const content: Content = { role: 'model', parts: [{ text }] };
+  const textTokens = estimateContentTokens(content, counting);
+  return {
+    attempt,
+    throughId,
+    ...(rounds && { step: rounds.step + 1 }),
+    contents: [...before, content],
+    tokens: { user: tokens.user, answer: (rounds ? tokens.answer : 0) + textTokens },
+  };
+}
+
+/** What may be abandoned of a conversation: the open turn, and the turns that `conversation.queue` spans, in order. */
+export interface UnfinishedTurns {
+  conversationId: string;
+  now: Date;
+  conversation: Versioned<Conversation>;
+  open: TurnDocument | undefined;
+  /** What the open turn had said, where its user asked to stop it. */
+  partial?: PartialAnswer | undefined;
+  queue: readonly TurnDocument[];
+}
+
+/** Without its document nobody holds a turn. */
+const isOpenHeld = ({ open, now }: UnfinishedTurns) =>
+  open !== undefined && isHeld(open.value, now);
+
+/** The turns at the head of the queue that nobody waits with, ended ones among them. */
+function abandonedInQueue({ queue, now }: UnfinishedTurns): TurnDocument[] {
+  const held = queue.findIndex(({ value }) => isHeld(value, now));
+  return queue.slice(0, held === -1 ? undefined : held);
+}
+
+/** What the conversation document says afterwards; undefined when it stays as it is. */
+function conversationWrite(
+  unfinished: UnfinishedTurns,
+  waiting: readonly TurnDocument[],
+): SweptTurns['conversation'] | undefined {
+  const { conversationId, conversation } = unfinished;
+  const isOpenOver = conversation.value.open !== undefined && !isOpenHeld(unfinished);
+  const isQueueOver =
+    conversation.value.queue !== undefined && (waiting.length > 0 || !unfinished.queue.length);
+  if (!isOpenOver && !isQueueOver) return undefined;
+  const next = queueAfter(
+    unfinished.queue.map(({ value }) => value),
+    waiting.at(-1)?.value.seq ?? 0,
+  );
+  const fields: DocumentFields = isQueueOver && next ? { queue: { ...next } } : {};
+  const remove = [...(isOpenOver ? ['open'] : []), ...(isQueueOver && !next ? ['queue'] : [])];
+  const guard = { updateTime: conversation.updateTime };
+  return { op: 'update', path: conversationPath(conversationId), fields, remove, guard };
+}
+
+/** A turn that the sweep closes, and how. */
+export interface ClosedTurn {
+  seq: number;
+  attempt: number;
+  state: 'failed' | 'cancelled';
+  replaces: number | undefined;
+}
+
+/** The batch of a sweep that ends abandoned turns. */
+export interface SweptTurns {
+  conversation: Extract<Write, { op: 'update' }>;
+  abandoned: AbandonedTurn[];
+  closed: ClosedTurn[];
+}
+
+/**
+ * What closes the abandoned turns, and which these are; undefined when there are none. Each turn is guarded by its
+ * update time, and the conversation document by its own: a turn that is taken over, or a queue that moves meanwhile,
+ * wins.
+ */
+export function sweptTurns(unfinished: UnfinishedTurns): SweptTurns | undefined {
+  const { now, open, partial } = unfinished;
+  const waiting = abandonedInQueue(unfinished);
+  const conversation = conversationWrite(unfinished, waiting);
+  if (!conversation) return undefined;
+  const ending = [...(open && !isOpenHeld(unfinished) ? [open] : []), ...waiting].filter(
+    ({ value }) => !isTerminal(value.state),
+  );
+  const abandoned = ending.map((turn) => ({
+    ...abandonedFields(turn, now),
+    partial: turn === open ? partial : undefined,
+  }));
+  const closed = ending.map(({ value: { seq, attempt, state, cancelRequested, replaces } }) => ({
+    seq,
+    attempt,
+    state:
+      cancelRequested === true || state === 'awaiting_tool'
+        ? ('cancelled' as const)
+        : ('failed' as const),
+    replaces,
+  }));
+  return { conversation, abandoned, closed };
+}
