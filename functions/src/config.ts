@@ -1,54 +1,79 @@
+import { isKnownModel, unknownModelAdvice } from '#shared/models/known-models.ts';
 import type { PolicySettings } from '#shared/compaction/policy-settings.ts';
 import { AppError } from '#shared/errors.ts';
 import { isAllowedWebhook } from '#shared/hooks/webhook.ts';
-import type { RoutingModels } from '#shared/routing/routing.ts';
+import { registry } from '#shared/models/registry.ts';
+import { isRouted, type RoutingModels } from '#shared/routing/routing.ts';
 import { serviceConstants, type ServiceConstants } from './config/constants.ts';
-import { environmentSchema } from './config/environment.ts';
-import { unknownModels } from './config/model-names.ts';
-import type { RemotePolicy } from './config/remote-policy.ts';
-import { readRoutingModels, routingProblems } from './config/routing-variables.ts';
-import type { AppMemory } from './memory/app-memory.ts';
+import { environmentSchema, type Environment } from './config/environment.ts';
+import type { AppMemory, RemotePolicy } from './config/remote-documents.ts';
 import type { ModelWatch } from './models/model-watch.ts';
-import type { z } from 'zod';
+
+interface Problem {
+  variable: keyof Environment;
+  message: string;
+}
 
 const isDemoProject = (projectId: string) => projectId.startsWith('demo-');
 
-const checkedEnvironmentSchema = environmentSchema.superRefine((environment, context) => {
-  if (environment.HOOK_HOSTS.length > 0 && environment.HOOK_SIGNING_KEY === undefined)
-    context.addIssue({
-      code: 'custom',
-      path: ['HOOK_SIGNING_KEY'],
+/** What one variable demands of another. */
+function pairProblems(environment: Environment): Problem[] {
+  const { EVENT_WEBHOOK_URL: webhookUrl, HOOK_HOSTS: hosts } = environment;
+  const isDemo = isDemoProject(environment.GOOGLE_CLOUD_PROJECT);
+  const problems: Problem[] = [];
+  if (hosts.length > 0 && environment.HOOK_SIGNING_KEY === undefined)
+    problems.push({
+      variable: 'HOOK_SIGNING_KEY',
       message: 'must be set where HOOK_HOSTS names hosts: calls are signed',
     });
-  const { EVENT_WEBHOOK_URL: webhookUrl, HOOK_HOSTS: hosts } = environment;
-  const allowsHttp = isDemoProject(environment.GOOGLE_CLOUD_PROJECT);
-  if (webhookUrl !== undefined && !isAllowedWebhook(webhookUrl, { hosts, allowsHttp }))
-    context.addIssue({
-      code: 'custom',
-      path: ['EVENT_WEBHOOK_URL'],
+  if (webhookUrl !== undefined && !isAllowedWebhook(webhookUrl, { hosts, allowsHttp: isDemo }))
+    problems.push({
+      variable: 'EVENT_WEBHOOK_URL',
       message: 'must be an https address whose host HOOK_HOSTS names, without a user name',
     });
-  const { UPLOADS_BUCKET: bucket, UPLOADS_SIGNER: signer } = environment;
-  if (bucket !== undefined && signer === undefined && !allowsHttp)
-    context.addIssue({
-      code: 'custom',
-      path: ['UPLOADS_SIGNER'],
+  if (environment.UPLOADS_BUCKET !== undefined && !environment.UPLOADS_SIGNER && !isDemo)
+    problems.push({
+      variable: 'UPLOADS_SIGNER',
       message: 'must be set with UPLOADS_BUCKET: the e-mail of the account that signs addresses',
     });
-  for (const { variable, message } of [
-    ...routingProblems(environment),
-    ...unknownModels(environment),
-  ])
-    context.addIssue({ code: 'custom', path: [variable], message });
   if (environment.APP_CHECK !== 'off' && environment.APP_CHECK_PROJECT_NUMBER === undefined)
-    context.addIssue({
-      code: 'custom',
-      path: ['APP_CHECK_PROJECT_NUMBER'],
+    problems.push({
+      variable: 'APP_CHECK_PROJECT_NUMBER',
       message: 'must be set where APP_CHECK is not off: tokens are made out to it',
     });
-});
+  return problems;
+}
 
-type Environment = z.infer<typeof environmentSchema>;
+/** Models that are `auto` where one must be named, or that the table does not know: most often misspelt. */
+function modelProblems(environment: Environment): Problem[] {
+  const { MODEL_WINDOWS: windows, MODEL_PRICES: prices } = environment;
+  const known = { models: registry, windows, prices, named: [] };
+  const variables = ['MODEL', 'ROUTING_MODELS', 'QUICK_MODEL', 'COMPRESSOR_MODEL'] as const;
+  return variables.flatMap((variable) =>
+    [environment[variable] ?? []].flat().flatMap((model) => {
+      if (!isRouted(model))
+        return isKnownModel(model, known)
+          ? []
+          : {
+              variable,
+              message: `${model} is no model that is known here. ${unknownModelAdvice(known)}. A newer one is taken where MODEL_WINDOWS names it, e.g. ${JSON.stringify({ [model]: 1_048_576 })}`,
+            };
+      if (variable !== 'MODEL')
+        return {
+          variable,
+          message: 'must be the id of a model; only MODEL and conversations can be auto',
+        };
+      return environment.ROUTING_MODELS.length > 0
+        ? []
+        : { variable, message: 'is auto, which needs ROUTING_MODELS' };
+    }),
+  );
+}
+
+const checkedEnvironmentSchema = environmentSchema.superRefine((environment, context) => {
+  for (const { variable, message } of [...pairProblems(environment), ...modelProblems(environment)])
+    context.addIssue({ code: 'custom', path: [variable], message });
+});
 
 export interface Config extends Readonly<Environment>, ServiceConstants {
   /** Settings of the policy that no variable has, for measurements: as if the environment gave them. */
@@ -71,20 +96,27 @@ export interface Config extends Readonly<Environment>, ServiceConstants {
   readonly isDemo: boolean;
 }
 
-const moneyLimits = [
-  'COMPACTIONS_PER_HOUR',
-  'COMPACTION_DAILY_TOKENS',
-  'USER_DAILY_MESSAGES',
-  'USER_DAILY_TOKENS',
-  'USER_REQUESTS_PER_MINUTE',
-  'ANONYMOUS_DAILY_MESSAGES',
-  'ANONYMOUS_DAILY_TOKENS',
-  'USER_DAILY_USD',
-  'GLOBAL_DAILY_USD',
-] as const;
+/**
+ * What a `demo-` project has instead of the defaults: limits that protect money are off where there is none to lose; a title
+ * is a call that nobody sent a message for, and measurements count calls of the model; Firebase Auth is not there to be
+ * asked beside an emulator.
+ */
+const demoDefaults: Partial<Record<keyof Environment, string>> = {
+  COMPACTIONS_PER_HOUR: '0',
+  COMPACTION_DAILY_TOKENS: '0',
+  USER_DAILY_MESSAGES: '0',
+  USER_DAILY_TOKENS: '0',
+  USER_REQUESTS_PER_MINUTE: '0',
+  ANONYMOUS_DAILY_MESSAGES: '0',
+  ANONYMOUS_DAILY_TOKENS: '0',
+  USER_DAILY_USD: '0',
+  GLOBAL_DAILY_USD: '0',
+  TITLES: 'off',
+  CHECK_REVOKED: 'off',
+};
 
 /** The same of the constants. */
-const noConstantLimits: Partial<ServiceConstants> = {
+const demoConstants: Partial<ServiceConstants> = {
   ANONYMOUS_REQUESTS_PER_MINUTE: 0,
   USER_DAILY_CREATIONS: 0,
   ANONYMOUS_DAILY_CREATIONS: 0,
@@ -94,24 +126,6 @@ const noConstantLimits: Partial<ServiceConstants> = {
   USER_CALLS_PER_MINUTE: 0,
 };
 
-/** Limits that protect money are off where there is none to lose, unless they are asked for. */
-const demoLimits = (
-  known: Readonly<Record<string, unknown>>,
-): Partial<Record<(typeof moneyLimits)[number], number>> =>
-  Object.fromEntries(
-    moneyLimits.filter((name) => known[name] === undefined).map((name) => [name, 0]),
-  );
-
-/** A title is a call that nobody sent a message for: measurements count calls of the model. */
-const demoTitles = (known: Readonly<Record<string, unknown>>) => ({
-  ...(known['TITLES'] === undefined && { TITLES: 'off' as const }),
-});
-
-/** Firebase Auth is not there to be asked beside an emulator; who has it there asks for it. */
-const demoChecks = (known: Readonly<Record<string, unknown>>) => ({
-  ...(known['CHECK_REVOKED'] === undefined && { CHECK_REVOKED: 'off' as const }),
-});
-
 /**
  * The frozen configuration. `constants`: others than the service's own, for tests. Throws AppError INVALID_CONFIGURATION
  * that lists every problem by variable.
@@ -120,11 +134,15 @@ export function parseConfig(
   environment: Readonly<Record<string, string | undefined>>,
   constants: Partial<ServiceConstants> = {},
 ): Config {
-  const known = Object.fromEntries(
+  const given = Object.fromEntries(
     Object.entries(environment).filter(([, value]) => value !== undefined && value !== ''),
   );
+  const isDemo = isDemoProject(given['GOOGLE_CLOUD_PROJECT'] ?? '');
   // Read once: compiling the schema would take longer than reading by it.
-  const parsed = checkedEnvironmentSchema.safeParse(known, { jitless: true });
+  const parsed = checkedEnvironmentSchema.safeParse(
+    { ...(isDemo && demoDefaults), ...given },
+    { jitless: true },
+  );
   if (!parsed.success) {
     const problems = parsed.error.issues
       .map((issue) => `${issue.path.join('.')}: ${issue.message}`)
@@ -137,16 +155,13 @@ export function parseConfig(
       cause: parsed.error,
     });
   }
-  const isDemo = isDemoProject(parsed.data.GOOGLE_CLOUD_PROJECT);
+  const [fast, strong] = parsed.data.ROUTING_MODELS;
   return Object.freeze({
     ...serviceConstants,
-    ...(isDemo && noConstantLimits),
+    ...(isDemo && demoConstants),
     ...constants,
     ...parsed.data,
-    ...(isDemo && demoLimits(known)),
-    ...(isDemo && demoChecks(known)),
-    ...(isDemo && demoTitles(known)),
-    routing: readRoutingModels(parsed.data),
+    routing: fast !== undefined && strong !== undefined ? { fast, strong } : undefined,
     allowUnsignedIdTokens: isDemo && parsed.data.FIREBASE_AUTH_EMULATOR_HOST !== undefined,
     allowHttpHooks: isDemo,
     isDemo,

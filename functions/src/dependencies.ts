@@ -1,32 +1,17 @@
+import { type FileBucket, type AccessTokens, type RevocationCheck } from '#shared/ports/ports.ts';
 import { createHash, randomUUID } from 'node:crypto';
 import { requestPlacesPath } from '#shared/conversation/documents/paths.ts';
-import type { Clock, DocumentStore } from '#shared/ports/ports.ts';
-import {
-  createDatabaseClock,
-  type DatabaseClock,
-  onceTimeIsKnown,
-} from './adapters/firestore/database-clock.ts';
+import type { Clock, EventWebhook, Notifier } from '#shared/ports/ports.ts';
+import { type DatabaseClock, createDatabaseClock, onceTimeIsKnown } from './adapters/clocks.ts';
 // Loaded with the process: what is loaded within a request would write within it (see `writeTogether`).
-import { jsonLogger } from './adapters/system/json-logger.ts';
+import { jsonLogger } from './adapters/json-logger.ts';
+import type { FunctionDependencies } from './bootstrap/register.ts';
 import type { ChatDependencies } from './chat/chat-dependencies.ts';
 import type { builtInTools } from './chat/turns/tools/built-in-tools.ts';
-import type { CompactionDependencies } from './worker/compaction/compaction-dependencies.ts';
 import type { Config } from './config.ts';
-import type { FunctionDependencies } from './bootstrap/register.ts';
-import { createAppMemory } from './memory/app-memory.ts';
-import {
-  createFiles,
-  createModel,
-  createNotifier,
-  createOperatorWebhook,
-  createPublisher,
-  createRevocationCheck,
-  createStore,
-  readsBucket,
-  signedPosts,
-} from './bootstrap/configured-adapters.ts';
+import { createAppMemory, createRemotePolicy } from './config/remote-documents.ts';
 import { createModelWatch } from './models/model-watch.ts';
-import { createRemotePolicy } from './config/remote-policy.ts';
+import type { CompactionDependencies } from './worker/compaction/compaction-dependencies.ts';
 
 /** Collaborators that tests and the embedded mode put in the place of the real ones. */
 export type Overrides = Partial<Omit<ChatDependencies, 'model' | 'config'>> &
@@ -34,38 +19,93 @@ export type Overrides = Partial<Omit<ChatDependencies, 'model' | 'config'>> &
     model?: ChatDependencies['model'] & CompactionDependencies['model'];
   };
 
-const sha256 = (text: string) => createHash('sha256').update(text, 'utf8').digest('hex');
-
-/** What tells the time, and the clock that the store's replies set: the same, unless a test has its own. */
-interface Clocks {
+/** What the dependencies of either function are made of. */
+interface Ground {
+  config: Config;
+  overrides: Overrides;
+  /** What tells the time. */
   clock: Clock;
-  ofDatabase: DatabaseClock;
+  /** The clock that the store's replies set: the same, unless a test has its own. */
+  databaseClock: DatabaseClock;
 }
 
-function clocksOf({ clock }: Overrides): Clocks {
-  const ofDatabase = createDatabaseClock();
-  return { clock: clock ?? ofDatabase, ofDatabase };
-}
-
-/** Resolves when the database has told the time, which another store than Firestore does not. Throws StoreUnavailableError. */
-const hearing =
-  (store: DocumentStore, { ofDatabase }: Clocks, overrides: Overrides) =>
-  async (): Promise<void> => {
-    if (!overrides.store && !ofDatabase.isSet()) await store.get([requestPlacesPath]);
+/**
+ * The composition root: the one place that knows which adapter stands behind which port. Each function
+ * asks for its own half, and nothing is loaded before it is asked for.
+ */
+export function createDependencies(
+  config: Config,
+  overrides: Overrides = {},
+): FunctionDependencies {
+  const databaseClock = createDatabaseClock();
+  const clock = overrides.clock ?? databaseClock;
+  const ground: Ground = { config, overrides, clock, databaseClock };
+  return {
+    clock,
+    drainMs: config.DRAIN_MS,
+    chat: () => createChat(ground),
+    compaction: () => createCompaction(ground),
   };
+}
 
-/** The functions that the chat function runs for the model; the worker measures their declarations. */
-async function createTools(shared: Parameters<typeof builtInTools>[0]) {
-  const [{ createToolbox }, { builtInTools: builtIn }, { serverTools }] = await Promise.all([
-    import('./chat/turns/tools/toolbox.ts'),
-    import('./chat/turns/tools/built-in-tools.ts'),
-    import('./bootstrap/server-tools.ts'),
+async function createChat(ground: Ground): Promise<ChatDependencies> {
+  const [
+    { createIdTokenVerifier, createAppCheckVerifier },
+    { createQuota },
+    { createBeforeTurnWebhooks },
+    { createModelHealth },
+  ] = await Promise.all([
+    import('./adapters/tokens.ts'),
+    import('./quota/create-quota.ts'),
+    import('./adapters/webhooks.ts'),
+    import('./models/model-health.ts'),
   ]);
-  return createToolbox([...builtIn(shared), ...serverTools]);
+  const { config, overrides, clock } = ground;
+  const shared = await createShared(ground);
+  return {
+    ...shared,
+    liveTurns: overrides.liveTurns ?? new Map(),
+    afterwork: overrides.afterwork ?? new Set(),
+    modelHealth: overrides.modelHealth ?? createModelHealth(clock),
+    idTokens:
+      overrides.idTokens ??
+      onceTimeIsKnown(createIdTokenVerifier(config, clock), hearTime(ground, shared)),
+    appCheck: overrides.appCheck ?? createAppCheckVerifier(config, clock),
+    revocations: overrides.revocations ?? (await createRevocationCheck(ground)),
+    toolbox: overrides.toolbox ?? (await createTools(shared)),
+    quota: overrides.quota ?? createQuota(shared),
+    ...(overrides.beforeTurnHooks && { beforeTurnHooks: overrides.beforeTurnHooks }),
+    beforeTurnWebhooks: (webhooks) => createBeforeTurnWebhooks(webhooks, signedPosts(ground)),
+  };
+}
+
+async function createCompaction(ground: Ground): Promise<CompactionDependencies> {
+  const [{ createPushTokenVerifier }, { createPausingGenerator }, { createWebhookHooks }] =
+    await Promise.all([
+      import('./adapters/tokens.ts'),
+      import('./models/model-health.ts'),
+      import('./adapters/webhooks.ts'),
+    ]);
+  const { config, overrides, clock } = ground;
+  const shared = await createShared(ground);
+  const notifier = overrides.notifier ?? (await createNotifier(ground));
+  const eventWebhook = overrides.eventWebhook ?? (await createOperatorWebhook(ground));
+  return {
+    ...shared,
+    ...(notifier && { notifier }),
+    ...(eventWebhook && { eventWebhook }),
+    model: { ...shared.model, ...createPausingGenerator(shared.model, clock) },
+    pushTokens:
+      overrides.pushTokens ??
+      onceTimeIsKnown(createPushTokenVerifier(config, clock), hearTime(ground, shared)),
+    serverTools: (overrides.toolbox ?? (await createTools(shared))).declarations,
+    ...(overrides.hooks && { hooks: overrides.hooks }),
+    webhooks: (webhooks) => createWebhookHooks(webhooks, signedPosts(ground)),
+  };
 }
 
 /** What both functions share: store, bus, model and surroundings. */
-async function createShared(config: Config, overrides: Overrides, clocks: Clocks) {
+async function createShared(ground: Ground) {
   const [
     { createMemoryCache },
     { createHmacSigner },
@@ -73,19 +113,21 @@ async function createShared(config: Config, overrides: Overrides, clocks: Clocks
     { promptFiles },
     { createAccounting },
   ] = await Promise.all([
-    import('./adapters/system/memory-cache.ts'),
-    import('./adapters/system/hmac-signer.ts'),
+    import('./adapters/memory-cache.ts'),
+    import('./adapters/hmac-signer.ts'),
     import('./adapters/gemini/gemini-files.ts'),
     import('./models/models-in-use.ts'),
     import('./quota/accounting.ts'),
   ]);
-  const { clock } = clocks;
-  const store = overrides.store ?? (await createStore(config, clocks.ofDatabase));
+  const { config, overrides, clock } = ground;
+  const store = overrides.store ?? (await createStore(ground));
   const logger = overrides.logger ?? jsonLogger;
-  const files = overrides.files ?? (await createFiles(config, clock));
+  const files = overrides.files ?? (await createFiles(ground));
   const model = overrides.model ?? (await createModel(config));
   const randomness = overrides.randomness ?? { uuid: () => randomUUID() };
   const remotePolicy = createRemotePolicy({ store, clock, logger });
+  const signer =
+    config.HOOK_SIGNING_KEY === undefined ? undefined : createHmacSigner(config.HOOK_SIGNING_KEY);
   return {
     config: Object.freeze({
       ...config,
@@ -107,93 +149,144 @@ async function createShared(config: Config, overrides: Overrides, clocks: Clocks
     }),
     randomness,
     accounting: overrides.accounting ?? createAccounting({ store, clock, randomness }),
-    sha256,
-    signer:
-      overrides.signer ??
-      (config.HOOK_SIGNING_KEY === undefined
-        ? undefined
-        : createHmacSigner(config.HOOK_SIGNING_KEY)),
+    sha256: (text: string) => createHash('sha256').update(text, 'utf8').digest('hex'),
+    signer: overrides.signer ?? signer,
     logger,
     atCrashPoint: overrides.atCrashPoint ?? (() => Promise.resolve()),
     shutdown: overrides.shutdown ?? new AbortController().signal,
   };
 }
 
-type Collaborators = Parameters<typeof createShared>;
+type Shared = Awaited<ReturnType<typeof createShared>>;
 
-async function createChat(...collaborators: Collaborators): Promise<ChatDependencies> {
-  const [
-    { createIdTokenVerifier },
-    { createAppCheckVerifier },
-    { createQuota },
-    { createBeforeTurnWebhooks },
-    { createModelHealth },
-  ] = await Promise.all([
-    import('./adapters/auth/id-token-verifier.ts'),
-    import('./adapters/auth/app-check-verifier.ts'),
-    import('./quota/create-quota.ts'),
-    import('./adapters/webhooks/webhook-hook.ts'),
-    import('./models/model-health.ts'),
+/** Resolves when the database has told the time, which another store than Firestore does not. Throws StoreUnavailableError. */
+const hearTime =
+  ({ overrides, databaseClock }: Ground, { store }: Shared) =>
+  async (): Promise<void> => {
+    if (!overrides.store && !databaseClock.isSet()) await store.get([requestPlacesPath]);
+  };
+
+/** The functions that the chat function runs for the model; the worker measures their declarations. */
+async function createTools(shared: Parameters<typeof builtInTools>[0]) {
+  const [{ createToolbox }, { builtInTools: builtIn }, { serverTools }] = await Promise.all([
+    import('./chat/turns/tools/toolbox.ts'),
+    import('./chat/turns/tools/built-in-tools.ts'),
+    import('./bootstrap/server-tools.ts'),
   ]);
-  const [config, overrides, clocks] = collaborators;
-  const { clock } = clocks;
-  const shared = await createShared(...collaborators);
-  const hear = hearing(shared.store, clocks, overrides);
-  return {
-    ...shared,
-    liveTurns: overrides.liveTurns ?? new Map(),
-    afterwork: overrides.afterwork ?? new Set(),
-    modelHealth: overrides.modelHealth ?? createModelHealth(clock),
-    idTokens: overrides.idTokens ?? onceTimeIsKnown(createIdTokenVerifier(config, clock), hear),
-    appCheck: overrides.appCheck ?? createAppCheckVerifier(config, clock),
-    revocations: overrides.revocations ?? (await createRevocationCheck(config, clock)),
-    toolbox: overrides.toolbox ?? (await createTools(shared)),
-    quota: overrides.quota ?? createQuota(shared),
-    ...(overrides.beforeTurnHooks && { beforeTurnHooks: overrides.beforeTurnHooks }),
-    beforeTurnWebhooks: (webhooks) =>
-      createBeforeTurnWebhooks(webhooks, signedPosts(config, clock)),
-  };
+  return createToolbox([...builtIn(shared), ...serverTools]);
 }
 
-async function createCompaction(...collaborators: Collaborators): Promise<CompactionDependencies> {
-  const [{ createPushTokenVerifier }, { createPausingGenerator }, { createWebhookHooks }] =
-    await Promise.all([
-      import('./adapters/auth/push-token-verifier.ts'),
-      import('./models/model-health.ts'),
-      import('./adapters/webhooks/webhook-hook.ts'),
-    ]);
-  const [config, overrides, clocks] = collaborators;
-  const { clock } = clocks;
-  const shared = await createShared(...collaborators);
-  const hear = hearing(shared.store, clocks, overrides);
-  const notifier = overrides.notifier ?? (await createNotifier(config, clock));
-  const eventWebhook = overrides.eventWebhook ?? (await createOperatorWebhook(config, clock));
-  return {
-    ...shared,
-    ...(notifier && { notifier }),
-    ...(eventWebhook && { eventWebhook }),
-    model: { ...shared.model, ...createPausingGenerator(shared.model, clock) },
-    pushTokens:
-      overrides.pushTokens ?? onceTimeIsKnown(createPushTokenVerifier(config, clock), hear),
-    serverTools: (overrides.toolbox ?? (await createTools(shared))).declarations,
-    ...(overrides.hooks && { hooks: overrides.hooks }),
-    webhooks: (webhooks) => createWebhookHooks(webhooks, signedPosts(config, clock)),
-  };
+/** Firestore, whose replies set the clock. */
+async function createStore({ config, databaseClock }: Ground) {
+  const { createFirestoreDocumentStore } = await import('./adapters/firestore.ts');
+  return createFirestoreDocumentStore({
+    projectId: config.GOOGLE_CLOUD_PROJECT,
+    databaseId: config.FIRESTORE_DATABASE,
+    deadlineMs: config.STORE_DEADLINE_MS,
+    clock: databaseClock,
+  });
 }
 
-/**
- * The composition root: the one place that knows which adapter stands behind which port. Each function
- * asks for its own half, and nothing is loaded before it is asked for.
- */
-export function createDependencies(
-  config: Config,
-  overrides: Overrides = {},
-): FunctionDependencies {
-  const clocks = clocksOf(overrides);
-  return {
-    clock: clocks.clock,
-    drainMs: config.DRAIN_MS,
-    chat: () => createChat(config, overrides, clocks),
-    compaction: () => createCompaction(config, overrides, clocks),
-  };
+/** Pub/Sub. */
+async function createPublisher(config: Config) {
+  const { createPubSubEventPublisher } = await import('./adapters/pubsub.ts');
+  return createPubSubEventPublisher({
+    projectId: config.GOOGLE_CLOUD_PROJECT,
+    topicIds: { compaction: config.COMPACTION_TOPIC, events: config.EVENTS_TOPIC },
+    deadlineMs: config.PUBLISH_DEADLINE_MS,
+  });
 }
+
+/** The Gemini API where there is a key, else Vertex AI. */
+async function createModel(config: Config) {
+  const { createGeminiModel } = await import('./adapters/gemini/gemini-model.ts');
+  return createGeminiModel({
+    ...(config.GEMINI_API_KEY
+      ? { apiKey: config.GEMINI_API_KEY }
+      : {
+          vertex: {
+            project: config.VERTEX_PROJECT ?? config.GOOGLE_CLOUD_PROJECT,
+            location: config.VERTEX_LOCATION,
+          },
+        }),
+    baseUrl: config.GEMINI_BASE_URL,
+    firstEventTimeoutMs: config.MODEL_FIRST_EVENT_TIMEOUT_MS,
+    eventIdleTimeoutMs: config.MODEL_IDLE_TIMEOUT_MS,
+    requestTimeoutMs: config.TURN_TIMEOUT_MS,
+  });
+}
+
+/** Vertex AI reads the project's own buckets; a fake bucket nobody but this process can read. */
+const readsBucket = ({ GEMINI_API_KEY, GEMINI_BASE_URL, isDemo }: Config): boolean =>
+  !isDemo && GEMINI_API_KEY === undefined && GEMINI_BASE_URL === undefined;
+
+async function googleTokens(): Promise<AccessTokens> {
+  const { createAccessTokens } = await import('./adapters/access-tokens.ts');
+  return createAccessTokens();
+}
+
+/** Stand-ins take any token, and a machine without credentials has none. */
+function localTokens(token: string): AccessTokens {
+  const get = () => Promise.resolve(token);
+  return { get, renew: get };
+}
+
+const withoutSlash = (url: string) => url.replace(/\/+$/, '');
+
+/** The bucket of uploads, where the deployment names one. */
+async function createFiles({ config, clock }: Ground): Promise<FileBucket | undefined> {
+  const { UPLOADS_BUCKET: bucket, UPLOADS_SIGNER: signer, isDemo } = config;
+  if (bucket === undefined) return undefined;
+  const { createGcsBucket } = await import('./adapters/cloud-storage.ts');
+  const baseUrl = withoutSlash(config.UPLOADS_URL);
+  return createGcsBucket({
+    bucket,
+    baseUrl,
+    // The fake Gemini signs as well.
+    iamUrl: isDemo ? baseUrl : 'https://iamcredentials.googleapis.com',
+    signer: signer ?? 'local@demo-recap.iam.gserviceaccount.com',
+    accessTokens: isDemo ? localTokens('local') : await googleTokens(),
+    clock,
+  });
+}
+
+/** Identity Platform, which knows whether a sign-in still holds. */
+async function createRevocationCheck({ config, clock }: Ground): Promise<RevocationCheck> {
+  const { createAccountRevocationCheck } = await import('./adapters/accounts.ts');
+  const emulator = config.allowUnsignedIdTokens && config.FIREBASE_AUTH_EMULATOR_HOST;
+  return createAccountRevocationCheck({
+    projectId: config.GOOGLE_CLOUD_PROJECT,
+    // The Auth emulator serves the same API below this path, and takes this token for an administrator's.
+    baseUrl: emulator
+      ? `http://${emulator}/identitytoolkit.googleapis.com`
+      : withoutSlash(config.IDENTITY_TOOLKIT_URL),
+    accessTokens: emulator ? localTokens('owner') : await googleTokens(),
+    clock,
+  });
+}
+
+/** Who sends notifications, where the deployment names a project to send them through. */
+async function createNotifier({ config, clock }: Ground): Promise<Notifier | undefined> {
+  const { FCM_PROJECT: projectId, FCM_URL, isDemo } = config;
+  if (projectId === undefined) return undefined;
+  const { createFcmNotifier } = await import('./adapters/fcm.ts');
+  const accessTokens = isDemo ? localTokens('local') : await googleTokens();
+  return createFcmNotifier({ projectId, baseUrl: withoutSlash(FCM_URL), accessTokens, clock });
+}
+
+/** The address that is told of all events, where the deployment names one. */
+async function createOperatorWebhook(ground: Ground): Promise<EventWebhook | undefined> {
+  const { EVENT_WEBHOOK_URL: url } = ground.config;
+  if (url === undefined) return undefined;
+  const { createEventWebhook } = await import('./adapters/webhooks.ts');
+  return createEventWebhook(url, signedPosts(ground));
+}
+
+/** What all calls of webhooks share: to whom they may go, and how they are signed. */
+const signedPosts = ({ config, clock }: Ground) => ({
+  hosts: config.HOOK_HOSTS,
+  allowsHttp: config.allowHttpHooks,
+  // Where there is none, no host is allowed either.
+  signingKey: config.HOOK_SIGNING_KEY ?? '',
+  clock,
+});

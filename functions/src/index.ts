@@ -1,10 +1,9 @@
 import { parseConfig } from './config.ts';
 import { createDependencies } from './dependencies.ts';
-import { endOnSignal } from './bootstrap/end-on-signal.ts';
+import { endOnSignal, guardEveryServer } from './bootstrap/framework.ts';
+import { disableNodeDomains } from './bootstrap/disable-node-domains.ts';
 import { warmUp, messageModules } from './bootstrap/warm-up.ts';
 import { registerFunctions } from './bootstrap/register.ts';
-import { guardEveryServer } from './bootstrap/server-guard.ts';
-import { disableNodeDomains } from './bootstrap/disable-node-domains.ts';
 
 /** An instance that nobody has asked by then was not started for a request. */
 const STARTED_AHEAD_MS = 500;

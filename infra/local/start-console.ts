@@ -1,6 +1,94 @@
-import { z } from 'zod';
-import { terminalText } from '../terminal-text.ts';
+import { terminalText } from '#infra/terminal-text.ts';
+import { unsignedToken } from './processes/unsigned-token.ts';
+import { LOCAL_USER } from './stack/stack-environment.ts';
 import type { StackEvent, StackLog } from './stack/stack-event.ts';
+import type { Stack } from './stack/start-stack.ts';
+import { parseArgs } from 'node:util';
+import { z } from 'zod';
+
+export const startHelp = `Usage: npm start [-- options]
+
+Starts Recap on this machine: the chat and compaction functions, Firestore and Pub/Sub (the emulators
+where they are installed, else in memory), and a stand-in for Gemini unless GEMINI_API_KEY is set.
+Ctrl-C ends all of it; a second Ctrl-C does not wait.
+
+  --embedded   store and bus in memory, even where emulators are installed
+  --port N     chat on port N (default 8080), compaction on N+1, stand-in on N+2,
+               page on N+3; a port that is taken is replaced by the next free one
+  --verbose    every log line of the functions, as it is
+  --help       this text`;
+
+export interface StartArguments {
+  isEmbedded: boolean;
+  port: number;
+  isVerbose: boolean;
+}
+
+/** Highest port that leaves room for the three after it. */
+const highestPort = 65_532;
+
+/** Reads the command line; `'help'` when that was asked for. Throws an Error that names the flag. */
+export function parseStartArguments(argv: readonly string[]): StartArguments | 'help' {
+  const { values } = parseArgs({
+    args: [...argv],
+    options: {
+      embedded: { type: 'boolean', default: false },
+      port: { type: 'string', default: '8080' },
+      verbose: { type: 'boolean', default: false },
+      help: { type: 'boolean', default: false },
+    },
+  });
+  if (values.help) return 'help';
+  const port = /^\d{1,5}$/.test(values.port) ? Number(values.port) : 0;
+  if (port < 1 || port > highestPort)
+    throw new Error(
+      `--port takes a number from 1 to ${highestPort}, not ${JSON.stringify(values.port)}`,
+    );
+  return {
+    isEmbedded: values.embedded,
+    port,
+    isVerbose: values.verbose,
+  };
+}
+
+/** Calls to paste into a shell, and where things are. */
+export function welcomeText(
+  stack: Stack,
+  drawn: { now: Date; conversationId: string; messageIds: readonly [string, string] },
+): string {
+  const token = unsignedToken({ uid: LOCAL_USER, projectId: stack.projectId, now: drawn.now });
+  const url = `${stack.chatUrl}/v1/conversations/${drawn.conversationId}/messages`;
+  const body = (id: string, text: string) =>
+    JSON.stringify({ message: { id, parts: [{ type: 'text', text }] } });
+  const call = (flags: string, id: string, text: string) =>
+    [
+      `curl ${flags} ${url} \\`,
+      `  -H "Authorization: Bearer $RECAP_TOKEN" -H 'Content-Type: application/json' \\`,
+      `  -d '${body(id, text)}'`,
+    ].join('\n');
+  return `
+${stack.pageUrl ? `  Page        ${stack.pageUrl}/\n\n` : ''}  chat        ${stack.chatUrl}
+  compaction  ${stack.compactionUrl}
+  model       ${stack.fakeGeminiUrl ? `${stack.fakeGeminiUrl}  ` : ''}${stack.model}
+  data        ${stack.firestoreHost ? `${stack.firestoreHost}  ` : ''}${stack.backend}
+
+A token for user ${LOCAL_USER}, then a message whose answer streams:
+
+export RECAP_TOKEN='${token}'
+
+${call("-sN -H 'Accept: text/event-stream'", drawn.messageIds[0], 'My dog is called Pixel.')}
+
+The same as JSON:
+
+${call("-s -H 'Accept: application/json'", drawn.messageIds[1], 'What is my dog called?')}
+
+A recorded conversation through this stack, with its compactions:
+
+npm run replay -- FILE.jsonl --url ${stack.chatUrl}
+
+Ctrl-C ends all of it.
+`;
+}
 
 const entrySchema = z.looseObject({ severity: z.string(), event: z.string() });
 

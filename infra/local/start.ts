@@ -1,7 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { welcomeText } from './stack/first-calls.ts';
-import { parseStartArguments, startHelp, type StartArguments } from './start-arguments.ts';
-import { createStartConsole } from './start-console.ts';
+import {
+  welcomeText,
+  parseStartArguments,
+  startHelp,
+  type StartArguments,
+  createStartConsole,
+} from './start-console.ts';
 import { type Stack, startStack } from './stack/start-stack.ts';
 import { noteStack } from './stack/stack-notes.ts';
 

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
-import { createAccessTokens } from '#functions/adapters/auth/access-tokens.ts';
+import { createAccessTokens } from '#functions/adapters/access-tokens.ts';
 import { retry } from '#functions/lib/retry.ts';
 import { StoreUnavailableError } from '#shared/errors.ts';
 import { lastSegment } from '#shared/store/names.ts';

@@ -4,14 +4,13 @@ import { GoogleAuth } from 'google-auth-library';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { parseConfig, type Config } from '#functions/config.ts';
 import { localConfig } from '../local/local-config.ts';
-import { createFirestoreDocumentStore } from '#functions/adapters/firestore/firestore-document-store.ts';
+import { createFirestoreDocumentStore } from '#functions/adapters/firestore.ts';
 import { createDependencies } from '#functions/dependencies.ts';
 import type { Logger } from '#shared/ports/ports.ts';
 import { ArgumentError, type ConnectionOptions } from './arguments.ts';
-import { createDeadLetters, type DeadLetters } from './letters/dead-letters.ts';
-import { createDeadLetterClient } from './letters/dead-letter-client.ts';
+import { createDeadLetters, type DeadLetters, createDeadLetterClient } from './dead-letters.ts';
 import { createDocumentTree, type DocumentTree } from './document-tree.ts';
-import type { SourceDatabase } from './import/discussions.ts';
+import type { SourceDatabase } from './import/source.ts';
 import { localVariables } from './local-variables.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;

@@ -4,10 +4,9 @@ import { parseArgs } from 'node:util';
 import { format, resolveConfig } from 'prettier';
 import { apiDocument, openApiText, servedDocument } from './api-document.ts';
 import { configurationDocument } from './configuration-document.ts';
-import { constantsDocument } from './constants-document.ts';
+import { constantsDocument, scannedConstants } from './constants-document.ts';
 import { deploymentSettings } from './deployment-settings.ts';
 import { errorsDocument } from './errors-document.ts';
-import { scannedConstants } from './scanned-constants.ts';
 import { readModule } from './terraform-module.ts';
 
 const help = `Usage: npm run generate [-- --check]

@@ -8,10 +8,9 @@ import { localProjectId } from '../local/stack/stack-environment.ts';
 import { unsignedToken } from '../local/processes/unsigned-token.ts';
 import { smokeReport } from './report.ts';
 import { stepLine, type StepResult } from './run-steps.ts';
-import { runSmoke } from './run-smoke.ts';
+import { runSmoke, type SmokeOptions } from './run-smoke.ts';
 import { parseSmokeArguments, type SmokeArguments, smokeHelp } from './smoke-arguments.ts';
-import type { SmokeOptions } from './smoke-context.ts';
-import { signInAnonymously } from './sign-in.ts';
+import { signInAnonymously } from './smoke-client.ts';
 
 /** Longer than a compaction may take, its second try included. */
 const WAIT_MS = 300_000;

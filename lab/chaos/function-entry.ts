@@ -1,15 +1,11 @@
 import { z } from 'zod';
-import {
-  createDatabaseClock,
-  onceTimeIsKnown,
-} from '#functions/adapters/firestore/database-clock.ts';
-import { createFirestoreDocumentStore } from '#functions/adapters/firestore/firestore-document-store.ts';
-import { createIdTokenVerifier } from '#functions/adapters/auth/id-token-verifier.ts';
-import { createPushTokenVerifier } from '#functions/adapters/auth/push-token-verifier.ts';
-import { createPubSubEventPublisher } from '#functions/adapters/google/pubsub-event-publisher.ts';
+import { createDatabaseClock, onceTimeIsKnown } from '#functions/adapters/clocks.ts';
+import { createFirestoreDocumentStore } from '#functions/adapters/firestore.ts';
+import { createIdTokenVerifier, createPushTokenVerifier } from '#functions/adapters/tokens.ts';
+import { createPubSubEventPublisher } from '#functions/adapters/pubsub.ts';
 import { localConfig } from '#infra/local/local-config.ts';
 import { createDependencies } from '#functions/dependencies.ts';
-import { endOnSignal } from '#functions/bootstrap/end-on-signal.ts';
+import { endOnSignal } from '#functions/bootstrap/framework.ts';
 import { registerFunctions } from '#functions/bootstrap/register.ts';
 import { serveFunctions } from '#infra/local/stack/function-host.ts';
 import { requestPlacesPath } from '#shared/conversation/documents/paths.ts';

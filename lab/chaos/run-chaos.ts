@@ -1,4 +1,4 @@
-import { createFirestoreDocumentStore } from '#functions/adapters/firestore/firestore-document-store.ts';
+import { createFirestoreDocumentStore } from '#functions/adapters/firestore.ts';
 import { unsignedToken } from '#infra/local/processes/unsigned-token.ts';
 import type { DocumentStore } from '#shared/ports/ports.ts';
 import { checkEverything, readUnrest } from './checks/check-everything.ts';

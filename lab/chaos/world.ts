@@ -1,6 +1,6 @@
 import { startFakeGemini } from '#infra/fake-gemini/server/start-fake-gemini.ts';
 import { startEmulators } from '#infra/local/emulators.ts';
-import { chooseFreePort } from '#infra/local/processes/free-port.ts';
+import { chooseFreePort } from '#infra/local/processes/open-server.ts';
 import {
   createTopic,
   createTopicAndPushSubscription,

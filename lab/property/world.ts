@@ -1,4 +1,4 @@
-import { createMemoryCache } from '#functions/adapters/system/memory-cache.ts';
+import { createMemoryCache } from '#functions/adapters/memory-cache.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { createToolbox, type Toolbox } from '#functions/chat/turns/tools/toolbox.ts';
 import { createModelHealth } from '#functions/models/model-health.ts';

@@ -1,4 +1,4 @@
-import { createAppCheckVerifier } from '#functions/adapters/auth/app-check-verifier.ts';
+import { createAppCheckVerifier } from '#functions/adapters/tokens.ts';
 import { loadRoutes } from '#functions/chat/chat-routes.ts';
 import { spendAppCheckToken } from '#functions/chat/http/authenticate.ts';
 import { parseConfig } from '#functions/config.ts';

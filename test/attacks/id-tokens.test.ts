@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import { CompactEncrypt, exportSPKI, generateKeyPair, importJWK, SignJWT } from 'jose';
 import fc from 'fast-check';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
-import { createIdTokenVerifier } from '#functions/adapters/auth/id-token-verifier.ts';
+import { createIdTokenVerifier } from '#functions/adapters/tokens.ts';
 import { loadRoutes } from '#functions/chat/chat-routes.ts';
 import { openServer } from '#infra/local/processes/open-server.ts';
 import { errorOf, startChatServer } from '#test/support/chat/chat-server.ts';

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from 'vitest';
-import { createPushTokenVerifier } from '#functions/adapters/auth/push-token-verifier.ts';
+import { createPushTokenVerifier } from '#functions/adapters/tokens.ts';
 import { buildDue, see } from '#test/support/compaction/compacted-conversation.ts';
 import { compactionBench } from '#test/support/compaction/compaction-dependencies.ts';
 import { pushOf, requestFor, serveInFramework } from '#test/support/processes/pushing.ts';

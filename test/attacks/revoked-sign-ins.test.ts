@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { createAccountRevocationCheck } from '#functions/adapters/auth/account-revocation-check.ts';
+import { createAccountRevocationCheck } from '#functions/adapters/accounts.ts';
 import { localConfig } from '#infra/local/local-config.ts';
 import { createManualClock } from '#test/fakes/manual-clock.ts';
 import { errorOf, startChatServer } from '#test/support/chat/chat-server.ts';

@@ -1,5 +1,5 @@
-import { createFirestoreDocumentStore } from '#functions/adapters/firestore/firestore-document-store.ts';
-import { createPubSubEventPublisher } from '#functions/adapters/google/pubsub-event-publisher.ts';
+import { createFirestoreDocumentStore } from '#functions/adapters/firestore.ts';
+import { createPubSubEventPublisher } from '#functions/adapters/pubsub.ts';
 import { createTopic } from '#infra/local/stack/pubsub-setup.ts';
 import {
   demoProjectId,

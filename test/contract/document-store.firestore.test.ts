@@ -1,7 +1,9 @@
-import { createDatabaseClock } from '#functions/adapters/firestore/database-clock.ts';
-import { deleteCollections } from '#functions/adapters/firestore/firestore-deletion.ts';
-import { createFirestoreDocumentStore } from '#functions/adapters/firestore/firestore-document-store.ts';
-import { watchCollection } from '#functions/adapters/firestore/firestore-watch.ts';
+import { createDatabaseClock } from '#functions/adapters/clocks.ts';
+import {
+  deleteCollections,
+  createFirestoreDocumentStore,
+  watchCollection,
+} from '#functions/adapters/firestore.ts';
 import type { DocumentStore } from '#shared/ports/ports.ts';
 import {
   demoProjectId,

@@ -1,7 +1,10 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { createMemoryBus, type MemoryBus } from '#infra/local/embedded/memory-bus.ts';
-import type { PushSubscriptionOptions } from '#infra/local/embedded/push-subscription.ts';
+import {
+  createMemoryBus,
+  type MemoryBus,
+  type PushSubscriptionOptions,
+} from '#infra/local/embedded/memory-bus.ts';
 import { openPushEndpoint, type PushEndpoint } from '../support/processes/push-endpoint.ts';
 import { describeEventBus, type BusSettings, type OpenedBus } from './event-bus.suite.ts';
 

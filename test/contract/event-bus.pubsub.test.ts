@@ -1,4 +1,4 @@
-import { createPubSubEventPublisher } from '#functions/adapters/google/pubsub-event-publisher.ts';
+import { createPubSubEventPublisher } from '#functions/adapters/pubsub.ts';
 import { createTopicAndPushSubscription } from '#infra/local/stack/pubsub-setup.ts';
 import {
   pullMessages,

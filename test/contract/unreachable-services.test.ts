@@ -1,7 +1,7 @@
 import { createServer, type Socket } from 'node:net';
 import { afterAll, expect, test } from 'vitest';
-import { createFirestoreDocumentStore } from '#functions/adapters/firestore/firestore-document-store.ts';
-import { createPubSubEventPublisher } from '#functions/adapters/google/pubsub-event-publisher.ts';
+import { createFirestoreDocumentStore } from '#functions/adapters/firestore.ts';
+import { createPubSubEventPublisher } from '#functions/adapters/pubsub.ts';
 import type { DocumentStore } from '#shared/ports/ports.ts';
 import { openServer } from '#infra/local/processes/open-server.ts';
 

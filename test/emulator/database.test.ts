@@ -1,4 +1,4 @@
-import { createFirestoreDocumentStore } from '#functions/adapters/firestore/firestore-document-store.ts';
+import { createFirestoreDocumentStore } from '#functions/adapters/firestore.ts';
 import { eraseUser } from '#functions/chat/conversations/erase/erase-user.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { eraseConversation } from '#functions/worker/push/erase-conversation.ts';

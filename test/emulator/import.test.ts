@@ -1,4 +1,4 @@
-import { createFirestoreDocumentStore } from '#functions/adapters/firestore/firestore-document-store.ts';
+import { createFirestoreDocumentStore } from '#functions/adapters/firestore.ts';
 import { createDocumentTree } from '#infra/ops/document-tree.ts';
 import { CONVERSATIONS } from '#shared/conversation/documents/paths.ts';
 import {

@@ -1,8 +1,7 @@
-import { createFirestoreDocumentStore } from '#functions/adapters/firestore/firestore-document-store.ts';
+import { createFirestoreDocumentStore } from '#functions/adapters/firestore.ts';
 import { createTopicAndPushSubscription, publishEvent } from '#infra/local/stack/pubsub-setup.ts';
 import { createDocumentTree } from '#infra/ops/document-tree.ts';
-import { createDeadLetterClient } from '#infra/ops/letters/dead-letter-client.ts';
-import { createDeadLetters } from '#infra/ops/letters/dead-letters.ts';
+import { createDeadLetterClient, createDeadLetters } from '#infra/ops/dead-letters.ts';
 import { conversationPath, turnPath } from '#shared/conversation/documents/paths.ts';
 import {
   pullMessages,

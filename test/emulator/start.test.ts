@@ -1,4 +1,4 @@
-import { chooseFreePort } from '#infra/local/processes/free-port.ts';
+import { chooseFreePort } from '#infra/local/processes/open-server.ts';
 import { runPrintedCalls } from '#test/support/processes/run-blocks.ts';
 import { eventually } from '../support/eventually.ts';
 import { type ChildProcess, execFile, spawn } from 'node:child_process';

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { startFakeGemini } from '#infra/fake-gemini/server/start-fake-gemini.ts';
-import { SKIPPED, signPart } from '#infra/fake-gemini/answers/signatures.ts';
+import { SKIPPED, signPart } from '#infra/fake-gemini/server/refusals.ts';
 import { ask, model, user } from './client.ts';
 
 const fakeGemini = await startFakeGemini();

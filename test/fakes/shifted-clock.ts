@@ -1,4 +1,4 @@
-import { systemClock } from '#functions/adapters/system/system-clock.ts';
+import { systemClock } from '#functions/adapters/clocks.ts';
 import type { Clock } from '#shared/ports/ports.ts';
 
 interface ShiftedClock extends Clock {

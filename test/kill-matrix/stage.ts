@@ -4,7 +4,7 @@ import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import type { Replacing } from '#functions/chat/turns/send/send-request.ts';
 import type { CompactionDependencies } from '#functions/worker/compaction/compaction-dependencies.ts';
 import { createCompactionHandler } from '#functions/worker/push/handle-push.ts';
-import { pushBody } from '#infra/local/embedded/push-delivery.ts';
+import { pushBody } from '#infra/local/embedded/memory-bus.ts';
 import { ownConversation, messageIdOf } from '#lab/property/actions/actors.ts';
 import type { Interleaving } from '#lab/property/interleaving.ts';
 import { questionText } from '#lab/property/scripted-models.ts';

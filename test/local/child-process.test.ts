@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
 import { type Child, startChild } from '#infra/local/processes/child-process.ts';
-import { chooseFreePort } from '#infra/local/processes/free-port.ts';
+import { chooseFreePort } from '#infra/local/processes/open-server.ts';
 import type { StackEvent } from '#infra/local/stack/stack-event.ts';
 import { eventually } from '../support/eventually.ts';
 

@@ -2,8 +2,11 @@ import { describe, expect, test } from 'vitest';
 import { localConfig } from '#infra/local/local-config.ts';
 import { chooseModel, stackEnvironment } from '#infra/local/stack/stack-environment.ts';
 import type { StackEvent } from '#infra/local/stack/stack-event.ts';
-import { createStartConsole, shortenLogLine } from '#infra/local/start-console.ts';
-import { parseStartArguments } from '#infra/local/start-arguments.ts';
+import {
+  createStartConsole,
+  shortenLogLine,
+  parseStartArguments,
+} from '#infra/local/start-console.ts';
 import { startSweepSchedule } from '#infra/local/sweep-schedule.ts';
 import { eventually } from '../support/eventually.ts';
 

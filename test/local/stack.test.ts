@@ -1,6 +1,6 @@
 import { openServer } from '#infra/local/processes/open-server.ts';
 import { unsignedToken } from '#infra/local/processes/unsigned-token.ts';
-import { welcomeText } from '#infra/local/stack/first-calls.ts';
+import { welcomeText } from '#infra/local/start-console.ts';
 import type { StackEvent } from '#infra/local/stack/stack-event.ts';
 import { type Stack, type StackOptions, startStack } from '#infra/local/stack/start-stack.ts';
 import { runPrintedCalls } from '#test/support/processes/run-blocks.ts';

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { createDeadLetters } from '#infra/ops/letters/dead-letters.ts';
-import type { DeadLetter } from '#infra/ops/letters/dead-letter-client.ts';
+import { createDeadLetters, type DeadLetter } from '#infra/ops/dead-letters.ts';
 import type { DocumentFields } from '#shared/ports/ports.ts';
 import { buildDue } from '../support/compaction/compacted-conversation.ts';
 import { verifyWorld } from '../support/compaction/verifying.ts';

@@ -1,4 +1,4 @@
-import type { InvariantName } from '#infra/ops/verify/invariants.ts';
+import type { InvariantName } from '#infra/ops/verify/verify-conversation.ts';
 import { tombstone } from '#shared/conversation/documents/conversation.ts';
 import type { DocumentFields } from '#shared/ports/ports.ts';
 

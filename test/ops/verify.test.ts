@@ -6,10 +6,12 @@ import {
 } from '#functions/chat/conversations/erase/delete-conversation.ts';
 import { eraseConversation } from '#functions/worker/push/erase-conversation.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
-import { findFaults, invariants } from '#infra/ops/verify/invariants.ts';
-import { loadConversation } from '#infra/ops/verify/load.ts';
-import type { StoredHistory } from '#infra/ops/verify/stored.ts';
-import { verifyConversation } from '#infra/ops/verify/verify-conversation.ts';
+import {
+  findFaults,
+  invariants,
+  verifyConversation,
+} from '#infra/ops/verify/verify-conversation.ts';
+import { loadConversation, type StoredHistory } from '#infra/ops/verify/load.ts';
 import type { Item } from '#shared/conversation/documents/snapshot.ts';
 import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import { buildDue, compactOnce } from '../support/compaction/compacted-conversation.ts';

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import { expect, test } from 'vitest';
 import { parseSmokeArguments } from '#infra/smoke/smoke-arguments.ts';
-import { signInAnonymously } from '#infra/smoke/sign-in.ts';
+import { signInAnonymously } from '#infra/smoke/smoke-client.ts';
 import { openForTest } from '../support/open-for-test.ts';
 
 const url = 'https://recap-chat.example.com';

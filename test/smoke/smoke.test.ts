@@ -12,10 +12,8 @@ import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document
 import { startFakeGemini } from '#infra/fake-gemini/server/start-fake-gemini.ts';
 import { localProjectId, stackEnvironment } from '#infra/local/stack/stack-environment.ts';
 import { unsignedToken } from '#infra/local/processes/unsigned-token.ts';
-import { firstText } from '#infra/smoke/chat-steps.ts';
+import { firstText, runSmoke, type SmokeOptions } from '#infra/smoke/run-smoke.ts';
 import { SmokeFailure, stepLine } from '#infra/smoke/run-steps.ts';
-import { runSmoke } from '#infra/smoke/run-smoke.ts';
-import type { SmokeOptions } from '#infra/smoke/smoke-context.ts';
 import { AppError } from '#shared/errors.ts';
 import { openServer } from '#infra/local/processes/open-server.ts';
 import { type ProxyFault, faultyProxy } from './faulty-proxy.ts';

@@ -1,4 +1,4 @@
-import type { RemotePolicy } from '#functions/config/remote-policy.ts';
+import type { RemotePolicy } from '#functions/config/remote-documents.ts';
 import { readRemoteSettings } from '#shared/compaction/policy.ts';
 
 /** The document `config/compaction` as it stands all the while. */

@@ -1,5 +1,5 @@
 import { onTestFinished } from 'vitest';
-import { createFcmNotifier } from '#functions/adapters/google/fcm-notifier.ts';
+import { createFcmNotifier } from '#functions/adapters/fcm.ts';
 import { localConfig } from '#infra/local/local-config.ts';
 import { startFakeGemini } from '#infra/fake-gemini/server/start-fake-gemini.ts';
 import { devicePath } from '#shared/conversation/documents/paths.ts';

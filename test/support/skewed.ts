@@ -1,7 +1,4 @@
-import {
-  createDatabaseClock,
-  type DatabaseClock,
-} from '#functions/adapters/firestore/database-clock.ts';
+import { createDatabaseClock, type DatabaseClock } from '#functions/adapters/clocks.ts';
 import type { Clock, DocumentStore } from '#shared/ports/ports.ts';
 
 export const DAY_MS = 24 * 60 * 60_000;

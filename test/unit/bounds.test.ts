@@ -1,16 +1,16 @@
 import { createServer } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { createAccountRevocationCheck } from '#functions/adapters/auth/account-revocation-check.ts';
-import { createMemoryCache } from '#functions/adapters/system/memory-cache.ts';
+import { createAccountRevocationCheck } from '#functions/adapters/accounts.ts';
+import { createMemoryCache } from '#functions/adapters/memory-cache.ts';
 import { createSubscribers } from '#functions/chat/turns/live/live-turn.ts';
 import { createPausingGenerator, MODELS_REMEMBERED_MAX } from '#functions/models/model-health.ts';
 import { createOpenStreams } from '#functions/quota/create-quota.ts';
-import { createMemoryBus } from '#infra/local/embedded/memory-bus.ts';
 import {
+  createMemoryBus,
   DEAD_LETTERS_KEPT,
   type PushSubscriptionOptions,
-} from '#infra/local/embedded/push-subscription.ts';
+} from '#infra/local/embedded/memory-bus.ts';
 import { AppError } from '#shared/errors.ts';
 import { createManualClock } from '../fakes/manual-clock.ts';
 import { chatDependencies } from '../support/chat/chat-dependencies.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { parseCollectionPattern, parseOwner } from '#infra/ops/import/collection-pattern.ts';
+import { parseCollectionPattern, parseOwner } from '#infra/ops/import/source.ts';
 
 const path = 'users/{uid}/discussions/{id}/messages';
 

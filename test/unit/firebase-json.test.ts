@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { pageHeaders } from '#infra/local/page/page-headers.ts';
+import { pageHeaders } from '#infra/local/page/start-page.ts';
 import { stackEnvironment } from '#infra/local/stack/stack-environment.ts';
 
 /** What the deployed page may call: chat, whose address stands here until the page is deployed, and the sign-in of guests. */

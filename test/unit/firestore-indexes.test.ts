@@ -107,7 +107,7 @@ const withoutIndex = [
   'erasure/finish-erasure.ts',
   'erasure/release-uploads.ts',
   'worker/sweep/sweep-pass.ts',
-  'adapters/firestore/firestore-document-store.ts',
+  'adapters/firestore.ts',
 ];
 
 /** An index over several fields is needed where one field is compared and another one ordered. */

@@ -13,8 +13,8 @@ export const occasionalModules: readonly Load[] = [
 
 /** Modules that a message is answered with, in the order in which it needs them; behind them those that few need. */
 export const messageModules: readonly Load[] = [
-  async () => (await import('../adapters/firestore/firestore-document-store.ts')).loadFirestore(),
-  () => import('#functions/chat/routes/messages.ts'),
+  async () => (await import('../adapters/firestore.ts')).loadFirestore(),
+  () => import('../chat/routes/messages.ts'),
   () => import('../chat/turns/send/send-message.ts'),
   async () => (await import('../adapters/gemini/gemini-model.ts')).loadGenai(),
   ...occasionalModules,

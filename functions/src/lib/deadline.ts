@@ -1,5 +1,5 @@
 import type { Clock } from '#shared/ports/ports.ts';
-import { ABORT_REASON } from './abortable.ts';
+import { ABORT_REASON } from './async-iterators.ts';
 
 type Timers = Pick<Clock, 'wait'>;
 

@@ -1,4 +1,4 @@
-import { ABORT_REASON } from '#functions/lib/abortable.ts';
+import { ABORT_REASON } from '../lib/async-iterators.ts';
 import { budgetCollection, budgetShardPath } from '#shared/conversation/documents/paths.ts';
 import { GuardLostError } from '#shared/errors.ts';
 import type { Clock, DocumentStore, Randomness } from '#shared/ports/ports.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { alterNumber, type Vices } from '../server/misbehaviour.ts';
+import { alterNumber, type Vices } from '#infra/fake-gemini/server/faults.ts';
 import { contentText, type ModelRequestBody } from '../server/request.ts';
-import { firstCodePoints, splitSentences } from './sentences.ts';
+import { firstCodePoints, splitSentences } from './chat.ts';
 
 /* What is said to requests beside the chat: condense a tool output, name a conversation, choose a model. */
 

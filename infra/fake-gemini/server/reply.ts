@@ -1,13 +1,10 @@
-import { answerFromContext } from '../answers/answer.ts';
-import { callTools } from '../answers/call-tools.ts';
+import { answerFromContext, callTools, fillSchema } from '#infra/fake-gemini/answers/chat.ts';
 import { condense, isCondensing, nameMessages, route } from '../answers/auxiliary.ts';
-import { fillSchema } from '../answers/fill-schema.ts';
-import { isReadable, signPart, signsCalls } from '../answers/signatures.ts';
-import { cutToTokens, textTokens } from '../answers/token-rule.ts';
+import { isReadable, signPart, signsCalls } from './refusals.ts';
+import { cutToTokens, textTokens } from '#infra/fake-gemini/answers/token-rule.ts';
 import { summarise } from '../summaries/summaries.ts';
-import { type Fault, finishReasons, isFailure } from './faults.ts';
+import { type Fault, finishReasons, isFailure, type Vices } from './faults.ts';
 import type { JournalEntry } from './journal.ts';
-import type { Vices } from './misbehaviour.ts';
 import type { RecordedAnswers } from './recorded-answers.ts';
 import type { ModelRequestBody, RequestPart } from './request.ts';
 

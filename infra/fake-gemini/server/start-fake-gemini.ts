@@ -1,18 +1,168 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { text as readText } from 'node:stream/consumers';
+import {
+  type Measure,
+  PrefixCache,
+  measure as measureRequest,
+} from '#infra/fake-gemini/answers/token-rule.ts';
 import { openServer } from '#infra/local/processes/open-server.ts';
 import { refuseForeign } from '#infra/local/processes/refuse-foreign.ts';
-import { control } from './control.ts';
-import { FaultQueue, type Fault } from './faults.ts';
-import { answer, type Arrival, type Model, openEntry } from './generation.ts';
-import { Journal } from './journal.ts';
-import { isSendAddress, Messaging } from './messaging.ts';
-import { type Vices, vicesSchema } from './misbehaviour.ts';
-import { measure, PrefixCache } from './prefix-cache.ts';
+import { FaultQueue, type Vices, vicesSchema, type Fault } from './faults.ts';
+import { Journal, type JournalEntry } from './journal.ts';
+import { Messaging, isSendAddress } from './messaging.ts';
 import { RecordedAnswers, type RecordedAnswer } from './recorded-answers.ts';
-import { invalidArgument, notFound } from './refusals.ts';
-import { modelRequestSchema, readAddress } from './request.ts';
-import { sendJson, type Timing } from './respond.ts';
+import {
+  refuseCount,
+  refuseGeneration,
+  refuseModel,
+  type GoogleError,
+  invalidArgument,
+  notFound,
+} from './refusals.ts';
+import { composeReply } from './reply.ts';
+import { type Address, type ModelRequestBody, modelRequestSchema, readAddress } from './request.ts';
+import {
+  type Exchange,
+  sendAnswer,
+  sendError,
+  sendFailure,
+  sendJson,
+  type Timing,
+  wait,
+} from './respond.ts';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { text as readText } from 'node:stream/consumers';
+import { z } from 'zod';
+
+const usualWindowTokens = 1_048_576;
+
+/** What one fake Gemini is made of. */
+interface Model {
+  timing: Timing;
+  vices: Vices;
+  /** Windows by exact model name; any other model has 1,048,576 tokens. */
+  windows: Map<string, number>;
+  faults: FaultQueue;
+  recorded: RecordedAnswers;
+  journal: Journal;
+  cache: PrefixCache;
+  /** Firebase Cloud Messaging, behind the same address. */
+  messaging: Messaging;
+}
+
+/** A model request as it arrived. */
+interface Arrival {
+  address: Address;
+  body: ModelRequestBody;
+  measure: Measure;
+  rawBody: string;
+  headers: { role: string | undefined; promptId: string | undefined };
+}
+
+/** Notes an arrival in the journal. */
+function openEntry(model: Model, arrival: Arrival): JournalEntry {
+  const { address, headers, measure, rawBody } = arrival;
+  const entry = {
+    api: address.api,
+    operation: address.operation,
+    model: address.model,
+    role: headers.role ?? (address.operation === 'countTokens' ? '' : 'chat'),
+    promptId: headers.promptId ?? '',
+    promptTokens: measure.promptTokens,
+    cachedTokens: 0,
+  };
+  return model.journal.open(entry, rawBody);
+}
+
+function refuse(model: Model, { address, body, measure }: Arrival): GoogleError | undefined {
+  const unknown = refuseModel(address);
+  if (unknown !== undefined) return unknown;
+  if (address.operation === 'countTokens') return refuseCount(address, body);
+  const windowTokens = model.windows.get(address.model) ?? usualWindowTokens;
+  const { promptTokens } = measure;
+  return refuseGeneration({ model: address.model, body, promptTokens, windowTokens });
+}
+
+/** Answers one model request; resolves when the answer is sent or its client has gone. */
+async function answer(
+  model: Model,
+  arrival: Arrival,
+  connection: Pick<Exchange, 'response' | 'entry' | 'signal'>,
+): Promise<void> {
+  const { address, body, measure } = arrival;
+  const { entry, response, signal } = connection;
+  const fault = model.faults.take(entry);
+  if (fault !== undefined) entry.fault = fault.kind;
+  const exchange: Exchange = { ...connection, fault, timing: () => model.timing };
+  if (fault?.kind === 'delay') await wait(fault.delayMs ?? 0, signal);
+  if (await sendFailure(exchange)) return;
+  const refusal = refuse(model, arrival);
+  if (refusal !== undefined) {
+    entry.refusal = refusal.message;
+    sendError(exchange, refusal);
+    return;
+  }
+  if (address.operation === 'countTokens') {
+    entry.httpStatus = 200;
+    sendJson(response, 200, { totalTokens: measure.promptTokens });
+    return;
+  }
+  entry.cachedTokens = model.cache.use(address.model, measure.prefixes);
+  const { vices, recorded } = model;
+  const promptHash = measure.prefixes.at(-1)?.hash ?? '';
+  const request = { body, model: address.model, promptHash, vices, recorded, fault, entry };
+  if (entry.role === 'utility_compressor') await wait(vices.slowMs ?? 0, signal);
+  await sendAnswer(exchange, composeReply(request));
+}
+
+interface ControlCall {
+  method: string;
+  path: string;
+  body: string;
+}
+
+const timingSchema = z.strictObject({
+  timeToFirstTokenMs: z.number().min(0).optional(),
+  tokensPerSecond: z.number().min(0).optional(),
+});
+
+/** What each order does with its body. */
+const orders: Readonly<Record<string, (model: Model, body: unknown) => object | void>> = {
+  'POST /control/vices': (model, body) => {
+    model.vices = vicesSchema.parse(body);
+  },
+  'POST /control/timing': (model, body) => {
+    model.timing = { ...model.timing, ...timingSchema.parse(body) };
+  },
+  'POST /control/faults': (model, body) => {
+    model.faults.add(z.strictObject({ faults: z.array(z.unknown()) }).parse(body).faults);
+  },
+  'GET /control/faults': (model) => ({ waiting: model.faults.size }),
+  'DELETE /control/faults': (model) => model.faults.clear(),
+  'POST /control/answers': (model, body) => {
+    model.recorded.register(z.strictObject({ answers: z.array(z.unknown()) }).parse(body).answers);
+  },
+  'DELETE /control/answers': (model) => model.recorded.clear(),
+  'GET /control/journal': (model) => ({ entries: model.journal.entries() }),
+  'DELETE /control/journal': (model) => model.journal.clear(),
+  'GET /control/notifications': (model) => ({ notifications: model.messaging.sent() }),
+  'DELETE /control/notifications': (model) => model.messaging.clear(),
+};
+
+/** Serves `/control/…`: 200, 400 with what is wrong with the body, or 404. */
+function control(
+  model: Model,
+  { method, path, body }: ControlCall,
+): { status: number; body: object } {
+  const obey = orders[`${method} ${path}`];
+  if (obey === undefined)
+    return { status: 404, body: { problem: `there is no ${method} ${path}` } };
+  try {
+    return { status: 200, body: obey(model, JSON.parse(body || '{}')) ?? {} };
+  } catch (error) {
+    if (!(error instanceof z.ZodError || error instanceof SyntaxError)) throw error;
+    const problem = error instanceof z.ZodError ? z.prettifyError(error) : error.message;
+    return { status: 400, body: { problem } };
+  }
+}
 
 interface FakeGeminiOptions {
   /** Default 0: any free port. */
@@ -65,7 +215,11 @@ async function serve(
   const role = header(request, 'x-recap-role');
   const promptId = header(request, 'x-recap-prompt-id');
   const headers = { role, promptId };
-  await serveModel(model, { address, body, measure: measure(body), rawBody, headers }, response);
+  await serveModel(
+    model,
+    { address, body, measure: measureRequest(body), rawBody, headers },
+    response,
+  );
 }
 
 async function serveModel(model: Model, arrival: Arrival, response: ServerResponse): Promise<void> {

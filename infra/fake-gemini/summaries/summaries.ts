@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { firstCodePoints, splitSentences } from '../answers/sentences.ts';
-import { alterNumber, inflate, type Vices } from '../server/misbehaviour.ts';
+import { firstCodePoints, splitSentences } from '#infra/fake-gemini/answers/chat.ts';
+import { alterNumber, inflate, type Vices } from '#infra/fake-gemini/server/faults.ts';
 import { contentText, type ModelRequestBody } from '../server/request.ts';
 
 /*

@@ -1,12 +1,197 @@
-import { setImmediate } from 'node:timers/promises';
 import { AppError } from '#shared/errors.ts';
 import type { EventPublisher, Topic } from '#shared/ports/ports.ts';
-import type { BusMessage } from './push-delivery.ts';
-import {
-  PushSubscription,
-  type DeadLetter,
-  type PushSubscriptionOptions,
-} from './push-subscription.ts';
+import { request } from 'node:http';
+import { setTimeout as wait, setImmediate } from 'node:timers/promises';
+
+/** One event as it travels. */
+interface BusMessage {
+  messageId: string;
+  /** JSON, encoded in base64. */
+  data: string;
+  attributes: Readonly<Record<string, string>>;
+  publishTime: string;
+}
+
+/**
+ * What both Cloud Pub/Sub and its emulator take for an acknowledgement of a push (the emulator, November
+ * 2026: not 202, which Cloud Pub/Sub takes; but 203, which that does not).
+ */
+const ACKNOWLEDGEMENTS: readonly (number | undefined)[] = [200, 201, 204];
+
+/** The body of a push, field for field as Pub/Sub sends it. */
+export function pushBody(message: BusMessage, subscription: string): string {
+  const { messageId, publishTime, data, attributes } = message;
+  return JSON.stringify({
+    message: {
+      data,
+      attributes,
+      messageId,
+      message_id: messageId,
+      publishTime,
+      publish_time: publishTime,
+    },
+    subscription,
+  });
+}
+
+/** Posts `body`; true when it was acknowledged. No answer before `signal` fires is none. Never throws. */
+async function push(endpoint: string, body: string, signal: AbortSignal): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  const outgoing = request(endpoint, {
+    method: 'POST',
+    // A connection for each push: none is left open when the bus closes.
+    agent: false,
+    signal,
+    headers: { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) },
+  });
+  outgoing.once('error', () => {
+    resolve(false);
+  });
+  outgoing.once('response', (response) => {
+    response.on('error', () => {});
+    response.resume();
+    resolve(ACKNOWLEDGEMENTS.includes(response.statusCode));
+  });
+  outgoing.end(body);
+  return promise;
+}
+
+/** Defaults as in the deployed subscription. */
+const DEFAULTS = {
+  ackDeadlineMs: 600_000,
+  minBackoffMs: 10_000,
+  maxBackoffMs: 600_000,
+  maxDeliveryAttempts: 8,
+  maxInFlight: 2,
+  duplicates: 0,
+  maxQueued: 10_000,
+};
+
+/** Dead letters that are kept to be looked at, the newest. */
+export const DEAD_LETTERS_KEPT = 100;
+
+export interface PushSubscriptionOptions {
+  /** Full name, as it stands in the push body: `projects/demo-recap/subscriptions/compaction`. */
+  name: string;
+  /** Where the pushes go, e.g. `http://127.0.0.1:8081/`. */
+  endpoint: string;
+  /** A push that is not answered in this time counts as refused. Default 600 s. */
+  ackDeadlineMs?: number;
+  /** Wait after the first refusal; it doubles with each further one. Default 10 s. */
+  minBackoffMs?: number;
+  /** Default 600 s. */
+  maxBackoffMs?: number;
+  /** After this many refused pushes a message becomes a dead letter. Default 8. */
+  maxDeliveryAttempts?: number;
+  /** Pushes at the same time. Default 2, as the emulator does on two cores. */
+  maxInFlight?: number;
+  /** Each message is delivered this many times more, acknowledged or not. Default 0. */
+  duplicates?: number;
+  /** Messages that wait, are on their way or between two tries; more are refused. Default 10,000. */
+  maxQueued?: number;
+}
+
+interface DeadLetter {
+  message: BusMessage;
+  subscription: string;
+  deliveryAttempts: number;
+}
+
+/** Delivers messages to one endpoint until each is acknowledged, dead, or the subscription is closed. */
+class PushSubscription {
+  readonly deadLetters: DeadLetter[] = [];
+  readonly #options: Required<PushSubscriptionOptions>;
+  readonly #closing = new AbortController();
+  readonly #deliveries = new Set<Promise<void>>();
+  readonly #waiting: (() => void)[] = [];
+  #inFlight = 0;
+
+  constructor(options: PushSubscriptionOptions) {
+    this.#options = { ...DEFAULTS, ...options };
+  }
+
+  /** Whether it takes no further message for now. */
+  get isFull(): boolean {
+    return this.#deliveries.size >= this.#options.maxQueued;
+  }
+
+  enqueue(message: BusMessage): void {
+    for (let copy = 0; copy <= this.#options.duplicates; copy += 1) {
+      const delivery = this.#deliver(message).finally(() => this.#deliveries.delete(delivery));
+      this.#deliveries.add(delivery);
+    }
+  }
+
+  /** Resolves when nothing is queued, in flight or waiting for a further try. */
+  async idle(): Promise<void> {
+    while (this.#deliveries.size > 0) await Promise.all(this.#deliveries);
+  }
+
+  /** Cuts what is in flight and forgets the rest; resolves when nothing runs any more. */
+  async close(): Promise<void> {
+    this.#closing.abort();
+    for (const resume of this.#waiting.splice(0)) resume();
+    await this.idle();
+  }
+
+  async #deliver(message: BusMessage): Promise<void> {
+    const { maxDeliveryAttempts, name } = this.#options;
+    for (let attempt = 1; attempt <= maxDeliveryAttempts; attempt += 1) {
+      if (attempt > 1) await this.#backOff(attempt - 1);
+      const isAcknowledged = await this.#push(message);
+      if (isAcknowledged || this.#closing.signal.aborted) return;
+    }
+    this.deadLetters.push({ message, subscription: name, deliveryAttempts: maxDeliveryAttempts });
+    if (this.deadLetters.length > DEAD_LETTERS_KEPT) this.deadLetters.shift();
+  }
+
+  async #backOff(refusals: number): Promise<void> {
+    const { minBackoffMs, maxBackoffMs } = this.#options;
+    const delayMs = Math.min(minBackoffMs * 2 ** (refusals - 1), maxBackoffMs);
+    // The only rejection is that of the signal, which #push sees itself.
+    await wait(delayMs, undefined, { signal: this.#closing.signal }).catch(() => {});
+  }
+
+  async #push(message: BusMessage): Promise<boolean> {
+    await this.#enter();
+    try {
+      if (this.#closing.signal.aborted) return false;
+      return await this.#pushInTime(pushBody(message, this.#options.name));
+    } finally {
+      this.#leave();
+    }
+  }
+
+  async #enter(): Promise<void> {
+    if (this.#inFlight < this.#options.maxInFlight || this.#closing.signal.aborted) {
+      this.#inFlight += 1;
+      return;
+    }
+    await new Promise<void>((resolve) => {
+      this.#waiting.push(resolve);
+    });
+  }
+
+  /** Hands the place to who waits longest, so that nobody slips in between. */
+  #leave(): void {
+    const next = this.#waiting.shift();
+    if (next === undefined) this.#inFlight -= 1;
+    else next();
+  }
+
+  async #pushInTime(body: string): Promise<boolean> {
+    const late = new AbortController();
+    const timer = setTimeout(() => {
+      late.abort();
+    }, this.#options.ackDeadlineMs);
+    try {
+      const signal = AbortSignal.any([this.#closing.signal, late.signal]);
+      return await push(this.#options.endpoint, body, signal);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}
 
 export interface MemoryBus extends EventPublisher {
   /** What was refused too often, the newest hundred, oldest first. */

@@ -1,12 +1,360 @@
-import { setImmediate } from 'node:timers/promises';
-import type { DocumentStore, StoredDocument, Write } from '#shared/ports/ports.ts';
+import {
+  checkDocumentSize,
+  documentSize,
+  type StoredValue,
+  type StoredFields,
+  copyValue,
+} from '#shared/store/checked-write.ts';
+import { GuardLostError } from '#shared/errors.ts';
+import type { Value, Guard, DocumentStore, StoredDocument, Write } from '#shared/ports/ports.ts';
 import { ChangeQueue } from '#shared/store/change-queue.ts';
-import { checkQuery } from '#shared/store/checked-query.ts';
-import { checkWrites } from '#shared/store/checked-write.ts';
+import { type CheckedQuery, checkQuery } from '#shared/store/checked-query.ts';
+import { type FieldSetting, type CheckedWrite, checkWrites } from '#shared/store/checked-write.ts';
 import { checkCollectionPath, checkDocumentPath } from '#shared/store/names.ts';
-import { MemoryDocuments } from './memory-documents.ts';
-import { runQuery, type QueriedDocument } from './memory-query.ts';
-import { copyFields } from './stored-fields.ts';
+import { setImmediate } from 'node:timers/promises';
+
+/**
+ * Firestore's order of values: null, booleans, NaN, numbers, dates, text (by UTF-8 bytes), arrays, maps.
+ * Below zero when `a` comes first, 0 when a query takes them for equal (0 and -0, NaN and NaN).
+ */
+function compareValues(a: StoredValue, b: StoredValue): number {
+  if (typeof a === 'string' && typeof b === 'string') return compareText(a, b);
+  if (a instanceof Date && b instanceof Date) return a.getTime() - b.getTime();
+  if (Array.isArray(a) && Array.isArray(b)) return compareLists(a, b);
+  if (isMap(a) && isMap(b)) return compareLists(sortedEntries(a), sortedEntries(b));
+  const ranks = typeRank(a) - typeRank(b);
+  return ranks !== 0 ? ranks : compareScalars(a, b);
+}
+
+/** Values of one rank can stand on the two sides of `<`; no inequality crosses ranks. */
+function typeRank(value: StoredValue): number {
+  if (value === null) return 0;
+  if (typeof value === 'boolean') return 1;
+  if (typeof value === 'number') return Number.isNaN(value) ? 2 : 3;
+  if (value instanceof Date) return 4;
+  if (typeof value === 'string') return 5;
+  return Array.isArray(value) ? 6 : 7;
+}
+
+/** Order of UTF-8 bytes, which is that of code points: JavaScript's own puts 😀 before U+FFEE. */
+function compareText(a: string, b: string): number {
+  const length = Math.min(a.length, b.length);
+  for (let index = 0; index < length; index += 1) {
+    const difference = codePointRank(a.charCodeAt(index)) - codePointRank(b.charCodeAt(index));
+    if (difference !== 0) return difference;
+  }
+  return a.length - b.length;
+}
+
+/** Moves the surrogates, which stand for the highest code points, behind U+FFFF. */
+function codePointRank(unit: number): number {
+  if (unit < 0xd8_00) return unit;
+  return unit < 0xe0_00 ? unit + 0x20_00 : unit - 0x8_00;
+}
+
+/** Whether writing `b` over `a` changes nothing: as stored, so 0 differs from -0, and NaN is NaN. */
+function isSameValue(a: StoredValue, b: StoredValue): boolean {
+  if (Object.is(a, b)) return true;
+  if (a instanceof Date && b instanceof Date) return a.getTime() === b.getTime();
+  if (Array.isArray(a) && Array.isArray(b)) return isSameList(a, b);
+  if (!isMap(a) || !isMap(b)) return false;
+  const names = Object.keys(a);
+  return (
+    names.length === Object.keys(b).length &&
+    names.every((name) => {
+      const [left, right] = [a[name], Object.hasOwn(b, name) ? b[name] : undefined];
+      return left !== undefined && right !== undefined && isSameValue(left, right);
+    })
+  );
+}
+
+function isMap(value: StoredValue | undefined): value is { [field: string]: StoredValue } {
+  return (
+    typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date)
+  );
+}
+
+function isSameList(a: readonly StoredValue[], b: readonly StoredValue[]): boolean {
+  return a.length === b.length && compareEach(a, b, (x, y) => (isSameValue(x, y) ? 0 : 1)) === 0;
+}
+
+function compareLists(a: readonly StoredValue[], b: readonly StoredValue[]): number {
+  const difference = compareEach(a, b, compareValues);
+  return difference === 0 ? a.length - b.length : difference;
+}
+
+function compareEach(
+  a: readonly StoredValue[],
+  b: readonly StoredValue[],
+  compare: (x: StoredValue, y: StoredValue) => number,
+): number {
+  for (const [index, left] of a.entries()) {
+    const right = b[index];
+    if (right === undefined) return 0;
+    const difference = compare(left, right);
+    if (difference !== 0) return difference;
+  }
+  return 0;
+}
+
+/** Name, value, name, value, … by name: maps compare entry by entry. */
+function sortedEntries(map: { [field: string]: StoredValue }): StoredValue[] {
+  return Object.entries(map)
+    .toSorted(([a], [b]) => compareText(a, b))
+    .flat();
+}
+
+function compareScalars(a: StoredValue, b: StoredValue): number {
+  if (Number.isNaN(a) || a === b) return 0;
+  return Number(a) < Number(b) ? -1 : 1;
+}
+
+/** The value at a field path, `undefined` where there is none. */
+function valueAt(fields: StoredFields, fieldPath: readonly string[]): StoredValue | undefined {
+  let value: StoredValue | undefined = fields;
+  for (const name of fieldPath) {
+    value = isMap(value) && Object.hasOwn(value, name) ? value[name] : undefined;
+  }
+  return value;
+}
+
+/** New fields with the update applied; `fields` stays as it is. */
+function updatedFields(
+  fields: StoredFields,
+  update: { set: readonly FieldSetting[]; remove: readonly string[][] },
+): StoredFields {
+  let result = fields;
+  for (const { fieldPath, value } of update.set) result = withValue(result, fieldPath, value);
+  for (const fieldPath of update.remove) result = withoutValue(result, fieldPath);
+  return result;
+}
+
+/** A deep copy, so that nobody outside holds what the store holds. */
+function copyFields(fields: StoredFields): StoredFields {
+  const copies: StoredFields = {};
+  for (const name of Object.keys(fields)) {
+    const value = fields[name];
+    if (value !== undefined) copies[name] = copy(value);
+  }
+  return copies;
+}
+
+function copy(value: StoredValue): StoredValue {
+  if (value === null || typeof value !== 'object') return value;
+  if (value instanceof Date) return new Date(value);
+  return Array.isArray(value) ? value.map(copy) : copyFields(value);
+}
+
+/** As in Firestore, a value on the way that is no map gives way to one. */
+function withValue(
+  fields: StoredFields,
+  [name = '', ...rest]: readonly string[],
+  value: StoredValue,
+): StoredFields {
+  if (rest.length === 0) return { ...fields, [name]: value };
+  const child = Object.hasOwn(fields, name) ? fields[name] : undefined;
+  return { ...fields, [name]: withValue(isMap(child) ? child : {}, rest, value) };
+}
+
+/** The map that a field is taken from stays, even when it is left empty. */
+function withoutValue(fields: StoredFields, [name = '', ...rest]: readonly string[]): StoredFields {
+  const child = Object.hasOwn(fields, name) ? fields[name] : undefined;
+  if (rest.length > 0) {
+    return isMap(child) ? { ...fields, [name]: withoutValue(child, rest) } : fields;
+  }
+  const { [name]: _removed, ...others } = fields;
+  return others;
+}
+
+interface QueriedDocument {
+  path: string;
+  fields: StoredFields;
+  updateTime: string;
+}
+
+interface Position {
+  value: StoredValue | undefined;
+  path: string;
+}
+
+/**
+ * The documents of one collection that a query finds, in its order. A document without the field that is
+ * compared or ordered by is not found. Scans and sorts all of `documents`.
+ */
+function runQuery(documents: Iterable<QueriedDocument>, query: CheckedQuery): QueriedDocument[] {
+  const orderPath = query.orderBy?.field.split('.');
+  const sign = query.orderBy?.direction === 'desc' ? -1 : 1;
+  const positionOf = (document: QueriedDocument): Position => ({
+    path: document.path,
+    value: orderPath && valueAt(document.fields, orderPath),
+  });
+  const matches = matcher(query);
+  const after = startOf(query);
+  return [...documents]
+    .filter((document) => matches(document.fields))
+    .map((document) => ({ document, position: positionOf(document) }))
+    .filter(({ position }) => orderPath === undefined || position.value !== undefined)
+    .filter(({ position }) => !after || sign * comparePositions(position, after) > 0)
+    .toSorted((a, b) => sign * comparePositions(a.position, b.position))
+    .slice(0, query.limit)
+    .map(({ document }) => document);
+}
+
+function startOf({ startAfter, collection, orderBy }: CheckedQuery): Position | undefined {
+  if (startAfter === undefined) return undefined;
+  const value = orderBy && startAfter.value;
+  return { path: startAfter.path, value: value === undefined ? value : copied(value, collection) };
+}
+
+/** Documents of one collection: their paths order as their ids. */
+function comparePositions(a: Position, b: Position): number {
+  const byValue =
+    a.value === undefined || b.value === undefined ? 0 : compareValues(a.value, b.value);
+  return byValue === 0 ? compareText(a.path, b.path) : byValue;
+}
+
+function matcher(query: CheckedQuery): (fields: StoredFields) => boolean {
+  const conditions = (query.where ?? []).map(({ field, op, value }) => ({
+    fieldPath: field.split('.'),
+    op,
+    value: copied(value, query.collection),
+  }));
+  return (fields) =>
+    conditions.every(({ fieldPath, op, value }) => {
+      const found = valueAt(fields, fieldPath);
+      return found !== undefined && holds(found, op, value);
+    });
+}
+
+function holds(
+  found: StoredValue,
+  op: '==' | '<' | '<=' | '>' | '>=',
+  value: StoredValue,
+): boolean {
+  if (typeRank(found) !== typeRank(value)) return false;
+  const difference = compareValues(found, value);
+  const results = {
+    '==': difference === 0,
+    '<': difference < 0,
+    '<=': difference <= 0,
+    '>': difference > 0,
+    '>=': difference >= 0,
+  };
+  return results[op];
+}
+
+function copied(value: Value, path: string): StoredValue {
+  return copyValue(value, { path, field: 'of the query', depth: 0 });
+}
+
+/** Collection path → document path → document. Stored documents are replaced, never changed. */
+class MemoryDocuments {
+  readonly #collections = new Map<string, Map<string, QueriedDocument>>();
+  readonly #followers = new Map<string, Set<ChangeQueue<QueriedDocument>>>();
+  #commits = 0;
+
+  /** The document at a path. */
+  find(path: string): QueriedDocument | undefined {
+    return this.#collections.get(collectionOf(path))?.get(path);
+  }
+
+  /** The documents directly in a collection, in no order. */
+  in(collection: string): Iterable<QueriedDocument> {
+    return this.#collections.get(collection)?.values() ?? [];
+  }
+
+  /**
+   * Paths of up to `limit` documents below a document, at any depth, in no order. Looks through the names
+   * of all collections, not of all documents.
+   */
+  below(path: string, limit: number): string[] {
+    const found: string[] = [];
+    for (const [collection, documents] of this.#collections) {
+      if (!collection.startsWith(`${path}/`)) continue;
+      for (const document of documents.keys()) {
+        if (found.length === limit) return found;
+        found.push(document);
+      }
+    }
+    return found;
+  }
+
+  /** All writes or none, without a pause in between. The update times, '' for deletes. */
+  apply(writes: readonly CheckedWrite[]): string[] {
+    const lost = writes.filter((write) => !this.#isGuardHeld(write)).map((write) => write.path);
+    if (lost.length > 0) throw new GuardLostError({ paths: lost });
+    this.#commits += 1;
+    const updateTime = `${this.#commits}.0`;
+    const results = writes.map((write) => this.#result(write, updateTime));
+    this.#putAll(writes.map(({ path }, index) => [path, results[index]]));
+    return results.map((document) => document?.updateTime ?? '');
+  }
+
+  /** Deletes documents, those that are there. */
+  remove(paths: readonly string[]): void {
+    this.#putAll(paths.map((path) => [path, undefined]));
+  }
+
+  /** Every later change in the collection goes into `queue`, released once per commit. Call the result to end it. */
+  follow(collection: string, queue: ChangeQueue<QueriedDocument>): () => void {
+    const queues = this.#followers.get(collection) ?? new Set();
+    this.#followers.set(collection, queues.add(queue));
+    return () => {
+      queues.delete(queue);
+      if (queues.size === 0) this.#followers.delete(collection);
+    };
+  }
+
+  #isGuardHeld(write: CheckedWrite): boolean {
+    const document = this.find(write.path);
+    if (write.op === 'create') return document === undefined;
+    return isHeld(write.guard, document);
+  }
+
+  #result(write: CheckedWrite, updateTime: string): QueriedDocument | undefined {
+    const before = this.find(write.path);
+    if (write.op === 'delete') return undefined;
+    if (write.op === 'create') return { path: write.path, fields: write.fields, updateTime };
+    const fields = updatedFields(before?.fields ?? {}, write);
+    checkDocumentSize(write.path, documentSize(write.path, fields).bytes);
+    // An update that changes nothing keeps the update time: so does Firestore.
+    if (before && isSameValue(before.fields, fields)) return before;
+    return { path: write.path, fields, updateTime };
+  }
+
+  #putAll(changes: readonly (readonly [string, QueriedDocument | undefined])[]): void {
+    const told = new Set<ChangeQueue<QueriedDocument>>();
+    for (const [path, document] of changes) {
+      if (this.find(path) === document) continue;
+      this.#put(path, document);
+      for (const queue of this.#followers.get(collectionOf(path)) ?? []) {
+        if (document === undefined) queue.drop(path);
+        else queue.put(document);
+        told.add(queue);
+      }
+    }
+    for (const queue of told) queue.release();
+  }
+
+  #put(path: string, document: QueriedDocument | undefined): void {
+    const collection = collectionOf(path);
+    const documents = this.#collections.get(collection) ?? new Map<string, QueriedDocument>();
+    if (document === undefined) documents.delete(path);
+    else documents.set(path, document);
+    if (documents.size === 0) this.#collections.delete(collection);
+    else this.#collections.set(collection, documents);
+  }
+}
+
+function isHeld(guard: Guard | undefined, document: QueriedDocument | undefined): boolean {
+  if (guard === undefined) return true;
+  if ('exists' in guard) return document !== undefined;
+  return document?.updateTime === guard.updateTime;
+}
+
+function collectionOf(path: string): string {
+  return path.slice(0, path.lastIndexOf('/'));
+}
 
 /** Documents that `deleteBelow` deletes before it lets others run. */
 const DELETION_BATCH = 100;

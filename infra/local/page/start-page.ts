@@ -1,11 +1,56 @@
-import { createServer } from 'node:http';
-import { extname } from 'node:path';
+import { type OpenServer, openServer } from '#infra/local/processes/open-server.ts';
+import { isLoopbackHost } from '#infra/local/processes/refuse-foreign.ts';
 import { getRequestListener } from '@hono/node-server';
 import { Hono } from 'hono';
-import { type OpenServer, openServer } from '../processes/open-server.ts';
-import { isLoopbackHost } from '../processes/refuse-foreign.ts';
-import { buildPage, type PageFiles } from './build-page.ts';
-import { pageHeaders } from './page-headers.ts';
+import { readFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { join, extname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/**
+ * Headers of every file of the page: scripts and styles of its own alone, nothing written into the document,
+ * calls to the named origins, no frames around it.
+ */
+export function pageHeaders(origins: readonly string[]): Record<string, string> {
+  const policy = [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self' data: blob:",
+    `connect-src 'self' ${origins.join(' ')}`,
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ];
+  return {
+    'content-security-policy': policy.join('; '),
+    'referrer-policy': 'no-referrer',
+    'x-content-type-options': 'nosniff',
+    'cross-origin-opener-policy': 'same-origin',
+  };
+}
+
+const root = fileURLToPath(new URL('../../../web/', import.meta.url));
+const ICON = 'icon.svg';
+
+/** Files of a build, by the path of their address. */
+type PageFiles = ReadonlyMap<string, Buffer>;
+
+/** Builds the page from its sources, in memory (about a second). Throws what the build throws. */
+export async function buildPage(): Promise<PageFiles> {
+  const { build } = await import('vite');
+  const built = await build({
+    root,
+    configFile: join(root, 'vite.config.ts'),
+    build: { write: false },
+  });
+  if (!('output' in built)) throw new Error('the build of the page gave no files');
+  const files = new Map<string, Buffer>();
+  for (const file of built.output)
+    files.set(`/${file.fileName}`, Buffer.from(file.type === 'chunk' ? file.code : file.source));
+  // Files of the public folder are no part of a build that is not written.
+  return files.set(`/${ICON}`, await readFile(join(root, 'public', ICON)));
+}
 
 /** What the page reads as `/config.json`. */
 interface LocalPageConfig {

@@ -1,6 +1,40 @@
 import { once } from 'node:events';
 import { Server as HttpServer } from 'node:http';
-import type { Server } from 'node:net';
+import { createServer, type Server } from 'node:net';
+
+const highestPort = 65_535;
+
+async function portIfFree(port: number): Promise<number | undefined> {
+  const { promise, resolve, reject } = Promise.withResolvers<number | undefined>();
+  const server = createServer();
+  server.once('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EADDRINUSE' || error.code === 'EACCES') resolve(undefined);
+    else reject(error);
+  });
+  server.listen({ port, host: '127.0.0.1' }, () => {
+    const address = server.address();
+    const used = typeof address === 'object' && address ? address.port : undefined;
+    server.close(() => resolve(used));
+  });
+  return promise;
+}
+
+/**
+ * The wanted port if nobody listens on it, else the next free one above it; 0 asks for any. Ports in
+ * `reserved` are passed over, and the result is added to it. Another process may still be faster
+ * between this look and the listen: the part then fails to start and says so.
+ */
+export async function chooseFreePort(wantedPort: number, reserved: Set<number>): Promise<number> {
+  for (let port = wantedPort; port <= highestPort && port < wantedPort + 100; port += 1) {
+    const candidate = wantedPort === 0 ? 0 : port;
+    if (reserved.has(candidate)) continue;
+    const free = await portIfFree(candidate);
+    if (free === undefined || reserved.has(free)) continue;
+    reserved.add(free);
+    return free;
+  }
+  throw new Error(`no free port from ${wantedPort} on: 100 were tried`);
+}
 
 export interface OpenServer {
   port: number;

@@ -1,7 +1,11 @@
+import { disableNodeDomains } from '#functions/bootstrap/disable-node-domains.ts';
+import { guardServer, endOnSignal } from '#functions/bootstrap/framework.ts';
+import { registerFunctions } from '#functions/bootstrap/register.ts';
+import { createDependencies, type Overrides } from '#functions/dependencies.ts';
+import { localConfig } from '#infra/local/local-config.ts';
+import { type OpenServer, openServer } from '#infra/local/processes/open-server.ts';
+import { listedOrigins, refuseForeign } from '#infra/local/processes/refuse-foreign.ts';
 import { getTestServer } from '@google-cloud/functions-framework/testing';
-import { guardServer } from '#functions/bootstrap/server-guard.ts';
-import { type OpenServer, openServer } from '../processes/open-server.ts';
-import { listedOrigins, refuseForeign } from '../processes/refuse-foreign.ts';
 
 interface ServedFunction {
   target: 'chat' | 'compaction';
@@ -29,9 +33,25 @@ export async function serveFunctions(
 }
 
 /** Reads `chat=8080` arguments. Throws an Error that names the one that is wrong. */
-export function parseServed(text: string): ServedFunction {
+function parseServed(text: string): ServedFunction {
   const [target, port] = text.split('=');
   if ((target !== 'chat' && target !== 'compaction') || !/^\d+$/.test(port ?? ''))
     throw new Error(`expected chat=PORT or compaction=PORT, not ${JSON.stringify(text)}`);
   return { target, port: Number(port) };
+}
+
+/** Serves the functions that the arguments of this process name, `chat=8080`, until it is told to end. */
+export async function runFunctions(overrides: Overrides = {}): Promise<void> {
+  disableNodeDomains();
+  const shutdown = new AbortController();
+  const dependencies = createDependencies(localConfig(process.env), {
+    ...overrides,
+    shutdown: shutdown.signal,
+  });
+  const functions = registerFunctions(dependencies);
+  await serveFunctions(process.argv.slice(2).map(parseServed), process.env);
+  endOnSignal(process, () => {
+    shutdown.abort();
+    return functions.drain();
+  });
 }

@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
-import type { Emulators, MissingEmulators } from '../emulators.ts';
+import type { Emulators, MissingEmulators } from '#infra/local/emulators.ts';
 import type { ModelChoice } from './stack-environment.ts';
 
 /** What holds the data, for people. */

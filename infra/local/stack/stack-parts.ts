@@ -1,8 +1,7 @@
-import { fileURLToPath } from 'node:url';
+import { type Emulators, type MissingEmulators, startEmulators } from '#infra/local/emulators.ts';
+import { type Child, startChild } from '#infra/local/processes/child-process.ts';
+import { startSweepSchedule, type SweepSchedule } from '#infra/local/sweep-schedule.ts';
 import { sweepEvent } from '#shared/compaction/event.ts';
-import { type Emulators, type MissingEmulators, startEmulators } from '../emulators.ts';
-import { type Child, startChild } from '../processes/child-process.ts';
-import { startSweepSchedule, type SweepSchedule } from '../sweep-schedule.ts';
 import {
   createTopic,
   createTopicAndPushSubscription,
@@ -13,6 +12,7 @@ import {
 } from './pubsub-setup.ts';
 import { localProjectId } from './stack-environment.ts';
 import { type PartName, type StackLog, timedStep } from './stack-event.ts';
+import { fileURLToPath } from 'node:url';
 
 export interface StackPorts {
   chat: number;

@@ -1,8 +1,8 @@
-import { startPage } from '../page/start-page.ts';
-import { chooseFreePort } from '../processes/free-port.ts';
+import { startPage } from '#infra/local/page/start-page.ts';
+import { chooseFreePort } from '#infra/local/processes/open-server.ts';
 import { listedOrigins } from '../processes/refuse-foreign.ts';
 import { unsignedToken } from '../processes/unsigned-token.ts';
-import { startStorage } from '../storage/start-storage.ts';
+import { startStorage } from '#infra/local/storage/start-storage.ts';
 import { defaultSweepSeconds } from '../sweep-schedule.ts';
 import type { PushSettings } from './pubsub-setup.ts';
 import {
@@ -13,7 +13,6 @@ import {
   stackEnvironment,
 } from './stack-environment.ts';
 import type { PartName, StackLog } from './stack-event.ts';
-import { backendName, modelName } from './stack-notes.ts';
 import {
   type Children,
   embeddedPart,
@@ -28,6 +27,7 @@ import {
   stopParts,
   subscribeWorker,
 } from './stack-parts.ts';
+import { backendName, modelName } from './stack-notes.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

@@ -1,10 +1,177 @@
-import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
+import { openServer } from '#infra/local/processes/open-server.ts';
+import { refuseForeign } from '#infra/local/processes/refuse-foreign.ts';
+import { createHash, verify, type KeyObject, generateKeyPairSync, sign } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { z } from 'zod';
-import { openServer } from '../processes/open-server.ts';
-import { refuseForeign } from '../processes/refuse-foreign.ts';
-import { jsonApi, type StorageAnswer, type StoredFiles } from './json-api.ts';
-import { findRefusal } from './verify-signature.ts';
+
+/** A request as it came over the wire; header names in lower case. */
+interface SignedArrival {
+  method: string;
+  /** Path and query, as they were written. */
+  target: string;
+  headers: Readonly<Record<string, string | undefined>>;
+}
+
+interface Verdict {
+  status: 400 | 403;
+  code: string;
+  message: string;
+}
+
+const refused = (code: string, message: string, status: Verdict['status'] = 403): Verdict => ({
+  status,
+  code,
+  message,
+});
+
+/** Seven days: the longest that Cloud Storage lets an address live. */
+const LONGEST_SECONDS = 604_800;
+
+/** `20260102T030405Z` as milliseconds, NaN for anything else. */
+const timeOf = (text: string) =>
+  Date.parse(text.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/, '$1-$2-$3T$4:$5:$6Z'));
+
+/** The parameters as they are written, without the signature, in the order of their names. */
+const canonicalQuery = (query: string) =>
+  query
+    .split('&')
+    .filter((pair) => !pair.startsWith('X-Goog-Signature='))
+    .toSorted()
+    .join('&');
+
+function canonicalHash(arrival: SignedArrival, signedHeaders: readonly string[]): string {
+  const [path = '', query = ''] = arrival.target.split('?');
+  const headers = signedHeaders.map((name) => `${name}:${(arrival.headers[name] ?? '').trim()}\n`);
+  const canonical = `${arrival.method}\n${path}\n${canonicalQuery(query)}\n${headers.join('')}\n${signedHeaders.join(';')}\nUNSIGNED-PAYLOAD`;
+  return createHash('sha256').update(canonical, 'utf8').digest('hex');
+}
+
+/** Headers that Cloud Storage demands to be signed where a request has them. */
+const mustBeSigned = (name: string) =>
+  name === 'host' || name === 'content-type' || name.startsWith('x-goog-');
+
+/**
+ * Judges an address with a V4 signature as Cloud Storage does: from the request alone, by its own canonical form,
+ * with the public key. undefined: it is good.
+ */
+function findRefusal(
+  arrival: SignedArrival,
+  { publicKey, now }: { publicKey: KeyObject; now: Date },
+): Verdict | undefined {
+  const query = new URL(arrival.target, 'http://storage').searchParams;
+  const value = (name: string) => query.get(`X-Goog-${name}`) ?? '';
+  const signature = value('Signature');
+  if (signature === '') return refused('AccessDenied', 'Anonymous caller has no access.');
+  if (value('Algorithm') !== 'GOOG4-RSA-SHA256')
+    return refused('InvalidArgument', 'Unknown algorithm.', 400);
+  const [startMs, seconds] = [timeOf(value('Date')), Number(value('Expires'))];
+  if (Number.isNaN(startMs) || !(seconds > 0 && seconds <= LONGEST_SECONDS))
+    return refused('InvalidArgument', 'Invalid date or expiration.', 400);
+  if (now.getTime() > startMs + seconds * 1_000)
+    return refused('ExpiredToken', 'The provided token has expired.', 400);
+  const signedHeaders = value('SignedHeaders').split(';');
+  const missing = Object.keys(arrival.headers).filter(
+    (name) => mustBeSigned(name) && !signedHeaders.includes(name),
+  );
+  if (missing.length > 0)
+    return refused(
+      'MalformedSecurityHeader',
+      `Header was included, but not signed: ${missing.join(', ')}`,
+      400,
+    );
+  const scope = value('Credential').split('/').slice(1).join('/');
+  const stringToSign = `GOOG4-RSA-SHA256\n${value('Date')}\n${scope}\n${canonicalHash(arrival, signedHeaders)}`;
+  const isGood = verify(
+    'sha256',
+    Buffer.from(stringToSign, 'utf8'),
+    publicKey,
+    Buffer.from(signature, 'hex'),
+  );
+  return isGood
+    ? undefined
+    : refused('SignatureDoesNotMatch', 'The request signature we calculated does not match.');
+}
+
+interface StoredFile {
+  contentType: string;
+  bytes: Buffer;
+  customTime?: string | undefined;
+}
+
+/** The objects of a bucket, by their names. */
+type StoredFiles = Map<string, StoredFile>;
+
+interface StorageAnswer {
+  status: number;
+  headers?: Readonly<Record<string, string>>;
+  body?: Buffer | string;
+}
+
+const json = (status: number, body: object): StorageAnswer => ({
+  status,
+  headers: { 'content-type': 'application/json' },
+  body: JSON.stringify(body),
+});
+
+const notFound = json(404, { error: { code: 404, message: 'No such object.' } });
+const patchSchema = z.strictObject({ customTime: z.iso.datetime() });
+const PAGE = 1_000;
+
+interface JsonCall {
+  method: string;
+  url: URL;
+  range: string | undefined;
+  body: Buffer;
+}
+
+function media({ bytes }: StoredFile, range: string | undefined): StorageAnswer {
+  const last = /^bytes=0-(\d+)$/.exec(range ?? '')?.[1];
+  if (last === undefined) return { status: 200, body: bytes };
+  return { status: 206, body: bytes.subarray(0, Number(last) + 1) };
+}
+
+function list(files: StoredFiles, prefix: string): StorageAnswer {
+  const names = [...files.keys()].filter((name) => name.startsWith(prefix)).toSorted();
+  // A list without entries has no `items`.
+  return json(200, {
+    ...(names.length > 0 && { items: names.slice(0, PAGE).map((name) => ({ name })) }),
+  });
+}
+
+function patch(file: StoredFile, body: Buffer): StorageAnswer {
+  const { customTime } = patchSchema.parse(JSON.parse(body.toString('utf8')));
+  const before = file.customTime;
+  if (before !== undefined && Date.parse(customTime) < Date.parse(before))
+    return json(400, { error: { code: 400, message: 'Custom-Time cannot be moved back.' } });
+  file.customTime = customTime;
+  return json(200, {});
+}
+
+/** What we use of Cloud Storage's JSON API, on one bucket; undefined for an address that is none of it. */
+function jsonApi(
+  files: StoredFiles,
+  bucket: string,
+  { method, url, range, body }: JsonCall,
+): StorageAnswer | undefined {
+  const root = `/storage/v1/b/${bucket}/o`;
+  if (url.pathname === root) return list(files, url.searchParams.get('prefix') ?? '');
+  if (!url.pathname.startsWith(`${root}/`)) return undefined;
+  const name = decodeURIComponent(url.pathname.slice(root.length + 1));
+  const file = files.get(name);
+  if (!file) return notFound;
+  switch (method) {
+    case 'DELETE':
+      files.delete(name);
+      return { status: 204 };
+    case 'PATCH':
+      return patch(file, body);
+    default:
+      return url.searchParams.get('alt') === 'media'
+        ? media(file, range)
+        : // Sizes are texts there: they may be larger than a number holds.
+          json(200, { name, contentType: file.contentType, size: String(file.bytes.length) });
+  }
+}
 
 /*
  * A fake of Cloud Storage and of IAM's signBlob: one bucket, in memory. It takes what is signed as Cloud Storage

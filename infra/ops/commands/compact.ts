@@ -1,7 +1,6 @@
 import { previewCompaction, requestCompaction } from '#functions/chat/context/manual-compaction.ts';
 import { conversationArg, opsCommand, yesArg } from '../command.ts';
-import { readOwned } from '../owner.ts';
-import { rehearse } from '../rehearse.ts';
+import { readOwned, rehearse } from '#infra/ops/owner.ts';
 import { figure } from '../screen.ts';
 
 /** Asks for a compaction as its owner would: the worker does it, within the same limits. */

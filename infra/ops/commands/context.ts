@@ -4,7 +4,7 @@ import { indented } from '#infra/terminal-text.ts';
 import { GENERATION_MAX } from '#shared/conversation/documents/paths.ts';
 import { conversationArg, opsCommand } from '../command.ts';
 import { wholeNumber } from '../arguments.ts';
-import { readOwned } from '../owner.ts';
+import { readOwned } from '#infra/ops/owner.ts';
 import { figure, toTable } from '../screen.ts';
 
 /** A text, or contents as JSON: what a call sends. */

@@ -1,7 +1,6 @@
 import { opsCommand, yesArg } from '../command.ts';
 import { ArgumentError, wholeNumber } from '../arguments.ts';
-import type { DeadLetter } from '../letters/dead-letter-client.ts';
-import { explainLetters, type ExplainedLetter } from '../letters/explain-letters.ts';
+import { type DeadLetter, explainLetters, type ExplainedLetter } from '#infra/ops/dead-letters.ts';
 import { counted, figure, toTable, time } from '../screen.ts';
 
 const LETTERS_MAX = 1_000;

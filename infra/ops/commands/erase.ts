@@ -9,9 +9,8 @@ import {
 import type { Caller } from '#shared/ports/ports.ts';
 import { ArgumentError } from '../arguments.ts';
 import { opsCommand, yesArg, type ExitCode } from '../command.ts';
-import { readOwned } from '../owner.ts';
+import { readOwned, rehearse } from '#infra/ops/owner.ts';
 import type { Project } from '../project.ts';
-import { rehearse } from '../rehearse.ts';
 import { counted, figure, type Screen } from '../screen.ts';
 
 /** Ids of a user's conversations that a dry run tells one by one. */

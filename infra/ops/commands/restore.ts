@@ -2,8 +2,7 @@ import { restoreGeneration } from '#functions/chat/context/restore-generation.ts
 import { GENERATION_MAX } from '#shared/conversation/documents/paths.ts';
 import { conversationArg, opsCommand, yesArg } from '../command.ts';
 import { wholeNumber } from '../arguments.ts';
-import { readOwned } from '../owner.ts';
-import { rehearse } from '../rehearse.ts';
+import { readOwned, rehearse } from '#infra/ops/owner.ts';
 import { figure } from '../screen.ts';
 
 /** Brings an earlier generation back, as its owner would; 0 puts every turn back word for word. */

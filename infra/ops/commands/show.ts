@@ -1,4 +1,4 @@
-import { refreshRemote } from '#functions/config/remote-policy.ts';
+import { refreshRemote } from '#functions/config/remote-documents.ts';
 import { conversationPolicy } from '#functions/config/conversation-policy.ts';
 import { contentText, type Content } from '#shared/conversation/documents/content.ts';
 import { readHistories } from '#shared/conversation/context/find-history.ts';
@@ -10,7 +10,7 @@ import type { Turn } from '#shared/conversation/documents/turn.ts';
 import { indented } from '#infra/terminal-text.ts';
 import { conversationArg, opsCommand } from '../command.ts';
 import { wholeNumber } from '../arguments.ts';
-import { readOwned, type Owned } from '../owner.ts';
+import { readOwned, type Owned } from '#infra/ops/owner.ts';
 import type { Project } from '../project.ts';
 import { dollars, figure, toTable, time } from '../screen.ts';
 

@@ -6,8 +6,8 @@ import { lastSegment } from '#shared/store/names.ts';
 import { ArgumentError } from '../arguments.ts';
 import { opsCommand } from '../command.ts';
 import { counted, figure, type Screen } from '../screen.ts';
-import type { Reading } from '../verify/load.ts';
-import { verifyConversation, type Verified } from '../verify/verify-conversation.ts';
+import type { Reading } from '#infra/ops/verify/load.ts';
+import { verifyConversation, type Verified } from '#infra/ops/verify/verify-conversation.ts';
 
 /** Conversations that are looked at side by side; each is in memory as a whole. */
 const AT_ONCE = 4;

@@ -1,19 +1,193 @@
+import { pickSweepShard } from '#shared/conversation/documents/conversation.ts';
+import { endedTurnWrites } from '#shared/conversation/writes/turn-writes.ts';
+import { titleIn } from '#shared/titles/title.ts';
+import { stableUuid } from '#shared/uuid.ts';
 import { FORK_TURNS_MAX } from '#functions/chat/conversations/fork/fork-conversation.ts';
-import { firstConversation } from '#functions/chat/turns/start/read-start.ts';
+import { firstConversation, bodyHash } from '#functions/chat/turns/start/read-start.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { meterCounting } from '#functions/config/conversation-policy.ts';
 import { retry } from '#functions/lib/retry.ts';
 import { readAnyConversation } from '#shared/conversation/context/read-conversation.ts';
 import type { Conversation, Versioned } from '#shared/conversation/documents/conversation.ts';
-import { turnPath } from '#shared/conversation/documents/paths.ts';
+import { turnPath, conversationPath } from '#shared/conversation/documents/paths.ts';
 import { readTurnDocument } from '#shared/conversation/documents/turn.ts';
 import { InvalidWriteError, mayBeCommitted } from '#shared/errors.ts';
 import { inBatches } from '#shared/store/many-documents.ts';
-import { readDiscussion, type SourceDatabase } from './discussions.ts';
-import { decideImport, type LeftReason } from './import-decision.ts';
-import { importWrites } from './import-writes.ts';
-import { importedId, importedTurn, type ImportedTurn } from './imported-turn.ts';
-import type { SkippedReason, SourceFields, SourceMessage } from './source-message.ts';
+import {
+  readDiscussion,
+  type SourceDatabase,
+  type SkippedReason,
+  type SourceFields,
+  type SourceMessage,
+} from './source.ts';
+import type { Content } from '#shared/conversation/documents/content.ts';
+import type { Sha256, Write, DocumentFields } from '#shared/ports/ports.ts';
+import { cutHead } from '#shared/text/cut.ts';
+import { estimateContentTokens, type TokenCounting } from '#shared/tokens/token-estimate.ts';
+import { METADATA_VALUE_MAX_CHARACTERS } from '#shared/wire/limits.ts';
+
+/** Why a discussion is left as it is. */
+export const leftReasons = {
+  continued: 'written in since it was imported',
+  deleted: 'deleted in Recap since it was imported',
+  'other-owner': 'belongs to another user',
+  'source-changed': 'has lost, gained or reordered documents between those that were imported',
+  'too-long': 'has more documents than one conversation takes',
+  'too-large': 'has a document that is too large to be stored',
+} as const;
+export type LeftReason = keyof typeof leftReasons;
+
+/**
+ * A conversation that an import has begun and not ended waits in the bin, where nobody can write in it; it has no date
+ * of its own to be purged at.
+ */
+const isBeingImported = ({ state, purgeTime }: Conversation): boolean =>
+  state === 'deleted' && purgeTime === undefined;
+
+/**
+ * What an import does with a discussion: the number of the first turn that is missing, or why nothing is written.
+ * `stored` is the conversation under its id, and the message id of its last turn. Nothing is written behind a turn that
+ * the import did not write. Pure.
+ */
+function decideImport(
+  { ownerUid, messageIds }: { ownerUid: string; messageIds: readonly string[] },
+  stored: { conversation: Conversation; lastMessageId: string | undefined } | undefined,
+): { first: number } | 'unchanged' | LeftReason {
+  if (!stored) return { first: 1 };
+  const { conversation, lastMessageId } = stored;
+  const { state, lastSeq } = conversation;
+  if (state === 'erasing' || state === 'erased') return 'deleted';
+  if (conversation.ownerUid !== ownerUid) return 'other-owner';
+  if (state === 'deleted' && !isBeingImported(conversation)) return 'deleted';
+  if (lastSeq > 0 && messageIds[lastSeq - 1] !== lastMessageId)
+    return messageIds.includes(lastMessageId ?? '') ? 'source-changed' : 'continued';
+  const isWhole = lastSeq === messageIds.length && !isBeingImported(conversation);
+  return isWhole ? 'unchanged' : { first: lastSeq + 1 };
+}
+
+const EXTENSION = 'firestore-genai-chatbot';
+const ERROR_CHARACTERS = 500;
+
+/** The id of a conversation or a message: always the same for the path of its collection or document. */
+export const importedId = (sha256: Sha256, path: string): string =>
+  stableUuid(sha256, [EXTENSION, path]);
+
+/** A turn of the extension as Recap stores it. */
+interface ImportedTurn {
+  seq: number;
+  writes: readonly Write[];
+  /** Estimated, of what is in the context. */
+  tokens: number;
+  createTime: Date;
+  finishTime: Date;
+  isAnswered: boolean;
+  /** What the conversation could be called after this message. */
+  title: string | undefined;
+}
+
+const failed = (text: string) =>
+  ({
+    status: 'UNAVAILABLE',
+    reason: text === '' ? 'MODEL_EMPTY_ANSWER' : 'MODEL_REFUSED_REQUEST',
+    message: cutHead(text, ERROR_CHARACTERS) || 'The model gave no answer.',
+    retryable: false,
+  }) as const;
+
+/** `now` stands in for times that the source does not have. */
+function importedTurn(
+  { sha256, counting, now }: { sha256: Sha256; counting: TokenCounting; now: Date },
+  place: { conversationId: string; seq: number },
+  { path, prompt, answer, ...times }: SourceMessage,
+): ImportedTurn {
+  const createTime = times.createTime ?? times.finishTime ?? now;
+  const finishTime = new Date(Math.max(createTime.getTime(), times.finishTime?.getTime() ?? 0));
+  const user: Content = { role: 'user', parts: [{ text: prompt }] };
+  const messageId = importedId(sha256, path);
+  const isAnswered = 'text' in answer;
+  const contents: Content[] = isAnswered ? [{ role: 'model', parts: [{ text: answer.text }] }] : [];
+  const userTokens = estimateContentTokens(user, counting);
+  const answerTokens = contents.reduce((sum, one) => sum + estimateContentTokens(one, counting), 0);
+  const writes = endedTurnWrites({
+    begun: {
+      ...place,
+      messageId,
+      bodyHash: bodyHash(sha256, { message: { id: messageId, parts: user.parts } }),
+      user,
+      userTokens,
+      lease: { producer: '', leaseUntil: finishTime },
+      now: createTime,
+    },
+    ended: {
+      contents,
+      answerTokens,
+      inContext: isAnswered,
+      now: finishTime,
+      ...(isAnswered
+        ? { state: 'done', finishReason: 'STOP' }
+        : { state: 'failed', error: failed(answer.failure) }),
+    },
+  });
+  const tokens = isAnswered ? userTokens + answerTokens : 0;
+  const title = titleIn(prompt.split('\n', 1)[0] ?? '');
+  return { seq: place.seq, writes, tokens, createTime, finishTime, isAnswered, title };
+}
+
+/** Some turns of a discussion, the next of its conversation. */
+interface ImportBatch {
+  conversationId: string;
+  collection: string;
+  turns: readonly ImportedTurn[];
+  isLast: boolean;
+  /** As it was read or written last; or the document to create. */
+  conversation: Versioned<Conversation> | { create: Conversation };
+}
+
+const sumTokens = (turns: readonly ImportedTurn[]) =>
+  turns.reduce((sum, { tokens }) => sum + tokens, 0);
+
+/** Where it came from, for the app; a path that is longer than metadata may be is left out. */
+const origin = (collection: string): Record<string, string> =>
+  collection.length <= METADATA_VALUE_MAX_CHARACTERS ? { importedFrom: collection } : {};
+
+function createdFields(
+  { conversationId, collection, turns, isLast }: ImportBatch,
+  create: Conversation,
+): DocumentFields {
+  const [first] = turns;
+  return {
+    ...create,
+    ...(first && { createTime: first.createTime }),
+    ...(first?.title !== undefined && { title: first.title, autoTitle: { throughSeq: 1 } }),
+    state: isLast ? 'live' : 'deleted',
+    metadata: origin(collection),
+    sweepShard: pickSweepShard(conversationId),
+    // An estimate that is about no turn: whether to compact is decided when the next message has been answered.
+    context: { ...create.context, tokens: sumTokens(turns) },
+  };
+}
+
+/**
+ * One batch of an import: turns, and the conversation document that counts them. All but the last batch of a new
+ * conversation leave it in the bin, where nobody can write in it.
+ */
+function importWrites(batch: ImportBatch): Write[] {
+  const { conversationId, turns, isLast, conversation } = batch;
+  const path = conversationPath(conversationId);
+  const last = turns.at(-1);
+  const progress = last && { lastSeq: last.seq, updateTime: last.finishTime };
+  const below = turns.flatMap(({ writes }) => writes);
+  if ('create' in conversation) {
+    const fields = { ...createdFields(batch, conversation.create), ...progress };
+    return [{ op: 'create', path, fields }, ...below];
+  }
+  const { value, updateTime } = conversation;
+  const fields = {
+    ...progress,
+    'context.tokens': value.context.tokens + sumTokens(turns),
+    ...(isLast && isBeingImported(value) && { state: 'live' }),
+  };
+  return [{ op: 'update', path, fields, guard: { updateTime } }, ...below];
+}
 
 /** Turns of a conversation at most, as of a fork: each message reads those that no compaction has replaced. */
 const MESSAGES_MAX = FORK_TURNS_MAX;
@@ -44,7 +218,11 @@ export interface Imported {
 
 type Stored = Versioned<Conversation>;
 
-async function lastMessageId({ store }: Importing['chat'], conversationId: string, seq: number) {
+async function readLastMessageId(
+  { store }: Importing['chat'],
+  conversationId: string,
+  seq: number,
+) {
   const [turn] = seq > 0 ? await store.get([turnPath(conversationId, seq)]) : [];
   return turn && readTurnDocument(conversationId, turn).value.messageId;
 }
@@ -95,7 +273,7 @@ async function importOnce(importing: Importing, wanted: Wanted): Promise<Importe
     { ownerUid, messageIds: messages.map(({ path }) => importedId(chat.sha256, path)) },
     stored && {
       conversation: stored.value,
-      lastMessageId: await lastMessageId(chat, conversationId, stored.value.lastSeq),
+      lastMessageId: await readLastMessageId(chat, conversationId, stored.value.lastSeq),
     },
   );
   if (typeof decision === 'string') return { kind: decision, turns: 0, skipped };

@@ -1,6 +1,5 @@
 import { conversationPath, historyPath } from '#shared/conversation/documents/paths.ts';
-import { remedies, type Breach, type Invariant } from './invariant.ts';
-import type { StoredConversation } from './stored.ts';
+import { remedies, type Breach, type Invariant, type StoredConversation } from './load.ts';
 
 /** How long a request, an ended lease or an erasure may wait: three sweeps. */
 export const OVERDUE_MS = 15 * 60_000;

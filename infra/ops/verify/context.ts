@@ -7,8 +7,7 @@ import { lastOfSegment } from '#shared/recall/segment.ts';
 import { oneLine } from '#shared/text/cut.ts';
 import { decodeXml, escapeXml } from '#shared/text/escape-xml.ts';
 import { toFinishReason } from '#shared/wire/finish-reason.ts';
-import { remedies, type Breach, type Invariant } from './invariant.ts';
-import type { StoredConversation } from './stored.ts';
+import { remedies, type Breach, type Invariant, type StoredConversation } from './load.ts';
 import { isDeepStrictEqual } from 'node:util';
 
 const placeText = ({ seq, contentIndex }: Conversation['coveredThrough']) =>

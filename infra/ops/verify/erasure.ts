@@ -2,8 +2,14 @@ import { tombstone } from '#shared/conversation/documents/conversation.ts';
 import type { History } from '#shared/conversation/documents/history.ts';
 import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import { OVERDUE_MS } from './compaction.ts';
-import { remedies, type Breach, type Invariant } from './invariant.ts';
-import type { Stored, StoredConversation, StoredTurn } from './stored.ts';
+import {
+  remedies,
+  type Breach,
+  type Invariant,
+  type Stored,
+  type StoredConversation,
+  type StoredTurn,
+} from './load.ts';
 import { isDeepStrictEqual } from 'node:util';
 
 /** Turns that were erased; what is under way is not finished yet. */

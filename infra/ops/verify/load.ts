@@ -3,9 +3,10 @@ import { pieceText } from '#shared/conversation/context/read-conversation.ts';
 import {
   decodeAnyConversation,
   UnreadableConversationError,
+  type Conversation,
 } from '#shared/conversation/documents/conversation.ts';
 import { readHistoryDocument, type History } from '#shared/conversation/documents/history.ts';
-import { decodeJob } from '#shared/conversation/documents/job.ts';
+import { decodeJob, type CompactionJob } from '#shared/conversation/documents/job.ts';
 import {
   blobPiecePath,
   chunksCollection,
@@ -26,21 +27,158 @@ import {
   messageGuardSchema,
   decodeTurn,
   readTurnDocument,
+  type Turn,
 } from '#shared/conversation/documents/turn.ts';
 import { blobsNamedBy } from '#shared/conversation/writes/erased-history.ts';
-import type { DocumentStore, Sha256, StoredDocument } from '#shared/ports/ports.ts';
+import type { DocumentStore, Sha256, StoredDocument, DocumentFields } from '#shared/ports/ports.ts';
 import { segmentNumber } from '#shared/recall/segment.ts';
 import { readPages } from '#shared/store/many-documents.ts';
 import { lastSegment } from '#shared/store/names.ts';
-import type {
-  Stored,
-  StoredGuard,
-  StoredHistory,
-  StoredSegment,
-  StoredTurn,
-  Unreadable,
-} from './stored.ts';
 import { z } from 'zod';
+
+/** A place where an invariant does not hold. */
+export interface Breach {
+  /** Of the document, from the root. */
+  path: string;
+  /** What stands there instead: ids, numbers and names of fields, nothing of what was said. */
+  is: string;
+}
+
+/** What must hold of the documents of a conversation; docs/guides/ops.md explains I1 to I8. */
+export interface Invariant<Documents extends Stored = StoredConversation> {
+  group: `I${number}`;
+  shouldBe: string;
+  remedy: string;
+  breaches: (stored: Documents) => readonly Breach[];
+}
+
+/** What several invariants are mended by. */
+export const remedies = {
+  fromBackup:
+    'bring the document back from a backup or by point-in-time recovery; nothing here can know what it said',
+  rebuild:
+    '`restore ID --generation 0` puts every turn back word for word, `compact ID` folds them anew',
+  restoreEarlier:
+    '`restore ID --generation N` with an earlier N that verifies, or N = 0 for every turn word for word',
+  bySweep:
+    'the sweep mends it within five minutes; if it stays, look for `sweep_failed` in the log',
+  eraseAgain: '`erase ID` erases all that is left',
+} as const;
+
+const breachesOfReading =
+  (kind: Unreadable['kind']): Invariant<Stored>['breaches'] =>
+  (stored) =>
+    stored.unreadable
+      .filter((document) => document.kind === kind && !document.isNewer)
+      .map(({ path, problem }) => ({ path, is: problem }));
+
+/** Every document can be read. Where the first two do not hold, nothing else is asked. */
+export const readableInvariants = {
+  'head-unreadable': {
+    group: 'I1',
+    shouldBe: 'a conversation document of the known shape',
+    remedy: remedies.fromBackup,
+    breaches: breachesOfReading('head'),
+  },
+  'newer-version': {
+    group: 'I1',
+    shouldBe: 'no document of a later release than this one',
+    remedy:
+      'nothing is wrong with it: deploy the release that wrote it, or a later one, and verify with that one',
+    breaches: (stored) =>
+      stored.unreadable
+        .filter(({ isNewer }) => isNewer)
+        .map(({ path, problem }) => ({ path, is: problem })),
+  },
+  'turn-unreadable': {
+    group: 'I1',
+    shouldBe: 'a turn of the known shape whose texts are contents',
+    remedy: remedies.fromBackup,
+    breaches: breachesOfReading('turn'),
+  },
+  'guard-unreadable': {
+    group: 'I1',
+    shouldBe: 'a guard with seq and bodyHash',
+    remedy: remedies.fromBackup,
+    breaches: breachesOfReading('guard'),
+  },
+  'history-unreadable': {
+    group: 'I3',
+    shouldBe: 'a history of the known shape',
+    remedy: remedies.restoreEarlier,
+    breaches: breachesOfReading('history'),
+  },
+  'job-unreadable': {
+    group: 'I4',
+    shouldBe: 'a job of the known shape',
+    remedy: 'delete jobs/compaction: the next compaction makes a new one',
+    breaches: breachesOfReading('job'),
+  },
+} as const satisfies Record<string, Invariant<Stored>>;
+
+export interface StoredTurn {
+  path: string;
+  turn: Turn;
+  /** Paths of pieces that it names and that are not there. */
+  missingPieces: readonly string[];
+  /** Of an erased turn: what still stands below it or of its stream. */
+  below: readonly string[];
+}
+
+interface StoredGuard {
+  path: string;
+  messageId: string;
+  seq: number;
+  bodyHash: string;
+}
+
+export interface StoredHistory {
+  path: string;
+  history: History;
+  /** Names of blobs that its masks tell of and that are missing or say something else. */
+  brokenBlobs: readonly string[];
+}
+
+/** A part of the index of recall that the conversation document says is there. */
+interface StoredSegment {
+  path: string;
+  /** From 1. */
+  number: number;
+  /** Undefined: it is missing, or cannot be read. */
+  throughSeq: number | undefined;
+  /** Turns of which it has something. */
+  seqs: readonly number[];
+}
+
+interface Unreadable {
+  path: string;
+  kind: 'head' | 'turn' | 'guard' | 'history' | 'job';
+  /** Fields, never values. */
+  problem: string;
+  /** A later release wrote it: nothing is wrong with it. */
+  isNewer: boolean;
+}
+
+/** All documents of a conversation, as they were read. */
+export interface Stored {
+  conversationId: string;
+  now: Date;
+  /** Undefined: there is none, or it cannot be read. */
+  conversation: Conversation | undefined;
+  /** Of the conversation document, whether it can be read or not. */
+  fields: DocumentFields;
+  job: CompactionJob | undefined;
+  turns: readonly StoredTurn[];
+  guards: readonly StoredGuard[];
+  histories: readonly StoredHistory[];
+  index: readonly StoredSegment[];
+  unreadable: readonly Unreadable[];
+  /** Paths of what is left below a conversation document that is erased or not there, the first few. */
+  remains: readonly string[];
+}
+
+/** The same of a conversation whose document can be read. */
+export type StoredConversation = Stored & { conversation: Conversation };
 
 /** Documents of one read: turns and histories may each have a MiB. */
 const TURNS_PER_PAGE = 25;

@@ -1,8 +1,7 @@
 import { conversationPath, turnPath } from '#shared/conversation/documents/paths.ts';
 import { isTerminal } from '#shared/conversation/documents/turn.ts';
 import { queueSeqs } from '#shared/conversation/start-decision.ts';
-import { remedies, type Breach, type Invariant } from './invariant.ts';
-import type { StoredConversation } from './stored.ts';
+import { remedies, type Breach, type Invariant, type StoredConversation } from './load.ts';
 
 /** Missing turns that are told one by one; of more it is told how many. */
 const MISSING_TOLD_MAX = 20;

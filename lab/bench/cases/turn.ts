@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setImmediate, setTimeout as delay } from 'node:timers/promises';
-import { systemClock } from '#functions/adapters/system/system-clock.ts';
+import { systemClock } from '#functions/adapters/clocks.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { paidCall } from '#functions/quota/paid-call.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';

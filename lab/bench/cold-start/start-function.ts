@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { request, type RequestOptions } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
-import { chooseFreePort } from '#infra/local/processes/free-port.ts';
+import { chooseFreePort } from '#infra/local/processes/open-server.ts';
 import { deployedNodeOptions } from '#infra/local/stack/stack-environment.ts';
 
 const NOBODY = '127.0.0.1:9';

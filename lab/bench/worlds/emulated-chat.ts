@@ -1,5 +1,5 @@
 import { Firestore } from '@google-cloud/firestore';
-import { createFirestoreDocumentStore } from '#functions/adapters/firestore/firestore-document-store.ts';
+import { createFirestoreDocumentStore } from '#functions/adapters/firestore.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import type { CompactionDependencies } from '#functions/worker/compaction/compaction-dependencies.ts';
 import { localConfig } from '#infra/local/local-config.ts';

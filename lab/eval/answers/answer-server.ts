@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { text as readText } from 'node:stream/consumers';
-import { wholeAnswer } from '#infra/fake-gemini/server/events.ts';
+import { wholeAnswer, sendJson } from '#infra/fake-gemini/server/respond.ts';
 import { invalidArgument, notFound } from '#infra/fake-gemini/server/refusals.ts';
 import type { Reply } from '#infra/fake-gemini/server/reply.ts';
 import {
@@ -8,7 +8,6 @@ import {
   readAddress,
   type ModelRequestBody,
 } from '#infra/fake-gemini/server/request.ts';
-import { sendJson } from '#infra/fake-gemini/server/respond.ts';
 import { contentUnits, overheadUnits, toTokens } from '#infra/fake-gemini/answers/token-rule.ts';
 import { openServer } from '#infra/local/processes/open-server.ts';
 import type { AnswerFolder } from './answer-folder.ts';

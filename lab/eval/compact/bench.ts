@@ -3,7 +3,7 @@ import { parseConfig } from '#functions/config.ts';
 import { createDependencies, type Overrides } from '#functions/dependencies.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import { localProjectId } from '#infra/local/stack/stack-environment.ts';
-import type { Vices } from '#infra/fake-gemini/server/misbehaviour.ts';
+import type { Vices } from '#infra/fake-gemini/server/faults.ts';
 import { startFakeGemini } from '#infra/fake-gemini/server/start-fake-gemini.ts';
 import { createManualClock } from '#test/fakes/manual-clock.ts';
 import type { AnswerFolder } from '../answers/answer-folder.ts';

@@ -1,5 +1,5 @@
-import type { Invariant as StoredInvariant } from '#infra/ops/verify/invariant.ts';
-import { findFaults } from '#infra/ops/verify/invariants.ts';
+import { type Invariant as StoredInvariant } from '#infra/ops/verify/load.ts';
+import { findFaults } from '#infra/ops/verify/verify-conversation.ts';
 import { CONVERSATION } from '#lab/property/initial-state.ts';
 import type { RunRecord } from '#lab/property/run-program.ts';
 import { historyPath, messageGuardPath, turnPath } from '#shared/conversation/documents/paths.ts';

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { Socket } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
-import { EVENT_MAX_CHARACTERS } from '#functions/adapters/google/event-data.ts';
+import { EVENT_MAX_CHARACTERS } from '#functions/adapters/gemini/gemini-stream.ts';
 import {
   ERROR_BODY_MAX_BYTES,
   WHOLE_ANSWER_MAX_BYTES,

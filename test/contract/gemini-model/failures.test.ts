@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { retryDelayMs } from '#functions/adapters/gemini/gemini-retry.ts';
-import { systemClock } from '#functions/adapters/system/system-clock.ts';
+import { retryDelayMs } from '#functions/adapters/gemini/gemini-model.ts';
+import { systemClock } from '#functions/adapters/clocks.ts';
 import type { Fault } from '#infra/fake-gemini/server/faults.ts';
 import { AppError } from '#shared/errors.ts';
 import type { ModelChunk } from '#shared/ports/ports.ts';

@@ -1,4 +1,4 @@
-import { createBeforeTurnWebhooks } from '#functions/adapters/webhooks/webhook-hook.ts';
+import { createBeforeTurnWebhooks } from '#functions/adapters/webhooks.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import type { SendRequest } from '#functions/chat/turns/send/send-request.ts';

@@ -5,11 +5,11 @@ import { createModelHealth } from '#functions/models/model-health.ts';
 import { createAccounting } from '#functions/quota/accounting.ts';
 import { localConfig } from '#infra/local/local-config.ts';
 import { noQuota } from '#test/fakes/no-quota.ts';
-import { systemClock } from '#functions/adapters/system/system-clock.ts';
+import { systemClock } from '#functions/adapters/clocks.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import { sha256 } from '../sha256.ts';
 import { localSigner } from '../signing.ts';
-import { createMemoryCache } from '#functions/adapters/system/memory-cache.ts';
+import { createMemoryCache } from '#functions/adapters/memory-cache.ts';
 import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
 
 interface PublishedEvent {

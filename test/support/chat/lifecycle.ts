@@ -1,7 +1,7 @@
 import type { MemoryStoreHooks } from '#infra/local/embedded/memory-document-store.ts';
 import { setImmediate } from 'node:timers/promises';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
-import { createMemoryCache } from '#functions/adapters/system/memory-cache.ts';
+import { createMemoryCache } from '#functions/adapters/memory-cache.ts';
 import { deleteMessage } from '#functions/chat/conversations/erase/delete-message.ts';
 import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import type { Caller, DocumentFields } from '#shared/ports/ports.ts';

@@ -5,7 +5,7 @@ import { localConfig } from '#infra/local/local-config.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import { sha256 } from '../sha256.ts';
 import { localSigner } from '../signing.ts';
-import { createMemoryCache } from '#functions/adapters/system/memory-cache.ts';
+import { createMemoryCache } from '#functions/adapters/memory-cache.ts';
 import type { LogFields } from '#shared/ports/ports.ts';
 import { createManualClock, type ManualClock } from '#test/fakes/manual-clock.ts';
 import {

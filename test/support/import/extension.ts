@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { importedId } from '#infra/ops/import/imported-turn.ts';
+import { importedId } from '#infra/ops/import/import-discussion.ts';
 import { readTurns } from '#shared/conversation/context/read-conversation.ts';
 import { contentText } from '#shared/conversation/documents/content.ts';
 import type { DocumentFields, DocumentStore } from '#shared/ports/ports.ts';

@@ -1,4 +1,4 @@
-import { createGcsBucket } from '#functions/adapters/google/gcs-bucket.ts';
+import { createGcsBucket } from '#functions/adapters/cloud-storage.ts';
 import { startStorage, type LocalStorage } from '#infra/local/storage/start-storage.ts';
 import type { FileBucket, SignedRequest } from '#shared/ports/ports.ts';
 

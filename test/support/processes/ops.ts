@@ -1,6 +1,6 @@
 import { runOps } from '#infra/ops/command-line.ts';
 import type { DocumentTree } from '#infra/ops/document-tree.ts';
-import { createDeadLetters, type DeadLetters } from '#infra/ops/letters/dead-letters.ts';
+import { createDeadLetters, type DeadLetters } from '#infra/ops/dead-letters.ts';
 import type { Project } from '#infra/ops/project.ts';
 import { createScreen } from '#infra/ops/screen.ts';
 import type { DocumentStore } from '#shared/ports/ports.ts';

@@ -1,6 +1,6 @@
 import type { createGeminiModel } from '#functions/adapters/gemini/gemini-model.ts';
-import { createMemoryCache } from '#functions/adapters/system/memory-cache.ts';
-import { systemClock } from '#functions/adapters/system/system-clock.ts';
+import { createMemoryCache } from '#functions/adapters/memory-cache.ts';
+import { systemClock } from '#functions/adapters/clocks.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import type { Clock } from '#shared/ports/ports.ts';
 import { createManualClock } from '#test/fakes/manual-clock.ts';

@@ -1,5 +1,5 @@
-import { createMemoryCache } from '#functions/adapters/system/memory-cache.ts';
-import { systemClock } from '#functions/adapters/system/system-clock.ts';
+import { createMemoryCache } from '#functions/adapters/memory-cache.ts';
+import { systemClock } from '#functions/adapters/clocks.ts';
 import { requestCompaction } from '#functions/chat/context/manual-compaction.ts';
 import { showContext } from '#functions/chat/context/show-context.ts';
 import { answerCalls } from '#functions/chat/turns/tools/answer-calls.ts';

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { chooseFreePort } from '#infra/local/processes/free-port.ts';
+import { chooseFreePort } from '#infra/local/processes/open-server.ts';
 import { localProjectId, stackEnvironment } from '#infra/local/stack/stack-environment.ts';
 import { eventually } from '../eventually.ts';
 import { idTokenClaims, startTokenKeys, type TokenKeys } from '../token-keys.ts';

@@ -1,4 +1,3 @@
-import { dirname } from 'node:path';
 import * as firestore from '@google-cloud/firestore';
 import * as pubsub from '@google-cloud/pubsub';
 import * as genai from '@google/genai';
@@ -49,7 +48,7 @@ const withoutComments = (text: string) =>
 const importedBy = (text: string) =>
   unique(matches(text, /(?:from|import|import\(|require\()\s*'([^']+)'/g));
 
-/** Methods that a file calls, or binds, by a name that a library which its folder imports gives one. */
+/** Methods that a file calls, or binds, by a name that a library which it imports gives one. */
 function libraryCalls(code: string, imported: readonly string[]): string[] {
   const known = new Set(imported.flatMap((library) => [...(libraries[library] ?? [])]));
   return matches(code, /\.(\w+)(?=\??\.?\(|\.(?:bind|call|apply)\()/g).filter((name) =>
@@ -115,10 +114,8 @@ export function findCalls(): FoundCall[] {
     file,
     code: withoutComments(textOf(file)),
   }));
-  const importedIn = (folder: string) =>
-    files.filter(({ file }) => dirname(file) === folder).flatMap(({ code }) => importedBy(code));
   return files.flatMap(({ file, code }) => {
-    const inLibraries = libraryCalls(code, importedIn(dirname(file)));
+    const inLibraries = libraryCalls(code, importedBy(code));
     const calls = unique([...inLibraries, ...importedSenders(code), ...requests(code)]);
     return calls.map((call) => ({ file, call }));
   });

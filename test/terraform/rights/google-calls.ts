@@ -40,7 +40,7 @@ const written = [
 ];
 const predict = ['aiplatform.endpoints.predict'];
 
-const firestoreStore: Caller = {
+const firestore: Caller = {
   madeBy: 'createStore',
   source: FIRESTORE,
   calls: {
@@ -59,21 +59,7 @@ const firestoreStore: Caller = {
       ports: ['deleteBelow'],
       accounts: both,
     },
-  },
-};
-
-const firestoreWatch: Caller = {
-  madeBy: 'createStore',
-  source: FIRESTORE,
-  calls: {
     onSnapshot: { method: 'Listen', permissions: [get, list], ports: ['watch'], accounts: chat },
-  },
-};
-
-const firestoreDeletion: Caller = {
-  madeBy: 'createStore',
-  source: FIRESTORE,
-  calls: {
     recursiveDelete: {
       method: 'RunQuery, BatchWrite',
       permissions: [get, 'datastore.entities.delete'],
@@ -215,13 +201,11 @@ const adapters = 'functions/src/adapters';
 
 /** Every call that the functions make to Google's APIs as their service accounts. */
 export const googleCalls: Readonly<Record<string, Caller>> = {
-  [`${adapters}/firestore/firestore-document-store.ts`]: firestoreStore,
-  [`${adapters}/firestore/firestore-watch.ts`]: firestoreWatch,
-  [`${adapters}/firestore/firestore-deletion.ts`]: firestoreDeletion,
+  [`${adapters}/firestore.ts`]: firestore,
   [`${adapters}/gemini/gemini-model.ts`]: model,
   [`${adapters}/gemini/gemini-stream.ts`]: modelStream,
-  [`${adapters}/google/pubsub-event-publisher.ts`]: publisher,
-  [`${adapters}/google/gcs-bucket.ts`]: bucket,
-  [`${adapters}/google/fcm-notifier.ts`]: notifier,
-  [`${adapters}/auth/account-revocation-check.ts`]: revocations,
+  [`${adapters}/pubsub.ts`]: publisher,
+  [`${adapters}/cloud-storage.ts`]: bucket,
+  [`${adapters}/fcm.ts`]: notifier,
+  [`${adapters}/accounts.ts`]: revocations,
 };

@@ -6,44 +6,34 @@ const adapters = 'functions/src/adapters';
  */
 export const needsNoRight: readonly { where: RegExp; calls: readonly string[]; why: string }[] = [
   {
-    where: /\/adapters\/firestore\//,
+    where: /\/adapters\/firestore\.ts$/,
     calls: ['batch', 'create', 'update', 'delete', 'bulkWriter', 'onWriteResult', 'close'],
     why: 'collects writes, which commit and recursiveDelete send',
   },
   {
-    where: /\/adapters\/firestore\//,
+    where: /\/adapters\/firestore\.ts$/,
     calls: ['collection', 'doc', 'where', 'orderBy', 'limit', 'startAfter', 'docChanges', 'data'],
     why: 'builds a query or reads what has come',
   },
   {
-    where: /\/adapters\/firestore\//,
+    where: /\/adapters\/firestore\.ts$/,
     calls: ['toDate', 'split'],
     why: 'of a time, and of a text',
   },
   {
-    where: new RegExp(`^${adapters}/google/pubsub-event-publisher\\.ts$`),
+    where: new RegExp(`^${adapters}/pubsub\\.ts$`),
     calls: ['topic'],
     why: 'names a topic; only creating or reading one would send',
   },
   {
-    where: new RegExp(`^${adapters}/auth/access-tokens\\.ts$`),
+    where: new RegExp(`^${adapters}/access-tokens\\.ts$`),
     calls: ['getAccessToken'],
     why: 'the metadata server gives every instance tokens of its own account',
   },
   {
-    where: new RegExp(`^${adapters}/google/google-request\\.ts$`),
+    where: new RegExp(`^${adapters}/cloud-storage\\.ts$`),
     calls: ['fetch method url'],
     why: 'sends what googleRequest is called with, and its calls are found themselves',
-  },
-  {
-    where: new RegExp(`^${adapters}/google/(?:google-request|fcm-notifier)\\.ts$`),
-    calls: ['get'],
-    why: 'of access tokens, and of a header',
-  },
-  {
-    where: new RegExp(`^${adapters}/gemini/gemini-files\\.ts$`),
-    calls: ['get', 'countTokens'],
-    why: 'of a cache, and of the adapter of Gemini, whose own calls are found',
   },
   {
     where: new RegExp(`^${adapters}/gemini/gemini-transport\\.ts$`),
@@ -51,17 +41,17 @@ export const needsNoRight: readonly { where: RegExp; calls: readonly string[]; w
     why: 'sends what the library of Gemini asks it to send, and keeps its connections',
   },
   {
-    where: new RegExp(`^${adapters}/auth/token-keys\\.ts$`),
+    where: new RegExp(`^${adapters}/tokens\\.ts$`),
     calls: ['fetch GET url'],
     why: 'public keys, read without credentials',
   },
   {
-    where: new RegExp(`^${adapters}/webhooks/signed-post\\.ts$`),
+    where: new RegExp(`^${adapters}/webhooks\\.ts$`),
     calls: ['fetch POST url'],
     why: 'a server of the operator, called without credentials of Google',
   },
   {
-    where: /^functions\/src\/bootstrap\/server-guard\.ts$/,
+    where: /^functions\/src\/bootstrap\/framework\.ts$/,
     calls: ['import Server'],
     why: 'serves and calls nobody',
   },

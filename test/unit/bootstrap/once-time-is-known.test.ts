@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { onceTimeIsKnown } from '#functions/adapters/firestore/database-clock.ts';
+import { onceTimeIsKnown } from '#functions/adapters/clocks.ts';
 import { StoreUnavailableError } from '#shared/errors.ts';
 
 test('a token is verified only once the time is known', async () => {

@@ -1,6 +1,6 @@
 import { parseConfig } from '#functions/config.ts';
 import { conversationPolicy } from '#functions/config/conversation-policy.ts';
-import { createRemotePolicy, REMOTE_POLICY_PATH } from '#functions/config/remote-policy.ts';
+import { createRemotePolicy, REMOTE_POLICY_PATH } from '#functions/config/remote-documents.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import { newConversation } from '#shared/conversation/documents/conversation.ts';
 import type { DocumentFields } from '#shared/ports/ports.ts';

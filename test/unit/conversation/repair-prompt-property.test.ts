@@ -1,5 +1,4 @@
-import { SKIPPED, signPart } from '#infra/fake-gemini/answers/signatures.ts';
-import { refuseGeneration } from '#infra/fake-gemini/server/refusals.ts';
+import { SKIPPED, signPart, refuseGeneration } from '#infra/fake-gemini/server/refusals.ts';
 import { sanitizeHistory } from '#shared/compaction/summariser-input.ts';
 import type { Content } from '#shared/conversation/documents/content.ts';
 import { repairContents } from '#shared/conversation/repair/repair-contents.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createFirstWords, createOutbox } from '#web/state/browser-memory.ts';
-import { withPage, type TurnPages } from '#web/state/turn-pages.ts';
+import { withPage, type TurnPages } from '#web/state/transcript.ts';
 
 const memory = () => {
   const items = new Map<string, string>();

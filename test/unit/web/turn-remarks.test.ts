@@ -1,7 +1,11 @@
 import { expect, test } from 'vitest';
 import type { MessageView } from '#shared/wire/resources/messages.ts';
-import type { StoredTurn, TurnPages } from '#web/state/turn-pages.ts';
-import { turnRemarks, withoutReplaced } from '#web/state/turn-remarks.ts';
+import {
+  type StoredTurn,
+  type TurnPages,
+  turnRemarks,
+  withoutReplaced,
+} from '#web/state/transcript.ts';
 
 const message = (role: 'user' | 'model', seq: number, is: Partial<MessageView>): MessageView => ({
   id: `${role}-${seq}`,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { ContextObject } from '#shared/wire/resources/context-object.ts';
-import { WATCH_MS, watchPaceMs } from '#web/state/watch-context.ts';
+import { WATCH_MS, watchPaceMs } from '#web/state/context-state.ts';
 
 const context = (tokens: number, state?: string): ContextObject => ({
   tokens,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { systemClock } from '#functions/adapters/system/system-clock.ts';
+import { systemClock } from '#functions/adapters/clocks.ts';
 import { showContext } from '#functions/chat/context/show-context.ts';
 import { deleteMessage } from '#functions/chat/conversations/erase/delete-message.ts';
 import { runCompaction } from '#functions/worker/compaction/run-compaction.ts';

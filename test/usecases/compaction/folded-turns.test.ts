@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { createHmacSigner } from '#functions/adapters/system/hmac-signer.ts';
+import { createHmacSigner } from '#functions/adapters/hmac-signer.ts';
 import { deleteMessage } from '#functions/chat/conversations/erase/delete-message.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import type { PreCompactEvent, PreCompactHook } from '#shared/compaction/hooks.ts';

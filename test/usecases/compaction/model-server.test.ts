@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { systemClock } from '#functions/adapters/system/system-clock.ts';
+import { systemClock } from '#functions/adapters/clocks.ts';
 import { runCompaction } from '#functions/worker/compaction/run-compaction.ts';
 import { emptySnapshot } from '#shared/conversation/documents/snapshot.ts';
 import {

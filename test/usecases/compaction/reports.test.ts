@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { stackFrames } from '#functions/lib/stack-frames.ts';
+import { stackFrames } from '#functions/lib/failure-reason.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import { compactionJobPath } from '#shared/conversation/documents/paths.ts';
 import { findPrice } from '#shared/models/find-price.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { systemClock } from '#functions/adapters/system/system-clock.ts';
+import { systemClock } from '#functions/adapters/clocks.ts';
 import { cancelCompaction, requestCompaction } from '#functions/chat/context/manual-compaction.ts';
 import { readContext, toContextObject } from '#functions/chat/context/view-context.ts';
 import { showContext } from '#functions/chat/context/show-context.ts';

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { createWebhookHooks } from '#functions/adapters/webhooks/webhook-hook.ts';
-import { REMOTE_POLICY_PATH, createRemotePolicy } from '#functions/config/remote-policy.ts';
+import { createWebhookHooks } from '#functions/adapters/webhooks.ts';
+import { REMOTE_POLICY_PATH, createRemotePolicy } from '#functions/config/remote-documents.ts';
 import type { Webhook } from '#shared/hooks/webhook.ts';
 import { buildDue, compactOnce, see } from '#test/support/compaction/compacted-conversation.ts';
 import {

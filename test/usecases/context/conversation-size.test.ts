@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
-import { createMemoryCache } from '#functions/adapters/system/memory-cache.ts';
+import { createMemoryCache } from '#functions/adapters/memory-cache.ts';
 import type { DocumentStore } from '#shared/ports/ports.ts';
 import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
 import { see } from '#test/support/compaction/compacted-conversation.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { REMOTE_POLICY_PATH, createRemotePolicy } from '#functions/config/remote-policy.ts';
+import { REMOTE_POLICY_PATH, createRemotePolicy } from '#functions/config/remote-documents.ts';
 import type { Webhook } from '#shared/hooks/webhook.ts';
 import { createManualClock } from '#test/fakes/manual-clock.ts';
 import { calling, hookedChat } from '#test/support/chat/before-turn.ts';

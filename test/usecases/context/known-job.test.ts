@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { createMemoryCache } from '#functions/adapters/system/memory-cache.ts';
+import { createMemoryCache } from '#functions/adapters/memory-cache.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import { decodeConversation } from '#shared/conversation/documents/conversation.ts';

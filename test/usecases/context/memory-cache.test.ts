@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createMemoryCache } from '#functions/adapters/system/memory-cache.ts';
+import { createMemoryCache } from '#functions/adapters/memory-cache.ts';
 import { finishedTurn } from '#test/support/compaction/hand-written-turn.ts';
 
 const entry = (seq: number, text = 'x'.repeat(1_000)) => ({

@@ -4,7 +4,7 @@ import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { createDependencies } from '#functions/dependencies.ts';
 import { conversationPolicy } from '#functions/config/conversation-policy.ts';
 import { answeringModel } from '#functions/models/models-in-use.ts';
-import { REMOTE_POLICY_PATH } from '#functions/config/remote-policy.ts';
+import { REMOTE_POLICY_PATH } from '#functions/config/remote-documents.ts';
 import { createManualClock } from '#test/fakes/manual-clock.ts';
 import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
 import { buildConversation } from '#test/support/compaction/conversation-builder.ts';

@@ -1,4 +1,4 @@
-import { systemClock } from '#functions/adapters/system/system-clock.ts';
+import { systemClock } from '#functions/adapters/clocks.ts';
 import {
   deleteConversation,
   eraseOwnConversation,

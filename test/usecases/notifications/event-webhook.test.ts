@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { createEventWebhook } from '#functions/adapters/webhooks/signed-post.ts';
+import { createEventWebhook } from '#functions/adapters/webhooks.ts';
 import { parseConfig } from '#functions/config.ts';
 import { buildAnswered, endOf, notifyingWorker } from '#test/support/notifying.ts';
 import {

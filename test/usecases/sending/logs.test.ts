@@ -1,4 +1,4 @@
-import { createJsonLogger } from '#functions/adapters/system/json-logger.ts';
+import { createJsonLogger } from '#functions/adapters/json-logger.ts';
 import { logRequest } from '#functions/chat/chat-app.ts';
 import type { LogFields } from '#shared/ports/ports.ts';
 import {

@@ -3,8 +3,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { errorOf, startChatServer } from '#test/support/chat/chat-server.ts';
 import { expectClean } from '#test/support/chat/http-answers.ts';
 import { JSON_DEPTH_MAX } from '#shared/wire/limits.ts';
-import { createIdTokenVerifier } from '#functions/adapters/auth/id-token-verifier.ts';
-import { createPushTokenVerifier } from '#functions/adapters/auth/push-token-verifier.ts';
+import { createIdTokenVerifier, createPushTokenVerifier } from '#functions/adapters/tokens.ts';
 import { idTokenClaims } from '#test/support/token-keys.ts';
 
 const chat = await startChatServer();

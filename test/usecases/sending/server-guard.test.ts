@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { guardEveryServer } from '#functions/bootstrap/server-guard.ts';
+import { guardEveryServer } from '#functions/bootstrap/framework.ts';
 import { errorOf, startChatServer, type ChatServer } from '#test/support/chat/chat-server.ts';
 
 let chat: ChatServer | undefined;

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { drainChat } from '#functions/chat/drain.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { sseText } from '#functions/chat/http/sse.ts';
-import { endOnSignal } from '#functions/bootstrap/end-on-signal.ts';
+import { endOnSignal } from '#functions/bootstrap/framework.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import { chunksCollection } from '#shared/conversation/documents/paths.ts';
 import { decodeStreamChunk } from '#shared/conversation/documents/stream-chunk.ts';

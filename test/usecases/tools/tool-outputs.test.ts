@@ -12,7 +12,7 @@ import {
   responsesIn,
   withAppTools,
 } from '#test/support/tools/tool-world.ts';
-import { systemClock } from '#functions/adapters/system/system-clock.ts';
+import { systemClock } from '#functions/adapters/clocks.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { answerCalls } from '#functions/chat/turns/tools/answer-calls.ts';
 import { contentSchema, type Content } from '#shared/conversation/documents/content.ts';

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { systemClock } from '#functions/adapters/system/system-clock.ts';
+import { systemClock } from '#functions/adapters/clocks.ts';
 import { completionText, openAiFinish } from '#functions/chat/facades/openai/completion.ts';
 import { chatCompletionChunk } from '#shared/wire/facades/openai.ts';
 import type { StreamFrame } from '#shared/wire/resources/streams.ts';

@@ -1,6 +1,6 @@
 import type { Signal } from '@preact/signals';
 import type { ComponentProps } from 'preact';
-import type { ApiError } from '../api/api-error.ts';
+import type { ApiError } from '#web/api/api-error.ts';
 
 /** A button that sends no form. */
 export const Button = ({

@@ -1,6 +1,6 @@
 import { batch, signal, type ReadonlySignal, type Signal } from '@preact/signals';
 import { createChatApi } from '../api/chat-api.ts';
-import { createRequester } from '../api/requester.ts';
+import { createRequester } from '#web/api/requester.ts';
 import type { PageConfig, Session } from '../api/session.ts';
 import { createFirstWords, createOutbox } from './browser-memory.ts';
 import { createConversationList, type ConversationList } from './conversation-list.ts';

@@ -1,6 +1,6 @@
 import { batch, signal } from '@preact/signals';
 import type { ConversationView } from '#shared/wire/resources/conversations.ts';
-import { ApiError } from '../api/api-error.ts';
+import { ApiError } from '#web/api/api-error.ts';
 import type { ChatApi } from '../api/chat-api.ts';
 import type { FirstWords } from './browser-memory.ts';
 

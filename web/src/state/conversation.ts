@@ -1,13 +1,11 @@
 import { signal, type Signal } from '@preact/signals';
-import { ApiError } from '../api/api-error.ts';
+import { ApiError } from '#web/api/api-error.ts';
 import type { ConversationApi } from '../api/chat-api.ts';
 import { createAnswers, type Answers } from './answers.ts';
 import type { Outbox } from './browser-memory.ts';
-import { createContextState, type ContextState } from './context-state.ts';
+import { createContextState, type ContextState, watchContext } from './context-state.ts';
 import { isOpen } from './live-turn.ts';
-import { createTranscript, type Transcript } from './transcript.ts';
-import { textOfMessage } from './turn-pages.ts';
-import { watchContext } from './watch-context.ts';
+import { createTranscript, type Transcript, textOfMessage } from './transcript.ts';
 
 /** What is being written. */
 interface Draft {

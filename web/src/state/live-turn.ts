@@ -1,5 +1,5 @@
 import type { AnswerRequest } from '#web/api/chat-api.ts';
-import type { ReceivedFrame } from '#web/api/event-stream.ts';
+import type { ReceivedFrame } from '#web/api/requester.ts';
 import type { StreamChunk } from '#shared/wire/resources/streams.ts';
 import type { FinishReason } from '#shared/wire/finish-reason.ts';
 

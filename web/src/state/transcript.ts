@@ -1,17 +1,111 @@
+import type { MessageView } from '#shared/wire/resources/messages.ts';
+import type { ConversationApi } from '#web/api/chat-api.ts';
 import { signal } from '@preact/signals';
-import type { ConversationApi } from '../api/chat-api.ts';
-import {
-  findTurn,
-  pageNumber,
-  seqBefore,
-  TURNS_PER_PAGE,
-  toTurns,
-  withPage,
-  withTurn,
-  type StoredTurn,
-  type TurnPages,
-} from './turn-pages.ts';
-import { withoutReplaced } from './turn-remarks.ts';
+
+/** What is said of a turn that is not as others; `by` is the turn that stands in its place. */
+type TurnRemark =
+  | {
+      kind: 'deleted' | 'failed' | 'contentFilter' | 'stopped' | 'length' | 'loop' | 'notInContext';
+    }
+  | { kind: 'replaced'; by: number };
+
+const replacesTurn = ({ seq, user }: StoredTurn, replaced: number): boolean =>
+  user?.replaces !== undefined && user.replaces <= replaced && replaced < seq;
+
+/** The first turn in memory that stands in for this one after an edit or a regeneration. */
+function findReplacement(pages: TurnPages, seq: number): number | undefined {
+  const later = [...pages.values()].flat().filter((turn) => replacesTurn(turn, seq));
+  return later.length === 0 ? undefined : Math.min(...later.map((turn) => turn.seq));
+}
+
+/** With a turn and, where it stands in for others, without these in the context: as the service has them now. */
+export function withoutReplaced(pages: TurnPages, seq: number): TurnPages {
+  const newer = findTurn(pages, seq);
+  if (newer?.user?.replaces === undefined) return pages;
+  const after = (turn: StoredTurn): StoredTurn =>
+    replacesTurn(newer, turn.seq)
+      ? {
+          ...turn,
+          user: turn.user && { ...turn.user, inContext: false },
+          answer: turn.answer && { ...turn.answer, inContext: false },
+        }
+      : turn;
+  return new Map([...pages].map(([page, turns]) => [page, turns.map(after)]));
+}
+
+function outcomeOf({ user, answer }: StoredTurn): TurnRemark[] {
+  if (user?.state === 'failed') return [{ kind: 'failed' }];
+  if (answer?.finishReason === 'content-filter') return [{ kind: 'contentFilter' }];
+  if (user?.state === 'cancelled') return [{ kind: 'stopped' }];
+  if (answer?.loop !== undefined) return [{ kind: 'loop' }];
+  return answer?.finishReason === 'length' ? [{ kind: 'length' }] : [];
+}
+
+/** How its answer ended, where that is worth a word, and why the model does not see it. */
+export function turnRemarks(turn: StoredTurn, pages: TurnPages): TurnRemark[] {
+  const { user, seq } = turn;
+  if (user?.deleted) return [{ kind: 'deleted' }];
+  const outcome = outcomeOf(turn);
+  // One that waits for the app is seen as soon as it goes on.
+  if (user?.inContext !== false || user.state === 'awaiting_tool') return outcome;
+  const by = findReplacement(pages, seq);
+  if (by !== undefined) return [...outcome, { kind: 'replaced', by }];
+  // A message without an answer is seen by nobody: that is said already.
+  return user.state === 'failed' ? outcome : [...outcome, { kind: 'notInContext' }];
+}
+
+/** One turn of the transcript: what the user said, and the answer where there is one. */
+export interface StoredTurn {
+  seq: number;
+  user: MessageView | undefined;
+  answer: MessageView | undefined;
+}
+
+/** What a message says. */
+export const textOfMessage = (message: MessageView | undefined): string =>
+  (message?.parts ?? []).flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n\n');
+
+/** Turns of one request: a page of the API holds 100 messages. */
+export const TURNS_PER_PAGE = 25;
+
+/** Pages that stay in memory; the rest is asked for again when it is scrolled to. */
+const PAGES_MAX = 16;
+
+export const pageNumber = (seq: number): number => Math.floor((seq - 1) / TURNS_PER_PAGE);
+
+/** Last turn before a page: what `afterSeq` takes. */
+export const seqBefore = (page: number): number => page * TURNS_PER_PAGE;
+
+/** The turns that messages belong to. */
+export function toTurns(messages: readonly MessageView[]): StoredTurn[] {
+  const turns = new Map<number, StoredTurn>();
+  for (const message of messages) {
+    const { seq, role } = message;
+    const turn = turns.get(seq) ?? { seq, user: undefined, answer: undefined };
+    turns.set(seq, { ...turn, [role === 'user' ? 'user' : 'answer']: message });
+  }
+  return [...turns.values()];
+}
+
+/** Pages by number; the order of the map is that of their last use. */
+export type TurnPages = ReadonlyMap<number, readonly StoredTurn[]>;
+
+/** With a page, as the newest used; without those that were not used for longest. */
+export function withPage(pages: TurnPages, page: number, turns: readonly StoredTurn[]): TurnPages {
+  const others = [...pages].filter(([known]) => known !== page);
+  return new Map([...others.slice(-(PAGES_MAX - 1)), [page, turns]]);
+}
+
+/** With one turn in the place of what is known of it. */
+function withTurn(pages: TurnPages, turn: StoredTurn): TurnPages {
+  const page = pageNumber(turn.seq);
+  const others = (pages.get(page) ?? []).filter(({ seq }) => seq !== turn.seq);
+  const turns = [...others, turn].toSorted((one, other) => one.seq - other.seq);
+  return withPage(pages, page, turns);
+}
+
+export const findTurn = (pages: TurnPages, seq: number): StoredTurn | undefined =>
+  pages.get(pageNumber(seq))?.find((turn) => turn.seq === seq);
 
 /** Turns of one page that are read by themselves: an answer and its message. */
 const MESSAGES_OF_TURN = 2;

@@ -1,4 +1,4 @@
-import type { WireEvent } from '../api/requester.ts';
+import type { WireEvent } from '#web/api/requester.ts';
 
 /** A request of the page, and how it went. */
 export interface Exchange {

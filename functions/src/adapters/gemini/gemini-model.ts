@@ -1,4 +1,6 @@
-import type { GoogleGenAI } from '@google/genai';
+import { ABORT_REASON, interruptible, isEnd } from '#functions/lib/async-iterators.ts';
+import { ignoreRejection } from '#functions/lib/promises.ts';
+import type { AppError } from '#shared/errors.ts';
 import { once } from '#shared/once.ts';
 import type {
   ModelChunk,
@@ -9,15 +11,208 @@ import type {
   Prompt,
   TokenCounter,
 } from '#shared/ports/ports.ts';
-import { ignoreRejection } from '#functions/lib/promises.ts';
-import { type ModelCall, overloadedError, translateError } from './gemini-errors.ts';
-import { createAttemptTimeout, type AttemptTimeout } from './attempt-timeout.ts';
-import { toCountParameters, toGenerateParameters } from './gemini-request.ts';
+import {
+  abortedError,
+  type ModelCall,
+  timeoutError,
+  overloadedError,
+  translateError,
+} from './gemini-errors.ts';
+import { toCountParameters, toGenerateParameters, type Platform } from './gemini-request.ts';
 import { isFinal, toModelResponse } from './gemini-response.ts';
-import { waitForRetry } from './gemini-retry.ts';
 import { openStream } from './gemini-stream.ts';
-import { createStreamEnd, type StreamEnd } from './stream-end.ts';
 import { fetchWhole } from './gemini-transport.ts';
+import type { GoogleGenAI } from '@google/genai';
+import { setTimeout as delay } from 'node:timers/promises';
+
+/** Retries after the first attempt. */
+const mostRetries = 2;
+/** Without RetryInfo: full jitter below 0.25 s, 0.5 s, … and never above 4 s. */
+const firstDelayMs = 250;
+const longestDelayMs = 4_000;
+/** A longer RetryInfo is the caller's to wait for: a user or a lease would not. */
+const longestRetryInfoMs = 10_000;
+
+/**
+ * How long to wait before the next attempt, in milliseconds; undefined: not again. Only quota and
+ * overload are tried again; a timeout has used its time, a refusal stays one.
+ */
+export function retryDelayMs(
+  failure: AppError,
+  attempt: number,
+  random: number,
+): number | undefined {
+  if (attempt >= mostRetries) return undefined;
+  const backoffMs = random * Math.min(longestDelayMs, firstDelayMs * 2 ** attempt);
+  if (failure.reason === 'MODEL_OVERLOADED') return backoffMs;
+  if (failure.reason !== 'MODEL_QUOTA') return undefined;
+  // A little later than asked: everybody who was refused at once was asked for the same moment.
+  const delayMs = (failure.retryAfterMs ?? 0) + backoffMs;
+  return (failure.retryAfterMs ?? 0) > longestRetryInfoMs ? undefined : delayMs;
+}
+
+/** Waits for the next attempt. Throws `failure` when there is to be none, ABORTED when the signal fires. */
+async function waitForRetry(options: {
+  call: ModelCall;
+  failure: AppError;
+  attempt: number;
+  signal: AbortSignal;
+}): Promise<void> {
+  const { call, failure, attempt, signal } = options;
+  const delayMs = retryDelayMs(failure, attempt, Math.random());
+  if (delayMs === undefined) throw failure;
+  try {
+    await delay(delayMs, undefined, { signal });
+  } catch {
+    throw abortedError(call);
+  }
+}
+
+interface WaitLimit {
+  timeoutMs: number;
+  /** Said by the error. */
+  waitedFor: string;
+}
+
+/** What keeps one attempt of a call alive: its signal goes to the SDK, its timers bound every wait. */
+interface AttemptTimeout {
+  signal: AbortSignal;
+  /**
+   * The result of `work`. Throws MODEL_TIMEOUT when it takes longer than `timeoutMs` and ABORTED as
+   * soon as the caller's signal fires, even if the SDK does not react (while it fetches credentials).
+   */
+  within<T>(work: Promise<T>, limit: WaitLimit): Promise<T>;
+  /** The items of `source`: each is waited for as `within` waits, by one timer for all of them. */
+  each<T>(source: AsyncIterator<T>, limit: WaitLimit): Pick<AsyncIterator<T>, 'next'>;
+  /** Aborts what still runs. Must be called, or a stream that was left early stays open. */
+  release(): void;
+}
+
+/** Calls `late` when somebody has waited for `timeoutMs`. The timer looks for itself when it wakes. */
+function createPatience(timeoutMs: number, late: () => void) {
+  let waitingSinceMs: number | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  const look = () => {
+    timer = undefined;
+    if (waitingSinceMs === undefined) return;
+    const leftMs = waitingSinceMs + timeoutMs - performance.now();
+    if (leftMs > 0) timer = setTimeout(look, Math.ceil(leftMs));
+    else late();
+  };
+  return {
+    begin: () => {
+      waitingSinceMs = performance.now();
+      timer ??= setTimeout(look, timeoutMs);
+    },
+    pause: () => void (waitingSinceMs = undefined),
+    end: () => clearTimeout(timer),
+  };
+}
+
+/**
+ * Throws ABORTED when the caller's signal has fired already. A source that was read to its end by `each` is not aborted:
+ * the SDK would make an exception with a stack trace of it.
+ */
+function createAttemptTimeout(call: ModelCall, callerSignal: AbortSignal): AttemptTimeout {
+  if (callerSignal.aborted) throw abortedError(call);
+  const controller = new AbortController();
+  const abort = () => controller.abort(ABORT_REASON);
+  let isOver = false;
+  const endings = [() => isOver || abort()];
+  const onCallerAbort = (react: () => void) => {
+    callerSignal.addEventListener('abort', react);
+    endings.push(() => callerSignal.removeEventListener('abort', react));
+  };
+  onCallerAbort(abort);
+  return {
+    signal: controller.signal,
+    within: (work, { timeoutMs, waitedFor }) =>
+      new Promise((resolve, reject) => {
+        const onAbort = (): void => reject(abortedError(call));
+        const timer = setTimeout(() => {
+          reject(timeoutError(call, waitedFor, timeoutMs));
+          abort();
+        }, timeoutMs);
+        callerSignal.addEventListener('abort', onAbort);
+        if (callerSignal.aborted) onAbort();
+        work.then(resolve, reject).finally(() => {
+          clearTimeout(timer);
+          callerSignal.removeEventListener('abort', onAbort);
+        });
+      }),
+    each: (source, { timeoutMs, waitedFor }) => {
+      const patience = createPatience(timeoutMs, () => {
+        items.interrupt(timeoutError(call, waitedFor, timeoutMs));
+        abort();
+      });
+      const items = interruptible(source, (result) => {
+        patience.pause();
+        isOver = result?.done === true;
+        if (isEnd(result)) patience.end();
+      });
+      endings.push(patience.end);
+      onCallerAbort(() => items.interrupt(abortedError(call)));
+      if (callerSignal.aborted) items.interrupt(abortedError(call));
+      return {
+        next: () => {
+          patience.begin();
+          return items.next();
+        },
+      };
+    },
+    release: () => endings.forEach((end) => void end()),
+  };
+}
+
+/** What a stream has told of its end so far. */
+export interface StreamEnd {
+  see(chunk: ModelChunk): void;
+  /** Counts time that the next event was waited for, ms. */
+  waited(ms: number): void;
+  /** Whether a stream that is closed now was closed behind a finish. */
+  isOver(): boolean;
+  /** Whether the answer is whole, whatever befalls its connection. */
+  isWhole(): boolean;
+  /** How much longer the next event of a whole answer is waited for, ms. */
+  leftMs(): number;
+}
+
+/** Whether a chunk goes on with the answer: by text, a call or a file. */
+const goesOn = ({ parts }: ModelChunk): boolean =>
+  parts.some(
+    ({ text = '', thought, functionCall, inlineData, fileData }) =>
+      (text !== '' && thought !== true) || (functionCall ?? inlineData ?? fileData) !== undefined,
+  );
+
+/** A server that keeps its connection alive sends events without anything. */
+const isEmpty = ({ parts, usage, grounding, ...others }: ModelChunk): boolean =>
+  parts.length === 0 && !usage && !grounding && !isFinal({ parts, ...others });
+
+/**
+ * Some servers name a finish reason on the first event, or on every one. A finish proves nothing where it comes before
+ * any word, or where more of the answer follows: then the answer is whole only if the stream is closed behind a finish.
+ * `graceMs`: how long what follows a finish is waited for, from each event on.
+ */
+export function createStreamEnd(graceMs: number): StreamEnd {
+  let hasBegun = false;
+  let isOver = false;
+  let isDoubted = false;
+  let leftMs = 0;
+  return {
+    see(chunk) {
+      const hasMore = goesOn(chunk);
+      isDoubted ||= isOver && hasMore;
+      isDoubted ||= chunk.finishReason === 'STOP' && !hasBegun && !hasMore;
+      hasBegun ||= hasMore;
+      isOver = isFinal(chunk) || (isOver && !hasMore);
+      if (!isEmpty(chunk)) leftMs = graceMs;
+    },
+    waited: (ms) => void (leftMs -= ms),
+    isOver: () => isOver,
+    isWhole: () => isOver && !isDoubted,
+    leftMs: () => Math.max(0, leftMs),
+  };
+}
 
 export interface GeminiModelOptions {
   /** Of the Gemini API. With `vertex` it is sent instead of Google credentials. */
@@ -58,27 +253,23 @@ function lazyClient(options: GeminiModelOptions): Client {
   return () => (client ??= create());
 }
 
-/** Repeats `attempt` while its failure allows it. Throws AppErrors only. */
-async function withRetries<T>(
-  call: ModelCall,
-  signal: AbortSignal,
-  attempt: () => Promise<T>,
-): Promise<T> {
-  for (let count = 0; ; count += 1) {
-    try {
-      return await attempt();
-    } catch (error) {
-      const failure = translateError(call, error);
-      await waitForRetry({ call, failure, attempt: count, signal });
-    }
-  }
-}
-
 interface Attempt {
   call: ModelCall;
   client: Client;
   options: GeminiModelOptions;
   signal: AbortSignal;
+}
+
+/** Repeats `work` while its failure allows it. Throws AppErrors only. */
+async function withRetries<T>({ call, signal }: Attempt, work: () => Promise<T>): Promise<T> {
+  for (let count = 0; ; count += 1) {
+    try {
+      return await work();
+    } catch (error) {
+      const failure = translateError(call, error);
+      await waitForRetry({ call, failure, attempt: count, signal });
+    }
+  }
 }
 
 /** The events of one attempt: the first is there, the others are waited for. */
@@ -160,46 +351,44 @@ async function* stream(
   }
 }
 
-async function generateOnce(
-  { call, client, options, signal }: Attempt,
-  request: ModelRequest,
-): Promise<ModelResponse> {
+/** Asks once for what comes whole. */
+async function askOnce<T>(
+  { call, options, signal }: Attempt,
+  waitedFor: string,
+  ask: (platform: Platform & { signal: AbortSignal }) => Promise<T>,
+): Promise<T> {
   const attemptTimeout = createAttemptTimeout(call, signal);
   try {
-    const open = async () => {
-      const { models } = await client();
-      const platform = { isVertex: options.vertex !== undefined, signal: attemptTimeout.signal };
-      return models.generateContent(toGenerateParameters(request, platform));
-    };
-    const limit = { timeoutMs: options.requestTimeoutMs, waitedFor: 'the answer' };
-    const response = toModelResponse(call, await attemptTimeout.within(open(), limit));
-    if (isFinal(response)) return response;
-    throw overloadedError(call, 'the answer has no finishReason');
+    const isVertex = options.vertex !== undefined;
+    const asked = ask({ isVertex, signal: attemptTimeout.signal });
+    const limit = { timeoutMs: options.requestTimeoutMs, waitedFor };
+    return await attemptTimeout.within(asked, limit);
   } finally {
     attemptTimeout.release();
   }
 }
 
-async function countOnce(
-  { call, client, options, signal }: Attempt,
-  prompt: Prompt,
-): Promise<number> {
-  const attemptTimeout = createAttemptTimeout(call, signal);
-  try {
-    const isVertex = options.vertex !== undefined;
-    const parameters = toCountParameters(prompt, { isVertex, signal: attemptTimeout.signal });
-    if (parameters === undefined) return 0;
-    const open = async () => {
-      const { models } = await client();
-      return models.countTokens(parameters);
-    };
-    const limit = { timeoutMs: options.requestTimeoutMs, waitedFor: 'the count' };
-    const { totalTokens } = await attemptTimeout.within(open(), limit);
-    if (totalTokens !== undefined) return totalTokens;
-    throw overloadedError(call, 'the answer has no totalTokens');
-  } finally {
-    attemptTimeout.release();
-  }
+async function generateOnce(attempt: Attempt, request: ModelRequest): Promise<ModelResponse> {
+  const { call, client } = attempt;
+  const answer = await askOnce(attempt, 'the answer', async (platform) => {
+    const { models } = await client();
+    return models.generateContent(toGenerateParameters(request, platform));
+  });
+  const response = toModelResponse(call, answer);
+  if (isFinal(response)) return response;
+  throw overloadedError(call, 'the answer has no finishReason');
+}
+
+async function countOnce(attempt: Attempt, prompt: Prompt): Promise<number> {
+  const { call, client } = attempt;
+  const { totalTokens } = await askOnce(attempt, 'the count', async (platform) => {
+    const parameters = toCountParameters(prompt, platform);
+    if (parameters === undefined) return { totalTokens: 0 };
+    const { models } = await client();
+    return models.countTokens(parameters);
+  });
+  if (totalTokens !== undefined) return totalTokens;
+  throw overloadedError(call, 'the answer has no totalTokens');
 }
 
 /**
@@ -214,24 +403,22 @@ export function createGeminiModel(
   options: GeminiModelOptions,
 ): ModelStreamer & ModelGenerator & TokenCounter {
   const client = lazyClient(options);
+  const attemptAt = (
+    operation: ModelCall['operation'],
+    { model, promptId }: Pick<ModelRequest, 'model' | 'promptId'>,
+    signal: AbortSignal,
+  ): Attempt => ({ call: { operation, model, promptId }, client, options, signal });
   return {
     // Behind what is on its way out in this turn of the event loop. What fails is told by the call.
     prepare: once(() => void setImmediate(() => void ignoreRejection(client()))),
-    stream: (request, signal) => {
-      const { model, promptId } = request;
-      const call: ModelCall = { operation: 'stream', model, promptId };
-      return stream({ call, client, options, signal }, request);
-    },
+    stream: (request, signal) => stream(attemptAt('stream', request, signal), request),
     generate: (request, signal) => {
-      const { model, promptId } = request;
-      const call: ModelCall = { operation: 'generate', model, promptId };
-      return withRetries(call, signal, () =>
-        generateOnce({ call, client, options, signal }, request),
-      );
+      const attempt = attemptAt('generate', request, signal);
+      return withRetries(attempt, () => generateOnce(attempt, request));
     },
     countTokens: (prompt, signal) => {
-      const call: ModelCall = { operation: 'countTokens', model: prompt.model, promptId: 'count' };
-      return withRetries(call, signal, () => countOnce({ call, client, options, signal }, prompt));
+      const attempt = attemptAt('countTokens', { ...prompt, promptId: 'count' }, signal);
+      return withRetries(attempt, () => countOnce(attempt, prompt));
     },
   };
 }

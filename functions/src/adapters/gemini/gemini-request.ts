@@ -1,9 +1,22 @@
-import type { CountTokensParameters, GenerateContentParameters, Tool } from '@google/genai';
-import type { ToolChoice } from '#shared/models/answer-options.ts';
 import type { Content } from '#shared/conversation/documents/content.ts';
 import type { GroundingTool } from '#shared/grounding/grounding.ts';
+import type { Sampling, ToolChoice } from '#shared/models/answer-options.ts';
+import { modelName } from '#shared/models/model-entry.ts';
 import type { ModelRequest, Prompt, ToolDeclaration } from '#shared/ports/ports.ts';
-import { toThinkingConfig } from './thinking.ts';
+import type { CountTokensParameters, GenerateContentParameters, Tool } from '@google/genai';
+
+type Level = NonNullable<Sampling['thinkingLevel']>;
+
+/** Tokens of thoughts, as Google's own endpoint for clients of OpenAI translates `reasoning_effort`. */
+const BUDGETS: Record<Level, number> = { minimal: 1_024, low: 1_024, medium: 8_192, high: 24_576 };
+
+/** Models up to 2.5 have a budget of tokens, later ones levels; of those, "pro" models and Gemini 4 refuse the lowest one. */
+function toThinkingConfig(model: string, level: Level): Record<string, unknown> {
+  const name = modelName(model);
+  if (/^gemini-[12]\b/.test(name)) return { thinkingBudget: BUDGETS[level] };
+  const isLeastLow = /\bpro\b|^gemini-4\b/.test(name);
+  return { thinkingLevel: (isLeastLow && level === 'minimal' ? 'low' : level).toUpperCase() };
+}
 
 /**
  * The SDK copies only the part fields it knows and throws on some. Contents therefore go into the body

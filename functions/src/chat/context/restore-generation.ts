@@ -4,8 +4,7 @@ import type { ChatDependencies } from '../chat-dependencies.ts';
 import type { OwnConversation, ConversationTarget } from '../conversations/own-conversation.ts';
 import { continueHistory, readPresent } from '#functions/context/continue-history.ts';
 import { createRenderer } from '#functions/context/snapshot-rendering.ts';
-import { publishCompactionEvent } from '#functions/events/publish-compaction-event.ts';
-import { publishRequest } from '#functions/events/publish-request.ts';
+import { publishCompactionEvent, publishRequest } from '#functions/events/publish-request.ts';
 import { passCrashPoint } from '#functions/lib/crash-points.ts';
 import { outcomeMessage } from '#shared/compaction/outcome-message.ts';
 import {

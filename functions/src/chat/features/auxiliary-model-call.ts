@@ -1,5 +1,5 @@
 import { addAfterwork, type ChatDependencies } from '../chat-dependencies.ts';
-import { untilAborted } from '#functions/lib/abortable.ts';
+import { untilAborted } from '#functions/lib/async-iterators.ts';
 import { logModelCall } from '#functions/models/log-model-call.ts';
 import { paidCall, type WorkCall } from '#functions/quota/paid-call.ts';
 import { boundedAnswer } from '#shared/conversation/repair/bounded-answer.ts';

@@ -1,6 +1,5 @@
 import type { Clock } from '#shared/ports/ports.ts';
-import { ABORT_REASON } from '#functions/lib/abortable.ts';
-import { iteratorWithReturn } from '#functions/lib/async-iterators.ts';
+import { ABORT_REASON, iteratorWithReturn } from '#functions/lib/async-iterators.ts';
 
 /** What stands in a stream for each interval in which nothing came. */
 export const HEARTBEAT_DUE = Symbol('heartbeat');

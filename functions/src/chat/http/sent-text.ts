@@ -1,4 +1,4 @@
-import { ABORT_REASON } from '#functions/lib/abortable.ts';
+import { ABORT_REASON } from '#functions/lib/async-iterators.ts';
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { setImmediate as endOfTurn } from 'node:timers/promises';

@@ -2,7 +2,7 @@ import { countLeftOut } from '#functions/context/next-call.ts';
 import {
   publishCompactionEvent,
   type CompactionEventType,
-} from '#functions/events/publish-compaction-event.ts';
+} from '#functions/events/publish-request.ts';
 import { contextTexts } from '#shared/compaction/outcome-message.ts';
 import { isUnpaid, type OutcomeState } from '#shared/compaction/outcome.ts';
 import { automaticThreshold } from '#shared/compaction/trigger.ts';

@@ -4,7 +4,7 @@ import {
   passWorkerCrashPoint,
   type CompactionCrashPoint,
 } from '#functions/lib/crash-points.ts';
-import { stackFrames } from '#functions/lib/stack-frames.ts';
+import { stackFrames } from '#functions/lib/failure-reason.ts';
 import type { OutcomeState } from '#shared/compaction/outcome.ts';
 import { noopState, planCompaction, type FoldPlan, type Plan } from '#shared/compaction/plan.ts';
 import { leaveOutBlocked } from './blocked/leave-out-blocked.ts';

@@ -1,9 +1,9 @@
-import { guardServer } from '#functions/bootstrap/server-guard.ts';
-import { refreshRemote } from '#functions/config/remote-policy.ts';
+import { guardServer } from '#functions/bootstrap/framework.ts';
+import { refreshRemote } from '#functions/config/remote-documents.ts';
 import { publishToWorkers } from '#functions/events/publish-request.ts';
 import { passWorkerCrashPoint } from '#functions/lib/crash-points.ts';
 import { bodyTooLarge, readBytes } from '#functions/lib/read-bytes.ts';
-import { stackFrames } from '#functions/lib/stack-frames.ts';
+import { stackFrames } from '#functions/lib/failure-reason.ts';
 import { readTrace, withTrace } from '#functions/lib/trace.ts';
 import { indexConversation } from '#functions/recall/index-turns.ts';
 import { StoppedError } from '#functions/worker/compaction/attempt-outcome.ts';

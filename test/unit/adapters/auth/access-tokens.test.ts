@@ -23,7 +23,7 @@ async function metadataServer() {
   return { asked, host };
 }
 
-const module = new URL('../../../../functions/src/adapters/auth/access-tokens.ts', import.meta.url);
+const module = new URL('../../../../functions/src/adapters/access-tokens.ts', import.meta.url);
 
 /** Prints what the program prints about `tokens`, in a process of its own. */
 async function runWithTokens(host: string, program: string): Promise<string> {

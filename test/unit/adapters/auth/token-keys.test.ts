@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { createIdTokenVerifier } from '#functions/adapters/auth/id-token-verifier.ts';
-import { KEYS_MAX_BYTES } from '#functions/adapters/auth/token-keys.ts';
+import { createIdTokenVerifier, KEYS_MAX_BYTES } from '#functions/adapters/tokens.ts';
 import { ON_THE_WAY_BYTES, startLongBody } from '#test/support/long-body.ts';
 import { idTokenClaims, startTokenKeys } from '#test/support/token-keys.ts';
 

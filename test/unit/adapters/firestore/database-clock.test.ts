@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createDatabaseClock } from '#functions/adapters/firestore/database-clock.ts';
+import { createDatabaseClock } from '#functions/adapters/clocks.ts';
 import { createManualClock } from '#test/fakes/manual-clock.ts';
 
 const DAY_MS = 24 * 60 * 60_000;

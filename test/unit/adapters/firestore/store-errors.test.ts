@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { DeadlineError } from '#functions/lib/deadline.ts';
-import { toStoreError, type StoreCall } from '#functions/adapters/firestore/store-errors.ts';
+import { toStoreError, type StoreCall } from '#functions/adapters/firestore.ts';
 import { InvalidWriteError } from '#shared/errors.ts';
 
 function grpcError(code: number | string, message = ''): Error {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createStreamEnd } from '#functions/adapters/gemini/stream-end.ts';
+import { createStreamEnd } from '#functions/adapters/gemini/gemini-model.ts';
 import type { ModelChunk } from '#shared/ports/ports.ts';
 
 const GRACE_MS = 5_000;

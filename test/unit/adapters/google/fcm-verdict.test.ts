@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { fcmVerdict, type FcmVerdict } from '#functions/adapters/google/fcm-verdict.ts';
+import { fcmVerdict, type FcmVerdict } from '#functions/adapters/fcm.ts';
 
 const now = new Date('2026-01-02T03:04:05.000Z');
 

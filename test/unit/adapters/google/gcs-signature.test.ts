@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { signingForm } from '#functions/adapters/google/gcs-signature.ts';
+import { signingForm } from '#functions/adapters/cloud-storage.ts';
 
 /* Cases of Google's own conformance suite: the hash of the canonical request is the last line. */
 

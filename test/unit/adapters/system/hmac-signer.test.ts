@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createHmacSigner } from '#functions/adapters/system/hmac-signer.ts';
+import { createHmacSigner } from '#functions/adapters/hmac-signer.ts';
 
 describe('the signer', () => {
   test('the signer computes HMAC-SHA-256 as in RFC 4231', () => {

@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { EventEmitter } from 'node:events';
 import { setImmediate as endOfTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { writeTogether } from '#functions/adapters/system/json-logger.ts';
+import { writeTogether } from '#functions/adapters/json-logger.ts';
 
 function open(write: (text: string) => unknown) {
   const process = new EventEmitter();

@@ -1,13 +1,117 @@
 import type { MessageView } from '#shared/wire/resources/messages.ts';
+import type { ToolResult } from '#web/api/chat-api.ts';
 import { count } from '#web/figures.ts';
+import { Button, submit } from '#web/panes/controls.tsx';
 import { toFolded } from '#web/state/compactions.ts';
 import type { OpenConversation } from '#web/state/conversation.ts';
 import { isOpen, liveSeq, type AnswerPart, type LiveTurn } from '#web/state/live-turn.ts';
-import { textOfMessage, type StoredTurn } from '#web/state/turn-pages.ts';
-import { turnRemarks } from '#web/state/turn-remarks.ts';
-import { Button } from '../controls.tsx';
-import { OpenCalls } from './open-calls.tsx';
-import { Prose, ToolCall } from './prose.tsx';
+import { textOfMessage, type StoredTurn, turnRemarks } from '#web/state/transcript.ts';
+import { splitParagraphs } from './text-pieces.ts';
+import { completeResults, parseOutput, type OpenCall } from './tool-results.ts';
+import { useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+
+/** Text of a message: paragraphs, and code between fences. Never read as HTML. */
+const Prose = ({ text }: { text: string }) => (
+  <div class="prose">
+    {splitParagraphs(text).map((block, at) =>
+      block.kind === 'code' ? (
+        <pre key={at} tabIndex={0}>
+          <code>{block.text}</code>
+        </pre>
+      ) : (
+        <p key={at}>{block.text}</p>
+      ),
+    )}
+  </div>
+);
+
+const asText = (value: unknown): string =>
+  typeof value === 'string' ? value : (JSON.stringify(value, null, 2) ?? '');
+
+/** A call of a tool, folded up. */
+const ToolCall = ({ name, input, output }: { name: string; input?: unknown; output?: unknown }) => (
+  <details class="tool-call small">
+    <summary>
+      <code>{name}</code>
+    </summary>
+    {input !== undefined && <pre tabIndex={0}>{asText(input)}</pre>}
+    {output !== undefined && <pre tabIndex={0}>{asText(output)}</pre>}
+  </details>
+);
+
+interface CallForm {
+  call: OpenCall;
+  give: (result: ToolResult) => void;
+}
+
+/** The app has run the function, or will not. */
+function OutputForm({ call: { callId, name, args }, give }: CallForm) {
+  const typed = useSignal('{}');
+  return (
+    <form onSubmit={submit(() => give({ callId, output: parseOutput(typed.value) }))}>
+      <ToolCall name={name} input={args} />
+      <label>
+        What does {name} give?
+        <textarea
+          rows={3}
+          value={typed.value}
+          onInput={({ currentTarget }) => (typed.value = currentTarget.value)}
+        />
+      </label>
+      <p class="bar">
+        <Button type="submit" class="button" text="Answer the model" />
+        <Button
+          class="button"
+          text="Decline"
+          onClick={() => give({ callId, error: 'The user declined.' })}
+        />
+      </p>
+    </form>
+  );
+}
+
+/** A tool of the server waits for the user. */
+const ApprovalForm = ({ call: { callId, name, args }, give }: CallForm) => (
+  <div>
+    <ToolCall name={name} input={args} />
+    <p class="bar">
+      <Button class="button" text="Allow" onClick={() => give({ callId, approved: true })} />
+      <Button class="button" text="Decline" onClick={() => give({ callId, approved: false })} />
+    </p>
+  </div>
+);
+
+/** What a turn waits for, answered here: the answer goes on when the last call has its result. */
+function OpenCalls(props: { conversation: OpenConversation; user: MessageView }) {
+  const { conversation, user } = props;
+  const calls = useSignal<readonly OpenCall[]>([]);
+  const given = useSignal<ReadonlyMap<string, ToolResult>>(new Map());
+  const { turnId, id: messageId } = user;
+  useEffect(() => {
+    void conversation.attempt(async () => {
+      calls.value = (await conversation.api.turn(turnId)).openCalls ?? [];
+    });
+  }, [turnId]);
+  const give = (result: ToolResult): void => {
+    given.value = new Map([...given.value, [result.callId, result]]);
+    const results = completeResults(calls.value, given.value);
+    if (results === undefined) return;
+    const text = textOfMessage(user);
+    conversation.answers.ask({ kind: 'results', messageId, text, turnId, results });
+  };
+  return (
+    <div class="open-calls small">
+      <p class="turn-status">The model asks this app, and waits.</p>
+      {calls.value
+        .filter(({ callId }) => !given.value.has(callId))
+        .map((call) => {
+          const Form = call.wants === 'output' ? OutputForm : ApprovalForm;
+          return <Form key={call.callId} call={call} give={give} />;
+        })}
+    </div>
+  );
+}
 
 /** How an answer ended, or why the model does not see a turn. */
 const remarkTexts = {

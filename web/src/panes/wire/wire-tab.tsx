@@ -1,10 +1,27 @@
-import { useSignal } from '@preact/signals';
-import { useLayoutEffect, useRef } from 'preact/hooks';
 import { count } from '#web/figures.ts';
+import { Button } from '#web/panes/controls.tsx';
 import type { App } from '#web/state/app.ts';
 import type { Exchange, WireFrame } from '#web/state/wire-log.ts';
-import { Button } from '../controls.tsx';
-import { toCurl } from './curl.ts';
+import { useSignal } from '@preact/signals';
+import { useLayoutEffect, useRef } from 'preact/hooks';
+
+/** For a POSIX shell: nothing within single quotes has a meaning but the quote itself. */
+const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
+
+/**
+ * The command that makes the same request again. The caller's token never gets into it: the shell puts in
+ * `$RECAP_TOKEN`.
+ */
+function toCurl(request: Pick<Exchange, 'method' | 'url' | 'accept' | 'body'>): string {
+  const { method, url, accept, body } = request;
+  const flags = accept.includes('event-stream') ? '-sN' : '-s';
+  return [
+    `curl ${flags} -X ${method} ${quoted(url)}`,
+    `-H "Authorization: Bearer $RECAP_TOKEN"`,
+    `-H ${quoted(`Accept: ${accept}`)}`,
+    ...(body === undefined ? [] : [`-H 'Content-Type: application/json'`, `-d ${quoted(body)}`]),
+  ].join(' \\\n  ');
+}
 
 /** Ids of conversations fill a line; their beginnings tell them apart. */
 const shortened = (path: string): string =>

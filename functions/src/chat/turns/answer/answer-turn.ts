@@ -1,7 +1,7 @@
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { meterCounting } from '#functions/config/conversation-policy.ts';
 import { viewOfRound } from '#functions/context/next-call.ts';
-import { abortedError } from '#functions/lib/abortable.ts';
+import { abortedError } from '#functions/lib/async-iterators.ts';
 import { groundingTools, modelWindowTokens } from '#functions/models/models-in-use.ts';
 import type { SentView } from '#shared/compaction/shrunken-view.ts';
 import { answerText, contentText } from '#shared/conversation/documents/content.ts';

@@ -1,5 +1,5 @@
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
-import { untilAborted } from '#functions/lib/abortable.ts';
+import { untilAborted } from '#functions/lib/async-iterators.ts';
 import { timeoutAfter } from '#functions/lib/deadline.ts';
 import { logModelCall } from '#functions/models/log-model-call.ts';
 import { mayBeBilled } from '#functions/quota/paid-call.ts';

@@ -1,6 +1,6 @@
+import { ABORT_REASON } from '#functions/lib/async-iterators.ts';
 import { encodeAnswer } from '#shared/conversation/documents/turn.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
-import { ABORT_REASON } from '#functions/lib/abortable.ts';
 import { passCrashPoint } from '#functions/lib/crash-points.ts';
 import type { Content } from '#shared/conversation/documents/content.ts';
 import { turnPath } from '#shared/conversation/documents/paths.ts';

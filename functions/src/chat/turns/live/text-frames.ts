@@ -1,4 +1,4 @@
-import { ABORT_REASON } from '#functions/lib/abortable.ts';
+import { ABORT_REASON } from '#functions/lib/async-iterators.ts';
 import type { Clock } from '#shared/ports/ports.ts';
 import { cutHead } from '#shared/text/cut.ts';
 import type { StreamChunk } from '#shared/wire/resources/streams.ts';

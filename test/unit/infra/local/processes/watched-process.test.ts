@@ -2,9 +2,9 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { startWatched } from '#infra/local/processes/watched-process.ts';
+import { startWatched } from '#infra/local/processes/child-process.ts';
 
-const module = new URL('../../../../../infra/local/processes/watched-process.ts', import.meta.url)
+const module = new URL('../../../../../infra/local/processes/child-process.ts', import.meta.url)
   .href;
 
 /** A command that prints its process id and ignores the polite signal. */
