@@ -11,7 +11,7 @@ import { serveFunctions } from '#infra/local/stack/function-host.ts';
 import { requestPlacesPath } from '#shared/conversation/documents/paths.ts';
 import { AppError } from '#shared/errors.ts';
 import type { Clock, DocumentStore, EventPublisher } from '#shared/ports/ports.ts';
-import { createShiftedClock } from '#test/fakes/shifted-clock.ts';
+import { createShiftedClock } from '#test/fakes/manual-clock.ts';
 import { type EntryMessage, entrySettingsSchema } from './function-process.ts';
 import { createRandom } from './random.ts';
 

@@ -4,7 +4,7 @@ import type { Content } from '#shared/conversation/documents/content.ts';
 import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import { AppError } from '#shared/errors.ts';
 import type { ModelRequest } from '#shared/ports/ports.ts';
-import { shownContents } from '#test/support/chat/shown-contents.ts';
+import { shownContents } from '#test/support/chat/sending.ts';
 import {
   ownConversation,
   send,

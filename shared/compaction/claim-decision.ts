@@ -154,7 +154,7 @@ export function isSwitchedOff(
 /** Why a compaction ended that its owner called off. */
 export const CANCELLED_BY_USER = 'CANCELLED_BY_USER';
 
-export interface CancelFacts {
+interface CancelFacts {
   conversation: Pick<Conversation, 'compactionRequests'>;
   job: CompactionJob | undefined;
   jobId: string;

@@ -47,7 +47,7 @@ interface AnsweringModels {
  * The models that may answer a conversation, the one with the smallest window first: its own, or of an `auto` one
  * those that are chosen among. A deployment that chooses no more answers with its model of new conversations.
  */
-export function answeringModels(
+function answeringModels(
   model: string,
   { routing, fallback, windows, models }: AnsweringModels,
 ): [string, ...string[]] {
@@ -71,7 +71,7 @@ export const limitingModel = (model: string, input: AnsweringModels): string =>
  * few words beside them; and the other model would read so many tokens again without a cache. A heuristic: a PDF of
  * some forty pages, or nine pictures of Gemini 3.
  */
-export const ROUTED_FILES_TOKENS = 10_000;
+const ROUTED_FILES_TOKENS = 10_000;
 
 /** What a choice without a call depends on. */
 export interface RouteFacts {

@@ -5,8 +5,12 @@ import { parseConfig } from '#functions/config.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import { GuardLostError } from '#shared/errors.ts';
 import type { DocumentStore } from '#shared/ports/ports.ts';
-import { errorOf, startChatServer } from '#test/support/chat/chat-server.ts';
-import { createConversation, expectClean } from '#test/support/chat/http-answers.ts';
+import {
+  errorOf,
+  startChatServer,
+  createConversation,
+  expectClean,
+} from '#test/support/chat/chat-server.ts';
 import { appCheckClaims, idTokenClaims } from '#test/support/token-keys.ts';
 import { randomUUID } from 'node:crypto';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';

@@ -1,10 +1,14 @@
+import {
+  errorOf,
+  startChatServer,
+  type ChatServer,
+  expectClean,
+} from '#test/support/chat/chat-server.ts';
+import { idTokenClaims } from '#test/support/token-keys.ts';
+import { errorOfRaw, requestHead, sendHalf, sendRaw } from '#test/support/wire/raw-request.ts';
 import { randomUUID } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { afterAll, describe, expect, test } from 'vitest';
-import { errorOf, startChatServer, type ChatServer } from '#test/support/chat/chat-server.ts';
-import { expectClean } from '#test/support/chat/http-answers.ts';
-import { idTokenClaims } from '#test/support/token-keys.ts';
-import { errorOfRaw, requestHead, sendHalf, sendRaw } from '#test/support/wire/raw-request.ts';
 
 /* Bodies and headers that are too much. */
 

@@ -1,14 +1,14 @@
-import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
-import { afterAll, expect, onTestFinished, test } from 'vitest';
-import { heldStreamer } from '#test/fakes/held-streamer.ts';
+import { heldStreamer } from '#test/fakes/scripted-streamer.ts';
 import { errorOf, startChatServer } from '#test/support/chat/chat-server.ts';
 import { startLimitedServer } from '#test/support/chat/quotas.ts';
 import { eventually } from '#test/support/eventually.ts';
 import { idTokenClaims } from '#test/support/token-keys.ts';
 import { openSocket, requestHead } from '#test/support/wire/raw-request.ts';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { afterAll, expect, onTestFinished, test } from 'vitest';
 
 /* Connections that only take up room, and a thousand streams of one user. */
 

@@ -1,6 +1,6 @@
 import type { JsonSchema } from '#functions/chat/openapi/schemas.ts';
-import { resolved, schemaProblems, type SchemaNames } from '#test/support/json-schema-check.ts';
 import type { WireAnswer } from '#test/support/chat/wire-app.ts';
+import { misfitOf, resolved, type SchemaNames } from '#test/support/json-schema.ts';
 import type { Target } from './generated-requests.ts';
 
 interface DocumentedResponse {
@@ -74,7 +74,5 @@ export function answerProblems(answer: WireAnswer, target: Target, names: Schema
   if (!content) return [`${status} comes as ${media}`];
   const schema = pieceSchema(media, content.schema, names);
   if (!schema) return [];
-  return piecesOf(media, text).flatMap((piece) =>
-    schemaProblems(JSON.parse(piece), schema, { names, path: '$' }),
-  );
+  return piecesOf(media, text).flatMap((piece) => misfitOf(JSON.parse(piece), schema, names) ?? []);
 }

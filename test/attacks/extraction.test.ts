@@ -1,13 +1,13 @@
-import { randomUUID } from 'node:crypto';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { servedDocument } from '#infra/reference/api-document.ts';
 import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import type { ModelRequest, ModelStreamer } from '#shared/ports/ports.ts';
-import { servedDocument } from '#infra/reference/api-document.ts';
 import { snapshotAnswer } from '#test/fakes/scripted-model.ts';
-import { buildDue, compactOnce, see } from '#test/support/compaction/compacted-conversation.ts';
-import { benchWith, strategies } from '#test/support/compaction/compacting-world.ts';
+import { benchWith, strategies } from '#test/support/chat/lifecycle.ts';
 import { createResources, createWireApp, type Resources } from '#test/support/chat/wire-app.ts';
+import { buildDue, compactOnce, see } from '#test/support/compaction/compacted-conversation.ts';
 import { targetsOf } from './generated-requests.ts';
+import { randomUUID } from 'node:crypto';
+import { beforeAll, describe, expect, test } from 'vitest';
 
 /* Getting at the operator's instruction and at what others have said. */
 

@@ -1,10 +1,14 @@
-import { randomUUID } from 'node:crypto';
-import { afterAll, describe, expect, test } from 'vitest';
 import { loadRoutes } from '#functions/chat/chat-routes.ts';
 import { noBody } from '#functions/chat/route.ts';
 import { conversationPath } from '#shared/conversation/documents/paths.ts';
-import { errorOf, startChatServer } from '#test/support/chat/chat-server.ts';
-import { createConversation, expectClean } from '#test/support/chat/http-answers.ts';
+import {
+  errorOf,
+  startChatServer,
+  createConversation,
+  expectClean,
+} from '#test/support/chat/chat-server.ts';
+import { randomUUID } from 'node:crypto';
+import { afterAll, describe, expect, test } from 'vitest';
 
 const chatRoutes = await loadRoutes();
 

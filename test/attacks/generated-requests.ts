@@ -1,9 +1,8 @@
+import fc, { type Arbitrary } from 'fast-check';
 import type { OpenApiDocument } from '#functions/chat/openapi/build-document.ts';
 import type { Parameter, Operation } from '#functions/chat/openapi/path-item.ts';
 import type { JsonSchema } from '#functions/chat/openapi/schemas.ts';
-import { valueOf } from '#test/support/json-schema-arbitrary.ts';
-import { resolved, schemaProblems, type SchemaNames } from '#test/support/json-schema-check.ts';
-import fc, { type Arbitrary } from 'fast-check';
+import { valueOf, resolved, type SchemaNames, misfitOf } from '#test/support/json-schema.ts';
 
 /** One operation of the document with its place. */
 export interface Target {
@@ -176,9 +175,7 @@ function wrongValue({ type, enum: values, const: only }: JsonSchema): unknown {
 function formOf(value: unknown, given: JsonSchema, names: SchemaNames): JsonSchema {
   const schema = resolved(given, names);
   const choices = schema.properties ? undefined : (schema.anyOf ?? schema.oneOf);
-  const form = choices?.find(
-    (choice) => schemaProblems(value, choice, { names, path: '$' }).length === 0,
-  );
+  const form = choices?.find((choice) => misfitOf(value, choice, names) === undefined);
   return typeof form === 'object' ? formOf(value, form, names) : schema;
 }
 

@@ -1,13 +1,12 @@
+import fc from 'fast-check';
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import { CompactEncrypt, exportSPKI, generateKeyPair, importJWK, SignJWT } from 'jose';
-import fc from 'fast-check';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { createIdTokenVerifier } from '#functions/adapters/tokens.ts';
 import { loadRoutes } from '#functions/chat/chat-routes.ts';
 import { openServer } from '#infra/local/processes/open-server.ts';
-import { errorOf, startChatServer } from '#test/support/chat/chat-server.ts';
-import { expectClean } from '#test/support/chat/http-answers.ts';
+import { errorOf, startChatServer, expectClean } from '#test/support/chat/chat-server.ts';
 import { searchCases } from '#test/support/search-cases.ts';
 import { appCheckClaims, idTokenClaims, startTokenKeys } from '#test/support/token-keys.ts';
 

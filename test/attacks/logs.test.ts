@@ -1,5 +1,3 @@
-import { randomUUID } from 'node:crypto';
-import { afterEach, expect, test } from 'vitest';
 import { conversationResponse } from '#shared/wire/resources/conversations.ts';
 import { eventually } from '#test/support/eventually.ts';
 import { pushOf } from '#test/support/processes/pushing.ts';
@@ -9,9 +7,12 @@ import {
   startWorld,
   taken,
   type World,
-} from '#test/support/wire/canary-world.ts';
-import { modelFailures, type ModelFailure } from '#test/support/wire/echoing-model.ts';
-import type { PrintingHost } from '#test/support/wire/printing-host.ts';
+  modelFailures,
+  type ModelFailure,
+  type PrintingHost,
+} from '#test/support/wire/printing-host.ts';
+import { randomUUID } from 'node:crypto';
+import { afterEach, expect, test } from 'vitest';
 
 let running: PrintingHost | undefined;
 afterEach(async () => {

@@ -1,10 +1,6 @@
-import fc from 'fast-check';
-import { randomUUID } from 'node:crypto';
-import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
-import type { DocumentStore } from '#shared/ports/ports.ts';
 import { servedDocument } from '#infra/reference/api-document.ts';
-import { valueOf } from '#test/support/json-schema-arbitrary.ts';
+import type { DocumentStore } from '#shared/ports/ports.ts';
 import {
   createResources,
   createWireApp,
@@ -12,7 +8,11 @@ import {
   type WireAnswer,
   type WireApp,
 } from '#test/support/chat/wire-app.ts';
+import { valueOf } from '#test/support/json-schema.ts';
 import { targetsOf, type Target } from './generated-requests.ts';
+import { randomUUID } from 'node:crypto';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import fc from 'fast-check';
 
 const CANARY = 'canary-9c1e';
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[47][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}/g;

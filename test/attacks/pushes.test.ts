@@ -1,7 +1,6 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { createPushTokenVerifier } from '#functions/adapters/tokens.ts';
-import { buildDue, see } from '#test/support/compaction/compacted-conversation.ts';
-import { compactionBench } from '#test/support/compaction/compaction-dependencies.ts';
+import { buildDue, see, compactionBench } from '#test/support/compaction/compacted-conversation.ts';
 import { pushOf, requestFor, serveInFramework } from '#test/support/processes/pushing.ts';
 import { idTokenClaims, startTokenKeys } from '#test/support/token-keys.ts';
 

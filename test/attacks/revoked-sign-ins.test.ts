@@ -5,8 +5,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { createAccountRevocationCheck } from '#functions/adapters/accounts.ts';
 import { localConfig } from '#infra/local/local-config.ts';
 import { createManualClock } from '#test/fakes/manual-clock.ts';
-import { errorOf, startChatServer } from '#test/support/chat/chat-server.ts';
-import { createConversation } from '#test/support/chat/http-answers.ts';
+import { errorOf, startChatServer, createConversation } from '#test/support/chat/chat-server.ts';
 import { openForTest } from '#test/support/open-for-test.ts';
 
 interface Lookup {

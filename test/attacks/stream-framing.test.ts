@@ -1,21 +1,21 @@
-import { randomUUID } from 'node:crypto';
-import { httpsCallableFromURL } from '@firebase/functions';
-import { createParser, type EventSourceMessage } from 'eventsource-parser';
-import fc from 'fast-check';
-import { afterAll, describe, expect, test } from 'vitest';
 import { ask } from '#docs/clients/recipes/openai-sdk.ts';
 import { contentText } from '#shared/conversation/documents/content.ts';
 import type { ModelStreamer } from '#shared/ports/ports.ts';
 import { messageListResponse, sendMessageResponse } from '#shared/wire/resources/messages.ts';
-import { readAs } from '#test/support/chat/http-answers.ts';
+import { readAs } from '#test/support/chat/chat-server.ts';
 import { idTokenClaims } from '#test/support/token-keys.ts';
+import { withoutTold } from '#test/support/tools/tool-world.ts';
 import { firebaseFunctions } from '#test/support/wire/firebase-functions.ts';
 import { clientOf } from '#test/support/wire/openai.ts';
 import { readAsAndroid, readAsIos } from '#test/support/wire/phone-callables.ts';
 import { shownText, type WireEvent } from '#test/support/wire/shown-by-client.ts';
 import { chatsOn, textOf } from '#test/support/wire/use-chat.ts';
 import { startWireServer } from '#test/support/wire/wire-server.ts';
-import { withoutTold } from '#test/support/tools/without-context.ts';
+import { httpsCallableFromURL } from '@firebase/functions';
+import { createParser, type EventSourceMessage } from 'eventsource-parser';
+import { randomUUID } from 'node:crypto';
+import { afterAll, describe, expect, test } from 'vitest';
+import fc from 'fast-check';
 
 /* Text of the model that looks like the framing of its own stream. */
 

@@ -1,11 +1,16 @@
-import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { servedDocument } from '#infra/reference/api-document.ts';
-import { errorOf, startChatServer, type ChatServer } from '#test/support/chat/chat-server.ts';
+import {
+  errorOf,
+  startChatServer,
+  type ChatServer,
+  createConversation,
+  expectClean,
+} from '#test/support/chat/chat-server.ts';
 import { createResources, createWireApp } from '#test/support/chat/wire-app.ts';
-import { createConversation, expectClean } from '#test/support/chat/http-answers.ts';
 import { reasonOf } from './document-check.ts';
 import { targetsOf } from './generated-requests.ts';
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 /* Texts that break what reads them, in every field that takes a text, and ids that no store holds. */
 

@@ -8,7 +8,7 @@ import type { CDPSession, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { buildPage, startPage } from '#infra/local/page/start-page.ts';
 import { unsignedToken } from '#infra/local/processes/unsigned-token.ts';
-import { startChatServer } from '../support/chat/chat-server.ts';
+import { startChatServer } from '#test/support/chat/chat-server.ts';
 import { buildConversation } from '../support/compaction/conversation-builder.ts';
 import {
   boatFacts,

@@ -1,13 +1,13 @@
-import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import type { Page } from 'playwright-core';
-import { overloaded } from '../support/model-down.ts';
 import { type RecipePage, startRecipePage } from '#test/recipes/recipe-page.ts';
-import { daySpent, minuteSpent, refusingQuota } from '#test/fakes/refusing-quota.ts';
+import { daySpent, minuteSpent, refusingQuota } from '#test/support/chat/quotas.ts';
+import { withoutTold } from '#test/support/tools/tool-world.ts';
+import { overloaded } from '../support/model-down.ts';
 import { appCheckClaims } from '../support/token-keys.ts';
 import { missingBrowser } from '../support/tools/missing-tools.ts';
-import { withoutTold } from '../support/tools/without-context.ts';
 import { startWireServer } from '../support/wire/wire-server.ts';
+import { randomUUID } from 'node:crypto';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 
 const PROJECT_NUMBER = '123456789012';
 

@@ -1,10 +1,10 @@
-import * as ai5 from 'ai5';
-import * as ai6 from 'ai6';
-import * as ai7 from 'ai7';
-import { chatState } from '#test/support/wire/chat-state.ts';
+import { chatState } from '#test/support/wire/use-chat.ts';
 import type { Library } from './talk.ts';
 import { testLibraries } from './test-libraries.ts';
 import { plainTransport, talkInChat, type ChatSetup, type OpenChat } from './ui-chat.ts';
+import * as ai5 from 'ai5';
+import * as ai6 from 'ai6';
+import * as ai7 from 'ai7';
 
 class Chat5 extends ai5.AbstractChat<ai5.UIMessage> {}
 class Chat6 extends ai6.AbstractChat<ai6.UIMessage> {}

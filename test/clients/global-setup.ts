@@ -1,3 +1,17 @@
+import { createGeminiModel } from '#functions/adapters/gemini/gemini-model.ts';
+import { type ServerTool, createToolbox } from '#functions/chat/turns/tools/toolbox.ts';
+import { startFakeGemini } from '#infra/fake-gemini/server/start-fake-gemini.ts';
+import { openServer } from '#infra/local/processes/open-server.ts';
+import { contentText, hasFunctionResponse } from '#shared/conversation/documents/content.ts';
+import type { ModelStreamer } from '#shared/ports/ports.ts';
+import { createMemoryBucket } from '#test/fakes/memory-bucket.ts';
+import { noQuota } from '#test/fakes/no-quota.ts';
+import { startChatServer, type ChatServer } from '#test/support/chat/chat-server.ts';
+import { daySpent } from '#test/support/chat/quotas.ts';
+import { overloaded } from '#test/support/model-down.ts';
+import { idTokenClaims } from '#test/support/token-keys.ts';
+import type { Place } from './talk.ts';
+import type { Places } from './trials.ts';
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
@@ -7,20 +21,6 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { TestProject } from 'vitest/node';
 import { z } from 'zod';
-import { createGeminiModel } from '#functions/adapters/gemini/gemini-model.ts';
-import { type ServerTool, createToolbox } from '#functions/chat/turns/tools/toolbox.ts';
-import { startFakeGemini } from '#infra/fake-gemini/server/start-fake-gemini.ts';
-import { openServer } from '#infra/local/processes/open-server.ts';
-import { contentText, hasFunctionResponse } from '#shared/conversation/documents/content.ts';
-import type { ModelStreamer } from '#shared/ports/ports.ts';
-import { createMemoryBucket } from '#test/fakes/memory-bucket.ts';
-import { noQuota } from '#test/fakes/no-quota.ts';
-import { daySpent } from '#test/fakes/refusing-quota.ts';
-import { startChatServer, type ChatServer } from '#test/support/chat/chat-server.ts';
-import { overloaded } from '#test/support/model-down.ts';
-import { idTokenClaims } from '#test/support/token-keys.ts';
-import type { Place } from './talk.ts';
-import type { Places } from './trials.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {

@@ -9,7 +9,7 @@ import {
   demoProjectId,
   firestoreEmulatorHost,
 } from '#test/support/processes/emulator-environment.ts';
-import { createShiftedClock } from '../fakes/shifted-clock.ts';
+import { createShiftedClock } from '#test/fakes/manual-clock.ts';
 import { eventually } from '../support/eventually.ts';
 import { DAY_MS } from '../support/skewed.ts';
 import { googleCalls } from '../terraform/rights/google-calls.ts';

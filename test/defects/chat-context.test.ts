@@ -1,3 +1,4 @@
+import { needAgain, worldWith } from '../support/chat/lifecycle.ts';
 import { systemClock } from '#functions/adapters/clocks.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
@@ -16,7 +17,6 @@ import {
   buildDue,
   type Seen,
 } from '#test/support/compaction/compacted-conversation.ts';
-import { needAgain, worldWith } from '#test/support/compaction/compacting-world.ts';
 import {
   buildConversation,
   modelText,

@@ -1,17 +1,12 @@
-import { describe, expect, test } from 'vitest';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { contentText } from '#shared/conversation/documents/content.ts';
+import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
+import { benchWith, needAgain, strategies, worldWith } from '#test/support/chat/lifecycle.ts';
+import { request } from '#test/support/chat/sending.ts';
+import { buildDue, compactOnce, see } from '#test/support/compaction/compacted-conversation.ts';
 import { snapshotAnswer, type ScriptedAnswer } from '../fakes/scripted-model.ts';
-import { scriptedStreamer, textAnswer } from '../fakes/scripted-streamer.ts';
-import { buildDue, compactOnce, see } from '../support/compaction/compacted-conversation.ts';
-import {
-  benchWith,
-  needAgain,
-  strategies,
-  worldWith,
-} from '../support/compaction/compacting-world.ts';
 import { modelDown } from '../support/model-down.ts';
-import { request } from '../support/chat/sending.ts';
+import { describe, expect, test } from 'vitest';
 
 const allergy = 'I am allergic to penicillin, and my membership number is KX-48213.';
 const turns = [{ user: allergy }, ...Array.from({ length: 19 }, () => ({}))];

@@ -1,22 +1,22 @@
-import { engineConstants } from '#shared/compaction/engine-constants.ts';
 import { sizeBrakes } from '#shared/compaction/brake.ts';
+import { engineConstants } from '#shared/compaction/engine-constants.ts';
 import { resolvePolicy } from '#shared/compaction/policy.ts';
 import { readConversation } from '#shared/conversation/context/read-conversation.ts';
 import { contentText } from '#shared/conversation/documents/content.ts';
 import type { ModelRequest } from '#shared/ports/ports.ts';
 import { estimateContentTokens, estimateTextTokens } from '#shared/tokens/token-estimate.ts';
-import { snapshotAnswer } from '../fakes/scripted-model.ts';
-import { scriptedStreamer } from '../fakes/scripted-streamer.ts';
-import { chatDependencies } from '../support/chat/chat-dependencies.ts';
-import { sendAll } from '../support/chat/sending.ts';
+import { scriptedStreamer } from '#test/fakes/scripted-streamer.ts';
+import { benchWith, needAgain, worldWith } from '#test/support/chat/lifecycle.ts';
+import { sendAll } from '#test/support/chat/sending.ts';
 import {
   buildDue,
   compactOnce,
   manualRequest,
   see,
   THRESHOLD_TOKENS,
-} from '../support/compaction/compacted-conversation.ts';
-import { benchWith, needAgain, worldWith } from '../support/compaction/compacting-world.ts';
+} from '#test/support/compaction/compacted-conversation.ts';
+import { snapshotAnswer } from '../fakes/scripted-model.ts';
+import { chatDependencies } from '../support/chat/chat-dependencies.ts';
 import { addTurn } from '../support/compaction/conversation-builder.ts';
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';

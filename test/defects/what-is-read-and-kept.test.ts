@@ -1,20 +1,20 @@
-import { resolvePolicy } from '#shared/compaction/policy.ts';
 import { planCompaction } from '#shared/compaction/plan.ts';
+import { resolvePolicy } from '#shared/compaction/policy.ts';
 import { estimatePromptTokens } from '#shared/tokens/token-estimate.ts';
-import { snapshotAnswer } from '../fakes/scripted-model.ts';
+import { benchWith, configOf, strategies } from '#test/support/chat/lifecycle.ts';
 import {
   buildDue,
   compactOnce,
   manualRequest,
   see,
-} from '../support/compaction/compacted-conversation.ts';
-import { benchWith, configOf, strategies } from '../support/compaction/compacting-world.ts';
+} from '#test/support/compaction/compacted-conversation.ts';
+import { foldedTurn } from '#test/support/compaction/said-turn.ts';
+import { snapshotAnswer } from '../fakes/scripted-model.ts';
 import {
   madeUpAnswer,
   madeUpQuestion,
   modelText,
 } from '../support/compaction/conversation-builder.ts';
-import { foldedTurn } from '../support/compaction/folded-turn.ts';
 import { describe, expect, test } from 'vitest';
 
 const MODEL = 'gemini-2.5-flash';

@@ -1,3 +1,5 @@
+import { queued } from '../support/chat/sending.ts';
+import { compactionBench } from '../support/compaction/compacted-conversation.ts';
 import { createFirestoreDocumentStore } from '#functions/adapters/firestore.ts';
 import { eraseUser } from '#functions/chat/conversations/erase/erase-user.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
@@ -14,7 +16,7 @@ import { createManualClock } from '../fakes/manual-clock.ts';
 import { scriptedStreamer, textAnswer } from '../fakes/scripted-streamer.ts';
 import { chatDependencies } from '../support/chat/chat-dependencies.ts';
 import { collect, request } from '../support/chat/sending.ts';
-import { answered, queued } from '../support/chat/starts.ts';
+import { answered } from '../support/chat/sending.ts';
 import { idsOf, openStream, steeredChat } from '../support/chat/streaming.ts';
 import {
   autoRequest,
@@ -22,7 +24,6 @@ import {
   manualRequest,
   neverAborted,
 } from '../support/compaction/compacted-conversation.ts';
-import { compactionBench } from '../support/compaction/compaction-dependencies.ts';
 import { buildConversation } from '../support/compaction/conversation-builder.ts';
 import { raceTests } from '../usecases/quota/race.suite.ts';
 import { randomUUID } from 'node:crypto';

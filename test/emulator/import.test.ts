@@ -13,8 +13,10 @@ import {
   conversationIdFor,
   PATTERN,
   storeDiscussion,
-} from '../support/import/extension.ts';
-import { readImported, run, storedDiscussion } from '../support/import/import-world.ts';
+  readImported,
+  run,
+  storedDiscussion,
+} from '#test/support/import/extension.ts';
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';

@@ -1,12 +1,12 @@
-import { describe, expect, test } from 'vitest';
-import { createScriptedModel, snapshotAnswer } from '../fakes/scripted-model.ts';
 import {
   autoRequest,
   buildDue,
   compactOnce,
   see,
-} from '../support/compaction/compacted-conversation.ts';
-import { geminiCliBench } from '../support/compaction/compaction-dependencies.ts';
+  geminiCliBench,
+} from '#test/support/compaction/compacted-conversation.ts';
+import { createScriptedModel, snapshotAnswer } from '../fakes/scripted-model.ts';
+import { describe, expect, test } from 'vitest';
 
 const good = snapshotAnswer();
 const without = (...texts: string[]) => texts.reduce((text, cut) => text.replace(cut, ''), good);

@@ -1,16 +1,16 @@
-import { randomUUID } from 'node:crypto';
-import fc from 'fast-check';
-import { afterAll, describe, expect, test } from 'vitest';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
-import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import { readTurns } from '#shared/conversation/context/read-conversation.ts';
 import { contentText } from '#shared/conversation/documents/content.ts';
-import { scriptedStreamer } from '../fakes/scripted-streamer.ts';
-import { chatDependencies } from '../support/chat/chat-dependencies.ts';
-import { errorOf } from '../support/chat/chat-server.ts';
-import { messageBody, messagesPath, startFaultStack } from '../support/processes/fault-stack.ts';
-import { collect, request } from '../support/chat/sending.ts';
+import { conversationPath } from '#shared/conversation/documents/paths.ts';
+import { scriptedStreamer } from '#test/fakes/scripted-streamer.ts';
+import { errorOf } from '#test/support/chat/chat-server.ts';
+import { collect, request } from '#test/support/chat/sending.ts';
 import { searchCases } from '#test/support/search-cases.ts';
+import { chatDependencies } from '../support/chat/chat-dependencies.ts';
+import { messageBody, messagesPath, startFaultStack } from '../support/processes/fault-stack.ts';
+import { randomUUID } from 'node:crypto';
+import { afterAll, describe, expect, test } from 'vitest';
+import fc from 'fast-check';
 
 const stack = await startFaultStack();
 afterAll(() => stack.stop());

@@ -6,25 +6,24 @@ import { systemClock } from '#functions/adapters/clocks.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import { contentText } from '#shared/conversation/documents/content.ts';
 import { readTurns } from '#shared/conversation/context/read-conversation.ts';
-import { heldStreamer } from '../fakes/held-streamer.ts';
-import { createManualClock } from '../fakes/manual-clock.ts';
+import { heldStreamer, scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
+import { createManualClock } from '#test/fakes/manual-clock.ts';
 import { createScriptedModel, snapshotAnswer } from '../fakes/scripted-model.ts';
-import { scriptedStreamer, textAnswer } from '../fakes/scripted-streamer.ts';
 import { chatDependencies } from '../support/chat/chat-dependencies.ts';
-import { compactionBench } from '../support/compaction/compaction-dependencies.ts';
 import {
+  compactionBench,
   autoRequest,
   buildDue,
   neverAborted,
   see,
-} from '../support/compaction/compacted-conversation.ts';
+  sweep,
+} from '#test/support/compaction/compacted-conversation.ts';
 import { passTime } from '../support/pass-time.ts';
-import { answerOrReason, limitedChat } from '../support/chat/quotas.ts';
-import { request } from '../support/chat/sending.ts';
+import { answerOrReason, limitedChat } from '#test/support/chat/quotas.ts';
+import { request } from '#test/support/chat/sending.ts';
 import { DAY_MS, offsets, skewed } from '../support/skewed.ts';
 import { dyingAt } from '../support/stores/dying-at.ts';
-import { historiesOf } from '../support/compaction/stored-histories.ts';
-import { sweep } from '../support/compaction/sweeping.ts';
+import { historiesOf } from '#test/support/chat/lifecycle.ts';
 
 const wrong = [-DAY_MS, DAY_MS];
 

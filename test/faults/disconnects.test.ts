@@ -1,11 +1,9 @@
-import { randomUUID } from 'node:crypto';
-import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import { readTurns } from '#shared/conversation/context/read-conversation.ts';
 import { contentText } from '#shared/conversation/documents/content.ts';
 import { isTerminal } from '#shared/conversation/documents/turn.ts';
 import { StoreUnavailableError } from '#shared/errors.ts';
-import { errorOf, startChatServer } from '../support/chat/chat-server.ts';
+import { errorOf, startChatServer } from '#test/support/chat/chat-server.ts';
 import { eventually } from '../support/eventually.ts';
 import {
   storedConversation,
@@ -13,6 +11,8 @@ import {
   messagesPath,
   startFaultStack,
 } from '../support/processes/fault-stack.ts';
+import { randomUUID } from 'node:crypto';
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 
 const QUESTION = 'Tell me of the long way from the harbour to the temple.';
 const ANSWER = Array.from({ length: 40 }, (_, stop) => `Stop ${stop} has a view of the sea.`).join(

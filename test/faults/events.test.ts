@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { runSweep } from '#functions/worker/sweep/sweep.ts';
 import { AppError } from '#shared/errors.ts';
 import type { EventPublisher } from '#shared/ports/ports.ts';
-import { neverAborted, see } from '../support/compaction/compacted-conversation.ts';
+import { neverAborted, see } from '#test/support/compaction/compacted-conversation.ts';
 import {
   storedConversation,
   startFaultStack,

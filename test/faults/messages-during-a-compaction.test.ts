@@ -1,6 +1,5 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { runCompaction } from '#functions/worker/compaction/run-compaction.ts';
-import { buildDue, neverAborted, see } from '../support/compaction/compacted-conversation.ts';
+import { buildDue, neverAborted, see } from '#test/support/compaction/compacted-conversation.ts';
 import { madeUpQuestion } from '../support/compaction/conversation-builder.ts';
 import {
   storedConversation,
@@ -8,6 +7,7 @@ import {
   textsOf,
   type FaultStack,
 } from '../support/processes/fault-stack.ts';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
 let stack: FaultStack;
 beforeEach(async () => {

@@ -7,8 +7,8 @@ import {
   buildDue,
   compactOnce,
   see,
-} from '../support/compaction/compacted-conversation.ts';
-import { compactionBench } from '../support/compaction/compaction-dependencies.ts';
+  compactionBench,
+} from '#test/support/compaction/compacted-conversation.ts';
 import { madeUpQuestion } from '../support/compaction/conversation-builder.ts';
 import { startFaultStack } from '../support/processes/fault-stack.ts';
 

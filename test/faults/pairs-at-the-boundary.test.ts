@@ -1,10 +1,10 @@
+import { foldedTurn } from '../support/compaction/said-turn.ts';
 import { resolvePolicy } from '#shared/compaction/policy.ts';
 import { findSplitPoint } from '#shared/compaction/split-preserve-fraction.ts';
 import { planCompaction } from '#shared/compaction/plan.ts';
 import { assembleContext } from '#shared/conversation/context/assemble-context.ts';
 import { hasFunctionResponse, type Content } from '#shared/conversation/documents/content.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
-import { foldedTurn } from '#test/support/compaction/folded-turn.ts';
 import { searchCases } from '#test/support/search-cases.ts';
 import { brokenPairs } from '#test/support/tools/broken-pairs.ts';
 import { describe, expect, test } from 'vitest';

@@ -6,16 +6,16 @@ import { contentText } from '#shared/conversation/documents/content.ts';
 import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import { readTurns } from '#shared/conversation/context/read-conversation.ts';
 import type { Write } from '#shared/ports/ports.ts';
-import { scriptedStreamer, textAnswer } from '../fakes/scripted-streamer.ts';
+import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
 import { chatDependencies } from '../support/chat/chat-dependencies.ts';
-import { errorOf } from '../support/chat/chat-server.ts';
+import { errorOf } from '#test/support/chat/chat-server.ts';
 import {
   messageBody,
   messagesPath,
   startFaultStack,
   type FaultStack,
 } from '../support/processes/fault-stack.ts';
-import { request, sendAll } from '../support/chat/sending.ts';
+import { request, sendAll } from '#test/support/chat/sending.ts';
 
 let stack: FaultStack | undefined;
 afterEach(async () => {

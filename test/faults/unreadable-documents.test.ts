@@ -6,11 +6,14 @@ import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document
 import { readConversation } from '#shared/conversation/context/read-conversation.ts';
 import { conversationPath, historyPath, turnPath } from '#shared/conversation/documents/paths.ts';
 import type { DocumentStore, StoredDocument, Value } from '#shared/ports/ports.ts';
-import { createManualClock } from '../fakes/manual-clock.ts';
+import { createManualClock } from '#test/fakes/manual-clock.ts';
 import { chatDependencies } from '../support/chat/chat-dependencies.ts';
 import { createResources, createWireApp } from '../support/chat/wire-app.ts';
-import { compactOnce, neverAborted } from '../support/compaction/compacted-conversation.ts';
-import { compactionBench } from '../support/compaction/compaction-dependencies.ts';
+import {
+  compactOnce,
+  neverAborted,
+  compactionBench,
+} from '#test/support/compaction/compacted-conversation.ts';
 import { createRecordedStore } from '../support/stores/recorded-store.ts';
 
 const uid = 'alice';

@@ -1,18 +1,18 @@
-import { randomUUID } from 'node:crypto';
-import { beforeAll, describe, expect, test } from 'vitest';
-import { conversationPath, turnPath, usagePath } from '#shared/conversation/documents/paths.ts';
 import { readConversation } from '#shared/conversation/context/read-conversation.ts';
+import { conversationPath, turnPath, usagePath } from '#shared/conversation/documents/paths.ts';
 import { encodeUsage, noUsage } from '#shared/quota/usage.ts';
-import { compactOnce } from '../support/compaction/compacted-conversation.ts';
+import { sendAll } from '#test/support/chat/sending.ts';
+import { compactOnce } from '#test/support/compaction/compacted-conversation.ts';
 import { buildConversation } from '../support/compaction/conversation-builder.ts';
-import { ops } from '../support/processes/ops.ts';
-import { sendAll } from '../support/chat/sending.ts';
 import {
   compactedThrice,
   foundIn,
   verifyWorld,
   type VerifyWorld,
 } from '../support/compaction/verifying.ts';
+import { ops } from '../support/processes/ops.ts';
+import { randomUUID } from 'node:crypto';
+import { beforeAll, describe, expect, test } from 'vitest';
 
 const SAID = 'The harbour master is called Odysseus.';
 

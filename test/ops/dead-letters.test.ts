@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { createDeadLetters, type DeadLetter } from '#infra/ops/dead-letters.ts';
 import type { DocumentFields } from '#shared/ports/ports.ts';
-import { buildDue } from '../support/compaction/compacted-conversation.ts';
+import { buildDue } from '#test/support/compaction/compacted-conversation.ts';
 import { verifyWorld } from '../support/compaction/verifying.ts';
-import { setConversation } from '../support/chat/lifecycle.ts';
+import { setConversation } from '#test/support/chat/lifecycle.ts';
 import { ops } from '../support/processes/ops.ts';
 
 const letter = (messageId: string, data: object | string): DeadLetter => ({

@@ -1,14 +1,10 @@
-import { randomUUID } from 'node:crypto';
-import { expect, test } from 'vitest';
 import { deleteConversation } from '#functions/chat/conversations/erase/delete-conversation.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import { readConversation } from '#shared/conversation/context/read-conversation.ts';
 import { contentText } from '#shared/conversation/documents/content.ts';
-import { scriptedStreamer, textAnswer } from '../fakes/scripted-streamer.ts';
-import { chatDependencies } from '../support/chat/chat-dependencies.ts';
-import { sendAll } from '../support/chat/sending.ts';
-import { compactOnce } from '../support/compaction/compacted-conversation.ts';
-import { foundIn, verifyWorld } from '../support/compaction/verifying.ts';
+import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
+import { sendAll } from '#test/support/chat/sending.ts';
+import { compactOnce } from '#test/support/compaction/compacted-conversation.ts';
 import {
   answeredDocument,
   answeredDocuments,
@@ -16,15 +12,17 @@ import {
   sentAt,
   storeDiscussion,
   transcript,
-} from '../support/import/extension.ts';
-import {
   killedAt,
   readImported,
   run,
   storedDiscussion,
   type ImportWorld,
-} from '../support/import/import-world.ts';
+} from '#test/support/import/extension.ts';
+import { chatDependencies } from '../support/chat/chat-dependencies.ts';
+import { foundIn, verifyWorld } from '../support/compaction/verifying.ts';
 import { ops } from '../support/processes/ops.ts';
+import { randomUUID } from 'node:crypto';
+import { expect, test } from 'vitest';
 
 /* Discussions of the Firebase extension become conversations. */
 

@@ -14,8 +14,8 @@ import {
 import { loadConversation, type StoredHistory } from '#infra/ops/verify/load.ts';
 import type { Item } from '#shared/conversation/documents/snapshot.ts';
 import { conversationPath } from '#shared/conversation/documents/paths.ts';
-import { buildDue, compactOnce } from '../support/compaction/compacted-conversation.ts';
-import { owner } from '../support/chat/lifecycle.ts';
+import { buildDue, compactOnce } from '#test/support/compaction/compacted-conversation.ts';
+import { owner } from '#test/support/chat/lifecycle.ts';
 import { longListings, openBreaker } from '../support/tools/tool-conversation.ts';
 import {
   compactedThrice,

@@ -1,14 +1,14 @@
-import { randomUUID } from 'node:crypto';
-import { describe, expect, onTestFinished, test } from 'vitest';
 import type { AppError } from '#shared/errors.ts';
+import { daySpent, minuteSpent, refusingQuota } from '#test/support/chat/quotas.ts';
 import { eventually } from '#test/support/eventually.ts';
 import { overloaded } from '#test/support/model-down.ts';
-import { daySpent, minuteSpent, refusingQuota } from '#test/fakes/refusing-quota.ts';
 import { appCheckClaims, idTokenClaims } from '#test/support/token-keys.ts';
 import { startBrokenProxy, startLosingProxy } from '#test/support/wire/broken-proxy.ts';
 import { startWireServer } from '#test/support/wire/wire-server.ts';
 import { describeChanges } from './native-changes.ts';
 import type { NativeClient, OpenClient } from './native-client.ts';
+import { randomUUID } from 'node:crypto';
+import { describe, expect, onTestFinished, test } from 'vitest';
 
 const PROJECT_NUMBER = '123456789012';
 

@@ -1,5 +1,11 @@
 import { notesPath } from '#shared/conversation/documents/paths.ts';
-import { decodeNotes, encodeNotes, type Note, type Notes } from '#shared/memory/note.ts';
+import {
+  decodeNotes,
+  encodeNotes,
+  type AppNote,
+  type Note,
+  type Notes,
+} from '#shared/memory/note.ts';
 import type { DocumentStore } from '#shared/ports/ports.ts';
 
 /** What is remembered about a user. */
@@ -21,3 +27,19 @@ export async function storeNotes(
   const fields = encodeNotes({ revision: Math.max(revision + 1, newest), notes });
   await store.commit([{ op: 'create', path, fields }]);
 }
+
+/** A user's note of a revision; the text is its id unless said otherwise. */
+export const noteOf = (revision: number, fields: Partial<Note> = {}): Note => ({
+  id: `n${revision}`,
+  text: `Note ${revision}.`,
+  source: 'user',
+  savedAt: new Date(Date.UTC(2026, 0, revision)),
+  revision,
+  ...fields,
+});
+
+export const appNoteOf = (id: string, fields: Partial<AppNote> = {}): AppNote => ({
+  id,
+  text: `Note ${id}.`,
+  ...fields,
+});

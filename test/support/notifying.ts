@@ -11,8 +11,8 @@ import {
 } from '#shared/notification/published-event.ts';
 import type { DocumentStore } from '#shared/ports/ports.ts';
 import { buildConversation, type ConversationToBuild } from './compaction/conversation-builder.ts';
-import { compactionBench, type CompactionBench } from './compaction/compaction-dependencies.ts';
-import { createManualClock } from '../fakes/manual-clock.ts';
+import { compactionBench, type CompactionBench } from './compaction/compacted-conversation.ts';
+import { createManualClock } from '#test/fakes/manual-clock.ts';
 import { post, pushOf, serve } from './processes/pushing.ts';
 
 /** The time of the turns that `buildConversation` stores, and a little more. */

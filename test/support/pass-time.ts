@@ -1,5 +1,5 @@
+import type { ManualClock } from '#test/fakes/manual-clock.ts';
 import { setImmediate } from 'node:timers/promises';
-import type { ManualClock } from '../fakes/manual-clock.ts';
 
 const STEPS_MAX = 2_000;
 /** Turns of the event loop between two steps: enough for a read and a commit of everyone who waits. */

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import {
   createMemoryDocumentStore,
@@ -7,9 +6,10 @@ import {
 import { chunksCollection } from '#shared/conversation/documents/paths.ts';
 import { decodeStreamChunk } from '#shared/conversation/documents/stream-chunk.ts';
 import type { DocumentStore } from '#shared/ports/ports.ts';
-import { createManualClock } from '../fakes/manual-clock.ts';
+import { createManualClock } from '#test/fakes/manual-clock.ts';
 import { collect, request } from './chat/sending.ts';
 import { steeredChat } from './chat/streaming.ts';
+import { randomUUID } from 'node:crypto';
 
 /** The chunk documents of the first turn, in order. */
 export async function storedChunks(store: DocumentStore, conversationId: string) {

@@ -4,8 +4,11 @@ import type { LogFields } from '#shared/ports/ports.ts';
 import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
 import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
 import { request } from '#test/support/chat/sending.ts';
-import { buildDue, compactOnce } from '#test/support/compaction/compacted-conversation.ts';
-import { compactionBench } from '#test/support/compaction/compaction-dependencies.ts';
+import {
+  buildDue,
+  compactOnce,
+  compactionBench,
+} from '#test/support/compaction/compacted-conversation.ts';
 import { filesBelow, matches, textOf, unique } from './texts.ts';
 import { randomUUID } from 'node:crypto';
 import { beforeAll, expect, test } from 'vitest';

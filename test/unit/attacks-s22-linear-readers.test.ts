@@ -32,8 +32,8 @@ import { estimateTextTokens } from '#shared/tokens/token-estimate.ts';
 import { decodePageToken } from '#shared/wire/page-token.ts';
 import { parseJsonBody } from '#shared/wire/parse-json.ts';
 import { markdownMessage } from '#shared/wire/resources/export.ts';
-import { sha256 } from '../support/sha256.ts';
-import { workRatio } from '../support/work-ratio.ts';
+import { sha256 } from '#test/support/signing.ts';
+import { workRatio } from '#test/support/work-ratio.ts';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 

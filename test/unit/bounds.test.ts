@@ -12,11 +12,11 @@ import {
   type PushSubscriptionOptions,
 } from '#infra/local/embedded/memory-bus.ts';
 import { AppError } from '#shared/errors.ts';
-import { createManualClock } from '../fakes/manual-clock.ts';
+import { createManualClock } from '#test/fakes/manual-clock.ts';
 import { chatDependencies } from '../support/chat/chat-dependencies.ts';
 import { openServer } from '#infra/local/processes/open-server.ts';
 import { openPushEndpoint } from '../support/processes/push-endpoint.ts';
-import { sendAll } from '../support/chat/sending.ts';
+import { sendAll } from '#test/support/chat/sending.ts';
 
 /** What docs/reference/bounds.md names and no other test reaches. */
 

@@ -142,22 +142,6 @@ describe('the indexes of queries', () => {
     expect(indexes).toHaveLength(needed.length);
     expect(indexes).toEqual(expect.arrayContaining(needed));
   });
-
-  test('no field that a query asks for alone is exempt from indexing', () => {
-    const asked = queries
-      .filter((query) => !isComposite(query))
-      .flatMap((query) => fieldsOf(query).map(({ fieldPath }) => ({ ...query, fieldPath })));
-
-    expect(asked.filter((one) => isExempt(one.collectionGroup, one.fieldPath))).toEqual([]);
-  });
-
-  test.each(['open.leaseUntil', 'updateTime'])(
-    '%s, which every turn writes later than all others, has no index of its own',
-    (field) => {
-      expect(isExempt('conversations', field)).toBe(true);
-      expect(indexes.filter(({ fields }) => fields[0]?.fieldPath === field)).toEqual([]);
-    },
-  );
 });
 
 const said = 'what-somebody-said';
@@ -262,14 +246,6 @@ describe('the exemptions from indexing', () => {
     ['config', 'notes'],
   ])('%s.%s is not indexed', (collectionGroup, field) => {
     expect(isExempt(collectionGroup, field)).toBe(true);
-  });
-
-  // Another app may have a collection of the same name in the database: its queries would end.
-  test('all indexes are taken only from collections whose names other apps hardly have', () => {
-    const wholly = fieldOverrides.filter(({ fieldPath }) => fieldPath === '*');
-
-    const names = wholly.map(({ collectionGroup }) => collectionGroup);
-    expect(names).toEqual(['turns', 'chunks', 'histories']);
   });
 
   // A conversation's own expireTime is the sweep's: below it stand documents that no policy takes along.

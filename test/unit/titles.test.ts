@@ -1,37 +1,5 @@
-import { mayStoreTitle, wantsTitle, titlePrompt, titleIn } from '#shared/titles/title.ts';
+import { titlePrompt, titleIn } from '#shared/titles/title.ts';
 import { describe, expect, test } from 'vitest';
-
-const auto = (throughSeq: number) => ({ title: 'made', autoTitle: { throughSeq } });
-
-test.each([
-  ['without a title, with the first turn', {}, 1, true],
-  ['without a title, when the first ones gave none', {}, 4, true],
-  ['without a title, after that', {}, 5, false],
-  ['with the user’s own', { title: 'own' }, 1, false],
-  ['with the user’s own, with the fourth turn', { title: 'own' }, 4, false],
-  ['with one of the first turn, before the fourth', auto(1), 3, false],
-  ['with one of the first turn, with the fourth', auto(1), 4, true],
-  ['with one of the first turn, when the fourth gave none', auto(1), 7, true],
-  ['with one of the first turn, after that', auto(1), 8, false],
-  ['with one of the fourth turn', auto(4), 5, false],
-])('a title is wanted: %s', (...[, conversation, seq, isWanted]) => {
-  expect(wantsTitle(conversation, seq)).toBe(isWanted);
-});
-
-const conversation = { state: 'live', epoch: 'e', changedIn: 0 } as const;
-const made = { madeFrom: { epoch: 'e', changedIn: 0 }, throughSeq: 4 };
-
-test.each([
-  ['when there is none', conversation, true],
-  ['over one of fewer turns', { ...conversation, title: 'a', autoTitle: { throughSeq: 1 } }, true],
-  ['over one of as many', { ...conversation, title: 'a', autoTitle: { throughSeq: 4 } }, false],
-  ['over the user’s own', { ...conversation, title: 'a' }, false],
-  ['after a turn was changed', { ...conversation, changedIn: 1 }, false],
-  ['in a conversation that came back with the id', { ...conversation, epoch: 'f' }, false],
-  ['in the bin', { ...conversation, state: 'deleted' as const }, false],
-])('a title may be stored: %s', (...[, now, isAllowed]) => {
-  expect(mayStoreTitle(now, made)).toBe(isAllowed);
-});
 
 describe('the title in an answer', () => {
   test.each([

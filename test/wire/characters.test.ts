@@ -1,10 +1,10 @@
-import { randomUUID } from 'node:crypto';
-import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { chunksCollection } from '#shared/conversation/documents/paths.ts';
+import { startChatServer } from '#test/support/chat/chat-server.ts';
 import { startFaultStack } from '../support/processes/fault-stack.ts';
-import { startChatServer } from '../support/chat/chat-server.ts';
 import { idTokenClaims } from '../support/token-keys.ts';
 import { readEvents, shownText } from '../support/wire/shown-by-client.ts';
+import { randomUUID } from 'node:crypto';
+import { afterAll, expect, onTestFinished, test } from 'vitest';
 
 /** Syllables as jamo, which a font joins; people joined by ZWJ; letters of two directions. */
 const MIXED =

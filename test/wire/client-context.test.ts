@@ -1,7 +1,7 @@
+import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
+import { createWireApp } from '../support/chat/wire-app.ts';
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { scriptedStreamer, textAnswer } from '../fakes/scripted-streamer.ts';
-import { createWireApp } from '../support/chat/wire-app.ts';
 
 const clientContext = {
   timeZone: 'Asia/Seoul',

@@ -1,13 +1,13 @@
-import { createServer } from 'node:http';
-import { afterAll, describe, expect, test } from 'vitest';
 import { createChatApp } from '#functions/chat/chat-app.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
-import { localConfig } from '#infra/local/local-config.ts';
 import { createDependencies } from '#functions/dependencies.ts';
+import { localConfig } from '#infra/local/local-config.ts';
+import { errorOf } from '#test/support/chat/chat-server.ts';
 import { chatDependencies } from '../support/chat/chat-dependencies.ts';
-import { errorOf } from '../support/chat/chat-server.ts';
 import { openForTest } from '../support/open-for-test.ts';
 import { appCheckClaims, idTokenClaims, startTokenKeys } from '../support/token-keys.ts';
+import { createServer } from 'node:http';
+import { afterAll, describe, expect, test } from 'vitest';
 
 /* The checks as production composes them: only store, bus and model are replaced. */
 

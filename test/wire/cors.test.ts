@@ -1,6 +1,6 @@
-import { afterAll, expect, test } from 'vitest';
 import { parseConfig } from '#functions/config.ts';
-import { startChatServer, type ChatServer } from '../support/chat/chat-server.ts';
+import { startChatServer, type ChatServer } from '#test/support/chat/chat-server.ts';
+import { afterAll, expect, test } from 'vitest';
 
 const APP = 'https://app.example.com';
 const OTHER = 'https://evil.example.com';

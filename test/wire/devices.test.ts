@@ -1,12 +1,17 @@
-import { randomUUID } from 'node:crypto';
-import { afterAll, expect, test } from 'vitest';
 import { deleteDevice, listDevices, putDevice } from '#functions/chat/features/devices.ts';
 import { deviceListResponse, deviceResponse } from '#shared/wire/resources/devices.ts';
-import { errorOf, startChatServer } from '../support/chat/chat-server.ts';
-import { readAs } from '../support/chat/http-answers.ts';
-import { CANARY, canaries, lifecycle, owner, signedInOwner } from '../support/chat/lifecycle.ts';
-import { erase } from '../support/compaction/erasing.ts';
+import { errorOf, startChatServer, readAs } from '#test/support/chat/chat-server.ts';
+import {
+  CANARY,
+  canaries,
+  lifecycle,
+  owner,
+  signedInOwner,
+  erase,
+} from '#test/support/chat/lifecycle.ts';
 import { idTokenClaims } from '../support/token-keys.ts';
+import { randomUUID } from 'node:crypto';
+import { afterAll, expect, test } from 'vitest';
 
 const chat = await startChatServer();
 afterAll(() => chat.stop());

@@ -1,9 +1,13 @@
+import { compactionRecordResponse } from '#shared/wire/resources/compaction.ts';
+import {
+  errorOf,
+  startChatServer,
+  createConversation,
+  readAs,
+} from '#test/support/chat/chat-server.ts';
+import { history, writeHistories } from '../support/compaction/past-compactions.ts';
 import { randomUUID } from 'node:crypto';
 import { afterAll, describe, expect, test } from 'vitest';
-import { compactionRecordResponse } from '#shared/wire/resources/compaction.ts';
-import { errorOf, startChatServer } from '../support/chat/chat-server.ts';
-import { createConversation, readAs } from '../support/chat/http-answers.ts';
-import { history, writeHistories } from '../support/compaction/past-compactions.ts';
 
 const chat = await startChatServer();
 afterAll(() => chat.stop());

@@ -1,13 +1,15 @@
-import { hash, randomUUID } from 'node:crypto';
-import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { createQuota } from '#functions/quota/create-quota.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import { turnPath } from '#shared/conversation/documents/paths.ts';
 import { messageListResponse, sendMessageResponse } from '#shared/wire/resources/messages.ts';
 import { usageResponse } from '#shared/wire/resources/usage.ts';
 import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
-import { startChatServer, type ChatServer } from '#test/support/chat/chat-server.ts';
-import { createConversation, readAs } from '#test/support/chat/http-answers.ts';
+import {
+  startChatServer,
+  type ChatServer,
+  createConversation,
+  readAs,
+} from '#test/support/chat/chat-server.ts';
 import { eventually } from '#test/support/eventually.ts';
 import { startModelServer } from '#test/support/processes/model-server.ts';
 import {
@@ -18,6 +20,8 @@ import {
   UEFA,
 } from '#test/support/tools/grounded.ts';
 import { startWireServer } from '#test/support/wire/wire-server.ts';
+import { hash, randomUUID } from 'node:crypto';
+import { afterAll, expect, onTestFinished, test } from 'vitest';
 
 const server = await startWireServer({ environment: { GROUNDING: 'search,url' } });
 afterAll(() => server.stop());

@@ -1,11 +1,10 @@
-import { randomUUID } from 'node:crypto';
-import { afterAll, expect, test } from 'vitest';
 import { exportLineResponse } from '#shared/wire/resources/export.ts';
 import { memoryListResponse, memoryNoteResponse } from '#shared/wire/resources/memories.ts';
-import { errorOf, startChatServer } from '../support/chat/chat-server.ts';
-import { readAs } from '../support/chat/http-answers.ts';
+import { errorOf, startChatServer, readAs } from '#test/support/chat/chat-server.ts';
+import { noteOf } from '#test/support/notes.ts';
 import { storeNotes } from '../support/notes.ts';
-import { noteOf } from '../unit/memory/notes.ts';
+import { randomUUID } from 'node:crypto';
+import { afterAll, expect, test } from 'vitest';
 
 const chat = await startChatServer();
 afterAll(() => chat.stop());

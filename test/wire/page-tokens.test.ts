@@ -1,11 +1,15 @@
-import { randomUUID } from 'node:crypto';
-import { afterAll, expect, test } from 'vitest';
 import { encodePageToken } from '#shared/wire/page-token.ts';
 import { conversationListResponse } from '#shared/wire/resources/conversations.ts';
 import { messageListResponse } from '#shared/wire/resources/messages.ts';
-import { errorOf, startChatServer } from '../support/chat/chat-server.ts';
-import { createConversation, readAs } from '../support/chat/http-answers.ts';
-import { sha256 } from '../support/sha256.ts';
+import {
+  errorOf,
+  startChatServer,
+  createConversation,
+  readAs,
+} from '#test/support/chat/chat-server.ts';
+import { sha256 } from '#test/support/signing.ts';
+import { randomUUID } from 'node:crypto';
+import { afterAll, expect, test } from 'vitest';
 
 const chat = await startChatServer();
 afterAll(() => chat.stop());

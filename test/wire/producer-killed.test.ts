@@ -1,16 +1,16 @@
-import { randomUUID } from 'node:crypto';
-import { afterAll, describe, expect, test } from 'vitest';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
-import { contentText } from '#shared/conversation/documents/content.ts';
 import { readTurns } from '#shared/conversation/context/read-conversation.ts';
+import { contentText } from '#shared/conversation/documents/content.ts';
 import type { DocumentStore, ModelStreamer } from '#shared/ports/ports.ts';
-import { startChatServer } from '../support/chat/chat-server.ts';
+import { startChatServer } from '#test/support/chat/chat-server.ts';
 import {
   lastIdOf,
   readEvents,
   shownText,
   type WireEvent,
 } from '../support/wire/shown-by-client.ts';
+import { randomUUID } from 'node:crypto';
+import { afterAll, describe, expect, test } from 'vitest';
 
 /** Four hundred bytes each, so that a chunk is stored after every third, and some are lost each time. */
 const PIECES = 7;

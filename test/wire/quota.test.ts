@@ -1,15 +1,14 @@
-import { randomUUID } from 'node:crypto';
-import { describe, expect, onTestFinished, test } from 'vitest';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { toDay } from '#shared/quota/usage.ts';
 import { usageResponse } from '#shared/wire/resources/usage.ts';
-import { heldStreamer } from '../fakes/held-streamer.ts';
-import { createManualClock } from '../fakes/manual-clock.ts';
-import { scriptedStreamer, textAnswer } from '../fakes/scripted-streamer.ts';
-import { errorOf } from '../support/chat/chat-server.ts';
-import { startLimitedServer, usageOf } from '../support/chat/quotas.ts';
+import { createManualClock } from '#test/fakes/manual-clock.ts';
+import { heldStreamer, scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
+import { errorOf } from '#test/support/chat/chat-server.ts';
+import { startLimitedServer, usageOf } from '#test/support/chat/quotas.ts';
 import { eventually } from '../support/eventually.ts';
 import { idTokenClaims } from '../support/token-keys.ts';
+import { randomUUID } from 'node:crypto';
+import { describe, expect, onTestFinished, test } from 'vitest';
 
 const usage = { promptTokens: 300, cachedTokens: 0, outputTokens: 50, thoughtsTokens: 0 };
 const TURN_MICROS = 350;

@@ -10,15 +10,15 @@ import {
 import { exportLineResponse } from '#shared/wire/resources/export.ts';
 import { messageListResponse, sendMessageResponse } from '#shared/wire/resources/messages.ts';
 import { feedbackResponse, ratingResponse } from '#shared/wire/resources/ratings.ts';
-import { errorOf, startChatServer } from '../support/chat/chat-server.ts';
-import { createConversation, readAs } from '../support/chat/http-answers.ts';
+import { errorOf, createConversation, readAs } from '#test/support/chat/chat-server.ts';
+import { startChatServer } from '../support/chat/chat-server.ts';
 import {
   CANARY,
   canaries,
   lifecycle,
   owner,
   shortConversation,
-} from '../support/chat/lifecycle.ts';
+} from '#test/support/chat/lifecycle.ts';
 import { brokenRules, recordCommits } from '../support/compaction/commit-rules.ts';
 import { history, writeHistories } from '../support/compaction/past-compactions.ts';
 

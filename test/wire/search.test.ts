@@ -1,9 +1,13 @@
-import { afterAll, expect, test } from 'vitest';
 import { deleteMessage } from '#functions/chat/conversations/erase/delete-message.ts';
 import { searchResponse } from '#shared/wire/resources/search.ts';
-import { errorOf, startChatServer } from '../support/chat/chat-server.ts';
-import { createConversation, readAs } from '../support/chat/http-answers.ts';
+import {
+  errorOf,
+  startChatServer,
+  createConversation,
+  readAs,
+} from '#test/support/chat/chat-server.ts';
 import { buildConversation, type TurnToBuild } from '../support/compaction/conversation-builder.ts';
+import { afterAll, expect, test } from 'vitest';
 
 const chat = await startChatServer();
 afterAll(() => chat.stop());

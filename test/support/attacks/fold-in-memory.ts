@@ -5,7 +5,7 @@ import { frameSnapshot } from '#shared/compaction/snapshot-sections.ts';
 import { emptySnapshot, type Snapshot } from '#shared/conversation/documents/snapshot.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
 
-export interface Folding {
+interface Folding {
   turns: readonly Turn[];
   previous: Snapshot | undefined;
   /** What the summariser says, word for word. */
@@ -13,7 +13,7 @@ export interface Folding {
   budgetTokens?: number;
 }
 
-export type Folded =
+type Folded =
   | { kind: 'refused'; reason: string }
   /** `rendered`: as it would stand in the prompt. */
   | { kind: 'taken'; snapshot: Snapshot; rendered: string };

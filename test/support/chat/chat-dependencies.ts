@@ -7,8 +7,7 @@ import { localConfig } from '#infra/local/local-config.ts';
 import { noQuota } from '#test/fakes/no-quota.ts';
 import { systemClock } from '#functions/adapters/clocks.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
-import { sha256 } from '../sha256.ts';
-import { localSigner } from '../signing.ts';
+import { sha256, localSigner } from '#test/support/signing.ts';
 import { createMemoryCache } from '#functions/adapters/memory-cache.ts';
 import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
 

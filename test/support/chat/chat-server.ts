@@ -10,7 +10,10 @@ import { guardServer } from '#functions/bootstrap/framework.ts';
 import type { LogFields } from '#shared/ports/ports.ts';
 import { chatDependencies } from './chat-dependencies.ts';
 import { openServer } from '#infra/local/processes/open-server.ts';
-import { idTokenClaims, startTokenKeys, type TokenKeys } from '../token-keys.ts';
+import { idTokenClaims, startTokenKeys, type TokenKeys } from '#test/support/token-keys.ts';
+import { conversationResponse } from '#shared/wire/resources/conversations.ts';
+import { expect } from 'vitest';
+import type { z } from 'zod';
 
 interface LogLine {
   severity: string;
@@ -128,4 +131,25 @@ export async function errorOf(response: Response) {
     metadata: error.details[0].metadata,
     text,
   };
+}
+
+/** The JSON of an answer, held to its schema: nothing missing, nothing that is not described. */
+export async function readAs<T>(schema: z.ZodType<T>, response: Response): Promise<T> {
+  const json: unknown = await response.json();
+  const read = schema.parse(json);
+  expect(json).toEqual(read);
+  return read;
+}
+
+/** A new conversation; without `options` an empty one of alice. */
+export async function createConversation(server: ChatServer, options: CallOptions = {}) {
+  const response = await server.call('/v1/conversations', { body: {}, ...options });
+  return readAs(conversationResponse, response);
+}
+
+/** No HTML, no stack, an AIP-193 body whose code is that of HTTP. */
+export function expectClean(error: Awaited<ReturnType<typeof errorOf>>) {
+  expect(error.type).toContain('application/json');
+  expect(error.code).toBe(error.http);
+  expect(error.text).not.toMatch(/<html|node_modules|\bat .*\.(js|ts):\d+/i);
 }

@@ -1,11 +1,12 @@
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
-import type { SendRequest } from '#functions/chat/turns/send/send-request.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
+import type { SendRequest } from '#functions/chat/turns/send/send-request.ts';
 import { createQuota } from '#functions/quota/create-quota.ts';
 import { usagePath } from '#shared/conversation/documents/paths.ts';
 import { AppError } from '#shared/errors.ts';
 import type { DocumentStore } from '#shared/ports/ports.ts';
 import { decodeUsage, type Usage } from '#shared/quota/usage.ts';
+import { noQuota } from '#test/fakes/no-quota.ts';
 import { chatDependencies } from './chat-dependencies.ts';
 import { startChatServer, type ChatServer } from './chat-server.ts';
 import { request } from './sending.ts';
@@ -78,3 +79,61 @@ export function startLimitedServer(
   const { store, quota } = limitedChat(settings, overrides);
   return startChatServer({ overrides: { ...overrides, store, quota }, environment: settings });
 }
+
+/** What a user is told whose messages of the day are spent. */
+const noMessagesLeft = (retryAfterMs: number) =>
+  new AppError({
+    status: 'RESOURCE_EXHAUSTED',
+    reason: 'USER_DAILY_MESSAGES',
+    message: 'quota of a test',
+    publicMessage: 'No messages are left for today.',
+    retryable: true,
+    retryAfterMs,
+  });
+
+/** A quota that refuses the messages of the conversations it was told, and no others. */
+export function createSpentQuota() {
+  const waits = new Map<string, number>();
+  const quota: typeof noQuota = {
+    ...noQuota,
+    reserve: (asked) => {
+      const waitMs = waits.get(asked.conversationId);
+      return waitMs === undefined ? noQuota.reserve(asked) : Promise.reject(noMessagesLeft(waitMs));
+    },
+  };
+  return {
+    quota,
+    /** From now on; the refusal says that the quota is back after `waitMs`. */
+    spend: (conversationId: string, waitMs: number) => void waits.set(conversationId, waitMs),
+  };
+}
+
+/** A quota that refuses as many reservations as `refusals` has, one after the other; when it was asked, ms. */
+export function refusingQuota(refusals: AppError[]) {
+  const askedAtMs: number[] = [];
+  const quota: typeof noQuota = {
+    ...noQuota,
+    reserve: (asked) => {
+      askedAtMs.push(performance.now());
+      const refusal = refusals.shift();
+      return refusal ? Promise.reject(refusal) : noQuota.reserve(asked);
+    },
+  };
+  return { quota, askedAtMs };
+}
+
+const spent = (reason: string, retryAfterMs: number) =>
+  new AppError({
+    status: 'RESOURCE_EXHAUSTED',
+    reason,
+    message: 'quota of a test',
+    publicMessage: 'Too many messages.',
+    retryable: true,
+    retryAfterMs,
+  });
+
+/** The messages of this minute are used up. */
+export const minuteSpent = (retryAfterMs: number) => spent('USER_RPM', retryAfterMs);
+
+/** The tokens of today are used up: the next come in six hours. */
+export const daySpent = () => spent('USER_DAILY_TOKENS', 6 * 3_600_000);

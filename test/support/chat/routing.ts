@@ -1,3 +1,4 @@
+import { updateConversation } from '#functions/chat/conversations/write-conversation.ts';
 import { systemClock } from '#functions/adapters/clocks.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { createConversation } from '#functions/chat/conversations/write-conversation.ts';
@@ -8,6 +9,14 @@ import type { ConversationPatch } from '#shared/wire/resources/conversations.ts'
 import { chatDependencies } from './chat-dependencies.ts';
 import { collect, request } from './sending.ts';
 import { randomUUID } from 'node:crypto';
+import { answerCalls } from '#functions/chat/turns/tools/answer-calls.ts';
+import type { Config } from '#functions/config.ts';
+import { createModelWatch } from '#functions/models/model-watch.ts';
+import { callId } from '#shared/conversation/context/tool-calls.ts';
+import { waitingCalls } from '#shared/conversation/context/tool-results.ts';
+import type { Logger } from '#shared/ports/ports.ts';
+import { sentPrompt, signaturesIn } from '#test/support/tools/tool-world.ts';
+import { storedTurn } from './streaming.ts';
 
 export const FAST = 'gemini-3.8-flash';
 export const STRONG = 'gemini-3.1-pro-preview';
@@ -63,3 +72,45 @@ export const impatientClock = {
   wait: (ms: number, signal?: AbortSignal) =>
     systemClock.wait(ms === ROUTING_TIMEOUT_MS ? 20 : ms, signal),
 };
+
+/** Lets another model answer from the next turn on. */
+export const switchTo = (chat: ChatDependencies, conversationId: string, model: string) =>
+  updateConversation(chat, { caller, conversationId, patch: { model } });
+
+/** The app answers all calls that turn `seq` waits for; the turn as it ends. */
+export async function answerAll(chat: ChatDependencies, conversationId: string, seq: number) {
+  const waiting = waitingCalls(await storedTurn(chat, conversationId, seq));
+  const results = waiting.map(({ index }) => ({
+    callId: callId(seq, index),
+    kind: 'response' as const,
+    response: { at: 'home' },
+  }));
+  const target = { caller, conversationId, turnId: `t_${seq}`, results, locale: undefined };
+  return (await (await answerCalls(chat, target)).result).turn;
+}
+
+/** The chat calls of a server in order: who was asked, and how many signatures the prompt had. */
+export const signedCalls = (server: Pick<FakeGemini, 'journal' | 'requestBody'>): string[] =>
+  server
+    .journal()
+    .filter(({ role }) => role === 'chat')
+    .map(({ model, n }) => {
+      const signatures = signaturesIn(sentPrompt(server.requestBody(n)));
+      return `${model}: ${signatures}`;
+    });
+
+export const refusalsOf = (server: Pick<FakeGemini, 'journal'>): string[] =>
+  server.journal().flatMap(({ refusal }) => refusal ?? []);
+
+/** A day after Gemini 2.5 Pro and Flash were shut down on both platforms. */
+const AFTER_SHUTDOWN = new Date('2026-12-02T00:00:00.000Z');
+
+/** The configuration as on a day on which models are retired, and what was warned of. */
+export function afterShutdown<T extends Config>(config: T, now: Date = AFTER_SHUTDOWN) {
+  const warned: { severity: string; event: string; fields: object }[] = [];
+  const logger: Logger = {
+    log: (severity, event, fields) => void warned.push({ severity, event, fields }),
+  };
+  const modelWatch = createModelWatch({ clock: { now: () => now }, logger });
+  return { config: { ...config, modelWatch }, warned };
+}

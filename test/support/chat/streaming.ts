@@ -12,7 +12,7 @@ import { createManualClock, type ManualClock } from '#test/fakes/manual-clock.ts
 import { scriptedStreamer } from '#test/fakes/scripted-streamer.ts';
 import { steeredStreamer, type SteeredCall } from '#test/fakes/steered-streamer.ts';
 import { chatDependencies } from './chat-dependencies.ts';
-import { request } from './sending.ts';
+import { collect, request } from './sending.ts';
 
 /** An answer of five frames, one for each. */
 export const FIVE_WORDS = ['One ', 'two ', 'three ', 'four ', 'five.'];
@@ -190,3 +190,18 @@ export async function stalled() {
 
 /** An instance whose model is never asked. */
 export const silentModel = () => scriptedStreamer({ error: new Error('must not be asked') }).model;
+
+/** An answer of which two words have been said. */
+export async function halfSaid(overrides: Partial<ChatDependencies> = {}) {
+  const clock = createManualClock();
+  const store = overrides.store ?? createMemoryDocumentStore();
+  const conversationId = randomUUID();
+  const process = stoppable({ store, clock });
+  const chat = steeredChat({ ...overrides, clock: process.clock, store: process.store });
+  const send = request(conversationId, 'Tell me.');
+  const handle = await sendMessage(chat.dependencies, send);
+  const frames = collect(handle.frames());
+  const call = await chat.call();
+  await sayEach(clock, call, ['Half an ', 'answer']);
+  return { ...chat, process, clock, store, conversationId, send, handle, frames, call };
+}

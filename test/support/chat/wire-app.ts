@@ -1,15 +1,18 @@
-import { randomUUID } from 'node:crypto';
 import { createChatApp } from '#functions/chat/chat-app.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
-import { compactionJobPath } from '#shared/conversation/documents/paths.ts';
 import { decodeJob } from '#shared/conversation/documents/job.ts';
-import { createMemoryBucket } from '#test/fakes/memory-bucket.ts';
+import { compactionJobPath } from '#shared/conversation/documents/paths.ts';
 import { createUploadResponse } from '#shared/wire/resources/uploads.ts';
-import { chatDependencies } from './chat-dependencies.ts';
-import { buildDue, compactOnce } from '../compaction/compacted-conversation.ts';
+import { createMemoryBucket } from '#test/fakes/memory-bucket.ts';
+import {
+  buildDue,
+  compactOnce,
+  compactionBench,
+} from '#test/support/compaction/compacted-conversation.ts';
 import { storeNotes } from '../notes.ts';
-import { compactionBench } from '../compaction/compaction-dependencies.ts';
+import { chatDependencies } from './chat-dependencies.ts';
+import { randomUUID } from 'node:crypto';
 
 interface WireRequest {
   method: string;

@@ -1,4 +1,10 @@
+import { createMemoryCache } from '#functions/adapters/memory-cache.ts';
+import { createAccounting } from '#functions/quota/accounting.ts';
+import type { CompactionDependencies } from '#functions/worker/compaction/compaction-dependencies.ts';
 import { runCompaction } from '#functions/worker/compaction/run-compaction.ts';
+import { runSweep } from '#functions/worker/sweep/sweep.ts';
+import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
+import { localConfig } from '#infra/local/local-config.ts';
 import { wholeOutputs } from '#shared/compaction/sent-outputs.ts';
 import {
   assembleContext,
@@ -6,20 +12,150 @@ import {
 } from '#shared/conversation/context/assemble-context.ts';
 import { contextTokens } from '#shared/conversation/context/meter.ts';
 import {
+  noCache,
   readContextParts,
   readConversation,
+  readTurns,
 } from '#shared/conversation/context/read-conversation.ts';
 import type {
   CompactionRequests,
   Conversation,
 } from '#shared/conversation/documents/conversation.ts';
-import type { History } from '#shared/conversation/documents/history.ts';
+import {
+  decodeHistory,
+  encodeHistory,
+  type History,
+} from '#shared/conversation/documents/history.ts';
 import { decodeJob, type CompactionJob } from '#shared/conversation/documents/job.ts';
-import { compactionJobPath } from '#shared/conversation/documents/paths.ts';
-import type { DocumentStore } from '#shared/ports/ports.ts';
-import { plainSource } from '../stored-histories.ts';
-import type { CompactionBench } from './compaction-dependencies.ts';
-import { buildConversation, type ConversationToBuild } from './conversation-builder.ts';
+import {
+  historyPath,
+  compactionJobPath,
+  conversationPath,
+} from '#shared/conversation/documents/paths.ts';
+import { newTurnWrites, startWrites } from '#shared/conversation/writes/turn-writes.ts';
+import type { DocumentFields, DocumentStore, LogFields, Write } from '#shared/ports/ports.ts';
+import { createManualClock, type ManualClock } from '#test/fakes/manual-clock.ts';
+import {
+  createScriptedModel,
+  snapshotAnswer,
+  type ScriptedModel,
+} from '#test/fakes/scripted-model.ts';
+import { sha256, localSigner } from '#test/support/signing.ts';
+import { buildConversation, type ConversationToBuild, userText } from './conversation-builder.ts';
+import { randomUUID } from 'node:crypto';
+
+/** What a reader of conversations needs that keeps nothing and logs nowhere. */
+const plainSource = (store: Pick<DocumentStore, 'get'>) => ({
+  store,
+  cache: noCache,
+  logger: { log: () => undefined },
+});
+
+/** Changes a history as the server does. */
+export async function rewriteHistory(
+  store: Pick<DocumentStore, 'get' | 'commit'>,
+  target: { conversationId: string; generation: number },
+  changes: Partial<History>,
+): Promise<void> {
+  const path = historyPath(target.conversationId, target.generation);
+  const [document] = await store.get([path]);
+  if (!document) throw new Error(`there is no ${path}`);
+  const fields = encodeHistory({ ...decodeHistory(document), ...changes });
+  await store.commit([{ op: 'update', path, fields, guard: { exists: true } }]);
+}
+
+/** Puts something into a history document that nobody can read. */
+export const damage = (
+  store: Pick<DocumentStore, 'commit'>,
+  target: { conversationId: string; generation: number },
+  fields: DocumentFields = { snapshotText: 'DAMAGED', snapshotJson: '{"half' },
+) =>
+  store.commit([
+    {
+      op: 'update',
+      path: historyPath(target.conversationId, target.generation),
+      fields,
+      guard: { exists: true },
+    },
+  ]);
+
+interface LoggedLine {
+  severity: string;
+  event: string;
+  fields: LogFields;
+}
+
+export interface CompactionBench extends CompactionDependencies {
+  clock: ManualClock;
+  model: ScriptedModel;
+  published: { topic: string; data: object }[];
+  logged: LoggedLine[];
+}
+
+/** The worker on the embedded store, a clock that stands still and a scripted model; all replaceable. */
+export function compactionBench(overrides: Partial<CompactionBench> = {}): CompactionBench {
+  const published: CompactionBench['published'] = [];
+  const logged: LoggedLine[] = [];
+  const {
+    store = createMemoryDocumentStore(),
+    clock = createManualClock(),
+    randomness = { uuid: () => randomUUID() },
+  } = overrides;
+  return {
+    config: localConfig({
+      GOOGLE_CLOUD_PROJECT: 'demo-recap',
+      PUBSUB_EMULATOR_HOST: 'localhost:1',
+    }),
+    store,
+    accounting: createAccounting({ store, clock, randomness }),
+    cache: createMemoryCache({ maxBytes: 10_000_000 }),
+    publisher: {
+      publish: ({ topic, data }) => {
+        published.push({ topic, data });
+        return Promise.resolve();
+      },
+    },
+    model: createScriptedModel({ answers: [snapshotAnswer()] }),
+    pushTokens: { verify: () => Promise.resolve() },
+    clock,
+    randomness,
+    signer: localSigner,
+    sha256,
+    logger: {
+      log: (severity, event, fields) => {
+        logged.push({ severity, event, fields });
+      },
+    },
+    atCrashPoint: () => Promise.resolve(),
+    shutdown: new AbortController().signal,
+    published,
+    logged,
+    ...overrides,
+  };
+}
+
+/** The same with Gemini CLI's two passes as its way to write snapshots. */
+export const geminiCliBench = (overrides: Partial<CompactionBench> = {}): CompactionBench =>
+  compactionBench({
+    config: localConfig({
+      GOOGLE_CLOUD_PROJECT: 'demo-recap',
+      PUBSUB_EMULATOR_HOST: 'localhost:1',
+      SUMMARY_STRATEGY: 'gemini-cli',
+    }),
+    ...overrides,
+  });
+
+/** `bench`, whose worker waits for `act` each time it passes `point`. */
+export const actingAt = (
+  bench: CompactionBench,
+  point: string,
+  act: () => Promise<unknown>,
+): CompactionBench => ({
+  ...bench,
+  atCrashPoint: async (passed) => {
+    if (passed === point) await act();
+  },
+});
 
 export const neverAborted = () => new AbortController().signal;
 
@@ -96,3 +232,76 @@ export async function see(store: DocumentStore, conversationId: string): Promise
     text: JSON.stringify(items),
   };
 }
+
+/** Two minutes after the needs of `buildDue` were noted. */
+export const sweepBench = (overrides: Partial<CompactionBench> = {}) =>
+  compactionBench({
+    clock: createManualClock(new Date('2026-01-02T03:06:05.000Z')),
+    ...overrides,
+  });
+
+export const sweep = (bench: CompactionDependencies) => runSweep(bench, neverAborted());
+
+/** A conversation document that no sweep publishes anything for. */
+export const quiet = { compactionRequests: {} };
+
+/** Time of the bench, in seconds from now. */
+export const inSeconds = (bench: CompactionBench, seconds: number) =>
+  new Date(bench.clock.now().getTime() + seconds * 1_000);
+
+/** A conversation of two turns whose third was started by an instance that has been silent since. */
+export async function buildOpen(bench: CompactionBench, leaseUntil: Date): Promise<string> {
+  const { conversationId } = await buildConversation(bench.store, {
+    turns: 2,
+    conversation: quiet,
+  });
+  const conversation = await readConversation(bench.store, conversationId);
+  if (!conversation) throw new Error('no head');
+  await bench.store.commit(
+    startWrites({
+      conversationId,
+      messageId: 'open',
+      bodyHash: 'built',
+      seq: 3,
+      user: userText('Are you there?'),
+      userTokens: 4,
+      lease: { producer: 'gone', leaseUntil },
+      now: new Date(0),
+      conversation,
+    }),
+  );
+  return conversationId;
+}
+
+/** Puts messages behind the open turn that wait until the times given. */
+export async function addQueued(
+  bench: CompactionBench,
+  conversationId: string,
+  leases: readonly Date[],
+) {
+  const [first] = leases;
+  const writes: Write[] = leases.flatMap((leaseUntil, i) =>
+    newTurnWrites(
+      {
+        conversationId,
+        messageId: `queued-${i}`,
+        bodyHash: 'built',
+        seq: 4 + i,
+        user: userText('And you?'),
+        userTokens: 4,
+        lease: { producer: `waiter-${i}`, leaseUntil },
+        now: new Date(0),
+      },
+      'queued',
+    ),
+  );
+  const fields = { lastSeq: 3 + leases.length, queue: { first: 4, leaseUntil: first ?? null } };
+  const path = conversationPath(conversationId);
+  await bench.store.commit([{ op: 'update', path, fields, guard: { exists: true } }, ...writes]);
+}
+
+export const storedConversation = async (bench: CompactionBench, conversationId: string) =>
+  (await readConversation(bench.store, conversationId))?.value;
+
+export const statesFrom = async (bench: CompactionBench, conversationId: string, seqs: number[]) =>
+  (await readTurns(bench.store, conversationId, seqs)).map(({ value }) => value.state);

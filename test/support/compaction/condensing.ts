@@ -1,9 +1,15 @@
 import type { Content } from '#shared/conversation/documents/content.ts';
 import type { ModelRequest } from '#shared/ports/ports.ts';
 import { createScriptedModel, snapshotAnswer } from '#test/fakes/scripted-model.ts';
-import { buildDue, compactOnce, overflowRequest, see } from './compacted-conversation.ts';
-import { configOf } from './compacting-world.ts';
-import { compactionBench, type CompactionBench } from './compaction-dependencies.ts';
+import { configOf } from '#test/support/chat/lifecycle.ts';
+import {
+  buildDue,
+  compactOnce,
+  overflowRequest,
+  see,
+  compactionBench,
+  type CompactionBench,
+} from './compacted-conversation.ts';
 import { modelText, type TurnToBuild } from './conversation-builder.ts';
 
 /** One that must come through word for word. */

@@ -1,18 +1,21 @@
-import { randomUUID } from 'node:crypto';
-import { setImmediate } from 'node:timers/promises';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
+import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import type { Reading } from '#infra/ops/verify/load.ts';
 import { verifyConversation } from '#infra/ops/verify/verify-conversation.ts';
-import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import type { DocumentStore } from '#shared/ports/ports.ts';
 import { createScriptedModel, snapshotAnswer } from '#test/fakes/scripted-model.ts';
+import { compactAgain } from '#test/support/chat/lifecycle.ts';
 import { chatDependencies } from '../chat/chat-dependencies.ts';
-import { buildDue, compactOnce } from './compacted-conversation.ts';
-import { compactionBench, type CompactionBench } from './compaction-dependencies.ts';
-import { addTurn } from './conversation-builder.ts';
-import { compactAgain } from '../chat/lifecycle.ts';
-import { pins } from './pinning.ts';
 import { toolTurn } from '../tools/tool-conversation.ts';
+import {
+  buildDue,
+  compactOnce,
+  compactionBench,
+  type CompactionBench,
+} from './compacted-conversation.ts';
+import { addTurn } from './conversation-builder.ts';
+import { randomUUID } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
 
 /** What the summariser says, a constraint of the user among it. */
 const SAID = 'The user never eats hazelnuts.';
@@ -58,7 +61,7 @@ export async function compactedThrice(world: VerifyWorld): Promise<string> {
   const conversationId = await buildDue(world, {
     conversationId: id,
     turns,
-    conversation: { pins },
+    conversation: { pins: [{ id: 'allergy', text: SAID, source: 'api' }] },
   });
   await compactOnce(world.bench, conversationId);
   for (const more of [4, 5]) await compactAgain(world, conversationId, more);

@@ -1,11 +1,14 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { importedId } from '#infra/ops/import/import-discussion.ts';
-import { readTurns } from '#shared/conversation/context/read-conversation.ts';
+import { readTurns, readConversation } from '#shared/conversation/context/read-conversation.ts';
 import { contentText } from '#shared/conversation/documents/content.ts';
 import type { DocumentFields, DocumentStore } from '#shared/ports/ports.ts';
+import type { DocumentTree } from '#infra/ops/document-tree.ts';
+import type { VerifyWorld } from '#test/support/compaction/verifying.ts';
+import { ops } from '#test/support/processes/ops.ts';
 
 /** Documents as the extension firestore-genai-chatbot writes them, by their ids. */
-export type ExtensionDocuments = Readonly<Record<string, DocumentFields>>;
+type ExtensionDocuments = Readonly<Record<string, DocumentFields>>;
 
 export const PATTERN = 'users/{uid}/discussions/{discussionId}/messages';
 export const collectionPath = (uid: string, discussion: string) =>
@@ -50,7 +53,7 @@ export async function storeDiscussion(
 }
 
 /** The documents that a path stands below, as an app makes them that lists its users and discussions. */
-export async function storeParents(store: DocumentStore, collection: string): Promise<void> {
+async function storeParents(store: DocumentStore, collection: string): Promise<void> {
   const segments = collection.split('/');
   const parents = segments.flatMap((_, i) =>
     i % 2 === 1 ? [segments.slice(0, i + 1).join('/')] : [],
@@ -75,3 +78,34 @@ export async function transcript(store: DocumentStore, conversationId: string, l
     finishTime: value.finishTime,
   }));
 }
+
+/** Chat, worker and a database that the extension has written to. */
+export interface ImportWorld extends VerifyWorld {
+  tree: DocumentTree | undefined;
+}
+
+/** A store whose process is killed at a commit: neither that one nor any later one is applied. */
+export function killedAt(store: DocumentStore, nth: number): DocumentStore {
+  let commits = 0;
+  return {
+    ...store,
+    commit: (writes) => {
+      commits += 1;
+      return commits < nth ? store.commit(writes) : Promise.reject(new Error('killed'));
+    },
+  };
+}
+
+export const run = ({ chat, tree }: ImportWorld, ...argv: string[]) =>
+  ops({ chat }, ['import', '--from', PATTERN, ...argv], tree && { tree });
+
+/** A discussion of user u1 in a world of its own. */
+export async function storedDiscussion(world: ImportWorld, documents: ExtensionDocuments) {
+  const collection = collectionPath('u1', randomUUID());
+  await storeDiscussion(world.store, collection, documents);
+  if (!world.tree) await storeParents(world.store, collection);
+  return { collection, conversationId: conversationIdFor(collection) };
+}
+
+export const readImported = async ({ store }: ImportWorld, conversationId: string) =>
+  (await readConversation(store, conversationId))?.value;

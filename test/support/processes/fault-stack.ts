@@ -10,12 +10,11 @@ import { readConversation } from '#shared/conversation/context/read-conversation
 import type { DocumentStore, EventPublisher } from '#shared/ports/ports.ts';
 import { contextResponse } from '#shared/wire/resources/context.ts';
 import { messageListResponse, type MessageView } from '#shared/wire/resources/messages.ts';
-import { createShiftedClock } from '#test/fakes/shifted-clock.ts';
-import { errorOf, startChatServer } from '../chat/chat-server.ts';
+import { createShiftedClock } from '#test/fakes/manual-clock.ts';
+import { errorOf, startChatServer } from '#test/support/chat/chat-server.ts';
 import { createAccounting } from '#functions/quota/accounting.ts';
-import { compactionBench } from '../compaction/compaction-dependencies.ts';
-import { neverAborted } from '../compaction/compacted-conversation.ts';
-import { shownContents } from '../chat/shown-contents.ts';
+import { compactionBench, neverAborted } from '#test/support/compaction/compacted-conversation.ts';
+import { shownContents } from '#test/support/chat/sending.ts';
 
 /** How long the adapter waits for the local model unless a test says otherwise, also on a busy machine. */
 const MODEL_WAIT_MS = 10_000;

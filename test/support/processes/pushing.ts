@@ -1,11 +1,11 @@
-import { createServer } from 'node:http';
-import { onTestFinished } from 'vitest';
-import { createCompactionHandler } from '#functions/worker/push/handle-push.ts';
 import { registerFunctions } from '#functions/bootstrap/register.ts';
+import { createCompactionHandler } from '#functions/worker/push/handle-push.ts';
 import { serveFunctions } from '#infra/local/stack/function-host.ts';
 import { AppError } from '#shared/errors.ts';
-import type { CompactionBench } from '../compaction/compaction-dependencies.ts';
+import type { CompactionBench } from '#test/support/compaction/compacted-conversation.ts';
 import { openForTest } from '../open-for-test.ts';
+import { createServer } from 'node:http';
+import { onTestFinished } from 'vitest';
 
 /** The body with which Pub/Sub delivers `data`; a text is delivered as it is. */
 export const pushOf = (data: unknown, extra: object = {}) =>

@@ -1,7 +1,7 @@
-import type { DocumentStore, Query } from '#shared/ports/ports.ts';
-import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import { runSweep } from '#functions/worker/sweep/sweep.ts';
-import type { CompactionBench } from '../compaction/compaction-dependencies.ts';
+import type { Conversation } from '#shared/conversation/documents/conversation.ts';
+import type { DocumentStore, Query } from '#shared/ports/ports.ts';
+import type { CompactionBench } from '#test/support/compaction/compacted-conversation.ts';
 import { buildConversation } from '../compaction/conversation-builder.ts';
 
 /**

@@ -16,9 +16,8 @@ import {
   snapshotAnswer,
   type ScriptedAnswer,
 } from '#test/fakes/scripted-model.ts';
-import { compactOnce } from '../compaction/compacted-conversation.ts';
-import { compactionBench } from '../compaction/compaction-dependencies.ts';
-import { limitedChat, usageOf } from '../chat/quotas.ts';
+import { compactOnce, compactionBench } from '#test/support/compaction/compacted-conversation.ts';
+import { limitedChat, usageOf } from '#test/support/chat/quotas.ts';
 
 /** Waits up to this long pass at once, ms: those between two tries. Leases and deadlines stand still. */
 const SHORT_WAIT_MS = 1_000;

@@ -1,9 +1,9 @@
-import { randomUUID } from 'node:crypto';
 import type { GroundingReport } from '#shared/grounding/grounding.ts';
 import { sendMessageResponse } from '#shared/wire/resources/messages.ts';
-import { readAs } from '../chat/http-answers.ts';
+import { readAs } from '#test/support/chat/chat-server.ts';
 import { usage } from '../wire/openai.ts';
 import type { WireServer } from '../wire/wire-server.ts';
+import { randomUUID } from 'node:crypto';
 
 export const UEFA = 'https://uefa.com/euro';
 export const EXAMPLE = 'https://example.org/final';

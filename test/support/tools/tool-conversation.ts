@@ -1,7 +1,7 @@
 import type { Content } from '#shared/conversation/documents/content.ts';
-import type { CompactionBench } from '../compaction/compaction-dependencies.ts';
-import { writeJob } from '../compaction/past-compactions.ts';
+import type { CompactionBench } from '#test/support/compaction/compacted-conversation.ts';
 import { modelText, type TurnToBuild } from '../compaction/conversation-builder.ts';
+import { writeJob } from '../compaction/past-compactions.ts';
 
 /** What tool call `seq` gives: long enough to be shortened. */
 export const longOutput = (seq: number) =>
@@ -36,3 +36,12 @@ export const openBreaker = (
       pause: { reason: 'BREAKER_OPEN', until: new Date(bench.clock.now().getTime() + 600_000) },
     },
   });
+
+export const call = (name: string, args: Record<string, unknown>): Content => ({
+  role: 'model',
+  parts: [{ functionCall: { name, args } }],
+});
+export const response = (name: string, output: string): Content => ({
+  role: 'user',
+  parts: [{ functionResponse: { name, response: { output } } }],
+});

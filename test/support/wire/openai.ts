@@ -1,10 +1,10 @@
-import { randomUUID } from 'node:crypto';
-import OpenAI from 'openai';
 import { clientOptions } from '#docs/clients/recipes/openai-sdk.ts';
 import type { ModelUsage } from '#shared/ports/ports.ts';
 import { messageListResponse } from '#shared/wire/resources/messages.ts';
-import { readAs } from '../chat/http-answers.ts';
+import { readAs } from '#test/support/chat/chat-server.ts';
 import type { WireServer } from './wire-server.ts';
+import { randomUUID } from 'node:crypto';
+import OpenAI from 'openai';
 
 export const usage: ModelUsage = {
   promptTokens: 1_000,

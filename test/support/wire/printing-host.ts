@@ -1,11 +1,83 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { chooseFreePort } from '#infra/local/processes/open-server.ts';
+import { chooseFreePort, openServer } from '#infra/local/processes/open-server.ts';
 import { localProjectId, stackEnvironment } from '#infra/local/stack/stack-environment.ts';
-import { eventually } from '../eventually.ts';
-import { idTokenClaims, startTokenKeys, type TokenKeys } from '../token-keys.ts';
-import { startEchoingModel, type EchoingModel } from './echoing-model.ts';
+import { eventually } from '#test/support/eventually.ts';
+import { idTokenClaims, startTokenKeys, type TokenKeys } from '#test/support/token-keys.ts';
+import { startFakeGemini } from '#infra/fake-gemini/server/start-fake-gemini.ts';
+import type { ModelRequest } from '#shared/ports/ports.ts';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { createServer, type ServerResponse } from 'node:http';
+import { text as readText } from 'node:stream/consumers';
+
+export const modelFailures = ['refused', 'unknown', 'quota', 'overloaded', 'unreadable'] as const;
+export type ModelFailure = (typeof modelFailures)[number];
+
+const statuses = {
+  refused: [400, 'INVALID_ARGUMENT'],
+  unknown: [404, 'NOT_FOUND'],
+  quota: [429, 'RESOURCE_EXHAUSTED'],
+  overloaded: [503, 'UNAVAILABLE'],
+} as const;
+
+/** Fails and says all that was asked back, as Google's errors quote requests. */
+function fail(response: ServerResponse, failure: ModelFailure, asked: string): void {
+  if (failure === 'unreadable') {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    response.end(`data: {"candidates": ${asked}\n\ndata: [${asked}\n\n`);
+    return;
+  }
+  const [code, status] = statuses[failure];
+  const details = [{ fieldViolations: [{ description: asked }] }];
+  response
+    .writeHead(code, { 'content-type': 'application/json' })
+    .end(JSON.stringify({ error: { code, status, message: `Cannot serve ${asked}`, details } }));
+}
+
+interface EchoingModel {
+  url: string;
+  /** Every call, or those of one role, fails so from now on; undefined: they are answered. */
+  failWith(failure: ModelFailure | undefined, role?: ModelRequest['role']): void;
+  close(): Promise<void>;
+}
+
+/** The local model server behind one that can fail with errors that quote the whole request. */
+async function startEchoingModel(): Promise<EchoingModel> {
+  const fakeGemini = await startFakeGemini();
+  let failing: { failure: ModelFailure | undefined; role?: ModelRequest['role'] | undefined } = {
+    failure: undefined,
+  };
+  const server = createServer((request, response) => {
+    void (async () => {
+      const asked = await readText(request);
+      const { failure, role = request.headers['x-recap-role'] } = failing;
+      if (failure && role === request.headers['x-recap-role'])
+        return fail(response, failure, asked);
+      const answer = await fetch(`${fakeGemini.url}${request.url ?? ''}`, {
+        method: request.method ?? 'POST',
+        headers: Object.entries(request.headers).flatMap(([name, value]): [string, string][] =>
+          typeof value === 'string' && (name.startsWith('x-') || name === 'content-type')
+            ? [[name, value]]
+            : [],
+        ),
+        ...(asked !== '' && { body: asked }),
+      });
+      const type = answer.headers.get('content-type') ?? 'application/json';
+      response.writeHead(answer.status, { 'content-type': type }).end(await answer.text());
+    })().catch(() => response.destroy());
+  });
+  const { url, close } = await openServer(server);
+  return {
+    url,
+    failWith: (failure, role) => {
+      failing = { failure, role };
+    },
+    close: async () => {
+      await Promise.all([close(), fakeGemini.close()]);
+    },
+  };
+}
 
 const main = fileURLToPath(new URL('../../../infra/local/embedded/main.ts', import.meta.url));
 
@@ -47,9 +119,7 @@ const environmentOf = (model: EchoingModel, keys: TokenKeys) =>
   });
 
 /** `preloaded`: JavaScript that the process runs before anything else. */
-export async function startPrintingHost(
-  options: { preloaded?: string } = {},
-): Promise<PrintingHost> {
+async function startPrintingHost(options: { preloaded?: string } = {}): Promise<PrintingHost> {
   const { preloaded = '' } = options;
   const [model, keys] = await Promise.all([startEchoingModel(), startTokenKeys()]);
   const reserved = new Set<number>();
@@ -90,4 +160,109 @@ export async function startPrintingHost(
       await Promise.all([model.close(), keys.close()]);
     },
   };
+}
+
+/** Random words that nobody else says: wherever one turns up, something that was sent has got there. */
+interface Canaries {
+  /** A new one: letters and digits, so that it fits into ids, tokens and addresses. */
+  next(): string;
+  /** A sentence with `count` new ones. */
+  text(count: number): string;
+  /** Takes a text that exists already, such as a token, for one. */
+  add(text: string): string;
+  count(): number;
+  /** Those that stand in a text, in whatever case. */
+  foundIn(text: string): string[];
+}
+
+function createCanaries(): Canaries {
+  const all = new Set<string>();
+  const add = (text: string) => {
+    all.add(text);
+    return text;
+  };
+  const next = () => add(`cnry${randomBytes(8).toString('hex')}`);
+  return {
+    next,
+    add,
+    text: (count) =>
+      `Remember that ${Array.from({ length: count }, next).join(' comes with ')} on the trip.`,
+    count: () => all.size,
+    foundIn: (text) => {
+      const lower = text.toLowerCase();
+      return [...all].filter((canary) => lower.includes(canary.toLowerCase()));
+    },
+  };
+}
+
+/** A user of a host, and what may not be printed. */
+export interface World {
+  host: PrintingHost;
+  canaries: Canaries;
+  call: (path: string, request?: CallRequest) => Promise<{ status: number; text: string }>;
+}
+
+interface CallRequest {
+  method?: string;
+  /** Sent as JSON; a text is sent as it is. */
+  body?: unknown;
+  token?: string;
+  headers?: Record<string, string>;
+}
+
+/** A user of a new host; see `startPrintingHost`. */
+export async function startWorld(preloaded?: string): Promise<World> {
+  const host = await startPrintingHost(preloaded === undefined ? {} : { preloaded });
+  const canaries = createCanaries();
+  const own = canaries.add(await host.tokenOf(canaries.next()));
+  return {
+    host,
+    canaries,
+    call: async (path, { body, token = own, headers, ...rest } = {}) => {
+      const method = rest.method ?? (body === undefined ? 'GET' : 'POST');
+      const response = await fetch(`${host.chatUrl}${path}`, {
+        method,
+        headers: {
+          authorization: `Bearer ${token}`,
+          ...(body !== undefined && { 'content-type': 'application/json' }),
+          ...headers,
+        },
+        ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+      });
+      return { status: response.status, text: await response.text() };
+    },
+  };
+}
+
+/** The status where a request has to be taken: what is refused plants nothing. */
+export async function taken({ call }: World, path: string, request: CallRequest): Promise<void> {
+  const { status, text } = await call(path, request);
+  if (status >= 300) throw new Error(`${path} was not taken: ${text}`);
+}
+
+/** Eight canaries in two parts of one message, and enough words around them to have it folded. */
+export const saying = ({ canaries }: World, id: string = randomUUID()) => ({
+  id,
+  parts: [
+    { type: 'text', text: canaries.text(4) },
+    { type: 'text', text: `${canaries.text(4)} ${'And so on and so forth. '.repeat(10)}` },
+  ],
+});
+
+const settings = { thresholdTokens: 1_000 };
+
+/** A conversation whose every field holds canaries; gives its path. */
+export async function createConversation(world: World): Promise<string> {
+  const { canaries } = world;
+  const id = randomUUID();
+  await taken(world, '/v1/conversations', {
+    body: {
+      id,
+      title: canaries.text(4),
+      metadata: { [canaries.next()]: canaries.text(4) },
+      systemInstruction: canaries.text(10),
+      settings,
+    },
+  });
+  return `/v1/conversations/${id}`;
 }

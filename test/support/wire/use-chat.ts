@@ -1,12 +1,42 @@
+import { shownParts, transportOptions, type Backend } from '#docs/clients/recipes/use-chat.ts';
+import { eventually } from '#test/support/eventually.ts';
+import { startWireServer, type WireServer } from './wire-server.ts';
 import { randomUUID } from 'node:crypto';
+import { onTestFinished } from 'vitest';
 import * as ai5 from 'ai5';
 import * as ai6 from 'ai6';
 import * as ai7 from 'ai7';
-import { onTestFinished } from 'vitest';
-import { shownParts, transportOptions, type Backend } from '#docs/clients/recipes/use-chat.ts';
-import { eventually } from '../eventually.ts';
-import { chatState } from './chat-state.ts';
-import { startWireServer, type WireServer } from './wire-server.ts';
+
+/** What `AbstractChat` of the AI SDK keeps its messages in; React, Vue and Svelte have one each. */
+interface PlainChatState<Message> {
+  status: 'submitted' | 'streaming' | 'ready' | 'error';
+  error: Error | undefined;
+  messages: Message[];
+  pushMessage: (message: Message) => void;
+  popMessage: () => void;
+  replaceMessage: (index: number, message: Message) => void;
+  snapshot: <T>(value: T) => T;
+}
+
+/** State without a framework around it: what a hook renders, a test reads. */
+export function chatState<Message>(messages: readonly Message[] = []): PlainChatState<Message> {
+  const state: PlainChatState<Message> = {
+    status: 'ready',
+    error: undefined,
+    messages: [...messages],
+    pushMessage: (message) => {
+      state.messages = [...state.messages, message];
+    },
+    popMessage: () => {
+      state.messages = state.messages.slice(0, -1);
+    },
+    replaceMessage: (index, message) => {
+      state.messages = state.messages.with(index, structuredClone(message));
+    },
+    snapshot: (value) => structuredClone(value),
+  };
+  return state;
+}
 
 type ToolOutput = { tool: string; toolCallId: string } & (
   { output: unknown } | { state: 'output-error'; errorText: string }

@@ -1,10 +1,14 @@
 import { contentText } from '#shared/conversation/documents/content.ts';
 import type { ModelUsage } from '#shared/ports/ports.ts';
 import { steeredStreamer, type SteeredCall } from '#test/fakes/steered-streamer.ts';
-import { startChatServer, type ChatServer, type ChatServerOptions } from '../chat/chat-server.ts';
+import {
+  startChatServer,
+  type ChatServer,
+  type ChatServerOptions,
+} from '#test/support/chat/chat-server.ts';
+import { withoutTold } from '#test/support/tools/tool-world.ts';
 import { eventually } from '../eventually.ts';
 import { idTokenClaims } from '../token-keys.ts';
-import { withoutTold } from '../tools/without-context.ts';
 
 const usage: ModelUsage = {
   promptTokens: 100,

@@ -1,4 +1,3 @@
-import { describe, expect, test } from 'vitest';
 import { applyAnswer, cutAtClause } from '#shared/compaction/apply.ts';
 import type {
   AddOperation,
@@ -7,9 +6,10 @@ import type {
   UpdateOperation,
 } from '#shared/compaction/operations.ts';
 import { UNSAID_MARK } from '#shared/compaction/values.ts';
-import { type Snapshot } from '#shared/conversation/documents/snapshot.ts';
+import type { Snapshot } from '#shared/conversation/documents/snapshot.ts';
+import { snapshotTexts } from '#test/support/chat/lifecycle.ts';
 import { dayOf, evidenceOf, item, snapshotWith } from '#test/support/compaction/engine-samples.ts';
-import { snapshotTexts } from '#test/support/compaction/known-items.ts';
+import { describe, expect, test } from 'vitest';
 
 const evidence = evidenceOf({
   1: 'My order is 4711. Never book a flight before 9 am.',

@@ -1,11 +1,11 @@
-import { describe, expect, test } from 'vitest';
 import { inProfile } from '#shared/compaction/change-profile.ts';
 import {
   emptySnapshot,
   type Item,
   type Snapshot,
 } from '#shared/conversation/documents/snapshot.ts';
-import { snapshotTexts } from '#test/support/compaction/known-items.ts';
+import { snapshotTexts } from '#test/support/chat/lifecycle.ts';
+import { describe, expect, test } from 'vitest';
 
 const item = (id: string, text: string): Item => ({
   id,

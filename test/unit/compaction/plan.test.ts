@@ -1,9 +1,9 @@
-import { resolvePolicy } from '#shared/compaction/policy.ts';
 import { planCompaction, type PlanSource } from '#shared/compaction/plan.ts';
+import { resolvePolicy } from '#shared/compaction/policy.ts';
 import { assembleContext } from '#shared/conversation/context/assemble-context.ts';
 import type { Content } from '#shared/conversation/documents/content.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
-import { foldedTurn } from '#test/support/compaction/folded-turn.ts';
+import { foldedTurn } from '#test/support/compaction/said-turn.ts';
 import { describe, expect, test } from 'vitest';
 
 const text = (role: Content['role'], value: string): Content => ({

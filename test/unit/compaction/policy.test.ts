@@ -3,6 +3,7 @@ import {
   refuseOverhead,
   resolvePolicy,
   type PolicyInput,
+  learnShift,
 } from '#shared/compaction/policy.ts';
 import { AppError } from '#shared/errors.ts';
 import { registry } from '#shared/models/registry.ts';
@@ -175,4 +176,71 @@ describe('isOverThreshold', () => {
     expect(isOverThreshold({ tokens: 31_999, overheadTokens: 15_000, policy: middle })).toBe(false);
     expect(isOverThreshold({ tokens: 32_000, overheadTokens: 15_000, policy: middle })).toBe(true);
   });
+});
+
+test.each<[string, string, number, string]>([
+  ['gemini-2.5-flash', 'coding', 48_000, 'default'],
+  ['gemini-2.5-flash', 'assistant', 24_000, 'default'],
+  ['gemini-2.5-flash', 'gemini-cli', 524_288, 'default'],
+  ['models/gemma-4-31b-it', 'assistant', 12_000, 'model'],
+  ['gemma-3-27b-it', 'coding', 16_000, 'model'],
+  ['gemma-3-1b-it', 'assistant', 8_192, 'model'],
+  ['gemma-3-1b-it', 'coding', 8_192, 'model'],
+  ['gemma-2-9b-it', 'assistant', 2_048, 'model'],
+  ['gemma-3-27b-it', 'gemini-cli', 65_536, 'default'],
+])('the threshold of %s in the profile %s is %i, from the level %s', (...row) => {
+  const [name, profile, tokens, level] = row;
+  const { softThresholdTokens, thresholdLevel } = resolvePolicy({ model: name, profile });
+
+  expect([softThresholdTokens, thresholdLevel]).toEqual([tokens, level]);
+});
+
+const thresholdTokens = 24_000;
+
+test.each<[string, number | undefined, number, number]>([
+  ['at the threshold: nothing', undefined, 24_000, 0],
+  ['a little below: half of the way there', undefined, 23_000, -0.021],
+  ['far below: half of what it may move', undefined, 6_000, -0.05],
+  ['far below again: nearer to the bound', -0.05, 6_000, -0.075],
+  ['far below for ever: the bound', -0.1, 6_000, -0.1],
+  ['above it: up', undefined, 25_000, 0.021],
+  ['far above for ever: the bound', 0.1, 90_000, 0.1],
+  ['far above after far below: back', -0.1, 90_000, 0],
+  ['what was stored beyond the bound counts as the bound', -0.9, 24_000, -0.05],
+  ['an empty conversation: nothing', -0.05, 0, -0.05],
+])('a manual compaction teaches the threshold: %s', (...[, known, tokens, shift]) => {
+  expect(learnShift(known, { tokens, thresholdTokens })).toBe(shift);
+});
+
+test.each<[string, Parameters<typeof resolvePolicy>[0], number | null]>([
+  ['moves that of the deployment', { model, thresholdShift: -0.1 }, 21_600],
+  ['upwards as well', { model, thresholdShift: 0.05 }, 25_200],
+  ['by a tenth at most', { model, thresholdShift: -0.5 }, 21_600],
+  [
+    'never that which the conversation names',
+    { model, thresholdShift: -0.1, conversation: { thresholdTokens: 10_000 } },
+    10_000,
+  ],
+  [
+    'nor that of the profile gemini-cli',
+    { model, thresholdShift: -0.1, profile: 'gemini-cli' },
+    524_288,
+  ],
+  [
+    'nor makes one of never',
+    { model, thresholdShift: -0.1, environment: { thresholdFraction: 1 } },
+    null,
+  ],
+  [
+    'never beyond what the window leaves',
+    {
+      model,
+      thresholdShift: 0.1,
+      windowOverrides: { [model]: 25_000 },
+      environment: { thresholdTokens: 20_000 },
+    },
+    20_000,
+  ],
+])('a learned threshold: %s', (_, input, softThresholdTokens) => {
+  expect(resolvePolicy(input).softThresholdTokens).toBe(softThresholdTokens);
 });

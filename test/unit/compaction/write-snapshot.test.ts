@@ -1,5 +1,4 @@
-import { describe, expect, test } from 'vitest';
-import type { Operation } from '#shared/compaction/operations.ts';
+import type { Operation, Topic } from '#shared/compaction/operations.ts';
 import type { SnapshotRoom } from '#shared/compaction/room.ts';
 import { UNSAID_MARK } from '#shared/compaction/values.ts';
 import { writeSnapshot, type SnapshotInput } from '#shared/compaction/write-snapshot.ts';
@@ -10,8 +9,9 @@ import {
   type Snapshot,
 } from '#shared/conversation/documents/snapshot.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
-import { modelItem, saidTurn, snapshotWith } from '#test/support/compaction/said-turn.ts';
 import { counting } from '#test/support/compaction/engine-samples.ts';
+import { modelItem, saidTurn, snapshotWith } from '#test/support/compaction/said-turn.ts';
+import { describe, expect, test } from 'vitest';
 
 const room: SnapshotRoom = {
   characters: 6_000,
@@ -156,4 +156,47 @@ describe('an answer is taken', () => {
     expect(report.refusedTexts).toHaveLength(50);
     expect(report.refusedTexts[0]?.text.length).toBeLessThanOrEqual(200);
   });
+});
+
+const turns = [
+  saidTurn(1, { user: 'My order is QX-771905.', model: 'Thank you.' }),
+  saidTurn(2, { user: 'What is a ferry?', model: 'A ship.' }),
+  saidTurn(3, { user: 'Where is that order?', model: 'On its way.' }),
+  saidTurn(4, { user: 'It is number 90210 at the depot.', model: 'I see.' }),
+];
+
+/** The timeline of the four turns, as a summariser has divided them. */
+function timelineOf(topics: Topic[]) {
+  const result = writeSnapshot({
+    previous: emptySnapshot('assistant'),
+    answer: { operations: [], topics },
+    turns,
+    recalled: [],
+    otherTexts: [],
+    room: { characters: 5_000, roomTokens: 2_000, ceilingTokens: 2_000, constraintTokens: 500 },
+    counting: { rule: 'character-class' },
+  });
+  return result.ok ? (result.snapshot.sections['timeline'] ?? []) : [];
+}
+
+test('topics stand in the order of their turns, whatever order they are named in', () => {
+  const timeline = timelineOf([
+    { title: 'ferries', from: 2, through: 2 },
+    { title: 'order delayed', from: 3, through: 4 },
+    { title: 'order named', from: 1, through: 1 },
+  ]);
+
+  expect(timeline.map(({ text }) => text)).toEqual(['order named', 'ferries', 'order delayed']);
+});
+
+test('a topic begins where it began and cites the earlier turn whose value its title has, too', () => {
+  const [topic] = timelineOf([{ title: 'order QX-771905 looked for', from: 3, through: 4 }]);
+
+  expect(topic).toMatchObject({ sources: [3, 1], through: 4 });
+});
+
+test('a topic cites no turn for a value that a turn of its stretch says', () => {
+  const [topic] = timelineOf([{ title: 'order at the depot, 90210', from: 3, through: 4 }]);
+
+  expect(topic).toMatchObject({ text: 'order at the depot, 90210', sources: [3], through: 4 });
 });

@@ -1,12 +1,12 @@
+import { type LooseContent, isValidHistory } from '#shared/conversation/repair/repair-contents.ts';
+import fc from 'fast-check';
 import { SKIPPED, signPart, refuseGeneration } from '#infra/fake-gemini/server/refusals.ts';
 import { sanitizeHistory } from '#shared/compaction/summariser-input.ts';
-import type { Content } from '#shared/conversation/documents/content.ts';
+import type { Content, Part } from '#shared/conversation/documents/content.ts';
 import { repairContents } from '#shared/conversation/repair/repair-contents.ts';
 import { repairPrompt, sendableTurn } from '#shared/conversation/repair/repair-prompt.ts';
-import { brokenHistories, wholeHistories } from '#test/support/compaction/broken-histories.ts';
 import { searchCases } from '#test/support/search-cases.ts';
 import { describe, expect, test } from 'vitest';
-import fc from 'fast-check';
 
 const RUNS = { numRuns: searchCases(3_000) };
 const FEWER_RUNS = { numRuns: searchCases(1_000) };
@@ -109,4 +109,132 @@ test('the sanitised contents of turns and summariser form a valid history', () =
     }),
     FEWER_RUNS,
   );
+});
+
+const names = fc.constantFrom('find', 'list', 'find', 'a b', '', '9lives', 'x'.repeat(70), '검색');
+const ids = fc.option(fc.constantFrom('1', '2', '3'), { nil: undefined });
+const texts = fc.constantFrom('', 'hello', 'half \ud800', '🙂', ' ');
+const signatures = fc.option(fc.constantFrom('sig', ''), { nil: undefined });
+
+const withoutUndefined = <T extends object>(value: T): T =>
+  Object.fromEntries(Object.entries(value).filter(([, inner]) => inner !== undefined)) as T;
+
+const call = fc
+  .record({ id: ids, name: names, text: texts })
+  .map(({ id, name, text }) => withoutUndefined({ id, name, args: { [`key${text}`]: [text] } }));
+const response = fc
+  .record({ id: ids, name: names, text: texts })
+  .map(({ id, name, text }) => withoutUndefined({ id, name, response: { output: text } }));
+
+const parts: fc.Arbitrary<Part> = fc.oneof(
+  fc.record({ text: texts, thoughtSignature: signatures }).map(withoutUndefined),
+  fc.record({ text: texts, thought: fc.boolean() }),
+  fc.record({ functionCall: call, thoughtSignature: signatures }).map(withoutUndefined),
+  fc.record({ functionResponse: response }),
+  fc.record({ functionCall: call, functionResponse: response, text: texts }),
+  fc.constantFrom<Part>({}, { thought: true }, { thoughtSignature: 's' }, { executable: {} }),
+  fc.constant<Part>({ inlineData: { mimeType: 'image/png', data: 'AA==' } }),
+);
+
+const roles = fc.constantFrom(
+  'user',
+  'model',
+  'user',
+  'model',
+  'tool',
+  'assistant',
+  'system',
+  undefined,
+);
+
+/** Contents as no model would take them: anything after anything. */
+const brokenHistories: fc.Arbitrary<LooseContent[]> = fc.array(
+  fc.record({
+    role: roles,
+    parts: fc.option(fc.array(parts, { maxLength: 4 }), { nil: undefined, freq: 9 }),
+  }),
+  { maxLength: 8 },
+);
+
+const user = fc.constantFrom('Hi', 'And now?').map((text) => ({
+  role: 'user' as const,
+  parts: [{ text }],
+}));
+
+const said = fc.constantFrom<Part[]>(
+  [{ text: 'Yes.' }],
+  [{ text: 'a' }, { text: '', thoughtSignature: 's' }],
+);
+
+/** A round: calls of which the first is signed, and their responses. */
+const round = fc
+  .array(fc.tuple(fc.constantFrom('find', 'list'), ids), { minLength: 1, maxLength: 3 })
+  .map((calls) => [
+    {
+      role: 'model' as const,
+      parts: calls.map(([name, id], index) => ({
+        functionCall: withoutUndefined({ id, name, args: {} }),
+        ...(index === 0 && { thoughtSignature: 'sig' }),
+      })),
+    },
+    {
+      role: 'user' as const,
+      parts: calls.map(([name, id], index) => ({
+        functionResponse: withoutUndefined({ id, name, response: { index } }),
+      })),
+    },
+  ]);
+
+const turn = fc
+  .tuple(user, fc.array(round, { maxLength: 3 }), said)
+  .map(([question, rounds, answer]) => [
+    question,
+    ...rounds.flat(),
+    { role: 'model' as const, parts: answer },
+  ]);
+
+/** Histories as turns with rounds of calls make them, a question or responses last. */
+const wholeHistories = fc
+  .tuple(fc.array(turn, { maxLength: 4 }), user, fc.array(round, { maxLength: 3 }))
+  .map(([turns, question, rounds]) => [...turns.flat(), question, ...rounds.flat()]);
+
+/** A content that is mended away, and keeps the way of the whole ones from being taken. */
+const nothing: LooseContent = { role: 'user', parts: [] };
+
+const everyHistory = fc.oneof(brokenHistories, wholeHistories);
+
+describe('a valid history', () => {
+  test('a valid history is exactly one in which repair changes nothing', () => {
+    fc.assert(
+      fc.property(everyHistory, (contents) => {
+        if (!isValidHistory(contents)) return;
+
+        const mended = repairContents([...contents, nothing]);
+
+        expect(mended.repairs).toEqual({ empty: 1 });
+        expect(mended.contents).toHaveLength(contents.length);
+        mended.contents.forEach((content, index) => expect(content).toBe(contents[index]));
+      }),
+      RUNS,
+    );
+  });
+
+  const question = { role: 'user', parts: [{ text: 'a' }] };
+  const calls = { role: 'model', parts: [{ functionCall: { id: '1', name: 'find' } }] };
+  const answered = (id: string, name = 'find'): LooseContent => ({
+    role: 'user',
+    parts: [{ functionResponse: { id, name, response: {} } }],
+  });
+  test.each<[why: string, contents: LooseContent[]]>([
+    ['a call has no response', [question, calls]],
+    ['a response has another id than its call', [question, calls, answered('2')]],
+    ['a response has another name than its call', [question, calls, answered('1', 'list')]],
+    ['nothing called for a response', [question, answered('1')]],
+    ['neighbours have one role', [question, question]],
+    ['a role is not known', [{ role: 'tool', parts: [{ text: 'a' }] }]],
+    ['a text ends in half of a pair', [{ role: 'user', parts: [{ text: 'a\ud800' }] }]],
+    ['a content is empty', [question, { role: 'model', parts: [] }]],
+  ])('a history is not valid where %s', (_why, contents) => {
+    expect(isValidHistory(contents)).toBe(false);
+  });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { quoteUser } from '#shared/memory/quote-user.ts';
-import { pastesIn } from '#test/support/attacks/pasted-texts.ts';
+import { pastesIn } from '#test/support/attacks/tongues.ts';
 import { tongues } from '#test/support/attacks/tongues.ts';
 import { workRatio } from '#test/support/work-ratio.ts';
 

@@ -1,8 +1,11 @@
+import fc from 'fast-check';
 import { hostileJson } from '#lab/property/hostile-json.ts';
 import { boundedJson, jsonFault, LEFT_OUT } from '#shared/json-text.ts';
 import { JSON_DEPTH_MAX } from '#shared/wire/limits.ts';
 import { describe, expect, test } from 'vitest';
-import fc from 'fast-check';
+import { safeParse } from '#shared/safe-parse.ts';
+import { parseRequest } from '#shared/wire/errors/validation-error.ts';
+import { z } from 'zod';
 
 function nested(levels: number, innermost: unknown = 'x'): unknown {
   let value = innermost;
@@ -58,4 +61,21 @@ describe('a value of JSON', () => {
       { numRuns: 500 },
     );
   });
+});
+
+/** zod compares this with a limit, and it can be compared with nothing. */
+const incomparable = { length: { toString: 1, valueOf: 1 } };
+const schema = z.object({ parts: z.array(z.string()).max(5) });
+
+test('S6: an object with an invalid length is refused without a zod error', () => {
+  expect(() => schema.safeParse({ parts: incomparable })).toThrow(TypeError);
+  expect(safeParse(schema, { parts: incomparable }).error?.issues).toHaveLength(1);
+  expect(() => parseRequest(schema, { parts: incomparable })).toThrow(
+    expect.objectContaining({ reason: 'BAD_FIELD', status: 'INVALID_ARGUMENT' }),
+  );
+});
+
+test('safeParse reads any other value like zod', () => {
+  expect(safeParse(schema, { parts: ['a'] }).data).toEqual({ parts: ['a'] });
+  expect(safeParse(schema, { parts: 5 }).error?.issues[0]?.path).toEqual(['parts']);
 });

@@ -1,4 +1,3 @@
-import { describe, expect, test } from 'vitest';
 import { createRandom } from '#lab/chaos/random.ts';
 import { turnPath } from '#shared/conversation/documents/paths.ts';
 import { emptySnapshot, workingItems } from '#shared/conversation/documents/snapshot.ts';
@@ -6,18 +5,19 @@ import {
   type AttackedHistory,
   attackedHistory,
   placements,
-} from '#test/support/attacks/attacked-turns.ts';
-import { achievedBy } from '#test/support/attacks/findings.ts';
-import { drawInjection } from '#test/support/attacks/injections.ts';
-import { obedientAnswer } from '#test/support/attacks/obedient-answer.ts';
+  achievedBy,
+  drawInjection,
+  obedientAnswer,
+} from '#test/support/attacks/obeyed-injections.ts';
+import { benchWith, needAgain } from '#test/support/chat/lifecycle.ts';
 import { buildDue, compactOnce, see } from '#test/support/compaction/compacted-conversation.ts';
-import { benchWith, needAgain } from '#test/support/compaction/compacting-world.ts';
 import {
   addTurn,
   madeUpAnswer,
   madeUpQuestion,
 } from '#test/support/compaction/conversation-builder.ts';
 import { saidTurn } from '#test/support/compaction/said-turn.ts';
+import { describe, expect, test } from 'vitest';
 
 /* Row S8 of the security checklist: a sample of the attacks of test/unit, through the whole worker. */
 

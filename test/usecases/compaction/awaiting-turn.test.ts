@@ -4,8 +4,7 @@ import { answerCalls } from '#functions/chat/turns/tools/answer-calls.ts';
 import { readConversation } from '#shared/conversation/context/read-conversation.ts';
 import { storedTurn } from '#test/support/chat/streaming.ts';
 import { compactOnce } from '#test/support/compaction/compacted-conversation.ts';
-import { createToolStage } from '#test/support/random-tools/tool-stage.ts';
-import { responsesIn, say, useToolModel } from '#test/support/tools/tool-world.ts';
+import { createToolStage, responsesIn, say, useToolModel } from '#test/support/tools/tool-world.ts';
 
 const { fakeGemini, model } = await useToolModel();
 

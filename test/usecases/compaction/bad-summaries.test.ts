@@ -1,4 +1,3 @@
-import { describe, expect, test } from 'vitest';
 import { statusPath } from '#shared/conversation/documents/paths.ts';
 import { AppError } from '#shared/errors.ts';
 import type { Prompt } from '#shared/ports/ports.ts';
@@ -8,17 +7,18 @@ import {
   createScriptedModel,
   snapshotAnswer,
 } from '#test/fakes/scripted-model.ts';
+import { type StrategyName, benchWith } from '#test/support/chat/lifecycle.ts';
 import {
   autoRequest,
   buildDue,
   compactOnce,
   manualRequest,
   see,
+  compactionBench,
 } from '#test/support/compaction/compacted-conversation.ts';
-import { type StrategyName, benchWith } from '#test/support/compaction/compacting-world.ts';
-import { compactionBench } from '#test/support/compaction/compaction-dependencies.ts';
 import type { ConversationToBuild } from '#test/support/compaction/conversation-builder.ts';
 import { modelDown } from '#test/support/model-down.ts';
+import { describe, expect, test } from 'vitest';
 
 /** What a threshold of 1,000 tokens leaves to a snapshot of Gemini CLI's. */
 const BUDGET_TOKENS = 400;

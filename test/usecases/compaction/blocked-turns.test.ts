@@ -1,14 +1,13 @@
-import { randomUUID } from 'node:crypto';
-import { describe, expect, test } from 'vitest';
 import { runCompaction } from '#functions/worker/compaction/run-compaction.ts';
 import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import type { DocumentFields } from '#shared/ports/ports.ts';
 import { contextResponse } from '#shared/wire/resources/context.ts';
 import { messageListResponse, sendMessageResponse } from '#shared/wire/resources/messages.ts';
-import { type Refusal, choosyModel, refusedWith } from '#test/fakes/choosy-model.ts';
+import { type Refusal, choosyModel, refusedWith } from '#test/fakes/scripted-streamer.ts';
 import { createWireApp } from '#test/support/chat/wire-app.ts';
-import { neverAborted } from '#test/support/compaction/compacted-conversation.ts';
-import { compactionBench } from '#test/support/compaction/compaction-dependencies.ts';
+import { neverAborted, compactionBench } from '#test/support/compaction/compacted-conversation.ts';
+import { randomUUID } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
 
 const WORD = 'Xyzzy';
 const FORBIDDEN = `The password is ${WORD}.`;

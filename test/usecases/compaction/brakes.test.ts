@@ -11,22 +11,19 @@ import {
   snapshotAnswer,
 } from '#test/fakes/scripted-model.ts';
 import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
-import { owner, setConversation } from '#test/support/chat/lifecycle.ts';
+import { owner, setConversation, configOf, needAgain } from '#test/support/chat/lifecycle.ts';
 import {
   autoRequest,
   buildDue,
   compactOnce,
   manualRequest,
   see,
-} from '#test/support/compaction/compacted-conversation.ts';
-import { configOf, needAgain } from '#test/support/compaction/compacting-world.ts';
-import {
   type CompactionBench,
   compactionBench,
-} from '#test/support/compaction/compaction-dependencies.ts';
+  sweep,
+} from '#test/support/compaction/compacted-conversation.ts';
 import { addTurn, madeUpQuestion } from '#test/support/compaction/conversation-builder.ts';
 import { writeJob } from '#test/support/compaction/past-compactions.ts';
-import { sweep } from '#test/support/compaction/sweeping.ts';
 import { fixedPolicy } from '#test/support/fixed-policy.ts';
 import { modelDown } from '#test/support/model-down.ts';
 

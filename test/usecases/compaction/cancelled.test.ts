@@ -8,12 +8,10 @@ import {
   compactOnce,
   manualRequest,
   see,
-} from '#test/support/compaction/compacted-conversation.ts';
-import {
   type CompactionBench,
   actingAt,
   compactionBench,
-} from '#test/support/compaction/compaction-dependencies.ts';
+} from '#test/support/compaction/compacted-conversation.ts';
 
 const callOff = (bench: CompactionBench, conversationId: string, jobId = 'request-1') =>
   setConversation(bench, conversationId, { 'compactionRequests.cancel': jobId });

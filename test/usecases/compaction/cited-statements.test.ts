@@ -7,8 +7,12 @@ import { snapshotView } from '#shared/wire/resources/compaction.ts';
 import { createScriptedModel } from '#test/fakes/scripted-model.ts';
 import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
 import { owner } from '#test/support/chat/lifecycle.ts';
-import { buildDue, neverAborted, see } from '#test/support/compaction/compacted-conversation.ts';
-import { compactionBench } from '#test/support/compaction/compaction-dependencies.ts';
+import {
+  buildDue,
+  neverAborted,
+  see,
+  compactionBench,
+} from '#test/support/compaction/compacted-conversation.ts';
 import { type TurnToBuild, madeUpQuestion } from '#test/support/compaction/conversation-builder.ts';
 
 const UEFA = 'https://uefa.com/euro';

@@ -1,4 +1,3 @@
-import { describe, expect, test } from 'vitest';
 import { withFiles } from '#functions/adapters/gemini/gemini-files.ts';
 import type { Content, Part } from '#shared/conversation/documents/content.ts';
 import { statusPath } from '#shared/conversation/documents/paths.ts';
@@ -11,17 +10,16 @@ import {
   manualRequest,
   overflowRequest,
   see,
-} from '#test/support/compaction/compacted-conversation.ts';
-import {
   type CompactionBench,
   actingAt,
   compactionBench,
-} from '#test/support/compaction/compaction-dependencies.ts';
+} from '#test/support/compaction/compacted-conversation.ts';
 import {
   type ConversationToBuild,
   modelText,
 } from '#test/support/compaction/conversation-builder.ts';
-import { call, response } from '#test/support/compaction/recalling.ts';
+import { call, response } from '#test/support/tools/tool-conversation.ts';
+import { describe, expect, test } from 'vitest';
 
 async function compacted(
   options: Partial<ConversationToBuild> = {},

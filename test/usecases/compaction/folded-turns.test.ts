@@ -9,11 +9,13 @@ import { exportLineResponse } from '#shared/wire/resources/export.ts';
 import { decodeToken, encodeToken } from '#shared/wire/page-token.ts';
 import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
 import { createWireApp } from '#test/support/chat/wire-app.ts';
-import { buildDue, compactOnce, see } from '#test/support/compaction/compacted-conversation.ts';
 import {
+  buildDue,
+  compactOnce,
+  see,
   type CompactionBench,
   compactionBench,
-} from '#test/support/compaction/compaction-dependencies.ts';
+} from '#test/support/compaction/compacted-conversation.ts';
 
 const MINUTE_MS = 60_000;
 

@@ -1,4 +1,3 @@
-import { describe, expect, test } from 'vitest';
 import { spentAfter } from '#shared/compaction/brake.ts';
 import { contentText } from '#shared/conversation/documents/content.ts';
 import { geminiCliSections } from '#shared/conversation/documents/snapshot.ts';
@@ -7,18 +6,16 @@ import {
   createScriptedModel,
   snapshotAnswer,
 } from '#test/fakes/scripted-model.ts';
+import { configOf, needAgain } from '#test/support/chat/lifecycle.ts';
 import {
   autoRequest,
   buildDue,
   compactOnce,
   manualRequest,
   see,
-} from '#test/support/compaction/compacted-conversation.ts';
-import { configOf, needAgain } from '#test/support/compaction/compacting-world.ts';
-import {
   type CompactionBench,
   compactionBench,
-} from '#test/support/compaction/compaction-dependencies.ts';
+} from '#test/support/compaction/compacted-conversation.ts';
 import {
   type ConversationToBuild,
   addTurn,
@@ -26,6 +23,7 @@ import {
   madeUpQuestion,
 } from '#test/support/compaction/conversation-builder.ts';
 import { writeJob } from '#test/support/compaction/past-compactions.ts';
+import { describe, expect, test } from 'vitest';
 
 const first = snapshotAnswer('The first pass says harbours.');
 const second = snapshotAnswer('The second pass says markets.');

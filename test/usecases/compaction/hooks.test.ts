@@ -1,4 +1,3 @@
-import { describe, expect, test } from 'vitest';
 import { runCompaction } from '#functions/worker/compaction/run-compaction.ts';
 import {
   type CompactionHookEvent,
@@ -9,17 +8,16 @@ import {
 import { contentText } from '#shared/conversation/documents/content.ts';
 import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import { createScriptedModel, snapshotAnswer } from '#test/fakes/scripted-model.ts';
+import { configOf } from '#test/support/chat/lifecycle.ts';
 import {
   buildDue,
   compactOnce,
   manualRequest,
   see,
-} from '#test/support/compaction/compacted-conversation.ts';
-import { configOf } from '#test/support/compaction/compacting-world.ts';
-import {
   type CompactionBench,
   compactionBench,
-} from '#test/support/compaction/compaction-dependencies.ts';
+} from '#test/support/compaction/compacted-conversation.ts';
+import { describe, expect, test } from 'vitest';
 
 type Hook = CompactionHooks['preCompact'][number];
 

@@ -5,10 +5,9 @@ import { sweepEvent } from '#shared/compaction/event.ts';
 import { readConversation } from '#shared/conversation/context/read-conversation.ts';
 import { createManualClock } from '#test/fakes/manual-clock.ts';
 import { createScriptedModel, snapshotAnswer } from '#test/fakes/scripted-model.ts';
-import { buildDue } from '#test/support/compaction/compacted-conversation.ts';
-import { compactionBench } from '#test/support/compaction/compaction-dependencies.ts';
+import { historiesOf } from '#test/support/chat/lifecycle.ts';
+import { buildDue, compactionBench } from '#test/support/compaction/compacted-conversation.ts';
 import { madeUpAnswer } from '#test/support/compaction/conversation-builder.ts';
-import { historiesOf } from '#test/support/compaction/stored-histories.ts';
 import { createServer } from 'node:http';
 import { expect, onTestFinished, test } from 'vitest';
 

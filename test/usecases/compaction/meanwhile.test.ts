@@ -1,4 +1,3 @@
-import { describe, expect, test } from 'vitest';
 import type { CompactionCrashPoint } from '#functions/lib/crash-points.ts';
 import {
   compactionJobPath,
@@ -10,16 +9,20 @@ import {
   lifecycle,
   removeMessage,
   setConversation,
+  type KnownItem,
+  compactedTwice,
+  historiesOf,
 } from '#test/support/chat/lifecycle.ts';
-import { buildDue, compactOnce, see } from '#test/support/compaction/compacted-conversation.ts';
 import {
+  buildDue,
+  compactOnce,
+  see,
   type CompactionBench,
   actingAt,
   compactionBench,
-} from '#test/support/compaction/compaction-dependencies.ts';
+} from '#test/support/compaction/compacted-conversation.ts';
 import { addTurn } from '#test/support/compaction/conversation-builder.ts';
-import { type KnownItem, compactedTwice } from '#test/support/compaction/known-items.ts';
-import { historiesOf } from '#test/support/compaction/stored-histories.ts';
+import { describe, expect, test } from 'vitest';
 
 /** `act` happens once a worker has come to `point`; what is stored afterwards. */
 async function compactWhile(

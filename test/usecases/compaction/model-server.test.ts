@@ -7,9 +7,9 @@ import {
   buildDue,
   neverAborted,
   see,
+  compactionBench,
 } from '#test/support/compaction/compacted-conversation.ts';
-import { needAgain } from '#test/support/compaction/compacting-world.ts';
-import { compactionBench } from '#test/support/compaction/compaction-dependencies.ts';
+import { needAgain, snapshotTexts } from '#test/support/chat/lifecycle.ts';
 import { logTurn } from '#test/support/compaction/condensing.ts';
 import {
   type TurnToBuild,
@@ -17,7 +17,6 @@ import {
   madeUpAnswer,
   madeUpQuestion,
 } from '#test/support/compaction/conversation-builder.ts';
-import { snapshotTexts } from '#test/support/compaction/known-items.ts';
 import { startModelServer } from '#test/support/processes/model-server.ts';
 
 const modelServer = await startModelServer();

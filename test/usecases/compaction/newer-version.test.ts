@@ -1,14 +1,18 @@
-import { expect, test } from 'vitest';
 import {
   compactionJobPath,
   conversationPath,
   turnPath,
 } from '#shared/conversation/documents/paths.ts';
 import type { DocumentFields, DocumentStore } from '#shared/ports/ports.ts';
-import { buildDue, compactOnce } from '#test/support/compaction/compacted-conversation.ts';
-import { compactionBench } from '#test/support/compaction/compaction-dependencies.ts';
-import { sweep, sweepBench } from '#test/support/compaction/sweeping.ts';
+import {
+  buildDue,
+  compactOnce,
+  compactionBench,
+  sweep,
+  sweepBench,
+} from '#test/support/compaction/compacted-conversation.ts';
 import { post, pushOf, requestFor, serve } from '#test/support/processes/pushing.ts';
+import { expect, test } from 'vitest';
 
 /** As a later release leaves a document. */
 async function raise(store: DocumentStore, path: string): Promise<void> {

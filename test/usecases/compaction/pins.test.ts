@@ -1,4 +1,3 @@
-import { describe, expect, test } from 'vitest';
 import { showContext } from '#functions/chat/context/show-context.ts';
 import { forkConversation } from '#functions/chat/conversations/fork/fork-conversation.ts';
 import { putPin } from '#functions/chat/features/pins.ts';
@@ -13,22 +12,40 @@ import {
   owner,
   removeMessage,
   setConversation,
+  restore,
 } from '#test/support/chat/lifecycle.ts';
-import { edit } from '#test/support/chat/replacing.ts';
-import { sendAll } from '#test/support/chat/sending.ts';
-import { shownContents } from '#test/support/chat/shown-contents.ts';
-import { answered } from '#test/support/chat/starts.ts';
+import { edit, sendAll, shownContents, answered } from '#test/support/chat/sending.ts';
 import { brokenRules } from '#test/support/compaction/commit-rules.ts';
 import {
+  THRESHOLD_TOKENS,
   buildDue,
   compactOnce,
   manualRequest,
   see,
+  compactionBench,
 } from '#test/support/compaction/compacted-conversation.ts';
-import { compactionBench } from '#test/support/compaction/compaction-dependencies.ts';
-import type { ConversationToBuild } from '#test/support/compaction/conversation-builder.ts';
-import { KEPT, PINNED, kept, pins, settings, turnsWith } from '#test/support/compaction/pinning.ts';
-import { restore } from '#test/support/compaction/restoring.ts';
+import type {
+  TurnToBuild,
+  ConversationToBuild,
+} from '#test/support/compaction/conversation-builder.ts';
+import { describe, expect, test } from 'vitest';
+
+const PINNED = 'The user is allergic to hazelnuts.';
+/** The pins of a conversation that has one. */
+const pins: Conversation['pins'] = [{ id: 'allergy', text: PINNED, source: 'api' }];
+
+const KEPT = 'My desk is number 4711-B on the third floor.';
+/** The pin that a message with these words becomes, as the third one. */
+const kept = { id: 'keep-3', text: KEPT, source: 'api', seq: 3 };
+
+/** Twenty turns; `said` stand at their places and are to stay word for word. */
+const turnsWith = (said: Record<number, string>): TurnToBuild[] =>
+  Array.from({ length: 20 }, (_, i) => {
+    const user = said[i + 1];
+    return user === undefined ? {} : { user, retention: 'keep' };
+  });
+
+const settings = { thresholdTokens: THRESHOLD_TOKENS };
 
 const compactedWith = async (options: Partial<ConversationToBuild>) => {
   const world = lifecycle();

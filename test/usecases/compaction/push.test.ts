@@ -1,13 +1,10 @@
-import { request as httpRequest } from 'node:http';
-import { describe, expect, onTestFinished, test } from 'vitest';
 import { MAX_PUSH_BYTES, decodePush } from '#functions/worker/push/decode-push.ts';
 import { createMemoryBus } from '#infra/local/embedded/memory-bus.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import { StoreUnavailableError } from '#shared/errors.ts';
 import { createScriptedModel, snapshotAnswer } from '#test/fakes/scripted-model.ts';
-import { buildDue, see } from '#test/support/compaction/compacted-conversation.ts';
-import { compactionBench } from '#test/support/compaction/compaction-dependencies.ts';
-import { historiesOf } from '#test/support/compaction/stored-histories.ts';
+import { historiesOf } from '#test/support/chat/lifecycle.ts';
+import { buildDue, see, compactionBench } from '#test/support/compaction/compacted-conversation.ts';
 import { overloaded } from '#test/support/model-down.ts';
 import { passTime } from '#test/support/pass-time.ts';
 import {
@@ -18,6 +15,8 @@ import {
   serveInFramework,
   tokenRefused,
 } from '#test/support/processes/pushing.ts';
+import { request as httpRequest } from 'node:http';
+import { describe, expect, onTestFinished, test } from 'vitest';
 
 describe('the worker’s HTTP function', () => {
   test('the worker compacts and acknowledges', async () => {

@@ -1,4 +1,3 @@
-import { describe, expect, test } from 'vitest';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import type { CompactionCrashPoint } from '#functions/lib/crash-points.ts';
 import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
@@ -10,13 +9,12 @@ import {
   buildDue,
   compactOnce,
   see,
-} from '#test/support/compaction/compacted-conversation.ts';
-import {
   type CompactionBench,
   actingAt,
   compactionBench,
-} from '#test/support/compaction/compaction-dependencies.ts';
+} from '#test/support/compaction/compacted-conversation.ts';
 import type { ConversationToBuild } from '#test/support/compaction/conversation-builder.ts';
+import { describe, expect, test } from 'vitest';
 
 const usage = { promptTokens: 3_500, cachedTokens: 0, outputTokens: 10, thoughtsTokens: 0 };
 

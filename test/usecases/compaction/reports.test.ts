@@ -6,13 +6,15 @@ import { compactionJobPath } from '#shared/conversation/documents/paths.ts';
 import { findPrice } from '#shared/models/find-price.ts';
 import type { DocumentStore } from '#shared/ports/ports.ts';
 import { createScriptedModel } from '#test/fakes/scripted-model.ts';
-import { buildDue, compactOnce, see } from '#test/support/compaction/compacted-conversation.ts';
-import { configOf } from '#test/support/compaction/compacting-world.ts';
 import {
+  buildDue,
+  compactOnce,
+  see,
   type CompactionBench,
   actingAt,
   compactionBench,
-} from '#test/support/compaction/compaction-dependencies.ts';
+} from '#test/support/compaction/compacted-conversation.ts';
+import { configOf } from '#test/support/chat/lifecycle.ts';
 import { addTurn } from '#test/support/compaction/conversation-builder.ts';
 import { fixedPolicy } from '#test/support/fixed-policy.ts';
 import { modelDown } from '#test/support/model-down.ts';

@@ -1,15 +1,15 @@
-import { describe, expect, test } from 'vitest';
 import { compactionJobPath } from '#shared/conversation/documents/paths.ts';
 import { createScriptedModel, snapshotAnswer } from '#test/fakes/scripted-model.ts';
+import { historiesOf } from '#test/support/chat/lifecycle.ts';
 import {
   autoRequest,
   buildDue,
   compactOnce,
   manualRequest,
   see,
+  compactionBench,
 } from '#test/support/compaction/compacted-conversation.ts';
-import { compactionBench } from '#test/support/compaction/compaction-dependencies.ts';
-import { historiesOf } from '#test/support/compaction/stored-histories.ts';
+import { describe, expect, test } from 'vitest';
 
 describe('duplicate deliveries', () => {
   test.each([

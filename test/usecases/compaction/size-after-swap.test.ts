@@ -14,8 +14,12 @@ import type { ModelRequest } from '#shared/ports/ports.ts';
 import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
 import { owner } from '#test/support/chat/lifecycle.ts';
 import { request } from '#test/support/chat/sending.ts';
-import { buildDue, neverAborted, see } from '#test/support/compaction/compacted-conversation.ts';
-import { compactionBench } from '#test/support/compaction/compaction-dependencies.ts';
+import {
+  buildDue,
+  neverAborted,
+  see,
+  compactionBench,
+} from '#test/support/compaction/compacted-conversation.ts';
 import type { ConversationToBuild } from '#test/support/compaction/conversation-builder.ts';
 import { startModelServer } from '#test/support/processes/model-server.ts';
 

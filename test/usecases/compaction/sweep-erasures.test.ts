@@ -1,17 +1,17 @@
-import { describe, expect, test } from 'vitest';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import { StoreUnavailableError } from '#shared/errors.ts';
-import { buildDue } from '#test/support/compaction/compacted-conversation.ts';
-import type { CompactionBench } from '#test/support/compaction/compaction-dependencies.ts';
 import {
+  buildDue,
+  type CompactionBench,
   inSeconds,
   quiet,
   storedConversation,
   sweep,
   sweepBench,
-} from '#test/support/compaction/sweeping.ts';
+} from '#test/support/compaction/compacted-conversation.ts';
+import { describe, expect, test } from 'vitest';
 
 /** How many documents there are below a conversation. */
 const countBelow = async (bench: CompactionBench, conversationId: string) => {

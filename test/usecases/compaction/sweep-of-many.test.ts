@@ -3,16 +3,16 @@ import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import type { DocumentStore } from '#shared/ports/ports.ts';
 import { fieldAt } from '#shared/store/many-documents.ts';
 import { setConversation } from '#test/support/chat/lifecycle.ts';
-import { neverAborted } from '#test/support/compaction/compacted-conversation.ts';
-import type { CompactionBench } from '#test/support/compaction/compaction-dependencies.ts';
 import {
+  neverAborted,
+  type CompactionBench,
   buildOpen,
   inSeconds,
   quiet,
   storedConversation,
   sweep,
   sweepBench,
-} from '#test/support/compaction/sweeping.ts';
+} from '#test/support/compaction/compacted-conversation.ts';
 import { buildMany, sweepOnePage, toldOf } from '#test/support/stores/many-conversations.ts';
 import { describe, expect, test } from 'vitest';
 

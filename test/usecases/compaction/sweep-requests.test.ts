@@ -1,5 +1,3 @@
-import { setImmediate } from 'node:timers/promises';
-import { describe, expect, test } from 'vitest';
 import { runSweep } from '#functions/worker/sweep/sweep.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import type { Conversation } from '#shared/conversation/documents/conversation.ts';
@@ -14,15 +12,17 @@ import {
   compactOnce,
   manualRequest,
   see,
-} from '#test/support/compaction/compacted-conversation.ts';
-import {
   type CompactionBench,
   actingAt,
-} from '#test/support/compaction/compaction-dependencies.ts';
+  inSeconds,
+  sweep,
+  sweepBench,
+} from '#test/support/compaction/compacted-conversation.ts';
 import { buildConversation } from '#test/support/compaction/conversation-builder.ts';
-import { inSeconds, sweep, sweepBench } from '#test/support/compaction/sweeping.ts';
 import { modelDown } from '#test/support/model-down.ts';
 import { buildMany, toldOf } from '#test/support/stores/many-conversations.ts';
+import { setImmediate } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
 
 const down = () => sweepBench({ model: createScriptedModel({ answers: [modelDown()] }) });
 

@@ -1,4 +1,3 @@
-import { describe, expect, test } from 'vitest';
 import { answerCalls } from '#functions/chat/turns/tools/answer-calls.ts';
 import { runSweep } from '#functions/worker/sweep/sweep.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
@@ -8,11 +7,11 @@ import { turnPath } from '#shared/conversation/documents/paths.ts';
 import { streamChunkWrite } from '#shared/conversation/documents/stream-chunk.ts';
 import { AppError } from '#shared/errors.ts';
 import type { DocumentFields, DocumentStore } from '#shared/ports/ports.ts';
+import { configOf } from '#test/support/chat/lifecycle.ts';
 import { storedTurn } from '#test/support/chat/streaming.ts';
-import { neverAborted } from '#test/support/compaction/compacted-conversation.ts';
-import { configOf } from '#test/support/compaction/compacting-world.ts';
-import type { CompactionBench } from '#test/support/compaction/compaction-dependencies.ts';
 import {
+  neverAborted,
+  type CompactionBench,
   addQueued,
   buildOpen,
   inSeconds,
@@ -20,13 +19,16 @@ import {
   storedConversation,
   sweep,
   sweepBench,
-} from '#test/support/compaction/sweeping.ts';
+} from '#test/support/compaction/compacted-conversation.ts';
 import {
   RESULT_TIMEOUT_MS,
   type ToolStage,
   createToolStage,
-} from '#test/support/random-tools/tool-stage.ts';
-import { responsesIn, say, useToolModel } from '#test/support/tools/tool-world.ts';
+  responsesIn,
+  say,
+  useToolModel,
+} from '#test/support/tools/tool-world.ts';
+import { describe, expect, test } from 'vitest';
 
 const chunk = (conversationId: string) =>
   streamChunkWrite({

@@ -1,5 +1,3 @@
-import { setImmediate } from 'node:timers/promises';
-import { describe, expect, test } from 'vitest';
 import { deleteMessage } from '#functions/chat/conversations/erase/delete-message.ts';
 import { finishErasure } from '#functions/erasure/finish-erasure.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
@@ -9,14 +7,15 @@ import { StoreUnavailableError } from '#shared/errors.ts';
 import { estimatePartTokens } from '#shared/tokens/token-estimate.ts';
 import { createScriptedModel } from '#test/fakes/scripted-model.ts';
 import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
-import { dyingAt } from '#test/support/chat/lifecycle.ts';
-import { buildDue, compactOnce, see } from '#test/support/compaction/compacted-conversation.ts';
-import { needAgain } from '#test/support/compaction/compacting-world.ts';
+import { dyingAt, needAgain } from '#test/support/chat/lifecycle.ts';
 import {
+  buildDue,
+  compactOnce,
+  see,
   type CompactionBench,
   actingAt,
   compactionBench,
-} from '#test/support/compaction/compaction-dependencies.ts';
+} from '#test/support/compaction/compacted-conversation.ts';
 import type { ConversationToBuild } from '#test/support/compaction/conversation-builder.ts';
 import { overloaded } from '#test/support/model-down.ts';
 import {
@@ -25,6 +24,8 @@ import {
   openBreaker,
   toolTurn,
 } from '#test/support/tools/tool-conversation.ts';
+import { setImmediate } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
 
 const blobOf = async ({ store, sha256 }: CompactionBench, id: string, output: string) =>
   (await store.get([blobPiecePath(id, { sha256: sha256(output), index: 0 })]))[0];

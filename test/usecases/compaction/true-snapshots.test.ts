@@ -1,25 +1,25 @@
-import { expect, test } from 'vitest';
 import { restoreGeneration } from '#functions/chat/context/restore-generation.ts';
 import { readDocuments } from '#lab/property/invariants/documents.ts';
 import { snapshotFaults } from '#lab/property/invariants/true-snapshots.ts';
 import { contentText } from '#shared/conversation/documents/content.ts';
 import { type Item, type Snapshot, workingItems } from '#shared/conversation/documents/snapshot.ts';
 import type { ModelRequest } from '#shared/ports/ports.ts';
-import { fork } from '#test/support/chat/forks.ts';
 import {
   type Lifecycle,
   owner,
   removeMessage,
   setConversation,
+  worldWith,
 } from '#test/support/chat/lifecycle.ts';
+import { fork } from '#test/support/chat/sending.ts';
 import { buildDue, compactOnce, see } from '#test/support/compaction/compacted-conversation.ts';
-import { worldWith } from '#test/support/compaction/compacting-world.ts';
 import {
   addTurn,
   madeUpAnswer,
   madeUpQuestion,
 } from '#test/support/compaction/conversation-builder.ts';
 import { readableFields } from '#test/support/stores/readable-fields.ts';
+import { expect, test } from 'vitest';
 
 const IBAN = 'DE89370400440532013000';
 const parcelOf = (seq: number): string => `PCL-${73_000 + seq}`;

@@ -3,11 +3,13 @@ import { describe, expect, test } from 'vitest';
 import { createWebhookHooks } from '#functions/adapters/webhooks.ts';
 import { REMOTE_POLICY_PATH, createRemotePolicy } from '#functions/config/remote-documents.ts';
 import type { Webhook } from '#shared/hooks/webhook.ts';
-import { buildDue, compactOnce, see } from '#test/support/compaction/compacted-conversation.ts';
 import {
+  buildDue,
+  compactOnce,
+  see,
   type CompactionBench,
   compactionBench,
-} from '#test/support/compaction/compaction-dependencies.ts';
+} from '#test/support/compaction/compacted-conversation.ts';
 import { type WebhookReply, startWebhook } from '#test/support/processes/webhook-server.ts';
 
 const signingKey = 'a signing key of thirty-two chars';

@@ -1,9 +1,9 @@
-import { describe, expect, test } from 'vitest';
 import { eraseOwnConversation } from '#functions/chat/conversations/erase/delete-conversation.ts';
-import * as paths from '#shared/conversation/documents/paths.ts';
 import type { DocumentFields } from '#shared/ports/ports.ts';
-import { erase, remainsOf, serveErasures } from '#test/support/compaction/erasing.ts';
 import {
+  erase,
+  remainsOf,
+  serveErasures,
   CANARY,
   compacted,
   lifecycle,
@@ -11,6 +11,8 @@ import {
   setConversation,
   type Lifecycle,
 } from '#test/support/chat/lifecycle.ts';
+import { describe, expect, test } from 'vitest';
+import * as paths from '#shared/conversation/documents/paths.ts';
 
 /* Row S20 of the security checklist: what is left in the whole store, path by path. */
 

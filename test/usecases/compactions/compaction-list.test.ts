@@ -1,17 +1,21 @@
-import { afterAll, describe, expect, test } from 'vitest';
 import { type Snapshot, emptySnapshot } from '#shared/conversation/documents/snapshot.ts';
 import {
   compactionDetailResponse,
   compactionListResponse,
 } from '#shared/wire/resources/compaction.ts';
-import { errorOf, startChatServer } from '#test/support/chat/chat-server.ts';
-import { createConversation, readAs } from '#test/support/chat/http-answers.ts';
+import {
+  errorOf,
+  startChatServer,
+  createConversation,
+  readAs,
+} from '#test/support/chat/chat-server.ts';
 import {
   history,
   record,
   writeHistories,
   writeJob,
 } from '#test/support/compaction/past-compactions.ts';
+import { afterAll, describe, expect, test } from 'vitest';
 
 const chat = await startChatServer();
 afterAll(() => chat.stop());

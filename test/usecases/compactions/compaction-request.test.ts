@@ -1,15 +1,19 @@
-import { randomUUID } from 'node:crypto';
-import { afterAll, describe, expect, test } from 'vitest';
 import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import { AppError } from '#shared/errors.ts';
 import {
   compactionJobResponse,
   compactionPreviewResponse,
 } from '#shared/wire/resources/compaction.ts';
-import { errorOf, startChatServer } from '#test/support/chat/chat-server.ts';
-import { createConversation, readAs } from '#test/support/chat/http-answers.ts';
+import {
+  errorOf,
+  startChatServer,
+  createConversation,
+  readAs,
+} from '#test/support/chat/chat-server.ts';
 import { buildConversation } from '#test/support/compaction/conversation-builder.ts';
-import { record, writeJob } from '#test/support/compaction/past-compactions.ts';
+import { writeJob } from '#test/support/compaction/past-compactions.ts';
+import { randomUUID } from 'node:crypto';
+import { afterAll, describe, expect, test } from 'vitest';
 
 const chat = await startChatServer();
 afterAll(() => chat.stop());
@@ -44,14 +48,6 @@ describe('asking for a compaction', () => {
       ]);
     },
   );
-
-  test('requesting a compaction needs no body', async () => {
-    const id = await create();
-
-    const response = await chat.call(`/v1/conversations/${id}:compact`, { method: 'POST' });
-
-    expect(response.status).toBe(202);
-  });
 
   test('a dry-run compaction shows what would be folded and requests nothing', async () => {
     const { conversationId } = await buildConversation(chat.dependencies.store, {
@@ -111,17 +107,6 @@ describe('asking for a compaction', () => {
 
     expect([first.status, second.status]).toEqual([202, 202]);
     expect(await second.json()).toEqual({ jobId: requestId, state: 'QUEUED' });
-  });
-
-  test('repeating a finished compaction’s request id gives its outcome', async () => {
-    const id = await create();
-    const ended = record(1_000, { state: 'COMPACTED' });
-    await writeJob(chat.dependencies.store, id, { records: [ended] });
-
-    const response = await compact(id, { requestId: ended.requestId });
-
-    expect(await response.json()).toEqual({ jobId: ended.requestId, state: 'COMPACTED' });
-    expect(await needOf(id)).toEqual({});
   });
 
   test('requesting a compaction conflicts with a worker’s lease until it expires', async () => {

@@ -1,26 +1,24 @@
-import { describe, expect, test } from 'vitest';
 import { restoreGeneration } from '#functions/chat/context/restore-generation.ts';
-import { showContext } from '#functions/chat/context/show-context.ts';
 import { historyPath, statusPath } from '#shared/conversation/documents/paths.ts';
 import {
   compactAgain,
   compacted,
   dyingAt,
   lifecycle,
-  owner,
   removeMessage,
   setConversation,
   stranger,
+  restore,
+  historiesOf,
 } from '#test/support/chat/lifecycle.ts';
 import {
-  buildDue,
   compactOnce,
   manualRequest,
   see,
+  actingAt,
+  geminiCliBench,
 } from '#test/support/compaction/compacted-conversation.ts';
-import { actingAt, geminiCliBench } from '#test/support/compaction/compaction-dependencies.ts';
-import { restore } from '#test/support/compaction/restoring.ts';
-import { historiesOf } from '#test/support/compaction/stored-histories.ts';
+import { describe, expect, test } from 'vitest';
 
 describe('restoring a generation', () => {
   test('restoring generation 0 makes every turn stand word for word again, at no cost', async () => {
@@ -56,20 +54,6 @@ describe('restoring a generation', () => {
     expect(seqs.size).toBe(conversation.lastSeq - conversation.coveredThrough.seq);
   });
 
-  test('a restore drops waiting requests and makes none below the hard threshold', async () => {
-    const world = lifecycle();
-    const conversation = { settings: { thresholdTokens: 2_000 } };
-    const conversationId = await compacted(world, { conversation });
-    await setConversation(world, conversationId, { compactionRequests: { ...manualRequest() } });
-
-    await restore(world, conversationId, 0);
-
-    const after = await see(world.store, conversationId);
-    expect(after.conversation.compactionRequests).toEqual({});
-    expect(after.history?.afterTokens).toBe(after.tokens);
-    expect(world.chat.published).toEqual([]);
-  });
-
   test('a restore over the hard threshold requests a compaction at once, and tells of both', async () => {
     const world = lifecycle();
     const conversationId = await compacted(world);
@@ -99,19 +83,6 @@ describe('restoring a generation', () => {
 
     expect((await see(world.store, conversationId)).conversation.compactionRequests).toEqual({});
   });
-
-  test('the context after a restore is the same on an instance with a cached conversation', async () => {
-    const world = lifecycle();
-    const conversationId = await compacted(world);
-    await showContext(world.otherChat, { caller: owner, conversationId });
-
-    await restore(world, conversationId, 0);
-
-    const here = await showContext(world.chat, { caller: owner, conversationId });
-    const there = await showContext(world.otherChat, { caller: owner, conversationId });
-    expect(there).toEqual(here);
-    expect(here.generation).toBe(2);
-  });
 });
 
 describe('a restore happens once', () => {
@@ -140,15 +111,6 @@ describe('a restore happens once', () => {
 
     expect(record.generation).toBe(before.conversation.generation);
     expect((await see(world.store, conversationId)).conversation).toEqual(before.conversation);
-  });
-
-  test('restoring generation 0 of a never folded conversation changes nothing', async () => {
-    const world = lifecycle();
-    const conversationId = await buildDue(world.bench);
-
-    const record = await restore(world, conversationId, 0);
-
-    expect(record).toMatchObject({ generation: 0, state: 'NOOP', reason: 'ALREADY_PRESENT' });
   });
 
   test('a restore whose reply is lost is found by its nonce, and not repeated after a later one', async () => {

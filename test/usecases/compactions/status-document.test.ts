@@ -1,5 +1,3 @@
-import { randomUUID } from 'node:crypto';
-import { expect, test } from 'vitest';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import { conversationPath, statusPath } from '#shared/conversation/documents/paths.ts';
 import type { DocumentStore } from '#shared/ports/ports.ts';
@@ -7,8 +5,13 @@ import { compactionListResponse } from '#shared/wire/resources/compaction.ts';
 import { contextObjectResponse } from '#shared/wire/resources/context-object.ts';
 import { createScriptedModel } from '#test/fakes/scripted-model.ts';
 import { type WireApp, createWireApp } from '#test/support/chat/wire-app.ts';
-import { buildDue, compactOnce } from '#test/support/compaction/compacted-conversation.ts';
-import { compactionBench } from '#test/support/compaction/compaction-dependencies.ts';
+import {
+  buildDue,
+  compactOnce,
+  compactionBench,
+} from '#test/support/compaction/compacted-conversation.ts';
+import { randomUUID } from 'node:crypto';
+import { expect, test } from 'vitest';
 
 const uid = 'alice';
 

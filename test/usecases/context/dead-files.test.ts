@@ -1,16 +1,20 @@
-import { randomUUID } from 'node:crypto';
-import { describe, expect, test } from 'vitest';
 import { forkConversation } from '#functions/chat/conversations/fork/fork-conversation.ts';
 import type { ModelStreamer } from '#shared/ports/ports.ts';
 import { contextResponse } from '#shared/wire/resources/context.ts';
 import type { InputPart } from '#shared/wire/resources/message-parts.ts';
 import { sendMessageResponse } from '#shared/wire/resources/messages.ts';
-import { type Refusal, choosyModel, refusedWith } from '#test/fakes/choosy-model.ts';
-import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
+import {
+  type Refusal,
+  choosyModel,
+  refusedWith,
+  scriptedStreamer,
+  textAnswer,
+} from '#test/fakes/scripted-streamer.ts';
 import { createWireApp } from '#test/support/chat/wire-app.ts';
-import { compactOnce } from '#test/support/compaction/compacted-conversation.ts';
-import { compactionBench } from '#test/support/compaction/compaction-dependencies.ts';
+import { compactOnce, compactionBench } from '#test/support/compaction/compacted-conversation.ts';
 import { withAppTools } from '#test/support/tools/tool-world.ts';
+import { randomUUID } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
 
 const DEAD = 'https://dead.example/a.png';
 const RESULTS = 'turns/t_1/toolResults';
@@ -71,22 +75,6 @@ describe('a file whose address dies after it was answered', () => {
     expect(message).toMatchObject({ leftOutFiles });
   });
 
-  test('the context shows a dead file as the next message sends it, in one call', async () => {
-    const chat = world();
-    await chat.answer(words('Look'), picture());
-    chat.state.refuse = refusing('dead.example');
-    await chat.answer(words('Hello'));
-
-    const items = await chat.shown();
-    const { turn } = await chat.answer(words('And now?'));
-
-    expect(chat.requests).toHaveLength(4);
-    expect(turn).not.toHaveProperty('leftOutFiles');
-    expect(items.map(({ content }) => content)).toEqual(
-      chat.requests.at(-1)?.contents.slice(0, -1),
-    );
-  });
-
   test('the stream of the turn has a notice of the files that were left out, live and again', async () => {
     const chat = world();
     await chat.answer(words('Look'), picture());
@@ -103,19 +91,6 @@ describe('a file whose address dies after it was answered', () => {
   });
 
   test.each([
-    { what: 'an address without rights', refusal: refusedWith(403) },
-    { what: 'a field of the contents', refusal: refusedWith(400, { field: 'contents[0].parts' }) },
-  ])('a refusal for $what is taken for a dead file as well', async ({ refusal }) => {
-    const chat = world();
-    await chat.answer(words('Look'), picture());
-    chat.state.refuse = refusing('dead.example', refusal);
-
-    const { turn } = await chat.answer(words('Hello'));
-
-    expect(turn.leftOutFiles).toHaveLength(1);
-  });
-
-  test.each([
     { what: 'an address dies, that alone is', refused: 'dead.example', parts: [2] },
     { what: 'the model takes no more pictures, all are', refused: 'iVBORw0K', parts: [1, 2] },
   ])('of a picture within a message and an address, where $what left out', async (row) => {
@@ -127,19 +102,6 @@ describe('a file whose address dies after it was answered', () => {
     const { turn } = await chat.answer(words('Hello'));
 
     expect(turn.leftOutFiles?.map(({ part }) => part)).toEqual(row.parts);
-  });
-
-  test('a file that is sent again is shown again', async () => {
-    const chat = world();
-    await chat.answer(words('Look'), picture());
-    chat.state.refuse = refusing('dead.example');
-    await chat.answer(words('Hello'));
-    chat.state.refuse = () => undefined;
-
-    await chat.answer(words('Once more'), picture());
-
-    expect(newest(chat).split(DEAD)).toHaveLength(2);
-    expect(newest(chat).split(NOT_SHOWN)).toHaveLength(2);
   });
 
   test('a fork goes on without the files that its source was answered without', async () => {
@@ -265,18 +227,5 @@ describe('a refusal that leaving files out does not mend', () => {
     expect(text.split('"text-start"').length).toBeLessThanOrEqual(2);
     expect(text).toContain('"usage":{"promptTokens":100,"cachedTokens":0,"outputTokens":5');
     expect(text).not.toContain('leftOutFiles');
-  });
-
-  test.each([
-    { what: 'names another field', refusal: refusedWith(400, { field: 'generation_config' }) },
-    { what: 'is about the key', refusal: refusedWith(403, { modelReason: 'API_KEY_INVALID' }) },
-  ])('a refusal that $what is told at once', async ({ refusal }) => {
-    const chat = world();
-    await chat.answer(words('Look'), picture());
-    chat.state.refuse = () => refusal;
-
-    await chat.send(words('Hello'));
-
-    expect(chat.requests).toHaveLength(2);
   });
 });

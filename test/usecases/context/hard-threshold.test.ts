@@ -1,4 +1,3 @@
-import { describe, expect, test } from 'vitest';
 import { showContext } from '#functions/chat/context/show-context.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
@@ -7,10 +6,14 @@ import { StoreUnavailableError } from '#shared/errors.ts';
 import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
 import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
 import { setConversation } from '#test/support/chat/lifecycle.ts';
-import { collect, request, sendAll } from '#test/support/chat/sending.ts';
-import { compactOnce, manualRequest } from '#test/support/compaction/compacted-conversation.ts';
-import { compactionBench } from '#test/support/compaction/compaction-dependencies.ts';
+import { request, sendAll } from '#test/support/chat/sending.ts';
+import {
+  compactOnce,
+  manualRequest,
+  compactionBench,
+} from '#test/support/compaction/compacted-conversation.ts';
 import { buildConversation } from '#test/support/compaction/conversation-builder.ts';
+import { describe, expect, test } from 'vitest';
 
 const caller = { uid: 'u1', tier: 'signedIn' } as const;
 
@@ -31,31 +34,6 @@ const storedConversation = async (
 ) => (await readConversation(store, id))?.value;
 
 describe('a context over the hard threshold', () => {
-  test('a context over the hard threshold is sent with a marker replacing the oldest turns', async () => {
-    const { dependencies, conversationId, requests } = await largeConversation();
-
-    await sendAll(dependencies, conversationId, ['And now?']);
-
-    const sent = JSON.stringify(requests[0]?.contents);
-    expect(sent).toContain('left out of this request');
-    expect(sent).not.toContain('Question 1:');
-    expect(sent).toContain('Question 20:');
-    expect(sent).toContain('And now?');
-  });
-
-  test('a context over the hard threshold is reported to the app, streaming and as JSON', async () => {
-    const { dependencies, conversationId } = await largeConversation();
-
-    const handle = await sendMessage(dependencies, request(conversationId, 'And now?'));
-    const frames = await collect(handle.frames());
-
-    expect(frames[0]?.chunk).toMatchObject({
-      type: 'start',
-      messageMetadata: { shrunken: { turnsLeftOut: expect.any(Number), outputsMasked: 0 } },
-    });
-    expect((await handle.result).shrinkage?.turnsLeftOut).toBeGreaterThan(0);
-  });
-
   test('a context over the hard threshold is shown by /context as it is sent', async () => {
     const { dependencies, conversationId, requests } = await largeConversation();
 

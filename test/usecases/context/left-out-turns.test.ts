@@ -14,8 +14,11 @@ import { scriptedStreamer } from '#test/fakes/scripted-streamer.ts';
 import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
 import { owner } from '#test/support/chat/lifecycle.ts';
 import { request } from '#test/support/chat/sending.ts';
-import { compactOnce, see } from '#test/support/compaction/compacted-conversation.ts';
-import { compactionBench } from '#test/support/compaction/compaction-dependencies.ts';
+import {
+  compactOnce,
+  see,
+  compactionBench,
+} from '#test/support/compaction/compacted-conversation.ts';
 import {
   buildConversation,
   madeUpAnswer,

@@ -1,20 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { createMemoryCache } from '#functions/adapters/memory-cache.ts';
-import { finishedTurn } from '#test/support/compaction/hand-written-turn.ts';
+import { saidTurn } from '#test/support/compaction/said-turn.ts';
 
 const entry = (seq: number, text = 'x'.repeat(1_000)) => ({
   loadedAt: 1,
-  turn: {
-    ...finishedTurn(
-      {
-        caller: { uid: 'u', tier: 'signedIn' },
-        conversationId: 'c',
-        message: { id: 'm', parts: [{ text }] },
-      },
-      'answer',
-    ),
-    seq,
-  },
+  turn: saidTurn(seq, { user: text, model: 'answer' }),
 });
 
 describe('the cache of finished turns', () => {

@@ -1,11 +1,10 @@
-import { randomUUID } from 'node:crypto';
-import { afterEach, expect, test } from 'vitest';
 import { conversationPath, turnPath } from '#shared/conversation/documents/paths.ts';
 import type { DocumentFields } from '#shared/ports/ports.ts';
 import { conversationListResponse } from '#shared/wire/resources/conversations.ts';
-import { type ChatServer, startChatServer } from '#test/support/chat/chat-server.ts';
-import { readAs } from '#test/support/chat/http-answers.ts';
+import { type ChatServer, startChatServer, readAs } from '#test/support/chat/chat-server.ts';
 import { buildConversation } from '#test/support/compaction/conversation-builder.ts';
+import { randomUUID } from 'node:crypto';
+import { afterEach, expect, test } from 'vitest';
 
 let chat: ChatServer | undefined;
 afterEach(async () => {

@@ -60,16 +60,3 @@ describe('a request', () => {
     expect(thresholdTokens()).toBe(24_000);
   });
 });
-
-test('a retired model is known to the composed function from registry and remote document', async () => {
-  const { store, get, answering } = await bench();
-  const retirement = { geminiApi: '2026-01-01', successor: 'gemini-3.6-flash' };
-  const fields = { models: { 'gemini-3.8-flash': { retirement } } };
-  await store.commit([{ op: 'create', path: REMOTE_POLICY_PATH, fields }]);
-
-  const before = answering('gemini-3.8-flash');
-  await get('/v1/conversations');
-
-  expect(answering('gemini-2.5-pro-preview-06-05')).toBe('gemini-3.1-pro-preview');
-  expect([before, answering('gemini-3.8-flash')]).toEqual(['gemini-3.8-flash', 'gemini-3.6-flash']);
-});

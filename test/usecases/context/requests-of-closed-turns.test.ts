@@ -8,11 +8,9 @@ import { conversationPath, turnPath } from '#shared/conversation/documents/paths
 import { readConversation } from '#shared/conversation/context/read-conversation.ts';
 import type { DocumentStore, Write } from '#shared/ports/ports.ts';
 import { createManualClock } from '#test/fakes/manual-clock.ts';
-import { cancel } from '#test/support/chat/cancelling.ts';
-import { neverAborted } from '#test/support/compaction/compacted-conversation.ts';
-import { compactionBench } from '#test/support/compaction/compaction-dependencies.ts';
+import { cancel, request } from '#test/support/chat/sending.ts';
+import { neverAborted, compactionBench } from '#test/support/compaction/compacted-conversation.ts';
 import { buildConversation } from '#test/support/compaction/conversation-builder.ts';
-import { request } from '#test/support/chat/sending.ts';
 import { appTool, MODEL, say, useToolModel, toolChat } from '#test/support/tools/tool-world.ts';
 
 const { model } = await useToolModel();
@@ -136,19 +134,6 @@ describe('a turn that waits for the app and is over the threshold with what stan
     await cancel(chat, conversationId, WAITING_SEQ);
 
     expect(chat.published).toMatchObject([{ topic: 'compaction', data: { conversationId } }]);
-  });
-
-  test('closing a waiting turn over the threshold by sweep requests a compaction at once', async () => {
-    const { worker, conversationId, expire } = await waiting();
-    expire();
-    const sweeper = worker();
-
-    await runSweep(sweeper, neverAborted());
-
-    expect(sweeper.published).toContainEqual({
-      topic: 'compaction',
-      data: expect.objectContaining({ conversationId }) as object,
-    });
   });
 
   test('a waiting turn that ends below the threshold requests nothing', async () => {

@@ -1,13 +1,21 @@
-import { randomUUID } from 'node:crypto';
-import { describe, expect, test } from 'vitest';
+import { requestCompaction } from '#functions/chat/context/manual-compaction.ts';
+import { showContext } from '#functions/chat/context/show-context.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { readConversation } from '#shared/conversation/context/read-conversation.ts';
 import { conversationPath, statusPath } from '#shared/conversation/documents/paths.ts';
+import { estimateTextTokens } from '#shared/tokens/token-estimate.ts';
+import { contextResponse } from '#shared/wire/resources/context.ts';
+import { conversationResponse } from '#shared/wire/resources/conversations.ts';
 import { createManualClock } from '#test/fakes/manual-clock.ts';
 import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
 import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
+import { startChatServer, readAs } from '#test/support/chat/chat-server.ts';
 import { request, sendAll } from '#test/support/chat/sending.ts';
 import { buildConversation } from '#test/support/compaction/conversation-builder.ts';
+import { fixedPolicy } from '#test/support/fixed-policy.ts';
+import { messageBody } from '#test/support/processes/fault-stack.ts';
+import { randomUUID } from 'node:crypto';
+import { describe, expect, test, afterAll } from 'vitest';
 
 describe('the threshold', () => {
   const usage = (promptTokens: number) => ({
@@ -125,5 +133,103 @@ describe('a message that cannot fit', () => {
     });
     expect((await readConversation(dependencies.store, id))?.value.compactionRequests).toEqual({});
     expect(dependencies.published).toEqual([]);
+  });
+});
+
+const caller = { uid: 'u1', tier: 'signedIn' } as const;
+
+async function shownPolicy(
+  environment: Record<string, string>,
+  settings: object = {},
+  remote: object = {},
+) {
+  const { config } = chatDependencies({}, environment);
+  const remotePolicy = fixedPolicy({ ...remote });
+  const dependencies = chatDependencies({ config: { ...config, remotePolicy } });
+  const { conversationId } = await buildConversation(dependencies.store, {
+    turns: 1,
+    conversation: { ownerUid: caller.uid, profile: 'coding', model: 'gemini-2.5-flash', settings },
+  });
+  const shown = await showContext(dependencies, { caller, conversationId });
+  return contextResponse.parse(shown).policy;
+}
+
+describe('the context', () => {
+  test('the context shows a coding conversation’s limits and their sources', async () => {
+    expect(await shownPolicy({})).toEqual({
+      threshold: { tokens: 48_000, source: 'default' },
+      hardThreshold: { tokens: 96_000, source: 'derived' },
+      tail: { tokens: 8_000, source: 'default' },
+      snapshot: { tokens: 4_800, source: 'derived' },
+      toolOutputs: { tokens: 8_000, source: 'derived' },
+    });
+  });
+});
+
+/** Much that is no letter: the two rules are far apart on it. */
+const systemInstruction = 'Ids: 4711-0815-4242; "x": [1, 2, 3]. '.repeat(20);
+
+const server = await startChatServer({
+  environment: { CLIENT_WRITABLE: 'profile,systemInstruction' },
+});
+afterAll(() => server.stop());
+
+test.each([
+  ['assistant', 'character-class'],
+  ['coding', 'character-class'],
+  ['gemini-cli', 'gemini-cli'],
+] as const)('the meter estimates in the profile %s by the rule %s', async (profile, rule) => {
+  const created = await server.call('/v1/conversations', { body: { profile, systemInstruction } });
+  const { id } = await readAs(conversationResponse, created);
+
+  const shown = await server.call(`/v1/conversations/${id}/context`);
+
+  const { items } = await readAs(contextResponse, shown);
+  const [system] = items;
+  expect(system).toMatchObject({
+    kind: 'system',
+    tokens: estimateTextTokens(systemInstruction, rule),
+  });
+});
+
+test('the meter keeps the system instruction apart from what is said', async () => {
+  const created = await server.call('/v1/conversations', { body: { systemInstruction } });
+  const { id } = await readAs(conversationResponse, created);
+  await server.call(`/v1/conversations/${id}/messages`, { body: messageBody('Hi.') });
+
+  const conversation = await readConversation(server.dependencies.store, id);
+
+  expect(conversation?.value.context.overheadTokens).toBeGreaterThan(
+    estimateTextTokens(systemInstruction, 'character-class') / 2,
+  );
+});
+
+/** A conversation of about 2,600 tokens under a document `config/compaction`. */
+async function world(fields: object) {
+  const { config } = chatDependencies();
+  const chat = chatDependencies({
+    config: { ...config, remotePolicy: fixedPolicy({ ...fields }) },
+  });
+  const conversation = { ownerUid: caller.uid };
+  const { conversationId } = await buildConversation(chat.store, { turns: 20, conversation });
+  return { chat, target: { caller, conversationId } };
+}
+
+const shiftOf = async ({ chat, target }: Awaited<ReturnType<typeof world>>) =>
+  (await chat.store.get([conversationPath(target.conversationId)]))[0]?.fields['thresholdShift'];
+
+describe('a compaction by hand', () => {
+  test('a manual compaction far below the threshold lowers it where learning is enabled', async () => {
+    const learning = await world({ learnThreshold: true });
+    const { chat, target } = learning;
+
+    await requestCompaction(chat, target);
+
+    expect(await shiftOf(learning)).toBe(-0.05);
+    expect((await showContext(chat, target)).policy?.threshold).toEqual({
+      tokens: 22_800,
+      source: 'default',
+      learned: -0.05,
+    });
   });
 });

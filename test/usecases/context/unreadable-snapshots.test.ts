@@ -1,4 +1,3 @@
-import { describe, expect, test } from 'vitest';
 import { listCompactions, readCompaction } from '#functions/chat/context/list-compactions.ts';
 import { previewCompaction } from '#functions/chat/context/manual-compaction.ts';
 import { restoreGeneration } from '#functions/chat/context/restore-generation.ts';
@@ -9,7 +8,6 @@ import {
 } from '#functions/chat/conversations/erase/delete-conversation.ts';
 import { historyPath } from '#shared/conversation/documents/paths.ts';
 import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
-import { fork } from '#test/support/chat/forks.ts';
 import {
   type Lifecycle,
   canaries,
@@ -20,15 +18,14 @@ import {
   removeMessage,
   setConversation,
 } from '#test/support/chat/lifecycle.ts';
-import { edit } from '#test/support/chat/replacing.ts';
-import { request } from '#test/support/chat/sending.ts';
-import { answered } from '#test/support/chat/starts.ts';
+import { fork, edit, request, answered } from '#test/support/chat/sending.ts';
 import {
   compactOnce,
   manualRequest,
   see,
+  damage,
 } from '#test/support/compaction/compacted-conversation.ts';
-import { damage } from '#test/support/stored-histories.ts';
+import { describe, expect, test } from 'vitest';
 
 const DAMAGED = 'DAMAGED';
 

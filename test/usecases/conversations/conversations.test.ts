@@ -1,11 +1,16 @@
-import { randomUUID } from 'node:crypto';
-import { afterAll, describe, expect, test } from 'vitest';
 import {
   conversationResponse,
   conversationWithContextResponse,
 } from '#shared/wire/resources/conversations.ts';
-import { errorOf, startChatServer, type CallOptions } from '#test/support/chat/chat-server.ts';
-import { createConversation, readAs } from '#test/support/chat/http-answers.ts';
+import {
+  errorOf,
+  startChatServer,
+  type CallOptions,
+  createConversation,
+  readAs,
+} from '#test/support/chat/chat-server.ts';
+import { randomUUID } from 'node:crypto';
+import { afterAll, describe, expect, test } from 'vitest';
 
 const chat = await startChatServer({ environment: { THRESHOLD_TOKENS: '20000' } });
 const openChat = await startChatServer({

@@ -11,8 +11,8 @@ import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { readConversation } from '#shared/conversation/context/read-conversation.ts';
 import type { Content } from '#shared/conversation/documents/content.ts';
 import { conversationPath, turnPath } from '#shared/conversation/documents/paths.ts';
-import { slowWrites } from '#test/fakes/slow-writes.ts';
-import { fork, transcript } from '#test/support/chat/forks.ts';
+import { slowWrites } from '#test/fakes/manual-clock.ts';
+import { fork, transcript, edit, request, answered } from '#test/support/chat/sending.ts';
 import {
   compactAgain,
   compacted,
@@ -23,15 +23,12 @@ import {
   CANARY,
   type Lifecycle,
 } from '#test/support/chat/lifecycle.ts';
-import { edit } from '#test/support/chat/replacing.ts';
-import { request } from '#test/support/chat/sending.ts';
-import { answered } from '#test/support/chat/starts.ts';
 import {
   manualRequest,
   compactOnce,
   see,
+  compactionBench,
 } from '#test/support/compaction/compacted-conversation.ts';
-import { compactionBench } from '#test/support/compaction/compaction-dependencies.ts';
 import { addTurn, buildConversation } from '#test/support/compaction/conversation-builder.ts';
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';

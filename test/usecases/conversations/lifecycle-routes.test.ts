@@ -1,13 +1,12 @@
-import { randomUUID } from 'node:crypto';
-import { afterAll, describe, expect, test } from 'vitest';
 import { compactionRecordResponse } from '#shared/wire/resources/compaction.ts';
 import {
   conversationListResponse,
   conversationResponse,
   erasingResponse,
 } from '#shared/wire/resources/conversations.ts';
-import { errorOf, startChatServer } from '#test/support/chat/chat-server.ts';
-import { readAs } from '#test/support/chat/http-answers.ts';
+import { errorOf, startChatServer, readAs } from '#test/support/chat/chat-server.ts';
+import { randomUUID } from 'node:crypto';
+import { afterAll, describe, expect, test } from 'vitest';
 
 const chat = await startChatServer();
 afterAll(() => chat.stop());

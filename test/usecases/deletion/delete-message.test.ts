@@ -1,11 +1,8 @@
-import { randomUUID } from 'node:crypto';
-import { describe, expect, test } from 'vitest';
 import { listMessages } from '#functions/chat/conversations/list-messages.ts';
-import { chunkPath, turnPath, messageGuardPath } from '#shared/conversation/documents/paths.ts';
+import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { readTurns } from '#shared/conversation/context/read-conversation.ts';
-import { see } from '#test/support/compaction/compacted-conversation.ts';
-import { buildConversation } from '#test/support/compaction/conversation-builder.ts';
-import { historiesOf } from '#test/support/compaction/stored-histories.ts';
+import { contentText } from '#shared/conversation/documents/content.ts';
+import { chunkPath, turnPath, messageGuardPath } from '#shared/conversation/documents/paths.ts';
 import {
   CANARY,
   canaries,
@@ -16,12 +13,13 @@ import {
   shortConversation,
   type Lifecycle,
   removeMessage,
+  historiesOf,
 } from '#test/support/chat/lifecycle.ts';
-import { contentText } from '#shared/conversation/documents/content.ts';
-import { regenerate, shownTexts } from '#test/support/chat/replacing.ts';
-import { request } from '#test/support/chat/sending.ts';
-import { answered, turnsOf } from '#test/support/chat/starts.ts';
-import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
+import { regenerate, shownTexts, request, answered, turnsOf } from '#test/support/chat/sending.ts';
+import { see } from '#test/support/compaction/compacted-conversation.ts';
+import { buildConversation } from '#test/support/compaction/conversation-builder.ts';
+import { randomUUID } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
 
 async function messagesAfter({ chat }: Lifecycle, conversationId: string, afterSeq: number) {
   const page = { caller: owner, conversationId, pageSize: 10, order: 'asc', afterSeq } as const;

@@ -13,8 +13,7 @@ import { createManualClock } from '#test/fakes/manual-clock.ts';
 import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
 import { request } from '#test/support/chat/sending.ts';
 import { pass, settle, steeredChat, stoppable, storedTurn } from '#test/support/chat/streaming.ts';
-import { neverAborted } from '#test/support/compaction/compacted-conversation.ts';
-import { compactionBench } from '#test/support/compaction/compaction-dependencies.ts';
+import { neverAborted, compactionBench } from '#test/support/compaction/compacted-conversation.ts';
 import { storedChunks } from '#test/support/speaking.ts';
 import { expect, test } from 'vitest';
 

@@ -18,7 +18,7 @@ import {
 import { GuardLostError } from '#shared/errors.ts';
 import type { DocumentStore, Write } from '#shared/ports/ports.ts';
 import { encodeUsage, noUsage } from '#shared/quota/usage.ts';
-import { slowWrites } from '#test/fakes/slow-writes.ts';
+import { slowWrites } from '#test/fakes/manual-clock.ts';
 import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
 import {
   CANARY,
@@ -28,15 +28,18 @@ import {
   setConversation,
   type Lifecycle,
   dyingAt,
+  erase,
+  remainsOf,
+  serveErasures,
 } from '#test/support/chat/lifecycle.ts';
 import {
   neverAborted,
   manualRequest,
   compactOnce,
+  compactionBench,
+  actingAt,
 } from '#test/support/compaction/compacted-conversation.ts';
-import { compactionBench, actingAt } from '#test/support/compaction/compaction-dependencies.ts';
 import { buildConversation } from '#test/support/compaction/conversation-builder.ts';
-import { erase, remainsOf, serveErasures } from '#test/support/compaction/erasing.ts';
 import { buildMany } from '#test/support/stores/many-conversations.ts';
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';

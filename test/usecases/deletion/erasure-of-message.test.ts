@@ -7,8 +7,8 @@ import type { Content } from '#shared/conversation/documents/content.ts';
 import { encodeHistory } from '#shared/conversation/documents/history.ts';
 import { blobPiecePath, historyPath } from '#shared/conversation/documents/paths.ts';
 import { continuedHistory } from '#shared/conversation/writes/next-generation.ts';
-import { slowWrites } from '#test/fakes/slow-writes.ts';
-import { fork } from '#test/support/chat/forks.ts';
+import { slowWrites } from '#test/fakes/manual-clock.ts';
+import { fork, edit, answered } from '#test/support/chat/sending.ts';
 import {
   dyingAt,
   CANARY,
@@ -20,14 +20,15 @@ import {
   setConversation,
   type Lifecycle,
   removeMessage,
+  compactedTwice,
+  historiesOf,
 } from '#test/support/chat/lifecycle.ts';
-import { edit } from '#test/support/chat/replacing.ts';
-import { answered } from '#test/support/chat/starts.ts';
-import { see, compactOnce } from '#test/support/compaction/compacted-conversation.ts';
-import { geminiCliBench } from '#test/support/compaction/compaction-dependencies.ts';
+import {
+  see,
+  compactOnce,
+  geminiCliBench,
+} from '#test/support/compaction/compacted-conversation.ts';
 import { buildConversation } from '#test/support/compaction/conversation-builder.ts';
-import { compactedTwice } from '#test/support/compaction/known-items.ts';
-import { historiesOf } from '#test/support/compaction/stored-histories.ts';
 import { describe, expect, test } from 'vitest';
 
 describe('an erasure that stopped half way', () => {

@@ -1,25 +1,34 @@
-import { randomUUID } from 'node:crypto';
-import { describe, expect, test } from 'vitest';
+import { forkConversation } from '#functions/chat/conversations/fork/fork-conversation.ts';
+import { requestCancel } from '#functions/chat/turns/finish/cancel-turn.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
+import { readConversation } from '#shared/conversation/context/read-conversation.ts';
 import { contentText } from '#shared/conversation/documents/content.ts';
 import { statusPath } from '#shared/conversation/documents/paths.ts';
-import { readConversation } from '#shared/conversation/context/read-conversation.ts';
 import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
 import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
-import { passTime } from '#test/support/pass-time.ts';
-import { edit, shownTexts, threeTurns, regenerate } from '#test/support/chat/replacing.ts';
-import { request, sendAll } from '#test/support/chat/sending.ts';
-import { historiesOf } from '#test/support/compaction/stored-histories.ts';
-import { answered, instances, turnsOf } from '#test/support/chat/starts.ts';
+import { owner, removeMessage, historiesOf } from '#test/support/chat/lifecycle.ts';
 import {
+  edit,
+  shownTexts,
+  threeTurns,
+  regenerate,
+  request,
+  sendAll,
+  answered,
+  instances,
+  turnsOf,
+} from '#test/support/chat/sending.ts';
+import {
+  buildDue,
+  compactOnce,
+  see,
   type compactionBench,
   geminiCliBench,
-} from '#test/support/compaction/compaction-dependencies.ts';
-import { buildDue, compactOnce, see } from '#test/support/compaction/compacted-conversation.ts';
-import { requestCancel } from '#functions/chat/turns/finish/cancel-turn.ts';
-import { forkConversation } from '#functions/chat/conversations/fork/fork-conversation.ts';
-import { owner, removeMessage } from '#test/support/chat/lifecycle.ts';
+} from '#test/support/compaction/compacted-conversation.ts';
+import { passTime } from '#test/support/pass-time.ts';
+import { randomUUID } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
 
 describe('an edited message', () => {
   test('an edited message is answered from what preceded it, in its own turn', async () => {

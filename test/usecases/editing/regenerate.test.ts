@@ -1,15 +1,13 @@
-import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { contentText } from '#shared/conversation/documents/content.ts';
 import { sendMessageResponse } from '#shared/wire/resources/messages.ts';
 import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
 import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
 import { errorOf, startChatServer, type ChatServer } from '#test/support/chat/chat-server.ts';
-import { regenerate, shownTexts } from '#test/support/chat/replacing.ts';
+import { regenerate, shownTexts, request, answered, turnsOf } from '#test/support/chat/sending.ts';
 import { overloaded } from '#test/support/model-down.ts';
-import { request } from '#test/support/chat/sending.ts';
-import { answered, turnsOf } from '#test/support/chat/starts.ts';
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 describe('a regenerated answer', () => {
   test.each(['the answer', 'the message'])(

@@ -1,37 +1,130 @@
-import { randomUUID } from 'node:crypto';
-import { describe, expect, test } from 'vitest';
-import { contentText, type Content } from '#shared/conversation/documents/content.ts';
-import type { Note } from '#shared/memory/note.ts';
-import { shownContents } from '#test/support/chat/shown-contents.ts';
-import { noteOf } from '#test/unit/memory/notes.ts';
-import { rememberingChat } from '#test/support/chat/remembering-chat.ts';
+import { createConversation } from '#functions/chat/conversations/write-conversation.ts';
+import { forgetMemoryTool, saveMemoryTool } from '#functions/chat/turns/tools/memory-tools.ts';
+import { type ToolCallContext } from '#functions/chat/turns/tools/toolbox.ts';
+import { showContext } from '#functions/chat/context/show-context.ts';
+import { eraseOwnConversation } from '#functions/chat/conversations/erase/delete-conversation.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { answerCalls } from '#functions/chat/turns/tools/answer-calls.ts';
 import { builtInTools } from '#functions/chat/turns/tools/built-in-tools.ts';
 import { createToolbox } from '#functions/chat/turns/tools/toolbox.ts';
+import { finishErasure } from '#functions/erasure/finish-erasure.ts';
+import { readConversation } from '#shared/conversation/context/read-conversation.ts';
+import { contentText, type Content } from '#shared/conversation/documents/content.ts';
+import { conversationPath } from '#shared/conversation/documents/paths.ts';
+import type { Note } from '#shared/memory/note.ts';
 import { textFilePart } from '#shared/uploads/upload-parts.ts';
 import { createManualClock } from '#test/fakes/manual-clock.ts';
 import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
-import { see } from '#test/support/compaction/compacted-conversation.ts';
-import type { TurnToBuild } from '#test/support/compaction/conversation-builder.ts';
+import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
 import {
+  lifecycle,
   owner,
   setConversation,
   CANARY,
   canaries,
   compacted,
   dyingAt,
-  lifecycle,
   removeMessage,
   shortConversation,
   stranger,
   type Lifecycle,
+  serveErasures,
 } from '#test/support/chat/lifecycle.ts';
-import { storeNotes, notesOf } from '#test/support/notes.ts';
-import { memoryTools } from '#test/support/tools/memory-tools.ts';
-import { eraseOwnConversation } from '#functions/chat/conversations/erase/delete-conversation.ts';
-import { finishErasure } from '#functions/erasure/finish-erasure.ts';
-import { serveErasures } from '#test/support/compaction/erasing.ts';
+import { shownContents } from '#test/support/chat/sending.ts';
+import {
+  compactOnce,
+  manualRequest,
+  see,
+  compactionBench,
+} from '#test/support/compaction/compacted-conversation.ts';
+import {
+  buildConversation,
+  type TurnToBuild,
+} from '#test/support/compaction/conversation-builder.ts';
+import { notesOf, storeNotes } from '#test/support/notes.ts';
+import { appNoteOf, noteOf } from '#test/support/notes.ts';
+import { randomUUID } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+
+const alice = { uid: 'alice', tier: 'signedIn' } as const;
+
+/** Chat and the worker of an app with a memory, and its user alice. */
+function rememberingChat(options: { app?: string; environment?: Record<string, string> } = {}) {
+  const streamer = scriptedStreamer(textAnswer('Fine.'));
+  const chat = chatDependencies({ model: streamer.model }, options.environment);
+  const notes = options.app === undefined ? [] : [appNoteOf('a', { text: options.app })];
+  const appMemory = { notes: () => notes, refresh: () => Promise.resolve() };
+  const dependencies = { ...chat, config: { ...chat.config, appMemory } };
+  const bench = compactionBench({ store: chat.store, cache: chat.cache });
+  const worker = { ...bench, config: { ...bench.config, appMemory } };
+  const { store } = chat;
+  return {
+    store,
+    save: (saved: readonly Note[], uid = 'alice') => storeNotes(store, uid, saved),
+    revision: async () => (await notesOf(store, 'alice')).revision,
+    begin: async () =>
+      (await createConversation(dependencies, { caller: alice, fields: {} })).conversationId,
+    /** The prompt of one message. */
+    send: async (conversationId: string, text: string, uid = 'alice') => {
+      const message = { id: randomUUID(), parts: [{ text }] };
+      const caller = { ...alice, uid };
+      const handle = await sendMessage(dependencies, { caller, conversationId, message });
+      await handle.result;
+      return streamer.requests.at(-1)?.contents ?? [];
+    },
+    show: (conversationId: string) => showContext(dependencies, { caller: alice, conversationId }),
+    compact: async (conversationId: string) => {
+      const conversation = await readConversation(store, conversationId);
+      if (!conversation) throw new Error('there is no head');
+      const compactionRequests = manualRequest(randomUUID());
+      await store.commit([
+        {
+          op: 'update',
+          path: conversationPath(conversationId),
+          fields: { compactionRequests },
+          guard: { updateTime: conversation.updateTime },
+        },
+      ]);
+      return compactOnce(worker, conversationId);
+    },
+    conversation: async (conversationId: string) => {
+      const conversation = await readConversation(store, conversationId);
+      if (!conversation) throw new Error('there is no head');
+      return conversation.value;
+    },
+  };
+}
+
+/** A conversation, and the tools that remember and forget, called in its last turn. */
+async function memoryTools(...turns: readonly (string | TurnToBuild)[]) {
+  const world = lifecycle();
+  const { conversationId } = await buildConversation(world.store, {
+    turns: turns.map((turn) => (typeof turn === 'string' ? { user: turn } : turn)),
+  });
+  const contextAt = (change: Partial<ToolCallContext> = {}): ToolCallContext => ({
+    caller: owner,
+    conversationId,
+    seq: turns.length,
+    key: `t_${turns.length}:0`,
+    isApproved: false,
+    signal: new AbortController().signal,
+    ...change,
+  });
+  type Saving = Parameters<ReturnType<typeof saveMemoryTool>['run']>[0];
+  type Forgetting = Parameters<ReturnType<typeof forgetMemoryTool>['run']>[0];
+  return {
+    world,
+    conversationId,
+    save: (args: Saving, change?: Partial<ToolCallContext>) =>
+      saveMemoryTool(world.chat).run(args, contextAt(change)),
+    asksToSave: (args: Saving) => saveMemoryTool(world.chat).needsApproval?.(args, contextAt()),
+    forget: (args: Forgetting, change?: Partial<ToolCallContext>) =>
+      forgetMemoryTool(world.chat).run(args, contextAt(change)),
+    asksToForget: (args: Forgetting) =>
+      forgetMemoryTool(world.chat).needsApproval?.(args, contextAt()),
+    notes: async () => (await notesOf(world.store, owner.uid)).notes,
+  };
+}
 
 const saidLast = (contents: readonly Content[]) => contents.at(-1)?.parts.map(({ text }) => text);
 const everything = (contents: readonly Content[]) => contents.map(contentText).join('\n');

@@ -1,12 +1,17 @@
-import { randomUUID } from 'node:crypto';
-import { afterAll, describe, expect, test } from 'vitest';
 import { contextResponse } from '#shared/wire/resources/context.ts';
 import { conversationWithContextResponse } from '#shared/wire/resources/conversations.ts';
 import { pinListResponse, pinResponse } from '#shared/wire/resources/pins.ts';
 import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
-import { errorOf, startChatServer } from '#test/support/chat/chat-server.ts';
-import { createConversation, expectClean, readAs } from '#test/support/chat/http-answers.ts';
-import { shownContents } from '#test/support/chat/shown-contents.ts';
+import {
+  errorOf,
+  startChatServer,
+  createConversation,
+  expectClean,
+  readAs,
+} from '#test/support/chat/chat-server.ts';
+import { shownContents } from '#test/support/chat/sending.ts';
+import { randomUUID } from 'node:crypto';
+import { afterAll, describe, expect, test } from 'vitest';
 
 const streamer = scriptedStreamer(textAnswer('Fruit.'));
 const chat = await startChatServer({

@@ -1,3 +1,5 @@
+import { recallHistory } from '#functions/chat/turns/tools/built-in-tools.ts';
+import { type ToolCallContext } from '#functions/chat/turns/tools/toolbox.ts';
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { deleteMessage } from '#functions/chat/conversations/erase/delete-message.ts';
@@ -9,40 +11,84 @@ import {
   CANARY,
   dyingAt,
   removeMessage,
+  compactedTwice,
 } from '#test/support/chat/lifecycle.ts';
-import { edit, threeTurns } from '#test/support/chat/replacing.ts';
-import { answered } from '#test/support/chat/starts.ts';
-import {
-  alice,
-  call,
-  conversationOf,
-  filler,
-  recall,
-  response,
-  type Hit,
-} from '#test/support/compaction/recalling.ts';
+import { edit, threeTurns, answered } from '#test/support/chat/sending.ts';
+import { call, response } from '#test/support/tools/tool-conversation.ts';
 import { RECALL_TURNS } from '#functions/chat/turns/tools/built-in-tools.ts';
 import { turnPath, recallPath } from '#shared/conversation/documents/paths.ts';
 import type { Item } from '#shared/conversation/documents/snapshot.ts';
-import { compactedTwice } from '#test/support/compaction/known-items.ts';
-import { rewriteHistory } from '#test/support/stored-histories.ts';
+import {
+  rewriteHistory,
+  buildDue,
+  compactOnce,
+  neverAborted,
+  see,
+  compactionBench,
+} from '#test/support/compaction/compacted-conversation.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import type { SendRequest } from '#functions/chat/turns/send/send-request.ts';
 import { indexConversation } from '#functions/recall/index-turns.ts';
 import { contentText } from '#shared/conversation/documents/content.ts';
 import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
 import {
-  buildDue,
-  compactOnce,
-  neverAborted,
-  see,
-} from '#test/support/compaction/compacted-conversation.ts';
-import { compactionBench } from '#test/support/compaction/compaction-dependencies.ts';
-import type {
-  ConversationToBuild,
-  TurnToBuild,
+  type ConversationToBuild,
+  type TurnToBuild,
+  buildConversation,
 } from '#test/support/compaction/conversation-builder.ts';
 import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
+import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
+
+const alice = { uid: 'u1', tier: 'signedIn' } as const;
+
+/** What the tool tells of a turn. */
+interface Hit {
+  seq: number;
+  role: string;
+  time: string;
+  snippet: string;
+  beside?: { role: string; snippet: string };
+}
+
+const isHits = (value: unknown): value is Hit[] => Array.isArray(value);
+
+type Asked = { query: string; before?: number } & Partial<ToolCallContext>;
+
+/** What the tool answers to a call in the turn after the last one. */
+async function recall(
+  dependencies: Pick<ChatDependencies, 'store' | 'cache' | 'clock' | 'logger'>,
+  conversationId: string,
+  { query, before, ...context }: Asked,
+) {
+  const conversation = await readConversation(dependencies.store, conversationId);
+  const seq = (conversation?.value.lastSeq ?? 0) + 1;
+  const answer = await recallHistory(dependencies).run(
+    { query, before },
+    {
+      caller: alice,
+      conversationId,
+      seq,
+      key: `t_${seq}:0`,
+      isApproved: false,
+      signal: new AbortController().signal,
+      ...context,
+    },
+  );
+  const { hits, topics, searched, note } = answer;
+  if (!isHits(hits)) throw new Error('no hits in the answer');
+  return { hits, topics, searched, note };
+}
+
+/** A conversation of these turns, in an instance of its own. */
+async function conversationOf(turns: readonly TurnToBuild[]) {
+  const dependencies = chatDependencies();
+  const { conversationId } = await buildConversation(dependencies.store, { turns });
+  return { dependencies, conversationId };
+}
+
+/** Turns that say nothing. */
+const filler = (count: number): TurnToBuild[] =>
+  Array.from({ length: count }, (_, i) => ({ user: `Filler ${i}.`, answer: 'Nothing.' }));
 
 describe('recall_history', () => {
   test('recall_history finds a turn by other word forms and shows both sides', async () => {

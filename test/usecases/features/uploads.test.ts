@@ -1,8 +1,9 @@
-import { randomUUID } from 'node:crypto';
-import { afterAll, describe, expect, test } from 'vitest';
-import { turnPath, uploadPath, uploadsCollection } from '#shared/conversation/documents/paths.ts';
+import { eraseConversation } from '#functions/worker/push/erase-conversation.ts';
 import { readTurns } from '#shared/conversation/context/read-conversation.ts';
+import { turnPath, uploadPath, uploadsCollection } from '#shared/conversation/documents/paths.ts';
 import { decodeUpload } from '#shared/uploads/upload.ts';
+import { conversationResponse } from '#shared/wire/resources/conversations.ts';
+import { exportLineResponse } from '#shared/wire/resources/export.ts';
 import { messageListResponse } from '#shared/wire/resources/messages.ts';
 import { uploadResponse } from '#shared/wire/resources/uploads.ts';
 import {
@@ -13,12 +14,10 @@ import {
   type AttachingWorld,
   newUser,
 } from '#test/support/chat/attaching.ts';
-import { errorOf } from '#test/support/chat/chat-server.ts';
-import { readAs } from '#test/support/chat/http-answers.ts';
-import { eraseConversation } from '#functions/worker/push/erase-conversation.ts';
-import { conversationResponse } from '#shared/wire/resources/conversations.ts';
-import { exportLineResponse } from '#shared/wire/resources/export.ts';
+import { errorOf, readAs } from '#test/support/chat/chat-server.ts';
 import { neverAborted } from '#test/support/compaction/compacted-conversation.ts';
+import { randomUUID } from 'node:crypto';
+import { afterAll, describe, expect, test } from 'vitest';
 
 const world = await startAttaching();
 afterAll(() => world.stop());

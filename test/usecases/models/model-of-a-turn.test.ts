@@ -5,7 +5,6 @@ import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { createToolbox } from '#functions/chat/turns/tools/toolbox.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import { turnView } from '#shared/wire/resources/turns.ts';
-import { regenerate } from '#test/support/chat/replacing.ts';
 import {
   FAST,
   HARD,
@@ -13,11 +12,12 @@ import {
   ask,
   autoConversation,
   routedChat,
+  answerAll,
+  refusalsOf,
+  signedCalls,
+  switchTo,
 } from '#test/support/chat/routing.ts';
-import { request } from '#test/support/chat/sending.ts';
-import { queued } from '#test/support/chat/starts.ts';
-import { storedTurn } from '#test/support/chat/streaming.ts';
-import { answerAll, refusalsOf, signedCalls, switchTo } from '#test/support/chat/switching.ts';
+import { request, queued } from '#test/support/chat/sending.ts';
 import { recordCommits } from '#test/support/compaction/commit-rules.ts';
 import { eventually } from '#test/support/eventually.ts';
 import { startModelServer } from '#test/support/processes/model-server.ts';
@@ -85,23 +85,6 @@ describe('a turn that waits for the app', () => {
     expect(signedCalls(server)).toEqual([`${STRONG}: 0`, `${other}: 1`, `${other}: 0`]);
     expect(refusalsOf(server)).toEqual([]);
   });
-
-  test('a waiting turn is measured at its end by its final model’s limits', async () => {
-    const { chat } = world({
-      MODEL_WINDOWS: JSON.stringify({ [OLD]: 4_000 }),
-      THRESHOLD_FRACTION: '0.5',
-    });
-    const id = await autoConversation(chat, { model: FAST, tools });
-    await ask(chat, id, `${'A long message. '.repeat(700)}\ncall locate`);
-    const switched = await switchTo(chat, id, OLD);
-    const asked = [...chat.published];
-
-    await answerAll(chat, id, 1);
-
-    expect(switched.compactionRequests).toEqual({});
-    expect(asked).toEqual([]);
-    expect(chat.published).toHaveLength(1);
-  });
 });
 
 describe('a change of the model', () => {
@@ -136,33 +119,6 @@ describe('a change of the model', () => {
 
     expect(turns.map(({ turn }) => turnView(turn).model)).toEqual([FAST, STRONG]);
     expect(signedCalls(server)).toEqual([`${FAST}: 0`, `${STRONG}: 0`]);
-  });
-
-  test('a model change applies to a regenerated answer', async () => {
-    const { chat } = world();
-    const id = await autoConversation(chat, { model: FAST });
-    await ask(chat, id, WEATHER);
-    await switchTo(chat, id, STRONG);
-
-    const { turn } = await (await sendMessage(chat, regenerate(id, 'm_1'))).result;
-
-    expect(turnView(turn)).toMatchObject({ state: 'done', model: STRONG });
-    expect(refusalsOf(server)).toEqual([]);
-  });
-
-  test('a model change applies to a retried answer that ran no tool', async () => {
-    const { chat, later } = world();
-    const id = await autoConversation(chat, { model: FAST });
-    server.queueFaults({ kind: 'emptyCandidates', match: { role: 'chat' } });
-    const sent = request(id, 'Hello.');
-    await (await sendMessage(chat, sent)).result.catch(() => undefined);
-    const failed = await storedTurn(chat, id, 1);
-    await switchTo(chat, id, STRONG);
-
-    const { turn } = await (await sendMessage(later(), sent)).result;
-
-    expect(failed).toMatchObject({ state: 'failed', model: FAST });
-    expect(turnView(turn)).toMatchObject({ state: 'done', attempt: 2, model: STRONG });
   });
 });
 

@@ -9,8 +9,7 @@ import { estimatePromptTokens } from '#shared/tokens/token-estimate.ts';
 import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
 import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
 import { request } from '#test/support/chat/sending.ts';
-import { compactOnce } from '#test/support/compaction/compacted-conversation.ts';
-import { compactionBench } from '#test/support/compaction/compaction-dependencies.ts';
+import { compactOnce, compactionBench } from '#test/support/compaction/compacted-conversation.ts';
 import { buildConversation } from '#test/support/compaction/conversation-builder.ts';
 
 const caller = { uid: 'u1', tier: 'signedIn' } as const;

@@ -4,7 +4,6 @@ import {
 } from '#functions/chat/conversations/write-conversation.ts';
 import { readConversation } from '#shared/conversation/context/read-conversation.ts';
 import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
-import { autoRequest } from '#test/support/compaction/compacted-conversation.ts';
 import {
   buildConversation,
   type ConversationToBuild,
@@ -63,15 +62,6 @@ describe('the change to a model with a smaller window', () => {
     ]);
   });
 
-  test('shrinking the window itself requests a compaction', async () => {
-    const dependencies = bench();
-    const request = (await build(dependencies))({ settings: { windowTokens: 4_000 } });
-
-    const conversation = await updateConversation(dependencies, request);
-
-    expect(conversation.compactionRequests.auto).toMatchObject({ trigger: 'modelSwitch' });
-  });
-
   test.each<[string, ConversationToBuild['conversation'], UpdateRequest['patch']]>([
     ['below its threshold', {}, { settings: { windowTokens: 9_000 } }],
     ['to a larger window', { model: SMALL }, { model: LARGE }],
@@ -87,16 +77,5 @@ describe('the change to a model with a smaller window', () => {
 
     expect(changed.compactionRequests).toEqual({});
     expect(dependencies.published).toEqual([]);
-  });
-
-  test('switching to a smaller window keeps a waiting request', async () => {
-    const dependencies = bench();
-    const request = (await build(dependencies, { compactionRequests: autoRequest() }))({
-      model: SMALL,
-    });
-
-    const changed = await updateConversation(dependencies, request);
-
-    expect(changed.compactionRequests).toEqual(autoRequest());
   });
 });

@@ -5,14 +5,25 @@ import { createToolbox } from '#functions/chat/turns/tools/toolbox.ts';
 import { readConversation } from '#shared/conversation/context/read-conversation.ts';
 import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
 import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
-import { ask, autoConversation, caller, routedChat } from '#test/support/chat/routing.ts';
+import {
+  ask,
+  autoConversation,
+  caller,
+  routedChat,
+  answerAll,
+  refusalsOf,
+  signedCalls,
+  afterShutdown,
+} from '#test/support/chat/routing.ts';
 import { storedTurn } from '#test/support/chat/streaming.ts';
-import { answerAll, refusalsOf, signedCalls } from '#test/support/chat/switching.ts';
-import { buildDue, compactOnce, see } from '#test/support/compaction/compacted-conversation.ts';
-import { configOf } from '#test/support/compaction/compacting-world.ts';
-import { compactionBench } from '#test/support/compaction/compaction-dependencies.ts';
+import {
+  buildDue,
+  compactOnce,
+  see,
+  compactionBench,
+} from '#test/support/compaction/compacted-conversation.ts';
+import { configOf } from '#test/support/chat/lifecycle.ts';
 import { startModelServer } from '#test/support/processes/model-server.ts';
-import { afterShutdown } from '#test/support/retired-models.ts';
 import { countingTools } from '#test/support/tools/tool-world.ts';
 
 const RETIRED = 'gemini-2.5-pro';
@@ -64,15 +75,6 @@ describe('a conversation whose model is retired', () => {
         fields: { model: RETIRED, successor: SUCCESSOR, date: '2026-12-01' },
       },
     ]);
-  });
-
-  test('a retired model’s conversation costs what the successor costs', async () => {
-    const on = world();
-    const id = await conversation(on, RETIRED);
-
-    const { turn } = await ask(on.chat, id, 'Hello');
-
-    expect(turn.usage?.costMicros).toBe(Math.round(100 * 0.75 + 10 * 3.75));
   });
 });
 

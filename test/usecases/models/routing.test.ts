@@ -27,6 +27,15 @@ import {
 } from '#test/support/chat/routing.ts';
 import { createWireApp } from '#test/support/chat/wire-app.ts';
 import { startModelServer } from '#test/support/processes/model-server.ts';
+import { cancelTurn } from '#functions/chat/turns/finish/cancel-turn.ts';
+import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
+import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
+import { contentText } from '#shared/conversation/documents/content.ts';
+import { collect, request, queued } from '#test/support/chat/sending.ts';
+import { storedTurn } from '#test/support/chat/streaming.ts';
+import { recordCommits } from '#test/support/compaction/commit-rules.ts';
+import { eventually } from '#test/support/eventually.ts';
+import { dyingAt } from '#test/support/stores/dying-at.ts';
 
 const { server, model } = await startModelServer();
 const failing = { kind: 'http', code: 400, status: 'INVALID_ARGUMENT' } as const;
@@ -90,25 +99,6 @@ describe('a message of an auto conversation', () => {
 
     expect(callsOf(server)).toEqual([`chat ${STRONG}`]);
     expect(turn.routing).toEqual({ ...strong, why: 'rule' });
-  });
-
-  test('a message is classified where auto is the default model', async () => {
-    const chat = routedChat(model, {}, { MODEL: 'auto' });
-
-    const { turn } = await ask(chat, randomUUID(), HARD);
-
-    expect(turn.routing).toEqual({ ...strong, why: 'classifier' });
-  });
-
-  test('a conversation without a choice is answered by the default model again', async () => {
-    const before = routedChat(model);
-    const id = await autoConversation(before);
-    const { store } = before;
-
-    const { turn } = await ask(chatDependencies({ model, store }, { MODEL: STRONG }), id, EASY);
-
-    expect(callsOf(server)).toEqual([`chat ${STRONG}`]);
-    expect(turn.routing).toBeUndefined();
   });
 });
 
@@ -204,16 +194,6 @@ describe('what a choice costs', () => {
     expect(titles.runs).toBe(0);
     expect(limits.costMicrosPerDay.used).toBeGreaterThan(routing.costMicros);
   });
-
-  test('a user over the daily dollars spends none on classification', async () => {
-    const base = routedChat(model, {}, { USER_DAILY_USD: '0.0001' });
-    const chat = { ...base, quota: createQuota(base) };
-
-    const refused = ask(chat, await autoConversation(chat), EASY);
-
-    await expect(refused).rejects.toMatchObject({ reason: 'USER_DAILY_USD' });
-    expect(callsOf(server)).toEqual([]);
-  });
 });
 
 describe('auto without models to choose from', () => {
@@ -253,4 +233,83 @@ describe('auto without models to choose from', () => {
     expect(await models({})).toEqual([FAST]);
     expect(await models({ ROUTING_MODELS: `${FAST},${STRONG}` })).toEqual([FAST, 'auto']);
   });
+});
+
+const byClassifier = { choice: 'strong', why: 'classifier', model: STRONG };
+const SHORT_LEASE = { TURN_LEASE_MS: '200' };
+
+/** Instances over one store; their commits are checked. */
+function instances() {
+  const recorded = recordCommits();
+  const store = createMemoryDocumentStore({ beforeOperation: recorded.beforeOperation });
+  const chat = () => routedChat(model, { store }, SHORT_LEASE);
+  const dying = (point: string) => routedChat(model, dyingAt(store, point), SHORT_LEASE);
+  return { recorded, chat, dying };
+}
+
+describe('a turn that was given its model', () => {
+  test('a routed turn keeps its model when another instance takes it over', async () => {
+    const { recorded, chat, dying } = instances();
+    const id = await autoConversation(chat());
+    const sent = request(id, HARD);
+    server.queueFaults({ kind: 'delay', delayMs: 300, match: { role: 'chat' } });
+    await sendMessage(dying('answer-streamed'), sent);
+    await eventually('the stored choice', async () => (await storedTurn(chat(), id, 1)).routing);
+    // Would be easy now.
+    server.queueFaults({ kind: 'http', code: 400, match: { role: 'utility_router' }, status: 'X' });
+
+    const { turn } = await (await sendMessage(chat(), sent)).result;
+
+    expect(turn).toMatchObject({ attempt: 2, state: 'done', routing: byClassifier });
+    expect(callsOf(server)).toEqual([
+      `utility_router ${CLASSIFIER}`,
+      `chat ${STRONG}`,
+      `chat ${STRONG}`,
+    ]);
+    expect(recorded.brokenRules()).toEqual([]);
+  });
+
+  test('a routed turn passes its model to an unclassified message with large files', async () => {
+    const chat = routedChat(model);
+    const id = await autoConversation(chat);
+    await ask(chat, id, HARD);
+    const sent = request(id, 'And these?');
+    const picture = { inlineData: { mimeType: 'image/png', data: 'iVBORw0KGgo=' } };
+    const parts = [...sent.message.parts, ...Array.from({ length: 10 }, () => picture)];
+
+    const message = { ...sent.message, parts };
+    const { turn } = await (await sendMessage(chat, { ...sent, message })).result;
+
+    expect(turn.routing).toEqual({ ...byClassifier, why: 'rule' });
+    expect(callsOf(server).at(-1)).toBe(`chat ${STRONG}`);
+  });
+});
+
+test('a waiting message is classified when it begins, with what preceded it', async () => {
+  const chat = routedChat(model);
+  const id = await autoConversation(chat);
+  const first = await sendMessage(chat, request(id, HARD));
+  const second = await sendMessage(chat, queued(id, EASY));
+
+  const [{ turn: hard }, { turn: easy }] = await Promise.all([first.result, second.result]);
+
+  expect([hard.routing?.choice, easy.routing?.choice]).toEqual(['strong', 'fast']);
+  const asked = server.journal().find(({ promptId }) => promptId === 't_2-route');
+  expect(JSON.stringify(server.requestBody(asked?.n ?? 0))).toContain(HARD);
+});
+
+test('a turn stopped while its model is chosen is cancelled at once, unanswered', async () => {
+  const chat = routedChat(model);
+  const id = await autoConversation(chat);
+  server.queueFaults({ kind: 'hang', match: { role: 'utility_router' } });
+  const handle = await sendMessage(chat, request(id, HARD));
+  const frames = collect(handle.frames());
+  await eventually('the question to the classifier', () => Promise.resolve(server.journal().at(0)));
+
+  const turn = await cancelTurn(chat, { caller, conversationId: id, turnId: 't_1' });
+
+  expect(turn).toMatchObject({ state: 'cancelled', inContext: false });
+  expect(turn.contents.map(contentText)).toEqual([]);
+  expect((await frames).slice(-2).map(({ chunk }) => chunk.type)).toEqual(['abort', 'finish']);
+  expect(callsOf(server)).toEqual([`utility_router ${CLASSIFIER}`]);
 });

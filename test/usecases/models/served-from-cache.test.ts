@@ -1,16 +1,17 @@
-import { randomUUID } from 'node:crypto';
-import { expect, onTestFinished, test } from 'vitest';
 import { createGeminiModel } from '#functions/adapters/gemini/gemini-model.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import type { SendRequest } from '#functions/chat/turns/send/send-request.ts';
 import { startFakeGemini } from '#infra/fake-gemini/server/start-fake-gemini.ts';
 import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
 import { setConversation } from '#test/support/chat/lifecycle.ts';
-import { fork } from '#test/support/chat/forks.ts';
-import { edit } from '#test/support/chat/replacing.ts';
-import { request } from '#test/support/chat/sending.ts';
-import { compactOnce, manualRequest } from '#test/support/compaction/compacted-conversation.ts';
-import { compactionBench } from '#test/support/compaction/compaction-dependencies.ts';
+import { fork, edit, request } from '#test/support/chat/sending.ts';
+import {
+  compactOnce,
+  manualRequest,
+  compactionBench,
+} from '#test/support/compaction/compacted-conversation.ts';
+import { randomUUID } from 'node:crypto';
+import { expect, onTestFinished, test } from 'vitest';
 
 /** Some 5,000 tokens: caches take no prompt of less than 4,096. */
 const LONG_INSTRUCTION = 'Answer in one sentence, and name the source. '.repeat(500);

@@ -1,11 +1,10 @@
-import { randomUUID } from 'node:crypto';
-import { describe, expect, test } from 'vitest';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { readConversation } from '#shared/conversation/context/read-conversation.ts';
 import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
+import { request, instances, interrupting, queued, turnsOf } from '#test/support/chat/sending.ts';
 import { passTime } from '#test/support/pass-time.ts';
-import { request } from '#test/support/chat/sending.ts';
-import { instances, interrupting, queued, turnsOf } from '#test/support/chat/starts.ts';
+import { randomUUID } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
 
 const quick = () => scriptedStreamer(textAnswer('Quick.')).model;
 

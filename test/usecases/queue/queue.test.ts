@@ -8,8 +8,14 @@ import { QUEUE_MAX } from '#shared/conversation/start-decision.ts';
 import { AppError } from '#shared/errors.ts';
 import { noQuota as unlimited } from '#test/fakes/no-quota.ts';
 import { HOUSE_PRICES } from '#test/support/chat/quotas.ts';
-import { collect, request, textOf } from '#test/support/chat/sending.ts';
-import { instances, queued, turnsOf } from '#test/support/chat/starts.ts';
+import {
+  collect,
+  request,
+  textOf,
+  instances,
+  queued,
+  turnsOf,
+} from '#test/support/chat/sending.ts';
 import { passTime } from '#test/support/pass-time.ts';
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';

@@ -1,21 +1,21 @@
-import { describe, expect, test } from 'vitest';
-import { showUsage } from '#functions/chat/routes/usage.ts';
 import { eraseUser } from '#functions/chat/conversations/erase/erase-user.ts';
-import { localConfig } from '#infra/local/local-config.ts';
+import { showUsage } from '#functions/chat/routes/usage.ts';
 import { paidCall, type WorkCall } from '#functions/quota/paid-call.ts';
+import { localConfig } from '#infra/local/local-config.ts';
 import { usagePath } from '#shared/conversation/documents/paths.ts';
+import { AppError } from '#shared/errors.ts';
 import { nextDay, sumOfCosts, toDay } from '#shared/quota/usage.ts';
-import { buildDue, compactOnce } from '#test/support/compaction/compacted-conversation.ts';
+import { lifecycle, owner, serveErasures } from '#test/support/chat/lifecycle.ts';
+import { answerOrReason, HOUSE_PRICES, limitedChat, usageOf } from '#test/support/chat/quotas.ts';
 import { recordCommits } from '#test/support/compaction/commit-rules.ts';
 import {
+  buildDue,
+  compactOnce,
   compactionBench,
   type CompactionBench,
-} from '#test/support/compaction/compaction-dependencies.ts';
-import { serveErasures } from '#test/support/compaction/erasing.ts';
-import { lifecycle, owner } from '#test/support/chat/lifecycle.ts';
-import { AppError } from '#shared/errors.ts';
-import { answerOrReason, HOUSE_PRICES, limitedChat, usageOf } from '#test/support/chat/quotas.ts';
+} from '#test/support/compaction/compacted-conversation.ts';
 import { createRecordedStore } from '#test/support/stores/recorded-store.ts';
+import { describe, expect, test } from 'vitest';
 
 const configWith = (limits: Record<string, string>) =>
   localConfig({

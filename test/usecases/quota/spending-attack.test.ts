@@ -4,7 +4,7 @@ import { updateConversation } from '#functions/chat/conversations/write-conversa
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { answerId } from '#shared/conversation/documents/paths.ts';
 import { AppError } from '#shared/errors.ts';
-import { edit, regenerate } from '#test/support/chat/replacing.ts';
+import { edit, regenerate } from '#test/support/chat/sending.ts';
 import { autoRequest } from '#test/support/compaction/compacted-conversation.ts';
 import { buildConversation } from '#test/support/compaction/conversation-builder.ts';
 import { meteredWorld, type MeteredWorld } from '#test/support/stores/metered-world.ts';

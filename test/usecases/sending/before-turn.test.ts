@@ -1,12 +1,79 @@
+import { createBeforeTurnWebhooks } from '#functions/adapters/webhooks.ts';
+import { REMOTE_POLICY_PATH, createRemotePolicy } from '#functions/config/remote-documents.ts';
+import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
+import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
+import type { SendRequest } from '#functions/chat/turns/send/send-request.ts';
+import { readConversation } from '#shared/conversation/context/read-conversation.ts';
+import { AppError } from '#shared/errors.ts';
+import type { BeforeTurnAnswer, BeforeTurnHook } from '#shared/hooks/before-turn.ts';
+import type { Webhook } from '#shared/hooks/webhook.ts';
+import { createManualClock } from '#test/fakes/manual-clock.ts';
+import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
+import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
+import { request, instances, queued, turnsOf } from '#test/support/chat/sending.ts';
+import { type WebhookReply, startWebhook } from '#test/support/processes/webhook-server.ts';
 import { createHash, randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { AppError } from '#shared/errors.ts';
-import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
-import { readConversation } from '#shared/conversation/context/read-conversation.ts';
-import type { BeforeTurnHook } from '#shared/hooks/before-turn.ts';
-import { request } from '#test/support/chat/sending.ts';
-import { instances, queued, turnsOf } from '#test/support/chat/starts.ts';
-import { LABEL, hookOf, hookedChat } from '#test/support/chat/before-turn.ts';
+
+const signingKey = 'a signing key of thirty-two chars';
+
+interface Logged {
+  severity: string;
+  event: string;
+  fields: object;
+}
+
+/** An instance of chat whose hooks are given, and what it asked and logged. */
+function hookedChat(
+  overrides: Partial<ChatDependencies> = {},
+  environment: Record<string, string> = {},
+) {
+  const { model, requests } = scriptedStreamer(textAnswer('Fine.'));
+  const logged: Logged[] = [];
+  const dependencies = chatDependencies(
+    {
+      model,
+      logger: { log: (severity, event, fields) => logged.push({ severity, event, fields }) },
+      ...overrides,
+    },
+    environment,
+  );
+  return {
+    dependencies,
+    logged,
+    requests,
+    /** What the last prompt says last. */
+    said: () =>
+      requests
+        .at(-1)
+        ?.contents.at(-1)
+        ?.parts.map(({ text }) => text),
+    send: async (asked: SendRequest) => (await sendMessage(dependencies, asked)).result,
+  };
+}
+
+/** A hook that answers so, and the events that it got. */
+function hookOf(answer: BeforeTurnAnswer | undefined, name = 'crm') {
+  const events: unknown[] = [];
+  const hook: BeforeTurnHook = {
+    name,
+    run: (event) => {
+      events.push(event);
+      return Promise.resolve(answer);
+    },
+  };
+  return { hook, events };
+}
+
+/** Calls webhooks of these hosts, on a clock of its own. */
+const calling = (hosts: string[], clock = createManualClock()) => ({
+  clock,
+  beforeTurnWebhooks: (given: readonly Webhook[]) =>
+    createBeforeTurnWebhooks(given, { hosts, allowsHttp: true, signingKey, clock }),
+});
+
+/** How a context that a hook added begins. */
+const LABEL = 'Added by the service for this message.';
 
 describe('a hook before a turn', () => {
   test('a hook before a turn gets the message id and none of its text', async () => {
@@ -154,5 +221,72 @@ describe('a hook before a turn', () => {
       { severity: 'WARNING', fields: { hook: 'b' } },
     ]);
     expect(JSON.stringify(logged)).not.toContain('한');
+  });
+});
+
+/** A document `config/compaction` that names webhooks, as last read. */
+async function policyWith(hooks: Webhook[]) {
+  const { store, clock, logger } = hookedChat().dependencies;
+  const remotePolicy = createRemotePolicy({ store, clock, logger });
+  await store.commit([
+    {
+      op: 'create',
+      path: REMOTE_POLICY_PATH,
+      fields: { hooks: hooks.map((hook) => ({ ...hook })) },
+    },
+  ]);
+  await remotePolicy.refresh();
+  return remotePolicy;
+}
+
+describe('a webhook before a turn', () => {
+  async function withWebhook(reply: WebhookReply, required = false) {
+    const server = await startWebhook(reply);
+    const clock = createManualClock();
+    const remotePolicy = await policyWith([{ url: server.url, events: ['beforeTurn'], required }]);
+    const { config } = hookedChat().dependencies;
+    const made = hookedChat({
+      ...calling([server.host], clock),
+      config: { ...config, remotePolicy },
+    });
+    const id = randomUUID();
+    return { ...made, clock, server, id };
+  }
+
+  test('a webhook before a turn gets a signed event and adds a context', async () => {
+    const body = JSON.stringify({ addContext: 'Gold member', later: 'ignored' });
+    const { send, said, server, id } = await withWebhook({ body });
+
+    await send(request(id, 'Hello'));
+
+    const [call] = server.calls;
+    expect(JSON.parse(call?.body ?? '')).toMatchObject({
+      schemaVersion: 1,
+      type: 'beforeTurn',
+      conversationId: id,
+      turnId: 't_1',
+    });
+    expect(call?.body).not.toMatch(/Hello|"u1"/);
+    expect(call?.headers['x-recap-signature']).toMatch(/^sha256=[0-9a-f]{64}$/);
+    expect(said()).toEqual([expect.stringContaining('| Gold member'), 'Hello']);
+  });
+
+  test.each<[string, WebhookReply]>([
+    ['answers nothing', {}],
+    ['answers an error', { status: 500 }],
+    ['answers no JSON', { body: 'ok' }],
+    ['answers too much', { body: JSON.stringify({ addContext: 'x'.repeat(8_193) }) }],
+  ])('a webhook before a turn that %s does not stop the message', async (_, reply) => {
+    const { send, said, id } = await withWebhook(reply);
+
+    await send(request(id, 'Hello'));
+
+    expect(said()).toEqual(['Hello']);
+  });
+
+  test('a required webhook before a turn that fails refuses the message', async () => {
+    const { send, id } = await withWebhook({ status: 503 }, true);
+
+    await expect(send(request(id, 'Hello'))).rejects.toMatchObject({ reason: 'HOOK_FAILED' });
   });
 });

@@ -9,11 +9,12 @@ import {
 import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
 import { startChatServer } from '#test/support/chat/chat-server.ts';
 import { sendAll } from '#test/support/chat/sending.ts';
-import { buildDue, compactOnce } from '#test/support/compaction/compacted-conversation.ts';
 import {
+  buildDue,
+  compactOnce,
   compactionBench,
   geminiCliBench,
-} from '#test/support/compaction/compaction-dependencies.ts';
+} from '#test/support/compaction/compacted-conversation.ts';
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test, onTestFinished } from 'vitest';
 

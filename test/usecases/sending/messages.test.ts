@@ -1,33 +1,38 @@
-import { randomUUID } from 'node:crypto';
-import { describe, expect, test } from 'vitest';
+import { translateError } from '#functions/adapters/gemini/gemini-errors.ts';
+import { openAiErrorReply } from '#functions/chat/facades/openai/error-reply.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
-import { contentText, type Part } from '#shared/conversation/documents/content.ts';
-import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
 import { readTurns, readConversation } from '#shared/conversation/context/read-conversation.ts';
+import { contentText, type Part } from '#shared/conversation/documents/content.ts';
+import { conversationPath } from '#shared/conversation/documents/paths.ts';
+import { AppError } from '#shared/errors.ts';
+import { errorReply } from '#shared/wire/errors/error-body.ts';
+import { exportMessages } from '#shared/wire/resources/export.ts';
+import { answerView } from '#shared/wire/resources/messages.ts';
+import { createManualClock } from '#test/fakes/manual-clock.ts';
 import {
   scriptedStreamer,
   textAnswer,
   type ScriptedAnswer,
 } from '#test/fakes/scripted-streamer.ts';
-import { collect, request, sendAll, textOf } from '#test/support/chat/sending.ts';
-import { translateError } from '#functions/adapters/gemini/gemini-errors.ts';
-import { openAiErrorReply } from '#functions/chat/facades/openai/error-reply.ts';
-import { errorReply } from '#shared/wire/errors/error-body.ts';
-import { createManualClock } from '#test/fakes/manual-clock.ts';
-import { conversationPath } from '#shared/conversation/documents/paths.ts';
-import { AppError } from '#shared/errors.ts';
-import { exportMessages } from '#shared/wire/resources/export.ts';
+import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
+import {
+  collect,
+  request,
+  sendAll,
+  textOf,
+  answered,
+  textsOf,
+  turnsOf,
+} from '#test/support/chat/sending.ts';
 import {
   autoRequest,
   compactOnce,
   see,
   THRESHOLD_TOKENS,
-} from '#test/support/compaction/compacted-conversation.ts';
-import {
   compactionBench,
   type CompactionBench,
-} from '#test/support/compaction/compaction-dependencies.ts';
+} from '#test/support/compaction/compacted-conversation.ts';
 import {
   addTurn,
   madeUpAnswer,
@@ -35,8 +40,8 @@ import {
 } from '#test/support/compaction/conversation-builder.ts';
 import { foundIn } from '#test/support/compaction/verifying.ts';
 import { overloaded } from '#test/support/model-down.ts';
-import { answered, textsOf, turnsOf } from '#test/support/chat/starts.ts';
-import { answerView } from '#shared/wire/resources/messages.ts';
+import { randomUUID } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
 
 describe('a message', () => {
   test('a message creates the conversation, is answered, and both are in the transcript', async () => {

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, describe, expect, test } from 'vitest';
-import { errorOf, startChatServer } from '#test/support/chat/chat-server.ts';
-import { expectClean } from '#test/support/chat/http-answers.ts';
+import { errorOf, startChatServer, expectClean } from '#test/support/chat/chat-server.ts';
 import { JSON_DEPTH_MAX } from '#shared/wire/limits.ts';
 import { createIdTokenVerifier, createPushTokenVerifier } from '#functions/adapters/tokens.ts';
 import { idTokenClaims } from '#test/support/token-keys.ts';

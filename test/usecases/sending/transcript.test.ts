@@ -1,11 +1,10 @@
-import { randomUUID } from 'node:crypto';
-import { afterAll, describe, expect, test } from 'vitest';
 import { messageListResponse, sendMessageResponse } from '#shared/wire/resources/messages.ts';
 import { turnResponse } from '#shared/wire/resources/turns.ts';
 import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
-import { errorOf, startChatServer } from '#test/support/chat/chat-server.ts';
+import { errorOf, startChatServer, readAs } from '#test/support/chat/chat-server.ts';
 import { buildConversation } from '#test/support/compaction/conversation-builder.ts';
-import { readAs } from '#test/support/chat/http-answers.ts';
+import { randomUUID } from 'node:crypto';
+import { afterAll, describe, expect, test } from 'vitest';
 
 const SYSTEM_INSTRUCTION = 'You are kind.';
 

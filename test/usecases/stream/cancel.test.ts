@@ -1,16 +1,13 @@
-import { randomUUID } from 'node:crypto';
-import { describe, expect, test } from 'vitest';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
-import { contentText } from '#shared/conversation/documents/content.ts';
-import { readConversation } from '#shared/conversation/context/read-conversation.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
-import { slowWrites } from '#test/fakes/slow-writes.ts';
-import { createManualClock } from '#test/fakes/manual-clock.ts';
+import { readConversation } from '#shared/conversation/context/read-conversation.ts';
+import { contentText } from '#shared/conversation/documents/content.ts';
+import { createManualClock, slowWrites } from '#test/fakes/manual-clock.ts';
 import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
-import { cancel, halfSaid } from '#test/support/chat/cancelling.ts';
 import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
-import { collect, request, sendAll, textOf } from '#test/support/chat/sending.ts';
+import { cancel, collect, request, sendAll, textOf } from '#test/support/chat/sending.ts';
 import {
+  halfSaid,
   pass,
   openStream,
   sayEach,
@@ -21,6 +18,8 @@ import {
   silentModel,
   stoppable,
 } from '#test/support/chat/streaming.ts';
+import { randomUUID } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
 
 describe('cancelling a running turn', () => {
   test('cancelling this instance’s running turn stops the model and returns the turn', async () => {

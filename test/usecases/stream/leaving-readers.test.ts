@@ -1,14 +1,12 @@
-import { randomUUID } from 'node:crypto';
-import { afterEach, describe, expect, test } from 'vitest';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { sseText } from '#functions/chat/http/sse.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
+import type { DocumentStore } from '#shared/ports/ports.ts';
 import type { StreamFrame } from '#shared/wire/resources/streams.ts';
 import { createManualClock } from '#test/fakes/manual-clock.ts';
 import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
 import { startChatServer, type ChatServer } from '#test/support/chat/chat-server.ts';
-import { eventually } from '#test/support/eventually.ts';
 import { request, textOf } from '#test/support/chat/sending.ts';
 import {
   openStream,
@@ -18,7 +16,31 @@ import {
   settle,
   steeredChat,
 } from '#test/support/chat/streaming.ts';
-import { countingStore } from '#test/support/chat/watching.ts';
+import { eventually } from '#test/support/eventually.ts';
+import { randomUUID } from 'node:crypto';
+import { afterEach, describe, expect, test } from 'vitest';
+
+/** A store that knows how many watches of it are open, and how often it was read by id. */
+function countingStore(store: DocumentStore) {
+  let open = 0;
+  let reads = 0;
+  const counting: DocumentStore = {
+    ...store,
+    get: (paths) => {
+      reads += 1;
+      return store.get(paths);
+    },
+    async *watch(collection, signal) {
+      open += 1;
+      try {
+        yield* store.watch(collection, signal);
+      } finally {
+        open -= 1;
+      }
+    },
+  };
+  return { store: counting, openWatches: () => open, reads: () => reads };
+}
 
 /** A turn that one instance answers, and another instance whose reads and watches are counted. */
 async function elsewhere(overrides: Partial<ChatDependencies> = {}) {

@@ -1,12 +1,17 @@
-import { afterAll, describe, expect, test } from 'vitest';
 import { createToolbox } from '#functions/chat/turns/tools/toolbox.ts';
 import {
   conversationResponse,
   conversationWithContextResponse,
 } from '#shared/wire/resources/conversations.ts';
-import { errorOf, startChatServer } from '#test/support/chat/chat-server.ts';
-import { createConversation, expectClean, readAs } from '#test/support/chat/http-answers.ts';
+import {
+  errorOf,
+  startChatServer,
+  createConversation,
+  expectClean,
+  readAs,
+} from '#test/support/chat/chat-server.ts';
 import { appTool, countingTools } from '#test/support/tools/tool-world.ts';
+import { afterAll, describe, expect, test } from 'vitest';
 
 const chat = await startChatServer({
   overrides: { toolbox: createToolbox(countingTools().tools) },

@@ -11,12 +11,11 @@ import { contentText } from '#shared/conversation/documents/content.ts';
 import { AppError } from '#shared/errors.ts';
 import { turnView } from '#shared/wire/resources/turns.ts';
 import { noQuota } from '#test/fakes/no-quota.ts';
-import { caller } from '#test/support/chat/routing.ts';
+import { caller, answerAll, refusalsOf } from '#test/support/chat/routing.ts';
 import { collect, request } from '#test/support/chat/sending.ts';
 import { storedTurn, readStream, settle, shownText } from '#test/support/chat/streaming.ts';
-import { answerAll, refusalsOf } from '#test/support/chat/switching.ts';
-import { sentPrompt } from '#test/support/random-tools/prompt-checks.ts';
 import {
+  sentPrompt,
   responsesIn,
   say,
   useToolModel,

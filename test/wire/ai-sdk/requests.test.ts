@@ -1,11 +1,11 @@
-import { randomUUID } from 'node:crypto';
-import { describe, expect, onTestFinished, test } from 'vitest';
-import { contentText } from '#shared/conversation/documents/content.ts';
 import { readTurns } from '#shared/conversation/context/read-conversation.ts';
-import { heldStreamer } from '#test/fakes/held-streamer.ts';
+import { contentText } from '#shared/conversation/documents/content.ts';
+import { heldStreamer } from '#test/fakes/scripted-streamer.ts';
 import { startChatServer } from '#test/support/chat/chat-server.ts';
 import { createWireApp } from '#test/support/chat/wire-app.ts';
 import { eventually } from '#test/support/eventually.ts';
+import { randomUUID } from 'node:crypto';
+import { describe, expect, onTestFinished, test } from 'vitest';
 
 /* What `useChat` sends: which conversation, message, edit or regeneration it is, and what is refused by its name. */
 

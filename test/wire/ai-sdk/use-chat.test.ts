@@ -1,4 +1,3 @@
-import { describe, expect, onTestFinished, test } from 'vitest';
 import {
   catchUp,
   isWorthRetrying,
@@ -7,14 +6,14 @@ import {
   stopAnswer,
   transportOptions,
 } from '#docs/clients/recipes/use-chat.ts';
-import { contentText } from '#shared/conversation/documents/content.ts';
 import { readTurns } from '#shared/conversation/context/read-conversation.ts';
-import { LONG_ENOUGH_FOR_A_TITLE, titlingStreamer } from '#test/fakes/titling-streamer.ts';
+import { contentText } from '#shared/conversation/documents/content.ts';
+import type { ModelStreamer } from '#shared/ports/ports.ts';
 import { eventually } from '#test/support/eventually.ts';
 import { overloaded } from '#test/support/model-down.ts';
 import { idTokenClaims } from '#test/support/token-keys.ts';
 import { EXAMPLE, groundedAnswer, UEFA } from '#test/support/tools/grounded.ts';
-import { withoutTold } from '#test/support/tools/without-context.ts';
+import { withoutTold } from '#test/support/tools/tool-world.ts';
 import { startCountingProxy, startLosingProxy } from '#test/support/wire/broken-proxy.ts';
 import {
   answered,
@@ -30,6 +29,29 @@ import {
   versions,
 } from '#test/support/wire/use-chat.ts';
 import type { WireServer } from '#test/support/wire/wire-server.ts';
+import { describe, expect, onTestFinished, test } from 'vitest';
+
+const LONG_ENOUGH_FOR_A_TITLE = 'A long answer about boats. '.repeat(20);
+
+/** A model whose answer ends when the client has heard of the title of its conversation. */
+function titlingStreamer() {
+  const heard = Promise.withResolvers<void>();
+  const model: ModelStreamer = {
+    async *stream({ role }) {
+      if (role === 'utility_title') {
+        yield { parts: [{ text: 'Boats' }], finishReason: 'STOP' };
+        return;
+      }
+      yield { parts: [{ text: LONG_ENOUGH_FOR_A_TITLE }] };
+      await heard.promise;
+      yield { parts: [{ text: 'End.' }], finishReason: 'STOP' };
+    },
+  };
+  const hear = ({ type }: { type: string }) => {
+    if (type === 'data-title') heard.resolve();
+  };
+  return { model, hear };
+}
 
 /* `AbstractChat` of `useChat` with the recipe; what apps do with it step by step is tried in the table of client libraries. */
 

@@ -1,11 +1,8 @@
-import { randomUUID } from 'node:crypto';
-import { FunctionsError, httpsCallableFromURL } from '@firebase/functions';
-import { afterAll, describe, expect, test } from 'vitest';
 import { ask } from '#docs/clients/recipes/callable-web.ts';
 import { callableText } from '#functions/chat/facades/callable/callable-events.ts';
 import { HEARTBEAT_INTERVAL_MS } from '#shared/wire/limits.ts';
 import { createManualClock } from '#test/fakes/manual-clock.ts';
-import { createSpentQuota } from '#test/support/chat/spent-quota.ts';
+import { createSpentQuota } from '#test/support/chat/quotas.ts';
 import { pass } from '#test/support/chat/streaming.ts';
 import { modelDown } from '#test/support/model-down.ts';
 import { idTokenClaims } from '#test/support/token-keys.ts';
@@ -14,6 +11,9 @@ import { firebaseFunctions } from '#test/support/wire/firebase-functions.ts';
 import { readAsAndroid, readAsIos } from '#test/support/wire/phone-callables.ts';
 import { conversationWithTools, startToolServer } from '#test/support/wire/tool-server.ts';
 import { startWireServer, type WireServer } from '#test/support/wire/wire-server.ts';
+import { FunctionsError, httpsCallableFromURL } from '@firebase/functions';
+import { randomUUID } from 'node:crypto';
+import { afterAll, describe, expect, test } from 'vitest';
 
 interface Chunk {
   type: string;

@@ -1,13 +1,13 @@
-import { readFile } from 'node:fs/promises';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { noQuota } from '#test/fakes/no-quota.ts';
 import { contentText } from '#shared/conversation/documents/content.ts';
 import { AppError } from '#shared/errors.ts';
 import type { ModelStreamer } from '#shared/ports/ports.ts';
+import { noQuota } from '#test/fakes/no-quota.ts';
 import { startChatServer, type ChatServer } from '#test/support/chat/chat-server.ts';
 import { runBlocks } from '#test/support/processes/run-blocks.ts';
 import { appCheckClaims, idTokenClaims } from '#test/support/token-keys.ts';
-import { withoutTold } from '#test/support/tools/without-context.ts';
+import { withoutTold } from '#test/support/tools/tool-world.ts';
+import { readFile } from 'node:fs/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 
 /* The shell blocks of docs/clients/curl.md, run by the real bash and the real curl. */
 

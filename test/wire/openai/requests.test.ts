@@ -1,10 +1,9 @@
-import { randomUUID } from 'node:crypto';
-import { describe, expect, test } from 'vitest';
 import type { Content } from '#shared/conversation/documents/content.ts';
-import { heldStreamer } from '#test/fakes/held-streamer.ts';
-import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
+import { heldStreamer, scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
 import { createWireApp, type WireApp } from '#test/support/chat/wire-app.ts';
 import { usage } from '#test/support/wire/openai.ts';
+import { randomUUID } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
 
 /* What a chat completion of OpenAI’s protocol asks for: what of it reaches the model, and what is refused by its name. */
 

@@ -1,15 +1,12 @@
-import { randomUUID } from 'node:crypto';
-import OpenAI from 'openai';
-import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
-import { AppError } from '#shared/errors.ts';
 import { readTurns } from '#shared/conversation/context/read-conversation.ts';
+import { AppError } from '#shared/errors.ts';
 import {
   chatCompletionChunk,
   chatCompletionResponse,
   modelListResponse,
 } from '#shared/wire/facades/openai.ts';
-import { readAs } from '#test/support/chat/http-answers.ts';
-import { createSpentQuota } from '#test/support/chat/spent-quota.ts';
+import { readAs } from '#test/support/chat/chat-server.ts';
+import { createSpentQuota } from '#test/support/chat/quotas.ts';
 import { eventually } from '#test/support/eventually.ts';
 import { overloaded } from '#test/support/model-down.ts';
 import { ANSWER, EXAMPLE, groundedAnswer, UEFA } from '#test/support/tools/grounded.ts';
@@ -23,6 +20,9 @@ import {
   usageOfOpenAi,
 } from '#test/support/wire/openai.ts';
 import { startWireServer } from '#test/support/wire/wire-server.ts';
+import { randomUUID } from 'node:crypto';
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
+import OpenAI from 'openai';
 
 /* OpenAI’s own SDK; what apps do with it step by step is tried in the table of client libraries. */
 

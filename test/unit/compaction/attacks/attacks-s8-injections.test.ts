@@ -1,15 +1,15 @@
-import { describe, expect, test } from 'vitest';
 import { createRandom } from '#lab/chaos/random.ts';
+import { boundary, foldInMemory } from '#test/support/attacks/fold-in-memory.ts';
 import {
   attackedHistory,
   placements,
   type Placement,
-} from '#test/support/attacks/attacked-turns.ts';
-import { achievedBy } from '#test/support/attacks/findings.ts';
-import { boundary, foldInMemory } from '#test/support/attacks/fold-in-memory.ts';
-import { drawInjection } from '#test/support/attacks/injections.ts';
-import { obedientAnswer } from '#test/support/attacks/obedient-answer.ts';
+  achievedBy,
+  drawInjection,
+  obedientAnswer,
+} from '#test/support/attacks/obeyed-injections.ts';
 import { searchCases } from '#test/support/search-cases.ts';
+import { describe, expect, test } from 'vitest';
 
 /* Row S8 of the security checklist. */
 

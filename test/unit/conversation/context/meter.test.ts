@@ -1,12 +1,14 @@
+import { withHookPins, calibratedPinTokens, pinBudget } from '#shared/conversation/context/pins.ts';
 import { wholeOutputs } from '#shared/compaction/sent-outputs.ts';
 import {
   contextTokens,
   meterAfterTurn,
   nextCalibration,
   type MeteredTurn,
+  pinnedTokens,
 } from '#shared/conversation/context/meter.ts';
-import { pinnedTokens } from '#shared/conversation/context/meter.ts';
 import { describe, expect, test } from 'vitest';
+import type { Pin } from '#shared/conversation/documents/conversation.ts';
 
 const counting = { rule: 'character-class' } as const;
 const whole = wholeOutputs({ counting });
@@ -123,4 +125,54 @@ test.each([
   [{ reportedTokens: 100, estimatedTokens: 0 }, 1],
 ])('a report of %o moves a calibration of 1 to %d', (observed, expected) => {
   expect(nextCalibration(1, observed)).toBeCloseTo(expected, 9);
+});
+
+const pin = (id: string, text = `Fact ${id}.`, source: Pin['source'] = 'api'): Pin => ({
+  id,
+  text,
+  source,
+});
+const longText = 'The user keeps bees on the roof. '.repeat(10).trim();
+const budget = { budgetTokens: 125, calibration: 1 };
+
+/** A budget that exactly these pins fill. */
+const filledBy = (...pins: Pin[]) => ({
+  budgetTokens: calibratedPinTokens(pins, budget),
+  calibration: 1,
+});
+
+describe('the budget of pins', () => {
+  test.each([
+    ['the default threshold', 24_000, 48_000, 1_000],
+    ['a small threshold', 1_000, 2_000, 125],
+    ['no threshold', null, 800_000, 1_000],
+    ['no threshold and a small window', null, 800, 100],
+  ])('the pin budget with %s', (...[, softThresholdTokens, hardThresholdTokens, expected]) => {
+    const policy = { softThresholdTokens, hardThresholdTokens };
+
+    expect(pinBudget(policy, { calibration: 1.5 })).toEqual({
+      budgetTokens: expected,
+      calibration: 1.5,
+    });
+  });
+});
+
+describe('pins of hooks', () => {
+  test('pins of hooks replace older pins of hooks, never the owner’s', () => {
+    const mine = pin('mine');
+    const old = [pin('old-1', 'Hook 1.', 'hook'), pin('old-2', 'Hook 2.', 'hook')];
+    const newest = pin('new', 'Hook 3.', 'hook');
+
+    const { pins, leftOut } = withHookPins([mine, ...old], [newest], filledBy(mine, ...old));
+
+    expect(pins).toEqual([mine, old[1], newest]);
+    expect(leftOut).toEqual([]);
+  });
+
+  test('pins of hooks that do not fit are left out and evict nothing', () => {
+    const pins = [pin('mine'), pin('old', 'Hook 1.', 'hook')];
+    const returned = [{ id: 'long', text: longText }];
+
+    expect(withHookPins(pins, returned, filledBy(...pins))).toEqual({ pins, leftOut: ['long'] });
+  });
 });

@@ -1,7 +1,7 @@
 import type { History } from '#shared/conversation/documents/history.ts';
 import type { Item } from '#shared/conversation/documents/snapshot.ts';
 import { withoutTurns, type RenderHistory } from '#shared/conversation/writes/erased-history.ts';
-import { snapshotTexts } from '#test/support/compaction/known-items.ts';
+import { snapshotTexts } from '#test/support/chat/lifecycle.ts';
 import { history } from '#test/support/compaction/past-compactions.ts';
 import { describe, expect, test } from 'vitest';
 

@@ -1,4 +1,3 @@
-import { describe, expect, test } from 'vitest';
 import { runSweep } from '#functions/worker/sweep/sweep.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import type { CompactionRequests } from '#shared/conversation/documents/conversation.ts';
@@ -12,13 +11,12 @@ import {
   manualRequest,
   neverAborted,
   see,
-} from '#test/support/compaction/compacted-conversation.ts';
-import {
   compactionBench,
   type CompactionBench,
-} from '#test/support/compaction/compaction-dependencies.ts';
+} from '#test/support/compaction/compacted-conversation.ts';
 import { modelDown } from '#test/support/model-down.ts';
 import { longListings, openBreaker } from '#test/support/tools/tool-conversation.ts';
+import { describe, expect, test } from 'vitest';
 
 function recordingBench(overrides: Partial<CompactionBench> = {}) {
   const recorded = recordCommits();

@@ -1,20 +1,18 @@
-import { describe, expect, test } from 'vitest';
+import { markErasing } from '#functions/erasure/mark-erasing.ts';
 import type { CompactionCrashPoint } from '#functions/lib/crash-points.ts';
 import { eraseConversation } from '#functions/worker/push/erase-conversation.ts';
-import { markErasing } from '#functions/erasure/mark-erasing.ts';
-import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import { readConversation } from '#shared/conversation/context/read-conversation.ts';
+import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import { createScriptedModel } from '#test/fakes/scripted-model.ts';
 import {
   buildDue,
   compactOnce,
   neverAborted,
-} from '#test/support/compaction/compacted-conversation.ts';
-import {
   compactionBench,
   type CompactionBench,
-} from '#test/support/compaction/compaction-dependencies.ts';
+} from '#test/support/compaction/compacted-conversation.ts';
 import { longListings, openBreaker } from '#test/support/tools/tool-conversation.ts';
+import { describe, expect, test } from 'vitest';
 
 async function erase(bench: CompactionBench, conversationId: string) {
   await markErasing(bench, conversationId, () => true);

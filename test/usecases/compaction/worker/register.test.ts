@@ -1,12 +1,12 @@
-import { getTestServer } from '@google-cloud/functions-framework/testing';
-import { describe, expect, test } from 'vitest';
-import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { registerFunctions } from '#functions/bootstrap/register.ts';
+import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { createManualClock } from '#test/fakes/manual-clock.ts';
 import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
-import { compactionBench } from '#test/support/compaction/compaction-dependencies.ts';
-import { openForTest } from '#test/support/open-for-test.ts';
 import { pass, settle } from '#test/support/chat/streaming.ts';
+import { compactionBench } from '#test/support/compaction/compacted-conversation.ts';
+import { openForTest } from '#test/support/open-for-test.ts';
+import { getTestServer } from '@google-cloud/functions-framework/testing';
+import { describe, expect, test } from 'vitest';
 
 const serve = async (target: 'chat' | 'compaction') =>
   `${(await openForTest(getTestServer(target))).url}/`;

@@ -1,20 +1,18 @@
-import { describe, expect, test } from 'vitest';
 import { StoppedError } from '#functions/worker/compaction/attempt-outcome.ts';
 import { runCompaction } from '#functions/worker/compaction/run-compaction.ts';
 import { compactionJobPath } from '#shared/conversation/documents/paths.ts';
 import { createScriptedModel, snapshotAnswer } from '#test/fakes/scripted-model.ts';
+import { setConversation } from '#test/support/chat/lifecycle.ts';
 import {
   autoRequest,
   buildDue,
   compactOnce,
   see,
-} from '#test/support/compaction/compacted-conversation.ts';
-import {
   compactionBench,
   type CompactionBench,
-} from '#test/support/compaction/compaction-dependencies.ts';
+} from '#test/support/compaction/compacted-conversation.ts';
 import { addTurn } from '#test/support/compaction/conversation-builder.ts';
-import { setConversation } from '#test/support/chat/lifecycle.ts';
+import { describe, expect, test } from 'vitest';
 
 const dyingAt = (bench: CompactionBench, point: string) =>
   compactionBench({

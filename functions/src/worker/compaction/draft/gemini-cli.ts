@@ -112,7 +112,7 @@ type Summary =
   | { kind: 'refused'; reason: string };
 
 /** Reads one answer of the summariser. Pure; a snapshot may have up to twice the tokens that were asked for. */
-export function readSummary(
+function readSummary(
   text: string,
   { budgetTokens, counting }: { budgetTokens: number; counting: TokenCounting },
 ): Summary {

@@ -1,8 +1,10 @@
+import { createDeltaCoalescer } from '#functions/chat/turns/live/text-frames.ts';
 import { expect, test } from 'vitest';
 import { createChunkOrder } from '#functions/chat/turns/stream/follow-frames.ts';
 import type { StreamChunkDocument } from '#shared/conversation/documents/stream-chunk.ts';
 import type { StreamFrame } from '#shared/wire/resources/streams.ts';
 import { idsOf } from '#test/support/chat/streaming.ts';
+import { createManualClock } from '#test/fakes/manual-clock.ts';
 
 const frame = (id: number): StreamFrame => ({
   id,
@@ -63,4 +65,42 @@ test('a chunk of an earlier attempt is not delivered and ends nothing', () => {
 
   expect(order.take()).toEqual([]);
   expect([order.isEnded(), order.isSuperseded()]).toEqual([false, false]);
+});
+
+function coalescer() {
+  const clock = createManualClock();
+  const deltas: string[] = [];
+  const coalesce = createDeltaCoalescer({ clock, emit: (delta) => deltas.push(delta) });
+  return { clock, deltas, ...coalesce };
+}
+
+test('deltas within the interval are joined into one', async () => {
+  const { push, flush, deltas } = coalescer();
+
+  for (const text of ['a', 'b', 'c']) push(text);
+  await flush();
+
+  expect(deltas).toEqual(['a', 'bc']);
+});
+
+test('a waiting delta goes out at the end of the interval', async () => {
+  const { push, clock, deltas } = coalescer();
+
+  push('a');
+  push('b');
+  clock.advance(40);
+  await Promise.resolve();
+  await Promise.resolve();
+
+  expect(deltas).toEqual(['a', 'b']);
+});
+
+test('no delta ends between the halves of a surrogate pair', async () => {
+  const { push, flush, deltas } = coalescer();
+
+  push('a\uD83D');
+  push('\uDE00b');
+  await flush();
+
+  expect(deltas).toEqual(['a', '😀b']);
 });

@@ -1,0 +1,104 @@
+import { retry, retryWhenLost } from '#functions/lib/retry.ts';
+import { readTrace } from '#functions/lib/trace.ts';
+import { GuardLostError, StoreUnavailableError } from '#shared/errors.ts';
+import { describe, expect, test } from 'vitest';
+
+/** Loses its guard so often, then gives how often it was tried. */
+function losing(losses: number, mostTries?: number) {
+  const waits: number[] = [];
+  let tries = 0;
+  const clock = { wait: (ms: number) => Promise.resolve(void waits.push(ms)) };
+  const attempt = () => {
+    tries += 1;
+    return tries > losses
+      ? Promise.resolve(tries)
+      : Promise.reject(new GuardLostError({ paths: ['conversations/c1'] }));
+  };
+  return { waits, tries: () => tries, result: retryWhenLost(clock, attempt, mostTries) };
+}
+
+describe('what loses its guards', () => {
+  test('a transaction that loses its guards is retried after growing delays', async () => {
+    const { result, waits } = losing(12);
+
+    expect(await result).toBe(13);
+    expect(waits).toEqual([10, 20, 30, 40, 50, 60, 70, 80, 90, 100, 100, 100]);
+  });
+
+  test('a transaction that loses its guards too often fails with count and subject', async () => {
+    const { result, tries, waits } = losing(Infinity, 3);
+
+    await expect(result).rejects.toMatchObject({
+      reason: 'GUARD_LOST',
+      retryable: true,
+      message: 'commit of 1 writes lost a guard 3 times in a row (conversations/c1)',
+      cause: expect.any(GuardLostError),
+    });
+    expect([tries(), waits.length]).toEqual([3, 2]);
+  });
+});
+
+test('a failure other than a lost guard is thrown at once', async () => {
+  const failure = new StoreUnavailableError({ operation: 'commit' });
+  let tries = 0;
+  const attempt = () => {
+    tries += 1;
+    return Promise.reject(failure);
+  };
+
+  await expect(retryWhenLost({ wait: () => Promise.resolve() }, attempt)).rejects.toBe(failure);
+  expect(tries).toBe(1);
+});
+
+describe('retry', () => {
+  test('retry repeats only retryable failures and reports each in between', async () => {
+    const outage = new StoreUnavailableError({ operation: 'commit' });
+    const seen: string[] = [];
+    const failing = (tries: number) => {
+      seen.push(`try ${tries}`);
+      return tries < 3 ? Promise.reject(outage) : Promise.resolve('done');
+    };
+    const beforeNext = (tries: number) => Promise.resolve(void seen.push(`after ${tries}`));
+    const isRetryable = (error: unknown) => error === outage;
+
+    await expect(retry(failing, { mostTries: 3, isRetryable, beforeNext })).resolves.toBe('done');
+    expect(seen).toEqual(['try 1', 'after 1', 'try 2', 'after 2', 'try 3']);
+  });
+});
+
+const id = '4bf92f3577b34da6a3ce929d0e0e4736';
+
+describe('the trace of a request', () => {
+  test.each([
+    ['as W3C writes it', { traceparent: `00-${id}-00f067aa0ba902b7-01` }, '00f067aa0ba902b7-01'],
+    [
+      'of a later version',
+      { traceparent: `cc-${id}-00f067aa0ba902b7-01-more` },
+      '00f067aa0ba902b7-01',
+    ],
+    ['as Google writes it', { cloudTraceContext: `${id}/255;o=1` }, '00000000000000ff-01'],
+    ['without flags', { cloudTraceContext: `${id}/18446744073709551615` }, 'ffffffffffffffff-00'],
+    ['without a span', { cloudTraceContext: id }, `${id.slice(0, 15)}1-00`],
+    [
+      'of the older header where the newer is broken',
+      { traceparent: 'broken', cloudTraceContext: `${id}/1;o=0` },
+      '0000000000000001-00',
+    ],
+  ])('the trace header %s is read', (_, headers, rest) => {
+    expect(readTrace(headers)).toEqual({ traceId: id, traceparent: `00-${id}-${rest}` });
+  });
+
+  test.each([
+    {},
+    { traceparent: '' },
+    { traceparent: `00-${'0'.repeat(32)}-00f067aa0ba902b7-01` },
+    { traceparent: `00-${id}-${'0'.repeat(16)}-01` },
+    { traceparent: `ff-${id}-00f067aa0ba902b7-01` },
+    { traceparent: `00-${id.toUpperCase()}-00f067aa0ba902b7-01` },
+    { traceparent: `00-${id}-00f067aa0ba902b7-01 and more` },
+    { cloudTraceContext: 'a word' },
+    { cloudTraceContext: '0'.repeat(32) },
+  ])('the trace header %j is ignored', (headers) => {
+    expect(readTrace(headers)).toBeUndefined();
+  });
+});

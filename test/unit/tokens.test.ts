@@ -1,0 +1,188 @@
+import { pdfPages, wavSeconds } from '#shared/tokens/media-tokens.ts';
+import { findMediaFamily, mediaTokens } from '#shared/tokens/media-tokens.ts';
+import {
+  estimateContentTokens,
+  estimatePartTokens,
+  estimatePromptTokens,
+  estimateTextTokens,
+} from '#shared/tokens/token-estimate.ts';
+import { describe, expect, test } from 'vitest';
+import fc from 'fast-check';
+
+const base64 = (text: string) => Buffer.from(text, 'latin1').toString('base64');
+
+const pdf = (pages: number, filler = '') =>
+  base64(
+    `%PDF-1.4\n1 0 obj << /Type /Pages /Count ${pages} >> endobj\n${'2 0 obj << /Type /Page /Parent 1 0 R >> endobj\n'.repeat(pages)}${filler}`,
+  );
+
+/** A header as recorders write it, and silence. */
+function wav(seconds: number, bytesPerSecond = 32_000): string {
+  const bytes = Buffer.alloc(44 + seconds * bytesPerSecond);
+  bytes.write('RIFF', 0, 'latin1');
+  bytes.write('WAVEfmt ', 8, 'latin1');
+  bytes.writeUInt32LE(bytesPerSecond, 28);
+  return bytes.toString('base64');
+}
+
+describe('pages of a PDF', () => {
+  test.each([1, 3, 120])('PDF pages are counted where they can be read: %i', (pages) => {
+    expect(pdfPages(pdf(pages))).toBe(pages);
+  });
+
+  test.each([
+    ['compressed', base64('%PDF-1.7\n/Type /ObjStm')],
+    ['of no PDF', base64('/Type /Page')],
+    ['of what is no base64', '%%%%'],
+    ['of nothing', ''],
+  ])('PDF pages are unknown: %s', (_, data) => {
+    expect(pdfPages(data)).toBeUndefined();
+  });
+});
+
+describe('seconds of a WAV file', () => {
+  test.each([
+    [1, 32_000],
+    [90, 16_000],
+  ])('WAV seconds are read from the header: %i s of %i bytes', (seconds, bytesPerSecond) => {
+    expect(wavSeconds(wav(seconds, bytesPerSecond))).toBeCloseTo(seconds, 2);
+  });
+
+  test.each([
+    ['another format', base64('ID3'.padEnd(60))],
+    ['no rate', wav(0, 0)],
+    ['nothing', ''],
+  ])('WAV seconds are unknown for %s', (_, data) => {
+    expect(wavSeconds(data)).toBeUndefined();
+  });
+});
+
+test.each([
+  ['a PDF by its pages', 'application/pdf', pdf(3), 'gemini-2.5', 774],
+  ['a WAV file by its seconds', 'audio/wav', wav(10), 'gemini-2.5', 320],
+  ['a WAV file of Gemini 3', 'audio/wav', wav(10), 'gemini-3', 250],
+  ['audio of unknown length by a constant', 'audio/mp3', base64('ID3'), 'gemini-2.5', 1_920],
+  ['a file behind a URI by a constant', 'application/pdf', '', 'gemini-3', 2_580],
+] as const)('media tokens: %s', (...[, mimeType, data, family, tokens]) => {
+  expect(mediaTokens({ mimeType, data, family })).toBe(tokens);
+});
+
+test.each(['image/png', 'audio/mp3', 'video/mp4', 'application/pdf', 'text/csv'])(
+  'media cost their maximum where the model is unknown: %s',
+  (mimeType) => {
+    const input = { mimeType, data: 'AAAA' };
+    const each = (['gemini-2.5', 'gemini-3'] as const).map((family) =>
+      mediaTokens({ ...input, family }),
+    );
+
+    expect(mediaTokens({ ...input, family: findMediaFamily('auto') })).toBe(Math.max(...each));
+  },
+);
+
+describe('estimateTextTokens by character class', () => {
+  test.each([
+    ['', 0],
+    ['abcde', 1],
+    ['a b c', 2],
+    ['ABCDEFGHIJ', 3],
+    ['one two three', 3],
+    ['12345', 5],
+    ['{}{}{', 3],
+    ['가나다라마바사아자차', 13],
+    ['漢字', 3],
+    ['😀', 2],
+    ['\ud83d', 1],
+    ['a', 1],
+  ])('estimateTextTokens of %j is %i', (text, tokens) => {
+    expect(estimateTextTokens(text, 'character-class')).toBe(tokens);
+  });
+
+  test('estimateTextTokens has no cliff at 100,000 CJK characters', () => {
+    expect(estimateTextTokens('字'.repeat(100_000), 'character-class')).toBe(130_000);
+    expect(estimateTextTokens('字'.repeat(100_001), 'character-class')).toBe(130_002);
+  });
+});
+
+test.each([
+  ['abcd', 1],
+  ['abc', 0],
+  ['1234', 1],
+  ['字字字', 3],
+  ['', 0],
+])('estimateTextTokens in Gemini CLI’s rule gives %j %i tokens', (text, tokens) => {
+  expect(estimateTextTokens(text, 'gemini-cli')).toBe(tokens);
+});
+
+describe('estimateContentTokens', () => {
+  const response = { output: '字'.repeat(10_000) };
+
+  test('estimateContentTokens counts a tool response like any other text', () => {
+    const content = {
+      role: 'user' as const,
+      parts: [{ functionResponse: { name: 'read', response } }],
+    };
+
+    expect(estimateContentTokens(content, 'character-class')).toBeGreaterThanOrEqual(13_000);
+    expect(estimateContentTokens(content, 'gemini-cli')).toBe(2_504);
+  });
+
+  test.each([
+    ['an image before Gemini 3', 'image/png', 'gemini-2.5', 258],
+    ['an image of Gemini 3', 'image/jpeg', 'gemini-3', 1_090],
+    ['audio of Gemini 3', 'audio/mp3', 'gemini-3', 1_500],
+    ['video', 'video/mp4', 'gemini-2.5', 15_780],
+  ] as const)(
+    'estimateContentTokens prices %s by a constant, inline and by URI',
+    (...[, mimeType, mediaFamily, tokens]) => {
+      const counting = { rule: 'character-class', mediaFamily } as const;
+      const inlineData = { mimeType, data: 'A'.repeat(400_000) };
+      const fileData = { mimeType, fileUri: 'gs://bucket/file' };
+
+      expect(estimatePartTokens({ inlineData }, counting)).toBe(tokens);
+      expect(estimatePartTokens({ fileData }, counting)).toBe(tokens);
+    },
+  );
+});
+
+test('a prompt costs its contents, its system instruction and its tools', () => {
+  const contents = [{ role: 'user' as const, parts: [{ text: 'a'.repeat(50) }] }];
+  const bare = estimatePromptTokens({ contents }, 'character-class');
+  const withSystem = estimatePromptTokens(
+    { contents, systemInstruction: 'b'.repeat(100) },
+    'character-class',
+  );
+  const withTools = estimatePromptTokens(
+    { contents, tools: [{ name: 'lookUp', description: 'c'.repeat(100) }] },
+    'character-class',
+  );
+
+  expect(bare).toBe(8);
+  expect(withSystem).toBe(23);
+  expect(withTools).toBeGreaterThan(27);
+});
+
+test('a long text costs its characters, wherever the first non-ASCII one stands', () => {
+  const run = fc.tuple(
+    fc.constantFrom('a', '7', '{', ' ', 'é', '漢', '👋'),
+    fc.nat({ max: 9_000 }),
+  );
+  const costOf = new Map<string, number>();
+  const cost = (character: string) => {
+    const known =
+      costOf.get(character) ??
+      estimateTextTokens(character.repeat(100_000), 'character-class') / 1e5;
+    costOf.set(character, known);
+    return known;
+  };
+  fc.assert(
+    fc.property(fc.array(run, { maxLength: 6 }), (runs) => {
+      const text = runs.map(([character, times]) => character.repeat(times)).join('');
+      const expected = runs.reduce((sum, [character, times]) => sum + cost(character) * times, 0);
+
+      expect(Math.abs(estimateTextTokens(text, 'character-class') - expected)).toBeLessThanOrEqual(
+        1,
+      );
+    }),
+    { numRuns: 50 },
+  );
+});

@@ -1,0 +1,420 @@
+import {
+  withPage,
+  type TurnPages,
+  type StoredTurn,
+  turnRemarks,
+  withoutReplaced,
+} from '#web/state/transcript.ts';
+import { openServer } from '#infra/local/processes/open-server.ts';
+import { UNSAID_MARK as markOfEngine } from '#shared/compaction/values.ts';
+import type { ContextObject } from '#shared/wire/resources/context-object.ts';
+import type { MessageView } from '#shared/wire/resources/messages.ts';
+import type { StreamChunk } from '#shared/wire/resources/streams.ts';
+import type { WireEvent } from '#web/api/requester.ts';
+import { guestSession } from '#web/api/session.ts';
+import { newSentences, splitParagraphs } from '#web/panes/transcript/text-pieces.ts';
+import { createFirstWords, createOutbox } from '#web/state/browser-memory.ts';
+import { isCarried, isFrom, readCheckOutcome, UNSAID_MARK } from '#web/state/compactions.ts';
+import { toGauge } from '#web/state/gauge.ts';
+import { applyFrame, beginLiveTurn, partsText } from '#web/state/live-turn.ts';
+import { emptyWireLog, EXCHANGES_KEPT, FRAMES_KEPT, recordWire } from '#web/state/wire-log.ts';
+import { createServer } from 'node:http';
+import { text as readText } from 'node:stream/consumers';
+import { expect, test, afterEach, describe } from 'vitest';
+
+const memory = () => {
+  const items = new Map<string, string>();
+  return {
+    getItem: (key: string) => items.get(key) ?? null,
+    setItem: (key: string, value: string) => void items.set(key, value),
+  };
+};
+
+const upTo = (count: number) => Array.from({ length: count }, (_, index) => index);
+
+test('the page forgets the least recently viewed of seventeen transcript pages', () => {
+  const pages = upTo(17).reduce<TurnPages>((known, page) => withPage(known, page, []), new Map());
+
+  expect([pages.size, pages.has(0), pages.has(16)]).toEqual([16, false, true]);
+});
+
+test('the page forgets the oldest of 51 requests under way', () => {
+  const outbox = createOutbox(memory());
+
+  for (const index of upTo(51)) {
+    const request = { kind: 'send', messageId: `m${index}`, text: 'Hello.' } as const;
+    outbox.add({ conversationId: 'c', request });
+  }
+
+  const kept = outbox.of('c').map(({ messageId }) => messageId);
+  expect([kept.length, kept[0]]).toEqual([50, 'm1']);
+});
+
+test('the page forgets the first words of the oldest of 201 untitled conversations', () => {
+  const words = createFirstWords(memory());
+
+  for (const index of upTo(201)) words.note(`c${index}`, `Hello ${index}`);
+
+  expect([words.of('c0'), words.of('c1'), words.of('c200')]).toEqual([
+    undefined,
+    'Hello 1',
+    'Hello 200',
+  ]);
+});
+
+const checked = { statements: 3, values: 5, markedCount: 1, refusedTexts: [] };
+
+test.each([
+  ['checked', { strategy: 'ledger', report: checked }],
+  ['byModel', { strategy: 'gemini-cli', report: { tokensSource: 'counted' } }],
+  ['byCode', { strategy: 'fallback', report: { tokensSource: 'counted' } }],
+  ['checked', { strategy: 'copy', report: checked }],
+  ['copied', { strategy: 'copy', report: {} }],
+  ['none', {}],
+])('the report of a snapshot check, %s: %j', (kind, compaction) => {
+  expect(readCheckOutcome(compaction).kind).toBe(kind);
+});
+
+test('the page explains the mark that the engine writes', () => {
+  expect(UNSAID_MARK).toBe(markOfEngine);
+});
+
+test.each([
+  ['where all its turns were folded before', [1, 3], true],
+  ['not where one of them is folded now', [3, 4], false],
+  ['not where it names no turns', [], false],
+])('a statement was known before: %s', (_case, sources, expected) => {
+  expect(isCarried({ sources }, { from: 4 })).toBe(expected);
+});
+
+test.each([
+  ['a turn that it cites', { sources: [2, 5] }, [2, 5]],
+  ['every turn of the stretch of a topic', { sources: [2], through: 4 }, [2, 3, 4]],
+  ['none without sources', { sources: [] }, []],
+])('a statement comes from %s', (_case, item, expected) => {
+  expect([1, 2, 3, 4, 5, 6].filter((seq) => isFrom(item, seq))).toEqual(expected);
+});
+
+const closers: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  await Promise.all(closers.splice(0).map((close) => close()));
+});
+
+/** Answers as Identity Toolkit and Secure Token do, and counts the sign-ins. */
+async function startSignIn(known: readonly string[] = []) {
+  const calls: string[] = [];
+  const server = createServer((request, response) => {
+    void readText(request).then((body) => {
+      const { pathname, searchParams } = new URL(request.url ?? '', 'http://localhost');
+      const refreshed = new URLSearchParams(body).get('refresh_token') ?? '';
+      calls.push(`${pathname} ${searchParams.get('key')}`);
+      const isRefusal = pathname === '/v1/token' && !known.includes(refreshed);
+      const n = calls.length;
+      response.writeHead(isRefusal ? 400 : 200, { 'content-type': 'application/json' });
+      response.end(
+        JSON.stringify(
+          pathname === '/v1/token'
+            ? { id_token: `id-${n}`, refresh_token: refreshed, expires_in: '3600' }
+            : { idToken: `id-${n}`, refreshToken: `refresh-${n}`, expiresIn: '3600' },
+        ),
+      );
+    });
+  });
+  const { url, close } = await openServer(server);
+  closers.push(close);
+  return { calls, firebase: { apiKey: 'web-key', authUrl: url, tokenUrl: url } };
+}
+
+function memoryStorage(entries: Record<string, string> = {}) {
+  const stored = new Map(Object.entries(entries));
+  return {
+    getItem: (key: string) => stored.get(key) ?? null,
+    setItem: (key: string, value: string) => void stored.set(key, value),
+    removeItem: (key: string) => void stored.delete(key),
+  };
+}
+
+describe('a guest', () => {
+  test('a guest is signed in once for parallel calls, and remembered by the refresh token', async () => {
+    const { calls, firebase } = await startSignIn();
+    const storage = memoryStorage();
+    const session = guestSession({ firebase, storage, fetch, now: () => 0 });
+
+    const tokens = await Promise.all([session.token(), session.token()]);
+
+    expect(tokens).toEqual(['id-1', 'id-1']);
+    expect(calls).toEqual(['/v1/accounts:signUp web-key']);
+    expect(storage.getItem('recap.refreshToken')).toBe('refresh-1');
+  });
+
+  test('a guest whose refresh token is refused is a new user', async () => {
+    const { calls, firebase } = await startSignIn();
+    const storage = memoryStorage({ 'recap.refreshToken': 'revoked' });
+    const session = guestSession({ firebase, storage, fetch, now: () => 0 });
+
+    expect(await session.token()).toBe('id-2');
+    expect(calls).toEqual(['/v1/token web-key', '/v1/accounts:signUp web-key']);
+  });
+
+  test('a guest gets another token before the hour is over', async () => {
+    const { firebase } = await startSignIn(['refresh-1']);
+    const clock = { now: 0 };
+    const storage = memoryStorage();
+    const session = guestSession({ firebase, storage, fetch, now: () => clock.now });
+    await session.token();
+
+    clock.now = 3_590_000;
+
+    expect(await session.token()).toBe('id-2');
+  });
+});
+
+const message = (role: 'user' | 'model', seq: number, is: Partial<MessageView>): MessageView => ({
+  id: `${role}-${seq}`,
+  turnId: `t_${seq}`,
+  seq,
+  role,
+  parts: [],
+  state: 'done',
+  createTime: '2026-01-02T03:04:05.000Z',
+  inContext: true,
+  ...is,
+});
+
+const storedTurn = (seq: number, is: Partial<MessageView> = {}): StoredTurn => ({
+  seq,
+  user: message('user', seq, is),
+  answer: message('model', seq, is),
+});
+
+const pagesOf = (...turns: StoredTurn[]): TurnPages => new Map([[0, turns]]);
+
+test.each([
+  ['nothing of an answer as others', {}, []],
+  ['nothing of one that waits for the app', { state: 'awaiting_tool', inContext: false }, []],
+  ['that it was stopped', { state: 'cancelled' }, ['stopped']],
+  ['that there is none', { state: 'failed', inContext: false }, ['failed']],
+  ['that it was cut', { finishReason: 'length' }, ['length']],
+  ['that it repeated itself', { loop: 'text', finishReason: 'other' }, ['loop']],
+  [
+    'that the filter ended it, and who sees it',
+    { finishReason: 'content-filter', inContext: false },
+    ['contentFilter', 'notInContext'],
+  ],
+  ['of an erased message nothing else', { deleted: true, inContext: false }, ['deleted']],
+] as const)('a turn’s remark says %s', (_, is, kinds) => {
+  const stored = storedTurn(1, is);
+
+  const remarks = turnRemarks(stored, pagesOf(stored));
+
+  expect(remarks.map(({ kind }) => kind)).toEqual(kinds);
+});
+
+test('a turn’s remark names the first turn that replaced another', () => {
+  const replaced = storedTurn(2, { inContext: false });
+  const pages = pagesOf(
+    storedTurn(1),
+    replaced,
+    storedTurn(3, { replaces: 2 }),
+    storedTurn(4, { replaces: 2 }),
+  );
+
+  expect(turnRemarks(replaced, pages)).toEqual([{ kind: 'replaced', by: 3 }]);
+});
+
+test('a new turn removes the replaced one from the context, and nothing before it', () => {
+  const pages = pagesOf(
+    storedTurn(1),
+    storedTurn(2),
+    storedTurn(3),
+    storedTurn(4, { replaces: 2 }),
+  );
+
+  const after = [...withoutReplaced(pages, 4).values()].flat();
+
+  expect(after.map(({ user, answer }) => [user?.inContext, answer?.inContext])).toEqual([
+    [true, true],
+    [false, false],
+    [false, false],
+    [true, true],
+  ]);
+});
+
+const request = (exchange: number, at = 1_000): WireEvent => ({
+  kind: 'request',
+  exchange,
+  at,
+  accept: 'text/event-stream',
+  url: 'http://127.0.0.1:1/v1/conversations/c/messages?pageSize=2',
+  call: { method: 'POST', path: '/v1/conversations/c/messages', body: { message: 'ü' } },
+});
+const frame = (exchange: number, id: number, at = 1_050): WireEvent => ({
+  kind: 'frame',
+  exchange,
+  at,
+  frame: { id, chunk: { type: 'text-delta', id: 'p0', delta: 'ü' } },
+});
+const record = (events: readonly WireEvent[]) => events.reduce(recordWire, emptyWireLog);
+
+test('the wire log keeps a request and how it ended', () => {
+  const log = record([
+    request(1),
+    { kind: 'response', exchange: 1, at: 1_030, code: 200 },
+    { kind: 'end', exchange: 1, at: 1_090 },
+  ]);
+
+  expect(log.exchanges).toEqual([
+    expect.objectContaining({
+      method: 'POST',
+      path: '/v1/conversations/c/messages?pageSize=2',
+      body: '{"message":"ü"}',
+      code: 200,
+      tookMs: 90,
+    }),
+  ]);
+});
+
+test('the wire log measures an event in bytes, from its request’s start', () => {
+  const { frames } = record([request(7), frame(7, 2)]);
+
+  expect(frames).toEqual([
+    expect.objectContaining({ exchange: 7, id: 2, atMs: 50, type: 'text-delta', sizeBytes: 44 }),
+  ]);
+});
+
+test('the wire log forgets the oldest requests and events beyond its bounds', () => {
+  const more = 5;
+  const log = record([
+    ...Array.from({ length: EXCHANGES_KEPT + more }, (_, i) => request(i)),
+    ...Array.from({ length: FRAMES_KEPT + more }, (_, i) => frame(1, i)),
+  ]);
+
+  expect(log.exchanges).toHaveLength(EXCHANGES_KEPT);
+  expect(log.exchanges[0]?.exchange).toBe(more);
+  expect(log.frames).toHaveLength(FRAMES_KEPT);
+  expect(log.frames[0]?.id).toBe(more);
+});
+
+test.each([
+  ['a sentence and a half', 'It is blue. It wa', 0, false, ['It is blue.'], 12],
+  ['the rest at its end', 'It is blue. It was', 12, true, ['It was'], 18],
+  ['nothing new', 'It is blue.', 11, true, [], 11],
+  ['Japanese', '青です。船は', 0, false, ['青です。'], 4],
+])(
+  'the page announces of a growing answer: %s',
+  (...[, text, length, isWhole, sentences, said]) => {
+    expect(newSentences(text, { length, isWhole })).toEqual({
+      sentences,
+      length: said,
+    });
+  },
+);
+
+describe('the pieces of a message', () => {
+  test.each([
+    ['paragraphs', 'One\n\n\nTwo', ['paragraph:One', 'paragraph:Two']],
+    ['code', 'See\n```ts\na\n\nb\n```\nend', ['paragraph:See', 'code:a\n\nb', 'paragraph:end']],
+    ['code on its way', '```\na', ['code:a']],
+    ['nothing', '', []],
+    ['markup, as text', '<b>x</b>', ['paragraph:<b>x</b>']],
+  ])('the pieces of a message: %s', (_, text, blocks) => {
+    expect(splitParagraphs(text).map(({ kind, text: said }) => `${kind}:${said}`)).toEqual(blocks);
+  });
+});
+
+describe('the gauge', () => {
+  const context: ContextObject = {
+    tokens: 1_000,
+    thresholdTokens: 2_000,
+    windowTokens: 1_000_000,
+    percent: 0.1,
+    source: 'reported',
+    generation: 1,
+    compaction: null,
+  };
+  const limit = { tokens: 4_000, source: 'derived' as const };
+  const shown = {
+    generation: 1,
+    contextTokens: 500,
+    policy: {
+      threshold: limit,
+      hardThreshold: limit,
+      tail: limit,
+      snapshot: limit,
+      toolOutputs: limit,
+    },
+    items: [
+      { kind: 'system' as const, tokens: 100, content: 'Be kind.' },
+      { kind: 'snapshot' as const, tokens: 300, content: 'What was.' },
+      { kind: 'turn' as const, seq: 9, tokens: 100, content: 'Hello' },
+    ],
+  };
+
+  test('the gauge scales the estimated parts to the context’s figure', () => {
+    const { segments } = toGauge(context, shown);
+
+    expect(segments.map(({ kind, tokens }) => [kind, tokens])).toEqual([
+      ['system', 200],
+      ['memory', 0],
+      ['pins', 0],
+      ['snapshot', 600],
+      ['tail', 200],
+      ['free', 1_000],
+    ]);
+    expect(segments.reduce((sum, { share }) => sum + share, 0)).toBeCloseTo(1);
+  });
+});
+
+const begun = beginLiveTurn({ kind: 'send', messageId: 'm', text: 'Hello' });
+
+const start: StreamChunk = {
+  type: 'start',
+  messageId: 'm_7',
+  messageMetadata: { turnId: 't_7', conversationId: 'c', generation: 0, replayed: false },
+};
+const delta = (text: string, id = 'p0'): StreamChunk => ({ type: 'text-delta', id, delta: text });
+const finish = (finishReason: 'stop' | 'error'): StreamChunk => ({
+  type: 'finish',
+  finishReason,
+  messageMetadata: { generation: 0 },
+});
+
+const after = (...chunks: StreamChunk[]) =>
+  chunks.reduce((turn, chunk, id) => applyFrame(turn, { id, chunk }), begun);
+
+describe('an answer after its events', () => {
+  test.each([
+    ['nothing yet', [], 'sending', ''],
+    ['the start', [start], 'waiting', ''],
+    ['text', [start, delta('Hel'), delta('lo')], 'streaming', 'Hello'],
+    ['two parts', [start, delta('One'), delta('Two', 'p1')], 'streaming', 'One\n\nTwo'],
+    ['the end', [start, delta('Hello'), finish('stop')], 'done', 'Hello'],
+    ['a stop', [start, delta('He'), { type: 'abort' }, finish('stop')], 'stopped', 'He'],
+    ['an error', [start, { type: 'error', errorText: 'no' }, finish('error')], 'failed', ''],
+  ] satisfies [string, StreamChunk[], string, string][])(
+    'an answer after its events: %s',
+    (...[, chunks, phase, text]) => {
+      const turn = after(...chunks);
+
+      expect([turn.phase, partsText(turn.parts)]).toEqual([phase, text]);
+    },
+  );
+
+  test('an answer ignores a repeated event', () => {
+    const turn = after(start, delta('Hello'));
+
+    expect(applyFrame(turn, { id: 1, chunk: delta('Hello') })).toBe(turn);
+  });
+
+  test('an answer drops the text of an abandoned attempt', () => {
+    const restarted: StreamChunk = {
+      type: 'data-notice',
+      id: 'restarted-2',
+      data: { kind: 'restarted', dropParts: ['p0'] },
+    };
+
+    const turn = after(start, delta('Wrong'), restarted, delta('Right', 'p1'));
+
+    expect(partsText(turn.parts)).toBe('Right');
+  });
+});
