@@ -195,7 +195,7 @@ describe('erasing a user', () => {
     const chat = limitedChat({ USER_DAILY_MESSAGES: '9' }, { store, clock });
     const reservation = await chat.quota.reserve({
       caller: owner,
-      conversationId: 'c-1',
+      conversationId: 'harbour-walk',
       messageId: 'm-1',
       attempt: 1,
       model: 'house-model',
@@ -208,6 +208,6 @@ describe('erasing a user', () => {
     const left = (await world.documents()).filter(({ path }) => path.startsWith('quotas/'));
     expect(left.map(({ path }) => path)).toEqual([usagePath(owner.uid, toDay(clock.now()))]);
     expect(left[0]?.fields).toMatchObject({ messages: 1, expireTime: nextDay(clock.now()) });
-    expect(JSON.stringify(left[0]?.fields)).not.toContain('c-1');
+    expect(JSON.stringify(left[0]?.fields)).not.toContain('harbour-walk');
   });
 });
