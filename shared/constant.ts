@@ -4,8 +4,8 @@ interface Constant {
   readonly unit: string;
   /** Where the number comes from: a document, another product, or a measurement with its size. */
   readonly origin: string;
-  /** The setting that changes it, or `fixed`. */
-  readonly configure: string;
+  /** The setting that changes it; absent: it is fixed. */
+  readonly configure?: string;
 }
 
 export type ConstantTable = Readonly<Record<string, Constant>>;

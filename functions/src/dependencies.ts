@@ -1,9 +1,14 @@
-import { type FileBucket, type AccessTokens, type RevocationCheck } from '#shared/ports/ports.ts';
-import { createHash, randomUUID } from 'node:crypto';
+import type { CompactionDependencies } from '#functions/worker/compaction/run.ts';
 import { requestPlacesPath } from '#shared/conversation/documents/paths.ts';
-import type { Clock, EventWebhook, Notifier } from '#shared/ports/ports.ts';
+import type {
+  FileBucket,
+  AccessTokens,
+  RevocationCheck,
+  Clock,
+  EventWebhook,
+  Notifier,
+} from '#shared/ports/ports.ts';
 import { type DatabaseClock, createDatabaseClock, onceTimeIsKnown } from './adapters/clocks.ts';
-// Loaded with the process: what is loaded within a request would write within it (see `writeTogether`).
 import { jsonLogger } from './adapters/json-logger.ts';
 import type { FunctionDependencies } from './bootstrap/register.ts';
 import type { ChatDependencies } from './chat/chat-dependencies.ts';
@@ -11,7 +16,8 @@ import type { builtInTools } from './chat/turns/tools/built-in-tools.ts';
 import type { Config } from './config.ts';
 import { createAppMemory, createRemotePolicy } from './config/remote-documents.ts';
 import { createModelWatch } from './models/model-watch.ts';
-import type { CompactionDependencies } from './worker/compaction/compaction-dependencies.ts';
+import { createHash, randomUUID } from 'node:crypto';
+// Loaded with the process: what is loaded within a request would write within it (see `writeTogether`).
 
 /** Collaborators that tests and the embedded mode put in the place of the real ones. */
 export type Overrides = Partial<Omit<ChatDependencies, 'model' | 'config'>> &

@@ -1,7 +1,9 @@
-import { engineConstants } from '#shared/compaction/engine-constants.ts';
-import { policyConstants } from '#shared/compaction/policy-constants.ts';
-import { snapshotConstants } from '#shared/compaction/snapshot-constants.ts';
-import { toolOutputConstants } from '#shared/compaction/tool-output-constants.ts';
+import {
+  engineConstants,
+  policyConstants,
+  snapshotConstants,
+  toolOutputConstants,
+} from '#shared/compaction/constants.ts';
 import type { ConstantTable } from '#shared/constant.ts';
 import { registry, VERIFIED_ON, type RegistryEntry } from '#shared/models/registry.ts';
 import { tokenConstants } from '#shared/tokens/token-constants.ts';
@@ -79,7 +81,7 @@ const chapters: readonly [title: string, table: ConstantTable][] = [
 
 function chapter([title, table]: readonly [string, ConstantTable]): string {
   const rows = Object.entries(table).map(
-    ([name, { value, unit, origin, configure }]) =>
+    ([name, { value, unit, origin, configure = 'fixed' }]) =>
       `| \`${name}\` | ${value.toLocaleString('en')} | ${unit} | ${origin} | ${configure} |`,
   );
   return [

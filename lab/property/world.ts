@@ -3,7 +3,7 @@ import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { createToolbox, type Toolbox } from '#functions/chat/turns/tools/toolbox.ts';
 import { createModelHealth } from '#functions/models/model-health.ts';
 import { createAccounting } from '#functions/quota/accounting.ts';
-import type { CompactionDependencies } from '#functions/worker/compaction/compaction-dependencies.ts';
+import type { CompactionDependencies } from '#functions/worker/compaction/run.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import { localConfig } from '#infra/local/local-config.ts';
 import type { DocumentStore } from '#shared/ports/ports.ts';

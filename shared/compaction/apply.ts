@@ -11,7 +11,7 @@ import {
 } from '#shared/conversation/documents/snapshot.ts';
 import { cutHead, oneLine, textKey } from '#shared/text/cut.ts';
 import { splitSentences } from '#shared/text/sentences.ts';
-import { engineConstants } from './engine-constants.ts';
+import { engineConstants } from './constants.ts';
 import type {
   AddOperation,
   Operation,

@@ -1,8 +1,8 @@
 import type { CompactionRequests, Trigger } from '#shared/conversation/documents/conversation.ts';
 import type { History } from '#shared/conversation/documents/history.ts';
 import type { JobBrake, Pause, Spent } from '#shared/conversation/documents/job.ts';
-import { isUnpaid, type CompactionOutcome, type OutcomeState } from './outcome.ts';
-import { policyConstants } from './policy-constants.ts';
+import { policyConstants } from './constants.ts';
+import { hasFailed, isUnpaid, type CompactionOutcome } from './outcome.ts';
 import type { CompactionPolicy } from './policy.ts';
 
 /*
@@ -219,14 +219,6 @@ export function jobBrakes(
 
 // What an outcome leaves
 
-const failures: ReadonlySet<OutcomeState> = new Set([
-  'FAILED_INFLATED_TOKEN_COUNT',
-  'FAILED_TOKEN_COUNT_ERROR',
-  'FAILED_EMPTY_SUMMARY',
-  'FAILED_VERIFICATION',
-  'FAILED_ERROR',
-]);
-
 /**
  * Whether an outcome is a failure of the model: of an automatic run, and not that the summary saves too little, which is
  * sound. In the profile `gemini-cli` nothing but an inflation counts.
@@ -236,7 +228,7 @@ function isFailure(
   { onlyInflationCounts }: Pick<CompactionPolicy, 'onlyInflationCounts'>,
 ): boolean {
   if (trigger === 'manual' || trigger === 'blocked') return false;
-  if (!failures.has(state) || reason === 'SAVES_TOO_LITTLE') return false;
+  if (!hasFailed(state) || reason === 'SAVES_TOO_LITTLE') return false;
   return !onlyInflationCounts || state === 'FAILED_INFLATED_TOKEN_COUNT';
 }
 
@@ -275,9 +267,9 @@ export function brakeAfter(
   if (retryAt && isUnpaid(outcome.reason))
     return { ...brake, pause: { reason: outcome.reason, until: retryAt } };
   if (outcome.state === 'COMPACTED' && !outcome.isWithoutModel) return { ...unpaused, failures: 0 };
-  const hasFailed = !outcome.isWithoutModel && isFailure(outcome, policy);
-  const counted = { ...unpaused, failures: brake.failures + (hasFailed ? 1 : 0) };
-  if (hasFailed && counted.failures >= policy.breakerFailures)
+  const isModelFailure = !outcome.isWithoutModel && isFailure(outcome, policy);
+  const counted = { ...unpaused, failures: brake.failures + (isModelFailure ? 1 : 0) };
+  if (isModelFailure && counted.failures >= policy.breakerFailures)
     return { ...counted, pause: openBreaker(next) };
   if (pause?.reason === 'BREAKER_OPEN' && pause.until > now) return { ...counted, pause };
   if (retryAt) return { ...counted, pause: { reason: 'RETRY_LATER', until: retryAt } };

@@ -10,7 +10,7 @@ import { readUtterances } from '#shared/conversation/utterances.ts';
 import { oneLine } from '#shared/text/cut.ts';
 import { estimateTextTokens, type TokenCounting } from '#shared/tokens/token-estimate.ts';
 import { cutAtClause } from './apply.ts';
-import { engineConstants } from './engine-constants.ts';
+import { engineConstants } from './constants.ts';
 import { attachmentsIn } from './history-lines.ts';
 import { renderWorkingLayer } from './render.ts';
 import { fitSnapshot, type SnapshotRoom } from './room.ts';

@@ -4,8 +4,7 @@ import {
   estimateTextTokens,
   type TokenCounting,
 } from '#shared/tokens/token-estimate.ts';
-import { snapshotConstants } from './snapshot-constants.ts';
-import type { PlannedMask, Offload } from './tool-output-budget.ts';
+import { snapshotConstants, toolOutputConstants } from './constants.ts';
 import {
   findErrorBlocks,
   tellsOfError,
@@ -15,7 +14,7 @@ import {
   withOutput,
   type ToolOutput,
 } from './shorten-output.ts';
-import { toolOutputConstants } from './tool-output-constants.ts';
+import type { PlannedMask, Offload } from './tool-output-budget.ts';
 import { findValues, indexValues } from './values.ts';
 
 /** A shortened output that a model may condense. */

@@ -15,7 +15,7 @@ import { wantedSaving } from './swap-decision.ts';
 export interface WeighedContext {
   context: ContextSource;
   policy: CompactionPolicy;
-  /** What asked for a compaction of it. */
+  /** What asked for a compaction of it; default: anything but an overflow. */
   trigger?: Trigger;
   /** From our estimate to what the model reports. */
   calibration: number;

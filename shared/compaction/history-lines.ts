@@ -8,7 +8,7 @@ import {
 } from '#shared/conversation/documents/snapshot.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
 import type { Utterance } from '#shared/conversation/utterances.ts';
-import { engineConstants } from './engine-constants.ts';
+import { engineConstants } from './constants.ts';
 
 /** A file that somebody sent in a turn: a picture, a recording, a document. */
 interface Attachment {

@@ -2,7 +2,7 @@ import type { Trigger } from '#shared/conversation/documents/conversation.ts';
 import type { FoldedTurnsAccess } from '#shared/hooks/folded-turns.ts';
 import type { Hook } from '#shared/hooks/webhook.ts';
 import { estimateTextTokens, type TokenCounting } from '#shared/tokens/token-estimate.ts';
-import { snapshotConstants } from './snapshot-constants.ts';
+import { snapshotConstants } from './constants.ts';
 
 /** What a hook learns: who asked, how large the context is, which turns go. Never any text of them. */
 export interface CompactionHookEvent {

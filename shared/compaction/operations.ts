@@ -1,10 +1,10 @@
-import { z } from 'zod';
 import {
   modelSections,
   statuses,
   type SnapshotProfile,
 } from '#shared/conversation/documents/snapshot.ts';
-import { engineConstants } from './engine-constants.ts';
+import { engineConstants } from './constants.ts';
+import { z } from 'zod';
 
 /** The number of a turn, also as models write it: `"12"`, `"[12]"`. */
 const seqSchema = z.union([

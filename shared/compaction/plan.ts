@@ -1,14 +1,7 @@
-import type { CompactionPolicy } from '#shared/compaction/policy.ts';
-import { foldPoint, keptTurns } from '#shared/compaction/split.ts';
-import {
-  summariserInput,
-  type Chunk,
-  type SummariserInput,
-} from '#shared/compaction/summariser-input.ts';
 import { planMasks, storedMasks, type PlannedMask } from '#shared/compaction/tool-output-budget.ts';
 import type { ContextSource } from '#shared/conversation/context/assemble-context.ts';
 import type { Content } from '#shared/conversation/documents/content.ts';
-import type { CoveredThrough, Trigger } from '#shared/conversation/documents/conversation.ts';
+import type { CoveredThrough } from '#shared/conversation/documents/conversation.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
 import type { Repairs } from '#shared/conversation/repair/repair-contents.ts';
 import {
@@ -18,15 +11,11 @@ import {
   type WeighedContext,
 } from './context-tokens.ts';
 import { foldedContents, isShown, slicedTurn } from './shown-turns.ts';
+import { foldPoint, keptTurns } from './split.ts';
+import { summariserInput, type Chunk, type SummariserInput } from './summariser-input.ts';
 
-export interface PlanSource {
-  /** The context now; its turns are terminal, in order, without a gap. */
-  context: ContextSource;
-  policy: CompactionPolicy;
-  /** What asked for it; default: anything but an overflow. */
-  trigger?: Trigger;
-  /** From our estimate to what the model reports. */
-  calibration: number;
+/** The turns of its context are terminal, in order, without a gap. */
+export interface PlanSource extends Omit<WeighedContext, 'weighed'> {
   summariserWindowTokens: number;
   /** Who writes the snapshot; the one call of `gemini-cli` may not get all that should be folded. */
   strategy: 'ledger' | 'gemini-cli';
@@ -69,20 +58,29 @@ export interface FoldPlan {
   hasPreviousSnapshot: boolean;
 }
 
-export type Plan =
-  | FoldPlan
-  /** No model: the same snapshot and turns, with long tool outputs shortened. Estimated tokens. */
-  | { kind: 'truncate'; masks: PlannedMask[]; beforeTokens: number; afterTokens: number }
-  | {
-      kind: 'noop';
-      reason: 'NOTHING_TO_FOLD' | 'TURN_TOO_LARGE' | 'SAVES_TOO_LITTLE' | 'BREAKER_OPEN';
-    };
+/** No model: the same snapshot and turns, with long tool outputs shortened. Estimated tokens. */
+export interface TruncatePlan {
+  kind: 'truncate';
+  masks: PlannedMask[];
+  beforeTokens: number;
+  afterTokens: number;
+}
+
+/** A plan that does something. */
+export type ActivePlan = FoldPlan | TruncatePlan;
+
+interface NoopPlan {
+  kind: 'noop';
+  reason: 'NOTHING_TO_FOLD' | 'TURN_TOO_LARGE' | 'SAVES_TOO_LITTLE' | 'BREAKER_OPEN';
+}
+
+type Plan = ActivePlan | NoopPlan;
 
 /**
  * The outcome of a plan that does nothing. Where there is something to fold and no way to do it, it is a
  * failure: who waits for room must learn why.
  */
-export const noopState = ({ reason }: Extract<Plan, { kind: 'noop' }>) =>
+export const noopState = ({ reason }: NoopPlan) =>
   reason === 'TURN_TOO_LARGE' ? 'FAILED_ERROR' : 'NOOP';
 
 /**

@@ -8,17 +8,16 @@ import {
 import { findModel, type ModelTable } from '#shared/models/model-entry.ts';
 import { registry } from '#shared/models/registry.ts';
 import type { TokenRule } from '#shared/tokens/text-weight.ts';
-import { policyConstants } from './policy-constants.ts';
+import { policyConstants, snapshotConstants, toolOutputConstants } from './constants.ts';
 import {
   type PolicySettings,
   settingNames,
   type SettingName,
   isUsableSetting,
   allowedText,
+  variantsSchema,
+  type Variants,
 } from './policy-settings.ts';
-import { snapshotConstants } from './snapshot-constants.ts';
-import { toolOutputConstants } from './tool-output-constants.ts';
-import { variantsSchema, type Variants } from './variants.ts';
 
 // The policy of a conversation
 
@@ -93,8 +92,8 @@ export function resolvePolicy(input: PolicyInput): CompactionPolicy {
   const soft = softThreshold(threshold, { windowTokens, usable, shift: thresholdShift });
   const windowLimit = Math.floor(policyConstants.windowFraction.value * windowTokens);
   const scaleTokens = soft ?? windowLimit;
-  const values = profileValues(isPeer, scaleTokens);
-  const toolOutputBudgetTokens = settings.toolOutputBudgetTokens ?? values.toolOutputBudgetTokens;
+  const toolOutputBudgetTokens =
+    settings.toolOutputBudgetTokens ?? toolOutputBudget(isPeer, scaleTokens);
 
   return Object.freeze({
     profile,
@@ -112,7 +111,7 @@ export function resolvePolicy(input: PolicyInput): CompactionPolicy {
     onlyInflationCounts: isPeer,
     acceptsEqualSize: isPeer,
     excludesOverhead: !isPeer,
-    tokenRule: values.tokenRule,
+    tokenRule: isPeer ? 'gemini-cli' : 'character-class',
     ...tailValues(scaleTokens, settings.tailTokens ?? policyConstants.tailTokens.value),
     preserveFraction:
       isPeer || input.strategy === 'gemini-cli'
@@ -124,10 +123,13 @@ export function resolvePolicy(input: PolicyInput): CompactionPolicy {
       : Math.floor(
           toolOutputConstants.toolOutputMinimumGainFraction.value * toolOutputBudgetTokens,
         ),
-    breakerFailures: settings.breakerFailures ?? values.breakerFailures,
-    minimumSavingFraction: values.minimumSavingFraction,
-    minimumSavingTokens: values.minimumSavingTokens,
-    rearmFraction: values.rearmFraction,
+    breakerFailures:
+      settings.breakerFailures ?? (isPeer ? 1 : policyConstants.breakerFailures.value),
+    minimumSavingFraction: isPeer ? 0 : policyConstants.minimumSavingFraction.value,
+    minimumSavingTokens: isPeer
+      ? 0
+      : Math.floor(policyConstants.minimumSavingThresholdFraction.value * scaleTokens),
+    rearmFraction: isPeer ? 0 : policyConstants.rearmFraction.value,
   } as const);
 }
 
@@ -152,6 +154,16 @@ const snapshotBudget = (scaleTokens: number): number =>
     snapshotConstants.snapshotBudgetMaximumTokens.value,
   );
 
+/** The profile `gemini-cli` has that program's, whatever the threshold. */
+const toolOutputBudget = (isPeer: boolean, scaleTokens: number): number =>
+  isPeer
+    ? toolOutputConstants.toolOutputBudgetTokens.value
+    : clamp(
+        Math.floor(toolOutputConstants.toolOutputBudgetFraction.value * scaleTokens),
+        toolOutputConstants.toolOutputBudgetMinimumTokens.value,
+        toolOutputConstants.toolOutputBudgetTokens.value,
+      );
+
 /**
  * What stays verbatim of a conversation whose threshold, or whose size, is `scaleTokens`; at most
  * `mostTokens` where more than two turns stay.
@@ -160,33 +172,6 @@ export const tailValues = (scaleTokens: number, mostTokens: number) => ({
   tailTokens: Math.min(mostTokens, Math.floor(policyConstants.tailFraction.value * scaleTokens)),
   tailCapTokens: Math.floor(policyConstants.tailCapFraction.value * scaleTokens),
 });
-
-/** What the profile `gemini-cli` sets: that program's behaviour at once, for comparison. */
-function profileValues(isPeer: boolean, scaleTokens: number) {
-  if (isPeer)
-    return {
-      tokenRule: 'gemini-cli',
-      toolOutputBudgetTokens: toolOutputConstants.toolOutputBudgetTokens.value,
-      breakerFailures: 1,
-      minimumSavingFraction: 0,
-      minimumSavingTokens: 0,
-      rearmFraction: 0,
-    } as const;
-  return {
-    tokenRule: 'character-class',
-    toolOutputBudgetTokens: clamp(
-      Math.floor(toolOutputConstants.toolOutputBudgetFraction.value * scaleTokens),
-      toolOutputConstants.toolOutputBudgetMinimumTokens.value,
-      toolOutputConstants.toolOutputBudgetTokens.value,
-    ),
-    breakerFailures: policyConstants.breakerFailures.value,
-    minimumSavingFraction: policyConstants.minimumSavingFraction.value,
-    minimumSavingTokens: Math.floor(
-      policyConstants.minimumSavingThresholdFraction.value * scaleTokens,
-    ),
-    rearmFraction: policyConstants.rearmFraction.value,
-  } as const;
-}
 
 function clamp(value: number, minimum: number, maximum: number): number {
   return Math.min(maximum, Math.max(minimum, value));

@@ -3,9 +3,13 @@ import {
   timelineSection,
   type SectionName,
   type SnapshotProfile,
+  snapshotSections,
+  type ArchivedItem,
+  type Item,
+  type Snapshot,
 } from '#shared/conversation/documents/snapshot.ts';
 import { oneLine } from '#shared/text/cut.ts';
-import { engineConstants } from './engine-constants.ts';
+import { engineConstants } from './constants.ts';
 import { UNSAID_MARK } from './values.ts';
 
 /** Stored with each history; changes with every change of the words below. */
@@ -130,3 +134,31 @@ export const summariserRequest = (options: {
   notes?: readonly string[] | undefined;
 }): string =>
   `The history and the known items stand above between the lines ${options.boundary}. Write the operations that bring the ledger up to date, and the topics.${focusText(options.focus)}${notesText(options.notes ?? [])}`;
+
+/** Where the items of a section go that the other profile does not have. */
+const otherSection: Readonly<Record<SnapshotProfile, Readonly<Record<string, string>>>> = {
+  assistant: { artifact_trail: 'artifacts', file_system_state: 'artifacts' },
+  coding: {
+    user_profile: 'key_knowledge',
+    decisions: 'key_knowledge',
+    open_questions: 'task_state',
+    artifacts: 'artifact_trail',
+  },
+};
+
+/** The same items in the sections of `profile`: conversations change theirs, and strategies differ. */
+export function inProfile(snapshot: Snapshot, profile: SnapshotProfile): Snapshot {
+  if (snapshot.profile === profile) return snapshot;
+  const known: readonly string[] = snapshotSections[profile];
+  const placeOf = (section: string): string =>
+    known.includes(section) ? section : (otherSection[profile][section] ?? 'key_knowledge');
+  const sections: Record<string, Item[]> = {};
+  for (const section of snapshotSections[snapshot.profile])
+    for (const item of snapshot.sections[section] ?? [])
+      (sections[placeOf(section)] ??= []).push(item);
+  const archive = snapshot.archive.map((item): ArchivedItem => ({
+    ...item,
+    section: placeOf(item.section),
+  }));
+  return { ...snapshot, profile, sections, archive };
+}

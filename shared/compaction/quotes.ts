@@ -1,6 +1,6 @@
 import { oneLine } from '#shared/text/cut.ts';
 import { countWideLetters } from '#shared/text/plain-text.ts';
-import { engineConstants } from './engine-constants.ts';
+import { engineConstants } from './constants.ts';
 import type { OwnSentence, TextSpan } from './user-words.ts';
 import type { TurnEvidence, UserSentence } from './whose-words.ts';
 

@@ -15,7 +15,7 @@ import type { Citation } from '#shared/grounding/grounding.ts';
 import { escapeXml } from '#shared/text/escape-xml.ts';
 import { oneLine, textKey } from '#shared/text/cut.ts';
 import { estimateTextTokens, type TokenCounting } from '#shared/tokens/token-estimate.ts';
-import { snapshotBlock } from './snapshot-sections.ts';
+import { snapshotBlock } from './snapshot-text.ts';
 
 const ARCHIVE_OPEN = '<archive>';
 const ARCHIVE_CLOSE = '</archive>';

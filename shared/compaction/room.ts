@@ -12,7 +12,7 @@ import type { Turn } from '#shared/conversation/documents/turn.ts';
 import { escapeXml } from '#shared/text/escape-xml.ts';
 import { countWideLetters } from '#shared/text/plain-text.ts';
 import { estimateTextTokens, type TokenCounting } from '#shared/tokens/token-estimate.ts';
-import { engineConstants } from './engine-constants.ts';
+import { engineConstants } from './constants.ts';
 import type { PromptRoom } from './prompt.ts';
 import { renderWorkingLayer } from './render.ts';
 

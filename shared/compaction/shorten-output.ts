@@ -3,7 +3,7 @@ import type { Part } from '#shared/conversation/documents/content.ts';
 import { cutHead, cutTail } from '#shared/text/cut.ts';
 import type { TokenRule } from '#shared/tokens/text-weight.ts';
 import { estimatePartTokens, type TokenCounting } from '#shared/tokens/token-estimate.ts';
-import { toolOutputConstants } from './tool-output-constants.ts';
+import { toolOutputConstants } from './constants.ts';
 
 // The output in a response
 
@@ -75,8 +75,6 @@ interface Shortening {
   /** The name under which the model reads the whole output. */
   blobName: (text: string) => string;
   counting: TokenCounting;
-  /** Default 40,000 (UTF-16 units). */
-  capCharacters?: number;
 }
 
 /** The page of a stored output that the model has asked for is no output to be shortened again. */
@@ -94,7 +92,7 @@ export function shortenOutput(part: Part, options: Shortening): Part {
   if (output === undefined || isRead || blobNamedIn(output.text) !== undefined) return part;
   const { text } = output;
   const lines = toolOutputConstants.toolOutputCapLines.value;
-  const cap = options.capCharacters ?? toolOutputConstants.toolOutputCapCharacters.value;
+  const cap = toolOutputConstants.toolOutputCapCharacters.value;
   const isBytes = isBinary(text);
   if (!isBytes && text.length <= cap && !hasMoreLines(text, lines)) return part;
   const name = options.blobName(text);
@@ -311,27 +309,23 @@ export interface Fitted {
   form: Form;
 }
 
-export interface FormOptions {
-  rule: TokenRule | TokenCounting;
-  /** Of one output. */
-  capCharacters: number;
-}
+type CountingRule = TokenRule | TokenCounting;
 
 /** The longest form within `availableTokens`; the shortest of all if none fits. */
 export function longestForm(
   whole: OutputToFit,
   availableTokens: number,
-  options: FormOptions,
+  rule: CountingRule,
 ): Fitted {
   const { part, tokens } = whole;
   if (tokens <= availableTokens) return { part, tokens, form: 'whole' };
   // Each of the others says at least as much as this: where it has no room, no blob need be named.
-  if (pointerTo('', whole, options).tokens > availableTokens) return whole.emptied;
-  const markerOnly = markerForm(whole, options);
+  if (pointerTo('', whole, rule).tokens > availableTokens) return whole.emptied;
+  const markerOnly = markerForm(whole, rule);
   // A cut holds the marker, and more.
   if (markerOnly.tokens <= availableTokens)
-    return cutWithin(whole, availableTokens, options) ?? markerOnly;
-  const pointer = pointerForm(whole, options);
+    return cutWithin(whole, availableTokens, rule) ?? markerOnly;
+  const pointer = pointerForm(whole, rule);
   return pointer.tokens <= availableTokens ? pointer : whole.emptied;
 }
 
@@ -342,53 +336,56 @@ const FITTING_ROUNDS = 8;
 function cutWithin(
   whole: OutputToFit,
   availableTokens: number,
-  options: FormOptions,
+  rule: CountingRule,
 ): Fitted | undefined {
-  let characters = Math.min(options.capCharacters, whole.output.text.length - 1);
+  let characters = Math.min(
+    toolOutputConstants.toolOutputCapCharacters.value,
+    whole.output.text.length - 1,
+  );
   for (let round = 0; round < FITTING_ROUNDS; round++) {
     if (characters < toolOutputConstants.toolOutputCutMinimumCharacters.value) return undefined;
-    const cut = cutTo(whole, characters, options);
+    const cut = cutTo(whole, characters, rule);
     if (cut.tokens <= availableTokens) return cut;
     characters = Math.floor(characters * Math.min(0.8, (0.95 * availableTokens) / cut.tokens));
   }
   return undefined;
 }
 
-const cutTo = (whole: OutputToFit, characters: number, options: FormOptions): Fitted => {
+const cutTo = (whole: OutputToFit, characters: number, rule: CountingRule): Fitted => {
   const { part, output, name } = whole;
   const text = maskedText(output.text, { characters, name: name() });
-  return shorter(whole, { part: withOutput(part, output, text), form: 'cut' }, options);
+  return shorter(whole, { part: withOutput(part, output, text), form: 'cut' }, rule);
 };
 
 /** How much is left out, and where it is. */
-export function markerForm(whole: OutputToFit, options: FormOptions): Fitted {
-  const fitted = cutTo(whole, 0, options);
+export function markerForm(whole: OutputToFit, rule: CountingRule): Fitted {
+  const fitted = cutTo(whole, 0, rule);
   return fitted.form === 'cut' ? { ...fitted, form: 'marker' } : fitted;
 }
 
 /** The call that reads the output back. Without a blob: one word. */
-export function pointerForm(whole: OutputToFit, options: FormOptions): Fitted {
+export function pointerForm(whole: OutputToFit, rule: CountingRule): Fitted {
   const name = whole.name();
-  return name === undefined ? whole.emptied : pointerTo(name, whole, options);
+  return name === undefined ? whole.emptied : pointerTo(name, whole, rule);
 }
 
 /** The call that reads the output back from `name`; fields beside the output go. */
-function pointerTo(name: string, whole: OutputToFit, options: FormOptions): Fitted {
+function pointerTo(name: string, whole: OutputToFit, rule: CountingRule): Fitted {
   const { part, output } = whole;
   const bare = { ...output, others: {} };
   const pointing = withOutput(part, bare, pointerText(name));
-  return shorter(whole, { part: pointing, form: 'pointer' }, options);
+  return shorter(whole, { part: pointing, form: 'pointer' }, rule);
 }
 
 /** One word. An output that is shorter itself stays, as with the other forms. */
-export const emptiedForm = (whole: Omit<OutputToFit, 'emptied'>, options: FormOptions): Fitted =>
-  shorter(whole, { part: emptiedResponse(whole.part), form: 'emptied' }, options);
+export const emptiedForm = (whole: Omit<OutputToFit, 'emptied'>, rule: CountingRule): Fitted =>
+  shorter(whole, { part: emptiedResponse(whole.part), form: 'emptied' }, rule);
 
 /** Words around a short output can cost more than the output: then it stays as it is. */
 function shorter(
   whole: Pick<OutputToFit, 'part' | 'tokens'>,
   made: { part: Part; form: Form },
-  { rule }: FormOptions,
+  rule: CountingRule,
 ): Fitted {
   const tokens = estimatePartTokens(made.part, rule);
   return tokens < whole.tokens

@@ -2,7 +2,7 @@ import { hasFunctionResponse, type Content } from '#shared/conversation/document
 import type { CoveredThrough } from '#shared/conversation/documents/conversation.ts';
 import { shownUser, type Turn } from '#shared/conversation/documents/turn.ts';
 import { type TokenCounting, estimateContentTokens } from '#shared/tokens/token-estimate.ts';
-import { policyConstants } from './policy-constants.ts';
+import { policyConstants } from './constants.ts';
 import { type CompactionPolicy, tailValues } from './policy.ts';
 import { foldedContents, sentPart } from './shown-turns.ts';
 

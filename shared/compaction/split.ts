@@ -4,9 +4,15 @@ import {
   assemblePrompt,
   type ContextSource,
 } from '#shared/conversation/context/assemble-context.ts';
+import {
+  hasFunctionCall,
+  hasFunctionResponse,
+  type Content,
+} from '#shared/conversation/documents/content.ts';
 import type { CoveredThrough, Trigger } from '#shared/conversation/documents/conversation.ts';
+import type { Turn } from '#shared/conversation/documents/turn.ts';
 import { estimatePromptTokens, type TokenCounting } from '#shared/tokens/token-estimate.ts';
-import { policyConstants } from './policy-constants.ts';
+import { policyConstants } from './constants.ts';
 import type { CompactionPolicy } from './policy.ts';
 import { maskedTurn } from './shown-turns.ts';
 import {
@@ -20,7 +26,6 @@ import {
   lazilySized,
 } from './split-by-tail.ts';
 import { adaptiveStart } from './split-by-topic.ts';
-import { preserveFractionPoint } from './split-preserve-fraction.ts';
 
 interface SplitSource {
   /** With the masks that the next generation will have. */
@@ -121,3 +126,55 @@ const limitsOf = (source: Measured) =>
     tokens: scaleTokens(source),
     calibration: source.calibration,
   });
+
+/**
+ * Gemini CLI's split point: how many of the oldest contents to fold. Weight is the length of the JSON.
+ * The split lies before a user content without function response: the first one with at least
+ * `fraction` of the weight before it. Where there is none: after everything if the last content is a
+ * model content without function call, else before the last such user content (0 = fold nothing).
+ * `fraction` = 1 − preserveFraction; throws RangeError outside (0, 1). Empty → 0. Linear.
+ */
+export function findSplitPoint(contents: readonly Content[], fraction: number): number {
+  if (!(fraction > 0 && fraction < 1))
+    throw new RangeError(`fraction to fold must lie between 0 and 1, is ${fraction}`);
+
+  const lengths = contents.map((content) => JSON.stringify(content).length);
+  const target = fraction * lengths.reduce((sum, length) => sum + length, 0);
+  let before = 0;
+  let lastCandidate = 0;
+  for (const [index, content] of contents.entries()) {
+    if (content.role === 'user' && !hasFunctionResponse(content)) {
+      if (before >= target) return index;
+      lastCandidate = index;
+    }
+    before += lengths[index] ?? 0;
+  }
+
+  const last = contents.at(-1);
+  if (last?.role === 'model' && !hasFunctionCall(last)) return contents.length;
+  return lastCandidate;
+}
+
+/**
+ * Where Gemini CLI's algorithm ends the fold, in whole turns: a turn that the split falls into stays whole, and so does
+ * the newest. Undefined when it folds nothing.
+ */
+function preserveFractionPoint(
+  masked: ContextSource,
+  visible: readonly Turn[],
+  preserveFraction: number,
+): CoveredThrough | undefined {
+  // Pins never go through the summariser.
+  const items = assembleContext({ ...masked, memory: undefined, pins: [] });
+  const split = findSplitPoint(
+    items.map(({ content }) => content),
+    1 - preserveFraction,
+  );
+  const newestSeq = visible.at(-1)?.seq ?? 0;
+  const firstBehind = items[split];
+  // What stands before the turns belongs to none.
+  const keptFrom = firstBehind ? Math.min(firstBehind.seq ?? 0, newestSeq) : newestSeq;
+  // An erased turn at the very front is no reason to call the model.
+  const isAnyFolded = items.some(({ seq }) => seq !== undefined && seq < keptFrom);
+  return isAnyFolded ? { seq: keptFrom - 1, contentIndex: 0 } : undefined;
+}

@@ -25,14 +25,12 @@ import {
   tokensOfWeight,
   type TokenCounting,
 } from '#shared/tokens/token-estimate.ts';
-import { planChunks, type Piece } from './chunks.ts';
+import { policyConstants, snapshotConstants } from './constants.ts';
 import { noteTokens } from './hooks.ts';
 import { neutraliseContent } from './neutralise-tags.ts';
-import { policyConstants } from './policy-constants.ts';
 import { foldedContents, slicedTurn, maskedTurn, sentPart } from './shown-turns.ts';
-import { snapshotConstants } from './snapshot-constants.ts';
-import { withoutFrame } from './snapshot-sections.ts';
-import { toBlocks } from './split-by-tail.ts';
+import { withoutFrame } from './snapshot-text.ts';
+import { toBlocks, type Block } from './split-by-tail.ts';
 
 interface SummariserSource {
   context: ContextSource;
@@ -88,15 +86,11 @@ export function summariserInput(source: SummariserSource): SummariserInput | und
     ? readAll(wanted.map((item) => ({ ...item, turn: maskedTurn(item.turn, masks) })))
     : whole;
   const tokens = isMasked ? tokensOf(reads) : wholeTokens;
-  if (tokens <= (strategy === 'ledger' ? partialRoom : room))
-    return {
-      point,
-      isPartial: false,
-      folded,
-      chunks: [{ turns: reads.map(({ slice }) => slice) }],
-      contents: contentsOf(reads),
-      repairs,
-    };
+  if (tokens <= (strategy === 'ledger' ? partialRoom : room)) {
+    const turns = reads.map(({ slice }) => slice);
+    const contents = contentsOf(turns);
+    return { point, isPartial: false, folded, chunks: [{ turns }], contents, repairs };
+  }
 
   const { chunks, isWhole } = planChunks({
     turns: reads.map((read) => ({ read, ...turnToRead(read, weighing) })),
@@ -107,18 +101,13 @@ export function summariserInput(source: SummariserSource): SummariserInput | und
   });
   const last = chunks.at(-1)?.at(-1);
   if (last === undefined) return undefined;
-  const pieces = once(() => chunks.flat());
-  // Every turn in one piece: what they hold together is known already.
-  const count = chunks.reduce((sum, chunk) => sum + chunk.length, 0);
-  const isUncut = isWhole && count === wanted.length;
+  const slices = chunks.map((chunk) => slicedPieces(chunk, reads));
   return {
     point: pointBehind(wanted, last, point),
     isPartial: !isWhole,
-    folded: isUncut ? folded : foldedBy(wanted, pieces()),
-    chunks: chunks.map((chunk) => ({ turns: slicedPieces(chunk, reads) })),
-    contents: isUncut
-      ? contentsOf(reads)
-      : once(() => contentsOf(readAll(wantedPieces(pieces(), reads)))()),
+    folded: foldedBy(wanted, chunks.flat()),
+    chunks: slices.map((turns) => ({ turns })),
+    contents: contentsOf(slices.flat()),
     repairs,
   };
 }
@@ -167,14 +156,7 @@ function foldedBy(wanted: readonly WantedTurn[], pieces: readonly Piece[]): Turn
   });
 }
 
-/** What pieces of turns hold, to be read by itself. */
-const wantedPieces = (pieces: readonly Piece[], reads: readonly ReadTurn[]): WantedTurn[] =>
-  pieces.flatMap(({ turn, from, end }) => {
-    const read = reads[turn];
-    return read ? [{ turn: read.turn, from, end }] : [];
-  });
-
-/** The same as turns; a whole one is the same object that was read. */
+/** Pieces as turns; a whole one is the same object that was read. */
 const slicedPieces = (pieces: readonly Piece[], reads: readonly ReadTurn[]): Turn[] =>
   pieces.flatMap((piece) => {
     const read = reads[piece.turn];
@@ -220,8 +202,8 @@ function createReader({ context, counting, calibration, strategy }: SummariserSo
     readAll: (all: readonly WantedTurn[]) => all.map((item) => readTurn(item, weighing)),
     tokensOf: (reads: readonly ReadTurn[]) =>
       Math.ceil(fitFactor * tokensToRead(memory, reads, weighing)),
-    contentsOf: (reads: readonly ReadTurn[]) =>
-      once(() => sanitizeHistory([...memory, ...reads.flatMap(contentsRead)])),
+    contentsOf: (slices: readonly Turn[]) =>
+      once(() => sanitizeHistory([...memory, ...slices.flatMap(contentsRead)])),
   };
 }
 
@@ -282,7 +264,7 @@ const sentContents = (slice: Turn): RepairedContents =>
 const unmasked = { coveredThrough: nothingCovered, masks: new Map<number, never>() };
 
 /** What is read of a turn, as it is read: made again each time, for it is seldom asked for. */
-const contentsRead = ({ slice }: ReadTurn): Content[] =>
+const contentsRead = (slice: Turn): Content[] =>
   sentContents(slice).contents.map(neutraliseContent);
 
 /** Tokens of all that is read, `before` first; before calibration. */
@@ -388,4 +370,112 @@ function hasPayload(part: Part): boolean {
     ([key, value]) =>
       value !== undefined && key !== 'text' && key !== 'thought' && key !== 'thoughtSignature',
   );
+}
+
+/** A turn that a summariser is to read, measured. */
+export interface TurnToRead {
+  tokens: number;
+  /** Of the answer contents that are read, counted among all of the turn. */
+  end: number;
+}
+
+/** What a turn may be cut between. */
+interface TurnParts {
+  userTokens: number;
+  blocks: readonly Block[];
+}
+
+/** One turn of a chunk, or the part of it whose answer contents lie between `from` and `end`. */
+interface Piece {
+  /** Index of the turn in the list that was given. */
+  turn: number;
+  from: number;
+  end: number;
+  tokens: number;
+}
+
+interface ChunkPlan {
+  /** What each call reads, in order. A turn in pieces comes with its user content each time. */
+  chunks: Piece[][];
+  /** False when something that fits no chunk, or the bound on chunks, ended it early. */
+  isWhole: boolean;
+}
+
+/** A turn that is too large as one piece as pieces that fit; `isWhole` is false where a block fits none. */
+function piecesOf(
+  { userTokens, blocks }: TurnParts,
+  options: { turn: number; from: number; roomTokens: number },
+): { pieces: Piece[]; isWhole: boolean } {
+  const { turn, from, roomTokens } = options;
+  const pieces: Piece[] = [];
+  let next = from;
+  for (const block of blocks) {
+    if (userTokens + block.tokens > roomTokens) return { pieces, isWhole: false };
+    const last = pieces.at(-1);
+    if (last && last.tokens + block.tokens <= roomTokens) {
+      last.end = block.end;
+      last.tokens += block.tokens;
+    } else pieces.push({ turn, from: next, end: block.end, tokens: userTokens + block.tokens });
+    next = block.end;
+  }
+  return { pieces, isWhole: pieces.length > 0 };
+}
+
+/** Fills chunks to about the same size, so that none of the calls takes much longer than the others. */
+function fillChunks(
+  pieces: readonly Piece[],
+  { roomTokens, maximumChunks }: { roomTokens: number; maximumChunks: number },
+): Piece[][] {
+  const total = pieces.reduce((sum, { tokens }) => sum + tokens, 0);
+  const needed = Math.ceil(total / roomTokens);
+  // Where not all can be read, each chunk holds what it can.
+  const evenTokens = needed > maximumChunks ? roomTokens : total / Math.max(1, needed);
+  const chunks: Piece[][] = [];
+  let used = Infinity;
+  for (const piece of pieces) {
+    const chunk = chunks.at(-1);
+    if (chunk === undefined || used >= evenTokens || used + piece.tokens > roomTokens) {
+      chunks.push([piece]);
+      used = piece.tokens;
+    } else {
+      chunk.push(piece);
+      used += piece.tokens;
+    }
+  }
+  return chunks;
+}
+
+/**
+ * Cuts turns (oldest first, `from` = answer contents of the first that are folded already) into chunks of
+ * at most `roomTokens`, between turns; inside a turn, between its blocks, only where one fits no chunk. Ends
+ * before the first block that fits none, and after `maximumChunks`. Nothing fits, or no turns → no chunks.
+ */
+export function planChunks<Measured extends TurnToRead>(input: {
+  turns: readonly Measured[];
+  /** Asked of turns that fit no chunk alone. */
+  partsOf: (turn: Measured) => TurnParts;
+  from: number;
+  roomTokens: number;
+  maximumChunks: number;
+}): ChunkPlan {
+  const { turns, partsOf, roomTokens, maximumChunks } = input;
+  const pieces: Piece[] = [];
+  let isWhole = true;
+  for (const [turn, one] of turns.entries()) {
+    const { end, tokens } = one;
+    const from = turn === 0 ? input.from : 0;
+    if (tokens <= roomTokens) {
+      pieces.push({ turn, from, end, tokens });
+      continue;
+    }
+    const found = piecesOf(partsOf(one), { turn, from, roomTokens });
+    pieces.push(...found.pieces);
+    isWhole = found.isWhole;
+    if (!isWhole) break;
+  }
+  const chunks = fillChunks(pieces, { roomTokens, maximumChunks });
+  return {
+    chunks: chunks.slice(0, maximumChunks),
+    isWhole: isWhole && chunks.length <= maximumChunks,
+  };
 }

@@ -35,18 +35,10 @@ type SwapDecision =
  * save what `wantedSaving` asks for, unless it folds only a part. In the profile `gemini-cli` an equal size passes.
  */
 export function decideSwap(facts: SwapFacts): SwapDecision {
-  const { beforeTokens, afterTokens } = facts;
+  const { beforeTokens, afterTokens, overheadTokens = 0, addedOverheadTokens = 0 } = facts;
+  const { policy, trigger } = facts;
   if (!isSoundCount(beforeTokens) || !isSoundCount(afterTokens))
     return { swap: false, state: 'FAILED_TOKEN_COUNT_ERROR', reason: 'TOKEN_COUNT' };
-  return sizeDecision(facts, { beforeTokens, afterTokens });
-}
-
-function sizeDecision(
-  facts: SwapFacts,
-  counts: { beforeTokens: number; afterTokens: number },
-): SwapDecision {
-  const { beforeTokens, afterTokens } = counts;
-  const { policy, trigger, addedOverheadTokens = 0 } = facts;
   const state = 'FAILED_INFLATED_TOKEN_COUNT';
   const isSmaller = policy.acceptsEqualSize
     ? afterTokens <= beforeTokens
@@ -54,11 +46,11 @@ function sizeDecision(
   if (!isSmaller) return { swap: false, state, reason: 'NOT_SMALLER' };
   // A step on the way: what it saves counts at the end.
   if (facts.isPartial === true) return { swap: true };
-  const conversationTokens = beforeTokens - (facts.overheadTokens ?? 0);
+  const conversationTokens = beforeTokens - overheadTokens;
   const saved = beforeTokens - (afterTokens - addedOverheadTokens);
-  if (saved < wantedSaving({ policy, trigger, conversationTokens }))
-    return { swap: false, state, reason: 'SAVES_TOO_LITTLE' };
-  return { swap: true };
+  return saved < wantedSaving({ policy, trigger, conversationTokens })
+    ? { swap: false, state, reason: 'SAVES_TOO_LITTLE' }
+    : { swap: true };
 }
 
 /**

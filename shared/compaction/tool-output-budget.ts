@@ -11,18 +11,17 @@ import { once } from '#shared/once.ts';
 import { utf8Length } from '#shared/store/names.ts';
 import type { TokenRule } from '#shared/tokens/text-weight.ts';
 import { estimatePartTokens, type TokenCounting } from '#shared/tokens/token-estimate.ts';
-import { isShown } from './shown-turns.ts';
-import { toolOutputConstants } from './tool-output-constants.ts';
+import { toolOutputConstants } from './constants.ts';
 import {
   emptiedForm,
   longestForm,
   markerForm,
   pointerForm,
   type Fitted,
-  type FormOptions,
   toToolOutput,
   type OutputToFit,
 } from './shorten-output.ts';
+import { isShown } from './shown-turns.ts';
 
 // All outputs within a budget
 
@@ -72,9 +71,8 @@ export function applyToolOutputBudget(input: ToolOutputBudgetInput): ToolOutputB
   if (tokensBefore <= budgetTokens)
     return { ...unchanged, contents: [...contents], tokensAfter: tokensBefore };
 
-  const capCharacters = toolOutputConstants.toolOutputCapCharacters.value;
-  const outputs = responses.flatMap((one) => outputToFit(one, { rule, capCharacters, blobName }));
-  const fitted = fitAll(outputs, budgetTokens, { rule, capCharacters });
+  const outputs = responses.flatMap((one) => outputToFit(one, { rule, blobName }));
+  const fitted = fitAll(outputs, budgetTokens, rule);
   const pairs = outputs.flatMap((one, index) => {
     const shown = fitted[index];
     return shown && shown.form !== 'whole' ? [{ one, shown }] : [];
@@ -115,27 +113,27 @@ function responsesNewestFirst({ contents, rule }: ToolOutputBudgetInput): SizedR
 /** A response with all that its forms are made of. */
 function outputToFit(
   response: SizedResponse,
-  { blobName, ...options }: FormOptions & Pick<ToolOutputBudgetInput, 'blobName'>,
+  { rule, blobName }: Pick<ToolOutputBudgetInput, 'rule' | 'blobName'>,
 ): OutputToFit[] {
   const output = toToolOutput(response.part);
   if (output === undefined) return [];
   const name = once(() => blobName?.(output.text));
   const whole = { ...response, output, name };
-  return [{ ...whole, emptied: emptiedForm(whole, options) }];
+  return [{ ...whole, emptied: emptiedForm(whole, rule) }];
 }
 
 /** The outputs in the forms in which the newest say most, what the others need at least set aside. */
 function fitAll(
   outputs: readonly OutputToFit[],
   budgetTokens: number,
-  options: FormOptions,
+  rule: ToolOutputBudgetInput['rule'],
 ): Fitted[] {
-  const least = setAsideFor(outputs, budgetTokens, options);
+  const least = setAsideFor(outputs, budgetTokens, rule);
   let setAside = least.reduce((sum, tokens) => sum + tokens, 0);
   let used = 0;
   return outputs.map((output, index) => {
     setAside -= least[index] ?? 0;
-    const fitted = longestForm(output, budgetTokens - used - setAside, options);
+    const fitted = longestForm(output, budgetTokens - used - setAside, rule);
     used += fitted.tokens;
     return fitted;
   });
@@ -148,7 +146,7 @@ function fitAll(
 function setAsideFor(
   outputs: readonly OutputToFit[],
   budgetTokens: number,
-  options: FormOptions,
+  rule: ToolOutputBudgetInput['rule'],
 ): number[] {
   const least = outputs.map(({ emptied }) => emptied.tokens);
   let left =
@@ -157,7 +155,7 @@ function setAsideFor(
   for (const shortForm of [pointerForm, markerForm])
     for (const [index, output] of outputs.entries()) {
       const now = least[index] ?? 0;
-      const { tokens } = shortForm(output, options);
+      const { tokens } = shortForm(output, rule);
       if (tokens - now > left) break;
       left -= tokens - now;
       least[index] = tokens;

@@ -5,9 +5,9 @@ import type {
 } from '#shared/conversation/documents/conversation.ts';
 import type { History } from '#shared/conversation/documents/history.ts';
 import { holds, sizeBrakes, type SizeBrake } from './brake.ts';
+import { policyConstants } from './constants.ts';
 import { isOverThreshold, type CompactionPolicy } from './policy.ts';
-import { policyConstants } from './policy-constants.ts';
-import { isOverLimit } from './shrunken-view.ts';
+import { isOverLimit } from './sent-view.ts';
 
 // Requests for a context
 

@@ -17,7 +17,7 @@ import { isRepetitive } from '#shared/loops/repetition-detector.ts';
 import { cutHead, oneLine } from '#shared/text/cut.ts';
 import type { TokenCounting } from '#shared/tokens/token-estimate.ts';
 import { applyAnswer, type AppliedAnswer, type RefusalReason } from './apply.ts';
-import { engineConstants } from './engine-constants.ts';
+import { engineConstants } from './constants.ts';
 import type { SummariserAnswer } from './operations.ts';
 import { fitSnapshot, withoutItems, type FittedSnapshot, type SnapshotRoom } from './room.ts';
 import {

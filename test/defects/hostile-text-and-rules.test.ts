@@ -1,4 +1,4 @@
-import { frameSnapshot } from '#shared/compaction/snapshot-sections.ts';
+import { frameSnapshot } from '#shared/compaction/snapshot-text.ts';
 import { contentText } from '#shared/conversation/documents/content.ts';
 import { workingItems, type Snapshot } from '#shared/conversation/documents/snapshot.ts';
 import type { ModelRequest } from '#shared/ports/ports.ts';

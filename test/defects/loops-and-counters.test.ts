@@ -1,5 +1,5 @@
 import { sizeBrakes } from '#shared/compaction/brake.ts';
-import { engineConstants } from '#shared/compaction/engine-constants.ts';
+import { engineConstants } from '#shared/compaction/constants.ts';
 import { resolvePolicy } from '#shared/compaction/policy.ts';
 import { readConversation } from '#shared/conversation/context/read-conversation.ts';
 import { contentText } from '#shared/conversation/documents/content.ts';

@@ -3,7 +3,7 @@ import { compactionBench } from '../support/compaction/compacted-conversation.ts
 import { createFirestoreDocumentStore } from '#functions/adapters/firestore.ts';
 import { eraseUser } from '#functions/chat/conversations/erase/erase-user.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
-import { eraseConversation } from '#functions/worker/push/erase-conversation.ts';
+import { eraseConversation } from '#functions/erasure/erase-conversation.ts';
 import { runSweep } from '#functions/worker/sweep/sweep.ts';
 import { readConversation } from '#shared/conversation/context/read-conversation.ts';
 import type { Conversation } from '#shared/conversation/documents/conversation.ts';

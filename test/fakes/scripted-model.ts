@@ -1,9 +1,6 @@
-import { setImmediate } from 'node:timers/promises';
-import { readSnapshot } from '#shared/compaction/read-snapshot.ts';
-import type { SnapshotSections } from '#shared/compaction/snapshot-sections.ts';
-import { geminiCliSections } from '#shared/conversation/documents/snapshot.ts';
-import { estimatePromptTokens } from '#shared/tokens/token-estimate.ts';
+import { readSnapshot, type SnapshotSections } from '#shared/compaction/snapshot-text.ts';
 import { contentText } from '#shared/conversation/documents/content.ts';
+import { geminiCliSections } from '#shared/conversation/documents/snapshot.ts';
 import type {
   ModelGenerator,
   ModelRequest,
@@ -11,6 +8,8 @@ import type {
   Prompt,
   TokenCounter,
 } from '#shared/ports/ports.ts';
+import { estimatePromptTokens } from '#shared/tokens/token-estimate.ts';
+import { setImmediate } from 'node:timers/promises';
 
 /** What one call of `generate` does: answer with a text that ends in STOP, answer, throw, or decide. */
 export type ScriptedAnswer =

@@ -1,6 +1,7 @@
+import fc from 'fast-check';
 import { foldedTurn } from '../support/compaction/said-turn.ts';
 import { resolvePolicy } from '#shared/compaction/policy.ts';
-import { findSplitPoint } from '#shared/compaction/split-preserve-fraction.ts';
+import { findSplitPoint } from '#shared/compaction/split.ts';
 import { planCompaction } from '#shared/compaction/plan.ts';
 import { assembleContext } from '#shared/conversation/context/assemble-context.ts';
 import { hasFunctionResponse, type Content } from '#shared/conversation/documents/content.ts';
@@ -8,7 +9,6 @@ import type { Turn } from '#shared/conversation/documents/turn.ts';
 import { searchCases } from '#test/support/search-cases.ts';
 import { brokenPairs } from '#test/support/tools/broken-pairs.ts';
 import { describe, expect, test } from 'vitest';
-import fc from 'fast-check';
 
 const text = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 400 });
 

@@ -1,7 +1,5 @@
-import { randomUUID } from 'node:crypto';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { eraseConversation } from '#functions/erasure/erase-conversation.ts';
 import { createQuota } from '#functions/quota/create-quota.ts';
-import { eraseConversation } from '#functions/worker/push/erase-conversation.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import { readConversation } from '#shared/conversation/context/read-conversation.ts';
 import { conversationPath, historyPath, turnPath } from '#shared/conversation/documents/paths.ts';
@@ -15,6 +13,8 @@ import {
   compactionBench,
 } from '#test/support/compaction/compacted-conversation.ts';
 import { createRecordedStore } from '../support/stores/recorded-store.ts';
+import { randomUUID } from 'node:crypto';
+import { beforeAll, describe, expect, test } from 'vitest';
 
 const uid = 'alice';
 /** A turn that the snapshot does not cover. */

@@ -1,6 +1,6 @@
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { compactionCrashPoints } from '#functions/lib/crash-points.ts';
-import type { CompactionDependencies } from '#functions/worker/compaction/compaction-dependencies.ts';
+import type { CompactionDependencies } from '#functions/worker/compaction/run.ts';
 import { CONVERSATION } from '#lab/property/initial-state.ts';
 import type { Lane, Process, Flow } from '#lab/property/interleaving.ts';
 import type { Server, World } from '#lab/property/world.ts';

@@ -2,7 +2,7 @@ import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { drainChat } from '#functions/chat/drain.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import type { Replacing } from '#functions/chat/turns/send/send-request.ts';
-import type { CompactionDependencies } from '#functions/worker/compaction/compaction-dependencies.ts';
+import type { CompactionDependencies } from '#functions/worker/compaction/run.ts';
 import { createCompactionHandler } from '#functions/worker/push/handle-push.ts';
 import { pushBody } from '#infra/local/embedded/memory-bus.ts';
 import { ownConversation, messageIdOf } from '#lab/property/actions/actors.ts';

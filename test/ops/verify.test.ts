@@ -4,7 +4,7 @@ import {
   deleteConversation,
   eraseOwnConversation,
 } from '#functions/chat/conversations/erase/delete-conversation.ts';
-import { eraseConversation } from '#functions/worker/push/erase-conversation.ts';
+import { eraseConversation } from '#functions/erasure/erase-conversation.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import {
   findFaults,

@@ -4,7 +4,7 @@ import { preferredLocale } from '#functions/chat/http/headers.ts';
 import { applyAnswer } from '#shared/compaction/apply.ts';
 import { neutraliseTags } from '#shared/compaction/neutralise-tags.ts';
 import { readAnswer } from '#shared/compaction/operations.ts';
-import { readSnapshot } from '#shared/compaction/read-snapshot.ts';
+import { readSnapshot } from '#shared/compaction/snapshot-text.ts';
 import {
   ownSentences,
   ownWords,

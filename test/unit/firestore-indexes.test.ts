@@ -1,4 +1,4 @@
-import { emptySections, snapshotOfSections } from '#shared/compaction/snapshot-sections.ts';
+import { emptySections, snapshotOfSections } from '#shared/compaction/snapshot-text.ts';
 import type { Content } from '#shared/conversation/documents/content.ts';
 import { newConversation } from '#shared/conversation/documents/conversation.ts';
 import { encodeHistory } from '#shared/conversation/documents/history.ts';

@@ -1,4 +1,4 @@
-import { addedContext } from '#shared/hooks/added-context.ts';
+import { addedContext } from '#shared/hooks/before-turn.ts';
 import { isAllowedWebhook, webhookName, webhooksSchema } from '#shared/hooks/webhook.ts';
 import { expect, test, describe } from 'vitest';
 

@@ -2,7 +2,7 @@ import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import type { Clock } from '#shared/ports/ports.ts';
 import { drainChat, GIVE_UP_MS } from '../chat/drain.ts';
 import { settlesWithin } from '../lib/deadline.ts';
-import type { CompactionDependencies } from '../worker/compaction/compaction-dependencies.ts';
+import type { CompactionDependencies } from '../worker/compaction/run.ts';
 import { http } from '@google-cloud/functions-framework';
 
 type Handler = Parameters<typeof http>[1];

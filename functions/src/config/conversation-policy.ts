@@ -1,8 +1,11 @@
 import type { SpendAllowance } from '#shared/compaction/brake.ts';
-import type { PolicySettings } from '#shared/compaction/policy-settings.ts';
+import { snapshotConstants } from '#shared/compaction/constants.ts';
+import {
+  type PolicySettings,
+  drawVariant,
+  type Variant,
+} from '#shared/compaction/policy-settings.ts';
 import { resolvePolicy, type CompactionPolicy } from '#shared/compaction/policy.ts';
-import { snapshotConstants } from '#shared/compaction/snapshot-constants.ts';
-import { drawVariant, type Variant } from '#shared/compaction/variants.ts';
 import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import { limitingModel } from '#shared/routing/routing.ts';
 import { findMediaFamily } from '#shared/tokens/media-tokens.ts';

@@ -1,6 +1,5 @@
-import type { PolicySettings } from '#shared/compaction/policy-settings.ts';
+import type { PolicySettings, Variants } from '#shared/compaction/policy-settings.ts';
 import { readRemoteSettings } from '#shared/compaction/policy.ts';
-import type { Variants } from '#shared/compaction/variants.ts';
 import type { Webhook } from '#shared/hooks/webhook.ts';
 import { readAppNotes, type AppNote } from '#shared/memory/note.ts';
 import type { ModelTable } from '#shared/models/model-entry.ts';

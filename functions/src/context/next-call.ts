@@ -1,12 +1,12 @@
 import type { Config } from '#functions/config.ts';
 import { conversationPolicy, meterCounting } from '#functions/config/conversation-policy.ts';
-import type { OutputForms } from '#shared/compaction/sent-outputs.ts';
 import {
+  type OutputForms,
   type Shrinkage,
   type ShrunkenView,
   isOverLimit,
   shrinkContext,
-} from '#shared/compaction/shrunken-view.ts';
+} from '#shared/compaction/sent-view.ts';
 import {
   type ContextItem,
   type ShownSource,

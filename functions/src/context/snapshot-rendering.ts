@@ -1,6 +1,6 @@
 import { conversationPolicy, meterCounting } from '#functions/config/conversation-policy.ts';
 import { renderSnapshot } from '#shared/compaction/render.ts';
-import { frameSnapshot } from '#shared/compaction/snapshot-sections.ts';
+import { frameSnapshot } from '#shared/compaction/snapshot-text.ts';
 import { assembleContext } from '#shared/conversation/context/assemble-context.ts';
 import { type Conversation, nothingCovered } from '#shared/conversation/documents/conversation.ts';
 import type { RenderHistory } from '#shared/conversation/writes/erased-history.ts';

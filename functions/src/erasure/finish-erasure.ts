@@ -1,8 +1,18 @@
+import type { conversationPolicy } from '#functions/config/conversation-policy.ts';
+import { createRenderer } from '#functions/context/snapshot-rendering.ts';
+import { retryWhenLost } from '#functions/lib/retry.ts';
+import { eraseNotesFrom } from '#functions/memory/change-notes.ts';
+import {
+  fittingSegment,
+  unpackSegment,
+  type StoredSegment,
+} from '#functions/recall/segment-document.ts';
 import {
   readConversation,
   readTurnDocuments,
 } from '#shared/conversation/context/read-conversation.ts';
 import type { Conversation, Versioned } from '#shared/conversation/documents/conversation.ts';
+import { readStoredHistory, type History } from '#shared/conversation/documents/history.ts';
 import {
   blobPiecePath,
   conversationPath,
@@ -10,18 +20,29 @@ import {
   streamPath,
   turnPath,
   turnPiecesCollection,
+  recallPath,
 } from '#shared/conversation/documents/paths.ts';
 import type { TurnDocument } from '#shared/conversation/documents/turn.ts';
 import { isQuestionErased } from '#shared/conversation/writes/erase-turn.ts';
-import { blobsNamedBy } from '#shared/conversation/writes/erased-history.ts';
+import {
+  blobsNamedBy,
+  emptiedHistory,
+  erasedFields,
+  withoutTurns,
+  type Gone,
+} from '#shared/conversation/writes/erased-history.ts';
 import { sameConversationWrite } from '#shared/conversation/writes/status-write.ts';
-import type { FileBucket, Clock, DocumentStore } from '#shared/ports/ports.ts';
+import type {
+  FileBucket,
+  Clock,
+  DocumentStore,
+  Logger,
+  StoredDocument,
+  Write,
+} from '#shared/ports/ports.ts';
+import { segmentNumber } from '#shared/recall/segment.ts';
 import { readPages } from '#shared/store/many-documents.ts';
 import { turnKey } from '#shared/uploads/upload.ts';
-import { retryWhenLost } from '../lib/retry.ts';
-import { eraseNotesFrom } from '../memory/change-notes.ts';
-import { cleanHistories, type HistoryCleaning } from './clean-histories.ts';
-import { cleanIndex } from './clean-index.ts';
 import { releaseUploads } from './release-uploads.ts';
 
 /**
@@ -36,11 +57,11 @@ const PIECES_PER_PAGE = 10;
 /** Blob pieces that one batch deletes; a commit takes 500 writes. */
 const BLOB_PIECES_PER_BATCH = 400;
 
-type Store = Pick<DocumentStore, 'get' | 'query' | 'commit' | 'deleteBelow'>;
-
 /** What an erasure works with. */
-interface ErasureDependencies extends HistoryCleaning {
-  store: Store;
+interface ErasureDependencies {
+  store: Pick<DocumentStore, 'get' | 'query' | 'commit' | 'deleteBelow'>;
+  logger: Pick<Logger, 'log'>;
+  config: Parameters<typeof conversationPolicy>[0];
   clock: Pick<Clock, 'now' | 'wait'>;
   /** The bucket of uploads; undefined where there are none. */
   files?: FileBucket | undefined;
@@ -48,10 +69,37 @@ interface ErasureDependencies extends HistoryCleaning {
 
 interface Erasure {
   dependencies: Omit<ErasureDependencies, 'clock'>;
-  store: Store;
   conversationId: string;
   conversation: Versioned<Conversation>;
   pending: NonNullable<Conversation['pendingErasure']>;
+}
+
+/**
+ * Erases turns that have been emptied from all that was made of them: overflow pieces, stream chunks, every history
+ * that covers them, the index of recall, blobs that only they name, notes that a tool made of them; then takes the note
+ * off the conversation document. May stop anywhere and be repeated; nothing pending → nothing to do. Throws
+ * GuardLostError when others changed the conversation all the while, StoreUnavailableError.
+ */
+export async function finishErasure(
+  dependencies: ErasureDependencies,
+  conversationId: string,
+): Promise<void> {
+  let below: { state: string; blobPaths: string[] } | undefined;
+  await retryWhenLost(
+    dependencies.clock,
+    async () => {
+      const erasure = await readErasure(dependencies, conversationId);
+      if (!erasure) return;
+      const state = stateOf(erasure);
+      if (below?.state !== state) {
+        const { ownerUid: uid } = erasure.conversation.value;
+        await eraseNotesFrom(dependencies, { uid, conversationId, seqs: erasure.pending.seqs });
+        below = { state, blobPaths: await eraseBelow(erasure) };
+      }
+      await settle(erasure, below.blobPaths);
+    },
+    FINISH_TRIES,
+  );
 }
 
 /** The erasure that the conversation document says is to be finished, or undefined. */
@@ -64,18 +112,19 @@ async function readErasure(
   const pending = conversation?.value.pendingErasure;
   // What is being erased as a whole needs no erasing in part.
   if (!conversation || !pending || conversation.value.state === 'erasing') return undefined;
-  return { dependencies, store, conversationId, conversation, pending };
+  return { dependencies, conversationId, conversation, pending };
 }
 
 async function readErasedTurns(erasure: Erasure): Promise<TurnDocument[]> {
-  const { store, conversationId, pending } = erasure;
+  const { conversationId, pending } = erasure;
+  const { store } = erasure.dependencies;
   const turns = await readTurnDocuments(store, conversationId, pending.seqs);
   return turns.filter((turn) => turn !== undefined);
 }
 
 /** Erases the overflow pieces that a turn does not name. */
 async function eraseUnnamedPieces(
-  { store, conversationId }: Erasure,
+  { dependencies: { store }, conversationId }: Erasure,
   { value, piecePaths }: TurnDocument,
 ): Promise<void> {
   const collection = turnPiecesCollection(conversationId, value.seq);
@@ -88,7 +137,8 @@ async function eraseUnnamedPieces(
 
 /** Erases the stream of a turn and its overflow pieces; those of a question that stays are still named. */
 async function eraseBelowTurn(erasure: Erasure, turn: TurnDocument): Promise<void> {
-  const { store, conversationId } = erasure;
+  const { conversationId } = erasure;
+  const { store } = erasure.dependencies;
   const { seq } = turn.value;
   await store.deleteBelow(streamPath(conversationId, seq));
   if (turn.piecePaths.length > 0) await eraseUnnamedPieces(erasure, turn);
@@ -100,23 +150,18 @@ async function eraseHistories(
   erasure: Erasure,
   turns: readonly TurnDocument[],
 ): Promise<Set<string>> {
-  const { dependencies, store, conversationId, conversation, pending } = erasure;
+  const { conversationId, conversation, pending } = erasure;
+  const { store } = erasure.dependencies;
   // A failed turn without tool rounds was never in a context, so no history can hold something of it.
   const seqs = turns.flatMap(({ value }) =>
     value.state === 'failed' && value.rounds === undefined ? [] : [value.seq],
   );
-  const erased = {
-    conversationId,
-    conversation: conversation.value,
-    seqs,
-    items: pending.items ?? [],
-  };
   const stillNamed = new Set<string>();
   for (let first = 1; first <= conversation.value.generation; first += HISTORIES_PER_PAGE) {
     const length = Math.min(HISTORIES_PER_PAGE, conversation.value.generation - first + 1);
     const paths = Array.from({ length }, (_, i) => historyPath(conversationId, first + i));
     const documents = (await store.get(paths)).filter((document) => document !== undefined);
-    for (const history of await cleanHistories(dependencies, erased, documents))
+    for (const history of await cleanHistories(erasure, seqs, documents))
       for (const { seq, name } of blobsNamedBy(history))
         if (!pending.seqs.includes(seq)) stillNamed.add(name);
   }
@@ -125,7 +170,7 @@ async function eraseHistories(
 
 /** Deletes the files that only the erased questions named. */
 async function eraseUploads(
-  { dependencies, store, conversationId, conversation }: Erasure,
+  { dependencies, conversationId, conversation }: Erasure,
   turns: readonly TurnDocument[],
 ): Promise<void> {
   const { ownerUid } = conversation.value;
@@ -135,13 +180,12 @@ async function eraseUploads(
       .map(({ value }) => turnKey(conversationId, value.seq)),
   );
   if (keys.size === 0) return;
-  const { files } = dependencies;
-  await releaseUploads({ store, files }, { ownerUid, isReleased: (key) => keys.has(key) });
+  await releaseUploads(dependencies, { ownerUid, isReleased: (key) => keys.has(key) });
 }
 
 /** Paths of the pieces of a blob that are there, in order. */
 async function blobPiecePaths(
-  { store, conversationId }: Erasure,
+  { dependencies: { store }, conversationId }: Erasure,
   sha256: string,
 ): Promise<string[]> {
   const paths: string[] = [];
@@ -161,7 +205,8 @@ async function eraseBelow(erasure: Erasure): Promise<string[]> {
   const turns = await readErasedTurns(erasure);
   for (const turn of turns) await eraseBelowTurn(erasure, turn);
   await eraseUploads(erasure, turns);
-  const { store, conversationId, pending } = erasure;
+  const { conversationId, pending } = erasure;
+  const { store } = erasure.dependencies;
   await cleanIndex(store, { conversationId, seqs: pending.seqs });
   const stillNamed = await eraseHistories(erasure, turns);
   const unnamed = (pending.blobs ?? []).filter((name) => !stillNamed.has(name));
@@ -176,7 +221,7 @@ async function eraseBelow(erasure: Erasure): Promise<string[]> {
  * again.
  */
 async function settle(
-  { store, conversationId, conversation }: Erasure,
+  { dependencies: { store }, conversationId, conversation }: Erasure,
   blobPaths: readonly string[],
 ): Promise<void> {
   const paths = blobPaths.toReversed();
@@ -208,30 +253,104 @@ const stateOf = ({ conversation, pending }: Erasure): string =>
     pending.items,
   ]);
 
-/**
- * Erases turns that have been emptied from all that was made of them: overflow pieces, stream chunks, every history
- * that covers them, the index of recall, blobs that only they name, notes that a tool made of them; then takes the note
- * off the conversation document. May stop anywhere and be repeated; nothing pending → nothing to do. Throws
- * GuardLostError when others changed the conversation all the while, StoreUnavailableError.
- */
-export async function finishErasure(
-  dependencies: ErasureDependencies,
-  conversationId: string,
-): Promise<void> {
-  let below: { state: string; blobPaths: string[] } | undefined;
-  await retryWhenLost(
-    dependencies.clock,
-    async () => {
-      const erasure = await readErasure(dependencies, conversationId);
-      if (!erasure) return;
-      const state = stateOf(erasure);
-      if (below?.state !== state) {
-        const { ownerUid: uid } = erasure.conversation.value;
-        await eraseNotesFrom(dependencies, { uid, conversationId, seqs: erasure.pending.seqs });
-        below = { state, blobPaths: await eraseBelow(erasure) };
-      }
-      await settle(erasure, below.blobPaths);
-    },
-    FINISH_TRIES,
+/** Characters of one batch, at most three bytes each: a commit takes 3.5 MiB. One document may have more. */
+const BATCH_CHARACTERS = 1_000_000;
+
+/** A history of a generation before the erasure, with nothing of the erased turns. */
+function withoutErased(
+  { dependencies, conversation, pending }: Erasure,
+  seqs: readonly number[],
+  history: History,
+): History {
+  // What cannot be read may hold anything.
+  if (history.isUnreadable) return emptiedHistory(history);
+  const repeating = (pending.items ?? []).filter(
+    ({ generation }) => generation === history.generation,
   );
+  if (repeating.some(({ ids }) => ids.length === 0)) return emptiedHistory(history);
+  const ids = new Set(repeating.flatMap((items) => items.ids));
+  const gone: Gone = { seqs, isGoneItem: ({ id }) => ids.has(id) };
+  return withoutTurns(history, gone, createRenderer(dependencies.config, conversation.value));
+}
+
+async function commitInBatches(
+  store: ErasureDependencies['store'],
+  writes: readonly Extract<Write, { op: 'update' }>[],
+): Promise<void> {
+  let batch: Write[] = [];
+  let characters = 0;
+  for (const write of writes) {
+    const size = JSON.stringify(write.fields).length;
+    if (batch.length > 0 && characters + size > BATCH_CHARACTERS) {
+      await store.commit(batch);
+      batch = [];
+      characters = 0;
+    }
+    batch.push(write);
+    characters += size;
+  }
+  if (batch.length > 0) await store.commit(batch);
+}
+
+/**
+ * Takes what came of the turns `seqs`, of which a history may tell, out of stored histories, and returns all of them as they are now. Batch by batch;
+ * it may stop anywhere and be repeated. Throws GuardLostError, StoreUnavailableError.
+ */
+async function cleanHistories(
+  erasure: Erasure,
+  seqs: readonly number[],
+  documents: readonly StoredDocument[],
+): Promise<History[]> {
+  const { dependencies, conversationId, conversation } = erasure;
+  const all = documents.map((document) => {
+    const history = readStoredHistory(dependencies, conversationId, document);
+    // Later generations were made without the turn: the change emptied it before they began.
+    const isOlder = history.generation < conversation.value.changedIn;
+    const cleaned = isOlder ? withoutErased(erasure, seqs, history) : history;
+    return { document, history, cleaned };
+  });
+  const writes = all.flatMap(({ document: { path, updateTime }, history, cleaned }) =>
+    cleaned === history
+      ? []
+      : [{ op: 'update' as const, path, fields: erasedFields(cleaned), guard: { updateTime } }],
+  );
+  await commitInBatches(dependencies.store, writes);
+  return all.map(({ cleaned }) => cleaned);
+}
+
+function readable(document: StoredDocument): StoredSegment | undefined {
+  try {
+    return unpackSegment(document);
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Takes erased turns out of the index of recall: their passages, and every word that only they had. A part that cannot
+ * be read may hold anything and goes whole; it is made anew when it is missed. May stop anywhere and be repeated. Throws
+ * GuardLostError, StoreUnavailableError.
+ */
+async function cleanIndex(
+  store: Pick<DocumentStore, 'get' | 'commit'>,
+  erased: { conversationId: string; seqs: readonly number[] },
+): Promise<void> {
+  const { conversationId } = erased;
+  const gone = new Set(erased.seqs);
+  const numbers = [...new Set(erased.seqs.map(segmentNumber))];
+  for (const number of numbers) {
+    const path = recallPath(conversationId, number);
+    const [document] = await store.get([path]);
+    if (!document) continue;
+    const guard = { updateTime: document.updateTime };
+    const stored = readable(document);
+    if (!stored) {
+      await store.commit([{ op: 'delete', path, guard }]);
+      continue;
+    }
+    const left = stored.segment.passages.filter(({ seq }) => !gone.has(seq));
+    if (left.length === stored.segment.passages.length) continue;
+    const fields = fittingSegment(left, stored.throughSeq);
+    await store.commit([{ op: 'update', path, fields, guard }]);
+  }
 }

@@ -1,6 +1,6 @@
 import { failureReason } from '#functions/lib/failure-reason.ts';
-import { REPUBLISH_AFTER_MS } from '#shared/compaction/claim-decision.ts';
 import { eraseEvent, requestEvent } from '#shared/compaction/event.ts';
+import { REPUBLISH_AFTER_MS } from '#shared/compaction/request-decisions.ts';
 import type { CompactionRequests } from '#shared/conversation/documents/conversation.ts';
 import type { EventPublisher, Logger, Clock } from '#shared/ports/ports.ts';
 

@@ -1,13 +1,13 @@
-import { Firestore } from '@google-cloud/firestore';
 import { createFirestoreDocumentStore } from '#functions/adapters/firestore.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
-import type { CompactionDependencies } from '#functions/worker/compaction/compaction-dependencies.ts';
-import { localConfig } from '#infra/local/local-config.ts';
 import { createDependencies } from '#functions/dependencies.ts';
-import { startEmulators } from '#infra/local/emulators.ts';
-import { localProjectId, stackEnvironment } from '#infra/local/stack/stack-environment.ts';
+import type { CompactionDependencies } from '#functions/worker/compaction/run.ts';
 import { startFakeGemini } from '#infra/fake-gemini/server/start-fake-gemini.ts';
+import { startEmulators } from '#infra/local/emulators.ts';
+import { localConfig } from '#infra/local/local-config.ts';
+import { localProjectId, stackEnvironment } from '#infra/local/stack/stack-environment.ts';
 import { countStore, type CountedStore } from './counted-store.ts';
+import { Firestore } from '@google-cloud/firestore';
 
 /** Chat and worker in this process, on the Firestore emulator, whose documents are counted. */
 export interface EmulatedChat {

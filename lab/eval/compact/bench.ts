@@ -1,10 +1,10 @@
-import type { CompactionDependencies } from '#functions/worker/compaction/compaction-dependencies.ts';
 import { parseConfig } from '#functions/config.ts';
 import { createDependencies, type Overrides } from '#functions/dependencies.ts';
-import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
-import { localProjectId } from '#infra/local/stack/stack-environment.ts';
+import type { CompactionDependencies } from '#functions/worker/compaction/run.ts';
 import type { Vices } from '#infra/fake-gemini/server/faults.ts';
 import { startFakeGemini } from '#infra/fake-gemini/server/start-fake-gemini.ts';
+import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
+import { localProjectId } from '#infra/local/stack/stack-environment.ts';
 import { createManualClock } from '#test/fakes/manual-clock.ts';
 import type { AnswerFolder } from '../answers/answer-folder.ts';
 import { startAnswerServer } from '../answers/answer-server.ts';

@@ -1,9 +1,6 @@
-import type { CompactionDependencies } from '#functions/worker/compaction/compaction-dependencies.ts';
-import {
-  readContext,
-  readConversationAndJob,
-} from '#functions/worker/compaction/draft/read-for-compaction.ts';
+import { readContext, readConversationAndJob } from '#functions/worker/compaction/claim.ts';
 import { runCompaction } from '#functions/worker/compaction/run-compaction.ts';
+import type { CompactionDependencies } from '#functions/worker/compaction/run.ts';
 import { tokenCounting } from '#shared/compaction/context-tokens.ts';
 import type { PolicySettings } from '#shared/compaction/policy-settings.ts';
 import { planMasks, storedMasks } from '#shared/compaction/tool-output-budget.ts';

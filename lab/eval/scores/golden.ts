@@ -1,17 +1,17 @@
-import { writeFile } from 'node:fs/promises';
-import { z } from 'zod';
-import { withoutFrame } from '#shared/compaction/snapshot-sections.ts';
+import { aligned } from '#infra/text-table.ts';
+import { withoutFrame } from '#shared/compaction/snapshot-text.ts';
 import { contentText } from '#shared/conversation/documents/content.ts';
 import type { History } from '#shared/conversation/documents/history.ts';
 import { singleLineJson } from '#shared/json-text.ts';
 import { decodeXml } from '#shared/text/escape-xml.ts';
-import { aligned } from '#infra/text-table.ts';
 import type { EvalBench } from '../compact/bench.ts';
 import { compactGrowing, markedIn } from '../compact/compact-recording.ts';
 import type { RecordedTurn } from '../compact/recorded-turns.ts';
 import type { CompactionSettings } from '../eval-settings.ts';
 import type { Recording } from '../replay/recording.ts';
 import { compactingMethods, onBench, wantedRecordings, type Scorer } from '../scorer.ts';
+import { writeFile } from 'node:fs/promises';
+import { z } from 'zod';
 
 const expectationsSchema = z.looseObject({
   expected: z.array(z.string()).default([]),

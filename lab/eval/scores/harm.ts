@@ -1,4 +1,4 @@
-import type { CompactionDependencies } from '#functions/worker/compaction/compaction-dependencies.ts';
+import type { CompactionDependencies } from '#functions/worker/compaction/run.ts';
 import { aligned } from '#infra/text-table.ts';
 import { readAnswer } from '#shared/compaction/operations.ts';
 import { findValues } from '#shared/compaction/values.ts';

@@ -1,9 +1,9 @@
-import { indexConversation } from '#functions/recall/index-turns.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import type { Replacing } from '#functions/chat/turns/send/send-request.ts';
+import { eraseConversation } from '#functions/erasure/erase-conversation.ts';
+import { indexConversation } from '#functions/recall/index-turns.ts';
 import { runAfterPause, SHORT_PAUSE_MS } from '#functions/worker/compaction/run-compaction.ts';
-import { eraseConversation } from '#functions/worker/push/erase-conversation.ts';
 import { CONVERSATION } from '#lab/property/initial-state.ts';
 import type { Flow, Interleaving } from '#lab/property/interleaving.ts';
 import { questionText } from '#lab/property/scripted-models.ts';

@@ -1,4 +1,4 @@
-import { sentOutputs, type OutputForms } from '#shared/compaction/sent-outputs.ts';
+import { sentOutputs, type OutputForms } from '#shared/compaction/sent-view.ts';
 import { nothingCovered } from '#shared/conversation/documents/conversation.ts';
 import { memoryTokens, type MemoryTexts } from '#shared/memory/render-memory.ts';
 import {

@@ -1,4 +1,5 @@
-import type { CompactionRequest } from '#shared/compaction/claim-decision.ts';
+import type { CompactionRequest } from '#shared/compaction/request-decisions.ts';
+import type { DocumentFields, Write } from '#shared/ports/ports.ts';
 import type { Conversation, Versioned } from '../documents/conversation.ts';
 import {
   freshJob,
@@ -6,7 +7,6 @@ import {
   type CompactionJob,
   type CompactionRecord,
 } from '../documents/job.ts';
-import type { DocumentFields, Write } from '#shared/ports/ports.ts';
 import { compactionJobPath, conversationPath } from '../documents/paths.ts';
 
 /** A request that is settled without a worker, and why. */

@@ -1,7 +1,7 @@
 import { readAnswer } from '#shared/compaction/operations.ts';
 import { renderSnapshot } from '#shared/compaction/render.ts';
+import { frameSnapshot } from '#shared/compaction/snapshot-text.ts';
 import { writeSnapshot } from '#shared/compaction/write-snapshot.ts';
-import { frameSnapshot } from '#shared/compaction/snapshot-sections.ts';
 import { emptySnapshot, type Snapshot } from '#shared/conversation/documents/snapshot.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
 

@@ -1,3 +1,5 @@
+import { eraseConversation } from '#functions/erasure/erase-conversation.ts';
+import { frameSnapshot } from '#shared/compaction/snapshot-text.ts';
 import type { MemoryStoreHooks } from '#infra/local/embedded/memory-document-store.ts';
 import { setImmediate } from 'node:timers/promises';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
@@ -29,9 +31,7 @@ import { createRecordedStore, type RecordedStore } from '#test/support/stores/re
 import { readableFields } from '#test/support/stores/readable-fields.ts';
 import { restoreGeneration } from '#functions/chat/context/restore-generation.ts';
 import { eraseUser } from '#functions/chat/conversations/erase/erase-user.ts';
-import { eraseConversation } from '#functions/worker/push/erase-conversation.ts';
 import { localConfig } from '#infra/local/local-config.ts';
-import { frameSnapshot } from '#shared/compaction/snapshot-sections.ts';
 import { everyItem, type Snapshot } from '#shared/conversation/documents/snapshot.ts';
 
 export const owner: Caller = { uid: 'u1', tier: 'signedIn' };

@@ -1,11 +1,11 @@
+import { type CompactionDependencies } from '#functions/worker/compaction/run.ts';
 import { createMemoryCache } from '#functions/adapters/memory-cache.ts';
 import { createAccounting } from '#functions/quota/accounting.ts';
-import type { CompactionDependencies } from '#functions/worker/compaction/compaction-dependencies.ts';
 import { runCompaction } from '#functions/worker/compaction/run-compaction.ts';
 import { runSweep } from '#functions/worker/sweep/sweep.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import { localConfig } from '#infra/local/local-config.ts';
-import { wholeOutputs } from '#shared/compaction/sent-outputs.ts';
+import { wholeOutputs } from '#shared/compaction/sent-view.ts';
 import {
   assembleContext,
   type ContextItem,

@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { createGeminiModel } from '#functions/adapters/gemini/gemini-model.ts';
 import { createMemoryCache } from '#functions/adapters/memory-cache.ts';
-import type { CompactionDependencies } from '#functions/worker/compaction/compaction-dependencies.ts';
+import type { CompactionDependencies } from '#functions/worker/compaction/run.ts';
 import { runCompaction } from '#functions/worker/compaction/run-compaction.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import { startFakeGemini } from '#infra/fake-gemini/server/start-fake-gemini.ts';

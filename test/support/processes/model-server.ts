@@ -1,7 +1,7 @@
-import { afterAll, beforeEach } from 'vitest';
 import { createGeminiModel } from '#functions/adapters/gemini/gemini-model.ts';
-import type { CompactionDependencies } from '#functions/worker/compaction/compaction-dependencies.ts';
+import type { CompactionDependencies } from '#functions/worker/compaction/run.ts';
 import { startFakeGemini } from '#infra/fake-gemini/server/start-fake-gemini.ts';
+import { afterAll, beforeEach } from 'vitest';
 
 /** No answer of a server on this machine takes as long; a test that waits moves its own clock. */
 const PATIENCE_MS = 60_000;

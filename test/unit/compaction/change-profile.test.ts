@@ -1,4 +1,4 @@
-import { inProfile } from '#shared/compaction/change-profile.ts';
+import { inProfile } from '#shared/compaction/prompt.ts';
 import {
   emptySnapshot,
   type Item,

@@ -1,7 +1,7 @@
-import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
-import { planChunks, type TurnToRead } from '#shared/compaction/chunks.ts';
+import { planChunks, type TurnToRead } from '#shared/compaction/summariser-input.ts';
 import { searchCases } from '#test/support/search-cases.ts';
+import { describe, expect, test } from 'vitest';
+import fc from 'fast-check';
 
 /** A turn, and what it may be cut between. */
 type Turn = TurnToRead & ReturnType<Parameters<typeof planChunks>[0]['partsOf']>;

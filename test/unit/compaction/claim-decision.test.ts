@@ -1,4 +1,8 @@
-import { decideClaim, waitingRequest, type ClaimFacts } from '#shared/compaction/claim-decision.ts';
+import {
+  decideClaim,
+  waitingRequest,
+  type ClaimFacts,
+} from '#shared/compaction/request-decisions.ts';
 import type { CompactionRecord, Pause } from '#shared/conversation/documents/job.ts';
 import { jobWith } from '#test/support/compaction/past-compactions.ts';
 import { describe, expect, test } from 'vitest';

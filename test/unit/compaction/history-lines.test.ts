@@ -1,7 +1,4 @@
-import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
-import type { Speaker, Utterance } from '#shared/conversation/utterances.ts';
-import { engineConstants } from '#shared/compaction/engine-constants.ts';
+import { engineConstants } from '#shared/compaction/constants.ts';
 import {
   attachmentLine,
   attachmentParts,
@@ -10,9 +7,12 @@ import {
   nameableItems,
 } from '#shared/compaction/history-lines.ts';
 import type { Part } from '#shared/conversation/documents/content.ts';
-import { saidTurn } from '#test/support/compaction/said-turn.ts';
 import type { ArchivedItem } from '#shared/conversation/documents/snapshot.ts';
+import type { Speaker, Utterance } from '#shared/conversation/utterances.ts';
 import { item, snapshotWith } from '#test/support/compaction/engine-samples.ts';
+import { saidTurn } from '#test/support/compaction/said-turn.ts';
+import { describe, expect, test } from 'vitest';
+import fc from 'fast-check';
 
 const boundary = 'b7e1c2d4f6a8901b3c5d7e9f';
 const said = (seq: number, speaker: Speaker, text: string): Utterance => ({

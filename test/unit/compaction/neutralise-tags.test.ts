@@ -1,5 +1,5 @@
 import { neutraliseContent, neutraliseTags } from '#shared/compaction/neutralise-tags.ts';
-import { readSnapshot } from '#shared/compaction/read-snapshot.ts';
+import { readSnapshot } from '#shared/compaction/snapshot-text.ts';
 import { describe, expect, test } from 'vitest';
 
 describe('neutraliseTags', () => {

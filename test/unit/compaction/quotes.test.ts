@@ -1,7 +1,7 @@
-import { describe, expect, test } from 'vitest';
-import { engineConstants } from '#shared/compaction/engine-constants.ts';
+import { engineConstants } from '#shared/compaction/constants.ts';
 import { quotedSentences } from '#shared/compaction/quotes.ts';
 import { evidenceOf } from '#test/support/compaction/engine-samples.ts';
+import { describe, expect, test } from 'vitest';
 
 const least = engineConstants.constraintQuoteCharacters.value;
 const turns = evidenceOf({

@@ -1,6 +1,5 @@
+import { readSnapshot, emptySections } from '#shared/compaction/snapshot-text.ts';
 import { describe, expect, test } from 'vitest';
-import { readSnapshot } from '#shared/compaction/read-snapshot.ts';
-import { emptySections } from '#shared/compaction/snapshot-sections.ts';
 
 /** A snapshot with the seven sections; `sections` replaces the text of some. */
 function snapshot(sections: Record<string, string> = {}): string {

@@ -1,10 +1,10 @@
-import { describe, expect, test } from 'vitest';
-import { engineConstants } from '#shared/compaction/engine-constants.ts';
+import { engineConstants } from '#shared/compaction/constants.ts';
 import { renderWorkingLayer } from '#shared/compaction/render.ts';
 import { fitSnapshot, promptRoom, snapshotRoom, type Folding } from '#shared/compaction/room.ts';
 import { workingItems, type Item, type Snapshot } from '#shared/conversation/documents/snapshot.ts';
 import { estimateTextTokens } from '#shared/tokens/token-estimate.ts';
 import { counting, item, snapshotWith } from '#test/support/compaction/engine-samples.ts';
+import { describe, expect, test } from 'vitest';
 
 const oneFold: Folding = {
   budgetTokens: 2_000,

@@ -1,4 +1,4 @@
-import { decideSettle, type SettleFacts } from '#shared/compaction/settle-decision.ts';
+import { decideSettle, type SettleFacts } from '#shared/compaction/request-decisions.ts';
 import { decideSwap, type SwapFacts } from '#shared/compaction/swap-decision.ts';
 import { describe, expect, test } from 'vitest';
 

@@ -1,4 +1,4 @@
-import { findSplitPoint } from '#shared/compaction/split-preserve-fraction.ts';
+import { findSplitPoint } from '#shared/compaction/split.ts';
 import type { Content } from '#shared/conversation/documents/content.ts';
 import { describe, expect, test } from 'vitest';
 

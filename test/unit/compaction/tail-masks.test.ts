@@ -1,10 +1,10 @@
+import { toolOutputConstants } from '#shared/compaction/constants.ts';
 import {
   planMasks,
   storedMasks,
   storedMask,
   withinDocument,
 } from '#shared/compaction/tool-output-budget.ts';
-import { toolOutputConstants } from '#shared/compaction/tool-output-constants.ts';
 import type { Part } from '#shared/conversation/documents/content.ts';
 import type { Mask } from '#shared/conversation/documents/history.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';

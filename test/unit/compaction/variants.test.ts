@@ -1,5 +1,5 @@
+import { drawVariant, variantsSchema } from '#shared/compaction/policy-settings.ts';
 import { describe, expect, test } from 'vitest';
-import { drawVariant, variantsSchema } from '#shared/compaction/variants.ts';
 
 const variants = variantsSchema.parse({
   small: { share: 0.2, thresholdTokens: 12_000 },

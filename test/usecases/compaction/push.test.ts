@@ -1,4 +1,4 @@
-import { MAX_PUSH_BYTES, decodePush } from '#functions/worker/push/decode-push.ts';
+import { MAX_PUSH_BYTES, decodePush } from '#functions/worker/push/handle-push.ts';
 import { createMemoryBus } from '#infra/local/embedded/memory-bus.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import { StoreUnavailableError } from '#shared/errors.ts';

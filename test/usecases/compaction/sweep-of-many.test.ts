@@ -1,4 +1,4 @@
-import { eraseConversation } from '#functions/worker/push/erase-conversation.ts';
+import { eraseConversation } from '#functions/erasure/erase-conversation.ts';
 import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import type { DocumentStore } from '#shared/ports/ports.ts';
 import { fieldAt } from '#shared/store/many-documents.ts';

@@ -7,7 +7,7 @@ import {
 } from '#functions/chat/conversations/erase/delete-conversation.ts';
 import { readOwnConversation } from '#functions/chat/conversations/own-conversation.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
-import { markErasing } from '#functions/erasure/mark-erasing.ts';
+import { markErasing } from '#functions/erasure/erase-conversation.ts';
 import { readConversation } from '#shared/conversation/context/read-conversation.ts';
 import { turnPath } from '#shared/conversation/documents/paths.ts';
 import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';

@@ -5,7 +5,7 @@ import {
 } from '#functions/chat/conversations/erase/delete-conversation.ts';
 import { deleteMessage } from '#functions/chat/conversations/erase/delete-message.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
-import { eraseConversation } from '#functions/worker/push/erase-conversation.ts';
+import { eraseConversation } from '#functions/erasure/erase-conversation.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import { readAnyConversation } from '#shared/conversation/context/read-conversation.ts';
 import { StoreUnavailableError } from '#shared/errors.ts';

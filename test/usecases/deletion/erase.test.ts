@@ -3,10 +3,9 @@ import { deleteMessage } from '#functions/chat/conversations/erase/delete-messag
 import { eraseUser } from '#functions/chat/conversations/erase/erase-user.ts';
 import { forkConversation } from '#functions/chat/conversations/fork/fork-conversation.ts';
 import { createConversation } from '#functions/chat/conversations/write-conversation.ts';
+import { markErasing, eraseConversation } from '#functions/erasure/erase-conversation.ts';
 import { finishErasure } from '#functions/erasure/finish-erasure.ts';
-import { markErasing } from '#functions/erasure/mark-erasing.ts';
 import { compactionCrashPoints } from '#functions/lib/crash-points.ts';
-import { eraseConversation } from '#functions/worker/push/erase-conversation.ts';
 import { readConversation } from '#shared/conversation/context/read-conversation.ts';
 import {
   usagePath,

@@ -1,4 +1,4 @@
-import { eraseConversation } from '#functions/worker/push/erase-conversation.ts';
+import { eraseConversation } from '#functions/erasure/erase-conversation.ts';
 import { readTurns } from '#shared/conversation/context/read-conversation.ts';
 import { turnPath, uploadPath, uploadsCollection } from '#shared/conversation/documents/paths.ts';
 import { decodeUpload } from '#shared/uploads/upload.ts';

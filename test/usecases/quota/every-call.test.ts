@@ -234,6 +234,6 @@ test('no other place in the code calls a model', () => {
     // Hand on what a summariser is asked.
     'functions/src/models/log-model-call.ts',
     'functions/src/models/model-health.ts',
-    'functions/src/worker/compaction/draft/ask-summariser.ts',
+    'functions/src/worker/compaction/ask-summariser.ts',
   ]);
 });

@@ -1,13 +1,3 @@
-import { readFoldingBase } from '#shared/conversation/context/find-history.ts';
-import { selectOutputForms } from '#functions/context/next-call.ts';
-import type { ChatDependencies } from '../chat-dependencies.ts';
-import { refuseMismatch } from '../conversations/etag.ts';
-import {
-  changeConversation,
-  readOwnConversation,
-  type OwnConversation,
-  type ConversationTarget,
-} from '../conversations/own-conversation.ts';
 import {
   conversationPolicy,
   readAgainTokens,
@@ -16,16 +6,18 @@ import {
   spendAllowance,
 } from '#functions/config/conversation-policy.ts';
 import { readPresent } from '#functions/context/continue-history.ts';
+import { selectOutputForms } from '#functions/context/next-call.ts';
 import { publishOverdue, publishRequest } from '#functions/events/publish-request.ts';
 import { retryWhenLost } from '#functions/lib/retry.ts';
 import { reachedSpendLimit } from '#shared/compaction/brake.ts';
+import { noopState, planCompaction } from '#shared/compaction/plan.ts';
+import { learnShift } from '#shared/compaction/policy.ts';
 import {
   decideCancel,
   type CancelDecision,
   CANCELLED_BY_USER,
-} from '#shared/compaction/claim-decision.ts';
-import { noopState, planCompaction } from '#shared/compaction/plan.ts';
-import { learnShift } from '#shared/compaction/policy.ts';
+} from '#shared/compaction/request-decisions.ts';
+import { readFoldingBase } from '#shared/conversation/context/find-history.ts';
 import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import { isHeld, type CompactionJob } from '#shared/conversation/documents/job.ts';
 import { conversationPath } from '#shared/conversation/documents/paths.ts';
@@ -37,6 +29,14 @@ import {
 import { AppError } from '#shared/errors.ts';
 import type { Write } from '#shared/ports/ports.ts';
 import type { CompactionPreview } from '#shared/wire/resources/compaction.ts';
+import type { ChatDependencies } from '../chat-dependencies.ts';
+import { refuseMismatch } from '../conversations/etag.ts';
+import {
+  changeConversation,
+  readOwnConversation,
+  type OwnConversation,
+  type ConversationTarget,
+} from '../conversations/own-conversation.ts';
 import { toContextObject, readContext, contextStatusWrite } from './view-context.ts';
 
 /**

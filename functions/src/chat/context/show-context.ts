@@ -1,4 +1,4 @@
-import { shownUser } from '#shared/conversation/documents/turn.ts';
+import { meterCounting, conversationPolicy } from '#functions/config/conversation-policy.ts';
 import {
   viewOfFirstCall,
   viewOfNextCall,
@@ -6,9 +6,6 @@ import {
   type ConversationContext,
   type Viewing,
 } from '#functions/context/next-call.ts';
-import type { ChatDependencies } from '../chat-dependencies.ts';
-import { readOwnConversation, type ConversationTarget } from '../conversations/own-conversation.ts';
-import { meterCounting, conversationPolicy } from '#functions/config/conversation-policy.ts';
 import {
   withSaid,
   memoryBudgetTokens,
@@ -17,7 +14,7 @@ import {
 } from '#functions/memory/prompt-memory.ts';
 import { answeringModel } from '#functions/models/models-in-use.ts';
 import type { CompactionPolicy } from '#shared/compaction/policy.ts';
-import type { ShrunkenView, Shrinkage } from '#shared/compaction/shrunken-view.ts';
+import type { ShrunkenView, Shrinkage } from '#shared/compaction/sent-view.ts';
 import {
   type ContextItem,
   assembleContext,
@@ -30,20 +27,23 @@ import {
   readHistory,
   readTurnRange,
 } from '#shared/conversation/context/read-conversation.ts';
+import type { Conversation } from '#shared/conversation/documents/conversation.ts';
+import type { History } from '#shared/conversation/documents/history.ts';
 import {
+  shownUser,
   modelThatAnswered,
   turnModel,
   type Turn,
   isTerminal,
 } from '#shared/conversation/documents/turn.ts';
-import type { Conversation } from '#shared/conversation/documents/conversation.ts';
-import type { History } from '#shared/conversation/documents/history.ts';
 import { withOwnSignatures } from '#shared/conversation/repair/repair-prompt.ts';
 import { memoryTokens } from '#shared/memory/render-memory.ts';
 import type { SelectedMemory } from '#shared/memory/select-memory.ts';
 import { estimateContentTokens, estimateTextTokens } from '#shared/tokens/token-estimate.ts';
 import type { ContextItemView, MemoryView, PolicyView } from '#shared/wire/resources/context.ts';
 import { citationView } from '#shared/wire/sources.ts';
+import type { ChatDependencies } from '../chat-dependencies.ts';
+import { readOwnConversation, type ConversationTarget } from '../conversations/own-conversation.ts';
 import { generationErased, generationNotFound } from '../not-found.ts';
 import { readContext } from './view-context.ts';
 

@@ -1,37 +1,97 @@
-import { spendAllowance } from '#functions/config/conversation-policy.ts';
+import {
+  spendAllowance,
+  conversationPolicy,
+  readAgainTokens,
+  selectVariant,
+} from '#functions/config/conversation-policy.ts';
+import { selectOutputForms } from '#functions/context/next-call.ts';
 import { passWorkerCrashPoint } from '#functions/lib/crash-points.ts';
+import { memoryForPrompt, readNotes } from '#functions/memory/prompt-memory.ts';
 import { exhaustedBudget } from '#functions/quota/paid-call.ts';
 import { sizeBrakes } from '#shared/compaction/brake.ts';
+import { isOverThreshold } from '#shared/compaction/policy.ts';
 import {
   decideClaim,
   waitingRequest,
   type ClaimDecision,
-  type CompactionRequest,
-} from '#shared/compaction/claim-decision.ts';
-import { isOverThreshold } from '#shared/compaction/policy.ts';
-import { freshJob } from '#shared/conversation/documents/job.ts';
-import { compactionJobPath } from '#shared/conversation/documents/paths.ts';
-import { sameConversationWrite } from '#shared/conversation/writes/status-write.ts';
-import { mayBeCommitted } from '#shared/errors.ts';
-import type { DocumentFields, Write } from '#shared/ports/ports.ts';
-import type { CompactionDependencies } from './compaction-dependencies.ts';
+} from '#shared/compaction/request-decisions.ts';
 import {
-  readContext,
-  readConversationAndJob,
-  type ConversationAndJob,
-} from './draft/read-for-compaction.ts';
+  baseTokens,
+  readFoldingBase,
+  type FoldingBase,
+} from '#shared/conversation/context/find-history.ts';
+import { firstTailSeq } from '#shared/conversation/context/read-conversation.ts';
+import {
+  decodeConversation,
+  type Conversation,
+  type Versioned,
+} from '#shared/conversation/documents/conversation.ts';
+import { freshJob, decodeJob, type CompactionJob } from '#shared/conversation/documents/job.ts';
+import { compactionJobPath, conversationPath } from '#shared/conversation/documents/paths.ts';
+import type { Turn } from '#shared/conversation/documents/turn.ts';
+import { sameConversationWrite } from '#shared/conversation/writes/status-write.ts';
+import { mayBeCommitted, StoreUnavailableError } from '#shared/errors.ts';
+import type { DocumentFields, Write } from '#shared/ports/ports.ts';
 import type { TakenLease } from './job-lease.ts';
-import { unchanged } from './attempt-outcome.ts';
 import { outcomeStatusWrite } from './report.ts';
-import type { Reading, Run } from './run.ts';
+import {
+  unchanged,
+  type CompactionDependencies,
+  type Reading,
+  type Run,
+  type ReadMemory,
+} from './run.ts';
 
 /** Two workers that start together meet at most a few times before one holds the lease. */
 const CLAIM_TRIES = 5;
 
-export type Claim =
+type Claim =
   | Extract<ClaimDecision, { kind: 'nothing' | 'later' | 'settled' }>
   | { kind: 'outcome'; run: Run; state: 'NOOP' | 'FAILED_ERROR' | 'ABORTED'; reason: string }
   | { kind: 'claimed'; run: Run; taken: TakenLease };
+
+/**
+ * Takes the lease of a conversation's compaction if its documents, as they stand now, ask for one.
+ * Duplicate, late and reordered deliveries end here without cost.
+ */
+export async function claimCompaction(
+  dependencies: CompactionDependencies,
+  conversationId: string,
+): Promise<Claim> {
+  const owner = dependencies.randomness.uuid();
+  let tried: Run | undefined;
+  // Not `retry`: only a failed commit is tried again; a read that fails ends the claim.
+  for (let tries = 0; tries < CLAIM_TRIES; tries++) {
+    const found = await readConversationAndJob(dependencies, conversationId);
+    const { conversation, job } = found;
+    // An earlier try took the lease, and its reply was lost.
+    if (tried && job?.value.owner === owner)
+      return { kind: 'claimed', run: tried, taken: takenLease(tried, job.value, job.updateTime) };
+    if (conversation?.value.state !== 'live') return { kind: 'nothing', reason: 'NOT_LIVE' };
+    if (!waitingRequest(conversation.value)) return { kind: 'nothing', reason: 'NO_REQUEST' };
+    const reading = await readContext(dependencies, conversationId, { conversation, job });
+    const decision = await refuseUnpaid(
+      dependencies,
+      decide(dependencies, reading),
+      reading.conversation.value,
+    );
+    if (decision.kind !== 'claim' && decision.kind !== 'outcome') return decision;
+    const run = runOf(dependencies, reading, decision);
+    if (decision.kind === 'outcome') {
+      const { state, reason } = decision;
+      return { kind: 'outcome', run, state, reason };
+    }
+    await passWorkerCrashPoint(dependencies, 'before-claim');
+    tried = run;
+    try {
+      return { kind: 'claimed', run, taken: await takeLease(run, owner) };
+    } catch (error) {
+      // A lost reply may have been applied: the next reading shows whose lease it is.
+      if (!mayBeCommitted(error)) throw error;
+    }
+  }
+  return { kind: 'later', reason: 'LEASE_HELD' };
+}
 
 function decide(
   { config, clock }: Pick<CompactionDependencies, 'config' | 'clock'>,
@@ -70,12 +130,36 @@ async function refuseUnpaid(
   return refusal ? { ...decision, refusal } : decision;
 }
 
-interface Taking {
-  run: Run;
-  owner: string;
-}
+const runOf = (
+  dependencies: CompactionDependencies,
+  reading: Reading,
+  decision: Extract<ClaimDecision, { kind: 'claim' | 'outcome' }>,
+): Run => ({
+  dependencies,
+  reading,
+  request: decision.request,
+  attempt: decision.kind === 'claim' ? decision.attempt : 0,
+  refusal: decision.kind === 'claim' ? decision.refusal : undefined,
+  startTime: dependencies.clock.now(),
+  bill: { calls: 0, promptTokens: 0, outputTokens: 0, costMicros: 0 },
+});
 
-async function takeLease({ run, owner }: Taking): Promise<TakenLease> {
+/** What a run holds once its job document stands as `job`, written at `updateTime`. */
+const takenLease = (
+  { reading, request }: Run,
+  { owner, fence }: Pick<CompactionJob, 'owner' | 'fence'>,
+  updateTime: string,
+): TakenLease => ({
+  conversationId: reading.conversationId,
+  requestId: request.requestId,
+  owner,
+  fence,
+  generation: reading.conversation.value.generation,
+  updateTime,
+});
+
+/** Takes the lease; below a conversation that is erased meanwhile no new job document stays. */
+async function takeLease(run: Run, owner: string): Promise<TakenLease> {
   const { dependencies, reading, request } = run;
   const { conversationId, job } = reading;
   const path = compactionJobPath(conversationId);
@@ -91,87 +175,114 @@ async function takeLease({ run, owner }: Taking): Promise<TakenLease> {
     ? { op: 'update', path, fields: lease, guard: { updateTime: job.updateTime } }
     : { op: 'create', path, fields: { ...freshJob, ...lease } };
   const status = await outcomeStatusWrite(run, unchanged(reading.tokens, { state: 'RUNNING' }));
-  // A job that is not there guards nothing: below a conversation that is erased meanwhile it would stay.
+  // A job that is not there guards nothing.
   const fenced = job
     ? []
     : [sameConversationWrite(conversationId, reading.conversation.updateTime)];
   const times = await dependencies.store.commit([claim, status, ...fenced]);
-  const { generation } = reading.conversation.value;
-  return { conversationId, requestId, owner, fence, generation, updateTime: times[0] ?? '' };
+  return takenLease(run, { owner, fence }, times[0] ?? '');
 }
 
-/** A lease that an earlier try took and whose reply was lost. */
-const ownLease = (
-  found: ConversationAndJob,
-  run: Run | undefined,
-  owner: string,
-): Claim | undefined =>
-  run && found.job?.value.owner === owner
-    ? {
-        kind: 'claimed',
-        run,
-        taken: {
-          conversationId: run.reading.conversationId,
-          requestId: run.request.requestId,
-          owner,
-          fence: found.job.value.fence,
-          generation: run.reading.conversation.value.generation,
-          updateTime: found.job.updateTime,
-        },
-      }
-    : undefined;
+/** A load that misses a document reads the conversation document again, this often. */
+const READ_TRIES = 3;
 
-const runOf = (
-  dependencies: CompactionDependencies,
-  reading: Reading,
-  request: CompactionRequest,
-): Omit<Run, 'attempt' | 'refusal'> => ({
-  dependencies,
-  reading,
-  request,
-  startTime: dependencies.clock.now(),
-  bill: { calls: 0, promptTokens: 0, outputTokens: 0, costMicros: 0 },
-});
+interface ConversationAndJob {
+  conversation: Versioned<Conversation> | undefined;
+  job: Versioned<CompactionJob> | undefined;
+}
 
-/**
- * Takes the lease of a conversation's compaction if its documents, as they stand now, ask for one.
- * Duplicate, late and reordered deliveries end here without cost.
- */
-export async function claimCompaction(
+/** Conversation and job in one round trip. */
+export async function readConversationAndJob(
+  { store }: Pick<CompactionDependencies, 'store'>,
+  conversationId: string,
+): Promise<ConversationAndJob> {
+  const [conversation, job] = await store.get([
+    conversationPath(conversationId),
+    compactionJobPath(conversationId),
+  ]);
+  return {
+    conversation: conversation && decodeConversation(conversation),
+    job: job && decodeJob(job),
+  };
+}
+
+/** The turns up to the first that is missing or not terminal: a fold names a range without holes. */
+function withoutGap(turns: readonly Turn[], fromSeq: number): Turn[] {
+  const gap = turns.findIndex(({ seq }, index) => seq !== fromSeq + index);
+  return turns.slice(0, gap === -1 ? undefined : gap);
+}
+
+async function readBase(
   dependencies: CompactionDependencies,
   conversationId: string,
-): Promise<Claim> {
-  const owner = dependencies.randomness.uuid();
-  let tried: Run | undefined;
-  // Not `retry`: only a failed commit is tried again; a read that fails ends the claim.
-  for (let tries = 0; tries < CLAIM_TRIES; tries++) {
-    const found = await readConversationAndJob(dependencies, conversationId);
-    const own = ownLease(found, tried, owner);
-    if (own) return own;
-    const { conversation, job } = found;
-    if (conversation?.value.state !== 'live') return { kind: 'nothing', reason: 'NOT_LIVE' };
-    if (!waitingRequest(conversation.value)) return { kind: 'nothing', reason: 'NO_REQUEST' };
-    const reading = await readContext(dependencies, conversationId, { conversation, job });
-    const decision = await refuseUnpaid(
-      dependencies,
-      decide(dependencies, reading),
-      reading.conversation.value,
-    );
-    if (decision.kind !== 'claim' && decision.kind !== 'outcome') return decision;
-    const run = runOf(dependencies, reading, decision.request);
-    if (decision.kind === 'outcome') {
-      const { state, reason } = decision;
-      return { kind: 'outcome', run: { ...run, attempt: 0, refusal: undefined }, state, reason };
+  conversation: Conversation,
+): Promise<FoldingBase | undefined> {
+  const forms = selectOutputForms(dependencies, conversation);
+  const room = { readAgainTokens: readAgainTokens(dependencies.config, conversation), forms };
+  const base = await readFoldingBase(dependencies, { conversationId, conversation }, room);
+  return (
+    base && { ...base, turns: withoutGap(base.turns, firstTailSeq({ ...conversation, ...base })) }
+  );
+}
+
+/** What the prompts say of the owner's memory now, and once a swap has moved the newer notes up. */
+async function readMemory(
+  dependencies: CompactionDependencies,
+  conversation: Conversation,
+): Promise<ReadMemory> {
+  const { config } = dependencies;
+  const notes = await readNotes(dependencies, conversation.ownerUid);
+  const revision = Math.max(notes.revision, conversation.memoryRevision ?? 0);
+  return {
+    before: memoryForPrompt(config, { conversation, notes }).standing,
+    after: memoryForPrompt(config, { conversation, notes, memoryRevision: revision }).standing,
+    revision,
+  };
+}
+
+/**
+ * The context that the conversation document names, or what of it has to be read again. Throws StoreUnavailableError
+ * when the documents do not fit together after several tries.
+ */
+export async function readContext(
+  dependencies: CompactionDependencies,
+  conversationId: string,
+  documents: { conversation: Versioned<Conversation>; job: Versioned<CompactionJob> | undefined },
+): Promise<Reading> {
+  let { conversation, job } = documents;
+  // Nothing throws here: a base that is not there was swapped or erased meanwhile, so the conversation document is
+  // read again.
+  for (let tries = 1; tries <= READ_TRIES; tries++) {
+    const [base, memory] = await Promise.all([
+      readBase(dependencies, conversationId, conversation.value),
+      readMemory(dependencies, conversation.value),
+    ]);
+    if (base) {
+      const { present, ...folding } = base;
+      const { tokens, source: tokensSource } = present;
+      const foldedTokens = base.isReadAgain
+        ? baseTokens(conversation.value, base, selectOutputForms(dependencies, conversation.value))
+        : tokens;
+      const policy = conversationPolicy(dependencies.config, conversation.value);
+      const variant = selectVariant(dependencies.config, conversation.value)?.name;
+      return {
+        conversationId,
+        conversation,
+        job,
+        policy,
+        ...folding,
+        tokens,
+        tokensSource,
+        memory,
+        foldedTokens,
+        ...(variant !== undefined && { variant }),
+      };
     }
-    await passWorkerCrashPoint(dependencies, 'before-claim');
-    const { attempt, refusal } = decision;
-    tried = { ...run, attempt, refusal };
-    try {
-      return { kind: 'claimed', run: tried, taken: await takeLease({ run: tried, owner }) };
-    } catch (error) {
-      // A lost reply may have been applied: the next reading shows whose lease it is.
-      if (!mayBeCommitted(error)) throw error;
-    }
+    const again = await readConversationAndJob(dependencies, conversationId);
+    conversation = again.conversation ?? conversation;
+    job = again.job ?? job;
   }
-  return { kind: 'later', reason: 'LEASE_HELD' };
+  throw new StoreUnavailableError({
+    operation: `reading generation ${conversation.value.generation} of ${conversationId}`,
+  });
 }

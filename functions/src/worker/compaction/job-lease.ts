@@ -1,13 +1,14 @@
+import type { Config } from '#functions/config.ts';
 import { failureReason } from '#functions/lib/failure-reason.ts';
 import { retry } from '#functions/lib/retry.ts';
-import { CANCELLED_BY_USER } from '#shared/compaction/claim-decision.ts';
+import type { OutcomeState } from '#shared/compaction/outcome.ts';
+import { CANCELLED_BY_USER } from '#shared/compaction/request-decisions.ts';
 import { readConversation } from '#shared/conversation/context/read-conversation.ts';
 import type { Conversation, Versioned } from '#shared/conversation/documents/conversation.ts';
 import { decodeJob, type CompactionJob } from '#shared/conversation/documents/job.ts';
 import { compactionJobPath } from '#shared/conversation/documents/paths.ts';
-import type { DocumentFields, Write } from '#shared/ports/ports.ts';
-import type { CompactionDependencies } from './compaction-dependencies.ts';
-import { StoppedError } from './attempt-outcome.ts';
+import { AppError } from '#shared/errors.ts';
+import type { Clock, DocumentFields, DocumentStore, Logger, Write } from '#shared/ports/ports.ts';
 
 /** How often one guarded batch is tried. */
 const COMMIT_TRIES = 5;
@@ -27,76 +28,28 @@ export interface TakenLease {
   updateTime: string;
 }
 
-/** The worker's hold on `jobs/compaction`: one writer at a time, renewed until `stop`. */
-export interface JobLease {
-  readonly owner: string;
-  /** Update time of the job document after the last write. */
-  readonly updateTime: string;
-  /** The job as somebody else left it while the lease was held; undefined: nobody wrote to it. */
-  readonly changedJob: CompactionJob | undefined;
-  /**
-   * Commits what `build` returns together with `fields` of the job, under its guard. `build` runs again
-   * after a lost guard while the lease is still held. Throws StoppedError when it is not.
-   */
-  commit(build: () => Promise<readonly Write[]>, fields?: DocumentFields): Promise<void>;
-  /** Takes over the update time after a lost reply; throws StoppedError when another holds the job. */
-  readAgain(): Promise<void>;
-  /** Ends the renewals; resolves when none is under way. */
-  stop(): Promise<void>;
+interface LeaseDependencies {
+  store: DocumentStore;
+  clock: Clock;
+  config: Pick<Config, 'COMPACTION_LEASE_MS'>;
+  logger: Logger;
 }
 
-type LeaseDependencies = Pick<CompactionDependencies, 'store' | 'clock' | 'config' | 'logger'>;
+/** Why an attempt was stopped from outside; the reason of its abort signal. */
+export class StoppedError extends AppError {
+  readonly state: Extract<OutcomeState, 'ABORTED' | 'SUPERSEDED'>;
 
-/** A lease while it is held. */
-interface HeldLease {
-  dependencies: LeaseDependencies;
-  taken: TakenLease;
-  updateTime: string;
-  changedJob: CompactionJob | undefined;
-  /** Batches of one worker are serialised: each needs the update time that the one before left. */
-  queue: Promise<unknown>;
-}
-
-async function readAgain(lease: HeldLease): Promise<void> {
-  const { conversationId, owner, fence } = lease.taken;
-  const [document] = await lease.dependencies.store.get([compactionJobPath(conversationId)]);
-  const job = document && decodeJob(document);
-  // Only erasing takes the job document away.
-  if (!job) throw new StoppedError({ state: 'SUPERSEDED', reason: 'NOT_LIVE' });
-  if (job.value.owner !== owner || job.value.fence !== fence)
-    throw new StoppedError({ state: 'SUPERSEDED', reason: 'LEASE_LOST' });
-  lease.updateTime = job.updateTime;
-  lease.changedJob = job.value;
-}
-
-async function commitNow(
-  lease: HeldLease,
-  build: () => Promise<readonly Write[]>,
-  fields: DocumentFields,
-): Promise<void> {
-  const { store, clock, config } = lease.dependencies;
-  const path = compactionJobPath(lease.taken.conversationId);
-  const attempt = async () => {
-    const leaseUntil = new Date(clock.now().getTime() + config.COMPACTION_LEASE_MS);
-    const writes = await build();
-    const { updateTime } = lease;
-    const times = await store.commit([
-      { op: 'update', path, fields: { leaseUntil, ...fields }, guard: { updateTime } },
-      ...writes,
-    ]);
-    lease.updateTime = times[0] ?? updateTime;
-  };
-  await retry(attempt, { mostTries: COMMIT_TRIES, beforeNext: () => readAgain(lease) });
-}
-
-function commit(
-  lease: HeldLease,
-  build: () => Promise<readonly Write[]>,
-  fields: DocumentFields = {},
-): Promise<void> {
-  const next = lease.queue.then(() => commitNow(lease, build, fields));
-  lease.queue = next.catch(() => undefined);
-  return next;
+  constructor(stop: { state: StoppedError['state']; reason: string; cause?: unknown }) {
+    super({
+      status: 'ABORTED',
+      reason: stop.reason,
+      message: `the compaction was stopped: ${stop.reason}`,
+      publicMessage: 'The compaction was stopped.',
+      retryable: true,
+      cause: stop.cause,
+    });
+    this.state = stop.state;
+  }
 }
 
 /**
@@ -116,69 +69,110 @@ export function refuseUnwanted(
   return conversation;
 }
 
-async function checkStillWanted({ dependencies: { store }, taken }: HeldLease): Promise<void> {
-  refuseUnwanted(await readConversation(store, taken.conversationId), taken);
-}
-
-async function renew(lease: HeldLease): Promise<void> {
-  const { dependencies, taken } = lease;
-  try {
-    await checkStillWanted(lease);
-    await commit(lease, () => Promise.resolve([]));
-  } catch (error) {
-    if (error instanceof StoppedError) throw error;
-    const { conversationId } = taken;
-    const reason = failureReason(error);
-    dependencies.logger.log('WARNING', 'compaction_lease_not_renewed', { conversationId, reason });
-  }
-}
-
 /**
- * Renews a lease every quarter of its length until `stop`. A lease that is lost, or a conversation that
- * is deleted or moves on, or whose owner calls the work off (looked at every two seconds), aborts
- * `controller` with a StoppedError; a store that does not answer is asked again, because the fence and not
- * the lease makes the swap safe.
+ * The worker's hold on `jobs/compaction`: one writer at a time, renewed every quarter of its length until `stop`. A lease
+ * that is lost, or a conversation that is deleted or moves on, or whose owner calls the work off (looked at every two
+ * seconds), aborts `controller` with a StoppedError; a store that does not answer is asked again, because the fence and
+ * not the lease makes the swap safe.
  */
-export function keepLease(
-  dependencies: LeaseDependencies,
-  taken: TakenLease,
-  controller: AbortController,
-): JobLease {
-  const { clock, config } = dependencies;
-  const { owner, updateTime } = taken;
-  const queue = Promise.resolve();
-  const lease: HeldLease = { dependencies, taken, updateTime, changedJob: undefined, queue };
-  const stopping = new AbortController();
-  const signal = AbortSignal.any([stopping.signal, controller.signal]);
-  const repeat = async (everyMs: number, work: (held: HeldLease) => Promise<void>) => {
+export class JobLease {
+  readonly owner: string;
+  /** Update time of the job document after the last write. */
+  updateTime: string;
+  /** The job as somebody else left it while the lease was held; undefined: nobody wrote to it. */
+  changedJob: CompactionJob | undefined;
+  private readonly dependencies: LeaseDependencies;
+  private readonly taken: TakenLease;
+  private readonly controller: AbortController;
+  private readonly stopping = new AbortController();
+  private readonly renewals: Promise<unknown>;
+  /** Batches of one worker are serialised: each needs the update time that the one before left. */
+  private queue: Promise<unknown> = Promise.resolve();
+
+  constructor(dependencies: LeaseDependencies, taken: TakenLease, controller: AbortController) {
+    this.dependencies = dependencies;
+    this.taken = taken;
+    this.controller = controller;
+    this.owner = taken.owner;
+    this.updateTime = taken.updateTime;
+    this.renewals = Promise.all([
+      this.repeat(dependencies.config.COMPACTION_LEASE_MS / 4, () => this.renew()),
+      this.repeat(LOOK_MS, () => this.checkStillWanted()),
+    ]);
+  }
+
+  /**
+   * Commits what `build` returns together with `fields` of the job, under its guard. `build` runs again
+   * after a lost guard while the lease is still held. Throws StoppedError when it is not.
+   */
+  commit(build: () => Promise<readonly Write[]>, fields: DocumentFields = {}): Promise<void> {
+    const { store, clock, config } = this.dependencies;
+    const path = compactionJobPath(this.taken.conversationId);
+    const attempt = async () => {
+      const leaseUntil = new Date(clock.now().getTime() + config.COMPACTION_LEASE_MS);
+      const writes = await build();
+      const { updateTime } = this;
+      const times = await store.commit([
+        { op: 'update', path, fields: { leaseUntil, ...fields }, guard: { updateTime } },
+        ...writes,
+      ]);
+      this.updateTime = times[0] ?? updateTime;
+    };
+    const next = this.queue.then(() =>
+      retry(attempt, { mostTries: COMMIT_TRIES, beforeNext: () => this.readAgain() }),
+    );
+    this.queue = next.catch(() => undefined);
+    return next;
+  }
+
+  /** Takes over the update time after a lost reply; throws StoppedError when another holds the job. */
+  async readAgain(): Promise<void> {
+    const { conversationId, owner, fence } = this.taken;
+    const [document] = await this.dependencies.store.get([compactionJobPath(conversationId)]);
+    const job = document && decodeJob(document);
+    // Only erasing takes the job document away.
+    if (!job) throw new StoppedError({ state: 'SUPERSEDED', reason: 'NOT_LIVE' });
+    if (job.value.owner !== owner || job.value.fence !== fence)
+      throw new StoppedError({ state: 'SUPERSEDED', reason: 'LEASE_LOST' });
+    this.updateTime = job.updateTime;
+    this.changedJob = job.value;
+  }
+
+  /** Ends the renewals; resolves when none is under way. */
+  async stop(): Promise<void> {
+    this.stopping.abort();
+    await this.renewals;
+    await this.queue;
+  }
+
+  private async repeat(everyMs: number, work: () => Promise<void>): Promise<void> {
+    const signal = AbortSignal.any([this.stopping.signal, this.controller.signal]);
     while (!signal.aborted) {
-      await clock.wait(everyMs, signal);
+      await this.dependencies.clock.wait(everyMs, signal);
       try {
-        if (!signal.aborted) await work(lease);
+        if (!signal.aborted) await work();
       } catch (error) {
         // A store that does not answer is the renewals' to tell.
-        if (error instanceof StoppedError) controller.abort(error);
+        if (error instanceof StoppedError) this.controller.abort(error);
       }
     }
-  };
-  const renewals = Promise.all([
-    repeat(config.COMPACTION_LEASE_MS / 4, renew),
-    repeat(LOOK_MS, checkStillWanted),
-  ]);
-  return {
-    owner,
-    get updateTime() {
-      return lease.updateTime;
-    },
-    get changedJob() {
-      return lease.changedJob;
-    },
-    readAgain: () => readAgain(lease),
-    commit: (build, fields) => commit(lease, build, fields),
-    async stop() {
-      stopping.abort();
-      await renewals;
-      await lease.queue;
-    },
-  };
+  }
+
+  private async checkStillWanted(): Promise<void> {
+    const { conversationId } = this.taken;
+    refuseUnwanted(await readConversation(this.dependencies.store, conversationId), this.taken);
+  }
+
+  private async renew(): Promise<void> {
+    try {
+      await this.checkStillWanted();
+      await this.commit(() => Promise.resolve([]));
+    } catch (error) {
+      if (error instanceof StoppedError) throw error;
+      this.dependencies.logger.log('WARNING', 'compaction_lease_not_renewed', {
+        conversationId: this.taken.conversationId,
+        reason: failureReason(error),
+      });
+    }
+  }
 }

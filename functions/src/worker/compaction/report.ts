@@ -3,9 +3,16 @@ import {
   publishCompactionEvent,
   type CompactionEventType,
 } from '#functions/events/publish-request.ts';
+import { brakeAfter, spentAfter } from '#shared/compaction/brake.ts';
 import { contextTexts } from '#shared/compaction/outcome-message.ts';
-import { isUnpaid, type OutcomeState } from '#shared/compaction/outcome.ts';
+import { hasFailed, isSwapped, isUnpaid } from '#shared/compaction/outcome.ts';
 import { automaticThreshold } from '#shared/compaction/trigger.ts';
+import {
+  freshJob,
+  RECORDS_KEPT,
+  type CompactionJob,
+  type CompactionRecord,
+} from '#shared/conversation/documents/job.ts';
 import { statusWrite } from '#shared/conversation/writes/status-write.ts';
 import type { Write } from '#shared/ports/ports.ts';
 import {
@@ -13,58 +20,40 @@ import {
   recordStatus,
   type ContextObject,
 } from '#shared/wire/resources/context-object.ts';
-import type { Candidate } from './draft/candidate.ts';
-import { compactionRecord } from './job-after.ts';
-import { unchanged, type Outcome } from './attempt-outcome.ts';
-import { billedCost, elapsedMs, type Bill, type Run } from './run.ts';
+import type { Candidate } from './measure-swap.ts';
+import {
+  unchanged,
+  type Outcome,
+  billedCost,
+  elapsedMs,
+  type Run,
+  conversationTokens,
+} from './run.ts';
 
-function eventType(state: OutcomeState): CompactionEventType {
-  switch (state) {
-    case 'COMPACTED':
-    case 'CONTENT_TRUNCATED':
-      return 'swapped';
-    case 'NOOP':
-    case 'ABORTED':
-    case 'SUPERSEDED':
-      return 'skipped';
-    case 'FAILED_INFLATED_TOKEN_COUNT':
-    case 'FAILED_TOKEN_COUNT_ERROR':
-    case 'FAILED_EMPTY_SUMMARY':
-    case 'FAILED_VERIFICATION':
-    case 'FAILED_ERROR':
-      return 'failed';
-    case 'QUEUED':
-    case 'RUNNING':
-    case 'VERIFYING':
-      return 'started';
-  }
-}
+/** What events and log lines say of a run, as it stands at an outcome. */
+const figuresOf = (run: Run, outcome: Outcome) => ({
+  conversationId: run.reading.conversationId,
+  requestId: run.request.requestId,
+  generation: outcome.generation ?? run.reading.conversation.value.generation,
+  trigger: run.request.trigger,
+  reason: outcome.reason,
+  calls: run.bill.calls,
+  ...billedCost(run.bill),
+  durationMs: elapsedMs(run),
+  lagMs: Math.max(0, run.dependencies.clock.now().getTime() - run.request.since.getTime()),
+  turnsArrived: outcome.turnsArrived,
+  strategy: outcome.strategy,
+  variant: run.reading.variant,
+});
 
-function tell(run: Run, type: CompactionEventType, outcome: Outcome): Promise<void> {
-  const { reading, request, bill, dependencies } = run;
-  const { state, reason, beforeTokens, afterTokens, strategy, turnsArrived } = outcome;
-  return publishCompactionEvent(dependencies, {
-    type,
-    conversationId: reading.conversationId,
-    requestId: request.requestId,
-    generation: outcome.generation ?? reading.conversation.value.generation,
-    state,
-    reason,
-    trigger: request.trigger,
-    beforeTokens,
-    afterTokens,
-    calls: bill.calls,
-    ...billedCost(bill),
-    durationMs: elapsedMs(run),
-    lagMs: Math.max(0, dependencies.clock.now().getTime() - request.since.getTime()),
-    turnsArrived,
-    strategy,
-    variant: reading.variant,
-  });
+function publishEvent(run: Run, type: CompactionEventType, outcome: Outcome): Promise<void> {
+  const { state, beforeTokens, afterTokens } = outcome;
+  const event = { type, ...figuresOf(run, outcome), state, beforeTokens, afterTokens };
+  return publishCompactionEvent(run.dependencies, event);
 }
 
 export const reportStart = (run: Run): Promise<void> =>
-  tell(run, 'started', unchanged(run.reading.tokens, { state: 'RUNNING' }));
+  publishEvent(run, 'started', unchanged(run.reading.tokens, { state: 'RUNNING' }));
 
 /** Code has found the next generation good; it is not in use yet. */
 export async function reportVerified(run: Run, candidate: Candidate): Promise<void> {
@@ -75,46 +64,35 @@ export async function reportVerified(run: Run, candidate: Candidate): Promise<vo
     requestId: run.request.requestId,
     ...figures,
   });
-  await tell(run, 'verified', unchanged(beforeTokens, { state: 'VERIFYING', ...figures }));
+  await publishEvent(run, 'verified', unchanged(beforeTokens, { state: 'VERIFYING', ...figures }));
 }
-
-const tokensOf = ({ calls, promptTokens, outputTokens }: Bill) =>
-  calls === 0 ? {} : { promptTokens, outputTokens };
 
 /** One log line and one event for every attempt, NOOP and failures included (there before = after). */
 export async function reportOutcome(run: Run, outcome: Outcome): Promise<void> {
-  const { state, reason, beforeTokens, afterTokens, turnsFolded, model, strategy } = outcome;
-  const type = eventType(state);
-  run.dependencies.logger.log(type === 'failed' ? 'WARNING' : 'INFO', 'chat_compression', {
+  const { dependencies, reading, bill } = run;
+  const { state, beforeTokens, afterTokens, turnsFolded, model } = outcome;
+  const { calls, promptTokens, outputTokens } = bill;
+  const isFailed = hasFailed(state);
+  dependencies.logger.log(isFailed ? 'WARNING' : 'INFO', 'chat_compression', {
     tokens_before: beforeTokens,
     tokens_after: afterTokens,
     status: state,
-    trigger: run.request.trigger,
-    reason,
-    conversationId: run.reading.conversationId,
-    requestId: run.request.requestId,
-    generation: outcome.generation ?? run.reading.conversation.value.generation,
+    ...figuresOf(run, outcome),
     turnsFolded,
-    turnsArrived: outcome.turnsArrived,
-    calls: run.bill.calls,
-    ...tokensOf(run.bill),
-    ...billedCost(run.bill),
+    ...(calls > 0 && { promptTokens, outputTokens }),
     model,
-    strategy,
-    variant: run.reading.variant,
-    threshold_tokens: run.reading.policy.softThresholdTokens ?? undefined,
-    threshold_source: run.reading.policy.thresholdLevel,
-    durationMs: elapsedMs(run),
-    lagMs: Math.max(0, run.dependencies.clock.now().getTime() - run.request.since.getTime()),
+    threshold_tokens: reading.policy.softThresholdTokens ?? undefined,
+    threshold_source: reading.policy.thresholdLevel,
   });
-  await tell(run, type, outcome);
+  const type = isSwapped(state) ? 'swapped' : 'skipped';
+  await publishEvent(run, isFailed ? 'failed' : type, outcome);
 }
 
 /** The context object after a step or an outcome. */
 function statusOf(run: Run, outcome: Outcome): ContextObject {
   const { conversation, policy, tokens, tokensSource } = run.reading;
-  const isSwapped = outcome.generation !== undefined;
-  const tokensNow = isSwapped ? outcome.afterTokens : tokens;
+  const isGenerationMade = outcome.generation !== undefined;
+  const tokensNow = isGenerationMade ? outcome.afterTokens : tokens;
   // What is read again is more than the context.
   const context = outcome.after ?? (run.reading.isReadAgain ? undefined : run.reading);
   const texts = contextTexts();
@@ -126,7 +104,7 @@ function statusOf(run: Run, outcome: Outcome): ContextObject {
   return contextFigures(
     {
       tokens: tokensNow,
-      tokensSource: (isSwapped ? outcome.tokensSource : undefined) ?? tokensSource,
+      tokensSource: (isGenerationMade ? outcome.tokensSource : undefined) ?? tokensSource,
       thresholdTokens: automaticThreshold(policy, conversation.value),
       windowTokens: policy.windowTokens,
       generation: outcome.generation ?? conversation.value.generation,
@@ -143,4 +121,90 @@ function statusOf(run: Run, outcome: Outcome): ContextObject {
 export function outcomeStatusWrite(run: Run, outcome: Outcome): Promise<Write> {
   const { conversationId } = run.reading;
   return statusWrite(run.dependencies.store, conversationId, { ...statusOf(run, outcome) });
+}
+
+/** The record of an attempt as it stands at `outcome`. */
+function compactionRecord(run: Run, outcome: Outcome): CompactionRecord {
+  const { state, reason, beforeTokens, afterTokens, turnsFolded, generation, model } = outcome;
+  const { searchedPrefix } = outcome;
+  const { calls, promptTokens, outputTokens } = run.bill;
+  return {
+    requestId: run.request.requestId,
+    state,
+    trigger: run.request.trigger,
+    requestedAt: run.request.since,
+    finishedAt: run.dependencies.clock.now(),
+    beforeTokens,
+    afterTokens,
+    turnsFolded,
+    modelCalls: calls,
+    ...(calls > 0 && { tokens: { promptTokens, outputTokens } }),
+    ...billedCost(run.bill),
+    ...(run.reading.variant !== undefined && { variant: run.reading.variant }),
+    durationMs: elapsedMs(run),
+    ...(generation !== undefined && { generation }),
+    ...(model !== undefined && { model }),
+    ...(reason !== undefined && { reason }),
+    ...(searchedPrefix !== undefined && { searchedPrefix }),
+  };
+}
+
+/** One that nobody could pay for is no attempt: what the claim counted is taken back. */
+const attemptsTakenBack = (
+  { request, attempt }: Run,
+  { attempts }: Pick<CompactionJob, 'attempts'>,
+): Pick<CompactionJob, 'attempts'> => ({
+  attempts: { ...attempts, [request.kind]: { requestId: request.requestId, count: attempt - 1 } },
+});
+
+/** The records with a new one, which stands in the place of an earlier wait of the same request for dollars. */
+function recordsAfter(run: Run, records: readonly CompactionRecord[], outcome: Outcome) {
+  const last = records.at(-1);
+  const isSameWait =
+    isUnpaid(outcome.reason) && isUnpaid(last?.reason) && last?.requestId === run.request.requestId;
+  const kept = isSameWait ? records.slice(0, -1) : records;
+  return [...kept, compactionRecord(run, outcome)].slice(-RECORDS_KEPT);
+}
+
+/**
+ * What an outcome leaves in `jobs/compaction`: its record, the brake on the next one, and no lease. `changedJob`: as
+ * somebody else left it while the lease was held. `retryAfterMs`: until the same request is tried again; undefined: it
+ * is settled.
+ */
+export function jobAfter(
+  run: Run,
+  changedJob: CompactionJob | undefined,
+  outcome: Outcome,
+  retryAfterMs: number | undefined,
+) {
+  const { bill, request, reading } = run;
+  const now = run.dependencies.clock.now();
+  const job = changedJob ?? reading.job?.value ?? freshJob;
+  const brake = brakeAfter(
+    job.brake,
+    {
+      state: outcome.state,
+      reason: outcome.reason,
+      trigger: request.trigger,
+      isWithoutModel: run.refusal !== undefined || outcome.reason === 'TURN_TOO_LARGE',
+    },
+    {
+      retryAfterMs,
+      now,
+      tokens: reading.tokens,
+      conversationTokens: conversationTokens(reading),
+      policy: reading.policy,
+    },
+  );
+  const { calls, promptTokens, outputTokens } = bill;
+  const spent = spentAfter(job.brake.spent, { at: now, tokens: promptTokens + outputTokens });
+  return {
+    owner: '',
+    leaseUntil: now,
+    requestId: request.requestId,
+    step: '',
+    ...(isUnpaid(outcome.reason) && attemptsTakenBack(run, job)),
+    brake: calls > 0 ? { ...brake, spent } : brake,
+    records: recordsAfter(run, job.records, outcome),
+  } satisfies Partial<CompactionJob>;
 }

@@ -9,7 +9,7 @@ import {
   chooseNotes,
   type HookNote,
 } from '#shared/compaction/hooks.ts';
-import type { FoldPlan, Plan } from '#shared/compaction/plan.ts';
+import type { ActivePlan } from '#shared/compaction/plan.ts';
 import { withHookPins, pinBudget } from '#shared/conversation/context/pins.ts';
 import { readConversation } from '#shared/conversation/context/read-conversation.ts';
 import type { Conversation, Pin } from '#shared/conversation/documents/conversation.ts';
@@ -19,9 +19,16 @@ import type { Hook } from '#shared/hooks/webhook.ts';
 import type { Write } from '#shared/ports/ports.ts';
 import { safeParse } from '#shared/safe-parse.ts';
 import { pinIdSchema, pinTextSchema } from '#shared/wire/resources/pins.ts';
-import { unchanged, type Outcome } from './attempt-outcome.ts';
 import { refuseUnwanted } from './job-lease.ts';
-import { runContext, summariserOfRun, type ClaimedRun, type Run } from './run.ts';
+import {
+  AttemptEnded,
+  runContext,
+  summariserOfRun,
+  unchanged,
+  type ClaimedRun,
+  type Outcome,
+  type Run,
+} from './run.ts';
 import { z } from 'zod';
 
 /** The hooks of a run: the deployment's, then the remote document's. */
@@ -38,36 +45,22 @@ function selectHooks({ dependencies }: Pick<Run, 'dependencies'>) {
 /** A run whose hooks are asked. */
 type HookedRun = Run & Pick<ClaimedRun, 'signal'>;
 
-function eventOf(run: Run, plan: Pick<FoldPlan, 'from' | 'upTo'> & { folded: number }) {
+/** What hooks learn of a plan; without one, of a run that folds no turn. */
+function eventOf(run: Run, plan?: ActivePlan): CompactionHookEvent {
   const { conversationId, conversation, policy } = run.reading;
-  const { calibration } = conversation.value.context;
-  const event: CompactionHookEvent = {
+  const { generation, coveredThrough, context } = conversation.value;
+  const { calibration } = context;
+  const isFold = plan?.kind === 'fold';
+  return {
     conversationId,
     requestId: run.request.requestId,
     trigger: run.request.trigger,
-    generation: conversation.value.generation,
-    from: plan.from,
-    upTo: plan.upTo,
-    turnsFolded: plan.folded,
+    generation,
+    from: isFold ? plan.from : 0,
+    upTo: isFold ? plan.upTo : coveredThrough.seq,
+    turnsFolded: isFold ? plan.folded.length : 0,
     beforeTokens: estimateContextTokens(runContext(run), { policy, calibration }),
   };
-  return event;
-}
-
-/** Of a run that folds no turn. */
-const foldlessEvent = (run: Run): CompactionHookEvent =>
-  eventOf(run, { from: 0, upTo: run.reading.conversation.value.coveredThrough.seq, folded: 0 });
-
-/** What hooks learn of a plan; a plan that does nothing fires none. */
-function plannedEvent(run: Run, plan: Plan): CompactionHookEvent | undefined {
-  switch (plan.kind) {
-    case 'noop':
-      return undefined;
-    case 'truncate':
-      return foldlessEvent(run);
-    case 'fold':
-      return eventOf(run, { ...plan, folded: plan.folded.length });
-  }
 }
 
 /** The event, with what the turns that go can be read with. */
@@ -122,37 +115,36 @@ function withNotes(run: ClaimedRun, given: readonly HookNote[]): ClaimedRun {
   return { ...run, notes };
 }
 
-/** What the PreCompact hooks lead to: the end by a veto, or the run with what they pinned and noted. */
-type Prepared = { kind: 'vetoed'; outcome: Outcome } | { kind: 'go'; run: ClaimedRun };
+/** What one PreCompact hook answered. */
+interface HookAnswer extends z.infer<typeof answerSchema> {
+  hook: string;
+}
 
 /**
- * Runs the PreCompact hooks in order, up to a veto, and stores what they pin. Throws AppError of a required
- * hook that failed, and what storing throws.
+ * Runs the PreCompact hooks in order, up to a veto, and stores what they pin. Returns the run with what they pinned and
+ * noted. Throws AttemptEnded for a veto, AppError of a required hook that failed, and what storing throws.
  */
-export async function runPreCompactHooks(run: ClaimedRun, plan: Plan): Promise<Prepared> {
+export async function runPreCompactHooks(run: ClaimedRun, plan: ActivePlan): Promise<ClaimedRun> {
   const { preCompact } = selectHooks(run);
-  const planned = preCompact.length === 0 ? undefined : plannedEvent(run, plan);
-  if (!planned) return { kind: 'go', run };
-  const event = withAccess(run, planned);
-  const returned: ReturnedPins[] = [];
-  const notes: HookNote[] = [];
-  let isVetoed = false;
+  if (preCompact.length === 0) return run;
+  const event = withAccess(run, eventOf(run, plan));
+  const answers: HookAnswer[] = [];
   for (const hook of preCompact) {
     const checked = {
       ...hook,
       run: async (...parameters: Parameters<typeof hook.run>) =>
         answerSchema.parse((await hook.run(...parameters)) ?? {}),
     };
-    const answer = await runHookOf(run, checked, event);
-    if (answer?.pins) returned.push({ hook: hook.name, pins: answer.pins });
-    if (answer?.note !== undefined) notes.push({ hook: hook.name, text: answer.note });
-    isVetoed = answer?.veto === true;
-    if (isVetoed) break;
+    answers.push({ hook: hook.name, ...(await runHookOf(run, checked, event)) });
+    if (answers.at(-1)?.veto === true) break;
   }
-  const pinned = await storeHookPins(run, returned);
-  if (!isVetoed) return { kind: 'go', run: withNotes(pinned, notes) };
-  const outcome = unchanged(run.reading.tokens, { state: 'NOOP', reason: 'VETOED' });
-  return { kind: 'vetoed', outcome };
+  const pinned = await storeHookPins(run, answers);
+  if (answers.at(-1)?.veto === true)
+    throw new AttemptEnded(unchanged(run.reading.tokens, { state: 'NOOP', reason: 'VETOED' }));
+  const notes = answers.flatMap(({ hook, note }) =>
+    note === undefined ? [] : [{ hook, text: note }],
+  );
+  return withNotes(pinned, notes);
 }
 
 /**
@@ -165,7 +157,7 @@ export async function reportNoop(run: HookedRun): Promise<void> {
   if (conversation.value.profile !== 'gemini-cli' || isEmpty) return;
   for (const hook of selectHooks(run).preCompact)
     try {
-      await runHookOf(run, hook, foldlessEvent(run));
+      await runHookOf(run, hook, eventOf(run));
     } catch {
       // It was required, or the worker is told to end: there is nothing that either could stop.
     }
@@ -174,12 +166,12 @@ export async function reportNoop(run: HookedRun): Promise<void> {
 /** Runs the PostCompact hooks in order. What they do changes nothing any more: no failure is thrown. */
 export async function runPostCompactHooks(
   run: ClaimedRun,
-  plan: Plan,
+  plan: ActivePlan,
   outcome: Outcome,
 ): Promise<void> {
   const { postCompact } = selectHooks(run);
-  const event = postCompact.length === 0 ? undefined : plannedEvent(run, plan);
-  if (!event) return;
+  if (postCompact.length === 0) return;
+  const event = eventOf(run, plan);
   const { state, beforeTokens, afterTokens, reason } = outcome;
   const result = {
     ...event,
@@ -201,13 +193,6 @@ export async function runPostCompactHooks(
 
 const returnedPin = z.object({ id: pinIdSchema, text: pinTextSchema });
 
-/** What a hook wants pinned. */
-interface ReturnedPins {
-  hook: string;
-  /** As the hook gave them. */
-  pins: readonly unknown[];
-}
-
 type HookPin = Pick<Pin, 'id' | 'text'>;
 
 /** Tells the operator, without any text; nothing stops. */
@@ -219,7 +204,7 @@ function warn(run: ClaimedRun, hook: string, leftOut: { reason: string; pins: nu
 }
 
 /** The pins that can be stored: half a surrogate pair would make every write of the conversation document fail. */
-function usablePins(run: ClaimedRun, { hook, pins }: ReturnedPins): HookPin[] {
+function usablePins(run: ClaimedRun, { hook, pins = [] }: HookAnswer): HookPin[] {
   const usable = pins.flatMap((pin) => {
     const read = safeParse(returnedPin, pin);
     return read.success ? [read.data] : [];
@@ -256,11 +241,8 @@ function place(
  * What cannot be pinned is logged as WARNING and left out. Throws StoppedError, GuardLostError when others won every
  * try, StoreUnavailableError.
  */
-async function storeHookPins(
-  run: ClaimedRun,
-  returned: readonly ReturnedPins[],
-): Promise<ClaimedRun> {
-  const usable = returned.map((each) => ({ hook: each.hook, pins: usablePins(run, each) }));
+async function storeHookPins(run: ClaimedRun, answers: readonly HookAnswer[]): Promise<ClaimedRun> {
+  const usable = answers.map((answer) => ({ hook: answer.hook, pins: usablePins(run, answer) }));
   if (usable.every(({ pins }) => pins.length === 0)) return run;
   const { conversationId, conversation } = run.reading;
   let placed: Placed = { pins: conversation.value.pins, leftOut: [] };

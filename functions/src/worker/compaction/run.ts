@@ -1,8 +1,14 @@
+import type { Config } from '#functions/config.ts';
 import { modelThatLimits, selectSummariser } from '#functions/config/conversation-policy.ts';
+import type { Accounting } from '#functions/quota/accounting.ts';
+import type { NotificationDependencies } from '#functions/worker/notifications/deliver-event.ts';
 import type { BrakeReason } from '#shared/compaction/brake.ts';
-import type { CompactionRequest } from '#shared/compaction/claim-decision.ts';
+import type { CompactionHooks } from '#shared/compaction/hooks.ts';
+import { isUnpaid, type OutcomeState } from '#shared/compaction/outcome.ts';
 import type { CompactionPolicy } from '#shared/compaction/policy.ts';
+import type { CompactionRequest } from '#shared/compaction/request-decisions.ts';
 import type { ContextSource } from '#shared/conversation/context/assemble-context.ts';
+import type { ConversationCache } from '#shared/conversation/context/read-conversation.ts';
 import type {
   CoveredThrough,
   Conversation,
@@ -11,10 +17,54 @@ import type {
 import type { History } from '#shared/conversation/documents/history.ts';
 import type { CompactionJob } from '#shared/conversation/documents/job.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
+import { AppError } from '#shared/errors.ts';
+import type { Webhook } from '#shared/hooks/webhook.ts';
 import type { MemoryTexts } from '#shared/memory/render-memory.ts';
+import type {
+  FileBucket,
+  PushTokenVerifier,
+  AtCrashPoint,
+  Clock,
+  DocumentStore,
+  EventPublisher,
+  Logger,
+  ModelGenerator,
+  Randomness,
+  Sha256,
+  Signer,
+  TokenCounter,
+  ToolDeclaration,
+} from '#shared/ports/ports.ts';
 import type { ContextObject } from '#shared/wire/resources/context-object.ts';
-import type { CompactionDependencies } from './compaction-dependencies.ts';
-import type { JobLease } from './job-lease.ts';
+import { StoppedError, type JobLease } from './job-lease.ts';
+
+/** What the compaction worker works with; handed in once by the composition root. */
+export interface CompactionDependencies extends NotificationDependencies {
+  config: Config;
+  store: DocumentStore;
+  accounting: Accounting;
+  cache: ConversationCache;
+  publisher: EventPublisher;
+  model: ModelGenerator & TokenCounter;
+  /** The bucket of uploads; undefined where there are none. */
+  files?: FileBucket | undefined;
+  pushTokens: PushTokenVerifier;
+  clock: Clock;
+  randomness: Randomness;
+  sha256: Sha256;
+  /** Signs what webhooks read folded turns with; absent where HOOK_SIGNING_KEY is not set. */
+  signer?: Signer | undefined;
+  logger: Logger;
+  atCrashPoint: AtCrashPoint;
+  /** Fires when the process is about to end: running work stops, and goes on elsewhere. */
+  shutdown: AbortSignal;
+  /** Functions that the chat function runs for the model: part of every prompt that is measured. Default: none. */
+  serverTools?: readonly ToolDeclaration[];
+  /** The deployment's own. Default: none. */
+  hooks?: CompactionHooks;
+  /** Makes hooks of addresses that the remote document or a conversation names. Absent: none is called. */
+  webhooks?: (webhooks: readonly Webhook[]) => CompactionHooks;
+}
 
 /** The owner's memory as the prefix shows it, and as it will after a swap. */
 export interface ReadMemory {
@@ -59,7 +109,7 @@ export const conversationTokens = ({
   Math.max(0, tokens - conversation.value.context.overheadTokens);
 
 /** What the model calls of one attempt cost; rises as they are made. */
-export interface Bill {
+interface Bill {
   calls: number;
   promptTokens: number;
   /** Thoughts included. */
@@ -123,3 +173,81 @@ export const summariserOfRun = ({ dependencies, reading }: Run) =>
 
 export const elapsedMs = (run: Pick<Run, 'dependencies' | 'startTime'>): number =>
   Math.max(0, run.dependencies.clock.now().getTime() - run.startTime.getTime());
+
+/**
+ * What one attempt did. `beforeTokens` and `afterTokens` are of the whole prompt, by the same counter: what the context
+ * is with the snapshot, or would have been. Where nobody counted, both are the context's as it was read.
+ */
+export interface Outcome {
+  state: OutcomeState;
+  reason?: string | undefined;
+  beforeTokens: number;
+  afterTokens: number;
+  /** Of a swap: who counted both. */
+  tokensSource?: ContextObject['source'];
+  /** Of a swap: the context that it made. */
+  after?: ContextSource;
+  turnsFolded: number;
+  /** The generation that it made. */
+  generation?: number;
+  coveredThrough?: { seq: number; contentIndex: number };
+  model?: string;
+  /** Who wrote the snapshot. */
+  strategy?: History['strategy'];
+  /** Of a search for what a filter blocks: names what stood in every prompt. */
+  searchedPrefix?: string | undefined;
+  /** Turns that came while it was under way; undefined where nobody looked. */
+  turnsArrived?: number;
+  isRetryable: boolean;
+  retryAfterMs?: number | undefined;
+}
+
+/** An outcome that changed nothing, with the figures of the context as it stays. */
+export const unchanged = (
+  tokens: number,
+  outcome: Pick<Outcome, 'state'> & Partial<Outcome>,
+): Outcome => ({
+  beforeTokens: tokens,
+  afterTokens: tokens,
+  turnsFolded: 0,
+  isRetryable: false,
+  ...outcome,
+});
+
+/** Ends an attempt with its outcome before its last step. */
+export class AttemptEnded extends Error {
+  readonly outcome: Outcome;
+
+  constructor(outcome: Outcome) {
+    super(`the attempt ended: ${outcome.state} ${outcome.reason ?? ''}`);
+    this.outcome = outcome;
+  }
+}
+
+/**
+ * The outcome that an error means. Dollars that are used up are no failure: the request waits. An error after the
+ * signal fired is that stop's echo. What is neither AttemptEnded nor AppError is a defect: recorded and not tried again.
+ */
+export function outcomeOfError(error: unknown, signal: AbortSignal, tokens: number): Outcome {
+  if (error instanceof AttemptEnded) return error.outcome;
+  const cause: unknown = signal.aborted ? signal.reason : error;
+  if (cause instanceof StoppedError)
+    return unchanged(tokens, { state: cause.state, reason: cause.reason, isRetryable: true });
+  if (signal.aborted)
+    return unchanged(tokens, { state: 'ABORTED', reason: 'CANCELLED', isRetryable: true });
+  if (cause instanceof AppError && isUnpaid(cause.reason))
+    return unchanged(tokens, {
+      state: 'NOOP',
+      reason: cause.reason,
+      retryAfterMs: cause.retryAfterMs,
+    });
+  if (cause instanceof AppError)
+    return unchanged(tokens, {
+      state: 'FAILED_ERROR',
+      reason: cause.reason,
+      // What whoever runs the service must mend is told at once; the next crossing tries again.
+      isRetryable: cause.retryable && cause.status !== 'INTERNAL',
+      retryAfterMs: cause.retryAfterMs,
+    });
+  return unchanged(tokens, { state: 'FAILED_ERROR', reason: 'INTERNAL' });
+}

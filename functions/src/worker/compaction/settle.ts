@@ -1,24 +1,33 @@
+import { publishRequest, publishToWorkers } from '#functions/events/publish-request.ts';
 import { passWorkerCrashPoint } from '#functions/lib/crash-points.ts';
 import { retry } from '#functions/lib/retry.ts';
-import { CANCELLED_BY_USER } from '#shared/compaction/claim-decision.ts';
-import { decideSettle } from '#shared/compaction/settle-decision.ts';
+import {
+  CANCELLED_BY_USER,
+  decideSettle,
+  type CompactionRequest,
+} from '#shared/compaction/request-decisions.ts';
+import { isSwapped } from '#shared/compaction/outcome.ts';
+import { requestForContext } from '#shared/compaction/trigger.ts';
+import type {
+  CompactionRequests,
+  Conversation,
+  Versioned,
+} from '#shared/conversation/documents/conversation.ts';
 import { freshJob, type JobBrake } from '#shared/conversation/documents/job.ts';
-import { compactionJobPath } from '#shared/conversation/documents/paths.ts';
+import { compactionJobPath, conversationPath } from '#shared/conversation/documents/paths.ts';
 import { sameConversationWrite } from '#shared/conversation/writes/status-write.ts';
 import { GuardLostError } from '#shared/errors.ts';
-import type { DocumentFields, DocumentStore, Write } from '#shared/ports/ports.ts';
+import type { DocumentFields, Write } from '#shared/ports/ports.ts';
 import { nextDay } from '#shared/quota/usage.ts';
-import { clearRequest, publishManual } from './clear-request.ts';
-import { jobAfter } from './job-after.ts';
-import type { JobLease } from './job-lease.ts';
-import { StoppedError, type Outcome } from './attempt-outcome.ts';
-import { outcomeStatusWrite } from './report.ts';
-import type { Run } from './run.ts';
+import { readContext, readConversationAndJob } from './claim.ts';
+import { jobAfter, outcomeStatusWrite } from './report.ts';
+import { StoppedError, type JobLease } from './job-lease.ts';
+import type { CompactionDependencies, Outcome, Run } from './run.ts';
 
 /** A record is written again this often when its guard was lost and the lease is still held. */
 const RECORD_TRIES = 5;
 
-export type Settlement =
+type Settlement =
   /** Nothing is left to do here; a request that waits for dollars is the sweep's. */
   | { kind: 'settled' }
   /** The request is to be tried again. */
@@ -45,15 +54,8 @@ function jobWrites(run: Run, lease: JobLease | undefined, fields: DocumentFields
     : [{ op: 'update', path, fields, guard: { updateTime } }];
 }
 
-interface Recording {
-  run: Run;
-  lease: JobLease | undefined;
-  outcome: Outcome;
-  retryAfterMs: number | undefined;
-}
-
 /** Says that no model will be asked for a while: when the breaker opens, and when the try after it fails. */
-function logBreaker({ run, lease }: Recording, { pause }: JobBrake): void {
+function logBreaker(run: Run, lease: JobLease | undefined, { pause }: JobBrake): void {
   const { dependencies, reading } = run;
   const before = (lease?.changedJob ?? reading.job?.value)?.brake.pause;
   if (pause?.reason !== 'BREAKER_OPEN' || pause.until.getTime() === before?.until.getTime()) return;
@@ -62,12 +64,17 @@ function logBreaker({ run, lease }: Recording, { pause }: JobBrake): void {
 }
 
 /** Writes the record and gives the lease back. */
-async function record(store: DocumentStore, recording: Recording): Promise<void> {
-  const { run, lease, outcome, retryAfterMs } = recording;
+async function record(
+  run: Run,
+  lease: JobLease | undefined,
+  outcome: Outcome,
+  retryAfterMs: number | undefined,
+): Promise<void> {
+  const { store } = run.dependencies;
   const attempt = async () => {
-    const fields = jobAfter({ ...run, lease }, outcome, retryAfterMs);
+    const fields = jobAfter(run, lease?.changedJob, outcome, retryAfterMs);
     await store.commit([...jobWrites(run, lease, fields), await outcomeStatusWrite(run, outcome)]);
-    logBreaker(recording, fields.brake);
+    logBreaker(run, lease, fields.brake);
   };
   // Without a lease nothing was held: the next delivery decides anew.
   const mostTries = lease ? RECORD_TRIES : 1;
@@ -83,8 +90,6 @@ const isUndecided = ({ state, reason }: Outcome) =>
 const isToWait = ({ state, reason }: Outcome) =>
   reason === CANCELLED_BY_USER ||
   (state === 'FAILED_INFLATED_TOKEN_COUNT' && reason === 'SAVES_TOO_LITTLE');
-
-const isSwapped = ({ state }: Outcome) => state === 'COMPACTED' || state === 'CONTENT_TRUNCATED';
 
 /**
  * What is left to do by a run that may not write any more. A lost lease may be one's own swap of which
@@ -103,8 +108,7 @@ function leftBy(reason: string | undefined): Settlement | undefined {
 export async function settle(run: Run, outcome: Outcome, lease?: JobLease): Promise<Settlement> {
   const left = outcome.state === 'SUPERSEDED' ? leftBy(outcome.reason) : undefined;
   if (left) return left;
-  const { store, clock } = run.dependencies;
-  const now = clock.now();
+  const now = run.dependencies.clock.now();
   const decision = decideSettle({
     ...outcome,
     kind: run.request.kind,
@@ -112,9 +116,9 @@ export async function settle(run: Run, outcome: Outcome, lease?: JobLease): Prom
     untilNextDayMs: nextDay(now).getTime() - now.getTime(),
   });
   const retryAfterMs = decision.kind === 'clear' ? undefined : decision.retryAfterMs;
-  if (!isSwapped(outcome))
+  if (!isSwapped(outcome.state))
     try {
-      await record(store, { run, lease, outcome, retryAfterMs });
+      await record(run, lease, outcome, retryAfterMs);
       await passWorkerCrashPoint(run.dependencies, 'record-written');
     } catch (error) {
       const leaving = error instanceof StoppedError ? leftBy(error.reason) : undefined;
@@ -133,8 +137,149 @@ export async function settle(run: Run, outcome: Outcome, lease?: JobLease): Prom
     request: run.request,
     ...(isToWait(outcome) && { waitsFromTokens: run.reading.tokens }),
     // A search may stand in the place of a request for what is over the threshold.
-    looksAgain: isSwapped(outcome) || isUndecided(outcome) || run.request.trigger === 'blocked',
+    looksAgain:
+      isSwapped(outcome.state) || isUndecided(outcome) || run.request.trigger === 'blocked',
     measuredSeq: run.reading.conversation.value.context.seq,
   });
   return { kind: 'settled' };
+}
+
+/**
+ * Chat changes the conversation document often; a worker that loses this often in a row leaves the request, and the next
+ * sweep publishes it again.
+ */
+const CLEAR_TRIES = 20;
+
+interface ServedRequest {
+  conversationId: string;
+  request: Pick<CompactionRequest, 'kind' | 'requestId'>;
+  /**
+   * Whether the context may be over the threshold though the request was served: after a swap, and when there
+   * was nothing to serve. Turns that ended meanwhile asked for nothing, because this request was waiting.
+   */
+  looksAgain: boolean;
+  /** Size of a context that its owner does not want compacted, or of which a summary saves too little. */
+  waitsFromTokens?: number;
+  /** Last finished turn of the context that the outcome is about; later ones were not part of it. */
+  measuredSeq?: number;
+}
+
+/** A request for what is over the threshold now, or undefined. A person's request was none of the threshold's. */
+async function renewedRequest(
+  dependencies: CompactionDependencies,
+  { conversationId, request, looksAgain, measuredSeq, waitsFromTokens }: ServedRequest,
+  conversation: Versioned<Conversation>,
+): Promise<CompactionRequests['auto']> {
+  const hasGrown = measuredSeq !== undefined && conversation.value.context.seq !== measuredSeq;
+  if (request.kind === 'manual' || !(looksAgain || hasGrown)) return undefined;
+  // What has grown meanwhile is the next turn's to measure: a wish that was just said must not be overrun.
+  if (waitsFromTokens !== undefined) return undefined;
+  const reading = await readContext(dependencies, conversationId, { conversation, job: undefined });
+  return requestForContext({
+    conversation: reading.conversation.value,
+    history: reading.history,
+    tokens: reading.tokens,
+    policy: reading.policy,
+    requestId: dependencies.randomness.uuid(),
+    now: dependencies.clock.now(),
+  });
+}
+
+/** Whether what the conversation document calls off is this request, or none that waits: its worker was done before. */
+function isCancellationOver(
+  { compactionRequests }: Conversation,
+  request: ServedRequest['request'],
+): boolean {
+  const { cancel, manual, auto } = compactionRequests;
+  const other = request.kind === 'manual' ? auto : manual;
+  return cancel !== undefined && cancel !== other?.requestId;
+}
+
+/** What lets the next automatic compaction wait; a person's own request says nothing of it. */
+const declinedFields = (
+  { request, waitsFromTokens: tokens }: ServedRequest,
+  { generation }: Conversation,
+) =>
+  tokens === undefined || request.kind === 'manual'
+    ? {}
+    : { 'compactionRequests.declined': { tokens, generation } };
+
+interface LeftRequests {
+  /** In place of the served one. */
+  renewed?: CompactionRequests['auto'];
+  /** Of the other kind. */
+  waiting?: { requestId: string } | undefined;
+}
+
+/** Resolves to what the conversation document asks for then. Throws GuardLostError. */
+async function clearOnce(
+  dependencies: CompactionDependencies,
+  served: ServedRequest,
+): Promise<LeftRequests> {
+  const { conversationId, request } = served;
+  const { conversation } = await readConversationAndJob(dependencies, conversationId);
+  if (conversation?.value.state !== 'live') return {};
+  const waiting =
+    conversation.value.compactionRequests[request.kind === 'auto' ? 'manual' : 'auto'];
+  if (conversation.value.compactionRequests[request.kind]?.requestId !== request.requestId)
+    return { waiting };
+  const renewed = await renewedRequest(dependencies, served, conversation);
+  await dependencies.store.commit([
+    {
+      op: 'update',
+      path: conversationPath(conversationId),
+      fields: {
+        settledRequest: request.requestId,
+        ...(renewed && { 'compactionRequests.auto': { ...renewed } }),
+        ...declinedFields(served, conversation.value),
+      },
+      remove: [
+        ...(renewed ? [] : [`compactionRequests.${request.kind}`]),
+        ...(isCancellationOver(conversation.value, request) ? ['compactionRequests.cancel'] : []),
+      ],
+      guard: { updateTime: conversation.updateTime },
+    },
+  ]);
+  return { renewed, waiting };
+}
+
+/**
+ * Publishes a person's request that came while a worker held the job for an automatic one, which is to be tried again.
+ * Never throws but for the store.
+ */
+async function publishManual(
+  dependencies: CompactionDependencies,
+  conversationId: string,
+): Promise<void> {
+  const { conversation } = await readConversationAndJob(dependencies, conversationId);
+  const manual = conversation?.value.compactionRequests.manual;
+  if (manual) await publishToWorkers(dependencies, { conversationId, requestId: manual.requestId });
+}
+
+/**
+ * Takes the request that was served off the conversation document, under that document's update time. One that chat has
+ * replaced meanwhile stays; where the context is over the threshold all the same it is renewed. What still
+ * waits is published: whoever was told of it while the job was held left it to the holder. After a crash before or in
+ * here the next delivery, or the sweep, finds the record and comes back.
+ */
+export async function clearRequest(
+  dependencies: CompactionDependencies,
+  served: ServedRequest,
+): Promise<void> {
+  const { conversationId } = served;
+  let left: LeftRequests;
+  try {
+    left = await retry(() => clearOnce(dependencies, served), { mostTries: CLEAR_TRIES });
+  } catch (error) {
+    if (!(error instanceof GuardLostError)) throw error;
+    dependencies.logger.log('WARNING', 'compaction_request_not_cleared', { conversationId });
+    return;
+  }
+  const { renewed, waiting } = left;
+  if (renewed) {
+    await passWorkerCrashPoint(dependencies, 'request-renewed');
+    const { requestId, trigger } = renewed;
+    await publishRequest(dependencies, { conversationId, requestId, trigger });
+  } else if (waiting)
+    await publishToWorkers(dependencies, { conversationId, requestId: waiting.requestId });
 }

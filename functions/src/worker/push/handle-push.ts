@@ -1,22 +1,24 @@
 import { guardServer } from '#functions/bootstrap/framework.ts';
 import { refreshRemote } from '#functions/config/remote-documents.ts';
+import { eraseConversation } from '#functions/erasure/erase-conversation.ts';
 import { publishToWorkers } from '#functions/events/publish-request.ts';
 import { passWorkerCrashPoint } from '#functions/lib/crash-points.ts';
-import { bodyTooLarge, readBytes } from '#functions/lib/read-bytes.ts';
+import { timeoutAfter } from '#functions/lib/deadline.ts';
 import { stackFrames } from '#functions/lib/failure-reason.ts';
-import { readTrace, withTrace } from '#functions/lib/trace.ts';
+import { bodyTooLarge, readBytes } from '#functions/lib/read-bytes.ts';
+import { readTrace, withTrace, TRACE_ATTRIBUTE } from '#functions/lib/trace.ts';
 import { indexConversation } from '#functions/recall/index-turns.ts';
-import { StoppedError } from '#functions/worker/compaction/attempt-outcome.ts';
-import type { WorkerEvent } from '#shared/compaction/event.ts';
+import { StoppedError } from '#functions/worker/compaction/job-lease.ts';
+import { runAfterPause, SHORT_PAUSE_MS } from '#functions/worker/compaction/run-compaction.ts';
+import type { CompactionDependencies } from '#functions/worker/compaction/run.ts';
+import { deliverEvent } from '#functions/worker/notifications/deliver-event.ts';
+import { runSweep } from '#functions/worker/sweep/sweep.ts';
+import { type WorkerEvent, workerEventSchema } from '#shared/compaction/event.ts';
 import { AppError } from '#shared/errors.ts';
+import { readPublishedEvent, type PublishedEvent } from '#shared/notification/published-event.ts';
 import { errorReply } from '#shared/wire/errors/error-body.ts';
-import type { CompactionDependencies } from '../compaction/compaction-dependencies.ts';
-import { runAfterPause, SHORT_PAUSE_MS } from '../compaction/run-compaction.ts';
-import { deliverEvent } from '../notifications/deliver-event.ts';
-import { runSweep } from '../sweep/sweep.ts';
-import { decodePush, MAX_PUSH_BYTES, type DecodedPush, type Delivery } from './decode-push.ts';
-import { eraseConversation } from './erase-conversation.ts';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { z } from 'zod';
 
 type CompactionHandler = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
@@ -212,30 +214,25 @@ async function withinTime<T>(
   response: ServerResponse,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  const controller = new AbortController();
-  const finished = new AbortController();
-  const stop = (reason: string) => {
-    controller.abort(new StoppedError({ state: 'ABORTED', reason }));
-  };
+  const { shutdown, config } = dependencies;
+  const stopped = (reason: string) => new StoppedError({ state: 'ABORTED', reason });
+  const timeLimit = timeoutAfter(dependencies, config.COMPACTION_TIMEOUT_MS, () =>
+    stopped('DEADLINE'),
+  );
+  const interrupted = new AbortController();
   const onClose = () => {
-    if (!response.writableFinished) stop('CALLER_LEFT');
+    if (!response.writableFinished) interrupted.abort(stopped('CALLER_LEFT'));
   };
-  const onShutdown = () => stop('SHUTTING_DOWN');
+  const onShutdown = () => interrupted.abort(stopped('SHUTTING_DOWN'));
   response.once('close', onClose);
-  dependencies.shutdown.addEventListener('abort', onShutdown, { once: true });
-  if (dependencies.shutdown.aborted) onShutdown();
-  const { clock, config } = dependencies;
-  const timer = clock.wait(config.COMPACTION_TIMEOUT_MS, finished.signal).then(() => {
-    if (!finished.signal.aborted) stop('DEADLINE');
-    return undefined;
-  });
+  shutdown.addEventListener('abort', onShutdown, { once: true });
+  if (shutdown.aborted) onShutdown();
   try {
-    return await work(controller.signal);
+    return await work(AbortSignal.any([timeLimit.signal, interrupted.signal]));
   } finally {
-    finished.abort();
+    timeLimit.stop();
     response.off('close', onClose);
-    dependencies.shutdown.removeEventListener('abort', onShutdown);
-    await timer;
+    shutdown.removeEventListener('abort', onShutdown);
   }
 }
 
@@ -262,4 +259,77 @@ export function createCompactionHandler(dependencies: CompactionDependencies): C
     if (!response.writableEnded && !response.destroyed) send(response, answer);
     await passWorkerCrashPoint(dependencies, 'acknowledged');
   };
+}
+
+/** A compaction request is a few hundred bytes; more than this is none. */
+export const MAX_PUSH_BYTES = 64 * 1024;
+
+/** What Pub/Sub posts; fields that are not needed are left unread. */
+const pushSchema = z.object({
+  message: z.object({
+    data: z.base64(),
+    messageId: z.string(),
+    /** What is no text is no attribute of ours. */
+    attributes: z.record(z.string(), z.unknown()).nullish(),
+  }),
+  /** Only with a dead-letter topic, and never from the emulator. */
+  deliveryAttempt: z.number().int().positive().optional(),
+});
+
+/** How the bus names a delivery; for logs. */
+interface Delivery {
+  messageId: string;
+  deliveryAttempt?: number;
+}
+
+interface Carried {
+  delivery: Delivery;
+  /** The trace of the request that published it, as it was written there. */
+  traceparent?: string;
+}
+
+type DecodedPush =
+  | (Carried & { kind: 'event'; event: WorkerEvent })
+  /** Of the events topic: something has happened. */
+  | (Carried & { kind: 'told'; event: PublishedEvent })
+  /** Will never be readable: to be logged and acknowledged, or it comes back for ever. */
+  | { kind: 'malformed'; problem: string };
+
+const malformed = (problem: string): DecodedPush => ({ kind: 'malformed', problem });
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Names the fields that are wrong and never their values. */
+const fieldsOf = (error: z.ZodError) =>
+  error.issues.map(({ path, code }) => `${path.join('.')} (${code})`).join(', ');
+
+/**
+ * Reads the body of a Pub/Sub push: events of the worker's topic have a `kind` or none, those of the events topic a
+ * `type`. Messages without data, of an unknown kind or too large are malformed.
+ * Never throws.
+ */
+export function decodePush(body: Uint8Array): DecodedPush {
+  if (body.byteLength > MAX_PUSH_BYTES)
+    return malformed(`${body.byteLength} bytes are more than ${MAX_PUSH_BYTES}`);
+  const push = pushSchema.safeParse(parseJson(Buffer.from(body).toString('utf8')));
+  if (!push.success) return malformed(`no push: ${fieldsOf(push.error)}`);
+  const { message, deliveryAttempt } = push.data;
+  const data = parseJson(Buffer.from(message.data, 'base64').toString('utf8'));
+  const delivery = {
+    messageId: message.messageId,
+    ...(deliveryAttempt !== undefined && { deliveryAttempt }),
+  };
+  const traceparent = message.attributes?.[TRACE_ATTRIBUTE];
+  const carried = { delivery, ...(typeof traceparent === 'string' && { traceparent }) };
+  const told = readPublishedEvent(data);
+  if (told.success) return { kind: 'told', event: told.data, ...carried };
+  const event = workerEventSchema.safeParse(data);
+  if (!event.success) return malformed(`no event of the worker: ${fieldsOf(event.error)}`);
+  return { kind: 'event', event: event.data, ...carried };
 }

@@ -1,5 +1,5 @@
+import { markErasing, eraseConversation } from '#functions/erasure/erase-conversation.ts';
 import { finishErasure } from '#functions/erasure/finish-erasure.ts';
-import { markErasing } from '#functions/erasure/mark-erasing.ts';
 import { passWorkerCrashPoint } from '#functions/lib/crash-points.ts';
 import { eraseEvent } from '#shared/compaction/event.ts';
 import {
@@ -8,7 +8,6 @@ import {
   type Versioned,
 } from '#shared/conversation/documents/conversation.ts';
 import type { Query, StoredDocument } from '#shared/ports/ports.ts';
-import { eraseConversation } from '../push/erase-conversation.ts';
 import {
   conversationIdFromPath,
   earlierThan,

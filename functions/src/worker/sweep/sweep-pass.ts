@@ -1,10 +1,10 @@
 import { CrashedError } from '#functions/lib/crash-points.ts';
-import { settleAll } from '#functions/lib/promises.ts';
+import { inParallel } from '#functions/lib/promises.ts';
+import type { CompactionDependencies } from '#functions/worker/compaction/run.ts';
 import { CONVERSATIONS } from '#shared/conversation/documents/paths.ts';
 import { AppError } from '#shared/errors.ts';
 import type { Query, StoredDocument } from '#shared/ports/ports.ts';
 import { fieldAt, readPages } from '#shared/store/many-documents.ts';
-import type { CompactionDependencies } from '../compaction/compaction-dependencies.ts';
 
 /** Conversations that one query of a sweep reads. */
 const PAGE = 100;
@@ -110,14 +110,9 @@ export async function forEachItem<T>(
   each: { pass: string; items: readonly T[]; atOnce: number },
   work: (item: T) => Promise<void>,
 ): Promise<void> {
-  const waiting = each.items.values();
-  const lane = async () => {
-    for (const item of waiting) {
-      if (sweep.signal.aborted) return;
-      await guarded(sweep, each.pass, () => work(item));
-    }
-  };
-  await settleAll(Array.from({ length: each.atOnce }, lane));
+  await inParallel(each.items, each.atOnce, async (item) => {
+    if (!sweep.signal.aborted) await guarded(sweep, each.pass, () => work(item));
+  });
 }
 
 /** The conversation that a conversation document belongs to. */

@@ -1,26 +1,26 @@
 import { passWorkerCrashPoint } from '#functions/lib/crash-points.ts';
+import type { CompactionDependencies } from '#functions/worker/compaction/run.ts';
+import { requestEvent } from '#shared/compaction/event.ts';
 import {
   type CompactionRequest,
   decideOverdue,
   REPUBLISH_AFTER_MS,
   requestOfKind,
-} from '#shared/compaction/claim-decision.ts';
-import { requestEvent } from '#shared/compaction/event.ts';
+} from '#shared/compaction/request-decisions.ts';
 import {
   decodeConversation,
   type Conversation,
   type Versioned,
 } from '#shared/conversation/documents/conversation.ts';
 import { decodeJob, type CompactionJob } from '#shared/conversation/documents/job.ts';
-import { compactionJobPath } from '#shared/conversation/documents/paths.ts';
+import { compactionJobPath, requestPlacesPath } from '#shared/conversation/documents/paths.ts';
 import { NewerDocumentError } from '#shared/conversation/documents/read-document.ts';
 import {
   dropRequestWrites,
   type DroppedRequest,
 } from '#shared/conversation/writes/drop-request-writes.ts';
-import type { StoredDocument } from '#shared/ports/ports.ts';
-import type { CompactionDependencies } from '../compaction/compaction-dependencies.ts';
-import { keepRequestPlaces, readRequestPlaces } from './request-places.ts';
+import { GuardLostError } from '#shared/errors.ts';
+import type { StoredDocument, DocumentStore, Write } from '#shared/ports/ports.ts';
 import {
   conversationIdFromPath,
   earlierThan,
@@ -29,6 +29,7 @@ import {
   timeAt,
   type Sweep,
 } from './sweep-pass.ts';
+import { z } from 'zod';
 
 /**
  * Takes a request off the conversation document with a record of the reason. Throws GuardLostError when the conversation
@@ -177,4 +178,52 @@ export async function sweepRequests(sweep: Sweep): Promise<void> {
   const manual = await goRound({ ...sweep, kind: 'manual', published }, places.manual);
   const auto = await goRound({ ...sweep, kind: 'auto', published }, places.auto);
   await keepRequestPlaces(store, places, { manual, auto });
+}
+
+/** Where the next sweep begins with requests of each kind, by the time since when they wait; absent: at the oldest. */
+interface RequestPlaces {
+  manual?: Date | undefined;
+  auto?: Date | undefined;
+}
+
+interface StoredPlaces extends RequestPlaces {
+  /** Of the document; absent where there is none. */
+  updateTime?: string;
+}
+
+/** A place that cannot be read is none: the sweep begins at the oldest. */
+const place = z.date().optional().catch(undefined);
+const placesSchema = z.object({ manual: place, auto: place });
+
+/** The places as the last sweep left them. Throws StoreUnavailableError. */
+async function readRequestPlaces(store: Pick<DocumentStore, 'get'>): Promise<StoredPlaces> {
+  const [document] = await store.get([requestPlacesPath]);
+  if (!document) return {};
+  return { ...placesSchema.parse(document.fields), updateTime: document.updateTime };
+}
+
+const isSame = (a: Date | undefined, b: Date | undefined) => a?.getTime() === b?.getTime();
+
+/**
+ * Stores the places for the next sweep, where they are others. Of two sweeps at once either may win. Throws
+ * StoreUnavailableError.
+ */
+async function keepRequestPlaces(
+  store: Pick<DocumentStore, 'commit'>,
+  { updateTime, ...before }: StoredPlaces,
+  { manual, auto }: RequestPlaces,
+): Promise<void> {
+  if (isSame(before.manual, manual) && isSame(before.auto, auto)) return;
+  const path = requestPlacesPath;
+  const fields = { schemaVersion: 1, manual, auto };
+  const remove = [...(manual ? [] : ['manual']), ...(auto ? [] : ['auto'])];
+  const write: Write =
+    updateTime === undefined
+      ? { op: 'create', path, fields }
+      : { op: 'update', path, fields, remove, guard: { updateTime } };
+  try {
+    await store.commit([write]);
+  } catch (error) {
+    if (!(error instanceof GuardLostError)) throw error;
+  }
 }

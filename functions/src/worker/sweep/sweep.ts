@@ -1,10 +1,10 @@
-import type { CompactionDependencies } from '../compaction/compaction-dependencies.ts';
+import { passWorkerCrashPoint } from '#functions/lib/crash-points.ts';
 import { timeoutAfter } from '#functions/lib/deadline.ts';
 import { settleAll } from '#functions/lib/promises.ts';
-import { passWorkerCrashPoint } from '#functions/lib/crash-points.ts';
+import type { CompactionDependencies } from '#functions/worker/compaction/run.ts';
 import { sweepErasures } from './sweep-erasures.ts';
-import { sweepRequests } from './sweep-requests.ts';
 import { guarded, type Sweep, type SweepCounts } from './sweep-pass.ts';
+import { sweepRequests } from './sweep-requests.ts';
 import { sweepTurns } from './sweep-turns.ts';
 
 /** Ends before the next sweep begins, five minutes later. */

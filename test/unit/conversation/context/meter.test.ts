@@ -1,5 +1,5 @@
 import { withHookPins, calibratedPinTokens, pinBudget } from '#shared/conversation/context/pins.ts';
-import { wholeOutputs } from '#shared/compaction/sent-outputs.ts';
+import { wholeOutputs } from '#shared/compaction/sent-view.ts';
 import {
   contextTokens,
   meterAfterTurn,

@@ -1,6 +1,5 @@
-import { markErasing } from '#functions/erasure/mark-erasing.ts';
+import { markErasing, eraseConversation } from '#functions/erasure/erase-conversation.ts';
 import type { CompactionCrashPoint } from '#functions/lib/crash-points.ts';
-import { eraseConversation } from '#functions/worker/push/erase-conversation.ts';
 import { readConversation } from '#shared/conversation/context/read-conversation.ts';
 import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import { createScriptedModel } from '#test/fakes/scripted-model.ts';

@@ -1,4 +1,4 @@
-import { StoppedError } from '#functions/worker/compaction/attempt-outcome.ts';
+import { StoppedError } from '#functions/worker/compaction/job-lease.ts';
 import { runCompaction } from '#functions/worker/compaction/run-compaction.ts';
 import { compactionJobPath } from '#shared/conversation/documents/paths.ts';
 import { createScriptedModel, snapshotAnswer } from '#test/fakes/scripted-model.ts';

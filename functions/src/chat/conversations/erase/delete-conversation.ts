@@ -1,20 +1,13 @@
-import { selectOutputForms } from '#functions/context/next-call.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import {
   changeGeneration,
   type Decision,
   requestAfterChange,
 } from '#functions/chat/context/change-generation.ts';
-import { refuseMismatch } from '../etag.ts';
-import {
-  type OwnConversation,
-  changeConversation,
-  type ConversationTarget,
-} from '../own-conversation.ts';
 import { notFoundError } from '#functions/chat/not-found.ts';
 import { continueHistory, readPresent } from '#functions/context/continue-history.ts';
-import { closeTurns } from '#functions/erasure/close-turns.ts';
-import { markErasing } from '#functions/erasure/mark-erasing.ts';
+import { selectOutputForms } from '#functions/context/next-call.ts';
+import { closeTurns, markErasing } from '#functions/erasure/erase-conversation.ts';
 import { publishErase, publishRequest } from '#functions/events/publish-request.ts';
 import { passCrashPoint } from '#functions/lib/crash-points.ts';
 import { retryWhenLost } from '#functions/lib/retry.ts';
@@ -30,6 +23,12 @@ import {
   UnreadableConversationError,
 } from '#shared/conversation/documents/conversation.ts';
 import { conversationPath } from '#shared/conversation/documents/paths.ts';
+import { refuseMismatch } from '../etag.ts';
+import {
+  type OwnConversation,
+  changeConversation,
+  type ConversationTarget,
+} from '../own-conversation.ts';
 
 /** SOFT_DELETE_DAYS counts days of 24 hours, whatever the clock on the wall does. */
 const DAY_MS = 24 * 60 * 60_000;

@@ -1,6 +1,5 @@
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
-import { ownConversations } from '../own-conversation.ts';
-import { markErasing } from '#functions/erasure/mark-erasing.ts';
+import { markErasing } from '#functions/erasure/erase-conversation.ts';
 import { publishErase } from '#functions/events/publish-request.ts';
 import { passCrashPoint } from '#functions/lib/crash-points.ts';
 import { settleAll } from '#functions/lib/promises.ts';
@@ -15,6 +14,7 @@ import {
 } from '#shared/conversation/documents/paths.ts';
 import type { Caller, Write } from '#shared/ports/ports.ts';
 import { countedDays, nextDay } from '#shared/quota/usage.ts';
+import { ownConversations } from '../own-conversation.ts';
 
 /** Days of figures that are read at once: more than are kept of anybody. */
 const USAGE_DAYS_MAX = 100;

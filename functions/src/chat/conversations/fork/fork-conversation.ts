@@ -3,9 +3,7 @@ import { withoutPinsFrom } from '#shared/conversation/context/pins.ts';
 import { nothingCovered } from '#shared/conversation/documents/conversation.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { requestAfterChange } from '#functions/chat/context/change-generation.ts';
-import { findMessage, unfinishedTurnError } from '../erase/find-message.ts';
-import { readOwnConversation, type ConversationTarget } from '../own-conversation.ts';
-import { markErasing } from '#functions/erasure/mark-erasing.ts';
+import { markErasing } from '#functions/erasure/erase-conversation.ts';
 import { publishErase, publishRequest } from '#functions/events/publish-request.ts';
 import { passCrashPoint } from '#functions/lib/crash-points.ts';
 import { retry } from '#functions/lib/retry.ts';
@@ -22,6 +20,8 @@ import { continuedHistory } from '#shared/conversation/writes/next-generation.ts
 import { sameConversationWrite } from '#shared/conversation/writes/status-write.ts';
 import { AppError } from '#shared/errors.ts';
 import { toLowerUuid } from '#shared/uuid.ts';
+import { findMessage, unfinishedTurnError } from '../erase/find-message.ts';
+import { readOwnConversation, type ConversationTarget } from '../own-conversation.ts';
 import {
   clearFork,
   type CopiedTurn,

@@ -1,5 +1,5 @@
-import { callAuxiliaryModel } from '#functions/chat/features/auxiliary-model-call.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
+import { callAuxiliaryModel } from '#functions/chat/features/auxiliary-model-call.ts';
 import { meterCounting } from '#functions/config/conversation-policy.ts';
 import { withDeadline } from '#functions/lib/deadline.ts';
 import { answeringModel, modelWindowTokens } from '#functions/models/models-in-use.ts';
@@ -13,8 +13,8 @@ import {
   outputsToCondense,
   withCondensed,
 } from '#shared/compaction/condense-output.ts';
+import { toolOutputConstants } from '#shared/compaction/constants.ts';
 import { toToolOutput } from '#shared/compaction/shorten-output.ts';
-import { toolOutputConstants } from '#shared/compaction/tool-output-constants.ts';
 import { turnId } from '#shared/conversation/documents/paths.ts';
 import { AppError } from '#shared/errors.ts';
 import type { ModelRequest } from '#shared/ports/ports.ts';

@@ -1,4 +1,4 @@
-import type { Shrinkage } from '#shared/compaction/shrunken-view.ts';
+import type { Shrinkage } from '#shared/compaction/sent-view.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
 import { cursorPlace } from '#shared/wire/frame-ids.ts';
 import type { ContextObject } from '#shared/wire/resources/context-object.ts';

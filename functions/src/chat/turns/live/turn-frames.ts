@@ -1,4 +1,4 @@
-import type { Shrinkage } from '#shared/compaction/shrunken-view.ts';
+import type { Shrinkage } from '#shared/compaction/sent-view.ts';
 import { type ToolCall, callId, findCalls } from '#shared/conversation/context/tool-calls.ts';
 import { waitingCalls } from '#shared/conversation/context/tool-results.ts';
 import {

@@ -2,8 +2,11 @@ import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { runHook } from '#functions/lib/run-hook.ts';
 import { turnId } from '#shared/conversation/documents/paths.ts';
 import { AppError } from '#shared/errors.ts';
-import { addedContext } from '#shared/hooks/added-context.ts';
-import { type BeforeTurnEvent, beforeTurnAnswerSchema } from '#shared/hooks/before-turn.ts';
+import {
+  addedContext,
+  type BeforeTurnEvent,
+  beforeTurnAnswerSchema,
+} from '#shared/hooks/before-turn.ts';
 import type { SendRequest } from '../send/send-request.ts';
 
 /** How long the user waits for the hooks, which are asked at the same time. */

@@ -1,7 +1,7 @@
 import { type Repairs } from '#shared/conversation/repair/repair-contents.ts';
 import { type QueuedDecision, type StartDecision } from '#shared/conversation/start-decision.ts';
 import type { Recalled } from '#functions/chat/features/recall-for-turn.ts';
-import type { SentView } from '#shared/compaction/shrunken-view.ts';
+import type { SentView } from '#shared/compaction/sent-view.ts';
 import type { Content } from '#shared/conversation/documents/content.ts';
 import type {
   Conversation,

@@ -1,8 +1,8 @@
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { conversationPolicy, meterCounting } from '#functions/config/conversation-policy.ts';
 import { publishOverdue, publishRequest } from '#functions/events/publish-request.ts';
-import { isSwitchedOff } from '#shared/compaction/claim-decision.ts';
-import { policyConstants } from '#shared/compaction/policy-constants.ts';
+import { policyConstants } from '#shared/compaction/constants.ts';
+import { isSwitchedOff } from '#shared/compaction/request-decisions.ts';
 import type { Conversation, Versioned } from '#shared/conversation/documents/conversation.ts';
 import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import { AppError, mayBeCommitted } from '#shared/errors.ts';

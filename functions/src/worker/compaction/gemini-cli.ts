@@ -1,13 +1,13 @@
+import { snapshotConstants } from '#shared/compaction/constants.ts';
 import { tokenCounting } from '#shared/compaction/context-tokens.ts';
 import type { FoldPlan } from '#shared/compaction/plan.ts';
-import { readSnapshot } from '#shared/compaction/read-snapshot.ts';
-import { snapshotConstants } from '#shared/compaction/snapshot-constants.ts';
 import {
+  readSnapshot,
   sectionsBody,
   snapshotOfSections,
   type GeminiCliSection,
   type SnapshotSections,
-} from '#shared/compaction/snapshot-sections.ts';
+} from '#shared/compaction/snapshot-text.ts';
 import type { Content } from '#shared/conversation/documents/content.ts';
 import { geminiCliSections } from '#shared/conversation/documents/snapshot.ts';
 import { AppError } from '#shared/errors.ts';
@@ -15,9 +15,9 @@ import { isRepetitive } from '#shared/loops/repetition-detector.ts';
 import { oneLine } from '#shared/text/cut.ts';
 import { escapeXml } from '#shared/text/escape-xml.ts';
 import { estimateTextTokens, type TokenCounting } from '#shared/tokens/token-estimate.ts';
-import { summariserOfRun, type ClaimedRun } from '../run.ts';
 import { askSummariser, summariserPromptId } from './ask-summariser.ts';
-import type { Checked, SnapshotStrategy } from './snapshot-strategy.ts';
+import type { SnapshotStrategy } from './measure-swap.ts';
+import { summariserOfRun, type ClaimedRun } from './run.ts';
 
 /*
  * The algorithm of Gemini CLI's `ChatCompressionService`, in words of our own: the model writes the whole snapshot anew
@@ -174,7 +174,9 @@ async function summarise(run: ClaimedRun, plan: FoldPlan): Promise<Summary> {
   return first.kind === 'usable' || second.kind === 'empty' ? first : second;
 }
 
-function checkedFrom(run: ClaimedRun, summary: Summary): Checked {
+/** Gemini CLI's two passes. Needs no structured output; its statements name no turns. */
+export const geminiCliStrategy: SnapshotStrategy = async (run, plan) => {
+  const summary = await summarise(run, plan);
   if (summary.kind !== 'usable') return summary;
   return {
     kind: 'checked',
@@ -185,14 +187,4 @@ function checkedFrom(run: ClaimedRun, summary: Summary): Checked {
     model: run.bill.model ?? summariserOfRun(run).model,
     promptVersion,
   };
-}
-
-/** Gemini CLI's two passes. Needs no structured output; its statements name no turns. */
-export const geminiCliStrategy: SnapshotStrategy = {
-  name: 'gemini-cli',
-
-  async draft(run, plan) {
-    const summary = await summarise(run, plan);
-    return { check: () => Promise.resolve(checkedFrom(run, summary)) };
-  },
 };

@@ -1,8 +1,7 @@
 import { recallTokens } from '#functions/config/conversation-policy.ts';
 import { inParallel } from '#functions/lib/promises.ts';
 import { loadIndex } from '#functions/recall/read-index.ts';
-import { keptTexts } from '#functions/worker/compaction/swap/measure-swap.ts';
-import { inProfile } from '#shared/compaction/change-profile.ts';
+import { fallbackSnapshot } from '#shared/compaction/code-snapshot.ts';
 import { tokenCounting } from '#shared/compaction/context-tokens.ts';
 import { attachmentsIn, historyContents, nameableItems } from '#shared/compaction/history-lines.ts';
 import {
@@ -13,6 +12,7 @@ import {
 } from '#shared/compaction/operations.ts';
 import type { FoldPlan } from '#shared/compaction/plan.ts';
 import {
+  inProfile,
   promptVersion,
   summariserInstruction,
   summariserRequest,
@@ -32,28 +32,28 @@ import {
   snapshotProfile,
   type ArchivedItem,
   type Snapshot,
+  workingItems,
 } from '#shared/conversation/documents/snapshot.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
 import { readUtterances } from '#shared/conversation/utterances.ts';
 import { AppError } from '#shared/errors.ts';
-import { sourceUtterances } from '#shared/grounding/cite-statements.ts';
-import { summariserOfRun, type ClaimedRun } from '../run.ts';
+import { sourceUtterances, withCitations } from '#shared/grounding/cite-statements.ts';
 import { askSummariser, summariserPromptId } from './ask-summariser.ts';
-import { citing } from './citing.ts';
 import { geminiCliStrategy } from './gemini-cli.ts';
-import type { Checked, SnapshotStrategy } from './snapshot-strategy.ts';
+import { type Checked, type SnapshotStrategy, keptTexts } from './measure-swap.ts';
+import { summariserOfRun, type ClaimedRun, type Run } from './run.ts';
 
 /** Calls at once for one compaction. */
 const CHUNKS_AT_ONCE = 4;
 
 /** What the present generation knows, in the sections of the conversation's profile. */
-export function knownSnapshot({ reading: { conversation, history } }: Pick<ClaimedRun, 'reading'>) {
+function knownSnapshot({ reading: { conversation, history } }: Pick<ClaimedRun, 'reading'>) {
   const profile = snapshotProfile(conversation.value.profile);
   return history?.snapshot ? inProfile(history.snapshot, profile) : emptySnapshot(profile);
 }
 
 /** The room of the snapshot that a run makes, by what it folds and what is known. */
-export function roomFor(
+function roomFor(
   { reading }: Pick<ClaimedRun, 'reading'>,
   { folded }: Pick<FoldPlan, 'folded'>,
 ): SnapshotRoom {
@@ -211,27 +211,73 @@ async function check(
  * checks it against the turns. What nobody names survives unchanged. Where the model refuses the schema, the strategy
  * `gemini-cli` takes over.
  */
-export const ledgerStrategy: SnapshotStrategy = {
-  name: 'ledger',
-
-  async draft(run, plan) {
-    const known = knownSnapshot(run);
-    const room = roomFor(run, plan);
-    try {
-      const reply = await askForAnswer(run, plan, { known, room });
-      return {
-        check: () =>
-          reply.kind === 'answer'
-            ? check(run, plan, { known, room, answer: reply })
-            : Promise.resolve(reply),
-      };
-    } catch (error) {
-      const isRefused = error instanceof AppError && error.reason === 'MODEL_REFUSED_REQUEST';
-      if (!isRefused || run.signal.aborted) throw error;
-      // Not every model answers under a schema; every one writes text.
-      const { conversationId } = run.reading;
-      run.dependencies.logger.log('WARNING', 'summariser_without_schema', { conversationId });
-      return geminiCliStrategy.draft(run, plan);
-    }
-  },
+export const ledgerStrategy: SnapshotStrategy = async (run, plan) => {
+  const known = knownSnapshot(run);
+  const room = roomFor(run, plan);
+  let reply: Reply;
+  try {
+    reply = await askForAnswer(run, plan, { known, room });
+  } catch (error) {
+    const isRefused = error instanceof AppError && error.reason === 'MODEL_REFUSED_REQUEST';
+    if (!isRefused || run.signal.aborted) throw error;
+    // Not every model answers under a schema; every one writes text.
+    const { conversationId } = run.reading;
+    run.dependencies.logger.log('WARNING', 'summariser_without_schema', { conversationId });
+    return geminiCliStrategy(run, plan);
+  }
+  return reply.kind === 'answer' ? check(run, plan, { known, room, answer: reply }) : reply;
 };
+
+/** Stored with each history; changes when the same turns would give another snapshot. */
+const FALLBACK_VERSION = 'fallback-2';
+
+/**
+ * Tokens of a context from which a run that may not ask a model folds all the same: the hard threshold,
+ * beyond which answers come from a shrunken view; after an overflow any. Undefined: never, as in the profile
+ * `gemini-cli`, which only shortens.
+ */
+export function foldFromTokens({ reading, request }: Pick<Run, 'reading' | 'request'>) {
+  const { conversation, policy } = reading;
+  const { context, profile } = conversation.value;
+  // What is read again after an erasure is larger than the context; what is left of the snapshot will do.
+  if (profile === 'gemini-cli' || reading.isReadAgain) return undefined;
+  return request.trigger === 'overflow' ? 0 : policy.hardThresholdTokens + context.overheadTokens;
+}
+
+/**
+ * The snapshot by code alone: what was known, and the beginnings of the user's messages since. Worse than what a model
+ * writes and better than none: progress needs no model.
+ */
+export const fallbackStrategy: SnapshotStrategy = async (run, plan) => {
+  const { conversation, policy } = run.reading;
+  const counting = tokenCounting(policy, conversation.value.model);
+  const room = roomFor(run, plan);
+  const written = fallbackSnapshot(knownSnapshot(run), plan.folded, { room, counting });
+  if (workingItems(written).length === 0) return { kind: 'empty' };
+  const snapshot = citing(run, plan, written);
+  return {
+    kind: 'checked',
+    strategy: 'fallback',
+    snapshot,
+    body: renderSnapshot(snapshot, { budgetTokens: room.roomTokens, counting }),
+    report: {},
+    model: '',
+    promptVersion: FALLBACK_VERSION,
+  };
+};
+
+/**
+ * A snapshot with those sources of the folded answers that bear it out. A turn that is folded in parts gives the sources
+ * of the whole turn.
+ */
+function citing(
+  { reading: { turns, history } }: Pick<Run, 'reading'>,
+  { folded }: Pick<FoldPlan, 'folded'>,
+  snapshot: Snapshot,
+): Snapshot {
+  const whole = new Map(turns.map((turn) => [turn.seq, turn]));
+  return withCitations(snapshot, {
+    previous: history?.snapshot ?? undefined,
+    turns: folded.map((turn) => whole.get(turn.seq) ?? turn),
+  });
+}

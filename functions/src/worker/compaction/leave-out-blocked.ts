@@ -1,8 +1,5 @@
 import { continueHistory, readPresent } from '#functions/context/continue-history.ts';
 import { createRenderer } from '#functions/context/snapshot-rendering.ts';
-import { unchanged, type Outcome } from '#functions/worker/compaction/attempt-outcome.ts';
-import { sentPrompt } from '#functions/worker/compaction/swap/measure-swap.ts';
-import type { MadeGeneration } from '#functions/worker/compaction/swap/swap.ts';
 import type { ContextSource } from '#shared/conversation/context/assemble-context.ts';
 import { newestHistoryThrough } from '#shared/conversation/context/find-history.ts';
 import { leftOutParts, withoutFiles } from '#shared/conversation/context/left-out-files.ts';
@@ -12,9 +9,10 @@ import { workingItems, type Item, type Snapshot } from '#shared/conversation/doc
 import type { Turn } from '#shared/conversation/documents/turn.ts';
 import { withoutTurns } from '#shared/conversation/writes/erased-history.ts';
 import { generationFields, rearmsFrom } from '#shared/conversation/writes/next-generation.ts';
-import { askReadable, payFor } from '../draft/ask-summariser.ts';
-import { runContext, type ClaimedRun } from '../run.ts';
-import { findBlocked, type Unit } from './find-blocked.ts';
+import { askReadable, payFor } from './ask-summariser.ts';
+import { sentPrompt } from './measure-swap.ts';
+import { AttemptEnded, runContext, unchanged, type ClaimedRun, type Outcome } from './run.ts';
+import type { MadeGeneration } from './swap.ts';
 
 /** What is asked behind the context: only whether the prompt passes matters. */
 const QUESTION = { role: 'user' as const, parts: [{ text: 'Answer with the word OK.' }] };
@@ -212,24 +210,20 @@ async function generationWithout(
 }
 
 /**
- * Finds what of the context a filter of the model blocks, and makes the generation without it; an outcome where there is
- * nothing to take out. Throws what the model and the quota throw, GuardLostError, StoreUnavailableError.
+ * Finds what of the context a filter of the model blocks, and makes the generation without it. Throws AttemptEnded where
+ * there is nothing to take out, what the model and the quota throw, GuardLostError, StoreUnavailableError.
  */
-export async function leaveOutBlocked(
-  run: ClaimedRun,
-): Promise<{ kind: 'made'; made: MadeGeneration } | { kind: 'outcome'; outcome: Outcome }> {
+export async function leaveOutBlocked(run: ClaimedRun): Promise<MadeGeneration> {
   const { reading, dependencies } = run;
-  const noop = (reason: string, searchedPrefix?: string) => ({
-    kind: 'outcome' as const,
-    outcome: unchanged(reading.tokens, { state: 'NOOP', reason, searchedPrefix }),
-  });
-  if (run.refusal) return noop(run.refusal);
+  const noop = (reason: string, searchedPrefix?: string) =>
+    new AttemptEnded(unchanged(reading.tokens, { state: 'NOOP', reason, searchedPrefix }));
+  if (run.refusal) throw noop(run.refusal);
   const { conversationId } = reading;
   const conversation = reading.conversation.value;
   const present = await readPresent(dependencies, { conversationId, conversation });
   const prefix = prefixOf(run, present);
   const known = knownReason(run, present, prefix);
-  if (known !== undefined) return noop(known, prefix);
+  if (known !== undefined) throw noop(known, prefix);
   let blockReason = '';
   const search = await findBlocked(unitsOf(present), async (units) => {
     const reason = await blockReasonOf(run, present, units);
@@ -238,6 +232,60 @@ export async function leaveOutBlocked(
   });
   const seqs = search.kind === 'found' ? search.seqs : [];
   if (seqs.length === 0 || present.history?.isUnreadable)
-    return noop(nothingFound[search.kind], prefix);
-  return { kind: 'made', made: await generationWithout(run, present, { seqs, blockReason }) };
+    throw noop(nothingFound[search.kind], prefix);
+  return generationWithout(run, present, { seqs, blockReason });
+}
+
+/** What the search tells apart: a turn of the tail, or a statement of the snapshot. */
+interface Unit {
+  /** The turns that leave the context with it: the turn itself, or those that the statement comes from. */
+  seqs: readonly number[];
+}
+
+/** Units that one search looks for: each costs as many calls as the context can be halved. */
+const UNITS_FOUND_MAX = 4;
+
+type SearchResult =
+  /** The prompt is not blocked without the newest message. */
+  | { kind: 'clear' }
+  /** It is blocked for what stands in every prompt: instruction, tools, memory, pins. */
+  | { kind: 'always' }
+  /** Turns that must leave; none where no unit is blocked by itself. */
+  | { kind: 'found'; seqs: number[] };
+
+/** A unit that is blocked by itself, of units that are blocked together. */
+async function findOne<U>(
+  units: readonly U[],
+  isBlocked: (units: readonly U[]) => Promise<boolean>,
+): Promise<U | undefined> {
+  let [first, end] = [0, units.length];
+  while (end - first > 1) {
+    const middle = Math.floor((first + end) / 2);
+    if (await isBlocked(units.slice(first, middle))) end = middle;
+    else first = middle;
+  }
+  const unit = units[first];
+  return unit !== undefined && (await isBlocked([unit])) ? unit : undefined;
+}
+
+/**
+ * Finds by halves what of a context a filter blocks: each call has half of the units of the one before, so a search for
+ * one of them sends about twice the context. At most `UNITS_FOUND_MAX` units; nothing is found that is not blocked by itself.
+ */
+async function findBlocked<U extends Unit>(
+  all: readonly U[],
+  isBlocked: (units: readonly U[]) => Promise<boolean>,
+): Promise<SearchResult> {
+  if (!(await isBlocked(all))) return { kind: 'clear' };
+  if (await isBlocked([])) return { kind: 'always' };
+  const seqs = new Set<number>();
+  let units = all;
+  for (let tries = 0; tries < UNITS_FOUND_MAX; tries++) {
+    const blocked = await findOne(units, isBlocked);
+    if (!blocked) break;
+    for (const seq of blocked.seqs) seqs.add(seq);
+    units = units.filter((unit) => !unit.seqs.some((seq) => seqs.has(seq)));
+    if (!(await isBlocked(units))) break;
+  }
+  return { kind: 'found', seqs: [...seqs].toSorted((a, b) => a - b) };
 }

@@ -1,12 +1,6 @@
 import { CrashedError, passWorkerCrashPoint } from '#functions/lib/crash-points.ts';
 import { indexTurns } from '#functions/recall/index-turns.ts';
 import { foldedThrough } from '#functions/recall/read-index.ts';
-import type { Candidate } from '#functions/worker/compaction/draft/candidate.ts';
-import { jobAfter } from '#functions/worker/compaction/job-after.ts';
-import { refuseUnwanted } from '#functions/worker/compaction/job-lease.ts';
-import { StoppedError, type Outcome } from '#functions/worker/compaction/attempt-outcome.ts';
-import { outcomeStatusWrite } from '#functions/worker/compaction/report.ts';
-import { billedCost, elapsedMs, type ClaimedRun } from '#functions/worker/compaction/run.ts';
 import { unproductiveSwapsAfter } from '#shared/compaction/brake.ts';
 import { indexEvent } from '#shared/compaction/event.ts';
 import { storedMasks } from '#shared/compaction/tool-output-budget.ts';
@@ -29,6 +23,10 @@ import {
 import { mayBeCommitted } from '#shared/errors.ts';
 import type { DocumentFields, Write } from '#shared/ports/ports.ts';
 import { SEGMENT_TURNS } from '#shared/recall/segment.ts';
+import { refuseUnwanted, StoppedError } from './job-lease.ts';
+import type { Candidate } from './measure-swap.ts';
+import { jobAfter, outcomeStatusWrite } from './report.ts';
+import { billedCost, elapsedMs, type ClaimedRun, type Outcome } from './run.ts';
 
 /** A swap meets other writers of the status document, lost replies and outages; then it is given up. */
 const SWAP_TRIES = 5;
@@ -136,7 +134,7 @@ async function generationWrites(
     {
       op: 'update',
       path: compactionJobPath(conversationId),
-      fields: jobAfter(run, outcome, undefined),
+      fields: jobAfter(run, run.lease.changedJob, outcome, undefined),
       guard: { updateTime: run.lease.updateTime },
     },
     await outcomeStatusWrite(run, outcome),

@@ -14,7 +14,7 @@ import { contentText, type Content } from '#shared/conversation/documents/conten
 import { AppError } from '#shared/errors.ts';
 import { reportedCall } from '#shared/models/find-price.ts';
 import type { ModelRequest, ModelResponse, ModelUsage } from '#shared/ports/ports.ts';
-import { summariserOfRun, type ClaimedRun, type Run } from '../run.ts';
+import { summariserOfRun, type ClaimedRun, type Run } from './run.ts';
 
 /** One answer of the summariser, its thoughts left out. */
 type SummariserText =

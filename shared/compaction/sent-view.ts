@@ -1,11 +1,13 @@
-import type { CompactionPolicy } from '#shared/compaction/policy.ts';
 import {
   ACKNOWLEDGEMENT,
   type ContextItem,
 } from '#shared/conversation/context/assemble-context.ts';
+import { hasFunctionResponse, type Content } from '#shared/conversation/documents/content.ts';
 import { estimateContentTokens, type TokenCounting } from '#shared/tokens/token-estimate.ts';
-import { policyConstants } from './policy-constants.ts';
-import { sentOutputs, type OutputForms, type SentOutputs } from './sent-outputs.ts';
+import { policyConstants } from './constants.ts';
+import type { CompactionPolicy } from './policy.ts';
+import { shortenOutput, blobNamedIn } from './shorten-output.ts';
+import { applyToolOutputBudget } from './tool-output-budget.ts';
 
 /** What one request leaves out; nothing of it is stored: `read_blob` finds it in the turns. */
 export interface Shrinkage {
@@ -164,3 +166,93 @@ export function shrinkContext(context: ContextToShrink): ShrunkenView {
     ...(sent.shortened > 0 && { shrinkage: { turnsLeftOut: 0, outputsMasked: sent.shortened } }),
   };
 }
+
+/** What decides in which form tool outputs are sent: the same for the prompt, `/context` and the meter. */
+export interface OutputForms {
+  policy: Pick<CompactionPolicy, 'toolOutputBudgetTokens' | 'toolOutputMinimumGainTokens'>;
+  counting: TokenCounting;
+  /** The name under which `read_blob` finds an output again; absent: the model cannot read it back. */
+  blobName?: ((text: string) => string) | undefined;
+}
+
+interface SentOutputs {
+  /** The same items where nothing is shortened. */
+  items: readonly ContextItem[];
+  /** Of all outputs as they are sent, uncalibrated. */
+  tokens: number;
+  shortened: number;
+}
+
+/** Forms in which every output stays as it is. */
+export const wholeOutputs = ({ counting }: Pick<OutputForms, 'counting'>): OutputForms => ({
+  policy: { toolOutputBudgetTokens: Infinity, toolOutputMinimumGainTokens: 0 },
+  counting,
+});
+
+/**
+ * The items as they are sent: each tool output within its cap, then, older ones first, all within their budget and
+ * within `mostTokens` (default: none), as far as shorter forms go. Pure and deterministic.
+ */
+export function sentOutputs(
+  items: readonly ContextItem[],
+  forms: OutputForms,
+  mostTokens = Infinity,
+): SentOutputs {
+  const { counting: rule, blobName } = forms;
+  const whole = items.map(({ content }) => content);
+  const capped = cappedContents(whole, forms);
+  const outputTokens = outputTokensIn(capped, forms);
+  const budgetTokens = Math.min(budgetOf(forms, outputTokens), Math.max(0, mostTokens));
+  // What a compaction has shortened already goes on naming the whole.
+  const named = blobName && { blobName: (text: string) => blobNamedIn(text) ?? blobName(text) };
+  const { contents, tokensAfter: tokens } = applyToolOutputBudget({
+    contents: capped,
+    budgetTokens,
+    rule,
+    ...named,
+  });
+  const shortened = countChanged(whole, contents);
+  if (shortened === 0) return { items, tokens, shortened };
+  return {
+    items: items.map((item, index) => ({ ...item, content: contents[index] ?? item.content })),
+    tokens,
+    shortened,
+  };
+}
+
+/**
+ * What the budget leaves to all outputs, which cost `outputTokens`. Over the budget it goes down in steps, so that
+ * outputs are not shortened a little more with every call, which costs the cached prefix.
+ */
+function budgetOf({ policy }: OutputForms, outputTokens: number): number {
+  const { toolOutputBudgetTokens, toolOutputMinimumGainTokens } = policy;
+  const overTokens = outputTokens - toolOutputBudgetTokens;
+  if (overTokens <= 0) return Infinity;
+  const step = Math.max(1, toolOutputMinimumGainTokens);
+  return Math.max(0, outputTokens - Math.ceil(overTokens / step) * step);
+}
+
+const outputTokensIn = (contents: readonly Content[], { counting: rule }: OutputForms): number =>
+  applyToolOutputBudget({ contents, budgetTokens: Infinity, rule }).tokensBefore;
+
+/** The contents with each output that is too long by itself shortened. */
+function cappedContents(
+  contents: readonly Content[],
+  { blobName, counting }: OutputForms,
+): readonly Content[] {
+  if (!blobName) return contents;
+  return contents.map((content) => {
+    if (!hasFunctionResponse(content)) return content;
+    const parts = content.parts.map((part) => shortenOutput(part, { blobName, counting }));
+    return parts.every((part, index) => part === content.parts[index])
+      ? content
+      : { ...content, parts };
+  });
+}
+
+const countChanged = (before: readonly Content[], after: readonly Content[]): number =>
+  before.reduce(
+    (sum, { parts }, index) =>
+      sum + parts.filter((part, at) => part !== after[index]?.parts[at]).length,
+    0,
+  );

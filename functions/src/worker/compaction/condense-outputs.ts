@@ -10,15 +10,15 @@ import {
   CONDENSING_SUFFIX,
   condensingInstruction,
 } from '#shared/compaction/condense-output.ts';
+import { toolOutputConstants } from '#shared/compaction/constants.ts';
 import { tokenCounting } from '#shared/compaction/context-tokens.ts';
 import type { PlannedMask } from '#shared/compaction/tool-output-budget.ts';
-import { toolOutputConstants } from '#shared/compaction/tool-output-constants.ts';
 import { AppError } from '#shared/errors.ts';
-import { summariserOfRun, type ClaimedRun } from '../run.ts';
 import { askSummariser, summariserPromptId } from './ask-summariser.ts';
+import { summariserOfRun, type ClaimedRun } from './run.ts';
 
 /** What came of it, for the report of the compaction. */
-export interface CondensingReport {
+interface CondensingReport {
   asked: number;
   condensed: number;
   /** Why the others stayed cut, each once. */
