@@ -1,4 +1,4 @@
-/** gRPC status names that Recap answers with; the HTTP code of each stands in `wire/error-body.ts`. */
+/** gRPC status names that Recap answers with; the HTTP code of each stands in `wire/errors/error-body.ts`. */
 export const errorStatuses = [
   'INVALID_ARGUMENT',
   'FAILED_PRECONDITION',
