@@ -1,7 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { checkWritable } from '../command-line.ts';
-import { ArgumentError, readInteger, readOptions } from '../command-line.ts';
+import { checkWritable, ArgumentError, readInteger, readOptions } from '../command-line.ts';
 import { runCommand } from '#test/support/processes/run-command.ts';
 import { coldGroup } from './cases/cold.ts';
 import { peerGroups } from './cases/peers.ts';

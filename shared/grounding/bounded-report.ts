@@ -1,6 +1,5 @@
-import { oneShortLine } from '../text/cut.ts';
+import { oneShortLine, cutHead } from '../text/cut.ts';
 import { utf8Length } from '../store/names.ts';
-import { cutHead } from '../text/cut.ts';
 import {
   CLAIM_MAX_CHARACTERS,
   QUERIES_MAX,

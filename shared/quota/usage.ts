@@ -1,8 +1,12 @@
-import { type QuotaSpending } from '../ports/ports.ts';
+import type {
+  QuotaSpending,
+  ModelUsage,
+  DocumentFields,
+  Sha256,
+  StoredDocument,
+} from '#shared/ports/ports.ts';
 import { z } from 'zod';
 import { readWhole } from '#shared/conversation/documents/read-document.ts';
-import type { DocumentFields, Sha256, StoredDocument } from '#shared/ports/ports.ts';
-import type { ModelUsage } from '../ports/ports.ts';
 
 /** One day. */
 const DAY_MS = 24 * 60 * 60_000;

@@ -1,5 +1,11 @@
-import { queued } from '../support/chat/sending.ts';
-import { compactionBench } from '../support/compaction/compacted-conversation.ts';
+import { queued, collect, request, answered } from '../support/chat/sending.ts';
+import {
+  compactionBench,
+  autoRequest,
+  buildDue,
+  manualRequest,
+  neverAborted,
+} from '../support/compaction/compacted-conversation.ts';
 import { createFirestoreDocumentStore } from '#functions/adapters/firestore.ts';
 import { eraseUser } from '#functions/chat/conversations/erase/erase-user.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
@@ -15,15 +21,7 @@ import {
 import { createManualClock } from '../fakes/manual-clock.ts';
 import { scriptedStreamer, textAnswer } from '../fakes/scripted-streamer.ts';
 import { chatDependencies } from '../support/chat/chat-dependencies.ts';
-import { collect, request } from '../support/chat/sending.ts';
-import { answered } from '../support/chat/sending.ts';
 import { idsOf, openStream, steeredChat } from '../support/chat/streaming.ts';
-import {
-  autoRequest,
-  buildDue,
-  manualRequest,
-  neverAborted,
-} from '../support/compaction/compacted-conversation.ts';
 import { buildConversation } from '../support/compaction/conversation-builder.ts';
 import { raceTests } from '../usecases/quota/race.suite.ts';
 import { randomUUID } from 'node:crypto';

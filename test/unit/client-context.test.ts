@@ -1,11 +1,10 @@
-import { contextLines } from '#shared/client-context/describe-context.ts';
+import { contextLines, describeContext } from '#shared/client-context/describe-context.ts';
 import {
   type ClientContext,
   isTimeZone,
   validZone,
   type OpenFile,
 } from '#shared/client-context/client-context.ts';
-import { describeContext } from '#shared/client-context/describe-context.ts';
 import { localTime } from '#shared/client-context/local-time.ts';
 import { describe, expect, test } from 'vitest';
 

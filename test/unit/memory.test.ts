@@ -4,9 +4,8 @@ import {
   resolveImports,
   type ScopedNote,
 } from '#shared/memory/imports.ts';
-import { touchedBy } from '#shared/memory/select-memory.ts';
+import { touchedBy, selectMemory, type MemorySource } from '#shared/memory/select-memory.ts';
 import { type AppNote, readAppNotes } from '#shared/memory/note.ts';
-import { selectMemory, type MemorySource } from '#shared/memory/select-memory.ts';
 import { appNoteOf, noteOf } from '#test/support/notes.ts';
 import { expect, test, describe } from 'vitest';
 

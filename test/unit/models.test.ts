@@ -1,13 +1,14 @@
 import { contextWindowTokens, readRemoteModels } from '#shared/models/known-models.ts';
-import { modelInService, hasSuccessorLoop } from '#shared/models/model-entry.ts';
-import { environmentSchema } from '#functions/config/environment.ts';
-import { knownPrice, findPrice, costMicros, dearestPrice } from '#shared/models/find-price.ts';
 import {
+  modelInService,
+  hasSuccessorLoop,
   findModel,
   type ModelTable,
   type Platform,
   modelEntrySchema,
 } from '#shared/models/model-entry.ts';
+import { environmentSchema } from '#functions/config/environment.ts';
+import { knownPrice, findPrice, costMicros, dearestPrice } from '#shared/models/find-price.ts';
 import { registry } from '#shared/models/registry.ts';
 import { verifiedModels } from '#test/support/verified-models.ts';
 import { describe, expect, test } from 'vitest';

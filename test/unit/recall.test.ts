@@ -1,4 +1,4 @@
-import { fittingSegment } from '#functions/recall/segment-document.ts';
+import { fittingSegment, unpackSegment } from '#functions/recall/segment-document.ts';
 import fc from 'fast-check';
 import { renderRecalled, roomForRecords, knownText } from '#shared/recall/excerpts.ts';
 import { recall, findableStatements } from '#shared/recall/recall.ts';
@@ -10,7 +10,6 @@ import {
 } from '#shared/recall/segment.ts';
 import type { TurnTexts } from '#shared/search/turn-texts.ts';
 import { describe, expect, test } from 'vitest';
-import { unpackSegment } from '#functions/recall/segment-document.ts';
 import { dayWeights } from '#shared/recall/days-asked.ts';
 
 const day = new Date('2026-03-01T09:00:00.000Z');

@@ -1,6 +1,5 @@
-import { oneLine, oneShortLine, textKey } from '#shared/text/cut.ts';
+import { oneLine, oneShortLine, textKey, cutHead, cutTail } from '#shared/text/cut.ts';
 import fc from 'fast-check';
-import { cutHead, cutTail } from '#shared/text/cut.ts';
 import { splitSentences } from '#shared/text/sentences.ts';
 import {
   distinctUnits,

@@ -1,5 +1,4 @@
-import { pdfPages, wavSeconds } from '#shared/tokens/media-tokens.ts';
-import { findMediaFamily, mediaTokens } from '#shared/tokens/media-tokens.ts';
+import { pdfPages, wavSeconds, findMediaFamily, mediaTokens } from '#shared/tokens/media-tokens.ts';
 import {
   estimateContentTokens,
   estimatePartTokens,

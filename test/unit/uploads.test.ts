@@ -1,9 +1,12 @@
-import { cutTextFile } from '#shared/uploads/upload-parts.ts';
-import { fileLength } from '#shared/uploads/file-types.ts';
+import { cutTextFile, mediaPart } from '#shared/uploads/upload-parts.ts';
+import {
+  fileLength,
+  fileFamily,
+  FILE_TYPE_PATTERN,
+  looksLike,
+} from '#shared/uploads/file-types.ts';
 import type { Content } from '#shared/conversation/documents/content.ts';
-import { fileFamily, FILE_TYPE_PATTERN, looksLike } from '#shared/uploads/file-types.ts';
 import { resolvedContents, shownFiles, withinLimits } from '#shared/uploads/files-of-request.ts';
-import { mediaPart } from '#shared/uploads/upload-parts.ts';
 import { describe, expect, test } from 'vitest';
 
 const lines = (count: number, text = 'a line') => Array.from({ length: count }, () => text);

@@ -2,6 +2,7 @@ import {
   type AppCheckVerifier,
   type IdTokenVerifier,
   type PushTokenVerifier,
+  type Clock,
 } from '#shared/ports/ports.ts';
 import {
   createRemoteJWKSet,
@@ -16,7 +17,6 @@ import {
 } from 'jose';
 import { z } from 'zod';
 import { AppError } from '#shared/errors.ts';
-import type { Clock } from '#shared/ports/ports.ts';
 import { readBytes } from '#functions/lib/read-bytes.ts';
 import { systemClock } from './clocks.ts';
 

@@ -1,6 +1,5 @@
-import { stackFrames } from '../lib/failure-reason.ts';
+import { stackFrames, failureReason } from '../lib/failure-reason.ts';
 import { refreshRemote } from '#functions/config/remote-documents.ts';
-import { failureReason } from '../lib/failure-reason.ts';
 import { readTrace, withTrace } from '../lib/trace.ts';
 import { AppError } from '#shared/errors.ts';
 import type { SignedInCaller, Logger, Caller } from '#shared/ports/ports.ts';

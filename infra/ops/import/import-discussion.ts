@@ -1,4 +1,8 @@
-import { pickSweepShard } from '#shared/conversation/documents/conversation.ts';
+import {
+  pickSweepShard,
+  type Conversation,
+  type Versioned,
+} from '#shared/conversation/documents/conversation.ts';
 import { endedTurnWrites } from '#shared/conversation/writes/turn-writes.ts';
 import { titleIn } from '#shared/titles/title.ts';
 import { stableUuid } from '#shared/uuid.ts';
@@ -8,7 +12,6 @@ import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { meterCounting } from '#functions/config/conversation-policy.ts';
 import { retry } from '#functions/lib/retry.ts';
 import { readAnyConversation } from '#shared/conversation/context/read-conversation.ts';
-import type { Conversation, Versioned } from '#shared/conversation/documents/conversation.ts';
 import { turnPath, conversationPath } from '#shared/conversation/documents/paths.ts';
 import { readTurnDocument } from '#shared/conversation/documents/turn.ts';
 import { InvalidWriteError, mayBeCommitted } from '#shared/errors.ts';

@@ -1,7 +1,9 @@
-import { updateConversation } from '#functions/chat/conversations/write-conversation.ts';
+import {
+  updateConversation,
+  createConversation,
+} from '#functions/chat/conversations/write-conversation.ts';
 import { systemClock } from '#functions/adapters/clocks.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
-import { createConversation } from '#functions/chat/conversations/write-conversation.ts';
 import { ROUTING_TIMEOUT_MS } from '#functions/chat/features/route-turn.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import type { FakeGemini } from '#infra/fake-gemini/server/start-fake-gemini.ts';

@@ -1,9 +1,12 @@
-import { type LooseContent, isValidHistory } from '#shared/conversation/repair/repair-contents.ts';
+import {
+  type LooseContent,
+  isValidHistory,
+  repairContents,
+} from '#shared/conversation/repair/repair-contents.ts';
 import fc from 'fast-check';
 import { SKIPPED, signPart, refuseGeneration } from '#infra/fake-gemini/server/refusals.ts';
 import { sanitizeHistory } from '#shared/compaction/summariser-input.ts';
 import type { Content, Part } from '#shared/conversation/documents/content.ts';
-import { repairContents } from '#shared/conversation/repair/repair-contents.ts';
 import { repairPrompt, sendableTurn } from '#shared/conversation/repair/repair-prompt.ts';
 import { searchCases } from '#test/support/search-cases.ts';
 import { describe, expect, test } from 'vitest';

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { quoteUser } from '#shared/memory/quote-user.ts';
-import { pastesIn } from '#test/support/attacks/tongues.ts';
-import { tongues } from '#test/support/attacks/tongues.ts';
+import { pastesIn, tongues } from '#test/support/attacks/tongues.ts';
 import { workRatio } from '#test/support/work-ratio.ts';
 
 const at = new Date('2026-03-02T10:00:00.000Z');

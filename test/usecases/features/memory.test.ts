@@ -1,12 +1,11 @@
 import { createConversation } from '#functions/chat/conversations/write-conversation.ts';
 import { forgetMemoryTool, saveMemoryTool } from '#functions/chat/turns/tools/memory-tools.ts';
-import { type ToolCallContext } from '#functions/chat/turns/tools/toolbox.ts';
+import { type ToolCallContext, createToolbox } from '#functions/chat/turns/tools/toolbox.ts';
 import { showContext } from '#functions/chat/context/show-context.ts';
 import { eraseOwnConversation } from '#functions/chat/conversations/erase/delete-conversation.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { answerCalls } from '#functions/chat/turns/tools/answer-calls.ts';
 import { builtInTools } from '#functions/chat/turns/tools/built-in-tools.ts';
-import { createToolbox } from '#functions/chat/turns/tools/toolbox.ts';
 import { finishErasure } from '#functions/erasure/finish-erasure.ts';
 import { readConversation } from '#shared/conversation/context/read-conversation.ts';
 import { contentText, type Content } from '#shared/conversation/documents/content.ts';
@@ -41,8 +40,7 @@ import {
   buildConversation,
   type TurnToBuild,
 } from '#test/support/compaction/conversation-builder.ts';
-import { notesOf, storeNotes } from '#test/support/notes.ts';
-import { appNoteOf, noteOf } from '#test/support/notes.ts';
+import { notesOf, storeNotes, appNoteOf, noteOf } from '#test/support/notes.ts';
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 

@@ -1,4 +1,4 @@
-import { recallHistory } from '#functions/chat/turns/tools/built-in-tools.ts';
+import { recallHistory, RECALL_TURNS } from '#functions/chat/turns/tools/built-in-tools.ts';
 import { type ToolCallContext } from '#functions/chat/turns/tools/toolbox.ts';
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
@@ -15,7 +15,6 @@ import {
 } from '#test/support/chat/lifecycle.ts';
 import { edit, threeTurns, answered } from '#test/support/chat/sending.ts';
 import { call, response } from '#test/support/tools/tool-conversation.ts';
-import { RECALL_TURNS } from '#functions/chat/turns/tools/built-in-tools.ts';
 import { turnPath, recallPath } from '#shared/conversation/documents/paths.ts';
 import type { Item } from '#shared/conversation/documents/snapshot.ts';
 import {

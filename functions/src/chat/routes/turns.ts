@@ -1,4 +1,4 @@
-import { streamConversation } from '../turns/stream/stream-turn.ts';
+import { streamConversation, streamTurn } from '../turns/stream/stream-turn.ts';
 import { readCursor, readerReply } from './parts/stream-reply.ts';
 import { toToolResult } from '../turns/tools/tool-response.ts';
 import { readOwnConversation } from '../conversations/own-conversation.ts';
@@ -13,7 +13,6 @@ import {
 } from '../route.ts';
 import { cancelTurn } from '../turns/finish/cancel-turn.ts';
 import { readOwnTurn } from '../turns/stream/read-turn.ts';
-import { streamTurn } from '../turns/stream/stream-turn.ts';
 import { answerCalls } from '../turns/tools/answer-calls.ts';
 import type { Caller } from '#shared/ports/ports.ts';
 import { turnParams, conversationParams } from '#shared/wire/fields.ts';

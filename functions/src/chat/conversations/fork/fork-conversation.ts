@@ -1,6 +1,11 @@
 import { pinnedTokens } from '#shared/conversation/context/meter.ts';
 import { withoutPinsFrom } from '#shared/conversation/context/pins.ts';
-import { nothingCovered } from '#shared/conversation/documents/conversation.ts';
+import {
+  nothingCovered,
+  type ContextMeter,
+  type CompactionRequests,
+  type Conversation,
+} from '#shared/conversation/documents/conversation.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { requestAfterChange } from '#functions/chat/context/change-generation.ts';
 import { markErasing } from '#functions/erasure/erase-conversation.ts';
@@ -9,11 +14,6 @@ import { passCrashPoint } from '#functions/lib/crash-points.ts';
 import { retry } from '#functions/lib/retry.ts';
 import { newestHistoryThrough } from '#shared/conversation/context/find-history.ts';
 import { firstTailSeq, readConversation } from '#shared/conversation/context/read-conversation.ts';
-import type {
-  ContextMeter,
-  CompactionRequests,
-  Conversation,
-} from '#shared/conversation/documents/conversation.ts';
 import type { History } from '#shared/conversation/documents/history.ts';
 import { isTerminal } from '#shared/conversation/documents/turn.ts';
 import { continuedHistory } from '#shared/conversation/writes/next-generation.ts';

@@ -1,5 +1,11 @@
 import { ABORT_REASON } from '#functions/lib/async-iterators.ts';
-import { encodeAnswer } from '#shared/conversation/documents/turn.ts';
+import {
+  encodeAnswer,
+  type Rounds,
+  type Turn,
+  type TurnUsage,
+  readTurnDocument,
+} from '#shared/conversation/documents/turn.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { passCrashPoint } from '#functions/lib/crash-points.ts';
 import type { Content } from '#shared/conversation/documents/content.ts';
@@ -10,12 +16,6 @@ import {
   frameBytes,
   streamChunkWrite,
 } from '#shared/conversation/documents/stream-chunk.ts';
-import {
-  type Rounds,
-  type Turn,
-  type TurnUsage,
-  readTurnDocument,
-} from '#shared/conversation/documents/turn.ts';
 import { GuardLostError, mayBeCommitted } from '#shared/errors.ts';
 import type { DocumentFields, Write } from '#shared/ports/ports.ts';
 import type { StreamFrame } from '#shared/wire/resources/streams.ts';

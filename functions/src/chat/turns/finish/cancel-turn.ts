@@ -1,8 +1,11 @@
-import { isInTheWay } from '#shared/conversation/start-decision.ts';
+import { isInTheWay, isHeld } from '#shared/conversation/start-decision.ts';
 import {
   type ClosingTurn,
   closeAbandonedWrites,
   toClosingTurn,
+  readPartialAnswer,
+  abandonedFields,
+  endAbandonedWrites,
 } from '#shared/conversation/writes/abandoned-turns.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { notFoundError } from '#functions/chat/not-found.ts';
@@ -15,15 +18,9 @@ import {
   readConversation,
   readTurnDocuments,
 } from '#shared/conversation/context/read-conversation.ts';
-import { isHeld } from '#shared/conversation/start-decision.ts';
 import type { Conversation, Versioned } from '#shared/conversation/documents/conversation.ts';
 import { conversationPath, turnId, turnPath } from '#shared/conversation/documents/paths.ts';
 import { type Turn, type TurnDocument, isTerminal } from '#shared/conversation/documents/turn.ts';
-import {
-  readPartialAnswer,
-  abandonedFields,
-  endAbandonedWrites,
-} from '#shared/conversation/writes/abandoned-turns.ts';
 import { AppError, mayBeCommitted } from '#shared/errors.ts';
 import type { Caller } from '#shared/ports/ports.ts';
 import { liveTurnKey } from '../live/live-turn.ts';

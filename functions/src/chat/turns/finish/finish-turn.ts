@@ -1,5 +1,4 @@
-import { addAfterwork } from '#functions/chat/chat-dependencies.ts';
-import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
+import { addAfterwork, type ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import type { TitleOfTurn } from '#functions/chat/features/titles.ts';
 import { publishOverdue, publishRequest } from '#functions/events/publish-request.ts';
 import { passCrashPoint } from '#functions/lib/crash-points.ts';

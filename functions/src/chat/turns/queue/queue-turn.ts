@@ -2,16 +2,20 @@ import {
   decideQueued,
   QUEUE_MAX,
   type QueuedDecision,
+  queueAfter,
+  type StartDecision,
 } from '#shared/conversation/start-decision.ts';
-import { failQueuedWrites } from '#shared/conversation/writes/turn-writes.ts';
+import {
+  failQueuedWrites,
+  enqueueWrites,
+  waiterLeaseWrite,
+} from '#shared/conversation/writes/turn-writes.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { namedBy, namingWrites } from '#functions/chat/features/uploads.ts';
 import { meterCounting } from '#functions/config/conversation-policy.ts';
 import { passCrashPoint } from '#functions/lib/crash-points.ts';
 import { readTurnDocuments } from '#shared/conversation/context/read-conversation.ts';
 import { shownUser, isTerminal, type TurnDocument } from '#shared/conversation/documents/turn.ts';
-import { queueAfter, type StartDecision } from '#shared/conversation/start-decision.ts';
-import { enqueueWrites, waiterLeaseWrite } from '#shared/conversation/writes/turn-writes.ts';
 import { AppError, GuardLostError, mayBeCommitted } from '#shared/errors.ts';
 import { isPassingLimit } from '#shared/quota/quota-error.ts';
 import { estimateContentTokens } from '#shared/tokens/token-estimate.ts';

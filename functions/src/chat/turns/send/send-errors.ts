@@ -1,6 +1,9 @@
-import { type StartDecision } from '#shared/conversation/start-decision.ts';
+import {
+  type StartDecision,
+  QUEUE_MAX,
+  REPLACED_MAX,
+} from '#shared/conversation/start-decision.ts';
 import { inBinError, messageNotFoundError, notFoundError } from '#functions/chat/not-found.ts';
-import { QUEUE_MAX, REPLACED_MAX } from '#shared/conversation/start-decision.ts';
 import { turnId } from '#shared/conversation/documents/paths.ts';
 import { AppError } from '#shared/errors.ts';
 import type { StartState } from '../start/read-start.ts';

@@ -5,6 +5,8 @@ import {
   beginQueuedWrites,
   resumeWrites,
   takeOverWrites,
+  startWrites,
+  type Lease,
 } from '#shared/conversation/writes/turn-writes.ts';
 import { keepUploads, namedBy, namingWrites } from '#functions/chat/features/uploads.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
@@ -33,7 +35,6 @@ import { viewContext } from '#functions/chat/context/view-context.ts';
 import { readTurns, readStoredTurn } from '#shared/conversation/context/read-conversation.ts';
 import { turnPath } from '#shared/conversation/documents/paths.ts';
 import { statusWrite } from '#shared/conversation/writes/status-write.ts';
-import { startWrites, type Lease } from '#shared/conversation/writes/turn-writes.ts';
 import { mayBeCommitted } from '#shared/errors.ts';
 import { groundingWithin } from '#shared/grounding/locate-claims.ts';
 import { modelName } from '#shared/models/model-entry.ts';

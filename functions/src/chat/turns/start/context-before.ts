@@ -1,6 +1,6 @@
 import { withoutPinsFrom } from '#shared/conversation/context/pins.ts';
 import { withoutTurns } from '#shared/conversation/writes/erased-history.ts';
-import { type Replacement } from '#shared/conversation/writes/replacement.ts';
+import { type Replacement, isReplaced } from '#shared/conversation/writes/replacement.ts';
 import { requestAfterChange } from '#functions/chat/context/change-generation.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import type { Config } from '#functions/config.ts';
@@ -17,7 +17,6 @@ import { turnModel, type Turn, isTerminal } from '#shared/conversation/documents
 import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import type { History } from '#shared/conversation/documents/history.ts';
 import { endsBefore, rearmsFrom } from '#shared/conversation/writes/next-generation.ts';
-import { isReplaced } from '#shared/conversation/writes/replacement.ts';
 import { isRouted } from '#shared/routing/routing.ts';
 import { messageReplacedError } from '../send/send-errors.ts';
 import type { Begin } from './begun-turn.ts';

@@ -1,4 +1,9 @@
-import { newConversation } from '#shared/conversation/documents/conversation.ts';
+import {
+  newConversation,
+  type Conversation,
+  type Versioned,
+  decodeConversation,
+} from '#shared/conversation/documents/conversation.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { notesPaths } from '#functions/memory/prompt-memory.ts';
 import { readTurnDocuments } from '#shared/conversation/context/read-conversation.ts';
@@ -14,11 +19,6 @@ import {
   type ReplacingFacts,
   type StartFacts,
 } from '#shared/conversation/start-decision.ts';
-import {
-  type Conversation,
-  type Versioned,
-  decodeConversation,
-} from '#shared/conversation/documents/conversation.ts';
 import {
   decodeMessageGuard,
   type TurnDocument,

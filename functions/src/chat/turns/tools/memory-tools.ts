@@ -1,6 +1,10 @@
-import { removeNote, readAllNotes, memoryNotFound } from '#functions/chat/features/memories.ts';
+import {
+  removeNote,
+  readAllNotes,
+  memoryNotFound,
+  saveNote,
+} from '#functions/chat/features/memories.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
-import { saveNote } from '#functions/chat/features/memories.ts';
 import { keepPin } from '#functions/chat/features/pins.ts';
 import { sameConversationWrite } from '#shared/conversation/writes/status-write.ts';
 import { AppError } from '#shared/errors.ts';

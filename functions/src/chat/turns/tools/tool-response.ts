@@ -1,5 +1,4 @@
-import { jsonFault } from '#shared/json-text.ts';
-import { boundedJson } from '#shared/json-text.ts';
+import { jsonFault, boundedJson } from '#shared/json-text.ts';
 import type { ToolResult } from '#shared/conversation/context/tool-results.ts';
 import { AppError } from '#shared/errors.ts';
 import { utf8Length } from '#shared/store/names.ts';
