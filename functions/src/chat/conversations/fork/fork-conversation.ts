@@ -29,7 +29,7 @@ import {
   copyTurns,
   SourceChangedError,
 } from './fork-copy.ts';
-import { type ForkSource, claimFork, commitToFork, type ForkTarget } from './fork-target.ts';
+import { type ForkSource, claimFork, type ForkTarget } from './fork-target.ts';
 
 /** What a fork has of its source besides the conversation document. */
 interface MadeFork {
@@ -163,7 +163,7 @@ async function firstHistory(
     state: 'RESTORED',
     changedSeqs: found.masks.map(({ seq }) => seq).filter((seq) => seq > source.seq),
     requestId: target.conversationId,
-    by: target.epoch,
+    by: target.epoch(),
     now: dependencies.clock.now(),
     beforeTokens: found.afterTokens,
     afterTokens: found.afterTokens,
@@ -187,7 +187,7 @@ async function finishFork(
     history: made.history,
     tokens: fields.context.tokens,
   });
-  await commitToFork(dependencies, target, {
+  await target.commit({
     fields: {
       ...fields,
       ...(compactionRequest && { 'compactionRequests.auto': { ...compactionRequest } }),

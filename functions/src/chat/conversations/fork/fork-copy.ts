@@ -27,7 +27,7 @@ import type { StoredDocument, DocumentFields, Write } from '#shared/ports/ports.
 import { BATCH_BYTES, BATCH_WRITES, creationBytes } from '#shared/store/many-documents.ts';
 import { uploadsIn } from '#shared/uploads/upload-parts.ts';
 import { turnKey } from '#shared/uploads/upload.ts';
-import { commitToFork, type ForkTarget, type ForkSource } from './fork-target.ts';
+import type { ForkTarget, ForkSource } from './fork-target.ts';
 
 /** Documents of one read and one batch; each may have a MiB, and a turn a few pieces beside it. */
 const DOCUMENTS_PER_PAGE = 10;
@@ -44,7 +44,7 @@ async function clearCollection(
     const deletes = page
       .flatMap((document) => pathsOf(document))
       .map((path) => ({ op: 'delete', path }) as const);
-    await commitToFork(dependencies, target, { build: () => Promise.resolve(deletes) });
+    await target.commit({ build: () => Promise.resolve(deletes) });
   }
 }
 
@@ -103,7 +103,7 @@ function batchWriter(dependencies: ChatDependencies, target: ForkTarget) {
     const writes = waiting;
     waiting = [];
     bytes = 0;
-    await commitToFork(dependencies, target, { build: () => Promise.resolve(writes) });
+    await target.commit({ build: () => Promise.resolve(writes) });
     await passCrashPoint(dependencies, 'fork-batch-copied');
   }
   return {
@@ -161,7 +161,7 @@ async function nameForFork(
 ): Promise<void> {
   const { conversationId } = target;
   for (let first = 0; first < named.length; first += BATCH_WRITES)
-    await commitToFork(dependencies, target, {
+    await target.commit({
       build: () =>
         namingWrites(
           dependencies,

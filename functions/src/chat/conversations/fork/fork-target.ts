@@ -23,11 +23,28 @@ interface WantedFork extends ConversationTarget {
   source: ForkSource;
 }
 
-/** The document of a fork that this request is making. Its epoch is the nonce of the last batch. */
-export interface ForkTarget {
-  conversationId: string;
+/** How the document of a fork was last seen. Its epoch is the nonce of the last batch. */
+interface ForkVersion {
   epoch: string;
   updateTime: string;
+}
+
+/** The document of a fork that this request is making. */
+export interface ForkTarget {
+  conversationId: string;
+  /** Nonce of the last batch. */
+  epoch(): string;
+  /**
+   * Commits what `build` returns together with the fork's document under its update time, and a new epoch as the batch's
+   * nonce: a lost reply is found by it, and a second maker loses. Throws FORK_TAKEN_OVER, StoreUnavailableError, and
+   * what `build` throws.
+   */
+  commit(batch: ForkBatch): Promise<void>;
+}
+
+interface ForkBatch {
+  build: () => Promise<readonly Write[]>;
+  fields?: DocumentFields;
 }
 
 const idTaken = (conversationId: string) =>
@@ -127,14 +144,15 @@ export async function claimFork(
   const { caller, conversationId, source } = fork;
   const drawn = forkingConversation(dependencies, caller, source);
   const { conversation, updateTime } = await readOrCreate(dependencies, fork, drawn);
-  const target: ForkTarget = { conversationId, epoch: conversation.epoch, updateTime };
+  const version = { epoch: conversation.epoch, updateTime };
+  const target = createForkTarget(dependencies, conversationId, version);
   if (conversation.epoch === drawn.epoch) return { kind: 'claimed', target };
   const isTheirs = conversation.ownerUid === caller.uid;
   if (!isTheirs || (conversation.state !== 'live' && conversation.state !== 'forking'))
     throw idUnusable(conversationId);
   if (!isForkOf(conversation, source)) throw idTaken(conversationId);
   if (conversation.state === 'live') return { kind: 'live', conversation };
-  await commitToFork(dependencies, target, {
+  await target.commit({
     // The sweep takes forks away by their age.
     fields: { createTime: drawn.createTime },
     build: () => Promise.resolve([]),
@@ -142,18 +160,27 @@ export async function claimFork(
   return { kind: 'claimed', target };
 }
 
-/**
- * Commits what `build` returns together with the fork's document under its update time, and a new epoch as
- * the batch's nonce: a lost reply is found by it, and a second maker loses. Moves `target` on.
- * Throws FORK_TAKEN_OVER, StoreUnavailableError, and what `build` throws.
- */
-export async function commitToFork(
+function createForkTarget(
   dependencies: Pick<ChatDependencies, 'store' | 'randomness'>,
-  target: ForkTarget,
-  batch: { build: () => Promise<readonly Write[]>; fields?: DocumentFields },
-): Promise<void> {
-  const { store, randomness } = dependencies;
-  const { conversationId } = target;
+  conversationId: string,
+  found: ForkVersion,
+): ForkTarget {
+  let version = found;
+  return {
+    conversationId,
+    epoch: () => version.epoch,
+    commit: async (batch) => {
+      version = await commitOver(dependencies, { conversationId, version }, batch);
+    },
+  };
+}
+
+/** Commits a batch over one version of the fork's document, and returns the next one. Throws what `commit` throws. */
+async function commitOver(
+  { store, randomness }: Pick<ChatDependencies, 'store' | 'randomness'>,
+  { conversationId, version }: { conversationId: string; version: ForkVersion },
+  batch: ForkBatch,
+): Promise<ForkVersion> {
   const epoch = randomness.uuid();
   // Not `retry`: after every failure, the last one too, the conversation document says who holds the fork.
   for (let tries = 1; ; tries++) {
@@ -164,20 +191,17 @@ export async function commitToFork(
           op: 'update',
           path: conversationPath(conversationId),
           fields: { ...batch.fields, epoch },
-          guard: { updateTime: target.updateTime },
+          guard: { updateTime: version.updateTime },
         },
         ...writes,
       ]);
-      Object.assign(target, { epoch, updateTime });
-      return;
+      return { epoch, updateTime };
     } catch (error) {
       if (!mayBeCommitted(error)) throw error;
       const conversation = await readConversation(store, conversationId);
-      if (conversation?.value.epoch === epoch) {
-        Object.assign(target, { epoch, updateTime: conversation.updateTime });
-        return;
-      }
-      if (conversation?.value.epoch !== target.epoch) throw takenOver(conversationId);
+      if (conversation?.value.epoch === epoch)
+        return { epoch, updateTime: conversation.updateTime };
+      if (conversation?.value.epoch !== version.epoch) throw takenOver(conversationId);
       if (tries >= COMMIT_TRIES) throw error;
     }
   }
