@@ -2,20 +2,11 @@ import type { ErrorStatus } from '#shared/errors.ts';
 
 /**
  * Where an error can come from: every route, every route with a sign-in, one that takes a body, one that
- * changes something, one with ids in its path, one with pages, one whose answer a model gives, one that streams,
- * one with the path parameter of that name, or only those whose declaration names it.
+ * changes something, one with ids in its path, one with pages, one whose answer a model gives, one with
+ * the path parameter of that name, or only those whose declaration names it.
  */
 type ErrorScope =
-  | 'every'
-  | 'user'
-  | 'body'
-  | 'write'
-  | 'path'
-  | 'paged'
-  | 'answer'
-  | 'stream'
-  | 'declared'
-  | `{${string}}`;
+  'every' | 'user' | 'body' | 'write' | 'path' | 'paged' | 'answer' | 'declared' | `{${string}}`;
 
 /**
  * Whether the same request may be sent again: `yes`, after `Retry-After` where it is given; `later`, when what is in

@@ -1,4 +1,4 @@
-import { errorStatuses } from '#shared/errors.ts';
+import { errorStatuses, type ErrorStatus } from '#shared/errors.ts';
 import { httpStatusByStatus } from './error-body.ts';
 import {
   errorReasonRows,
@@ -41,13 +41,19 @@ export const errorReasonResponse = z.object({
 });
 export type ErrorReasonExplained = z.infer<typeof errorReasonResponse>;
 
+/** The codes that a row of the table can come with. */
+export const answersOfRow = (row: ErrorReasonRow): { httpStatus: number; status: ErrorStatus }[] =>
+  [row.status, ...(row.otherStatus ? [row.otherStatus] : [])].map((status) => ({
+    httpStatus: row.httpStatus ?? httpStatusByStatus[status],
+    status,
+  }));
+
 const explain = (row: ErrorReasonRow & { reason: string }): ErrorReasonExplained => ({
   reason: row.reason,
   meaning: row.meaning,
-  answers: [row.status, ...(row.otherStatus ? [row.otherStatus] : [])].map((status) => ({
-    httpStatus: row.httpStatus ?? httpStatusByStatus[status],
-    status,
-    retry: retryAdvice(row, status),
+  answers: answersOfRow(row).map((answer) => ({
+    ...answer,
+    retry: retryAdvice(row, answer.status),
   })),
 });
 

@@ -1,7 +1,7 @@
 import { type Route, noBody, type ResponseMedia } from '../route.ts';
 import { errorStatuses } from '#shared/errors.ts';
-import { httpStatusByStatus } from '#shared/wire/errors/error-body.ts';
 import { errorReasonRows } from '#shared/wire/errors/error-reasons.ts';
+import { answersOfRow } from '#shared/wire/errors/explain-reason.ts';
 import { streamResponse } from '#shared/wire/resources/streams.ts';
 import { inputSchema, reference, type JsonSchema } from './schemas.ts';
 
@@ -20,14 +20,8 @@ interface RouteError {
   meaning: string;
 }
 
-/** The codes that a row of the table can come with. */
 const errorsOfRow = (row: (typeof errorReasonRows)[number]): RouteError[] =>
-  [row.status, ...(row.otherStatus ? [row.otherStatus] : [])].map((status) => ({
-    httpStatus: row.httpStatus ?? httpStatusByStatus[status],
-    status,
-    reason: row.reason,
-    meaning: row.meaning,
-  }));
+  answersOfRow(row).map((answer) => ({ ...answer, reason: row.reason, meaning: row.meaning }));
 
 /** Every reason of the API with its codes. */
 export const allErrors: readonly RouteError[] = errorReasonRows.flatMap(errorsOfRow);
@@ -55,8 +49,6 @@ function isMet(route: Route, { on, reason }: (typeof errorReasonRows)[number]): 
       return 'pageToken' in (inputSchema(route.query).properties ?? {});
     case 'answer':
       return startsAnswer(route);
-    case 'stream':
-      return streams(route);
     case 'declared':
       return false;
     default:
