@@ -8,6 +8,7 @@ import {
 } from '#shared/conversation/documents/snapshot.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
 import type { Utterance } from '#shared/conversation/utterances.ts';
+import { lineEnd } from '#shared/text/plain-text.ts';
 import { engineConstants } from './constants.ts';
 
 /** A file that somebody sent in a turn: a picture, a recording, a document. */
@@ -72,8 +73,6 @@ export const attachmentLine = (
   number: number,
 ): string => `${speaker} attachment ${number}: ${mimeType}${isShown ? '' : ', not shown'}`;
 
-/** Everything that some reader takes for the end of a line. */
-const lineEnd = /\r\n|[\n\r\v\f\u0085\u2028\u2029]/u;
 const weekdays = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
 
 /** `name: {"a":1}`, as calls are written among the utterances, as `called name({"a":1})`. */

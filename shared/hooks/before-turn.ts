@@ -1,5 +1,6 @@
 import { neutraliseTags } from '#shared/compaction/neutralise-tags.ts';
 import { utf8Length } from '#shared/store/names.ts';
+import { lineEnd } from '#shared/text/plain-text.ts';
 import type { Hook } from './webhook.ts';
 import { z } from 'zod';
 
@@ -40,9 +41,6 @@ const LABEL =
 
 /** UTF-8 bytes of what all hooks add, as it is said: it is stored in the turn's document beside question and answer. */
 const ADDED_CONTEXT_MAX_BYTES = 28 * 1024;
-
-/** Everything that some reader takes for the end of a line. */
-const lineEnd = /\r\n|[\n\r\v\f\u0085\u2028\u2029]/u;
 
 /** Every line behind a mark, so that no text of it can pose as what stands beside it. */
 const marked = (text: string): string =>

@@ -20,6 +20,9 @@ const twins: ReadonlyMap<string, string> = new Map([
 const foldable =
   /[\uff01-\uff5e\u00a0\u202f\u2009\u3000\u2010-\u2013\u2212\u2018\u2019\u201c\u201d]/g;
 
+/** Everything that some reader takes for the end of a line. */
+export const lineEnd = /\r\n|[\n\r\v\f\u0085\u2028\u2029]/u;
+
 const beyondAscii = /[\u0080-\uffff]/;
 
 /** Whether a text has plain characters alone; most of what folding and normalising do is spared then. */
