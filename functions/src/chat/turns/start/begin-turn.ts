@@ -31,10 +31,9 @@ import {
   newsOfClient,
   type TurnContext,
 } from './turn-message.ts';
-import { viewContext } from '#functions/chat/context/view-context.ts';
+import { contextStatusWrite } from '#functions/chat/context/view-context.ts';
 import { readTurns, readStoredTurn } from '#shared/conversation/context/read-conversation.ts';
 import { turnPath } from '#shared/conversation/documents/paths.ts';
-import { statusWrite } from '#shared/conversation/writes/status-write.ts';
 import { mayBeCommitted } from '#shared/errors.ts';
 import { groundingWithin } from '#shared/grounding/locate-claims.ts';
 import { modelName } from '#shared/models/model-entry.ts';
@@ -208,8 +207,9 @@ async function commitBeginning(
   const writes = beginWrites(begin, turn);
   if (before.replacement) {
     // Tells the owner's other devices that the conversation goes on from an earlier point.
-    const status = viewContext(dependencies, { ...before, job: state.job, locale: undefined });
-    writes.push(await statusWrite(dependencies.store, conversationId, { ...status }));
+    writes.push(
+      await contextStatusWrite(dependencies, conversationId, { ...before, job: state.job }),
+    );
   }
   const naming = { conversationId, seq, user: turn.message.user };
   if (decision.kind === 'start')
