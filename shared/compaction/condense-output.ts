@@ -6,14 +6,11 @@ import {
 } from '#shared/tokens/token-estimate.ts';
 import { snapshotConstants, toolOutputConstants } from './constants.ts';
 import {
-  findErrorBlocks,
-  tellsOfError,
-  condensedLabel,
-  shortenOutput,
   toToolOutput,
   withOutput,
   type ToolOutput,
-} from './shorten-output.ts';
+} from '#shared/conversation/context/tool-calls.ts';
+import { findErrorBlocks, tellsOfError, condensedLabel, shortenOutput } from './shorten-output.ts';
 import type { PlannedMask, Offload } from './tool-output-budget.ts';
 import { findValues, indexValues } from './values.ts';
 

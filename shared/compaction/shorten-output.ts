@@ -1,49 +1,14 @@
-import { emptiedResponse } from '#shared/conversation/context/tool-calls.ts';
+import {
+  emptiedResponse,
+  toToolOutput,
+  withOutput,
+  type ToolOutput,
+} from '#shared/conversation/context/tool-calls.ts';
 import type { Part } from '#shared/conversation/documents/content.ts';
 import { cutHead, cutTail } from '#shared/text/cut.ts';
 import type { TokenRule } from '#shared/tokens/text-weight.ts';
 import { estimatePartTokens, type TokenCounting } from '#shared/tokens/token-estimate.ts';
 import { toolOutputConstants } from './constants.ts';
-
-// The output in a response
-
-export interface ToolOutput {
-  /** What is shortened and what the blob holds. */
-  text: string;
-  /** The key of the response that the shortened text is written to. */
-  key: string;
-  /** Other fields of the response, kept beside the shortened text (exit code, status). */
-  others: Readonly<Record<string, unknown>>;
-}
-
-/** Fields beside the text that together are longer than this count as part of the output. */
-const OTHERS_CHARACTERS = 1_000;
-
-/** The text of a function response: `output`, else `content`, else the whole response as JSON. */
-export function toToolOutput(part: Part): ToolOutput | undefined {
-  if (part.functionResponse === undefined) return undefined;
-  const response = part.functionResponse.response ?? {};
-  for (const key of ['output', 'content']) {
-    const { [key]: text, ...others } = response;
-    if (typeof text === 'string' && JSON.stringify(others).length <= OTHERS_CHARACTERS)
-      return { text, key, others };
-  }
-  return { text: JSON.stringify(response, null, 2), key: 'output', others: {} };
-}
-
-/** The part with `text` in the place of its output; all else of the part stays. */
-export function withOutput(part: Part, output: ToolOutput, text: string): Part {
-  if (part.functionResponse === undefined) return part;
-  const response = { ...output.others, [output.key]: text };
-  const { condensed: _condensed, ...kept } = part;
-  return { ...kept, functionResponse: { ...part.functionResponse, response } };
-}
-
-/** A response as prompts show it: what a model made of its output, where one did. */
-export function condensedPart(part: Part): Part {
-  const output = part.condensed === undefined ? undefined : toToolOutput(part);
-  return output && part.condensed !== undefined ? withOutput(part, output, part.condensed) : part;
-}
 
 // How a short form names the whole
 

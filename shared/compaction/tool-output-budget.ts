@@ -1,4 +1,4 @@
-import { emptiedResponse } from '#shared/conversation/context/tool-calls.ts';
+import { emptiedResponse, toToolOutput } from '#shared/conversation/context/tool-calls.ts';
 import {
   type Content,
   type Part,
@@ -18,7 +18,6 @@ import {
   markerForm,
   pointerForm,
   type Fitted,
-  toToolOutput,
   type OutputToFit,
 } from './shorten-output.ts';
 import { isShown } from './shown-turns.ts';
@@ -34,20 +33,9 @@ export interface ToolOutputBudgetInput {
   blobName?: (text: string) => string;
 }
 
-export interface Offload {
-  /** As `blobName` gave it. */
-  name: string;
-  /** The full text: stored before the shortened contents are. */
-  text: string;
-}
-
 interface ToolOutputBudgetResult {
   /** Contents that have not changed are the same objects. */
   contents: Content[];
-  /** Texts that shortened outputs name, each once, newest first. Empty without `blobName`. */
-  offloads: Offload[];
-  /** How many outputs were shortened. */
-  shortened: number;
   /** Those parts of `contents` that say one word in the place of an output, and name no text. */
   emptied: ReadonlySet<Part>;
   /** Tokens of all tool outputs, by `rule`. */
@@ -61,15 +49,19 @@ interface ToolOutputBudgetResult {
  * for the oldest, where markers would take more than three quarters of the budget, only the call that reads the
  * blob; where these would too, one word. So the total is exceeded only where one word for each output (or the
  * output, if that is shorter) costs more: then that is the total. Returns the input when it is within the
- * budget. Pure: the caller stores `offloads`.
+ * budget. Pure: the caller stores the full texts that the short forms name.
  */
 export function applyToolOutputBudget(input: ToolOutputBudgetInput): ToolOutputBudgetResult {
   const { contents, budgetTokens, rule, blobName } = input;
   const responses = responsesNewestFirst(input);
   const tokensBefore = total(responses);
-  const unchanged = { offloads: [], shortened: 0, emptied: new Set<Part>(), tokensBefore };
   if (tokensBefore <= budgetTokens)
-    return { ...unchanged, contents: [...contents], tokensAfter: tokensBefore };
+    return {
+      contents: [...contents],
+      emptied: new Set<Part>(),
+      tokensBefore,
+      tokensAfter: tokensBefore,
+    };
 
   const outputs = responses.flatMap((one) => outputToFit(one, { rule, blobName }));
   const fitted = fitAll(outputs, budgetTokens, rule);
@@ -77,19 +69,11 @@ export function applyToolOutputBudget(input: ToolOutputBudgetInput): ToolOutputB
     const shown = fitted[index];
     return shown && shown.form !== 'whole' ? [{ one, shown }] : [];
   });
-  const offloads = pairs
-    .filter(({ shown }) => isNamed(shown))
-    .flatMap(({ one: { name: nameOf, output } }) => {
-      const name = nameOf();
-      return name === undefined ? [] : [[name, { name, text: output.text }] as const];
-    });
   return {
     contents: replaceParts(
       contents,
       new Map(pairs.map(({ one, shown }) => [one.part, shown.part])),
     ),
-    offloads: [...new Map(offloads).values()],
-    shortened: pairs.length,
     emptied: new Set(
       pairs.filter(({ shown }) => shown.form === 'emptied').map(({ shown }) => shown.part),
     ),
@@ -163,8 +147,6 @@ function setAsideFor(
   return least;
 }
 
-const isNamed = ({ form }: Fitted) => form !== 'whole' && form !== 'emptied';
-
 function replaceParts(contents: readonly Content[], replaced: ReadonlyMap<Part, Part>): Content[] {
   return contents.map((content) =>
     content.parts.some((part) => replaced.has(part))
@@ -177,6 +159,13 @@ const total = (items: readonly { tokens: number }[]): number =>
   items.reduce((sum, item) => sum + item.tokens, 0);
 
 // The masks of a generation
+
+export interface Offload {
+  /** As `blobName` gave it. */
+  name: string;
+  /** The full text: stored before the shortened contents are. */
+  text: string;
+}
 
 /** A shortened tool output, and the full text that must be stored before the short one is shown. */
 export interface PlannedMask extends Mask {

@@ -6,6 +6,12 @@ export function failureReason(error: unknown): string {
   return error instanceof Error ? error.name : typeof error;
 }
 
+/** Why a call under a deadline (`withDeadline`) failed, for the log: a reason of ours, TIMEOUT, or INTERNAL. */
+export function deadlineReason(error: unknown): string {
+  if (error instanceof AppError) return error.reason;
+  return error instanceof DOMException && error.name === 'TimeoutError' ? 'TIMEOUT' : 'INTERNAL';
+}
+
 /** The nearest frames tell the place; more only lengthens the line. */
 const FRAMES = 8;
 /** The line above the frames of an error without a message. */

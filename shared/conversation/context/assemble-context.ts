@@ -1,4 +1,3 @@
-import { condensedPart } from '#shared/compaction/shorten-output.ts';
 import type { MemoryTexts } from '#shared/memory/render-memory.ts';
 import type { Prompt, ToolDeclaration } from '#shared/ports/ports.ts';
 import { type Content, type Part, hasCondensed } from '../documents/content.ts';
@@ -15,7 +14,7 @@ import {
 } from '../repair/repair-prompt.ts';
 import { leftOutParts, withoutFiles } from './left-out-files.ts';
 import { pinText } from './pins.ts';
-import { emptiedResponse } from './tool-calls.ts';
+import { condensedPart, emptiedResponse } from './tool-calls.ts';
 
 /** Everything that the context is made of. */
 export interface ContextSource {

@@ -1,20 +1,6 @@
 import { hasFunctionCall, type Content, type Part } from '../documents/content.ts';
 
-/** True and short: an empty response would say that the tool found nothing. */
-const EMPTIED = { omitted: true };
-
-/**
- * A tool's response in the shortest form that is still one: name, id and one word. Its call keeps its answer,
- * which a model insists on. Media inside the response go with it. A part that is no response stays as it is.
- */
-export function emptiedResponse(part: Part): Part {
-  if (part.functionResponse === undefined) return part;
-  const { response: _response, parts: _media, ...named } = part.functionResponse;
-  const { condensed: _condensed, ...rest } = part;
-  return { ...rest, functionResponse: { ...named, response: EMPTIED } };
-}
-
-/**
+/*
  * A turn with calls is stored in rounds: the model's content with its calls, and behind it one user content
  * with a response for every call, in their order. A response that nobody has given yet is a part without
  * `response`, so that calls and responses are whole pairs at every moment.
@@ -141,3 +127,57 @@ export const withoutServerCalls = (contents: readonly Content[]): Content[] =>
     const parts = content.parts.filter((part) => !isServerCall(part));
     return parts.length === 0 ? [] : [{ ...content, parts }];
   });
+
+/* What a response says. */
+
+/** True and short: an empty response would say that the tool found nothing. */
+const EMPTIED = { omitted: true };
+
+/**
+ * A tool's response in the shortest form that is still one: name, id and one word. Its call keeps its answer,
+ * which a model insists on. Media inside the response go with it. A part that is no response stays as it is.
+ */
+export function emptiedResponse(part: Part): Part {
+  if (part.functionResponse === undefined) return part;
+  const { response: _response, parts: _media, ...named } = part.functionResponse;
+  const { condensed: _condensed, ...rest } = part;
+  return { ...rest, functionResponse: { ...named, response: EMPTIED } };
+}
+
+export interface ToolOutput {
+  /** What is shortened and what the blob holds. */
+  text: string;
+  /** The key of the response that the shortened text is written to. */
+  key: string;
+  /** Other fields of the response, kept beside the shortened text (exit code, status). */
+  others: Readonly<Record<string, unknown>>;
+}
+
+/** Fields beside the text that together are longer than this count as part of the output. */
+const OTHERS_CHARACTERS = 1_000;
+
+/** The text of a function response: `output`, else `content`, else the whole response as JSON. */
+export function toToolOutput(part: Part): ToolOutput | undefined {
+  if (part.functionResponse === undefined) return undefined;
+  const response = part.functionResponse.response ?? {};
+  for (const key of ['output', 'content']) {
+    const { [key]: text, ...others } = response;
+    if (typeof text === 'string' && JSON.stringify(others).length <= OTHERS_CHARACTERS)
+      return { text, key, others };
+  }
+  return { text: JSON.stringify(response, null, 2), key: 'output', others: {} };
+}
+
+/** The part with `text` in the place of its output; all else of the part stays. */
+export function withOutput(part: Part, output: ToolOutput, text: string): Part {
+  if (part.functionResponse === undefined) return part;
+  const response = { ...output.others, [output.key]: text };
+  const { condensed: _condensed, ...kept } = part;
+  return { ...kept, functionResponse: { ...part.functionResponse, response } };
+}
+
+/** A response as prompts show it: what a model made of its output, where one did. */
+export function condensedPart(part: Part): Part {
+  const output = part.condensed === undefined ? undefined : toToolOutput(part);
+  return output && part.condensed !== undefined ? withOutput(part, output, part.condensed) : part;
+}

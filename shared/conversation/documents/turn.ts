@@ -201,6 +201,10 @@ export const isResting = (state: TurnState) => isTerminal(state) || state === 'a
 export const isFinal = (turn: Pick<Turn, 'state' | 'error'>) =>
   isTerminal(turn.state) && !(turn.state === 'failed' && turn.error?.retryable === true);
 
+/** Whether there is an answer to show: a running or failed turn has none unless some of it was stored. */
+export const hasAnswer = (turn: Pick<Turn, 'state' | 'contents'>) =>
+  turn.state === 'done' || turn.contents.length > 0;
+
 const answerSchema = z.array(contentSchema);
 const emptyUser: Content = { role: 'user', parts: [] };
 

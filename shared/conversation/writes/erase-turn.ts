@@ -1,8 +1,7 @@
 import type { Conversation, Versioned } from '../documents/conversation.ts';
 import { messageGuardPath, turnPath } from '../documents/paths.ts';
-import { isTerminal, type Turn, type TurnDocument } from '../documents/turn.ts';
+import { hasAnswer, isTerminal, type Turn, type TurnDocument } from '../documents/turn.ts';
 import type { DocumentFields, Write } from '#shared/ports/ports.ts';
-import { hasAnswer } from '#shared/wire/resources/messages.ts';
 
 /** Turns that one batch empties, at two writes each; a commit takes 500 writes. */
 export const ERASED_MAX = 200;

@@ -1,15 +1,9 @@
-import { isTerminal, type Turn } from '#shared/conversation/documents/turn.ts';
+import { hasAnswer, isTerminal, type Turn } from '#shared/conversation/documents/turn.ts';
 import { isReplaced } from '#shared/conversation/writes/replacement.ts';
 import { toFinishReason } from '../finish-reason.ts';
 import { conversationResponse, type ConversationView } from './conversations.ts';
 import { memoryNoteResponse } from './memories.ts';
-import {
-  answerView,
-  hasAnswer,
-  messageResponse,
-  userMessageView,
-  type MessageView,
-} from './messages.ts';
+import { answerView, messageResponse, userMessageView, type MessageView } from './messages.ts';
 import { pinResponse } from './pins.ts';
 import { uploadResponse } from './uploads.ts';
 import { z } from 'zod';

@@ -151,6 +151,3 @@ export const answerView = (turn: Turn): MessageView => ({
   ...(turn.eraseTime && { deleted: true as const }),
   ...(turn.feedback && { feedback: feedbackView(turn.feedback) }),
 });
-
-/** Whether there is an answer to show: a running or failed turn has none unless some of it was stored. */
-export const hasAnswer = (turn: Turn) => turn.state === 'done' || turn.contents.length > 0;

@@ -1,9 +1,9 @@
 import {
   shortenOutput,
-  toToolOutput,
   collectErrorBlocks,
   findErrorBlocks,
 } from '#shared/compaction/shorten-output.ts';
+import { toToolOutput } from '#shared/conversation/context/tool-calls.ts';
 import type { Part } from '#shared/conversation/documents/content.ts';
 import { estimatePartTokens } from '#shared/tokens/token-estimate.ts';
 import { describe, expect, test } from 'vitest';
@@ -20,6 +20,24 @@ const shorten = (whole: Part) => shortenOutput(whole, options);
 const textOf = (shown: Part) => toToolOutput(shown)?.text ?? '';
 const lines = (count: number, line: (at: number) => string) =>
   Array.from({ length: count }, (_, at) => line(at)).join('\n');
+
+const line = 'an ordinary line of output that says little\n';
+
+test.each([
+  ['content, when there is no output', { content: line.repeat(500) }, line.repeat(500)],
+  [
+    'the response as JSON otherwise',
+    { rows: Array.from({ length: 500 }, () => line) },
+    JSON.stringify({ rows: Array.from({ length: 500 }, () => line) }, null, 2),
+  ],
+  [
+    'the response as JSON when much stands beside the output',
+    { output: 'x', rest: line.repeat(500) },
+    JSON.stringify({ output: 'x', rest: line.repeat(500) }, null, 2),
+  ],
+])('the text of a tool’s response is %s', (_, response, text) => {
+  expect(textOf(part(response))).toBe(text);
+});
 
 describe('an output that is too long', () => {
   test('a shortened output keeps its first fifth, last four fifths, errors and read-back hint', () => {

@@ -1,13 +1,8 @@
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import { readTurns } from '#shared/conversation/context/read-conversation.ts';
-import type { Turn } from '#shared/conversation/documents/turn.ts';
+import { hasAnswer, type Turn } from '#shared/conversation/documents/turn.ts';
 import { decodePageToken, encodePageToken, type PageScope } from '#shared/wire/page-token.ts';
-import {
-  answerView,
-  hasAnswer,
-  userMessageView,
-  type MessageView,
-} from '#shared/wire/resources/messages.ts';
+import { answerView, userMessageView, type MessageView } from '#shared/wire/resources/messages.ts';
 import { readOwnConversation, type ConversationTarget } from './own-conversation.ts';
 import { z } from 'zod';
 

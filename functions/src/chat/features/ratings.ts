@@ -7,11 +7,15 @@ import { retryWhenLost } from '#functions/lib/retry.ts';
 import { readHistories } from '#shared/conversation/context/find-history.ts';
 import type { Versioned } from '#shared/conversation/documents/conversation.ts';
 import { turnPath, ratingPath } from '#shared/conversation/documents/paths.ts';
-import { type Feedback, isTerminal, type Turn } from '#shared/conversation/documents/turn.ts';
+import {
+  type Feedback,
+  hasAnswer,
+  isTerminal,
+  type Turn,
+} from '#shared/conversation/documents/turn.ts';
 import { sameConversationWrite } from '#shared/conversation/writes/status-write.ts';
 import { AppError } from '#shared/errors.ts';
 import type { Write, StoredDocument } from '#shared/ports/ports.ts';
-import { hasAnswer } from '#shared/wire/resources/messages.ts';
 
 type FeedbackDependencies = Pick<ChatDependencies, 'store' | 'clock'>;
 

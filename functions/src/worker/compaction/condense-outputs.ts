@@ -1,5 +1,6 @@
 import { CrashedError } from '#functions/lib/crash-points.ts';
 import { withDeadline } from '#functions/lib/deadline.ts';
+import { deadlineReason } from '#functions/lib/failure-reason.ts';
 import { inParallel } from '#functions/lib/promises.ts';
 import {
   checkCondensed,
@@ -27,11 +28,6 @@ interface CondensingReport {
 
 /** `isPassing`: a later compaction may succeed. */
 type Answered = Condensed | { ok: false; reason: string; isPassing?: boolean };
-
-function reasonOf(error: unknown): string {
-  if (error instanceof AppError) return error.reason;
-  return error instanceof DOMException && error.name === 'TimeoutError' ? 'TIMEOUT' : 'INTERNAL';
-}
 
 async function askOnce(
   run: ClaimedRun,
@@ -92,7 +88,7 @@ async function condense(
   } catch (error) {
     if (run.signal.aborted || error instanceof CrashedError) throw error;
     const isPassing = error instanceof AppError && error.retryable;
-    answered = { ok: false, reason: reasonOf(error), isPassing };
+    answered = { ok: false, reason: deadlineReason(error), isPassing };
   }
   logAnswer(run, target, answered);
   return answered;

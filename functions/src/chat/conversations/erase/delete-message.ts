@@ -12,7 +12,7 @@ import { createRenderer } from '#functions/context/snapshot-rendering.ts';
 import { finishErasure } from '#functions/erasure/finish-erasure.ts';
 import { publishRequest } from '#functions/events/publish-request.ts';
 import { passCrashPoint } from '#functions/lib/crash-points.ts';
-import { toToolOutput } from '#shared/compaction/shorten-output.ts';
+import { toToolOutput } from '#shared/conversation/context/tool-calls.ts';
 import {
   readHistories,
   newestHistoryThrough,

@@ -2,6 +2,7 @@ import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { callAuxiliaryModel } from '#functions/chat/features/auxiliary-model-call.ts';
 import { meterCounting } from '#functions/config/conversation-policy.ts';
 import { withDeadline } from '#functions/lib/deadline.ts';
+import { deadlineReason } from '#functions/lib/failure-reason.ts';
 import { answeringModel, modelWindowTokens } from '#functions/models/models-in-use.ts';
 import {
   CONDENSING_SUFFIX,
@@ -14,9 +15,8 @@ import {
   withCondensed,
 } from '#shared/compaction/condense-output.ts';
 import { toolOutputConstants } from '#shared/compaction/constants.ts';
-import { toToolOutput } from '#shared/compaction/shorten-output.ts';
+import { toToolOutput } from '#shared/conversation/context/tool-calls.ts';
 import { turnId } from '#shared/conversation/documents/paths.ts';
-import { AppError } from '#shared/errors.ts';
 import type { ModelRequest } from '#shared/ports/ports.ts';
 import type { BegunTurn } from '../start/begun-turn.ts';
 import { ROUNDS_MAX_BYTES } from '../tools/tool-response.ts';
@@ -71,35 +71,6 @@ function targetsOf(
   );
 }
 
-function reasonOf(error: unknown): string {
-  if (error instanceof AppError) return error.reason;
-  return error instanceof DOMException && error.name === 'TimeoutError' ? 'TIMEOUT' : 'INTERNAL';
-}
-
-/** One output condensed and checked, or why not. Never throws. */
-async function condense(
-  dependencies: ChatDependencies,
-  { begun, signal }: Answering,
-  { target, index }: { target: CondensableOutput; index: number },
-): Promise<{ text: string } | { reason: string }> {
-  const { clock, config, modelHealth } = dependencies;
-  const { conversation } = begun.context;
-  const limit = { clock, ms: toolOutputConstants.condensingTimeoutMs.value, signal };
-  try {
-    const answer = await withDeadline(limit, (within) =>
-      askToCondense(dependencies, begun, { target, index, signal: within }),
-    );
-    if (answer === undefined) return { reason: 'UNFINISHED' };
-    const checked = checkCondensed(target, answer, meterCounting(conversation));
-    if (!checked.ok) return { reason: checked.reason };
-    const text = checked.mask.part && toToolOutput(checked.mask.part)?.text;
-    return text === undefined ? { reason: 'INTERNAL' } : { text };
-  } catch (error) {
-    if (!signal.aborted) modelHealth.failed(answeringModel(config, config.QUICK_MODEL), error);
-    return { reason: reasonOf(error) };
-  }
-}
-
 /** What a model made of outputs of the newest round, by part. Says in the log what came of each. */
 async function condensedTexts(
   dependencies: ChatDependencies,
@@ -126,6 +97,30 @@ async function condensedTexts(
       });
   }
   return texts;
+}
+
+/** One output condensed and checked, or why not. Never throws. */
+async function condense(
+  dependencies: ChatDependencies,
+  { begun, signal }: Answering,
+  { target, index }: { target: CondensableOutput; index: number },
+): Promise<{ text: string } | { reason: string }> {
+  const { clock, config, modelHealth } = dependencies;
+  const { conversation } = begun.context;
+  const limit = { clock, ms: toolOutputConstants.condensingTimeoutMs.value, signal };
+  try {
+    const answer = await withDeadline(limit, (within) =>
+      askToCondense(dependencies, begun, { target, index, signal: within }),
+    );
+    if (answer === undefined) return { reason: 'UNFINISHED' };
+    const checked = checkCondensed(target, answer, meterCounting(conversation));
+    if (!checked.ok) return { reason: checked.reason };
+    const text = checked.mask.part && toToolOutput(checked.mask.part)?.text;
+    return text === undefined ? { reason: 'INTERNAL' } : { text };
+  } catch (error) {
+    if (!signal.aborted) modelHealth.failed(answeringModel(config, config.QUICK_MODEL), error);
+    return { reason: deadlineReason(error) };
+  }
 }
 
 /**

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { readOwnConversation } from '#functions/chat/conversations/own-conversation.ts';
-import { toToolOutput } from '#shared/compaction/shorten-output.ts';
+import { toToolOutput } from '#shared/conversation/context/tool-calls.ts';
 import { firstTailSeq, readTurnRange } from '#shared/conversation/context/read-conversation.ts';
 import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import { blobPiecePath } from '#shared/conversation/documents/paths.ts';
