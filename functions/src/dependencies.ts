@@ -9,6 +9,7 @@ import type {
   Notifier,
 } from '#shared/ports/ports.ts';
 import { type DatabaseClock, createDatabaseClock, onceTimeIsKnown } from './adapters/clocks.ts';
+// Loaded with the process: what is loaded within a request would write within it (see `writeTogether`).
 import { jsonLogger } from './adapters/json-logger.ts';
 import type { FunctionDependencies } from './bootstrap/register.ts';
 import type { ChatDependencies } from './chat/chat-dependencies.ts';
@@ -17,7 +18,6 @@ import type { Config } from './config.ts';
 import { createAppMemory, createRemotePolicy } from './config/remote-documents.ts';
 import { createModelWatch } from './models/model-watch.ts';
 import { createHash, randomUUID } from 'node:crypto';
-// Loaded with the process: what is loaded within a request would write within it (see `writeTogether`).
 
 /** Collaborators that tests and the embedded mode put in the place of the real ones. */
 export type Overrides = Partial<Omit<ChatDependencies, 'model' | 'config'>> &

@@ -59,6 +59,7 @@ export const CLIENT_WRITABLE_FIELDS = [
  * all problems at once; the table in docs/reference/configuration.md is generated from this schema.
  */
 export const environmentSchema = z.object({
+  // Where things are: the database, the topics, the models.
   GOOGLE_CLOUD_PROJECT: z.string().min(1).describe('Project that holds database and topics.'),
   FIRESTORE_DATABASE: z.string().default('(default)').describe('Firestore database id.'),
   COMPACTION_TOPIC: z
@@ -84,6 +85,8 @@ export const environmentSchema = z.object({
     .string()
     .default('global')
     .describe('Vertex AI location when there is no key.'),
+
+  // Which models there are, and what they are asked with.
   MODEL: z
     .string()
     .default('gemini-3.8-flash')
@@ -166,8 +169,14 @@ export const environmentSchema = z.object({
     .describe(
       'on: the summariser condenses tool outputs of more than 80,000 characters that a compaction shortens, up to three at a time, 15 s each; what it writes is checked, else they are cut. always: besides, QUICK_MODEL condenses those of more than 40,000 as soon as a tool gives them. Not in the profile gemini-cli.',
     ),
+  COMPACTIONS_PER_HOUR: integer(6, { min: 0, max: 200 }).describe(
+    'Compactions of one conversation in an hour that may ask a model; 0 = no limit, as in a demo- project where it is not set.',
+  ),
+  COMPACTION_DAILY_TOKENS: integer(2_000_000, { min: 0, max: 1_000_000_000 }).describe(
+    'Tokens that the summariser may read and write for one conversation in 24 hours; the run that reaches it ends. 0 = no limit, as in a demo- project where it is not set.',
+  ),
 
-  // The memory in prompts.
+  // What the model is told beside the messages: notes and the time.
   MEMORY_BUDGET_TOKENS: integer(1_000, { min: 0, max: 20_000 }).describe(
     'Tokens of the notes about the user and of the app that stand in the prefix of a prompt, the newest first, and again of those that are said with a message; at most an eighth of the threshold. 0 = no memory in prompts.',
   ),
@@ -177,14 +186,14 @@ export const environmentSchema = z.object({
     .describe(
       'How prompts show notes that others import: flat (by their age), or tree (below the note that brings them along).',
     ),
-
-  // Hooks and the webhooks among them.
   TELL_TIME: z
     .enum(['always', 'with-context'])
     .default('always')
     .describe(
       'Which messages the model is told date and time with, in the zone that the app named last: all of them, or those that bring a `clientContext`.',
     ),
+
+  // Which webhooks may be called, as hooks and with events.
   HOOK_HOSTS: list.describe(
     'Comma-separated hosts, with :port where it is not 443, that webhooks may be called at; no others are.',
   ),
@@ -194,6 +203,7 @@ export const environmentSchema = z.object({
     .optional()
     .describe('Secret that signs webhook calls, 32 characters or more; without it none is called.'),
 
+  // What apps may write, where they find the service, and whose pages may call it.
   CLIENT_WRITABLE: list
     .pipe(z.array(z.enum(CLIENT_WRITABLE_FIELDS)))
     .describe('Comma-separated conversation fields that end users may write.'),
@@ -238,13 +248,6 @@ export const environmentSchema = z.object({
   ),
   TOOL_ROUNDS: integer(10, { min: 1, max: 1_000 }).describe(
     'Rounds of tool calls in one answer; then the model has to answer with what there is.',
-  ),
-
-  COMPACTIONS_PER_HOUR: integer(6, { min: 0, max: 200 }).describe(
-    'Compactions of one conversation in an hour that may ask a model; 0 = no limit, as in a demo- project where it is not set.',
-  ),
-  COMPACTION_DAILY_TOKENS: integer(2_000_000, { min: 0, max: 1_000_000_000 }).describe(
-    'Tokens that the summariser may read and write for one conversation in 24 hours; the run that reaches it ends. 0 = no limit, as in a demo- project where it is not set.',
   ),
 
   // What users may take.
