@@ -14,6 +14,21 @@ export const RESTING_MS = 60_000;
 /** Turns that one edit replaces at most: all of them change in the one batch that starts the new turn. */
 export const REPLACED_MAX = 400;
 
+/** Messages of one conversation that may wait for their turn. */
+export const QUEUE_MAX = 20;
+
+/** Turns that the queue may span, those that were cancelled while they waited included: all are read. */
+export const QUEUE_SPAN_MAX = 100;
+
+/**
+ * How long those who wait leave a turn whose lease has run out to its own sender, ms: one who came back
+ * follows the lease, and shall not lose to whoever waits behind.
+ */
+export const QUEUED_GRACE_MS = 2_000;
+
+/** A compaction takes seconds, ms. */
+const COMPACTING_RETRY_MS = 5_000;
+
 type TurnFields = TurnDocument['value'];
 
 /** What an edit or a regeneration puts a new turn in the place of. */
@@ -90,36 +105,49 @@ export type StartDecision =
   /** More turns would be replaced than one batch holds. */
   | { kind: 'tooFarBack'; replaced: number };
 
-/** A compaction takes seconds, ms. */
-const COMPACTING_RETRY_MS = 5_000;
-
-const retryAfterMs = (turn: TurnFields, now: Date) =>
-  Math.max(1_000, Math.min(turn.leaseUntil.getTime() - now.getTime(), 5_000));
-
-const isRetryableFailure = (turn: TurnFields) =>
-  turn.state === 'failed' && turn.error?.retryable === true;
-
-/** Never more than is asked for: the clock of the instance that wrote `finishTime` may be ahead. */
-const remainingWaitMs = ({ finishTime, error, attempt }: TurnFields, now: Date) => {
-  const restMs = attempt < MAX_ATTEMPTS ? 0 : RESTING_MS;
-  const askedMs = Math.max(error?.retryAfterMs ?? 0, restMs);
-  return Math.min(askedMs, (finishTime?.getTime() ?? 0) + askedMs - now.getTime());
-};
-
-/** The turns that have not ended: of those, who is in the way of another, and who nobody answers any more. */
-function unfinishedTurns({ open, queue, now }: StartFacts) {
-  const unfinished = [...(open ? [open] : []), ...queue].filter(({ state }) => !isTerminal(state));
-  return {
-    working: unfinished.filter((turn) => isInTheWay(turn, now)),
-    abandoned: unfinished.map(({ seq }) => seq),
-  };
+/**
+ * What a send does, from what it read: attach or create. A duplicate never becomes a second turn, and a
+ * known message is never refused but for another body under the same id. Nobody overtakes a message that
+ * waits for its turn.
+ */
+export function decideStart(facts: StartFacts): StartDecision {
+  const { conversation, known } = facts;
+  if (conversation === undefined)
+    return facts.replacing ? { kind: 'notFound' } : { kind: 'start', seq: 1, abandoned: [] };
+  if (conversation.state !== 'live' || conversation.ownerUid !== facts.uid)
+    return { kind: 'notFound' };
+  if (known !== undefined) return decideKnown(facts, conversation, known);
+  const { refusal, replaces } = decideReplacing(facts, conversation);
+  if (refusal) return refusal;
+  const { working, abandoned } = unfinishedTurns(facts);
+  const [first] = working;
+  const replacing = replaces !== undefined && { replaces };
+  if (first) return decideBusy(facts, { conversation, working, first, ...replacing });
+  return { kind: 'start', seq: conversation.lastSeq + 1, abandoned, ...replacing };
 }
 
-/** Others stand behind the turn, and a worker may be folding it as a failure. */
-const mayBeFolded = ({ compactionRequests, coveredThrough, lastSeq }: Conversation, seq: number) =>
-  seq > coveredThrough.seq &&
-  seq < lastSeq &&
-  (compactionRequests.auto !== undefined || compactionRequests.manual !== undefined);
+/** What a send does whose message is known. */
+function decideKnown(
+  facts: StartFacts,
+  conversation: Conversation,
+  turn: TurnFields,
+): StartDecision {
+  const { seq, attempt } = turn;
+  // An erased message keeps its id and no hash: whatever comes under it gets the empty turn again.
+  const hash = facts.guard?.bodyHash;
+  if (hash !== '' && hash !== facts.bodyHash) return { kind: 'keyReused', seq };
+  if (turn.eraseTime !== undefined) return { kind: 'replay', seq };
+  if (isRetryableFailure(turn)) return decideFailed(facts, conversation, turn);
+  if (isTerminal(turn.state)) return { kind: 'replay', seq };
+  // The grace of a queued turn is for its own sender: who comes with the message need not wait for it.
+  const hasLease = isLeasedAt(turn, facts.now);
+  if (turn.state === 'queued') return { kind: hasLease ? 'waiting' : 'rejoin', seq };
+  if (turn.state === 'awaiting_tool') return { kind: hasLease ? 'replay' : 'giveUp', seq };
+  if (hasLease) return { kind: 'attach', seq, attempt };
+  return attempt < MAX_ATTEMPTS
+    ? { kind: 'takeOver', seq, attempt: attempt + 1 }
+    : { kind: 'giveUp', seq };
+}
 
 /**
  * A message that failed for now is answered in its place whenever it is sent again, whatever stands behind it, as
@@ -144,27 +172,21 @@ function decideFailed(
   return { kind: hasBegun ? 'takeOver' : 'beginQueued', seq, attempt: attempt + 1, abandoned };
 }
 
-function decideKnown(
-  facts: StartFacts,
-  conversation: Conversation,
-  turn: TurnFields,
-): StartDecision {
-  const { seq, attempt } = turn;
-  // An erased message keeps its id and no hash: whatever comes under it gets the empty turn again.
-  const hash = facts.guard?.bodyHash;
-  if (hash !== '' && hash !== facts.bodyHash) return { kind: 'keyReused', seq };
-  if (turn.eraseTime !== undefined) return { kind: 'replay', seq };
-  if (isRetryableFailure(turn)) return decideFailed(facts, conversation, turn);
-  if (isTerminal(turn.state)) return { kind: 'replay', seq };
-  // The grace of a queued turn is for its own sender: who comes with the message need not wait for it.
-  const hasLease = turn.leaseUntil > facts.now;
-  if (turn.state === 'queued') return { kind: hasLease ? 'waiting' : 'rejoin', seq };
-  if (turn.state === 'awaiting_tool') return { kind: hasLease ? 'replay' : 'giveUp', seq };
-  if (hasLease) return { kind: 'attach', seq, attempt };
-  return attempt < MAX_ATTEMPTS
-    ? { kind: 'takeOver', seq, attempt: attempt + 1 }
-    : { kind: 'giveUp', seq };
-}
+const isRetryableFailure = (turn: TurnFields) =>
+  turn.state === 'failed' && turn.error?.retryable === true;
+
+/** Never more than is asked for: the clock of the instance that wrote `finishTime` may be ahead. */
+const remainingWaitMs = ({ finishTime, error, attempt }: TurnFields, now: Date) => {
+  const restMs = attempt < MAX_ATTEMPTS ? 0 : RESTING_MS;
+  const askedMs = Math.max(error?.retryAfterMs ?? 0, restMs);
+  return Math.min(askedMs, (finishTime?.getTime() ?? 0) + askedMs - now.getTime());
+};
+
+/** Others stand behind the turn, and a worker may be folding it as a failure. */
+const mayBeFolded = ({ compactionRequests, coveredThrough, lastSeq }: Conversation, seq: number) =>
+  seq > coveredThrough.seq &&
+  seq < lastSeq &&
+  (compactionRequests.auto !== undefined || compactionRequests.manual !== undefined);
 
 /** Why a replacement is refused, or the first turn that it replaces; `{}` for a plain message. */
 function decideReplacing(
@@ -181,6 +203,15 @@ function decideReplacing(
   const replaced = conversation.lastSeq - target.seq + 1;
   if (replaced > REPLACED_MAX) return { refusal: { kind: 'tooFarBack', replaced } };
   return { replaces: target.seq };
+}
+
+/** The turns that have not ended: of those, who is in the way of another, and who nobody answers any more. */
+function unfinishedTurns({ open, queue, now }: StartFacts) {
+  const unfinished = [...(open ? [open] : []), ...queue].filter(({ state }) => !isTerminal(state));
+  return {
+    working: unfinished.filter((turn) => isInTheWay(turn, now)),
+    abandoned: unfinished.map(({ seq }) => seq),
+  };
 }
 
 /** What happens to a new message while the turns in `working` are being answered or wait for it. */
@@ -217,61 +248,10 @@ function decideBusy(
   }
 }
 
-/**
- * What a send does, from what it read: attach or create. A duplicate never becomes a second turn, and a
- * known message is never refused but for another body under the same id. Nobody overtakes a message that
- * waits for its turn.
- */
-export function decideStart(facts: StartFacts): StartDecision {
-  const { conversation, known } = facts;
-  if (conversation === undefined)
-    return facts.replacing ? { kind: 'notFound' } : { kind: 'start', seq: 1, abandoned: [] };
-  if (conversation.state !== 'live' || conversation.ownerUid !== facts.uid)
-    return { kind: 'notFound' };
-  if (known !== undefined) return decideKnown(facts, conversation, known);
-  const { refusal, replaces } = decideReplacing(facts, conversation);
-  if (refusal) return refusal;
-  const { working, abandoned } = unfinishedTurns(facts);
-  const [first] = working;
-  const replacing = replaces !== undefined && { replaces };
-  if (first) return decideBusy(facts, { conversation, working, first, ...replacing });
-  return { kind: 'start', seq: conversation.lastSeq + 1, abandoned, ...replacing };
-}
+const retryAfterMs = (turn: TurnFields, now: Date) =>
+  Math.max(1_000, Math.min(turn.leaseUntil.getTime() - now.getTime(), 5_000));
 
-/** Messages of one conversation that may wait for their turn. */
-export const QUEUE_MAX = 20;
-
-/** Turns that the queue may span, those that were cancelled while they waited included: all are read. */
-export const QUEUE_SPAN_MAX = 100;
-
-/**
- * How long those who wait leave a turn whose lease has run out to its own sender, ms: one who came back
- * follows the lease, and shall not lose to whoever waits behind.
- */
-export const QUEUED_GRACE_MS = 2_000;
-
-const hasLease = ({ leaseUntil }: TurnFields, now: Date, graceMs: number) =>
-  leaseUntil.getTime() + graceMs > now.getTime();
-
-/**
- * Whether somebody answers a turn, or waits with it or may be coming back to do so. One that has not ended
- * and is not held is abandoned.
- */
-export const isHeld = (turn: TurnFields, now: Date): boolean =>
-  !isTerminal(turn.state) && hasLease(turn, now, turn.state === 'queued' ? QUEUED_GRACE_MS : 0);
-
-/**
- * Whether a new message has to do with a turn that it finds: not with one that only waits for the app, whose
- * calls a new message answers with `cancelled_by_user`.
- */
-export const isInTheWay = (turn: TurnFields, now: Date): boolean =>
-  turn.state !== 'awaiting_tool' && isHeld(turn, now);
-
-/** The turns that `conversation.queue` spans: those that wait, and those among them that have ended meanwhile. */
-export const queueSeqs = ({ queue, lastSeq }: Pick<Conversation, 'queue' | 'lastSeq'>): number[] =>
-  queue
-    ? Array.from({ length: Math.max(0, lastSeq - queue.first + 1) }, (_, i) => queue.first + i)
-    : [];
+/* The queue: whose turn it is. */
 
 /** What the one who waits with a queued turn found. */
 export interface QueuedFacts {
@@ -303,7 +283,7 @@ export function decideQueued(facts: QueuedFacts): QueuedDecision {
     ({ seq, state }) => seq < own.seq && !isTerminal(state),
   );
   const nearest = before.findLast(
-    (turn) => turn.state !== 'awaiting_tool' && hasLease(turn, now, QUEUED_GRACE_MS),
+    (turn) => turn.state !== 'awaiting_tool' && isLeasedAt(turn, now, QUEUED_GRACE_MS),
   );
   if (nearest) return { kind: 'wait', behind: nearest.seq };
   const { seq, attempt } = own;
@@ -311,8 +291,33 @@ export function decideQueued(facts: QueuedFacts): QueuedDecision {
   return { kind: 'beginQueued', seq, attempt, abandoned };
 }
 
+/** The turns that `conversation.queue` spans: those that wait, and those among them that have ended meanwhile. */
+export const queueSeqs = ({ queue, lastSeq }: Pick<Conversation, 'queue' | 'lastSeq'>): number[] =>
+  queue
+    ? Array.from({ length: Math.max(0, lastSeq - queue.first + 1) }, (_, i) => queue.first + i)
+    : [];
+
 /** `conversation.queue` once the turns up to `afterSeq` wait no more; undefined when nobody else waits. */
 export function queueAfter(queue: readonly TurnFields[], afterSeq: number): Conversation['queue'] {
   const first = queue.find(({ seq, state }) => seq > afterSeq && state === 'queued');
   return first && { first: first.seq, leaseUntil: first.leaseUntil };
 }
+
+/* Who holds a turn. */
+
+const isLeasedAt = ({ leaseUntil }: TurnFields, now: Date, graceMs = 0) =>
+  leaseUntil.getTime() + graceMs > now.getTime();
+
+/**
+ * Whether somebody answers a turn, or waits with it or may be coming back to do so. One that has not ended
+ * and is not held is abandoned.
+ */
+export const isHeld = (turn: TurnFields, now: Date): boolean =>
+  !isTerminal(turn.state) && isLeasedAt(turn, now, turn.state === 'queued' ? QUEUED_GRACE_MS : 0);
+
+/**
+ * Whether a new message has to do with a turn that it finds: not with one that only waits for the app, whose
+ * calls a new message answers with `cancelled_by_user`.
+ */
+export const isInTheWay = (turn: TurnFields, now: Date): boolean =>
+  turn.state !== 'awaiting_tool' && isHeld(turn, now);
