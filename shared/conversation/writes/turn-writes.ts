@@ -145,11 +145,11 @@ export function startWrites(batch: StartBatch): Write[] {
   ];
 }
 
-export interface FinishBatch {
+/** What becomes of a turn when it ends, or waits for the app. */
+export interface TurnEnd {
   conversationId: string;
   seq: number;
   attempt: number;
-  turnUpdateTime: string;
   /** `awaiting_tool`: no end, but nobody answers until the app has done its part. */
   state: Exclude<TurnState, 'queued' | 'running'>;
   /** Of a turn that waits: until when. */
@@ -176,6 +176,11 @@ export interface FinishBatch {
   meter?: ContextMeter;
   /** Set in the same batch as the crossing, so that no crash forgets it. */
   compactionRequest?: CompactionRequests['auto'];
+}
+
+/** The same as it is stored. */
+interface FinishBatch extends TurnEnd {
+  turnUpdateTime: string;
   /** The conversation document must not have changed since; absent: its existence is enough. */
   conversationUpdateTime?: string | undefined;
   /** The rest of the stream: its last chunks, and the id of the last frame. */
@@ -497,7 +502,7 @@ export function resumeWrites(batch: {
 interface EndedTurn {
   begun: NewTurn;
   ended: Pick<
-    FinishBatch,
+    TurnEnd,
     'state' | 'contents' | 'answerTokens' | 'inContext' | 'finishReason' | 'error' | 'now'
   >;
 }

@@ -77,6 +77,8 @@ export interface TurnWriter {
   flushDownTo(bytes: number): Promise<void>;
   /** Stores what the turn has come to. Throws TURN_TAKEN_OVER, StoreUnavailableError. */
   storeRounds(progress: RoundsToStore): Promise<void>;
+  /** Update time of the turn as it was last stored or read. */
+  turnUpdateTime(): string;
   /** The bill that stands with the stored contents of the turn. */
   storedUsage(): TurnUsage | undefined;
   /** Takes away the pieces of the answer that a finish replaces. */
@@ -93,6 +95,10 @@ export interface TurnWriter {
 interface Writing {
   dependencies: ChatDependencies;
   own: Attempt;
+  /** Of the turn as it was last stored or read; guards the next write. */
+  turnUpdateTime: string;
+  /** Until when the turn is this producer's. */
+  leaseUntil: Date;
   /** Called when the turn says that it shall be cancelled. */
   cancel: () => void;
   buffer: ChunkBuffer;
@@ -129,6 +135,8 @@ export function createTurnWriter(
   const writing: Writing = {
     dependencies,
     own,
+    turnUpdateTime: own.turnUpdateTime,
+    leaseUntil: own.leaseUntil,
     cancel,
     buffer: createChunkBuffer(own),
     isFlushing: false,
@@ -167,6 +175,7 @@ export function createTurnWriter(
     },
     flushDownTo: (bytes) => flushDownTo(writing, bytes),
     storeRounds: (progress) => storeRounds(writing, progress),
+    turnUpdateTime: () => writing.turnUpdateTime,
     storedUsage: () => writing.storedUsage,
     obsoletePieces: () => obsoletePieces(writing),
     last: (closing, at) => buffer.last(closing, at),
@@ -208,8 +217,8 @@ async function keep(writing: Writing): Promise<void> {
   }
 }
 
-const leaseLeftMs = ({ dependencies, own }: Writing) =>
-  own.leaseUntil.getTime() - dependencies.clock.now().getTime();
+const leaseLeftMs = ({ dependencies, leaseUntil }: Writing) =>
+  leaseUntil.getTime() - dependencies.clock.now().getTime();
 
 /** A read that failed says nothing about the turn; the next one asks again. */
 const look = (writing: Writing): Promise<Standing> =>
@@ -230,8 +239,8 @@ async function recover(writing: Writing): Promise<Standing> {
   const { value: turn, updateTime } = readTurnDocument(conversationId, document);
   if (turn.attempt !== own.attempt || turn.producer !== own.producer) return 'lost';
   if (turn.state !== 'running') return 'ended';
-  own.turnUpdateTime = updateTime;
-  own.leaseUntil = turn.leaseUntil;
+  writing.turnUpdateTime = updateTime;
+  writing.leaseUntil = turn.leaseUntil;
   writing.storedStep = turn.rounds?.step ?? 0;
   if (turn.cancelRequested) cancel();
   return 'own';
@@ -259,11 +268,11 @@ async function writeTurn(
     op: 'update',
     path: turnPath(own.conversationId, own.seq),
     fields: { leaseUntil, ...noted, ...rounds?.fields },
-    guard: { updateTime: own.turnUpdateTime },
+    guard: { updateTime: writing.turnUpdateTime },
   };
   const [updateTime] = await dependencies.store.commit([turn, ...(rounds?.writes ?? [])]);
-  own.turnUpdateTime = updateTime ?? own.turnUpdateTime;
-  own.leaseUntil = leaseUntil;
+  writing.turnUpdateTime = updateTime ?? writing.turnUpdateTime;
+  writing.leaseUntil = leaseUntil;
   if (noted === writing.noted) writing.isNoteDue = false;
   if (rounds) noteStored(writing, rounds);
 }

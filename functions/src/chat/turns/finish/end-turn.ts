@@ -16,7 +16,7 @@ import type {
   ContextMeter,
 } from '#shared/conversation/documents/conversation.ts';
 import { type Turn, withWholePairs } from '#shared/conversation/documents/turn.ts';
-import type { FinishBatch } from '#shared/conversation/writes/turn-writes.ts';
+import type { TurnEnd } from '#shared/conversation/writes/turn-writes.ts';
 import { StoreUnavailableError } from '#shared/errors.ts';
 import { loopKind } from '#shared/loops/call-loop.ts';
 import { BLOCKED_PROMPT, toFinishReason } from '#shared/wire/finish-reason.ts';
@@ -35,12 +35,12 @@ const OVERFLOWS = ['MODEL_CONTEXT_OVERFLOW', 'CONTEXT_WINDOW_WILL_OVERFLOW'];
 export function endTurn(
   dependencies: Viewing,
   end: { begun: BegunTurn; answer: TurnAnswer; isCancelled: boolean; now: Date; requestId: string },
-): FinishBatch {
+): TurnEnd {
   const { begun, isCancelled, now, requestId } = end;
   const answer: TurnAnswer = isCancelled
     ? { ...end.answer, error: undefined, finishReason: undefined }
     : end.answer;
-  const { conversationId, seq, attempt, turnUpdateTime } = begun.attempt;
+  const { conversationId, seq, attempt } = begun.attempt;
   const { rounds, usage, grounding, error } = answer;
   const { foldedInContext, routing } = begun.turn;
   const { recalled } = begun.call;
@@ -59,7 +59,6 @@ export function endTurn(
     conversationId,
     seq,
     attempt,
-    turnUpdateTime,
     state: endState(answer, isCancelled),
     contents,
     rounds: rounds && { ...rounds, step: rounds.step + 1 },
@@ -98,7 +97,7 @@ export function endTurn(
   };
 }
 
-function endState(answer: TurnAnswer, isCancelled: boolean): FinishBatch['state'] {
+function endState(answer: TurnAnswer, isCancelled: boolean): TurnEnd['state'] {
   if (isCancelled) return 'cancelled';
   if (answer.isWaiting) return 'awaiting_tool';
   return answer.error ? 'failed' : 'done';
@@ -179,7 +178,7 @@ export interface RequestAtEnd {
 
 /**
  * What becomes of a crossing that was measured with the conversation document of the start
- * (`batch.compactionRequest`), at the end of the turn. A request that waits is enough: who settles it without a reason
+ * (`end.compactionRequest`), at the end of the turn. A request that waits is enough: who settles it without a reason
  * looks again. After a swap in between the context is measured anew, with this turn; and so is that of a turn which
  * others stand behind, whose prompt had none of them. One read, and only by turns that crossed or were answered in their
  * place.
@@ -190,22 +189,22 @@ export async function requestAtEnd(
     'store' | 'cache' | 'logger' | 'config' | 'sha256' | 'randomness'
   >,
   begun: BegunTurn,
-  batch: FinishBatch,
+  end: TurnEnd,
 ): Promise<RequestAtEnd> {
   // Others stand behind the turn: it was answered, in its place, after them. What it asks for if all of that crosses.
-  const isInItsPlace = batch.seq < begun.context.conversation.lastSeq;
+  const isInItsPlace = end.seq < begun.context.conversation.lastSeq;
   const compactionRequest =
-    batch.compactionRequest ??
-    (batch.meter && isInItsPlace
-      ? { requestId: dependencies.randomness.uuid(), since: batch.now, trigger: 'auto' as const }
+    end.compactionRequest ??
+    (end.meter && isInItsPlace
+      ? { requestId: dependencies.randomness.uuid(), since: end.now, trigger: 'auto' as const }
       : undefined);
   if (!compactionRequest) return { compactionRequest: undefined };
   try {
-    return await measureAgain(dependencies, begun, { batch, compactionRequest, isInItsPlace });
+    return await measureAgain(dependencies, begun, { end, compactionRequest, isInItsPlace });
   } catch (error) {
     if (!(error instanceof StoreUnavailableError)) throw error;
     // Unknown: a request too many ends as NOOP, one too few would be missed, and the answer must be stored.
-    return { compactionRequest: batch.compactionRequest };
+    return { compactionRequest: end.compactionRequest };
   }
 }
 
@@ -213,13 +212,13 @@ async function measureAgain(
   dependencies: Pick<ChatDependencies, 'store' | 'cache' | 'logger' | 'config' | 'sha256'>,
   begun: BegunTurn,
   ended: {
-    batch: FinishBatch;
+    end: TurnEnd;
     compactionRequest: NonNullable<CompactionRequests['auto']>;
     isInItsPlace: boolean;
   },
 ): Promise<RequestAtEnd> {
-  const { batch, compactionRequest, isInItsPlace } = ended;
-  const { conversationId, seq } = batch;
+  const { end, compactionRequest, isInItsPlace } = ended;
+  const { conversationId, seq } = end;
   const document = await readConversation(dependencies.store, conversationId);
   if (!document) return { compactionRequest };
   const { value: conversation, updateTime } = document;
@@ -233,9 +232,9 @@ async function measureAgain(
   const toSeq = isInItsPlace ? conversation.lastSeq : seq - 1;
   const parts = await readContextParts(dependencies, { conversationId, conversation, toSeq });
   const { history } = parts;
-  const turns = [...parts.turns, finishedTurn({ begun, messageId: '' }, batch)];
-  // The meter as this batch leaves it: it says that the others have come behind this turn.
-  const context = (isInItsPlace && batch.meter) || conversation.context;
+  const turns = [...parts.turns, finishedTurn({ begun, messageId: '' }, end)];
+  // The meter as this turn leaves it: it says that the others have come behind this turn.
+  const context = (isInItsPlace && end.meter) || conversation.context;
   const { tokens } = contextTokens(
     { conversation: { ...conversation, context }, history, turns },
     selectOutputForms(dependencies, conversation),
@@ -255,63 +254,63 @@ async function measureAgain(
 /** The turn as the finish stores it, without reading it again. */
 export const finishedTurn = (
   { begun, messageId }: { begun: BegunTurn; messageId: string },
-  batch: FinishBatch,
+  end: TurnEnd,
 ): Turn =>
   withWholePairs({
     schemaVersion: 1,
-    seq: batch.seq,
+    seq: end.seq,
     messageId,
-    state: batch.state,
-    attempt: batch.attempt,
+    state: end.state,
+    attempt: end.attempt,
     producer: begun.attempt.producer,
-    leaseUntil: batch.waitsUntil ?? batch.now,
+    leaseUntil: end.waitsUntil ?? end.now,
     createTime: begun.turn.createTime,
-    ...(!batch.waitsUntil && { finishTime: batch.now }),
-    tokens: { user: batch.userTokens, answer: batch.answerTokens },
-    usage: batch.usage,
-    repairs: batch.repairs,
-    leftOutFiles: batch.leftOutFiles,
+    ...(!end.waitsUntil && { finishTime: end.now }),
+    tokens: { user: end.userTokens, answer: end.answerTokens },
+    usage: end.usage,
+    repairs: end.repairs,
+    leftOutFiles: end.leftOutFiles,
     model: begun.context.conversation.model,
-    routing: batch.routing,
-    recalled: batch.recalled,
-    grounding: batch.grounding,
-    finishReason: batch.finishReason,
-    error: batch.error,
-    inContext: batch.inContext,
+    routing: end.routing,
+    recalled: end.recalled,
+    grounding: end.grounding,
+    finishReason: end.finishReason,
+    error: end.error,
+    inContext: end.inContext,
     retention: begun.turn.retention,
     replaces: begun.turn.replaces,
     surroundings: begun.turn.surroundings,
     describedClient: begun.turn.describedClient,
-    ...(batch.state === 'cancelled' && { cancelRequested: true }),
+    ...(end.state === 'cancelled' && { cancelRequested: true }),
     user: begun.turn.user,
-    contents: [...batch.contents],
-    rounds: batch.rounds,
-    ...(batch.unanswered && { unanswered: batch.unanswered }),
+    contents: [...end.contents],
+    rounds: end.rounds,
+    ...(end.unanswered && { unanswered: end.unanswered }),
   });
 
 /** The context as its readers see it once the finish is stored. */
 export function viewAfterFinish(
   dependencies: Pick<ChatDependencies, 'clock' | 'config' | 'sha256'>,
   production: { begun: BegunTurn; messageId: string; locale: string | undefined },
-  batch: FinishBatch,
+  end: TurnEnd,
 ) {
   const { context } = production.begun;
   const { conversation } = context;
   const { compactionRequests } = conversation;
-  const auto = batch.compactionRequest ?? compactionRequests.auto;
+  const auto = end.compactionRequest ?? compactionRequests.auto;
   const view = viewContext(dependencies, {
     ...context,
     // The conversation document as the finish leaves it, without reading it again.
     conversation: {
       ...conversation,
       model: context.nextModel,
-      lastSeq: Math.max(conversation.lastSeq, batch.seq),
-      context: batch.meter ?? conversation.context,
+      lastSeq: Math.max(conversation.lastSeq, end.seq),
+      context: end.meter ?? conversation.context,
       compactionRequests: { ...compactionRequests, auto },
     },
-    turns: [...context.turns, finishedTurn(production, batch)],
-    meter: batch.meter,
+    turns: [...context.turns, finishedTurn(production, end)],
+    meter: end.meter,
     locale: production.locale,
   });
-  return { ...view, ...recalledView(batch) };
+  return { ...view, ...recalledView(end) };
 }

@@ -4,7 +4,7 @@ import { publishOverdue, publishRequest } from '#functions/events/publish-reques
 import { passCrashPoint } from '#functions/lib/crash-points.ts';
 import { contentText } from '#shared/conversation/documents/content.ts';
 import { isFinal } from '#shared/conversation/documents/turn.ts';
-import { type FinishBatch, finishWrites } from '#shared/conversation/writes/turn-writes.ts';
+import { type TurnEnd, finishWrites } from '#shared/conversation/writes/turn-writes.ts';
 import { AppError, mayBeCommitted } from '#shared/errors.ts';
 import { usageBeyond, settleStored, settleUnstored } from './settle-answer.ts';
 import type { FinishedTurn, FrameLog, Subscribers } from '../live/live-turn.ts';
@@ -59,25 +59,22 @@ export async function finishTurn(
   ending: Ending,
 ): Promise<FinishedTurn> {
   const { begun, answer, log, title } = ending;
-  const { batch, context, closing } = await storeEnd(dependencies, ending).catch(
+  const { end, context, closing } = await storeEnd(dependencies, ending).catch(
     async (error: unknown) => {
       if (error instanceof AppError) await settleUnstored(dependencies, ending);
       throw error;
     },
   );
   await passCrashPoint(dependencies, 'turn-finished');
-  publishFinished(dependencies, ending, batch);
-  const turn = finishedTurn(ending, batch);
+  publishFinished(dependencies, ending, end);
+  const turn = finishedTurn(ending, end);
   const { epoch, generation } = begun.context.conversation;
   if (isFinal(turn)) dependencies.cache.keepTurn(epoch, { turn, loadedAt: generation });
   for (const chunk of closing) log.emit(chunk);
   if (turn.inContext) title.answered(turn.contents.map(contentText).join('\n'));
-  const unsettled = { ...batch, usage: usageBeyond(batch.usage, begun.progress.settled) };
+  const unsettled = { ...end, usage: usageBeyond(end.usage, begun.progress.settled) };
   logFinished(dependencies, ending, unsettled);
-  await Promise.all([
-    publishOfRequest(dependencies, begun, batch),
-    settleStored(ending, unsettled),
-  ]);
+  await Promise.all([publishOfRequest(dependencies, begun, end), settleStored(ending, unsettled)]);
   await passCrashPoint(dependencies, 'turn-published');
   return { turn, context, replayed: false, shrinkage: answer.sent.shrinkage };
 }
@@ -87,19 +84,19 @@ async function storeEnd(dependencies: ChatDependencies, ending: Ending) {
   const { begun, answer, isCancelled, log } = ending;
   const now = dependencies.clock.now();
   const requestId = dependencies.randomness.uuid();
-  const batch = endTurn(dependencies, { begun, answer, isCancelled, now, requestId });
-  const request = await requestAtEnd(dependencies, begun, batch);
+  const end = endTurn(dependencies, { begun, answer, isCancelled, now, requestId });
+  const request = await requestAtEnd(dependencies, begun, end);
   const { compactionRequest } = request;
-  const context = viewAfterFinish(dependencies, ending, { ...batch, compactionRequest });
-  const closing = closingChunks({ turn: batch, error: batch.error, context });
+  const context = viewAfterFinish(dependencies, ending, { ...end, compactionRequest });
+  const closing = closingChunks({ turn: end, error: end.error, context });
   await passCrashPoint(dependencies, 'before-finish');
   const storedRequest = await commitFinish(dependencies, ending, {
-    batch,
+    end,
     closing: log.preview(closing),
     status: compactionRequest && context,
     request,
   });
-  return { batch: { ...batch, compactionRequest: storedRequest }, context, closing };
+  return { end: { ...end, compactionRequest: storedRequest }, context, closing };
 }
 
 /**
@@ -111,16 +108,16 @@ async function commitFinish(
   dependencies: ChatDependencies,
   { begun, writer }: Pick<Ending, 'begun' | 'writer'>,
   finish: {
-    batch: FinishBatch;
+    end: TurnEnd;
     closing: readonly StreamFrame[];
     /** Told to the owner's devices in the same batch; absent when the state of compaction stays. */
     status: ContextObject | undefined;
     request: RequestAtEnd;
   },
-): Promise<FinishBatch['compactionRequest']> {
+): Promise<TurnEnd['compactionRequest']> {
   const { store, clock } = dependencies;
   const { attempt } = begun;
-  const { batch, closing, status } = finish;
+  const { end, closing, status } = finish;
   let { request } = finish;
   /** Of any try: which of them was applied is not known after a lost reply, and a hint more does no harm. */
   let possibleRequest = request.compactionRequest;
@@ -130,10 +127,11 @@ async function commitFinish(
       await writer.flushDownTo(FINISH_FRAMES_BYTES);
       const { conversationId } = attempt;
       const statusWrites = status ? [await statusWrite(store, conversationId, { ...status })] : [];
-      const end = batch.waitsUntil ? 'pause' : 'final';
-      const stream = { writes: writer.last(closing, { end, now: batch.now }), lastFrameId };
-      const { turnUpdateTime } = attempt;
-      const writes = finishWrites({ ...batch, ...request, turnUpdateTime, stream });
+      const streamEnd = end.waitsUntil ? 'pause' : 'final';
+      const lastChunks = writer.last(closing, { end: streamEnd, now: end.now });
+      const stream = { writes: lastChunks, lastFrameId };
+      const turnUpdateTime = writer.turnUpdateTime();
+      const writes = finishWrites({ ...end, ...request, turnUpdateTime, stream });
       await store.commit([...writes, ...writer.obsoletePieces(), ...statusWrites]);
       return request.compactionRequest;
     } catch (error) {
@@ -145,8 +143,8 @@ async function commitFinish(
       // A conversation document that others keep changing is not waited for: a request too many ends as NOOP.
       request =
         tries < FINISH_TRIES - 1
-          ? await requestAtEnd(dependencies, begun, batch)
-          : { compactionRequest: batch.compactionRequest };
+          ? await requestAtEnd(dependencies, begun, end)
+          : { compactionRequest: end.compactionRequest };
       possibleRequest ??= request.compactionRequest;
     }
   }
@@ -156,17 +154,17 @@ async function commitFinish(
 async function publishOfRequest(
   dependencies: ChatDependencies,
   { context, replacementRequest }: BegunTurn,
-  batch: FinishBatch,
+  end: TurnEnd,
 ): Promise<void> {
-  const { conversationId } = batch;
-  const compactionRequest = batch.compactionRequest ?? replacementRequest;
+  const { conversationId } = end;
+  const compactionRequest = end.compactionRequest ?? replacementRequest;
   if (!compactionRequest)
     return publishOverdue(dependencies, conversationId, context.conversation.compactionRequests);
   await publishRequest(dependencies, {
     conversationId,
     requestId: compactionRequest.requestId,
     trigger: compactionRequest.trigger,
-    beforeTokens: batch.meter?.tokens,
+    beforeTokens: end.meter?.tokens,
   });
 }
 
@@ -177,7 +175,7 @@ async function publishOfRequest(
 function publishFinished(
   dependencies: ChatDependencies,
   { begun, audience }: Pick<Ending, 'begun' | 'audience'>,
-  { conversationId, seq, attempt, state, error, rounds }: FinishBatch,
+  { conversationId, seq, attempt, state, error, rounds }: TurnEnd,
 ): void {
   const event = {
     conversationId,
@@ -187,8 +185,8 @@ function publishFinished(
     isAttended: audience.present().length > 0,
   };
   if (state !== 'awaiting_tool') {
-    const end = { ...event, state, ...(error && { reason: error.reason }) };
-    addAfterwork(dependencies, publishTurnFinished(dependencies, end));
+    const finished = { ...event, state, ...(error && { reason: error.reason }) };
+    addAfterwork(dependencies, publishTurnFinished(dependencies, finished));
   } else if (rounds)
     addAfterwork(dependencies, publishTurnWaiting(dependencies, { ...event, round: rounds.count }));
 }
@@ -214,27 +212,27 @@ export function createTurnTimes(clock: Pick<Clock, 'now'>): TurnTimes {
   return times;
 }
 
-/** One line for every turn that ended. `batch.usage` is what this attempt took: what earlier ones took stands in theirs. */
+/** One line for every turn that ended. `end.usage` is what this attempt took: what earlier ones took stands in theirs. */
 function logFinished(
   { logger }: Pick<ChatDependencies, 'logger'>,
   { answer, times: { startMs, firstTokenMs } }: Pick<Ending, 'answer' | 'times'>,
-  batch: FinishBatch,
+  end: TurnEnd,
 ): void {
-  logger.log(batch.state === 'failed' ? 'WARNING' : 'INFO', 'turn_finished', {
-    conversationId: batch.conversationId,
-    turnId: turnId(batch.seq),
-    attempt: batch.attempt,
-    state: batch.state,
-    reason: batch.error?.reason,
-    detail: batch.error && answer.error?.message,
-    loop: loopKind(batch.finishReason),
-    promptTokens: batch.usage?.promptTokens,
-    cachedTokens: batch.usage?.cachedTokens,
-    outputTokens: batch.usage?.outputTokens,
-    searches: batch.usage?.searches,
-    costMicros: batch.usage?.costMicros,
-    compactionRequested: batch.compactionRequest !== undefined,
+  logger.log(end.state === 'failed' ? 'WARNING' : 'INFO', 'turn_finished', {
+    conversationId: end.conversationId,
+    turnId: turnId(end.seq),
+    attempt: end.attempt,
+    state: end.state,
+    reason: end.error?.reason,
+    detail: end.error && answer.error?.message,
+    loop: loopKind(end.finishReason),
+    promptTokens: end.usage?.promptTokens,
+    cachedTokens: end.usage?.cachedTokens,
+    outputTokens: end.usage?.outputTokens,
+    searches: end.usage?.searches,
+    costMicros: end.usage?.costMicros,
+    compactionRequested: end.compactionRequest !== undefined,
     firstTokenMs: firstTokenMs === undefined ? undefined : firstTokenMs - startMs,
-    durationMs: batch.now.getTime() - startMs,
+    durationMs: end.now.getTime() - startMs,
   });
 }

@@ -2,7 +2,7 @@ import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { type ModelsConfig, callCostMicros } from '#functions/models/models-in-use.ts';
 import { readTurns } from '#shared/conversation/context/read-conversation.ts';
 import { type TurnUsage, isTerminal } from '#shared/conversation/documents/turn.ts';
-import type { FinishBatch } from '#shared/conversation/writes/turn-writes.ts';
+import type { TurnEnd } from '#shared/conversation/writes/turn-writes.ts';
 import { reportedCall } from '#shared/models/find-price.ts';
 import type { ModelUsage } from '#shared/ports/ports.ts';
 import type { TurnWriter } from '../answer/turn-writer.ts';
@@ -48,7 +48,7 @@ const isCounted = ({ progress }: BegunTurn): boolean => progress.settled !== und
 
 /** Whether a message was answered: not by a failure. A pause counts, for many never go on. */
 function isAnswered(
-  { state, inContext, usage }: Pick<FinishBatch, 'state' | 'inContext' | 'usage'>,
+  { state, inContext, usage }: Pick<TurnEnd, 'state' | 'inContext' | 'usage'>,
   isAsked: boolean,
 ): boolean {
   if (state === 'cancelled') return isAsked && (inContext || usage !== undefined);
@@ -58,13 +58,13 @@ function isAnswered(
 /** Charges what this attempt took of a turn whose end is stored; `isAsked`: the model was called. Never throws. */
 export async function settleStored(
   { begun, answer, isAsked }: { begun: BegunTurn; answer: TurnAnswer; isAsked: boolean },
-  batch: Pick<FinishBatch, 'state' | 'inContext' | 'usage'>,
+  end: Pick<TurnEnd, 'state' | 'inContext' | 'usage'>,
 ): Promise<void> {
-  const { usage } = batch;
+  const { usage } = end;
   await begun.reservation.settle({
     usage,
     costMicros: usage?.costMicros,
-    isMessage: !isCounted(begun) && isAnswered(batch, isAsked),
+    isMessage: !isCounted(begun) && isAnswered(end, isAsked),
     isUnreported: answer.isUnreported,
     routing: begun.routingSpent,
   });

@@ -24,15 +24,15 @@ import type { KeptRounds } from '#shared/conversation/writes/turn-writes.ts';
 import type { SendRequest } from '../send/send-request.ts';
 import type { StartState } from './read-start.ts';
 
-/** An attempt at a turn, as its producer knows it. */
+/** An attempt at a turn, as it began. */
 export interface Attempt {
   conversationId: string;
   seq: number;
   attempt: number;
   producer: string;
-  /** Until when the turn is this producer's, as it last stored or read. */
+  /** Until when the turn is this producer's, as it began. */
   leaseUntil: Date;
-  /** Update time of the turn document as last seen; guards the next write. */
+  /** Update time of the turn document when it began. */
   turnUpdateTime: string;
 }
 
