@@ -26,7 +26,7 @@ export type Overrides = Partial<Omit<ChatDependencies, 'model' | 'config'>> &
   };
 
 /** What the dependencies of either function are made of. */
-interface Ground {
+interface Setup {
   config: Config;
   overrides: Overrides;
   /** What tells the time. */
@@ -45,16 +45,16 @@ export function createDependencies(
 ): FunctionDependencies {
   const databaseClock = createDatabaseClock();
   const clock = overrides.clock ?? databaseClock;
-  const ground: Ground = { config, overrides, clock, databaseClock };
+  const setup: Setup = { config, overrides, clock, databaseClock };
   return {
     clock,
     drainMs: config.DRAIN_MS,
-    chat: () => createChat(ground),
-    compaction: () => createCompaction(ground),
+    chat: () => createChat(setup),
+    compaction: () => createCompaction(setup),
   };
 }
 
-async function createChat(ground: Ground): Promise<ChatDependencies> {
+async function createChat(setup: Setup): Promise<ChatDependencies> {
   const [
     { createIdTokenVerifier, createAppCheckVerifier },
     { createQuota },
@@ -66,8 +66,8 @@ async function createChat(ground: Ground): Promise<ChatDependencies> {
     import('./adapters/webhooks.ts'),
     import('./models/model-health.ts'),
   ]);
-  const { config, overrides, clock } = ground;
-  const shared = await createShared(ground);
+  const { config, overrides, clock } = setup;
+  const shared = await createShared(setup);
   return {
     ...shared,
     liveTurns: overrides.liveTurns ?? new Map(),
@@ -75,27 +75,27 @@ async function createChat(ground: Ground): Promise<ChatDependencies> {
     modelHealth: overrides.modelHealth ?? createModelHealth(clock),
     idTokens:
       overrides.idTokens ??
-      onceTimeIsKnown(createIdTokenVerifier(config, clock), hearTime(ground, shared)),
+      onceTimeIsKnown(createIdTokenVerifier(config, clock), hearTime(setup, shared)),
     appCheck: overrides.appCheck ?? createAppCheckVerifier(config, clock),
-    revocations: overrides.revocations ?? (await createRevocationCheck(ground)),
+    revocations: overrides.revocations ?? (await createRevocationCheck(setup)),
     toolbox: overrides.toolbox ?? (await createTools(shared)),
     quota: overrides.quota ?? createQuota(shared),
     ...(overrides.beforeTurnHooks && { beforeTurnHooks: overrides.beforeTurnHooks }),
-    beforeTurnWebhooks: (webhooks) => createBeforeTurnWebhooks(webhooks, signedPosts(ground)),
+    beforeTurnWebhooks: (webhooks) => createBeforeTurnWebhooks(webhooks, signedPosts(setup)),
   };
 }
 
-async function createCompaction(ground: Ground): Promise<CompactionDependencies> {
+async function createCompaction(setup: Setup): Promise<CompactionDependencies> {
   const [{ createPushTokenVerifier }, { createPausingGenerator }, { createWebhookHooks }] =
     await Promise.all([
       import('./adapters/tokens.ts'),
       import('./models/model-health.ts'),
       import('./adapters/webhooks.ts'),
     ]);
-  const { config, overrides, clock } = ground;
-  const shared = await createShared(ground);
-  const notifier = overrides.notifier ?? (await createNotifier(ground));
-  const eventWebhook = overrides.eventWebhook ?? (await createOperatorWebhook(ground));
+  const { config, overrides, clock } = setup;
+  const shared = await createShared(setup);
+  const notifier = overrides.notifier ?? (await createNotifier(setup));
+  const eventWebhook = overrides.eventWebhook ?? (await createOperatorWebhook(setup));
   return {
     ...shared,
     ...(notifier && { notifier }),
@@ -103,15 +103,15 @@ async function createCompaction(ground: Ground): Promise<CompactionDependencies>
     model: { ...shared.model, ...createPausingGenerator(shared.model, clock) },
     pushTokens:
       overrides.pushTokens ??
-      onceTimeIsKnown(createPushTokenVerifier(config, clock), hearTime(ground, shared)),
+      onceTimeIsKnown(createPushTokenVerifier(config, clock), hearTime(setup, shared)),
     serverTools: (overrides.toolbox ?? (await createTools(shared))).declarations,
     ...(overrides.hooks && { hooks: overrides.hooks }),
-    webhooks: (webhooks) => createWebhookHooks(webhooks, signedPosts(ground)),
+    webhooks: (webhooks) => createWebhookHooks(webhooks, signedPosts(setup)),
   };
 }
 
 /** What both functions share: store, bus, model and surroundings. */
-async function createShared(ground: Ground) {
+async function createShared(setup: Setup) {
   const [
     { createMemoryCache },
     { createHmacSigner },
@@ -125,10 +125,10 @@ async function createShared(ground: Ground) {
     import('./models/models-in-use.ts'),
     import('./quota/accounting.ts'),
   ]);
-  const { config, overrides, clock } = ground;
-  const store = overrides.store ?? (await createStore(ground));
+  const { config, overrides, clock } = setup;
+  const store = overrides.store ?? (await createStore(setup));
   const logger = overrides.logger ?? jsonLogger;
-  const files = overrides.files ?? (await createFiles(ground));
+  const files = overrides.files ?? (await createFiles(setup));
   const model = overrides.model ?? (await createModel(config));
   const randomness = overrides.randomness ?? { uuid: () => randomUUID() };
   const remotePolicy = createRemotePolicy({ store, clock, logger });
@@ -167,7 +167,7 @@ type Shared = Awaited<ReturnType<typeof createShared>>;
 
 /** Resolves when the database has told the time, which another store than Firestore does not. Throws StoreUnavailableError. */
 const hearTime =
-  ({ overrides, databaseClock }: Ground, { store }: Shared) =>
+  ({ overrides, databaseClock }: Setup, { store }: Shared) =>
   async (): Promise<void> => {
     if (!overrides.store && !databaseClock.isSet()) await store.get([requestPlacesPath]);
   };
@@ -183,7 +183,7 @@ async function createTools(shared: Parameters<typeof builtInTools>[0]) {
 }
 
 /** Firestore, whose replies set the clock. */
-async function createStore({ config, databaseClock }: Ground) {
+async function createStore({ config, databaseClock }: Setup) {
   const { createFirestoreDocumentStore } = await import('./adapters/firestore.ts');
   return createFirestoreDocumentStore({
     projectId: config.GOOGLE_CLOUD_PROJECT,
@@ -240,7 +240,7 @@ function localTokens(token: string): AccessTokens {
 const withoutSlash = (url: string) => url.replace(/\/+$/, '');
 
 /** The bucket of uploads, where the deployment names one. */
-async function createFiles({ config, clock }: Ground): Promise<FileBucket | undefined> {
+async function createFiles({ config, clock }: Setup): Promise<FileBucket | undefined> {
   const { UPLOADS_BUCKET: bucket, UPLOADS_SIGNER: signer, isDemo } = config;
   if (bucket === undefined) return undefined;
   const { createGcsBucket } = await import('./adapters/cloud-storage.ts');
@@ -257,7 +257,7 @@ async function createFiles({ config, clock }: Ground): Promise<FileBucket | unde
 }
 
 /** Identity Platform, which knows whether a sign-in still holds. */
-async function createRevocationCheck({ config, clock }: Ground): Promise<RevocationCheck> {
+async function createRevocationCheck({ config, clock }: Setup): Promise<RevocationCheck> {
   const { createAccountRevocationCheck } = await import('./adapters/accounts.ts');
   const emulator = config.allowUnsignedIdTokens && config.FIREBASE_AUTH_EMULATOR_HOST;
   return createAccountRevocationCheck({
@@ -272,7 +272,7 @@ async function createRevocationCheck({ config, clock }: Ground): Promise<Revocat
 }
 
 /** Who sends notifications, where the deployment names a project to send them through. */
-async function createNotifier({ config, clock }: Ground): Promise<Notifier | undefined> {
+async function createNotifier({ config, clock }: Setup): Promise<Notifier | undefined> {
   const { FCM_PROJECT: projectId, FCM_URL, isDemo } = config;
   if (projectId === undefined) return undefined;
   const { createFcmNotifier } = await import('./adapters/fcm.ts');
@@ -281,15 +281,15 @@ async function createNotifier({ config, clock }: Ground): Promise<Notifier | und
 }
 
 /** The address that is told of all events, where the deployment names one. */
-async function createOperatorWebhook(ground: Ground): Promise<EventWebhook | undefined> {
-  const { EVENT_WEBHOOK_URL: url } = ground.config;
+async function createOperatorWebhook(setup: Setup): Promise<EventWebhook | undefined> {
+  const { EVENT_WEBHOOK_URL: url } = setup.config;
   if (url === undefined) return undefined;
   const { createEventWebhook } = await import('./adapters/webhooks.ts');
-  return createEventWebhook(url, signedPosts(ground));
+  return createEventWebhook(url, signedPosts(setup));
 }
 
 /** What all calls of webhooks share: to whom they may go, and how they are signed. */
-const signedPosts = ({ config, clock }: Ground) => ({
+const signedPosts = ({ config, clock }: Setup) => ({
   hosts: config.HOOK_HOSTS,
   allowsHttp: config.allowHttpHooks,
   // Where there is none, no host is allowed either.

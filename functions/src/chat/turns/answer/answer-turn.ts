@@ -55,7 +55,7 @@ interface CallReport {
 }
 
 /** What the loop knows between two calls of the model; also what an error that ends it finds. */
-interface Going {
+interface AnswerState {
   progress: TurnProgress;
   report: CallReport | undefined;
   /** A call of the model may be billed, and told no figures. */
@@ -79,7 +79,7 @@ export async function answerTurn(
   const { call, progress } = answering.begun;
   const { contents, usage, grounding, leftOutFiles } = progress;
   const rounds = showStoredRounds(answering);
-  const going: Going = {
+  const state: AnswerState = {
     progress: { contents, rounds, usage, grounding, leftOutFiles },
     report: undefined,
     isUnreported: false,
@@ -87,36 +87,36 @@ export async function answerTurn(
     sent: call.sent,
   };
   try {
-    return await answerInRounds(dependencies, answering, going);
+    return await answerInRounds(dependencies, answering, state);
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
-    return stopped(going, error);
+    return answerSoFar(state, error);
   }
 }
 
 async function answerInRounds(
   dependencies: ChatDependencies,
   answering: Answering,
-  going: Going,
+  state: AnswerState,
 ): Promise<TurnAnswer> {
   const declared = (answering.begun.call.prompt.tools ?? []).map(({ name }) => name);
   for (;;) {
-    const { progress } = going;
+    const { progress } = state;
     if (hasRounds(progress) && findOpenCalls(progress.contents).length > 0) {
       const end = await endRound(dependencies, answering, { progress, declared });
-      going.progress = end.progress;
-      if (end.kind === 'waiting') return stopped(going, undefined);
-      if (end.kind === 'broken') return stopped(going, abortedError());
+      state.progress = end.progress;
+      if (end.kind === 'waiting') return answerSoFar(state, undefined);
+      if (end.kind === 'broken') return answerSoFar(state, abortedError());
     }
-    const { progress: whole } = going;
+    const { progress: whole } = state;
     // The model was told that it repeats itself, and went on.
     if (hasLooped(roundsIn(whole.contents)))
-      return { ...stopped(going, undefined), finishReason: LOOP_OF_CALLS, isWaiting: false };
+      return { ...answerSoFar(state, undefined), finishReason: LOOP_OF_CALLS, isWaiting: false };
     if (hasRounds(whole)) {
       const { condenseRound } = await loadCondensing();
-      going.progress = await condenseRound(dependencies, answering, whole);
+      state.progress = await condenseRound(dependencies, answering, whole);
     }
-    const answer = await step(dependencies, answering, going);
+    const answer = await step(dependencies, answering, state);
     if (answer) return answer;
   }
 }
@@ -125,35 +125,35 @@ async function answerInRounds(
 async function step(
   dependencies: ChatDependencies,
   answering: Answering,
-  going: Going,
+  state: AnswerState,
 ): Promise<TurnAnswer | undefined> {
   const { begun, signal } = answering;
   const { config } = dependencies;
   const { model } = begun.call;
-  const { contents, rounds } = going.progress;
+  const { contents, rounds } = state.progress;
   // At the limit one last call is made in which the model can only answer.
   const hasTools =
     (rounds?.count ?? 0) <= roundsLimit(dependencies, begun.context.conversation) &&
     contentsBytes(contents) < ROUNDS_MAX_BYTES;
   const prompt: RoundPrompt =
-    contents.length === 0 ? begun.call : await promptOfRound(dependencies, begun, going);
-  going.sent = prompt.sent;
-  const reply = await callModel(dependencies, answering, { going, prompt, hasTools });
+    contents.length === 0 ? begun.call : await promptOfRound(dependencies, begun, state);
+  state.sent = prompt.sent;
+  const reply = await callModel(dependencies, answering, { state, prompt, hasTools });
   // A model that took the prompt reports no larger one than its window.
   const isPossible =
     reply.usage !== undefined && reply.usage.promptTokens <= modelWindowTokens(config, model);
   const answer = { ...reply, usage: isPossible ? reply.usage : undefined };
-  going.isUnreported ||= reply.isUnreported === true || (reply.usage !== undefined && !isPossible);
+  state.isUnreported ||= reply.isUnreported === true || (reply.usage !== undefined && !isPossible);
   const priced = (reported: ModelUsage | undefined) =>
     reported && pricedUsage(config, model, reported);
   const usage = addUsage(priced(reply.misfitUsage), priced(answer.usage));
-  going.sentContents = contents.length;
-  going.progress = {
-    ...going.progress,
-    usage: addUsage(going.progress.usage, usage),
-    repairs: answer.repairs ?? going.progress.repairs,
+  state.sentContents = contents.length;
+  state.progress = {
+    ...state.progress,
+    usage: addUsage(state.progress.usage, usage),
+    repairs: answer.repairs ?? state.progress.repairs,
     leftOutFiles: answer.leftOutFiles,
-    grounding: addGrounding(going.progress.grounding, answer.grounding, {
+    grounding: addGrounding(state.progress.grounding, answer.grounding, {
       text: contentText({ role: 'model', parts: answer.parts }),
       offset: answerText(contents).length,
     }),
@@ -161,10 +161,10 @@ async function step(
   // A report about a prompt with less than the context says nothing about it.
   const { isOverLimit, outputTokens } = prompt.sent;
   const reported = isOverLimit || reply.misfitUsage ? undefined : answer.usage;
-  going.report = reported && { usage: reported, contents: going.sentContents, outputTokens };
-  if (!hasTools || !callsTools(answer) || signal.aborted) return lastAnswer(going, answer);
-  const round = { progress: going.progress, parts: answer.parts };
-  going.progress = await beginRound(dependencies, answering, round);
+  state.report = reported && { usage: reported, contents: state.sentContents, outputTokens };
+  if (!hasTools || !callsTools(answer) || signal.aborted) return lastAnswer(state, answer);
+  const round = { progress: state.progress, parts: answer.parts };
+  state.progress = await beginRound(dependencies, answering, round);
   return undefined;
 }
 
@@ -172,10 +172,10 @@ async function step(
 async function callModel(
   dependencies: ChatDependencies,
   { begun, emit, signal, isCut }: Answering,
-  { going, prompt, hasTools }: { going: Going; prompt: RoundPrompt; hasTools: boolean },
+  { state, prompt, hasTools }: { state: AnswerState; prompt: RoundPrompt; hasTools: boolean },
 ): Promise<CallAnswer> {
   const { conversationId, seq, attempt } = begun.attempt;
-  const { contents, rounds } = going.progress;
+  const { contents, rounds } = state.progress;
   const roundCount = rounds?.count ?? 0;
   const options = decodeAnswerOptions(begun.turn.options);
   const { responseSchema } = options;
@@ -200,7 +200,7 @@ async function callModel(
     maxBytes: ANSWER_MAX_BYTES - (contents.length === 0 ? 0 : contentsBytes(contents)),
     isCut,
   };
-  const turn = { begun, progress: going.progress };
+  const turn = { begun, progress: state.progress };
   return askWithoutDeadFiles(turn, call.request, (request) =>
     responseSchema
       ? streamFitting(dependencies, { ...call, request }, responseSchema)
@@ -233,7 +233,7 @@ function callOptions(
 async function promptOfRound(
   dependencies: ChatDependencies,
   begun: BegunTurn,
-  { progress, report }: Going,
+  { progress, report }: AnswerState,
 ): Promise<RoundPrompt> {
   const { toolbox, store } = dependencies;
   const { conversation, history, turns, memory } = begun.context;
@@ -277,10 +277,10 @@ const callsTools = ({ parts, error, finishReason }: Answer): boolean =>
   parts.some(({ functionCall }) => functionCall !== undefined);
 
 /** The end of a turn that the model has answered, or failed to. */
-function lastAnswer(going: Going, answer: Answer): TurnAnswer {
+function lastAnswer(state: AnswerState, answer: Answer): TurnAnswer {
   // A call that nobody will run is none.
   const parts = answer.parts.filter(({ functionCall }) => functionCall === undefined);
-  const { progress } = going;
+  const { progress } = state;
   const modelContents = parts.length > 0 ? [{ role: 'model' as const, parts }] : [];
   return {
     ...progress,
@@ -288,16 +288,16 @@ function lastAnswer(going: Going, answer: Answer): TurnAnswer {
     finishReason: answer.finishReason,
     error: answer.error ?? emptyAnswerError({ ...answer, parts }),
     report: answer.usage,
-    isUnreported: going.isUnreported,
+    isUnreported: state.isUnreported,
     sentContents: progress.contents.length,
-    sent: going.sent,
+    sent: state.sent,
     isWaiting: false,
   };
 }
 
 /** The end of a turn between two calls of the model. */
-const stopped = (
-  { progress, isUnreported, sentContents, sent }: Going,
+const answerSoFar = (
+  { progress, isUnreported, sentContents, sent }: AnswerState,
   error: AppError | undefined,
 ): TurnAnswer => ({
   ...progress,
