@@ -10,6 +10,7 @@ import {
   savesTooLittle,
   type WeighedContext,
 } from './context-tokens.ts';
+import type { SummaryStrategy } from './policy-settings.ts';
 import { foldedContents, isShown, slicedTurn } from './shown-turns.ts';
 import { foldPoint, keptTurns } from './split.ts';
 import { summariserInput, type Chunk, type SummariserInput } from './summariser-input.ts';
@@ -18,7 +19,7 @@ import { summariserInput, type Chunk, type SummariserInput } from './summariser-
 export interface PlanSource extends Omit<WeighedContext, 'weighed'> {
   summariserWindowTokens: number;
   /** Who writes the snapshot; the one call of `gemini-cli` may not get all that should be folded. */
-  strategy: 'ledger' | 'gemini-cli';
+  strategy: SummaryStrategy;
   /** False while the breaker is open, or the conversation has spent what it may. */
   isModelAllowed: boolean;
   /**

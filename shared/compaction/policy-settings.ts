@@ -61,11 +61,15 @@ const settingSchema = (name: SettingName) =>
     .refine((value) => isUsableSetting(name, value), `no usable ${name}`)
     .optional();
 
+/** The ways in which a model writes snapshots. */
+const strategySchema = z.enum(['ledger', 'gemini-cli']);
+export type SummaryStrategy = z.infer<typeof strategySchema>;
+
 /** One arm of a comparison: how many conversations it gets, and what is different for them. */
 const variantSchema = z.strictObject({
   /** Share of the conversations, in (0, 1]. */
   share: z.number().gt(0).max(1),
-  strategy: z.enum(['ledger', 'gemini-cli']).optional(),
+  strategy: strategySchema.optional(),
   thresholdFraction: settingSchema('thresholdFraction'),
   thresholdTokens: settingSchema('thresholdTokens'),
   tailTokens: settingSchema('tailTokens'),

@@ -17,6 +17,7 @@ import {
   allowedText,
   variantsSchema,
   type Variants,
+  type SummaryStrategy,
 } from './policy-settings.ts';
 
 // The policy of a conversation
@@ -63,7 +64,7 @@ export interface CompactionPolicy {
 export interface PolicyInput extends GivenSettings {
   profile?: string | undefined;
   /** How summaries are written: `gemini-cli` splits by a share, too. Default `ledger`. */
-  strategy?: 'ledger' | 'gemini-cli' | undefined;
+  strategy?: SummaryStrategy | undefined;
   windowOverrides?: WindowOverrides | undefined;
   /** Tokens of system instruction and tools as measured; default 0. */
   overheadTokens?: number | undefined;

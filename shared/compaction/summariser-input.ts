@@ -28,6 +28,7 @@ import {
 import { policyConstants, snapshotConstants } from './constants.ts';
 import { noteTokens } from './hooks.ts';
 import { neutraliseContent } from './neutralise-tags.ts';
+import type { SummaryStrategy } from './policy-settings.ts';
 import { foldedContents, slicedTurn, maskedTurn, sentPart } from './shown-turns.ts';
 import { withoutFrame } from './snapshot-text.ts';
 import { toBlocks, type Block } from './split-by-tail.ts';
@@ -43,7 +44,7 @@ interface SummariserSource {
   calibration: number;
   windowTokens: number;
   /** The ledger is written in several calls at once; the snapshot of `gemini-cli` in one, which may not get all. */
-  strategy: 'ledger' | 'gemini-cli';
+  strategy: SummaryStrategy;
 }
 
 /** What one call of a compaction reads. */
