@@ -35,16 +35,11 @@ export const countingIn = ({ policy, context, weighed }: WeighedContext): TokenC
   weighed,
 });
 
-/** Calibrated estimate of the whole prompt that the context makes. */
-export const estimateContextTokens = (
+/** Calibrated estimate of the whole prompt that the context makes. `counting`: one that remembers what it has weighed. */
+export function estimateContextTokens(
   context: ContextSource,
-  source: Pick<WeighedContext, 'policy' | 'calibration'>,
-): number => contextTokens(context, source, tokenCounting(source.policy, context.model));
-
-export function contextTokens(
-  context: ContextSource,
-  { calibration }: Pick<WeighedContext, 'calibration'>,
-  counting: TokenCounting,
+  { policy, calibration }: Pick<WeighedContext, 'policy' | 'calibration'>,
+  counting: TokenCounting = tokenCounting(policy, context.model),
 ): number {
   const prompt = assemblePrompt(context, assembleContext(context));
   return Math.ceil(calibration * estimatePromptTokens(prompt, counting));

@@ -5,7 +5,7 @@ import type { CoveredThrough } from '#shared/conversation/documents/conversation
 import type { Turn } from '#shared/conversation/documents/turn.ts';
 import type { Repairs } from '#shared/conversation/repair/repair-contents.ts';
 import {
-  contextTokens,
+  estimateContextTokens,
   countingIn,
   savesTooLittle,
   type WeighedContext,
@@ -115,7 +115,7 @@ function planWith(source: Weighing): Plan {
   const leftTokens =
     truncation.kind === 'truncate'
       ? truncation.afterTokens
-      : contextTokens(context, source, counting);
+      : estimateContextTokens(context, source, counting);
   if (leftTokens < (source.foldFromTokens ?? Infinity)) return truncation;
   const fold = planFold(readByCode(source), masks);
   return fold.kind === 'fold' ? fold : truncation;
@@ -180,8 +180,8 @@ function foldPlanOf(
 
 function planTruncation(source: Weighing, masks: PlannedMask[]): Plan {
   const counting = countingIn(source);
-  const beforeTokens = contextTokens(source.context, source, counting);
-  const afterTokens = contextTokens(withMasks(source.context, masks), source, counting);
+  const beforeTokens = estimateContextTokens(source.context, source, counting);
+  const afterTokens = estimateContextTokens(withMasks(source.context, masks), source, counting);
   if (afterTokens >= beforeTokens) return { kind: 'noop', reason: 'BREAKER_OPEN' };
   return { kind: 'truncate', masks, beforeTokens, afterTokens };
 }

@@ -111,7 +111,7 @@ export async function paidCall<T extends { usage?: ModelUsage | undefined }>(
     throw error;
   }
   await call.pass?.('call-answered');
-  const taken = takenBy(config, call.request, answer.usage);
+  const taken = takenByCall(config, call.request, answer.usage);
   const costMicros = answer.usage && taken.costMicros;
   return { answer, costMicros, settled: hold?.settle(taken) ?? Promise.resolve() };
 }
@@ -133,7 +133,7 @@ export const mayBeBilled = (error: unknown): boolean =>
 const NOTHING: Taken = { tokens: 0, costMicros: 0 };
 
 /** What the model reported; an answer without figures counts as all that it held. */
-export function takenBy(
+export function takenByCall(
   config: Config,
   request: ModelRequest,
   usage: ModelUsage | undefined,

@@ -1,4 +1,4 @@
-import { readContext, readConversationAndJob } from '#functions/worker/compaction/claim.ts';
+import { readForCompaction, readConversationAndJob } from '#functions/worker/compaction/claim.ts';
 import { runCompaction } from '#functions/worker/compaction/run-compaction.ts';
 import type { CompactionDependencies } from '#functions/worker/compaction/run.ts';
 import { tokenCounting } from '#shared/compaction/context-tokens.ts';
@@ -128,7 +128,7 @@ async function reading(dependencies: CompactionDependencies, conversationId: str
   const uncached = { ...dependencies, cache: noCache };
   const { conversation, job } = await readConversationAndJob(uncached, conversationId);
   if (!conversation) throw new Error(`there is no conversation ${conversationId}`);
-  return readContext(uncached, conversationId, { conversation, job });
+  return readForCompaction(uncached, conversationId, { conversation, job });
 }
 
 /**

@@ -5,7 +5,7 @@ import type { BegunTurn } from '../turns/start/begun-turn.ts';
 import { modelThatLimits, meterCounting } from '#functions/config/conversation-policy.ts';
 import { timeoutAfter } from '#functions/lib/deadline.ts';
 import { answeringModel, routingInService } from '#functions/models/models-in-use.ts';
-import { takenBy, takenInVain, type Taken } from '#functions/quota/paid-call.ts';
+import { takenByCall, takenInVain, type Taken } from '#functions/quota/paid-call.ts';
 import type { Content } from '#shared/conversation/documents/content.ts';
 import { turnId } from '#shared/conversation/documents/paths.ts';
 import { AppError } from '#shared/errors.ts';
@@ -93,7 +93,7 @@ async function askClassifier(
     });
     modelHealth.answered(model);
     const { usage } = answer;
-    const spent = takenBy(config, request, usage);
+    const spent = takenByCall(config, request, usage);
     const route = answer.finishReason === 'STOP' ? routeIn(answer.text) : undefined;
     logger.log(route ? 'INFO' : 'WARNING', route ? 'turn_routed' : 'routing_refused', {
       ...fields(),

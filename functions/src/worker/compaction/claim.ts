@@ -69,7 +69,7 @@ export async function claimCompaction(
       return { kind: 'claimed', run: tried, taken: takenLease(tried, job.value, job.updateTime) };
     if (conversation?.value.state !== 'live') return { kind: 'nothing', reason: 'NOT_LIVE' };
     if (!waitingRequest(conversation.value)) return { kind: 'nothing', reason: 'NO_REQUEST' };
-    const reading = await readContext(dependencies, conversationId, { conversation, job });
+    const reading = await readForCompaction(dependencies, conversationId, { conversation, job });
     const decision = await refuseUnpaid(
       dependencies,
       decide(dependencies, reading),
@@ -244,7 +244,7 @@ async function readMemory(
  * The context that the conversation document names, or what of it has to be read again. Throws StoreUnavailableError
  * when the documents do not fit together after several tries.
  */
-export async function readContext(
+export async function readForCompaction(
   dependencies: CompactionDependencies,
   conversationId: string,
   documents: { conversation: Versioned<Conversation>; job: Versioned<CompactionJob> | undefined },

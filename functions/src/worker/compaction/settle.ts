@@ -19,7 +19,7 @@ import { sameConversationWrite } from '#shared/conversation/writes/status-write.
 import { GuardLostError } from '#shared/errors.ts';
 import type { DocumentFields, Write } from '#shared/ports/ports.ts';
 import { nextDay } from '#shared/quota/usage.ts';
-import { readContext, readConversationAndJob } from './claim.ts';
+import { readForCompaction, readConversationAndJob } from './claim.ts';
 import { jobAfter, outcomeStatusWrite } from './report.ts';
 import { StoppedError, type JobLease } from './job-lease.ts';
 import type { CompactionDependencies, Outcome, Run } from './run.ts';
@@ -174,7 +174,10 @@ async function renewedRequest(
   if (request.kind === 'manual' || !(looksAgain || hasGrown)) return undefined;
   // What has grown meanwhile is the next turn's to measure: a wish that was just said must not be overrun.
   if (waitsFromTokens !== undefined) return undefined;
-  const reading = await readContext(dependencies, conversationId, { conversation, job: undefined });
+  const reading = await readForCompaction(dependencies, conversationId, {
+    conversation,
+    job: undefined,
+  });
   return requestForContext({
     conversation: reading.conversation.value,
     history: reading.history,
