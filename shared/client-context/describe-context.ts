@@ -1,4 +1,5 @@
 import { neutraliseTags } from '../compaction/neutralise-tags.ts';
+import { singleLineJson } from '../json-text.ts';
 import { utf8Length } from '../store/names.ts';
 import { cutHead } from '../text/cut.ts';
 import {
@@ -70,13 +71,8 @@ export const CONTEXT_VALUE_MAX_CHARACTERS = 16_384;
 /** Open files that are described; Gemini CLI's number. */
 const FILES_MAX = 10;
 
-/** Line ends that JSON does not escape. */
-const lineEnds = /[\u0085\u2028\u2029]/g;
-const escaped = (sign: string) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`;
-
 /** A value as JSON on one line: no text of it can pose as a line beside it, or as a snapshot. */
-const quoted = (value: string | object): string =>
-  neutraliseTags(JSON.stringify(value).replaceAll(lineEnds, escaped));
+const quoted = (value: string | object): string => neutraliseTags(singleLineJson(value));
 
 /** A text of at most the limit, and behind it how much is missing; cut between graphemes. */
 function cutText(text: string): string {
