@@ -26,183 +26,29 @@ type Answer = { kind: 'acknowledged' } | { kind: 'refused'; error: unknown };
 
 const ACKNOWLEDGED: Answer = { kind: 'acknowledged' };
 
-/** What is away is tried again: Pub/Sub delivers after anything but an acknowledgement. */
-const again = (reason: string, retryAfterMs: number): Answer => ({
-  kind: 'refused',
-  error: new AppError({
-    status: 'UNAVAILABLE',
-    reason,
-    message: `the event is to be delivered again: ${reason}`,
-    publicMessage: 'Not done yet; deliver the event again.',
-    retryable: true,
-    retryAfterMs: Math.max(1, retryAfterMs),
-  }),
-});
-
-const notAPush = () =>
-  new AppError({
-    status: 'INVALID_ARGUMENT',
-    reason: 'METHOD_NOT_ALLOWED',
-    message: 'a request that is no POST',
-    publicMessage: 'Only Pub/Sub pushes (POST) are taken here.',
-    metadata: { allow: 'POST' },
-    httpStatus: 405,
-  });
-
-function send(response: ServerResponse, answer: Answer): void {
-  if (answer.kind === 'acknowledged') {
-    // Pub/Sub counts it as an acknowledgement; 202 would not be one for the emulator.
-    response.writeHead(204).end();
-    return;
-  }
-  const { httpStatus, headers, body } = errorReply(answer.error);
-  response
-    .writeHead(httpStatus, { ...headers, 'content-type': 'application/json; charset=utf-8' })
-    .end(JSON.stringify(body));
-}
-
-/** The answer to a failure outside of any run; the only place of the worker that translates errors. */
-function answerOf(dependencies: CompactionDependencies, error: unknown): Answer {
-  if (!(error instanceof AppError)) {
-    const fields =
-      error instanceof Error
-        ? { error: error.name, stack: stackFrames(error) }
-        : { error: typeof error };
-    dependencies.logger.log('ERROR', 'compaction_push_failed', fields);
-    // A defect: a few more deliveries, then the dead-letter topic keeps it and alerts.
-    return { kind: 'refused', error };
-  }
-  const { reason, retryable, retryAfterMs } = error;
-  dependencies.logger.log(retryable ? 'WARNING' : 'ERROR', 'compaction_push_failed', { reason });
-  return retryable ? again(reason, retryAfterMs ?? 1_000) : ACKNOWLEDGED;
-}
-
-/** What is to be done later stands in the documents: it is acknowledged, so that refusing means trouble. */
-async function compact(
-  dependencies: CompactionDependencies,
-  push: { event: Extract<WorkerEvent, { kind: 'compact' }>; delivery: Delivery },
-  signal: AbortSignal,
-): Promise<Answer> {
-  const { conversationId, requestId } = push.event;
-  const result = await runAfterPause(dependencies, { conversationId, signal });
-  dependencies.logger.log('INFO', 'compaction_push_handled', {
-    conversationId,
-    requestId,
-    ...push.delivery,
-    result: result.kind,
-    reason: result.reason,
-  });
-  if (result.kind === 'retry') {
-    signal.throwIfAborted();
-    // At the end of the queue, so that what waits is not held up by the pause.
-    if (result.retryAfterMs <= SHORT_PAUSE_MS)
-      await publishToWorkers(dependencies, { conversationId, requestId });
-  }
-  return ACKNOWLEDGED;
-}
-
-async function serve(
-  dependencies: CompactionDependencies,
-  push: { event: WorkerEvent; delivery: Delivery },
-  signal: AbortSignal,
-): Promise<Answer> {
-  const { event, delivery } = push;
-  switch (event.kind) {
-    case 'compact':
-      return compact(dependencies, { event, delivery }, signal);
-    case 'erase':
-      await eraseConversation(dependencies, event.conversationId, signal);
-      return ACKNOWLEDGED;
-    case 'index': {
-      const { conversationId, isBroken = false } = event;
-      await indexConversation(dependencies, { conversationId, isBroken }, signal);
-      return ACKNOWLEDGED;
-    }
-    case 'sweep':
-      // What could not be done now is met again in five minutes: nothing to deliver twice.
-      await runSweep(dependencies, signal);
-      return ACKNOWLEDGED;
-  }
-}
-
 /**
- * Another instance goes on with what was stopped here, at once: the event is published anew. Where the caller has left,
- * Pub/Sub delivers again by itself.
+ * The HTTP function behind the push subscriptions: compaction requests, erasures and sweeps, and the events that
+ * users' devices and the operator are told of. 204 acknowledges: done, nothing to do, to be done later (the documents
+ * say so), or hopeless (logged). 503 with Retry-After has it delivered again: the store is away, or who is to be told.
+ * 500 is a defect: after the configured attempts the event is a dead letter. 405, 401 and 403 for anybody else: the token
+ * is checked before a byte of the body is read.
  */
-async function serveEvent(
-  dependencies: CompactionDependencies,
-  push: { event: WorkerEvent; delivery: Delivery },
-  signal: AbortSignal,
-): Promise<Answer> {
-  try {
-    return await serve(dependencies, push, signal);
-  } catch (error) {
-    if (!(error instanceof StoppedError) || error.reason === 'CALLER_LEFT') throw error;
-    await dependencies.publisher.publish({ topic: 'compaction', data: push.event });
-    dependencies.logger.log('INFO', 'compaction_push_stopped', { reason: error.reason });
-    return ACKNOWLEDGED;
-  }
-}
-
-/** The push of a caller that is known. Too large is malformed: it would come back as large. */
-async function readPush(request: IncomingMessage): Promise<DecodedPush> {
-  // The guard takes the length off `headers`.
-  const announcedBytes = Number(request.headersDistinct['content-length']?.[0] ?? 0);
-  try {
-    if (announcedBytes > MAX_PUSH_BYTES) throw bodyTooLarge(MAX_PUSH_BYTES);
-    // A destroyed request would take the connection along, and with it the answer.
-    const chunks: AsyncIterable<Uint8Array> = request.iterator({ destroyOnReturn: false });
-    return decodePush(await readBytes(chunks, MAX_PUSH_BYTES));
-  } catch (error) {
-    if (!(error instanceof AppError) || error.reason !== 'BODY_TOO_LARGE') throw error;
-    return { kind: 'malformed', problem: `more than ${MAX_PUSH_BYTES} bytes` };
-  }
-}
-
-/** The trace of the request that asked for it; of a push that nobody's request asked for, its own. */
-const traceOf = (push: DecodedPush, { headersDistinct: headers }: IncomingMessage) =>
-  readTrace({ traceparent: push.kind === 'malformed' ? undefined : push.traceparent }) ??
-  readTrace({
-    traceparent: headers['traceparent']?.[0],
-    cloudTraceContext: headers['x-cloud-trace-context']?.[0],
-  });
-
-async function servePush(
-  dependencies: CompactionDependencies,
-  push: DecodedPush,
-  signal: AbortSignal,
-): Promise<Answer> {
-  await refreshRemote(dependencies.config);
-  if (push.kind === 'event') return serveEvent(dependencies, push, signal);
-  if (push.kind === 'told') {
-    const { event, delivery } = push;
-    await deliverEvent(dependencies, { event, id: delivery.messageId }, signal);
-    return ACKNOWLEDGED;
-  }
-  dependencies.logger.log('ERROR', 'compaction_push_malformed', { problem: push.problem });
-  return ACKNOWLEDGED;
-}
-
-async function answerPush(
-  dependencies: CompactionDependencies,
-  request: IncomingMessage,
-  signal: AbortSignal,
-): Promise<Answer> {
-  if (request.method !== 'POST') return { kind: 'refused', error: notAPush() };
-  try {
-    await dependencies.pushTokens.verify(request.headers.authorization);
-  } catch (error) {
-    // Keys that cannot be fetched are an outage and no verdict on the caller.
-    if (!(error instanceof AppError) || error.status !== 'UNAUTHENTICATED') throw error;
-    return { kind: 'refused', error };
-  }
-  const push = await readPush(request);
-  const traced = withTrace(dependencies, traceOf(push, request));
-  try {
-    return await servePush(traced, push, signal);
-  } catch (error) {
-    return answerOf(traced, error);
-  }
+export function createCompactionHandler(dependencies: CompactionDependencies): CompactionHandler {
+  return async (request, response) => {
+    if ('server' in request.socket) guardServer(request.socket.server);
+    let answer: Answer;
+    try {
+      answer = await withinTime(dependencies, response, (signal) =>
+        answerPush(dependencies, request, signal),
+      );
+    } catch (error) {
+      answer = answerToFailure(dependencies, error);
+    }
+    // Close the connection: do not read the rest of a refused body.
+    if (answer.kind === 'refused' && !request.complete) response.shouldKeepAlive = false;
+    if (!response.writableEnded && !response.destroyed) send(response, answer);
+    await passWorkerCrashPoint(dependencies, 'acknowledged');
+  };
 }
 
 /**
@@ -236,30 +82,165 @@ async function withinTime<T>(
   }
 }
 
-/**
- * The HTTP function behind the push subscriptions: compaction requests, erasures and sweeps, and the events that
- * users' devices and the operator are told of. 204 acknowledges: done, nothing to do, to be done later (the documents
- * say so), or hopeless (logged). 503 with Retry-After has it delivered again: the store is away, or who is to be told.
- * 500 is a defect: after the configured attempts the event is a dead letter. 405, 401 and 403 for anybody else: the token
- * is checked before a byte of the body is read.
- */
-export function createCompactionHandler(dependencies: CompactionDependencies): CompactionHandler {
-  return async (request, response) => {
-    if ('server' in request.socket) guardServer(request.socket.server);
-    let answer: Answer;
-    try {
-      answer = await withinTime(dependencies, response, (signal) =>
-        answerPush(dependencies, request, signal),
-      );
-    } catch (error) {
-      answer = answerOf(dependencies, error);
-    }
-    // Close the connection: do not read the rest of a refused body.
-    if (answer.kind === 'refused' && !request.complete) response.shouldKeepAlive = false;
-    if (!response.writableEnded && !response.destroyed) send(response, answer);
-    await passWorkerCrashPoint(dependencies, 'acknowledged');
-  };
+async function answerPush(
+  dependencies: CompactionDependencies,
+  request: IncomingMessage,
+  signal: AbortSignal,
+): Promise<Answer> {
+  if (request.method !== 'POST') return { kind: 'refused', error: notAPush() };
+  try {
+    await dependencies.pushTokens.verify(request.headers.authorization);
+  } catch (error) {
+    // Keys that cannot be fetched are an outage and no verdict on the caller.
+    if (!(error instanceof AppError) || error.status !== 'UNAUTHENTICATED') throw error;
+    return { kind: 'refused', error };
+  }
+  const push = await readPush(request);
+  const traced = withTrace(dependencies, traceOf(push, request));
+  try {
+    return await servePush(traced, push, signal);
+  } catch (error) {
+    return answerToFailure(traced, error);
+  }
 }
+
+const notAPush = () =>
+  new AppError({
+    status: 'INVALID_ARGUMENT',
+    reason: 'METHOD_NOT_ALLOWED',
+    message: 'a request that is no POST',
+    publicMessage: 'Only Pub/Sub pushes (POST) are taken here.',
+    metadata: { allow: 'POST' },
+    httpStatus: 405,
+  });
+
+async function servePush(
+  dependencies: CompactionDependencies,
+  push: DecodedPush,
+  signal: AbortSignal,
+): Promise<Answer> {
+  await refreshRemote(dependencies.config);
+  if (push.kind === 'event') return serveEvent(dependencies, push, signal);
+  if (push.kind === 'told') {
+    const { event, delivery } = push;
+    await deliverEvent(dependencies, { event, id: delivery.messageId }, signal);
+    return ACKNOWLEDGED;
+  }
+  dependencies.logger.log('ERROR', 'compaction_push_malformed', { problem: push.problem });
+  return ACKNOWLEDGED;
+}
+
+/**
+ * Another instance goes on with what was stopped here, at once: the event is published anew. Where the caller has left,
+ * Pub/Sub delivers again by itself.
+ */
+async function serveEvent(
+  dependencies: CompactionDependencies,
+  push: { event: WorkerEvent; delivery: Delivery },
+  signal: AbortSignal,
+): Promise<Answer> {
+  try {
+    return await serve(dependencies, push, signal);
+  } catch (error) {
+    if (!(error instanceof StoppedError) || error.reason === 'CALLER_LEFT') throw error;
+    await dependencies.publisher.publish({ topic: 'compaction', data: push.event });
+    dependencies.logger.log('INFO', 'compaction_push_stopped', { reason: error.reason });
+    return ACKNOWLEDGED;
+  }
+}
+
+async function serve(
+  dependencies: CompactionDependencies,
+  push: { event: WorkerEvent; delivery: Delivery },
+  signal: AbortSignal,
+): Promise<Answer> {
+  const { event, delivery } = push;
+  switch (event.kind) {
+    case 'compact':
+      return compact(dependencies, { event, delivery }, signal);
+    case 'erase':
+      await eraseConversation(dependencies, event.conversationId, signal);
+      return ACKNOWLEDGED;
+    case 'index': {
+      const { conversationId, isBroken = false } = event;
+      await indexConversation(dependencies, { conversationId, isBroken }, signal);
+      return ACKNOWLEDGED;
+    }
+    case 'sweep':
+      // What could not be done now is met again in five minutes: nothing to deliver twice.
+      await runSweep(dependencies, signal);
+      return ACKNOWLEDGED;
+  }
+}
+
+/** What is to be done later stands in the documents: it is acknowledged, so that refusing means trouble. */
+async function compact(
+  dependencies: CompactionDependencies,
+  push: { event: Extract<WorkerEvent, { kind: 'compact' }>; delivery: Delivery },
+  signal: AbortSignal,
+): Promise<Answer> {
+  const { conversationId, requestId } = push.event;
+  const result = await runAfterPause(dependencies, { conversationId, signal });
+  dependencies.logger.log('INFO', 'compaction_push_handled', {
+    conversationId,
+    requestId,
+    ...push.delivery,
+    result: result.kind,
+    reason: result.reason,
+  });
+  if (result.kind === 'retry') {
+    signal.throwIfAborted();
+    // At the end of the queue, so that what waits is not held up by the pause.
+    if (result.retryAfterMs <= SHORT_PAUSE_MS)
+      await publishToWorkers(dependencies, { conversationId, requestId });
+  }
+  return ACKNOWLEDGED;
+}
+
+/* How a push is answered. */
+
+/** The answer to a failure outside of any run; the only place of the worker that translates errors. */
+function answerToFailure(dependencies: CompactionDependencies, error: unknown): Answer {
+  if (!(error instanceof AppError)) {
+    const fields =
+      error instanceof Error
+        ? { error: error.name, stack: stackFrames(error) }
+        : { error: typeof error };
+    dependencies.logger.log('ERROR', 'compaction_push_failed', fields);
+    // A defect: a few more deliveries, then the dead-letter topic keeps it and alerts.
+    return { kind: 'refused', error };
+  }
+  const { reason, retryable, retryAfterMs } = error;
+  dependencies.logger.log(retryable ? 'WARNING' : 'ERROR', 'compaction_push_failed', { reason });
+  return retryable ? again(reason, retryAfterMs ?? 1_000) : ACKNOWLEDGED;
+}
+
+/** What is away is tried again: Pub/Sub delivers after anything but an acknowledgement. */
+const again = (reason: string, retryAfterMs: number): Answer => ({
+  kind: 'refused',
+  error: new AppError({
+    status: 'UNAVAILABLE',
+    reason,
+    message: `the event is to be delivered again: ${reason}`,
+    publicMessage: 'Not done yet; deliver the event again.',
+    retryable: true,
+    retryAfterMs: Math.max(1, retryAfterMs),
+  }),
+});
+
+function send(response: ServerResponse, answer: Answer): void {
+  if (answer.kind === 'acknowledged') {
+    // Pub/Sub counts it as an acknowledgement; 202 would not be one for the emulator.
+    response.writeHead(204).end();
+    return;
+  }
+  const { httpStatus, headers, body } = errorReply(answer.error);
+  response
+    .writeHead(httpStatus, { ...headers, 'content-type': 'application/json; charset=utf-8' })
+    .end(JSON.stringify(body));
+}
+
+/* How a push is read. */
 
 /** A compaction request is a few hundred bytes; more than this is none. */
 export const MAX_PUSH_BYTES = 64 * 1024;
@@ -295,19 +276,20 @@ type DecodedPush =
   /** Will never be readable: to be logged and acknowledged, or it comes back for ever. */
   | { kind: 'malformed'; problem: string };
 
-const malformed = (problem: string): DecodedPush => ({ kind: 'malformed', problem });
-
-function parseJson(text: string): unknown {
+/** The push of a caller that is known. Too large is malformed: it would come back as large. */
+async function readPush(request: IncomingMessage): Promise<DecodedPush> {
+  // The guard takes the length off `headers`.
+  const announcedBytes = Number(request.headersDistinct['content-length']?.[0] ?? 0);
   try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
+    if (announcedBytes > MAX_PUSH_BYTES) throw bodyTooLarge(MAX_PUSH_BYTES);
+    // A destroyed request would take the connection along, and with it the answer.
+    const chunks: AsyncIterable<Uint8Array> = request.iterator({ destroyOnReturn: false });
+    return decodePush(await readBytes(chunks, MAX_PUSH_BYTES));
+  } catch (error) {
+    if (!(error instanceof AppError) || error.reason !== 'BODY_TOO_LARGE') throw error;
+    return { kind: 'malformed', problem: `more than ${MAX_PUSH_BYTES} bytes` };
   }
 }
-
-/** Names the fields that are wrong and never their values. */
-const fieldsOf = (error: z.ZodError) =>
-  error.issues.map(({ path, code }) => `${path.join('.')} (${code})`).join(', ');
 
 /**
  * Reads the body of a Pub/Sub push: events of the worker's topic have a `kind` or none, those of the events topic a
@@ -333,3 +315,25 @@ export function decodePush(body: Uint8Array): DecodedPush {
   if (!event.success) return malformed(`no event of the worker: ${fieldsOf(event.error)}`);
   return { kind: 'event', event: event.data, ...carried };
 }
+
+const malformed = (problem: string): DecodedPush => ({ kind: 'malformed', problem });
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Names the fields that are wrong and never their values. */
+const fieldsOf = (error: z.ZodError) =>
+  error.issues.map(({ path, code }) => `${path.join('.')} (${code})`).join(', ');
+
+/** The trace of the request that asked for it; of a push that nobody's request asked for, its own. */
+const traceOf = (push: DecodedPush, { headersDistinct: headers }: IncomingMessage) =>
+  readTrace({ traceparent: push.kind === 'malformed' ? undefined : push.traceparent }) ??
+  readTrace({
+    traceparent: headers['traceparent']?.[0],
+    cloudTraceContext: headers['x-cloud-trace-context']?.[0],
+  });
