@@ -6,7 +6,7 @@ import type { Sha256 } from '#shared/ports/ports.ts';
 /** 96 bits of a hash: two states of a conversation never share an ETag. */
 const ETAG_CHARACTERS = 24;
 
-/** An ETag of `etagOf`, its part that names the state of the conversation first; or a generation. */
+/** An ETag of `toEtag`, its part that names the state of the conversation first; or a generation. */
 const STATE_TAG = /^"([0-9a-f]{24})(?:-[0-9a-f]{24})?"$/;
 const GENERATION_TAG = /^"g(\d{1,8})"$/;
 
