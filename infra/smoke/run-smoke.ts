@@ -81,34 +81,6 @@ const signIn: Step<SmokeContext> = {
   },
 };
 
-const erase: Step<SmokeContext> = {
-  name: 'erase',
-  needs: ['create'],
-  run: async (context) => {
-    const { client, options } = context;
-    const path = conversationPath(context, '?permanent=true');
-    await (await client.open({ method: 'DELETE', path })).arrayBuffer();
-    if (options.isOwnUser)
-      await (await client.open({ method: 'POST', path: '/v1/users/me:erase' })).arrayBuffer();
-    const conversation = conversationPath(context);
-    // The worker erases it.
-    const isGone = await waitFor(options, async () => {
-      const { status } = await client.open({ path: conversation, expect: [200, 404] });
-      return status === 404 ? true : undefined;
-    });
-    if (!isGone)
-      throw new SmokeFailure({
-        tried: `GET ${client.url}${conversation}`,
-        came: `still there ${options.waitMs / 1_000} s after it was erased`,
-        remedy:
-          'The worker finishes erasures: see what is said about compactions that stay QUEUED.',
-      });
-    return options.isOwnUser
-      ? 'the conversation and the user of this check'
-      : 'the conversation of this check, and nothing else of the user';
-  },
-};
-
 /** Low enough that a few messages are something to fold. */
 const THRESHOLD_TOKENS = 2_000;
 const FILLING_MESSAGES = 6;
@@ -301,6 +273,34 @@ const snapshot: Step<SmokeContext> = {
       remedy:
         'The summariser does badly: look at COMPRESSOR_MODEL, and at the report of GET …/compactions.',
     });
+  },
+};
+
+const erase: Step<SmokeContext> = {
+  name: 'erase',
+  needs: ['create'],
+  run: async (context) => {
+    const { client, options } = context;
+    const path = conversationPath(context, '?permanent=true');
+    await (await client.open({ method: 'DELETE', path })).arrayBuffer();
+    if (options.isOwnUser)
+      await (await client.open({ method: 'POST', path: '/v1/users/me:erase' })).arrayBuffer();
+    const conversation = conversationPath(context);
+    // The worker erases it.
+    const isGone = await waitFor(options, async () => {
+      const { status } = await client.open({ path: conversation, expect: [200, 404] });
+      return status === 404 ? true : undefined;
+    });
+    if (!isGone)
+      throw new SmokeFailure({
+        tried: `GET ${client.url}${conversation}`,
+        came: `still there ${options.waitMs / 1_000} s after it was erased`,
+        remedy:
+          'The worker finishes erasures: see what is said about compactions that stay QUEUED.',
+      });
+    return options.isOwnUser
+      ? 'the conversation and the user of this check'
+      : 'the conversation of this check, and nothing else of the user';
   },
 };
 

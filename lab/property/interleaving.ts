@@ -180,7 +180,6 @@ function createLanes(schedule: readonly Turn[]) {
     step,
     choose,
     dropCrashed,
-    isReady: () => lanes.some(({ tasks }) => tasks.length > 0),
   };
 }
 

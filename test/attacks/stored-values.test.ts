@@ -42,8 +42,8 @@ async function conversationWith(answers: ScriptedAnswer[]) {
   return { app, requests, conversationId, path, send };
 }
 
-const calling = (name: string, args: Record<string, unknown> = {}): { chunks: ModelChunk[] } => ({
-  chunks: [{ parts: [{ functionCall: { name, args } }], finishReason: 'STOP' }],
+const calling = (name: string): { chunks: ModelChunk[] } => ({
+  chunks: [{ parts: [{ functionCall: { name, args: {} } }], finishReason: 'STOP' }],
 });
 
 /** That the conversation is in use: a message is answered, and its context can be seen. */

@@ -1,4 +1,12 @@
-import { queued, collect, request, answered } from '../support/chat/sending.ts';
+import {
+  answered,
+  collect,
+  edit,
+  queued,
+  request,
+  shownTexts,
+  threeTurns,
+} from '../support/chat/sending.ts';
 import {
   compactionBench,
   autoRequest,
@@ -7,7 +15,13 @@ import {
   neverAborted,
 } from '../support/compaction/compacted-conversation.ts';
 import { createFirestoreDocumentStore } from '#functions/adapters/firestore.ts';
+import {
+  deleteConversation,
+  undeleteConversation,
+} from '#functions/chat/conversations/erase/delete-conversation.ts';
+import { deleteMessage } from '#functions/chat/conversations/erase/delete-message.ts';
 import { eraseUser } from '#functions/chat/conversations/erase/erase-user.ts';
+import { forkConversation } from '#functions/chat/conversations/fork/fork-conversation.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { eraseConversation } from '#functions/erasure/erase-conversation.ts';
 import { runSweep } from '#functions/worker/sweep/sweep.ts';
@@ -21,6 +35,7 @@ import {
 import { createManualClock } from '../fakes/manual-clock.ts';
 import { scriptedStreamer, textAnswer } from '../fakes/scripted-streamer.ts';
 import { chatDependencies } from '../support/chat/chat-dependencies.ts';
+import { owner } from '../support/chat/lifecycle.ts';
 import { idsOf, openStream, steeredChat } from '../support/chat/streaming.ts';
 import { buildConversation } from '../support/compaction/conversation-builder.ts';
 import { raceTests } from '../usecases/quota/race.suite.ts';
@@ -96,6 +111,26 @@ test('a stream of one instance is followed live by another one with the same fra
   expect(await collect(await openStream(other, { conversationId, cursor }))).toEqual(
     (await all).slice(-2),
   );
+});
+
+test('a conversation on the database is edited, forked, binned, taken out again and cleared of a message', async () => {
+  const { model } = scriptedStreamer(textAnswer('Fine.'));
+  const { id, dependencies, messageIds } = await threeTurns(chatDependencies({ store, model }));
+  const [first = '', second = ''] = messageIds;
+  const target = { caller: owner, conversationId: id };
+
+  await answered(dependencies, edit(id, second, 'two, corrected'));
+  const { conversationId: forkId } = await forkConversation(dependencies, {
+    ...target,
+    messageId: 'm_4',
+  });
+  await deleteConversation(dependencies, target);
+  await undeleteConversation(dependencies, target);
+  await deleteMessage(dependencies, { ...target, messageId: first });
+
+  const edited = ['two, corrected', 'Fine.'];
+  expect(await shownTexts(dependencies, id)).toEqual(edited);
+  expect(await shownTexts(dependencies, forkId)).toEqual(['one', 'Fine.', ...edited]);
 });
 
 test('an erased user leaves only tombstones in the database', async () => {

@@ -82,14 +82,14 @@ const usage = { promptTokens: 100, cachedTokens: 0, outputTokens: 5, thoughtsTok
 export type Refusal = (request: ModelRequest, text: string) => AppError | ModelResponse | undefined;
 
 /** A refusal with an HTTP code, as the Gemini adapter words it. */
-export const refusedWith = (httpStatus: number, metadata: Record<string, string> = {}): AppError =>
+export const refusedWith = (httpStatus: number): AppError =>
   new AppError({
     status: 'INTERNAL',
     reason: 'MODEL_REFUSED_REQUEST',
     message: `refused with ${httpStatus}`,
     publicMessage: 'The model did not accept the request.',
     retryable: httpStatus === 403,
-    metadata: { httpStatus: String(httpStatus), ...metadata },
+    metadata: { httpStatus: String(httpStatus) },
   });
 
 /** A model for both functions that answers what it does not refuse, and remembers all requests with their outcome. */

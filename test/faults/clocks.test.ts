@@ -28,7 +28,8 @@ import { historiesOf } from '#test/support/chat/lifecycle.ts';
 const wrong = [-DAY_MS, DAY_MS];
 
 /** Instances of one deployment whose machines are a day slow, right and a day fast. */
-function skewedInstances(store = createMemoryDocumentStore()) {
+function skewedInstances() {
+  const store = createMemoryDocumentStore();
   const { model, requests } = scriptedStreamer(textAnswer('Fine.'));
   const instances = offsets.map((offsetMs) =>
     chatDependencies({ model, ...skewed(store, systemClock, offsetMs) }),

@@ -49,9 +49,9 @@ test.each([
   expect(() => localVariables(stacks)).toThrow(told);
 });
 
-const open = (options: Parameters<typeof openProject>[0], environment = {}) =>
+const open = (options: Parameters<typeof openProject>[0]) =>
   openProject(options, {
-    environment,
+    environment: {},
     setVariable: () => undefined,
     note: () => undefined,
     requireCredentials: () => Promise.resolve(),

@@ -21,14 +21,13 @@ const ok = (name: string, note: string): StepResult => ({
   note,
 });
 
-const failure = (came: string, changes: Partial<StepResult> = {}): StepResult => ({
+const failure = (came: string): StepResult => ({
   name: 'send',
   outcome: 'failed',
   durationMs: 345,
   tried: `POST ${url}/v1/conversations`,
   came,
   remedy: 'Set `GEMINI_API_KEY`.',
-  ...changes,
 });
 
 const skipped: StepResult = { name: 'fill', outcome: 'skipped', durationMs: 0, note: 'needs send' };

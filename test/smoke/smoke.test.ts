@@ -25,10 +25,7 @@ afterEach(async () => {
 });
 
 /** Recap on this machine, in one process; `overrides` break a part of it. */
-async function startRecap({
-  overrides = {},
-  settings = {},
-}: { overrides?: Overrides; settings?: Record<string, string> } = {}) {
+async function startRecap({ overrides = {} }: { overrides?: Overrides } = {}) {
   const fakeGemini = await startFakeGemini();
   closings.push(() => fakeGemini.close());
   const host = await startEmbeddedHost({
@@ -36,7 +33,6 @@ async function startRecap({
       shell: {},
       model: { kind: 'stand-in' },
       fakeGeminiUrl: fakeGemini.url,
-      settings,
     }),
     overrides: { logger: { log: () => undefined }, ...overrides },
     push: { minBackoffSeconds: 1, maxBackoffSeconds: 1 },

@@ -1,5 +1,5 @@
 import { onceTimeIsKnown } from '#functions/adapters/clocks.ts';
-import { messageModules } from '#functions/bootstrap/warm-up.ts';
+import { messageModules, warmUp } from '#functions/bootstrap/warm-up.ts';
 import { loadRoutes, servedRoutes } from '#functions/chat/chat-routes.ts';
 import { StoreUnavailableError } from '#shared/errors.ts';
 import { expect, test } from 'vitest';
@@ -41,6 +41,16 @@ test('the warm-up can load everything that a message needs', async () => {
     expect.objectContaining({ condenseRound: expect.any(Function) }),
     expect.objectContaining({ createRenderer: expect.any(Function) }),
   ]);
+});
+
+test('the warm-up goes on behind a load that fails', async () => {
+  const loaded: string[] = [];
+  const failing = () => Promise.reject(new Error('no such file'));
+  const loading = () => Promise.resolve(loaded.push('the next one'));
+
+  await warmUp([failing, loading], { afterMs: 0 });
+
+  expect(loaded).toEqual(['the next one']);
 });
 
 test('a token is verified only once the time is known', async () => {

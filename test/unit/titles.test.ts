@@ -1,5 +1,33 @@
-import { titlePrompt, titleIn } from '#shared/titles/title.ts';
+import { mayStoreTitle, titleIn, titlePrompt, wantsTitle } from '#shared/titles/title.ts';
 import { describe, expect, test } from 'vitest';
+
+const generated = { title: 'made', autoTitle: { throughSeq: 1 } };
+
+test.each([
+  ['with the fourth turn, when the first ones gave none', {}, 4, true],
+  ['no more after that', {}, 5, false],
+  ['with the seventh turn, when the fourth gave no second one', generated, 7, true],
+  ['no more after that, either', generated, 8, false],
+])('a title is asked for %s', (...[, conversation, seq, isWanted]) => {
+  expect(wantsTitle(conversation, seq)).toBe(isWanted);
+});
+
+const conversation = { state: 'live', epoch: 'e', changedIn: 0 } as const;
+
+test.each([
+  ['over one of fewer turns', { ...conversation, ...generated }, true],
+  [
+    'over one of as many',
+    { ...conversation, title: 'made', autoTitle: { throughSeq: 4 } },
+    false,
+  ],
+  ['in a conversation that came back with the id', { ...conversation, epoch: 'f' }, false],
+  ['in the bin', { ...conversation, state: 'deleted' as const }, false],
+])('a title that was made may be stored %s', (...[, now, isAllowed]) => {
+  const made = { madeFrom: { epoch: 'e', changedIn: 0 }, throughSeq: 4 };
+
+  expect(mayStoreTitle(now, made)).toBe(isAllowed);
+});
 
 describe('the title in an answer', () => {
   test.each([
@@ -18,6 +46,8 @@ describe('the title in an answer', () => {
     ['marks alone', '"…!"'],
     ['two lines', 'Trip to Kyoto\nHere is more.'],
     ['a tag', '<b>Trip</b>'],
+    ['a link', '[Trip](//example.com)'],
+    ['an address without a scheme', 'See www.example.com'],
     ['an address with a scheme', 'https://example.com/trip'],
     ['JSON', '{"title": "Trip"}'],
     ['a control character', 'Trip\u0007'],

@@ -15,6 +15,7 @@ import { guestSession } from '#web/api/session.ts';
 import { newSentences, splitParagraphs } from '#web/panes/transcript/text-pieces.ts';
 import { createFirstWords, createOutbox } from '#web/state/browser-memory.ts';
 import { isCarried, isFrom, readCheckOutcome, UNSAID_MARK } from '#web/state/compactions.ts';
+import { WATCH_MS, watchPaceMs } from '#web/state/context-state.ts';
 import { toGauge } from '#web/state/gauge.ts';
 import { applyFrame, beginLiveTurn, partsText } from '#web/state/live-turn.ts';
 import { emptyWireLog, EXCHANGES_KEPT, FRAMES_KEPT, recordWire } from '#web/state/wire-log.ts';
@@ -322,16 +323,30 @@ describe('the pieces of a message', () => {
   });
 });
 
+const context: ContextObject = {
+  tokens: 1_000,
+  thresholdTokens: 2_000,
+  windowTokens: 1_000_000,
+  percent: 0.1,
+  source: 'reported',
+  generation: 1,
+  compaction: null,
+};
+const over: ContextObject = { ...context, tokens: 2_000 };
+const under = (state: string): ContextObject => ({ ...over, compaction: { state, jobId: 'j' } });
+
+test.each([
+  ['rarely below the threshold', context, 0, 'resting'],
+  ['often when the threshold was just crossed', over, 14_999, 'moving'],
+  ['rarely over the threshold where nothing comes of it', over, 15_000, 'resting'],
+  ['often while a compaction runs', under('RUNNING'), 59_999, 'moving'],
+  ['less often where one waits for another try', under('QUEUED'), 60_000, 'waiting'],
+  ['rarely where nothing is known', undefined, 0, 'resting'],
+] as const)('the page looks at the context %s', (...[, known, unchangedMs, pace]) => {
+  expect(watchPaceMs(known, unchangedMs)).toBe(WATCH_MS[pace]);
+});
+
 describe('the gauge', () => {
-  const context: ContextObject = {
-    tokens: 1_000,
-    thresholdTokens: 2_000,
-    windowTokens: 1_000_000,
-    percent: 0.1,
-    source: 'reported',
-    generation: 1,
-    compaction: null,
-  };
   const limit = { tokens: 4_000, source: 'derived' as const };
   const shown = {
     generation: 1,

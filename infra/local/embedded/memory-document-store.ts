@@ -1,17 +1,17 @@
-import {
-  checkDocumentSize,
-  documentSize,
-  type StoredValue,
-  type StoredFields,
-  copyValue,
-  type FieldSetting,
-  type CheckedWrite,
-  checkWrites,
-} from '#shared/store/checked-write.ts';
 import { GuardLostError } from '#shared/errors.ts';
 import type { Value, Guard, DocumentStore, StoredDocument, Write } from '#shared/ports/ports.ts';
 import { ChangeQueue } from '#shared/store/change-queue.ts';
 import { type CheckedQuery, checkQuery } from '#shared/store/checked-query.ts';
+import {
+  type CheckedWrite,
+  checkDocumentSize,
+  checkWrites,
+  copyValue,
+  documentSize,
+  type FieldSetting,
+  type StoredFields,
+  type StoredValue,
+} from '#shared/store/checked-write.ts';
 import { checkCollectionPath, checkDocumentPath } from '#shared/store/names.ts';
 import { setImmediate } from 'node:timers/promises';
 

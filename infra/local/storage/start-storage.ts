@@ -4,6 +4,11 @@ import { createHash, verify, type KeyObject, generateKeyPairSync, sign } from 'n
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { z } from 'zod';
 
+/*
+ * A fake of Cloud Storage and of IAM's signBlob: one bucket, in memory. It takes what is signed as Cloud Storage
+ * does, and the JSON API with any access token.
+ */
+
 /** A request as it came over the wire; header names in lower case. */
 interface SignedArrival {
   method: string;
@@ -172,11 +177,6 @@ function jsonApi(
           json(200, { name, contentType: file.contentType, size: String(file.bytes.length) });
   }
 }
-
-/*
- * A fake of Cloud Storage and of IAM's signBlob: one bucket, in memory. It takes what is signed as Cloud Storage
- * does, and the JSON API with any access token.
- */
 
 interface StorageOptions {
   bucket: string;

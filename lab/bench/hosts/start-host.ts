@@ -38,8 +38,7 @@ export async function startHost(script: string, args: readonly string[] = []): P
 }
 
 /** The fake Gemini as a process of its own, so that its work is not counted as ours. */
-export const startFakeGeminiHost = (args: readonly string[] = []): Promise<Host> =>
-  startHost(fakeGemini, args);
+export const startFakeGeminiHost = (): Promise<Host> => startHost(fakeGemini);
 
 /** A model that answers at once what the fake Gemini has said to the first request. */
 export async function startFreeModel(): Promise<Host> {

@@ -108,11 +108,11 @@ export const refusalsOf = (server: Pick<FakeGemini, 'journal'>): string[] =>
 const AFTER_SHUTDOWN = new Date('2026-12-02T00:00:00.000Z');
 
 /** The configuration as on a day on which models are retired, and what was warned of. */
-export function afterShutdown<T extends Config>(config: T, now: Date = AFTER_SHUTDOWN) {
+export function afterShutdown<T extends Config>(config: T) {
   const warned: { severity: string; event: string; fields: object }[] = [];
   const logger: Logger = {
     log: (severity, event, fields) => void warned.push({ severity, event, fields }),
   };
-  const modelWatch = createModelWatch({ clock: { now: () => now }, logger });
+  const modelWatch = createModelWatch({ clock: { now: () => AFTER_SHUTDOWN }, logger });
   return { config: { ...config, modelWatch }, warned };
 }

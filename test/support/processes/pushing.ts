@@ -8,7 +8,7 @@ import { createServer } from 'node:http';
 import { onTestFinished } from 'vitest';
 
 /** The body with which Pub/Sub delivers `data`; a text is delivered as it is. */
-export const pushOf = (data: unknown, extra: object = {}) =>
+export const pushOf = (data: unknown) =>
   JSON.stringify({
     message: {
       data: Buffer.from(typeof data === 'string' ? data : JSON.stringify(data)).toString('base64'),
@@ -16,7 +16,6 @@ export const pushOf = (data: unknown, extra: object = {}) =>
       attributes: {},
     },
     subscription: 'projects/p/subscriptions/s',
-    ...extra,
   });
 
 /** The event that asks for a compaction. */

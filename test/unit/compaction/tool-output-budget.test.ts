@@ -10,8 +10,8 @@ import fc from 'fast-check';
 
 const rule = 'character-class';
 
-function answer(response: Record<string, unknown>, name = 'grep'): Content {
-  return { role: 'user', parts: [{ functionResponse: { name, response } }] };
+function answer(response: Record<string, unknown>): Content {
+  return { role: 'user', parts: [{ functionResponse: { name: 'grep', response } }] };
 }
 
 function responseOf(content: Content | undefined): Record<string, unknown> {

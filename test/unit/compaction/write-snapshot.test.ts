@@ -63,8 +63,9 @@ function written(...input: Parameters<typeof write>) {
 const itemsOf = (snapshot: Snapshot): Item[] => workingItems(snapshot);
 const textsOf = (...input: Parameters<typeof write>): string[] =>
   itemsOf(written(...input).snapshot).map(({ text }) => text);
-const knownTrip = (more: Partial<Item> = {}, text = 'Ana: oboe in Porto, room 815') =>
-  snapshotWith({ key_knowledge: [modelItem(7, text, { sources: [40], ...more })] });
+const knownTrip = snapshotWith({
+  key_knowledge: [modelItem(7, 'Ana: oboe in Porto, room 815', { sources: [40] })],
+});
 
 describe('the values of a statement', () => {
   test('a value that nobody said is marked, and the report names it', () => {
@@ -82,7 +83,7 @@ describe('the values of a statement', () => {
     ['a turn', { turns: [trip, saidTurn(2, { user: 'The code is 815.' })] }],
     ['an excerpt that a message brought back', { recalled: ['code: 815'] }],
     ['a text that stays', { otherTexts: ['The code is 815.'] }],
-    ['a known item', { previous: knownTrip() }],
+    ['a known item', { previous: knownTrip }],
   ])('a value may be said by %s', (_who, input) => {
     expect(textsOf([add('Trip to Lyon: code 815')], input)).toContain('Trip to Lyon: code 815');
   });

@@ -43,6 +43,17 @@ const nameOf = (path: string) => path.slice(path.lastIndexOf('node_modules/') + 
 
 const EXACT = /^\d+\.\d+\.\d+(?:-[\w.-]+)?$/u;
 
+test('S21: every package that is asked for is asked for in one version, as the lockfile has it', () => {
+  const { dependencies, devDependencies } = manifest;
+  const loose = Object.entries({ ...dependencies, ...devDependencies }).filter(
+    ([, version]) => !EXACT.test(version.replace(/^npm:[^@]+@/u, '')),
+  );
+
+  expect(loose).toEqual([]);
+  const asked = lock.packages[''];
+  expect([asked?.dependencies, asked?.devDependencies]).toEqual([dependencies, devDependencies]);
+});
+
 test('S21: every package of the lockfile has one version and a content hash', () => {
   const bad = installed.filter(
     ([, { version = '', integrity = '', link }]) =>

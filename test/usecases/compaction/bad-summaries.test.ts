@@ -16,7 +16,6 @@ import {
   see,
   compactionBench,
 } from '#test/support/compaction/compacted-conversation.ts';
-import type { ConversationToBuild } from '#test/support/compaction/conversation-builder.ts';
 import { modelDown } from '#test/support/model-down.ts';
 import { describe, expect, test } from 'vitest';
 
@@ -45,13 +44,9 @@ const loop = only('The user asks again.\n'.repeat(30));
 const tooSmall = only('Trip');
 const tooLarge = only(wordsOf(2.1 * BUDGET_TOKENS));
 
-async function compact(
-  strategy: StrategyName,
-  answers: readonly ScriptedAnswer[],
-  options: Partial<ConversationToBuild> = {},
-) {
+async function compact(strategy: StrategyName, answers: readonly ScriptedAnswer[]) {
   const bench = benchWith(strategy, answers);
-  const conversationId = await buildDue(bench, options);
+  const conversationId = await buildDue(bench);
   const result = await compactOnce(bench, conversationId);
   return { bench, conversationId, result, ...(await see(bench.store, conversationId)) };
 }

@@ -32,7 +32,7 @@ const DAY = '2026-01-02';
 const SPENT_MICROS = 40_000;
 
 /** What a conversation and its owner may spend in all of these tests. */
-const limited = (overrides: Partial<CompactionBench> = {}) =>
+const limited = () =>
   compactionBench({
     config: configOf('ledger', {
       COMPACTIONS_PER_HOUR: '2',
@@ -40,7 +40,6 @@ const limited = (overrides: Partial<CompactionBench> = {}) =>
       USER_DAILY_USD: '0.04',
       GLOBAL_DAILY_USD: '0.04',
     }),
-    ...overrides,
   });
 
 /** A threshold of 1,000 tokens: 12 turns are over it, 20 over the hard one. */

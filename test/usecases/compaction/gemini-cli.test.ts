@@ -38,8 +38,8 @@ async function compact(
   const bench = compactionBench({ model: createScriptedModel({ answers }) });
   const conversation = { ...profile, compactionRequests: autoRequest(), ...options.conversation };
   const conversationId = await buildDue(bench, { ...options, conversation });
-  const result = await compactOnce(bench, conversationId);
-  return { bench, conversationId, result, ...(await see(bench.store, conversationId)) };
+  await compactOnce(bench, conversationId);
+  return { bench, conversationId, ...(await see(bench.store, conversationId)) };
 }
 
 /** The content with which the summariser is asked, below the history. */

@@ -25,9 +25,9 @@ const picture = (url = DEAD): InputPart => ({ type: 'file', mediaType: 'image/pn
 
 /** Refuses what names an address of the host. */
 const refusing =
-  (host: string, error = refusedWith(400)): Refusal =>
+  (host: string): Refusal =>
   (_, text) =>
-    text.includes(host) ? error : undefined;
+    text.includes(host) ? refusedWith(400) : undefined;
 
 /** A chat whose model refuses what `state.refuse` says, or with another model. */
 function world({ model }: { model?: ModelStreamer } = {}) {

@@ -28,7 +28,7 @@ import {
 const WINDOW_TOKENS = 3_000;
 
 /** Chat and worker whose model has a window of 3,000 tokens and whose threshold is never reached. */
-function neverAtAThreshold(environment: Record<string, string> = {}) {
+function neverAtAThreshold() {
   const parts = [{ text: madeUpAnswer(1) }];
   const { model, requests } = scriptedStreamer({ chunks: [{ parts, finishReason: 'STOP' }] });
   const chat = chatDependencies(
@@ -37,7 +37,6 @@ function neverAtAThreshold(environment: Record<string, string> = {}) {
       THRESHOLD_FRACTION: '1',
       MODEL_WINDOWS: `{"gemini-2.5-flash":${WINDOW_TOKENS}}`,
       RECALL_TOKENS: '0',
-      ...environment,
     },
   );
   const { store, config } = chat;

@@ -3,7 +3,6 @@ import { createChatApp } from '#functions/chat/chat-app.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { createDependencies } from '#functions/dependencies.ts';
 import { conversationPolicy } from '#functions/config/conversation-policy.ts';
-import { answeringModel } from '#functions/models/models-in-use.ts';
 import { REMOTE_POLICY_PATH } from '#functions/config/remote-documents.ts';
 import { createManualClock } from '#test/fakes/manual-clock.ts';
 import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
@@ -28,7 +27,6 @@ async function bench() {
   const { conversation } = await buildConversation(dependencies.store, { turns: 1 });
   return {
     store: dependencies.store,
-    answering: (model: string) => answeringModel(dependencies.config, model),
     thresholdTokens: () =>
       conversationPolicy(dependencies.config, conversation).softThresholdTokens,
     get: (path: string) =>

@@ -138,31 +138,21 @@ describe('a message that cannot fit', () => {
 
 const caller = { uid: 'u1', tier: 'signedIn' } as const;
 
-async function shownPolicy(
-  environment: Record<string, string>,
-  settings: object = {},
-  remote: object = {},
-) {
-  const { config } = chatDependencies({}, environment);
-  const remotePolicy = fixedPolicy({ ...remote });
-  const dependencies = chatDependencies({ config: { ...config, remotePolicy } });
+test('the context shows a coding conversation’s limits and their sources', async () => {
+  const dependencies = chatDependencies();
   const { conversationId } = await buildConversation(dependencies.store, {
     turns: 1,
-    conversation: { ownerUid: caller.uid, profile: 'coding', model: 'gemini-2.5-flash', settings },
+    conversation: { ownerUid: caller.uid, profile: 'coding', model: 'gemini-2.5-flash' },
   });
-  const shown = await showContext(dependencies, { caller, conversationId });
-  return contextResponse.parse(shown).policy;
-}
 
-describe('the context', () => {
-  test('the context shows a coding conversation’s limits and their sources', async () => {
-    expect(await shownPolicy({})).toEqual({
-      threshold: { tokens: 48_000, source: 'default' },
-      hardThreshold: { tokens: 96_000, source: 'derived' },
-      tail: { tokens: 8_000, source: 'default' },
-      snapshot: { tokens: 4_800, source: 'derived' },
-      toolOutputs: { tokens: 8_000, source: 'derived' },
-    });
+  const shown = await showContext(dependencies, { caller, conversationId });
+
+  expect(contextResponse.parse(shown).policy).toEqual({
+    threshold: { tokens: 48_000, source: 'default' },
+    hardThreshold: { tokens: 96_000, source: 'derived' },
+    tail: { tokens: 8_000, source: 'default' },
+    snapshot: { tokens: 4_800, source: 'derived' },
+    toolOutputs: { tokens: 8_000, source: 'derived' },
   });
 });
 

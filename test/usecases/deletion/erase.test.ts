@@ -71,6 +71,17 @@ describe('S20, contract 12: erasing a user', () => {
     );
   });
 
+  test('erasing a user leaves other people’s conversations alone', async () => {
+    const world = lifecycle();
+    await compacted(world, { conversation: { ownerUid: 'u2' } });
+    const before = await world.documents();
+
+    const result = await erase(world);
+
+    expect(result).toEqual({ conversations: 0 });
+    expect(await world.documents()).toEqual(before);
+  });
+
   test('figures of earlier days are gone once the erasure of their user is answered', async () => {
     const world = lifecycle({}, compactionBench, slowWrites());
     const path = usagePath('u1', '2020-01-01');

@@ -145,6 +145,26 @@ describe('the prefix of a prompt', () => {
     expect(saidLast(prompt)).toEqual(['Hello']);
   });
 
+  test('a prompt has its owner’s memory alone', async () => {
+    const { save, send } = rememberingChat();
+    await save([noteOf(1, { text: NEVER })], 'mallory');
+    await save([noteOf(1, { text: 'I am Bob.' })], 'bob');
+
+    const prompt = everything(await send(randomUUID(), 'Hello', 'bob'));
+
+    expect(prompt).toContain('I am Bob.');
+    expect(prompt).not.toContain(NEVER);
+  });
+
+  test('a prompt has no memory where the deployment gives it no tokens', async () => {
+    const { save, begin, send } = rememberingChat({ environment: { MEMORY_BUDGET_TOKENS: '0' } });
+    await save([noteOf(1, { text: NEVER })]);
+
+    const prompt = await send(await begin(), 'Hello');
+
+    expect(prompt).toEqual([{ role: 'user', parts: [{ text: 'Hello' }] }]);
+  });
+
   test('a prompt keeps its prefix bytes while newer notes precede the message, unstored', async () => {
     const { save, begin, send } = rememberingChat();
     await save([noteOf(1)]);

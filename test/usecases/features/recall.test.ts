@@ -251,8 +251,11 @@ const trip: Topic[] = [
   ['pottery class, first bowl', 9, 14, '2026-04-01'],
 ];
 
-/** A compacted conversation with this timeline, of which the first lines have left for the archive. */
-async function conversationWith(topics: readonly Topic[], archived = 2) {
+/** Topics that have left for the archive, the first ones. */
+const ARCHIVED = 2;
+
+/** A compacted conversation with this timeline. */
+async function conversationWith(topics: readonly Topic[]) {
   const world = lifecycle();
   const conversationId = await compactedTwice(world, [['The user likes trams.', 1]]);
   const items = topics.map(topicItem);
@@ -264,8 +267,8 @@ async function conversationWith(topics: readonly Topic[], archived = 2) {
         snapshot: {
           schemaVersion: 1,
           profile: 'assistant',
-          sections: { timeline: items.slice(archived) },
-          archive: items.slice(0, archived).map((item) => ({ ...item, section: 'timeline' })),
+          sections: { timeline: items.slice(ARCHIVED) },
+          archive: items.slice(0, ARCHIVED).map((item) => ({ ...item, section: 'timeline' })),
           nextId: items.length + 1,
         },
       },

@@ -4,7 +4,7 @@ import { turnPath, uploadPath, uploadsCollection } from '#shared/conversation/do
 import { decodeUpload } from '#shared/uploads/upload.ts';
 import { conversationResponse } from '#shared/wire/resources/conversations.ts';
 import { exportLineResponse } from '#shared/wire/resources/export.ts';
-import { messageListResponse } from '#shared/wire/resources/messages.ts';
+import { messageListResponse, sendMessageResponse } from '#shared/wire/resources/messages.ts';
 import { uploadResponse } from '#shared/wire/resources/uploads.ts';
 import {
   base64Of,
@@ -89,6 +89,17 @@ describe('an uploaded picture in a message', () => {
     expect(await read()).toMatchObject({ turns: { [`${conversationId}_t_1`]: true } });
     expect((await read())?.expireTime).toBeUndefined();
     expect(world.local.storage.files.get(path)?.customTime).toMatch(/^2999/);
+  });
+
+  test('an uploaded picture sent twice is one turn, even when its file is gone', async () => {
+    const uploadId = await world.upload(png());
+    const message = { conversationId: randomUUID(), uploadIds: [uploadId], id: randomUUID() };
+
+    const first = await readAs(sendMessageResponse, await world.send(message));
+    world.local.storage.files.delete(uploadPath('alice', uploadId));
+    const second = await readAs(sendMessageResponse, await world.send(message));
+
+    expect(second).toMatchObject({ replayed: true, message: first.message });
   });
 
   test('an uploaded picture stays with an edit naming it and a regenerated answer', async () => {
@@ -192,16 +203,18 @@ describe('an upload is refused', () => {
     expect(conversation.status).toBe(404);
   });
 
-  test('an upload whose bytes do not match its type is refused', async () => {
-    const page = new TextEncoder().encode('<!doctype html><script>alert(1)</script>');
-    const uploadId = await world.upload({ bytes: page, mimeType: 'image/png' });
+  test.each([
+    ['image/png', Buffer.from('<!doctype html><script>alert(1)</script>')],
+    ['text/plain', Buffer.from('h\xff\xfe', 'latin1')],
+  ])('an upload whose bytes are not the %s that it says is refused', async (mimeType, bytes) => {
+    const uploadId = await world.upload({ bytes, mimeType });
 
     const response = await world.send({ conversationId: randomUUID(), uploadIds: [uploadId] });
 
     expect(await errorOf(response)).toMatchObject({
       http: 400,
       reason: 'UPLOAD_TYPE_MISMATCH',
-      message: expect.stringContaining('image/png of 40 bytes'),
+      message: expect.stringContaining(`${mimeType} of ${bytes.length} bytes`),
     });
   });
 
@@ -284,8 +297,8 @@ const remove = (uid: string, path: string) =>
   world.chat.call(`/v1/conversations/${path}`, { method: 'DELETE', uid });
 
 /** Does what the erase event of a conversation asks for. */
-const serve = (conversationId: string, atCrashPoint = world.chat.dependencies.atCrashPoint) =>
-  eraseConversation({ ...world.chat.dependencies, atCrashPoint }, conversationId, neverAborted());
+const serve = (conversationId: string) =>
+  eraseConversation(world.chat.dependencies, conversationId, neverAborted());
 
 describe('the files of a message that is deleted', () => {
   test('the files of a deleted message are deleted with their notes', async () => {

@@ -30,13 +30,12 @@ const WEATHER = 'call weather {"city":"Oslo"}';
 const tools = [{ name: 'locate', parameters: { type: 'object' as const } }];
 
 /** Instances over one store, whose commits are checked; one of them dies at a point. */
-function world(environment: Record<string, string> = {}) {
+function world() {
   const recorded = recordCommits();
   const store = createMemoryDocumentStore({ beforeOperation: recorded.beforeOperation });
   const toolbox = createToolbox(countingTools().tools);
-  const short = { TURN_LEASE_MS: '200', ...environment };
   const chat = (overrides: Partial<ChatDependencies> = {}) =>
-    routedChat(model, { store, toolbox, ...overrides }, short);
+    routedChat(model, { store, toolbox, ...overrides }, { TURN_LEASE_MS: '200' });
   const dying = (point: string) => chat(dyingAt(store, point));
   /** An instance two seconds later. */
   const later = () => chat({ clock: { ...systemClock, now: () => new Date(Date.now() + 2_000) } });

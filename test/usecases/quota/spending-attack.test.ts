@@ -38,8 +38,8 @@ async function longConversation({ store }: MeteredWorld): Promise<string> {
   return (await buildConversation(store, { turns: TURNS, conversation })).conversationId;
 }
 
-const forkAt = ({ chat }: MeteredWorld, conversationId: string, seq = TURNS) =>
-  trying(forkConversation(chat, { caller, conversationId, messageId: answerId(seq) }));
+const forkAtEnd = ({ chat }: MeteredWorld, conversationId: string) =>
+  trying(forkConversation(chat, { caller, conversationId, messageId: answerId(TURNS) }));
 
 const lowerThreshold = ({ chat }: MeteredWorld, conversationId: string) =>
   updateConversation(chat, {
@@ -59,12 +59,12 @@ const attacks: Readonly<Record<string, (world: MeteredWorld) => Promise<void>>> 
   'forty forks under a lowered threshold': async (world) => {
     const id = await longConversation(world);
     await lowerThreshold(world, id);
-    await forty(() => forkAt(world, id));
+    await forty(() => forkAtEnd(world, id));
     await world.deliver();
   },
   'forty compactions that are asked for at once': async (world) => {
     const id = await longConversation(world);
-    const forks = await forty(() => forkAt(world, id));
+    const forks = await forty(() => forkAtEnd(world, id));
     await forty(async (i) => {
       const conversationId = forks[i]?.conversationId ?? id;
       await trying(requestCompaction(world.chat, { caller, conversationId }));
@@ -117,7 +117,7 @@ describe.each([
     const id = await longConversation(world);
     await lowerThreshold(world, id);
     for (let i = 0; i < 10; i++) {
-      await forkAt(world, id);
+      await forkAtEnd(world, id);
       await world.deliver();
     }
 

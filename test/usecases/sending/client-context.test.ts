@@ -1,3 +1,4 @@
+import { deleteMessage } from '#functions/chat/conversations/erase/delete-message.ts';
 import { forkConversation } from '#functions/chat/conversations/fork/fork-conversation.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import type { SendRequest } from '#functions/chat/turns/send/send-request.ts';
@@ -29,14 +30,11 @@ const home: ClientContext = {
 };
 
 /** An instance of chat on Sunday morning in Seoul, with the worker that compacts its conversations. */
-function sundayChat(environment: Record<string, string> = {}, promptTokens = 100) {
-  const usage = { promptTokens, cachedTokens: 0, outputTokens: 10, thoughtsTokens: 0 };
+function sundayChat() {
+  const usage = { promptTokens: 100, cachedTokens: 0, outputTokens: 10, thoughtsTokens: 0 };
   const streamer = scriptedStreamer(textAnswer('Fine.', usage));
   const clock = createManualClock(new Date('2026-11-22T01:05:00Z'));
-  const dependencies = chatDependencies(
-    { model: streamer.model, clock },
-    { TELL_TIME: 'always', ...environment },
-  );
+  const dependencies = chatDependencies({ model: streamer.model, clock }, { TELL_TIME: 'always' });
   const { store } = dependencies;
   const bench = compactionBench({ store, cache: dependencies.cache });
   const lastPrompt = (): readonly Content[] => streamer.requests.at(-1)?.contents ?? [];
@@ -94,6 +92,32 @@ describe('the context of an app', () => {
     const prompt = await send(withContext(request(randomUUID(), 'Hello')));
 
     expect(prompt.map(textsOf)).toEqual([[`${LABEL}:\n${at('10:05')}\n${homeLines}`, 'Hello']]);
+  });
+
+  test('a message resent with another app context is the same message and keeps its first one', async () => {
+    const { send, dependencies, streamer, stored } = sundayChat();
+    const asked = request(randomUUID(), 'Hello');
+    await send(withContext(asked));
+
+    const again = await sendMessage(dependencies, withContext(asked, { screen: 'cart' }));
+
+    expect(again.replayed).toBe(true);
+    expect(streamer.requests).toHaveLength(1);
+    expect((await stored(asked.conversationId, 1))?.surroundings).toContain('home');
+  });
+
+  test('an app’s context counts as tokens of its turn, and is deleted with it', async () => {
+    const { send, dependencies, stored } = sundayChat();
+    const asked = request(randomUUID(), 'One');
+    const { conversationId } = asked;
+    await send(withContext(asked, { values: { page: 'word '.repeat(3_000) } }));
+    const before = await stored(conversationId, 1);
+
+    await deleteMessage(dependencies, { caller, conversationId, messageId: asked.message.id });
+
+    expect(before?.tokens.user).toBeGreaterThan(2_500);
+    expect(before?.surroundings).toContain('word');
+    expect(JSON.stringify(await stored(conversationId, 1))).not.toContain('word');
   });
 
   test('an app’s context is sent as differences, and earlier bytes stay unchanged', async () => {

@@ -273,13 +273,12 @@ describe('the ID token verifier', () => {
 describe('a push token', () => {
   const account = 'push@p.iam.gserviceaccount.com';
   const audience = 'https://worker.run.app';
-  const pushClaims = (changes: object = {}) => ({
+  const pushClaims = () => ({
     iss: 'https://accounts.google.com',
     aud: audience,
     email: account,
     email_verified: true,
     exp: nowSeconds() + 600,
-    ...changes,
   });
   const verifierOf = (url: string, changes: object = {}) =>
     createPushTokenVerifier({

@@ -57,6 +57,8 @@ describe('an answer that has to fit a schema', () => {
 
     expect(stream).toContain(JSON.stringify(fitting));
     expect(stream).not.toContain('twelve');
+    // Both calls are billed.
+    expect(stream).toContain('"promptTokens":200');
     expect(requests).toHaveLength(2);
     expect(JSON.stringify(requests[1]?.contents.at(-1))).toContain('#/price');
   });
@@ -94,6 +96,15 @@ describe('an answer that has to fit a schema', () => {
     expect(error.reason).toBe('RESPONSE_SCHEMA_UNMET');
     expect(error.text).toContain('repeated itself without end');
     expect(requests).toHaveLength(1);
+  });
+
+  test('the same message with another schema is refused: its id belongs to another question', async () => {
+    const { ask } = await chatWith(textAnswer(fitting));
+    await ask();
+
+    const error = await errorOf(await ask({ responseSchema: { type: 'object' } }));
+
+    expect(error).toMatchObject({ http: 409, reason: 'IDEMPOTENCY_KEY_REUSED' });
   });
 
   test('an answer that fits neither time is an error that says what did not fit, for ever', async () => {

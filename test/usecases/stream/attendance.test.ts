@@ -4,7 +4,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { steeredStreamer } from '#test/fakes/steered-streamer.ts';
 import { startChatServer, type ChatServer } from '#test/support/chat/chat-server.ts';
 import { eventually } from '#test/support/eventually.ts';
-import type { DocumentStore } from '#shared/ports/ports.ts';
+import { overloaded } from '#test/support/model-down.ts';
 
 let chat: ChatServer | undefined;
 /** Connections that the server has seen closed. */
@@ -18,12 +18,9 @@ const sse = { accept: 'text/event-stream' };
 const json = { accept: 'application/json' };
 const notified = { FCM_PROJECT: 'demo-recap' };
 
-async function started(environment: Record<string, string> = notified, store?: DocumentStore) {
+async function started(environment: Record<string, string> = notified) {
   const model = steeredStreamer();
-  chat = await startChatServer({
-    overrides: { model: model.model, ...(store && { store }) },
-    environment,
-  });
+  chat = await startChatServer({ overrides: { model: model.model }, environment });
   const server = chat;
   server.server.on('connection', (socket: Socket) => socket.on('close', () => closings++));
   const { dependencies } = server;
@@ -104,6 +101,31 @@ describe('the end of an answer', () => {
       expect(JSON.stringify(told)).not.toMatch(/Fine|Tell me/);
     },
   );
+
+  test('an answer’s failure is published with its reason', async () => {
+    const { model, send, ended, told } = await started();
+    const { connection } = send(sse);
+    const call = await model.call(0);
+    await leave(connection);
+
+    call.fail(overloaded());
+    await ended();
+
+    const data = { type: 'turn.finished', state: 'failed', reason: 'MODEL_OVERLOADED' };
+    expect(told).toMatchObject([{ data }]);
+  });
+
+  test('an answer’s end is not published where nobody can be told of it', async () => {
+    const { model, send, ended, told } = await started({});
+    const { connection } = send(sse);
+    const call = await model.call(0);
+    await leave(connection);
+
+    call.end();
+    await ended();
+
+    expect(told).toEqual([]);
+  });
 
   test('an answer’s end is published to nobody while another device reads on', async () => {
     const { model, send, ended, told, server, path } = await started();

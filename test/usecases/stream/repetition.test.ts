@@ -106,6 +106,15 @@ describe('a repetitive answer', () => {
   });
 });
 
+test('a repetitive answer is given whole where LOOP_DETECTION is off', async () => {
+  const { model } = scriptedStreamer(inPieces(CHANT, 20));
+  const dependencies = chatDependencies({ model }, { LOOP_DETECTION: 'off' });
+
+  const handle = await sendMessage(dependencies, request(randomUUID(), 'Where is my parcel?'));
+
+  expect(textOf(await collect(handle.frames()))).toBe(CHANT);
+});
+
 describe('an answer that says something three times', () => {
   const text = `${PHRASE.repeat(4)}And here it is: in the depot.`;
 

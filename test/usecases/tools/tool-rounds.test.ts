@@ -438,6 +438,13 @@ describe('a call that is asked for five times in a row', () => {
       { type: 'finish', finishReason: 'other' },
     ]);
   });
+
+  test('a call is run as often as it is asked for where LOOP_DETECTION is off', async () => {
+    const { effects, turn } = await asked(rounds(...times(6, OSLO)), { LOOP_DETECTION: 'off' });
+
+    expect(effects.size).toBe(6);
+    expect(turn.finishReason).toBe('STOP');
+  });
 });
 
 describe('a tool that is polled', () => {

@@ -105,6 +105,12 @@ test.each<[what: string, requests: object[], answer: object, context: string[]]>
     { messageId: 'm_3', text: 'Answer to c.' },
     ['a', 'Answer to a.', 'c'],
   ],
+  [
+    'a message alone takes the place of all on a page that has the whole history',
+    [submit('a', 'u1'), submit('b', 'u2'), { ...submit('c', 'u3'), history: 'whole' }],
+    { messageId: 'm_3', text: 'Answer to c.' },
+    ['c'],
+  ],
 ])('%s', async (...[, requests, answer, context]) => {
   const id = randomUUID();
 

@@ -318,6 +318,57 @@ describe('useChat that stops', () => {
     expect(await endOf(server, id)).toMatchObject({ state: 'done', contents });
   });
 
+  const left = (server: WireServer, chatId: string) =>
+    eventually('the reader has left', async () => (await turnOf(server, chatId))?.leftAt);
+
+  test('useChat that resumes in time keeps the answer alive', async () => {
+    const { server, chat, id, call, sent } = await halfway();
+    await chat.stop();
+    await sent;
+    await left(server, id);
+
+    const resumed = chat.resumeStream();
+    await listens(chat);
+    expect((await turnOf(server, id))?.leftAt).toBeUndefined();
+    call.say(' and whole.');
+    call.end();
+    await resumed;
+
+    expect(textsOf(chat)).toEqual(['Hello', 'Half and whole.']);
+    expect((await endOf(server, id))?.state).toBe('done');
+  });
+
+  test('useChat’s stop in one tab leaves the answer to another that reads it', async () => {
+    const { server, chat, id, call, sent, open } = await halfway(7, AT_ONCE);
+    const other = open();
+    const resumed = other.resumeStream();
+    await listens(other);
+
+    await chat.stop();
+    await sent;
+    call.say(' and whole.');
+    call.end();
+    await resumed;
+
+    expect(textOf(other.messages.at(-1))).toBe('Half and whole.');
+    expect((await endOf(server, id))?.state).toBe('done');
+  });
+
+  test('useChat that sends another message after its stop need not wait', async () => {
+    const { server, chat, id, call, sent } = await halfway();
+    await chat.stop();
+    await sent;
+    await left(server, id);
+
+    const next = chat.sendMessage({ text: 'Something else' });
+    await server.answer('Something else', 'Gladly.');
+    await next;
+
+    expect(textsOf(chat)).toEqual(['Hello', 'Half', 'Something else', 'Gladly.']);
+    expect(call.signal.aborted).toBe(true);
+    expect((await turnOf(server, id))?.state).toBe('cancelled');
+  });
+
   test('useChat is told of a wish for a disconnect that is none', async () => {
     const { backend, open } = await startChats(7);
     const { api, headers } = transportOptions(backend);

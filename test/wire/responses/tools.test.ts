@@ -20,8 +20,8 @@ const tools: OpenAI.Responses.FunctionTool[] = ['locate', 'choose'].map((name) =
 }));
 
 /** A new text each time: the same one again within an hour is a conversation of its own, too. */
-const asking = (rest = 'You are in Oslo.') =>
-  `Let me see. ${randomUUID()}\ncall locate {"question":"where"}\nthen\n${rest}`;
+const asking = () =>
+  `Let me see. ${randomUUID()}\ncall locate {"question":"where"}\nthen\nYou are in Oslo.`;
 
 type Call = OpenAI.Responses.ResponseFunctionToolCall;
 
@@ -39,10 +39,10 @@ const callIn = (response: OpenAI.Responses.Response): Call => {
   return call;
 };
 
-const outputOf = ({ call_id }: Call, output = '{"city":"Oslo"}') => ({
+const outputOf = ({ call_id }: Call) => ({
   type: 'function_call_output' as const,
   call_id,
-  output,
+  output: '{"city":"Oslo"}',
 });
 
 async function* callOfLocate() {

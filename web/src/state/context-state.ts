@@ -9,7 +9,7 @@ import { isUnderWay } from './compactions.ts';
 import { type ReadonlySignal, batch, signal, type Signal } from '@preact/signals';
 
 /** Pauses between looks at the context, milliseconds: while something moves, waits, and rests. */
-const WATCH_MS = { moving: 400, waiting: 2_000, resting: 5_000 };
+export const WATCH_MS = { moving: 400, waiting: 2_000, resting: 5_000 };
 
 /** A compaction that is due begins within seconds; after that it is one that is not due: little was added. */
 const DUE_WITHIN_MS = 15_000;
@@ -18,7 +18,7 @@ const DUE_WITHIN_MS = 15_000;
 const MOVES_WITHIN_MS = 60_000;
 
 /** How long to pause before the next look, where there was nothing new for so long. */
-function watchPaceMs(context: ContextObject | undefined, unchangedMs: number): number {
+export function watchPaceMs(context: ContextObject | undefined, unchangedMs: number): number {
   if (!context) return WATCH_MS.resting;
   if (isUnderWay(context.compaction))
     return unchangedMs < MOVES_WITHIN_MS ? WATCH_MS.moving : WATCH_MS.waiting;

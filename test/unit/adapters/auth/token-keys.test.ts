@@ -56,3 +56,12 @@ test.each<[string, Record<string, unknown>, string]>([
     publicMessage: expect.stringContaining(named),
   });
 });
+
+test('an API key in place of an ID token is refused with the call that gives one', async () => {
+  const verified = verifierFor('http://127.0.0.1:9/keys').verify('AIzaSyD-not-a-token');
+
+  await expect(verified).rejects.toMatchObject({
+    reason: 'ID_TOKEN_INVALID',
+    publicMessage: expect.stringMatching(/getIdToken\(\), no API key/u),
+  });
+});

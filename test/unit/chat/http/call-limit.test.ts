@@ -10,6 +10,18 @@ function limitOf(config: Partial<typeof limits> = {}, usersMax?: number) {
   return { clock, limit: createCallLimit({ ...limits, ...config }, clock, usersMax) };
 }
 
+test('a user has a limited number of calls a minute and is told when to retry', () => {
+  const { limit, clock } = limitOf();
+  for (let i = 0; i < limits.USER_CALLS_PER_MINUTE; i++) limit.begin('u1').end();
+  clock.advance(20_000);
+
+  expect(() => limit.begin('u1')).toThrow(
+    expect.objectContaining({ reason: 'USER_CALLS', retryAfterMs: 40_000 }),
+  );
+  clock.advance(40_000);
+  limit.begin('u1').end();
+});
+
 test.each([
   ['one that is wrong counts ten times', 'INVALID_ARGUMENT', 2],
   ['one for what is not there counts once', 'NOT_FOUND', 11],

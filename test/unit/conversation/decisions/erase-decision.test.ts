@@ -31,8 +31,8 @@ const empty = (seq: number) => ({
 });
 const many = Array.from({ length: ERASED_MAX + 1 }, (_, i) => turn(i + 1));
 
-const ofMessage = (alike: Turn[], named = alike[0] ?? turn(1)): EraseFacts => ({
-  named,
+const ofMessage = (alike: Turn[]): EraseFacts => ({
+  named: alike[0] ?? turn(1),
   isAnswer: false,
   alike,
 });

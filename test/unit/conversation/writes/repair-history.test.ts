@@ -5,9 +5,9 @@ import { snapshotTexts } from '#test/support/chat/lifecycle.ts';
 import { history } from '#test/support/compaction/past-compactions.ts';
 import { describe, expect, test } from 'vitest';
 
-const item = (id: string, sources: number[], text = `Said in ${sources.join(' and ')}.`): Item => ({
+const item = (id: string, sources: number[]): Item => ({
   id,
-  text,
+  text: `Said in ${sources.join(' and ')}.`,
   sources,
   importance: 2,
   by: 'model',
