@@ -74,6 +74,27 @@ test('every operation of the OpenAPI document is reached by links with parameter
   expect(wrong).toEqual([]);
 });
 
+/** A declared path as a pattern: a parameter stands for whatever a page writes in its place. */
+const addressPattern = (path: string) => new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/:]+')}$`, 'u');
+
+test('every call that a page names by method and address is one that chat serves', () => {
+  const pages = globSync(['README.md', 'docs/**/*.md', 'terraform/**/*.md'], { cwd: root });
+  const named = pages.flatMap((page) => {
+    const text = readFileSync(join(root, page), 'utf8').replaceAll('\\_', '_');
+    const calls = text.matchAll(/\b(GET|POST|PUT|PATCH|DELETE) (\/(?:v1|callable)\/[\w/{}:.-]*[\w}])/gu);
+    return [...calls].map(([, method = '', address = '']) => ({ page, method, address }));
+  });
+  const served = chatRoutes.flatMap(({ method, path, aliases = [] }) =>
+    [path, ...aliases].map((each) => ({ method, pattern: addressPattern(each) })),
+  );
+
+  const unserved = named.filter(
+    (call) => !served.some((one) => one.method === call.method && one.pattern.test(call.address)),
+  );
+  expect(named.length).toBeGreaterThan(60);
+  expect(unserved).toEqual([]);
+});
+
 /** Reasons of the worker, of the start of a process, and of what goes on beside answers: no caller of the API sees them. */
 const notAnswered = [
   'INVALID_CONFIGURATION',
