@@ -75,13 +75,16 @@ test('every operation of the OpenAPI document is reached by links with parameter
 });
 
 /** A declared path as a pattern: a parameter stands for whatever a page writes in its place. */
-const addressPattern = (path: string) => new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/:]+')}$`, 'u');
+const addressPattern = (path: string) =>
+  new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/:]+')}$`, 'u');
 
 test('every call that a page names by method and address is one that chat serves', () => {
   const pages = globSync(['README.md', 'docs/**/*.md', 'terraform/**/*.md'], { cwd: root });
   const named = pages.flatMap((page) => {
     const text = readFileSync(join(root, page), 'utf8').replaceAll('\\_', '_');
-    const calls = text.matchAll(/\b(GET|POST|PUT|PATCH|DELETE) (\/(?:v1|callable)\/[\w/{}:.-]*[\w}])/gu);
+    const calls = text.matchAll(
+      /\b(GET|POST|PUT|PATCH|DELETE) (\/(?:v1|callable)\/[\w/{}:.-]*[\w}])/gu,
+    );
     return [...calls].map(([, method = '', address = '']) => ({ page, method, address }));
   });
   const served = chatRoutes.flatMap(({ method, path, aliases = [] }) =>

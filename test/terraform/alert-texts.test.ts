@@ -31,22 +31,22 @@ test.each(texts)('$file is no longer than Cloud Monitoring takes', ({ text }) =>
 });
 
 test.each(texts)('$file has commands that there are', async ({ commands }) => {
-    const ops = commands.filter((command) => command.startsWith('npm run ops -- '));
-    const codes = await Promise.all(ops.map(exitCodeOf));
+  const ops = commands.filter((command) => command.startsWith('npm run ops -- '));
+  const codes = await Promise.all(ops.map(exitCodeOf));
 
-    expect(commands.filter((command) => !/^(?:gcloud|npm run ops --|export) /.test(command))).toEqual(
-      [],
-    );
-    expect(ops.filter((_, index) => codes[index] === 2)).toEqual([]);
+  expect(commands.filter((command) => !/^(?:gcloud|npm run ops --|export) /.test(command))).toEqual(
+    [],
+  );
+  expect(ops.filter((_, index) => codes[index] === 2)).toEqual([]);
 });
 
 test.each(texts)('$file asks logs for events and fields that the code logs', ({ commands }) => {
-    const filters = commands.flatMap((command) => matches(command, /logging read '([^']*)'/g));
-    const events = filters.flatMap((filter) =>
-      matches(filter, /event=(\([^)]*\)|"\w+")/g).flatMap((list) => matches(list, /"(\w+)"/g)),
-    );
-    const fields = commands.flatMap((command) => matches(command, /jsonPayload\.(\w+)/g));
+  const filters = commands.flatMap((command) => matches(command, /logging read '([^']*)'/g));
+  const events = filters.flatMap((filter) =>
+    matches(filter, /event=(\([^)]*\)|"\w+")/g).flatMap((list) => matches(list, /"(\w+)"/g)),
+  );
+  const fields = commands.flatMap((command) => matches(command, /jsonPayload\.(\w+)/g));
 
-    expect(events.filter((event) => !code.includes(`'${event}'`))).toEqual([]);
-    expect(fields.filter((field) => !new RegExp(String.raw`\b${field}\b`).test(code))).toEqual([]);
+  expect(events.filter((event) => !code.includes(`'${event}'`))).toEqual([]);
+  expect(fields.filter((field) => !new RegExp(String.raw`\b${field}\b`).test(code))).toEqual([]);
 });

@@ -16,11 +16,7 @@ const conversation = { state: 'live', epoch: 'e', changedIn: 0 } as const;
 
 test.each([
   ['over one of fewer turns', { ...conversation, ...generated }, true],
-  [
-    'over one of as many',
-    { ...conversation, title: 'made', autoTitle: { throughSeq: 4 } },
-    false,
-  ],
+  ['over one of as many', { ...conversation, title: 'made', autoTitle: { throughSeq: 4 } }, false],
   ['in a conversation that came back with the id', { ...conversation, epoch: 'f' }, false],
   ['in the bin', { ...conversation, state: 'deleted' as const }, false],
 ])('a title that was made may be stored %s', (...[, now, isAllowed]) => {

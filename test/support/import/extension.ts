@@ -31,11 +31,11 @@ export const answeredDocument = (n: number, prompt: string, response: string): D
 });
 
 /** Answered messages; the order of their ids is not that of their times. */
-export const answeredDocuments = (count: number): ExtensionDocuments =>
+export const answeredDocuments = (count: number, filler = ''): ExtensionDocuments =>
   Object.fromEntries(
     Array.from({ length: count }, (_, i) => [
       createHash('sha256').update(String(i)).digest('hex').slice(0, 20),
-      answeredDocument(i + 1, `Question ${i + 1}`, `Answer ${i + 1}`),
+      answeredDocument(i + 1, `Question ${i + 1}${filler}`, `Answer ${i + 1}${filler}`),
     ]),
   );
 

@@ -21,19 +21,23 @@ const textOf = (shown: Part) => toToolOutput(shown)?.text ?? '';
 const lines = (count: number, line: (at: number) => string) =>
   Array.from({ length: count }, (_, at) => line(at)).join('\n');
 
-const line = 'an ordinary line of output that says little\n';
+const ordinaryLine = 'an ordinary line of output that says little\n';
 
 test.each([
-  ['content, when there is no output', { content: line.repeat(500) }, line.repeat(500)],
+  [
+    'content, when there is no output',
+    { content: ordinaryLine.repeat(500) },
+    ordinaryLine.repeat(500),
+  ],
   [
     'the response as JSON otherwise',
-    { rows: Array.from({ length: 500 }, () => line) },
-    JSON.stringify({ rows: Array.from({ length: 500 }, () => line) }, null, 2),
+    { rows: Array.from({ length: 500 }, () => ordinaryLine) },
+    JSON.stringify({ rows: Array.from({ length: 500 }, () => ordinaryLine) }, null, 2),
   ],
   [
     'the response as JSON when much stands beside the output',
-    { output: 'x', rest: line.repeat(500) },
-    JSON.stringify({ output: 'x', rest: line.repeat(500) }, null, 2),
+    { output: 'x', rest: ordinaryLine.repeat(500) },
+    JSON.stringify({ output: 'x', rest: ordinaryLine.repeat(500) }, null, 2),
   ],
 ])('the text of a tool’s response is %s', (_, response, text) => {
   expect(textOf(part(response))).toBe(text);
