@@ -1,4 +1,4 @@
-/* Document paths. Turn ids are zero-padded so that the order of ids is the order of turns. */
+/** Document paths. Turn ids are zero-padded so that the order of ids is the order of turns. */
 
 const SEQ_DIGITS = 10;
 const GENERATION_DIGITS = 8;
