@@ -1,4 +1,4 @@
-# Push subscriptions of our own. Why no Eventarc trigger: docs/decisions/operations/0025. The figures are those of
+# Push subscriptions of our own. Why no Eventarc trigger: docs/decisions/compaction/0013. The figures are those of
 # infra/local/stack/pubsub-setup.ts, with which the local stack runs.
 
 locals {

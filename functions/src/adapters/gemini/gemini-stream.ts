@@ -166,7 +166,7 @@ type StreamCall = Platform & { call: ModelCall; request: ModelRequest; signal: A
 /**
  * Opens a stream: resolves to what reads the events of one read together, and throws what broke it. The SDK makes the
  * request; of a stream it would make a response, a copy and five promises for every event
- * (docs/decisions/chat/0029-streams-are-read-here.md).
+ * (docs/decisions/chat/0008-hono-routes.md).
  */
 export async function openStream(
   { models }: GoogleGenAI,
