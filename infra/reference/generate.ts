@@ -11,8 +11,8 @@ import { readModule } from './terraform-module.ts';
 
 const help = `Usage: npm run generate [-- --check]
 
-Writes what is made from the code: docs/reference (configuration, constants, errors, API), terraform/settings.json, the tables of
-terraform/README.md, and the recipes that guides of clients print.
+Writes what is made from the code: docs/reference (configuration, constants, errors, API), terraform/settings.json, and the tables
+of terraform/README.md.
 
   --check   writes nothing and names what is not up to date
   --help    this text
@@ -61,19 +61,6 @@ async function terraformGuide(): Promise<string> {
   return format(text, { ...(await resolveConfig(file)), filepath: file });
 }
 
-/** A guide with the recipe that it prints, as the tests run it. */
-async function clientGuide(guide: string, recipe: string): Promise<string> {
-  const code = await readText(`docs/clients/recipes/${recipe}`);
-  // Apps import the umbrella package; the tests have the part of it that they need.
-  const printed = code.replace('@firebase/functions', 'firebase/functions');
-  const [firstLine = ''] = printed.split('\n');
-  const text = await readText(guide);
-  const start = text.indexOf(`\`\`\`ts\n${firstLine}\n`);
-  if (start === -1) throw new Error(`${guide} has no code that begins with "${firstLine}"`);
-  const end = text.indexOf('\n```\n', start);
-  return `${text.slice(0, start)}\`\`\`ts\n${printed.trimEnd()}${text.slice(end)}`;
-}
-
 const outputs: Readonly<Record<string, () => string | Promise<string>>> = {
   'docs/reference/configuration.md': configurationDocument,
   'docs/reference/constants.md': constantsDocument,
@@ -82,9 +69,6 @@ const outputs: Readonly<Record<string, () => string | Promise<string>>> = {
   'docs/reference/api.md': () => apiDocument(servedDocument()),
   'terraform/settings.json': deploymentSettings,
   'terraform/README.md': terraformGuide,
-  'docs/clients/firebase-callable.md': () =>
-    clientGuide('docs/clients/firebase-callable.md', 'callable-web.ts'),
-  'docs/clients/openai-sdk.md': () => clientGuide('docs/clients/openai-sdk.md', 'openai-sdk.ts'),
 };
 
 async function generate(isCheck: boolean): Promise<0 | 1> {
