@@ -108,12 +108,12 @@ function thresholdTable(shapes: readonly ShapeCosts[]): string {
 function assumptions({ model }: Asked): string {
   const { turn, compaction } = countedOperations;
   return [
-    `- **Hits.** A hit saves what the prompt shares with the one before, from ${tokens(cacheFromTokens(model))} tokens on with \`${model}\`. The first prompt after a swap shares only instruction and tools. What is recalled stands before the message, behind all that is cached, and is paid in full; at the next turn the prompt differs from there on.`,
-    `- **Compactions** of Recap are one call each: it reads an instruction of ${tokens(INSTRUCTION_TOKENS)} tokens, the folded turns in full and the snapshot before, and writes as much as its snapshot has. A snapshot fills its room, ${GROWN_ROOM} × the budget, as from the third fold on.`,
+    `- **Hits.** A hit saves what the prompt shares with the one before, from ${tokens(cacheFromTokens(model))} tokens on with \`${model}\`. The first prompt after a swap shares only instruction and tools. What is recalled is paid in full.`,
+    `- **Compactions** of Recap are one call each, which reads an instruction of ${tokens(INSTRUCTION_TOKENS)} tokens, the folded turns and the snapshot before, and fills the snapshot’s room, ${GROWN_ROOM} × the budget.`,
     '- **Recall** brings back as much as it may in every turn, once something was folded.',
-    `- **Gemini CLI** compacts at ${percent(GEMINI_CLI.thresholdFraction)} of the window, keeps ${percent(GEMINI_CLI.keptFraction)}, reads the rest twice (its check shares the prompt of its summary) and writes ${tokens(cliSummariser.outputTokens)} tokens each time, as recorded with ${tokens(CLI_SUMMARY_CHARACTERS)} characters allowed. If the summary is no shorter, it asks no more. Masking of tool outputs is left out for both.`,
+    `- **Gemini CLI** compacts at ${percent(GEMINI_CLI.thresholdFraction)} of the window, keeps ${percent(GEMINI_CLI.keptFraction)}, reads the rest twice (its check shares the prompt of its summary) and writes ${tokens(cliSummariser.outputTokens)} tokens each time, as recorded with ${tokens(CLI_SUMMARY_CHARACTERS)} characters allowed. Masking of tool outputs is left out for both.`,
     `- **Operations**: ${turn.reads.toFixed(1)} reads and ${turn.writes.toFixed(1)} writes a turn; ${compaction.reads.toFixed(1)} reads, ${compaction.writes.toFixed(1)} writes and ${compaction.messages} messages a compaction, as counted once. Others pay for no store.`,
-    '- **Large turns.** Where a turn is larger than the threshold, as in coding, a figure moves as the threshold comes to lie before or behind it; the service would shorten the view of such a turn, which is left out.',
+    '- **Large turns.** The service would shorten the view of a turn that is larger than the threshold, as in coding; that is left out.',
     '- **Not included**: thinking, storage of caches (implicit caching has no price), functions, network, storage. Free quotas are not deducted. Tokens are estimated. Compactions begin after a turn, never in one.',
   ].join('\n');
 }
@@ -122,7 +122,7 @@ function assumptions({ model }: Asked): string {
 export const costPage = (shapes: readonly ShapeCosts[], asked: Asked): string =>
   `${[
     '# Cost',
-    `US dollars for a thousand turns, from \`npm run cost -- --report\`, with \`${asked.model}\`, which also summarises, and ${tokens(asked.overheadTokens)} tokens of instruction and tools; ${percent(asked.hitFraction)} of the prompts hit the cache. \`npm run cost -- --help\` lists what you can change, such as the model. The best threshold is that of the [table below](#thresholds) which costs the least. Swaps are those of a thousand turns. Sizes of coding and of long answers are those of a recorded conversation, over and over.`,
+    `US dollars for a thousand turns, from \`npm run cost -- --report\`, with \`${asked.model}\`, which also summarizes, and ${tokens(asked.overheadTokens)} tokens of instruction and tools; ${percent(asked.hitFraction)} of the prompts hit the cache. \`npm run cost -- --help\` lists what you can change, such as the model. The best threshold is that of the [table below](#thresholds) which costs the least. Swaps are those of a thousand turns. Sizes of coding and of long answers are those of a recorded conversation, over and over.`,
     billTable(shapes),
     shapes.map(describeShape).join('\n'),
     '## Hit rates',
