@@ -4,7 +4,7 @@ import { canonicalJson } from '#shared/json-text.ts';
 
 /**
  * A call, or a series of calls, that the model asks for so often in a row is a loop, as in Gemini CLI: the fifth time is
- * the detection, and is not run. What happens then is told in docs/guides/loops.md.
+ * the detection, and is not run. What happens then is told in docs/guides/tools.md.
  */
 const LOOP_TIMES = 5;
 /** The longest series that is looked for. */

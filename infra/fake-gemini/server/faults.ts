@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** What a client sees of each fault, and which fields it takes: docs/guides/fake-gemini.md. */
+/** What a client sees of each fault, and which fields it takes: docs/guides/local.md. */
 const faultKinds = [
   'quota',
   'internal',

@@ -44,7 +44,7 @@ export interface Breach {
   is: string;
 }
 
-/** What must hold of the documents of a conversation; docs/guides/ops.md explains I1 to I8. */
+/** What must hold of the documents of a conversation; docs/operations.md explains I1 to I8. */
 export interface Invariant<Documents extends Stored = StoredConversation> {
   group: `I${number}`;
   shouldBe: string;

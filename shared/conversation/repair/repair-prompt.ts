@@ -124,7 +124,7 @@ export function repairHistory(contents: readonly LooseContent[]): RepairedConten
 }
 
 /**
- * What is sent to a model, so that it refuses nothing for its form (docs/guides/tool-outputs.md): all that
+ * What is sent to a model, so that it refuses nothing for its form (docs/guides/tools.md): all that
  * `repairContents` mends, a user content first and last, and for models that insist on them signatures on the
  * calls of the turn that is being answered. Pure; mending twice changes
  * nothing, and a history with nothing wrong keeps its objects.

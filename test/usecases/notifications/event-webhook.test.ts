@@ -22,7 +22,7 @@ async function toldOperator(reply: WebhookReply = {}) {
   return { ...worker, server };
 }
 
-/** As docs/guides/notifications.md has it. */
+/** As docs/guides/hooks.md has it. */
 function isGenuine({ headers, body }: WebhookCall, key: string, nowSeconds: number): boolean {
   const timestamp = String(headers['x-recap-timestamp']);
   if (Math.abs(nowSeconds - Number(timestamp)) > 300) return false;
