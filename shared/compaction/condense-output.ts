@@ -11,72 +11,88 @@ import {
   type ToolOutput,
 } from '#shared/conversation/context/tool-calls.ts';
 import { findErrorBlocks, tellsOfError, condensedLabel, shortenOutput } from './shorten-output.ts';
-import type { PlannedMask, Offload } from './tool-output-budget.ts';
 import { findValues, indexValues } from './values.ts';
 
-/** A shortened output that a model may condense. */
+/** An output that prompts show cut, and that a model may condense instead. */
 export interface CondensableOutput {
-  mask: PlannedMask;
+  /** Its place in the newest round. */
+  partIndex: number;
+  text: string;
+  /** The name under which `read_blob` finds the whole. */
+  blobName: string;
   /** As it is shown now: what a condensed one must not be larger than. */
   shown: { part: Part; output: ToolOutput };
-  offload: Offload;
   /** What tells of errors and warnings in the full text; stays word for word. */
   errorBlocks: readonly string[];
   /** What the model may write, so that its label and the errors still fit. */
   maximumCharacters: number;
 }
 
-export type Condensed =
-  | { ok: true; mask: PlannedMask }
+type Condensed =
+  | { ok: true; text: string }
   | { ok: false; reason: 'EMPTY' | 'INVENTED' | 'ERROR_REWORDED' | 'TOO_LONG' };
 
 const ERRORS_HEADING = 'Errors and warnings, word for word:';
 
-function framed(offload: Offload, body: string, errorBlocks: readonly string[]): string {
+function framed(
+  { blobName, text }: Pick<CondensableOutput, 'blobName' | 'text'>,
+  body: string,
+  errorBlocks: readonly string[],
+): string {
   const missing = errorBlocks.filter((block) => !body.includes(block));
   const errors = missing.length === 0 ? [] : [ERRORS_HEADING, ...missing];
-  return [condensedLabel(offload.name, offload.text), body, ...errors].join('\n');
+  return [condensedLabel(blobName, text), body, ...errors].join('\n');
 }
 
 interface Limits {
   counting: TokenCounting;
   /** Of the model that condenses. */
   windowTokens: number;
-  /** Shorter outputs are left alone; default: twice the cap of one. */
-  fromCharacters?: number;
+  blobName: (text: string) => string;
 }
 
-function condensableOutput(mask: PlannedMask, limits: Limits): CondensableOutput | undefined {
-  const { part, offload, condensed } = mask;
-  const output = part && toToolOutput(part);
-  if (!part || !output || !offload || condensed !== undefined) return undefined;
-  const { text } = offload;
-  const { condensedFromCharacters, condensedToCharacters } = toolOutputConstants;
-  const { fromCharacters = condensedFromCharacters.value } = limits;
-  const isLong = text.length > fromCharacters && text.length <= condensedToCharacters.value;
-  const room = output.text.length;
-  if (!isLong || room < toolOutputConstants.condensedRoomCharacters.value) return undefined;
-  const readTokens = snapshotConstants.summariserPartialFraction.value * limits.windowTokens;
-  if (estimateTextTokens(text, limits.counting) > readTokens) return undefined;
+function condensableOutput(
+  part: Part,
+  partIndex: number,
+  { counting, windowTokens, blobName }: Limits,
+): CondensableOutput | undefined {
+  const { toolOutputCapCharacters, condensedToCharacters, condensedRoomCharacters } =
+    toolOutputConstants;
+  const text = part.condensed === undefined ? toToolOutput(part)?.text : undefined;
+  if (text === undefined || text.length <= toolOutputCapCharacters.value) return undefined;
+  if (text.length > condensedToCharacters.value) return undefined;
+  const cut = shortenOutput(part, { blobName, counting });
+  const output = cut === part ? undefined : toToolOutput(cut);
+  if (output === undefined || output.text.length < condensedRoomCharacters.value) return undefined;
+  const readTokens = snapshotConstants.summariserPartialFraction.value * windowTokens;
+  if (estimateTextTokens(text, counting) > readTokens) return undefined;
   const errorBlocks = findErrorBlocks(text);
-  const errorCharacters = errorBlocks.join('\n').length;
+  const room = output.text.length;
   // Where the errors are most of what can be shown, a cut shows more of what is around them.
-  if (errorCharacters > toolOutputConstants.toolOutputErrorFraction.value * room) return undefined;
-  const maximumCharacters = room - framed(offload, '', errorBlocks).length;
-  return { mask, shown: { part, output }, offload, errorBlocks, maximumCharacters };
+  if (errorBlocks.join('\n').length > toolOutputConstants.toolOutputErrorFraction.value * room)
+    return undefined;
+  const named = { partIndex, text, blobName: blobName(text) };
+  return {
+    ...named,
+    shown: { part: cut, output },
+    errorBlocks,
+    maximumCharacters: room - framed(named, '', errorBlocks).length,
+  };
 }
 
 /**
- * The shortened outputs that are worth asking a model about, largest first, at most three: very long ones
- * that a cut shows little of, that the model with `windowTokens` can read, and that were not tried before.
+ * The outputs of the newest round that are worth asking a model about, largest first, at most three: very long ones
+ * that a cut shows little of, and that the model with `windowTokens` can read. `contents` are those that answer the
+ * message.
  */
 export function outputsToCondense(
-  masks: readonly PlannedMask[],
+  contents: readonly Content[],
   limits: Limits,
 ): CondensableOutput[] {
-  return masks
-    .flatMap((mask) => condensableOutput(mask, limits) ?? [])
-    .toSorted((a, b) => b.offload.text.length - a.offload.text.length)
+  const parts = contents.at(-1)?.parts ?? [];
+  return parts
+    .flatMap((part, index) => condensableOutput(part, index, limits) ?? [])
+    .toSorted((a, b) => b.text.length - a.text.length)
     .slice(0, toolOutputConstants.condensedOutputLimit.value);
 }
 
@@ -102,27 +118,25 @@ const rewordsError = (body: string, text: string): boolean =>
     .some((line) => !text.includes(line.replace(bullet, '').trimEnd()));
 
 /**
- * The mask with what a model made of the full text in the place of the cut, if code finds it good: no larger than
- * the cut, so that the budget holds; no value (`findValues`) or path that the full text does not have; every line
- * on errors as it stands there. Errors and warnings that it left out are added, whole. Linear.
+ * What is shown of an output that a model condensed, if code finds it good: no larger than the cut, so that the budget
+ * holds; no value (`findValues`) or path that the full text does not have; every line on errors as it stands there.
+ * Errors and warnings that it left out are added, whole. Linear.
  */
 export function checkCondensed(
-  target: CondensableOutput,
+  output: CondensableOutput,
   answer: string,
   counting: TokenCounting,
 ): Condensed {
-  const { mask, shown, offload, errorBlocks } = target;
+  const { shown, errorBlocks } = output;
   const body = answer.toWellFormed().trim();
   if (body === '') return { ok: false, reason: 'EMPTY' };
-  const text = framed(offload, body, errorBlocks);
+  const text = framed(output, body, errorBlocks);
   const part = withOutput(shown.part, shown.output, text);
-  const moreTokens = estimatePartTokens(part, counting) - estimatePartTokens(shown.part, counting);
-  if (text.length > shown.output.text.length || moreTokens > 0)
-    return { ok: false, reason: 'TOO_LONG' };
-  if (rewordsError(body, offload.text)) return { ok: false, reason: 'ERROR_REWORDED' };
-  if (invents(body, offload.text)) return { ok: false, reason: 'INVENTED' };
-  const savedTokens = mask.savedTokens - moreTokens;
-  return { ok: true, mask: { ...mask, part, savedTokens, condensed: true } };
+  const isLarger = estimatePartTokens(part, counting) > estimatePartTokens(shown.part, counting);
+  if (text.length > shown.output.text.length || isLarger) return { ok: false, reason: 'TOO_LONG' };
+  if (rewordsError(body, output.text)) return { ok: false, reason: 'ERROR_REWORDED' };
+  if (invents(body, output.text)) return { ok: false, reason: 'INVENTED' };
+  return { ok: true, text };
 }
 
 /** Names of calls that condense an output end in this and a number from 1. */
@@ -161,27 +175,6 @@ export const condensingContents = (options: {
     },
   ];
 };
-
-/**
- * The outputs of a turn's newest round that prompts would show cut, in the shape in which a compaction has those that
- * it shortens: what a model may condense instead. `contents` are those that answer the message.
- */
-export function longOutputs(
-  contents: readonly Content[],
-  options: { seq: number; counting: TokenCounting; blobName: (text: string) => string },
-): PlannedMask[] {
-  const { seq, counting, blobName } = options;
-  // The user content is the first of a turn.
-  const contentIndex = contents.length;
-  return (contents.at(-1)?.parts ?? []).flatMap((part, partIndex) => {
-    const output = part.condensed === undefined ? toToolOutput(part) : undefined;
-    const shown = shortenOutput(part, { blobName, counting });
-    if (output === undefined || shown === part) return [];
-    const savedTokens = estimatePartTokens(part, counting) - estimatePartTokens(shown, counting);
-    const offload = { name: blobName(output.text), text: output.text };
-    return [{ seq, contentIndex, partIndex, part: shown, offload, savedTokens }];
-  });
-}
 
 /** The contents with what a model made of outputs of the newest round beside them, by part. */
 export function withCondensed(

@@ -415,16 +415,11 @@ export const toolOutputConstants = {
     origin:
       'beside snapshot, archive and report below the 1 MiB of a document; 5,000 of one word fit',
   },
-  condensedFromCharacters: {
-    value: 80_000,
-    unit: 'characters',
-    origin: 'Gemini CLI, distillation: twice the cap of one output; shorter ones are cut alone',
-    configure: '`CONDENSE_TOOL_OUTPUTS`',
-  },
   condensedToCharacters: {
     value: 1_000_000,
     unit: 'characters',
     origin: 'Gemini CLI, distillation: longer ones are cut alone',
+    configure: '`CONDENSE_TOOL_OUTPUTS`',
   },
   condensedRoomCharacters: {
     value: 1_000,
@@ -433,8 +428,8 @@ export const toolOutputConstants = {
   },
   condensedOutputLimit: {
     value: 3,
-    unit: 'outputs a compaction',
-    origin: 'the largest; bounds what one compaction may cost, and all run at once',
+    unit: 'outputs a round',
+    origin: 'the largest; bounds what one round may cost, and all run at once',
   },
   condensingTimeoutMs: {
     value: 15_000,

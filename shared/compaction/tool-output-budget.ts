@@ -205,7 +205,7 @@ export function planMasks(input: {
     blobName,
   });
   const standing = standingMasks(places, input.standing, options);
-  const planned = keepingCondensed(plannedMasks(maskedParts(places, fitted), options), standing);
+  const planned = plannedMasks(maskedParts(places, fitted), options);
   const gainTokens = savedBy(planned) - savedBy(standing);
   return standing.length > 0 && gainTokens < input.minimumGainTokens ? standing : planned;
 }
@@ -248,7 +248,7 @@ function standingMasks(
 /** A part that the budget shortened, and what shows in its place. */
 interface MaskedPart {
   part: Part;
-  place: Omit<Mask, 'part' | 'condensed'>;
+  place: Omit<Mask, 'part'>;
   shown: Part;
   /** One word shows. */
   isEmptied: boolean;
@@ -303,23 +303,6 @@ const maskShowing = (
   savedTokens: estimatePartTokens(part, counting) - estimatePartTokens(shown, counting),
 });
 
-/** The planned masks, but those as they stand which a model has condensed and which save as much; what it tried in vain stays marked so. */
-function keepingCondensed(
-  planned: readonly PlannedMask[],
-  standing: readonly PlannedMask[],
-): PlannedMask[] {
-  const tried = new Map(
-    standing
-      .filter(({ condensed }) => condensed !== undefined)
-      .map((mask) => [`${placeOf(mask)}/${mask.partIndex}`, mask]),
-  );
-  return planned.map((mask) => {
-    const before = tried.get(`${placeOf(mask)}/${mask.partIndex}`);
-    if (before?.condensed === false) return { ...mask, condensed: false };
-    return before && before.savedTokens >= mask.savedTokens ? before : mask;
-  });
-}
-
 const placeOf = ({ seq, contentIndex }: Pick<Mask, 'seq' | 'contentIndex'>) =>
   `${seq}/${contentIndex}`;
 
@@ -332,12 +315,11 @@ const savedBy = (masks: readonly PlannedMask[]) =>
 export const storedMasks = (masks: readonly PlannedMask[]): Mask[] => masks.map(storedMask);
 
 /** A mask as the history document holds it: without what only its making needs. */
-export const storedMask = ({ seq, contentIndex, partIndex, part, condensed }: Mask): Mask => ({
+export const storedMask = ({ seq, contentIndex, partIndex, part }: Mask): Mask => ({
   seq,
   contentIndex,
   partIndex,
   ...(part && { part }),
-  ...(condensed !== undefined && { condensed }),
 });
 
 /**

@@ -167,7 +167,7 @@ export const environmentSchema = z.object({
     .enum(['off', 'on', 'always'])
     .default('off')
     .describe(
-      'on: the summariser condenses tool outputs of more than 80,000 characters that a compaction shortens, up to three at a time, 15 s each; what it writes is checked, else they are cut. always: besides, QUICK_MODEL condenses those of more than 40,000 as soon as a tool gives them. Not in the profile gemini-cli.',
+      'on, or always: QUICK_MODEL condenses tool outputs of more than 40,000 characters as soon as a tool gives them, up to three at a time, 15 s each; what it writes is checked, else they are cut. Not in the profile gemini-cli.',
     ),
   COMPACTIONS_PER_HOUR: integer(6, { min: 0, max: 200 }).describe(
     'Compactions of one conversation in an hour that may ask a model; 0 = no limit, as in a demo- project where it is not set.',

@@ -15,8 +15,6 @@ const maskSchema = z.object({
   partIndex: z.number().int().nonnegative(),
   /** Absent: one word stands for the output, and no blob is named. There may be thousands of these. */
   part: partSchema.optional(),
-  /** A model condensed the output; false: it tried in vain, and need not try again. */
-  condensed: z.boolean().optional(),
 });
 export type Mask = z.infer<typeof maskSchema>;
 

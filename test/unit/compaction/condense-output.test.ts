@@ -1,26 +1,21 @@
 import { checkCondensed, outputsToCondense } from '#shared/compaction/condense-output.ts';
-import type { PlannedMask } from '#shared/compaction/tool-output-budget.ts';
-import { maskedText } from '#shared/compaction/shorten-output.ts';
 import type { Part } from '#shared/conversation/documents/content.ts';
-import { estimatePartTokens } from '#shared/tokens/token-estimate.ts';
 import { describe, expect, test } from 'vitest';
 
 const counting = { rule: 'character-class' } as const;
-const limits = { counting, windowTokens: 1_000_000 };
 
-const response = (output: string): Part => ({
+const response = (output: string, others: Partial<Part> = {}): Part => ({
   functionResponse: { id: 'c1', name: 'read_log', response: { output, exitCode: 1 } },
+  ...others,
 });
 
-/** An output of so many characters that is shown in `room`. */
-function maskOf(text: string, options: { room?: number; seq?: number } = {}): PlannedMask {
-  const { room = 6_000, seq = 1 } = options;
-  const part = response(maskedText(text, { characters: room, name: `blob-${seq}` }));
-  const savedTokens =
-    estimatePartTokens(response(text), counting) - estimatePartTokens(part, counting);
-  const offload = { name: `blob-${seq}`, text };
-  return { seq, contentIndex: 2, partIndex: 0, part, offload, savedTokens };
-}
+/** What of a round with these outputs a model is asked about. */
+const toCondense = (...parts: readonly Part[]) =>
+  outputsToCondense([{ role: 'user', parts: [...parts] }], {
+    counting,
+    windowTokens: 1_000_000,
+    blobName: () => 'blob',
+  });
 
 const lines = (characters: number, ...special: readonly string[]) =>
   `${special.join('\n')}\n${'an ordinary line of output that says little\n'.repeat(
@@ -29,19 +24,26 @@ const lines = (characters: number, ...special: readonly string[]) =>
 
 describe('outputs that are worth asking a model about', () => {
   test.each([
-    ['very long', maskOf(lines(90_000)), 1],
-    ['no longer than twice the cap', maskOf(lines(79_000)), 0],
-    ['longer than a million characters', maskOf(lines(1_000_100)), 0],
-    ['shown by their marker alone', maskOf(lines(90_000), { room: 0 }), 0],
-    ['tried in vain before', { ...maskOf(lines(90_000)), condensed: false }, 0],
-    ['condensed before', { ...maskOf(lines(90_000)), condensed: true }, 0],
+    ['longer than the cap', response(lines(41_000)), 1],
+    ['no longer than the cap', response(lines(39_000)), 0],
+    ['longer than a million characters', response(lines(1_000_100)), 0],
+    ['no text', response('AAAA'.repeat(20_000)), 0],
+    ['condensed before', response(lines(90_000), { condensed: 'All is well.' }), 0],
     [
       'mostly errors',
-      maskOf(lines(90_000, ...Array.from({ length: 200 }, (_, n) => `error ${n}: no rack`))),
+      response(lines(90_000, ...Array.from({ length: 1_500 }, (_, n) => `error ${n}: no rack`))),
       0,
     ],
-  ])('outputs worth condensing are those that are %s', (_, mask, expected) => {
-    expect(outputsToCondense([mask], limits)).toHaveLength(expected);
+  ])('outputs worth condensing are those that are %s', (_, part, expected) => {
+    expect(toCondense(part)).toHaveLength(expected);
+  });
+
+  test('at most three outputs of a round are condensed, the largest first', () => {
+    const sizes = [60_000, 90_000, 50_000, 70_000];
+
+    const asked = toCondense(...sizes.map((size) => response(lines(size))));
+
+    expect(asked.map(({ partIndex }) => partIndex)).toEqual([1, 3, 0]);
   });
 });
 
@@ -55,13 +57,10 @@ const TEXT = lines(
 );
 
 function check(answer: string) {
-  const [target] = outputsToCondense([maskOf(TEXT)], limits);
+  const [target] = toCondense(response(TEXT));
   if (!target) throw new Error('nobody would be asked');
-  return { target, condensed: checkCondensed(target, answer, counting) };
+  return checkCondensed(target, answer, counting);
 }
-
-const textOf = (condensed: ReturnType<typeof check>['condensed']) =>
-  condensed.ok ? String(condensed.mask.part?.functionResponse?.response?.['output']) : '';
 
 describe('what a model makes of an output', () => {
   test.each([
@@ -72,10 +71,7 @@ describe('what a model makes of an output', () => {
     ['copies an error', `- warning: 3 racks are empty`],
     ['says nothing that can be checked', 'All is well.'],
   ])('a condensed output is used where it %s', (_, answer) => {
-    const { condensed } = check(answer);
-
-    expect(condensed.ok).toBe(true);
-    expect(textOf(condensed)).toContain(answer);
+    expect(check(answer)).toMatchObject({ ok: true, text: expect.stringContaining(answer) });
   });
 
   test.each([
@@ -86,9 +82,15 @@ describe('what a model makes of an output', () => {
     ['a mail address', 'Ask racks@evil.example.', 'INVENTED'],
     ['an error in other words', 'The job failed at a rack.', 'ERROR_REWORDED'],
     ['nothing', ' \n', 'EMPTY'],
-    ['more than the cut has room for', 'All is well. '.repeat(1_000), 'TOO_LONG'],
-    ['what costs more tokens than the cut', '字'.repeat(4_000), 'TOO_LONG'],
+    ['more than the cut has room for', 'All is well. '.repeat(4_000), 'TOO_LONG'],
+    ['what costs more tokens than the cut', '字'.repeat(30_000), 'TOO_LONG'],
   ])('a condensed output is refused where it says %s', (_, answer, reason) => {
-    expect(check(answer).condensed).toEqual({ ok: false, reason });
+    expect(check(answer)).toEqual({ ok: false, reason });
+  });
+
+  test('half a character in a condensed output is not shown', () => {
+    const condensed = check('All is well \ud83d');
+
+    expect(condensed.ok && condensed.text.isWellFormed()).toBe(true);
   });
 });

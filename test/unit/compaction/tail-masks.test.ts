@@ -5,7 +5,6 @@ import {
   storedMask,
   withinDocument,
 } from '#shared/compaction/tool-output-budget.ts';
-import type { Part } from '#shared/conversation/documents/content.ts';
 import type { Mask } from '#shared/conversation/documents/history.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
 import { saidTurn } from '#test/support/compaction/said-turn.ts';
@@ -44,26 +43,6 @@ describe('more outputs than markers have room for', () => {
         plan(turns, { budgetTokens: 10_000, standing: storedMasks(masks), blobName: hashLike }),
       ),
     ).toEqual(storedMasks(masks));
-  });
-});
-
-describe('what a model has condensed', () => {
-  const condensedTo = (output: string): Mask[] => {
-    const part: Part = { functionResponse: { name: 'look_up', response: { output } } };
-    return [{ seq: 1, contentIndex: 2, partIndex: 0, part, condensed: true }];
-  };
-  const more = [toolTurn(1, 400), toolTurn(2, 400)];
-
-  test('a condensed output stays where other truncations change', () => {
-    const masks = storedMasks(plan(more, { standing: condensedTo('All is well.') }));
-
-    expect(masks).toEqual([...condensedTo('All is well.'), storedMasks(plan(more))[1]]);
-  });
-
-  test('a condensed output is dropped when there is no room for it', () => {
-    const standingNow = condensedTo('All is well. '.repeat(100));
-
-    expect(plan(more, { standing: standingNow })).toEqual(plan(more));
   });
 });
 

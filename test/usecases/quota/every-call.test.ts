@@ -6,8 +6,8 @@ import { AppError } from '#shared/errors.ts';
 import { snapshotAnswer } from '#test/fakes/scripted-model.ts';
 import { CLASSIFIER, FAST, STRONG } from '#test/support/chat/routing.ts';
 import { request } from '#test/support/chat/sending.ts';
-import { autoRequest, overflowRequest } from '#test/support/compaction/compacted-conversation.ts';
-import { GOOD, log, logTurn } from '#test/support/compaction/condensing.ts';
+import { autoRequest } from '#test/support/compaction/compacted-conversation.ts';
+import { GOOD, log } from '#test/support/compaction/condensing.ts';
 import {
   buildConversation,
   type ConversationToBuild,
@@ -137,24 +137,6 @@ const kinds: Readonly<Record<string, Kind>> = {
     call: /^utility_compressor request-1\nutility_compressor request-1-verify$/m,
     options: { environment: { SUMMARY_STRATEGY: 'gemini-cli' } },
     run: (world) => compact(world),
-  },
-  'a tool output that a compaction condenses': {
-    call: /^utility_compressor request-1-condense-1$/m,
-    options: {
-      environment: { CONDENSE_TOOL_OUTPUTS: 'on' },
-      summaries: [
-        ({ promptId }) =>
-          Promise.resolve(promptId.includes('-condense-') ? GOOD : snapshotAnswer()),
-      ],
-    },
-    run: (world) =>
-      compact(world, {
-        turns: [...Array.from({ length: 30 }, () => ({})), logTurn(log('alpha'))],
-        conversation: {
-          settings: { thresholdTokens: 24_000 },
-          compactionRequests: overflowRequest('request-1'),
-        },
-      }),
   },
   'a summariser in the place of one that is not there': {
     call: /^utility_compressor request-1\nutility_compressor request-1$/m,

@@ -155,7 +155,7 @@ function chatWith(
   };
   const { chat } = toolChat(model, {
     tools: [tool('read_log', {}, () => Promise.resolve({ output: LOG, code: 0 }))],
-    environment: { CONDENSE_TOOL_OUTPUTS: 'always', ...options.environment },
+    environment: { CONDENSE_TOOL_OUTPUTS: 'on', ...options.environment },
     overrides: { model: { ...model, stream }, ...options.overrides },
   });
   return { chat, asked, conversationId: randomUUID() };

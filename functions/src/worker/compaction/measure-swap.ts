@@ -27,7 +27,6 @@ import type { Snapshot } from '#shared/conversation/documents/snapshot.ts';
 import { cutIntoPieces } from '#shared/conversation/documents/turn.ts';
 import type { Prompt, Write } from '#shared/ports/ports.ts';
 import { estimateContentTokens, estimatePromptTokens } from '#shared/tokens/token-estimate.ts';
-import { condenseOutputs } from './condense-outputs.ts';
 import { StoppedError } from './job-lease.ts';
 import { AttemptEnded, runContext, unchanged, type ClaimedRun } from './run.ts';
 
@@ -228,8 +227,7 @@ async function measureSwap(
   const { reading, dependencies } = run;
   const boundary = dependencies.randomness.uuid();
   const snapshotText = frameSnapshot({ body: checked.body, boundary });
-  const saved = await saveBlobs(run, plan.masks);
-  const { masks, report: condensing } = await condenseOutputs(run, saved);
+  const masks = await saveBlobs(run, plan.masks);
   const before = runContext(run);
   const { pins, added: addedPins, leftOut: pinsLeftOut } = pinsAfterFold(run, plan);
   const after: ContextSource = {
@@ -279,7 +277,6 @@ async function measureSwap(
       ...checked.report,
       tokensSource: counts.source,
       ...(plan.repairs && { repairs: plan.repairs }),
-      ...(condensing && { condensing }),
       ...(pinsLeftOut.length > 0 && { keptOver: pinsLeftOut.slice(-PINS_MAX) }),
     },
     after,

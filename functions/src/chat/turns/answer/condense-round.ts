@@ -10,12 +10,10 @@ import {
   checkCondensed,
   condensingContents,
   condensingInstruction,
-  longOutputs,
   outputsToCondense,
   withCondensed,
 } from '#shared/compaction/condense-output.ts';
 import { toolOutputConstants } from '#shared/compaction/constants.ts';
-import { toToolOutput } from '#shared/conversation/context/tool-calls.ts';
 import { turnId } from '#shared/conversation/documents/paths.ts';
 import type { ModelRequest } from '#shared/ports/ports.ts';
 import type { BegunTurn } from '../start/begun-turn.ts';
@@ -51,24 +49,20 @@ export async function condenseRound(
 /** The outputs of the newest round that are worth a call; none where the deployment does not want it. */
 function targetsOf(
   { config, sha256 }: ChatDependencies,
-  { context: { conversation }, attempt }: BegunTurn,
+  { context: { conversation } }: BegunTurn,
   { contents }: WithRounds,
 ): CondensableOutput[] {
   const isOn =
-    config.CONDENSE_TOOL_OUTPUTS === 'always' &&
+    config.CONDENSE_TOOL_OUTPUTS !== 'off' &&
     // What is condensed names the whole, and that program cuts, and nothing else.
     config.BUILT_IN_TOOLS.includes('read_blob') &&
     conversation.profile !== 'gemini-cli';
   if (!isOn) return [];
-  const counting = meterCounting(conversation);
-  return outputsToCondense(
-    longOutputs(contents, { seq: attempt.seq, counting, blobName: sha256 }),
-    {
-      counting,
-      windowTokens: modelWindowTokens(config, answeringModel(config, config.QUICK_MODEL)),
-      fromCharacters: toolOutputConstants.toolOutputCapCharacters.value,
-    },
-  );
+  return outputsToCondense(contents, {
+    counting: meterCounting(conversation),
+    windowTokens: modelWindowTokens(config, answeringModel(config, config.QUICK_MODEL)),
+    blobName: sha256,
+  });
 }
 
 /** What a model made of outputs of the newest round, by part. Says in the log what came of each. */
@@ -86,9 +80,9 @@ async function condensedTexts(
   );
   const texts = new Map<number, string>();
   for (const { target, answer } of answers) {
-    const fields = { conversationId, seq, textLength: target.offload.text.length };
+    const fields = { conversationId, seq, textLength: target.text.length };
     if ('text' in answer) {
-      texts.set(target.mask.partIndex, answer.text);
+      texts.set(target.partIndex, answer.text);
       dependencies.logger.log('INFO', 'tool_output_condensed', fields);
     } else if (!answering.signal.aborted)
       dependencies.logger.log('WARNING', 'tool_output_not_condensed', {
@@ -113,10 +107,7 @@ async function condense(
       askToCondense(dependencies, begun, { target, index, signal: within }),
     );
     if (answer === undefined) return { reason: 'UNFINISHED' };
-    const checked = checkCondensed(target, answer, meterCounting(conversation));
-    if (!checked.ok) return { reason: checked.reason };
-    const text = checked.mask.part && toToolOutput(checked.mask.part)?.text;
-    return text === undefined ? { reason: 'INTERNAL' } : { text };
+    return checkCondensed(target, answer, meterCounting(conversation));
   } catch (error) {
     if (!signal.aborted) modelHealth.failed(answeringModel(config, config.QUICK_MODEL), error);
     return { reason: deadlineReason(error) };
@@ -134,8 +125,7 @@ async function askToCondense(
 ): Promise<string | undefined> {
   const { config, modelHealth, randomness } = dependencies;
   const { conversationId, seq } = attempt;
-  const { maximumCharacters } = target;
-  const { text } = target.offload;
+  const { maximumCharacters, text } = target;
   const model = answeringModel(config, config.QUICK_MODEL);
   modelHealth.refusePaused(model);
   const request: ModelRequest = {
