@@ -376,7 +376,8 @@ export const toolOutputConstants = {
   toolOutputMinimumGainFraction: {
     value: 0.25,
     unit: 'fraction of the budget',
-    origin: 'masks move in steps, so that the cached prefix stays; Gemini CLI: 30,000 of 50,000',
+    origin:
+      'outputs are shortened in steps, so that the cached prefix stays; Gemini CLI: 30,000 of 50,000',
     configure: '0 in the profile `gemini-cli`',
   },
   toolOutputCapCharacters: {
@@ -408,12 +409,6 @@ export const toolOutputConstants = {
     value: 0.75,
     unit: 'fraction of the budget',
     origin: 'what may go to naming left-out outputs; the newest have the rest to say something',
-  },
-  masksBytes: {
-    value: 400_000,
-    unit: 'bytes of JSON',
-    origin:
-      'beside snapshot, archive and report below the 1 MiB of a document; 5,000 of one word fit',
   },
   condensedToCharacters: {
     value: 1_000_000,

@@ -23,10 +23,6 @@ export const outcomeStateSchema = z.enum([
 ]);
 export type OutcomeState = z.infer<typeof outcomeStateSchema>;
 
-/** Whether a generation was made and is in use. */
-export const isSwapped = (state: OutcomeState): boolean =>
-  state === 'COMPACTED' || state === 'CONTENT_TRUNCATED';
-
 export const hasFailed = (state: OutcomeState): boolean => state.startsWith('FAILED_');
 
 /** Verification refused the summary. */

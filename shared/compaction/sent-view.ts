@@ -9,7 +9,7 @@ import type { CompactionPolicy } from './policy.ts';
 import { shortenOutput, blobNamedIn } from './shorten-output.ts';
 import { applyToolOutputBudget } from './tool-output-budget.ts';
 
-/** What one request leaves out; nothing of it is stored: `read_blob` finds it in the turns. */
+/** What one request leaves out; `read_blob` finds it in the turns. */
 export interface Shrinkage {
   turnsLeftOut: number;
   /** First and last of these turns; absent where there are none. */
@@ -105,7 +105,7 @@ function withoutOldest(
 /** The view of a context that is over the hard threshold by `excessTokens` (uncalibrated). */
 function cutView(
   context: ContextToShrink,
-  over: { sent: SentOutputs; excessTokens: number },
+  over: { sent: SentOutputs<ContextItem>; excessTokens: number },
 ): ShrunkenView {
   const { forms } = context;
   const { counting } = forms;
@@ -175,9 +175,9 @@ export interface OutputForms {
   blobName?: ((text: string) => string) | undefined;
 }
 
-interface SentOutputs {
+interface SentOutputs<Item> {
   /** The same items where nothing is shortened. */
-  items: readonly ContextItem[];
+  items: readonly Item[];
   /** Of all outputs as they are sent, uncalibrated. */
   tokens: number;
   shortened: number;
@@ -193,17 +193,17 @@ export const wholeOutputs = ({ counting }: Pick<OutputForms, 'counting'>): Outpu
  * The items as they are sent: each tool output within its cap, then, older ones first, all within their budget and
  * within `mostTokens` (default: none), as far as shorter forms go. Pure and deterministic.
  */
-export function sentOutputs(
-  items: readonly ContextItem[],
+export function sentOutputs<Item extends { content: Content }>(
+  items: readonly Item[],
   forms: OutputForms,
   mostTokens = Infinity,
-): SentOutputs {
+): SentOutputs<Item> {
   const { counting: rule, blobName } = forms;
   const whole = items.map(({ content }) => content);
   const capped = cappedContents(whole, forms);
   const outputTokens = outputTokensIn(capped, forms);
   const budgetTokens = Math.min(budgetOf(forms, outputTokens), Math.max(0, mostTokens));
-  // What a compaction has shortened already goes on naming the whole.
+  // What is over its cap names the whole already.
   const named = blobName && { blobName: (text: string) => blobNamedIn(text) ?? blobName(text) };
   const { contents, tokensAfter: tokens } = applyToolOutputBudget({
     contents: capped,

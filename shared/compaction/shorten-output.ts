@@ -12,7 +12,7 @@ import { toolOutputConstants } from './constants.ts';
 
 // How a short form names the whole
 
-/** The call that gives a full text back: the least that names a blob. */
+/** The call that gives a full text back. */
 const pointerText = (name: string): string => `read_blob("${name}")`;
 
 function marker(text: string, omitted: number, name: string | undefined): string {
@@ -256,104 +256,65 @@ export interface OutputToFit {
   /** Of `part`, as it is. */
   tokens: number;
   output: ToolOutput;
-  /** Of the blob that will hold the full text, made when it is first asked for; undefined: none will. */
+  /** Under which the full text is read back, made when it is first asked for; undefined: it is not. */
   name: () => string | undefined;
   /** The shortest form. */
   emptied: Fitted;
 }
 
-/**
- * `cut`: head, marker, errors, tail; `marker`: how much is left out and where it is; `pointer`: where it is;
- * `emptied`: one word. Each is shorter than the one before.
- */
-type Form = 'whole' | 'cut' | 'marker' | 'pointer' | 'emptied';
-
 export interface Fitted {
   part: Part;
   tokens: number;
-  form: Form;
 }
 
 type CountingRule = TokenRule | TokenCounting;
 
-/** The longest form within `availableTokens`; the shortest of all if none fits. */
+/** The longest form within `availableTokens`: whole, cut, the marker alone, one word; the shortest of all if none fits. */
 export function longestForm(
   whole: OutputToFit,
   availableTokens: number,
   rule: CountingRule,
 ): Fitted {
-  const { part, tokens } = whole;
-  if (tokens <= availableTokens) return { part, tokens, form: 'whole' };
-  // Each of the others says at least as much as this: where it has no room, no blob need be named.
-  if (pointerTo('', whole, rule).tokens > availableTokens) return whole.emptied;
-  const markerOnly = markerForm(whole, rule);
-  // A cut holds the marker, and more.
-  if (markerOnly.tokens <= availableTokens)
-    return cutWithin(whole, availableTokens, rule) ?? markerOnly;
-  const pointer = pointerForm(whole, rule);
-  return pointer.tokens <= availableTokens ? pointer : whole.emptied;
+  const { part, tokens, emptied, output } = whole;
+  if (tokens <= availableTokens) return { part, tokens };
+  // Without a name, which takes a hash of the whole, a marker costs less.
+  const nameless = cutTo({ ...whole, name: () => undefined }, 0, rule);
+  if (nameless.tokens > availableTokens) return emptied;
+  const marker = markerForm(whole, rule);
+  if (marker.tokens > availableTokens) return emptied;
+  let characters = Math.min(
+    toolOutputConstants.toolOutputCapCharacters.value,
+    output.text.length - 1,
+  );
+  for (let round = 0; round < FITTING_ROUNDS; round++) {
+    if (characters < toolOutputConstants.toolOutputCutMinimumCharacters.value) break;
+    const cut = cutTo(whole, characters, rule);
+    if (cut.tokens <= availableTokens) return cut;
+    characters = Math.floor(characters * Math.min(0.8, (0.95 * availableTokens) / cut.tokens));
+  }
+  return marker;
 }
 
 /** Rounds in which a cap is lowered until the output fits. */
 const FITTING_ROUNDS = 8;
 
-/** The longest cut within `availableTokens`; undefined if none that says anything fits. */
-function cutWithin(
-  whole: OutputToFit,
-  availableTokens: number,
-  rule: CountingRule,
-): Fitted | undefined {
-  let characters = Math.min(
-    toolOutputConstants.toolOutputCapCharacters.value,
-    whole.output.text.length - 1,
-  );
-  for (let round = 0; round < FITTING_ROUNDS; round++) {
-    if (characters < toolOutputConstants.toolOutputCutMinimumCharacters.value) return undefined;
-    const cut = cutTo(whole, characters, rule);
-    if (cut.tokens <= availableTokens) return cut;
-    characters = Math.floor(characters * Math.min(0.8, (0.95 * availableTokens) / cut.tokens));
-  }
-  return undefined;
-}
-
 const cutTo = (whole: OutputToFit, characters: number, rule: CountingRule): Fitted => {
   const { part, output, name } = whole;
   const text = maskedText(output.text, { characters, name: name() });
-  return shorter(whole, { part: withOutput(part, output, text), form: 'cut' }, rule);
+  return shorter(whole, withOutput(part, output, text), rule);
 };
 
-/** How much is left out, and where it is. */
-export function markerForm(whole: OutputToFit, rule: CountingRule): Fitted {
-  const fitted = cutTo(whole, 0, rule);
-  return fitted.form === 'cut' ? { ...fitted, form: 'marker' } : fitted;
-}
-
-/** The call that reads the output back. Without a blob: one word. */
-export function pointerForm(whole: OutputToFit, rule: CountingRule): Fitted {
-  const name = whole.name();
-  return name === undefined ? whole.emptied : pointerTo(name, whole, rule);
-}
-
-/** The call that reads the output back from `name`; fields beside the output go. */
-function pointerTo(name: string, whole: OutputToFit, rule: CountingRule): Fitted {
-  const { part, output } = whole;
-  const bare = { ...output, others: {} };
-  const pointing = withOutput(part, bare, pointerText(name));
-  return shorter(whole, { part: pointing, form: 'pointer' }, rule);
-}
+/** How much is left out, and how it is read back. */
+export const markerForm = (whole: OutputToFit, rule: CountingRule): Fitted => cutTo(whole, 0, rule);
 
 /** One word. An output that is shorter itself stays, as with the other forms. */
 export const emptiedForm = (whole: Omit<OutputToFit, 'emptied'>, rule: CountingRule): Fitted =>
-  shorter(whole, { part: emptiedResponse(whole.part), form: 'emptied' }, rule);
+  shorter(whole, emptiedResponse(whole.part), rule);
 
 /** Words around a short output can cost more than the output: then it stays as it is. */
-function shorter(
-  whole: Pick<OutputToFit, 'part' | 'tokens'>,
-  made: { part: Part; form: Form },
-  rule: CountingRule,
-): Fitted {
-  const tokens = estimatePartTokens(made.part, rule);
+function shorter(whole: Fitted, made: Part, rule: CountingRule): Fitted {
+  const tokens = estimatePartTokens(made, rule);
   return tokens < whole.tokens
-    ? { ...made, tokens }
-    : { part: whole.part, tokens: whole.tokens, form: 'whole' };
+    ? { part: made, tokens }
+    : { part: whole.part, tokens: whole.tokens };
 }

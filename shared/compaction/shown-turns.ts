@@ -1,8 +1,12 @@
-import { maskedContents, type MasksBySeq } from '#shared/conversation/context/assemble-context.ts';
-import type { Content, Part } from '#shared/conversation/documents/content.ts';
+import { condensedContent } from '#shared/conversation/context/tool-calls.ts';
+import {
+  hasFunctionResponse,
+  type Content,
+  type Part,
+} from '#shared/conversation/documents/content.ts';
 import type { CoveredThrough } from '#shared/conversation/documents/conversation.ts';
-import type { Mask } from '#shared/conversation/documents/history.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
+import { sentOutputs, type OutputForms } from './sent-view.ts';
 
 /** How many of a turn's answer contents `covered` has folded already. */
 export const foldedContents = (turn: Pick<Turn, 'seq'>, covered: CoveredThrough): number =>
@@ -19,23 +23,36 @@ export function slicedTurn(turn: Turn, range: { from: number; end?: number }): T
     : { ...turn, contents: turn.contents.slice(from, end) };
 }
 
-/** The turn with its outputs as the masks shorten them. */
-export function maskedTurn(turn: Turn, masks: MasksBySeq): Turn {
-  const masksOfTurn = masks.get(turn.seq);
-  if (masksOfTurn === undefined) return turn;
-  const [user = turn.user, ...contents] = maskedContents(
-    [turn.user, ...turn.contents],
-    masksOfTurn,
+/**
+ * The turns with their tool outputs in the forms in which prompts show them; what `covered` has folded takes no part of
+ * the budget. Turns in which nothing is shortened are the same objects.
+ */
+export function turnsAsSent(
+  turns: readonly Turn[],
+  covered: CoveredThrough,
+  forms: OutputForms,
+): Turn[] {
+  const places = turns.flatMap((turn) =>
+    [turn.user, ...turn.contents]
+      .filter((_, index) => index === 0 || index > foldedContents(turn, covered))
+      .filter(hasFunctionResponse)
+      .map((stored) => ({ stored, content: condensedContent(stored) })),
   );
-  return { ...turn, user, contents };
+  const sent = new Map(
+    sentOutputs(places, forms)
+      .items.filter(({ stored, content }) => content !== stored)
+      .map(({ stored, content }) => [stored, content]),
+  );
+  return turns.map((turn) =>
+    [turn.user, ...turn.contents].some((content) => sent.has(content))
+      ? {
+          ...turn,
+          user: sent.get(turn.user) ?? turn.user,
+          contents: turn.contents.map((content) => sent.get(content) ?? content),
+        }
+      : turn,
+  );
 }
-
-/** Whether a mask is of something that still stands after everything up to `covered` is folded. */
-export const isShown = (mask: Pick<Mask, 'seq' | 'contentIndex'>, covered: CoveredThrough) =>
-  mask.seq > covered.seq ||
-  (covered.contentIndex > 0 &&
-    mask.seq === covered.seq &&
-    (mask.contentIndex === 0 || mask.contentIndex > covered.contentIndex));
 
 /** Thoughts without a signature are not sent again. */
 const isSent = ({ thought, thoughtSignature }: Part) =>

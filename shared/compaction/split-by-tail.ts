@@ -40,25 +40,13 @@ export function tailLimits(
   };
 }
 
-/** So large that `tailLimits` are those of every larger conversation. */
-export const largestScaleTokens = (
-  policy: Pick<CompactionPolicy, 'tailTokens' | 'tailCapTokens'>,
-  calibration: number,
-): number => {
-  const mostTokens = Math.max(policyConstants.tailTokens.value, policy.tailTokens);
-  return Math.max(
-    (mostTokens + 1) / policyConstants.tailFraction.value,
-    (policy.tailCapTokens / calibration + 1) / policyConstants.tailCapFraction.value,
-  );
-};
-
 // Where the tail begins
 
 /**
  * Index of the first turn that stays: the newest always; one more within the cap; others within the target.
  * A turn marked `drop` ends the tail as soon as the minimum is kept. 0 for an empty list.
  */
-export function tailStart(turns: SizedTurns, limits: TailLimits): number {
+export function tailStart(turns: readonly SizedTurn[], limits: TailLimits): number {
   const newest = turns.length - 1;
   let start = Math.max(0, newest);
   let tokens = turns.at(newest)?.tokens ?? 0;
@@ -74,7 +62,7 @@ export function tailStart(turns: SizedTurns, limits: TailLimits): number {
 }
 
 /** Moves the beginning of a tail off turns that no tail begins with. */
-export function validStart(turns: SizedTurns, start: number): number {
+export function validStart(turns: readonly SizedTurn[], start: number): number {
   let index = start;
   while (index < turns.length - 1 && turns.at(index)?.isDropped === true) index += 1;
   while (index > 0 && turns.at(index)?.isResponse === true) index -= 1;
@@ -86,7 +74,7 @@ export function validStart(turns: SizedTurns, start: number): number {
  * that alone is more than the cap.
  */
 export function findFoldPoint(
-  turns: SizedTurns,
+  turns: readonly SizedTurn[],
   start: number,
   limits: TailLimits,
 ): CoveredThrough | undefined {
@@ -100,18 +88,15 @@ export function findFoldPoint(
 }
 
 /** The fold point before the turn at `start`, or undefined when nothing with any text lies before it. */
-export function pointBefore(turns: SizedTurns, start: number): CoveredThrough | undefined {
+export function pointBefore(
+  turns: readonly SizedTurn[],
+  start: number,
+): CoveredThrough | undefined {
   const first = turns.at(start);
   // An erased turn at the very front is no reason to call the model.
-  return first === undefined || !holdsTokensBefore(turns, start)
+  return first === undefined || turns.slice(0, start).every(({ tokens }) => tokens === 0)
     ? undefined
     : { seq: first.seq - 1, contentIndex: 0 };
-}
-
-/** Whether any turn before the one at `start` holds something. */
-function holdsTokensBefore(turns: SizedTurns, start: number): boolean {
-  for (let index = 0; index < start; index++) if ((turns.at(index)?.tokens ?? 0) > 0) return true;
-  return false;
 }
 
 /**
@@ -144,30 +129,6 @@ function tokensBehind(blocks: readonly Block[]): number[] {
 }
 
 // Sizes of turns
-
-/** Turns with their sizes, oldest first; an array is one. */
-export interface SizedTurns {
-  readonly length: number;
-  /** Undefined outside of them; −1 is the newest. */
-  at(index: number): SizedTurn | undefined;
-}
-
-/** The turns, each measured when it is first asked for: a split looks at the newest of a long conversation. */
-export function lazilySized(
-  turns: readonly Turn[],
-  measure: (turn: Turn, index: number) => SizedTurn | undefined,
-): SizedTurns {
-  const known = new Map<number, SizedTurn | undefined>();
-  return {
-    length: turns.length,
-    at(index) {
-      const place = index < 0 ? turns.length + index : index;
-      const turn = turns[place];
-      if (turn !== undefined && !known.has(place)) known.set(place, measure(turn, place));
-      return known.get(place);
-    },
-  };
-}
 
 /** A turn as the context shows it, measured. */
 export interface SizedTurn {

@@ -1,6 +1,6 @@
 import { contentText } from '#shared/conversation/documents/content.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
-import { type SizedTurns, tailStart, validStart, type TailLimits } from './split-by-tail.ts';
+import { type SizedTurn, tailStart, validStart, type TailLimits } from './split-by-tail.ts';
 
 /** What a turn more or less than the target costs, against the whole of a change of topic. */
 const DISTANCE_WEIGHT = 0.5;
@@ -40,7 +40,7 @@ const textOf = ({ user, contents }: Turn) => [user, ...contents].map(contentText
 /** Changes of topic at the turns, by index, that a tail within the cap may begin with. */
 function recentChanges(
   turns: readonly Turn[],
-  sizes: SizedTurns,
+  sizes: readonly SizedTurn[],
   capTokens: number,
 ): ReadonlyMap<number, number> {
   let tokens = 0;
@@ -58,7 +58,7 @@ function recentChanges(
  */
 export function adaptiveStart(
   turns: readonly Turn[],
-  sizes: SizedTurns,
+  sizes: readonly SizedTurn[],
   limits: TailLimits,
 ): number {
   const targetTokens = neededTokens(turns, limits);

@@ -1,83 +1,53 @@
-import {
-  assembleContext,
-  masksBySeq,
-  assemblePrompt,
-  type ContextSource,
-} from '#shared/conversation/context/assemble-context.ts';
+import { assembleContext } from '#shared/conversation/context/assemble-context.ts';
 import {
   hasFunctionCall,
   hasFunctionResponse,
   type Content,
 } from '#shared/conversation/documents/content.ts';
-import type { CoveredThrough, Trigger } from '#shared/conversation/documents/conversation.ts';
+import type { CoveredThrough } from '#shared/conversation/documents/conversation.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
-import { estimatePromptTokens, type TokenCounting } from '#shared/tokens/token-estimate.ts';
 import { policyConstants } from './constants.ts';
-import type { CompactionPolicy } from './policy.ts';
-import { maskedTurn } from './shown-turns.ts';
-import {
-  tailLimits,
-  largestScaleTokens,
-  splitInside,
-  pointBefore,
-  findFoldPoint,
-  sizedTurn,
-  type SizedTurns,
-  lazilySized,
-} from './split-by-tail.ts';
+import { estimateContextTokens, type SizedContext } from './context-tokens.ts';
+import { sentOutputs } from './sent-view.ts';
+import { turnsAsSent } from './shown-turns.ts';
+import { findFoldPoint, pointBefore, sizedTurn, splitInside, tailLimits } from './split-by-tail.ts';
 import { adaptiveStart } from './split-by-topic.ts';
-
-interface SplitSource {
-  /** With the masks that the next generation will have. */
-  context: ContextSource;
-  policy: CompactionPolicy;
-  trigger?: Trigger | undefined;
-  counting: TokenCounting;
-  calibration: number;
-}
 
 /**
  * Up to where a compaction folds; undefined: there is nothing to fold. After an overflow the tail may be
  * what fills the window: then all turns but the newest go, then what can go of that, and at last all of
  * it, or the conversation could never be written to again.
  */
-export function foldPoint(source: SplitSource): CoveredThrough | undefined {
-  const sizedContext = measured(source);
-  const usual = usualPoint(sizedContext);
+export function foldPoint(source: SizedContext): CoveredThrough | undefined {
+  const { context, policy, calibration, forms } = source;
+  const visible = context.turns.filter(({ inContext }) => inContext);
+  const sizes = turnsAsSent(visible, context.coveredThrough, forms).map((turn) =>
+    sizedTurn(turn, { covered: context.coveredThrough, counting: forms.counting }),
+  );
+  const tokens = sizes.reduce((sum, turn) => sum + turn.tokens, 0);
+  const limits = tailLimits(policy, { tokens, calibration });
+  const usual =
+    policy.preserveFraction === undefined
+      ? findFoldPoint(sizes, adaptiveStart(visible, sizes, limits), limits)
+      : preserveFractionPoint(source, visible, policy.preserveFraction);
   if (source.trigger !== 'overflow') return usual;
-  const { sizes } = sizedContext;
   const newest = sizes.at(-1);
   const points = [
     usual,
     pointBefore(sizes, sizes.length - 1),
-    newest && splitInside(newest, limitsOf(sizedContext)),
+    newest && splitInside(newest, limits),
     newest && { seq: newest.seq, contentIndex: 0 },
   ].filter((point) => point !== undefined);
-  return points.find((point) => isRelievedBy(sizedContext, point)) ?? points.at(-1);
-}
-
-function usualPoint(source: Measured): CoveredThrough | undefined {
-  const { context, policy, visible, sizes } = source;
-  if (policy.preserveFraction !== undefined)
-    return preserveFractionPoint(context, visible, policy.preserveFraction);
-  const limits = limitsOf(source);
-  return findFoldPoint(sizes, adaptiveStart(visible, sizes, limits), limits);
+  return points.find((point) => isRelievedBy(source, point)) ?? points.at(-1);
 }
 
 /** Whether the context leaves room for new messages once everything up to `point` is a snapshot. */
-function isRelievedBy(source: Measured, point: CoveredThrough): boolean {
+function isRelievedBy(source: SizedContext, point: CoveredThrough): boolean {
   const { context, policy } = source;
-  const masks = context.history?.masks ?? [];
-  const after: ContextSource = {
-    ...context,
-    history: { snapshotText: '', masks },
-    coveredThrough: point,
-    turns: keptTurns(context.turns, point),
-  };
-  const prompt = assemblePrompt(after, assembleContext(after));
-  const tokens = Math.ceil(source.calibration * estimatePromptTokens(prompt, source.counting));
+  const turns = keptTurns(context.turns, point);
+  const after = { ...context, history: undefined, coveredThrough: point, turns };
   const limit = policyConstants.overflowTargetFraction.value * policy.windowTokens;
-  return tokens + policy.snapshotBudgetTokens < limit;
+  return estimateContextTokens(after, source) + policy.snapshotBudgetTokens < limit;
 }
 
 /** The turns that stay once everything up to `point` is folded, one that is folded inside among them. In order, as given. */
@@ -90,42 +60,6 @@ export const keptTurns = <T extends { seq: number }>(
   // From the end: the tail is short, whatever the conversation is.
   return turns.slice(turns.findLastIndex(isFolded) + 1);
 };
-
-/** A context with the sizes of what it shows. */
-interface Measured extends SplitSource {
-  visible: ContextSource['turns'];
-  /** Of `visible`, as shown. */
-  sizes: SizedTurns;
-  /** The same without masks: those say nothing about how long the conversation is. */
-  unmasked: SizedTurns;
-}
-
-function measured(source: SplitSource): Measured {
-  const { context, counting } = source;
-  const visible = context.turns.filter(({ inContext }) => inContext);
-  const masks = masksBySeq(context.history?.masks ?? []);
-  const options = { covered: context.coveredThrough, counting };
-  const unmasked = lazilySized(visible, (turn) => sizedTurn(turn, options));
-  const sizes = lazilySized(visible, (turn, index) =>
-    masks.has(turn.seq) ? sizedTurn(maskedTurn(turn, masks), options) : unmasked.at(index),
-  );
-  return { ...source, visible, sizes, unmasked };
-}
-
-/** How long the conversation is, or, where only that matters, that it is long enough. */
-function scaleTokens({ policy, calibration, unmasked }: Measured): number {
-  const enough = largestScaleTokens(policy, calibration);
-  let tokens = 0;
-  for (let index = unmasked.length - 1; index >= 0 && tokens < enough; index--)
-    tokens += unmasked.at(index)?.tokens ?? 0;
-  return tokens;
-}
-
-const limitsOf = (source: Measured) =>
-  tailLimits(source.policy, {
-    tokens: scaleTokens(source),
-    calibration: source.calibration,
-  });
 
 /**
  * Gemini CLI's split point: how many of the oldest contents to fold. Weight is the length of the JSON.
@@ -160,12 +94,15 @@ export function findSplitPoint(contents: readonly Content[], fraction: number): 
  * the newest. Undefined when it folds nothing.
  */
 function preserveFractionPoint(
-  masked: ContextSource,
+  { context, forms }: SizedContext,
   visible: readonly Turn[],
   preserveFraction: number,
 ): CoveredThrough | undefined {
   // Pins never go through the summariser.
-  const items = assembleContext({ ...masked, memory: undefined, pins: [] });
+  const { items } = sentOutputs(
+    assembleContext({ ...context, memory: undefined, pins: [] }),
+    forms,
+  );
   const split = findSplitPoint(
     items.map(({ content }) => content),
     1 - preserveFraction,

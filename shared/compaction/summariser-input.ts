@@ -1,7 +1,6 @@
 import {
   turnContents,
   assembleContext,
-  masksBySeq,
   type ContextSource,
 } from '#shared/conversation/context/assemble-context.ts';
 import { CALIBRATION_MAX } from '#shared/conversation/context/meter.ts';
@@ -10,7 +9,6 @@ import {
   type CoveredThrough,
   nothingCovered,
 } from '#shared/conversation/documents/conversation.ts';
-import type { Mask } from '#shared/conversation/documents/history.ts';
 import { withoutSurroundings, type Turn } from '#shared/conversation/documents/turn.ts';
 import {
   type RepairedContents,
@@ -29,17 +27,17 @@ import { policyConstants, snapshotConstants } from './constants.ts';
 import { noteTokens } from './hooks.ts';
 import { neutraliseContent } from './neutralise-tags.ts';
 import type { SummaryStrategy } from './policy-settings.ts';
-import { foldedContents, slicedTurn, maskedTurn, sentPart } from './shown-turns.ts';
+import type { OutputForms } from './sent-view.ts';
+import { foldedContents, slicedTurn, sentPart, turnsAsSent } from './shown-turns.ts';
 import { withoutFrame } from './snapshot-text.ts';
 import { toBlocks, type Block } from './split-by-tail.ts';
 
 interface SummariserSource {
   context: ContextSource;
-  /** Those that shorten the tool outputs of the context. */
-  masks: readonly Mask[];
   /** What is to be folded: all up to here. */
   point: CoveredThrough;
-  counting: TokenCounting;
+  /** In which tool outputs are sent, and how tokens are counted. */
+  forms: OutputForms;
   /** From our estimate to what the model reports. */
   calibration: number;
   windowTokens: number;
@@ -67,8 +65,8 @@ export interface SummariserInput {
 }
 
 /**
- * What the summariser reads of everything up to `point`: the full turns where they fit its window, else the
- * masked ones. Of what is more than it should read at once the ledger gets chunks, so that all is folded in
+ * What the summariser reads of everything up to `point`: the full turns where they fit its window, else with their
+ * tool outputs shortened. Of what is more than it should read at once the ledger gets chunks, so that all is folded in
  * one compaction; `gemini-cli` gets the beginning, so that every compaction gets on and nothing is left out
  * unseen. Undefined when not even the first piece fits, or there is none.
  */
@@ -81,13 +79,8 @@ export function summariserInput(source: SummariserSource): SummariserInput | und
   const folded = whole.map(({ slice }) => slice);
   const repairs = repairsOf(whole);
   const wholeTokens = tokensOf(whole);
-  const masks = masksBySeq(source.masks);
-  const isMasked = wholeTokens > room && masks.size > 0;
-  const reads = isMasked
-    ? readAll(wanted.map((item) => ({ ...item, turn: maskedTurn(item.turn, masks) })))
-    : whole;
-  const tokens = isMasked ? tokensOf(reads) : wholeTokens;
-  if (tokens <= (strategy === 'ledger' ? partialRoom : room)) {
+  const reads = wholeTokens > room ? readAll(shortened(wanted, source)) : whole;
+  if (tokensOf(reads) <= (strategy === 'ledger' ? partialRoom : room)) {
     const turns = reads.map(({ slice }) => slice);
     const contents = contentsOf(turns);
     return { point, isPartial: false, folded, chunks: [{ turns }], contents, repairs };
@@ -125,6 +118,16 @@ function wantedTurns({ context, point }: SummariserSource): WantedTurn[] {
     });
   }
   return wanted;
+}
+
+/** The same turns with their tool outputs as prompts show them. */
+function shortened(
+  wanted: readonly WantedTurn[],
+  { context, forms }: SummariserSource,
+): WantedTurn[] {
+  const turns = wanted.map(({ turn }) => turn);
+  const sent = turnsAsSent(turns, context.coveredThrough, forms);
+  return wanted.map((item, index) => ({ ...item, turn: sent[index] ?? item.turn }));
 }
 
 function repairsOf(reads: readonly ReadTurn[]): Repairs | undefined {
@@ -192,7 +195,8 @@ interface ReadTurn extends WantedTurn {
 }
 
 /** How turns are read and weighed: rather too heavy, with what the ledger writes around each content. */
-function createReader({ context, counting, calibration, strategy }: SummariserSource) {
+function createReader({ context, forms, calibration, strategy }: SummariserSource) {
+  const { counting } = forms;
   // Rather fewer turns than a refused call: a calibration below 1 earns no room here.
   const fitFactor = Math.min(CALIBRATION_MAX, Math.max(1, calibration));
   const weighing = { counting, marginOf: strategy === 'ledger' ? marginTokens : () => 0 };
@@ -211,10 +215,13 @@ function createReader({ context, counting, calibration, strategy }: SummariserSo
 /** What stands before the turns: our own snapshot is the one thing that may look like one. */
 function memoryContents(context: ContextSource): Content[] {
   const snapshotText = withoutFrame(context.history?.snapshotText ?? '');
-  const history = { snapshotText, masks: [] };
-  return assembleContext({ ...context, history, memory: undefined, pins: [], turns: [] }).map(
-    ({ content }) => content,
-  );
+  return assembleContext({
+    ...context,
+    history: { snapshotText },
+    memory: undefined,
+    pins: [],
+    turns: [],
+  }).map(({ content }) => content);
 }
 
 /** The mark before what somebody says, `[12345] model: `, and its line end. */
@@ -260,9 +267,7 @@ function readTurn(wanted: WantedTurn, { counting, marginOf }: Weighing): ReadTur
 }
 
 const sentContents = (slice: Turn): RepairedContents =>
-  turnContents(withoutSurroundings(slice), unmasked);
-
-const unmasked = { coveredThrough: nothingCovered, masks: new Map<number, never>() };
+  turnContents(withoutSurroundings(slice), nothingCovered);
 
 /** What is read of a turn, as it is read: made again each time, for it is seldom asked for. */
 const contentsRead = (slice: Turn): Content[] =>

@@ -1,3 +1,4 @@
+import { wholeOutputs } from '#shared/compaction/sent-view.ts';
 import { planCompaction } from '#shared/compaction/plan.ts';
 import { resolvePolicy } from '#shared/compaction/policy.ts';
 import { estimatePromptTokens } from '#shared/tokens/token-estimate.ts';
@@ -44,7 +45,7 @@ describe('D12: a summary request that no window holds', () => {
         calibration: 1,
         summariserWindowTokens: windowTokens,
         isModelAllowed: true,
-        blobName: String,
+        forms: { ...wholeOutputs({ counting: { rule: 'character-class' } }), blobName: String },
         strategy,
       });
 

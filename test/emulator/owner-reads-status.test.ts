@@ -1,6 +1,5 @@
 import { unsignedToken } from '#infra/local/processes/unsigned-token.ts';
 import {
-  blobPiecePath,
   budgetShardPath,
   chunkPath,
   compactionJobPath,
@@ -162,7 +161,6 @@ const hidden: { name: string; path: (conversationId: string) => string }[] = [
   { name: 'a history', path: (c) => historyPath(c, 1) },
   { name: 'a rating', path: (c) => ratingPath(c, 1) },
   { name: 'the compaction job', path: compactionJobPath },
-  { name: 'a stored tool output', path: (c) => blobPiecePath(c, { sha256: 'ab', index: 0 }) },
   {
     name: 'a chunk of a stream',
     path: (c) => chunkPath({ conversationId: c, seq: 1, attempt: 1 }, chunk),

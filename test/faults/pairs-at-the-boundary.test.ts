@@ -1,3 +1,4 @@
+import { wholeOutputs } from '#shared/compaction/sent-view.ts';
 import fc from 'fast-check';
 import { foldedTurn } from '../support/compaction/said-turn.ts';
 import { resolvePolicy } from '#shared/compaction/policy.ts';
@@ -91,7 +92,7 @@ function planOf(generated: readonly GeneratedTurn[], summariserWindowTokens: num
     summariserWindowTokens,
     isModelAllowed: true,
     strategy: 'gemini-cli',
-    blobName: String,
+    forms: { ...wholeOutputs({ counting: { rule: 'character-class' } }), blobName: String },
   });
   return { turns, context, plan };
 }
@@ -143,7 +144,7 @@ describe('a history of any nesting of calls and responses', () => {
 
         const after = assembleContext({
           ...context,
-          history: { snapshotText: 'Before that: nothing.', masks: [] },
+          history: { snapshotText: 'Before that: nothing.' },
           coveredThrough: plan.coveredThrough,
           turns: plan.kept,
         }).map(({ content }) => content);

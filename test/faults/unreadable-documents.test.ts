@@ -140,7 +140,6 @@ test('a conversation document that nobody can go on with is told to its owner al
 
 test.each<[string, Value]>([
   ['coveredThrough', 'all'],
-  ['masksJson', '[{'],
   ['snapshotJson', 5],
 ])('a history whose %s cannot be read gives way to the turns themselves', async (name, value) => {
   const world = await worldWith(historyPath(conversationId, 1), name, value);

@@ -1,12 +1,7 @@
 import type { ModelResponse, StoredDocument } from '#shared/ports/ports.ts';
 import { decodeUsage, totalSpentMicros } from '#shared/quota/usage.ts';
-import {
-  compactionJobPath,
-  conversationPath,
-  turnPath,
-} from '#shared/conversation/documents/paths.ts';
+import { conversationPath, turnPath } from '#shared/conversation/documents/paths.ts';
 import { autoRequest, BEFORE, CONVERSATION, writesOf } from '#lab/property/initial-state.ts';
-import { longListings } from '../support/tools/tool-conversation.ts';
 import { due, problem, stateOf, type After, type Scenario } from './scenario.ts';
 import type { Stage } from './stage.ts';
 
@@ -44,33 +39,6 @@ const compactedOnce = ({ documents }: After) => {
     ...problem(documents.job?.owner !== '', 'the lease is still held'),
   ];
 };
-
-/** As after three failures in a row: no model is asked, outputs are shortened. */
-const openBreaker = {
-  op: 'create' as const,
-  path: compactionJobPath(CONVERSATION),
-  fields: {
-    schemaVersion: 1,
-    owner: '',
-    leaseUntil: new Date(0),
-    fence: 3,
-    requestId: 'earlier',
-    step: '',
-    attempts: {},
-    brake: {
-      failures: 3,
-      pause: { reason: 'BREAKER_OPEN', until: new Date('2030-01-01T00:00:00Z') },
-    },
-    records: [],
-  },
-};
-
-const listings = await stateOf('long tool outputs, and no model to be asked', {
-  turns: longListings(2),
-  // Outputs that come within their budget alone would leave it below the threshold.
-  isReported: true,
-  conversation: { settings: { thresholdTokens: 1_000 }, compactionRequests: autoRequest },
-});
 
 const tooMuchAtOnce = await stateOf('more than the summariser can read at once', {
   turns: 40,
@@ -118,13 +86,6 @@ const compactions: Scenario[] = [
       const said = stage.say({ name: 'alpha' }, ['chat-1', 'chat-1']);
       await Promise.all([said, deliverRequest(stage)]);
     },
-  },
-  {
-    name: 'a compaction that shortens tool outputs',
-    points: ['blobs-saved'],
-    initial: { ...listings, writes: [...listings.writes, openBreaker] },
-    run: deliverRequest,
-    problems: compactedOnce,
   },
   {
     name: 'a compaction in steps',

@@ -14,15 +14,8 @@ import {
 import { loadConversation, type StoredHistory } from '#infra/ops/verify/load.ts';
 import type { Item } from '#shared/conversation/documents/snapshot.ts';
 import { conversationPath } from '#shared/conversation/documents/paths.ts';
-import { buildDue, compactOnce } from '#test/support/compaction/compacted-conversation.ts';
 import { owner } from '#test/support/chat/lifecycle.ts';
-import { longListings, openBreaker } from '../support/tools/tool-conversation.ts';
-import {
-  compactedThrice,
-  foundIn,
-  readingOf,
-  verifyWorld,
-} from '../support/compaction/verifying.ts';
+import { compactedThrice, readingOf, verifyWorld } from '../support/compaction/verifying.ts';
 import { planted, type Documents } from './planted.ts';
 
 const world = verifyWorld();
@@ -30,7 +23,7 @@ const conversationId = await compactedThrice(world);
 const root = conversationPath(conversationId);
 
 describe('a conversation that was spoiled', async () => {
-  const names = ['turns', 'messages', 'histories', 'jobs', 'blobs', 'public', 'recall'];
+  const names = ['turns', 'messages', 'histories', 'jobs', 'public', 'recall'];
   const stored = [
     ...(await world.store.get([root])),
     ...(
@@ -121,22 +114,6 @@ describe('a conversation whose newest history is another', async () => {
     expect(findings).toMatchObject([{ name: 'constraint-not-in-context', is: 'i90 is not in it' }]);
     expect(JSON.stringify(findings)).not.toContain('rivals');
   });
-
-  test('a history that names a missing blob is reported with the blob’s name', () => {
-    const name = 'a'.repeat(64);
-
-    expect(foundWith((newest) => ({ ...newest, brokenBlobs: [name] }))).toMatchObject([
-      { name: 'blob-missing', group: 'I3', is: `it names blobs/${name}` },
-    ]);
-  });
-});
-
-test('verification accepts a conversation whose long tool outputs are shortened into blobs', async () => {
-  const id = await buildDue(world, { turns: longListings(6) });
-  await openBreaker(world.bench, id);
-  await compactOnce(world.bench, id);
-
-  expect(await foundIn(world, id)).toEqual([]);
 });
 
 test('verification accepts a conversation in the bin, while it is erased, after that, and none', async () => {
@@ -158,7 +135,7 @@ test('verification accepts a conversation in the bin, while it is erased, after 
 });
 
 test('every invariant is broken on purpose by a test', () => {
-  const byThemselves = ['constraint-not-in-context', 'blob-missing'];
+  const byThemselves = ['constraint-not-in-context'];
   const tried = new Set([...planted.map(({ name }) => name), ...byThemselves]);
 
   expect(Object.keys(invariants).filter((name) => !tried.has(name))).toEqual([]);

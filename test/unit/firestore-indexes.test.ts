@@ -169,7 +169,6 @@ const history = {
     conversation,
     source: undefined,
     state: 'CHANGED',
-    changedSeqs: [],
     requestId: 'r1',
     by: 'w1',
     now,
@@ -178,7 +177,6 @@ const history = {
   }),
   snapshotText: said,
   snapshot: snapshotOfSections({ ...emptySections, overall_goal: said }),
-  masks: [{ seq: 1, contentIndex: 0, partIndex: 0, part: { text: said } }],
   report: { missing: [said] },
 };
 
@@ -237,7 +235,6 @@ describe('the exemptions from indexing', () => {
   });
 
   test.each([
-    ['blobs', 'text'],
     ['chunks', 'framesJson'],
     ['turns', 'feedback.comment'],
     ['ratings', 'comment'],

@@ -77,14 +77,7 @@ export async function continueHistory(
   { conversationId, conversation }: ReadConversation,
   next: Pick<
     Parameters<typeof continuedHistory>[0],
-    | 'source'
-    | 'state'
-    | 'changedSeqs'
-    | 'changedFromSeq'
-    | 'erasedSeqs'
-    | 'requestId'
-    | 'by'
-    | 'restoredFrom'
+    'source' | 'state' | 'changedFromSeq' | 'erasedSeqs' | 'requestId' | 'by' | 'restoredFrom'
   > & {
     present: Pick<Present, 'tokens'>;
     toSeq?: number;

@@ -17,7 +17,7 @@ export const createRenderer =
     const memory = assembleContext({
       model: conversation.model,
       pins: [],
-      history: { snapshotText, masks: [] },
+      history: { snapshotText },
       coveredThrough: nothingCovered,
       turns: [],
     });

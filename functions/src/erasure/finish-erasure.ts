@@ -14,7 +14,6 @@ import {
 import type { Conversation, Versioned } from '#shared/conversation/documents/conversation.ts';
 import { readStoredHistory, type History } from '#shared/conversation/documents/history.ts';
 import {
-  blobPiecePath,
   conversationPath,
   historyPath,
   streamPath,
@@ -25,13 +24,11 @@ import {
 import type { TurnDocument } from '#shared/conversation/documents/turn.ts';
 import { isQuestionErased } from '#shared/conversation/writes/erase-turn.ts';
 import {
-  blobsNamedBy,
   emptiedHistory,
   erasedFields,
   withoutTurns,
   type Gone,
 } from '#shared/conversation/writes/erased-history.ts';
-import { sameConversationWrite } from '#shared/conversation/writes/status-write.ts';
 import type {
   FileBucket,
   Clock,
@@ -54,8 +51,6 @@ const FINISH_TRIES = 50;
 const HISTORIES_PER_PAGE = 20;
 /** Overflow pieces of one read; each holds up to 450 KiB. */
 const PIECES_PER_PAGE = 10;
-/** Blob pieces that one batch deletes; a commit takes 500 writes. */
-const BLOB_PIECES_PER_BATCH = 400;
 
 /** What an erasure works with. */
 interface ErasureDependencies {
@@ -76,7 +71,7 @@ interface Erasure {
 
 /**
  * Erases turns that have been emptied from all that was made of them: overflow pieces, stream chunks, every history
- * that covers them, the index of recall, blobs that only they name, notes that a tool made of them; then takes the note
+ * that covers them, the index of recall, notes that a tool made of them; then takes the note
  * off the conversation document. May stop anywhere and be repeated; nothing pending → nothing to do. Throws
  * GuardLostError when others changed the conversation all the while, StoreUnavailableError.
  */
@@ -84,19 +79,20 @@ export async function finishErasure(
   dependencies: ErasureDependencies,
   conversationId: string,
 ): Promise<void> {
-  let below: { state: string; blobPaths: string[] } | undefined;
+  let erasedState: string | undefined;
   await retryWhenLost(
     dependencies.clock,
     async () => {
       const erasure = await readErasure(dependencies, conversationId);
       if (!erasure) return;
       const state = stateOf(erasure);
-      if (below?.state !== state) {
+      if (erasedState !== state) {
         const { ownerUid: uid } = erasure.conversation.value;
         await eraseNotesFrom(dependencies, { uid, conversationId, seqs: erasure.pending.seqs });
-        below = { state, blobPaths: await eraseBelow(erasure) };
+        await eraseBelow(erasure);
+        erasedState = state;
       }
-      await settle(erasure, below.blobPaths);
+      await settle(erasure);
     },
     FINISH_TRIES,
   );
@@ -145,27 +141,20 @@ async function eraseBelowTurn(erasure: Erasure, turn: TurnDocument): Promise<voi
   else await store.deleteBelow(turnPath(conversationId, seq));
 }
 
-/** Erases the turns from every history; returns the names of the blobs that histories still name. */
-async function eraseHistories(
-  erasure: Erasure,
-  turns: readonly TurnDocument[],
-): Promise<Set<string>> {
-  const { conversationId, conversation, pending } = erasure;
+/** Erases the turns from every history. */
+async function eraseHistories(erasure: Erasure, turns: readonly TurnDocument[]): Promise<void> {
+  const { conversationId, conversation } = erasure;
   const { store } = erasure.dependencies;
   // A failed turn without tool rounds was never in a context, so no history can hold something of it.
   const seqs = turns.flatMap(({ value }) =>
     value.state === 'failed' && value.rounds === undefined ? [] : [value.seq],
   );
-  const stillNamed = new Set<string>();
   for (let first = 1; first <= conversation.value.generation; first += HISTORIES_PER_PAGE) {
     const length = Math.min(HISTORIES_PER_PAGE, conversation.value.generation - first + 1);
     const paths = Array.from({ length }, (_, i) => historyPath(conversationId, first + i));
     const documents = (await store.get(paths)).filter((document) => document !== undefined);
-    for (const history of await cleanHistories(erasure, seqs, documents))
-      for (const { seq, name } of blobsNamedBy(history))
-        if (!pending.seqs.includes(seq)) stillNamed.add(name);
+    await cleanHistories(erasure, seqs, documents);
   }
-  return stillNamed;
 }
 
 /** Deletes the files that only the erased questions named. */
@@ -183,55 +172,22 @@ async function eraseUploads(
   await releaseUploads(dependencies, { ownerUid, isReleased: (key) => keys.has(key) });
 }
 
-/** Paths of the pieces of a blob that are there, in order. */
-async function blobPiecePaths(
-  { dependencies: { store }, conversationId }: Erasure,
-  sha256: string,
-): Promise<string[]> {
-  const paths: string[] = [];
-  for (let index = 0; ; index++) {
-    const path = blobPiecePath(conversationId, { sha256, index });
-    const [piece] = await store.get([path]);
-    if (!piece) return paths;
-    paths.push(path);
-  }
-}
-
-/**
- * Erases all that the conversation document has no part in; returns the paths of the blob pieces that are left to
- * erase.
- */
-async function eraseBelow(erasure: Erasure): Promise<string[]> {
+/** Erases all that the conversation document has no part in. */
+async function eraseBelow(erasure: Erasure): Promise<void> {
   const turns = await readErasedTurns(erasure);
   for (const turn of turns) await eraseBelowTurn(erasure, turn);
   await eraseUploads(erasure, turns);
   const { conversationId, pending } = erasure;
-  const { store } = erasure.dependencies;
-  await cleanIndex(store, { conversationId, seqs: pending.seqs });
-  const stillNamed = await eraseHistories(erasure, turns);
-  const unnamed = (pending.blobs ?? []).filter((name) => !stillNamed.has(name));
-  const paths: string[] = [];
-  for (const name of unnamed) paths.push(...(await blobPiecePaths(erasure, name)));
-  return paths;
+  await cleanIndex(erasure.dependencies.store, { conversationId, seqs: pending.seqs });
+  await eraseHistories(erasure, turns);
 }
 
-/**
- * Erases blob pieces and takes the note off the conversation document, each batch only while the conversation document
- * is as it was read: a swap may name a blob again. The last pieces go first, so that a blob that is begun is found
- * again.
- */
-async function settle(
-  { dependencies: { store }, conversationId, conversation }: Erasure,
-  blobPaths: readonly string[],
-): Promise<void> {
-  const paths = blobPaths.toReversed();
-  for (let first = 0; first < paths.length; first += BLOB_PIECES_PER_BATCH)
-    await store.commit([
-      sameConversationWrite(conversationId, conversation.updateTime),
-      ...paths
-        .slice(first, first + BLOB_PIECES_PER_BATCH)
-        .map((path) => ({ op: 'delete', path }) as const),
-    ]);
+/** Takes the note off the conversation document, while it is as it was read. */
+async function settle({
+  dependencies: { store },
+  conversationId,
+  conversation,
+}: Erasure): Promise<void> {
   await store.commit([
     {
       op: 'update',
@@ -249,7 +205,6 @@ const stateOf = ({ conversation, pending }: Erasure): string =>
     conversation.value.generation,
     conversation.value.changedIn,
     pending.seqs,
-    pending.blobs,
     pending.items,
   ]);
 
@@ -293,14 +248,14 @@ async function commitInBatches(
 }
 
 /**
- * Takes what came of the turns `seqs`, of which a history may tell, out of stored histories, and returns all of them as they are now. Batch by batch;
- * it may stop anywhere and be repeated. Throws GuardLostError, StoreUnavailableError.
+ * Takes what came of the turns `seqs`, of which a history may tell, out of stored histories. Batch by batch; it may stop
+ * anywhere and be repeated. Throws GuardLostError, StoreUnavailableError.
  */
 async function cleanHistories(
   erasure: Erasure,
   seqs: readonly number[],
   documents: readonly StoredDocument[],
-): Promise<History[]> {
+): Promise<void> {
   const { dependencies, conversationId, conversation } = erasure;
   const all = documents.map((document) => {
     const history = readStoredHistory(dependencies, conversationId, document);
@@ -315,7 +270,6 @@ async function cleanHistories(
       : [{ op: 'update' as const, path, fields: erasedFields(cleaned), guard: { updateTime } }],
   );
   await commitInBatches(dependencies.store, writes);
-  return all.map(({ cleaned }) => cleaned);
 }
 
 function readable(document: StoredDocument): StoredSegment | undefined {

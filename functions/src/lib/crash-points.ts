@@ -40,7 +40,7 @@ export type ChatCrashPoint = keyof typeof chatCrashPoints;
  */
 export const lifecycleCrashPoints = {
   'generation-restored': 'The restored generation is in force; the workers have not been told.',
-  'message-wiped': 'A turn is emptied; earlier histories, chunks and blobs may still tell of it.',
+  'message-wiped': 'A turn is emptied; earlier histories and chunks may still tell of it.',
   'erasure-finished': 'Nothing tells of the turn any more; the workers have not been told.',
   'conversation-deleted': 'The conversation is in the bin; the caller does not know.',
   'conversation-undeleted': 'The conversation is live again; the caller does not know.',
@@ -84,7 +84,6 @@ export const compactionCrashPoints = {
   'call-settled': 'What a call took is settled; nobody has read its answer.',
   summarised: 'The model has written a summary.',
   'status-written': 'The owner’s devices know that the summary is being verified.',
-  'blobs-saved': 'The full texts behind shortened outputs are stored.',
   verified: 'The candidate is good and counted; nothing is swapped.',
   indexed: 'The turns that are about to be folded can be found by recall; nothing is swapped.',
   'before-swap': 'The renewals of the lease have ended; the swap is not committed.',

@@ -110,16 +110,7 @@ const turnJson = (turn: Turn, withText: boolean) => {
   return withText ? { ...fields, user, contents } : fields;
 };
 
-const historyJson = ({
-  snapshot: _s,
-  snapshotText: _t,
-  masks,
-  report: _r,
-  ...fields
-}: History) => ({
-  ...fields,
-  masks: masks.length,
-});
+const historyJson = ({ snapshot: _s, snapshotText: _t, report: _r, ...fields }: History) => fields;
 
 async function readAll(project: Project, owned: Owned, page: { from: number; limit: number }) {
   const { chat } = project;

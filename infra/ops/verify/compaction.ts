@@ -99,15 +99,6 @@ export const compactionInvariants = {
         .filter(({ history: { erased, snapshotText } }) => erased !== true && snapshotText === '')
         .map(({ path }) => ({ path, is: 'it folds turns and says nothing' })),
   },
-  'blob-missing': {
-    group: 'I3',
-    shouldBe: 'every blob that a shortened tool output names, whole and with the text of its name',
-    remedy: `the turn still has the output in full: ${remedies.rebuild}`,
-    breaches: ({ histories }) =>
-      histories.flatMap(({ path, brokenBlobs }) =>
-        brokenBlobs.map((name) => ({ path, is: `it names blobs/${name}` })),
-      ),
-  },
   'request-overdue': {
     group: 'I6',
     shouldBe: 'a request is served or settled within minutes',

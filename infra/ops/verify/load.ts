@@ -8,7 +8,6 @@ import {
 import { readHistoryDocument, type History } from '#shared/conversation/documents/history.ts';
 import { decodeJob, type CompactionJob } from '#shared/conversation/documents/job.ts';
 import {
-  blobPiecePath,
   chunksCollection,
   compactionJobPath,
   conversationPath,
@@ -29,7 +28,6 @@ import {
   readTurnDocument,
   type Turn,
 } from '#shared/conversation/documents/turn.ts';
-import { blobsNamedBy } from '#shared/conversation/writes/erased-history.ts';
 import type { DocumentStore, Sha256, StoredDocument, DocumentFields } from '#shared/ports/ports.ts';
 import { segmentNumber } from '#shared/recall/segment.ts';
 import { readPages } from '#shared/store/many-documents.ts';
@@ -135,8 +133,6 @@ interface StoredGuard {
 export interface StoredHistory {
   path: string;
   history: History;
-  /** Names of blobs that its masks tell of and that are missing or say something else. */
-  brokenBlobs: readonly string[];
 }
 
 /** A part of the index of recall that the conversation document says is there. */
@@ -194,7 +190,6 @@ const COLLECTIONS = [
   'messages',
   'histories',
   'jobs',
-  'blobs',
   'ratings',
   'public',
   'recall',
@@ -290,39 +285,10 @@ function readGuard({ path, fields }: StoredDocument): StoredGuard {
   return { path, messageId: lastSegment(path), ...messageGuardSchema.parse(fields) };
 }
 
-/** The whole text of a blob, or undefined where it has no piece. */
-async function blobText(store: ReadStore, conversationId: string, sha256: string) {
-  const texts: string[] = [];
-  for (let index = 0; ; index += 1) {
-    const [piece] = await store.get([blobPiecePath(conversationId, { sha256, index })]);
-    if (!piece) return index === 0 ? undefined : texts.join('');
-    texts.push(pieceText(piece));
-  }
-}
-
-/** Names of blobs that do not say what their name says; each is read once, whoever names it. */
-function blobReader({ store, sha256 }: Reading, conversationId: string) {
-  const known = new Map<string, boolean>();
-  return async (history: History): Promise<string[]> => {
-    const broken: string[] = [];
-    for (const { name } of blobsNamedBy(history)) {
-      if (!known.has(name)) {
-        const text = await blobText(store, conversationId, name);
-        known.set(name, text !== undefined && sha256(text) === name);
-      }
-      if (known.get(name) === false && !broken.includes(name)) broken.push(name);
-    }
-    return broken;
-  };
-}
-
-function historyReader(reading: Reading, conversationId: string) {
-  const brokenBlobs = blobReader(reading, conversationId);
-  return async (document: StoredDocument): Promise<StoredHistory> => {
-    const { history, problems } = readHistoryDocument(document);
-    refuseProblems(problems);
-    return { path: document.path, history, brokenBlobs: await brokenBlobs(history) };
-  };
+function readStored(document: StoredDocument): StoredHistory {
+  const { history, problems } = readHistoryDocument(document);
+  refuseProblems(problems);
+  return { path: document.path, history };
 }
 
 /** The parts of the index of recall that the conversation document says are there, one read each. */
@@ -406,7 +372,7 @@ export async function loadConversation(reading: Reading, conversationId: string)
     readable(
       allIn(store, historiesCollection(conversationId), HISTORIES_PER_PAGE),
       'history',
-      historyReader(reading, conversationId),
+      readStored,
     ),
     readIndex(store, conversationId, conversation.indexedThrough ?? 0),
   ]);

@@ -1,9 +1,9 @@
+import { selectOutputForms } from '#functions/context/next-call.ts';
 import { readForCompaction, readConversationAndJob } from '#functions/worker/compaction/claim.ts';
 import { runCompaction } from '#functions/worker/compaction/run-compaction.ts';
 import type { CompactionDependencies } from '#functions/worker/compaction/run.ts';
-import { tokenCounting } from '#shared/compaction/context-tokens.ts';
 import type { PolicySettings } from '#shared/compaction/policy-settings.ts';
-import { planMasks, storedMasks } from '#shared/compaction/tool-output-budget.ts';
+import { sentOutputs } from '#shared/compaction/sent-view.ts';
 import { assembleContext } from '#shared/conversation/context/assemble-context.ts';
 import { noCache } from '#shared/conversation/context/read-conversation.ts';
 import type { Content } from '#shared/conversation/documents/content.ts';
@@ -132,31 +132,19 @@ async function reading(dependencies: CompactionDependencies, conversationId: str
 }
 
 /**
- * The `preserveFraction` with which the product's split, by characters of JSON and with the tool outputs
- * shortened that it will shorten, comes to lie behind the turn: in the middle between the fractions that reach it and the place before it.
+ * The `preserveFraction` with which the product's split, by characters of JSON with the tool outputs as they are sent,
+ * comes to lie behind the turn: in the middle between the fractions that reach it and the place before it.
  */
 async function preserveFractionFor(
   dependencies: CompactionDependencies,
   { conversationId, lastFoldedSeq }: CompactionToRun,
 ): Promise<number> {
-  const { conversation, history, turns, policy } = await reading(dependencies, conversationId);
+  const { conversation, history, turns } = await reading(dependencies, conversationId);
   const { model, coveredThrough } = conversation.value;
-  const masks = planMasks({
-    turns,
-    coveredThrough,
-    standing: history?.masks ?? [],
-    budgetTokens: policy.toolOutputBudgetTokens,
-    minimumGainTokens: policy.toolOutputMinimumGainTokens,
-    counting: tokenCounting(policy, model),
-    blobName: dependencies.sha256,
-  });
-  const items = assembleContext({
-    model,
-    pins: [],
-    history: { snapshotText: history?.snapshotText ?? '', masks: storedMasks(masks) },
-    coveredThrough,
-    turns,
-  });
+  const { items } = sentOutputs(
+    assembleContext({ model, pins: [], history, coveredThrough, turns }),
+    selectOutputForms(dependencies, conversation.value),
+  );
   let total = 0;
   let before = 0;
   let beforeLast = 0;

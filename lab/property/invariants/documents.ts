@@ -31,7 +31,7 @@ export interface Documents {
 /** More than any program writes. */
 const LIMIT = 200;
 
-const collections = ['turns', 'histories', 'messages', 'jobs', 'public', 'blobs', 'recall'];
+const collections = ['turns', 'histories', 'messages', 'jobs', 'public', 'recall'];
 
 /** Everything below a conversation that has turns up to `lastSeq` at most: path and content as text. */
 export async function readTexts(

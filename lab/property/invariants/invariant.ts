@@ -41,7 +41,6 @@ export function storedFaults(documents: Documents, wanted: StoredInvariant['grou
     histories: documents.histories.map((history) => ({
       path: historyPath(CONVERSATION, history.generation),
       history,
-      brokenBlobs: [],
     })),
     index: [],
     unreadable: [],

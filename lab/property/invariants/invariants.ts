@@ -62,12 +62,10 @@ const histories: Invariant = {
       .filter(isConversation)
       .flatMap((write) => fieldOf(write, 'generation') ?? [])
       .map(Number);
-    // Only an erasure may change a history; what it writes always tells the tokens that its masks save.
+    // Only an erasure may change a history; what it writes always tells whether its snapshot is gone.
     const changed = writes.filter(
       (write) =>
-        isHistory(write) &&
-        write.op !== 'create' &&
-        fieldOf(write, 'maskedTokensSaved') === undefined,
+        isHistory(write) && write.op !== 'create' && fieldOf(write, 'snapshotTokens') === undefined,
     );
     return [
       ...changed.map(({ path }) => `${path} was written again`),

@@ -1,9 +1,9 @@
 import type { MemoryTexts } from '#shared/memory/render-memory.ts';
 import type { Prompt, ToolDeclaration } from '#shared/ports/ports.ts';
-import { type Content, type Part, hasCondensed } from '../documents/content.ts';
+import type { Content } from '../documents/content.ts';
 import type { CoveredThrough, Pin } from '../documents/conversation.ts';
 import { declaredTools } from '../documents/declared-tools.ts';
-import type { History, Mask } from '../documents/history.ts';
+import type { History } from '../documents/history.ts';
 import { type Turn, shownUser, modelThatAnswered } from '../documents/turn.ts';
 import { type RepairedContents, addRepairs, type Repairs } from '../repair/repair-contents.ts';
 import {
@@ -14,7 +14,7 @@ import {
 } from '../repair/repair-prompt.ts';
 import { leftOutParts, withoutFiles } from './left-out-files.ts';
 import { pinText } from './pins.ts';
-import { condensedPart, emptiedResponse } from './tool-calls.ts';
+import { condensedContent } from './tool-calls.ts';
 
 /** Everything that the context is made of. */
 export interface ContextSource {
@@ -28,7 +28,7 @@ export interface ContextSource {
   memory?: MemoryTexts | undefined;
   pins: readonly Pin[];
   /** Of the history document of the conversation document's generation; absent in generation 0. */
-  history: Pick<History, 'snapshotText' | 'masks'> | undefined;
+  history: Pick<History, 'snapshotText'> | undefined;
   coveredThrough: CoveredThrough;
   /** The terminal turns after `coveredThrough` in seq order. */
   turns: readonly Turn[];
@@ -76,39 +76,10 @@ function prefixItems({ memory, pins, history }: Omit<ContextSource, 'turns'>): C
   ];
 }
 
-/** Masks by the turn that they belong to. */
-export type MasksBySeq = ReadonlyMap<number, readonly Mask[]>;
-
-export const masksBySeq = (masks: readonly Mask[]): MasksBySeq =>
-  Map.groupBy(masks, ({ seq }) => seq);
-
-const maskedPart = (part: Part, mask: Mask | undefined): Part =>
-  mask ? (mask.part ?? emptiedResponse(part)) : condensedPart(part);
-
-/** One turn's contents, user content first, with the parts that its masks shorten; the same list where there are none. */
-export function maskedContents(contents: Content[], masks: readonly Mask[]): Content[] {
-  if (masks.length === 0 && !contents.some(hasCondensed)) return contents;
-  return contents.map((content, contentIndex) => {
-    if (masks.length === 0 && !hasCondensed(content)) return content;
-    const parts = content.parts.map((part, partIndex) =>
-      maskedPart(
-        part,
-        masks.find((mask) => mask.contentIndex === contentIndex && mask.partIndex === partIndex),
-      ),
-    );
-    return parts.every((part, index) => part === content.parts[index])
-      ? content
-      : { ...content, parts };
-  });
-}
-
-/** One turn as the context shows it: masked where the generation says so, the folded part left out. */
-export function turnContents(
-  turn: ShownTurn,
-  { coveredThrough, masks }: { coveredThrough: CoveredThrough; masks: MasksBySeq },
-): RepairedContents {
+/** One turn as the context shows it: outputs that a model condensed so, the folded part left out. */
+export function turnContents(turn: ShownTurn, coveredThrough: CoveredThrough): RepairedContents {
   const { surroundings } = turn;
-  const contents = maskedContents([turn.user, ...turn.contents], masks.get(turn.seq) ?? []);
+  const contents = [turn.user, ...turn.contents].map(condensedContent);
   const [user] = contents;
   if (user && surroundings !== undefined) contents[0] = shownUser({ user, surroundings });
   const { seq, contentIndex } = coveredThrough;
@@ -136,17 +107,15 @@ export const turnItems = (
 
 /** The turns of a context alone, without the files that any of them was answered without. */
 export function itemsOfTurns({
-  history,
   coveredThrough,
   turns,
-}: Pick<ShownSource, 'history' | 'coveredThrough' | 'turns'>): ContextItem[] {
-  const masks = masksBySeq(history?.masks ?? []);
+}: Pick<ShownSource, 'coveredThrough' | 'turns'>): ContextItem[] {
   const leftOut = leftOutParts(turns);
   return turns
     .filter(({ inContext }) => inContext)
     .flatMap((turn) => {
       const shown = { ...turn, user: withoutFiles(turn.user, leftOut) };
-      const contents = turnContents(shown, { coveredThrough, masks });
+      const contents = turnContents(shown, coveredThrough);
       return turnItems(turn.seq, contents, modelThatAnswered(turn));
     });
 }

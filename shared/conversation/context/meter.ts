@@ -54,7 +54,6 @@ interface Shown {
 /** Those turns that have tool outputs, as the context shows them. */
 const outputItems = ({ history, turns }: Shown) =>
   itemsOfTurns({
-    history,
     coveredThrough: history?.coveredThrough ?? nothingCovered,
     turns: turns.filter(hasOutputs),
   });

@@ -1,4 +1,4 @@
-import { hasFunctionCall, type Content, type Part } from '../documents/content.ts';
+import { hasCondensed, hasFunctionCall, type Content, type Part } from '../documents/content.ts';
 
 /*
  * A turn with calls is stored in rounds: the model's content with its calls, and behind it one user content
@@ -145,7 +145,7 @@ export function emptiedResponse(part: Part): Part {
 }
 
 export interface ToolOutput {
-  /** What is shortened and what the blob holds. */
+  /** What is shortened. */
   text: string;
   /** The key of the response that the shortened text is written to. */
   key: string;
@@ -176,8 +176,11 @@ export function withOutput(part: Part, output: ToolOutput, text: string): Part {
   return { ...kept, functionResponse: { ...part.functionResponse, response } };
 }
 
-/** A response as prompts show it: what a model made of its output, where one did. */
-export function condensedPart(part: Part): Part {
+function condensedPart(part: Part): Part {
   const output = part.condensed === undefined ? undefined : toToolOutput(part);
   return output && part.condensed !== undefined ? withOutput(part, output, part.condensed) : part;
 }
+
+/** A content as prompts show it: what a model made of tool outputs, where one did. Others are the same objects. */
+export const condensedContent = (content: Content): Content =>
+  hasCondensed(content) ? { ...content, parts: content.parts.map(condensedPart) } : content;

@@ -160,13 +160,11 @@ export const conversationSchema = z.object({
    * = 0.
    */
   indexedThrough: z.number().int().nonnegative().optional(),
-  /** Turns whose content has been erased and may still stand in earlier histories, blobs and chunks. */
+  /** Turns whose content has been erased and may still stand in earlier histories and chunks. */
   pendingErasure: z
     .object({
       since: z.date(),
       seqs: z.array(z.number().int()),
-      /** Names of the blobs that hold outputs of those turns. */
-      blobs: z.array(z.string()).optional(),
       /** Statements that repeat what those turns said, whatever turns they cite: ids by generation. */
       items: z
         .array(z.object({ generation: z.number().int(), ids: z.array(z.string()) }))

@@ -1,22 +1,10 @@
 import { canonicalJson } from '#shared/json-text.ts';
 import type { DocumentFields, StoredDocument, Logger, DocumentStore } from '#shared/ports/ports.ts';
-import { partSchema } from './content.ts';
 import { coveredThroughSchema, measuredSchema, triggerSchema } from './conversation.ts';
 import { ratingPath } from './paths.ts';
 import { readWhole, refuseNewer, readJsonText, problemText } from './read-document.ts';
 import { snapshotSchema, type Snapshot } from './snapshot.ts';
 import { z } from 'zod';
-
-/** A part of a kept turn that the context shows shortened; a blob that it names has the full text. */
-const maskSchema = z.object({
-  seq: z.number().int().positive(),
-  /** 0 = the turn's user content, 1 = its first answer content, … */
-  contentIndex: z.number().int().nonnegative(),
-  partIndex: z.number().int().nonnegative(),
-  /** Absent: one word stands for the output, and no blob is named. There may be thousands of these. */
-  part: partSchema.optional(),
-});
-export type Mask = z.infer<typeof maskSchema>;
 
 const historyFieldsSchema = z.object({
   schemaVersion: z.literal(1),
@@ -44,14 +32,10 @@ const historyFieldsSchema = z.object({
   counted: measuredSchema.optional(),
   /** Estimated tokens of snapshot and acknowledgement, before calibration. */
   snapshotTokens: z.number().nonnegative(),
-  /** Estimated tokens by which `masks` shorten the tail, before calibration. Absent = 0. */
-  maskedTokensSaved: z.number().nonnegative().optional(),
   /** Random, drawn once: the rendered bytes stay stable and cannot be imitated. */
   boundary: z.string(),
   /** The user text that stands in for the folded turns; '' in a generation without snapshot. */
   snapshotText: z.string(),
-  /** SHA-256 over the JSON of what was folded. */
-  sourceHash: z.string(),
   model: z.string(),
   promptVersion: z.string(),
   modelCalls: z.number().int().nonnegative(),
@@ -81,7 +65,6 @@ const historyFieldsSchema = z.object({
 const historyDocumentSchema = historyFieldsSchema.extend({
   /** JSON of the typed snapshot; `null` in a generation without one. */
   snapshotJson: z.string(),
-  masksJson: z.string(),
   reportJson: z.string(),
 });
 
@@ -92,7 +75,6 @@ const historyDocumentSchema = historyFieldsSchema.extend({
 export interface History extends z.infer<typeof historyFieldsSchema> {
   /** What `snapshotText` says, item by item with its sources; null where there is none. */
   snapshot: Snapshot | null;
-  masks: Mask[];
   /** What verification found: stored as it was, served as it is. */
   report: Record<string, unknown>;
   /** What it said cannot be read and is left out. Never stored. */
@@ -100,18 +82,16 @@ export interface History extends z.infer<typeof historyFieldsSchema> {
 }
 
 export function encodeHistory(history: History): DocumentFields {
-  const { snapshot, masks, report, isUnreadable: _, ...fields } = history;
+  const { snapshot, report, isUnreadable: _, ...fields } = history;
   return {
     ...fields,
     snapshotJson: canonicalJson(snapshot),
-    masksJson: JSON.stringify(masks),
     reportJson: JSON.stringify(report),
   };
 }
 
 /** What stands in a history as JSON. Made once: making a schema takes longer than reading with it. */
 const storedSnapshotSchema = snapshotSchema.nullable();
-const storedMasksSchema = z.array(maskSchema);
 const storedReportSchema = z.record(z.string(), z.unknown());
 
 /** What is read in the place of a history's fields that cannot be read. */
@@ -131,7 +111,6 @@ const substituteHistory = (path: string): z.infer<typeof historyDocumentSchema> 
   snapshotTokens: 0,
   boundary: '',
   snapshotText: '',
-  sourceHash: '',
   model: '',
   promptVersion: '',
   modelCalls: 0,
@@ -141,7 +120,6 @@ const substituteHistory = (path: string): z.infer<typeof historyDocumentSchema> 
   durationMs: 0,
   by: '',
   snapshotJson: 'null',
-  masksJson: '[]',
   reportJson: '{}',
 });
 
@@ -156,17 +134,16 @@ export function readHistoryDocument(document: StoredDocument): {
   refuseNewer(document);
   const substitute = substituteHistory(document.path);
   const { value, problems } = readWhole(historyDocumentSchema, document.fields, substitute);
-  const { snapshotJson, masksJson, reportJson, ...fields } = value;
+  const { snapshotJson, reportJson, ...fields } = value;
   const snapshot = readJsonText(
     storedSnapshotSchema,
     { field: 'snapshotJson', text: snapshotJson },
     null,
   );
-  const masks = readJsonText(storedMasksSchema, { field: 'masksJson', text: masksJson }, []);
   const report = readJsonText(storedReportSchema, { field: 'reportJson', text: reportJson }, {});
-  const texts = { snapshotJson: snapshot, masksJson: masks, reportJson: report };
+  const texts = { snapshotJson: snapshot, reportJson: report };
   return {
-    history: { ...fields, snapshot: snapshot.value, masks: masks.value, report: report.value },
+    history: { ...fields, snapshot: snapshot.value, report: report.value },
     problems: new Map([
       ...(problems ?? []),
       ...Object.entries(texts).flatMap(([field, { problem }]) =>
@@ -181,7 +158,7 @@ export const decodeHistory = (document: StoredDocument): History =>
   readHistoryDocument(document).history;
 
 /** Without one of these nobody can say what a history stands in for. */
-const ESSENTIAL = ['coveredThrough', 'snapshotJson', 'masksJson'];
+const ESSENTIAL = ['coveredThrough', 'snapshotJson'];
 
 /** All that may be used of a history that cannot be read: that there is one. */
 const unreadableHistory = (history: History): History => ({
@@ -189,8 +166,6 @@ const unreadableHistory = (history: History): History => ({
   snapshot: null,
   snapshotText: '',
   snapshotTokens: 0,
-  masks: [],
-  maskedTokensSaved: 0,
   counted: undefined,
   report: {},
   isUnreadable: true,

@@ -57,13 +57,6 @@ export const compactionJobPath = (conversationId: string) =>
 export const statusPath = (conversationId: string) =>
   `${conversationPath(conversationId)}/public/status`;
 
-export const blobsCollection = (conversationId: string) =>
-  `${conversationPath(conversationId)}/blobs`;
-
-/** A stored tool output, named by the SHA-256 of its text; pieces count from 0. */
-export const blobPiecePath = (conversationId: string, piece: { sha256: string; index: number }) =>
-  `${conversationPath(conversationId)}/blobs/${piece.sha256}-${piece.index}`;
-
 /** Below it stands what was streamed of one turn; itself it is no document. */
 export const streamPath = (conversationId: string, seq: number) =>
   `${conversationPath(conversationId)}/streams/${turnId(seq)}`;

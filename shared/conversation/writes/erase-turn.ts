@@ -124,13 +124,11 @@ export const pendingWith = (
   pending: Conversation['pendingErasure'],
   more: {
     seqs: readonly number[];
-    blobs: readonly string[];
     items?: NonNullable<NonNullable<Conversation['pendingErasure']>['items']>;
     now: Date;
   },
 ): NonNullable<Conversation['pendingErasure']> => ({
   since: pending?.since ?? more.now,
   seqs: [...new Set([...(pending?.seqs ?? []), ...more.seqs])],
-  blobs: [...new Set([...(pending?.blobs ?? []), ...more.blobs])],
   items: [...(pending?.items ?? []), ...(more.items ?? [])],
 });

@@ -14,22 +14,10 @@ export const emptiedHistory = (history: History): History => ({
   ...history,
   snapshotText: '',
   snapshotTokens: 0,
-  maskedTokensSaved: 0,
   snapshot: null,
-  masks: [],
   report: {},
-  sourceHash: '',
   erased: true,
 });
-
-/** A history without the masks of some turns: masks name their turn and go singly. */
-function withoutMasksFrom(history: History, isGone: (seq: number) => boolean): History {
-  const masks = history.masks.filter(({ seq }) => !isGone(seq));
-  // Which share of the saving a mask had is not stored.
-  return masks.length === history.masks.length
-    ? history
-    : { ...history, masks, maskedTokensSaved: 0 };
-}
 
 /**
  * A history as it may be shown and used: while an erasure is under way, documents of generations before
@@ -42,19 +30,15 @@ export function cleanHistory(
   if (!conversation.pendingErasure || history.generation >= conversation.changedIn) return history;
   if (history.erased === true) return history;
   const { seqs } = conversation.pendingErasure;
-  if (seqs.some((seq) => seq <= history.coveredThrough.seq)) return emptiedHistory(history);
-  return withoutMasksFrom(history, (seq) => seqs.includes(seq));
+  return seqs.some((seq) => seq <= history.coveredThrough.seq) ? emptiedHistory(history) : history;
 }
 
 /** Fields of a stored history that an erasure changes. */
 const ERASED_FIELDS = [
   'snapshotText',
   'snapshotTokens',
-  'maskedTokensSaved',
-  'sourceHash',
   'erased',
   'snapshotJson',
-  'masksJson',
   'reportJson',
   'mended',
   'rederiveFrom',
@@ -65,14 +49,6 @@ export function erasedFields(history: History): DocumentFields {
   const fields = encodeHistory(history);
   return Object.fromEntries(ERASED_FIELDS.map((name) => [name, fields[name]]));
 }
-
-/** Names of the blobs (SHA-256, hex) that a history's masks tell the model of, by turn. */
-export const blobsNamedBy = (history: Pick<History, 'masks'>): { seq: number; name: string }[] =>
-  history.masks.flatMap(({ seq, part }) =>
-    [...(JSON.stringify(part) ?? '').matchAll(/read_blob\(\\+"([0-9a-f]{64})\\+"\)/gu)].map(
-      ([, name = '']) => ({ seq, name }),
-    ),
-  );
 
 /** How a snapshot becomes the user text of a context, with the boundary that its generation drew. */
 export type RenderHistory = (
@@ -129,16 +105,14 @@ function firstCovered(history: History, gone: Gone): number | undefined {
 /**
  * A history with nothing of the given turns, by provenance: in both layers of its snapshot stay the items
  * that tell of none of them; one without sources may tell of any turn, and goes. The text is rendered anew,
- * the report and the hash of what was folded go. Where nothing stays the history is emptied (`erased`) and
- * may not go on. The next compaction reads again from the first of the turns (`rederiveFrom`). A history
- * that covers none of them loses the masks of those turns alone; one that loses nothing is returned as it
- * is.
+ * the report goes. Where nothing stays the history is emptied (`erased`) and
+ * may not go on. The next compaction reads again from the first of the turns (`rederiveFrom`). One that loses
+ * nothing is returned as it is.
  */
 export function withoutTurns(history: History, gone: Gone, render: RenderHistory): History {
   if (history.erased === true) return history;
   const first = firstCovered(history, gone);
-  const unmasked = withoutMasksFrom(history, (seq) => isGoneSeq(gone, seq));
-  if (first === undefined) return unmasked;
+  if (first === undefined) return history;
   if (!history.snapshot) return emptiedHistory(history);
   const snapshot = snapshotWithout(history.snapshot, gone);
   if (workingItems(snapshot).length === 0) return emptiedHistory(history);
@@ -147,9 +121,9 @@ export function withoutTurns(history: History, gone: Gone, render: RenderHistory
     snapshot.citations?.length === history.snapshot.citations?.length;
   const { fromSeq = Infinity } = gone;
   const isReplaced = fromSeq <= history.coveredThrough.seq;
-  if (isWhole && unmasked === history && history.mended && !isReplaced) return history;
+  if (isWhole && history.mended && !isReplaced) return history;
   return {
-    ...unmasked,
+    ...history,
     ...(!isWhole && { snapshot, ...render(snapshot, history.boundary) }),
     // A turn that was replaced may have ended statements of others, which stand again.
     ...((!isWhole || isReplaced) && {
@@ -160,7 +134,6 @@ export function withoutTurns(history: History, gone: Gone, render: RenderHistory
       coveredThrough: { seq: fromSeq - 1, contentIndex: 0 },
     }),
     report: {},
-    sourceHash: '',
     mended: true,
   };
 }

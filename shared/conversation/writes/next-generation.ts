@@ -35,8 +35,7 @@ export type RestoreDecision =
   | { kind: 'erased' }
   /** It tells of turns that changed since. */
   | { kind: 'outdated' }
-  /** `changedSeqs`: turns whose shortened outputs must not come back. */
-  | { kind: 'restore'; source: History | undefined; changedSeqs: readonly number[] };
+  | { kind: 'restore'; source: History | undefined };
 
 const restoresAmong = (histories: readonly History[]): History[] =>
   histories.filter(({ state }) => state === 'RESTORED');
@@ -59,13 +58,12 @@ export function decideRestore(facts: RestoreFacts): RestoreDecision {
   if (history && !history.isUnreadable) return { kind: 'done', history };
   if (generation > present) return { kind: 'notFound' };
   if (present === 0) return { kind: 'nothing' };
-  if (generation === 0) return { kind: 'restore', source: undefined, changedSeqs: [] };
+  if (generation === 0) return { kind: 'restore', source: undefined };
   if (!source) return { kind: 'notFound' };
   if (source.isUnreadable) return { kind: 'unreadable' };
   if (source.erased === true) return { kind: 'erased' };
   if (source.coveredThrough.seq >= changedFromSeq) return { kind: 'outdated' };
-  const changedSeqs = source.masks.map(({ seq }) => seq).filter((seq) => seq >= changedFromSeq);
-  return { kind: 'restore', source, changedSeqs };
+  return { kind: 'restore', source };
 }
 
 /*
@@ -81,8 +79,6 @@ const nothingFolded = {
   boundary: '',
   snapshotText: '',
   snapshot: null,
-  masks: [],
-  sourceHash: '',
   model: '',
   promptVersion: '',
 } satisfies Partial<History>;
@@ -113,10 +109,8 @@ export function continuedHistory(next: {
   /** The history that goes on; undefined: none, every turn stands verbatim again. */
   source: History | undefined;
   state: Extract<History['state'], 'RESTORED' | 'CHANGED'>;
-  /** Turns whose masks go with their content. */
-  changedSeqs: readonly number[];
-  /** First turn that changed; default: the first of `changedSeqs`. */
-  changedFromSeq?: number;
+  /** Of `CHANGED`: first turn that changed; absent: none did. */
+  changedFromSeq?: number | undefined;
   /** Of a deletion: the turns that it erased. */
   erasedSeqs?: readonly number[] | undefined;
   requestId: string;
@@ -128,8 +122,7 @@ export function continuedHistory(next: {
   afterTokens: number;
   restoredFrom?: number;
 }): History {
-  const { conversation, source, now, changedSeqs } = next;
-  const firstChanged = changedSeqs.length > 0 ? Math.min(...changedSeqs) : undefined;
+  const { conversation, source, now } = next;
   return {
     ...(source ?? nothingFolded),
     ...notCompacted,
@@ -137,15 +130,13 @@ export function continuedHistory(next: {
     parent: conversation.generation,
     state: next.state,
     requestId: next.requestId,
-    masks: (source?.masks ?? []).filter(({ seq }) => !changedSeqs.includes(seq)),
-    maskedTokensSaved: changedSeqs.length > 0 ? 0 : (source?.maskedTokensSaved ?? 0),
     beforeTokens: next.beforeTokens,
     afterTokens: next.afterTokens,
     requestedAt: now,
     createTime: now,
     by: next.by,
     restoredFrom: next.restoredFrom,
-    changedFromSeq: next.state === 'CHANGED' ? (next.changedFromSeq ?? firstChanged) : undefined,
+    changedFromSeq: next.changedFromSeq,
     erasedSeqs: next.erasedSeqs && [...next.erasedSeqs],
   };
 }

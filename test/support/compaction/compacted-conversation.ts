@@ -1,3 +1,4 @@
+import type { Turn } from '#shared/conversation/documents/turn.ts';
 import { type CompactionDependencies } from '#functions/worker/compaction/run.ts';
 import { createMemoryCache } from '#functions/adapters/memory-cache.ts';
 import { createAccounting } from '#functions/quota/accounting.ts';
@@ -203,6 +204,7 @@ export interface Seen {
   conversation: Conversation;
   job: CompactionJob | undefined;
   history: History | undefined;
+  turns: Turn[];
   items: ContextItem[];
   /** What the meter says. */
   tokens: number;
@@ -227,6 +229,7 @@ export async function see(store: DocumentStore, conversationId: string): Promise
     conversation: conversation.value,
     job: job && decodeJob(job).value,
     history,
+    turns,
     items,
     tokens: contextTokens({ conversation: conversation.value, history, turns }, plainForms).tokens,
     text: JSON.stringify(items),

@@ -70,7 +70,6 @@ export const history = (generation: number, at: number): History => ({
   snapshotTokens: 10,
   boundary: 'b',
   snapshotText: 'text',
-  sourceHash: 'h',
   model: 'm',
   promptVersion: '1',
   modelCalls: 2,
@@ -80,7 +79,6 @@ export const history = (generation: number, at: number): History => ({
   durationMs: 10,
   by: 'w',
   snapshot: null,
-  masks: [],
   report: { checks: 3 },
 });
 

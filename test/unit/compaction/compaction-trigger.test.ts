@@ -23,7 +23,6 @@ const historyOf = (afterTokens: number) =>
     conversation,
     source: undefined,
     state: 'CHANGED',
-    changedSeqs: [],
     requestId: 'r',
     by: 'w',
     now,

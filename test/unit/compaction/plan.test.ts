@@ -1,4 +1,5 @@
 import { planCompaction, type PlanSource } from '#shared/compaction/plan.ts';
+import { wholeOutputs } from '#shared/compaction/sent-view.ts';
 import { resolvePolicy } from '#shared/compaction/policy.ts';
 import { assembleContext } from '#shared/conversation/context/assemble-context.ts';
 import type { Content } from '#shared/conversation/documents/content.ts';
@@ -34,7 +35,7 @@ const sourceOf = (overrides: Partial<PlanSource> & { turns: readonly Turn[] }): 
   summariserWindowTokens: 1_000_000,
   isModelAllowed: true,
   strategy: 'gemini-cli',
-  blobName: () => 'blob',
+  forms: wholeOutputs({ counting: { rule: 'character-class' } }),
   ...overrides,
 });
 

@@ -15,7 +15,7 @@ import { describe, expect, test } from 'vitest';
 
 /** How many documents there are below a conversation. */
 const countBelow = async (bench: CompactionBench, conversationId: string) => {
-  const collections = ['turns', 'messages', 'histories', 'jobs', 'public', 'blobs'];
+  const collections = ['turns', 'messages', 'histories', 'jobs', 'public'];
   const found = await Promise.all(
     collections.map((name) =>
       bench.store.query({ collection: `${conversationPath(conversationId)}/${name}`, limit: 500 }),

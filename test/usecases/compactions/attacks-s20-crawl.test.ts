@@ -31,7 +31,6 @@ const below: Readonly<Record<string, (conversationId: string) => string>> = {
   ratingPath: (id) => paths.ratingPath(id, 1),
   compactionJobPath: (id) => paths.compactionJobPath(id),
   statusPath: (id) => paths.statusPath(id),
-  blobPiecePath: (id) => paths.blobPiecePath(id, { sha256: 'f'.repeat(64), index: 0 }),
   chunkPath: (id) =>
     paths.chunkPath({ conversationId: id, seq: 90, attempt: 1 }, { lastId: 1, producer: 'p' }),
 };
@@ -69,7 +68,7 @@ const states: Readonly<Record<string, DocumentFields>> = {
     'compactionRequests.manual': { requestId: 'r1', since: at, focus: CANARY },
   },
   'in the middle of the erasure of a message': {
-    pendingErasure: { since: at, seqs: [3], blobs: [] },
+    pendingErasure: { since: at, seqs: [3] },
   },
   'that expires': { expireTime: at },
 };

@@ -9,7 +9,6 @@ import { readOwnConversation } from '#functions/chat/conversations/own-conversat
 import { createConversation } from '#functions/chat/conversations/write-conversation.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { readConversation } from '#shared/conversation/context/read-conversation.ts';
-import type { Content } from '#shared/conversation/documents/content.ts';
 import { conversationPath, turnPath } from '#shared/conversation/documents/paths.ts';
 import { slowWrites } from '#test/fakes/manual-clock.ts';
 import { fork, transcript, edit, request, answered } from '#test/support/chat/sending.ts';
@@ -162,29 +161,6 @@ describe('a fork', () => {
 
     const { items } = await see(world.store, forked.conversationId);
     expect(items.map(({ seq }) => seq)).toEqual([1, 1, 2, 2, 3, 3]);
-  });
-
-  test('a fork copies the stored outputs that its summary names', async () => {
-    const world = lifecycle();
-    const output = 'line of output\n'.repeat(20_000);
-    const contents: Content[] = [
-      { role: 'model', parts: [{ functionCall: { name: 'read', args: {} } }] },
-      { role: 'user', parts: [{ functionResponse: { name: 'read', response: { output } } }] },
-      { role: 'model', parts: [{ text: 'Read.' }] },
-    ];
-    const said = { user: 'A long question about the trip. '.repeat(150) };
-    const turns = Array.from({ length: 20 }, (_, i) => (i > 14 ? { answer: contents } : said));
-    const conversation = { settings: { thresholdTokens: 12_000 } };
-    const conversationId = await compacted(world, { turns, conversation });
-    const blobsBelow = async (id: string) =>
-      (await world.documents())
-        .filter(({ path }) => path.startsWith(`${conversationPath(id)}/blobs/`))
-        .map(({ path, fields }) => [path.split('/').at(-1), fields]);
-    expect(await blobsBelow(conversationId)).not.toEqual([]);
-
-    const forked = await fork(world, conversationId, 'message-20');
-
-    expect(await blobsBelow(forked.conversationId)).toEqual(await blobsBelow(conversationId));
   });
 
   test('a fork knows the ids of its messages', async () => {

@@ -3,10 +3,6 @@ import { previewCompaction } from '#functions/chat/context/manual-compaction.ts'
 import { restoreGeneration } from '#functions/chat/context/restore-generation.ts';
 import { showContext } from '#functions/chat/context/show-context.ts';
 import { finishErasure } from '#functions/erasure/finish-erasure.ts';
-import type { Content } from '#shared/conversation/documents/content.ts';
-import { encodeHistory } from '#shared/conversation/documents/history.ts';
-import { blobPiecePath, historyPath } from '#shared/conversation/documents/paths.ts';
-import { continuedHistory } from '#shared/conversation/writes/next-generation.ts';
 import { slowWrites } from '#test/fakes/manual-clock.ts';
 import { fork, edit, answered } from '#test/support/chat/sending.ts';
 import {
@@ -28,7 +24,6 @@ import {
   compactOnce,
   geminiCliBench,
 } from '#test/support/compaction/compacted-conversation.ts';
-import { buildConversation } from '#test/support/compaction/conversation-builder.ts';
 import { describe, expect, test } from 'vitest';
 
 describe('an erasure that stopped half way', () => {
@@ -50,73 +45,6 @@ describe('an erasure that stopped half way', () => {
 
     expect(await canaries(world)).not.toEqual([]);
     expect(JSON.stringify(shown)).not.toContain(CANARY);
-  });
-});
-
-describe('the blobs of an erased turn', () => {
-  const output = (text: string): Content => ({
-    role: 'user',
-    parts: [{ functionResponse: { name: 'read', response: { output: text } } }],
-  });
-  const call: Content = { role: 'model', parts: [{ functionCall: { name: 'read', args: {} } }] };
-
-  /** Two turns with tool outputs, stored as blobs that the masks of generation 1 name. */
-  async function withBlobs(world: Lifecycle, texts: [string, string]) {
-    const { store, chat } = world;
-    const turns = texts.map((text) => ({ answer: [call, output(text)] }));
-    const { conversationId } = await buildConversation(store, { turns });
-    const masks = texts.map((text, index) => ({
-      seq: index + 1,
-      contentIndex: 2,
-      partIndex: 0,
-      part: output(`read_blob("${chat.sha256(text)}") returns the full text.`).parts[0] ?? {},
-    }));
-    for (const text of new Set(texts)) {
-      const path = blobPiecePath(conversationId, { sha256: chat.sha256(text), index: 0 });
-      await store.commit([{ op: 'create', path, fields: { text } }]);
-    }
-    const history = continuedHistory({
-      conversation: { generation: 0 },
-      source: undefined,
-      state: 'RESTORED',
-      changedSeqs: [],
-      requestId: 'r',
-      by: 'w',
-      now: world.bench.clock.now(),
-      beforeTokens: 1,
-      afterTokens: 1,
-    });
-    const fields = encodeHistory({ ...history, masks });
-    await store.commit([{ op: 'create', path: historyPath(conversationId, 1), fields }]);
-    await setConversation(world, conversationId, { generation: 1 });
-    return conversationId;
-  }
-
-  test('the blobs of an erased turn are deleted with it', async () => {
-    const world = lifecycle();
-    const conversationId = await withBlobs(world, [CANARY, 'another output']);
-
-    await removeMessage(world, conversationId, 'message-1');
-
-    expect(await canaries(world)).toEqual([]);
-    const { history } = await see(world.store, conversationId);
-    expect(history?.masks).toMatchObject([{ seq: 2 }]);
-    const [kept] = await world.store.get([
-      blobPiecePath(conversationId, { sha256: world.chat.sha256('another output'), index: 0 }),
-    ]);
-    expect(kept).toBeDefined();
-  });
-
-  test('the blobs of an erased turn stay while another turn has the same output', async () => {
-    const world = lifecycle();
-    const conversationId = await withBlobs(world, ['same output', 'same output']);
-
-    await removeMessage(world, conversationId, 'message-1');
-
-    const [kept] = await world.store.get([
-      blobPiecePath(conversationId, { sha256: world.chat.sha256('same output'), index: 0 }),
-    ]);
-    expect(kept).toBeDefined();
   });
 });
 

@@ -21,10 +21,9 @@ import { builtInTools } from '#functions/chat/turns/tools/built-in-tools.ts';
 import { readBlob } from '#functions/chat/turns/tools/read-blob.ts';
 import type { ToolCallContext } from '#functions/chat/turns/tools/toolbox.ts';
 import { maskedText } from '#shared/compaction/shorten-output.ts';
-import { cutIntoPieces } from '#shared/conversation/documents/turn.ts';
-import { blobPiecePath, conversationPath } from '#shared/conversation/documents/paths.ts';
 import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
 import { buildConversation } from '#test/support/compaction/conversation-builder.ts';
+import { toolTurn } from '#test/support/tools/tool-conversation.ts';
 
 const { fakeGemini, model } = await useToolModel();
 
@@ -273,19 +272,11 @@ describe('an output is cut as ever', () => {
   });
 });
 
-/** A conversation with a stored output, in as many pieces as it takes. */
-async function withBlob(text: string, dependencies = chatDependencies()) {
+/** A conversation in which a tool gave this output. */
+async function withOutput(text: string, dependencies = chatDependencies()) {
   const { store, sha256 } = dependencies;
-  const { conversationId } = await buildConversation(store, { turns: 1 });
+  const { conversationId } = await buildConversation(store, { turns: [toolTurn(1, text)] });
   const name = sha256(text);
-  for (const [index, piece] of cutIntoPieces(text).entries())
-    await store.commit([
-      {
-        op: 'create',
-        path: blobPiecePath(conversationId, { sha256: name, index }),
-        fields: { text: piece },
-      },
-    ]);
   const context: ToolCallContext = {
     caller: { uid: 'u1', tier: 'signedIn' },
     conversationId,
@@ -300,7 +291,7 @@ async function withBlob(text: string, dependencies = chatDependencies()) {
   return { dependencies, conversationId, name, read };
 }
 
-type Read = Awaited<ReturnType<typeof withBlob>>['read'];
+type Read = Awaited<ReturnType<typeof withOutput>>['read'];
 
 async function allPages(read: Read, maxCharacters?: number): Promise<string[]> {
   const pages: string[] = [];
@@ -318,7 +309,7 @@ const mixed = '🙂 naïve 👩‍👩‍👧‍👦 한국어\r\n'.repeat(40);
 describe('read_blob', () => {
   test('read_blob reads what the shortened output names', async () => {
     const output = 'line of a log\n'.repeat(1_000);
-    const { name, read } = await withBlob(output);
+    const { name, read } = await withOutput(output);
     const shown = maskedText(output, { characters: 2_000, name });
 
     const id = /read_blob\("([^"]+)"\)/u.exec(shown)?.[1];
@@ -332,7 +323,7 @@ describe('read_blob', () => {
   });
 
   test.each([1, 100])('read_blob returns every byte in pages of %i', async (size) => {
-    const { read } = await withBlob(mixed);
+    const { read } = await withOutput(mixed);
 
     const pages = await allPages(read, size);
 
@@ -342,9 +333,9 @@ describe('read_blob', () => {
     expect(Math.max(...pages.map(({ length }) => length))).toBeLessThanOrEqual(Math.max(2, size));
   });
 
-  test('read_blob returns a text of several stored pieces, 20,000 characters at a time', async () => {
+  test('read_blob returns a text of several documents, 20,000 characters at a time', async () => {
     const output = '🙂 row of a listing\n'.repeat(80_000);
-    const { read } = await withBlob(output);
+    const { read } = await withOutput(output);
 
     const pages = await allPages(read);
 
@@ -355,7 +346,7 @@ describe('read_blob', () => {
   test.each(['../conversations/c', 'f'.repeat(64)])(
     'read_blob says that %s is unknown',
     async (id) => {
-      const { read } = await withBlob('text');
+      const { read } = await withOutput('text');
 
       await expect(read({ id })).rejects.toMatchObject({
         reason: 'BLOB_NOT_FOUND',
@@ -364,28 +355,13 @@ describe('read_blob', () => {
     },
   );
 
-  test('read_blob cannot read another conversation’s blob, even of the same user', async () => {
-    const first = await withBlob('of the first');
-    const second = await withBlob('of the second', first.dependencies);
+  test('D8: read_blob cannot read another conversation’s output, even of the same user', async () => {
+    const first = await withOutput('of the first');
+    const second = await withOutput('of the second', first.dependencies);
 
     await expect(second.read({ id: first.name })).rejects.toMatchObject({
       reason: 'BLOB_NOT_FOUND',
     });
-  });
-
-  test('read_blob does not read what is being erased', async () => {
-    const { dependencies, conversationId, read, name } = await withBlob('text');
-    const pendingErasure = { since: new Date(0), seqs: [1], blobs: [name] };
-    await dependencies.store.commit([
-      {
-        op: 'update',
-        path: conversationPath(conversationId),
-        fields: { pendingErasure },
-        guard: { exists: true },
-      },
-    ]);
-
-    await expect(read()).rejects.toMatchObject({ reason: 'BLOB_NOT_FOUND' });
   });
 });
 

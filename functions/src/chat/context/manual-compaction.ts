@@ -10,7 +10,7 @@ import { selectOutputForms } from '#functions/context/next-call.ts';
 import { publishOverdue, publishRequest } from '#functions/events/publish-request.ts';
 import { retryWhenLost } from '#functions/lib/retry.ts';
 import { reachedSpendLimit } from '#shared/compaction/brake.ts';
-import { noopState, planCompaction } from '#shared/compaction/plan.ts';
+import { noopState, planFold } from '#shared/compaction/plan.ts';
 import { learnShift } from '#shared/compaction/policy.ts';
 import {
   decideCancel,
@@ -47,7 +47,7 @@ export async function previewCompaction(
   dependencies: ChatDependencies,
   target: ConversationTarget,
 ): Promise<CompactionPreview> {
-  const { config, sha256 } = dependencies;
+  const { config } = dependencies;
   const context = await readContext(dependencies, target);
   const conversation = context.conversation.value;
   const policy = conversationPolicy(config, conversation);
@@ -56,34 +56,23 @@ export async function previewCompaction(
   const forms = selectOutputForms(dependencies, conversation);
   const room = { readAgainTokens: readAgainTokens(config, conversation), forms };
   const base = await readFoldingBase(dependencies, { conversationId, conversation }, room);
-  const plan = planCompaction({
+  const plan = planFold({
     context: { ...conversation, ...(base ?? context) },
     policy,
     trigger: 'manual',
     calibration: conversation.context.calibration,
     summariserWindowTokens: selectSummariser(config, { ...policy, model: conversation.model })
       .windowTokens,
-    isModelAllowed: true,
     strategy: selectStrategyName(config, conversation),
-    blobName: sha256,
+    forms,
   });
-  switch (plan.kind) {
-    case 'fold': {
-      const { from, upTo, folded } = plan;
-      const turnsFolded = folded.length;
-      return { dryRun: true, state: 'WOULD_COMPACT', beforeTokens, turnsFolded, from, upTo };
-    }
-    case 'noop':
-      return {
-        dryRun: true,
-        state: noopState(plan),
-        reason: plan.reason,
-        beforeTokens,
-        turnsFolded: 0,
-      };
-    case 'truncate':
-      throw new Error('a plan that may use the model does not truncate');
+  if (plan.kind === 'noop') {
+    const { reason } = plan;
+    return { dryRun: true, state: noopState(plan), reason, beforeTokens, turnsFolded: 0 };
   }
+  const { from, upTo, folded } = plan;
+  const turnsFolded = folded.length;
+  return { dryRun: true, state: 'WOULD_COMPACT', beforeTokens, turnsFolded, from, upTo };
 }
 
 const alreadyRunning = (conversationId: string, jobId: string) =>

@@ -161,14 +161,13 @@ async function restore(
     by: string;
     request: RestoreRequest;
   },
-  { source, changedSeqs }: Extract<RestoreDecision, { kind: 'restore' }>,
+  { source }: Extract<RestoreDecision, { kind: 'restore' }>,
 ): Promise<Decision<Restored>> {
   const { by, request } = target;
   const next = await continueHistory(dependencies, target, {
     source,
     present: await readPresent(dependencies, target),
     state: 'RESTORED',
-    changedSeqs,
     requestId: request.requestId ?? by,
     by,
     restoredFrom: request.generation,

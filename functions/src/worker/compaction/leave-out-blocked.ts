@@ -166,7 +166,7 @@ async function continueWithout(run: ClaimedRun, present: Present, seqs: readonly
       source,
       present,
       state: 'CHANGED',
-      changedSeqs: seqs,
+      changedFromSeq: Math.min(...seqs),
       requestId: request.requestId,
       by: lease.owner,
       left: (turn) => (seqs.includes(turn.seq) ? { ...turn, inContext: false } : turn),

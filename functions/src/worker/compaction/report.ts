@@ -5,7 +5,7 @@ import {
 } from '#functions/events/publish-request.ts';
 import { brakeAfter, spentAfter } from '#shared/compaction/brake.ts';
 import { contextTexts } from '#shared/compaction/outcome-message.ts';
-import { hasFailed, isSwapped, isUnpaid } from '#shared/compaction/outcome.ts';
+import { hasFailed, isUnpaid } from '#shared/compaction/outcome.ts';
 import { automaticThreshold } from '#shared/compaction/trigger.ts';
 import {
   freshJob,
@@ -84,7 +84,7 @@ export async function reportOutcome(run: Run, outcome: Outcome): Promise<void> {
     threshold_tokens: reading.policy.softThresholdTokens ?? undefined,
     threshold_source: reading.policy.thresholdLevel,
   });
-  const type = isSwapped(state) ? 'swapped' : 'skipped';
+  const type = outcome.generation === undefined ? 'skipped' : 'swapped';
   await publishEvent(run, isFailed ? 'failed' : type, outcome);
 }
 

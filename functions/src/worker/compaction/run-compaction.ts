@@ -4,25 +4,16 @@ import {
   passWorkerCrashPoint,
   type CompactionCrashPoint,
 } from '#functions/lib/crash-points.ts';
+import { selectOutputForms } from '#functions/context/next-call.ts';
 import { stackFrames } from '#functions/lib/failure-reason.ts';
 import type { OutcomeState } from '#shared/compaction/outcome.ts';
-import {
-  noopState,
-  planCompaction,
-  type ActivePlan,
-  type FoldPlan,
-} from '#shared/compaction/plan.ts';
+import { noopState, planCompaction, type FoldPlan } from '#shared/compaction/plan.ts';
 import { claimCompaction } from './claim.ts';
 import { geminiCliStrategy } from './gemini-cli.ts';
 import { JobLease, type TakenLease } from './job-lease.ts';
 import { leaveOutBlocked } from './leave-out-blocked.ts';
 import { fallbackStrategy, foldFromTokens, ledgerStrategy } from './ledger.ts';
-import {
-  measureDraft,
-  measureTruncation,
-  type Candidate,
-  type SnapshotStrategy,
-} from './measure-swap.ts';
+import { measureDraft, type Candidate, type SnapshotStrategy } from './measure-swap.ts';
 import { outcomeStatusWrite, reportOutcome, reportStart, reportVerified } from './report.ts';
 import { reportNoop, runPostCompactHooks, runPreCompactHooks } from './run-hooks.ts';
 import {
@@ -127,7 +118,7 @@ async function runClaimed(
 async function settleAndReport(
   run: Run,
   outcome: Outcome,
-  held?: { lease: JobLease; claimed: ClaimedRun; plan: ActivePlan | undefined },
+  held?: { lease: JobLease; claimed: ClaimedRun; plan: FoldPlan | undefined },
 ): Promise<CompactionResult> {
   const { dependencies } = run;
   const settlement = await settle(run, outcome, held?.lease);
@@ -142,8 +133,8 @@ async function settleAndReport(
 }
 
 /** Plan → summarise → verify → swap, a straight line that any step may end. */
-async function attempt(claimed: ClaimedRun): Promise<{ outcome: Outcome; plan?: ActivePlan }> {
-  let plan: ActivePlan | undefined;
+async function attempt(claimed: ClaimedRun): Promise<{ outcome: Outcome; plan?: FoldPlan }> {
+  let plan: FoldPlan | undefined;
   try {
     if (claimed.request.trigger === 'blocked') return { outcome: await attemptSearch(claimed) };
     const planned = await step(claimed, 'planned', () => planStep(claimed));
@@ -196,8 +187,8 @@ async function step<T>(
   return result;
 }
 
-/** A plan that does something, and the run that goes on with it: hooks may have pinned something. */
-async function planStep(run: ClaimedRun): Promise<{ plan: ActivePlan; run: ClaimedRun }> {
+/** A plan that folds something, and the run that goes on with it: hooks may have pinned something. */
+async function planStep(run: ClaimedRun): Promise<{ plan: FoldPlan; run: ClaimedRun }> {
   const { reading, dependencies } = run;
   const plan = planCompaction({
     context: runContext(run),
@@ -208,19 +199,20 @@ async function planStep(run: ClaimedRun): Promise<{ plan: ActivePlan; run: Claim
     isModelAllowed: run.refusal === undefined,
     strategy: selectStrategyName(dependencies.config, reading.conversation.value),
     foldFromTokens: foldFromTokens(run),
-    blobName: dependencies.sha256,
+    forms: selectOutputForms(dependencies, reading.conversation.value),
   });
-  if (plan.kind !== 'noop') return { plan, run: await runPreCompactHooks(run, plan) };
-  const state = noopState(plan);
-  if (state === 'NOOP') await reportNoop(run);
+  if (plan.kind === 'fold') return { plan, run: await runPreCompactHooks(run, plan) };
+  const state = plan.kind === 'noop' ? noopState(plan) : 'CONTENT_TRUNCATED';
+  if (state !== 'FAILED_ERROR') await reportNoop(run);
+  if (plan.kind === 'truncate')
+    throw new AttemptEnded(unchanged(plan.beforeTokens, { state, afterTokens: plan.afterTokens }));
   const reason = plan.reason === 'BREAKER_OPEN' ? (run.refusal ?? plan.reason) : plan.reason;
   throw new AttemptEnded(unchanged(reading.tokens, { state, reason }));
 }
 
 /** The next generation as a plan makes it, drafted, checked and measured. */
-async function candidateStep(run: ClaimedRun, plan: ActivePlan): Promise<Candidate> {
+async function candidateStep(run: ClaimedRun, plan: FoldPlan): Promise<Candidate> {
   const { dependencies, reading } = run;
-  if (plan.kind === 'truncate') return step(run, 'verified', () => measureTruncation(run, plan));
   logRepairs(run, plan);
   const drafted = await step(run, 'summarised', () => selectStrategy(run)(run, plan));
   return step(run, 'verified', async () => {

@@ -1,5 +1,5 @@
 import { runHook } from '#functions/lib/run-hook.ts';
-import { tokenCounting, estimateContextTokens } from '#shared/compaction/context-tokens.ts';
+import { tokenCounting } from '#shared/compaction/context-tokens.ts';
 import {
   HOOK_TIMEOUT_MS,
   type CompactionHookEvent,
@@ -9,7 +9,7 @@ import {
   chooseNotes,
   type HookNote,
 } from '#shared/compaction/hooks.ts';
-import type { ActivePlan } from '#shared/compaction/plan.ts';
+import type { FoldPlan } from '#shared/compaction/plan.ts';
 import { withHookPins, pinBudget } from '#shared/conversation/context/pins.ts';
 import { readConversation } from '#shared/conversation/context/read-conversation.ts';
 import type { Conversation, Pin } from '#shared/conversation/documents/conversation.ts';
@@ -22,7 +22,6 @@ import { pinIdSchema, pinTextSchema } from '#shared/wire/resources/pins.ts';
 import { refuseUnwanted } from './job-lease.ts';
 import {
   AttemptEnded,
-  runContext,
   summariserOfRun,
   unchanged,
   type ClaimedRun,
@@ -46,20 +45,18 @@ function selectHooks({ dependencies }: Pick<Run, 'dependencies'>) {
 type HookedRun = Run & Pick<ClaimedRun, 'signal'>;
 
 /** What hooks learn of a plan; without one, of a run that folds no turn. */
-function eventOf(run: Run, plan?: ActivePlan): CompactionHookEvent {
-  const { conversationId, conversation, policy } = run.reading;
-  const { generation, coveredThrough, context } = conversation.value;
-  const { calibration } = context;
-  const isFold = plan?.kind === 'fold';
+function eventOf(run: Run, plan?: FoldPlan): CompactionHookEvent {
+  const { conversationId, conversation, tokens } = run.reading;
+  const { generation, coveredThrough } = conversation.value;
   return {
     conversationId,
     requestId: run.request.requestId,
     trigger: run.request.trigger,
     generation,
-    from: isFold ? plan.from : 0,
-    upTo: isFold ? plan.upTo : coveredThrough.seq,
-    turnsFolded: isFold ? plan.folded.length : 0,
-    beforeTokens: estimateContextTokens(runContext(run), { policy, calibration }),
+    from: plan?.from ?? 0,
+    upTo: plan?.upTo ?? coveredThrough.seq,
+    turnsFolded: plan?.folded.length ?? 0,
+    beforeTokens: tokens,
   };
 }
 
@@ -124,7 +121,7 @@ interface HookAnswer extends z.infer<typeof answerSchema> {
  * Runs the PreCompact hooks in order, up to a veto, and stores what they pin. Returns the run with what they pinned and
  * noted. Throws AttemptEnded for a veto, AppError of a required hook that failed, and what storing throws.
  */
-export async function runPreCompactHooks(run: ClaimedRun, plan: ActivePlan): Promise<ClaimedRun> {
+export async function runPreCompactHooks(run: ClaimedRun, plan: FoldPlan): Promise<ClaimedRun> {
   const { preCompact } = selectHooks(run);
   if (preCompact.length === 0) return run;
   const event = withAccess(run, eventOf(run, plan));
@@ -166,7 +163,7 @@ export async function reportNoop(run: HookedRun): Promise<void> {
 /** Runs the PostCompact hooks in order. What they do changes nothing any more: no failure is thrown. */
 export async function runPostCompactHooks(
   run: ClaimedRun,
-  plan: ActivePlan,
+  plan: FoldPlan,
   outcome: Outcome,
 ): Promise<void> {
   const { postCompact } = selectHooks(run);

@@ -6,7 +6,6 @@ import {
   decideSettle,
   type CompactionRequest,
 } from '#shared/compaction/request-decisions.ts';
-import { isSwapped } from '#shared/compaction/outcome.ts';
 import { requestForContext } from '#shared/compaction/trigger.ts';
 import type {
   CompactionRequests,
@@ -116,7 +115,7 @@ export async function settle(run: Run, outcome: Outcome, lease?: JobLease): Prom
     untilNextDayMs: nextDay(now).getTime() - now.getTime(),
   });
   const retryAfterMs = decision.kind === 'clear' ? undefined : decision.retryAfterMs;
-  if (!isSwapped(outcome.state))
+  if (outcome.generation === undefined)
     try {
       await record(run, lease, outcome, retryAfterMs);
       await passWorkerCrashPoint(run.dependencies, 'record-written');
@@ -138,7 +137,7 @@ export async function settle(run: Run, outcome: Outcome, lease?: JobLease): Prom
     ...(isToWait(outcome) && { waitsFromTokens: run.reading.tokens }),
     // A search may stand in the place of a request for what is over the threshold.
     looksAgain:
-      isSwapped(outcome.state) || isUndecided(outcome) || run.request.trigger === 'blocked',
+      outcome.generation !== undefined || isUndecided(outcome) || run.request.trigger === 'blocked',
     measuredSeq: run.reading.conversation.value.context.seq,
   });
   return { kind: 'settled' };

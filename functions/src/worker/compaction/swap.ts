@@ -3,7 +3,6 @@ import { indexTurns } from '#functions/recall/index-turns.ts';
 import { foldedThrough } from '#functions/recall/read-index.ts';
 import { unproductiveSwapsAfter } from '#shared/compaction/brake.ts';
 import { indexEvent } from '#shared/compaction/event.ts';
-import { storedMasks } from '#shared/compaction/tool-output-budget.ts';
 import {
   decodeConversation,
   type Conversation,
@@ -36,7 +35,7 @@ const GUARDED_TRIES = 25;
 
 function historyOf(run: ClaimedRun, candidate: Candidate): History {
   const { reading, request, bill } = run;
-  const { masks, after: _after, keptPins: _pins, ...described } = candidate;
+  const { after: _after, keptPins: _pins, ...described } = candidate;
   return {
     ...described,
     schemaVersion: 1,
@@ -44,8 +43,6 @@ function historyOf(run: ClaimedRun, candidate: Candidate): History {
     parent: reading.conversation.value.generation,
     trigger: request.trigger,
     requestId: request.requestId,
-    maskedTokensSaved: masks.reduce((sum, { savedTokens }) => sum + savedTokens, 0),
-    masks: storedMasks(masks),
     unproductiveSwaps: unproductiveSwapsAfter(reading.history, {
       ...candidate,
       policy: reading.policy,
@@ -96,7 +93,7 @@ async function standingOf(run: ClaimedRun): Promise<Standing> {
 }
 
 /** The conversation document's pins with those that the swap adds; undefined: there are none to add. */
-function pinsToWrite({ pins }: Conversation, { keptPins = [] }: Candidate): Pin[] | undefined {
+function pinsToWrite({ pins }: Conversation, { keptPins }: Candidate): Pin[] | undefined {
   const added = keptPins.filter(({ id }) => !pins.some((pin) => pin.id === id));
   return added.length > 0 ? [...pins, ...added] : undefined;
 }
@@ -167,7 +164,7 @@ function generationOf(
 export const swap = (run: ClaimedRun, candidate: Candidate): Promise<Outcome> =>
   commitGeneration(run, {
     outcome: outcomeOf(candidate, run.reading.conversation.value.generation + 1),
-    mostTries: candidate.keptPins?.length ? GUARDED_TRIES : SWAP_TRIES,
+    mostTries: candidate.keptPins.length > 0 ? GUARDED_TRIES : SWAP_TRIES,
     make: (conversation) => generationOf(run, candidate, conversation),
   });
 

@@ -30,8 +30,6 @@ const covering: History = {
     ],
     nextId: 7,
   },
-  masks: [3, 8, 11].map((seq) => ({ seq, contentIndex: 1, partIndex: 0, part: { text: 's' } })),
-  maskedTokensSaved: 5,
   report: { leftOut: [{ text: 'Said in 3.', seq: 3 }] },
 };
 
@@ -51,7 +49,6 @@ describe('a history without an erased turn', () => {
     expect(mended.snapshot).toMatchObject({ nextId: 7, archive: [{ id: 'i6' }] });
     expect(mended).toMatchObject({ mended: true, rederiveFrom: 3, snapshotTokens: 7 });
     expect(mended.coveredThrough).toEqual(covering.coveredThrough);
-    expect(mended.masks.map(({ seq }) => seq)).toEqual([8, 11]);
   });
 
   test('a history cut at an erased turn ends before it', () => {
@@ -60,7 +57,6 @@ describe('a history without an erased turn', () => {
     expect(mended.snapshotText).toBe('b\nSaid in 1.\nSaid in 3.\nSaid in 3.');
     expect(mended.coveredThrough).toEqual({ seq: 3, contentIndex: 0 });
     expect(mended.from).toBe(3);
-    expect(mended.masks.map(({ seq }) => seq)).toEqual([3]);
   });
 
   test('a repaired history loses named items whatever they cite', () => {
@@ -70,14 +66,7 @@ describe('a history without an erased turn', () => {
     expect(mended.rederiveFrom).toBe(2);
   });
 
-  test('a history that does not cover the turn loses only its truncated output', () => {
-    const mended = without({ seqs: [11] });
-
-    expect(mended).toEqual({
-      ...covering,
-      masks: covering.masks.slice(0, 2),
-      maskedTokensSaved: 0,
-    });
+  test('a history that does not cover the turn stays as it is', () => {
     expect(without({ seqs: [12] })).toBe(covering);
   });
 
@@ -88,7 +77,7 @@ describe('a history without an erased turn', () => {
   ])('a history without the erased turn: %s is emptied', (_, changes) => {
     const mended = without({ seqs: [3] }, { ...covering, ...changes });
 
-    expect(mended).toMatchObject({ erased: true, snapshot: null, snapshotText: '', masks: [] });
+    expect(mended).toMatchObject({ erased: true, snapshot: null, snapshotText: '' });
   });
 });
 

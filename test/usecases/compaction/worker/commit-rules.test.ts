@@ -15,7 +15,6 @@ import {
   type CompactionBench,
 } from '#test/support/compaction/compacted-conversation.ts';
 import { modelDown } from '#test/support/model-down.ts';
-import { longListings, openBreaker } from '#test/support/tools/tool-conversation.ts';
 import { describe, expect, test } from 'vitest';
 
 function recordingBench(overrides: Partial<CompactionBench> = {}) {
@@ -59,18 +58,6 @@ describe('every commit of the worker is guarded by what it read', () => {
       expect(recorded.brokenRules()).toEqual([]);
     },
   );
-
-  test('every commit of a compaction that stores tool outputs is guarded by what it read', async () => {
-    const { bench, recorded } = recordingBench();
-    const conversationId = await buildDue(bench, { turns: longListings(2) });
-    await openBreaker(bench, conversationId);
-    recorded.commits.length = 0;
-
-    await compactOnce(bench, conversationId);
-
-    expect(recorded.commits.flat().some(({ path }) => path.includes('/blobs/'))).toBe(true);
-    expect(recorded.brokenRules()).toEqual([]);
-  });
 
   test('every lease renewal of the worker is guarded by what it read', async () => {
     const { bench, recorded } = recordingBench();

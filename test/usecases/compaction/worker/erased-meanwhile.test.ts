@@ -10,7 +10,6 @@ import {
   compactionBench,
   type CompactionBench,
 } from '#test/support/compaction/compacted-conversation.ts';
-import { longListings, openBreaker } from '#test/support/tools/tool-conversation.ts';
 import { describe, expect, test } from 'vitest';
 
 async function erase(bench: CompactionBench, conversationId: string) {
@@ -71,16 +70,6 @@ describe('a conversation that is erased while a worker', () => {
     const { erased } = await compactAndErase(bench, conversationId, point);
 
     expect(erased).toBeGreaterThan(0);
-    expect(await remains(bench, conversationId)).toEqual(tombstoneAlone);
-  });
-
-  test('a conversation erased while a worker stores tool outputs leaves nothing below it', async () => {
-    const bench = compactionBench();
-    const conversationId = await buildDue(bench, { turns: longListings(2) });
-    await openBreaker(bench, conversationId);
-
-    await compactAndErase(bench, conversationId, 'blobs-saved');
-
     expect(await remains(bench, conversationId)).toEqual(tombstoneAlone);
   });
 

@@ -63,7 +63,6 @@ async function decideDelete(
     source: await readableHistory(dependencies, target, present.history),
     present,
     state: 'CHANGED',
-    changedSeqs: [],
     requestId: by,
     by,
     afterTokens: () => present.history?.afterTokens ?? 0,

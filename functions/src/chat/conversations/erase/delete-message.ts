@@ -12,7 +12,6 @@ import { createRenderer } from '#functions/context/snapshot-rendering.ts';
 import { finishErasure } from '#functions/erasure/finish-erasure.ts';
 import { publishRequest } from '#functions/events/publish-request.ts';
 import { passCrashPoint } from '#functions/lib/crash-points.ts';
-import { toToolOutput } from '#shared/conversation/context/tool-calls.ts';
 import {
   readHistories,
   newestHistoryThrough,
@@ -106,15 +105,6 @@ interface Deleted {
   isLast: boolean;
 }
 
-/** Names that the blobs of a turn's tool outputs have, if there are any. */
-const blobsOf = ({ sha256 }: ChatDependencies, turn: Turn): string[] =>
-  [turn.user, ...turn.contents].flatMap(({ parts }) =>
-    parts.flatMap((part) => {
-      const output = toToolOutput(part);
-      return output ? [sha256(output.text)] : [];
-    }),
-  );
-
 /**
  * The history to go on with: the present one without what came of the turns, or, where nothing is left of
  * it, the newest earlier one that ends before them.
@@ -155,7 +145,7 @@ async function continueWithout(
     turns,
     present: present.history,
   });
-  const changedSeqs = turns.filter(({ inContext }) => inContext).map(({ seq }) => seq);
+  const erasedSeqs = turns.filter(({ inContext }) => inContext).map(({ seq }) => seq);
   const pins = withoutPinsFrom(conversation.pins, (pinned) =>
     turns.some(({ seq }) => seq === pinned),
   );
@@ -166,8 +156,8 @@ async function continueWithout(
       source,
       present,
       state: 'CHANGED',
-      changedSeqs,
-      erasedSeqs: changedSeqs,
+      changedFromSeq: erasedSeqs.length > 0 ? Math.min(...erasedSeqs) : undefined,
+      erasedSeqs,
       requestId: by,
       by,
       left: (turn) => left.find(({ seq }) => seq === turn.seq) ?? turn,
@@ -204,7 +194,6 @@ async function eraseTurns(
   const { history, conversationAfter, pins, compactionRequest } = next;
   // A title that was made of what goes tells of it.
   const isTitleGone = seqs.some((seq) => seq <= (conversation.autoTitle?.throughSeq ?? 0));
-  const blobs = turns.flatMap((turn) => blobsOf(dependencies, turn));
   const items = await repeatingItems(dependencies, read, turns);
   return {
     history,
@@ -219,7 +208,7 @@ async function eraseTurns(
     },
     fields: {
       pins,
-      pendingErasure: pendingWith(conversation.pendingErasure, { seqs, blobs, items, now }),
+      pendingErasure: pendingWith(conversation.pendingErasure, { seqs, items, now }),
       ...(compactionRequest && { 'compactionRequests.auto': { ...compactionRequest } }),
     },
     ...(isTitleGone && { remove: ['title', 'autoTitle'] }),

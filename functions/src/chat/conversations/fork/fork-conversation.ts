@@ -53,7 +53,7 @@ function forkMeter(source: ForkSource, { history, turns }: MadeFork): ContextMet
   const contentTokens =
     pinnedTokens(forkPins(source), history, source.conversation.context.memoryTokens ?? 0) +
     (history?.snapshotTokens ?? 0) +
-    Math.max(0, tailTokens - (history?.maskedTokensSaved ?? 0));
+    tailTokens;
   return {
     tokens: Math.ceil(overheadTokens + calibration * contentTokens),
     overheadTokens,
@@ -161,7 +161,6 @@ async function firstHistory(
     conversation: { generation: 0 },
     source: found,
     state: 'RESTORED',
-    changedSeqs: found.masks.map(({ seq }) => seq).filter((seq) => seq > source.seq),
     requestId: target.conversationId,
     by: target.epoch(),
     now: dependencies.clock.now(),

@@ -5,11 +5,9 @@ import { passCrashPoint } from '#functions/lib/crash-points.ts';
 import { pieceText } from '#shared/conversation/context/read-conversation.ts';
 import { encodeHistory, type History } from '#shared/conversation/documents/history.ts';
 import {
-  blobsCollection,
   historiesCollection,
   messageGuardsCollection,
   turnsCollection,
-  blobPiecePath,
   conversationPath,
   historyPath,
   messageGuardPath,
@@ -21,7 +19,6 @@ import {
   isTerminal,
   type TurnDocument,
 } from '#shared/conversation/documents/turn.ts';
-import { blobsNamedBy } from '#shared/conversation/writes/erased-history.ts';
 import { isInContextThrough, replacedWithin } from '#shared/conversation/writes/replacement.ts';
 import type { StoredDocument, DocumentFields, Write } from '#shared/ports/ports.ts';
 import { BATCH_BYTES, BATCH_WRITES, creationBytes } from '#shared/store/many-documents.ts';
@@ -63,7 +60,6 @@ export async function clearFork(dependencies: ChatDependencies, target: ForkTarg
   for (const collection of [
     messageGuardsCollection(conversationId),
     historiesCollection(conversationId),
-    blobsCollection(conversationId),
   ])
     await clearCollection(dependencies, { target, collection }, ({ path }) => [path]);
 }
@@ -211,22 +207,14 @@ export async function copyTurns(dependencies: ChatDependencies, copy: Copy): Pro
   return copied;
 }
 
-/** Copies the blobs that the masks of the fork's history name, then the history itself. */
+/** Writes the fork's history. */
 export async function copyHistory(
   dependencies: ChatDependencies,
   copy: Copy,
   history: History,
 ): Promise<void> {
-  const { source, target } = copy;
-  const { store } = dependencies;
+  const { target } = copy;
   const writer = batchWriter(dependencies, target);
-  for (const sha256 of new Set(blobsNamedBy(history).map(({ name }) => name)))
-    for (let index = 0; ; index++) {
-      const from = blobPiecePath(source.conversationId, { sha256, index });
-      const [piece] = await store.get([from]);
-      if (!piece) break;
-      await writer.write({ op: 'create', path: moved(from, copy), fields: piece.fields });
-    }
   await writer.write({
     op: 'create',
     path: historyPath(target.conversationId, history.generation),

@@ -146,7 +146,6 @@ async function planReplacement(
 ): Promise<PlannedReplacement> {
   const { conversation, history: present } = context;
   const source = await historyBefore(dependencies, context, fromSeq);
-  const masked = (source?.masks ?? []).map(({ seq }) => seq);
   const pins = withoutPinsFrom(conversation.pins, (seq) => seq >= fromSeq);
   const left = { ...context, conversation: { ...conversation, pins } };
   const next = await continueHistory(dependencies, left, {
@@ -154,7 +153,6 @@ async function planReplacement(
     present: contextTokens(context, selectOutputForms(dependencies, conversation)),
     toSeq: fromSeq - 1,
     state: 'CHANGED',
-    changedSeqs: masked.filter((seq) => seq >= fromSeq),
     changedFromSeq: fromSeq,
     requestId: by,
     by,

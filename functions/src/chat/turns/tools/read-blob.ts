@@ -4,10 +4,8 @@ import { readOwnConversation } from '#functions/chat/conversations/own-conversat
 import { toToolOutput } from '#shared/conversation/context/tool-calls.ts';
 import { firstTailSeq, readTurnRange } from '#shared/conversation/context/read-conversation.ts';
 import type { Conversation } from '#shared/conversation/documents/conversation.ts';
-import { blobPiecePath } from '#shared/conversation/documents/paths.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
 import { AppError } from '#shared/errors.ts';
-import type { DocumentStore } from '#shared/ports/ports.ts';
 import { cutPage } from '#shared/text/cut.ts';
 import type { ServerTool } from './toolbox.ts';
 
@@ -16,8 +14,6 @@ const PAGE_CHARACTERS = 20_000;
 const READ_TIMEOUT_MS = 20_000;
 /** Without `toLocaleString`, which loads the data of languages: 40 ms of every cold start. */
 const PAGE_FIGURE = String(PAGE_CHARACTERS).replace(/\d(?=(?:\d{3})+$)/g, '$&,');
-/** Pieces of one read, of 450 KiB each: most blobs have no more. */
-const PIECES_PER_READ = 4;
 
 const DESCRIPTION = `Reads the full text of a tool output of this conversation that was shortened: where an output says \
 read_blob("…"), the name in quotes is the id. Long texts come in pages of at most ${PAGE_FIGURE} characters; \
@@ -49,33 +45,9 @@ const unknownBlob = (id: string) =>
     publicMessage: `No stored output has the id ${JSON.stringify(id.slice(0, 70))} in this conversation: copy the 64 digits that stand in read_blob("…").`,
   });
 
-/** The text of a blob, joined from its pieces; undefined where there is none. */
-async function readText(
-  store: Pick<DocumentStore, 'get'>,
-  conversationId: string,
-  sha256: string,
-): Promise<string | undefined> {
-  const texts: string[] = [];
-  for (let first = 0; ; first += PIECES_PER_READ) {
-    const paths = Array.from({ length: PIECES_PER_READ }, (_, i) =>
-      blobPiecePath(conversationId, { sha256, index: first + i }),
-    );
-    for (const piece of await store.get(paths)) {
-      const text = piece?.fields['text'];
-      if (typeof text !== 'string') return texts.length === 0 ? undefined : texts.join('');
-      texts.push(text);
-    }
-  }
-}
-
-/** Whether an erasure under way takes the blob away. */
-const isBeingErased = ({ pendingErasure }: Conversation, id: string) =>
-  pendingErasure?.blobs?.includes(id) === true;
-
 /**
- * Reads what stands behind a shortened output of the conversation that the call is made in: a blob, or an
- * output of a turn that only the view of one request shortens. Pages follow one
- * another without gap or overlap and cut no character. Throws NOT_FOUND, BLOB_NOT_FOUND,
+ * Reads what stands behind a shortened output of the conversation that the call is made in. Pages follow one another
+ * without gap or overlap and cut no character. Throws NOT_FOUND, BLOB_NOT_FOUND,
  * StoreUnavailableError.
  */
 export function readBlob(
@@ -90,15 +62,13 @@ export function readBlob(
     async run({ id, fromCharacter, maxCharacters }, { caller, conversationId, seq }) {
       const { conversation } = await readOwnConversation({ store }, { caller, conversationId });
       const name = NAME.exec(id)?.[0];
-      if (name === undefined || isBeingErased(conversation.value, name)) throw unknownBlob(id);
-      const whole =
-        (await readText(store, conversationId, name)) ??
-        (await findOutput(dependencies, {
-          conversationId,
-          conversation: conversation.value,
-          seq,
-          name,
-        }));
+      if (name === undefined) throw unknownBlob(id);
+      const whole = await findOutput(dependencies, {
+        conversationId,
+        conversation: conversation.value,
+        seq,
+        name,
+      });
       if (whole === undefined) throw unknownBlob(id);
       const { text, from, next } = cutPage(whole, {
         from: fromCharacter,
@@ -128,8 +98,7 @@ interface Wanted {
 
 /**
  * The text of a tool output by its name, from the turns that may still stand in the context and the turn that
- * asks, the newest first; undefined where none has it. A request that shortens outputs for itself alone stores
- * nothing, because they stand here: they go with their turn, and no other conversation has them.
+ * asks, the newest first; undefined where none has it. They go with their turn, and no other conversation has them.
  */
 async function findOutput(
   dependencies: Pick<ChatDependencies, 'store' | 'cache' | 'sha256'>,
@@ -137,7 +106,7 @@ async function findOutput(
 ): Promise<string | undefined> {
   const textIn = (turn: Turn): string | undefined => {
     if (!turn.inContext && turn.seq !== seq) return undefined;
-    for (const { parts } of turn.contents)
+    for (const { parts } of [turn.user, ...turn.contents])
       for (const part of parts) {
         const text = toToolOutput(part)?.text;
         if (text !== undefined && dependencies.sha256(text) === name) return text;
