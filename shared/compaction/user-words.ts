@@ -1,11 +1,11 @@
 import type { Utterance } from '#shared/conversation/utterances.ts';
-import { foldWidth, isAscii, plainText, unspacedScript } from '#shared/text/plain-text.ts';
+import { plainText, unspacedScript } from '#shared/text/plain-text.ts';
 import { findMatches, sentenceSpans } from '#shared/text/sentences.ts';
 import { distinctUnits } from '#shared/text/words.ts';
 
 /*
  * What of a message is the user's own word. Most of it is told by structure: quotation marks, lines quoted with `>`,
- * fences, heads of mails. Where nothing but words tells (a pasted letter, "she wrote:", "forget that", a yes to a proposal)
+ * fences, heads of mails. Where nothing but words tells (a pasted letter, "she wrote:", a yes to a proposal)
  * there are lists of them in nine languages, each for an attack that stands in test/unit/compaction/attacks.
  */
 
@@ -185,23 +185,6 @@ function speechStart(line: string): number {
   return -1;
 }
 
-const speechBefore = new RegExp(
-  String.raw`(?:(?<![\p{L}'’])(?:${spoken})(?![\p{L}'’])(?:\s${spokenName}){0,5}[\s,:]{0,3}|${spokenEast}[了过過着]?[，,:：\s]{0,3})$`,
-  'iu',
-);
-const speechBehind = new RegExp(
-  String.raw`^[\s,.;!?]{0,3}(?!(?:which|that|who|where|when|and|or|is|are|der|die|das|que|qui|che)(?!\p{L}))(?:(?:${spokenName}\s){0,3}(?:${spoken})(?![\p{L}'’])|(?:と|って)[\p{L}]{0,6}(?:言|い[っう]|書|返|伝|頼|指示)|(?:라고|이라고|고)\s?(?:말|했|하|썼|쓰|적|답)|[，,]?[^。，,\n]{0,8}${spokenEast})`,
-  'iu',
-);
-
-/** Whether the words around a quotation say that somebody else said it. */
-function isOthersSpeech(textBefore: string, textBehind: string): boolean {
-  const said = speechBefore.exec(textBefore);
-  if (said !== null && !bySelf.test(textBefore.slice(0, said.index))) return true;
-  const saidBehind = speechBehind.exec(textBehind);
-  return saidBehind !== null && !/^[\s,.;!?]{0,3}(?:i|we|ich|wir|je|yo|eu|io)\s/iu.test(textBehind);
-}
-
 /** What somebody wrote, as one speaks of it. */
 const writings = String.raw`e-?mail|mail|message|letter|article|text|chat|post|page|document|transcript|review|newsletter|comment|conversation|nachricht|brief|artikel|beitrag|seite|dokument|kommentar|schreiben|gespräch|courriel|lettre|article|texte|avis|commentaire|correo|mensaje|carta|artículo|texto|comentario|mensagem|carta|artigo|comentário|messaggio|lettera|articolo|testo|commento`;
 const pointing = String.raw`here(?:['’]s| is| are| comes)|this is|that is|below is|see|i (?:just )?(?:got|received)|the following|following|hier (?:ist|kommt|sind)|das ist|folgende[rns]?|ich habe|voici|voilà|ci-dessous|j['’]ai reçu|aquí (?:está|tienes|va)|este es|esta es|el siguiente|la siguiente|he recibido|aqui (?:está|vai)|este é|esta é|o seguinte|a seguinte|recebi|ecco|questo è|questa è|il seguente|la seguente|ho ricevuto`;
@@ -215,13 +198,6 @@ const announces = new RegExp(
   'iu',
 );
 const announcesPaste = (line: string): boolean => endsInColon(line) && announces.test(line);
-
-/** Who announces what he himself says, or wants kept in mind. */
-const ofUserHimself =
-  /(?<![\p{L}])(?:i|me|my|mine|we|our|ich|mir|mich|meine?[rsnm]?|wir|unsere?[rsnm]?|je|moi|mon|ma|mes|nous|nos|yo|mí|mis?|nuestr[oa]s?|eu|mim|meus?|minhas?|nós|io|me|mi[oa]|miei|mie|noi|remember|merk\p{L}*|retiens|recuerda|lembra|ricorda)(?![\p{L}])|我|私|僕|俺|나는|나의|내|저는|저의|제가|제\s|기억|记住|記住|覚え/iu;
-
-/** Whether a line ends with a colon and does not announce what the user himself says. */
-const announcesMuch = (line: string): boolean => endsInColon(line) && !ofUserHimself.test(line);
 
 const thisText = String.raw`(?:this|that|these|it|the|following|below|diese[snmr]?|das|den|die|folgende[snmr]?|ce|cet|cette|le|la|les|ça|est[eoa]s?|el|los|las|o|a|os|as|quest[oaie]|il|lo|i|gli)`;
 /** Asks to work on a text, which stands behind the colon. */
@@ -245,12 +221,6 @@ function workStart(line: string): number {
 
 const mailBreak =
   /^[\s>]{0,20}(?:[-_=*]{2,40}\s{0,3}(?:original|forwarded|ursprüngliche|weitergeleitete|message (?:d'origine|transféré)|mensaje (?:original|reenviado)|mensagem (?:original|encaminhada)|messaggio (?:originale|inoltrato)|原始邮件|原始郵件|转发的?邮件|転送|元のメッセージ|원본 ?(?:메시지|메일)|전달된 ?메시지)[^\n]{0,60}|begin forwarded message\b[^\n]{0,20}|anfang der weitergeleiteten[^\n]{0,30})/iu;
-/** The line above a quoted mail: `On 3 March 2026 at 10:00, Marta <m@x.example> wrote:`. */
-const mailOpening =
-  /^[\s>]{0,20}(?:on|am|le|el|em|il|op)\s[^\n]{0,200}\d[^\n]{0,200}(?:wrote|schrieb[^\n]{0,80}|a écrit|escribió|escreveu|ha scritto)\s?:\s*$|\d{4}[^\n]{0,100}(?:写道|寫道|のメール|님이 (?:작성|썼))[^\n]{0,20}[:：]\s*$/iu;
-const opensMail = (line: string): boolean =>
-  mailBreak.test(line) || (holdsColon(line) && mailOpening.test(line));
-
 const mailField =
   /^[\s>*]{0,20}(?:from|sent|to|cc|date|subject|reply-to|von|gesendet|an|datum|betreff|de|envoyé|à|objet|enviado|para|asunto|assunto|da|inviato|a|oggetto|发件人|發件人|发送时间|收件人|主题|主旨|差出人|送信日時|宛先|件名|보낸 ?사람|받는 ?사람|날짜|제목)\*{0,2}\s?[:：]/iu;
 /** A field of the head of a mail. A journey has `From:` and `To:` as well. */
@@ -298,16 +268,9 @@ const namedGreeting = new RegExp(
     .join('|'),
   'iu',
 );
-/** A greeting that stands on its line alone, whomever it greets. */
-const greetingLine = new RegExp(
-  String.raw`^\s*(?:(?:${greetings})(?:\s${greetedName})?|亲爱的[^\n]{1,20}|尊敬的[^\n]{1,20}|您好|你好|[^\n]{1,16}(?:様|さん|님)|こんにちは|お世話になっております|お世話になります|안녕하세요|안녕하십니까)\s?[,，、:：!！。.]?\s*$`,
-  'iu',
-);
 /** The line with which a letter ends, perhaps with the name behind it. */
 const farewellLine =
   /^\s*(?:(?:(?:with )?(?:best|kind|warm|many)\s?(?:regards|wishes)?|kindest regards|regards|sincerely|yours (?:sincerely|faithfully|truly)|cheers|love|mit freundlichen grüßen|(?:viele|liebe|beste|herzliche|freundliche)\s?grüße|gruß|mfg|lg|vg|cordialement|bien cordialement|bien à vous|amicalement|meilleures salutations|un saludo|saludos(?: cordiales)?|atentamente|un abrazo|cumprimentos|atenciosamente|abraços?|com os melhores cumprimentos|cordiali saluti|distinti saluti|un saluto|saluti)(?![\p{L}])[^\n]{0,40}|(?:此致|敬礼|祝好|顺祝商祺|順頌商祺|谨上|敬上)[^\n]{0,20}|(?:敬具|よろしくお願い(?:いた|致)?します|以上)[。\s]*|(?:감사합니다|드림|올림)[.\s]*[^\n]{0,20})\s*$/iu;
-/** The name below it. */
-const signatureLine = /^\s*[\p{L}][^\n.!?。！？]{0,40}$/u;
 const letterAddress = /[\p{L}\p{N}._-]@[\p{L}\p{N}]|https?:|www\.|\b[A-Z]{2}\d{2}[ \dA-Z]{10,30}/u;
 /** A line of a letter that is looked at. */
 const LETTER_LINE_CHARACTERS = 200;
@@ -320,12 +283,6 @@ const greetedIn = (line: string): string | undefined =>
 /** Whether a line begins with a greeting that names somebody. */
 const opensWithName = (line: string): boolean => greetedIn(line) !== undefined;
 
-const isAlone = (line: string): boolean =>
-  line.length <= LETTER_LINE_CHARACTERS && greetingLine.test(line);
-
-/** Whether a line may begin a letter. */
-const greetsSomebody = (line: string): boolean => opensWithName(line) || isAlone(line);
-
 const isFarewell = (line: string): boolean =>
   line.length <= LETTER_LINE_CHARACTERS && farewellLine.test(line);
 
@@ -335,36 +292,21 @@ const fullLine =
 const saysSomething = (line: string): boolean =>
   fullLine.test(line.slice(0, LETTER_LINE_CHARACTERS));
 
-/** Lines of a letter that begins with a greeting: up to the name below its farewell; all where there is none. */
-function lengthOf(lines: readonly string[]): number {
-  const end = lines.findIndex(isFarewell);
-  if (end === -1) return lines.length;
-  const below = lines.slice(end + 1, end + 3).findIndex((line) => line.trim() !== '');
-  const signed = lines[end + 1 + below] ?? '';
-  return below !== -1 && signatureLine.test(signed) ? end + below + 2 : end + 1;
-}
-
 /**
- * How many of these lines, from the first on, are a letter that the user shows; 0: none. A greeting that names somebody
- * begins one where it stands alone, where a farewell follows, where something stands before or behind the letter, or where
- * it goes on with an address; a greeting of nobody where a farewell follows and something else stands beside the letter.
- * `isFirst`: nothing stands before these lines. Heuristic: who greets his assistant by a name and signs shows a letter, too.
+ * Whether these lines are a letter that the user shows: it begins with a greeting that names somebody, and a farewell
+ * follows, something stands before it, the greeting stands alone, or an address follows. Heuristic: who greets his
+ * assistant by a name and signs shows a letter, too.
  */
-function letterLines(lines: readonly string[], isFirst: boolean): number {
-  const [opening = ''] = lines;
-  if (!greetsSomebody(opening)) return 0;
+function isLetter([opening = '', ...rest]: readonly string[], isFirst: boolean): boolean {
   const greeted = greetedIn(opening);
-  const length = lengthOf(lines);
-  const isSigned = lines.slice(0, length).some(isFarewell);
-  const isBeside = !isFirst || lines.slice(length).some(saysSomething);
-  if (greeted === undefined) return isSigned && isBeside ? length : 0;
-  const goesOn = lines.slice(1, length).some((line) => line.trim() !== '');
-  const isOfLetter =
-    isSigned ||
-    isBeside ||
+  if (greeted === undefined) return false;
+  const goesOn = rest.some((line) => line.trim() !== '');
+  return (
+    !isFirst ||
+    rest.some(isFarewell) ||
     (opening.slice(greeted.length).trim() === '' && goesOn) ||
-    letterAddress.test(opening.slice(0, OPENING_CHARACTERS));
-  return isOfLetter ? length : 0;
+    letterAddress.test(opening.slice(0, OPENING_CHARACTERS))
+  );
 }
 
 const clauseEnd = /[:：.!?。！？]\s+/gu;
@@ -378,20 +320,10 @@ function greetingWithin(line: string): number {
   return -1;
 }
 
-/** Characters of a paragraph that nobody types below a colon. */
-const LONG_PARAGRAPH = 400;
-
-/** Whether a paragraph is too long to be typed. */
-function isLongParagraph(lines: readonly string[]): boolean {
-  return weightOfText(lines.join(' ')) >= LONG_PARAGRAPH;
-}
-
 // The user's own words
 
 /** Shorter quotations are terms: a name, a title, what to put into a field. */
 const TERM_WEIGHT = 24;
-/** How far from a quotation the words may stand that say whose it is. */
-const ATTRIBUTION_CHARACTERS = 120;
 /** Of a letter: a longer one ends here. */
 const LETTER_LINES = 400;
 /** Of a head of a mail. */
@@ -446,9 +378,6 @@ function announcedBlock(reading: Reading, at: number, line: TextLine): Block | u
   const { lines } = reading;
   const end = line.text.slice(-LINE_CHARACTERS);
   if (announcesPaste(end)) return { start: line.end, next: pastedEnd(reading, at + 1) };
-  const next = nextFull(lines, at + 1);
-  if (announcesMuch(end) && isLongParagraph(nearParagraph(lines, next).map(({ text }) => text)))
-    return { start: line.end, next: paragraphEnd(lines, next) };
   const colon = workStart(lineBeginning(line));
   if (colon === -1) return undefined;
   const start = line.start + colon;
@@ -468,18 +397,18 @@ function spokenBlock(reading: Reading, at: number, line: TextLine): Block | unde
   const opening = line.start + colon + (said.length - said.trimStart().length);
   // The marks say what is quoted.
   if (quotedFrom.has(opening)) return undefined;
-  const isLetter = opensWithName(said) || /[,，、]\s*$/u.test(said.slice(-20));
-  return { start: opening, next: isLetter ? lines.length : paragraphEnd(lines, at) };
+  return { start: opening, next: paragraphEnd(lines, at) };
 }
 
 /** A letter that begins at a line, or within it: `What does he want? Hi Tom, …`. */
 function letterBlock({ lines }: Reading, at: number, { start, text }: TextLine): Block | undefined {
-  const within = greetsSomebody(text) ? 0 : greetingWithin(text);
+  const within = opensWithName(text) ? 0 : greetingWithin(text);
   if (within === -1) return undefined;
   const isFirst = within === 0 && lines.findIndex(({ text: said }) => saysSomething(said)) >= at;
   const following = lines.slice(at + 1, at + LETTER_LINES).map((line) => line.text);
-  const count = letterLines([text.slice(within), ...following], isFirst);
-  return count === 0 ? undefined : { start: start + within, next: at + count };
+  return isLetter([text.slice(within), ...following], isFirst)
+    ? { start: start + within, next: lines.length }
+    : undefined;
 }
 
 function blockAt(reading: Reading, at: number, line: TextLine): Block | undefined {
@@ -489,7 +418,7 @@ function blockAt(reading: Reading, at: number, line: TextLine): Block | undefine
   if (isFence(line)) return { start, next: fenceEnd(lines, at) };
   if (isQuotedLine(line)) return { start, next: at + 1 };
   const short = lineBeginning(line);
-  if (opensMail(short)) return { start, next: Math.max(at + 1, pastedEnd(reading, at + 1)) };
+  if (mailBreak.test(short)) return { start, next: Math.max(at + 1, pastedEnd(reading, at + 1)) };
   if (isMailHead(lines, at)) return { start, next: lines.length };
   if (isChatLine(short) || isDialogue(lines, at, short))
     return { start, next: paragraphEnd(lines, at) };
@@ -533,12 +462,6 @@ function cut(text: string, spans: readonly TextSpan[]): string {
     .join(`\n${GAP}\n`);
 }
 
-const isOthers = (text: string, { start, end }: TextSpan): boolean =>
-  isOthersSpeech(
-    text.slice(Math.max(0, start - ATTRIBUTION_CHARACTERS), start),
-    text.slice(end, end + ATTRIBUTION_CHARACTERS),
-  );
-
 const readingOf = (text: string, quoted: readonly TextSpan[]): Reading => ({
   text,
   lines: [...textLines(text)],
@@ -555,93 +478,16 @@ const readingOf = (text: string, quoted: readonly TextSpan[]): Reading => ({
 export const ownLines = (text: string): string =>
   cut(text, merged(othersLines(readingOf(text, quotedSpans(text)))));
 
-/** A text without what it quotes in marks: speech of others, and more than a term. Linear. */
+/** A text without what it quotes in marks, if it is more than a term. Linear. */
 export function withoutQuotations(text: string): string {
   const spans = quotedSpans(text).filter(
-    (span) => weightOfText(text.slice(span.start, span.end)) > TERM_WEIGHT || isOthers(text, span),
+    ({ start, end }) => weightOfText(text.slice(start, end)) > TERM_WEIGHT,
   );
   return cut(text, merged(spans));
 }
 
-/** The user's own words of a text: no lines, speech and longer quotations of others. Linear. */
+/** The user's own words of a text: no lines and longer quotations of others. Linear. */
 export const ownWords = (text: string): string => withoutQuotations(ownLines(text));
-
-// What is taken back at once
-
-/** What people say before they take something back. */
-const interjections = anyOf([
-  `actually|oh|ah|um|hm+|no|nope|wait|well|sorry|ok|okay|hold on|on second thoughts?|but|and|just|please`,
-  `ach|nein|nee|doch|halt|moment|bitte|non|attends|attendez|en fait|finalement|espera|perdón|mejor|não|aspetta|anzi|scusa`,
-]);
-const takingBackOpening = String.raw`(?:(?:${interjections})(?![\p{L}'’])[\s,.!…–—-]{0,4}){0,5}`;
-const takingBackEnding = String.raw`(?=\s*(?:[.,;:!…–—。、]|\s-\s|$))`;
-/** Only what can mean nothing else: "ignore it" and "cancel it" may go on with the wish. */
-const latinTakingBack = anyOf([
-  String.raw`(?:forget|scratch|strike)\s(?:about\s)?(?:that|it|this|what i (?:just )?said)(?:\s(?:again|please|one|rule|part|last (?:one|part|bit)))?`,
-  String.raw`(?:ignore|disregard)\swhat i (?:just )?said`,
-  String.raw`never ?mind(?:\s(?:that|it|this))?(?:\srule)?`,
-  String.raw`i take (?:that|it|this) back|i did(?:n't| not) mean (?:that|it|this)`,
-  String.raw`(?:vergiss|vergesst|vergessen sie|streich|streiche|streichen sie)\s(?:das|es|den letzten satz)(?:\s(?:wieder|bitte|gerade))?|ich nehme (?:das|es) zurück`,
-  String.raw`oublie[sz]?[\s-](?:ça|cela|le)|laisse[z]? tomber`,
-  String.raw`olvídalo|olvídelo|olvid[ae](?:te de)?\s(?:eso|esto)|esque(?:ce|ça)(?:\s(?:isso|isto))?`,
-  String.raw`dimenticalo|dimentica(?:\squesto)?|lascia (?:stare|perdere)|come non detto`,
-]);
-const japaneseObject = '(?:(?:今|さっき|先ほど|上)の(?:話|こと|お願い)?|それ|これ)(?:は|を|も)?';
-const easternTakingBack = anyOf([
-  String.raw`(?:(?:やっぱり|やはり|いや|いえ|あ|すみません|ごめん(?:なさい)?)[、。,\s]*){0,3}(?:${japaneseObject}[、\s]*(?:忘れて|無視して|なしで|なしに|取り消|キャンセル)|(?:取り消し|撤回し)ます|なかったことに)[\p{sc=Hiragana}\p{sc=Han}]{0,8}`,
-  String.raw`(?:(?:哦|啊|不|不对|不對|等等|其实|其實|还是|還是)[，,\s]*){0,3}(?:算了|当我没说|當我沒說|(?:忘了|忘掉|忽略|取消|收回)(?:刚才|刚刚|剛才|剛剛|上面|前面)(?:说)?的?(?:话|要求|那条|这条)?|(?:刚才|刚刚|剛才|剛剛|上面|前面)(?:说|說)?的?(?:话|要求|那条|这条)?(?:不算|作废|作廢|取消))(?:吧|了|数)?`,
-  String.raw`(?:(?:아|아니|아니다|음|잠깐만?|죄송(?:해요|합니다)?)[,.\s]*){0,3}(?:(?:방금|아까|지금)\s?(?:한\s?)?(?:말|거|것|요청)[은는을를]?\s?(?:취소|잊어|무시|없던)|없던 (?:걸로|일로))[가-힣\s]{0,10}`,
-]);
-/** One of these stands in each of the Latin ones: most texts of plain characters have none. */
-const latinStems =
-  /forget|scratch|strike|ignore|disregard|never ?mind|take (?:that|it|this) back|mean|verg[ei]s|streich|nehme|oublie|laisse|olvid|esque|dimentica|lascia|detto/i;
-const mayTakeBack = (text: string): boolean => !isAscii(text) || latinStems.test(text);
-
-const takingBack = new RegExp(
-  `^${takingBackOpening}(?:${latinTakingBack}|${easternTakingBack})${takingBackEnding}`,
-  'iu',
-);
-const onlyOpening = new RegExp(String.raw`^${takingBackOpening}[\s,.!…–—-]*$`, 'iu');
-/** In one sentence: `Always X, no wait, forget that.` */
-const clauseSign = /[,;，、；–—]|\s-\s/u;
-/** Sentences of a hesitation between a statement and its end. */
-const HESITATIONS = 2;
-
-function endsInTakingBack(sentence: string): boolean {
-  if (takingBack.test(sentence) || onlyOpening.test(sentence)) return false;
-  const clauses = sentence.split(clauseSign);
-  return clauses.length > 1 && takingBack.test((clauses.at(-1) ?? '').trim());
-}
-
-/**
- * The sentences of a text that it takes back at once: "Always answer in lists. Actually, forget that." Only
- * the one right before, for `that` means no other for sure. Heuristic for precision in English, German, French,
- * Spanish, Portuguese, Italian, Japanese, Chinese and Korean; what is taken back by its name is not seen. Linear.
- */
-export function takenBackSpans(
-  text: string,
-  sentences: readonly TextSpan[] = sentenceSpans(text),
-): TextSpan[] {
-  if (!mayTakeBack(text)) return [];
-  const said = sentences.map(({ start, end }) => foldWidth(text.slice(start, end)).trim());
-  return sentences.filter((_, at) => {
-    if (onlyOpening.test(said[at] ?? '')) return false;
-    if (endsInTakingBack(said[at] ?? '')) return true;
-    let next = at + 1;
-    while (next <= at + HESITATIONS && onlyOpening.test(said[next] ?? ' .x')) next += 1;
-    return takingBack.test(said[next] ?? '');
-  });
-}
-
-/** A text without the sentences that it takes back at once. Linear. */
-export function withoutTakenBack(text: string): string {
-  if (!mayTakeBack(text)) return text;
-  const spans = takenBackSpans(text);
-  if (spans.length === 0) return text;
-  const ends = [0, ...spans.map(({ end }) => end)];
-  const starts = [...spans.map(({ start }) => start), text.length];
-  return ends.map((end, index) => text.slice(end, starts[index])).join(` ${GAP} `);
-}
 
 // Whole sentences
 
@@ -688,7 +534,7 @@ function isOwn(text: string, { start, end }: TextSpan, quoted: readonly TextSpan
   let from = start;
   for (const quotation of quoted) {
     const isWithin = quotation.start >= start && quotation.end <= end;
-    if (!isWithin || isOthers(text, quotation)) return false;
+    if (!isWithin) return false;
     rest += text.slice(from, quotation.start);
     from = quotation.end;
   }
@@ -723,8 +569,7 @@ function withAnnouncements(text: string, sentences: readonly TextSpan[]): OwnSen
 }
 
 /**
- * Where the sentences of own lines stand that are the user's: none that is a quotation, a part of one, or tells what
- * somebody else said. Linear.
+ * Where the sentences of own lines stand that are the user's: none that is a quotation or a part of one. Linear.
  */
 export function ownSentences(text: string): OwnSentence[] {
   const wellFormed = text.toWellFormed();
