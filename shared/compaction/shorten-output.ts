@@ -280,8 +280,8 @@ export function longestForm(
   // Without a name, which takes a hash of the whole, a marker costs less.
   const nameless = cutTo({ ...whole, name: () => undefined }, 0, rule);
   if (nameless.tokens > availableTokens) return emptied;
-  const marker = markerForm(whole, rule);
-  if (marker.tokens > availableTokens) return emptied;
+  const shortest = markerForm(whole, rule);
+  if (shortest.tokens > availableTokens) return emptied;
   let characters = Math.min(
     toolOutputConstants.toolOutputCapCharacters.value,
     output.text.length - 1,
@@ -292,7 +292,7 @@ export function longestForm(
     if (cut.tokens <= availableTokens) return cut;
     characters = Math.floor(characters * Math.min(0.8, (0.95 * availableTokens) / cut.tokens));
   }
-  return marker;
+  return shortest;
 }
 
 /** Rounds in which a cap is lowered until the output fits. */

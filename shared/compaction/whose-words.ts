@@ -25,6 +25,7 @@ import {
   type OwnSentence,
   type TextSpan,
   withoutQuotations,
+  withoutTakenBack,
 } from './user-words.ts';
 
 /*
@@ -54,7 +55,7 @@ export interface TurnEvidence {
   /** The folded turns. */
   seqs: readonly number[];
   has: (seq: number) => boolean;
-  /** The whole sentences that the user says himself: without what he shows and quotes alone. */
+  /** The whole sentences that the user says himself: without what he shows, quotes alone, and takes back at once. */
   userSentences: (seq: number) => readonly UserSentence[];
   /** From the beginning of one of these sentences to the end of another, as he wrote it, on one line. */
   userText: (seq: number, stretch: TextSpan) => string;
@@ -79,7 +80,9 @@ export function toEvidence(
   const speechesIn = (seq: number): readonly TurnSpeech[] => turns.get(seq) ?? [];
   const seqs = [...turns.keys()];
   const ownPart = onceEach((seq) =>
-    ownLines(textOf(speechesIn(seq), ({ speaker }) => speaker === 'user')).toWellFormed(),
+    withoutTakenBack(
+      ownLines(textOf(speechesIn(seq), ({ speaker }) => speaker === 'user')).toWellFormed(),
+    ),
   );
   const ownText = onceEach((seq) => oneLine(withoutQuotations(ownPart(seq))));
   const accepted = (seq: number): string =>

@@ -5,7 +5,12 @@ import { applyAnswer } from '#shared/compaction/apply.ts';
 import { neutraliseTags } from '#shared/compaction/neutralise-tags.ts';
 import { readAnswer } from '#shared/compaction/operations.ts';
 import { readSnapshot } from '#shared/compaction/snapshot-text.ts';
-import { ownSentences, ownWords, quotedSpans } from '#shared/compaction/user-words.ts';
+import {
+  ownSentences,
+  ownWords,
+  quotedSpans,
+  withoutTakenBack,
+} from '#shared/compaction/user-words.ts';
 import {
   findValues,
   indexValues,
@@ -194,6 +199,7 @@ const readers: readonly [
   ['values', valued, values],
   ['values among signs', valued, signs],
   ['mail addresses', (text) => valued(`a@b.de ${text}`), ['a', 'a.', 'a-', '1']],
+  ['what is taken back', withoutTakenBack, [...wishes, 'oh, ', 'wait ', 'forget that. ']],
   ['what is searched', search, [...signs, 'boat', 'x1', 'a\u0301', '여행']],
   [
     'days that are asked about',

@@ -200,7 +200,7 @@ export const compactOnce = (bench: CompactionBench, conversationId: string) =>
   runCompaction(bench, { conversationId, signal: neverAborted() });
 
 /** What is in the store now, read as every reader of the service does. */
-export interface Seen {
+interface Seen {
   conversation: Conversation;
   job: CompactionJob | undefined;
   history: History | undefined;

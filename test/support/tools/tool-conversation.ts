@@ -4,7 +4,7 @@ import { modelText, type TurnToBuild } from '../compaction/conversation-builder.
 import { writeJob } from '../compaction/past-compactions.ts';
 
 /** What tool call `seq` gives: long enough to be shortened. */
-export const longOutput = (seq: number) =>
+const longOutput = (seq: number) =>
   Array.from({ length: 400 }, (_, line) => `row ${line} of listing ${seq}: all is well`).join('\n');
 
 /** A turn whose answer rests on a tool output, by default a long one. */

@@ -1,5 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { acceptedIn, ownLines, ownWords } from '#shared/compaction/user-words.ts';
+import {
+  acceptedIn,
+  ownLines,
+  ownWords,
+  takenBackSpans,
+  withoutTakenBack,
+} from '#shared/compaction/user-words.ts';
 
 /** Stands between what was apart. */
 const gap = '\n\uFFFC\n';
@@ -66,6 +72,51 @@ test('ownLines keeps what a sentence of the user quotes', () => {
   const text = 'Always sign with "Best wishes from all of us", please.';
 
   expect(ownLines(`${text}\n> ${order}`)).toBe(text);
+});
+
+const takenBack = (text: string) =>
+  takenBackSpans(text).map(({ start, end }) => text.slice(start, end));
+
+describe('a wish that is taken back at once', () => {
+  test.each([
+    ['Always answer in bullet points. Actually, forget that, plain text is better.'],
+    ['Never call me after 8 pm. Scratch that, call whenever you like.'],
+    ['Never call me after 8 pm. No, wait. Never mind.'],
+    ['Always answer in bullet points, no wait, forget that.'],
+    ['Always use metric units. Ignore what I just said.'],
+    ['Always use metric units. I take that back.'],
+    ['Bitte antworte immer auf Englisch. Ach nein, vergiss das, Deutsch ist besser.'],
+    ['Réponds toujours en anglais. En fait, oublie ça.'],
+    ['Responde siempre en inglés. No, olvídalo.'],
+    ['Responde sempre em inglês. Não, esquece isso.'],
+    ['Rispondi sempre in inglese. Anzi, lascia stare.'],
+    ['いつも敬語で話してください。やっぱり今のは忘れてください。'],
+    ['请一直用英文回答。算了，还是用中文吧。'],
+    ['항상 영어로 대답해 주세요. 아니, 방금 한 말은 취소해 주세요.'],
+  ])('a wish taken back at once is no wish: %s', (text) => {
+    expect(takenBack(text)).toHaveLength(1);
+  });
+
+  test.each([
+    'Never renew my gym contract. Cancel it.',
+    'Never answer unknown numbers. Ignore them.',
+    'Never forget that I am allergic to nuts.',
+    'Always lock the door. Please do not forget it.',
+    'Never call me on Sundays. Forget that I was angry yesterday.',
+    'Always use metric units. Never mind the gap between the two tables.',
+    '絶対に玄関の鍵をかけてください。忘れないでください。',
+    'Forget that. Never call me on Sundays.',
+  ])('a wish taken back at once differs from one that continues: %s', (text) => {
+    expect(takenBack(text)).toEqual([]);
+  });
+
+  test('a wish taken back at once leaves the wish before it in force', () => {
+    const text = 'Never call me on Sundays. Always write in English. Oh, forget that.';
+
+    expect(takenBack(text)).toEqual(['Always write in English.']);
+    expect(withoutTakenBack(text)).toContain('Never call me on Sundays.');
+    expect(withoutTakenBack(text)).not.toContain('in English');
+  });
 });
 
 describe('S8: what a user accepts', () => {

@@ -140,7 +140,7 @@ export async function measureDraft(
   const boundary = dependencies.randomness.uuid();
   const snapshotText = frameSnapshot({ body: checked.body, boundary });
   const before = runContext(run);
-  const { pins, added: keptPins, leftOut: pinsLeftOut } = pinsAfterFold(run, plan);
+  const { pins, added, leftOut } = pinsAfterFold(run, plan);
   const { coveredThrough } = plan;
   const after: ContextSource = {
     ...before,
@@ -193,10 +193,10 @@ export async function measureDraft(
       ...checked.report,
       tokensSource: counts.source,
       ...(plan.repairs && { repairs: plan.repairs }),
-      ...(pinsLeftOut.length > 0 && { keptOver: pinsLeftOut.slice(-PINS_MAX) }),
+      ...(leftOut.length > 0 && { keptOver: leftOut.slice(-PINS_MAX) }),
     },
     after,
-    keptPins,
+    keptPins: added,
   };
 }
 
