@@ -1,6 +1,6 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -8,37 +8,34 @@ import { fileURLToPath } from 'node:url';
 import { startEmulators } from '#infra/local/emulators.ts';
 import { runCommand } from '#test/support/processes/run-command.ts';
 import { ArgumentError, readOptions } from '#lab/command-line.ts';
-import { parseMutant, type Mutant } from './mutant-file.ts';
+import { breakText, readMutants, type Mutant } from './mutant-list.ts';
 
-const help = `Usage: npm run mutants [-- --only TEXT] [--search]
+const help = `Usage: npm run mutants [-- --only TEXTS]
 
-Breaks a copy of the last commit in one place after the other (lab/mutants/patches) and runs the test that each patch names.
+Breaks a copy of the last commit in one place after the other (lab/mutants/mutants.txt) and runs the test that is named there.
 A break that no test notices is a promise that nobody keeps.
 
-  --only TEXTS the patches whose names contain one of TEXTS, with commas between
-  --search     where the named test finds nothing: every test that imports the broken file, until one fails
+  --only TEXTS the mutants whose names contain one of TEXTS, with commas between
   --help       this text
 
-Exit code: 0 all found; 1 one survives, does not apply or does not load; 2 wrong arguments.`;
+Exit code: 0 all found; 1 one survives or does not load; 2 wrong arguments.`;
 
 const options = {
   only: { type: 'string', default: '' },
-  search: { type: 'boolean', default: false },
   help: { type: 'boolean', default: false },
 } as const;
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
-const patches = fileURLToPath(new URL('patches/', import.meta.url));
 const vitest = join(
   dirname(createRequire(import.meta.url).resolve('vitest/package.json')),
   'vitest.mjs',
 );
 /** A break may make a test wait for ever: what takes longer counts as found. */
 const TEST_LIMIT_MS = 180_000;
-const SEARCH_LIMIT_MS = 900_000;
+const ALL_TESTS_LIMIT_MS = 900_000;
 
-/** `hangs`: the test did not end. `broken`: the changed file does not load, so the patch shows nothing. */
-type Verdict = 'found' | 'hangs' | 'survives' | 'does not apply' | 'broken';
+/** `hangs`: the test did not end. `broken`: the changed file does not load, so the mutant shows nothing. */
+type Verdict = 'found' | 'hangs' | 'survives' | 'broken';
 
 interface Trial {
   verdict: Verdict;
@@ -64,28 +61,25 @@ interface Checkout {
 const git = (folder: string, ...args: string[]): string =>
   execFileSync('git', args, { cwd: folder, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
 
-function readMutants(only: string): Mutant[] {
-  const names = readdirSync(patches)
-    .filter(
-      (file) => file.endsWith('.patch') && only.split(',').some((part) => file.includes(part)),
-    )
-    .map((file) => file.slice(0, -'.patch'.length));
-  if (names.length === 0) throw new ArgumentError(`--only ${only}: no patch has that in its name`);
-  return names.map((name) =>
-    parseMutant(name, readFileSync(join(patches, `${name}.patch`), 'utf8')),
+function wantedMutants(only: string): Mutant[] {
+  const wanted = readMutants().filter(({ name }) =>
+    only.split(',').some((part) => name.includes(part)),
   );
+  if (wanted.length === 0)
+    throw new ArgumentError(`--only ${only}: no mutant has that in its name`);
+  return wanted;
 }
 
-/** Runs vitest with the arguments. Undefined when it has not ended after the limit, in ms. */
+/** Runs test files. Undefined when they have not ended after the limit, in ms. */
 async function runVitest(
   { folder, environment }: Checkout,
-  args: readonly string[],
+  tests: readonly string[],
   limitMs: number,
 ): Promise<VitestReport | undefined> {
   const outputFile = join(folder, 'vitest-report.json');
   rmSync(outputFile, { force: true });
   const report = ['--reporter=json', `--outputFile=${outputFile}`];
-  const child = spawn(process.execPath, [vitest, ...args, '--bail=1', ...report], {
+  const child = spawn(process.execPath, [vitest, 'run', ...tests, '--bail=1', ...report], {
     cwd: folder,
     env: environment,
     stdio: 'ignore',
@@ -113,56 +107,47 @@ function judge(folder: string, report: VitestReport | undefined): Trial {
   return { verdict: 'survives' };
 }
 
-async function tryMutant(checkout: Checkout, mutant: Mutant, search: boolean): Promise<Trial> {
-  const { folder } = checkout;
+/** Throws Error where the code that is to be broken is not there. */
+async function tryMutant(checkout: Checkout, mutant: Mutant): Promise<Trial> {
+  const path = join(checkout.folder, mutant.file);
+  const text = readFileSync(path, 'utf8');
+  writeFileSync(path, breakText(text, mutant));
   try {
-    git(folder, 'apply', '--recount', '-C1', join(patches, `${mutant.name}.patch`));
-  } catch {
-    return { verdict: 'does not apply' };
-  }
-  try {
-    const named =
-      mutant.test === undefined
-        ? ({ verdict: 'survives' } as const)
-        : judge(folder, await runVitest(checkout, ['run', mutant.test], TEST_LIMIT_MS));
-    if (named.verdict !== 'survives' || !search) return named;
-    const related = ['related', '--run', ...mutant.files];
-    return judge(folder, await runVitest(checkout, related, SEARCH_LIMIT_MS));
+    return judge(checkout.folder, await runVitest(checkout, [mutant.test], TEST_LIMIT_MS));
   } finally {
-    git(folder, 'checkout', '--quiet', '--', '.');
+    writeFileSync(path, text);
   }
 }
 
-/** The tests that the patches name pass while nothing is broken. Throws Error that names the first that fails. */
+/** The tests that the mutants name pass while nothing is broken. Throws Error that names the first that fails. */
 async function checkUnbroken(checkout: Checkout, mutants: readonly Mutant[]): Promise<void> {
-  const tests = [...new Set(mutants.flatMap(({ test }) => test ?? []))];
-  if (tests.length === 0) return;
+  const tests = [...new Set(mutants.map(({ test }) => test))];
   const { verdict, finder } = judge(
     checkout.folder,
-    await runVitest(checkout, ['run', ...tests], SEARCH_LIMIT_MS),
+    await runVitest(checkout, tests, ALL_TESTS_LIMIT_MS),
   );
   if (verdict !== 'survives')
     throw new Error(`a test fails although nothing is broken: ${finder ?? verdict}`);
 }
 
-async function tryAll(checkout: Checkout, mutants: readonly Mutant[], search: boolean) {
+async function tryAll(checkout: Checkout, mutants: readonly Mutant[]) {
   await checkUnbroken(checkout, mutants);
   const trials: Trial[] = [];
   for (const mutant of mutants) {
     const startMs = performance.now();
-    const trial = await tryMutant(checkout, mutant, search);
+    const trial = await tryMutant(checkout, mutant);
     const seconds = Math.round((performance.now() - startMs) / 1_000);
     trials.push(trial);
     console.log(
-      `${String(trials.length).padStart(3)}/${mutants.length} ${trial.verdict.padEnd(14)} ${mutant.name} (${seconds} s)`,
+      `${String(trials.length).padStart(3)}/${mutants.length} ${trial.verdict.padEnd(8)} ${mutant.name} (${seconds} s)`,
     );
     if (trial.finder !== undefined) console.log(`    ${trial.finder.split('\n')[0]}`);
   }
   return trials;
 }
 
-async function run(wanted: { only: string; search: boolean }): Promise<number> {
-  const mutants = readMutants(wanted.only);
+async function run(only: string): Promise<number> {
+  const mutants = wantedMutants(only);
   const emulators = await startEmulators({ log: console.log });
   if ('missing' in emulators) throw new Error(emulators.missing);
   const folder = mkdtempSync(join(tmpdir(), 'recap-mutants-'));
@@ -176,7 +161,7 @@ async function run(wanted: { only: string; search: boolean }): Promise<number> {
     METADATA_SERVER_DETECTION: 'none',
   };
   try {
-    const trials = await tryAll({ folder, environment }, mutants, wanted.search);
+    const trials = await tryAll({ folder, environment }, mutants);
     const noticed = trials.filter(
       ({ verdict }) => verdict === 'found' || verdict === 'hangs',
     ).length;
@@ -189,6 +174,6 @@ async function run(wanted: { only: string; search: boolean }): Promise<number> {
 }
 
 process.exitCode = await runCommand(help, async (argv) => {
-  const { help: isHelp, ...wanted } = readOptions(argv, options);
-  return isHelp ? 'help' : run(wanted);
+  const values = readOptions(argv, options);
+  return values.help ? 'help' : run(values.only);
 });
