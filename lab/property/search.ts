@@ -1,7 +1,6 @@
 import { violationsOf } from './invariants/invariants.ts';
 import { describeProgram, programArbitrary } from './program.ts';
 import { type Program, runProgram } from './run-program.ts';
-import type { Rewrite } from './world-store.ts';
 import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
@@ -13,8 +12,6 @@ interface Search {
   seed: number;
   /** fast-check's path of a counterexample: runs that one alone. */
   path?: string | undefined;
-  /** A mutant. Its first failure is enough, nothing is made smaller. */
-  rewrite?: Rewrite;
 }
 
 interface SearchResult {
@@ -23,11 +20,8 @@ interface SearchResult {
   failure?: string;
 }
 
-async function describeFailure(
-  { program, seed, path }: { program: Program; seed: number; path: string },
-  rewrite: Rewrite | undefined,
-): Promise<string> {
-  const record = await runProgram(program, { isTraced: true, ...(rewrite && { rewrite }) });
+async function describeFailure(program: Program, again: string): Promise<string> {
+  const record = await runProgram(program, { isTraced: true });
   return [
     ...violationsOf(record),
     '',
@@ -36,7 +30,7 @@ async function describeFailure(
     'what happened:',
     ...record.trace.map((line) => `  ${line}`),
     '',
-    `again: npm run property -- --seed ${seed} --path ${path}`,
+    `again: npm run property -- ${again}`,
   ].join('\n');
 }
 
@@ -44,9 +38,9 @@ async function describeFailure(
  * Runs random programs until one breaks an invariant, makes that one smaller, and tells how it went. The
  * same seed draws the same programs, and equal programs have equal runs.
  */
-export async function search({ runs, seed, path, rewrite }: Search): Promise<SearchResult> {
+export async function search({ runs, seed, path }: Search): Promise<SearchResult> {
   const property = fc.asyncProperty(programArbitrary, async (program) => {
-    const [violation] = violationsOf(await runProgram(program, { ...(rewrite && { rewrite }) }));
+    const [violation] = violationsOf(await runProgram(program));
     if (violation !== undefined) throw new Error(violation);
   });
   const limit = Error.stackTraceLimit;
@@ -57,12 +51,11 @@ export async function search({ runs, seed, path, rewrite }: Search): Promise<Sea
       numRuns: runs,
       seed,
       ...(path !== undefined && { path, endOnFailure: true }),
-      ...(rewrite && { endOnFailure: true }),
     });
     const program = details.counterexample?.[0];
     if (!program) return { runs: details.numRuns };
-    const found = { program, seed: details.seed, path: details.counterexamplePath ?? '' };
-    return { runs: details.numRuns, failure: await describeFailure(found, rewrite) };
+    const again = `--seed ${details.seed} --path ${details.counterexamplePath}`;
+    return { runs: details.numRuns, failure: await describeFailure(program, again) };
   } finally {
     Error.stackTraceLimit = limit;
   }

@@ -1,6 +1,6 @@
 import type { FinishedTurn } from '#functions/chat/turns/live/live-turn.ts';
 import type { Replacing } from '#functions/chat/turns/send/send-request.ts';
-import type { ModelRequest, Write, DocumentStore, StoredDocument } from '#shared/ports/ports.ts';
+import type { ModelRequest, Write, DocumentStore } from '#shared/ports/ports.ts';
 import type { Flow, Process, Interleaving } from './interleaving.ts';
 
 /** A commit that was applied, in the order of all. */
@@ -62,21 +62,6 @@ export const createJournal = (): Journal => ({
   errors: [],
 });
 
-/** Turns the writes of one commit into other commits, as a careless program would have made them. */
-export type Rewrite = (commit: {
-  writes: readonly Write[];
-  /** Documents as they are now. */
-  peek: (path: string) => Promise<StoredDocument | undefined>;
-  /** The same document as this process last read it. */
-  lastRead: ReadonlyMap<string, StoredDocument>;
-}) => Promise<readonly (readonly Write[])[]>;
-
-/** A process, and the documents as it last read them. */
-export interface StoreUser {
-  process: Process;
-  lastRead: Map<string, StoredDocument>;
-}
-
 /** `conversations/c1/turns/0000000003` → `turns/3`. */
 const shortPath = (path: string) =>
   path.replace(/^conversations\/[^/]+\/?/, '').replace(/\/0+(?=\d)/, '/') || 'head';
@@ -87,37 +72,19 @@ interface Observed {
   interleaving: Interleaving;
   store: DocumentStore;
   journal: Journal;
-  rewrite?: Rewrite | undefined;
-}
-
-async function commit(
-  { interleaving, store, journal, rewrite }: Observed,
-  { user, flow }: { user: StoreUser; flow: Flow },
-  writes: readonly Write[],
-): Promise<string[]> {
-  const peek = async (path: string) => (await store.get([path]))[0];
-  const batches = rewrite ? await rewrite({ writes, peek, lastRead: user.lastRead }) : [writes];
-  let times: string[] = [];
-  for (const batch of batches) {
-    times = await store.commit(batch);
-    const atMs = interleaving.now().getTime();
-    journal.commits.push({ process: user.process.name, flow, atMs, writes: batch });
-  }
-  return times;
 }
 
 /** The store as a process has it: each call is an effect of the interleaving, and commits are noted. */
-export function observedStore(observed: Observed, user: StoreUser, flow: Flow): DocumentStore {
-  const { interleaving, store, rewrite } = observed;
+export function observedStore(
+  { interleaving, store, journal }: Observed,
+  process: Process,
+  flow: Flow,
+): DocumentStore {
   return {
     ...store,
     get: (paths) =>
       interleaving.effect(flow, () => `read ${paths.map(shortPath).join(' ')}`, {
-        apply: async () => {
-          const found = await store.get(paths);
-          if (rewrite) for (const each of found) if (each) user.lastRead.set(each.path, each);
-          return found;
-        },
+        apply: () => store.get(paths),
       }),
     query: (query) =>
       interleaving.effect(flow, () => `query ${shortPath(query.collection)}`, {
@@ -125,7 +92,12 @@ export function observedStore(observed: Observed, user: StoreUser, flow: Flow): 
       }),
     commit: (writes) =>
       interleaving.effect(flow, () => `commit ${writes.map(describeWrite).join(', ')}`, {
-        apply: () => commit(observed, { user, flow }, writes),
+        apply: async () => {
+          const times = await store.commit(writes);
+          const atMs = interleaving.now().getTime();
+          journal.commits.push({ process: process.name, flow, atMs, writes });
+          return times;
+        },
       }),
     async *watch(collection, signal) {
       await interleaving.effect(flow, () => `watch ${shortPath(collection)}`, {

@@ -10,15 +10,9 @@ import type { DocumentStore } from '#shared/ports/ports.ts';
 import { estimatePromptTokens } from '#shared/tokens/token-estimate.ts';
 import { noQuota } from '#test/fakes/no-quota.ts';
 import { tool } from '#test/support/tools/tool-world.ts';
-import { type Interleaving, createProcess, type Flow } from './interleaving.ts';
+import { type Interleaving, createProcess, type Flow, type Process } from './interleaving.ts';
 import { createModels } from './world-models.ts';
-import {
-  createJournal,
-  type HostileValues,
-  observedStore,
-  type Rewrite,
-  type StoreUser,
-} from './world-store.ts';
+import { createJournal, type HostileValues, observedStore } from './world-store.ts';
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 
@@ -56,13 +50,13 @@ export function sha256(text: string): string {
 }
 
 /** A server process and what it keeps in its memory. */
-export interface Server extends StoreUser {
+export interface Server {
+  process: Process;
   cache: ChatDependencies['cache'];
   liveTurns: ChatDependencies['liveTurns'];
 }
 
 export interface WorldOptions {
-  rewrite?: Rewrite;
   /** Where the documents are; default: in memory. */
   store?: DocumentStore;
 }
@@ -108,7 +102,6 @@ function createServers() {
         process: createProcess(name),
         cache: createMemoryCache({ maxBytes: 1_000_000 }),
         liveTurns: new Map(),
-        lastRead: new Map(),
       };
       servers.set(name, created);
       return created;
@@ -151,12 +144,12 @@ export function createWorld(interleaving: Interleaving, options: WorldOptions = 
   const hostile: HostileValues = { model: [], tool: [], summariser: [] };
   const models = createModels(interleaving, journal, hostile);
   const toolbox = worldTools(hostile);
-  const observed = { interleaving, store, journal, rewrite: options.rewrite };
+  const observed = { interleaving, store, journal };
   let identifiers = 0;
 
   const collaborators = (server: Server, flow: Flow) => ({
     config,
-    store: observedStore(observed, server, flow),
+    store: observedStore(observed, server.process, flow),
     cache: server.cache,
     clock: interleaving.clock(flow),
     randomness: {

@@ -3,7 +3,6 @@ import {
   compactionCrashPoints,
   lifecycleCrashPoints,
 } from '#functions/lib/crash-points.ts';
-import { mutants } from '#lab/property/mutants.ts';
 import { chatScenarios } from './chat-scenarios.ts';
 import type { Column } from './faulty-world.ts';
 import { lifecycleScenarios } from './lifecycle-scenarios.ts';
@@ -88,24 +87,6 @@ test('a scenario passes every crash point', () => {
 
   expect([...passed].toSorted()).toEqual(everyPoint.toSorted());
 });
-
-test.each([mutants.noOutbox, mutants.wholeDocument, mutants.bareCounter])(
-  'the kill matrix finds $name',
-  async ({ rewrite, breaks }) => {
-    const found: string[] = [];
-    const cells = scenarios.flatMap((scenario) =>
-      cellsOf(scenario).map((fault) => ({ scenario, fault })),
-    );
-    for (const { scenario, fault } of cells) {
-      if (fault.column !== 'throw' && fault.column !== 'late commit') continue;
-      const { problems } = await runCell(scenario, { fault, rewrite });
-      found.push(...problems.filter((problem) => breaks.test(problem)));
-      if (found.length > 0) break;
-    }
-
-    expect(found).not.toEqual([]);
-  },
-);
 
 describe.each(scenarios)('$name', (scenario) => {
   const plain = undisturbed.get(scenario);

@@ -4,7 +4,7 @@ import { readDocuments, type Documents } from '#lab/property/invariants/document
 import { violationsOf } from '#lab/property/invariants/invariants.ts';
 import { complete, showEverywhere, type RunRecord } from '#lab/property/run-program.ts';
 import { marksIn } from '#lab/property/scripted-models.ts';
-import { createWorld, type WorldOptions } from '#lab/property/world.ts';
+import { createWorld } from '#lab/property/world.ts';
 import { contentText, type Content } from '#shared/conversation/documents/content.ts';
 import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import type { StoredDocument, Write } from '#shared/ports/ports.ts';
@@ -93,16 +93,16 @@ const visibleOf = ({ conversation, turns }: Documents): string =>
     ),
   ].join('\n');
 
-interface CellOptions extends WorldOptions {
+interface CellOptions {
   fault?: Fault;
   /** Whoever hears nothing does not come back: the sweep alone puts things right. */
   isLeftAlone?: boolean;
 }
 
-function faultyWorld(scenario: Scenario, { fault, isLeftAlone, rewrite }: CellOptions) {
+function faultyWorld(scenario: Scenario, { fault, isLeftAlone }: CellOptions) {
   const interleaving = createInterleaving({ schedule: [], faults: [] });
   const { store, documents } = createRecordedStore({ pause: () => Promise.resolve() });
-  const plain = createWorld(interleaving, { store, ...(rewrite && { rewrite }) });
+  const plain = createWorld(interleaving, { store });
   const world = withFault(plain, { scenario, fault });
   const stage = createStage(world, { interleaving, isLeftAlone: isLeftAlone ?? false });
   return { documents, world, stage };
