@@ -19,11 +19,9 @@ describe('a folder of answers', () => {
   }
   const asking = (text: string, promptId = 'compress-1') => ({
     promptId,
-    body: {
-      systemInstruction: { parts: [{ text: 'Sum up.' }] },
-      contents: [{ role: 'user', parts: [{ text }] }],
-      generationConfig: { responseJsonSchema: { type: 'object' } },
-    },
+    systemInstruction: 'Sum up.',
+    contents: [{ role: 'user' as const, parts: [{ text }] }],
+    responseJsonSchema: { type: 'object' },
   });
   const promptFiles = async () => (await readdir(folder)).filter((name) => name.endsWith('.md'));
 

@@ -1,8 +1,9 @@
 import { statSync } from 'node:fs';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { ModelRequestBody } from '#infra/fake-gemini/server/request.ts';
+import { contentUnits, overheadUnits, toTokens } from '#infra/fake-gemini/answers/token-rule.ts';
 import { ArgumentError } from '#lab/command-line.ts';
+import type { ModelGenerator, Prompt, TokenCounter } from '#shared/ports/ports.ts';
 import {
   answerFile,
   findAnswer,
@@ -11,6 +12,7 @@ import {
   promptName,
   promptText,
   readPromptId,
+  type AskedRequest,
   type FoundAnswer,
   type PromptPlace,
 } from './prompts.ts';
@@ -37,7 +39,7 @@ export interface AnswerFolder extends AnswerSettings {
   beginConversation(conversation: Pick<PromptPlace, 'id' | 'strategy'>): void;
   beginGeneration(generation: number): void;
   /** The recorded answer; undefined where there is none, and the prompt is written in its place. */
-  answer(prompt: { promptId: string; body: ModelRequestBody }): Promise<string | undefined>;
+  answer(request: AskedRequest): Promise<string | undefined>;
   /** Whether the conversation cannot go on before somebody has answered. */
   isWaiting(): boolean;
   /** Prompts of the conversation that nothing answers, as they were written. */
@@ -83,10 +85,10 @@ export function openAnswerFolder({ folder, isLoose }: AnswerSettings): AnswerFol
     beginGeneration(generation) {
       current = { ...current, generation };
     },
-    async answer({ promptId, body }) {
-      const text = promptText(body);
+    async answer(request) {
+      const text = promptText(request);
       const hash = promptHash(text);
-      const place = { ...current, ...readPromptId(promptId) };
+      const place = { ...current, ...readPromptId(request.promptId) };
       const prompt = ofConversation.get(hash) ?? (await lookUp(place, hash));
       ofConversation.set(hash, prompt);
       asked.set(prompt.name, prompt);
@@ -105,6 +107,40 @@ export function openAnswerFolder({ folder, isLoose }: AnswerSettings): AnswerFol
     asked: () => [...asked.values()].toSorted((a, b) => (a.name < b.name ? -1 : 1)),
   };
 }
+
+/** As the fake Gemini counts. */
+function promptTokens(prompt: Prompt & { responseJsonSchema?: unknown }): number {
+  const { systemInstruction = '', contents, responseJsonSchema } = prompt;
+  const overhead = {
+    systemInstruction: { parts: [{ text: systemInstruction }] },
+    generationConfig: { responseJsonSchema },
+  };
+  return toTokens(
+    contents.reduce((units, content) => units + contentUnits(content), overheadUnits(overhead)),
+  );
+}
+
+/** A model that answers from files. A prompt without an answer is blocked: so the service neither waits nor asks otherwise. */
+export const recordedModel = (
+  answers: Pick<AnswerFolder, 'answer'>,
+): ModelGenerator & TokenCounter => ({
+  countTokens: (prompt) => Promise.resolve(promptTokens(prompt)),
+  generate: async (request) => {
+    const text = await answers.answer(request);
+    const parts = text === undefined ? [] : [{ text }];
+    const usage = {
+      promptTokens: promptTokens(request),
+      cachedTokens: 0,
+      outputTokens: toTokens(contentUnits({ parts })),
+      thoughtsTokens: 0,
+    };
+    return {
+      parts,
+      usage,
+      ...(text === undefined ? { blockReason: 'OTHER' } : { finishReason: 'STOP' }),
+    };
+  },
+});
 
 const missingPrompts = (asked: readonly AskedPrompt[]): AskedPrompt[] =>
   asked.filter(({ answer }) => answer === undefined);

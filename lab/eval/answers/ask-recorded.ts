@@ -24,7 +24,7 @@ export const askRecorded =
   async ({ kind, number = 1, text }) => {
     const answer = await folder.answer({
       promptId: `compress-0${kind === 'main' ? '' : `-${kind}`}${number === 1 ? '' : `-${number}`}`,
-      body: { contents: [{ role: 'user', parts: [{ text }] }] },
+      contents: [{ role: 'user', parts: [{ text }] }],
     });
     if (answer === undefined) throw new AnswerMissingError(folder);
     return answer.trim();

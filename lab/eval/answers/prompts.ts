@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
-import type { ModelRequestBody, RequestContent } from '#infra/fake-gemini/server/request.ts';
+import { requestContentSchema } from '#infra/fake-gemini/server/request.ts';
+import type { Content } from '#shared/conversation/documents/content.ts';
+import type { ModelRequest } from '#shared/ports/ports.ts';
 
 /** `verify` is a second pass; `reader` and `judge` are asked of what is left. */
 const promptKinds = ['main', 'verify', 'condense', 'reader', 'judge'] as const;
@@ -98,15 +100,27 @@ const withoutCountedIds = (text: string): string => text.replaceAll(counted, '@@
 
 const HASH_CHARACTERS = 12;
 
-const contentText = (content: RequestContent | undefined): string =>
-  (content?.parts ?? []).map((part) => part.text ?? JSON.stringify(part)).join('\n');
+/** Calls as the fake Gemini reads them: the order of their fields is part of the hash of a prompt. */
+const contentText = (content: Content): string =>
+  (requestContentSchema.parse(content).parts ?? [])
+    .map((part) => part.text ?? JSON.stringify(part))
+    .join('\n');
+
+/** What a prompt is made of. */
+export type AskedRequest = Pick<
+  ModelRequest,
+  'promptId' | 'systemInstruction' | 'contents' | 'responseJsonSchema'
+>;
 
 /** A request as somebody reads it who is to answer it: instruction, contents, and the schema of the answer. */
-export function promptText({ systemInstruction, contents, generationConfig }: ModelRequestBody) {
-  const shown = (contents ?? []).map((content) => `### ${content.role}\n${contentText(content)}`);
-  const schema = generationConfig?.responseJsonSchema ?? generationConfig?.responseSchema;
+export function promptText({
+  systemInstruction = '',
+  contents,
+  responseJsonSchema: schema,
+}: AskedRequest): string {
+  const shown = contents.map((content) => `### ${content.role}\n${contentText(content)}`);
   const paragraphs = [
-    `# SYSTEM INSTRUCTION\n${contentText(systemInstruction)}\n`,
+    `# SYSTEM INSTRUCTION\n${systemInstruction}\n`,
     `# CONTENTS\n${withoutCountedIds(shown.join('\n\n'))}\n`,
     schema === undefined
       ? ''

@@ -6,8 +6,7 @@ import { startFakeGemini } from '#infra/fake-gemini/server/start-fake-gemini.ts'
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import { localProjectId } from '#infra/local/stack/stack-environment.ts';
 import { createManualClock } from '#test/fakes/manual-clock.ts';
-import type { AnswerFolder } from '../answers/answer-folder.ts';
-import { startAnswerServer } from '../answers/answer-server.ts';
+import { recordedModel, type AnswerFolder } from '../answers/answer-folder.ts';
 import { countedIds } from '../answers/prompts.ts';
 
 /** What may summarise: the values of the setting `SUMMARY_STRATEGY`. */
@@ -40,66 +39,56 @@ export interface BenchSettings {
 /** Later than any recording. */
 const standingTime = new Date('2030-01-01T00:00:00.000Z');
 
-interface Server {
+interface Answering {
+  /** Of the conversations. */
   model: string;
-  apiKey: string;
-  /** Default: the Gemini API. */
-  baseUrl?: string;
+  variables: Record<string, string>;
   /** What else the worker has of the bench. */
-  surroundings: Overrides;
-  stop(): Promise<void>;
+  surroundings?: Overrides;
+  stop?: () => Promise<void>;
 }
 
 /** Throws an Error when a Gemini model is asked for and there is no key. */
-async function openServer({ answers, model, vices }: BenchSettings): Promise<Server> {
+async function openModel({ answers, model, vices }: BenchSettings): Promise<Answering> {
   const randomness = countedIds();
-  if (answers !== undefined) {
-    const server = await startAnswerServer(answers);
-    return {
-      model: spokenForModel,
-      apiKey: 'files',
-      baseUrl: server.url,
-      // Ids and clock are fixed, so that the worker asks the same in every run.
-      surroundings: { randomness, clock: createManualClock(standingTime) },
-      stop: () => server.close(),
-    };
-  }
+  const spokenFor = { model: spokenForModel, variables: { GEMINI_API_KEY: 'none' } };
+  // Ids and clock are fixed, so that the worker asks the same in every run.
+  if (answers !== undefined)
+    return { ...spokenFor, surroundings: { randomness, clock: createManualClock(standingTime) } };
   if (model === 'stand-in') {
     const fakeGemini = await startFakeGemini();
     fakeGemini.setVices(vices ?? {});
     return {
       model: spokenForModel,
-      apiKey: 'stand-in',
-      baseUrl: fakeGemini.url,
+      variables: { GEMINI_API_KEY: 'none', GEMINI_BASE_URL: fakeGemini.url },
       surroundings: { randomness },
       stop: () => fakeGemini.close(),
     };
   }
   const apiKey = process.env.GEMINI_API_KEY ?? '';
   if (apiKey === '') throw new Error(`--model ${model} needs GEMINI_API_KEY`);
-  return { model, apiKey, surroundings: {}, stop: () => Promise.resolve() };
+  return { model, variables: { GEMINI_API_KEY: apiKey } };
 }
 
 /**
- * Starts the worker before the fake Gemini, before a server that answers from files, or before the Gemini API.
- * Throws an Error when a Gemini model is asked for and there is no key.
+ * Starts the worker before the fake Gemini, before answers from files, or before the Gemini API. Throws an Error when a
+ * Gemini model is asked for and there is no key.
  */
 export async function startEvalBench(settings: BenchSettings): Promise<EvalBench> {
   const { strategy, answers } = settings;
-  const server = await openServer(settings);
+  const { model, variables, surroundings, stop } = await openModel(settings);
   const config = parseConfig({
     GOOGLE_CLOUD_PROJECT: localProjectId,
     // Nobody listens there: with a demo- project the variable alone allows what has no token.
     PUBSUB_EMULATOR_HOST: '127.0.0.1:8085',
-    GEMINI_API_KEY: server.apiKey,
-    GEMINI_BASE_URL: server.baseUrl,
-    COMPRESSOR_MODEL: server.model,
+    ...variables,
+    COMPRESSOR_MODEL: model,
     SUMMARY_STRATEGY: strategy,
     // What a snapshot keeps is measured, in conversations that are smaller than a declaration weighs.
     BUILT_IN_TOOLS: 'none',
   });
   const { compaction } = createDependencies(config, {
-    ...server.surroundings,
+    ...surroundings,
     store: createMemoryDocumentStore(),
     publisher: { publish: () => Promise.resolve() },
     pushTokens: { verify: () => Promise.resolve() },
@@ -109,11 +98,12 @@ export async function startEvalBench(settings: BenchSettings): Promise<EvalBench
       },
     },
   });
+  const dependencies = await compaction();
   return {
-    dependencies: await compaction(),
-    model: server.model,
+    dependencies: answers ? { ...dependencies, model: recordedModel(answers) } : dependencies,
+    model,
     strategy,
     ...(answers && { answers }),
-    stop: () => server.stop(),
+    stop: async () => stop?.(),
   };
 }
