@@ -10,7 +10,7 @@ import {
 } from './checks/check-transcripts.ts';
 import { driveFaults, restartCalm } from './faults.ts';
 import { phoneActions } from './phones/actions.ts';
-import { PhoneClient } from './phones/client.ts';
+import { ChatClient } from '#lab/chat-client/client.ts';
 import { answersTo, canariesIn } from './phones/message-text.ts';
 import { Phone, type PhoneAction } from './phones/phone.ts';
 import { createRandom, type Random } from './random.ts';
@@ -50,7 +50,7 @@ interface Run {
   store: DocumentStore;
   ledger: Ledger;
   tally: Tally;
-  clientOf: (uid: string) => PhoneClient;
+  clientOf: (uid: string) => ChatClient;
 }
 
 function createPhones(
@@ -197,7 +197,7 @@ async function openRun(options: ChaosOptions): Promise<Run> {
     store: createFirestoreDocumentStore({ projectId, deadlineMs: 30_000 }),
     ledger: new Ledger(options.onAcknowledge),
     clientOf: (uid) =>
-      new PhoneClient({
+      new ChatClient({
         url: world.chatUrl,
         processUrls: world.chatUrls,
         token: unsignedToken({ uid, projectId, now: new Date() }),

@@ -3,7 +3,7 @@ import { decodeConversation } from '#shared/conversation/documents/conversation.
 import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import type { DocumentStore, StoredDocument } from '#shared/ports/ports.ts';
 import { readableFields } from '#test/support/stores/readable-fields.ts';
-import type { PhoneClient } from '../phones/client.ts';
+import type { ChatClient } from '#lab/chat-client/client.ts';
 import { canariesIn } from '../phones/message-text.ts';
 import type { Finding, Ledger } from './check-transcripts.ts';
 import { z } from 'zod';
@@ -12,7 +12,7 @@ export interface ErasedRun {
   store: DocumentStore;
   ledger: Ledger;
   tally: Tally;
-  clientOf: (uid: string) => PhoneClient;
+  clientOf: (uid: string) => ChatClient;
   world: { firestoreHost: string; projectId: string };
 }
 

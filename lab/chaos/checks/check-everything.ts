@@ -5,7 +5,7 @@ import { contentText, partSchema } from '#shared/conversation/documents/content.
 import { decodeJob } from '#shared/conversation/documents/job.ts';
 import { compactionJobPath } from '#shared/conversation/documents/paths.ts';
 import type { DocumentStore } from '#shared/ports/ports.ts';
-import type { PhoneClient } from '../phones/client.ts';
+import type { ChatClient } from '#lab/chat-client/client.ts';
 import { checkErased, type ErasedRun } from './check-erased.ts';
 import { checkTranscripts, type Transcript, type Finding, hashOf } from './check-transcripts.ts';
 import { createHash } from 'node:crypto';
@@ -92,41 +92,21 @@ const pageSchema = z.looseObject({
 });
 const conversationSchema = z.looseObject({ lastSeq: z.number() });
 
-const TRIES = 5;
-
-/** `undefined` for 404. Throws Error when the service does not answer well, after several tries. */
-async function get<T>(
-  client: PhoneClient,
-  path: string,
-  schema: z.ZodType<T>,
-): Promise<T | undefined> {
-  let last: unknown;
-  for (let tries = 0; tries < TRIES; tries += 1) {
-    const reply = await client.ask('GET', path);
-    if (reply?.status === 200) return schema.parse(reply.body);
-    if (reply?.status === 404) return undefined;
-    last = reply;
-  }
-  throw new Error(`GET ${path} does not succeed: ${JSON.stringify(last)}`);
-}
-
 /** The transcript through the public interface, page by page; `undefined` when there is none. */
 async function readTranscript(
-  client: PhoneClient,
+  client: ChatClient,
   conversationId: string,
 ): Promise<Transcript | undefined> {
   const base = `/v1/conversations/${conversationId}`;
-  const conversation = await get(client, base, conversationSchema);
+  const conversation = await client.read(base, conversationSchema);
   if (!conversation) return undefined;
-  const messages: Transcript['messages'][number][] = [];
-  let token: string | undefined;
-  do {
-    const continued = token === undefined ? '' : `&pageToken=${encodeURIComponent(token)}`;
-    const page = await get(client, `${base}/messages?pageSize=100${continued}`, pageSchema);
-    for (const { id, role, seq, replaces, parts } of page?.messages ?? [])
-      messages.push({ id, role, seq, replaces, textHash: hashOf(contentText({ role, parts })) });
-    token = page?.nextPageToken;
-  } while (token !== undefined);
+  const pages = await client.readPages(`${base}/messages`, pageSchema);
+  const messages = pages.flatMap((page) =>
+    page.messages.map(({ id, role, seq, replaces, parts }) => {
+      const textHash = hashOf(contentText({ role, parts }));
+      return { id, role, seq, replaces, textHash };
+    }),
+  );
   return { conversationId, lastSeq: conversation.lastSeq, messages };
 }
 

@@ -1,8 +1,13 @@
 import { z } from 'zod';
 import type { Random } from '../random.ts';
-import { type OpenedStream, type OutgoingMessage, pathOf, type StreamRequest } from './client.ts';
+import {
+  type OpenedStream,
+  type OutgoingMessage,
+  pathOf,
+  type StreamRequest,
+} from '#lab/chat-client/client.ts';
 import type { Phone, PhoneAction } from './phone.ts';
-import { StreamAssembly } from './stream-assembly.ts';
+import { StreamAssembly } from '#lab/chat-client/stream-assembly.ts';
 
 async function send(phone: Phone): Promise<void> {
   await phone.sendUntilKnown(phone.compose());
@@ -290,7 +295,8 @@ async function resume(phone: Phone): Promise<void> {
   if (assembly.restarts > 0) count('resume: restarted');
   if (assembly.isFinished && !assembly.hasFailed) {
     count('resume: assembled');
-    phone.note(message, { kind: 'answered', seq, text: assembly.text }, true);
+    const { text, generation } = assembly;
+    phone.note(message, { kind: 'answered', seq, text, generation }, true);
   }
   await phone.sendUntilKnown(message);
 }

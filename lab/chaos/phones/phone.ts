@@ -1,6 +1,6 @@
 import { type Finding, hashOf, type Ledger } from '#lab/chaos/checks/check-transcripts.ts';
 import type { Random } from '../random.ts';
-import type { OutgoingMessage, PhoneClient, SendResult } from './client.ts';
+import type { OutgoingMessage, ChatClient, SendResult } from '#lab/chat-client/client.ts';
 import { messageText } from './message-text.ts';
 import { setTimeout as delay } from 'node:timers/promises';
 
@@ -11,7 +11,7 @@ const LONGEST_PAUSE_MS = 500;
 const DELETE_TRIES = 40;
 
 interface PhoneOptions {
-  client: PhoneClient;
+  client: ChatClient;
   ledger: Ledger;
   random: Random;
   uid: string;

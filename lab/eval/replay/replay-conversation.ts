@@ -1,14 +1,112 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
+import { z } from 'zod';
 import {
-  sendWithRetries,
+  pathOf,
+  type Answered,
   type ChatClient,
-  type CompactionView,
-  type Sent,
-  type TranscriptMessage,
-} from './chat-client.ts';
-import { ChatRequestError } from './chat-request-error.ts';
+  type OutgoingMessage,
+} from '#lab/chat-client/client.ts';
+import { contentText, partSchema } from '#shared/conversation/documents/content.ts';
 import type { Script } from './recording.ts';
+
+const compactionSchema = z.looseObject({
+  generation: z.number().nullish(),
+  state: z.string(),
+  trigger: z.string(),
+  requestedAt: z.coerce.date(),
+  finishedAt: z.coerce.date().nullish(),
+  turnsFolded: z.number().nullish(),
+  beforeTokens: z.number().nullish(),
+  afterTokens: z.number().nullish(),
+  calls: z.number().nullish(),
+  durationMs: z.number().nullish(),
+  reason: z.string().nullish(),
+});
+export type CompactionView = z.infer<typeof compactionSchema>;
+
+const compactionPageSchema = z.looseObject({
+  compactions: z.array(compactionSchema),
+  nextPageToken: z.string().optional(),
+});
+
+const messagePageSchema = z.looseObject({
+  messages: z.array(
+    z.looseObject({ id: z.string(), role: z.enum(['user', 'model']), parts: z.array(partSchema) }),
+  ),
+  nextPageToken: z.string().optional(),
+});
+
+const conversationSchema = z.looseObject({
+  context: z.looseObject({ compaction: z.looseObject({ state: z.string() }).nullable() }),
+});
+
+/** A message as the transcript shows it, or as the client remembers it. */
+export interface TranscriptMessage {
+  id: string;
+  role: 'user' | 'model';
+  text: string;
+}
+
+/** The whole transcript, oldest first. */
+async function listMessages(
+  client: ChatClient,
+  conversationId: string,
+): Promise<TranscriptMessage[]> {
+  const path = pathOf(conversationId, '/messages?order=asc');
+  const pages = await client.readPages(path, messagePageSchema);
+  return pages.flatMap(({ messages }) =>
+    messages.map(({ id, role, parts }) => ({ id, role, text: contentText({ role, parts }) })),
+  );
+}
+
+/** Every attempt, in the order in which they ended; several may serve one request. */
+async function listCompactions(
+  client: ChatClient,
+  conversationId: string,
+): Promise<CompactionView[]> {
+  const path = pathOf(conversationId, '/compactions');
+  const pages = await client.readPages(path, compactionPageSchema);
+  const endOf = ({ requestedAt, finishedAt }: CompactionView): number =>
+    (finishedAt ?? requestedAt).getTime();
+  return pages.flatMap((page) => page.compactions).toSorted((a, b) => endOf(a) - endOf(b));
+}
+
+const GIVE_UP_AFTER_MS = 120_000;
+const FIRST_DELAY_MS = 250;
+const LONGEST_DELAY_MS = 5_000;
+
+/** One message as it was sent and answered in the end. */
+export interface Sent {
+  answer: Answered;
+  /** When the first try left, and how long it took to the end of the answer, retries included. */
+  sentAt: Date;
+  durationMs: number;
+  retries: number;
+}
+
+/**
+ * Sends until the message is answered, as an app does: the same message id, after the time that
+ * Retry-After names, else after 250 ms and twice as long each time. Gives up after two minutes, or when another try cannot
+ * help; says why.
+ */
+async function sendWithRetries(
+  { client, transport }: Pick<ReplayRun, 'client' | 'transport'>,
+  message: OutgoingMessage,
+): Promise<Sent | { failure: string }> {
+  const sentAt = new Date();
+  const startedAt = performance.now();
+  for (let retries = 0; ; retries += 1) {
+    const result = await client.send(message, { transport });
+    const durationMs = performance.now() - startedAt;
+    if (result.kind === 'answered') return { answer: result, sentAt, durationMs, retries };
+    if (result.kind === 'odd') return { failure: result.what };
+    if (result.kind === 'failed') return { failure: `${result.reason} ${result.explanation}` };
+    if (durationMs > GIVE_UP_AFTER_MS) return { failure: result.why };
+    const backOffMs = Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** retries);
+    await delay(result.retryAfterMs ?? backOffMs);
+  }
+}
 
 const SETTLE_TIMEOUT_MS = 180_000;
 const SETTLE_POLL_MS = 100;
@@ -37,6 +135,7 @@ export interface ReplayedConversation {
 
 interface ReplayRun {
   client: ChatClient;
+  transport: 'sse' | 'json';
   seed: string;
   settings: object;
   listener: { sent(): void; compaction(compaction: CompactionView): void };
@@ -98,7 +197,7 @@ function watchCompactions({ client, listener }: ReplayRun, conversationId: strin
   return async (options: { isForced: boolean }): Promise<CompactionView[]> => {
     if (!options.isForced && performance.now() - askedAt < WATCH_INTERVAL_MS) return [];
     askedAt = performance.now();
-    const compactions = await client.listCompactions(conversationId);
+    const compactions = await listCompactions(client, conversationId);
     for (const compaction of compactions.slice(told)) listener.compaction(compaction);
     told = Math.max(told, compactions.length);
     return compactions;
@@ -112,7 +211,8 @@ async function waitUntilSettled(
 ): Promise<string | undefined> {
   const startedAt = performance.now();
   for (;;) {
-    const { compaction } = await client.getContext(conversationId);
+    const conversation = await client.read(pathOf(conversationId), conversationSchema);
+    const compaction = conversation?.context.compaction;
     if (!compaction || !unsettledStates.has(compaction.state)) return undefined;
     if (performance.now() - startedAt > SETTLE_TIMEOUT_MS)
       return `the compaction is still ${compaction.state} ${SETTLE_TIMEOUT_MS / 1_000} s after the last message`;
@@ -131,30 +231,33 @@ export async function replayConversation(
 ): Promise<ReplayedConversation> {
   const { client, listener, settings } = run;
   const { conversationId, script, systemInstruction } = conversation;
-  await client.createConversation({ id: conversationId, settings, systemInstruction });
+  // One that is there already stays as it is.
+  const created = { id: conversationId, settings, systemInstruction };
+  const reply = await client.ask('POST', '/v1/conversations', created);
+  if (reply === undefined || (reply.status >= 400 && reply.status !== 409))
+    throw new Error(`no conversation could be created: ${JSON.stringify(reply)}`);
   const look = watchCompactions(run, conversationId);
   const sends: Sent[] = [];
   const expected: TranscriptMessage[] = [];
   let failure: string | undefined;
   for (const [index, { userTexts }] of script.exchanges.entries()) {
     const messageId = stableUuid(`${run.seed}/${conversationId}/${index}`);
-    try {
-      const sent = await sendWithRetries(client, { conversationId, messageId, texts: userTexts });
-      sends.push(sent);
-      expected.push(
-        { id: messageId, role: 'user', text: userTexts.join('') },
-        { id: sent.answer.messageId, role: 'model', text: sent.answer.text },
-      );
-      listener.sent();
-      await look({ isForced: false });
-    } catch (error) {
-      if (!(error instanceof ChatRequestError)) throw error;
-      failure = `message ${index + 1} of ${script.exchanges.length}: ${error.message}`;
+    const message = { conversationId, messageId, text: userTexts.join(''), pieces: userTexts };
+    const sent = await sendWithRetries(run, message);
+    if ('failure' in sent) {
+      failure = `message ${index + 1} of ${script.exchanges.length}: ${sent.failure}`;
       break;
     }
+    sends.push(sent);
+    expected.push(
+      { id: messageId, role: 'user', text: message.text },
+      { id: `m_${sent.answer.seq}`, role: 'model', text: sent.answer.text },
+    );
+    listener.sent();
+    await look({ isForced: false });
   }
   failure ??= await waitUntilSettled(client, conversationId);
   const compactions = await look({ isForced: true });
-  const problems = checkTranscript(expected, await client.listMessages(conversationId));
+  const problems = checkTranscript(expected, await listMessages(client, conversationId));
   return { conversation, sends, compactions, problems, failure };
 }

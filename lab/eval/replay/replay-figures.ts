@@ -1,6 +1,5 @@
-import type { CompactionView, Sent } from './chat-client.ts';
 import type { Script } from './recording.ts';
-import type { ReplayedConversation } from './replay-conversation.ts';
+import type { CompactionView, ReplayedConversation, Sent } from './replay-conversation.ts';
 
 const swapped = new Set(['COMPACTED', 'CONTENT_TRUNCATED']);
 
@@ -52,7 +51,7 @@ function promptAfterLastSwap({ compactions, sends }: ReplayedConversation): numb
   const newest = compactions.findLast(({ state }) => swapped.has(state))?.generation;
   if (newest === undefined || newest === null) return null;
   const first = sends.find(({ answer }) => answer.generation === newest);
-  return first?.answer.usage?.promptTokens ?? null;
+  return first?.answer.promptTokens ?? null;
 }
 
 function figuresOf(replayed: ReplayedConversation) {
@@ -74,7 +73,7 @@ function figuresOf(replayed: ReplayedConversation) {
     ...spreadsOf([replayed]),
     retries: sends.reduce((sum, sent) => sum + sent.retries, 0),
     promptTokensAfterLastSwap: promptAfterLastSwap(replayed),
-    thresholdTokens: sends.at(-1)?.answer.context?.thresholdTokens ?? null,
+    thresholdTokens: sends.at(-1)?.answer.thresholdTokens ?? null,
   };
 }
 

@@ -1,9 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { readAnswerStream, type CompactionView, type TranscriptMessage } from './chat-client.ts';
 import { parseRecordings, scriptOf, splitText } from './recording.ts';
 import { parseReplayArguments } from './replay-arguments.ts';
-import { checkTranscript, type ReplayedConversation } from './replay-conversation.ts';
+import {
+  checkTranscript,
+  type CompactionView,
+  type ReplayedConversation,
+  type TranscriptMessage,
+} from './replay-conversation.ts';
 import { isComplete, replayFigures } from './replay-figures.ts';
 
 test.each([
@@ -82,42 +86,6 @@ test('a file of recordings that is none is refused, by line', () => {
   expect(() => parseRecordings('\n')).toThrow(/no recorded conversation/);
 });
 
-describe('the stream of an answer', () => {
-  const bodyOf = (...pieces: (string | Uint8Array)[]) =>
-    ReadableStream.from(
-      pieces.map((piece) => (typeof piece === 'string' ? new TextEncoder().encode(piece) : piece)),
-    );
-  const event = (chunk: object) => `id: 1\ndata: ${JSON.stringify(chunk)}\n\n`;
-  const start = event({ type: 'start', messageId: 'm_3', messageMetadata: { generation: 2 } });
-  const finish = event({ type: 'finish', finishReason: 'stop', messageMetadata: {} });
-  const done = 'data: [DONE]\n\n';
-
-  test('is joined, also a character that was cut between two packets', async () => {
-    const bytes = new TextEncoder().encode(event({ type: 'text-delta', id: 'p0', delta: '한' }));
-    const cut = bytes.indexOf(0xed) + 1;
-    const delta = event({ type: 'text-delta', id: 'p0', delta: '국' });
-    const pieces = [start, bytes.subarray(0, cut), bytes.subarray(cut), ': heartbeat\n\n', delta];
-
-    expect(await readAnswerStream(bodyOf(...pieces, finish, done))).toMatchObject({
-      messageId: 'm_3',
-      text: '한국',
-      generation: 2,
-      finishReason: 'stop',
-    });
-  });
-
-  test.each([
-    { title: 'ends without finish', body: bodyOf(start, done) },
-    { title: 'ends without [DONE]', body: bodyOf(start, finish) },
-    { title: 'reports an error', body: bodyOf(start, event({ type: 'error', errorText: 'x' })) },
-  ])('that $title is broken, and the message is sent again', async ({ body }) => {
-    await expect(readAnswerStream(body)).rejects.toMatchObject({
-      reason: 'STREAM_BROKEN',
-      isRetryable: true,
-    });
-  });
-});
-
 const user = (n: number): TranscriptMessage => ({ id: `u${n}`, role: 'user', text: `say ${n}` });
 const model = (n: number): TranscriptMessage => ({ id: `m${n}`, role: 'model', text: `do ${n}` });
 const conversation = [user(1), model(1), user(2), model(2)];
@@ -149,13 +117,7 @@ describe('the figures of a replay', () => {
     sentAt: at(second),
     durationMs: second,
     retries: 0,
-    answer: {
-      messageId: `m_${second}`,
-      text: 'ok',
-      finishReason: 'stop',
-      generation,
-      usage: { promptTokens, outputTokens: 1 },
-    },
+    answer: { kind: 'answered' as const, seq: second, text: 'ok', generation, promptTokens },
   });
   const leftOut = { toolCalls: 0, toolResponses: 0, otherParts: 0, openingAnswers: 0 };
   const replayed: ReplayedConversation = {

@@ -6,12 +6,13 @@ import { chooseModel, localProjectId } from '#infra/local/stack/stack-environmen
 import { terminalText } from '#infra/terminal-text.ts';
 import { ArgumentError } from '#lab/command-line.ts';
 import { runCommand } from '#test/support/processes/run-command.ts';
-import { ChatClient, type CompactionView } from './chat-client.ts';
+import { ChatClient } from '#lab/chat-client/client.ts';
 import { readRecordings, type Recording, scriptOf } from './recording.ts';
 import { parseReplayArguments, type ReplayArguments, replayHelp } from './replay-arguments.ts';
 import {
   replayConversation,
   stableUuid,
+  type CompactionView,
   type ReplayedConversation,
   type ScriptedConversation,
 } from './replay-conversation.ts';
@@ -154,6 +155,9 @@ async function registerAnswers(
   write(`${answers.length} recorded answers handed to the stand-in\n`);
 }
 
+/** Longest wait for one reply, streams included. */
+const REPLY_TIMEOUT_MS = 300_000;
+
 async function replayAll(
   { seed, settings, transport }: ReplayArguments,
   { url, token }: ReplayTarget,
@@ -161,7 +165,7 @@ async function replayAll(
 ): Promise<ReplayedConversation[]> {
   const total = conversations.reduce((sum, { script }) => sum + script.exchanges.length, 0);
   let done = 0;
-  const client = new ChatClient({ url, token, transport });
+  const client = new ChatClient({ url, token, timeoutMs: REPLY_TIMEOUT_MS });
   const replayed: ReplayedConversation[] = [];
   for (const conversation of conversations) {
     const { recordingId } = conversation;
@@ -174,7 +178,10 @@ async function replayAll(
       compaction: (compaction: CompactionView) =>
         write(`${recordingId}: ${compactionText(compaction)}\n`),
     };
-    const each = await replayConversation({ client, seed, settings, listener }, conversation);
+    const each = await replayConversation(
+      { client, transport, seed, settings, listener },
+      conversation,
+    );
     for (const line of problemLines(each)) write(`${line}\n`);
     replayed.push(each);
   }

@@ -1,14 +1,24 @@
 import { z } from 'zod';
 import { contentText, partSchema } from '#shared/conversation/documents/content.ts';
 import { seqOfId } from '#shared/conversation/documents/paths.ts';
-import { ChatRequestError, requestErrorOf } from '#lab/eval/replay/chat-request-error.ts';
 import { eventsOf, StreamAssembly, type StreamEvent } from './stream-assembly.ts';
 
-/** How one try of a send ended, as far as the phone can see. */
+/** An answer as the client has it in the end. */
+export interface Answered {
+  kind: 'answered';
+  seq: number;
+  text: string;
+  /** Of the context that the model saw. */
+  generation: number;
+  promptTokens?: number | undefined;
+  thresholdTokens?: number | undefined;
+}
+
+/** How one try of a send ended, as far as the client can see. */
 export type SendResult =
-  | { kind: 'answered'; seq: number; text: string }
+  | Answered
   /** Refused for good; the same id again would be told the same. */
-  | { kind: 'failed'; reason: string }
+  | { kind: 'failed'; reason: string; explanation: string }
   /** Not known yet how it stands: to be sent again. */
   | { kind: 'again'; why: string; retryAfterMs?: number }
   /** A reply that the interface does not have. */
@@ -18,6 +28,8 @@ export interface OutgoingMessage {
   conversationId: string;
   messageId: string;
   text: string;
+  /** The text in pieces, where it is longer than a part may be. */
+  pieces?: readonly string[];
   /** An edit: the message of the user that this one takes the place of. */
   replaces?: string;
   /** What is to happen while another message is answered. */
@@ -30,8 +42,8 @@ export const pathOf = (conversationId: string, rest = '') =>
 const pathOfSend = ({ conversationId, replaces }: OutgoingMessage): string =>
   pathOf(conversationId, replaces === undefined ? '/messages' : `/messages/${replaces}:edit`);
 
-const bodyOfSend = ({ messageId: id, text, onBusy }: OutgoingMessage) => ({
-  message: { id, parts: [{ type: 'text', text }] },
+const bodyOfSend = ({ messageId: id, text, pieces = [text], onBusy }: OutgoingMessage) => ({
+  message: { id, parts: pieces.map((piece) => ({ type: 'text', text: piece })) },
   ...(onBusy && { onBusy }),
 });
 
@@ -57,31 +69,67 @@ export interface StreamRequest {
 const answerBodySchema = z.looseObject({
   turn: z.looseObject({ seq: z.number(), state: z.string() }),
   message: z.looseObject({ parts: z.array(partSchema) }),
+  context: z.looseObject({ generation: z.number(), thresholdTokens: z.number().nullish() }),
+  usage: z.looseObject({ promptTokens: z.number() }).optional(),
 });
 
 const REQUEST_TIMEOUT_MS = 20_000;
+const READ_TRIES = 5;
 
-/** Refusals that pass by themselves, beside 429 and all from 500 on. */
+const errorBodySchema = z.object({
+  error: z.looseObject({
+    message: z.string(),
+    details: z.array(z.looseObject({ reason: z.string().optional() })).default([]),
+  }),
+});
+
+/** A reply that is no success: its reason from the body, its delay from Retry-After. */
+async function refusalOf(response: Response) {
+  const text = await response.text();
+  let body: z.infer<typeof errorBodySchema> | undefined;
+  try {
+    body = errorBodySchema.safeParse(JSON.parse(text)).data;
+  } catch {
+    // Whoever stands before the functions says it in words.
+  }
+  const { status } = response;
+  const found = body?.error.details.find((detail) => detail.reason !== undefined)?.reason;
+  const seconds = Number(response.headers.get('retry-after') ?? Number.NaN);
+  return {
+    status,
+    reason: found ?? `HTTP_${status}`,
+    explanation: body?.error.message ?? text.slice(0, 200),
+    ...(Number.isFinite(seconds) && { retryAfterMs: seconds * 1_000 }),
+  };
+}
+
+/** Refusals that pass by themselves, beside 409, 429 and all from 500 on. */
 const passing = new Set(['CONTEXT_WINDOW_WILL_OVERFLOW']);
 
-function resultOfError(error: unknown): SendResult {
-  if (!(error instanceof ChatRequestError))
-    return { kind: 'again', why: error instanceof Error ? error.name : 'unknown' };
-  const { status, reason, retryAfterMs } = error;
+async function resultOfRefusal(response: Response): Promise<SendResult> {
+  const { status, reason, explanation, ...delay } = await refusalOf(response);
   if (reason === 'IDEMPOTENCY_KEY_REUSED' || status === 401 || status === 404)
     return { kind: 'odd', what: `${status} ${reason}` };
   if (status === 409 || status === 429 || status >= 500 || passing.has(reason))
-    return { kind: 'again', why: reason, ...(retryAfterMs !== undefined && { retryAfterMs }) };
-  return { kind: 'failed', reason };
+    return { kind: 'again', why: reason, ...delay };
+  return { kind: 'failed', reason, explanation };
 }
 
-/** The HTTP interface as one phone uses it: one method per call, no retries. */
-export class PhoneClient {
+/** The HTTP interface as an app uses it: one method per call, no retries but those of `read`. */
+export class ChatClient {
   readonly #url: string;
   readonly #processUrls: readonly string[];
   readonly #token: string;
+  readonly #timeoutMs: number;
 
-  constructor(options: { url: string; token: string; processUrls?: readonly string[] }) {
+  constructor(options: {
+    url: string;
+    token: string;
+    processUrls?: readonly string[];
+    /** Longest wait for one reply, streams included; default 20 s. */
+    timeoutMs?: number;
+  }) {
+    this.#timeoutMs = options.timeoutMs ?? REQUEST_TIMEOUT_MS;
     this.#url = options.url;
     this.#token = options.token;
     this.#processUrls = options.processUrls ?? [];
@@ -98,7 +146,7 @@ export class PhoneClient {
       processIndex?: number | undefined;
     } = {},
   ): Promise<Response> {
-    const timeout = AbortSignal.timeout(REQUEST_TIMEOUT_MS);
+    const timeout = AbortSignal.timeout(this.#timeoutMs);
     const url = this.#processUrls[options.processIndex ?? -1] ?? this.#url;
     return fetch(`${url}${path}`, {
       method,
@@ -124,11 +172,11 @@ export class PhoneClient {
         ...(options.transport === 'sse' && { accept: 'text/event-stream' }),
         ...(options.signal && { signal: options.signal }),
       });
-      if (!response.ok) throw await requestErrorOf(response);
+      if (!response.ok) return await resultOfRefusal(response);
       if (options.transport === 'json') return answerOfBody(await response.json());
       return await readAnswer(response);
     } catch (error) {
-      return resultOfError(error);
+      return { kind: 'again', why: error instanceof Error ? error.name : 'unknown' };
     }
   }
 
@@ -151,7 +199,7 @@ export class PhoneClient {
         },
       );
       if (!response.ok) {
-        const { status, reason } = await requestErrorOf(response);
+        const { status, reason } = await refusalOf(response);
         return { kind: 'refused', status, reason };
       }
       if (response.status === 204 || !response.body) return { kind: 'empty' };
@@ -191,10 +239,39 @@ export class PhoneClient {
       return undefined;
     }
   }
+
+  /** `undefined` for 404. Throws Error when the service does not answer well, after several tries. */
+  async read<T>(path: string, schema: z.ZodType<T>): Promise<T | undefined> {
+    let last: unknown;
+    for (let tries = 0; tries < READ_TRIES; tries += 1) {
+      const reply = await this.ask('GET', path);
+      if (reply?.status === 200) return schema.parse(reply.body);
+      if (reply?.status === 404) return undefined;
+      last = reply;
+    }
+    throw new Error(`GET ${path} does not succeed: ${JSON.stringify(last)}`);
+  }
+
+  /** All pages of a list; none for 404. Throws as `read`. */
+  async readPages<Page extends { nextPageToken?: string | undefined }>(
+    path: string,
+    schema: z.ZodType<Page>,
+  ): Promise<Page[]> {
+    const pages: Page[] = [];
+    const sign = path.includes('?') ? '&' : '?';
+    let token: string | undefined;
+    do {
+      const continued = token === undefined ? '' : `&pageToken=${encodeURIComponent(token)}`;
+      const page = await this.read(`${path}${sign}pageSize=100${continued}`, schema);
+      if (page) pages.push(page);
+      token = page?.nextPageToken;
+    } while (token !== undefined);
+    return pages;
+  }
 }
 
-/** A stream from its first frame to its end. */
-async function readAnswer(response: Response): Promise<SendResult> {
+/** A stream from its first frame to its end. Throws when the connection is cut. */
+export async function readAnswer(response: Response): Promise<SendResult> {
   const seq = seqOfId(response.headers.get('x-turn-id') ?? '', 't');
   if (!response.body || seq === undefined) return { kind: 'odd', what: 'a stream without a turn' };
   const assembly = new StreamAssembly();
@@ -204,11 +281,18 @@ async function readAnswer(response: Response): Promise<SendResult> {
   if (problem !== undefined) return { kind: 'odd', what: `torn stream of turn ${seq}: ${problem}` };
   if (assembly.hasFailed || !assembly.isFinished || !assembly.isDone)
     return { kind: 'again', why: 'broken stream' };
-  return { kind: 'answered', seq, text: assembly.text };
+  const { text, generation, promptTokens, thresholdTokens } = assembly;
+  return { kind: 'answered', seq, text, generation, promptTokens, thresholdTokens };
 }
 
 function answerOfBody(body: unknown): SendResult {
-  const { turn, message } = answerBodySchema.parse(body);
-  const text = contentText({ role: 'model', parts: message.parts });
-  return { kind: 'answered', seq: turn.seq, text };
+  const { turn, message, context, usage } = answerBodySchema.parse(body);
+  return {
+    kind: 'answered',
+    seq: turn.seq,
+    text: contentText({ role: 'model', parts: message.parts }),
+    generation: context.generation,
+    promptTokens: usage?.promptTokens,
+    thresholdTokens: context.thresholdTokens ?? undefined,
+  };
 }

@@ -10,7 +10,17 @@ const chunkSchema = z.looseObject({
   id: z.string().optional(),
   delta: z.string().optional(),
   data: z
-    .looseObject({ kind: z.string().optional(), dropParts: z.array(z.string()).optional() })
+    .looseObject({
+      kind: z.string().optional(),
+      dropParts: z.array(z.string()).optional(),
+      thresholdTokens: z.number().nullish(),
+    })
+    .optional(),
+  messageMetadata: z
+    .looseObject({
+      generation: z.number().optional(),
+      usage: z.looseObject({ promptTokens: z.number() }).optional(),
+    })
     .optional(),
 });
 
@@ -36,6 +46,10 @@ export class StreamAssembly {
   hasFailed = false;
   /** `[DONE]` came: the connection ended in order. */
   isDone = false;
+  /** Of the context that the model saw. */
+  generation = 0;
+  promptTokens: number | undefined;
+  thresholdTokens: number | undefined;
   readonly #parts = new Map<string, string>();
   /** The attempt of which this connection may join deltas, so that ids jump. */
   #joinedAttempt: number | undefined;
@@ -82,8 +96,15 @@ export class StreamAssembly {
     this.lastId = Math.max(id, lastId ?? 0);
   }
 
-  #apply({ type, id = '', delta = '', data }: z.infer<typeof chunkSchema>): void {
+  #apply(chunk: z.infer<typeof chunkSchema>): void {
+    const { type, id = '', delta = '', data, messageMetadata } = chunk;
     switch (type) {
+      case 'start':
+        this.generation = messageMetadata?.generation ?? 0;
+        return;
+      case 'data-context':
+        this.thresholdTokens = data?.thresholdTokens ?? undefined;
+        return;
       case 'text-start':
         if (this.#parts.has(id)) this.problems.push(`part ${id} began twice`);
         this.#parts.set(id, '');
@@ -102,6 +123,7 @@ export class StreamAssembly {
         return;
       case 'finish':
         this.isFinished = true;
+        this.promptTokens = messageMetadata?.usage?.promptTokens;
         return;
       default:
         // The format allows further chunks.
