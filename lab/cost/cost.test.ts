@@ -1,8 +1,8 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { registry } from '#shared/models/registry.ts';
-import { billFolds } from './bill.ts';
+import { billFolds, type Fold } from './bill.ts';
 import { compareCosts } from './compare-costs.ts';
-import { findTailStart, listSteps, readShapes, recordedShapes, sumSteps } from './conversation.ts';
+import { listSteps, readShapes, recordedShapes } from './conversation.ts';
 import { foldAtThreshold, foldLikeGeminiCli } from './folds.ts';
 
 const priced = Object.entries(registry).flatMap(([model, { prices }]) => (prices ? [model] : []));
@@ -41,121 +41,98 @@ test('the turns of a recording are what is said and answered in turn', () => {
   expect(last).toEqual([said, 0]);
 });
 
-describe('the bill of a conversation', () => {
-  const nothing = { reads: 0, writes: 0, deletes: 0, messages: 0 };
-  const rates = {
-    model: { price: { input: 1, cached: 0.1, output: 10 }, cacheFromTokens: 4_096 },
-    cloud: { perRead: 1, perWrite: 10, perDelete: 100, perMessage: 1_000 },
-    windowTokens: 1_000_000,
-  };
-  const single = {
-    instructionTokens: 500,
-    outputTokens: 100,
-    snapshotTokens: 1_000,
-    isChecked: false,
-  };
-  const means = { summariser: single, recalledTokens: 0, turn: nothing, compaction: nothing };
-  const conversation = {
-    steps: listSteps([[1_000, 1_000]], 10),
-    turns: 10,
-    overheadTokens: 0,
-    hitFraction: 0,
-  };
-  /** US dollars of so many tokens at a dollar a million, for a thousand turns of ten. */
-  const perThousand = (tokens: number) => (tokens / 1e6) * 100;
-  const written = 10 * 10_000;
-
-  test('grows with the square of its length where nothing is folded', () => {
-    const bill = billFolds(conversation, [], { rates, means });
-
-    // 1 + 3 + … + 19 thousand tokens read, 10 thousand written.
-    expect(bill.chat).toBeCloseTo(perThousand(100_000 + written), 9);
-    expect(bill).toMatchObject({ compactions: 0, compactionCount: 0, peakTokens: 19_000 });
-  });
-
-  test('discounts what the prompt before had, from 4,096 tokens on', () => {
-    const { chat: dollars } = billFolds({ ...conversation, hitFraction: 1 }, [], { rates, means });
-
-    // Prompts of 1 and 3 thousand are too short to be cached; of the others 2,000 tokens are new, but of the third all.
-    const read = 1_000 + 3_000 + 5_000 + 7 * 2_000 + 0.1 * (5 + 7 + 9 + 11 + 13 + 15 + 17) * 1_000;
-    expect(dollars).toBeCloseTo(perThousand(read + written), 9);
-  });
-
-  const folds = [
-    { end: 4, start: 3 },
-    { end: 7, start: 6 },
-  ];
-
-  test('goes on from snapshot and tail, and has the calls of each compaction', () => {
-    const bill = billFolds(conversation, folds, { rates, means });
-
-    // 1, 3, 5, 7; then 1 + 2 + 1 thousand, 6, 8; again 4, 6, 8.
-    expect(bill.chat).toBeCloseTo(perThousand((16 + 18 + 18) * 1_000 + written), 9);
-    expect(bill.peakTokens).toBe(8_000);
-    // Three turns of 2,000 tokens; a snapshot of 1,000 and three turns more; each with 500 of instruction.
-    expect(bill.compactions).toBeCloseTo(perThousand(6_500 + 7_500 + 2 * 10 * 100), 9);
-    expect(bill.compactionCount).toBe(200);
-  });
-
-  test('pays for what is recalled once something is folded', () => {
-    const recalling = { ...means, recalledTokens: 700 };
-
-    const bill = billFolds(conversation, folds, { rates, means: recalling });
-
-    expect(bill.chat).toBeCloseTo(perThousand((16 + 18 + 18) * 1_000 + 6 * 700 + written), 9);
-  });
-
-  test('pays for a check that reads prompt and answer of a summary again', () => {
-    const checking = { ...means, summariser: { ...single, isChecked: true } };
-
-    const bill = billFolds(conversation, folds.slice(0, 1), { rates, means: checking });
-
-    expect(bill.compactions).toBeCloseTo(perThousand(6_500 + 6_600 + 2 * 10 * 100), 9);
-  });
-
-  test('pays for a compaction that was refused, and goes on as before', () => {
-    const refused = [{ end: 4, start: 3, isRefused: true }];
-
-    const bill = billFolds(conversation, refused, { rates, means });
-
-    expect(bill.compactions).toBeCloseTo(perThousand(6_500 + 1_000), 9);
-    expect(bill.chat).toBe(billFolds(conversation, [], { rates, means }).chat);
-  });
-
-  test('drops what the window has no room for', () => {
-    const narrow = { ...rates, windowTokens: 9_000 };
-
-    expect(billFolds(conversation, [], { rates: narrow, means }).peakTokens).toBe(9_000);
-  });
-
-  test('has the operations of every turn, not of every call, and of every compaction', () => {
-    const withTools = { ...conversation, steps: listSteps([[1_000, 500, 200, 300]], 10) };
-    const busy = {
-      ...means,
-      turn: { ...nothing, reads: 4 },
-      compaction: { ...nothing, writes: 5 },
-    };
-
-    const bill = billFolds(withTools, [{ end: 4, start: 2 }], { rates, means: busy });
-
-    expect(bill.operations).toBeCloseTo((10 * 4 + 50) * 100, 6);
-  });
-});
+const nothing = { reads: 0, writes: 0, deletes: 0, messages: 0 };
+const rates = {
+  model: { price: { input: 1, cached: 0.1, output: 10 }, cacheFromTokens: 4_096 },
+  cloud: { perRead: 1, perWrite: 10, perDelete: 100, perMessage: 1_000 },
+  windowTokens: 1_000_000,
+};
+const single = {
+  instructionTokens: 500,
+  outputTokens: 100,
+  snapshotTokens: 1_000,
+  isChecked: false,
+};
+const checked = { ...single, isChecked: true };
+const means = { summariser: single, recalledTokens: 0, turn: nothing, compaction: nothing };
+const talk = {
+  steps: listSteps([[1_000, 1_000]], 10),
+  turns: 10,
+  overheadTokens: 0,
+  hitFraction: 0,
+};
+const folds = [
+  { end: 4, start: 3 },
+  { end: 7, start: 6 },
+];
+const [fold = { end: 4, start: 3 }] = folds;
+/** Ten answers of 1,000 tokens, at ten times the price of input. */
+const written = 10 * 10_000;
+/** Tokens of input that cost as much as a bill of a thousand turns, of which there are ten here. */
+const tokensFor = (dollars: number) => Math.round((dollars / 100) * 1e6);
 
 test.each([
-  { tailTokens: 0, start: 3 },
-  { tailTokens: 70, start: 2 },
-  { tailTokens: 89, start: 2 },
-  { tailTokens: 1_000, start: 0 },
-])('a tail of $tailTokens tokens begins at step $start', ({ tailTokens, start }) => {
-  const turns = [
-    [4, 6],
-    [10, 10],
-    [20, 10],
-    [30, 10],
-  ];
+  // 1 + 3 + … + 19 thousand tokens read.
+  ['grows with the square of its length', {}, { chat: 100_000, compactions: 0 }],
+  // Prompts of 1 and 3 thousand are too short to be cached; of the others 2,000 tokens are new, but of the third all.
+  [
+    'discounts what the prompt before had, from 4,096 tokens on',
+    { hitFraction: 1 },
+    { chat: 9_000 + 7 * 2_000 + 0.1 * (5 + 7 + 9 + 11 + 13 + 15 + 17) * 1_000, compactions: 0 },
+  ],
+  // 1, 3, 5, 7; then 1 + 2 + 1 thousand, 6, 8; again 4, 6, 8. Folded: three turns; a snapshot and three turns more.
+  [
+    'goes on from snapshot and tail',
+    { folds },
+    { chat: 52_000, compactions: 6_500 + 7_500 + 2_000 },
+  ],
+  [
+    'pays for what is recalled once something is folded',
+    { folds, recalledTokens: 700 },
+    { chat: 52_000 + 6 * 700, compactions: 16_000 },
+  ],
+  [
+    'pays for a check that reads prompt and answer of a summary again',
+    { folds: [fold], summariser: checked },
+    {
+      chat: 16_000 + 4_000 + 6_000 + 8_000 + 10_000 + 12_000 + 14_000,
+      compactions: 6_500 + 6_600 + 2_000,
+    },
+  ],
+  [
+    'pays for a compaction that was refused, and goes on as before',
+    { folds: [{ ...fold, isRefused: true }] },
+    { chat: 100_000, compactions: 6_500 + 1_000 },
+  ],
+])('the bill of a conversation %s', (_, changes, tokens) => {
+  const { hitFraction = 0, folds: made = [], ...by }: Changes = changes;
 
-  expect(findTailStart(sumSteps(listSteps(turns, 4)), 4, tailTokens)).toBe(start);
+  const bill = billFolds({ ...talk, hitFraction }, made, { rates, means: { ...means, ...by } });
+
+  expect(tokensFor(bill.chat)).toBe(tokens.chat + written);
+  expect(tokensFor(bill.compactions)).toBe(tokens.compactions);
+});
+
+interface Changes {
+  hitFraction?: number;
+  folds?: readonly Fold[];
+  recalledTokens?: number;
+  summariser?: typeof single;
+}
+
+test('the bill of a conversation drops what the window has no room for', () => {
+  const narrow = { ...rates, windowTokens: 9_000 };
+
+  expect(billFolds(talk, [], { rates: narrow, means }).peakTokens).toBe(9_000);
+});
+
+test('the bill of a conversation has the operations of every turn, not of every call, and of every compaction', () => {
+  const withTools = { ...talk, steps: listSteps([[1_000, 500, 200, 300]], 10) };
+  const busy = { ...means, turn: { ...nothing, reads: 4 }, compaction: { ...nothing, writes: 5 } };
+
+  const bill = billFolds(withTools, [{ end: 4, start: 2 }], { rates, means: busy });
+
+  expect(bill.operations).toBeCloseTo((10 * 4 + 50) * 100, 6);
 });
 
 test.each([
