@@ -1,12 +1,5 @@
 import type { ArgsDef } from 'citty';
-
-/** A value on the command line that cannot be used; its message names the option and the remedy. */
-export class ArgumentError extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = 'ArgumentError';
-  }
-}
+import { ArgumentError } from '#infra/command-line.ts';
 
 /** A whole number on the command line. Throws ArgumentError. */
 export function wholeNumber(

@@ -2,7 +2,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { defineCommand, renderUsage, runCommand } from 'citty';
 import { AppError } from '#shared/errors.ts';
 import type { ExitCode, Surroundings } from './command.ts';
-import { ArgumentError } from './arguments.ts';
+import { ArgumentError } from '#infra/command-line.ts';
 import { compactCommand } from './commands/compact.ts';
 import { contextCommand } from './commands/context.ts';
 import { conversationsCommand } from './commands/conversations.ts';

@@ -1,6 +1,7 @@
 import { parseArgs, type ParseArgsOptionsConfig } from 'node:util';
 import { defineCommand, type ArgsDef, type CommandDef, type ParsedArgs } from 'citty';
-import { ArgumentError, connectionArgs, type ConnectionOptions } from './arguments.ts';
+import { ArgumentError } from '#infra/command-line.ts';
+import { connectionArgs, type ConnectionOptions } from './arguments.ts';
 import type { Project } from './project.ts';
 import type { Screen } from './screen.ts';
 

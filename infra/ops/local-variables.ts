@@ -1,5 +1,5 @@
 import { runningStacks, type StackNote } from '../local/stack/stack-notes.ts';
-import { ArgumentError } from './arguments.ts';
+import { ArgumentError } from '#infra/command-line.ts';
 
 /** The variables of the one stack that runs on this machine. Throws ArgumentError. */
 export function localVariables(

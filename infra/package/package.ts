@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
+import { ArgumentError, readOptions, runCommand } from '../command-line.ts';
 import { readGitState } from '../git-state.ts';
 import { archiveFiles } from './archive.ts';
 import { type Files, toZip } from './zip.ts';
@@ -57,39 +57,19 @@ functions are deployed again only when it changed. Then check it, with the web A
   );
 }
 
-function outOf(argv: readonly string[]): { out: string } | 'help' {
-  const { values } = parseArgs({
-    args: [...argv],
-    options: {
-      out: { type: 'string', default: resolve(root, 'dist/recap.zip') },
-      help: { type: 'boolean', default: false },
-    },
+process.exitCode = await runCommand(help, async (argv) => {
+  const { help: isHelp, out } = readOptions(argv, {
+    out: { type: 'string', default: resolve(root, 'dist/recap.zip') },
+    help: { type: 'boolean', default: false },
   });
-  if (values.help) return 'help';
-  if (!values.out.endsWith('.zip'))
-    throw new Error(`--out takes a file that ends in .zip, not ${JSON.stringify(values.out)}`);
-  return { out: resolve(values.out) };
-}
-
-async function main(): Promise<number> {
-  let asked: ReturnType<typeof outOf>;
+  if (isHelp) return 'help';
+  if (!out.endsWith('.zip'))
+    throw new ArgumentError(`--out takes a file that ends in .zip, not ${JSON.stringify(out)}`);
   try {
-    asked = outOf(process.argv.slice(2));
-  } catch (error) {
-    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n\n${help}\n`);
-    return 2;
-  }
-  if (asked === 'help') {
-    process.stdout.write(`${help}\n`);
-    return 0;
-  }
-  try {
-    await pack(asked.out);
+    await pack(resolve(out));
     return 0;
   } catch (error) {
     process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
     return 1;
   }
-}
-
-process.exitCode = await main();
+});

@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
+import { readOptions, runCommand } from '../command-line.ts';
 import { format, resolveConfig } from 'prettier';
 import { apiDocument, openApiText, servedDocument } from './api-document.ts';
 import { configurationDocument } from './configuration-document.ts';
@@ -89,16 +89,7 @@ async function generate(isCheck: boolean): Promise<0 | 1> {
   return isCurrent ? 0 : 1;
 }
 
-function readArguments(): { check?: boolean | undefined; help?: boolean | undefined } | undefined {
-  try {
-    return parseArgs({ options: { check: { type: 'boolean' }, help: { type: 'boolean' } } }).values;
-  } catch (error) {
-    console.error(error instanceof Error ? error.message : String(error));
-    return undefined;
-  }
-}
-
-const wanted = readArguments();
-if (wanted === undefined) process.exitCode = 2;
-else if (wanted.help === true) console.log(help);
-else process.exitCode = await generate(wanted.check === true);
+process.exitCode = await runCommand(help, async (argv) => {
+  const wanted = readOptions(argv, { check: { type: 'boolean' }, help: { type: 'boolean' } });
+  return wanted.help === true ? 'help' : generate(wanted.check === true);
+});

@@ -1,4 +1,4 @@
-import { parseArgs } from 'node:util';
+import { ArgumentError, readOptions } from '#infra/command-line.ts';
 
 export const smokeHelp = `Usage: npm run smoke -- --url URL [--token TOKEN | --api-key KEY] [options]
 
@@ -31,30 +31,32 @@ const isLocal = (url: string): boolean =>
   ['127.0.0.1', 'localhost', '[::1]'].includes(new URL(url).hostname);
 
 function checkUrl(url: string | undefined): string {
-  if (url === undefined) throw new Error('--url is missing: terraform output -raw chat_url');
+  if (url === undefined)
+    throw new ArgumentError('--url is missing: terraform output -raw chat_url');
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
-    throw new Error(`--url takes an address such as https://…run.app, not ${JSON.stringify(url)}`);
+    throw new ArgumentError(
+      `--url takes an address such as https://…run.app, not ${JSON.stringify(url)}`,
+    );
   return url;
 }
 
-/** Reads the command line; 'help' when that was asked for. Throws an Error that names the option. */
+/** Reads the command line; 'help' when that was asked for. Throws ArgumentError. */
 export function parseSmokeArguments(
   argv: readonly string[],
   environment: Readonly<Record<string, string | undefined>>,
 ): SmokeArguments | 'help' {
   const text = { type: 'string' } as const;
   const options = { url: text, token: text, 'api-key': text, 'app-check': text, report: text };
-  const { values } = parseArgs({
-    args: [...argv],
-    options: { ...options, help: { type: 'boolean' } },
-  });
+  const values = readOptions(argv, { ...options, help: { type: 'boolean' } });
   if (values.help) return 'help';
   const url = checkUrl(values.url);
   const apiKey = values['api-key'];
   const token = values.token ?? (apiKey === undefined ? environment['RECAP_TOKEN'] : undefined);
   if (values.token !== undefined && apiKey !== undefined)
-    throw new Error('--token and --api-key are two ways to sign in: give one');
+    throw new ArgumentError('--token and --api-key are two ways to sign in: give one');
   if (token === undefined && apiKey === undefined && !isLocal(url))
-    throw new Error('nobody is signed in: give --api-key for a new anonymous user, or --token');
+    throw new ArgumentError(
+      'nobody is signed in: give --api-key for a new anonymous user, or --token',
+    );
   return { url, token, apiKey, appCheck: values['app-check'], report: values.report };
 }

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
+import { checkWritable, runCommand } from '#infra/command-line.ts';
 import { terminalText } from '#infra/terminal-text.ts';
 import { readGitState } from '../git-state.ts';
 import { localProjectId } from '../local/stack/stack-environment.ts';
@@ -69,20 +70,10 @@ async function run(wanted: SmokeArguments): Promise<number> {
   return hasFailed ? 1 : 0;
 }
 
-async function main(): Promise<number> {
-  let wanted: ReturnType<typeof parseSmokeArguments>;
-  try {
-    wanted = parseSmokeArguments(process.argv.slice(2), process.env);
-    // A file that cannot be written is told now, not when all is done.
-    if (wanted !== 'help' && wanted.report !== undefined) await writeFile(wanted.report, '');
-  } catch (error) {
-    const text = error instanceof Error ? error.message : String(error);
-    process.stderr.write(`${text}\n\n${smokeHelp}\n`);
-    return 2;
-  }
-  if (wanted !== 'help') return run(wanted);
-  process.stdout.write(`${smokeHelp}\n`);
-  return 0;
-}
-
-process.exitCode = await main();
+process.exitCode = await runCommand(smokeHelp, async (argv) => {
+  const wanted = parseSmokeArguments(argv, process.env);
+  if (wanted === 'help') return 'help';
+  // A file that cannot be written is told now, not when all is done.
+  await checkWritable('--report', wanted.report);
+  return run(wanted);
+});

@@ -1,7 +1,12 @@
 import { writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { checkWritable, ArgumentError, readInteger, readOptions } from '../command-line.ts';
-import { runCommand } from '#test/support/processes/run-command.ts';
+import {
+  ArgumentError,
+  checkWritable,
+  readInteger,
+  readOptions,
+  runCommand,
+} from '#infra/command-line.ts';
 import { coldGroup } from './cases/cold.ts';
 import { peerGroups } from './cases/peers.ts';
 import { recallGroup } from './cases/recall.ts';

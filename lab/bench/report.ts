@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Aim, BenchGroup, BenchResult, Verdict } from './measure.ts';
 
 /** What figures were measured on. */
-export interface Machine {
+interface Machine {
   /** Day of the measurement, ISO 8601. */
   date: string;
   node: string;

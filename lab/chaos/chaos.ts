@@ -2,8 +2,7 @@ import { createWriteStream, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { singleLineJson } from '#shared/json-text.ts';
 import { terminalText } from '#infra/terminal-text.ts';
-import { runCommand } from '#test/support/processes/run-command.ts';
-import { ArgumentError, readInteger, readOptions } from '#lab/command-line.ts';
+import { ArgumentError, readInteger, readOptions, runCommand } from '#infra/command-line.ts';
 import { chaosFigures, describeReport, isClean } from './report.ts';
 import { type ChaosOptions, runChaos } from './run-chaos.ts';
 

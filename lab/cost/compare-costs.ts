@@ -3,7 +3,7 @@ import { knownPrice } from '#shared/models/find-price.ts';
 import { findModel } from '#shared/models/model-entry.ts';
 import { parseConfig } from '#functions/config.ts';
 import { verifiedModels } from '#test/support/verified-models.ts';
-import { ArgumentError } from '#lab/command-line.ts';
+import { ArgumentError } from '#infra/command-line.ts';
 import { billFolds, type Bill, type Fold, type Means, type ModelRates } from './bill.ts';
 import { listSteps, type Shape } from './conversation.ts';
 import { foldAtThreshold, foldLikeGeminiCli } from './folds.ts';

@@ -1,7 +1,5 @@
 import { writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { runCommand } from '#test/support/processes/run-command.ts';
-import { registry } from '#shared/models/registry.ts';
 import {
   ArgumentError,
   checkWritable,
@@ -9,7 +7,9 @@ import {
   readFraction,
   readInteger,
   readOptions,
-} from '#lab/command-line.ts';
+  runCommand,
+} from '#infra/command-line.ts';
+import { registry } from '#shared/models/registry.ts';
 import { readRecordings } from '#lab/eval/replay/recording.ts';
 import { compareCosts } from './compare-costs.ts';
 import { readShapes, recordedShapes } from './conversation.ts';

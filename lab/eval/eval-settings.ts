@@ -4,7 +4,7 @@ import {
   readFraction,
   readInteger,
   readOptions,
-} from '#lab/command-line.ts';
+} from '#infra/command-line.ts';
 import { openAnswerFolder, type AnswerFolder } from './answers/answer-folder.ts';
 
 export const evalHelp = `Usage: npm run eval -- --data FILE.jsonl --score NAME [options]

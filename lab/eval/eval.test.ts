@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { ArgumentError, checkWritable } from '#lab/command-line.ts';
+import { ArgumentError, checkWritable } from '#infra/command-line.ts';
 import { readEvalSettings } from './eval-settings.ts';
 
 let folder: string;

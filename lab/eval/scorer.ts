@@ -1,4 +1,4 @@
-import { ArgumentError, parseGiven } from '#lab/command-line.ts';
+import { ArgumentError, parseGiven } from '#infra/command-line.ts';
 import type { CompactingMethod, CompactionSettings, EvalSettings } from './eval-settings.ts';
 import { parseRecordings, type Recording } from './replay/recording.ts';
 import { startEvalBench, type BenchSettings, type EvalBench } from './compact/bench.ts';

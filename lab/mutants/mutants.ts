@@ -6,8 +6,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { startEmulators } from '#infra/local/emulators.ts';
-import { runCommand } from '#test/support/processes/run-command.ts';
-import { ArgumentError, readOptions } from '#lab/command-line.ts';
+import { ArgumentError, readOptions, runCommand } from '#infra/command-line.ts';
 import { breakText, readMutants, type Mutant } from './mutant-list.ts';
 
 const help = `Usage: npm run mutants [-- --only TEXTS]

@@ -1,4 +1,4 @@
-import { readInteger, readOptions } from '#lab/command-line.ts';
+import { readInteger, readOptions, runCommand } from '#infra/command-line.ts';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { access, mkdir } from 'node:fs/promises';
@@ -6,7 +6,6 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { unsignedToken } from '#infra/local/processes/unsigned-token.ts';
 import { startStack } from '#infra/local/stack/start-stack.ts';
-import { runCommand } from '#test/support/processes/run-command.ts';
 
 const help = `Usage: npm run check:openapi -- [--seed S] [--examples N] [--walk-seconds S]
 

@@ -1,5 +1,4 @@
-import { runCommand } from '#test/support/processes/run-command.ts';
-import { ArgumentError, readInteger, readOptions } from '#lab/command-line.ts';
+import { ArgumentError, readInteger, readOptions, runCommand } from '#infra/command-line.ts';
 import { search, searchInThreads } from './search.ts';
 
 /** Programs between two lines of progress. */

@@ -4,7 +4,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { runCommand } from '#test/support/processes/run-command.ts';
+import { runCommand } from '#infra/command-line.ts';
 import { clientsPage, packages, pageUrl } from './clients-page.ts';
 
 const help = `Usage: npm run clients

@@ -98,7 +98,7 @@ function withoutCandidates({ blockReason, noCandidates }: Reply): object | undef
 }
 
 /** The whole answer as one response, as generateContent gives it. */
-export function wholeAnswer(options: AnswerOptions): AnswerEvent {
+function wholeAnswer(options: AnswerOptions): AnswerEvent {
   const { reply } = options;
   const payload = withoutCandidates(reply) ?? { candidates: [candidate(reply.parts, reply)] };
   return respond(options, reply.parts.reduce(add, nothing), payload);

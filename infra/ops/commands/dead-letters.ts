@@ -1,5 +1,6 @@
 import { opsCommand, yesArg } from '../command.ts';
-import { ArgumentError, wholeNumber } from '../arguments.ts';
+import { ArgumentError } from '#infra/command-line.ts';
+import { wholeNumber } from '../arguments.ts';
 import { type DeadLetter, explainLetters, type ExplainedLetter } from '#infra/ops/dead-letters.ts';
 import { counted, figure, toTable, time } from '../screen.ts';
 

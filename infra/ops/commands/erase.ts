@@ -7,7 +7,7 @@ import {
   userPath,
 } from '#shared/conversation/documents/paths.ts';
 import type { Caller } from '#shared/ports/ports.ts';
-import { ArgumentError } from '../arguments.ts';
+import { ArgumentError } from '#infra/command-line.ts';
 import { opsCommand, yesArg, type ExitCode } from '../command.ts';
 import { readOwned, rehearse } from '#infra/ops/owner.ts';
 import type { Project } from '../project.ts';

@@ -3,7 +3,7 @@ import { CONVERSATIONS } from '#shared/conversation/documents/paths.ts';
 import type { DocumentStore } from '#shared/ports/ports.ts';
 import { readPages } from '#shared/store/many-documents.ts';
 import { lastSegment } from '#shared/store/names.ts';
-import { ArgumentError } from '../arguments.ts';
+import { ArgumentError } from '#infra/command-line.ts';
 import { opsCommand } from '../command.ts';
 import { counted, figure, type Screen } from '../screen.ts';
 import type { Reading } from '#infra/ops/verify/load.ts';

@@ -1,6 +1,6 @@
 import { fieldAt, readPages } from '#shared/store/many-documents.ts';
 import { inParallel } from '#functions/lib/promises.ts';
-import { ArgumentError } from '#infra/ops/arguments.ts';
+import { ArgumentError } from '#infra/command-line.ts';
 import type { DocumentTree } from '#infra/ops/document-tree.ts';
 import type { DocumentFields, StoredDocument, Value, DocumentStore } from '#shared/ports/ports.ts';
 

@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { contentUnits, overheadUnits, toTokens } from '#infra/fake-gemini/answers/token-rule.ts';
-import { ArgumentError } from '#lab/command-line.ts';
+import { ArgumentError } from '#infra/command-line.ts';
 import type { ModelGenerator, Prompt, TokenCounter } from '#shared/ports/ports.ts';
 import {
   answerFile,

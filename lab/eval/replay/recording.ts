@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { parseGiven, readGivenFile } from '#lab/command-line.ts';
+import { parseGiven, readGivenFile } from '#infra/command-line.ts';
 import { partSchema } from '#shared/conversation/documents/content.ts';
 
 const probeSchema = z.looseObject({

@@ -4,7 +4,7 @@ import {
   readCommandLine,
   readFraction,
   readInteger,
-} from '#lab/command-line.ts';
+} from '#infra/command-line.ts';
 
 export const replayHelp = `Usage: npm run replay -- FILE.jsonl [options]
 

@@ -1,5 +1,5 @@
 import { aligned, percentage } from '#infra/text-table.ts';
-import { parseGiven } from '#lab/command-line.ts';
+import { parseGiven } from '#infra/command-line.ts';
 import { checkSnapshot, type AttackFindings } from '../attacks/eval-adversarial-check.ts';
 import {
   attackedConversation,

@@ -3,7 +3,7 @@ import { loadIndex } from '#functions/recall/read-index.ts';
 import { noCache, readConversation } from '#shared/conversation/context/read-conversation.ts';
 import type { Content } from '#shared/conversation/documents/content.ts';
 import type { History } from '#shared/conversation/documents/history.ts';
-import { ArgumentError } from '#lab/command-line.ts';
+import { ArgumentError } from '#infra/command-line.ts';
 import type { AnswerFolder } from '../answers/answer-folder.ts';
 import { askAll, AnswerMissingError } from '../answers/ask-recorded.ts';
 import type { EvalBench } from '../compact/bench.ts';

@@ -8,7 +8,7 @@ import {
   type PromptToEstimate,
 } from '#shared/tokens/token-estimate.ts';
 import { aligned } from '#infra/text-table.ts';
-import { ArgumentError, parseGiven } from '#lab/command-line.ts';
+import { ArgumentError, parseGiven } from '#infra/command-line.ts';
 import type { Scorer } from '../scorer.ts';
 
 /** Shorter texts are off by more than a fifth for one token. */
