@@ -61,11 +61,11 @@ const talk = {
   overheadTokens: 0,
   hitFraction: 0,
 };
-const folds = [
+const twoFolds = [
   { end: 4, start: 3 },
   { end: 7, start: 6 },
 ];
-const [fold = { end: 4, start: 3 }] = folds;
+const [fold = { end: 4, start: 3 }] = twoFolds;
 /** Ten answers of 1,000 tokens, at ten times the price of input. */
 const written = 10 * 10_000;
 /** Tokens of input that cost as much as a bill of a thousand turns, of which there are ten here. */
@@ -83,12 +83,12 @@ test.each([
   // 1, 3, 5, 7; then 1 + 2 + 1 thousand, 6, 8; again 4, 6, 8. Folded: three turns; a snapshot and three turns more.
   [
     'goes on from snapshot and tail',
-    { folds },
+    { folds: twoFolds },
     { chat: 52_000, compactions: 6_500 + 7_500 + 2_000 },
   ],
   [
     'pays for what is recalled once something is folded',
-    { folds, recalledTokens: 700 },
+    { folds: twoFolds, recalledTokens: 700 },
     { chat: 52_000 + 6 * 700, compactions: 16_000 },
   ],
   [
