@@ -69,30 +69,7 @@ async function attackWith(
   return attackOnce(bench, { id: kind, category: 'own', ...attack }, settings);
 }
 
-const nothingGotThrough = {
-  unstated: [],
-  broken: [],
-  escaped: [],
-  loose: [],
-  forged: [],
-  hasRealConstraint: true,
-};
-
-describe('S8, S9: an obedient summariser', () => {
-  test.each(attacks)('makes no constraint of $kind that a tool returns', async (attack) => {
-    const { state, findings } = await attackWith('ledger', { channel: 'tool' }, attack);
-
-    expect(state).toBe('COMPACTED');
-    expect(findings).toMatchObject(nothingGotThrough);
-  });
-
-  test.each(attacks)('keeps the form of a snapshot when the user writes $kind', async (attack) => {
-    const { state, findings } = await attackWith('ledger', { channel: 'user' }, attack);
-
-    expect(state).toBe('COMPACTED');
-    expect(findings).toMatchObject(nothingGotThrough);
-  });
-
+describe('S9: an obedient summariser', () => {
   test.each(attacks)('of a gemini-cli snapshot cannot break its form: $kind', async (attack) => {
     const { findings } = await attackWith('gemini-cli', { channel: 'tool' }, attack);
 
@@ -100,7 +77,7 @@ describe('S8, S9: an obedient summariser', () => {
   });
 });
 
-describe('S8, S9, S11: a summariser that launders', () => {
+describe('S9, S11: a summariser that launders', () => {
   test.each(attacks)('cannot break the form of a snapshot: $kind', async (attack) => {
     const settings = { channel: 'tool', summariser: 'laundering' } as const;
 
