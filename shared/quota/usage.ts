@@ -140,10 +140,6 @@ export const withBatch = (usage: Usage, id: string): Usage => ({
   batches: [...usage.batches, id].slice(-BATCHES_KEPT),
 });
 
-/** Whether anything is on its way at a time. */
-export const isBusy = (usage: Usage, now: Date): boolean =>
-  openAt(usage, now).length > 0 || heldAt(usage.held, now).length > 0;
-
 /** Names the reservation of a message by a hash, for it may outlive the message and its conversation. */
 export const reservationId = (
   sha256: Sha256,

@@ -8,7 +8,7 @@ import type {
   StoredDocument,
   Write,
 } from '#shared/ports/ports.ts';
-import { type Usage, decodeUsage, encodeUsage, isBusy, withBatch } from '#shared/quota/usage.ts';
+import { type Usage, decodeUsage, encodeUsage, withBatch } from '#shared/quota/usage.ts';
 import { type Budget, createBudget } from './budget.ts';
 
 /** Where it is written what calls of models take: of their user, and of all users together. One for a process. */
@@ -31,7 +31,7 @@ const TRIES = 12;
 const RETRY_MS = 10;
 const RETRY_MAX_MS = 200;
 
-/** Documents that are kept in memory: of users with something on its way. */
+/** Documents that are kept in memory: of the users whose figures changed last. */
 export const DOCUMENTS_KEPT_MAX = 1_000;
 
 /** A user's document of a day as it becomes, guarded by how it was read. */
@@ -138,7 +138,7 @@ interface State {
   randomness: Randomness;
   /** By user; present while a batch of theirs is on its way. */
   queues: Map<string, Waiting[]>;
-  /** As this instance last wrote them, while something is on its way in them. */
+  /** As this instance last wrote them: another one that writes them meanwhile costs one more try. */
   kept: Map<string, StoredDocument>;
 }
 
@@ -159,10 +159,10 @@ async function readDocuments(
   };
 }
 
-/** Remembers what was written while something is on its way in it: who reserves settles soon. */
-function keep({ kept, clock }: State, document: StoredDocument, usage: Usage): void {
+/** Remembers what was written: who reserves settles soon, and whoever has sent a message sends another. */
+function keep({ kept }: State, document: StoredDocument): void {
   kept.delete(document.path);
-  if (isBusy(usage, clock.now())) kept.set(document.path, document);
+  kept.set(document.path, document);
   const [oldest] = kept.size > DOCUMENTS_KEPT_MAX ? kept.keys() : [];
   if (oldest !== undefined) kept.delete(oldest);
 }
@@ -187,19 +187,14 @@ async function tryBatch(
   if (decided.isRefused && !areFresh) return tryBatch(state, { uid, batch, id }, { afresh: true });
   const figures = [...decided.usage].map(([day, usage]) => {
     const path = usagePath(uid, day);
-    return {
-      usage,
-      write: usageWrite({ path, document: documents.get(path) }, withBatch(usage, id), now),
-    };
+    return usageWrite({ path, document: documents.get(path) }, withBatch(usage, id), now);
   });
-  const writes = [...figures.map(({ write }) => write), ...decided.writes];
+  const writes = [...figures, ...decided.writes];
   if (writes.length === 0) return;
-  for (const { write } of figures) state.kept.delete(write.path);
+  for (const { path } of figures) state.kept.delete(path);
   const updateTimes = await state.store.commit(writes);
-  for (const [index, { usage, write }] of figures.entries()) {
-    const { path, fields } = write;
-    keep(state, { path, fields, updateTime: updateTimes[index] ?? '' }, usage);
-  }
+  for (const [index, { path, fields }] of figures.entries())
+    keep(state, { path, fields, updateTime: updateTimes[index] ?? '' });
 }
 
 /** Writes what waits, batch after batch, until nothing does. */
