@@ -17,7 +17,7 @@ import { dayWeights } from './days-asked.ts';
 import { chooseExcerpts, type Excerpt, saidIn, type KnownText, tellingAmong } from './excerpts.ts';
 import { lookUp } from './look-up.ts';
 import { type Passage, type Segment, segmentOfPassages } from './segment.ts';
-import { isThanks, politeWords, withoutSmallTalk } from './small-talk.ts';
+import { isThanks, politeWords } from './small-talk.ts';
 
 /** Passages that are looked at for what to show. */
 const CANDIDATES = 48;
@@ -37,8 +37,6 @@ const WEIGHT_MIN = 1;
 /** A message, and what it may bring back. */
 interface RecallAsked {
   message: string;
-  /** When it is sent. */
-  now: Date;
   lastAnswer?: string | undefined;
   segments: readonly Segment[];
   /** What left the snapshot: it leads to its turns. */
@@ -55,10 +53,10 @@ interface RecallAsked {
 
 /** How much a passage counts beside its words: for the days that the message names, and for what the archive says of it. */
 function boostFor(
-  { message, now, archive }: RecallAsked,
+  { message, archive }: RecallAsked,
   query: SearchQuery,
 ): (passage: Passage) => number {
-  const onDay = dayWeights(tellingParts(message), now) ?? (() => 1);
+  const onDay = dayWeights(tellingParts(message)) ?? (() => 1);
   const ledTo = archive ? turnsLedTo(archive, query) : new Map<number, number>();
   return ({ at, seq }) => onDay(at) * (1 + (ledTo.get(seq) ?? 0));
 }
@@ -106,7 +104,7 @@ const tellingParts = (text: string): string =>
 
 /** What a text is about, as a look-up asks for it; nothing where it is about nothing. */
 function queryOf(text: string): SearchQuery | undefined {
-  const asked = readSearchQuery(withoutSmallTalk(tellingParts(text)), PAIRS_ALONE);
+  const asked = readSearchQuery(tellingParts(text), PAIRS_ALONE);
   const words = asked.words.filter(
     ({ text: word }) => !stopWords.has(word) && !politeWords.has(word),
   );
@@ -185,8 +183,8 @@ const topicOf = (item: Item): AskedTopic => ({
 });
 
 /** Whether a topic answers: of the time that the query names, else one whose title shares a word with it. */
-function answersTo(query: string, now: Date): (item: Item) => boolean {
-  const weightOf = dayWeights(query, now);
+function answersTo(query: string): (item: Item) => boolean {
+  const weightOf = dayWeights(query);
   if (weightOf !== undefined) return ({ at }) => at !== undefined && weightOf(new Date(at)) > 1;
   const asked = distinctUnits(query);
   return ({ text }) => [...distinctUnits(text)].some((unit) => asked.has(unit));
@@ -194,22 +192,14 @@ function answersTo(query: string, now: Date): (item: Item) => boolean {
 
 /**
  * The topics of a snapshot, archived ones included, that answer a query, in their order; at most 20. None of the turns
- * from `beforeSeq` on, and none of a hidden one.
+ * from `beforeSeq` on, and none of a hidden one, whose erasure is under way.
  */
 export function topicsAsked(
   snapshot: Snapshot,
   query: string,
-  {
-    now,
-    beforeSeq,
-    hidden,
-  }: {
-    now: Date;
-    beforeSeq: number;
-    /** Turns whose erasure is under way. */ hidden: readonly number[];
-  },
+  { beforeSeq, hidden }: { beforeSeq: number; hidden: readonly number[] },
 ): AskedTopic[] {
-  const answers = answersTo(query, now);
+  const answers = answersTo(query);
   const archived = snapshot.archive.filter(({ section }) => section === timelineSection);
   return [...archived, ...(snapshot.sections[timelineSection] ?? [])]
     .filter((item) => firstOf(item) < beforeSeq && !hidden.some((seq) => isAboutTurn(item, seq)))

@@ -3,7 +3,6 @@ import { cutHead } from '#shared/text/cut.ts';
 import { piecesWithoutPlaces, stopWords, stemWord } from '../search/search-words.ts';
 import type { TurnTexts } from '../search/turn-texts.ts';
 import { utf8Length } from '../store/names.ts';
-import { withoutSmallTalk } from './small-talk.ts';
 import { z } from 'zod';
 
 /** Longer words are data (keys, encoded files); their beginnings tell them apart. UTF-16 units. */
@@ -24,12 +23,12 @@ interface TextTerms {
   length: number;
 }
 
-/** The terms of a text without its pleasantries: stems of its words that say something, pairs of characters in runs. */
+/** The terms of a text: stems of its words that say something, pairs of characters in runs. */
 export function extractTerms(text: string): TextTerms {
   const counts = new Map<string, number>();
   const add = (term: string) => counts.set(term, (counts.get(term) ?? 0) + 1);
   let length = 0;
-  for (const piece of piecesWithoutPlaces(withoutSmallTalk(text))) {
+  for (const piece of piecesWithoutPlaces(text)) {
     if (piece.kind === 'word') {
       length += 1;
       if (!stopWords.has(piece.text)) add(asTerm(stemWord(piece.text)));

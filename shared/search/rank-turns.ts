@@ -100,14 +100,13 @@ function* hitOf(
 }
 
 /**
- * Looks through turns one by one, and through parts of the index, for what a query asks for; ranks them at the end. Days
- * in the query ("last week") are those as seen from `now`. Both yield the UTF-16 units of each step, so that other work
+ * Looks through turns one by one, and through parts of the index, for what a query asks for; ranks them at the end. Both yield the UTF-16 units of each step, so that other work
  * may come between.
  */
-export function turnSearch(q: string, now?: Date) {
+export function turnSearch(q: string) {
   const query = readSearchQuery(q, PAIRS_ALONE);
   const findIn = createSteppedFinder(query);
-  const onDay = dayWeights(q, now);
+  const onDay = dayWeights(q);
   const turnsLookedInto = segmentsOfTurns();
 
   return {

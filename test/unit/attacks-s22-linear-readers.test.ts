@@ -203,7 +203,7 @@ const readers: readonly [
   ['what is searched', search, [...signs, 'boat', 'x1', 'a\u0301', '여행']],
   [
     'days that are asked about',
-    (text) => dayWeights(text, at),
+    (text) => dayWeights(text),
     ['1', '1/', '3 ', '2026-', '24年', '3月', 'may ', 'in ', 'last ', '1st of ', 'on  '],
   ],
   ['what is searched for', readSearchQuery, [...signs, 'a', 'a ', 'a\u0301']],

@@ -40,8 +40,7 @@ function lookUpCase(turns: number, aim: number): BenchCase {
     referenceName: 'a plain search for each word of the message in all turns',
     aim: atMost(aim),
     ours: () => {
-      const now = new Date('2026-06-01T09:00:00Z');
-      const looks = { message, now, hidden: new Set<number>(), known: [] };
+      const looks = { message, hidden: new Set<number>(), known: [] };
       const input = { ...looks, segments: segments(), throughSeq: turns };
       return meanMs(() => recall({ ...input, hasRoomFor: roomForRecords(RECALL_TOKENS_DEFAULT) }));
     },

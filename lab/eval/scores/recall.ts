@@ -101,7 +101,7 @@ const HITS = 10;
 
 /** As the tool recall_history ranks turns. */
 export const ownRanker: Ranker = (turns) => (question) => {
-  const search = turnSearch(question, turns.at(-1)?.messages[0]?.time ?? new Date(0));
+  const search = turnSearch(question);
   for (const turn of turns) withoutPause(search.lookInto(turn));
   return withoutPause(search.hits(HITS)).map(({ seq }) => seq);
 };
@@ -253,7 +253,6 @@ function evidenceOf(recordings: readonly Recording[]): EvidenceFigure {
     const end = FOLDED_FRACTION * recording.turns.length;
     const turns = turnsOf(recording).filter(({ firstIndex }) => firstIndex < end);
     const texts = turns.map((turn, index) => foldedTexts(turn, index, Math.ceil(end)));
-    const now = turns.at(-1)?.at ?? new Date(0);
     const segments = [segmentOfPassages(passagesOfTurns(texts))];
     for (const { question, answer, category, evidenceTurnIndexes } of recording.probes ?? []) {
       if (!answer || category === 'adversarial' || !evidenceTurnIndexes?.length) continue;
@@ -266,7 +265,6 @@ function evidenceOf(recordings: readonly Recording[]): EvidenceFigure {
       for (const room of ROOMS) {
         const excerpts = recall({
           message: question,
-          now,
           segments,
           throughSeq: turns.length,
           hidden: new Set(),

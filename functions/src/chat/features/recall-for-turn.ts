@@ -161,11 +161,10 @@ interface RecallContext {
   budgetTokens: number;
 }
 
-function recallFrom(index: LoadedIndex, context: RecallContext, now: Date): Recalled {
+function recallFrom(index: LoadedIndex, context: RecallContext): Recalled {
   const { conversation, history, turns, message, budgetTokens } = context;
   const excerpts = recall({
     message: contentText(message),
-    now,
     lastAnswer: lastAnswerOf(turns),
     segments: index.segments,
     archive: history && archiveOf(history),
@@ -197,7 +196,7 @@ export async function recallForTurn(
   if (!index) return nothingRecalled;
   const startMs = clock.now().getTime();
   try {
-    const recalled = recallFrom(index, context, clock.now());
+    const recalled = recallFrom(index, context);
     const endMs = clock.now().getTime();
     const { tokens, seqs } = recalled;
     logger.log('INFO', 'turn_recalled', {

@@ -44,7 +44,9 @@ const parameters = z.object({
     .string()
     .min(1)
     .max(QUERY_CHARACTERS)
-    .describe('Keywords, e.g. "hotel Lisbon booking number".'),
+    .describe(
+      'Keywords, e.g. "hotel Lisbon booking number"; days as "2026-03-05", months as "March 2026".',
+    ),
   before: z
     .number()
     .int()
@@ -73,7 +75,7 @@ const hitView = ({ time, ...hit }: TurnHit) => ({ ...hit, time: time.toISOString
  * 10 hits of 450 UTF-16 units, and 20 topics of the present snapshot. Throws NOT_FOUND, StoreUnavailableError, and the signal's reason.
  */
 export function recallHistory(
-  dependencies: Pick<ChatDependencies, 'store' | 'cache' | 'clock' | 'logger'>,
+  dependencies: Pick<ChatDependencies, 'store' | 'cache' | 'logger'>,
 ): ServerTool<typeof parameters> {
   return {
     name: 'recall_history',
@@ -82,8 +84,7 @@ export function recallHistory(
     timeoutMs: RECALL_TIMEOUT_MS,
     async run({ query, before }, { caller, conversationId, seq, signal }) {
       const { conversation } = await readOwnConversation(dependencies, { caller, conversationId });
-      const now = dependencies.clock.now();
-      const search = turnSearch(query, now);
+      const search = turnSearch(query);
       const newest = Math.max(0, Math.min(seq, before ?? seq) - 1);
       const index = await loadIndex(dependencies, {
         conversationId,
@@ -113,7 +114,7 @@ export function recallHistory(
         generation: conversation.value.generation,
       });
       const topics = history?.snapshot
-        ? topicsAsked(history.snapshot, query, { now, beforeSeq: newest + 1, hidden })
+        ? topicsAsked(history.snapshot, query, { beforeSeq: newest + 1, hidden })
         : [];
       const note = noteOf(hits.length + topics.length > 0, searched);
       return { hits: hits.map(hitView), topics, searched, ...(note !== undefined && { note }) };
