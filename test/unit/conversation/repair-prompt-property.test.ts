@@ -1,8 +1,4 @@
-import {
-  type LooseContent,
-  isValidHistory,
-  repairContents,
-} from '#shared/conversation/repair/repair-contents.ts';
+import { type LooseContent, repairContents } from '#shared/conversation/repair/repair-contents.ts';
 import fc from 'fast-check';
 import { SKIPPED, signPart, refuseGeneration } from '#infra/fake-gemini/server/refusals.ts';
 import { sanitizeHistory } from '#shared/compaction/summariser-input.ts';
@@ -200,44 +196,3 @@ const turn = fc
 const wholeHistories = fc
   .tuple(fc.array(turn, { maxLength: 4 }), user, fc.array(round, { maxLength: 3 }))
   .map(([turns, question, rounds]) => [...turns.flat(), question, ...rounds.flat()]);
-
-/** A content that is mended away, and keeps the way of the whole ones from being taken. */
-const nothing: LooseContent = { role: 'user', parts: [] };
-
-const everyHistory = fc.oneof(brokenHistories, wholeHistories);
-
-describe('a valid history', () => {
-  test('a valid history is exactly one in which repair changes nothing', () => {
-    fc.assert(
-      fc.property(everyHistory, (contents) => {
-        if (!isValidHistory(contents)) return;
-
-        const mended = repairContents([...contents, nothing]);
-
-        expect(mended.repairs).toEqual({ empty: 1 });
-        expect(mended.contents).toHaveLength(contents.length);
-        mended.contents.forEach((content, index) => expect(content).toBe(contents[index]));
-      }),
-      RUNS,
-    );
-  });
-
-  const question = { role: 'user', parts: [{ text: 'a' }] };
-  const calls = { role: 'model', parts: [{ functionCall: { id: '1', name: 'find' } }] };
-  const answered = (id: string, name = 'find'): LooseContent => ({
-    role: 'user',
-    parts: [{ functionResponse: { id, name, response: {} } }],
-  });
-  test.each<[why: string, contents: LooseContent[]]>([
-    ['a call has no response', [question, calls]],
-    ['a response has another id than its call', [question, calls, answered('2')]],
-    ['a response has another name than its call', [question, calls, answered('1', 'list')]],
-    ['nothing called for a response', [question, answered('1')]],
-    ['neighbours have one role', [question, question]],
-    ['a role is not known', [{ role: 'tool', parts: [{ text: 'a' }] }]],
-    ['a text ends in half of a pair', [{ role: 'user', parts: [{ text: 'a\ud800' }] }]],
-    ['a content is empty', [question, { role: 'model', parts: [] }]],
-  ])('a history is not valid where %s', (_why, contents) => {
-    expect(isValidHistory(contents)).toBe(false);
-  });
-});
