@@ -1,4 +1,4 @@
-import { splitPassages, withoutPause } from '#shared/search/find-in-text.ts';
+import { splitPassages } from '#shared/search/find-in-text.ts';
 import { cutHead } from '#shared/text/cut.ts';
 import { piecesWithoutPlaces, stopWords, stemWord } from '../search/search-words.ts';
 import type { TurnTexts } from '../search/turn-texts.ts';
@@ -219,10 +219,8 @@ export interface Segment {
 
 const sumOf = (lengths: readonly number[]): number => lengths.reduce((sum, each) => sum + each, 0);
 
-/**
- * Makes passages findable. Yields after each, so that other work may come between: how many UTF-16 units it had.
- */
-export function* segmentInSteps(passages: readonly Passage[]): Generator<number, Segment> {
+/** Makes passages findable. */
+export function segmentOfPassages(passages: readonly Passage[]): Segment {
   const postings = new Map<string, Posting>();
   const lengths: number[] = [];
   for (const [index, { text }] of passages.entries()) {
@@ -234,7 +232,6 @@ export function* segmentInSteps(passages: readonly Passage[]): Generator<number,
       postings.set(term, posting);
     }
     lengths.push(length);
-    yield text.length;
   }
   // Without a comparison of its own a sort goes by UTF-16 units.
   const terms = [...postings.keys()].toSorted();
@@ -248,10 +245,6 @@ export function* segmentInSteps(passages: readonly Passage[]): Generator<number,
     starts: postingStarts(packed, terms.length),
   };
 }
-
-/** The same without a pause, for passages of a known size. */
-export const segmentOfPassages = (passages: readonly Passage[]): Segment =>
-  withoutPause(segmentInSteps(passages));
 
 /** The passages of turns in their order, as the index holds them or whole; of turns that do not count in a context none. */
 export const passagesOfTurns = (

@@ -135,29 +135,23 @@ function lastBreak(stretch: string): number {
 }
 
 /**
- * Cuts a text longer than `whole` UTF-16 units into parts of at most `most` and a rest, behind a sentence or a word where
- * there is one. Joined they are the text. Linear; cuts no grapheme.
+ * The parts of a text that are ranked each by itself, cut behind a sentence or a word where there is one. Joined they are
+ * the text. Linear; cuts no grapheme.
  */
-function splitAtBreaks(text: string, most: number, whole: number): string[] {
+export function splitPassages(text: string): string[] {
   const parts: string[] = [];
   let start = 0;
-  while (text.length - start > whole) {
-    const stretch = cutHead(text.slice(start, start + whole), most);
-    const length = stretch === '' ? most : lastBreak(stretch);
+  while (text.length - start > WHOLE_CHARACTERS) {
+    const stretch = cutHead(text.slice(start, start + WHOLE_CHARACTERS), PASSAGE_CHARACTERS);
+    const length = stretch === '' ? PASSAGE_CHARACTERS : lastBreak(stretch);
     parts.push(text.slice(start, start + length));
     start += length;
   }
   return [...parts, text.slice(start)];
 }
 
-/** The parts of a text that are ranked each by itself. */
-export const splitPassages = (text: string): string[] =>
-  splitAtBreaks(text, PASSAGE_CHARACTERS, WHOLE_CHARACTERS);
-
 /** A character of a run counts as half a word: the usual word of such scripts has two. */
 const RUN_CHARACTER_LENGTH = 0.5;
-/** UTF-16 units of a text that are looked through at a time: some milliseconds. */
-const PART_CHARACTERS = 16_384;
 /** Places of one text that are remembered, to choose what to show of it. */
 const PLACES_MAX = 64;
 
@@ -193,63 +187,33 @@ function add(found: Finding, place: FoundPlace, weight: number): void {
   if (found.places.length < PLACES_MAX) found.places.push(place);
 }
 
-/** `start`: where the part that `piece` stands in begins. */
-function countStretches(
-  found: Finding,
-  { piece, start }: { piece: SearchPiece; start: number },
-  query: SearchQuery,
-): void {
+function countStretches(found: Finding, piece: SearchPiece, query: SearchQuery): void {
   for (const [i, stretch] of query.stretches.entries()) {
     const unit = query.words.length + i;
     let at = piece.text.indexOf(stretch);
     for (; at >= 0; at = piece.text.indexOf(stretch, at + stretch.length))
-      add(found, { unit, index: start + placeIn(piece, at) }, 1);
+      add(found, { unit, index: placeIn(piece, at) }, 1);
   }
 }
 
-/** Adds what a part of a text has that begins at `start`. */
-function look(
-  found: Finding,
-  { part, start }: { part: string; start: number },
-  { query, matchesOf }: { query: SearchQuery; matchesOf: ReturnType<typeof wordMatcher> },
-): void {
-  for (const piece of searchPieces(part)) {
-    if (piece.kind === 'word') {
-      found.length += 1;
-      for (const { unit, weight } of matchesOf(piece.text))
-        add(found, { unit, index: start + piece.index }, weight);
-    } else {
-      found.length += piece.text.length * RUN_CHARACTER_LENGTH;
-      countStretches(found, { piece, start }, query);
-    }
-  }
-}
-
-/**
- * Looks through texts for one query, each once, in time linear in its length for a query of a given size. Yields after
- * each part of a long text, so that other work may come between: how many UTF-16 units it had.
- */
-export function createSteppedFinder(
-  query: SearchQuery,
-): (text: string) => Generator<number, FoundInText> {
+/** Looks through texts for one query, each in time linear in its length for a query of a given size. */
+export function createFinder(query: SearchQuery): (text: string) => FoundInText {
   const matchesOf = wordMatcher(query.words);
-  return function* findIn(text) {
+  return (text) => {
     const counts = Array.from({ length: countUnits(query) }, () => 0);
     const found: Finding = { counts, length: 0, places: [] };
-    let start = 0;
-    for (const part of splitAtBreaks(text, PART_CHARACTERS, PART_CHARACTERS)) {
-      look(found, { part, start }, { query, matchesOf });
-      start += part.length;
-      yield part.length;
+    for (const piece of searchPieces(text)) {
+      if (piece.kind === 'word') {
+        found.length += 1;
+        for (const { unit, weight } of matchesOf(piece.text))
+          add(found, { unit, index: piece.index }, weight);
+      } else {
+        found.length += piece.text.length * RUN_CHARACTER_LENGTH;
+        countStretches(found, piece, query);
+      }
     }
     return { ...found, places: found.places.toSorted((a, b) => a.index - b.index) };
   };
-}
-
-/** The same without a pause, for texts of a known size. */
-export function createFinder(query: SearchQuery): (text: string) => FoundInText {
-  const findIn = createSteppedFinder(query);
-  return (text) => withoutPause(findIn(text));
 }
 
 /** UTF-16 units before the first word that is shown as found, and from it on. */
@@ -310,12 +274,4 @@ export function cutExcerpt(
   const index = bestPlace(places);
   const before = Math.min(index, Math.floor(room * EXCERPT_BEFORE_FRACTION));
   return stretchOf(text, index, { before, after: room - before });
-}
-
-/** What work that is done in steps comes to, without a pause between them. */
-export function withoutPause<T>(steps: Generator<unknown, T>): T {
-  for (;;) {
-    const step = steps.next();
-    if (step.done === true) return step.value;
-  }
 }

@@ -1,13 +1,13 @@
 import { lookUp, visiblePassages, type Candidate, type Visible } from '../recall/look-up.ts';
 import {
   passagesOfTurns,
-  segmentInSteps,
+  segmentOfPassages,
   type Passage,
   type PassageRole,
   type Segment,
 } from '../recall/segment.ts';
 import { dayWeights } from '../recall/days-asked.ts';
-import { createSteppedFinder, PAIRS_ALONE, readSearchQuery, cutExcerpt } from './find-in-text.ts';
+import { createFinder, PAIRS_ALONE, readSearchQuery, cutExcerpt } from './find-in-text.ts';
 import type { TurnTexts } from './turn-texts.ts';
 
 /**
@@ -61,67 +61,57 @@ function segmentsOfTurns() {
   const segments: Segment[] = [];
   let turns: TurnTexts[] = [];
   let characters = 0;
-  function* addSegment(): Generator<number> {
+  const addSegment = () => {
     const inOrder = turns.toSorted((a, b) => a.seq - b.seq);
     turns = [];
     characters = 0;
-    segments.push(yield* segmentInSteps(passagesOfTurns(inOrder, { areWhole: true })));
-  }
+    segments.push(segmentOfPassages(passagesOfTurns(inOrder, { areWhole: true })));
+  };
   return {
-    *add(texts: TurnTexts): Generator<number> {
+    add(texts: TurnTexts): void {
       turns.push(texts);
       characters += charactersOf(texts);
-      if (characters >= SEGMENT_CHARACTERS) yield* addSegment();
+      if (characters >= SEGMENT_CHARACTERS) addSegment();
     },
-    *newestFirst(): Generator<number, Segment[]> {
-      yield* addSegment();
+    newestFirst(): Segment[] {
+      addSegment();
       return segments.toSorted((a, b) => newestSeq(b) - newestSeq(a));
     },
   };
 }
 
 /** How a passage that fits best of its turn is shown. */
-function* hitOf(
+function hitOf(
   { seq, role, at: time }: Passage,
   texts: Partial<Record<PassageRole, string>>,
-  findIn: ReturnType<typeof createSteppedFinder>,
-): Generator<number, TurnHit> {
-  function* excerpt(text: string, characters: number): Generator<number, string> {
-    const { places } = yield* findIn(text);
-    return cutExcerpt(text, places, characters);
-  }
+  findIn: ReturnType<typeof createFinder>,
+): TurnHit {
+  const excerpt = (text: string, characters: number) =>
+    cutExcerpt(text, findIn(text).places, characters);
   const others = role === 'user' ? (['model'] as const) : (['user', 'model'] as const);
   const other = others.find((each) => each !== role && texts[each] !== undefined);
-  const snippet = yield* excerpt(texts[role] ?? '', other ? BEST_CHARACTERS : HIT_CHARACTERS);
+  const snippet = excerpt(texts[role] ?? '', other ? BEST_CHARACTERS : HIT_CHARACTERS);
   const hit = { seq, role, time, snippet };
   if (other === undefined) return hit;
   const room = HIT_CHARACTERS - snippet.length;
-  return { ...hit, beside: { role: other, snippet: yield* excerpt(texts[other] ?? '', room) } };
+  return { ...hit, beside: { role: other, snippet: excerpt(texts[other] ?? '', room) } };
 }
 
-/**
- * Looks through turns one by one, and through parts of the index, for what a query asks for; ranks them at the end. Both yield the UTF-16 units of each step, so that other work
- * may come between.
- */
+/** Looks through turns one by one, and through parts of the index, for what a query asks for; ranks them at the end. */
 export function turnSearch(q: string) {
   const query = readSearchQuery(q, PAIRS_ALONE);
-  const findIn = createSteppedFinder(query);
+  const findIn = createFinder(query);
   const onDay = dayWeights(q);
   const turnsLookedInto = segmentsOfTurns();
 
   return {
     /** Turns follow one another, in either direction. */
-    lookInto: (texts: TurnTexts): Generator<number> => turnsLookedInto.add(texts),
+    lookInto: (texts: TurnTexts): void => turnsLookedInto.add(texts),
 
     /** The best turns first, of equal ones the newest; at most `limit`. Turns of `indexed` were not looked into. */
-    *hits(
-      limit: number,
-      indexed: readonly Visible[] = [],
-      hidden?: ReadonlySet<number>,
-    ): Generator<number, TurnHit[]> {
-      const newestFirst = yield* turnsLookedInto.newestFirst();
+    hits(limit: number, indexed: readonly Visible[] = [], hidden?: ReadonlySet<number>): TurnHit[] {
       const segments = [
-        ...newestFirst.map((segment) => ({ segment, throughSeq: Infinity })),
+        ...turnsLookedInto.newestFirst().map((segment) => ({ segment, throughSeq: Infinity })),
         ...indexed,
       ];
       const { candidates } = lookUp({
@@ -133,10 +123,7 @@ export function turnSearch(q: string) {
       });
       const best = bestByTurn(candidates).slice(0, limit);
       const texts = textsOfTurns(segments, new Set(best.map(({ seq }) => seq)));
-      const hits: TurnHit[] = [];
-      for (const passage of best)
-        hits.push(yield* hitOf(passage, texts.get(passage.seq) ?? {}, findIn));
-      return hits;
+      return best.map((passage) => hitOf(passage, texts.get(passage.seq) ?? {}, findIn));
     },
   };
 }

@@ -3,7 +3,6 @@ import type { Excerpt } from '#shared/recall/excerpts.ts';
 import { recall } from '#shared/recall/recall.ts';
 import { passagesOfTurns, segmentOfPassages } from '#shared/recall/segment.ts';
 import { turnSearch } from '#shared/search/rank-turns.ts';
-import { withoutPause } from '#shared/search/find-in-text.ts';
 import type { TurnTexts } from '#shared/search/turn-texts.ts';
 import { estimateContentTokens } from '#shared/tokens/token-estimate.ts';
 import { aligned, percentage } from '#infra/text-table.ts';
@@ -102,8 +101,8 @@ const HITS = 10;
 /** As the tool recall_history ranks turns. */
 export const ownRanker: Ranker = (turns) => (question) => {
   const search = turnSearch(question);
-  for (const turn of turns) withoutPause(search.lookInto(turn));
-  return withoutPause(search.hits(HITS)).map(({ seq }) => seq);
+  for (const turn of turns) search.lookInto(turn);
+  return search.hits(HITS).map(({ seq }) => seq);
 };
 
 /** The library with its defaults: one document a turn, question and answer as one text. */

@@ -1,7 +1,7 @@
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import { readOwnConversation, type ConversationTarget } from '../conversations/own-conversation.ts';
 import {
-  createSteppedFinder,
+  createFinder,
   type CountedText,
   readSearchQuery,
   cutSnippet,
@@ -38,12 +38,12 @@ interface Looked {
 
 /** Looks into turns one by one and remembers what ranking needs. */
 function messageSearch(q: string) {
-  const findIn = createSteppedFinder(readSearchQuery(q));
+  const findIn = createFinder(readSearchQuery(q));
   const looked: Looked[] = [];
-  function* lookInto({ seq, isReplaced, messages }: TurnTexts): Generator<number> {
+  function lookInto({ seq, isReplaced, messages }: TurnTexts): void {
     // An answer comes after its question: the newest is looked into first.
     for (const { text, ...message } of messages.toReversed()) {
-      const { places, ...counted } = yield* findIn(text);
+      const { places, ...counted } = findIn(text);
       const snippet = isHit(counted) ? cutSnippet(text, places, q.length) : undefined;
       looked.push({
         message: { ...message, seq, isReplaced },

@@ -1,5 +1,5 @@
 import { topicsAsked } from '#shared/recall/recall.ts';
-import { type Searched, inBreaths, lookThrough } from '#functions/chat/features/look-through.ts';
+import { type Searched, lookThrough } from '#functions/chat/features/look-through.ts';
 import { z } from 'zod';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { readOwnConversation } from '#functions/chat/conversations/own-conversation.ts';
@@ -98,16 +98,14 @@ export function recallHistory(
         newest,
         turnsMax: Math.min(RECALL_TURNS, newest - throughSeq),
         signal,
-        *visit(texts) {
-          if (texts.inContext) yield* search.lookInto(texts);
+        visit(texts) {
+          if (texts.inContext) search.lookInto(texts);
         },
       });
       const searched = isIndexed ? withIndexed(tail, throughSeq) : tail;
       const indexed = index.segments.map((segment) => ({ segment, throughSeq }));
       const hidden = conversation.value.pendingErasure?.seqs ?? [];
-      const hits = await inBreaths()(
-        search.hits(RECALL_HITS, isIndexed ? indexed : [], new Set(hidden)),
-      );
+      const hits = search.hits(RECALL_HITS, isIndexed ? indexed : [], new Set(hidden));
       const history = await readHistory(dependencies, {
         conversationId,
         conversation: conversation.value,
