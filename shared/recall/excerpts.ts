@@ -2,46 +2,9 @@ import { createFinder, type SearchQuery } from '#shared/search/find-in-text.ts';
 import { cutHead, cutTail, oneLine } from '#shared/text/cut.ts';
 import { escapeXml } from '#shared/text/escape-xml.ts';
 import { sentenceSpans } from '#shared/text/sentences.ts';
-import { isCommon, rarity } from '../search/rank-texts.ts';
 import { estimateTextTokens } from '../tokens/token-estimate.ts';
-import { type Candidate, firstFrom } from './look-up.ts';
-import { extractTerms, postingLength, type Segment, type PassageRole } from './segment.ts';
-import { isPoliteTerm } from './small-talk.ts';
-
-/**
- * A text that tells less is small talk ("Way to go, Tim!"). Chosen on excerpts that were read by eye, and low: "I am vegan"
- * has a single word, and it may have been said a dozen times.
- */
-const TELLING_MIN = 0.5;
-
-/** How much a term tells: 1 for a word that stands nowhere else, 0 for what stands everywhere and for small talk. */
-type Telling = (term: string) => number;
-
-/** What terms tell among the passages of these segments. */
-export function tellingAmong(segments: readonly Segment[]): Telling {
-  const texts = segments.reduce((sum, { passages }) => sum + passages.length, 0);
-  const known = new Map<string, number>();
-  return (term) => {
-    const found = known.get(term);
-    if (found !== undefined) return found;
-    let withIt = 0;
-    for (const { terms, packed, starts } of segments) {
-      const at = firstFrom(terms, term);
-      if (terms[at] === term) withIt += postingLength(packed, starts[at] ?? 0);
-    }
-    const isSmallTalk = isPoliteTerm(term) || isCommon({ texts, withIt });
-    const telling = isSmallTalk ? 0 : rarity({ texts, withIt }) / rarity({ texts, withIt: 1 });
-    known.set(term, telling);
-    return telling;
-  };
-}
-
-/** How much a text tells: what its terms do together. */
-function toldBy(text: string, telling: Telling): number {
-  let sum = 0;
-  for (const term of extractTerms(text).counts.keys()) sum += telling(term);
-  return sum;
-}
+import type { Candidate } from './look-up.ts';
+import { extractTerms, type PassageRole } from './segment.ts';
 
 /** The terms of a text that the context says; made once for each text. */
 export type KnownText = ReadonlySet<string>;
@@ -49,28 +12,15 @@ export type KnownText = ReadonlySet<string>;
 export const knownText = (text: string): KnownText => new Set(extractTerms(text).counts.keys());
 
 /**
- * Tells whether one of the texts says what another one says, but for words that tell next to nothing, or there is nothing to
- * say: of two entries of a diary that differ in one figure neither says the other.
+ * Tells whether one of the texts says what another one says, or there is nothing to say: of two entries of a diary that
+ * differ in one figure neither says the other.
  */
-export function saidIn(known: readonly KnownText[], telling: Telling): (text: string) => boolean {
-  const textsWith = new Map<string, number[]>();
-  for (const [i, terms] of known.entries())
-    for (const term of terms) {
-      const texts = textsWith.get(term);
-      if (texts) texts.push(i);
-      else textsWith.set(term, [i]);
-    }
-  return (text) => {
-    let told = 0;
-    const shared = new Map<number, number>();
-    for (const term of extractTerms(text).counts.keys()) {
-      const tells = telling(term);
-      told += tells;
-      for (const i of textsWith.get(term) ?? []) shared.set(i, (shared.get(i) ?? 0) + tells);
-    }
-    return told - Math.max(0, ...shared.values()) < TELLING_MIN;
+export const saidIn =
+  (known: readonly KnownText[]) =>
+  (text: string): boolean => {
+    const terms = knownText(text);
+    return terms.size === 0 || known.some((said) => [...terms].every((term) => said.has(term)));
   };
-}
 
 /**
  * UTF-16 units that an excerpt shows: much of what fits best, for the answer may stand beside the words that were
@@ -108,28 +58,21 @@ interface Wanted {
   query: SearchQuery;
   /** What each unit of the query tells. */
   weights: readonly number[];
-  telling: Telling;
 }
 
-/**
- * The place of the sentence that has most of what is asked for, of equal ones the one that tells most, and where what
- * was found begins in it.
- */
+/** The place of the first sentence that has most of what is asked for, and where what was found begins in it. */
 function bestSentence(
   text: string,
   spans: readonly Span[],
-  { query, weights, telling }: Wanted,
+  { query, weights }: Wanted,
 ): { index: number; place: number } {
   const { places } = createFinder(query)(text);
-  let best = { index: 0, place: spans[0]?.start ?? 0, weight: -1, told: -1 };
+  let best = { index: 0, place: spans[0]?.start ?? 0, weight: -1 };
   for (const [index, { start, end }] of spans.entries()) {
     const inside = places.filter((place) => place.index >= start && place.index < end);
     const units = new Set(inside.map(({ unit }) => unit));
-    const told = toldBy(text.slice(start, end), telling);
-    const weight =
-      told < TELLING_MIN ? 0 : [...units].reduce((sum, unit) => sum + (weights[unit] ?? 0), 0);
-    if (weight > best.weight || (weight === best.weight && told > best.told))
-      best = { index, place: inside[0]?.index ?? start, weight, told };
+    const weight = [...units].reduce((sum, unit) => sum + (weights[unit] ?? 0), 0);
+    if (weight > best.weight) best = { index, place: inside[0]?.index ?? start, weight };
   }
   return best;
 }
@@ -201,12 +144,12 @@ function cutExcerpt(marked: string, characters: number, wanted: Wanted): string 
 interface ExcerptBounds extends Wanted {
   /** Whether there is room for one more; called with each in turn, and counts it where it says yes. */
   hasRoomFor: (excerpt: Excerpt) => boolean;
-  /** Whether the context says it already, or it tells nothing. */
+  /** Whether the context says it already, or it says nothing. */
   isSaid: (text: string) => boolean;
 }
 
 /**
- * The excerpts of the candidates that have room, in their order; none twice, none that tells nothing, and none that the
+ * The excerpts of the candidates that have room, in their order; none twice, and none that says nothing or what the
  * context says already.
  */
 export function chooseExcerpts(

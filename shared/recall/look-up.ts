@@ -4,7 +4,6 @@ import {
   type QueryWord,
   BEGINNING_WEIGHT,
   BEGINNING_CHARACTERS_MIN,
-  NUMBER_PART_WEIGHT,
 } from '#shared/search/find-in-text.ts';
 import { isCommon, scoreTexts, textWeights } from '../search/rank-texts.ts';
 import {
@@ -200,12 +199,8 @@ export function lookUp(asked: LookUp): { candidates: Candidate[]; weights: numbe
   return { candidates: best.list(), weights };
 }
 
-/** Numbers of a query that are looked for in dates and amounts too: each takes a walk through all of those. */
-const NUMBER_PARTS_MAX = 4;
-const isNumber = (text: string) => /^\d+$/u.test(text);
-
 /** The first of `terms` that is not before `text`. */
-export function firstFrom(terms: readonly string[], text: string): number {
+function firstFrom(terms: readonly string[], text: string): number {
   let low = 0;
   let high = terms.length;
   while (low < high) {
@@ -223,35 +218,13 @@ function* beginningWith(terms: readonly string[], text: string): Generator<numbe
   for (let i = firstFrom(terms, text); terms[i]?.startsWith(text) === true; i++) yield i;
 }
 
-function wordMatches(
-  terms: readonly string[],
-  { text, stem }: QueryWord,
-  isPartLookedFor: boolean,
-): TermMatch[] {
+function wordMatches(terms: readonly string[], { text, stem }: QueryWord): TermMatch[] {
   const wanted = asTerm(stem);
-  const matches: TermMatch[] = [];
   const exact = firstFrom(terms, wanted);
-  if (terms[exact] === wanted) matches.push([exact, 1]);
-  if (text.length < BEGINNING_CHARACTERS_MIN && !/^\d/u.test(text)) return matches;
-  if (text.length >= BEGINNING_CHARACTERS_MIN)
-    for (const i of beginningWith(terms, text))
-      if (i !== exact || terms[i] !== wanted) matches.push([i, BEGINNING_WEIGHT]);
-  if (isPartLookedFor && isNumber(text)) matches.push(...numberMatches(terms, text));
-  return matches;
-}
-
-/** Dates, amounts and times one part of which is the number; those that begin with it are found already. */
-function numberMatches(terms: readonly string[], text: string): TermMatch[] {
-  const matches: TermMatch[] = [];
-  const end = firstFrom(terms, ':');
-  for (let i = firstFrom(terms, '0'); i < end; i++) {
-    const term = terms[i] ?? '';
-    const isBeginning = text.length >= BEGINNING_CHARACTERS_MIN && term.startsWith(text);
-    // Most terms are sorted out before they are taken apart.
-    if (isBeginning || term.length <= text.length || !term.includes(text)) continue;
-    if (/^\d+\D/u.test(term) && term.split(/\D/u).includes(text))
-      matches.push([i, NUMBER_PART_WEIGHT]);
-  }
+  const matches: TermMatch[] = terms[exact] === wanted ? [[exact, 1]] : [];
+  if (text.length < BEGINNING_CHARACTERS_MIN) return matches;
+  for (const i of beginningWith(terms, text))
+    if (i !== exact || terms[i] !== wanted) matches.push([i, BEGINNING_WEIGHT]);
   return matches;
 }
 
@@ -261,9 +234,7 @@ const stretchMatches = (terms: readonly string[], stretch: string): TermMatch[] 
 /** The terms, ascending, that a unit of the query matches. */
 function matchesOfUnit(terms: readonly string[], query: SearchQuery, unit: number): TermMatch[] {
   const word = query.words[unit];
-  if (word !== undefined) {
-    const numbersBefore = query.words.slice(0, unit).filter(({ text }) => isNumber(text)).length;
-    return wordMatches(terms, word, numbersBefore < NUMBER_PARTS_MAX);
-  }
-  return stretchMatches(terms, query.stretches[unit - query.words.length] ?? '');
+  return word === undefined
+    ? stretchMatches(terms, query.stretches[unit - query.words.length] ?? '')
+    : wordMatches(terms, word);
 }

@@ -14,7 +14,7 @@ import { cutHead, cutTail } from '#shared/text/cut.ts';
 import { distinctUnits } from '#shared/text/words.ts';
 import { stopWords } from '../search/search-words.ts';
 import { dayWeights } from './days-asked.ts';
-import { chooseExcerpts, type Excerpt, saidIn, type KnownText, tellingAmong } from './excerpts.ts';
+import { chooseExcerpts, type Excerpt, saidIn, type KnownText } from './excerpts.ts';
 import { lookUp } from './look-up.ts';
 import { type Passage, type Segment, segmentOfPassages } from './segment.ts';
 import { isThanks, politeWords } from './small-talk.ts';
@@ -76,15 +76,13 @@ export function recall(asked: RecallAsked): Excerpt[] {
   const best = lookedUp.candidates[0];
   if (!best || best.fit < BEST_FIT_MIN || best.weight < WEIGHT_MIN) return [];
   const fitMin = Math.max(FIT_MIN, FIT_SHARE_MIN * best.fit);
-  const telling = tellingAmong(segments);
   return chooseExcerpts(
     lookedUp.candidates.filter(({ fit }) => fit >= fitMin),
     {
       query,
       weights: lookedUp.weights,
       hasRoomFor: asked.hasRoomFor,
-      telling,
-      isSaid: saidIn(asked.known, telling),
+      isSaid: saidIn(asked.known),
     },
   );
 }

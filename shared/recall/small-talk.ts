@@ -1,5 +1,3 @@
-import { stemWord } from '../search/search-words.ts';
-
 /** What people say to one another whatever they talk about; as words are folded for a search. */
 export const politeWords: ReadonlySet<string> = new Set(
   `thanks thank thx please pls hi hey hello hiya good great nice fine okay ok yes yeah yep yup nope sure sorry bye
@@ -13,8 +11,3 @@ const THANKS =
 
 /** Whether a text thanks or takes leave: where it says nothing else, nothing is asked. */
 export const isThanks = (text: string): boolean => THANKS.test(text);
-
-const politeStems: ReadonlySet<string> = new Set([...politeWords].map(stemWord));
-
-/** Whether a term of a text is a word of small talk. */
-export const isPoliteTerm = (term: string): boolean => politeStems.has(term);

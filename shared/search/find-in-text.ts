@@ -71,7 +71,7 @@ export function readSearchQuery(
 export const BEGINNING_WEIGHT = 0.5;
 export const BEGINNING_CHARACTERS_MIN = 3;
 /** A number that has what was asked for between its separators: the year of a date. */
-export const NUMBER_PART_WEIGHT = 0.5;
+const NUMBER_PART_WEIGHT = 0.5;
 
 /** Different words of which the answer is remembered while one search goes on. */
 const REMEMBERED_MAX = 50_000;

@@ -42,7 +42,7 @@ export const isCommon = ({ texts, withIt }: { texts: number; withIt: number }): 
   texts >= COMMON_TEXTS_MIN && withIt > COMMON_SHARE * texts;
 
 /** How much a word tells that so many texts have: the rarer, the more; also one that none has. */
-export const rarity = ({ texts, withIt }: { texts: number; withIt: number }): number =>
+const rarity = ({ texts, withIt }: { texts: number; withIt: number }): number =>
   Math.log(1 + (texts - withIt + 0.5) / (withIt + 0.5));
 
 /** How much each unit of a query tells that so many of the texts have. */
