@@ -41,15 +41,15 @@ export async function* readPages(
 
 /** Below the store's limits of a commit: 500 writes, 3.5 MiB. */
 export const BATCH_WRITES = 400;
-export const BATCH_BYTES = 3 * 1024 * 1024;
+const BATCH_BYTES = 3 * 1024 * 1024;
 /** What a write takes beside its JSON, bytes; generous. */
 const WRITE_BYTES = 300;
 
-/** About what a creation takes of a commit, rather too much. */
-export const creationBytes = ({ path, fields }: Extract<Write, { op: 'create' }>): number =>
-  WRITE_BYTES + utf8Length(path) + utf8Length(JSON.stringify(fields));
-
-const writeBytes = (write: Write) => (write.op === 'create' ? creationBytes(write) : WRITE_BYTES);
+/** About what a write takes of a commit, of a creation rather too much. */
+const writeBytes = (write: Write) =>
+  write.op === 'create'
+    ? WRITE_BYTES + utf8Length(write.path) + utf8Length(JSON.stringify(write.fields))
+    : WRITE_BYTES;
 
 /**
  * Groups of writes, in their order, as many in a batch as one commit takes; a group is never divided. A group that is

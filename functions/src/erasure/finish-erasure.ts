@@ -1,5 +1,6 @@
 import type { conversationPolicy } from '#functions/config/conversation-policy.ts';
 import { createRenderer } from '#functions/context/snapshot-rendering.ts';
+import { inParallel } from '#functions/lib/promises.ts';
 import { retryWhenLost } from '#functions/lib/retry.ts';
 import { eraseNotesFrom } from '#functions/memory/change-notes.ts';
 import {
@@ -35,7 +36,6 @@ import type {
   DocumentStore,
   Logger,
   StoredDocument,
-  Write,
 } from '#shared/ports/ports.ts';
 import { segmentNumber } from '#shared/recall/segment.ts';
 import { readPages } from '#shared/store/many-documents.ts';
@@ -208,8 +208,8 @@ const stateOf = ({ conversation, pending }: Erasure): string =>
     pending.items,
   ]);
 
-/** Characters of one batch, at most three bytes each: a commit takes 3.5 MiB. One document may have more. */
-const BATCH_CHARACTERS = 1_000_000;
+/** Histories that are written side by side; each may hold most of a MiB. */
+const WRITTEN_AT_ONCE = 4;
 
 /** A history of a generation before the erasure, with nothing of the erased turns. */
 function withoutErased(
@@ -228,28 +228,9 @@ function withoutErased(
   return withoutTurns(history, gone, createRenderer(dependencies.config, conversation.value));
 }
 
-async function commitInBatches(
-  store: ErasureDependencies['store'],
-  writes: readonly Extract<Write, { op: 'update' }>[],
-): Promise<void> {
-  let batch: Write[] = [];
-  let characters = 0;
-  for (const write of writes) {
-    const size = JSON.stringify(write.fields).length;
-    if (batch.length > 0 && characters + size > BATCH_CHARACTERS) {
-      await store.commit(batch);
-      batch = [];
-      characters = 0;
-    }
-    batch.push(write);
-    characters += size;
-  }
-  if (batch.length > 0) await store.commit(batch);
-}
-
 /**
- * Takes what came of the turns `seqs`, of which a history may tell, out of stored histories. Batch by batch; it may stop
- * anywhere and be repeated. Throws GuardLostError, StoreUnavailableError.
+ * Takes what came of the turns `seqs`, of which a history may tell, out of stored histories. It may
+ * stop anywhere and be repeated. Throws GuardLostError, StoreUnavailableError.
  */
 async function cleanHistories(
   erasure: Erasure,
@@ -269,7 +250,7 @@ async function cleanHistories(
       ? []
       : [{ op: 'update' as const, path, fields: erasedFields(cleaned), guard: { updateTime } }],
   );
-  await commitInBatches(dependencies.store, writes);
+  await inParallel(writes, WRITTEN_AT_ONCE, (write) => dependencies.store.commit([write]));
 }
 
 function readable(document: StoredDocument): StoredSegment | undefined {

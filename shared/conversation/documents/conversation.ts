@@ -338,33 +338,8 @@ export function newConversation(start: {
 /** How long an erased id stays taken, in milliseconds: longer than any client repeats a message. */
 const TOMBSTONE_MS = 30 * 24 * 60 * 60_000;
 
-/** Optional fields of a conversation document; a tombstone has none of them. */
-const OPTIONAL_FIELDS = [
-  'title',
-  'autoTitle',
-  'systemInstruction',
-  'toolsJson',
-  'sweepShard',
-  'open',
-  'queue',
-  'appendsUntil',
-  'indexedThrough',
-  'pendingErasure',
-  'deleteTime',
-  'purgeTime',
-  'forkedFrom',
-  'thresholdShift',
-  'settledRequest',
-  'deletedPins',
-  'memoryRevision',
-  'client',
-] as const satisfies readonly (keyof Conversation)[];
-
 /** A conversation document that says nothing of anybody and keeps the id taken until `expireTime`. */
-export const tombstone = (
-  generation: number,
-  now: Date,
-): Omit<Conversation, (typeof OPTIONAL_FIELDS)[number]> => ({
+export const tombstone = (generation: number, now: Date): Conversation => ({
   ...blankConversation(now),
   state: 'erased',
   expireTime: new Date(now.getTime() + TOMBSTONE_MS),
@@ -373,17 +348,20 @@ export const tombstone = (
 });
 
 /** The last step of erasing: what is left is no document but this, which the sweep drops in its time. */
-export const tombstoneWrite = (
+export function tombstoneWrite(
   conversationId: string,
   conversation: { generation: number; updateTime: string },
   now: Date,
-): Write => ({
-  op: 'update',
-  path: conversationPath(conversationId),
-  fields: { ...tombstone(conversation.generation, now) },
-  remove: OPTIONAL_FIELDS,
-  guard: { updateTime: conversation.updateTime },
-});
+): Write {
+  const fields = { ...tombstone(conversation.generation, now) };
+  return {
+    op: 'update',
+    path: conversationPath(conversationId),
+    fields,
+    remove: Object.keys(conversationSchema.shape).filter((name) => !(name in fields)),
+    guard: { updateTime: conversation.updateTime },
+  };
+}
 
 /**
  * Into so many shards the times of all conversations are divided. Firestore takes 500 writes a second to a

@@ -21,7 +21,7 @@ import {
 } from '#shared/conversation/documents/turn.ts';
 import { isInContextThrough, replacedWithin } from '#shared/conversation/writes/replacement.ts';
 import type { StoredDocument, DocumentFields, Write } from '#shared/ports/ports.ts';
-import { BATCH_BYTES, BATCH_WRITES, creationBytes } from '#shared/store/many-documents.ts';
+import { BATCH_WRITES, inBatches } from '#shared/store/many-documents.ts';
 import { uploadsIn } from '#shared/uploads/upload-parts.ts';
 import { turnKey } from '#shared/uploads/upload.ts';
 import type { ForkTarget, ForkSource } from './fork-target.ts';
@@ -90,31 +90,28 @@ interface Copy {
 
 type Creation = Extract<Write, { op: 'create' }>;
 
-/** Commits writes in the order they come, as many at once as a commit takes. */
-function batchWriter(dependencies: ChatDependencies, target: ForkTarget) {
-  let waiting: Creation[] = [];
-  let bytes = 0;
-  async function flush(): Promise<void> {
-    if (waiting.length === 0) return;
-    const writes = waiting;
-    waiting = [];
-    bytes = 0;
+/** Commits creations in the order in which they come, as many at once as a commit takes. */
+async function createAll(
+  dependencies: ChatDependencies,
+  target: ForkTarget,
+  creations: AsyncIterable<{ writes: [Creation] }>,
+): Promise<void> {
+  for await (const { groups } of inBatches(creations)) {
+    const writes = groups.flatMap((group) => group.writes);
+    if (writes.length === 0) continue;
     await target.commit({ build: () => Promise.resolve(writes) });
     await passCrashPoint(dependencies, 'fork-batch-copied');
   }
-  return {
-    async write(created: Creation): Promise<void> {
-      const size = creationBytes(created);
-      if (waiting.length >= BATCH_WRITES || bytes + size > BATCH_BYTES) await flush();
-      waiting.push(created);
-      bytes += size;
-    },
-    flush,
-  };
 }
 
 const moved = (path: string, { source, target }: Copy) =>
   `${conversationPath(target.conversationId)}${path.slice(conversationPath(source.conversationId).length)}`;
+
+/** A document of the source as the fork has it. */
+const created = (
+  copy: Copy,
+  { path, fields }: Pick<StoredDocument, 'path' | 'fields'>,
+): { writes: [Creation] } => ({ writes: [{ op: 'create', path: moved(path, copy), fields }] });
 
 /** A turn's fields as they are in the fork, without what only its own producers and streams need. */
 function turnFields(
@@ -175,34 +172,34 @@ async function nameForFork(
  */
 export async function copyTurns(dependencies: ChatDependencies, copy: Copy): Promise<CopiedTurn[]> {
   const { conversationId, seq: lastSeq } = copy.source;
-  const writer = batchWriter(dependencies, copy.target);
-  const create = ({ path, fields }: Pick<StoredDocument, 'path' | 'fields'>) =>
-    writer.write({ op: 'create', path: moved(path, copy), fields });
   const copied: CopiedTurn[] = [];
   const named: NamedUpload[] = [];
-  for (let newest = lastSeq; newest > 0; newest -= TURNS_PER_READ) {
-    const length = Math.min(TURNS_PER_READ, newest);
-    const paths = Array.from({ length }, (_, i) => turnPath(conversationId, newest - i));
-    const documents = await readAll(dependencies, copy, paths);
-    const turns = documents.map((document) => readTurnDocument(conversationId, document));
-    const guardPaths = turns.map(({ value }) => messageGuardPath(conversationId, value.messageId));
-    const guards = await readAll(dependencies, copy, guardPaths);
-    for (const [index, turn] of turns.entries()) {
-      const { seq, state, tokens, inContext } = turn.value;
-      if (!isTerminal(state)) throw unfinishedTurnError(conversationId, seq);
-      if (isInContextThrough(turn.value, lastSeq))
-        copied.push({ seq, tokens: tokens.user + tokens.answer, isRevived: !inContext });
-      const [document, guard] = [documents[index], guards[index]];
-      if (!document || !guard) throw new SourceChangedError(conversationId);
-      await create({ path: document.path, fields: turnFields(document, turn, lastSeq) });
-      await create(guard);
-      const pieces = await readAll(dependencies, copy, turn.piecePaths);
-      for (const piece of pieces) await create(piece);
-      const { user } = decodeTurn(turn, pieces.map(pieceText)).value;
-      named.push(...uploadsIn([user]).map(({ path }) => ({ seq, path })));
+  async function* creations(): AsyncGenerator<{ writes: [Creation] }> {
+    for (let newest = lastSeq; newest > 0; newest -= TURNS_PER_READ) {
+      const length = Math.min(TURNS_PER_READ, newest);
+      const paths = Array.from({ length }, (_, i) => turnPath(conversationId, newest - i));
+      const documents = await readAll(dependencies, copy, paths);
+      const turns = documents.map((document) => readTurnDocument(conversationId, document));
+      const guardPaths = turns.map(({ value }) =>
+        messageGuardPath(conversationId, value.messageId),
+      );
+      const guards = await readAll(dependencies, copy, guardPaths);
+      for (const [index, turn] of turns.entries()) {
+        const { seq, state, tokens, inContext } = turn.value;
+        if (!isTerminal(state)) throw unfinishedTurnError(conversationId, seq);
+        if (isInContextThrough(turn.value, lastSeq))
+          copied.push({ seq, tokens: tokens.user + tokens.answer, isRevived: !inContext });
+        const [document, guard] = [documents[index], guards[index]];
+        if (!document || !guard) throw new SourceChangedError(conversationId);
+        yield created(copy, { ...document, fields: turnFields(document, turn, lastSeq) });
+        const pieces = await readAll(dependencies, copy, turn.piecePaths);
+        for (const each of [guard, ...pieces]) yield created(copy, each);
+        const { user } = decodeTurn(turn, pieces.map(pieceText)).value;
+        named.push(...uploadsIn([user]).map(({ path }) => ({ seq, path })));
+      }
     }
   }
-  await writer.flush();
+  await createAll(dependencies, copy.target, creations());
   await nameForFork(dependencies, copy.target, named);
   return copied;
 }
@@ -214,11 +211,8 @@ export async function copyHistory(
   history: History,
 ): Promise<void> {
   const { target } = copy;
-  const writer = batchWriter(dependencies, target);
-  await writer.write({
-    op: 'create',
-    path: historyPath(target.conversationId, history.generation),
-    fields: encodeHistory(history),
-  });
-  await writer.flush();
+  const path = historyPath(target.conversationId, history.generation);
+  const write: Creation = { op: 'create', path, fields: encodeHistory(history) };
+  await target.commit({ build: () => Promise.resolve([write]) });
+  await passCrashPoint(dependencies, 'fork-batch-copied');
 }
