@@ -5,9 +5,8 @@ import {
   BEGINNING_WEIGHT,
   BEGINNING_CHARACTERS_MIN,
 } from '#shared/search/find-in-text.ts';
-import { isCommon, scoreTexts, textWeights } from '../search/rank-texts.ts';
+import { scoreTexts, textWeights } from '../search/rank-texts.ts';
 import {
-  postingLength,
   readPosting,
   type Posting,
   type Passage,
@@ -21,12 +20,6 @@ import {
  * to what people said. Chosen on LoCoMo and BEAM (docs/guides/recall.md).
  */
 const ROLE_WEIGHTS: Readonly<Record<PassageRole, number>> = { user: 1.05, model: 1, tool: 0.5 };
-
-/**
- * Words that stand in very many passages tell next to nothing and cost most: when so many places of them are read, the
- * rarest of them and the newest segments first, the others are left out.
- */
-const COMMON_PLACES = 5_000;
 
 const sumOf = <T>(items: readonly T[], figure: (item: T) => number): number =>
   items.reduce((sum, item) => sum + figure(item), 0);
@@ -110,48 +103,11 @@ function found({ segment, passages, matches }: Part, unit: number): Posting {
   return { texts, counts: texts.map((text) => sums.get(text) ?? 0) };
 }
 
-/** At least so many of the passages that count have a unit: those of its most frequent term. */
-function leastWith(
-  { segment: { packed, starts, passages: all }, passages, matches }: Part,
-  unit: number,
-): number {
-  let most = 0;
-  for (const [term] of matches[unit] ?? []) {
-    const start = starts[term] ?? 0;
-    const count =
-      passages < all.length
-        ? readPosting(packed, start, passages).texts.length
-        : postingLength(packed, start);
-    most = Math.max(most, count);
-  }
-  return most;
-}
-
-const nothing: Posting = { texts: [], counts: [] };
-
 /** What was found of each unit, by part, and how many passages have it. */
 function foundIn(parts: readonly Part[], query: SearchQuery) {
-  const passages = sumOf(parts, (part) => part.passages);
   const units = unitNumbers(query);
-  const least = parts.map((part) => units.map((unit) => leastWith(part, unit)));
-  const ofUnit = (unit: number) => sumOf(least, (part) => part[unit] ?? 0);
-  const areCommon = units.map((unit) => isCommon({ texts: passages, withIt: ofUnit(unit) }));
-  const rarestFirst = units.toSorted((a, b) => ofUnit(a) - ofUnit(b));
-  let left = COMMON_PLACES;
-  const ofParts = parts.map((part, n) => {
-    const ofUnits: Posting[] = units.map(() => nothing);
-    for (const unit of rarestFirst) {
-      const isUncommon = areCommon[unit] !== true;
-      if (isUncommon || left > 0) ofUnits[unit] = found(part, unit);
-      if (!isUncommon) left -= least[n]?.[unit] ?? 0;
-    }
-    return ofUnits;
-  });
-  const textsWith = units.map((unit) =>
-    areCommon[unit] === true
-      ? ofUnit(unit)
-      : sumOf(ofParts, (part) => part[unit]?.texts.length ?? 0),
-  );
+  const ofParts = parts.map((part) => units.map((unit) => found(part, unit)));
+  const textsWith = units.map((unit) => sumOf(ofParts, (part) => part[unit]?.texts.length ?? 0));
   return { ofParts, textsWith };
 }
 

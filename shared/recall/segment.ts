@@ -103,10 +103,6 @@ function postingStarts(packed: Uint8Array, terms: number): Uint32Array {
   return starts;
 }
 
-/** How many texts the list that begins at `start` has. */
-export const postingLength = (packed: Uint8Array, start: number): number =>
-  numberAt(packed, start).value;
-
 /** The list that begins at `start`, of texts before `end` alone. */
 export function readPosting(packed: Uint8Array, start: number, end: number): Posting {
   const posting: Posting = { texts: [], counts: [] };
