@@ -38,7 +38,7 @@ export function isHit({ counts }: Pick<CountedText, 'counts'>): boolean {
 }
 
 /** Whether so many texts have a unit that it tells next to nothing. */
-export const isCommon = ({ texts, withIt }: { texts: number; withIt: number }): boolean =>
+const isCommon = ({ texts, withIt }: { texts: number; withIt: number }): boolean =>
   texts >= COMMON_TEXTS_MIN && withIt > COMMON_SHARE * texts;
 
 /** How much a word tells that so many texts have: the rarer, the more; also one that none has. */
