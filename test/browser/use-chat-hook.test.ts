@@ -1,7 +1,5 @@
 import { type RecipePage, startRecipePage } from '#test/recipes/recipe-page.ts';
-import { daySpent, minuteSpent, refusingQuota } from '#test/support/chat/quotas.ts';
 import { withoutTold } from '#test/support/tools/tool-world.ts';
-import { overloaded } from '../support/model-down.ts';
 import { appCheckClaims } from '../support/token-keys.ts';
 import { missingBrowser } from '../support/tools/missing-tools.ts';
 import { startWireServer } from '../support/wire/wire-server.ts';
@@ -64,55 +62,6 @@ describe.skipIf(missingBrowser().length > 0)('the React page', () => {
     expect(await page.getByRole('alert').count()).toBe(0);
     expect(await answers(page).count()).toBe(1);
     expect(server.callsOf('Hello')).toHaveLength(1);
-  });
-
-  test('the React hook continues a running answer on a page that is opened again', async () => {
-    // A slow machine takes longer than the grace to open a page.
-    const environment = { DISCONNECT_GRACE_MS: '60000' };
-    const { page, open, call } = await halfway({ environment });
-    await page.close();
-
-    const again = await open();
-    await shows(again, 'Half');
-    call.say(' and whole.');
-    call.end();
-
-    await shows(again, 'Half and whole.');
-    expect(await again.locator('[data-role="user"] p').allInnerTexts()).toEqual(['Hello']);
-  });
-
-  test('the React hook sends again after a 503 and a 429 with a short wait', async () => {
-    const { quota, askedAtMs } = refusingQuota([overloaded(), minuteSpent(1_000)]);
-    const { server, page } = await opened({ overrides: { quota } });
-
-    await say(page, 'Hello');
-    await server.answer('Hello', 'Hi.');
-
-    await shows(page, 'Hi.');
-    expect(askedAtMs).toHaveLength(3);
-  });
-
-  test('the React hook tells at once of a quota that is back only after hours', async () => {
-    const { quota, askedAtMs } = refusingQuota([daySpent()]);
-    const { server, page } = await opened({ overrides: { quota } });
-
-    await say(page, 'Hello');
-    await page.getByRole('alert').getByText('Too many messages.').waitFor();
-    expect(askedAtMs).toHaveLength(1);
-
-    await page.getByRole('button', { name: 'Try again' }).click();
-    await server.answer('Hello', 'Hi.');
-    await shows(page, 'Hi.');
-  });
-
-  test('the React hook stops an answer, which keeps its text', async () => {
-    const { page, call } = await halfway();
-
-    await page.getByRole('button', { name: 'Stop' }).click();
-    await page.getByRole('button', { name: 'Stop' }).waitFor({ state: 'detached' });
-
-    expect(call.signal.aborted).toBe(true);
-    await shows(page, 'Half');
   });
 
   test('the React hook edits a message and regenerates the answer', async () => {

@@ -1,6 +1,6 @@
-import { retry, retryWhenLost } from '#functions/lib/retry.ts';
+import { retryWhenLost } from '#functions/lib/retry.ts';
 import { readTrace } from '#functions/lib/trace.ts';
-import { GuardLostError, StoreUnavailableError } from '#shared/errors.ts';
+import { GuardLostError } from '#shared/errors.ts';
 import { describe, expect, test } from 'vitest';
 
 /** Loses its guard so often, then gives how often it was tried. */
@@ -35,34 +35,6 @@ describe('what loses its guards', () => {
       cause: expect.any(GuardLostError),
     });
     expect([tries(), waits.length]).toEqual([3, 2]);
-  });
-});
-
-test('a failure other than a lost guard is thrown at once', async () => {
-  const failure = new StoreUnavailableError({ operation: 'commit' });
-  let tries = 0;
-  const attempt = () => {
-    tries += 1;
-    return Promise.reject(failure);
-  };
-
-  await expect(retryWhenLost({ wait: () => Promise.resolve() }, attempt)).rejects.toBe(failure);
-  expect(tries).toBe(1);
-});
-
-describe('retry', () => {
-  test('retry repeats only retryable failures and reports each in between', async () => {
-    const outage = new StoreUnavailableError({ operation: 'commit' });
-    const seen: string[] = [];
-    const failing = (tries: number) => {
-      seen.push(`try ${tries}`);
-      return tries < 3 ? Promise.reject(outage) : Promise.resolve('done');
-    };
-    const beforeNext = (tries: number) => Promise.resolve(void seen.push(`after ${tries}`));
-    const isRetryable = (error: unknown) => error === outage;
-
-    await expect(retry(failing, { mostTries: 3, isRetryable, beforeNext })).resolves.toBe('done');
-    expect(seen).toEqual(['try 1', 'after 1', 'try 2', 'after 2', 'try 3']);
   });
 });
 

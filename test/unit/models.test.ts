@@ -17,17 +17,13 @@ describe('contextWindowTokens', () => {
   test.each([
     ['gemini-1.5-pro', 2_097_152],
     ['models/gemini-1.5-pro-002', 2_097_152],
-    ['gemini-1.5-flash', 1_048_576],
     ['gemini-2.5-pro', 1_048_576],
     ['gemini-3-flash-preview', 1_048_576],
     ['gemma-4-31b-it', 256_000],
-    ['gemma-4-26B', 256_000],
     ['gemma-3-27b-it', 131_072],
     ['gemma-3-1b-it', 32_768],
-    ['gemma-3-270m-it', 32_768],
     ['gemma-3n-e4b-it', 32_768],
     ['gemma-2-27b-it', 8_192],
-    ['gemma-2b-it', 8_192],
     ['something-else', 1_048_576],
     ['', 1_048_576],
   ])('contextWindowTokens of %s is %i', (model, tokens) => {
@@ -40,10 +36,6 @@ describe('contextWindowTokens', () => {
     expect(contextWindowTokens('models/gemini-2.5-pro', overrides)).toBe(3_000);
     expect(contextWindowTokens('gemini-2.5-flash', overrides)).toBe(2_000);
     expect(contextWindowTokens('gemini-3-pro-preview', overrides)).toBe(1_000);
-  });
-
-  test('contextWindowTokens treats an id without star as no prefix', () => {
-    expect(contextWindowTokens('gemini-2.5-flash-lite', { 'gemini-2.5-flash': 5 })).toBe(1_048_576);
   });
 });
 
@@ -58,14 +50,6 @@ describe('models of a remote document', () => {
     expect(unusable).toEqual([]);
     expect(knownPrice('gemini-3.5-flash', { ...verifiedModels, models })).toEqual(rates);
     expect(findModel(models, 'gemini-3.5-flash')?.windowTokens).toBe(1_048_576);
-  });
-
-  test('a remote document reverts a retirement', () => {
-    const { models } = readRemoteModels({ 'gemini-2.0-flash': { retirement: null } });
-
-    expect(modelInService('gemini-2.0-flash', { ...verifiedModels, models })).toBe(
-      'gemini-2.0-flash',
-    );
   });
 
   test('remote models are read one by one: invalid ones are named, and others apply', () => {
@@ -94,7 +78,6 @@ describe('models of a remote document', () => {
     ['absent', undefined, []],
     ['null', null, []],
     ['a list', ['gemini'], ['models']],
-    ['a text', 'gemini', ['models']],
     [
       'more entries than anybody means',
       Object.fromEntries(Array.from({ length: 101 }, (_, i) => [`m${i}`, {}])),
@@ -140,16 +123,6 @@ describe('the model that is called', () => {
   ])('the model called in place of %s on %s on Vertex AI is %s', (model, day, called) => {
     expect(modelInService(model, at(day, 'vertex'))).toBe(called);
   });
-
-  test('the called model is found even where successors form a circle', () => {
-    const circle: ModelTable = {
-      one: { retirement: { geminiApi: '2026-01-01', successor: 'other' } },
-      other: { retirement: { geminiApi: '2026-01-01', successor: 'one' } },
-    };
-
-    expect(modelInService('one', { ...at('2026-01-01'), models: circle })).toBe('one');
-    expect(hasSuccessorLoop('one', circle)).toBe(true);
-  });
 });
 
 const names = Object.keys(registry);
@@ -176,12 +149,6 @@ describe.each(names)('the entry of %s', (name) => {
       // Gemma has no price where it is paid for.
       expect(found?.prices !== undefined || name.startsWith('gemma-')).toBe(true);
     }
-  });
-
-  test('a registry entry has prices in the order of their days', () => {
-    const days = (entry.prices ?? []).map(({ from }) => from);
-
-    expect(days).toEqual([...new Set(days)].toSorted());
   });
 });
 
@@ -251,12 +218,6 @@ describe('the dearest price', () => {
     });
 
     expect(dearer).toEqual([]);
-  });
-
-  test('the highest price may be one of the deployment’s own', () => {
-    const prices = { 'house-model': { input: 100, cached: 1, output: 100 } };
-
-    expect(dearestPrice({ ...verifiedModels, prices })).toEqual(prices['house-model']);
   });
 });
 

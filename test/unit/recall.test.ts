@@ -2,12 +2,7 @@ import { fittingSegment, unpackSegment } from '#functions/recall/segment-documen
 import fc from 'fast-check';
 import { renderRecalled, roomForRecords, knownText } from '#shared/recall/excerpts.ts';
 import { recall, findableStatements } from '#shared/recall/recall.ts';
-import {
-  decodeSegment,
-  encodeSegment,
-  passagesOfTurns,
-  segmentOfPassages,
-} from '#shared/recall/segment.ts';
+import { passagesOfTurns, segmentOfPassages } from '#shared/recall/segment.ts';
 import type { TurnTexts } from '#shared/search/turn-texts.ts';
 import { describe, expect, test } from 'vitest';
 import { dayWeights } from '#shared/recall/days-asked.ts';

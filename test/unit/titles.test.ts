@@ -1,16 +1,7 @@
-import { mayStoreTitle, titleIn, titlePrompt, wantsTitle } from '#shared/titles/title.ts';
+import { mayStoreTitle, titleIn } from '#shared/titles/title.ts';
 import { describe, expect, test } from 'vitest';
 
 const generated = { title: 'made', autoTitle: { throughSeq: 1 } };
-
-test.each([
-  ['with the fourth turn, when the first ones gave none', {}, 4, true],
-  ['no more after that', {}, 5, false],
-  ['with the seventh turn, when the fourth gave no second one', generated, 7, true],
-  ['no more after that, either', generated, 8, false],
-])('a title is asked for %s', (...[, conversation, seq, isWanted]) => {
-  expect(wantsTitle(conversation, seq)).toBe(isWanted);
-});
 
 const conversation = { state: 'live', epoch: 'e', changedIn: 0 } as const;
 
@@ -39,14 +30,10 @@ describe('the title in an answer', () => {
   });
 
   test.each([
-    ['marks alone', '"…!"'],
     ['two lines', 'Trip to Kyoto\nHere is more.'],
     ['a tag', '<b>Trip</b>'],
     ['a link', '[Trip](//example.com)'],
-    ['an address without a scheme', 'See www.example.com'],
-    ['an address with a scheme', 'https://example.com/trip'],
     ['JSON', '{"title": "Trip"}'],
-    ['a control character', 'Trip\u0007'],
     ['a hidden address', 'Trip ht\u200btps://example.com'],
     ['half of a surrogate pair', 'Trip \ud83d'],
     ['an answer in place of a title', 'word '.repeat(40)],
@@ -59,26 +46,5 @@ describe('the title in an answer', () => {
 
     expect(title.length).toBeLessThanOrEqual(60);
     expect(title).toBe(`${'x'.repeat(55)}…`);
-  });
-});
-
-describe('what the model is asked', () => {
-  const turn = (user: string, answer: string) => ({
-    user: { role: 'user' as const, parts: [{ text: user }] },
-    contents: [{ role: 'model' as const, parts: [{ text: answer }] }],
-  });
-  const sent = (turns: ReturnType<typeof turn>[]) => {
-    const [content] = titlePrompt('m', turns).contents;
-    return JSON.parse(content?.parts[0]?.text ?? '');
-  };
-
-  test('the title prompt holds the newest four turns, each message shortened', () => {
-    const turns = [1, 2, 3, 4, 5].map((n) => turn(`q${n}`, 'long '.repeat(1_000)));
-
-    const { messages } = sent(turns);
-
-    const asked = messages.filter(({ role }: { role: string }) => role === 'user');
-    expect(asked.map(({ text }: { text: string }) => text)).toEqual(['q2', 'q3', 'q4', 'q5']);
-    expect(JSON.stringify(messages).length).toBeLessThan(4_000);
   });
 });

@@ -6,17 +6,14 @@ import {
   withoutReplaced,
 } from '#web/state/transcript.ts';
 import { openServer } from '#infra/local/processes/open-server.ts';
-import { UNSAID_MARK as markOfEngine } from '#shared/compaction/values.ts';
 import type { ContextObject } from '#shared/wire/resources/context-object.ts';
 import type { MessageView } from '#shared/wire/resources/messages.ts';
 import type { StreamChunk } from '#shared/wire/resources/streams.ts';
 import type { WireEvent } from '#web/api/requester.ts';
 import { guestSession } from '#web/api/session.ts';
-import { newSentences, splitParagraphs } from '#web/panes/transcript/text-pieces.ts';
 import { createFirstWords, createOutbox } from '#web/state/browser-memory.ts';
-import { isCarried, isFrom, readCheckOutcome, UNSAID_MARK } from '#web/state/compactions.ts';
+import { readCheckOutcome } from '#web/state/compactions.ts';
 import { WATCH_MS, watchPaceMs } from '#web/state/context-state.ts';
-import { toGauge } from '#web/state/gauge.ts';
 import { applyFrame, beginLiveTurn, partsText } from '#web/state/live-turn.ts';
 import { emptyWireLog, EXCHANGES_KEPT, FRAMES_KEPT, recordWire } from '#web/state/wire-log.ts';
 import { createServer } from 'node:http';
@@ -74,26 +71,6 @@ test.each([
   ['none', {}],
 ])('the report of a snapshot check, %s: %j', (kind, compaction) => {
   expect(readCheckOutcome(compaction).kind).toBe(kind);
-});
-
-test('the page explains the mark that the engine writes', () => {
-  expect(UNSAID_MARK).toBe(markOfEngine);
-});
-
-test.each([
-  ['where all its turns were folded before', [1, 3], true],
-  ['not where one of them is folded now', [3, 4], false],
-  ['not where it names no turns', [], false],
-])('a statement was known before: %s', (_case, sources, expected) => {
-  expect(isCarried({ sources }, { from: 4 })).toBe(expected);
-});
-
-test.each([
-  ['a turn that it cites', { sources: [2, 5] }, [2, 5]],
-  ['every turn of the stretch of a topic', { sources: [2], through: 4 }, [2, 3, 4]],
-  ['none without sources', { sources: [] }, []],
-])('a statement comes from %s', (_case, item, expected) => {
-  expect([1, 2, 3, 4, 5, 6].filter((seq) => isFrom(item, seq))).toEqual(expected);
 });
 
 const closers: (() => Promise<void>)[] = [];
@@ -257,32 +234,6 @@ const frame = (exchange: number, id: number, at = 1_050): WireEvent => ({
 });
 const record = (events: readonly WireEvent[]) => events.reduce(recordWire, emptyWireLog);
 
-test('the wire log keeps a request and how it ended', () => {
-  const log = record([
-    request(1),
-    { kind: 'response', exchange: 1, at: 1_030, code: 200 },
-    { kind: 'end', exchange: 1, at: 1_090 },
-  ]);
-
-  expect(log.exchanges).toEqual([
-    expect.objectContaining({
-      method: 'POST',
-      path: '/v1/conversations/c/messages?pageSize=2',
-      body: '{"message":"ü"}',
-      code: 200,
-      tookMs: 90,
-    }),
-  ]);
-});
-
-test('the wire log measures an event in bytes, from its request’s start', () => {
-  const { frames } = record([request(7), frame(7, 2)]);
-
-  expect(frames).toEqual([
-    expect.objectContaining({ exchange: 7, id: 2, atMs: 50, type: 'text-delta', sizeBytes: 44 }),
-  ]);
-});
-
 test('the wire log forgets the oldest requests and events beyond its bounds', () => {
   const more = 5;
   const log = record([
@@ -294,33 +245,6 @@ test('the wire log forgets the oldest requests and events beyond its bounds', ()
   expect(log.exchanges[0]?.exchange).toBe(more);
   expect(log.frames).toHaveLength(FRAMES_KEPT);
   expect(log.frames[0]?.id).toBe(more);
-});
-
-test.each([
-  ['a sentence and a half', 'It is blue. It wa', 0, false, ['It is blue.'], 12],
-  ['the rest at its end', 'It is blue. It was', 12, true, ['It was'], 18],
-  ['nothing new', 'It is blue.', 11, true, [], 11],
-  ['Japanese', '青です。船は', 0, false, ['青です。'], 4],
-])(
-  'the page announces of a growing answer: %s',
-  (...[, text, length, isWhole, sentences, said]) => {
-    expect(newSentences(text, { length, isWhole })).toEqual({
-      sentences,
-      length: said,
-    });
-  },
-);
-
-describe('the pieces of a message', () => {
-  test.each([
-    ['paragraphs', 'One\n\n\nTwo', ['paragraph:One', 'paragraph:Two']],
-    ['code', 'See\n```ts\na\n\nb\n```\nend', ['paragraph:See', 'code:a\n\nb', 'paragraph:end']],
-    ['code on its way', '```\na', ['code:a']],
-    ['nothing', '', []],
-    ['markup, as text', '<b>x</b>', ['paragraph:<b>x</b>']],
-  ])('the pieces of a message: %s', (_, text, blocks) => {
-    expect(splitParagraphs(text).map(({ kind, text: said }) => `${kind}:${said}`)).toEqual(blocks);
-  });
 });
 
 const context: ContextObject = {
@@ -344,40 +268,6 @@ test.each([
   ['rarely where nothing is known', undefined, 0, 'resting'],
 ] as const)('the page looks at the context %s', (...[, known, unchangedMs, pace]) => {
   expect(watchPaceMs(known, unchangedMs)).toBe(WATCH_MS[pace]);
-});
-
-describe('the gauge', () => {
-  const limit = { tokens: 4_000, source: 'derived' as const };
-  const shown = {
-    generation: 1,
-    contextTokens: 500,
-    policy: {
-      threshold: limit,
-      hardThreshold: limit,
-      tail: limit,
-      snapshot: limit,
-      toolOutputs: limit,
-    },
-    items: [
-      { kind: 'system' as const, tokens: 100, content: 'Be kind.' },
-      { kind: 'snapshot' as const, tokens: 300, content: 'What was.' },
-      { kind: 'turn' as const, seq: 9, tokens: 100, content: 'Hello' },
-    ],
-  };
-
-  test('the gauge scales the estimated parts to the context’s figure', () => {
-    const { segments } = toGauge(context, shown);
-
-    expect(segments.map(({ kind, tokens }) => [kind, tokens])).toEqual([
-      ['system', 200],
-      ['memory', 0],
-      ['pins', 0],
-      ['snapshot', 600],
-      ['tail', 200],
-      ['free', 1_000],
-    ]);
-    expect(segments.reduce((sum, { share }) => sum + share, 0)).toBeCloseTo(1);
-  });
 });
 
 const begun = beginLiveTurn({ kind: 'send', messageId: 'm', text: 'Hello' });
@@ -414,12 +304,6 @@ describe('an answer after its events', () => {
       expect([turn.phase, partsText(turn.parts)]).toEqual([phase, text]);
     },
   );
-
-  test('an answer ignores a repeated event', () => {
-    const turn = after(start, delta('Hello'));
-
-    expect(applyFrame(turn, { id: 1, chunk: delta('Hello') })).toBe(turn);
-  });
 
   test('an answer drops the text of an abandoned attempt', () => {
     const restarted: StreamChunk = {

@@ -1,4 +1,4 @@
-import { applyAnswer, cutAtClause } from '#shared/compaction/apply.ts';
+import { applyAnswer } from '#shared/compaction/apply.ts';
 import type {
   AddOperation,
   Operation,
@@ -125,18 +125,6 @@ describe('changing', () => {
     expect([...made]).toEqual(['i1']);
   });
 
-  test('changing an item links the words of every change', () => {
-    const once = apply(known({ supersedes: 'i9' }), [update({ text: 'Order 4712' })]).snapshot;
-
-    const { snapshot } = apply(once, [update({ text: 'Order 4713' })]);
-
-    expect(snapshot.archive).toMatchObject([
-      { id: 'i2', text: 'Order 4711', supersedes: 'i9' },
-      { id: 'i3', text: 'Order 4712', supersedes: 'i2' },
-    ]);
-    expect(snapshot.sections['key_knowledge']).toMatchObject([{ id: 'i1', supersedes: 'i3' }]);
-  });
-
   test.each([
     ['a status', { text: 'Order 4711', status: 'done' as const }],
     ['an importance', { text: 'Order 4711', importance: 1 as const }],
@@ -162,31 +150,6 @@ describe('changing', () => {
       user_profile: [{ text: 'Anna; teacher; order delivered today' }],
     });
     expect(refused).toMatchObject([{ text, reason: 'WORDS_OF_TOOL' }]);
-  });
-
-  test('words of another chunk stand beside the item, with its turns', () => {
-    const { snapshot } = apply(known(), [
-      update({ text: 'Order 4711; delivered', sources: [2], isBeside: true }),
-      update({ text: 'Order 4711; sent back', sources: [4] }),
-    ]);
-
-    expect(snapshot.sections['key_knowledge']).toMatchObject([
-      { id: 'i1', text: 'Order 4711; sent back', sources: [1, 4] },
-      { text: 'Order 4711; delivered', sources: [1, 2] },
-    ]);
-  });
-
-  test('what is replaced by words that are known already holds no longer', () => {
-    const base = snapshotWith({
-      key_knowledge: [item('i1', 'lives in Porto'), item('i2', 'lives in Lyon')],
-    });
-
-    const { snapshot } = apply(base, [
-      add({ text: 'Lives in Lyon', sources: [2], supersedes: 'i1' }),
-    ]);
-
-    expect(snapshot.sections['key_knowledge']).toMatchObject([{ id: 'i2', supersedes: 'i1' }]);
-    expect(snapshot.archive).toMatchObject([{ id: 'i1' }]);
   });
 
   test('an item that takes in others cites their turns, and they go to the archive', () => {
@@ -306,15 +269,6 @@ describe('S10: a constraint changes and ends by later words of the user alone', 
     expect(removed.map(({ text }) => text)).toEqual([sentence]);
   });
 
-  test('a constraint is replaced by one of later words', () => {
-    const { snapshot } = apply(ruled, [
-      rule({ text: later, quote: later, sources: [3], supersedes: 'i1' }),
-    ]);
-
-    expect(constraints(snapshot)).toMatchObject([{ text: later, supersedes: 'i1' }]);
-    expect(snapshot.archive).toMatchObject([{ text: sentence }]);
-  });
-
   test.each<[string, Operation]>([
     ['NO_QUOTE', remove({ sources: [3] })],
     ['QUOTE_NOT_OF_USER', remove({ quote: 'Never mind the budget.', sources: [3] })],
@@ -365,24 +319,4 @@ describe('topics', () => {
     expect(lines(snapshot)).toEqual([]);
     expect(refused).toMatchObject([{ reason: 'UNKNOWN_TURNS' }]);
   });
-
-  test('operations cannot change a line of the timeline', () => {
-    const before = snapshotWith({ timeline: [item('i1', 'The order', { through: 1 })] });
-
-    const { snapshot, refused } = apply(before, [update(), remove()]);
-
-    expect(snapshot).toEqual(before);
-    expect(refused).toHaveLength(2);
-  });
-});
-
-test.each([
-  ['short enough', 'one; two', 20, 'one; two'],
-  ['behind a clause', 'one two three; four five', 18, 'one two three'],
-  ['behind a word where a clause would be too short', 'a; bbbbb ccccc ddddd', 16, 'a; bbbbb ccccc'],
-  ['behind no point of a link', 'look at the page www.example.org/a', 28, 'look at the page'],
-  ['within a word that has no end', 'a'.repeat(30), 10, 'a'.repeat(10)],
-  ['behind an ideographic clause', '我们去里昂和巴黎；然后', 10, '我们去里昂和巴黎'],
-])('a text is cut %s', (...[, text, characters, cut]) => {
-  expect(cutAtClause(text, characters)).toBe(cut);
 });

@@ -129,13 +129,6 @@ describe('compaction brakes that end when the context has grown', () => {
 
     expect(unproductiveSwapsAfter({ unproductiveSwaps: 1 }, swap)).toBe(expected);
   });
-
-  test('swaps without progress are not counted in the gemini-cli profile', () => {
-    const peer = resolvePolicy({ model: 'gemini-2.5-flash', profile: 'gemini-cli' });
-    const swap = { beforeTokens: 5_000, afterTokens: 5_000, policy: peer };
-
-    expect(unproductiveSwapsAfter(undefined, swap)).toBe(0);
-  });
 });
 
 describe('what a conversation may spend on compactions', () => {
@@ -157,23 +150,12 @@ describe('what a conversation may spend on compactions', () => {
       spent({ runs: 4, tokens: 1_000 }),
       { limit: 'DAILY_TOKENS', until: inMinutes(840) },
     ],
-    [
-      'both, and the day ends before the hour',
-      spent({ runs: 4, tokens: 1_000, daySince: inMinutes(-1_430) }),
-      { limit: 'RUNS_PER_HOUR', until: inMinutes(40) },
-    ],
     ['tokens of the day before', spent({ tokens: 5_000, daySince: inMinutes(-1_440) }), undefined],
   ])('a conversation’s spending limit for compactions: %s', (_, given, expected) => {
     expect(reachedSpendLimit(given, allowance, now)).toEqual(expected);
     expect(jobBrakes({ failures: 0, spent: given }, allowance, now)).toEqual(
       expected ? [{ reason: 'SPEND_LIMIT', until: expected.until }] : [],
     );
-  });
-
-  test('a spending limit of 0 for compactions is no limit', () => {
-    const given = spent({ runs: 100, tokens: 1e6 });
-
-    expect(reachedSpendLimit(given, { runsPerHour: 0, dailyTokens: 0 }, now)).toBeUndefined();
   });
 
   test('compaction runs are counted by the hour and by the day that began with a run', () => {
@@ -207,15 +189,6 @@ describe('the brake that an outcome leaves', () => {
   const open: Pause = { reason: 'BREAKER_OPEN', until: inMinutes(30), fromTokens: 16_000 };
   const isOpen: JobBrake = { failures: 3, pause: open };
 
-  test.each<[OutcomeState, number]>([
-    ['FAILED_ERROR', 2],
-    ['COMPACTED', 0],
-    ['NOOP', 1],
-    ['SUPERSEDED', 1],
-  ])('the compaction brake after one failure and %s counts %i', (state, failures) => {
-    expect(brakeAfter({ failures: 1 }, outcome(state), settled)).toEqual({ failures });
-  });
-
   const spent: Spent = { hourSince: now, runs: 1, daySince: now, tokens: 1 };
   const retried = { ...settled, retryAfterMs: 10_000 };
   const retry: Pause = { reason: 'RETRY_LATER', until: new Date(now.getTime() + 10_000) };
@@ -232,13 +205,6 @@ describe('the brake that an outcome leaves', () => {
       { ...isOpen, spent },
     ],
     [
-      'opens again when the try after the pause fails',
-      { failures: 3, pause: { ...open, until: now } },
-      outcome('FAILED_ERROR'),
-      settled,
-      { failures: 4, pause: open },
-    ],
-    [
       'waits between two attempts',
       { failures: 0 },
       outcome('FAILED_ERROR'),
@@ -247,13 +213,6 @@ describe('the brake that an outcome leaves', () => {
     ],
     ['stays open after a stop', isOpen, outcome('ABORTED'), retried, isOpen],
     ['ignores a failed manual run', isOpen, outcome('FAILED_ERROR', 'manual'), settled, isOpen],
-    [
-      'keeps the pause of the threshold’s request after a failed manual run',
-      { failures: 1, pause: retry },
-      outcome('FAILED_ERROR', 'manual'),
-      settled,
-      { failures: 1, pause: retry },
-    ],
     [
       'is released by a manual run',
       { ...isOpen, spent },
@@ -284,18 +243,5 @@ describe('the brake that an outcome leaves', () => {
     ],
   ])('the compaction brake %s', (_, before, given, next, expected) => {
     expect(brakeAfter(before, given, next)).toEqual(expected);
-  });
-
-  // The latch `hasFailedCompressionAttempt` of Gemini CLI: an inflated summary alone sets it.
-  test.each<[OutcomeState, boolean]>([
-    ['FAILED_INFLATED_TOKEN_COUNT', true],
-    ['FAILED_ERROR', false],
-  ])('the compaction brake in the gemini-cli profile: %s latches at once: %s', (state, latches) => {
-    const peer = { ...policy, breakerFailures: 1, onlyInflationCounts: true };
-    const after = (trigger: Trigger) =>
-      brakeAfter({ failures: 0 }, outcome(state, trigger), { ...settled, policy: peer });
-
-    expect(after('auto').pause?.reason).toBe(latches ? 'BREAKER_OPEN' : undefined);
-    expect(after('manual').pause).toBeUndefined();
   });
 });

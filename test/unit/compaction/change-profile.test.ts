@@ -37,14 +37,4 @@ describe('a snapshot whose conversation changes its profile', () => {
     expect(changed.archive).toEqual([{ ...item('i4', 'Read c.ts.'), section: 'artifacts' }]);
     expect(snapshotTexts(changed)).toEqual(snapshotTexts(coding));
   });
-
-  test('changing the profile back loses no item', () => {
-    const back = inProfile(inProfile(coding, 'assistant'), 'coding');
-
-    expect(snapshotTexts(back).toSorted()).toEqual(snapshotTexts(coding).toSorted());
-  });
-
-  test('a snapshot stays unchanged in its own profile', () => {
-    expect(inProfile(coding, 'coding')).toBe(coding);
-  });
 });

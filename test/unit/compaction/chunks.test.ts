@@ -26,32 +26,6 @@ const shapeOf = (...planned: Parameters<typeof plan>) =>
   );
 
 describe('chunks', () => {
-  test.each<[string, readonly Turn[], number, string[]]>([
-    ['no turns', [], 100, []],
-    ['all that fits is one chunk', [turn(10, 20), turn(10, 20)], 100, ['0:0-1 1:0-1']],
-    [
-      'turns stay whole, in chunks of about the same size',
-      [turn(10, 20), turn(10, 20), turn(10, 20), turn(10, 20)],
-      90,
-      ['0:0-1 1:0-1', '2:0-1 3:0-1'],
-    ],
-    [
-      'a turn that fits no chunk is cut between its blocks',
-      [turn(10, 50, 50, 50)],
-      120,
-      ['0:0-2', '0:2-3'],
-    ],
-    [
-      'a large turn between small ones',
-      [turn(5, 5), turn(10, 80, 80), turn(5, 5)],
-      100,
-      ['0:0-1 1:0-1', '1:1-2 2:0-1'],
-    ],
-  ])('chunks to fold: %s', (...[, turns, roomTokens, expected]) => {
-    expect(shapeOf(turns, roomTokens)).toEqual(expected);
-    expect(plan(turns, roomTokens).isWhole).toBe(true);
-  });
-
   test('chunks stop at their maximum number, each as full as possible', () => {
     const turns = Array.from({ length: 10 }, () => turn(10, 20));
 

@@ -43,13 +43,6 @@ const paused = (reason: Pause['reason'], until = inOneSecond) => ({
   failures: 0,
   pause: { reason, until },
 });
-const spentJob = {
-  ...idleJob,
-  brake: {
-    failures: 0,
-    spent: { hourSince: oneSecondAgo, runs: 6, daySince: oneSecondAgo, tokens: 1 },
-  },
-};
 const attempts = (requestId: string, count: number) => ({ auto: { requestId, count } });
 const conversationWith = (
   compactionRequests: NonNullable<ClaimFacts['conversation']>['compactionRequests'],
@@ -60,12 +53,6 @@ const conversationWith = (
 
 test.each<[string, Partial<ClaimFacts>, object]>([
   ['no conversation', { conversation: undefined }, { kind: 'nothing', reason: 'NOT_LIVE' }],
-  [
-    'a deleted conversation',
-    { conversation: { state: 'deleted', compactionRequests: { auto } } },
-    { kind: 'nothing', reason: 'NOT_LIVE' },
-  ],
-  ['no need', { conversation: conversationWith({}) }, { kind: 'nothing', reason: 'NO_REQUEST' }],
   ['a need and a free job', {}, { kind: 'claim', attempt: 1 }],
   [
     'a lease that another holds',
@@ -76,11 +63,6 @@ test.each<[string, Partial<ClaimFacts>, object]>([
     'an expired lease after one attempt',
     { job: { ...idleJob, owner: 'other', attempts: attempts('a-1', 1) } },
     { kind: 'claim', attempt: 2 },
-  ],
-  [
-    'attempts at an earlier need',
-    { job: { ...idleJob, attempts: attempts('a-0', 3) } },
-    { kind: 'claim', attempt: 1 },
   ],
   [
     'two attempts at this need and one at a manual one since',
@@ -104,51 +86,14 @@ test.each<[string, Partial<ClaimFacts>, object]>([
     { kind: 'later', reason: 'RETRY_LATER', retryAfterMs: 1_000 },
   ],
   [
-    'a back-off that has passed',
-    {
-      job: {
-        ...idleJob,
-        attempts: attempts('a-1', 1),
-        brake: paused('RETRY_LATER', oneSecondAgo),
-      },
-    },
-    { kind: 'claim', attempt: 2 },
-  ],
-  [
     'a context below the threshold',
     { isOverThreshold: false },
     { kind: 'outcome', state: 'NOOP', reason: 'BELOW_THRESHOLD' },
   ],
   [
-    'two swaps without progress',
-    { sizeBrakes: [stuck] },
-    { kind: 'outcome', state: 'NOOP', reason: 'NO_PROGRESS' },
-  ],
-  [
-    'two swaps without progress, and a person who asks',
-    { sizeBrakes: [stuck], conversation: conversationWith({ manual }) },
-    { kind: 'claim' },
-  ],
-  [
-    'an open breaker',
-    { job: { ...idleJob, brake: paused('BREAKER_OPEN') } },
-    { kind: 'claim', refusal: 'BREAKER_OPEN' },
-  ],
-  ['nothing left to spend', { job: spentJob }, { kind: 'claim', refusal: 'SPEND_LIMIT' }],
-  [
-    'nothing left to spend, and a person who asks',
-    { job: spentJob, conversation: conversationWith({ manual }) },
-    { kind: 'outcome', state: 'NOOP', reason: 'SPEND_LIMIT' },
-  ],
-  [
     'an owner who called it off',
     { conversation: conversationWith({ auto, cancel: auto.requestId }) },
     { kind: 'outcome', state: 'ABORTED', reason: 'CANCELLED_BY_USER' },
-  ],
-  [
-    'an owner who called another one off',
-    { conversation: conversationWith({ auto, cancel: 'another' }) },
-    { kind: 'claim' },
   ],
   [
     'a swap that was recorded before a crash',
@@ -184,15 +129,6 @@ describe('a manual request', () => {
     expect(decision).toMatchObject({ kind: 'claim' });
     expect(decision).not.toHaveProperty('refusal');
   });
-
-  test.each(['COMPACTED', 'NOOP', 'FAILED_ERROR'])(
-    'a manual compaction request is settled by a recorded %s',
-    (state) => {
-      const job = { ...idleJob, records: [recordOf('m-1', state)] };
-
-      expect(decideClaim({ ...asked, job })).toMatchObject({ kind: 'settled' });
-    },
-  );
 
   test('a manual compaction request precedes an automatic one', () => {
     expect(waitingRequest({ compactionRequests: { auto, manual } })).toMatchObject({

@@ -66,8 +66,6 @@ describe('what a model makes of an output', () => {
   test.each([
     ['repeats what the output says', 'Order TK-88341: /srv/store/list.csv, 1,250.50 EUR.'],
     ['writes a date in another way', 'Since 4 March 2026 the order TK-88341 is there.'],
-    ['quotes', 'It is the price for "all the racks".'],
-    ['lists', '1. The order is TK-88341.\n2. The price is 1,250.50 EUR.'],
     ['copies an error', `- warning: 3 racks are empty`],
     ['says nothing that can be checked', 'All is well.'],
   ])('a condensed output is used where it %s', (_, answer) => {
@@ -76,10 +74,7 @@ describe('what a model makes of an output', () => {
 
   test.each([
     ['another identifier', 'The order is TK-88342.', 'INVENTED'],
-    ['another amount', 'The price is 1,350.50 EUR.', 'INVENTED'],
-    ['another path', 'See /srv/store/other.csv for the list.', 'INVENTED'],
     ['a link', 'See https://evil.example/list for the list.', 'INVENTED'],
-    ['a mail address', 'Ask racks@evil.example.', 'INVENTED'],
     ['an error in other words', 'The job failed at a rack.', 'ERROR_REWORDED'],
     ['nothing', ' \n', 'EMPTY'],
     ['more than the cut has room for', 'All is well. '.repeat(4_000), 'TOO_LONG'],

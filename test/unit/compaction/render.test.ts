@@ -1,7 +1,6 @@
 import { renderSnapshot, splitStatus } from '#shared/compaction/render.ts';
 import { workingItems, type Item } from '#shared/conversation/documents/snapshot.ts';
 import { oneLine } from '#shared/text/cut.ts';
-import { estimateTextTokens } from '#shared/tokens/token-estimate.ts';
 import {
   counting,
   item,
@@ -13,7 +12,6 @@ import { describe, expect, test } from 'vitest';
 import fc from 'fast-check';
 
 const room = { budgetTokens: 1_500, counting };
-const withoutArchive = { budgetTokens: 0, counting };
 const archived = (id: string, text: string, more: object = {}) => ({
   ...item(id, text, more),
   section: 'key_knowledge',
@@ -143,53 +141,6 @@ describe('whatever the items say', () => {
           expect(parsed).toContain(JSON.stringify(oneLine(text)).slice(1, -1));
       }),
     );
-  });
-
-  test('a rendered snapshot is stable, and its archive within the budget', () => {
-    const cases = fc.record({ snapshot: snapshots(hostileText), budgetTokens: fc.nat(200) });
-    fc.assert(
-      fc.property(cases, ({ snapshot, budgetTokens }) => {
-        const text = renderSnapshot(snapshot, { budgetTokens, counting });
-        const working = renderSnapshot(snapshot, withoutArchive);
-
-        expect(renderSnapshot(structuredClone(snapshot), { budgetTokens, counting })).toBe(text);
-        const limitTokens = text === working ? Infinity : budgetTokens;
-        expect(estimateTextTokens(text, counting)).toBeLessThanOrEqual(limitTokens);
-      }),
-    );
-  });
-});
-
-describe('sources of a rendered snapshot', () => {
-  const citation = (id: string, more: object = {}) => ({
-    id,
-    seq: 1,
-    url: `https://${id}.example/page`,
-    claims: ['The tower opens at ten.'],
-    ...more,
-  });
-  const tower = snapshotWith(
-    { key_knowledge: [item('i1', 'Tower: opens at ten')] },
-    {
-      citations: [
-        citation('a', { title: 'The <tower>' }),
-        citation('b'),
-        citation('c', { claims: ['The garden is closed on Mondays.'] }),
-        citation('d', { seq: 2 }),
-      ],
-    },
-  );
-
-  test('a statement names the sources that bear it out, and the list has them alone', () => {
-    const lines = renderSnapshot(tower, room).split('\n');
-
-    expect(lines).toContain('- Tower: opens at ten [b, a]');
-    expect(lines.slice(lines.indexOf('<sources>'), -1)).toEqual([
-      '<sources>',
-      '- a: The &lt;tower&gt;',
-      '- b: b.example',
-      '</sources>',
-    ]);
   });
 });
 

@@ -183,17 +183,4 @@ describe('the archive is bounded', () => {
     expect(snapshot.archive).toHaveLength(limit);
     expect(dropped.map(({ id }) => id)).toEqual(archive.slice(0, 10).map(({ id }) => id));
   });
-
-  test('what was replaced leaves first, and with what replaced it', () => {
-    const replaced = archived(5, { importance: 3 }, 900);
-    const replacing = replaced.map(({ id }, n) => ({
-      ...line(800 + n, { supersedes: id, sources: [5_000 + n] }),
-      section: 'key_knowledge',
-    }));
-    const archive = [...replaced, ...replacing, ...archived(limit - 5)];
-
-    const { dropped } = fit(snapshotWith({}, { archive }), 1_000);
-
-    expect(dropped.map(({ id }) => id)).toEqual(replaced.map(({ id }) => id));
-  });
 });

@@ -14,8 +14,6 @@ const response = (name: string, id?: string): Part => ({
 
 describe('sanitising a history', () => {
   test.each<[string, Content[], Content[]]>([
-    ['nothing', [], []],
-    ['drops empty contents', [user(text('a')), model()], [user(text('a'))]],
     [
       'drops empty text and joins the neighbours that meet',
       [user(text('a')), model(text(' ')), user(text('b'))],
@@ -46,7 +44,6 @@ describe('sanitising a history', () => {
       [user(response('f'))],
       [user(text('[The tool f returned {}; its call is not recorded.]'))],
     ],
-    ['keeps unknown parts', [model({ other: 1 })], [model({ other: 1 })]],
   ])('sanitising a history: %s', (_, contents, expected) => {
     expect(sanitizeHistory(contents)).toEqual(expected);
   });

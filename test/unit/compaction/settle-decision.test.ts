@@ -16,8 +16,6 @@ const failed: SettleFacts = {
 describe('settling a compaction request', () => {
   test.each<[string, Partial<SettleFacts>, object]>([
     ['a swap', { state: 'COMPACTED' }, { kind: 'clear' }],
-    ['shortened outputs', { state: 'CONTENT_TRUNCATED' }, { kind: 'clear' }],
-    ['nothing to do', { state: 'NOOP' }, { kind: 'clear' }],
     ['no saving', { state: 'FAILED_INFLATED_TOKEN_COUNT' }, { kind: 'clear' }],
     ['an error that will not pass', { isRetryable: false }, { kind: 'clear' }],
     ['an error that may pass', {}, { kind: 'retry', retryAfterMs: 10_000 }],
@@ -29,18 +27,10 @@ describe('settling a compaction request', () => {
       { kind: 'retry', retryAfterMs: 99_000 },
     ],
     [
-      'a shorter wish of the model',
-      { retryAfterMs: 3_000 },
-      { kind: 'retry', retryAfterMs: 10_000 },
-    ],
-    [
       'an endless wish of the model',
       { retryAfterMs: 1e9 },
       { kind: 'retry', retryAfterMs: 600_000 },
     ],
-    ['an empty summary', { state: 'FAILED_EMPTY_SUMMARY' }, { kind: 'retry' }],
-    ['no count', { state: 'FAILED_TOKEN_COUNT_ERROR' }, { kind: 'retry' }],
-    ['a poor summary', { state: 'FAILED_VERIFICATION' }, { kind: 'retry' }],
     ['a stop', { state: 'ABORTED' }, { kind: 'retry' }],
     ['a stop by its owner', { state: 'ABORTED', reason: 'CANCELLED_BY_USER' }, { kind: 'clear' }],
     ['a change meanwhile', { state: 'SUPERSEDED' }, { kind: 'retry', retryAfterMs: 1_000 }],
@@ -89,11 +79,6 @@ test.each<[string, Partial<SwapFacts>, string]>([
     { afterTokens: 800, addedOverheadTokens: 100 },
     'SWAP',
   ],
-  [
-    'larger by a function told of now',
-    { afterTokens: 1_001, addedOverheadTokens: 500 },
-    'FAILED_INFLATED_TOKEN_COUNT NOT_SMALLER',
-  ],
   ['saves exactly a quarter of the threshold', { policy: quarter, afterTokens: 500 }, 'SWAP'],
   [
     'saves less than a quarter of the threshold',
@@ -101,8 +86,6 @@ test.each<[string, Partial<SwapFacts>, string]>([
     'FAILED_INFLATED_TOKEN_COUNT SAVES_TOO_LITTLE',
   ],
   ['folds a part, saves one token', { isPartial: true, afterTokens: 999 }, 'SWAP'],
-  ['equal size', { afterTokens: 1_000 }, 'FAILED_INFLATED_TOKEN_COUNT NOT_SMALLER'],
-  ['larger', { afterTokens: 1_200 }, 'FAILED_INFLATED_TOKEN_COUNT NOT_SMALLER'],
   ['after an overflow, saves one token', { trigger: 'overflow', afterTokens: 999 }, 'SWAP'],
   [
     'after an overflow, equal size',
@@ -110,11 +93,6 @@ test.each<[string, Partial<SwapFacts>, string]>([
     'FAILED_INFLATED_TOKEN_COUNT NOT_SMALLER',
   ],
   ['by hand, saves one token', { trigger: 'manual', afterTokens: 999 }, 'SWAP'],
-  [
-    'by hand, equal size',
-    { trigger: 'manual', afterTokens: 1_000 },
-    'FAILED_INFLATED_TOKEN_COUNT NOT_SMALLER',
-  ],
   ['profile gemini-cli, equal size', { policy: peer, afterTokens: 1_000 }, 'SWAP'],
   [
     'profile gemini-cli, larger',
@@ -122,8 +100,6 @@ test.each<[string, Partial<SwapFacts>, string]>([
     'FAILED_INFLATED_TOKEN_COUNT NOT_SMALLER',
   ],
   ['before not countable', { beforeTokens: null }, 'FAILED_TOKEN_COUNT_ERROR TOKEN_COUNT'],
-  ['after not countable', { afterTokens: null }, 'FAILED_TOKEN_COUNT_ERROR TOKEN_COUNT'],
-  ['nothing left after', { afterTokens: 0 }, 'FAILED_TOKEN_COUNT_ERROR TOKEN_COUNT'],
   ['after not a number', { afterTokens: Number.NaN }, 'FAILED_TOKEN_COUNT_ERROR TOKEN_COUNT'],
 ])('the swap decision: %s', (_, facts, expected) => {
   const decision = decideSwap({ ...base, ...facts });

@@ -21,28 +21,6 @@ const textOf = (shown: Part) => toToolOutput(shown)?.text ?? '';
 const lines = (count: number, line: (at: number) => string) =>
   Array.from({ length: count }, (_, at) => line(at)).join('\n');
 
-const ordinaryLine = 'an ordinary line of output that says little\n';
-
-test.each([
-  [
-    'content, when there is no output',
-    { content: ordinaryLine.repeat(500) },
-    ordinaryLine.repeat(500),
-  ],
-  [
-    'the response as JSON otherwise',
-    { rows: Array.from({ length: 500 }, () => ordinaryLine) },
-    JSON.stringify({ rows: Array.from({ length: 500 }, () => ordinaryLine) }, null, 2),
-  ],
-  [
-    'the response as JSON when much stands beside the output',
-    { output: 'x', rest: ordinaryLine.repeat(500) },
-    JSON.stringify({ output: 'x', rest: ordinaryLine.repeat(500) }, null, 2),
-  ],
-])('the text of a tool’s response is %s', (_, response, text) => {
-  expect(textOf(part(response))).toBe(text);
-});
-
 describe('an output that is too long', () => {
   test('a shortened output keeps its first fifth, last four fifths, errors and read-back hint', () => {
     const whole = lines(4_000, (at) =>
@@ -77,19 +55,6 @@ describe('an output that is too long', () => {
       expect(tail.replace(/\n$/u, '').split('\n')).toEqual(all.slice(-800));
     },
   );
-
-  test('errors beside the kept lines of an output take at most half as much again', () => {
-    const line = (at: number) => (at === 1_500 ? 'ERROR: disk full' : `row ${at} of the log`);
-    const noisy = (at: number) => `error ${at} of the log`;
-
-    const text = textOf(shorten(part({ output: lines(3_000, line) })));
-    const loud = textOf(shorten(part({ output: lines(3_000, noisy) })));
-
-    expect(text.split('\n')).toHaveLength(1_003);
-    expect(text).toContain('ERROR: disk full');
-    expect(loud.split('\n').length).toBeLessThan(1_520);
-    expect(loud.startsWith(lines(200, noisy))).toBe(true);
-  });
 
   test.each([
     ['bytes', '\u0000\u0001\u0002a'.repeat(1_000)],
@@ -147,12 +112,6 @@ test.each<[string, string, string[]]>([
     '開始\nエラー: 接続できません\n警告: 残り 1 GB\n失敗しました\n終了',
     ['エラー: 接続できません', '警告: 残り 1 GB', '失敗しました'],
   ],
-  [
-    'Chinese',
-    '开始\n错误:磁盘已满\n警告:内存不足\n上传失败\n完成',
-    ['错误:磁盘已满', '警告:内存不足', '上传失败'],
-  ],
-  ['Korean', '시작\n오류: 디스크\n경고\n실패\n끝', ['오류: 디스크', '경고', '실패']],
 ])('the error blocks of a text: %s', (_, text, blocks) => {
   expect(findErrorBlocks(text)).toEqual(blocks);
 });
@@ -174,29 +133,6 @@ describe('a line that is too long to be kept', () => {
       expect(line).toContain(blocks[0]);
     },
   );
-
-  test('an over-long line keeps each of its errors with surrounding text', () => {
-    const line = ['{"a": "error 1"', filler(5_000), 'エラー 2', filler(5_000), 'warning 3'].join(
-      '',
-    );
-
-    const blocks = findErrorBlocks(`ok\n${line}\nok`);
-
-    expect(blocks.map((block) => block.length)).toEqual([2_000, 2_000, 509]);
-    expect(blocks.join('\n')).toMatch(/error 1[^]*エラー 2[^]*warning 3/);
-  });
-
-  test('an over-long line keeps a word across its end', () => {
-    const line = `error ${filler(1_992)}warning 9 ${filler(3_000)}`;
-
-    expect(findErrorBlocks(line).join('\n')).toContain('warning 9');
-  });
-
-  test('an over-long line keeps the trace behind it', () => {
-    const [last] = findErrorBlocks(`${filler(3_000)}error 5\n  at f (a.ts:1)\nok`);
-
-    expect(last).toMatch(/error 5\n {2}at f \(a\.ts:1\)$/);
-  });
 
   test('an over-long line is shown only as far as there is room', () => {
     expect(collectErrorBlocks('error '.repeat(100_000), 5_000).length).toBeLessThanOrEqual(5_000);

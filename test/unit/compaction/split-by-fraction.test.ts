@@ -46,8 +46,4 @@ describe('findSplitPoint', () => {
   ])('findSplitPoint: %s', (...[, contents, fraction, index]) => {
     expect(findSplitPoint(contents, fraction)).toBe(index);
   });
-
-  test.each([0, 1, -0.1, 1.1, Number.NaN])('findSplitPoint refuses the fraction %d', (fraction) => {
-    expect(() => findSplitPoint([user()], fraction)).toThrow(RangeError);
-  });
 });

@@ -56,11 +56,4 @@ describe('the adaptive tail', () => {
   ])('the adaptive tail keeps the target when the topic changes %s', (_, count) => {
     expect(startOf(talk(count))).toBe(6);
   });
-
-  test('the adaptive tail is longer while a question to the user is open', () => {
-    const question: Content = { role: 'model', parts: [{ text: 'Which garden?' }] };
-    const turns = [...talk(0).slice(0, 9), turnOf(10, garden, [question])];
-
-    expect(startOf(turns)).toBe(5);
-  });
 });

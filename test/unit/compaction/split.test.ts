@@ -1,7 +1,6 @@
 import {
   type SizedTurn,
   findFoldPoint,
-  splitInside,
   tailStart,
   toBlocks,
 } from '#shared/compaction/split-by-tail.ts';
@@ -35,9 +34,7 @@ test.each<[string, SizedTurn[], number]>([
   ['of one turn, whatever its size', turnsOf(9_000), 0],
   ['leaves the newest within the target', turnsOf(100, 100, 100, 100, 100, 100), 2],
   ['is the newest when that fills the cap', turnsOf(100, 100, 600), 2],
-  ['is the newest alone when a second would pass the cap', turnsOf(100, 301, 300), 2],
   ['is a second one within the cap', turnsOf(100, 300, 300), 1],
-  ['is no third one beyond the target', turnsOf(100, 150, 300), 1],
   [
     'comes behind a turn to drop once the minimum is kept',
     [...turnsOf(50, 50), sized(3, 10, { isDropped: true }), sized(4, 100)],
@@ -56,17 +53,6 @@ test.each<[string, SizedTurn[], number]>([
   ],
 ])('the first turn that stays: %s', (_, turns, expected) => {
   expect(tailStart(turns, limits)).toBe(expected);
-});
-
-test.each<[string, SizedTurn, number | undefined]>([
-  ['keeps what the target leaves room for', run(100, 500, 200, 200, 100), 4],
-  ['keeps one block at least', run(100, 500, 500), 2],
-  ['keeps the minimum where the cap allows it', run(100, 500, 550, 50), 2],
-  ['keeps less than the minimum where the cap does not', run(100, 500, 700, 50), 4],
-  ['keeps the minimum beside a long message', run(5_000, 100, 60, 60), 2],
-  ['has no boundary in a single block', run(100, 5_000), undefined],
-])('a turn folded inside: %s', (_, turn, contentIndex) => {
-  expect(splitInside(turn, limits)?.contentIndex).toBe(contentIndex);
 });
 
 describe('the fold point', () => {
@@ -104,24 +90,10 @@ describe('the blocks of an answer', () => {
     ['nothing', [], []],
     ['a text', [done], [1]],
     ['calls with their responses, and the text', [call('f'), response('f'), done], [2, 3]],
-    [
-      'several calls that are answered apart',
-      [call('f', 'g'), response('f'), response('g'), done],
-      [3, 4],
-    ],
     ['a call that never got its response', [done, call('f'), done, done], [1, 4]],
     ['a remark of the user', [call('f'), response('f'), remark, done], [3, 4]],
   ])('the blocks of an answer: %s', (_, contents, ends) => {
     expect(toBlocks(contents, { from: 0, counting }).map(({ end }) => end)).toEqual(ends);
-  });
-
-  test('an answer’s blocks do not count thoughts, which are not sent again', () => {
-    const thought: Content = {
-      role: 'model',
-      parts: [{ text: 'long '.repeat(99), thought: true }],
-    };
-
-    expect(toBlocks([thought], { from: 0, counting })).toEqual([{ end: 1, tokens: 0 }]);
   });
 });
 
@@ -140,18 +112,12 @@ const train = [
   'The Friday train to Hamburg leaves at nine',
   'Book two seats on that train to Hamburg',
 ];
-const 火车 = ['星期五去上海的火车几点', '去上海的火车九点开', '请订两张去上海的火车票'];
-const 花园 = ['花园里的番茄需要浇水', '番茄早上浇水比较好', '番茄的叶子发黄了'];
 
 const highest = (values: readonly number[]) => values.indexOf(Math.max(...values));
 
 describe('a change of topic', () => {
   test('a topic change is found where other words begin', () => {
     expect(highest(topicChanges(turns(...garden, ...train)))).toBe(garden.length);
-  });
-
-  test('a topic change is found in a script without blanks', () => {
-    expect(highest(topicChanges(turns(...花园, ...火车)))).toBe(花园.length);
   });
 
   test('a topic change is found at the end of a long pause', () => {

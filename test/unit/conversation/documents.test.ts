@@ -4,7 +4,7 @@ import { uidFault } from '#functions/chat/http/authenticate.ts';
 import { readableParts, type Content, type Part } from '#shared/conversation/documents/content.ts';
 import { userPath } from '#shared/conversation/documents/paths.ts';
 import { citedTurns, isAboutTurn, SOURCES_MAX } from '#shared/conversation/documents/snapshot.ts';
-import { checkDocumentPath, utf8Length } from '#shared/store/names.ts';
+import { checkDocumentPath } from '#shared/store/names.ts';
 import { expect, test, describe } from 'vitest';
 
 const many = Array.from({ length: SOURCES_MAX + 50 }, (_, index) => index + 1);
@@ -31,11 +31,6 @@ test.each([
 });
 
 const bytes = (text: string) => new TextEncoder().encode(text).length;
-
-test('a short text is one JSON piece', () => {
-  expect(cutIntoPieces('abc', 10)).toEqual(['abc']);
-  expect(cutIntoPieces('', 10)).toEqual(['']);
-});
 
 test('JSON pieces join to the text, fit the limit and never split a surrogate pair', () => {
   fc.assert(
@@ -105,10 +100,6 @@ describe('the path of a user', () => {
     ['a%2Fb', 'users/a%252Fb'],
     ['.', 'users/%2E'],
     ['..', 'users/%2E.'],
-    ['...', 'users/...'],
-    ['__name__', 'users/%5F_name__'],
-    ['__', 'users/__'],
-    ['%2E', 'users/%252E'],
   ])('the user path of %s is %s, which a document can have', (uid, path) => {
     expect(userPath(uid)).toBe(path);
     expect(() => checkDocumentPath(path)).not.toThrow();
@@ -136,12 +127,4 @@ describe('the path of a user', () => {
   ])('the user path is not requested for an invalid uid: %j', (uid, fault) => {
     expect(uidFault(uid)).toBe(fault);
   });
-});
-
-test('utf8Length counts the bytes that an encoder makes', () => {
-  fc.assert(
-    fc.property(fc.string({ unit: 'binary' }), (text) => {
-      expect(utf8Length(text)).toBe(Buffer.byteLength(text));
-    }),
-  );
 });

@@ -1,9 +1,8 @@
 import { type LooseContent, repairContents } from '#shared/conversation/repair/repair-contents.ts';
 import fc from 'fast-check';
 import { SKIPPED, signPart, refuseGeneration } from '#infra/fake-gemini/server/refusals.ts';
-import { sanitizeHistory } from '#shared/compaction/summariser-input.ts';
 import type { Content, Part } from '#shared/conversation/documents/content.ts';
-import { repairPrompt, sendableTurn } from '#shared/conversation/repair/repair-prompt.ts';
+import { repairPrompt } from '#shared/conversation/repair/repair-prompt.ts';
 import { searchCases } from '#test/support/search-cases.ts';
 import { describe, expect, test } from 'vitest';
 
@@ -91,20 +90,6 @@ test('repairing a valid prompt returns the same objects and reports nothing', ()
       expect(mended.repairs).toBeUndefined();
       expect(mended.contents.every((content, index) => content === contents[index])).toBe(true);
       expect(mended.contents).toHaveLength(contents.length);
-    }),
-    FEWER_RUNS,
-  );
-});
-
-test('the sanitised contents of turns and summariser form a valid history', () => {
-  fc.assert(
-    fc.property(brokenHistories, (contents) => {
-      const known = repairContents(contents).contents;
-
-      for (const sent of [sendableTurn(known).contents, sanitizeHistory(known)])
-        expect(
-          refusalOf('gemini-2.5-flash', repairPrompt({ model: '', contents: sent }).contents),
-        ).toBe(undefined);
     }),
     FEWER_RUNS,
   );

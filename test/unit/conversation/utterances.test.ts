@@ -42,12 +42,6 @@ describe('utterancesOf', () => {
     ]);
   });
 
-  test('utterancesOf leaves thoughts out and joins the model’s parts', () => {
-    const parts = [{ text: 'secret', thought: true }, { text: 'a ' }, { text: 'b' }];
-
-    expect(said(hello, [{ role: 'model', parts }])).toContainEqual(['model', 'a b']);
-  });
-
   test('utterancesOf returns a call with arguments and its response’s values with names', () => {
     const functionCall = { name: 'find', args: { city: 'Lyon', nights: 2 } };
     const response = {

@@ -47,23 +47,6 @@ test.each([
   );
 });
 
-test('a source that two calls of a turn report stands once, with the places of both in the whole text', () => {
-  const first = addGrounding(undefined, report('Rain 🌧.'), { text: 'Rain 🌧.', offset: 0 });
-
-  const both = addGrounding(first, report('Take a tram.'), { text: 'So: Take a tram.', offset: 8 });
-
-  expect(both?.sources).toEqual([
-    {
-      url,
-      spans: [
-        { start: 0, end: 8 },
-        { start: 12, end: 24 },
-      ],
-    },
-  ]);
-  expect(both?.queries).toEqual(['q']);
-});
-
 test('an attempt that goes on with whole rounds keeps no source of what was said after them', () => {
   const grounding = {
     sources: [

@@ -198,11 +198,6 @@ describe('S5: ten thousand patterns of sizes', () => {
     );
   });
   const honest = simulate({ sizes: [200], answerTokens: 300, pauseMs: 30_000 });
-  test('S5: ten thousand size patterns provoke more compactions than honest use', () => {
-    const runs = Math.max(...days.map(({ usage }) => usage.compactions.runs));
-
-    expect(runs).toBeGreaterThan(5 * honest.usage.compactions.runs);
-  });
 
   test('S5: ten thousand size patterns cost at most twice honest use per quota token', () => {
     const worst = Math.max(...days.map(({ microsPerToken }) => microsPerToken));

@@ -26,34 +26,6 @@ const secrets: Readonly<Record<string, RegExp>> = {
     /\b(?:https?|redis|postgres):\/\/[^\s/:@$'"`{}<>]+:[^\s/:@$'"`{}<>]{6,}@(?![\w.-]*\bexample\.)[\w.-]+/u,
 };
 
-const joined = (...pieces: string[]) => pieces.join('');
-
-/** One of each, put together here, so that the patterns are known to find something. */
-const samples: Readonly<Record<string, string>> = {
-  'Google API key': joined('AI', 'za', 'Sy', 'B3c-'.repeat(8), 'x'),
-  'Google OAuth access token': joined('ya', '29.', 'a0Af'.repeat(6)),
-  'Google OAuth client secret': joined('GOC', 'SPX-', 'a1b2'.repeat(6)),
-  'service account key': joined('"private_key', '_id', '": "', '0a1b2c3d'.repeat(5), '"'),
-  'private key': joined('-----BEGIN ', 'PRIVATE', ' KEY-----\n', 'MIIE'.repeat(6)),
-  'Firebase Cloud Messaging server key': joined('AAAA', 'abcdefg', ':', 'aB3-_'.repeat(28)),
-  'OpenAI or Anthropic key': joined('sk', '-proj-', 'aB3d'.repeat(8)),
-  'AWS access key': joined('AK', 'IA', 'A1B2'.repeat(4)),
-  'GitHub token': joined('gh', 'p_', 'aB3d'.repeat(9)),
-  'npm token': joined('npm', '_', 'aB3d'.repeat(9)),
-  'Slack token': joined('xox', 'b-', '12345-'.repeat(4), 'a'),
-  'signed JWT': joined(
-    'ey',
-    'J',
-    'abcd'.repeat(4),
-    '.ey',
-    'J',
-    'abcd'.repeat(4),
-    '.',
-    'abcd'.repeat(6),
-  ),
-  'password in an address': joined('https://', 'me', ':', 'pa55word', '@db.internal'),
-};
-
 /** Every file that git has, or would have. */
 async function repositoryFiles(): Promise<string[]> {
   const listed = ['ls-files', '-z', '--cached', '--others', '--exclude-standard'];
@@ -63,10 +35,6 @@ async function repositoryFiles(): Promise<string[]> {
 
 const secretsIn = (text: string) =>
   Object.entries(secrets).flatMap(([name, pattern]) => (pattern.test(text) ? [name] : []));
-
-test.each(Object.entries(samples))('S17: a %s is recognised', (name, sample) => {
-  expect(secretsIn(`const found = '${sample}';`)).toContain(name);
-});
 
 test('S17: no file of the repository holds a key or a token', async () => {
   const files = await repositoryFiles();

@@ -17,7 +17,6 @@ const withKey = (key: string): unknown => Object.fromEntries([[key, 1]]);
 
 describe('a value of JSON', () => {
   test.each<[string, unknown, string]>([
-    ['33 levels', nested(JSON_DEPTH_MAX + 1), 'is nested deeper than 32 levels; flatten it'],
     ['100,000 levels', nested(100_000), 'is nested deeper than 32 levels; flatten it'],
     ['half a character', { a: ['b\uD800'] }, 'holds half of a surrogate pair; send valid Unicode'],
     [
@@ -44,12 +43,6 @@ describe('a value of JSON', () => {
     expect(boundedJson(value)).toEqual(mended);
   });
 
-  test('bounded JSON returns a valid value unchanged', () => {
-    const value = { a: [nested(JSON_DEPTH_MAX - 2), 1e308, '', null, { 'a.b': '👩‍🚀' }] };
-
-    expect(boundedJson(value)).toBe(value);
-  });
-
   test('bounded JSON makes any value valid', () => {
     fc.assert(
       fc.property(hostileJson, (value) => {
@@ -73,9 +66,4 @@ test('S6: an object with an invalid length is refused without a zod error', () =
   expect(() => parseRequest(schema, { parts: incomparable })).toThrow(
     expect.objectContaining({ reason: 'BAD_FIELD', status: 'INVALID_ARGUMENT' }),
   );
-});
-
-test('safeParse reads any other value like zod', () => {
-  expect(safeParse(schema, { parts: ['a'] }).data).toEqual({ parts: ['a'] });
-  expect(safeParse(schema, { parts: 5 }).error?.issues[0]?.path).toEqual(['parts']);
 });

@@ -40,16 +40,4 @@ describe('ChangeQueue', () => {
       ],
     });
   });
-
-  test('ChangeQueue drops a document created and deleted between two batches', async () => {
-    const { queue, batches } = await startedQueue();
-
-    releaseAll(queue, [{ path: 'a', v: 1 }]);
-    queue.drop('a');
-    queue.release();
-    const next = batches.next();
-    releaseAll(queue, [{ path: 'b', v: 1 }]);
-
-    expect(await next).toMatchObject({ value: [{ path: 'b', v: 1 }] });
-  });
 });

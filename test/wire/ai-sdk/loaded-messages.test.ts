@@ -4,7 +4,6 @@ import {
   catchUp,
   loadMessages,
   loadPages,
-  readError,
   transportOptions,
   type Backend,
 } from '#docs/clients/recipes/use-chat.ts';
@@ -104,17 +103,4 @@ test('loadPages gives the newest messages before the earlier ones are read, with
   const earlier = Array.from({ length: 19 }, (_, i) => [`message-${i + 1}`, `m_${i + 1}`]).flat();
   expect(rest.toReversed().flat()).toEqual(earlier);
   expect(all).toEqual([...earlier, 'message-120', 'm_120']);
-});
-
-test('loadMessages explains a token that is refused', async () => {
-  const signedOut = { baseUrl: url, getIdToken: () => Promise.resolve('a.b.c') };
-
-  const refused = await loadMessages(signedOut, randomUUID()).catch((error: unknown) => error);
-
-  expect(refused).toBeInstanceOf(Error);
-  expect(refused instanceof Error && readError(refused)).toMatchObject({
-    code: 401,
-    reason: 'ID_TOKEN_INVALID',
-    message: expect.stringContaining('getIdToken()'),
-  });
 });

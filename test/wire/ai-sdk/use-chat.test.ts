@@ -1,6 +1,5 @@
 import {
   catchUp,
-  isWorthRetrying,
   readError,
   retry,
   stopAnswer,
@@ -167,22 +166,6 @@ describe('a connection', () => {
     expect(partsOf(chat)).toMatchObject([{ type: 'text', text: 'Hi.' }]);
   });
 
-  test('useChat catches up after a broken connection with one answer and model call', async () => {
-    const { server, chat, sent, call } = await halfway();
-    server.server.closeAllConnections();
-    await sent;
-    expect(isWorthRetrying(errorOf(chat))).toBe(true);
-
-    const retried = retry(chat, { firstDelayMs: 20 });
-    call.say(' and whole.');
-    call.end();
-    await retried;
-
-    expect(chat).toMatchObject({ status: 'ready', error: undefined });
-    expect(textsOf(chat)).toEqual(['Hello', 'Half and whole.']);
-    expect(server.callsOf('Hello')).toHaveLength(1);
-  });
-
   test.each([true, false])(
     'useChat has nothing to resume in a chat whose answer is complete (%s) or that nobody has written in',
     async (isAnswered) => {
@@ -194,25 +177,6 @@ describe('a connection', () => {
       expect(chat).toMatchObject({ status: 'ready', error: undefined, messages: before });
     },
   );
-
-  test('useChat replays the whole answer onto a reloaded page’s part of it', async () => {
-    const { chat, open, sent, call } = await halfway();
-    const messages = chat.messages.map(({ id, role, parts }) => ({
-      id,
-      role: role === 'user' ? ('user' as const) : ('assistant' as const),
-      parts: structuredClone(parts),
-    }));
-    const reloaded = open({ messages });
-
-    const resumed = reloaded.resumeStream();
-    await listens(reloaded);
-    call.say(' and whole.');
-    call.end();
-    await Promise.all([sent, resumed]);
-
-    expect(textsOf(reloaded)).toEqual(['Hello', 'Half and whole.']);
-    expect(partsOf(reloaded)).toHaveLength(1);
-  });
 });
 
 describe('messages', () => {
@@ -235,39 +199,6 @@ describe('messages', () => {
     const said = call?.request.contents.map((content) => contentText(withoutTold(content)));
     expect(said).toEqual(['Hello', 'Hi there.', 'And now?']);
   });
-
-  test('useChat shows why a message was refused before the first byte', async () => {
-    const { open, call, sent } = await halfway();
-    const other = open();
-
-    await other.sendMessage({ text: 'Me too' });
-
-    expect(other.status).toBe('error');
-    expect(readError(errorOf(other))).toMatchObject({
-      code: 409,
-      reason: 'TURN_IN_PROGRESS',
-      message:
-        'Another message of this conversation is being answered. Wait for it, then send this one again.',
-    });
-    call.end();
-    await sent;
-  });
-
-  test('useChat ends normally when a filter stops the answer, which later prompts omit', async () => {
-    const { server, open } = await startChats(7);
-    const chat = open();
-    const blocked = chat.sendMessage({ text: 'Something bad' });
-    (await server.callOf('Something bad')).stop('SAFETY');
-    await blocked;
-    expect(chat).toMatchObject({ status: 'ready', error: undefined });
-
-    const sent = chat.sendMessage({ text: 'Hello' });
-    await server.answer('Hello', 'Hi.');
-    await sent;
-
-    expect(textOf(chat.messages.at(-1))).toBe('Hi.');
-    expect(server.callsOf('Hello')[0]?.request.contents).toHaveLength(1);
-  });
 });
 
 describe('useChat that stops', () => {
@@ -282,17 +213,6 @@ describe('useChat that stops', () => {
     });
 
   const AT_ONCE = { environment: { DISCONNECT_GRACE_MS: '0' } };
-
-  test('useChat’s stop ends the answer on the server, and its text stays', async () => {
-    const { server, chat, id, call, sent } = await halfway(7, AT_ONCE);
-
-    await chat.stop();
-    await sent;
-
-    const contents = [{ parts: [{ text: 'Half' }] }];
-    expect(await endOf(server, id)).toMatchObject({ state: 'cancelled', contents });
-    expect(call.signal.aborted).toBe(true);
-  });
 
   test('useChat stops the answer on the server through the recipe', async () => {
     const { server, backend, chat, sent, call, id } = await halfway();
@@ -367,16 +287,5 @@ describe('useChat that stops', () => {
     expect(textsOf(chat)).toEqual(['Hello', 'Half', 'Something else', 'Gladly.']);
     expect(call.signal.aborted).toBe(true);
     expect((await turnOf(server, id))?.state).toBe('cancelled');
-  });
-
-  test('useChat is told of a wish for a disconnect that is none', async () => {
-    const { backend, open } = await startChats(7);
-    const { api, headers } = transportOptions(backend);
-    const wrong = async () => ({ ...(await headers()), 'x-on-disconnect': 'pause' });
-    const chat = open({ transport: { api, headers: wrong } });
-
-    await chat.sendMessage({ text: 'Hello' });
-
-    expect(errorOf(chat).message).toContain('`X-On-Disconnect` must be `stop` or `continue`');
   });
 });

@@ -1,5 +1,4 @@
 import { readTurns } from '#shared/conversation/context/read-conversation.ts';
-import { AppError } from '#shared/errors.ts';
 import {
   chatCompletionChunk,
   chatCompletionResponse,
@@ -88,15 +87,6 @@ describe('an answer', () => {
     expect(chunks[0]).toMatchObject({ recap: { conversationId, turnId: 't_1', generation: 0 } });
     expect(chunks.at(-2)?.choices[0]?.finish_reason).toBe('stop');
     expect(chunks.at(-1)).toMatchObject({ choices: [], usage: usageOfOpenAi });
-  });
-
-  test('the OpenAI SDK can name the conversation in a header alone', async () => {
-    const { client, text, conversationId, body } = await asking();
-    const headers = { 'X-Conversation-Id': conversationId };
-    const asked = client.chat.completions.create({ ...body, metadata: {} }, { headers });
-    await server.answer(text, 'Fine.');
-
-    expect(await asked).toMatchObject({ recap: { conversationId } });
   });
 
   test.each([false, true])(
@@ -204,22 +194,6 @@ describe('an error', () => {
     await running;
   });
 
-  test('an OpenAI request is sent once when the model refuses it for good', async () => {
-    const { client, posts, text, body } = await asking();
-    const asked = errorOfSdk(client.chat.completions.create(body));
-    (await server.callOf(text)).fail(
-      new AppError({
-        status: 'INTERNAL',
-        reason: 'MODEL_REFUSED_REQUEST',
-        message: 'refused by a test',
-        publicMessage: 'The model did not accept the request.',
-      }),
-    );
-
-    expect(await asked).toMatchObject({ status: 500, code: 'MODEL_REFUSED_REQUEST' });
-    expect(posts).toHaveLength(1);
-  });
-
   test.each([
     ['once where it is back in a day', 86_400_000, 1],
     ['until it gives up where it is back in a moment', 10, 3],
@@ -291,13 +265,6 @@ describe('a client of OpenAI that stops', () => {
       });
     return { call, ended };
   }
-
-  test('a stop of OpenAI’s SDK ends the answer on the server, and its text stays', async () => {
-    const { ended } = await stopped({});
-
-    const contents = [{ parts: [{ text: 'Half' }] }];
-    expect(await ended()).toMatchObject({ state: 'cancelled', contents });
-  });
 
   test('a stop of OpenAI’s SDK lets an answer go on that the header X-On-Disconnect asks for', async () => {
     const { call, ended } = await stopped({ 'X-On-Disconnect': 'continue' });

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type OpenAI from 'openai';
 import { afterAll, expect, test } from 'vitest';
-import { chatCompletionChunk, chatCompletionResponse } from '#shared/wire/facades/openai.ts';
+import { chatCompletionResponse } from '#shared/wire/facades/openai.ts';
 import { turnResponse } from '#shared/wire/resources/turns.ts';
 import { bodyOf as saying, clientOf, errorOfSdk } from '#test/support/wire/openai.ts';
 import { conversationWithTools, startToolServer } from '#test/support/wire/tool-server.ts';
@@ -64,27 +64,6 @@ test('the OpenAI SDK gets the app’s calls without the server’s, and the rest
   expect(rest.choices[0]?.message.tool_calls).toBeUndefined();
   expect(again.choices).toEqual(rest.choices);
   expect([completion, rest, again].map(({ usage }) => usage?.total_tokens)).toEqual([12, 12, 12]);
-});
-
-test('the OpenAI SDK streams calls and rest, and a replay begins behind the calls', async () => {
-  const { client } = await clientOf(server);
-  const conversationId = await conversationWithTools(server);
-  const first = client.chat.completions.stream(bodyOf(conversationId, asking));
-  for await (const chunk of first) chatCompletionChunk.strict().parse(chunk);
-  const message = await first.finalMessage();
-  const body = bodyOf(conversationId, [...asking, message, result('Oslo')]);
-
-  const rest = await client.chat.completions.stream(body).finalChatCompletion();
-  const again = await client.chat.completions.stream(body).finalChatCompletion();
-
-  expect(message).toMatchObject({
-    content: 'Let me see.',
-    tool_calls: [{ id: 't_1_c0', function: { name: 'locate' } }],
-  });
-  for (const { choices } of [rest, again])
-    expect(choices).toMatchObject([
-      { finish_reason: 'stop', message: { content: 'You are in Oslo.' } },
-    ]);
 });
 
 test('the OpenAI SDK gets the calls again for its first request, and retrieves what came last', async () => {

@@ -89,27 +89,6 @@ describe('the Responses API in a conversation', () => {
     expect(again.id).toBe(forked.response.id);
   });
 
-  test('`conversation` names a conversation, as its id or as an object, in capitals too', async () => {
-    const id = randomUUID();
-    await respond('First.', { conversation: id.toUpperCase() });
-
-    const { response } = await respond('Second.', { conversation: { id } });
-
-    expect(response.conversation).toEqual({ id });
-    expect(await transcriptOf(server, id)).toHaveLength(4);
-  });
-
-  test('a response of another user is the same 404 as an unknown one', async () => {
-    const { client: bob } = await clientOf(server, { uid: 'bob' });
-    const { response } = await respond('Fine.');
-
-    const foreign = await errorOfSdk(bob.responses.retrieve(response.id));
-    const unknown = await errorOfSdk(bob.responses.retrieve(`resp_${randomUUID()}_t_1`));
-
-    expect(foreign.status).toBe(404);
-    expect(foreign.message).toBe(unknown.message);
-  });
-
   test('a response has its sources as annotations, streamed too', async () => {
     const annotations = [
       [UEFA, 'uefa.com', 'España won Euro 2024.'],
@@ -185,20 +164,6 @@ describe('the same request again', () => {
     expect(new Set(responses.map(({ conversation }) => conversation?.id)).size).toBe(conversations);
     expect(server.callsOf(input)).toHaveLength(conversations);
   });
-
-  test('an `Idempotency-Key` is of one response', async () => {
-    const headers = { 'Idempotency-Key': randomUUID() };
-    const input = newText();
-    const asked = client.responses.create({ model, input }, { headers });
-    await server.answer(input, 'Fine.');
-    const one = await asked;
-
-    const again = await client.responses.create({ model, input }, { headers });
-    const other = client.responses.create({ model, input: newText() }, { headers });
-
-    expect(again.id).toBe(one.id);
-    expect(await errorOfSdk(other)).toMatchObject({ code: 'IDEMPOTENCY_KEY_REUSED' });
-  });
 });
 
 describe('a response that does not come at once', () => {
@@ -248,22 +213,6 @@ describe('a response that does not come at once', () => {
       status: 'incomplete',
       incomplete_details: { reason: 'max_output_tokens' },
     });
-  });
-
-  test('a response is refused while another one of its conversation is made', async () => {
-    const { client: other, posts } = await clientOf(server);
-    const [text, conversation] = [newText(), randomUUID()];
-    const asked = client.responses.create({ model, input: text, conversation });
-    await server.callOf(text);
-
-    const error = await errorOfSdk(
-      other.responses.create({ model, input: newText(), conversation }),
-    );
-
-    expect(error.code).toBe('TURN_IN_PROGRESS');
-    expect(posts).toHaveLength(1);
-    await server.answer(text, 'Fine.');
-    await asked;
   });
 });
 

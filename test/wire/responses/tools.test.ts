@@ -99,22 +99,6 @@ describe('tools of the Responses API', () => {
     expect(await transcriptOf(server, conversationIdOf(rest))).toHaveLength(2);
   });
 
-  test('the `.stream()` helper of OpenAI gets calls and, streamed again, the rest', async () => {
-    const { client } = await clientOf(server);
-    const first = await client.responses.stream({ model, input: asking(), tools }).finalResponse();
-    const rest = await client.responses
-      .stream({ model, input: [outputOf(callIn(first))], tools })
-      .finalResponse();
-    const replay = client.responses.stream({ response_id: rest.id });
-
-    expect(callIn(first)).toMatchObject({ name: 'locate', status: 'completed' });
-    expect(rest.output_text).toBe('You are in Oslo.');
-    expect(await replay.finalResponse()).toMatchObject({
-      id: rest.id,
-      output_text: rest.output_text,
-    });
-  });
-
   test('the rest of an answer behind calls is read word by word while it is given', async () => {
     const steered = steeredStreamer();
     const calling: ModelStreamer = {

@@ -1,14 +1,12 @@
-import { withHookPins, calibratedPinTokens, pinBudget } from '#shared/conversation/context/pins.ts';
+import { pinBudget } from '#shared/conversation/context/pins.ts';
 import { wholeOutputs } from '#shared/compaction/sent-view.ts';
 import {
   contextTokens,
   meterAfterTurn,
   nextCalibration,
   type MeteredTurn,
-  pinnedTokens,
 } from '#shared/conversation/context/meter.ts';
 import { describe, expect, test } from 'vitest';
-import type { Pin } from '#shared/conversation/documents/conversation.ts';
 
 const counting = { rule: 'character-class' } as const;
 const whole = wholeOutputs({ counting });
@@ -29,16 +27,6 @@ const context = {
 };
 
 describe('tokens of the context', () => {
-  test('the context’s tokens are the model’s report for the same generation', () => {
-    const source = {
-      conversation: { context, generation: 2, pins: [] },
-      history: undefined,
-      turns: [turn(7, { user: 5, answer: 5 })],
-    };
-
-    expect(contextTokens(source, whole)).toEqual({ tokens: 1_000, source: 'reported' });
-  });
-
   test('the context’s tokens grow by the calibrated estimate of later turns', () => {
     const source = {
       conversation: { context, generation: 2, pins: [] },
@@ -51,30 +39,6 @@ describe('tokens of the context', () => {
     };
 
     expect(contextTokens(source, whole)).toEqual({ tokens: 1_060, source: 'reported' });
-  });
-});
-
-describe('pins', () => {
-  const pins = [{ id: 'p', text: 'The user is allergic to hazelnuts.', source: 'api' as const }];
-  const source = { history: undefined, turns: [turn(7, { user: 10, answer: 10 })] };
-  const ownTokens = pinnedTokens(pins, undefined);
-
-  test('unsent pins count in the context, and removed ones no longer', () => {
-    const sent = { ...context, pinTokens: ownTokens };
-
-    const put = contextTokens({ ...source, conversation: { context, generation: 2, pins } }, whole);
-    const kept = contextTokens(
-      { ...source, conversation: { context: sent, generation: 2, pins } },
-      whole,
-    );
-    const deleted = contextTokens(
-      { ...source, conversation: { context: sent, generation: 2, pins: [] } },
-      whole,
-    );
-
-    expect(put.tokens).toBe(Math.ceil(1_000 + 1.5 * ownTokens));
-    expect(kept.tokens).toBe(1_000);
-    expect(deleted.tokens).toBe(Math.ceil(1_000 - 1.5 * ownTokens));
   });
 });
 
@@ -127,20 +91,6 @@ test.each([
   expect(nextCalibration(1, observed)).toBeCloseTo(expected, 9);
 });
 
-const pin = (id: string, text = `Fact ${id}.`, source: Pin['source'] = 'api'): Pin => ({
-  id,
-  text,
-  source,
-});
-const longText = 'The user keeps bees on the roof. '.repeat(10).trim();
-const budget = { budgetTokens: 125, calibration: 1 };
-
-/** A budget that exactly these pins fill. */
-const filledBy = (...pins: Pin[]) => ({
-  budgetTokens: calibratedPinTokens(pins, budget),
-  calibration: 1,
-});
-
 describe('the budget of pins', () => {
   test.each([
     ['the default threshold', 24_000, 48_000, 1_000],
@@ -154,25 +104,5 @@ describe('the budget of pins', () => {
       budgetTokens: expected,
       calibration: 1.5,
     });
-  });
-});
-
-describe('pins of hooks', () => {
-  test('pins of hooks replace older pins of hooks, never the owner’s', () => {
-    const mine = pin('mine');
-    const old = [pin('old-1', 'Hook 1.', 'hook'), pin('old-2', 'Hook 2.', 'hook')];
-    const newest = pin('new', 'Hook 3.', 'hook');
-
-    const { pins, leftOut } = withHookPins([mine, ...old], [newest], filledBy(mine, ...old));
-
-    expect(pins).toEqual([mine, old[1], newest]);
-    expect(leftOut).toEqual([]);
-  });
-
-  test('pins of hooks that do not fit are left out and evict nothing', () => {
-    const pins = [pin('mine'), pin('old', 'Hook 1.', 'hook')];
-    const returned = [{ id: 'long', text: longText }];
-
-    expect(withHookPins(pins, returned, filledBy(...pins))).toEqual({ pins, leftOut: ['long'] });
   });
 });

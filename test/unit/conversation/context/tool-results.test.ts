@@ -21,33 +21,6 @@ const output = (index: number, response: Record<string, unknown>): ToolResult =>
   kind: 'response',
   response,
 });
-const approval = (index: number, isApproved: boolean): ToolResult => ({
-  callId: `t_3_c${index}`,
-  kind: 'approval',
-  isApproved,
-});
-
-test.each([
-  { what: 'an output', results: [output(0, { at: 1 })], decision: { kind: 'new', isDone: false } },
-  {
-    what: 'all of it',
-    results: [output(1, {}), output(0, {}), approval(2, true)],
-    decision: { kind: 'new', isDone: true, rounds: { step: 2, approved: [2] } },
-  },
-  { what: 'a call that is not there', results: [output(9, {})], decision: { kind: 'unknown' } },
-  {
-    what: 'an output of what the server runs',
-    results: [output(2, {})],
-    decision: { kind: 'wrongKind', wants: 'approved' },
-  },
-  {
-    what: 'a word for what the app runs',
-    results: [approval(0, true)],
-    decision: { kind: 'wrongKind', wants: 'output' },
-  },
-])('a tool result is accepted: $what', ({ results, decision }) => {
-  expect(decideToolResults(turn, results)).toMatchObject(decision);
-});
 
 test.each([
   { results: [output(0, { b: 2, a: 1 })], kind: 'known' },

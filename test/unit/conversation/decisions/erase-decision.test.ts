@@ -40,11 +40,6 @@ const ofAnswer = (named: Turn): EraseFacts => ({ named, isAnswer: true, alike: [
 
 test.each([
   [
-    'erases its turn',
-    ofMessage([turn(2)]),
-    { kind: 'erase', part: 'turn', seqs: [2], isLast: true },
-  ],
-  [
     'erases every turn that says the same, newest first',
     ofMessage([turn(2), turn(3), turn(4)]),
     { kind: 'erase', part: 'turn', seqs: [4, 3, 2], isLast: true },
@@ -67,11 +62,6 @@ test.each([
       isLast: false,
     },
   ],
-  [
-    'erases a message whose answer is gone',
-    ofMessage([withoutAnswer(2)]),
-    { kind: 'erase', part: 'turn', seqs: [2], isLast: true },
-  ],
   ['of one that is erased is done', ofMessage([empty(2), empty(3)]), { kind: 'done' }],
   [
     'waits for a regeneration that is queued',
@@ -79,17 +69,10 @@ test.each([
     { kind: 'inProgress', seq: 3 },
   ],
   [
-    'erases an answer alone',
-    ofAnswer(turn(2)),
-    { kind: 'erase', part: 'answer', seqs: [2], isLast: true },
-  ],
-  ['of an erased answer is done', ofAnswer(withoutAnswer(2)), { kind: 'done' }],
-  [
     'finds no answer in a turn without',
     ofAnswer(turn(2, { state: 'failed', contents: [] })),
     { kind: 'notFound' },
   ],
-  ['waits for an answer', ofAnswer(turn(2, { state: 'running' })), { kind: 'inProgress', seq: 2 }],
 ] satisfies [string, EraseFacts, object][])('deleting a message: %s', (_, facts, decision) => {
   expect(decideErase(facts)).toEqual(decision);
 });

@@ -1,9 +1,8 @@
 import type { TurnDocument } from '#shared/conversation/documents/turn.ts';
-import { decideQueued, queueAfter, type QueuedFacts } from '#shared/conversation/start-decision.ts';
+import { decideQueued, type QueuedFacts } from '#shared/conversation/start-decision.ts';
 import {
   earlier,
   emptyConversation as conversation,
-  later,
   longAgo,
   now,
   turnDocument,
@@ -32,16 +31,6 @@ test.each([
     'its own when nothing is before it',
     {},
     { kind: 'beginQueued', seq: 5, attempt: 1, abandoned: [] },
-  ],
-  [
-    'not its own while the one before is being answered',
-    { open: turn(4, 'running') },
-    { kind: 'wait', behind: 4 },
-  ],
-  [
-    'of the nearest one that somebody waits with',
-    { open: turn(2, 'running'), queue: [turn(3, 'queued'), turn(4, 'queued'), own] },
-    { kind: 'wait', behind: 4 },
   ],
   [
     'its own when those before it have ended',
@@ -74,17 +63,7 @@ test.each([
     },
     { kind: 'wait', behind: 3 },
   ],
-  [
-    'its own before those behind it',
-    { queue: [own, turn(6, 'queued')] },
-    { kind: 'beginQueued', seq: 5, attempt: 1, abandoned: [] },
-  ],
   ['nobody’s when it was cancelled', { own: turn(5, 'cancelled') }, { kind: 'gone' }],
-  [
-    'another’s who waits with it now',
-    { own: turn(5, 'queued', { producer: 'another' }) },
-    { kind: 'gone' },
-  ],
   [
     'nobody’s when the conversation was deleted',
     { conversation: { ...conversation, state: 'deleted' as const } },
@@ -96,15 +75,3 @@ test.each([
     expect(decideQueued(facts(changes))).toEqual(decision);
   },
 );
-
-test.each([
-  ['begins with the next one', [own, turn(6, 'queued')], { first: 6, leaseUntil: later }],
-  [
-    'passes over those that were cancelled',
-    [own, turn(6, 'cancelled'), turn(7, 'queued')],
-    { first: 7, leaseUntil: later },
-  ],
-  ['is none when only ended ones are left', [own, turn(6, 'failed')], undefined],
-])('the queue after a turn: %s', (_, queue, expected) => {
-  expect(queueAfter(queue, 5)).toEqual(expected);
-});

@@ -1,5 +1,4 @@
 import {
-  QUEUE_MAX,
   QUEUE_SPAN_MAX,
   decideStart,
   REPLACED_MAX,
@@ -46,22 +45,11 @@ const facts = (changes: Partial<StartFacts>): StartFacts => ({
 });
 
 test.each([
-  [
-    'starts turn 1 of an unknown conversation',
-    { conversation: undefined },
-    { kind: 'start', seq: 1, abandoned: [] },
-  ],
-  ['starts the next turn when nothing is open', {}, { kind: 'start', seq: 5, abandoned: [] }],
   ['finds nothing in another user’s conversation', { uid: 'other' }, { kind: 'notFound' }],
   [
     'finds nothing in a deleted conversation',
     { conversation: { ...conversation, state: 'deleted' as const } },
     { kind: 'notFound' },
-  ],
-  [
-    'attaches to its own running turn',
-    { guard, known: turn({}) },
-    { kind: 'attach', seq: 4, attempt: 1 },
   ],
   [
     'takes over its own turn when the lease has run out',
@@ -72,11 +60,6 @@ test.each([
     'gives up after the third attempt',
     { guard, known: turn({ leaseUntil: earlier, attempt: 3 }) },
     { kind: 'giveUp', seq: 4 },
-  ],
-  [
-    'replays a finished turn',
-    { guard, known: turn({ state: 'done' }) },
-    { kind: 'replay', seq: 4 },
   ],
   [
     'tries a retryable failure again',
@@ -182,14 +165,6 @@ test.each([
     { kind: 'rejoin', seq: 4 },
   ],
   [
-    'closes those that nobody waits with and starts',
-    {
-      open: turn({ seq: 2, leaseUntil: earlier }),
-      queue: [waiting(3, longAgo), waiting(4, longAgo)],
-    },
-    { kind: 'start', seq: 5, abandoned: [2, 3, 4] },
-  ],
-  [
     'leaves a waiting message to its sender for a moment after its lease',
     { queue: [waiting(4, earlier)] },
     { kind: 'busy', seq: 4, retryAfterMs: 1_000 },
@@ -198,30 +173,6 @@ test.each([
     'waits behind a running turn when asked to',
     { open: turn({}), onBusy: 'queue' },
     { kind: 'enqueue', seq: 5 },
-  ],
-  [
-    'waits behind a running turn where the conversation is set so',
-    { open: turn({}), conversation: { ...conversation, settings: { onBusy: 'queue' } } },
-    { kind: 'enqueue', seq: 5 },
-  ],
-  [
-    'is refused where the conversation is set to wait and the caller is not',
-    {
-      open: turn({}),
-      conversation: { ...conversation, settings: { onBusy: 'queue' } },
-      onBusy: 'reject',
-    },
-    { kind: 'busy', seq: 4, retryAfterMs: 5_000 },
-  ],
-  [
-    'is refused by a full queue',
-    {
-      conversation: { ...conversation, lastSeq: 21 },
-      open: turn({ seq: 1 }),
-      queue: Array.from({ length: QUEUE_MAX }, (_, i) => waiting(i + 2)),
-      onBusy: 'queue',
-    },
-    { kind: 'queueFull', seq: 1, retryAfterMs: 5_000 },
   ],
   [
     'is refused by a queue of cancelled messages that nobody could read any more',
@@ -241,19 +192,9 @@ test.each([
     { kind: 'interrupt', seqs: [4, 3, 2], retryAfterMs: 5_000 },
   ],
   [
-    'edits a message',
-    { replacing: { kind: 'edit', target: done(2), isAnswer: false } },
-    { kind: 'start', seq: 5, abandoned: [], replaces: 2 },
-  ],
-  [
     'edits no answer',
     { replacing: { kind: 'edit', target: done(2), isAnswer: true } },
     { kind: 'notUserMessage' },
-  ],
-  [
-    'edits no message that is not there',
-    { replacing: { kind: 'edit', target: undefined, isAnswer: false } },
-    { kind: 'targetNotFound' },
   ],
   [
     'edits at most as many turns as one batch holds',
@@ -270,29 +211,6 @@ test.each([
       replacing: { kind: 'edit', target: done(1), isAnswer: false },
     },
     { kind: 'tooFarBack', replaced: REPLACED_MAX + 1 },
-  ],
-  [
-    'edits no message that another has taken the place of',
-    {
-      replacing: {
-        kind: 'edit',
-        target: { ...done(3), replacedBy: { t_4: true } },
-        isAnswer: false,
-      },
-    },
-    { kind: 'messageReplaced' },
-  ],
-  [
-    'edits a message that left the context and that none has taken the place of',
-    {
-      replacing: { kind: 'edit', target: { ...done(3), inContext: false }, isAnswer: false },
-    },
-    { kind: 'start', seq: 5, abandoned: [], replaces: 3 },
-  ],
-  [
-    'regenerates the last answer',
-    { replacing: { kind: 'regenerate', target: done(4), isAnswer: true } },
-    { kind: 'start', seq: 5, abandoned: [], replaces: 4 },
   ],
   [
     'regenerates no earlier answer',

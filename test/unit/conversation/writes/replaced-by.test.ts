@@ -12,14 +12,8 @@ test.each([
   ['has a turn that is in the context', { inContext: true }, true],
   ['has a turn that only a later one replaced', { replacedBy: { t_5: true } }, true],
   ['has no turn that one of its own replaced', { replacedBy: { t_4: true } }, false],
-  [
-    'has no turn that one of its own replaced, and a later one too',
-    { replacedBy: { t_3: true, t_5: true } },
-    false,
-  ],
   ['has no turn that was never in a context', {}, false],
   ['has no erased turn', { replacedBy: { t_5: true }, eraseTime: now }, false],
-  ['has no failed turn', { replacedBy: { t_5: true }, state: 'failed' }, false],
   ['has no filtered turn', { replacedBy: { t_5: true }, finishReason: 'SAFETY' }, false],
   [
     'has the part of an answer that was stopped',
@@ -33,11 +27,6 @@ test.each([
       state: 'cancelled',
       answerJson: answer({ text: 'Hm', thought: true }),
     },
-    false,
-  ],
-  [
-    'has no turn that was stopped before it said anything',
-    { replacedBy: { t_5: true }, state: 'cancelled' },
     false,
   ],
 ] satisfies [string, Partial<TurnDocument['value']>, boolean][])(

@@ -21,34 +21,6 @@ function refusalOf(schema: Schema, value: unknown): string {
   }
 }
 
-test.each<[string, [schema: Schema, body: unknown, advice: string]]>([
-  ['a message', [sendMessageBody, { message, local: 'ko' }, 'Did you mean `locale`?']],
-  [
-    'a part of the message',
-    [sendMessageBody, { message: { ...message, retentions: 'keep' } }, 'Did you mean `retention`?'],
-  ],
-  [
-    'the settings',
-    [
-      createConversationBody,
-      { settings: { thresholdToken: 2_000 } },
-      'Did you mean `thresholdTokens`?',
-    ],
-  ],
-  [
-    'a message, unlike any other',
-    [
-      sendMessageBody,
-      { message: { ...message, banana: 'Hi' } },
-      '`message.banana` is not a field of this request. Remove it; there are `id`, `parts`',
-    ],
-  ],
-])('a misspelt field of %s is refused with the one that was meant', (_, given) => {
-  const [schema, body, advice] = given;
-
-  expect(refusalOf(schema, body)).toContain(advice);
-});
-
 const onConversation = 'It is set on the conversation: PATCH /v1/conversations/{conversationId}.';
 
 test.each<[string, [schema: Schema, body: unknown, advice: string]]>([
