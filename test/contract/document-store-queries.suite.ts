@@ -1,36 +1,6 @@
 import { expect, test } from 'vitest';
-import type { DocumentFields, DocumentStore, Query, Value } from '#shared/ports/ports.ts';
+import type { DocumentFields, DocumentStore, Query } from '#shared/ports/ports.ts';
 import { newCollection, put, queriesOf } from '#test/support/stores/document-store-cases.ts';
-
-/** Every kind of value in Firestore's order. */
-const IN_ORDER: readonly [string, Value][] = [
-  ['null', null],
-  ['false', false],
-  ['true', true],
-  ['nan', Number.NaN],
-  ['minus-infinity', -Infinity],
-  ['minus', -5],
-  ['one', 1],
-  ['one-and-half', 1.5],
-  ['date-early', new Date(5)],
-  ['date-late', new Date(6)],
-  ['text-empty', ''],
-  ['text-upper', 'B'],
-  ['text-lower', 'a'],
-  ['text-longer', 'aa'],
-  ['text-bmp', '\uFFEE'],
-  ['text-emoji', '😀'],
-  ['list-empty', []],
-  ['list', [1]],
-  ['list-longer', [1, 0]],
-  ['list-other', [2]],
-  ['map-empty', {}],
-  ['map', { a: 1 }],
-  ['map-longer', { a: 1, b: 0 }],
-  ['map-value', { a: 2 }],
-  ['map-name', { b: 0 }],
-];
-const ids = IN_ORDER.map(([id]) => id);
 
 /** Documents with a tie, another state and a missing field. */
 const numbered: [string, DocumentFields][] = [
@@ -100,32 +70,6 @@ function describeFinding(store: DocumentStore): void {
     expect(await find({ collection, where })).toEqual(expected);
   });
 
-  test.each<[string, '==' | '<=' | '>=', Value, string[]]>([
-    ['null', '==', null, ['null']],
-    ['NaN', '==', Number.NaN, ['nan']],
-    ['a list', '==', [1], ['list']],
-    ['a map', '==', { a: 1 }, ['map']],
-    ['a date', '==', new Date(5), ['date-early']],
-    ['numbers only, without NaN', '<=', 1, ['minus-infinity', 'minus', 'one']],
-    ['dates only', '<=', new Date(9_999), ['date-early', 'date-late']],
-    ['texts only', '<=', 'a', ['text-empty', 'text-upper', 'text-lower']],
-    ['booleans only', '>=', false, ['false', 'true']],
-  ])('a query compares with %s', async (...[, op, value, expected]) => {
-    const collection = await seed(IN_ORDER.map(([id, v]) => [id, { v }]));
-
-    expect(await find({ collection, where: [{ field: 'v', op, value }] })).toEqual(expected);
-  });
-
-  test('a query treats 0 and -0 as equal', async () => {
-    const collection = await seed([
-      ['a', { v: -0 }],
-      ['b', { v: 0 }],
-    ]);
-    const where: Query['where'] = [{ field: 'v', op: '==', value: 0 }];
-
-    expect(await find({ collection, where })).toEqual(['a', 'b']);
-  });
-
   test('a query pages through dates two maps deep, and skips documents without one', async () => {
     const collection = await seed([
       ['a', { requests: { auto: { since: new Date(2_000) } } }],
@@ -162,19 +106,6 @@ function describeOrderAndPages(store: DocumentStore): void {
       sorted.slice(3),
     );
   });
-
-  test.each([
-    ['asc', ids],
-    ['desc', ids.toReversed()],
-  ] as const)(
-    'a query orders values of every type as Firestore does, %s',
-    async (direction, order) => {
-      const shuffled = IN_ORDER.toSorted(([a], [b]) => (a < b ? -1 : 1));
-      const collection = await seed(shuffled.map(([id, v]) => [id, { v }]));
-
-      expect(await find({ collection, orderBy: { field: 'v', direction } })).toEqual(order);
-    },
-  );
 
   test.each([
     ['asc', ['g', 'b', 'c', 'd', 'a', 'f']],

@@ -1,4 +1,3 @@
-import { getEventListeners } from 'node:events';
 import { afterAll, expect, test } from 'vitest';
 import type { DocumentStore } from '#shared/ports/ports.ts';
 import {
@@ -7,7 +6,7 @@ import {
   put,
   queriesOf,
 } from '#test/support/stores/document-store-cases.ts';
-import { untilTold, watched } from '#test/support/stores/watched-collection.ts';
+import { watched } from '#test/support/stores/watched-collection.ts';
 
 type Watch = (collection: string) => ReturnType<typeof watched>;
 
@@ -58,18 +57,6 @@ function describeWatchedDocuments(store: DocumentStore, watch: Watch): void {
     expect(again).toMatchObject([{ path, fields: { v: 3 } }]);
   });
 
-  test('a watch does not report collections below or beside its own', async () => {
-    const collection = await seed([['a', {}]]);
-    const batches = watch(collection);
-    await batches.next();
-
-    await put(store, `${collection}/a/parts/b`, {});
-    await put(store, `${collection}2/b`, {});
-    await put(store, `${collection}/c`, {});
-
-    expect(await batches.next()).toMatchObject([{ path: `${collection}/c` }]);
-  });
-
   test('a watch loses no commit while its reader is busy, and ends up with the newest state', async () => {
     const collection = await seed([['a', { v: 0 }]]);
     const path = `${collection}/a`;
@@ -88,16 +75,6 @@ function describeWatchedDocuments(store: DocumentStore, watch: Watch): void {
       ['a', 'b', 'c', 'd'].map((id) => `${collection}/${id}`),
     );
     expect(states.get(path)).toBe(5);
-  });
-
-  test('a watch loses no commit made while it starts', async () => {
-    const collection = newCollection();
-    const batches = watch(collection);
-    const path = `${collection}/early`;
-
-    const [told] = await Promise.all([untilTold(batches, path), put(store, path, {})]);
-
-    expect(told?.path).toBe(path);
   });
 }
 
@@ -123,17 +100,5 @@ function describeEndOfWatch(store: DocumentStore, watch: Watch): void {
 
     expect(await batches.next()).toBeUndefined();
     expect(await stopped.next()).toBeUndefined();
-  });
-
-  test('a watch removes its signal listener when the reader leaves', async () => {
-    const { signal } = new AbortController();
-
-    for await (const first of store.watch(newCollection(), signal)) {
-      expect(first).toEqual([]);
-      expect(getEventListeners(signal, 'abort')).toHaveLength(1);
-      break;
-    }
-
-    expect(getEventListeners(signal, 'abort')).toHaveLength(0);
   });
 }

@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { missingTerraform } from '../support/tools/missing-tools.ts';
 import { terraformFolder } from './check-terraform.ts';
 import { runTerraform, type Terraform } from './run-terraform.ts';
@@ -13,7 +13,7 @@ const variables = ['project_id', 'region', 'name', 'deletion_protection'];
 describe.skipIf(missingTerraform().length > 0)('a protected deployment', () => {
   let folder: string;
   let run: Terraform['run'];
-  beforeEach(async () => {
+  beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'recap-protection-'));
     const text = await readFile(join(terraformFolder, 'protection.tf'), 'utf8');
     const alone = text.replace(/ {2}depends_on = \[[^\]]*\]\n/, '');
@@ -23,7 +23,7 @@ describe.skipIf(missingTerraform().length > 0)('a protected deployment', () => {
     await run(folder, 'init', '-no-color');
     await apply({});
   });
-  afterEach(() => rm(folder, { recursive: true, force: true }));
+  afterAll(() => rm(folder, { recursive: true, force: true }));
 
   const withValues = (command: string, values: Record<string, string>) =>
     run(
@@ -42,28 +42,21 @@ describe.skipIf(missingTerraform().length > 0)('a protected deployment', () => {
   const apply = (values: Record<string, string>) => withValues('apply', values);
   const destroy = (values: Record<string, string>) => withValues('destroy', values);
 
-  test('is not destroyed, and says what to do', async () => {
+  test('is neither destroyed nor made anew until an apply has turned protection off', async () => {
     const { status, output } = await destroy({});
-
     expect(status).toBe(1);
     expect(output).toContain('Nothing was destroyed: deletion_protection is on.');
-  });
 
-  test('is not destroyed by a value that no apply has stored', async () => {
+    // A value that no apply has stored.
     expect(await destroy({ deletion_protection: 'false' })).toMatchObject({ status: 1 });
-  });
+    for (const other of [
+      { project_id: 'recap-other' },
+      { region: 'europe-west1' },
+      { name: 'second' },
+    ])
+      expect(await apply(other)).toMatchObject({ status: 1 });
 
-  test.each([
-    ['project_id', 'recap-other'],
-    ['region', 'europe-west1'],
-    ['name', 'second'],
-  ])('is not made anew with another %s', async (name, value) => {
-    expect(await apply({ [name]: value })).toMatchObject({ status: 1 });
-  });
-
-  test('is destroyed once an apply has turned protection off', async () => {
     await apply({ deletion_protection: 'false' });
-
     expect(await destroy({ deletion_protection: 'false' })).toMatchObject({ status: 0 });
   });
 });
