@@ -115,7 +115,7 @@ const shown = (value: unknown): string =>
  * A log line of a function, shortened for people: `turn.finished conversationId=… durationMs=12`.
  * DEBUG lines and requests that went well give undefined; what is no log entry is shown as it is.
  */
-export function shortenLogLine(line: string): string | undefined {
+function shortenLogLine(line: string): string | undefined {
   const entry = parseEntry(line);
   if (!entry) return line;
   // A request that went well says less than the turn that it made.

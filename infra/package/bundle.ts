@@ -134,7 +134,7 @@ const options = (rootDirectory: string): BuildOptions & { metafile: true; write:
 });
 
 /** Throws Error that names what is bundled and must not be, and who asked for it. */
-export function checkInputs(
+function checkInputs(
   inputs: Readonly<Record<string, { imports: readonly { path: string }[] }>>,
 ): void {
   const wrong = Object.keys(inputs).filter(

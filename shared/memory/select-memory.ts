@@ -67,7 +67,7 @@ export function touchedBy(message: string): (topic: string) => boolean {
 /** Notes of the app may take this share of the budget; the rest is the user's. */
 const APP_FRACTION = 1 / 2;
 
-export interface MemorySource extends NotesAtHand {
+interface MemorySource extends NotesAtHand {
   /** Notes up to this revision stand in the cached prefix; newer ones are said with the message. */
   memoryRevision: number;
   /** Uncalibrated tokens of the notes in the prefix, and again of those that are said with the message. */

@@ -9,16 +9,12 @@ import { foundIn, verifyWorld } from '../support/compaction/verifying.ts';
 import { eventually } from '../support/eventually.ts';
 import {
   answeredDocuments,
-  collectionPath,
-  conversationIdFor,
   PATTERN,
-  storeDiscussion,
   readImported,
   run,
   storedDiscussion,
 } from '#test/support/import/extension.ts';
 import { spawn } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
@@ -65,20 +61,4 @@ test('an import that was killed while it wrote is completed by the next run, and
     });
     expect(await foundIn(world, conversationId)).toEqual([]);
   }
-});
-
-test('discussions of another database are imported, and stay there as they are', async () => {
-  const { projectId, store, tree } = openDatabase();
-  const world = { ...verifyWorld(store), tree };
-  const { store: sourceStore } = openDatabase(projectId, 'chats');
-  const collection = collectionPath('u1', randomUUID());
-  await storeDiscussion(sourceStore, collection, answeredDocuments(2));
-  const before = await sourceStore.query({ collection, limit: 10 });
-
-  const [code] = await once(startImport(projectId, '--from-database', 'chats'), 'exit');
-
-  expect(code).toBe(0);
-  expect(await readImported(world, conversationIdFor(collection))).toMatchObject({ lastSeq: 2 });
-  expect(await sourceStore.query({ collection, limit: 10 })).toEqual(before);
-  expect(await sourceStore.query({ collection: CONVERSATIONS, limit: 1 })).toEqual([]);
 });

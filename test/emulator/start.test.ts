@@ -5,7 +5,7 @@ import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 
 const script = fileURLToPath(new URL('../../infra/local/start.ts', import.meta.url));
 const run = promisify(execFile);
@@ -53,32 +53,31 @@ const isAlive = (processId: number): boolean => {
   }
 };
 
-describe('npm start', () => {
-  test('npm start runs on the emulators and answers the calls that it prints', async () => {
-    const { printed } = await start();
-
-    const { stream, json } = await runPrintedCalls(printed);
-
-    expect(printed).toContain('Firestore and Pub/Sub emulators');
-    expect(stream).toContain('data: [DONE]');
-    expect(json).toContain('My dog is called Pixel.');
-  });
-
-  test.each(['SIGTERM', 'SIGKILL'] as const)(
-    'npm start leaves no process behind after %s, java included',
-    async (signal) => {
-      const { child } = await start();
-      const processes = await descendants(child.pid ?? 0);
-      const { stdout: names } = await run('ps', ['-o', 'comm=', '-p', processes.join(',')]);
-
-      child.kill(signal);
-      await once(child, 'exit');
-      const gone = await eventually('every process is gone', async () =>
-        processes.some(isAlive) ? undefined : true,
-      );
-
-      expect(names).toContain('java');
-      expect(gone).toBe(true);
-    },
+/** Ends `npm start` by a signal, with all that it has started, java among it. */
+async function endsWhole(child: ChildProcess, signal: 'SIGTERM' | 'SIGKILL') {
+  const processes = await descendants(child.pid ?? 0);
+  const { stdout: names } = await run('ps', ['-o', 'comm=', '-p', processes.join(',')]);
+  child.kill(signal);
+  await once(child, 'exit');
+  await eventually('every process is gone', async () =>
+    processes.some(isAlive) ? undefined : true,
   );
+  expect(names).toContain('java');
+}
+
+test('npm start runs on the emulators, answers the calls that it prints, and leaves no process behind, java included', async () => {
+  const { child, printed } = await start();
+
+  const { stream, json } = await runPrintedCalls(printed);
+
+  expect(printed).toContain('Firestore and Pub/Sub emulators');
+  expect(stream).toContain('data: [DONE]');
+  expect(json).toContain('My dog is called Pixel.');
+  await endsWhole(child, 'SIGTERM');
+});
+
+test('npm start leaves no process behind when it is killed', async () => {
+  const { child } = await start();
+
+  await endsWhole(child, 'SIGKILL');
 });

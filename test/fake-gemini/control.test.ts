@@ -3,7 +3,6 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type FakeGemini, startFakeGemini } from '#infra/fake-gemini/server/start-fake-gemini.ts';
 import type { Part } from '#shared/conversation/documents/content.ts';
 import { ask, model, user } from './client.ts';
-import { Journal } from '#infra/fake-gemini/server/journal.ts';
 
 let fakeGemini: FakeGemini;
 beforeEach(async () => {
@@ -43,43 +42,6 @@ describe('control over HTTP', () => {
     expect(before).toMatchObject({ entries: [entry] });
     expect(after).toMatchObject({ entries: [{ n: 2 }] });
   });
-
-  test.each([
-    ['faults', { faults: [{ kind: 'earthquake' }] }],
-    ['vices', { inventiv: true }],
-    ['answers', { answers: [{ userHash: 'x', ordinal: 1, contents: [] }] }],
-  ])('the fake Gemini refuses a wrong body for %s with the reason', async (path, body) => {
-    const [status, answer] = await control('POST', path, body);
-
-    expect(status).toBe(400);
-    expect(answer).toHaveProperty('problem');
-  });
-
-  test('a matched fault hits as many requests as it says and no others', async () => {
-    fakeGemini.queueFaults({ kind: 'unavailable', times: 2, match: { promptId: 'a' } });
-
-    const statuses: number[] = [];
-    for (const promptId of ['b', 'a', 'a', 'a'])
-      statuses.push((await ask(fakeGemini, hello, { promptId })).status);
-
-    expect(statuses).toEqual([200, 503, 503, 200]);
-  });
-});
-
-test('the fake Gemini’s journal keeps the newest 500 requests', () => {
-  const journal = new Journal();
-  const request = {
-    api: 'gemini',
-    operation: 'countTokens',
-    model: 'gemini-2.5-flash',
-    role: '',
-    promptId: '',
-    promptTokens: 0,
-    cachedTokens: 0,
-  } as const;
-  for (let n = 1; n <= 501; n++) journal.open(request, '{}');
-
-  expect(journal.entries().map(({ n }) => n)).toEqual(Array.from({ length: 500 }, (_, i) => i + 2));
 });
 
 describe('recorded answers', () => {

@@ -2,11 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { localConfig } from '#infra/local/local-config.ts';
 import { chooseModel, stackEnvironment } from '#infra/local/stack/stack-environment.ts';
 import type { StackEvent } from '#infra/local/stack/stack-event.ts';
-import {
-  createStartConsole,
-  shortenLogLine,
-  parseStartArguments,
-} from '#infra/local/start-console.ts';
+import { createStartConsole, parseStartArguments } from '#infra/local/start-console.ts';
 import { startSweepSchedule } from '#infra/local/sweep-schedule.ts';
 import { eventually } from '../support/eventually.ts';
 
@@ -19,15 +15,6 @@ function shown(before: StackEvent[], after: StackEvent[], isVerbose = false): st
   after.forEach(log);
   return text;
 }
-
-const lines = ['early', 'later'].map((line): StackEvent => ({ kind: 'line', part: 'chat', line }));
-
-test('the npm start console shows log lines of the start-up only when verbose', () => {
-  const [early, later] = [lines.slice(0, 1), lines.slice(1)];
-
-  expect(shown(early, later)).toBe('  chat       later\n');
-  expect(shown(early, later, true)).toBe('  chat       early\n  chat       later\n');
-});
 
 const request = JSON.stringify({ severity: 'INFO', event: 'request', status: 200 });
 
@@ -54,23 +41,6 @@ test.each<[string, StackEvent, RegExp]>([
   ],
 ])('the npm start console shows %s', (_, event, expected) => {
   expect(shown([], [event])).toMatch(expected);
-});
-
-const entry = { severity: 'INFO', event: 'turn.finished', time: 'x', durationMs: 12 };
-
-test.each([
-  ['an entry', JSON.stringify(entry), 'turn.finished durationMs=12'],
-  [
-    'a warning',
-    JSON.stringify({ ...entry, severity: 'WARNING' }),
-    'WARNING turn.finished durationMs=12',
-  ],
-  ['a debug entry', JSON.stringify({ ...entry, severity: 'DEBUG' }), undefined],
-  ['a request that went well', request, undefined],
-  ['plain text', 'Error: no', 'Error: no'],
-  ['broken JSON', '{"a":', '{"a":'],
-])('npm start shortens %s', (_, line, expected) => {
-  expect(shortenLogLine(line)).toBe(expected);
 });
 
 test.each([

@@ -125,14 +125,6 @@ describe('a conversation that grows past its threshold', () => {
   });
 });
 
-test('the embedded worker sweeps on its schedule', async () => {
-  const sweep = await eventually('a sweep', async () =>
-    logged.find(({ event }) => event === 'sweep_finished'),
-  );
-
-  expect(sweep.fields?.['conversationId']).toBeUndefined();
-});
-
 interface Sent {
   path?: string;
   method?: string;

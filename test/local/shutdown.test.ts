@@ -49,15 +49,6 @@ const send = (url: string) =>
   });
 
 describe.concurrent('SIGTERM', () => {
-  test('an idle process ends at once on SIGTERM', async (context) => {
-    // Longer than this test may take.
-    const { child, exit } = await startProcess(context, 600_000);
-
-    child.kill('SIGTERM');
-
-    expect(await exit).toEqual([0, null]);
-  });
-
   test('a process ends after the answer it was giving', async (context) => {
     const stalled = { kind: 'stall', delayMs: 1_500 } as const;
     const { child, exit, url } = await startProcess(context, 30_000, stalled);

@@ -44,13 +44,6 @@ describe('the embedded stack', () => {
   });
   afterAll(() => stack.stop());
 
-  test('the embedded stack uses another port for chat when the wanted one is taken, and says so', () => {
-    expect(stack.chatUrl).not.toContain(`:${wantedPort}`);
-    expect(events).toContainEqual(
-      expect.objectContaining({ kind: 'port-taken', part: 'chat', wantedPort }),
-    );
-  });
-
   test('the embedded stack answers the printed calls, streaming and as JSON', async () => {
     const printed = welcomeText(stack, {
       now: new Date(),
@@ -103,11 +96,4 @@ describe('the embedded stack', () => {
       expect(() => process.kill(processId, 0)).toThrow('ESRCH');
     await expect(fetch(`${stack.chatUrl}/v1/health`)).rejects.toThrow('fetch failed');
   });
-});
-
-test('the embedded stack stops all parts when one does not start', async () => {
-  await expect(startEmbedded({ environment: { RECALL_TOKENS: 'many' } })).rejects.toThrow(
-    /RECALL_TOKENS/,
-  );
-  expect(events).toContainEqual(expect.objectContaining({ kind: 'failed', part: 'functions' }));
 });

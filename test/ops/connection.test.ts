@@ -5,7 +5,6 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { localVariables } from '#infra/ops/local-variables.ts';
 import { openProject, requireCredentials } from '#infra/ops/project.ts';
 import { noteStack, runningStacks, type StackNote } from '#infra/local/stack/stack-notes.ts';
-import { createScreen } from '#infra/ops/screen.ts';
 
 function directory(): string {
   const made = mkdtempSync(join(tmpdir(), 'recap-ops-'));
@@ -35,10 +34,6 @@ test('ops lists the stacks on this machine until they stop, and no killed ones o
   expect(runningStacks(place)).toEqual([{ processId: process.pid, chatUrl, variables }]);
   forget();
   expect(runningStacks(place)).toEqual([]);
-});
-
-test('ops takes the variables of the only stack', () => {
-  expect(localVariables([stack(8080)])).toEqual(emulated);
 });
 
 test.each([
@@ -76,29 +71,4 @@ test('ops needs a project, and takes the variables of the functions from a file'
   });
   await expect(open({})).rejects.toThrow('--project');
   await expect(open({ project: 'p', envFile: '/nowhere/at-all' })).rejects.toThrow('--env-file');
-});
-
-test.each([
-  { isTerminal: false, where: 'every few seconds without a terminal', told: 'three\n' },
-  {
-    isTerminal: true,
-    where: 'in place on a terminal, and clears it before a result',
-    told: '\r\u001B[2Kone\r\u001B[2Ktwo\r\u001B[2Kthree\r\u001B[2K',
-  },
-])('ops reports progress $where', ({ isTerminal, told }) => {
-  let err = '';
-  let nowMs = 0;
-  const screen = createScreen({
-    out: () => undefined,
-    err: (text) => (err += text),
-    isTerminal,
-    nowMs: () => nowMs,
-  });
-  for (const text of ['one', 'two', 'three']) {
-    screen.progress(text);
-    nowMs += 3_000;
-  }
-  screen.print('result');
-
-  expect(err).toBe(told);
 });

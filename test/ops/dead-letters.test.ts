@@ -101,13 +101,3 @@ test('dead letters are replayed only with --yes, and only those named', async ()
   expect(left()).toEqual(['m1', 'm3']);
   expect(published).toEqual([{ data: letters[1]?.data, attributes: {} }]);
 });
-
-test('dead letters that cannot be published stay', async () => {
-  const letters = ['c-1', 'c-2', 'c-3'].map((id) => letter(id, request(id, 'r')));
-  const { deadLetters, left } = boxOf(letters, 'c-2');
-
-  const { code, err } = await ops(verifyWorld(), ['dead-letters', '--yes'], { deadLetters });
-
-  expect({ code, err }).toEqual({ code: 1, err: 'the bus is away\n' });
-  expect(left()).toEqual(['c-2', 'c-3']);
-});

@@ -8,7 +8,6 @@ import { compactOnce } from '#test/support/compaction/compacted-conversation.ts'
 import {
   answeredDocument,
   answeredDocuments,
-  conversationIdFor,
   sentAt,
   storeDiscussion,
   transcript,
@@ -20,8 +19,6 @@ import {
 } from '#test/support/import/extension.ts';
 import { chatDependencies } from '../support/chat/chat-dependencies.ts';
 import { foundIn, verifyWorld } from '../support/compaction/verifying.ts';
-import { ops } from '../support/processes/ops.ts';
-import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 
 /* Discussions of the Firebase extension become conversations. */
@@ -108,17 +105,6 @@ test('an import leaves conversations alone that went on in Recap, were deleted, 
   expect(await Promise.all(ids.map((id) => readConversation(world.store, id)))).toEqual(before);
 });
 
-test('two imports at once write every turn once', async () => {
-  const world = newWorld();
-  const { conversationId } = await storedDiscussion(world, answeredDocuments(450));
-
-  const both = await Promise.all([run(world, '--yes'), run(world, '--yes')]);
-
-  expect(both.map(({ code }) => code)).toEqual([0, 0]);
-  expect(await readImported(world, conversationId)).toMatchObject({ state: 'live', lastSeq: 450 });
-  expect(await foundIn(world, conversationId)).toEqual([]);
-});
-
 test.each([1, 2, 3])(
   'an import killed at commit %i of a long discussion hides it, and the next run completes it',
   async (nth) => {
@@ -170,31 +156,6 @@ test('failed and empty answers keep their messages in the transcript and out of 
   expect(out).toMatch(new RegExp(`1 document left out \\(no-order\\): .*\n  ${collection}/f`));
   expect(out).toContain('1 document left out (not-answered)');
   expect(await foundIn(world, conversationId)).toEqual([]);
-});
-
-test('fields of other names, another order and a fixed owner are taken from a collection without parameters', async () => {
-  const world = newWorld();
-  const collection = `generate-${randomUUID()}`;
-  await storeDiscussion(world.store, collection, {
-    a: { in: { text: 'Second?' }, out: 'Yes.', at: 2, createTime: sentAt(5) },
-    b: { in: { text: 'First?' }, out: 'No.', at: 1, createTime: sentAt(6) },
-  });
-  const fields = '--prompt-field in.text --response-field out --order-field at'.split(' ');
-
-  const ownerless = await ops(world, ['import', '--from', collection, ...fields]);
-  await run(world, '--from', collection, '--owner', 'u7', ...fields, '--yes');
-
-  expect(ownerless).toMatchObject({
-    code: 2,
-    err: expect.stringContaining('whose are the conversations?'),
-  });
-  const conversationId = conversationIdFor(collection);
-  expect((await readImported(world, conversationId))?.ownerUid).toBe('u7');
-  const turns = await transcript(world.store, conversationId, 2);
-  expect(turns.map(({ said, createTime }) => [...said, createTime])).toEqual([
-    ['First?', 'No.', sentAt(6)],
-    ['Second?', 'Yes.', sentAt(5)],
-  ]);
 });
 
 test('an imported conversation over its threshold is compacted after its next message, and recalls what was folded', async () => {

@@ -53,11 +53,9 @@ test('the smoke report lists each step with result, duration, reason and remedy,
 test.each([
   ['a given token', 'refused my-token', 'refused [secret]'],
   ['an ID token', 'got eyJhbGci.eyJzdWIi.c2ln', 'got [token]'],
-  ['a header', 'sent Bearer abc.def', 'sent Bearer [token]'],
   ['an access token', 'got ya29.a0Af_x', 'got [token]'],
   ['a web API key', `key AIza${'x'.repeat(35)} expired`, 'key [key] expired'],
   ['an e-mail', 'no access for jo.doe@example.com', 'no access for [e-mail]'],
-  ['the name of a project', 'projects/acme-prod/databases', 'projects/[project]/databases'],
   ['a number of a project', 'unused in project 123456789012 before', 'in project [project]'],
 ])('the report masks %s', (_, came, shown) => {
   const report = smokeReport([failure(came)], run({ secrets: ['my-token'] }));
@@ -67,25 +65,12 @@ test.each([
 
 test.each([
   [url, 'https://recap-chat-[project].europe-west1.run.app'],
-  ['https://recap-chat-a1b2c3d4e5-ew.a.run.app', 'https://recap-chat-[hash]-ew.a.run.app'],
-  [
-    'https://us-central1-acme-prod.cloudfunctions.net/recap-chat',
-    'https://us-central1-[project].cloudfunctions.net/recap-chat',
-  ],
   ['https://acme-prod.web.app', 'https://[project].web.app'],
   ['https://chat.acme.example', 'https://[host]'],
   ['https://jo:word@chat.acme.example:8443/v1', 'https://[host]/v1'],
-  ['http://127.0.0.1:8080', 'http://127.0.0.1:8080'],
-  ['https://identitytoolkit.googleapis.com', 'https://identitytoolkit.googleapis.com'],
 ])('the report shows the address %s as %s', (given, shown) => {
   const report = smokeReport([ok('health', given)], run({ url: given }));
 
   expect(report).toContain(`| \`${shown}\` |`);
   expect(report).toContain(`Address: \`${shown}\``);
-});
-
-test('the smoke report tells nothing of an address behind its path, however it is written', () => {
-  const report = smokeReport([], run({ url: 'HTTPS://Chat.Acme.com/v1?key=SECRET' }));
-
-  expect(report).toContain('Address: `https://[host]/v1`');
 });

@@ -49,12 +49,9 @@ describe.skipIf(missingTerraform().length > 0)('a protected deployment', () => {
 
     // A value that no apply has stored.
     expect(await destroy({ deletion_protection: 'false' })).toMatchObject({ status: 1 });
-    for (const other of [
-      { project_id: 'recap-other' },
-      { region: 'europe-west1' },
-      { name: 'second' },
-    ])
-      expect(await apply(other)).toMatchObject({ status: 1 });
+    expect(await apply({ project_id: 'recap-other' })).toMatchObject({ status: 1 });
+    expect(await apply({ region: 'europe-west1' })).toMatchObject({ status: 1 });
+    expect(await apply({ name: 'second' })).toMatchObject({ status: 1 });
 
     await apply({ deletion_protection: 'false' });
     expect(await destroy({ deletion_protection: 'false' })).toMatchObject({ status: 0 });

@@ -118,16 +118,3 @@ test.each<[string, object, string[]]>([
   expect(answer.status).toBe(400);
   for (const word of words) expect(answer.text).toContain(word);
 });
-
-test('an app’s context that is no JSON is refused by the OpenAI façade', async () => {
-  const { conversationId, post } = world();
-
-  const answer = await post('/v1/openai/chat/completions', {
-    model: 'any',
-    messages: [{ role: 'user', content: 'Hi' }],
-    metadata: { conversation_id: conversationId, client_context: 'home' },
-  });
-
-  expect(answer.status).toBe(400);
-  expect(answer.text).toContain('metadata.client_context');
-});

@@ -81,12 +81,6 @@ test('another origin’s page is admitted where any origin is, without credentia
   expect(headers.get('access-control-allow-credentials')).toBeNull();
 });
 
-test('an OPTIONS that is no preflight is answered like any disallowed method', async () => {
-  const call = { method: 'OPTIONS', headers: { origin: APP } };
-
-  expect((await listed.call('/v1/conversations', call)).status).toBe(405);
-});
-
 test.each(['app.example.com', 'https://app.example.com/', 'ftp://a.example'])(
   'CORS_ORIGINS refuses %s, which is no origin',
   (origin) => {

@@ -210,20 +210,6 @@ describe('the link of an error', () => {
     });
   });
 
-  test('an error inside the stream of a callable has a link', async () => {
-    const stream = await app.call({
-      method: 'POST',
-      path: '/callable/chat',
-      uid,
-      headers: { accept: 'text/event-stream' },
-      body: JSON.stringify({ data }),
-    });
-
-    const { error } = JSON.parse(stream.text.replace(/^data: /, ''));
-
-    expect(linkIn(error).pathname).toBe('/v1/errors/BAD_FIELD');
-  });
-
   test.each([
     [{}, { 'x-forwarded-proto': 'https' }, 'https://recap.test'],
     [{ PUBLIC_URL: 'https://chat.example.com/api/' }, {}, 'https://chat.example.com/api'],
@@ -296,12 +282,4 @@ describe('a model that somebody names', () => {
       expect(start).toThrow('MODEL_WINDOWS');
     },
   );
-
-  test.each([
-    [{ MODEL: ownResource }],
-    [{ MODEL: 'gemini-9', MODEL_WINDOWS: '{"gemini-9":1048576}' }],
-    [{ MODEL: 'gemini-9', MODEL_PRICES: '{"gemini-9":{"input":1,"cached":0.1,"output":2}}' }],
-  ])('a start with %o is not stopped', (settings) => {
-    expect(parseConfig({ ...project, ...settings }).MODEL).toBe(settings.MODEL);
-  });
 });

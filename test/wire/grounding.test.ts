@@ -38,9 +38,6 @@ const post = (
     body: { message: { id, parts: [{ type: 'text', text }] } },
   });
 
-const stored = async (conversationId: string) =>
-  (await server.dependencies.store.get([turnPath(conversationId, 1)]))[0]?.fields;
-
 test('an answer as JSON names its sources with the words that each bears out, and none that is no link', async () => {
   const text = `Who won? ${randomUUID()}`;
   const { body } = await sendGrounded(server, text);
@@ -97,36 +94,6 @@ test('a stream and its replay tell the sources at the same ids, before the finis
   ]);
   expect(sourcesIn(replay)).toEqual(sourcesIn(live));
   expect(live).toMatch(/"type":"source-url"[^]*"type":"data-searched"[^]*"type":"finish"/);
-});
-
-test('of a deleted answer no source stays stored', async () => {
-  const { conversationId } = await sendGrounded(server);
-  expect(await stored(conversationId)).toHaveProperty('grounding');
-
-  await server.call(`/v1/conversations/${conversationId}/messages/m_1`, { method: 'DELETE' });
-
-  expect(await stored(conversationId)).not.toHaveProperty('grounding');
-});
-
-test('a regeneration without sources has none of the answer that it replaces', async () => {
-  const text = `Who won? ${randomUUID()}`;
-  const { conversationId } = await sendGrounded(server, text);
-  const path = `/v1/conversations/${conversationId}/messages/m_1:regenerate`;
-  const again = server.call(path, { headers: { accept: 'application/json' }, body: {} });
-  await server.answer(text, 'Spain.', 1);
-
-  const { message } = await readAs(sendMessageResponse, await again);
-  expect(message).not.toHaveProperty('sources');
-});
-
-test('the model is asked without Google’s tools where GROUNDING is not set', async () => {
-  const plain = await startWireServer();
-  onTestFinished(() => plain.stop());
-  const sent = post(plain, 'Hello');
-  await plain.answer('Hello', 'Hi.');
-  await sent;
-
-  expect(plain.callsOf('Hello')[0]?.request).not.toHaveProperty('grounding');
 });
 
 test('the cost of an answer has its searches and what was read for it, in its usage and in the user’s quota', async () => {

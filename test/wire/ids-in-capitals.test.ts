@@ -1,8 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, expect, test } from 'vitest';
 import { servedDocument } from '#infra/reference/api-document.ts';
-import { readTurns } from '#shared/conversation/context/read-conversation.ts';
-import { createUploadResponse } from '#shared/wire/resources/uploads.ts';
 import { createResources, createWireApp } from '../support/chat/wire-app.ts';
 import { targetsOf } from '../attacks/generated-requests.ts';
 
@@ -118,40 +116,6 @@ test.each([
   await expect(send(path, body, method)).resolves.toBeTypeOf('string');
 });
 
-test('an Idempotency-Key in capitals names the same message', async () => {
-  const [conversation_id, key] = [randomUUID(), capitals()];
-  const say = (idempotencyKey: string) =>
-    send('/v1/openai/chat/completions', { ...completion, metadata: { conversation_id } }, 'POST', {
-      'idempotency-key': idempotencyKey,
-    });
-
-  await say(key);
-  await say(key.toLowerCase());
-
-  expect(await readTurns(store, conversation_id, [1, 2])).toHaveLength(1);
-});
-
-test('an upload id in capitals is the same upload, in its path and in a message of an AI SDK', async () => {
-  const file = { mimeType: 'text/plain', sizeBytes: 5, name: 'a.txt' };
-  const created = JSON.parse(await send('/v1/uploads', file));
-  const { uploadId } = createUploadResponse.parse(created);
-  const url = `upload:${uploadId.toUpperCase()}`;
-
-  const read = await get(`/v1/uploads/${uploadId.toUpperCase()}`);
-  const sent = await app.call({
-    method: 'POST',
-    path: '/v1/ai-sdk/chat',
-    uid,
-    body: JSON.stringify({
-      id: randomUUID(),
-      messages: [uiMessage({ type: 'file', mediaType: 'text/plain', url })],
-    }),
-  });
-
-  expect(JSON.parse(read.text)).toMatchObject({ uploadId });
-  expect(sent.text).toContain(`"uploadId":"${uploadId}"`);
-});
-
 test('a requestId in capitals is the same compaction, and its job is cancelled under it', async () => {
   const { conversationId = '' } = await createResources(app, { uid, canary: 'hers' });
   const requestId = capitals();
@@ -163,33 +127,4 @@ test('a requestId in capitals is the same compaction, and its job is cancelled u
 
   expect(again).toEqual(asked);
   expect(JSON.parse(cancelled)).toMatchObject({ jobId: requestId.toLowerCase() });
-});
-
-/** What the app names by an id of its own choice, such as the UUID of an installation. */
-const ownNames: [string, list: string, put: (id: string) => Promise<unknown>][] = [
-  [
-    'device',
-    '/v1/users/me/devices',
-    (id) => send(`/v1/users/me/devices/${id}`, { token: 'a-push-token', platform: 'ios' }, 'PUT'),
-  ],
-  ['note', '/v1/users/me/memories', (id) => send('/v1/users/me/memories', { id, text: 'Tea.' })],
-  [
-    'pin',
-    `${pathOf(known)}/pins`,
-    (id) => send(`${pathOf(known)}/pins/${id}`, { text: 'Tea.' }, 'PUT'),
-  ],
-];
-
-test.each(ownNames)('a UUID in capitals names the same %s', async (_, list, put) => {
-  const id = capitals();
-  await put(id);
-  await put(id.toLowerCase());
-
-  const [read, listed] = [await get(`${list}/${id}`), await get(list)];
-  const gone = await app.call({ method: 'DELETE', path: `${list}/${id}`, uid });
-  const after = await get(`${list}/${id.toLowerCase()}`);
-
-  expect(JSON.parse(read.text)).toMatchObject({ id: id.toLowerCase() });
-  expect(listed.text.toLowerCase().split(id.toLowerCase())).toHaveLength(2);
-  expect([gone.status, after.status]).toEqual([204, 404]);
 });

@@ -75,17 +75,6 @@ test('a deleted memory does not come back with a late copy of its request', asyn
   expect(JSON.stringify(stored?.fields['deleted'])).not.toContain('Lyon');
 });
 
-test('twenty memories saved at once are all stored', async () => {
-  const uid = newUser();
-  const texts = Array.from({ length: 20 }, (_, i) => `Note ${i}.`);
-
-  const answers = await Promise.all(texts.map((text) => save(uid, { text })));
-
-  expect(answers.map(({ status }) => status)).toEqual(texts.map(() => 201));
-  const stored = (await list(uid)).memories.map(({ text }) => text);
-  expect(stored.toSorted()).toEqual(texts.toSorted());
-});
-
 test.each([
   ['a blank text', { text: ' ' }, 'text'],
   ['a text of 1,001 characters', { text: 'x'.repeat(1_001) }, 'text'],

@@ -42,17 +42,6 @@ test('searching a conversation finds questions and answers with place and score'
   expect(nextPageToken).toBeUndefined();
 });
 
-test.each([
-  ['견과류', '저는 견과류를 못 먹어요.'],
-  ['京都', '来週、京都へ旅行に行きます。'],
-])('searching a conversation finds %s within a sentence', async (q, user) => {
-  const id = await build([...filler(3), { user, answer: 'OK' }]);
-
-  const { hits } = await search(id, q);
-
-  expect(hits.map(({ seq, snippet }) => [seq, snippet.includes(q)])).toEqual([[4, true]]);
-});
-
 test('searching a conversation finds failed messages, and marks what an edit or a regeneration replaced', async () => {
   const id = await build([
     { user: 'the boat, replaced', answer: 'a boat', replacedBy: 3 },
@@ -121,15 +110,6 @@ test('searching a conversation returns hits page by page, each once, best first'
   expect(seen).toEqual([1, 2, 3, 4, 5, 6, 7]);
 });
 
-test('searching a conversation refuses the page token of another query', async () => {
-  const id = await build([{ user: 'boat', answer: 'boat' }]);
-  const { nextPageToken } = await search(id, 'boat', '&pageSize=1');
-
-  const response = await ask(id, 'harbour', `&pageToken=${nextPageToken}`);
-
-  expect(await errorOf(response)).toMatchObject({ http: 400, reason: 'PAGE_TOKEN_INVALID' });
-});
-
 test('searching a conversation covers 2,000 turns at a time and reports its progress', async () => {
   const id = await build([{ user: 'the oldest boat', answer: 'ok' }, ...filler(2_049)]);
 
@@ -143,15 +123,6 @@ test('searching a conversation covers 2,000 turns at a time and reports its prog
   expect(second.searched).toEqual({ turns: 50, newestSeq: 50, oldestSeq: 1, isWhole: true });
   expect(second.hits.map(({ seq }) => seq)).toEqual([1]);
   expect(second.nextPageToken).toBeUndefined();
-});
-
-test('searching an empty conversation finds nothing', async () => {
-  const created = await createConversation(chat);
-
-  expect(await search(created.id, 'boat')).toEqual({
-    hits: [],
-    searched: { turns: 0, newestSeq: 0, oldestSeq: 1, isWhole: true },
-  });
 });
 
 test.each([

@@ -11,7 +11,7 @@ import { ops } from '#test/support/processes/ops.ts';
 type ExtensionDocuments = Readonly<Record<string, DocumentFields>>;
 
 export const PATTERN = 'users/{uid}/discussions/{discussionId}/messages';
-export const collectionPath = (uid: string, discussion: string) =>
+const collectionPath = (uid: string, discussion: string) =>
   `users/${uid}/discussions/${discussion}/messages`;
 
 const START_MS = Date.parse('2025-03-01T10:00:00.000Z');
@@ -64,7 +64,7 @@ async function storeParents(store: DocumentStore, collection: string): Promise<v
 }
 
 const sha256 = (text: string) => createHash('sha256').update(text, 'utf8').digest('hex');
-export const conversationIdFor = (collection: string) => importedId(sha256, collection);
+const conversationIdFor = (collection: string) => importedId(sha256, collection);
 
 /** What is told in the turns of a conversation. */
 export async function transcript(store: DocumentStore, conversationId: string, lastSeq: number) {

@@ -22,15 +22,3 @@ export function watched(store: DocumentStore, collection: string): WatchedCollec
     stop,
   };
 }
-
-/** Takes batches until a document with this path comes, and gives it. */
-export async function untilTold(
-  batches: WatchedCollection,
-  path: string,
-): Promise<StoredDocument | undefined> {
-  for (;;) {
-    const batch = await batches.next();
-    const found = batch?.find((document) => document.path === path);
-    if (batch === undefined || found !== undefined) return found;
-  }
-}

@@ -1,5 +1,5 @@
 /** The service account of a function. */
-export type Account = 'chat' | 'compaction';
+type Account = 'chat' | 'compaction';
 
 interface GoogleCall {
   /** Google's name of the method. */
