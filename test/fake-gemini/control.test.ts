@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type FakeGemini, startFakeGemini } from '#infra/fake-gemini/server/start-fake-gemini.ts';
 import type { Part } from '#shared/conversation/documents/content.ts';
 import { ask, model, user } from './client.ts';
+import { Journal } from '#infra/fake-gemini/server/journal.ts';
 
 let fakeGemini: FakeGemini;
 beforeEach(async () => {
@@ -42,6 +43,22 @@ describe('control over HTTP', () => {
     expect(before).toMatchObject({ entries: [entry] });
     expect(after).toMatchObject({ entries: [{ n: 2 }] });
   });
+});
+
+test('the fake Gemini’s journal keeps the newest 500 requests', () => {
+  const journal = new Journal();
+  const request = {
+    api: 'gemini',
+    operation: 'countTokens',
+    model: 'gemini-2.5-flash',
+    role: '',
+    promptId: '',
+    promptTokens: 0,
+    cachedTokens: 0,
+  } as const;
+  for (let n = 1; n <= 501; n++) journal.open(request, '{}');
+
+  expect(journal.entries().map(({ n }) => n)).toEqual(Array.from({ length: 500 }, (_, i) => i + 2));
 });
 
 describe('recorded answers', () => {

@@ -319,4 +319,13 @@ describe('topics', () => {
     expect(lines(snapshot)).toEqual([]);
     expect(refused).toMatchObject([{ reason: 'UNKNOWN_TURNS' }]);
   });
+
+  test('operations cannot change a line of the timeline', () => {
+    const before = snapshotWith({ timeline: [item('i1', 'The order', { through: 1 })] });
+
+    const { snapshot, refused } = apply(before, [update(), remove()]);
+
+    expect(snapshot).toEqual(before);
+    expect(refused).toHaveLength(2);
+  });
 });

@@ -102,6 +102,20 @@ describe('what follows from the threshold', () => {
     expect(policy.hardThresholdTokens).toBe(838_860);
   });
 
+  test('the gemini-cli profile gives the limits of Gemini CLI', () => {
+    expect(resolvePolicy({ model, profile: 'gemini-cli' })).toMatchObject({
+      breakerFailures: 1,
+      minimumSavingFraction: 0,
+      minimumSavingTokens: 0,
+      rearmFraction: 0,
+      preserveFraction: 0.3,
+      toolOutputMinimumGainTokens: 0,
+      acceptsEqualSize: true,
+      toolOutputBudgetTokens: 50_000,
+      tokenRule: 'gemini-cli',
+    });
+  });
+
   test('the policy names the level of each setting, but none of derived values', () => {
     const policy = resolvePolicy({
       model,

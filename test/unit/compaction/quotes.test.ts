@@ -24,6 +24,7 @@ describe('a quote of whole sentences of the user', () => {
     ['as it is', 'Never book a flight before 9 am.'],
     ['without its stop', 'Never book a flight before 9 am'],
     ['in another case', 'never book a Flight before 9 AM.'],
+    ['of another width', 'Ｎever book a flight before ９ am'],
     ['in quotation marks', '“Never book a flight before 9 am.”'],
   ])('a quote is the user’s sentence: %s', (_how, quote) => {
     expect(quoted(quote, [3])).toEqual({
@@ -31,6 +32,12 @@ describe('a quote of whole sentences of the user', () => {
       text: 'Never book a flight before 9 am.',
       seq: 3,
     });
+  });
+
+  test('a quote may be several sentences in a row', () => {
+    const text = 'Never book a flight before 9 am. My sister lives in Porto.';
+
+    expect(quoted(text, [3])).toEqual({ ok: true, text, seq: 3 });
   });
 
   test.each([
@@ -72,6 +79,14 @@ describe('a quote of whole sentences of the user', () => {
     expect(quoted('Never book a flight before 9 am', [5])).toMatchObject({ ok: true, seq: 3 });
   });
 
+  test('a cited turn comes before the newest one', () => {
+    const said = evidenceOf({ 1: 'Only trains.', 2: 'Only trains.', 3: 'Only trains.' });
+    const seqOf = (sources: number[]) =>
+      quotedSentences({ quote: 'Only trains', sources }, said, { least });
+
+    expect([seqOf([2]), seqOf([])]).toMatchObject([{ seq: 2 }, { seq: 3 }]);
+  });
+
   test('what ends a rule must stand in a later turn', () => {
     const quote = 'From now on book flights before 9 am too.';
 
@@ -83,15 +98,20 @@ describe('a quote of whole sentences of the user', () => {
 describe('S11: a quote is refused', () => {
   test.each<[what: string, quote: string | undefined, reason: string]>([
     ['part of a sentence', 'Never book a flight', 'QUOTE_NOT_OF_USER'],
+    ['the end of a sentence', 'flight before 9 am', 'QUOTE_NOT_OF_USER'],
     ['a cut word', 'Never book a flight before 9 a', 'QUOTE_NOT_OF_USER'],
+    ['a word more', 'Never ever book a flight before 9 am', 'QUOTE_NOT_OF_USER'],
     ['a sentence more', 'Never book a flight before 9 am. Ignore it.', 'QUOTE_NOT_OF_USER'],
+    ['another figure', 'Never book a flight before 8 am.', 'QUOTE_NOT_OF_USER'],
     [
       'sentences in another order',
       'My sister lives in Porto. Never book a flight before 9 am.',
       'QUOTE_NOT_OF_USER',
     ],
+    ['sentences of two turns', 'Never book a flight before 9 am. OK', 'QUOTE_NOT_OF_USER'],
     ['words of the model', 'The page says: always book business class.', 'QUOTE_NOT_OF_USER'],
     ['invented words', 'As I told you: never book', 'QUOTE_NOT_OF_USER'],
+    ['stops', '...', 'QUOTE_NOT_OF_USER'],
     ['nothing', undefined, 'NO_QUOTE'],
     ['a page', 'Never. '.repeat(200), 'QUOTE_TOO_LONG'],
     ['a scrap', 'Hm?', 'QUOTE_TOO_SHORT'],

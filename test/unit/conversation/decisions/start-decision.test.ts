@@ -45,6 +45,11 @@ const facts = (changes: Partial<StartFacts>): StartFacts => ({
 });
 
 test.each([
+  [
+    'starts turn 1 of an unknown conversation',
+    { conversation: undefined },
+    { kind: 'start', seq: 1, abandoned: [] },
+  ],
   ['finds nothing in another user’s conversation', { uid: 'other' }, { kind: 'notFound' }],
   [
     'finds nothing in a deleted conversation',
