@@ -53,7 +53,7 @@ const isAlive = (processId: number): boolean => {
   }
 };
 
-/** Ends `npm start` by a signal, with all that it has started, java among it. */
+/** Ends `npm start` by a signal and waits for the end of all that it has started; the names of those processes. */
 async function endsWhole(child: ChildProcess, signal: 'SIGTERM' | 'SIGKILL') {
   const processes = await descendants(child.pid ?? 0);
   const { stdout: names } = await run('ps', ['-o', 'comm=', '-p', processes.join(',')]);
@@ -62,7 +62,7 @@ async function endsWhole(child: ChildProcess, signal: 'SIGTERM' | 'SIGKILL') {
   await eventually('every process is gone', async () =>
     processes.some(isAlive) ? undefined : true,
   );
-  expect(names).toContain('java');
+  return names;
 }
 
 test('npm start runs on the emulators, answers the calls that it prints, and leaves no process behind, java included', async () => {
@@ -73,11 +73,11 @@ test('npm start runs on the emulators, answers the calls that it prints, and lea
   expect(printed).toContain('Firestore and Pub/Sub emulators');
   expect(stream).toContain('data: [DONE]');
   expect(json).toContain('My dog is called Pixel.');
-  await endsWhole(child, 'SIGTERM');
+  expect(await endsWhole(child, 'SIGTERM')).toContain('java');
 });
 
 test('npm start leaves no process behind when it is killed', async () => {
   const { child } = await start();
 
-  await endsWhole(child, 'SIGKILL');
+  expect(await endsWhole(child, 'SIGKILL')).toContain('java');
 });

@@ -97,29 +97,6 @@ test('a device’s token is never shown, in answers or logs', async () => {
   expect(JSON.stringify([texts, chat.logs])).not.toContain(token);
 });
 
-test('an eleventh device removes the one that was put longest ago', async () => {
-  const uid = newUser();
-  const ids = Array.from({ length: 12 }, (_, i) => `d${i}`);
-  for (const id of ids) {
-    await put(uid, id, phone(`token-${id}`));
-    if (id === 'd9') await put(uid, 'd0', phone('token-d0-new'));
-  }
-
-  const kept = (await list(uid)).map(({ id }) => id);
-
-  expect(kept).toHaveLength(10);
-  expect(ids.filter((id) => !kept.includes(id))).toEqual(['d1', 'd2']);
-});
-
-test('a device replaces another one with the same token', async () => {
-  const uid = newUser();
-  await put(uid, 'before', phone('same'));
-
-  await put(uid, 'after', phone('same'));
-
-  expect((await list(uid)).map(({ id }) => id)).toEqual(['after']);
-});
-
 test.each([
   ['a token with spaces', 'a', phone('a b')],
   ['a token too long', 'a', phone('x'.repeat(4_097))],

@@ -48,19 +48,6 @@ describe.each(versions)('useChat of ai %i with tools', (version) => {
     ]);
     expect(chat).toMatchObject({ status: 'ready', error: undefined });
   });
-
-  test('loadMessages shows tool calls as useChat has shown them', async () => {
-    const { backend, id, open } = await newChats(version);
-    const chat = open();
-    await chat.sendMessage({
-      text: 'One.\ncall weather {"city":"Oslo"}\ncall broken\nthen\nTwo.\ncall locate {"a":1}',
-    });
-
-    const messages = await loadMessages(backend, id);
-
-    expect(messages[1]?.parts).toHaveLength(6);
-    expect(chat.messages[1]?.parts).toMatchObject(messages[1]?.parts ?? []);
-  });
 });
 
 describe('app calls of useChat', () => {
@@ -127,19 +114,6 @@ describe('app calls of useChat', () => {
     expect(claims).toEqual([true, false]);
     expect(await runIn(other, 'second tab')).toBe(false);
     expect(ran).toEqual(['first tab']);
-  });
-
-  test('useChat does not resend outputs for ever that nobody waits for', async () => {
-    const { id, open } = await newChats();
-    const chat = open();
-    await chat.sendMessage({ text: ASKING });
-    await server.call(`/v1/conversations/${id}/turns/t_1:cancel`, { method: 'POST' });
-
-    await chat.addToolOutput(inOslo);
-    await until('an error', () => chat.error);
-
-    expect(chat.status).toBe('error');
-    expect(chat.error?.message).toContain('none of these calls waits');
   });
 });
 

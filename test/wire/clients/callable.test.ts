@@ -1,4 +1,3 @@
-import { ask } from '#docs/clients/recipes/callable-web.ts';
 import { callableText } from '#functions/chat/facades/callable/callable-events.ts';
 import { HEARTBEAT_INTERVAL_MS } from '#shared/wire/limits.ts';
 import { createManualClock } from '#test/fakes/manual-clock.ts';
@@ -11,7 +10,7 @@ import { firebaseFunctions } from '#test/support/wire/firebase-functions.ts';
 import { readAsAndroid, readAsIos } from '#test/support/wire/phone-callables.ts';
 import { conversationWithTools, startToolServer } from '#test/support/wire/tool-server.ts';
 import { startWireServer, type WireServer } from '#test/support/wire/wire-server.ts';
-import { FunctionsError, httpsCallableFromURL } from '@firebase/functions';
+import { httpsCallableFromURL } from '@firebase/functions';
 import { randomUUID } from 'node:crypto';
 import { afterAll, describe, expect, test } from 'vitest';
 
@@ -27,7 +26,7 @@ interface Result {
   replayed: boolean;
 }
 
-const { quota, spend } = createSpentQuota();
+const { quota } = createSpentQuota();
 const server = await startWireServer({
   overrides: { quota },
   environment: { GROUNDING: 'search' },
@@ -63,15 +62,6 @@ async function readAll(call: ReturnType<typeof chat.stream>) {
   const chunks: Chunk[] = [];
   for await (const chunk of stream) chunks.push(chunk);
   return { chunks, data: await data };
-}
-
-/** The error of a call that the server refuses, and that the SDK makes once. */
-async function refusalOf(call: Promise<unknown>): Promise<FunctionsError> {
-  const before = requests;
-  const error: unknown = await call.catch((thrown: unknown) => thrown);
-  if (!(error instanceof FunctionsError)) throw new Error('the call was not refused');
-  expect(requests).toBe(before + 1);
-  return error;
 }
 
 /** Where an error is explained. */
@@ -150,58 +140,6 @@ describe('the web SDK of Firebase', () => {
       details: [{ reason: 'MODEL_OVERLOADED' }, { retryDelay: '45s' }, link],
     });
   });
-
-  const ways = {
-    streamed: (asked: object | null, by = chat) => readAll(by.stream(asked)),
-    called: (asked: object | null, by = chat) => by(asked),
-  };
-
-  describe.each(['streamed', 'called'] as const)('a call that is refused, %s', (way) => {
-    test('the Firebase web SDK rejects without another try when the quota is spent', async () => {
-      const asked = question('Hello.');
-      spend(asked.conversationId, 3_600_000);
-
-      const error = await refusalOf(ways[way](asked));
-
-      expect(error.code).toBe('functions/resource-exhausted');
-      expect(error.message).toContain('No messages are left for today.');
-      expect(error.details).toMatchObject([
-        { reason: 'USER_DAILY_MESSAGES' },
-        { retryDelay: '3600s' },
-        link,
-      ]);
-    });
-
-    test.each([
-      ['no message', { conversationId: randomUUID() }, 'data.message'],
-      ['a conversation id that is none', { ...question('Hi.'), conversationId: 'c1' }, 'data.conv'],
-      ['no data at all', null, 'data'],
-    ])(
-      'the Firebase web SDK rejects a call with %s by the name of the field',
-      async (_, data, field) => {
-        const error = await refusalOf(ways[way](data));
-
-        expect(error.code).toBe('functions/invalid-argument');
-        expect(error.message).toContain(field);
-      },
-    );
-  });
-
-  test('the web recipe shows the answer as it comes and returns the whole', async () => {
-    const text = newText();
-    const shown: string[] = [];
-    const answer = ask(signedIn.functions, {
-      url: `${server.url}/callable/chat`,
-      conversationId: randomUUID(),
-      messageId: randomUUID(),
-      text,
-      show: (soFar) => void shown.push(soFar),
-    });
-    await server.answer(text, 'One two.');
-
-    expect(await answer).toBe('One two.');
-    expect(shown.at(-1)).toBe('One two.');
-  });
 });
 
 describe('functions of the app', () => {
@@ -274,21 +212,6 @@ describe.each([
     expect(error).toBeUndefined();
     expect(beats.length).toBeGreaterThanOrEqual(SIGNS_OF_LIFE);
     expect(result).toMatchObject({ message: { parts: [{ text: 'Fine.' }] } });
-  });
-
-  test.each<[string, object, string | null, string]>([
-    ['nobody is signed in', question('Hello.'), null, 'UNAUTHENTICATED'],
-    ['a field is missing', { conversationId: randomUUID() }, 'alice', 'INVALID_ARGUMENT'],
-    [
-      'there is no such conversation',
-      { action: 'resume', conversationId: randomUUID() },
-      'alice',
-      'NOT_FOUND',
-    ],
-  ])('the Firebase phone SDK learns inside the stream that %s', async (...[, data, uid, code]) => {
-    const response = await streamed(data, uid);
-
-    expect(read(response.status, await response.text()).error?.code).toBe(code);
   });
 });
 

@@ -127,43 +127,10 @@ test('the curl recipe’s turn stream continues after the cursor, or begins at t
   expect(streams[1]).toContain('"delta":"Once upon a time."');
 });
 
-test('the curl recipe’s conversation stream is 204 when nothing is being answered', () => {
-  expect(printedUnder('Resume', 2)).toBe('204\n');
-});
-
 test('the curl recipe’s cancelled answer ends with abort and finish', () => {
   const story = printedUnder('Stop');
 
   expect(story).toContain('"id":"t_3"');
   expect(chunkTypesIn(story).slice(-3)).toContain('abort');
   expect(chunkTypesIn(story).at(-1)).toBe('finish');
-});
-
-test('the curl recipe’s transcript after turn 1 has the messages of turns 2 and 3', () => {
-  const { messages } = JSON.parse(printedUnder('What was said'));
-
-  expect(
-    messages.map(({ seq, role, state }: Record<string, unknown>) => [seq, role, state]),
-  ).toEqual([
-    [2, 'user', 'done'],
-    [2, 'model', 'done'],
-    [3, 'user', 'cancelled'],
-    [3, 'model', 'cancelled'],
-  ]);
-});
-
-test('the curl recipe’s conversation shows how full its context is', () => {
-  const { lastSeq, context } = JSON.parse(printedUnder('How full it is'));
-
-  expect(lastSeq).toBe(3);
-  expect(context).toMatchObject({ generation: 0, compaction: null });
-  expect(context.tokens).toBeGreaterThan(0);
-});
-
-test('the curl recipe’s other text under a used id is 409 with a reason', () => {
-  const [body = '', status] = printedUnder('Errors').split('\n');
-  const { error } = JSON.parse(body);
-
-  expect(status).toBe('409');
-  expect(error.details[0].reason).toBe('IDEMPOTENCY_KEY_REUSED');
 });

@@ -106,16 +106,4 @@ describe('the recipe for React Native', () => {
     expect((await answer).text).toBe('Hi.');
     expect(sendsOf(server)).toBe(1);
   });
-
-  test('the React Native recipe says that there is no connection', async () => {
-    const server = await start();
-    await server.stop();
-    const backend = { ...backendOf(server), getIdToken: () => Promise.resolve('token') };
-    const sent = sendMessage(backend, newMessage(), { ...unseen, tries: 0 });
-
-    await expect(sent).rejects.toMatchObject({
-      code: 0,
-      message: 'No connection.',
-    });
-  });
 });

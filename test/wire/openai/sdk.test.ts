@@ -208,38 +208,6 @@ describe('an error', () => {
     expect(error.message).toContain('No messages are left for today.');
     expect(posts).toHaveLength(sent);
   });
-
-  test('an OpenAI error has a class, a code, a sentence and the id of its request', async () => {
-    const { client, body } = await asking({ maxRetries: 0 });
-    client.apiKey = '';
-    const signedOut = await errorOfSdk(client.chat.completions.create(body));
-    const { client: signedIn } = await clientOf(server);
-    const unknown = await errorOfSdk(signedIn.chat.completions.retrieve('chatcmpl-1'));
-
-    expect(signedOut).toBeInstanceOf(OpenAI.AuthenticationError);
-    expect(signedOut.code).toBe('invalid_api_key');
-    expect(signedOut.message).toMatch(/^401 [\w`].*\.$/s);
-    expect(signedOut.requestID).toMatch(/^[0-9a-f-]{36}$/);
-    expect(unknown).toMatchObject({ status: 404, code: 'COMPLETION_NOT_FOUND' });
-  });
-
-  test('an answer broken in mid-stream makes the OpenAI SDK throw', async () => {
-    const { client, text, body } = await asking();
-    const streaming = client.chat.completions.create({ ...body, stream: true });
-    const call = await server.callOf(text);
-    call.say('One ');
-    const stream = await streaming;
-    call.fail(overloaded());
-
-    const reading = (async () => {
-      for await (const chunk of stream) void chunk;
-    })();
-
-    expect(await errorOfSdk(reading)).toMatchObject({
-      message: 'The model is overloaded.',
-      type: 'server_error',
-    });
-  });
 });
 
 describe('a client of OpenAI that stops', () => {

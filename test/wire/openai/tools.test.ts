@@ -1,9 +1,7 @@
-import { randomUUID } from 'node:crypto';
 import type OpenAI from 'openai';
 import { afterAll, expect, test } from 'vitest';
 import { chatCompletionResponse } from '#shared/wire/facades/openai.ts';
-import { turnResponse } from '#shared/wire/resources/turns.ts';
-import { bodyOf as saying, clientOf, errorOfSdk } from '#test/support/wire/openai.ts';
+import { clientOf, errorOfSdk } from '#test/support/wire/openai.ts';
 import { conversationWithTools, startToolServer } from '#test/support/wire/tool-server.ts';
 
 const server = await startToolServer();
@@ -84,49 +82,6 @@ test('the OpenAI SDK gets the calls again for its first request, and retrieves w
   expect(retrieved.choices).toMatchObject([{ message: { content: 'You are in Oslo.' } }]);
 });
 
-test.each([false, true])(
-  'the OpenAI SDK’s helper runs the tools of the app, and its total usage is what the turn took, streamed: %s',
-  async (stream) => {
-    const { client } = await clientOf(server);
-    const conversationId = randomUUID();
-    const steps =
-      'call locate {}\nthen\ncall weather {"city":"Oslo"}\ncall choose {}\nthen\nIn Oslo.';
-    const body = {
-      ...saying(steps, conversationId),
-      tools: ['locate', 'choose'].map((name) => ({
-        type: 'function' as const,
-        function: {
-          name,
-          description: `Runs ${name}.`,
-          parameters: { type: 'object', properties: {} },
-          parse: (text: string): object => JSON.parse(text),
-          function: () => ({ given: name }),
-        },
-      })),
-    };
-    const runner = stream
-      ? client.chat.completions.runTools({
-          ...body,
-          stream: true,
-          stream_options: { include_usage: true },
-        })
-      : client.chat.completions.runTools(body);
-
-    const { total_tokens } = await runner.totalUsage();
-
-    expect(await runner.finalContent()).toBe('In Oslo.');
-    const given = runner.messages.filter(({ role }) => role === 'tool');
-    expect(given.map(({ content }) => content)).toEqual([
-      '{"given":"locate"}',
-      '{"given":"choose"}',
-    ]);
-    const turn = await server.call(`/v1/conversations/${conversationId}/turns/t_1`);
-    const { usage } = turnResponse.parse(await turn.json());
-    expect(total_tokens).toBe(36);
-    expect((usage?.promptTokens ?? 0) + (usage?.outputTokens ?? 0)).toBe(36);
-  },
-);
-
 test.each<[string, Messages, { code: string; param: string }]>([
   ['another result', [result('"Rome"')], { code: 'TOOL_RESULT_CONFLICT', param: '' }],
   [
@@ -158,24 +113,4 @@ test.each<[string, Messages, { code: string; param: string }]>([
   await answer([result('"Oslo"')]);
 
   expect(await errorOfSdk(answer(results))).toMatchObject(expected);
-});
-
-test('a client of OpenAI is told that a name of a tool is the server’s', async () => {
-  const { client } = await clientOf(server);
-  const tools = [{ type: 'function' as const, function: { name: 'weather' } }];
-
-  const error = await errorOfSdk(client.chat.completions.create({ ...saying('Hi.'), tools }));
-
-  expect(error).toMatchObject({ code: 'TOOL_NAME_TAKEN' });
-});
-
-test('a client of OpenAI is told that a call waits for the user, and how it is allowed', async () => {
-  const { client } = await clientOf(server);
-
-  const error = await errorOfSdk(
-    client.chat.completions.create(saying('call transfer {"amount":5}\nthen\nDone.')),
-  );
-
-  expect(error).toMatchObject({ status: 400, code: 'APPROVAL_NEEDED' });
-  expect(error.message).toContain('turns/t_1/toolResults');
 });

@@ -1,7 +1,5 @@
-import { randomUUID } from 'node:crypto';
 import type OpenAI from 'openai';
 import { afterAll, describe, expect, test } from 'vitest';
-import { overloaded } from '#test/support/model-down.ts';
 import { ANSWER, EXAMPLE, groundedAnswer, UEFA } from '#test/support/tools/grounded.ts';
 import { clientOf, errorOfSdk, newText, transcriptOf, usage } from '#test/support/wire/openai.ts';
 import { startWireServer } from '#test/support/wire/wire-server.ts';
@@ -149,44 +147,9 @@ describe('the same request again', () => {
       expect(again.id).toBe(two.id);
     },
   );
-
-  test.each([
-    ['with one key', { 'idempotency-key': randomUUID() }, 1],
-    ['without a key', {}, 6],
-    ['of an SDK that counts its retries', { 'x-stainless-retry-count': '0' }, 6],
-  ])('six equal first requests at once, %s', async (_, headers, conversations) => {
-    const input = newText();
-    const posts = Array.from({ length: 6 }, () => post({ input }, headers));
-    for (let n = 0; n < conversations; n++) await server.answer(input, 'Fine.', n);
-
-    const responses = await Promise.all(posts.map(resourceIn));
-
-    expect(new Set(responses.map(({ conversation }) => conversation?.id)).size).toBe(conversations);
-    expect(server.callsOf(input)).toHaveLength(conversations);
-  });
 });
 
 describe('a response that does not come at once', () => {
-  test.each([false, true])(
-    'a response repeated by the SDK after 503 is one turn, streamed: %s',
-    async (stream) => {
-      const text = newText();
-      const asked = client.responses.create({ model, input: text, stream });
-      (await server.callOf(text, 0)).fail(overloaded());
-      await server.answer(text, 'Fine.', 1);
-      const answer = await asked;
-      let id = 'id' in answer ? answer.id : '';
-      if (Symbol.asyncIterator in answer)
-        for await (const event of answer) if ('response' in event) id = event.response.id;
-
-      const found = await client.responses.retrieve(id);
-      expect(await transcriptOf(server, conversationIdOf(found))).toEqual([
-        ['user', text],
-        ['model', 'Fine.'],
-      ]);
-    },
-  );
-
   test('a response that fails after its first word ends as `response.failed`', async () => {
     const input = newText();
     const posting = post({ input, stream: true });
@@ -272,15 +235,5 @@ describe('a response after its request', () => {
     const told = (each: (typeof events)[number]) => [each.sequence_number, each.type];
     expect(rest.map(told)).toEqual(events.slice(place + 1).map(told));
     expect(lastResponse(rest).output).toEqual(lastResponse(events).output);
-  });
-
-  test('a deleted response takes its answer out of the transcript', async () => {
-    const { response } = await respond('One two.');
-
-    await client.responses.delete(response.id);
-
-    const [, answer] = await transcriptOf(server, conversationIdOf(response));
-    expect(answer).toEqual(['model', '']);
-    expect((await client.responses.retrieve(response.id)).output_text).toBe('');
   });
 });

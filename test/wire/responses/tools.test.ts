@@ -151,45 +151,4 @@ describe('tools of the Responses API', () => {
       expect(again.usage).toEqual(first.usage);
     },
   );
-
-  test('a call of the server that its user has to allow is told, and not answered by the app', async () => {
-    const { client } = await clientOf(server);
-    const response = await client.responses.create({
-      model,
-      input: `Wait. ${randomUUID()}\ncall transfer {"amount":5}\nthen\nAllowed.`,
-    });
-
-    const approvals = [{ callId: 't_1_c0', toolName: 'transfer' }];
-    expect(asResource(response)).toMatchObject({
-      status: 'incomplete',
-      incomplete_details: { reason: 'approval_required' },
-      recap: { approvals },
-    });
-    // The message began with words, so it is told behind them by fields alone.
-    const found = asResource(await client.responses.retrieve(response.id));
-    expect(found).toMatchObject({ status: 'incomplete', recap: { approvals } });
-    const turn = `/v1/conversations/${conversationIdOf(response)}/turns/t_1`;
-    await server.call(`${turn}/toolResults`, {
-      method: 'POST',
-      body: { results: [{ callId: 't_1_c0', approved: true }] },
-    });
-    const allowed = await client.responses.retrieve(response.id);
-    expect(allowed).toMatchObject({ status: 'completed' });
-    expect(allowed.output_text).toContain('Allowed.');
-  });
-
-  test.each([false, true])(
-    'a reader of words alone learns of the waiting call, too (streamed: %s)',
-    async (stream) => {
-      const { client } = await clientOf(server);
-      const body = { model, input: `call transfer {"amount":5}\nthen\nAllowed. ${randomUUID()}` };
-
-      const response = stream
-        ? await client.responses.stream(body).finalResponse()
-        : await client.responses.create(body);
-
-      const told = 'This answer waits until the user allows transfer';
-      expect(response.output_text).toContain(told);
-    },
-  );
 });
