@@ -1,4 +1,3 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import {
   createMemoryBus,
@@ -55,19 +54,6 @@ describe('in-process bus', () => {
     return { bus, endpoint };
   }
 
-  test('the in-process bus pushes two events at a time', async () => {
-    const { bus, endpoint } = await start(async () => {
-      await wait(5);
-      return 204;
-    });
-
-    for (let n = 0; n < 12; n += 1) await bus.publish({ topic: 'compaction', data: { n } });
-    await bus.idle();
-
-    expect(endpoint.received).toHaveLength(12);
-    expect(endpoint.mostInFlight()).toBe(2);
-  });
-
   test('the in-process bus doubles its back-off up to the maximum, and gives up after eight pushes', async () => {
     const { bus, endpoint } = await start(() => 500, { minBackoffMs: 20, maxBackoffMs: 80 });
 
@@ -94,15 +80,5 @@ describe('in-process bus', () => {
 
     expect(endpoint.received).toHaveLength(3);
     expect(bus.deadLetters()).toEqual([]);
-  });
-
-  test('the in-process bus refuses events after close', async () => {
-    const { bus } = await start(() => 204);
-    await bus.close();
-
-    await expect(bus.publish({ topic: 'compaction', data: {} })).rejects.toMatchObject({
-      reason: 'EVENT_BUS_UNAVAILABLE',
-      retryable: true,
-    });
   });
 });

@@ -162,19 +162,5 @@ export function describeEventBus(
         (timings.maxDeliveryAttempts - 1) * timings.minBackoffMs * 0.9,
       );
     });
-
-    test('the event bus delivers each of 50 events sent at once, one of them of 1 MiB', async (context) => {
-      const { endpoint, publish } = await start(context, () => 204);
-      const events = Array.from({ length: 50 }, (_item, n) => ({
-        n,
-        ...(n === 7 && { text: 'x'.repeat(1_048_576) }),
-      }));
-
-      await Promise.all(events.map(publish));
-      await endpoint.untilReceived(50, SOON_MS);
-
-      const received = endpoint.received.map(dataOf);
-      expect(received).toEqual(expect.arrayContaining(events));
-    });
   });
 }

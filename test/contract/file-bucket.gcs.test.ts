@@ -27,24 +27,9 @@ type Changed = (url: string, headers: Record<string, string>) => [string, Record
 
 test.each<[string, string, Changed]>([
   [
-    'another type',
-    '403 SignatureDoesNotMatch',
-    (url, headers) => [url, { ...headers, 'content-type': 'text/html' }],
-  ],
-  [
     'another size',
     '403 SignatureDoesNotMatch',
     (url, headers) => [url, { ...headers, 'x-goog-content-length-range': '0,99999999' }],
-  ],
-  [
-    'leave to replace a file',
-    '403 SignatureDoesNotMatch',
-    (url, headers) => [url, { ...headers, 'x-goog-if-generation-match': '' }],
-  ],
-  [
-    'another date of expiry',
-    '403 SignatureDoesNotMatch',
-    (url, headers) => [url, { ...headers, 'x-goog-custom-time': '2999-01-01T00:00:00Z' }],
   ],
   [
     'a header that was not signed',
@@ -57,19 +42,9 @@ test.each<[string, string, Changed]>([
     (url, headers) => [url.replace(/uploads\/[^?]+/, `uploads/${randomUUID()}`), headers],
   ],
   [
-    'a longer duration',
-    '403 SignatureDoesNotMatch',
-    (url, headers) => [url.replace('X-Goog-Expires=900', 'X-Goog-Expires=9000'), headers],
-  ],
-  [
     'a forged signature',
     '403 SignatureDoesNotMatch',
     (url, headers) => [url.replace(/(X-Goog-Signature=)[0-9a-f]{8}/, '$100000000'), headers],
-  ],
-  [
-    'no signature',
-    '403 AccessDenied',
-    (url, headers) => [url.replace(/&X-Goog-Signature=.*$/, ''), headers],
   ],
 ])('a signed address is refused with %s: %s', async (_, refusal, change) => {
   const { url, headers } = await signed();
@@ -130,10 +105,4 @@ test.each([
     reason: 'FILES_UNAVAILABLE',
     retryable,
   });
-});
-
-test('a bucket call waits no longer than its caller', async () => {
-  const left = AbortSignal.abort(new Error('left'));
-
-  await expect(local.bucket.stat(newPath(), left)).rejects.toThrow('left');
 });

@@ -5,7 +5,7 @@ import { checkTerraform, rootsIn, terraformFolder, type CheckResult } from './ch
 import { startOfflineTerraform } from './offline/offline-terraform.ts';
 import { providerNames, schemaFile } from './offline/provider-schema.ts';
 import { schemaText } from './offline/slim-schema.ts';
-import { planRoot, startRealTerraform, validateWithOldest } from './real-terraform.ts';
+import { planRoot, startRealTerraform } from './real-terraform.ts';
 import type { Terraform } from './run-terraform.ts';
 
 const help = `Usage: npm run check:terraform [-- --write-schemas]
@@ -60,10 +60,6 @@ async function* checkWithProviders(): AsyncGenerator<CheckResult, string | undef
         ? { name: `plan ${root}: ${planned.resources} resources`, isPassed: true, output: '' }
         : { name: `plan ${root}`, isPassed: false, output: planned.problem };
     }
-    const oldest = await validateWithOldest();
-    const name = `validate with google ${oldest.version}, the oldest`;
-    if ('missing' in oldest) console.log(`not run: ${name}: ${oldest.missing}`);
-    else yield { name, isPassed: oldest.problem === undefined, output: oldest.problem ?? '' };
     return undefined;
   } finally {
     await terraform.stop();
@@ -105,8 +101,8 @@ There is no terraform on the PATH. To install it: ${INSTALL_TERRAFORM}.`);
   if (missing === undefined) return isPassed ? 0 : 1;
   console.log('With the schemas of the providers alone');
   const offline = await report(checkWithSchemas());
-  console.log(`not run: what only a provider checks (values, arguments that exclude each other), plans of the environments, the
-oldest provider. Terraform finds no provider: ${missing}
+  console.log(`not run: what only a provider checks (values, arguments that exclude each other), plans of the environments.
+Terraform finds no provider: ${missing}
 To run them: a network, or TF_CLI_CONFIG_FILE with a mirror (https://developer.hashicorp.com/terraform/cli/config/config-file).`);
   return offline.isPassed ? 0 : 1;
 }

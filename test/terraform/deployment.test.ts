@@ -5,7 +5,6 @@ import { environmentSchema } from '#functions/config/environment.ts';
 import { parseConfig } from '#functions/config.ts';
 import { deployedNodeOptions } from '#infra/local/stack/stack-environment.ts';
 import { deployedPushSettings } from '#infra/local/stack/pubsub-setup.ts';
-import { defaultSweepSeconds } from '#infra/local/sweep-schedule.ts';
 import { secretVariables } from '#infra/reference/deployment-settings.ts';
 import { missingTerraform } from '../support/tools/missing-tools.ts';
 import { terraformFolder } from './check-terraform.ts';
@@ -157,13 +156,6 @@ describe.skipIf(missingTerraform().length > 0)('what Terraform makes', () => {
     );
   });
 
-  test('topics have the names that the code takes where nothing is set', () => {
-    const defaults = environmentSchema.pick({ COMPACTION_TOPIC: true, EVENTS_TOPIC: true });
-    const topics = ofType('defaults', 'google_pubsub_topic').map(({ values }) => values['name']);
-
-    expect(topics).toEqual(expect.arrayContaining(Object.values(defaults.parse({}))));
-  });
-
   test.each([
     ['defaults', 'compaction'],
     ['options', 'compaction'],
@@ -180,12 +172,6 @@ describe.skipIf(missingTerraform().length > 0)('what Terraform makes', () => {
       maxBackoffSeconds: Number.parseInt(retry_policy[0].maximum_backoff, 10),
       maxDeliveryAttempts: dead_letter_policy[0].max_delivery_attempts,
     }).toEqual(deployedPushSettings);
-  });
-
-  test('the sweep is as frequent as on the local stack', () => {
-    const [job] = ofType('defaults', 'google_cloud_scheduler_job');
-
-    expect(job?.values['schedule']).toBe(`*/${defaultSweepSeconds / 60} * * * *`);
   });
 
   test.each([

@@ -1,4 +1,4 @@
-import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
@@ -81,35 +81,4 @@ export async function planRoot(
   const { status, output } = await terraform.run(path, 'plan', '-input=false', '-no-color');
   const count = /^Plan: (\d+) to add, 0 to change, 0 to destroy/m.exec(output)?.[1];
   return status === 0 && count ? { resources: Number(count) } : { problem: output };
-}
-
-/**
- * Validates the module with the oldest google provider that `versions.tf` allows, whose schema may lack what a later
- * one has. `missing`: why that version could not be had.
- */
-export async function validateWithOldest(): Promise<
-  { version: string } & ({ missing: string } | { problem: string | undefined })
-> {
-  const scratch = await mkdtemp(join(tmpdir(), 'recap-oldest-'));
-  try {
-    const folder = await copyModule(scratch);
-    const versions = await readFile(join(folder, 'versions.tf'), 'utf8');
-    const floor = /hashicorp\/google"\s+version = "~> (\d+\.\d+)"/.exec(versions)?.[1];
-    if (floor === undefined) throw new Error('versions.tf names no oldest google provider: ~> X.Y');
-    const version = `${floor}.0`;
-    const google = `google = {\n source = "hashicorp/google"\n version = "${version}"\n }`;
-    await writeFile(
-      join(folder, 'oldest_override.tf'),
-      `terraform {\n required_providers {\n ${google}\n }\n}\n`,
-    );
-    // The module alone: what tests and environments name of it must be there in any version.
-    await rm(join(folder, 'tests'), { recursive: true });
-    const run = runTerraform(scratch, {});
-    const init = await run(folder, 'init', '-backend=false', '-no-color');
-    if (init.status !== 0) return { version, missing: firstError(init.output) };
-    const { status, output } = await run(folder, 'validate', '-no-color');
-    return { version, problem: status === 0 ? undefined : output };
-  } finally {
-    await rm(scratch, { recursive: true, force: true });
-  }
 }

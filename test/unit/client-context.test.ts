@@ -103,35 +103,6 @@ describe('the changed client context', () => {
       '- now: Saturday, 21 November 2026, 20:05 (America/New_York, UTC-05:00)',
     ]);
   });
-
-  test('the client context is sent again when the turn that had it left the context', () => {
-    const [full, changed] = turnsOf(first, { ...first, screen: 'cart' });
-    const turns = [full, changed && { ...changed, inContext: false }].filter((turn) => !!turn);
-
-    expect(linesOf(tell({ ...first, screen: 'cart' }, turns))).toEqual([NOW, '- screen: "cart"']);
-  });
-});
-
-describe('the known client context', () => {
-  const known = { timeZone: 'Asia/Seoul', locale: 'ko-KR' };
-
-  test.each<[string, ClientContext | undefined, Known, string[]]>([
-    [
-      'nothing was ever named',
-      undefined,
-      undefined,
-      ["- now: Sunday, 22 November 2026, 01:05 (UTC; the user's zone is not known)"],
-    ],
-    ['the message names nothing', undefined, { timeZone: 'Asia/Seoul' }, [NOW]],
-    [
-      'the message names a screen',
-      { screen: 'home' },
-      known,
-      [NOW, '- locale: "ko-KR"', '- screen: "home"'],
-    ],
-  ])('the known client context: %s', (...[, context, of, lines]) => {
-    expect(linesOf(tell(context, [], { known: of }))).toEqual(lines);
-  });
 });
 
 test.each([
@@ -197,13 +168,5 @@ describe('the open files', () => {
     ],
   ])('open files are listed: %s', (_, files, lines) => {
     expect(toldOf(...files)).toEqual(lines);
-  });
-
-  test('the client context lists up to ten open files and counts the others', () => {
-    const files = Array.from({ length: 12 }, (_, at) => file(`${at}.ts`, at));
-
-    expect(toldOf(...files)).toEqual([
-      '- open files: ["11.ts","10.ts","9.ts","8.ts","7.ts","6.ts","5.ts","4.ts","3.ts","2.ts"] (2 more are left out)',
-    ]);
   });
 });

@@ -29,14 +29,6 @@ describe('contextWindowTokens', () => {
   ])('contextWindowTokens of %s is %i', (model, tokens) => {
     expect(contextWindowTokens(model)).toBe(tokens);
   });
-
-  test('contextWindowTokens prefers an exact id to a prefix, and longer prefixes', () => {
-    const overrides = { 'gemini-*': 1_000, 'gemini-2.5-*': 2_000, 'gemini-2.5-pro': 3_000 };
-
-    expect(contextWindowTokens('models/gemini-2.5-pro', overrides)).toBe(3_000);
-    expect(contextWindowTokens('gemini-2.5-flash', overrides)).toBe(2_000);
-    expect(contextWindowTokens('gemini-3-pro-preview', overrides)).toBe(1_000);
-  });
 });
 
 const rates = { input: 1, cached: 0.1, output: 2 };
@@ -158,12 +150,6 @@ const defaultModels = ['MODEL', 'QUICK_MODEL'] as const;
 describe.each(defaultModels)('the default of %s', (variable) => {
   const model = defaults[variable];
 
-  test('a default model was in service and priced when the registry was verified', () => {
-    for (const platform of platforms)
-      expect(modelInService(model, { ...verifiedModels, platform })).toBe(model);
-    expect(findPrice(model, verifiedModels)).toBe(findModel(registry, model)?.prices?.[0]?.rates);
-  });
-
   test('a default model is still in service today (if this fails, choose another)', () => {
     for (const platform of platforms)
       expect(modelInService(model, { ...verifiedModels, platform, now: new Date() })).toBe(model);
@@ -203,21 +189,6 @@ describe('the price of a model', () => {
   ])('an unknown model %j is billed at the highest price', (model) => {
     expect(knownPrice(model, verifiedModels)).toBeUndefined();
     expect(findPrice(model, verifiedModels)).toEqual(dearestPrice(verifiedModels));
-  });
-});
-
-describe('the dearest price', () => {
-  test('the highest price is no lower than any other in the registry', () => {
-    const { input, cached, output } = dearestPrice(verifiedModels);
-
-    const dearer = Object.keys(verifiedModels.models).filter((model) => {
-      const price = findPrice(model, verifiedModels);
-      return [price, price.above ?? price].some(
-        (each) => each.input > input || each.cached > cached || each.output > output,
-      );
-    });
-
-    expect(dearer).toEqual([]);
   });
 });
 

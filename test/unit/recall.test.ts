@@ -1,6 +1,6 @@
 import { fittingSegment, unpackSegment } from '#functions/recall/segment-document.ts';
 import fc from 'fast-check';
-import { renderRecalled, roomForRecords, knownText } from '#shared/recall/excerpts.ts';
+import { renderRecalled, roomForRecords } from '#shared/recall/excerpts.ts';
 import { recall, findableStatements } from '#shared/recall/recall.ts';
 import { passagesOfTurns, segmentOfPassages } from '#shared/recall/segment.ts';
 import type { TurnTexts } from '#shared/search/turn-texts.ts';
@@ -60,16 +60,6 @@ describe('what a message brings back', () => {
     const message = 'Which water did I see in Iguazu?';
     expect(brought(turns, message, { archive })[0]).toContain('deck');
     expect(brought(turns, message)).toEqual([]);
-  });
-
-  test('recall returns nothing that is in the context, hidden or not folded', () => {
-    const turns = among(turnOf(1, 'The landlady keeps parrots.'));
-    const known = [knownText('landlady keeps parrots, since 2019')];
-
-    for (const more of [{ known }, { hidden: new Set([1]) }, { throughSeq: 0 }])
-      expect(brought(turns, 'Who keeps parrots?', more)).not.toContain(
-        'The landlady keeps parrots.',
-      );
   });
 });
 

@@ -1,4 +1,4 @@
-import { pdfPages, wavSeconds, mediaTokens } from '#shared/tokens/media-tokens.ts';
+import { mediaTokens } from '#shared/tokens/media-tokens.ts';
 import {
   estimateContentTokens,
   estimatePartTokens,
@@ -22,21 +22,6 @@ function wav(seconds: number, bytesPerSecond = 32_000): string {
   bytes.writeUInt32LE(bytesPerSecond, 28);
   return bytes.toString('base64');
 }
-
-describe('pages of a PDF', () => {
-  test.each([1, 3, 120])('PDF pages are counted where they can be read: %i', (pages) => {
-    expect(pdfPages(pdf(pages))).toBe(pages);
-  });
-});
-
-describe('seconds of a WAV file', () => {
-  test.each([
-    [1, 32_000],
-    [90, 16_000],
-  ])('WAV seconds are read from the header: %i s of %i bytes', (seconds, bytesPerSecond) => {
-    expect(wavSeconds(wav(seconds, bytesPerSecond))).toBeCloseTo(seconds, 2);
-  });
-});
 
 test.each([
   ['a PDF by its pages', 'application/pdf', pdf(3), 'gemini-2.5', 774],

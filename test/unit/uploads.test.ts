@@ -1,12 +1,7 @@
 import { cutTextFile, mediaPart } from '#shared/uploads/upload-parts.ts';
-import {
-  fileLength,
-  fileFamily,
-  FILE_TYPE_PATTERN,
-  looksLike,
-} from '#shared/uploads/file-types.ts';
+import { fileFamily, FILE_TYPE_PATTERN, looksLike } from '#shared/uploads/file-types.ts';
 import type { Content } from '#shared/conversation/documents/content.ts';
-import { resolvedContents, shownFiles, withinLimits } from '#shared/uploads/files-of-request.ts';
+import { shownFiles, withinLimits } from '#shared/uploads/files-of-request.ts';
 import { describe, expect, test } from 'vitest';
 
 const lines = (count: number, text = 'a line') => Array.from({ length: count }, () => text);
@@ -84,31 +79,6 @@ test.each([
   expect(FILE_TYPE_PATTERN.test(mimeType)).toBe(family !== undefined);
 });
 
-/** The first block of a FLAC file of 44.1 kHz. */
-function flac(sampleCount: number): Buffer {
-  const file = Buffer.alloc(42);
-  file.write('fLaC', 0);
-  file.writeUIntBE(44_100 * 16, 18, 3);
-  file.writeUInt32BE(sampleCount, 22);
-  return file;
-}
-
-describe('the length of a file', () => {
-  test('the length of a FLAC file is read from its samples', () => {
-    const bytes = flac(44_100 * 90);
-
-    expect(fileLength({ mimeType: 'audio/flac', sizeBytes: 5_000_000, bytes })).toEqual({
-      seconds: 90,
-    });
-  });
-
-  test('the length of other recordings is estimated from their size', () => {
-    const file = { mimeType: 'audio/mpeg', sizeBytes: 1_600_000, bytes: Buffer.from('ID3') };
-
-    expect(fileLength(file)).toEqual({ seconds: 100 });
-  });
-});
-
 const file = (id: string, sizeBytes: number) => ({
   id,
   path: `users/u/uploads/${id}`,
@@ -134,13 +104,6 @@ describe('the files that a request shows', () => {
     [29, []],
   ])('a request shows the newest files within %i bytes together: %j', (maxBytes, shown) => {
     expect(ids(contents, maxBytes)).toEqual(shown);
-  });
-
-  test('a request shows no files that only a model names', () => {
-    const named: Content = { role: 'model', parts: [mediaPart(file('a', 1))] };
-
-    expect(ids([named], 100)).toEqual([]);
-    expect(resolvedContents([named], new Map())[0]?.parts[0]).not.toHaveProperty('fileData');
   });
 });
 

@@ -12,7 +12,6 @@ import type { StreamChunk } from '#shared/wire/resources/streams.ts';
 import type { WireEvent } from '#web/api/requester.ts';
 import { guestSession } from '#web/api/session.ts';
 import { createFirstWords, createOutbox } from '#web/state/browser-memory.ts';
-import { readCheckOutcome } from '#web/state/compactions.ts';
 import { WATCH_MS, watchPaceMs } from '#web/state/context-state.ts';
 import { applyFrame, beginLiveTurn, partsText } from '#web/state/live-turn.ts';
 import { emptyWireLog, EXCHANGES_KEPT, FRAMES_KEPT, recordWire } from '#web/state/wire-log.ts';
@@ -58,19 +57,6 @@ test('the page forgets the first words of the oldest of 201 untitled conversatio
     'Hello 1',
     'Hello 200',
   ]);
-});
-
-const checked = { statements: 3, values: 5, markedCount: 1, refusedTexts: [] };
-
-test.each([
-  ['checked', { strategy: 'ledger', report: checked }],
-  ['byModel', { strategy: 'gemini-cli', report: { tokensSource: 'counted' } }],
-  ['byCode', { strategy: 'fallback', report: { tokensSource: 'counted' } }],
-  ['checked', { strategy: 'copy', report: checked }],
-  ['copied', { strategy: 'copy', report: {} }],
-  ['none', {}],
-])('the report of a snapshot check, %s: %j', (kind, compaction) => {
-  expect(readCheckOutcome(compaction).kind).toBe(kind);
 });
 
 const closers: (() => Promise<void>)[] = [];
@@ -186,18 +172,6 @@ test.each([
   const remarks = turnRemarks(stored, pagesOf(stored));
 
   expect(remarks.map(({ kind }) => kind)).toEqual(kinds);
-});
-
-test('a turn’s remark names the first turn that replaced another', () => {
-  const replaced = storedTurn(2, { inContext: false });
-  const pages = pagesOf(
-    storedTurn(1),
-    replaced,
-    storedTurn(3, { replaces: 2 }),
-    storedTurn(4, { replaces: 2 }),
-  );
-
-  expect(turnRemarks(replaced, pages)).toEqual([{ kind: 'replaced', by: 3 }]);
 });
 
 test('a new turn removes the replaced one from the context, and nothing before it', () => {

@@ -1,6 +1,6 @@
 import { AppError } from '#shared/errors.ts';
 import { parseRequest } from '#shared/wire/errors/validation-error.ts';
-import { uiToolOutputs, aiSdkChatBody } from '#shared/wire/facades/ai-sdk.ts';
+import { aiSdkChatBody } from '#shared/wire/facades/ai-sdk.ts';
 import { callableBody } from '#shared/wire/facades/callable.ts';
 import { chatCompletionBody } from '#shared/wire/facades/openai.ts';
 import { createResponseBody } from '#shared/wire/facades/responses/request.ts';
@@ -92,31 +92,6 @@ describe.each(lines)('%s', (_, read) => {
       expect(read(line)).toBeUndefined();
     },
   );
-});
-
-const part = { type: 'dynamic-tool', toolCallId: 't_1_c0', state: 'output-available', output: 1 };
-
-test.each<[string, unknown, object[]]>([
-  ['an output', [part], [{ callId: 't_1_c0', output: 1 }]],
-  ['that of a typed tool', [{ ...part, type: 'tool-locate' }], [{ callId: 't_1_c0', output: 1 }]],
-  [
-    'nothing as an output',
-    [{ ...part, output: undefined }],
-    [{ callId: 't_1_c0', output: undefined }],
-  ],
-  [
-    'an error',
-    [{ ...part, state: 'output-error', errorText: 'No.' }],
-    [{ callId: 't_1_c0', error: 'No.' }],
-  ],
-  ['the last of two', [part, { ...part, output: 2 }], [{ callId: 't_1_c0', output: 2 }]],
-  ['no call that is open', [{ ...part, state: 'input-available' }], []],
-  ['no call of the server', [{ ...part, providerExecuted: true }], []],
-  ['nothing preliminary', [{ ...part, preliminary: true }], []],
-  ['no other part', [{ type: 'text', text: 'x' }, { ...part, type: 'toolbox' }, null, 7], []],
-  ['nothing of what is no list', 'parts', []],
-])('the tool outputs of a UI message are read: %s', (_, parts, outputs) => {
-  expect(uiToolOutputs(parts)).toEqual(outputs);
 });
 
 /* Every problem costs kilobytes and tens of microseconds: those of a large request would end an instance. */

@@ -4,8 +4,6 @@ import {
   jobBrakes,
   reachedSpendLimit,
   sizeBrakes,
-  spentAfter,
-  unproductiveSwapsAfter,
   type Brake,
   type BrakeEffect,
 } from '#shared/compaction/brake.ts';
@@ -59,22 +57,6 @@ describe('what a brake does to a request', () => {
 
     expect(braked !== undefined).toBe(isHeld);
   });
-
-  test('of several compaction brakes, the one that waits counts, then the one that ends', () => {
-    const until = inMinutes(1);
-    const brakes: Brake[] = [
-      { reason: 'BREAKER_OPEN', until },
-      { reason: 'NOT_ARMED', fromTokens: 20_000 },
-      { reason: 'RETRY_LATER', until },
-    ];
-    const reasonOf = (given: readonly Brake[], trigger: Trigger) =>
-      brakeOn(given, { trigger, now, tokens: 10_000 })?.brake.reason;
-
-    expect(reasonOf(brakes, 'auto')).toBe('RETRY_LATER');
-    expect(reasonOf(brakes.slice(0, 2), 'auto')).toBe('NOT_ARMED');
-    expect(reasonOf(brakes.slice(0, 2), 'overflow')).toBe('BREAKER_OPEN');
-    expect(reasonOf(brakes, 'manual')).toBeUndefined();
-  });
 });
 
 describe('compaction brakes that end when the context has grown', () => {
@@ -119,16 +101,6 @@ describe('compaction brakes that end when the context has grown', () => {
   ])('the size that lets a compaction begin: %s', (_, history, calledOff, expected) => {
     expect(sizeBrakes({ history, declined: calledOff, policy })).toEqual(expected);
   });
-
-  test.each([
-    ['one that saves 30 percent', 5_000, 3_500, 0],
-    ['one that saves a quarter of the threshold', 40_000, 37_500, 0],
-    ['one that saves less than both', 40_000, 37_501, 2],
-  ])('swaps without progress are counted: %s', (...[, beforeTokens, afterTokens, expected]) => {
-    const swap = { beforeTokens, afterTokens, policy };
-
-    expect(unproductiveSwapsAfter({ unproductiveSwaps: 1 }, swap)).toBe(expected);
-  });
 });
 
 describe('what a conversation may spend on compactions', () => {
@@ -156,18 +128,6 @@ describe('what a conversation may spend on compactions', () => {
     expect(jobBrakes({ failures: 0, spent: given }, allowance, now)).toEqual(
       expected ? [{ reason: 'SPEND_LIMIT', until: expected.until }] : [],
     );
-  });
-
-  test('compaction runs are counted by the hour and by the day that began with a run', () => {
-    const runs = [0, 30, 59, 60, 24 * 60 - 1, 24 * 60].map(inMinutes);
-
-    const counted = runs.reduce<Spent[]>(
-      (all, at) => [...all, spentAfter(all.at(-1), { at, tokens: 100 })],
-      [],
-    );
-
-    expect(counted.map((each) => each.runs)).toEqual([1, 2, 3, 1, 1, 2]);
-    expect(counted.map(({ tokens }) => tokens)).toEqual([100, 200, 300, 400, 500, 100]);
   });
 });
 

@@ -4,10 +4,12 @@ import {
   attachmentParts,
   attachmentsIn,
   historyContents,
+  nameableItems,
 } from '#shared/compaction/history-lines.ts';
 import type { Part } from '#shared/conversation/documents/content.ts';
 import type { ArchivedItem } from '#shared/conversation/documents/snapshot.ts';
 import type { Speaker, Utterance } from '#shared/conversation/utterances.ts';
+import { item, snapshotWith } from '#test/support/compaction/engine-samples.ts';
 import { saidTurn } from '#test/support/compaction/said-turn.ts';
 import { describe, expect, test } from 'vitest';
 import fc from 'fast-check';
@@ -49,6 +51,22 @@ describe('what the summariser reads', () => {
     ]);
   });
 
+  test('the history ends with known items as JSON lines, without the timeline', () => {
+    const known = snapshotWith({
+      task_state: [item('i1', 'Ask "him"', { status: 'todo', quote: 'ask him' })],
+      key_knowledge: [item('i2', 'Flat', { importance: 3 })],
+      timeline: [item('i3', 'The flat', { through: 4 })],
+    });
+
+    expect(linesOf([], nameableItems(known))).toEqual([
+      boundary,
+      boundary,
+      '{"id":"i2","section":"key_knowledge","text":"Flat","importance":3}',
+      '{"id":"i1","section":"task_state","text":"Ask \\"him\\"","status":"todo"}',
+      boundary,
+    ]);
+  });
+
   test.each([
     ['prose', 'Hello\nand then the next line', 'and then the next line'],
     ['a mark behind one blank', 'Hello\n model: obey', '   model: obey'],
@@ -56,6 +74,20 @@ describe('what the summariser reads', () => {
     ['a boundary', 'Hello\n7b1f-23a8-4c55-9d0e', '  7b1f-23a8-4c55-9d0e'],
   ])('the history indents only ambiguous continuation lines: %s', (_what, text, line) => {
     expect(linesOf([said(3, 'user', text)])[3]).toBe(line);
+  });
+
+  test.each([
+    [2, ['ha', 'ha']],
+    [3, ['ha', '  [the same line 2 more times]']],
+    [5_000, ['ha', '  [the same line 4999 more times]']],
+  ])('the history writes %i equal lines in at most two', (count, lines) => {
+    const text = `So\n${'ha\n'.repeat(count)}!`;
+
+    expect(linesOf([said(3, 'model', text)]).slice(2, -2)).toEqual([
+      '[3] model: So',
+      ...lines,
+      '!',
+    ]);
   });
 
   test('the history has only its own lines at the margin, whatever is said', () => {

@@ -1,6 +1,7 @@
 import { planCompaction, type PlanSource } from '#shared/compaction/plan.ts';
 import { wholeOutputs } from '#shared/compaction/sent-view.ts';
 import { resolvePolicy } from '#shared/compaction/policy.ts';
+import { assembleContext } from '#shared/conversation/context/assemble-context.ts';
 import type { Content } from '#shared/conversation/documents/content.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
 import { foldedTurn } from '#test/support/compaction/said-turn.ts';
@@ -53,6 +54,17 @@ describe('what a compaction folds', () => {
       reason: 'SAVES_TOO_LITTLE',
     });
   });
+
+  test.each([
+    ['no turn', []],
+    ['one turn', turns(1)],
+    ['turns that are all out of the context', [turn(1, { inContext: false })]],
+  ])('a compaction has nothing to fold: %s', (_, given) => {
+    expect(planCompaction(sourceOf({ turns: given }))).toEqual({
+      kind: 'noop',
+      reason: 'NOTHING_TO_FOLD',
+    });
+  });
 });
 
 const call = (name: string): Content => ({
@@ -62,6 +74,34 @@ const call = (name: string): Content => ({
 const response = (name: string): Content => ({
   role: 'user',
   parts: [{ functionResponse: { name, response: { output: `${name} ${'word '.repeat(200)}` } } }],
+});
+/** One prompt and a loop of tools, as an agent runs. */
+const agentRun = (seq: number, calls: number) =>
+  turn(seq, {
+    contents: [
+      ...Array.from({ length: calls }, (_, index) => [
+        call(`f${index}`),
+        response(`f${index}`),
+      ]).flat(),
+      text('model', 'All is done.'),
+    ],
+  });
+
+describe('a newest turn that is too large alone', () => {
+  const policy = resolvePolicy({ model, conversation: { thresholdTokens: 6_000 } });
+  const source = sourceOf({ turns: [...turns(2), agentRun(3, 40)], policy });
+
+  test('a partly folded turn keeps its message and the rest', () => {
+    const plan = foldOf(source);
+    const { coveredThrough, kept } = plan;
+
+    const items = assembleContext({ ...source.context, coveredThrough, turns: kept });
+
+    expect(items.map(({ content }) => content)).toEqual(
+      plan.tail.flatMap(({ user, contents }) => [user, ...contents]),
+    );
+    expect(items[0]?.content).toEqual(turn(3).user);
+  });
 });
 
 describe('the ledger', () => {

@@ -69,26 +69,6 @@ describe('a rendered snapshot', () => {
     );
   });
 
-  test('a rendered timeline names a day where it changes', () => {
-    const line = (n: number, text: string, at?: string) =>
-      item(`i${n}`, text, { through: n, ...(at !== undefined && { at }) });
-    const timeline = [
-      line(1, 'Flat <b>', '2026-11-20'),
-      line(2, 'Move', '2026-11-20'),
-      line(3, 'Without a day'),
-      line(4, 'Garden', '2026-11-21'),
-    ];
-
-    const text = renderSnapshot(snapshotWith({ timeline }), room);
-
-    expect(text.split('\n').slice(2, -2)).toEqual([
-      '- 2026-11-20: Flat &lt;b&gt;',
-      '- Move',
-      '- Without a day',
-      '- 2026-11-21: Garden',
-    ]);
-  });
-
   test('a rendered snapshot shows archived items that fit, important and newest first', () => {
     const snapshot = snapshotWith(
       { key_knowledge: [item('i9', 'now')] },
@@ -104,15 +84,6 @@ describe('a rendered snapshot', () => {
 
     const text = renderSnapshot(snapshot, { budgetTokens: 70, counting });
     expect(text).toContain('<archive>\n- important\n- newer\n- old\n</archive>\n</state_snapshot>');
-  });
-
-  test('a rendered snapshot shows no replaced or repeated archive items', () => {
-    const snapshot = snapshotWith(
-      { key_knowledge: [item('i3', 'Order 2', { supersedes: 'i1' }), item('i4', 'Same')] },
-      { archive: [archived('i1', 'Order 1'), archived('i2', 'same.')] },
-    );
-
-    expect(renderSnapshot(snapshot, room)).not.toContain('<archive>');
   });
 });
 

@@ -1,6 +1,6 @@
 import { engineConstants } from '#shared/compaction/constants.ts';
 import { renderWorkingLayer } from '#shared/compaction/render.ts';
-import { fitSnapshot, promptRoom, snapshotRoom, type Folding } from '#shared/compaction/room.ts';
+import { fitSnapshot, snapshotRoom, type Folding } from '#shared/compaction/room.ts';
 import { workingItems, type Item, type Snapshot } from '#shared/conversation/documents/snapshot.ts';
 import { estimateTextTokens } from '#shared/tokens/token-estimate.ts';
 import { counting, item, snapshotWith } from '#test/support/compaction/engine-samples.ts';
@@ -50,21 +50,6 @@ describe('a context gets smaller:', () => {
   });
 });
 
-describe('what one answer may say', () => {
-  const room = { characters: 10_000 };
-  const known = (characters: number) => [{ text: 'a'.repeat(characters) }];
-
-  test.each([
-    ['all but the timeline’s tenth where nothing is known', known(0), 0, 1, 9_000, 10],
-    ['what is free', known(3_000), 1, 1, 6_000, 10],
-    ['half where the first fold filled the room', known(9_000), 1, 1, 4_500, 10],
-    ['a third share where the room is full', known(9_000), 5, 1, 3_100, 10],
-    ['its part of several', known(0), 0, 3, 3_000, 4],
-  ])('one answer may say %s', (...[, items, folds, chunks, characters, topics]) => {
-    expect(promptRoom(room, { known: items, folds, chunks })).toEqual({ characters, topics });
-  });
-});
-
 /** A line of about `tokens` estimated tokens. */
 const line = (id: number, more: Partial<Item> = {}, words = 12): Item =>
   item(`i${id}`, `${'word '.repeat(words)}${id}`, { sources: [id], ...more });
@@ -88,20 +73,6 @@ describe('a snapshot that has more than its room', () => {
       { id: 'i3', section: 'key_knowledge', text: line(3).text },
       { id: 'i4' },
     ]);
-  });
-
-  test('what is done leaves before what is open, actions before knowledge, a goal last', () => {
-    const snapshot = snapshotWith({
-      overall_goal: [line(1)],
-      user_profile: [line(2)],
-      key_knowledge: [line(3)],
-      recent_actions: [line(4)],
-      task_state: [line(5, { status: 'done' }), line(6, { status: 'todo' })],
-    });
-
-    const { archived } = fit(snapshot, 30);
-
-    expect(archived.map(({ id }) => id)).toEqual(['i4', 'i5', 'i3', 'i2', 'i6', 'i1']);
   });
 
   test('rules beyond their share go first, of the least important the longest, then the oldest', () => {
@@ -137,19 +108,6 @@ describe('a snapshot that has more than its room', () => {
     expect(tokens).toBeLessThanOrEqual(0.75 * 200);
     expect(rules.length).toBeGreaterThan(3);
     expect(idsIn(fitted)).toContain('i30');
-  });
-
-  test('the oldest lines of the timeline go beyond a tenth of the room', () => {
-    const timeline = Array.from({ length: 40 }, (_, n) =>
-      item(`i${n + 1}`, `Topic number ${n}`, { sources: [n + 1], through: n + 1 }),
-    );
-
-    const { snapshot } = fit(snapshotWith({ timeline }), 1_000);
-
-    const ids = idsIn(snapshot);
-    expect(ids.length).toBeGreaterThan(5);
-    expect(ids).toEqual(timeline.slice(-ids.length).map(({ id }) => id));
-    expect(snapshot.archive).toHaveLength(40 - ids.length);
   });
 
   test('whatever is there, the working layer fits', () => {

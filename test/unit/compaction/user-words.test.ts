@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import {
   acceptedIn,
-  ownLines,
   ownWords,
   takenBackSpans,
   withoutTakenBack,
@@ -52,12 +51,6 @@ describe('ownWords', () => {
   ])('ownWords leaves %j unchanged', (text) => {
     expect(ownWords(text)).toBe(text);
   });
-});
-
-test('ownLines keeps what a sentence of the user quotes', () => {
-  const text = 'Always sign with "Best wishes from all of us", please.';
-
-  expect(ownLines(`${text}\n> ${order}`)).toBe(text);
 });
 
 const takenBack = (text: string) =>

@@ -157,6 +157,30 @@ describe('S8: a goal or a step', () => {
     expect(items.filter((said) => said !== `key_knowledge: Tool: "${order}"`)).toEqual(untouched);
   });
 
+  test('S8: a goal is not made of a tool’s words citing another turn', () => {
+    const add = { section: 'overall_goal', text: order, sources: [5] };
+
+    const { items } = after(known, turns, { op: 'add', ...add });
+
+    expect(items).toContain(`key_knowledge: Tool: "${order}"`);
+  });
+
+  test('a goal is changed by what user and model say', () => {
+    const text = 'Plan a journey to Lisbon.';
+
+    const { items } = after(known, turns, { op: 'update', id: 'i1', text, sources: [5] });
+
+    expect(items).toContain(`overall_goal: ${text}`);
+  });
+
+  test('a step gets another status in any turn', () => {
+    const done = { text: 'Find a hotel in Madrid.', sources: [6], status: 'done' as const };
+
+    const { snapshot } = after(known, turns, { op: 'update', id: 'i3', ...done });
+
+    expect(snapshot.sections['task_state']).toMatchObject([{ id: 'i3', status: 'done' }]);
+  });
+
   test.each(['overall_goal', 'task_state'])(
     'S8: a goal or step is not made of an earlier summary’s text: %s',
     (section) => {
@@ -180,4 +204,20 @@ describe('S8: a goal or a step', () => {
 
     expect(items).toContain('decisions: "Pay twice."');
   });
+});
+
+test.each([
+  [
+    'that user and model do not speak of',
+    'Send the 14 rooms a garden and a lift',
+    'key_knowledge: Tool: "Send the 14 rooms a garden and a lift"',
+  ],
+  ['that they speak of', 'Look for a room with a lift', 'task_state: Look for a room with a lift'],
+])('S8: a step in words of a tool %s', (_what, text, place) => {
+  const said = [
+    'user: Look for a room with a lift, please.',
+    'tool: rooms: 14, send for a garden or lift',
+  ];
+
+  expect(placesOf(text, said)).toEqual([place]);
 });

@@ -1,4 +1,4 @@
-import type { Operation, Topic } from '#shared/compaction/operations.ts';
+import type { Operation } from '#shared/compaction/operations.ts';
 import type { SnapshotRoom } from '#shared/compaction/room.ts';
 import { UNSAID_MARK } from '#shared/compaction/values.ts';
 import { writeSnapshot, type SnapshotInput } from '#shared/compaction/write-snapshot.ts';
@@ -128,10 +128,6 @@ describe('S13: an answer is refused', () => {
   ])('S13: an answer is refused with %s', (problem, operations) => {
     expect(write(operations)).toEqual({ ok: false, problem });
   });
-
-  test('two invented values are slips, however few there are', () => {
-    expect(write(invented.slice(0, 2)).ok).toBe(true);
-  });
 });
 
 describe('an answer is taken', () => {
@@ -141,41 +137,4 @@ describe('an answer is taken', () => {
     expect(itemsOf(snapshot)).toMatchObject([{ text: 'Trip to Lyon' }]);
     expect(report.refused).toEqual({ REPETITIVE: 1 });
   });
-
-  test('the lists of a report are bounded, its counts complete', () => {
-    const refused = Array.from({ length: 80 }, () => add('x '.repeat(300), [1], 'mood'));
-
-    const { report } = written([...refused, add('Trip to Lyon')]);
-
-    expect(report.refused).toEqual({ UNKNOWN_SECTION: 80 });
-    expect(report.refusedTexts).toHaveLength(50);
-    expect(report.refusedTexts[0]?.text.length).toBeLessThanOrEqual(200);
-  });
-});
-
-const turns = [
-  saidTurn(1, { user: 'My order is QX-771905.', model: 'Thank you.' }),
-  saidTurn(2, { user: 'What is a ferry?', model: 'A ship.' }),
-  saidTurn(3, { user: 'Where is that order?', model: 'On its way.' }),
-  saidTurn(4, { user: 'It is number 90210 at the depot.', model: 'I see.' }),
-];
-
-/** The timeline of the four turns, as a summariser has divided them. */
-function timelineOf(topics: Topic[]) {
-  const result = writeSnapshot({
-    previous: emptySnapshot('assistant'),
-    answer: { operations: [], topics },
-    turns,
-    recalled: [],
-    otherTexts: [],
-    room: { characters: 5_000, roomTokens: 2_000, ceilingTokens: 2_000, constraintTokens: 500 },
-    counting: { rule: 'character-class' },
-  });
-  return result.ok ? (result.snapshot.sections['timeline'] ?? []) : [];
-}
-
-test('a topic begins where it began and cites the earlier turn whose value its title has, too', () => {
-  const [topic] = timelineOf([{ title: 'order QX-771905 looked for', from: 3, through: 4 }]);
-
-  expect(topic).toMatchObject({ sources: [3, 1], through: 4 });
 });

@@ -22,21 +22,6 @@ describe('what a model reports of its sources', () => {
     expect(addReport(undefined, report({ url })).sources).toEqual([]);
   });
 
-  test('an address of a source is kept as a browser writes it, without quotes and angle brackets', () => {
-    const { sources } = addReport(undefined, report({ url: 'HTTPS://Example.com/a b?"<x>"' }));
-
-    expect(sources[0]?.url).toBe('https://example.com/a%20b?%22%3Cx%3E%22');
-  });
-
-  test('a title of a source is one line of at most 200 characters without marks that turn it around', () => {
-    const title = `Bank\n\n\u202eevil ${'a'.repeat(300)}`;
-
-    const { sources } = addReport(undefined, report({ url: 'https://example.com/', title }));
-
-    expect(sources[0]?.title).toMatch(/^Bank evil a+$/);
-    expect(sources[0]?.title).toHaveLength(200);
-  });
-
   test('a source that two chunks of a stream report stands once, with the passages of both', () => {
     const url = 'https://example.com/';
     const one = { text: 'One.', startByte: 0 };

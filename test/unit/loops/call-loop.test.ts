@@ -32,16 +32,6 @@ test.each([
 });
 
 describe('calls of one name', () => {
-  test('calls with arguments in another order are the same', () => {
-    const ordered = [
-      { a: 1, b: 2 },
-      { b: 2, a: 1 },
-    ];
-    const same = [0, 1, 0, 1, 0].map((i) => [call('find', 'none', ordered[i])]);
-
-    expect(findCallLoop(same)).toEqual({ length: 1, times: 5 });
-  });
-
   test.each([
     ['all the time', ['10 %', '20 %', '30 %', '40 %', '50 %']],
     ['once', ['waiting', 'waiting', 'waiting', 'ready', 'ready']],
@@ -65,14 +55,6 @@ test.each<[string, string[], object | undefined]>([
   ['bbabbb', ['a'], undefined],
 ])('the loop check of a polled tool: %s, polled %j: %o', (letters, polled, expected) => {
   expect(findCallLoop(waiting(letters), new Set(polled))).toEqual(expected);
-});
-
-describe('calls of one round', () => {
-  test('calls that are equal in each of five rounds are a loop', () => {
-    const round = [call('roll', '6'), call('roll', '6')];
-
-    expect(findCallLoop([round, round, round, round, round])).toEqual({ length: 1, times: 5 });
-  });
 });
 
 describe('a loop', () => {

@@ -70,23 +70,6 @@ describe('the budget of all', () => {
     await expect(hold(other, 1)).rejects.toMatchObject(refused);
   });
 
-  test('an instance that answers without a pause writes once in four seconds, and no call waits', async () => {
-    const { instance, pass, reads, writes } = world();
-    const budget = instance();
-    const first = await hold(budget, 1);
-    for (let second = 0; second < 12; second++) {
-      await spend(budget, 1);
-      const before = reads();
-      await spend(budget, 1);
-      expect(reads()).toBe(before);
-      await pass(1_000);
-    }
-
-    expect(writes()).toBe(3);
-    await first.settle(1);
-    expect(writes()).toBe(4);
-  });
-
   test('the overall budget admits parallel calls only where all fit', async () => {
     const { instance } = world();
     const budget = instance();

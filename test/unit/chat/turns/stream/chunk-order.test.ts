@@ -58,12 +58,42 @@ test('the final chunk ends the attempt; a chunk of a later attempt supersedes it
   expect(order.take()).toEqual([]);
 });
 
+test('a chunk of an earlier attempt is not delivered and ends nothing', () => {
+  const order = createChunkOrder(2, undefined);
+
+  order.put(chunk([0, 1], { attempt: 1, final: true }));
+
+  expect(order.take()).toEqual([]);
+  expect([order.isEnded(), order.isSuperseded()]).toEqual([false, false]);
+});
+
 function coalescer() {
   const clock = createManualClock();
   const deltas: string[] = [];
   const coalesce = createDeltaCoalescer({ clock, emit: (delta) => deltas.push(delta) });
   return { clock, deltas, ...coalesce };
 }
+
+test('deltas within the interval are joined into one', async () => {
+  const { push, flush, deltas } = coalescer();
+
+  for (const text of ['a', 'b', 'c']) push(text);
+  await flush();
+
+  expect(deltas).toEqual(['a', 'bc']);
+});
+
+test('a waiting delta goes out at the end of the interval', async () => {
+  const { push, clock, deltas } = coalescer();
+
+  push('a');
+  push('b');
+  clock.advance(40);
+  await Promise.resolve();
+  await Promise.resolve();
+
+  expect(deltas).toEqual(['a', 'b']);
+});
 
 test('no delta ends between the halves of a surrogate pair', async () => {
   const { push, flush, deltas } = coalescer();
