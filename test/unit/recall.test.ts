@@ -89,25 +89,6 @@ describe('the records before a message', () => {
   });
 });
 
-describe('a segment', () => {
-  const turns = among({
-    ...turnOf(1, 'The ferry to 奥斯陆 costs €212.', 'Fine.'),
-    tools: 'search ferry 18:45',
-  });
-
-  test('a recall segment says the same after it was stored', () => {
-    const segment = segmentOfPassages(passagesOfTurns(turns));
-
-    expect(decodeSegment(encodeSegment(segment))).toEqual(segment);
-  });
-
-  test('a recall segment has nothing of turns out of the context', () => {
-    const left = turns.map((turn) => ({ ...turn, inContext: turn.seq > 1 }));
-
-    expect(JSON.stringify(segmentOfPassages(passagesOfTurns(left)))).not.toContain('ferry');
-  });
-});
-
 const countsMore = (message: string, on: string): boolean =>
   (dayWeights(message)?.(new Date(`${on}T12:00:00.000Z`)) ?? 1) > 1;
 

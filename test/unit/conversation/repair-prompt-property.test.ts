@@ -1,4 +1,4 @@
-import { type LooseContent, repairContents } from '#shared/conversation/repair/repair-contents.ts';
+import type { LooseContent } from '#shared/conversation/repair/repair-contents.ts';
 import fc from 'fast-check';
 import { SKIPPED, signPart, refuseGeneration } from '#infra/fake-gemini/server/refusals.ts';
 import type { Content, Part } from '#shared/conversation/documents/content.ts';
