@@ -10,11 +10,11 @@ import { startStack } from '#infra/local/stack/start-stack.ts';
 const help = `Usage: npm run check:openapi -- [--seed S] [--examples N] [--walk-seconds S]
 
 Checks with schemathesis that the local stack answers as its OpenAPI document says: examples, coverage and fuzzing, then
-walks along the links. It is installed below node_modules/.cache on demand (Python 3.10 with venv).
+sequences of requests, with ids from earlier answers. It is installed below node_modules/.cache on demand (Python 3.10 with venv).
 
   --seed S           of schemathesis (default 1)
   --examples N       tries of an operation in each phase (default 50)
-  --walk-seconds S   how long it walks along links (default 120)
+  --walk-seconds S   how long it sends sequences (default 120)
   --help             this text
 
 Exit code: 0 nothing was found; 1 something was; 2 wrong arguments, or Python is missing.`;

@@ -72,6 +72,22 @@ export const messageIdSchema = z
 
 export const requestIdSchema = z.string().regex(UUID, 'must be a UUID').toLowerCase();
 
+/* What an address can only write as text; to readers of the OpenAPI document it is a number, or true or false. */
+
+/** A whole number of at most so many digits. */
+export const wholeNumber = (digits: number, error = 'must be a whole number') =>
+  z
+    .string()
+    .regex(new RegExp(String.raw`^\d{1,${digits}}$`), error)
+    .transform(Number)
+    .meta({ type: 'integer', minimum: 0, maximum: 10 ** digits - 1 });
+
+export const flag = z
+  .enum(['true', 'false'])
+  .default('false')
+  .transform((text) => text === 'true')
+  .meta({ type: 'boolean', enum: undefined });
+
 export const conversationParams = z.strictObject({ conversationId: conversationIdSchema });
 
 export const turnParams = z.strictObject({
@@ -102,7 +118,8 @@ export const generationParams = z.strictObject({
   generation: z
     .string()
     .regex(/^[1-9]\d{0,7}$/, 'must be a whole number from 1')
-    .transform(Number),
+    .transform(Number)
+    .meta({ type: 'integer', minimum: 1, maximum: 99_999_999 }),
 });
 
 /** What a person speaks. */
@@ -111,13 +128,8 @@ export const languageTag = z
   .max(35)
   .regex(/^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$/, 'must be a language tag such as ko-KR');
 
-const wholeNumber = z
-  .string()
-  .regex(/^\d{1,10}$/, 'must be a whole number')
-  .transform(Number);
-
 /** Larger sizes are capped, 0 asks for the default (AIP-158). */
-const pageSizeSchema = wholeNumber
+const pageSizeSchema = wholeNumber(10)
   .transform((size) => (size === 0 ? PAGE_SIZE_DEFAULT : Math.min(size, PAGE_SIZE_MAX)))
   .default(PAGE_SIZE_DEFAULT)
   .describe(
@@ -137,16 +149,12 @@ const pageQuery = {
 export const listQuery = z.strictObject(pageQuery);
 export const listConversationsQuery = z.strictObject({
   ...pageQuery,
-  showDeleted: z
-    .enum(['true', 'false'])
-    .default('false')
-    .transform((text) => text === 'true')
-    .describe('true: those in the bin too.'),
+  showDeleted: flag.describe('true: those in the bin too.'),
 });
 export const listMessagesQuery = z.strictObject({
   ...pageQuery,
   order: z.enum(['asc', 'desc']).default('asc').describe('asc: the oldest first.'),
-  afterSeq: wholeNumber
+  afterSeq: wholeNumber(10)
     .default(0)
     .describe('Only what comes after this turn: what a second device has missed.'),
 });
@@ -164,5 +172,5 @@ export const exportQuery = z.strictObject({
 });
 
 export const contextQuery = z.strictObject({
-  generation: wholeNumber.optional().describe('An earlier one; none: the present.'),
+  generation: wholeNumber(10).optional().describe('An earlier one; none: the present.'),
 });

@@ -47,33 +47,6 @@ test('every body that the OpenAPI document shows is one that the server accepts'
   expect(refused.map(({ operation }) => operation)).toEqual([]);
 });
 
-interface Linked {
-  links?: Record<string, { operationId: string; parameters?: Record<string, string> }>;
-}
-
-test('every operation of the OpenAPI document is reached by links with parameters that it takes, or begins a walk along links', () => {
-  const operations = Object.entries(paths).flatMap(([path, item]) =>
-    Object.values(item).map(({ operationId, responses, parameters }) => ({
-      path,
-      operationId,
-      taken: parameters.map(({ name }) => name),
-      links: Object.values<Linked>(responses).flatMap(({ links = {} }) => Object.values(links)),
-    })),
-  );
-  const takenBy = new Map(operations.map(({ operationId, taken }) => [operationId, taken]));
-  const links = operations.flatMap((operation) => operation.links);
-  const reached = new Set(links.map(({ operationId }) => operationId));
-
-  const rest = operations.filter(({ operationId }) => !reached.has(operationId));
-  expect(rest.filter((one) => one.path.includes('{') || one.links.length === 0)).toEqual([]);
-  const wrong = links.filter(({ operationId, parameters = {} }) =>
-    Object.keys(parameters).some(
-      (name) => takenBy.get(operationId)?.includes(name.replace(/^\w+\./, '')) !== true,
-    ),
-  );
-  expect(wrong).toEqual([]);
-});
-
 /** A declared path as a pattern: a parameter stands for whatever a page writes in its place. */
 const addressPattern = (path: string) =>
   new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/:]+')}$`, 'u');

@@ -101,13 +101,6 @@ interface RouteRequest<Params, Query, Body> extends PublicRequest<Params, Query,
 export type ResponseMedia =
   'application/json' | 'text/event-stream' | 'application/jsonl' | 'text/markdown';
 
-/** Values of a request, as runtime expressions of OpenAPI: `$response.body#/id`. */
-export interface LinkedValues {
-  /** By the name of the parameter; a header as `header.X-Conversation-Id`. */
-  parameters?: Readonly<Record<string, string>>;
-  requestBody?: Readonly<Record<string, unknown>>;
-}
-
 /** Where a route is served (`chat-routes.ts`). */
 export interface Address {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -140,8 +133,6 @@ interface Description {
   responseHeaders?: Readonly<Record<string, string>>;
   /** Reasons of errors that do not follow from the rest of the declaration (see error-reasons.ts). */
   errors?: readonly ErrorReasonName[];
-  /** Operations that this one comes after, and what it takes of them, where names do not say it (openapi/links.ts). */
-  follows?: Readonly<Record<string, LinkedValues>>;
   /** A body that a client may send, for the reference. */
   example?: unknown;
 }

@@ -10,6 +10,7 @@ import { profileSchema } from '#shared/conversation/documents/snapshot.ts';
 import {
   boundedRecord,
   conversationIdSchema,
+  flag,
   messageOrAnswerId,
   shownLine,
   time,
@@ -157,11 +158,7 @@ const updateMaskSchema = z
 export const patchConversationQuery = z.strictObject({ updateMask: updateMaskSchema.optional() });
 
 export const deleteConversationQuery = z.strictObject({
-  permanent: z
-    .enum(['true', 'false'])
-    .default('false')
-    .transform((text) => text === 'true')
-    .describe('true: erased for good, at once and without a way back.'),
+  permanent: flag.describe('true: erased for good, at once and without a way back.'),
 });
 
 export const forkBody = z.strictObject({

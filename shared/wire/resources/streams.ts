@@ -1,3 +1,4 @@
+import { wholeNumber } from '../fields.ts';
 import { searchedResponse } from '../sources.ts';
 import { contextObjectResponse } from './context-object.ts';
 import { shrinkageResponse } from './context.ts';
@@ -11,13 +12,10 @@ import {
 import { z } from 'zod';
 
 /** Id of the last event that a reader has; `-1` and fractions are no ids. */
-export const cursorSchema = z
-  .string()
-  .regex(
-    /^\d{1,15}$/,
-    'must be the id of an event, a whole number; leave it out to begin at the first',
-  )
-  .transform(Number);
+export const cursorSchema = wholeNumber(
+  15,
+  'must be the id of an event, a whole number; leave it out to begin at the first',
+);
 
 export const streamQuery = z.strictObject({
   startingAfter: cursorSchema

@@ -7,7 +7,6 @@ import {
   hasFacadeErrors,
   streams,
 } from './error-responses.ts';
-import { linkOperations } from './links.ts';
 import { toPaths, type Operation, describedTag, eventSchemas } from './path-item.ts';
 import { toComponents, type JsonSchema } from './schemas.ts';
 
@@ -72,7 +71,7 @@ function pathItems(
 /** The OpenAPI 3.1 document of `routes`; depends on nothing that a deployment sets. */
 export function buildOpenApiDocument(routes: readonly Route[]): OpenApiDocument {
   const components = toComponents(routes);
-  const paths = linkOperations(pathItems(routes, components), { routes, ...components });
+  const paths = pathItems(routes, components);
   const tags = new Set(
     Object.values(paths).flatMap((item) => Object.values(item).flatMap((each) => each.tags)),
   );

@@ -96,32 +96,6 @@ export interface Parameter {
   schema: JsonSchema;
 }
 
-const DIGITS = /^\^\\d\{1,(\d+)\}\$$/;
-const FROM_ONE = /^\^\[1-9\]\\d\{0,(\d+)\}\$$/;
-
-const largest = (digits: string, more: number) => 10 ** (Number(digits) + more) - 1;
-
-/**
- * Every parameter comes as a text. One of digits alone is a whole number to whoever writes it, and one that
- * is `true` or `false` a boolean.
- */
-function asWritten(schema: JsonSchema): JsonSchema {
-  const { pattern = '', type: _, pattern: __, enum: values, default: preset, ...rest } = schema;
-  const digits = DIGITS.exec(pattern)?.[1];
-  if (digits !== undefined)
-    return { ...rest, type: 'integer', minimum: 0, maximum: largest(digits, 0) };
-  const fromOne = FROM_ONE.exec(pattern)?.[1];
-  if (fromOne !== undefined)
-    return { ...rest, type: 'integer', minimum: 1, maximum: largest(fromOne, 1) };
-  if (values?.length === 2 && values.includes('true') && values.includes('false'))
-    return {
-      ...rest,
-      type: 'boolean',
-      ...(preset !== undefined && { default: preset === 'true' }),
-    };
-  return schema;
-}
-
 function parametersOf(schema: JsonSchema, place: 'path' | 'query'): Parameter[] {
   return Object.entries(schema.properties ?? {}).map(([name, property]) => {
     const { description, ...rest } = typeof property === 'boolean' ? {} : property;
@@ -130,7 +104,7 @@ function parametersOf(schema: JsonSchema, place: 'path' | 'query'): Parameter[] 
       in: place,
       required: place === 'path' || (schema.required ?? []).includes(name),
       ...(description !== undefined && { description }),
-      schema: asWritten(rest),
+      schema: rest,
     };
   });
 }

@@ -62,9 +62,6 @@ const pascal = (word: string) => word.charAt(0).toUpperCase() + word.slice(1);
 /** A JSON Schema of the document: draft 2020-12, as OpenAPI 3.1 has it. */
 export type JsonSchema = z.core.JSONSchema.BaseSchema;
 
-/** Schemas under `components` by their names. */
-export type Schemas = Readonly<Record<string, JsonSchema>>;
-
 /** Names of what several routes answer with; a route's own reply is named after its operation. */
 const sharedResponses: Readonly<Record<string, z.ZodType>> = {
   Conversation: conversationResponse,
@@ -134,7 +131,8 @@ const readable =
     if (zodSchema instanceof z.ZodUndefined) schema.not = {};
     withoutSafeBounds(schema);
     withoutConstantTypes(schema);
-    if (schema.format === 'date-time') delete schema.pattern;
+    if (schema.type === 'boolean' && schema.default === 'false') schema.default = false;
+    if (schema.format === 'date-time' || schema.type === 'integer') delete schema.pattern;
     // Its keyword in draft 2020-12 is contentEncoding; `format` knows no base64.
     if (schema.format === 'base64') delete schema.format;
     if (io === 'output' && schema.additionalProperties === false)

@@ -32,7 +32,6 @@ export const createConversationRoute = userRoute({
   summary: 'Creates a conversation. Optional: sending to an unknown id creates it too.',
   body: createConversationBody,
   response: conversationResponse,
-  follows: { getHealth: {} },
   statuses: [201, 200],
   responseHeaders: { Location: 'The address of the conversation.' },
   errors: [

@@ -28,12 +28,6 @@ export const restoreRoute = userRoute({
   params: conversationParams,
   body: restoreBody,
   response: compactionRecordResponse,
-  follows: {
-    listCompactions: {
-      parameters: { conversationId: '$request.path.conversationId' },
-      requestBody: { generation: '$response.body#/compactions/0/generation' },
-    },
-  },
   requestHeaders: { ...LANGUAGE_HEADER, ...IF_MATCH_HEADER },
   errors: [
     'ETAG_MISMATCH',
@@ -144,7 +138,6 @@ export const eraseUserRoute = userRoute({
   isSensitive: true,
   summary: 'Erases everything of the caller, without a way back.',
   response: erasingResponse,
-  follows: { exportUser: {} },
   statuses: [202],
   errors: ['APP_CHECK_REPLAYED', 'CONVERSATION_BUSY'],
   handle: async (dependencies, { caller }) => ({

@@ -17,7 +17,6 @@ export function openApiRoutes(loadRoutes: () => Promise<readonly Route[]>) {
     query: z.object({}),
     response: z.object({ openapi: z.string() }).loose(),
     statuses: [200, 304],
-    follows: { getHealth: {} },
     requestHeaders: { 'If-None-Match': 'The ETag of the copy at hand; 304 when it still holds.' },
     responseHeaders: { ETag: 'Changes with the document.' },
     handle: async ({ sha256 }, { header }) => {

@@ -10,16 +10,6 @@ import {
   ratingView,
 } from '#shared/wire/resources/ratings.ts';
 
-/** The answer, not the message of the user, which has a `messageId` as well. */
-const AFTER_ANSWER = {
-  sendMessage: {
-    parameters: {
-      conversationId: '$request.path.conversationId',
-      messageId: '$response.body#/message/id',
-    },
-  },
-};
-
 export const putFeedbackRoute = userRoute({
   operation: 'putFeedback',
   summary:
@@ -27,7 +17,6 @@ export const putFeedbackRoute = userRoute({
   params: messageParams,
   body: feedbackBody,
   response: feedbackResponse,
-  follows: AFTER_ANSWER,
   errors: ['NOT_AN_ANSWER', 'TURN_IN_PROGRESS'],
   handle: async (dependencies, { caller, params, body }) =>
     json(feedbackView(await putFeedback(dependencies, { caller, ...params, feedback: body }))),
@@ -39,7 +28,6 @@ export const deleteFeedbackRoute = userRoute({
   params: messageParams,
   response: noBody,
   statuses: [204],
-  follows: AFTER_ANSWER,
   errors: ['NOT_AN_ANSWER', 'TURN_IN_PROGRESS'],
   handle: async (dependencies, { caller, params }) => {
     await deleteFeedback(dependencies, { caller, ...params });

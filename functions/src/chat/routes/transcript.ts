@@ -51,7 +51,6 @@ export const exportUserRoute = userRoute({
   summary:
     'What is remembered about the caller, their uploads, each with an address for some minutes, and all conversations, those in the bin included, as one file of JSON lines.',
   response: exportLineResponse,
-  follows: { listConversations: {} },
   errors: ['APP_CHECK_REPLAYED'],
   media: ['application/jsonl'],
   handle: (dependencies, { caller }) =>

@@ -12,7 +12,6 @@ export const usageRoute = userRoute({
   summary:
     'What the caller may take in a day and a minute, has taken, and has left. Days are those of UTC.',
   response: usageResponse,
-  follows: { sendMessage: {} },
   handle: async (dependencies, { caller }) => json(await showUsage(dependencies, caller)),
 });
 

@@ -1,6 +1,12 @@
 import { optionValues } from '#shared/models/answer-options.ts';
 import { fileAddress } from '../openai.ts';
-import { boundedRecord, conversationIdSchema, wellFormedText } from '#shared/wire/fields.ts';
+import {
+  boundedRecord,
+  conversationIdSchema,
+  flag,
+  wellFormedText,
+  wholeNumber,
+} from '#shared/wire/fields.ts';
 import { DIALOGUE_MAX, METADATA_ENTRIES_MAX, PARTS_MAX, TOOLS_MAX } from '#shared/wire/limits.ts';
 import { responseSchemaSchema } from '#shared/wire/response-schema.ts';
 import { z } from 'zod';
@@ -177,14 +183,9 @@ export const responseParams = z.strictObject({
   responseId: z.string().min(1).max(128).describe('As `id` of a response has it.'),
 });
 
-const flag = z.enum(['true', 'false']).transform((text) => text === 'true');
-
 export const retrieveResponseQuery = z.looseObject({
-  stream: flag.optional().describe('`true`: the events of the response, running or finished.'),
-  starting_after: z
-    .string()
-    .regex(/^\d{1,15}$/, 'must be a sequence_number')
-    .transform(Number)
+  stream: flag.describe('`true`: the events of the response, running or finished.'),
+  starting_after: wholeNumber(15, 'must be a sequence_number')
     .optional()
     .describe('With `stream`: only the events after this `sequence_number`.'),
 });

@@ -66,7 +66,6 @@ export const aiSdkChatRoute = userRoute({
     'For `useChat` of the AI SDK 5, 6 and 7: takes the body of its default transport and streams the answer. The last message of the user is answered, where the messages before it say; or an answer at the end, with outputs for its open tool calls, goes on.',
   body: aiSdkChatBody,
   response: streamResponse,
-  follows: { createConversation: { requestBody: { id: '$response.body#/id' } } },
   example: {
     id: '0190a5d4-6b0d-7c52-8f4e-1a2b3c4d5e6f',
     messages: [

@@ -118,9 +118,6 @@ export const callableChatRoute = userRoute({
     'For the Firebase SDKs (`httpsCallable`): sends a message, answers tool calls, or follows the answer that is being given; called or streamed.',
   body: callableBody,
   response: callableResponse,
-  follows: {
-    createConversation: { requestBody: { data: { conversationId: '$response.body#/id' } } },
-  },
   media: ['application/json', 'text/event-stream'],
   requestHeaders: {
     Accept: '`text/event-stream` streams the answer; errors are events then, too.',

@@ -137,10 +137,6 @@ export const chatCompletionsRoute = userRoute({
   query: z.object({}),
   body: chatCompletionBody,
   response: chatCompletionResponse,
-  follows: {
-    openAiListModels: { requestBody: { model: '$response.body#/data/0/id' } },
-    createConversation: { parameters: { 'header.X-Conversation-Id': '$response.body#/id' } },
-  },
   media: ['application/json', 'text/event-stream'],
   requestHeaders: {
     ...DISCONNECT_HEADERS,
@@ -240,9 +236,6 @@ const noSuchModel = (model: string, known: readonly string[]) =>
 
 export const retrieveCompletionRoute = userRoute({
   operation: 'openAiRetrieveChatCompletion',
-  follows: {
-    openAiChatCompletions: { parameters: { completionId: '$response.body#/id' } },
-  },
   summary: 'For clients of OpenAI: a completion that was given before, as it stands now.',
   params: z.object({ completionId: z.string().min(1).max(256) }),
   query: z.object({}),

@@ -38,9 +38,6 @@ import { z } from 'zod';
 
 const STORED_ERRORS = ['RESPONSE_NOT_FOUND', 'CONVERSATION_NOT_FOUND', 'TURN_NOT_FOUND'] as const;
 
-/** What an answer is found by. */
-const OF_CREATED = { createResponse: { parameters: { responseId: '$response.body#/id' } } };
-
 export const createResponseRoute = userRoute({
   operation: 'createResponse',
   summary:
@@ -116,7 +113,6 @@ async function storedResponse(
 
 export const retrieveResponseRoute = userRoute({
   operation: 'retrieveResponse',
-  follows: OF_CREATED,
   summary: 'A stored response as it stands now; with `stream=true` its events.',
   params: responseParams,
   query: retrieveResponseQuery,
@@ -126,7 +122,7 @@ export const retrieveResponseRoute = userRoute({
   format: 'openai',
   handle: async (dependencies, { caller, params, query, left }) => {
     const stored = await readStoredResponse(dependencies, { caller, id: params.responseId });
-    if (query.stream !== true) return json(await storedResponse(dependencies, stored));
+    if (!query.stream) return json(await storedResponse(dependencies, stored));
     const after = query.starting_after;
     const { answer, ...begun } = respondingOf(dependencies, stored, after);
     return streamAnswer(dependencies, answer, {
@@ -140,7 +136,6 @@ export const retrieveResponseRoute = userRoute({
 
 export const cancelResponseRoute = userRoute({
   operation: 'cancelResponse',
-  follows: OF_CREATED,
   summary: 'Stops a response; what was said so far stays.',
   params: responseParams,
   body: z.unknown(),
@@ -158,7 +153,6 @@ export const cancelResponseRoute = userRoute({
 
 export const listInputItemsRoute = userRoute({
   operation: 'listResponseInputItems',
-  follows: OF_CREATED,
   summary: 'What a stored response answers: the message, or what tools gave. One page holds all.',
   params: responseParams,
   query: inputItemsQuery,
@@ -178,7 +172,6 @@ export const listInputItemsRoute = userRoute({
 
 export const deleteResponseRoute = userRoute({
   operation: 'deleteResponse',
-  follows: OF_CREATED,
   summary: 'Erases the answer that a response is part of, from transcript and context.',
   params: responseParams,
   body: z.unknown(),
