@@ -169,7 +169,7 @@ describe('a bad body', () => {
     ['a field `text`', { text: 'hi' }, FORM],
     ['`message.text`', { message: { id, text: 'hi' } }, PARTS_FORM],
     ['texts as parts', { message: { id, parts: ['hi'] } }, '{"type":"text","text":"…"}'],
-    ['no id', { message: { parts: text('a') } }, 'give a UUID that the app draws'],
+    ['no id', { message: { parts: text('a') } }, FORM],
     ['a data: URL in `data`', file({ data: 'data:image/png;base64,AAAA' }), 'base64 alone'],
     ['a data: URL in `url`', file({ url: 'data:image/png;base64,AAAA' }), 'goes into `data`'],
     ['too large a picture', file({ data: 'A'.repeat(400_000) }), 'POST /v1/uploads'],
