@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { canonicalJson } from './json-text.ts';
 
 /** A JSON Schema (2020-12) that a client gave, or a schema inside it. */
@@ -6,8 +7,6 @@ type SchemaObject = Readonly<Record<string, unknown>>;
 
 const isObject = (value: unknown): value is SchemaObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
-
-const isSchema = (value: unknown): value is Schema => typeof value === 'boolean' || isObject(value);
 
 const decoded = (segment: string) => segment.replaceAll('~1', '/').replaceAll('~0', '~');
 
@@ -23,192 +22,47 @@ function resolveRef(root: Schema, ref: string): unknown {
   }, root);
 }
 
-/** Why a schema cannot be used. */
-interface SchemaFault {
-  /** Keys from the schema to what is wrong in it. */
-  path: string[];
-  /** The end of a sentence that begins with the path. */
-  message: string;
-}
+const typeName = z.enum(['object', 'array', 'string', 'number', 'integer', 'boolean', 'null']);
 
-/**
- * Schemas that one value may be held against, references followed: a definition that names the next one twice doubles
- * with each, so that forty of them are 2^40.
- */
-const CHECKS_OF_ONE_VALUE_MAX = 1_000;
+const innerSchema: z.ZodType = z.lazy(() =>
+  z.union([z.boolean(), schemaForm], 'must be a schema: an object, true or false'),
+);
 
-/** Schemas inside one: a form of 1,000 fields has as many, and 32 KiB hold 10,000 empty ones. */
-const SCHEMAS_MAX = 2_000;
+const keywords = (form: z.ZodType, ...names: string[]) =>
+  Object.fromEntries(names.map((name) => [name, form.optional()]));
 
-const TYPE_NAMES = ['object', 'array', 'string', 'number', 'integer', 'boolean', 'null'];
+/** The forms of the keywords that `findMisfit` checks; others may say anything. */
+export const schemaForm = z.looseObject({
+  type: z
+    .union(
+      [typeName, z.array(typeName).min(1)],
+      `must be one of: ${typeName.options.join(', ')}, or a list of these`,
+    )
+    .optional(),
+  enum: z.array(z.unknown()).optional(),
+  $ref: z.string().startsWith('#', 'must begin with #: no other document is read').optional(),
+  required: z.array(z.string()).optional(),
+  multipleOf: z.number().positive().optional(),
+  uniqueItems: z.boolean().optional(),
+  ...keywords(z.number(), 'minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'),
+  ...keywords(z.number().nonnegative(), 'minLength', 'maxLength', 'minItems', 'maxItems'),
+  ...keywords(z.number().nonnegative(), 'minProperties', 'maxProperties'),
+  ...keywords(innerSchema, 'not', 'if', 'then', 'else', 'items', 'additionalProperties'),
+  ...keywords(z.array(innerSchema), 'allOf', 'anyOf', 'oneOf', 'prefixItems'),
+  ...keywords(z.record(z.string(), innerSchema), 'properties', '$defs', 'definitions'),
+});
 
-const isTypeName = (value: unknown) => TYPE_NAMES.some((name) => name === value);
-const isText = (value: unknown) => typeof value === 'string';
-
-/** The forms of keywords that hold no schemas. */
-const forms: readonly {
-  keywords: readonly string[];
-  takes: (value: unknown) => boolean;
-  message: string;
-}[] = [
-  {
-    keywords: ['type'],
-    takes: (value) =>
-      Array.isArray(value) ? value.length > 0 && value.every(isTypeName) : isTypeName(value),
-    message: `must be one of: ${TYPE_NAMES.join(', ')}, or a list of these`,
-  },
-  {
-    keywords: ['required'],
-    takes: (value) => Array.isArray(value) && value.every(isText),
-    message: 'must be a list of names',
-  },
-  { keywords: ['enum'], takes: (value) => Array.isArray(value), message: 'must be a list' },
-  {
-    keywords: ['$ref'],
-    takes: (value) => typeof value === 'string' && value.startsWith('#'),
-    message: 'must begin with #: no other document is read',
-  },
-  {
-    keywords: ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'],
-    takes: (value) => typeof value === 'number',
-    message: 'must be a number',
-  },
-  {
-    keywords: ['multipleOf'],
-    takes: (value) => typeof value === 'number' && value > 0,
-    message: 'must be a number above 0',
-  },
-  {
-    keywords: ['minLength', 'maxLength', 'minItems', 'maxItems', 'minProperties', 'maxProperties'],
-    takes: (value) => typeof value === 'number' && value >= 0,
-    message: 'must be a number of at least 0',
-  },
-  {
-    keywords: ['uniqueItems'],
-    takes: (value) => typeof value === 'boolean',
-    message: 'must be true or false',
-  },
-];
-
-/** Keywords that hold schemas: one, a list or an object of them. */
-const schemaKeywords = [
-  { keyword: 'allOf', holds: 'list', isOfSameValue: true },
-  { keyword: 'anyOf', holds: 'list', isOfSameValue: true },
-  { keyword: 'oneOf', holds: 'list', isOfSameValue: true },
-  { keyword: 'not', holds: 'one', isOfSameValue: true },
-  { keyword: 'if', holds: 'one', isOfSameValue: true },
-  { keyword: 'then', holds: 'one', isOfSameValue: true },
-  { keyword: 'else', holds: 'one', isOfSameValue: true },
-  { keyword: 'items', holds: 'one', isOfSameValue: false },
-  { keyword: 'prefixItems', holds: 'list', isOfSameValue: false },
-  { keyword: 'properties', holds: 'names', isOfSameValue: false },
-  { keyword: 'additionalProperties', holds: 'one', isOfSameValue: false },
-  { keyword: '$defs', holds: 'names', isOfSameValue: false },
-  { keyword: 'definitions', holds: 'names', isOfSameValue: false },
-] as const;
-
-/** The schemas that a keyword holds, by their keys in it; undefined: it does not hold them in this form. */
-function schemasHeld(
-  value: unknown,
-  holds: (typeof schemaKeywords)[number]['holds'],
-): [string[], unknown][] | undefined {
-  if (holds === 'one') return [[[], value]];
-  if (holds === 'list' ? !Array.isArray(value) : !isObject(value)) return undefined;
-  return Object.entries(Object(value)).map(([key, each]) => [[key], each]);
-}
-
-const heldForms = {
-  one: '',
-  list: 'must be a list of schemas',
-  names: 'must hold schemas by name',
-};
-
-function findKeywordFault(schema: SchemaObject, path: string[]): SchemaFault | undefined {
-  for (const { keywords, takes, message } of forms) {
-    const keyword = keywords.find((each) => Object.hasOwn(schema, each) && !takes(schema[each]));
-    if (keyword !== undefined) return { path: [...path, keyword], message };
+/** The first `$ref` of a schema, or of one inside it, that leads to no schema; undefined: there is none. */
+export function findBrokenRef(root: SchemaObject, value: unknown = root): string | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
+  const ref: unknown = Reflect.get(value, '$ref');
+  if (typeof ref === 'string') {
+    const target = resolveRef(root, ref);
+    if (typeof target !== 'boolean' && !isObject(target)) return ref;
   }
-  return undefined;
-}
-
-/** The first fault in the form of a schema or of one inside it; adds all of them to `schemas`. */
-function findFormFault(
-  schema: unknown,
-  path: string[],
-  schemas: Set<SchemaObject>,
-): SchemaFault | undefined {
-  if (typeof schema === 'boolean') return undefined;
-  if (!isObject(schema)) return { path, message: 'must be a schema: an object, true or false' };
-  schemas.add(schema);
-  if (schemas.size > SCHEMAS_MAX)
-    return { path: [], message: `holds more than ${SCHEMAS_MAX} schemas; split the question` };
-  const fault = findKeywordFault(schema, path);
-  if (fault) return fault;
-  for (const { keyword, holds } of schemaKeywords) {
-    if (!Object.hasOwn(schema, keyword)) continue;
-    const held = schemasHeld(schema[keyword], holds);
-    if (!held) return { path: [...path, keyword], message: heldForms[holds] };
-    for (const [key, each] of held) {
-      const inner = findFormFault(each, [...path, keyword, ...key], schemas);
-      if (inner) return inner;
-    }
-  }
-  return undefined;
-}
-
-/** The schemas that say more about the value that `schema` is about. */
-function schemasOfSameValue(root: Schema, schema: SchemaObject): unknown[] {
-  const { $ref: ref } = schema;
-  return [
-    ...(typeof ref === 'string' ? [resolveRef(root, ref)] : []),
-    ...schemaKeywords
-      .filter(({ isOfSameValue }) => isOfSameValue)
-      .flatMap(({ keyword }) => schema[keyword] ?? []),
-  ];
-}
-
-/** Checks of one value that each schema asks for, itself included; Infinity: it refers to itself. */
-function createCheckCount(root: Schema): (schema: SchemaObject) => number {
-  const counts = new Map<SchemaObject, number>();
-  const count = (schema: SchemaObject): number => {
-    const known = counts.get(schema);
-    if (known !== undefined) return known;
-    counts.set(schema, Infinity);
-    let sum = 1;
-    for (const each of schemasOfSameValue(root, schema)) sum += isObject(each) ? count(each) : 1;
-    // Else a number that has doubled a thousand times would be as good as infinite.
-    const bounded = sum === Infinity ? sum : Math.min(sum, CHECKS_OF_ONE_VALUE_MAX + 1);
-    counts.set(schema, bounded);
-    return bounded;
-  };
-  return count;
-}
-
-/**
- * Why no value can be held against a schema; undefined: one can, and no value is held against more than
- * CHECKS_OF_ONE_VALUE_MAX schemas. Takes time in proportion to the schema. Keywords that `findMisfit` does not check may
- * say anything.
- */
-export function findSchemaFault(root: SchemaObject): SchemaFault | undefined {
-  const schemas = new Set<SchemaObject>();
-  const fault = findFormFault(root, [], schemas);
-  if (fault) return fault;
-  const isKnown = (target: unknown) =>
-    typeof target === 'boolean' || (isObject(target) && schemas.has(target));
-  for (const { $ref: ref } of schemas)
-    if (typeof ref === 'string' && !isKnown(resolveRef(root, ref))) {
-      const name = ref.slice(0, 256).toWellFormed();
-      return { path: [], message: `refers to "${name}", which it does not define` };
-    }
-  const countChecks = createCheckCount(root);
-  for (const schema of schemas) {
-    const checks = countChecks(schema);
-    if (checks === Infinity) return { path: [], message: 'refers to itself without end' };
-    if (checks > CHECKS_OF_ONE_VALUE_MAX)
-      return {
-        path: [],
-        message: `asks for more than ${CHECKS_OF_ONE_VALUE_MAX} checks of one value; use fewer alternatives and references`,
-      };
+  for (const inner of Object.values(value)) {
+    const broken = findBrokenRef(root, inner);
+    if (broken !== undefined) return broken;
   }
   return undefined;
 }
@@ -223,36 +77,16 @@ const MISFITS_MAX_CHARACTERS = 1_000;
 
 class OutOfSteps extends Error {}
 
-/** Where a value stands in the whole one. */
-interface Place {
-  above?: Place;
-  key: string | number;
-}
-
 interface Misfit {
-  place: Place;
+  /** From the value that was held against the schema to what is wrong in it. */
+  path: (string | number)[];
   message: string;
-}
-
-/** Values that are looked up: arrays and objects by the JSON that says the same. */
-interface ValueSet {
-  plain: Set<unknown>;
-  json: Set<string>;
 }
 
 /** One check of one whole value. */
 interface Check {
   root: Schema;
   steps: number;
-  enums: Map<readonly unknown[], ValueSet>;
-  targets: Map<string, Schema>;
-}
-
-/** A value that is held against schemas. */
-interface Held {
-  value: unknown;
-  place: Place;
-  check: Check;
 }
 
 function spend(check: Check, steps: number): void {
@@ -261,8 +95,8 @@ function spend(check: Check, steps: number): void {
 }
 
 const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
-const schemaOf = (value: unknown): Schema => (isSchema(value) ? value : true);
-const isPlain = (value: unknown) => typeof value !== 'object' || value === null;
+const schemaOf = (value: unknown): Schema =>
+  typeof value === 'boolean' || isObject(value) ? value : true;
 
 function kindOf(value: unknown): string {
   if (value === null) return 'null';
@@ -278,30 +112,12 @@ function jsonOf(value: unknown, check: Check): string {
   return json;
 }
 
-function toValueSet(values: readonly unknown[], check: Check): ValueSet {
-  spend(check, values.length);
-  const plain = new Set(values.filter(isPlain));
-  const json = new Set(
-    values.filter((value) => !isPlain(value)).map((value) => jsonOf(value, check)),
-  );
-  return { plain, json };
-}
+const isPlain = (value: unknown) => typeof value !== 'object' || value === null;
 
-function isListed(values: readonly unknown[], { value, check }: Held): boolean {
-  const known = check.enums.get(values) ?? toValueSet(values, check);
-  check.enums.set(values, known);
-  return isPlain(value) ? known.plain.has(value) : known.json.has(jsonOf(value, check));
-}
-
-const isEqual = (a: unknown, { value: b, check }: Held): boolean =>
-  isPlain(a) || isPlain(b) ? a === b : jsonOf(a, check) === jsonOf(b, check);
-
-/** Characters, as JSON Schema counts them: code points. */
-function lengthOf(text: string, check: Check): number {
-  spend(check, text.length / 50);
-  let pairs = 0;
-  for (let i = 1; i < text.length; i++) if ((text.codePointAt(i - 1) ?? 0) > 0xff_ff) pairs++;
-  return text.length - pairs;
+function isEqual(a: unknown, b: unknown, check: Check): boolean {
+  // Two texts or numbers are compared in nearly no time, and an `enum` has many.
+  spend(check, 0.02);
+  return isPlain(a) || isPlain(b) ? a === b : jsonOf(a, check) === jsonOf(b, check);
 }
 
 /** `12` is a multiple of `0.1`, though the division of the two leaves a rest. */
@@ -337,19 +153,18 @@ function numberMisfits(schema: SchemaObject, value: number): string[] {
   ];
 }
 
-function areUnique(values: readonly unknown[], check: Check): boolean {
-  const { plain, json } = toValueSet(values, check);
-  return plain.size + json.size === values.length;
-}
-
 function textMisfits(schema: SchemaObject, text: string, check: Check): string[] {
   if (schema['minLength'] === undefined && schema['maxLength'] === undefined) return [];
+  spend(check, text.length / 50);
   const bounds = { min: 'minLength', max: 'maxLength', unit: 'characters' };
-  return beyond(schema, lengthOf(text, check), bounds);
+  // Code points, as JSON Schema counts them.
+  return beyond(schema, Array.from(text).length, bounds);
 }
 
 function listMisfits(schema: SchemaObject, list: readonly unknown[], check: Check): string[] {
-  const isRepeated = schema['uniqueItems'] === true && !areUnique(list, check);
+  const isRepeated =
+    schema['uniqueItems'] === true &&
+    new Set(list.map((item) => jsonOf(item, check))).size < list.length;
   return [
     ...beyond(schema, list.length, { min: 'minItems', max: 'maxItems', unit: 'items' }),
     ...(isRepeated ? ['has an item twice'] : []),
@@ -360,118 +175,120 @@ function objectMisfits(schema: SchemaObject, value: SchemaObject, check: Check):
   const required = listOf(schema['required']);
   const names = Object.keys(value);
   spend(check, required.length + names.length);
+  const bounds = { min: 'minProperties', max: 'maxProperties', unit: 'properties' };
   const missing = required.filter((name) => !Object.hasOwn(value, String(name)));
   return [
     ...missing.slice(0, MISFITS_TOLD).map((name) => `lacks "${String(name)}"`),
-    ...beyond(schema, names.length, {
-      min: 'minProperties',
-      max: 'maxProperties',
-      unit: 'properties',
-    }),
+    ...beyond(schema, names.length, bounds),
   ];
 }
 
 /** What is wrong with the value itself, whatever is inside it. */
-function ownMisfits(schema: SchemaObject, held: Held): string[] {
-  const { value, check } = held;
+function ownMisfits(schema: SchemaObject, value: unknown, check: Check): string[] {
   const { type, enum: values, const: constant } = schema;
   const types = typeof type === 'string' ? [type] : listOf(type);
   if (types.length > 0 && !types.some((each) => isOfType(value, each)))
     return [`must be ${types.join(' or ')}, not ${kindOf(value)}`];
-  if (Array.isArray(values) && !isListed(values, held)) return ['is no value of its `enum`'];
-  if (Object.hasOwn(schema, 'const') && !isEqual(constant, held)) return ['is not its `const`'];
+  if (Array.isArray(values) && !values.some((each) => isEqual(each, value, check)))
+    return ['is no value of its `enum`'];
+  if (Object.hasOwn(schema, 'const') && !isEqual(constant, value, check))
+    return ['is not its `const`'];
   if (typeof value === 'number') return numberMisfits(schema, value);
   if (typeof value === 'string') return textMisfits(schema, value, check);
   if (Array.isArray(value)) return listMisfits(schema, value, check);
   return isObject(value) ? objectMisfits(schema, value, check) : [];
 }
 
-/** What is wrong inside an array or object. */
-function innerMisfits(schema: SchemaObject, { value, place, check }: Held): Misfit[] {
-  const misfits: Misfit[] = [];
-  const look = (inner: Schema, key: string | number, each: unknown) => {
-    const held = { value: each, place: { above: place, key }, check };
-    if (misfits.length < MISFITS_TOLD) misfits.push(...misfitsOf(inner, held));
-  };
+/** The schemas of what is inside an array or object, each with its key. */
+function* innerSchemas(
+  schema: SchemaObject,
+  value: unknown,
+): Generator<[key: string | number, inner: unknown, schema: Schema]> {
   const { prefixItems, items, properties, additionalProperties, patternProperties } = schema;
   if (Array.isArray(value)) {
     const first = listOf(prefixItems);
     for (const [index, each] of value.entries())
-      look(schemaOf(index < first.length ? first[index] : items), index, each);
+      yield [index, each, schemaOf(index < first.length ? first[index] : items)];
   } else if (isObject(value)) {
     const named = isObject(properties) ? properties : {};
     // What `patternProperties` are about is not known here.
     const others = patternProperties === undefined ? schemaOf(additionalProperties) : true;
     for (const [key, each] of Object.entries(value))
-      look(Object.hasOwn(named, key) ? schemaOf(named[key]) : others, key, each);
+      yield [key, each, Object.hasOwn(named, key) ? schemaOf(named[key]) : others];
+  }
+}
+
+/** What is wrong inside an array or object. */
+function innerMisfits(schema: SchemaObject, value: unknown, check: Check): Misfit[] {
+  const misfits: Misfit[] = [];
+  for (const [key, inner, held] of innerSchemas(schema, value)) {
+    for (const { path, message } of misfitsOf(held, inner, check))
+      misfits.push({ path: [key, ...path], message });
+    if (misfits.length >= MISFITS_TOLD) break;
   }
   return misfits;
 }
 
-function targetOf(ref: string, { root, targets }: Check): Schema {
-  const target = targets.get(ref) ?? schemaOf(resolveRef(root, ref));
-  targets.set(ref, target);
-  return target;
-}
-
-/** What is wrong where none of several alternatives fits: the one that goes in deepest was meant. */
-function alternativeMisfits(keyword: string, { place }: Held, tried: Misfit[][]): Misfit[] {
-  const message = `fits none of \`${keyword}\``;
-  return tried.find(([first]) => first?.place !== place) ?? [{ place, message }];
-}
-
-function choiceMisfits(keyword: 'anyOf' | 'oneOf', alternatives: unknown[], held: Held): Misfit[] {
-  const tried = alternatives.map((each) => misfitsOf(schemaOf(each), held));
+function choiceMisfits(
+  keyword: 'anyOf' | 'oneOf',
+  alternatives: readonly unknown[],
+  misfits: (alternative: unknown) => Misfit[],
+): Misfit[] {
+  const tried = alternatives.map(misfits);
   const fitting = tried.filter(({ length }) => length === 0).length;
-  if (fitting === 0) return alternativeMisfits(keyword, held, tried);
+  // The alternative that goes deeper was meant.
+  if (fitting === 0)
+    return (
+      tried.find(([first]) => first && first.path.length > 0) ?? [
+        { path: [], message: `fits none of \`${keyword}\`` },
+      ]
+    );
   if (fitting === 1 || keyword === 'anyOf') return [];
-  return [{ place: held.place, message: 'fits more than one of `oneOf`' }];
+  return [{ path: [], message: 'fits more than one of `oneOf`' }];
 }
 
 /** What other schemas have against the same value. */
-function combinedMisfits(schema: SchemaObject, held: Held): Misfit[] {
-  const { place, check } = held;
+function combinedMisfits(schema: SchemaObject, value: unknown, check: Check): Misfit[] {
   const { $ref: ref, allOf, anyOf, oneOf, not, if: condition } = schema;
-  const misfits = (each: unknown) => misfitsOf(schemaOf(each), held);
-  const found: Misfit[] = [];
-  if (typeof ref === 'string') found.push(...misfits(targetOf(ref, check)));
-  if (Array.isArray(allOf)) found.push(...allOf.flatMap(misfits));
-  if (Array.isArray(anyOf)) found.push(...choiceMisfits('anyOf', anyOf, held));
-  if (Array.isArray(oneOf)) found.push(...choiceMisfits('oneOf', oneOf, held));
-  if (not !== undefined && misfits(not).length === 0)
-    found.push({ place, message: 'fits what `not` excludes' });
-  if (condition !== undefined)
-    found.push(...misfits(schema[misfits(condition).length === 0 ? 'then' : 'else']));
-  return found;
+  const misfits = (each: unknown) => misfitsOf(schemaOf(each), value, check);
+  return [
+    ...(typeof ref === 'string' ? misfits(resolveRef(check.root, ref)) : []),
+    ...listOf(allOf).flatMap(misfits),
+    ...(Array.isArray(anyOf) ? choiceMisfits('anyOf', anyOf, misfits) : []),
+    ...(Array.isArray(oneOf) ? choiceMisfits('oneOf', oneOf, misfits) : []),
+    ...(not !== undefined && misfits(not).length === 0
+      ? [{ path: [], message: 'fits what `not` excludes' }]
+      : []),
+    ...(condition === undefined
+      ? []
+      : misfits(schema[misfits(condition).length === 0 ? 'then' : 'else'])),
+  ];
 }
 
-function misfitsOf(schema: Schema, held: Held): Misfit[] {
-  const { place, check } = held;
+function misfitsOf(schema: Schema, value: unknown, check: Check): Misfit[] {
   spend(check, 1);
   if (schema === true) return [];
-  if (schema === false) return [{ place, message: 'must not be there' }];
-  const own = ownMisfits(schema, held).map((message) => ({ place, message }));
-  const misfits = own.length > 0 ? own : innerMisfits(schema, held);
-  return [...misfits, ...combinedMisfits(schema, held)].slice(0, MISFITS_TOLD);
+  if (schema === false) return [{ path: [], message: 'must not be there' }];
+  const own = ownMisfits(schema, value, check).map((message) => ({ path: [], message }));
+  const misfits = own.length > 0 ? own : innerMisfits(schema, value, check);
+  return [...misfits, ...combinedMisfits(schema, value, check)].slice(0, MISFITS_TOLD);
 }
 
 /** `#/days/0/place` */
-const pointerOf = ({ above, key }: Place): string =>
-  above === undefined
-    ? String(key)
-    : `${pointerOf(above)}/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`;
+const pointerOf = (path: readonly (string | number)[]): string =>
+  ['#', ...path.map((key) => String(key).replaceAll('~', '~0').replaceAll('/', '~1'))].join('/');
 
 /**
- * What of a value does not fit a schema that `findSchemaFault` has taken, a sentence or a few with the place of each
+ * What of a value does not fit a schema of the form `schemaForm`, a sentence or a few with the place of each
  * (`#/price must be number, not string.`); undefined: it fits. Checked are the keywords of types, values, sizes,
- * properties and items, of combinations and `$ref`; not `pattern`, `format` and others, which are the model's to heed.
+ * properties and items, of combinations and `$ref`; not `pattern`, `format` and others, which are the model's to heed. A
+ * schema that asks for more than STEPS_MAX steps, or refers to itself without end, fits nothing.
  */
 export function findMisfit(schema: SchemaObject, value: unknown): string | undefined {
-  const check: Check = { root: schema, steps: 0, enums: new Map(), targets: new Map() };
   try {
-    const misfits = misfitsOf(schema, { value, place: { key: '#' }, check });
+    const misfits = misfitsOf(schema, value, { root: schema, steps: 0 });
     if (misfits.length === 0) return undefined;
-    const sentences = misfits.map(({ place, message }) => `${pointerOf(place)} ${message}.`);
+    const sentences = misfits.map(({ path, message }) => `${pointerOf(path)} ${message}.`);
     return sentences.join(' ').slice(0, MISFITS_MAX_CHARACTERS).toWellFormed();
   } catch (error) {
     // RangeError: the value is nested deeper than the stack.

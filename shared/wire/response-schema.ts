@@ -1,5 +1,6 @@
 import { jsonFault } from '../json-text.ts';
-import { findSchemaFault } from '../json-schema.ts';
+import { safeParse } from '../safe-parse.ts';
+import { findBrokenRef, schemaForm } from '../json-schema.ts';
 import { z } from 'zod';
 import { utf8Length } from '../store/names.ts';
 import { RESPONSE_SCHEMA_MAX_BYTES } from './limits.ts';
@@ -19,7 +20,13 @@ export const responseSchemaSchema = z
     abort: true,
   })
   .superRefine((schema, checked) => {
-    const fault = findSchemaFault(schema);
-    if (fault) checked.addIssue({ code: 'custom', ...fault });
+    // Of thousands of problems the first is enough.
+    const { error } = safeParse(schemaForm, schema, { reportInput: true, abortEarly: true });
+    for (const issue of error?.issues.slice(0, 1) ?? []) checked.addIssue({ ...issue });
+    const broken = error ? undefined : findBrokenRef(schema);
+    if (broken !== undefined)
+      checked.addIssue(
+        `refers to "${broken.slice(0, 256).toWellFormed()}", which it does not define`,
+      );
   })
   .describe('JSON Schema (2020-12) that the answer has to fit.');
