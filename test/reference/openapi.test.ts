@@ -71,9 +71,11 @@ test('every call that a page names by method and address is one that chat serves
   expect(unserved).toEqual([]);
 });
 
-/** Reasons of the worker, of the start of a process, and of what goes on beside answers: no caller of the API sees them. */
+/** Reasons of the worker, of the start of a process, of what goes on beside answers, and what a model is told: no caller of the API sees them. */
 const notAnswered = [
+  'BLOB_NOT_FOUND',
   'INVALID_CONFIGURATION',
+  'MEMORY_NOT_SAID',
   'MODEL_PAUSED',
   'NOTIFICATION_REFUSED',
   'NOTIFIER_UNAVAILABLE',

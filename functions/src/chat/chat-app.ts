@@ -212,7 +212,6 @@ async function run(
         body: hasBody ? await readJsonBody(context.req.raw, dependencies) : undefined,
         header,
         caller,
-        requestId,
         left,
       };
       const place = { route, caller, accept: header('accept') };

@@ -9,13 +9,11 @@ import type { Address, DeclaredRoute, Route } from './route.ts';
 export const servedRoutes: readonly ServedRoute[] = [
   ...served(() => import('./routes/service.ts'), {
     healthRoute: ['GET', '/v1/health'],
+    listErrorReasonsRoute: ['GET', '/v1/errors'],
+    getErrorReasonRoute: ['GET', '/v1/errors/{reason}'],
   }),
   ...served(async () => (await import('./routes/openapi.ts')).openApiRoutes(loadRoutes), {
     openApiRoute: ['GET', '/v1/openapi.json'],
-  }),
-  ...served(() => import('./routes/service.ts'), {
-    listErrorReasonsRoute: ['GET', '/v1/errors'],
-    getErrorReasonRoute: ['GET', '/v1/errors/{reason}'],
   }),
   ...served(() => import('./routes/conversations.ts'), {
     createConversationRoute: ['POST', '/v1/conversations'],
@@ -27,19 +25,15 @@ export const servedRoutes: readonly ServedRoute[] = [
     deleteConversationRoute: ['DELETE', '/v1/conversations/{conversationId}'],
     undeleteConversationRoute: ['POST', '/v1/conversations/{conversationId}:undelete'],
     forkConversationRoute: ['POST', '/v1/conversations/{conversationId}:fork'],
+    deleteMessageRoute: ['DELETE', '/v1/conversations/{conversationId}/messages/{messageId}'],
+    restoreRoute: ['POST', '/v1/conversations/{conversationId}:restore'],
+    eraseUserRoute: ['POST', '/v1/users/me:erase'],
   }),
   ...served(() => import('./routes/transcript.ts'), {
     exportConversationRoute: ['GET', '/v1/conversations/{conversationId}:export'],
-  }),
-  ...served(() => import('./routes/lifecycle.ts'), {
-    deleteMessageRoute: ['DELETE', '/v1/conversations/{conversationId}/messages/{messageId}'],
-    restoreRoute: ['POST', '/v1/conversations/{conversationId}:restore'],
-  }),
-  ...served(() => import('./routes/transcript.ts'), {
     exportUserRoute: ['POST', '/v1/users/me:export'],
-  }),
-  ...served(() => import('./routes/lifecycle.ts'), {
-    eraseUserRoute: ['POST', '/v1/users/me:erase'],
+    searchRoute: ['GET', '/v1/conversations/{conversationId}:search'],
+    foldedTurnsRoute: ['GET', '/v1/conversations/{conversationId}/foldedTurns'],
   }),
   ...served(() => import('./routes/usage.ts'), {
     usageRoute: ['GET', '/v1/users/me/usage'],
@@ -47,11 +41,6 @@ export const servedRoutes: readonly ServedRoute[] = [
   ...served(() => import('./routes/messages.ts'), {
     sendMessageRoute: ['POST', '/v1/conversations/{conversationId}/messages'],
     listMessagesRoute: ['GET', '/v1/conversations/{conversationId}/messages'],
-  }),
-  ...served(() => import('./routes/transcript.ts'), {
-    searchRoute: ['GET', '/v1/conversations/{conversationId}:search'],
-  }),
-  ...served(() => import('./routes/messages.ts'), {
     editMessageRoute: ['POST', '/v1/conversations/{conversationId}/messages/{messageId}:edit'],
     regenerateRoute: ['POST', '/v1/conversations/{conversationId}/messages/{messageId}:regenerate'],
   }),
@@ -60,6 +49,10 @@ export const servedRoutes: readonly ServedRoute[] = [
     deleteFeedbackRoute: [
       'DELETE',
       '/v1/conversations/{conversationId}/messages/{messageId}/feedback',
+    ],
+    rateCompactionRoute: [
+      'POST',
+      '/v1/conversations/{conversationId}/compactions/{generation}:rate',
     ],
   }),
   ...served(() => import('./routes/turns.ts'), {
@@ -91,14 +84,6 @@ export const servedRoutes: readonly ServedRoute[] = [
   }),
   ...served(() => import('./routes/compaction.ts'), {
     getContextRoute: ['GET', '/v1/conversations/{conversationId}/context'],
-  }),
-  ...served(() => import('./routes/pins.ts'), {
-    listPinsRoute: ['GET', '/v1/conversations/{conversationId}/pins'],
-    getPinRoute: ['GET', '/v1/conversations/{conversationId}/pins/{pinId}'],
-    putPinRoute: ['PUT', '/v1/conversations/{conversationId}/pins/{pinId}'],
-    deletePinRoute: ['DELETE', '/v1/conversations/{conversationId}/pins/{pinId}'],
-  }),
-  ...served(() => import('./routes/compaction.ts'), {
     compactRoute: [
       'POST',
       '/v1/conversations/{conversationId}:compact',
@@ -112,14 +97,11 @@ export const servedRoutes: readonly ServedRoute[] = [
     listCompactionsRoute: ['GET', '/v1/conversations/{conversationId}/compactions'],
     getCompactionRoute: ['GET', '/v1/conversations/{conversationId}/compactions/{generation}'],
   }),
-  ...served(() => import('./routes/ratings.ts'), {
-    rateCompactionRoute: [
-      'POST',
-      '/v1/conversations/{conversationId}/compactions/{generation}:rate',
-    ],
-  }),
-  ...served(() => import('./routes/transcript.ts'), {
-    foldedTurnsRoute: ['GET', '/v1/conversations/{conversationId}/foldedTurns'],
+  ...served(() => import('./routes/pins.ts'), {
+    listPinsRoute: ['GET', '/v1/conversations/{conversationId}/pins'],
+    getPinRoute: ['GET', '/v1/conversations/{conversationId}/pins/{pinId}'],
+    putPinRoute: ['PUT', '/v1/conversations/{conversationId}/pins/{pinId}'],
+    deletePinRoute: ['DELETE', '/v1/conversations/{conversationId}/pins/{pinId}'],
   }),
   ...served(() => import('./routes/devices.ts'), {
     listDevicesRoute: ['GET', '/v1/users/me/devices'],

@@ -4,6 +4,7 @@ import { toLowerUuid } from '#shared/uuid.ts';
 import type { ErrorReasonName } from '#shared/wire/errors/error-reasons.ts';
 import { parseRequest } from '#shared/wire/errors/validation-error.ts';
 import type { ChatDependencies } from './chat-dependencies.ts';
+import { preferredLocale } from './http/headers.ts';
 import { notFoundError } from './not-found.ts';
 import type { SendMessage } from './turns/send/send-request.ts';
 import { z } from 'zod';
@@ -79,19 +80,16 @@ interface RawRequest {
   header: (name: string) => string | undefined;
   /** Undefined on public routes only. */
   caller: SignedInCaller | undefined;
-  requestId: string;
-  /** Fires when the connection of the response is closed. */
+  /** Fires when the connection of the response is closed: whoever asked has the answer, or has gone. */
   left: AbortSignal;
 }
 
-interface PublicRequest<Params, Query, Body> {
+interface PublicRequest<Params, Query, Body> extends Pick<RawRequest, 'header' | 'left'> {
   params: Params;
   query: Query;
   body: Body;
-  header: (name: string) => string | undefined;
-  requestId: string;
-  /** Fires when the connection of the response is closed: whoever asked has the answer, or has gone. */
-  left: AbortSignal;
+  /** The caller's first language, as `Accept-Language` says. */
+  locale: string | undefined;
 }
 
 interface RouteRequest<Params, Query, Body> extends PublicRequest<Params, Query, Body> {
@@ -219,61 +217,55 @@ const described = (declaration: Declaration<unknown, unknown, unknown>, address:
 
 const readRequest = (
   route: Pick<Route, 'params' | 'badParams' | 'query' | 'body'>,
-  { params, query, body, header, requestId, left }: RawRequest,
+  raw: RawRequest,
 ): PublicRequest<unknown, unknown, unknown> => ({
-  params: readParams(route, params),
-  query: parseRequest(route.query, query),
-  body: parseRequest(route.body, body),
-  header,
-  requestId,
-  left,
+  ...raw,
+  params: readParams(route, raw.params),
+  query: parseRequest(route.query, raw.query),
+  body: parseRequest(route.body, raw.body),
+  locale: preferredLocale(raw.header('accept-language')),
 });
 
 // iOS writes UUIDs in capitals.
 const withLowerUuids = (params: RawRequest['params']) =>
   Object.fromEntries(Object.entries(params).map(([name, id]) => [name, toLowerUuid(id)]));
 
-const routeOfUser = (declaration: UserDeclaration<unknown, unknown, unknown>): DeclaredRoute => ({
-  at: (address) => {
-    const route = described(declaration, address);
-    return {
-      ...route,
-      access: 'user',
-      run: async (dependencies, raw) => {
-        const { caller } = raw;
-        if (!caller) throw new Error(`${route.operation} was reached without a caller`);
-        const request = readRequest(route, { ...raw, params: withLowerUuids(raw.params) });
-        return declaration.handle(dependencies, { ...request, caller });
-      },
-    };
-  },
-});
-
-const routeOfAnybody = (
-  declaration: PublicDeclaration<unknown, unknown, unknown>,
-): DeclaredRoute => ({
-  at: (address) => {
-    const route = described(declaration, address);
-    return {
-      ...route,
-      access: 'public',
-      run: async (dependencies, raw) => declaration.handle(dependencies, readRequest(route, raw)),
-    };
-  },
-});
-
 /**
  * Declares a route of a signed-in user; `handle` gets what the schemas made of the request. Its errors
  * are AppErrors: BAD_FIELD, BAD_PART, and for malformed ids the same 404 as for unknown ones.
  */
-export const userRoute = <Params, Query, Body>(
+export function userRoute<Params, Query, Body>(
   declaration: UserDeclaration<Params, Query, Body>,
-): DeclaredRoute => routeOfUser(declaration);
+): DeclaredRoute {
+  const erased: UserDeclaration<unknown, unknown, unknown> = declaration;
+  return {
+    at: (address) => {
+      const route = described(erased, address);
+      const run: Route['run'] = async (dependencies, raw) => {
+        const { caller, params } = raw;
+        if (!caller) throw new Error(`${route.operation} was reached without a caller`);
+        const request = readRequest(route, { ...raw, params: withLowerUuids(params) });
+        return erased.handle(dependencies, { ...request, caller });
+      };
+      return { ...route, access: 'user', run };
+    },
+  };
+}
 
 /** The same without a sign-in: `handle` itself decides who may. */
-export const publicRoute = <Params, Query, Body>(
+export function publicRoute<Params, Query, Body>(
   declaration: PublicDeclaration<Params, Query, Body>,
-): DeclaredRoute => routeOfAnybody(declaration);
+): DeclaredRoute {
+  const erased: PublicDeclaration<unknown, unknown, unknown> = declaration;
+  return {
+    at: (address) => {
+      const route = described(erased, address);
+      const run: Route['run'] = async (dependencies, raw) =>
+        erased.handle(dependencies, readRequest(route, raw));
+      return { ...route, access: 'public', run };
+    },
+  };
+}
 
 /** Why a message with uploads may be refused, beside what refuses any message. */
 export const UPLOAD_ERRORS = [

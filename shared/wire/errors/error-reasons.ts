@@ -2,11 +2,10 @@ import type { ErrorStatus } from '#shared/errors.ts';
 
 /**
  * Where an error can come from: every route, every route with a sign-in, one that takes a body, one that
- * changes something, one with ids in its path, one with pages, one whose answer a model gives, one with
- * the path parameter of that name, or only those whose declaration names it.
+ * changes something, one with ids in its path, one with pages, one whose answer a model gives, or one with
+ * the path parameter of that name.
  */
-type ErrorScope =
-  'every' | 'user' | 'body' | 'write' | 'path' | 'paged' | 'answer' | 'declared' | `{${string}}`;
+type ErrorScope = 'every' | 'user' | 'body' | 'write' | 'path' | 'paged' | 'answer' | `{${string}}`;
 
 /**
  * Whether the same request may be sent again: `yes`, after `Retry-After` where it is given; `later`, when what is in
@@ -21,7 +20,8 @@ export interface ErrorReasonRow {
   otherStatus?: ErrorStatus;
   /** Where it is not the usual code of the status. */
   httpStatus?: number;
-  on: ErrorScope;
+  /** Beside the routes whose declaration names it. */
+  on?: ErrorScope;
   /** When it comes, and what helps. */
   meaning: string;
   /** Where it does not follow from the status: see `retryAdvice`. */
@@ -113,7 +113,6 @@ export const errorReasons = {
   },
   READ_TOKEN_INVALID: {
     status: 'UNAUTHENTICATED',
-    on: 'declared',
     meaning:
       'The token of the webhook is missing, expired, forged or of another conversation. Send the `token` of the newest call of the webhook in `X-Recap-Read-Token`, for its conversation.',
   },
@@ -131,25 +130,21 @@ export const errorReasons = {
   },
   APP_CHECK_REPLAYED: {
     status: 'UNAUTHENTICATED',
-    on: 'declared',
     meaning:
       'The App Check token has been used; this request needs a limited-use token of its own.',
   },
   ROUTE_NOT_FOUND: {
     status: 'NOT_FOUND',
-    on: 'declared',
     meaning:
       'There is no such address. The message names the nearest one; `GET /v1/openapi.json` lists all.',
   },
   METHOD_NOT_ALLOWED: {
     status: 'INVALID_ARGUMENT',
     httpStatus: 405,
-    on: 'declared',
     meaning: 'The address takes other methods only; `Allow` lists them. Use one of them.',
   },
   BAD_REQUEST_LINE: {
     status: 'INVALID_ARGUMENT',
-    on: 'declared',
     meaning:
       'The address or the Host header cannot be read. Check the address: spaces and special characters are percent-encoded.',
   },
@@ -247,12 +242,6 @@ export const errorReasons = {
     on: '{pinId}',
     meaning: 'The conversation has no such pin. `GET …/pins` lists those there are.',
   },
-  BLOB_NOT_FOUND: {
-    status: 'NOT_FOUND',
-    on: 'declared',
-    meaning:
-      'The model asked for a stored output that the conversation does not have. Nothing to do: the model is told.',
-  },
   GENERATION_NOT_FOUND: {
     status: 'NOT_FOUND',
     on: '{generation}',
@@ -276,14 +265,7 @@ export const errorReasons = {
   },
   MEMORY_FULL: {
     status: 'FAILED_PRECONDITION',
-    on: 'declared',
     meaning: 'The caller has as many notes as there may be; delete one, or put two into one.',
-  },
-  MEMORY_NOT_SAID: {
-    status: 'FAILED_PRECONDITION',
-    on: 'declared',
-    meaning:
-      'Told to the model alone: a note quotes a message of the user, and goes where a message of the user or an approval says so.',
   },
   UPLOAD_NOT_FOUND: {
     status: 'NOT_FOUND',
@@ -293,39 +275,33 @@ export const errorReasons = {
   },
   UPLOADS_OFF: {
     status: 'FAILED_PRECONDITION',
-    on: 'declared',
     meaning:
       'The deployment takes no uploads: it sets no UPLOADS_BUCKET. Send the file inside the message, or have the deployment set the variable.',
   },
   UPLOAD_TYPE_MISMATCH: {
     status: 'INVALID_ARGUMENT',
-    on: 'declared',
     meaning:
       'The file is not what its media type or size says. Give the media type and size that the file has.',
   },
   FILES_TOO_LARGE: {
     status: 'INVALID_ARGUMENT',
-    on: 'declared',
     meaning:
       'The uploads of the message are too large together. Send fewer or smaller files in one message.',
   },
   USER_DAILY_CREATIONS: {
     status: 'RESOURCE_EXHAUSTED',
-    on: 'declared',
     meaning:
       'The user has made as many conversations, forks, devices and notes as they may in a day; come back at `resetTime`.',
     retry: 'later',
   },
   USER_DAILY_UPLOADS: {
     status: 'RESOURCE_EXHAUSTED',
-    on: 'declared',
     meaning:
       'The user has begun as many uploads as they may in a day. Come back at `metadata.resetTime`.',
     retry: 'later',
   },
   FILES_UNAVAILABLE: {
     status: 'UNAVAILABLE',
-    on: 'declared',
     meaning: 'Files cannot be read or stored right now; try again in a moment.',
   },
   GUARD_LOST: {
@@ -336,81 +312,67 @@ export const errorReasons = {
   },
   CONVERSATION_BUSY: {
     status: 'ABORTED',
-    on: 'declared',
     meaning: 'The conversation keeps changing; try again in a moment.',
     retry: 'yes',
   },
   ETAG_MISMATCH: {
     status: 'FAILED_PRECONDITION',
     httpStatus: 412,
-    on: 'declared',
     meaning: 'The resource has changed since it was read (`If-Match`); read it again.',
   },
   GENERATION_MISMATCH: {
     status: 'FAILED_PRECONDITION',
     httpStatus: 412,
-    on: 'declared',
     meaning: 'The conversation is at another generation than `If-Match` names; read it again.',
   },
   NOT_AN_ANSWER: {
     status: 'FAILED_PRECONDITION',
-    on: 'declared',
     meaning: 'Feedback is given on answers, not on user messages. Name an answer, such as `m_1`.',
   },
   FIELD_NOT_WRITABLE: {
     status: 'INVALID_ARGUMENT',
-    on: 'declared',
     meaning:
       'The field is set by the deployment. Leave the field out, or have the deployment list it in `CLIENT_WRITABLE`.',
   },
   TOOL_CALL_NOT_FOUND: {
     status: 'NOT_FOUND',
-    on: 'declared',
     meaning: 'The turn has no such call that the app answers; the message lists those that wait.',
   },
   TOOL_RESULT_CONFLICT: {
     status: 'ALREADY_EXISTS',
-    on: 'declared',
     meaning:
       'The call has another answer already, or its turn has ended. Read the turn: it says how the call ended.',
   },
   TOOL_NAME_TAKEN: {
     status: 'INVALID_ARGUMENT',
-    on: 'declared',
     meaning:
       'A tool of the app has the name of one that the server runs. Give the tool another name.',
   },
   THRESHOLD_TOO_HIGH: {
     status: 'INVALID_ARGUMENT',
-    on: 'declared',
     meaning:
       'The threshold is above the one of the deployment. Choose a lower one, or leave it out.',
   },
   THRESHOLD_TOO_LOW: {
     status: 'INVALID_ARGUMENT',
-    on: 'declared',
     meaning:
       'The threshold comes to fewer tokens than the least there is. Choose a higher one, or leave it out.',
   },
   ROUTING_NOT_SET: {
     status: 'INVALID_ARGUMENT',
-    on: 'declared',
     meaning:
       'The model is to be `auto`, and the deployment names no models to choose from. Name a model, or have the deployment set the variables of routing.',
   },
   BAD_SETTING: {
     status: 'INVALID_ARGUMENT',
-    on: 'declared',
     meaning: 'A setting is out of its range. Keep to the range that the message names.',
   },
   FORK_TOO_LARGE: {
     status: 'FAILED_PRECONDITION',
-    on: 'declared',
     meaning: 'The copy would have too many turns; fork at an earlier message.',
   },
   FORK_TAKEN_OVER: {
     status: 'ABORTED',
-    on: 'declared',
     meaning: 'Another request is making this fork; send the same again.',
     retry: 'yes',
   },
@@ -425,36 +387,30 @@ export const errorReasons = {
 
   COMPACTION_RUNNING: {
     status: 'ABORTED',
-    on: 'declared',
     meaning:
       'A compaction of the conversation is queued or running. Wait for it; `GET …/compactions` says how it stands.',
     retry: 'later',
   },
   COMPACTION_LIMIT: {
     status: 'RESOURCE_EXHAUSTED',
-    on: 'declared',
     meaning:
       'The conversation was compacted as often as it may be for now. Wait as `Retry-After` says.',
     retry: 'later',
   },
   GENERATION_ERASED: {
     status: 'FAILED_PRECONDITION',
-    on: 'declared',
     meaning: 'The generation told of a message that was erased. Restore another generation.',
   },
   GENERATION_OUTDATED: {
     status: 'FAILED_PRECONDITION',
-    on: 'declared',
     meaning: 'The generation tells of messages that were edited since. Restore another generation.',
   },
   SNAPSHOT_UNREADABLE: {
     status: 'FAILED_PRECONDITION',
-    on: 'declared',
     meaning: 'The stored summary of the generation is damaged. Restore another generation.',
   },
   PIN_BUDGET: {
     status: 'FAILED_PRECONDITION',
-    on: 'declared',
     meaning: 'The pins of the conversation would be too many or too long. Delete or shorten pins.',
   },
 
@@ -463,18 +419,15 @@ export const errorReasons = {
   STREAM_EXPIRED: {
     status: 'NOT_FOUND',
     httpStatus: 410,
-    on: 'declared',
     meaning: 'The stream is too old to be continued; read the messages.',
   },
   BAD_PART: {
     status: 'INVALID_ARGUMENT',
-    on: 'declared',
     meaning:
       'A part of the message is of no form that is known here; the message names it. Parts are `{"type":"text","text":"…"}`, a file, or an upload; see the reference of messages.',
   },
   TEXT_TOO_LONG: {
     status: 'INVALID_ARGUMENT',
-    on: 'declared',
     meaning:
       'A text or a message is longer than its limit; both are named. Shorten it, or send it as a file.',
   },
@@ -553,7 +506,6 @@ export const errorReasons = {
   },
   APPROVAL_NEEDED: {
     status: 'FAILED_PRECONDITION',
-    on: 'declared',
     meaning:
       'A call of a tool waits until the user allows it, which this protocol cannot ask; give `toolResults`, then send the same again.',
   },
@@ -630,34 +582,28 @@ export const errorReasons = {
   },
   NOT_A_USER_MESSAGE: {
     status: 'FAILED_PRECONDITION',
-    on: 'declared',
     meaning: 'Only messages of the user can be edited. Name a message of the role `user`.',
   },
   NOT_THE_LAST_ANSWER: {
     status: 'FAILED_PRECONDITION',
-    on: 'declared',
     meaning:
       'Only the last answer can be regenerated. Name the last one; to change an earlier turn, edit its message.',
   },
   MESSAGE_REPLACED: {
     status: 'FAILED_PRECONDITION',
-    on: 'declared',
     meaning:
       'Another message has taken the place of this one. Read the list of messages and name the newer one.',
   },
   EDIT_TOO_FAR_BACK: {
     status: 'FAILED_PRECONDITION',
-    on: 'declared',
     meaning: 'An edit would replace too many turns; fork instead.',
   },
   TURN_FINISHED: {
     status: 'FAILED_PRECONDITION',
-    on: 'declared',
     meaning: 'The turn has ended; there is nothing to cancel. Read the turn: it has the answer.',
   },
   ANSWER_RESTARTED: {
     status: 'UNAVAILABLE',
-    on: 'declared',
     meaning: 'The answer began anew while it was streamed; send the same request again to get it.',
   },
   TURN_STILL_QUEUED: {

@@ -170,7 +170,7 @@ export const attemptView = (
 ): CompactionRecordView => ({
   jobId: record.requestId,
   kind: kindOf(record.state),
-  ...(record.generation !== undefined && { generation: record.generation }),
+  generation: record.generation,
   state: record.state,
   trigger: record.trigger,
   requestedAt: record.requestedAt.toISOString(),
@@ -178,40 +178,24 @@ export const attemptView = (
   turnsFolded: record.turnsFolded,
   beforeTokens: record.beforeTokens,
   afterTokens: record.afterTokens,
-  ...(record.model !== undefined && { model: record.model }),
+  model: record.model,
   calls: record.modelCalls,
-  ...(record.tokens && { tokens: record.tokens }),
-  ...(record.costMicros !== undefined && { costMicros: record.costMicros }),
-  ...(record.variant !== undefined && { variant: record.variant }),
+  tokens: record.tokens,
+  costMicros: record.costMicros,
+  variant: record.variant,
   durationMs: record.durationMs,
-  ...(record.reason !== undefined && { reason: record.reason }),
+  reason: record.reason,
   message: message(record),
 });
 
 /** A compaction that made a generation, from its history document. */
 export const historyView = (history: History, message: RecordMessage): CompactionRecordView => ({
-  jobId: history.requestId,
-  kind: kindOf(history.state),
-  generation: history.generation,
-  state: history.state,
-  trigger: history.trigger,
-  requestedAt: history.requestedAt.toISOString(),
-  finishedAt: history.createTime.toISOString(),
+  ...attemptView({ ...history, finishedAt: history.createTime, tokens: history.usage }, message),
   from: history.from,
   upTo: history.coveredThrough.seq,
-  turnsFolded: history.turnsFolded,
-  beforeTokens: history.beforeTokens,
-  afterTokens: history.afterTokens,
-  model: history.model,
-  calls: history.modelCalls,
-  tokens: history.usage,
-  ...(history.costMicros !== undefined && { costMicros: history.costMicros }),
-  durationMs: history.durationMs,
   report: history.report,
-  message: message(history),
-  ...(history.restoredFrom !== undefined && { restoredFrom: history.restoredFrom }),
+  restoredFrom: history.restoredFrom,
   strategy: history.strategy,
-  ...(history.variant !== undefined && { variant: history.variant }),
   // What it says is in no context.
   ...(history.isUnreadable && { reason: 'SNAPSHOT_UNREADABLE' }),
 });
@@ -222,23 +206,7 @@ const itemView = (
   known: readonly Citation[] = [],
 ): SnapshotItemView => {
   const citations = citationsFor(item, known).map(citationView);
-  const { id, section, text, sources, through, quote, at, status, importance, supersedes, by } =
-    item;
-  return {
-    id,
-    section,
-    layer,
-    text,
-    sources,
-    ...(through !== undefined && { through }),
-    ...(quote !== undefined && { quote }),
-    ...(at !== undefined && { at }),
-    ...(status !== undefined && { status }),
-    importance,
-    ...(supersedes !== undefined && { supersedes }),
-    by,
-    ...(citations.length > 0 && { citations }),
-  };
+  return { ...item, layer, ...(citations.length > 0 && { citations }) };
 };
 
 /** The statements of a snapshot with their sources: the working layer in the order in which it is written, then the archive. */

@@ -10,20 +10,8 @@ import { time, tokens, wellFormedText } from '../fields.ts';
 import { z } from 'zod';
 
 /** A note as its user sees it. */
-export const noteView = ({
-  id,
-  text,
-  topics,
-  imports,
-  source,
-  savedAt,
-  from,
-}: Note): MemoryNoteView => ({
-  id,
-  text,
-  ...(topics && { topics }),
-  ...(imports && { imports }),
-  source,
+export const noteView = ({ savedAt, from, revision: _, ...note }: Note): MemoryNoteView => ({
+  ...note,
   savedAt: savedAt.toISOString(),
   ...(from && {
     from: {

@@ -36,15 +36,13 @@ export const ratingResponse = z.object({
 });
 export type RatingView = z.infer<typeof ratingResponse>;
 
-export const feedbackView = (feedback: Feedback): FeedbackView => ({
-  rating: feedback.rating,
-  ...(feedback.reason !== undefined && { reason: feedback.reason }),
-  ...(feedback.comment !== undefined && { comment: feedback.comment }),
-  at: feedback.time.toISOString(),
+export const feedbackView = ({ time: at, ...said }: Feedback): FeedbackView => ({
+  ...said,
+  at: at.toISOString(),
 });
 
-export const ratingView = (rating: Rating): RatingView => ({
-  score: rating.score,
-  ...(rating.comment !== undefined && { comment: rating.comment }),
-  at: rating.time.toISOString(),
+export const ratingView = ({ score, comment, time: at }: Rating): RatingView => ({
+  score,
+  comment,
+  at: at.toISOString(),
 });

@@ -160,14 +160,7 @@ export const turnResponse = z.object({
 });
 export type TurnView = z.infer<typeof turnResponse>;
 
-export const usageView = (usage: TurnUsage): UsageView => ({
-  promptTokens: usage.promptTokens,
-  cachedTokens: usage.cachedTokens,
-  outputTokens: usage.outputTokens,
-  ...(usage.toolTokens !== undefined && { toolTokens: usage.toolTokens }),
-  ...(usage.searches !== undefined && { searches: usage.searches }),
-  ...(usage.costMicros !== undefined && { costMicros: usage.costMicros }),
-});
+export const usageView = ({ thoughtsTokens: _, ...usage }: TurnUsage): UsageView => usage;
 
 export function finishReasonView({ state, finishReason }: Turn) {
   if (!isTerminal(state) || finishReason === undefined) return {};

@@ -49,7 +49,7 @@ function isMet(route: Route, { on, reason }: (typeof errorReasonRows)[number]): 
       return 'pageToken' in (inputSchema(route.query).properties ?? {});
     case 'answer':
       return startsAnswer(route);
-    case 'declared':
+    case undefined:
       return false;
     default:
       return route.path.includes(on);

@@ -21,7 +21,6 @@ import {
 } from '#shared/wire/resources/compaction.ts';
 import { contextResponse } from '#shared/wire/resources/context.ts';
 import { listCompactions, readCompaction } from '../context/list-compactions.ts';
-import { preferredLocale } from '../http/headers.ts';
 
 export const compactRoute = userRoute({
   operation: 'compactConversation',
@@ -76,15 +75,8 @@ export const listCompactionsRoute = userRoute({
   query: listQuery,
   response: compactionListResponse,
   requestHeaders: LANGUAGE_HEADER,
-  handle: async (dependencies, { caller, params, query, header }) =>
-    json(
-      await listCompactions(dependencies, {
-        caller,
-        ...params,
-        ...query,
-        locale: preferredLocale(header('accept-language')),
-      }),
-    ),
+  handle: async (dependencies, { caller, params, query, locale }) =>
+    json(await listCompactions(dependencies, { caller, ...params, ...query, locale })),
 });
 
 export const getCompactionRoute = userRoute({
@@ -95,14 +87,8 @@ export const getCompactionRoute = userRoute({
   response: compactionDetailResponse,
   requestHeaders: LANGUAGE_HEADER,
   errors: ['GENERATION_ERASED', 'SNAPSHOT_UNREADABLE'],
-  handle: async (dependencies, { caller, params, header }) =>
-    json(
-      await readCompaction(dependencies, {
-        caller,
-        ...params,
-        locale: preferredLocale(header('accept-language')),
-      }),
-    ),
+  handle: async (dependencies, { caller, params, locale }) =>
+    json(await readCompaction(dependencies, { caller, ...params, locale })),
 });
 
 export const getContextRoute = userRoute({

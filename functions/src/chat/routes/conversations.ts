@@ -13,7 +13,6 @@ import {
 } from '#shared/wire/resources/conversations.ts';
 import { toEtag, isKnownTo } from '../conversations/etag.ts';
 import { listConversations } from '../conversations/list-conversations.ts';
-import { preferredLocale } from '../http/headers.ts';
 
 /** Why the fields of a conversation are not taken as they were sent. */
 const FIELD_ERRORS = [
@@ -85,10 +84,9 @@ export const getConversationRoute = userRoute({
     'If-None-Match': 'An ETag of this conversation; 304 without a body when nothing has changed.',
   },
   responseHeaders: { ETag: 'Goes into `If-Match` of a change.' },
-  handle: async (dependencies, { caller, params, header }) => {
+  handle: async (dependencies, { caller, params, header, locale }) => {
     const { conversationId } = params;
     const context = await readContext(dependencies, { caller, conversationId });
-    const locale = preferredLocale(header('accept-language'));
     const body = {
       ...conversationView(conversationId, context.conversation.value),
       context: toContextObject(dependencies, context, locale),

@@ -19,7 +19,6 @@ import {
 } from '#shared/wire/resources/conversations.ts';
 import { messageResponse } from '#shared/wire/resources/messages.ts';
 import { restoreGeneration } from '../context/restore-generation.ts';
-import { preferredLocale } from '../http/headers.ts';
 
 export const restoreRoute = userRoute({
   operation: 'restoreGeneration',
@@ -40,16 +39,10 @@ export const restoreRoute = userRoute({
     'CONVERSATION_BUSY',
   ],
   example: { generation: 2 },
-  handle: async (dependencies, { caller, params, body, header }) =>
-    json(
-      await restoreGeneration(dependencies, {
-        caller,
-        ...params,
-        ...body,
-        ifMatch: header('if-match'),
-        locale: preferredLocale(header('accept-language')),
-      }),
-    ),
+  handle: async (dependencies, { caller, params, body, header, locale }) => {
+    const request = { caller, ...params, ...body, ifMatch: header('if-match'), locale };
+    return json(await restoreGeneration(dependencies, request));
+  },
 });
 
 export const deleteMessageRoute = userRoute({

@@ -2,19 +2,10 @@ import { streamConversation, streamTurn } from '../turns/stream/stream-turn.ts';
 import { readCursor, readerReply } from './parts/stream-reply.ts';
 import { toToolResult } from '../turns/tools/tool-response.ts';
 import { readOwnConversation } from '../conversations/own-conversation.ts';
-import { preferredLocale } from '../http/headers.ts';
-import {
-  ANSWER_HEADERS,
-  type RouteDependencies,
-  json,
-  userRoute,
-  LANGUAGE_HEADER,
-  TURN_HEADER,
-} from '../route.ts';
+import { ANSWER_HEADERS, json, userRoute, LANGUAGE_HEADER, TURN_HEADER } from '../route.ts';
 import { cancelTurn } from '../turns/finish/cancel-turn.ts';
 import { readOwnTurn } from '../turns/stream/read-turn.ts';
 import { answerCalls } from '../turns/tools/answer-calls.ts';
-import type { Caller } from '#shared/ports/ports.ts';
 import { turnParams, conversationParams } from '#shared/wire/fields.ts';
 import { sendMessageResponse } from '#shared/wire/resources/messages.ts';
 import { streamQuery, streamResponse } from '#shared/wire/resources/streams.ts';
@@ -56,31 +47,17 @@ export const toolResultsRoute = userRoute({
   responseHeaders: TURN_HEADER,
   errors: ['TOOL_CALL_NOT_FOUND', 'TOOL_RESULT_CONFLICT', 'TEXT_TOO_LONG'],
   example: { results: [{ callId: 't_17_c0', output: { latitude: 59.9, longitude: 10.7 } }] },
-  handle: async (dependencies, { caller, params, body, header, left }) => {
+  handle: async (dependencies, { caller, params, body, header, left, locale }) => {
     const handle = await answerCalls(dependencies, {
       caller,
       ...params,
       results: body.results.map((result, index) =>
         toToolResult(result, `results[${index}].output`),
       ),
-      locale: body.locale ?? preferredLocale(header('accept-language')),
+      locale: body.locale ?? locale,
     });
     return turnReply(dependencies, handle, { accept: header('accept'), left });
   },
-});
-
-interface Asked {
-  caller: Caller;
-  query: { startingAfter?: number | undefined };
-  header: (name: string) => string | undefined;
-}
-
-/** Who reads, and from where on. Throws BAD_FIELD. */
-const readerOf = ({ sendMessage }: RouteDependencies, { caller, ...asked }: Asked) => ({
-  caller,
-  cursor: readCursor(asked),
-  locale: preferredLocale(asked.header('accept-language')),
-  sendMessage,
 });
 
 export const streamConversationRoute = userRoute({
@@ -94,10 +71,11 @@ export const streamConversationRoute = userRoute({
   requestHeaders: LANGUAGE_HEADER,
   responseHeaders: TURN_HEADER,
   errors: ['STREAM_EXPIRED', 'USER_STREAMS'],
-  handle: async (dependencies, { caller, params, ...asked }) => {
+  handle: async (dependencies, { caller, params, locale, ...asked }) => {
     const { conversationId } = params;
     const own = await readOwnConversation(dependencies, { caller, conversationId });
-    const reader = readerOf(dependencies, { caller, ...asked });
+    const { sendMessage } = dependencies;
+    const reader = { caller, cursor: readCursor(asked), locale, sendMessage };
     const stream = await streamConversation(dependencies, own, reader);
     return readerReply(dependencies, own, stream);
   },
@@ -114,9 +92,10 @@ export const streamTurnRoute = userRoute({
   requestHeaders: LANGUAGE_HEADER,
   responseHeaders: TURN_HEADER,
   errors: ['STREAM_EXPIRED', 'USER_STREAMS'],
-  handle: async (dependencies, { caller, params, ...asked }) => {
+  handle: async (dependencies, { caller, params, locale, ...asked }) => {
     const { own, turn } = await readOwnTurn(dependencies, { caller, ...params });
-    const reader = readerOf(dependencies, { caller, ...asked });
+    const { sendMessage } = dependencies;
+    const reader = { caller, cursor: readCursor(asked), locale, sendMessage };
     const frames = await streamTurn(dependencies, own, { ...reader, turn: turn.value });
     return readerReply(dependencies, own, frames && { turn: turn.value, frames });
   },

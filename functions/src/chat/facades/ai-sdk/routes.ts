@@ -1,5 +1,4 @@
 import { readOwnConversation } from '#functions/chat/conversations/own-conversation.ts';
-import { preferredLocale } from '#functions/chat/http/headers.ts';
 import {
   noContent,
   userRoute,
@@ -123,7 +122,7 @@ export const aiSdkStreamRoute = userRoute({
   requestHeaders: READER_HEADERS,
   responseHeaders: TURN_HEADER,
   errors: ['USER_STREAMS'],
-  handle: async (dependencies, { caller, params, header, left }) => {
+  handle: async (dependencies, { caller, params, header, left, locale }) => {
     const watches = stopsOnDisconnect(header);
     const conversationId = await findChat(dependencies, { caller, chatId: params.chatId });
     if (conversationId === undefined) return noContent;
@@ -138,7 +137,7 @@ export const aiSdkStreamRoute = userRoute({
     const stream = await streamConversation(dependencies, own, {
       caller,
       cursor: undefined,
-      locale: preferredLocale(header('accept-language')),
+      locale,
       sendMessage: dependencies.sendMessage,
     });
     if (!stream) return readerReply(dependencies, own, undefined);
