@@ -1,10 +1,5 @@
+import { placeByTexts, type RepeatedTurn, type ShownTurn, type TranscriptTurn } from '#functions/chat/facades/translation/dialogue.ts';
 import { expect, test } from 'vitest';
-import {
-  placeByTexts,
-  type RepeatedTurn,
-  type ShownTurn,
-  type TranscriptTurn,
-} from '#functions/chat/facades/translation/place.ts';
 
 /** `yes/Done.` is a turn with its answer, `yes/` one without; `/Done.` shows the answer alone. */
 const read = (dialogue: string) =>

@@ -1,6 +1,5 @@
 import { refuseUnwritable } from '#functions/chat/conversations/writable-fields.ts';
-import { openChat } from '../chat-names.ts';
-import { placeBehind } from '../translation/place.ts';
+import { placeBehind } from '#functions/chat/facades/translation/dialogue.ts';
 import {
   declareWish,
   findOwnConversation,
@@ -9,8 +8,11 @@ import {
   sendWish,
   type Place,
   type Target,
-} from '../translation/send-wish.ts';
-import { badField, toAnswerOptions, toClientTools, type Wish } from '../translation/wish.ts';
+  badField,
+  toAnswerOptions,
+  toClientTools,
+  type Wish,
+} from '#functions/chat/facades/translation/wish.ts';
 import type { RouteDependencies } from '#functions/chat/route.ts';
 import { answerOptions, messageOfBody } from '#functions/chat/routes/answering.ts';
 import type { SendHandle } from '#functions/chat/turns/send/send-request.ts';
@@ -20,7 +22,6 @@ import { toToolResult } from '#functions/chat/turns/tools/tool-response.ts';
 import { readTurnRange, readTurns } from '#shared/conversation/context/read-conversation.ts';
 import { callId } from '#shared/conversation/context/tool-calls.ts';
 import { waitingCalls } from '#shared/conversation/context/tool-results.ts';
-import { REPLACED_MAX } from '#shared/conversation/start-decision.ts';
 import { type Part, hasFunctionCall } from '#shared/conversation/documents/content.ts';
 import {
   answerId,
@@ -29,6 +30,7 @@ import {
   turnId,
 } from '#shared/conversation/documents/paths.ts';
 import { isTerminal, type Turn } from '#shared/conversation/documents/turn.ts';
+import { REPLACED_MAX } from '#shared/conversation/start-decision.ts';
 import { AppError } from '#shared/errors.ts';
 import type { Caller } from '#shared/ports/ports.ts';
 import { unreadUpload } from '#shared/uploads/upload-parts.ts';
@@ -43,6 +45,7 @@ import {
 } from '#shared/wire/facades/ai-sdk.ts';
 import { messageIdSchema } from '#shared/wire/fields.ts';
 import type { PatchPath } from '#shared/wire/resources/conversations.ts';
+import { openChat } from '../chat-names.ts';
 
 /** The message id of a UI message: its own when it is a UUID, else always the same one in its place. */
 const toMessageId = ({ sha256 }: Pick<RouteDependencies, 'sha256'>, uiMessageId: string): string =>

@@ -1,13 +1,14 @@
 import { isWritable } from '#functions/chat/conversations/writable-fields.ts';
-import { toAnswer, streamAnswer } from '../translation/answer.ts';
 import {
   findInstructions,
   instructionTexts,
   lastMessage,
   outputsAtEnd,
   type DialogueMessage,
-} from '../translation/dialogue.ts';
-import { sendDialogue, sendOutputs, type Header } from '../translation/send-dialogue.ts';
+  sendDialogue,
+  sendOutputs,
+  type Header,
+} from '#functions/chat/facades/translation/dialogue.ts';
 import {
   badField,
   ignoredFields,
@@ -16,7 +17,7 @@ import {
   toInstruction,
   toParts,
   type Wish,
-} from '../translation/wish.ts';
+} from '#functions/chat/facades/translation/wish.ts';
 import { type RouteDependencies, json, userRoute } from '#functions/chat/route.ts';
 import { answerOptions } from '#functions/chat/routes/answering.ts';
 import { sendStored } from '#functions/chat/turns/send/send-request.ts';
@@ -38,6 +39,7 @@ import {
   modelResponse,
 } from '#shared/wire/facades/openai.ts';
 import { conversationIdSchema } from '#shared/wire/fields.ts';
+import { toAnswer, streamAnswer } from '../translation/answer.ts';
 import { type Completion, completionBody, completionText } from './completion.ts';
 import { z } from 'zod';
 

@@ -1,7 +1,31 @@
 import { forkConversation } from '#functions/chat/conversations/fork/fork-conversation.ts';
 import { readOwnConversation } from '#functions/chat/conversations/own-conversation.ts';
 import { isWritable } from '#functions/chat/conversations/writable-fields.ts';
-import { findTurnOfMessage, type GivenOutput } from '../translation/send-wish.ts';
+import {
+  instructionTexts,
+  lastMessage,
+  outputsAtEnd,
+  type DialogueMessage,
+  isRetry,
+  KEY_HEADER,
+  keyedMessageId,
+  messageIdAfter,
+  RETRIES_HEADER,
+  sendDialogue,
+  sendOutputs,
+  type Header,
+} from '#functions/chat/facades/translation/dialogue.ts';
+import {
+  findTurnOfMessage,
+  type GivenOutput,
+  badField,
+  ignoredFields,
+  toAnswerOptions,
+  toClientTools,
+  toInstruction,
+  toParts,
+  type Wish,
+} from '#functions/chat/facades/translation/wish.ts';
 import type { RouteDependencies } from '#functions/chat/route.ts';
 import { answerOptions } from '#functions/chat/routes/answering.ts';
 import { answerId } from '#shared/conversation/documents/paths.ts';
@@ -16,31 +40,6 @@ import {
 } from '#shared/wire/facades/responses/request.ts';
 import { findBegunSince, openNamed, openNew } from '../chat-names.ts';
 import { countAnswered, type Answer } from '../translation/answer.ts';
-import {
-  instructionTexts,
-  lastMessage,
-  outputsAtEnd,
-  type DialogueMessage,
-} from '../translation/dialogue.ts';
-import {
-  isRetry,
-  KEY_HEADER,
-  keyedMessageId,
-  messageIdAfter,
-  RETRIES_HEADER,
-  sendDialogue,
-  sendOutputs,
-  type Header,
-} from '../translation/send-dialogue.ts';
-import {
-  badField,
-  ignoredFields,
-  toAnswerOptions,
-  toClientTools,
-  toInstruction,
-  toParts,
-  type Wish,
-} from '../translation/wish.ts';
 import { findStoredCall, toResponsePlace, type ResponsePlace } from './stored-response.ts';
 import { z } from 'zod';
 
@@ -96,31 +95,36 @@ function optionsOf(body: CreateResponseBody): Wish['options'] {
 function refuseUnsupported(body: CreateResponseBody): void {
   const { include, reasoning, store, background, stream, context_management: managed } = body;
   const index = (body.tools ?? []).findIndex(({ type }) => type !== 'function');
-  const tool = body.tools?.[index];
-  if (tool)
-    throw badField(
+  const unsupported: [isAsked: boolean, field: string, remedy: string][] = [
+    [
+      index >= 0,
       `tools[${index}].type`,
-      `\`tools[${index}]\` is \`${tool.type.slice(0, 64)}\`, which OpenAI runs and this server does not. Declare a tool of the type \`function\`, and let the app run it.`,
-    );
-  if (store === false)
-    throw badField(
+      'Declare a tool of the type `function`, which the app runs',
+    ],
+    [
+      store === false,
       'store',
-      '`store: false` is not supported: every answer belongs to a conversation here. Leave `store` out, and delete the conversation where nothing shall stay.',
-    );
-  if (background === true && stream !== true)
-    throw badField(
-      'background',
-      '`background` is taken with `stream: true`: an answer goes on without its reader, and GET …/responses/{id} finds it. Set `stream`, or leave `background` out.',
-    );
-  if (Array.isArray(managed) && managed.length > 0)
-    throw badField(
+      'Leave it out, and delete the conversation where nothing shall stay',
+    ],
+    [background === true && stream !== true, 'background', 'Set `stream`, or leave it out'],
+    [
+      (managed ?? []).length > 0,
       'context_management',
-      '`context_management` is not supported: the server compacts by itself. Set `settings.thresholdTokens` with PATCH /v1/conversations/{conversationId}.',
-    );
-  if ((include ?? []).some((each) => each !== 'reasoning.encrypted_content'))
-    throw badField('include', '`include` is not supported here. Leave it out.');
-  if ((reasoning?.summary ?? reasoning?.generate_summary ?? null) !== null)
-    throw badField('reasoning.summary', '`reasoning.summary` is not supported. Leave it out.');
+      'Leave it out: the server compacts by itself',
+    ],
+    [
+      (include ?? []).some((each) => each !== 'reasoning.encrypted_content'),
+      'include',
+      'Leave it out',
+    ],
+    [
+      Boolean(reasoning?.summary ?? reasoning?.generate_summary),
+      'reasoning.summary',
+      'Leave it out',
+    ],
+  ];
+  for (const [isAsked, field, remedy] of unsupported)
+    if (isAsked) throw badField(field, `\`${field}\` is not supported so. ${remedy}.`);
 }
 
 /** Fields without effect, for the answer to name. Throws BAD_FIELD for what asks for something that is not done. */

@@ -1,3 +1,9 @@
+import type { OwnConversation } from '#functions/chat/conversations/own-conversation.ts';
+import { badField } from '#functions/chat/facades/translation/wish.ts';
+import type { RouteDependencies } from '#functions/chat/route.ts';
+import { readOwnTurn } from '#functions/chat/turns/stream/read-turn.ts';
+import { streamTurn } from '#functions/chat/turns/stream/stream-turn.ts';
+import { toTurnError } from '#functions/chat/turns/turn-errors.ts';
 import { callId, findCalls } from '#shared/conversation/context/tool-calls.ts';
 import { turnId } from '#shared/conversation/documents/paths.ts';
 import { isResting, type Turn } from '#shared/conversation/documents/turn.ts';
@@ -6,13 +12,7 @@ import { singleLineJson } from '#shared/json-text.ts';
 import type { Caller } from '#shared/ports/ports.ts';
 import { cursorPlace } from '#shared/wire/frame-ids.ts';
 import { toOutputParts } from '#shared/wire/resources/message-parts.ts';
-import type { OwnConversation } from '#functions/chat/conversations/own-conversation.ts';
-import type { RouteDependencies } from '#functions/chat/route.ts';
-import { readOwnTurn } from '#functions/chat/turns/stream/read-turn.ts';
-import { streamTurn } from '#functions/chat/turns/stream/stream-turn.ts';
-import { toTurnError } from '#functions/chat/turns/turn-errors.ts';
 import { framesOfStep, readStep, type Answer, type AnswerStep } from '../translation/answer.ts';
-import { badField } from '../translation/wish.ts';
 
 /*
  * Ids of responses and of their items name where they stand: conversation, turn, and how many calls of the turn were
