@@ -80,7 +80,7 @@ export function parseJsonBody(text: string): unknown {
   try {
     value = JSON.parse(text);
   } catch (error) {
-    const advice = 'Send one JSON object, encoded as UTF-8.';
+    const advice = 'Send one JSON object, encoded as UTF-8; files go through POST /v1/uploads.';
     throw badJson(`The body is not valid JSON.${placeOf(error)} ${advice}`, error);
   }
   refusePrototype(value);

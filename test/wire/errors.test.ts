@@ -147,13 +147,6 @@ const mistakes: [what: string, mistake: Mistake, status: number, reason: string,
     '/v1/openai/chat/completions',
   ],
   [
-    'two slashes in a row',
-    { path: '/v1//conversations', headers: {} },
-    404,
-    'ROUTE_NOT_FOUND',
-    'it has two slashes in a row',
-  ],
-  [
     'a method that an address does not take',
     { method: 'PUT', path: conversation, headers: {} },
     405,

@@ -229,12 +229,6 @@ async function run(
   }
 }
 
-const traceOf = ({ req }: ChatContext) =>
-  readTrace({
-    traceparent: req.header('traceparent'),
-    cloudTraceContext: req.header('x-cloud-trace-context'),
-  });
-
 /** A preflight of a listed origin never comes as far as the routes. */
 const isUnlistedPreflight = ({ req }: ChatContext) =>
   req.method === 'OPTIONS' && req.header('access-control-request-method') !== undefined;
@@ -251,7 +245,7 @@ async function serve(
   target: Target,
 ): Promise<Response> {
   const dependencies = {
-    ...withTrace(untraced, traceOf(context)),
+    ...withTrace(untraced, readTrace(context.req.header('traceparent'))),
     docsUrl: requestedDocsUrl(untraced.config, context.req),
   };
   const { clock, randomness, logger, sha256 } = dependencies;

@@ -16,34 +16,17 @@ const TRACE_FIELD = 'logging.googleapis.com/trace';
 
 const nothing = /^0+$/;
 
-function ofTraceparent(text: string): Trace | undefined {
+/**
+ * The trace that a request belongs to; Cloud Run gives every request the header `traceparent`. undefined where there is
+ * none, or none that can be read.
+ */
+export function readTrace(text = ''): Trace | undefined {
   const [, version, traceId = '', parent = ''] =
     /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}(?:-|$)/.exec(text) ?? [];
   if (version === undefined || version === 'ff' || nothing.test(traceId) || nothing.test(parent))
     return undefined;
   return { traceId, traceparent: `00-${traceId}-${parent}-${text.slice(53, 55)}` };
 }
-
-/** `<traceId>/<span as a decimal number>;o=<1: sampled>`. */
-function ofCloudHeader(text: string): Trace | undefined {
-  const [, traceId = '', span = '0', sampled] =
-    /^([0-9a-f]{32})(?:\/(\d{1,20}))?(?:;o=(\d))?/.exec(text) ?? [];
-  if (traceId === '' || nothing.test(traceId)) return undefined;
-  const hexadecimal = BigInt(span).toString(16).padStart(16, '0').slice(-16);
-  // A parent must not be nothing; which one it is does not matter without spans.
-  const parent = nothing.test(hexadecimal) ? `${traceId.slice(0, 15)}1` : hexadecimal;
-  return { traceId, traceparent: `00-${traceId}-${parent}-0${sampled === '1' ? 1 : 0}` };
-}
-
-/**
- * The trace that a request belongs to: `traceparent`, else Google's older `x-cloud-trace-context`. Cloud Run
- * gives every request both. undefined where there is none, or none that can be read.
- */
-export const readTrace = (headers: {
-  traceparent?: string | undefined;
-  cloudTraceContext?: string | undefined;
-}): Trace | undefined =>
-  ofTraceparent(headers.traceparent ?? '') ?? ofCloudHeader(headers.cloudTraceContext ?? '');
 
 interface Traced {
   logger: Logger;

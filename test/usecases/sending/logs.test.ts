@@ -25,7 +25,7 @@ describe('what is logged', () => {
 
     const response = await chat.call('/v1/conversations', {
       uid: 'alice@example',
-      headers: { 'x-cloud-trace-context': `${'a'.repeat(32)}/1;o=1` },
+      headers: { traceparent: `00-${'a'.repeat(32)}-00f067aa0ba902b7-01` },
     });
 
     expect(chat.logs).toMatchObject([

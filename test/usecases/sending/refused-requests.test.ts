@@ -149,13 +149,13 @@ describe('a bad body', () => {
     expect(error.text).not.toContain(CANARY);
   });
 
-  test('a body of multipart/form-data is refused with the Content-Type to send', async () => {
+  test('a body of multipart/form-data is refused with the way that files take', async () => {
     const headers = { 'content-type': 'multipart/form-data; boundary=x' };
     const response = await chat.call(messages(), { method: 'POST', body: '--x--', headers });
 
     const error = await errorOf(response);
     expect(error).toMatchObject({ http: 400, reason: 'BAD_JSON' });
-    expect(error.message).toContain('The Content-Type multipart/form-data is not taken.');
+    expect(error.message).toContain('files go through POST /v1/uploads');
   });
 
   const FORM = '{"id":"<UUID>","parts":[{"type":"text","text":"…"}]}';

@@ -65,12 +65,6 @@ export function errorResponse(
 const ROUTES =
   'Chat is at POST /v1/conversations/{conversationId}/messages (our own), /v1/ai-sdk/chat (AI SDK), /v1/openai/chat/completions (OpenAI) and /callable/chat (Firebase); GET /v1/openapi.json lists all addresses.';
 
-/** What is wrong with the slashes of an address, if anything. */
-function slashFault(path: string): string {
-  if (path.includes('//')) return ': it has two slashes in a row';
-  return path.length > 1 && path.endsWith('/') ? ': it ends in a slash' : '';
-}
-
 const NOT_LISTED = 'The origin of the page is not listed: add it to CORS_ORIGINS.';
 
 /** The 405 of an address; `isPreflight`: a browser asked for a page whose origin is not listed. */
@@ -106,7 +100,7 @@ export const answerNoRoute = (path: string, dependencies: RouteDependencies) =>
       status: 'NOT_FOUND',
       reason: 'ROUTE_NOT_FOUND',
       message: 'no such route',
-      publicMessage: `There is no such address${slashFault(path)}. ${ROUTES}`,
+      publicMessage: `There is no such address. ${ROUTES}`,
     }),
     dependencies,
   );

@@ -24,25 +24,6 @@ const notUtf8 = (cause: unknown) =>
     cause,
   });
 
-/** Types that clients name without meaning them: what holds JSON is read as JSON. */
-const READ_AS_JSON = /json|^text\/plain|^application\/x-www-form-urlencoded/i;
-const MEDIA_TYPE = /^[\w.+-]{1,64}\/[\w.+-]{1,64}/;
-
-/** The media type of what is no JSON and does not say it is; undefined: it says so, or nothing. */
-function otherMediaType({ headers }: Request): string | undefined {
-  const mediaType = MEDIA_TYPE.exec(headers.get('content-type') ?? '')?.[0];
-  return mediaType === undefined || READ_AS_JSON.test(mediaType) ? undefined : mediaType;
-}
-
-const notJsonType = (mediaType: string, cause: unknown) =>
-  new AppError({
-    status: 'INVALID_ARGUMENT',
-    reason: 'BAD_JSON',
-    message: 'a body of another type is not JSON',
-    publicMessage: `The Content-Type ${mediaType} is not taken. Send JSON with Content-Type: application/json; files go through POST /v1/uploads.`,
-    cause,
-  });
-
 /** The JSON of what was read. Throws BAD_JSON. */
 function decodeJson(bytes: Uint8Array): unknown {
   let text: string;
@@ -95,11 +76,5 @@ export async function readJsonBody(
   if (encoding.toLowerCase() !== 'identity') throw encodingRefused();
   if (Number(request.headers.get('content-length') ?? 0) > maxBytes) throw bodyTooLarge(maxBytes);
   if (!request.body) return {};
-  const bytes = await readInTime(request.body, dependencies);
-  try {
-    return decodeJson(bytes);
-  } catch (error) {
-    const mediaType = otherMediaType(request);
-    throw mediaType === undefined ? error : notJsonType(mediaType, error);
-  }
+  return decodeJson(await readInTime(request.body, dependencies));
 }

@@ -332,8 +332,6 @@ const fieldsOf = (error: z.ZodError) =>
 
 /** The trace of the request that asked for it; of a push that nobody's request asked for, its own. */
 const traceOf = (push: DecodedPush, { headersDistinct: headers }: IncomingMessage) =>
-  readTrace({ traceparent: push.kind === 'malformed' ? undefined : push.traceparent }) ??
-  readTrace({
-    traceparent: headers['traceparent']?.[0],
-    cloudTraceContext: headers['x-cloud-trace-context']?.[0],
-  });
+  readTrace(push.kind === 'malformed' ? undefined : push.traceparent) ??
+  readTrace(headers['traceparent']?.[0]);
+
