@@ -1,10 +1,6 @@
 import type { SpendAllowance } from '#shared/compaction/brake.ts';
 import { snapshotConstants } from '#shared/compaction/constants.ts';
-import {
-  type PolicySettings,
-  drawVariant,
-  type Variant,
-} from '#shared/compaction/policy-settings.ts';
+import { drawVariant, type Variant } from '#shared/compaction/policy-settings.ts';
 import { resolvePolicy, type CompactionPolicy } from '#shared/compaction/policy.ts';
 import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import { limitingModel } from '#shared/routing/routing.ts';
@@ -82,32 +78,10 @@ type PolicyConversation = Pick<
   'epoch' | 'settings' | 'profile' | 'model' | 'context' | 'thresholdShift'
 >;
 
-/** What a policy is made of beside the conversation document. */
-interface Deciding {
-  config: object;
-  remote: PolicySettings | undefined;
-}
-
-/** A conversation document is never changed once it is read, and one piece of work asks for its policy many times. */
-const policies = new WeakMap<object, Deciding & { policy: CompactionPolicy }>();
-
 /** The policy of one conversation in this deployment: its own settings, then those of the deployment. */
 export function conversationPolicy(
   config: PolicyConfig,
   conversation: PolicyConversation,
-): CompactionPolicy {
-  const remote = config.remotePolicy?.current();
-  const known = policies.get(conversation);
-  if (known && known.config === config && known.remote === remote) return known.policy;
-  const policy = decidePolicy(config, conversation, remote);
-  policies.set(conversation, { config, remote, policy });
-  return policy;
-}
-
-function decidePolicy(
-  config: PolicyConfig,
-  conversation: PolicyConversation,
-  remote: PolicySettings | undefined,
 ): CompactionPolicy {
   const { windowTokens, thresholdFraction, thresholdTokens } = conversation.settings;
   const model = modelThatLimits(config, conversation.model);
@@ -119,7 +93,10 @@ function decidePolicy(
       thresholdTokens: config.THRESHOLD_TOKENS,
       ...config.policySettings,
     },
-    remote: { ...remote, ...selectVariant(config, conversation)?.settings },
+    remote: {
+      ...config.remotePolicy?.current(),
+      ...selectVariant(config, conversation)?.settings,
+    },
     strategy: selectStrategyName(config, conversation),
     model,
     profile: conversation.profile,

@@ -67,34 +67,6 @@ const routeErrors = (route: Route): RouteError[] =>
 export const errorSchema: JsonSchema = {
   type: 'object',
   description: 'An error as AIP-193 has it; `details` begin with an ErrorInfo.',
-  examples: [
-    {
-      error: {
-        code: 409,
-        status: 'ABORTED',
-        message:
-          'Another message of this conversation is being answered. Wait for it, then send this one again.',
-        details: [
-          {
-            '@type': 'type.googleapis.com/google.rpc.ErrorInfo',
-            reason: 'TURN_IN_PROGRESS',
-            domain: 'recap',
-            metadata: {},
-          },
-          { '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '2s' },
-          {
-            '@type': 'type.googleapis.com/google.rpc.Help',
-            links: [
-              {
-                description: 'What TURN_IN_PROGRESS means and what helps',
-                url: 'https://chat.example.com/v1/errors/TURN_IN_PROGRESS',
-              },
-            ],
-          },
-        ],
-      },
-    },
-  ],
   required: ['error'],
   properties: {
     error: {
