@@ -10,7 +10,7 @@ type Items<T, End = unknown> = Pick<AsyncIterableIterator<T, End>, 'next' | 'ret
 const OVER = { done: true, value: undefined } as const;
 
 /** An iterator whose reader `leave` is told when they stop before the end. */
-export const iteratorWithReturn = <T, End = undefined>(
+const iteratorWithReturn = <T, End = undefined>(
   next: () => Promise<IteratorResult<T, End>>,
   leave: () => void | Promise<unknown>,
 ): AsyncIterableIterator<T, End | undefined> => ({

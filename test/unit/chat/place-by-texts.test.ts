@@ -1,4 +1,9 @@
-import { placeByTexts, type RepeatedTurn, type ShownTurn, type TranscriptTurn } from '#functions/chat/facades/translation/dialogue.ts';
+import {
+  placeByTexts,
+  type RepeatedTurn,
+  type ShownTurn,
+  type TranscriptTurn,
+} from '#functions/chat/facades/translation/dialogue.ts';
 import { expect, test } from 'vitest';
 
 /** `yes/Done.` is a turn with its answer, `yes/` one without; `/Done.` shows the answer alone. */

@@ -334,4 +334,3 @@ const fieldsOf = (error: z.ZodError) =>
 const traceOf = (push: DecodedPush, { headersDistinct: headers }: IncomingMessage) =>
   readTrace(push.kind === 'malformed' ? undefined : push.traceparent) ??
   readTrace(headers['traceparent']?.[0]);
-

@@ -194,7 +194,7 @@ export interface ShownTurn {
 }
 
 /** What a client shows in front of the message that it sends. */
-export interface ShownHistory {
+interface ShownHistory {
   turns: readonly ShownTurn[];
   /** It says that this is all there is, so that nothing in front is the very beginning. */
   isWhole: boolean;
@@ -233,11 +233,10 @@ type TextPlace =
 /** Turns of the client that are compared: a few tell the place, and what is older the client may have shortened. */
 const COMPARED = 3;
 
-export const tellsPlace = ({ turns, isWhole }: ShownHistory): boolean =>
-  isWhole || turns.length > 0;
+const tellsPlace = ({ turns, isWhole }: ShownHistory): boolean => isWhole || turns.length > 0;
 
 /** Whether the message is the first one of a user: a greeting may stand in front of it. */
-export const isFirstMessage = ({ turns, isWhole }: ShownHistory): boolean =>
+const isFirstMessage = ({ turns, isWhole }: ShownHistory): boolean =>
   isWhole && turns.every(({ user }) => user === undefined);
 
 /** In place of what counts behind turn `seq`, or after all. */
