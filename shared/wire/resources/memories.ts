@@ -10,18 +10,21 @@ import { time, tokens, wellFormedText } from '../fields.ts';
 import { z } from 'zod';
 
 /** A note as its user sees it. */
-export const noteView = ({ savedAt, from, revision: _, ...note }: Note): MemoryNoteView => ({
-  ...note,
-  savedAt: savedAt.toISOString(),
-  ...(from && {
-    from: {
-      conversationId: from.conversationId,
-      turnId: turnId(from.seq),
-      saidIn: turnId(from.saidIn),
-      saidAt: from.saidAt.toISOString(),
-    },
-  }),
-});
+export function noteView(note: Note): MemoryNoteView {
+  const { savedAt, from, revision: _, ...shown } = note;
+  return {
+    ...shown,
+    savedAt: savedAt.toISOString(),
+    ...(from && {
+      from: {
+        conversationId: from.conversationId,
+        turnId: turnId(from.seq),
+        saidIn: turnId(from.saidIn),
+        saidAt: from.saidAt.toISOString(),
+      },
+    }),
+  };
+}
 
 const memoryIdSchema = z
   .string()

@@ -160,7 +160,10 @@ export const turnResponse = z.object({
 });
 export type TurnView = z.infer<typeof turnResponse>;
 
-export const usageView = ({ thoughtsTokens: _, ...usage }: TurnUsage): UsageView => usage;
+export function usageView(usage: TurnUsage): UsageView {
+  const { thoughtsTokens: _, ...shown } = usage;
+  return shown;
+}
 
 export function finishReasonView({ state, finishReason }: Turn) {
   if (!isTerminal(state) || finishReason === undefined) return {};
