@@ -82,49 +82,6 @@ test('the OpenAI SDK gets the calls again for its first request, and retrieves w
   expect(retrieved.choices).toMatchObject([{ message: { content: 'You are in Oslo.' } }]);
 });
 
-test.each([false, true])(
-  'the OpenAI SDK’s helper runs the tools of the app, and its total usage is what the turn took, streamed: %s',
-  async (stream) => {
-    const { client } = await clientOf(server);
-    const conversationId = randomUUID();
-    const steps =
-      'call locate {}\nthen\ncall weather {"city":"Oslo"}\ncall choose {}\nthen\nIn Oslo.';
-    const body = {
-      ...saying(steps, conversationId),
-      tools: ['locate', 'choose'].map((name) => ({
-        type: 'function' as const,
-        function: {
-          name,
-          description: `Runs ${name}.`,
-          parameters: { type: 'object', properties: {} },
-          parse: (text: string): object => JSON.parse(text),
-          function: () => ({ given: name }),
-        },
-      })),
-    };
-    const runner = stream
-      ? client.chat.completions.runTools({
-          ...body,
-          stream: true,
-          stream_options: { include_usage: true },
-        })
-      : client.chat.completions.runTools(body);
-
-    const { total_tokens } = await runner.totalUsage();
-
-    expect(await runner.finalContent()).toBe('In Oslo.');
-    const given = runner.messages.filter(({ role }) => role === 'tool');
-    expect(given.map(({ content }) => content)).toEqual([
-      '{"given":"locate"}',
-      '{"given":"choose"}',
-    ]);
-    const turn = await server.call(`/v1/conversations/${conversationId}/turns/t_1`);
-    const { usage } = turnResponse.parse(await turn.json());
-    expect(total_tokens).toBe(36);
-    expect((usage?.promptTokens ?? 0) + (usage?.outputTokens ?? 0)).toBe(36);
-  },
-);
-
 test.each<[string, Messages, { code: string; param?: string }]>([
   ['another result', [result('"Rome"')], { code: 'TOOL_RESULT_CONFLICT', param: '' }],
   ['an unknown call', [result('1', 't_1_c7')], { code: 'TOOL_CALL_NOT_FOUND' }],
