@@ -34,6 +34,9 @@ const isHopeless = (thrown: unknown, { httpStatus }: ErrorReply) =>
 /** The length of the wait that an error asks for, ms. */
 const waitMsOf = ({ headers }: ErrorReply) => Number(headers['retry-after'] ?? 0) * 1_000;
 
+/** The field as these clients send it; '' where it is one of our own protocol: theirs have no ids of messages and no results. */
+const sentField = (field = ''): string => (/^(?:message\.|results\b)/.test(field) ? '' : field);
+
 interface OpenAiErrorReply {
   headers: Record<string, string>;
   body: { error: OpenAiError };
@@ -61,7 +64,7 @@ export function openAiErrorReply(thrown: unknown, docsUrl?: string): OpenAiError
         message,
         type: typeOf(reply.httpStatus),
         // Not null: a client that reads errors by a schema (@ai-sdk/open-responses) would show none of this.
-        param: info?.metadata['field'] ?? '',
+        param: sentField(info?.metadata['field']),
         code: codeByReason[reason] ?? reason,
         status,
         details,
