@@ -1,7 +1,10 @@
 import { expect, test } from 'vitest';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import { atLeast, atMost, measureGroups, verdictOf, type BenchGroup } from './measure.ts';
-import { lineOf, reportOf } from './report.ts';
+import { replyTo, shortReason } from './peers/serve-peer.ts';
+import { lineOf, reportOf } from './report/report.ts';
+import { chartOf } from './report/write-report.ts';
+import { drawChart } from './report/draw-chart.ts';
 import { countStore } from './worlds/counted-store.ts';
 
 const listener = { started: () => {}, measured: () => {}, failed: () => {} };
@@ -63,7 +66,7 @@ test.each([
   expect(verdictOf(aim, { ratio, spread })).toBe(verdict);
 });
 
-test('the report has a row for each figure and names what is missed', async () => {
+test('the report has a row for each figure, names what is missed, and draws one picture', async () => {
   const group = groupOf([0, 14, 15, 16]);
   const results = await measureGroups([group], { mostSamples: 3, listener });
   const machine = {
@@ -77,11 +80,13 @@ test('the report has a row for each figure and names what is missed', async () =
   const page = { name: 'report', title: 'Measured', command: 'npm run bench -- --report' };
 
   const text = reportOf(page, [group], { machine, results });
+  const svg = await drawChart(chartOf(page.title, results));
 
   expect(text).toContain('Missed: turn-growth.');
   expect(text).toContain(
     '| turn-growth | 1.5 | 1.4 – 1.6 | ≤ 1.3 | **no** | 15 ms | 10 ms: a turn after 10 |',
   );
+  expect(svg).toContain('turn-growth');
   expect(results.map(lineOf)).toEqual([
     'missed turn-growth: 1.5 × (1.4 – 1.6); aim ≤ 1.3; 15 ms, a turn after 10 10 ms',
   ]);
@@ -101,4 +106,20 @@ test('a counted store counts documents as they are billed, absent ones too', asy
 
   expect(take()).toMatchObject({ reads: 4, writes: 2, deletes: 1 });
   expect(take()).toMatchObject({ reads: 0, batches: [] });
+});
+
+test('a peer that cannot do what it is asked for answers with the first line of the reason', async () => {
+  const works = {
+    double: (argument: string) => Promise.resolve(Number(argument) * 2),
+    fail: () => Promise.reject(new Error('8 RESOURCE_EXHAUSTED\n    at somewhere')),
+  };
+
+  expect(await replyTo({ work: 'double', argument: '2' }, works)).toEqual({ ms: 4 });
+  expect(await replyTo({ work: 'fail', argument: '' }, works)).toEqual({
+    reason: '8 RESOURCE_EXHAUSTED',
+  });
+  expect(await replyTo({ work: 'sing', argument: '' }, works)).toEqual({
+    reason: 'nobody can sing',
+  });
+  expect(shortReason(new Error('x'.repeat(500)))).toMatch(/^x{159}…$/u);
 });

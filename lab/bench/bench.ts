@@ -14,7 +14,7 @@ import { streamGroup } from './cases/streams.ts';
 import { turnGroup } from './cases/turn.ts';
 import { workerGroup } from './cases/worker.ts';
 import { measureGroups, type BenchGroup, type BenchListener } from './measure.ts';
-import { lineOf, thisMachine, writeReport, type ReportPage } from './report.ts';
+import { lineOf, thisMachine, type ReportPage } from './report/report.ts';
 
 const help = `Usage: npm run bench [-- --peers] [--only NAME] [--quick] [--samples N] [--json OUT] [--report]
 
@@ -28,8 +28,8 @@ sent anywhere else.
   --quick      two samples of each, without the benchmarks that take long: two minutes
   --samples N  at most so many samples of each
   --json OUT   write machine and figures to this file
-  --report     write docs/benchmarks/report.md (peers-figures.md with --peers); of all benchmarks, on a machine that
-               does nothing else
+  --report     write docs/benchmarks/report.md (peers-figures.md with --peers) and its picture; of all
+               benchmarks, on a machine that does nothing else
   --help       this text
 
 Exit code: 0 measured, whatever was met; 1 something could not be measured; 2 wrong arguments.`;
@@ -114,8 +114,11 @@ const exitCode = await runCommand(help, async (argv) => {
   const results = await measureGroups(groups, { mostSamples, listener: progress });
   if (json !== undefined)
     await writeFile(json, `${JSON.stringify({ machine, results }, null, 2)}\n`);
-  if (report)
+  if (report) {
+    // Only then: the packages that draw take half a second to load.
+    const { writeReport } = await import('./report/write-report.ts');
     await writeReport(reportFolder, peers ? peersPage : benchPage, groups, { machine, results });
+  }
   const total = groups.reduce((sum, { cases }) => sum + cases.length, 0);
   return results.length === total ? 0 : 1;
 });

@@ -10,7 +10,7 @@ export interface BenchCase {
   samples?: number;
   /** Left out of a quick run. */
   isLong?: true;
-  /** One sample each, in `unit`. */
+  /** One sample each, in `unit`; NaN where that could not be done, and the note says why. */
   ours: () => number | Promise<number>;
   reference: () => number | Promise<number>;
   /** What else was seen; read after the last sample. */
@@ -60,7 +60,7 @@ export interface BenchResult {
 const SAMPLES = 7;
 
 function median(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b);
+  const sorted = values.filter((value) => !Number.isNaN(value)).toSorted((a, b) => a - b);
   const middle = (sorted.length - 1) / 2;
   const below = sorted[Math.floor(middle)] ?? Number.NaN;
   const above = sorted[Math.ceil(middle)] ?? Number.NaN;
@@ -72,7 +72,7 @@ export function verdictOf(
   aim: Aim | undefined,
   { ratio, spread }: Pick<BenchResult, 'ratio' | 'spread'>,
 ): Verdict {
-  if (aim === undefined) return 'told';
+  if (aim === undefined || Number.isNaN(ratio)) return 'told';
   const keeps = (value: number) =>
     aim.direction === 'atMost' ? value <= aim.ratio : value >= aim.ratio;
   if (keeps(ratio)) return 'met';

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
 import { startEmulators } from '#infra/local/emulators.ts';
 import { unsignedToken } from '#infra/local/processes/unsigned-token.ts';
 import { once } from '#shared/once.ts';
-import { emptyFunctionFolder, packedFolder } from '../cold-start/packed.ts';
+import { emptyFunctionFolder, packedFolder, printedBy, root } from '../cold-start/packed.ts';
 import { msUntilAnswered, NOBODY_THERE } from '../cold-start/start-function.ts';
 import { startFakeGeminiHost } from '../hosts/start-host.ts';
 import { atMost, type BenchCase, type BenchGroup } from '../measure.ts';
@@ -58,6 +59,36 @@ async function firstMessageMs(environment: NodeJS.ProcessEnv): Promise<number> {
   });
 }
 
+/** What is imported, and what it is called in the archive. */
+const imports = [
+  { from: join(root, 'functions/src/index.ts'), packed: 'main.cjs' },
+  { from: '@google-cloud/firestore', packed: 'firestore' },
+  { from: '@google/genai', packed: 'genai' },
+  { from: '@google-cloud/pubsub', packed: 'pubsub' },
+  { from: 'google-auth-library', packed: 'auth' },
+];
+
+/** What an import takes of the processor alone in a process, ms. */
+const importMs = (...line: string[]): number => {
+  const script = join(root, 'lab/bench/cold-start/import-cost.ts');
+  return Number(printedBy(root, [script, ...line], { PATH: process.env['PATH'], ...NOBODY_THERE }));
+};
+
+const sumOf = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0);
+
+const importCase: BenchCase = {
+  name: 'cold-imports',
+  unit: 'ms',
+  referenceName: 'of the processor for the same from sources and node_modules',
+  aim: atMost(0.6),
+  samples: 3,
+  ours: async () => {
+    const folder = await packedFolder();
+    return sumOf(imports.map(({ packed }) => importMs(packed, '--packed', folder)));
+  },
+  reference: () => sumOf(imports.map(({ from }) => importMs(from))),
+};
+
 /** What the packed functions take from the start of their process to what somebody waits for. */
 export function coldGroup(): BenchGroup {
   let isOpen = false;
@@ -82,6 +113,7 @@ export function coldGroup(): BenchGroup {
       aim: atMost(3.5),
       ours: async () => firstMessageMs((await world()).environment),
     }),
+    importCase,
   ];
   const close = async () => {
     if (isOpen) await (await world()).close();

@@ -9,6 +9,7 @@ import type { ModelStreamer } from '#shared/ports/ports.ts';
 import { createManualClock } from '#test/fakes/manual-clock.ts';
 import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
 import { atMost, type BenchCase, type BenchGroup } from '../measure.ts';
+import { bareBurstMs, parallelSendsMs } from '../worlds/contention.ts';
 import { countStore, type StoreWork } from '../worlds/counted-store.ts';
 import {
   CALL_USD,
@@ -155,6 +156,15 @@ function storedTurns(turns: LongTurns): BenchCase[] {
       samples: 15,
       ours: async () => (newest = await turns.turn(1_000)).busyMs,
       reference: async () => floorMs(await turns.world(), newest ?? (await turns.turn(1_000))),
+    },
+    {
+      name: 'contention',
+      unit: 'ms',
+      referenceName: '20 writers with bare guarded batches',
+      aim: atMost(3),
+      samples: 5,
+      ours: async () => parallelSendsMs(await turns.world()),
+      reference: async () => bareBurstMs(await turns.world()),
     },
     {
       ...documents('warm-reads', 3, async () => (await turns.turn(1_000)).reads),

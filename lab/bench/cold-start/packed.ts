@@ -6,8 +6,17 @@ import { fileURLToPath } from 'node:url';
 import { archiveFiles } from '#infra/package/archive.ts';
 import { once } from '#shared/once.ts';
 
-const root = fileURLToPath(new URL('../../../', import.meta.url)).replace(/\/$/, '');
+export const root = fileURLToPath(new URL('../../../', import.meta.url)).replace(/\/$/, '');
 const scratch = join(root, 'node_modules/.cache/recap-cold-start');
+
+/** What a script of Node prints. Throws where it ends with an error. */
+export const printedBy = (cwd: string, line: readonly string[], env?: NodeJS.ProcessEnv): string =>
+  execFileSync(process.execPath, line, {
+    cwd,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'pipe'],
+    ...(env && { env }),
+  });
 
 function emptyFolder(name: string): string {
   const folder = join(scratch, `${name}-${process.pid}`);
@@ -23,7 +32,7 @@ export const packedFolder = once(async () => {
   const folder = emptyFolder('packed');
   for (const [name, content] of await archiveFiles(root))
     await writeFile(join(folder, name), content);
-  execFileSync(process.execPath, ['warm.cjs'], { cwd: folder, stdio: 'ignore' });
+  printedBy(folder, ['warm.cjs']);
   return folder;
 });
 

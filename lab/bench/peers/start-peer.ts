@@ -11,10 +11,11 @@ import type { Order, Reply } from './serve-peer.ts';
 const INSTALL_TIMEOUT_MS = 180_000;
 const LAST_WORDS_CHARACTERS = 300;
 
-interface PeerScript {
+export interface PeerScript {
   /** A folder here with a package.json. */
   peer: string;
   script: string;
+  args?: readonly string[];
   /** `host:port` of the Firestore emulator, where it uses one. */
   firestoreHost?: string;
 }
@@ -40,17 +41,19 @@ async function installPeer(peer: string): Promise<void> {
 
 /** Installs a peer and starts one of its scripts: no settings of this user, no telemetry, no keys. Throws Error. */
 export async function startPeer(peerScript: PeerScript): Promise<PeerProcess> {
-  const { peer, script, firestoreHost } = peerScript;
+  const { peer, script, args = [], firestoreHost } = peerScript;
   process.stderr.write(`installing ${peer} …\n`);
   await installPeer(peer);
   const home = await mkdtemp(join(tmpdir(), 'recap-bench-'));
-  const child = fork(fileURLToPath(new URL(`${peer}/${script}`, import.meta.url)), {
+  const child = fork(fileURLToPath(new URL(`${peer}/${script}`, import.meta.url)), args, {
     env: {
       PATH: process.env['PATH'],
       HOME: home,
       TMPDIR: home,
       GOOGLE_CLOUD_PROJECT: localProjectId,
       METADATA_SERVER_DETECTION: 'none',
+      MASTRA_TELEMETRY_DISABLED: '1',
+      LANGSMITH_TRACING: 'false',
       ...(firestoreHost !== undefined && { FIRESTORE_EMULATOR_HOST: firestoreHost }),
     },
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],

@@ -3,8 +3,7 @@
  * which loads its newest snapshot, and saves the next.
  */
 import { randomUUID } from 'node:crypto';
-import { answerText, userText } from '../../worlds/bench-conversation.ts';
-import { peerModule, servePeer } from '../serve-peer.ts';
+import { ANSWER, peerModule, serveTurns } from '../serve-peer.ts';
 
 interface Store {
   saveSnapshot(id: undefined, mutator: () => object): Promise<string | null>;
@@ -34,7 +33,7 @@ const store = new FirestoreSessionStore({ db });
 const ai = genkit({});
 const model = ai.defineModel({ name: 'free' }, () =>
   Promise.resolve({
-    message: { role: 'model', content: [{ text: 'Noted.' }] },
+    message: { role: 'model', content: [{ text: ANSWER }] },
     finishReason: 'stop',
   }),
 );
@@ -51,39 +50,26 @@ async function turn(sessionId: string, text: string): Promise<void> {
   if (finishReason !== 'stop') throw new Error(`the turn ended with ${finishReason}`);
 }
 
-/** Stores a session of so many turns, the same that Recap's conversations have, and resolves to its id. */
-async function seed(turns: number): Promise<string> {
-  const sessionId = randomUUID();
-  const now = new Date().toISOString();
-  const messages = Array.from({ length: turns - TURNS_AFTER_CHECKPOINT }, (_, index) => [
-    { role: 'user', content: [{ text: userText(index + 1) }] },
-    { role: 'model', content: [{ text: answerText(index + 1) }] },
-  ]).flat();
-  await store.saveSnapshot(undefined, () => ({
-    sessionId,
-    createdAt: now,
-    updatedAt: now,
-    status: 'completed',
-    finishReason: 'stop',
-    state: { sessionId, messages, artifacts: [] },
-  }));
-  for (let added = 0; added < TURNS_AFTER_CHECKPOINT; added++) await turn(sessionId, 'And then?');
-  return sessionId;
-}
-
-/** By their number of turns. */
-const sessions = new Map<string, string>();
-
-async function elapsedMs(work: () => Promise<unknown>): Promise<number> {
-  const startedAt = performance.now();
-  await work();
-  return performance.now() - startedAt;
-}
-
-servePeer({
-  seed: (turns) => elapsedMs(async () => sessions.set(turns, await seed(Number(turns)))),
-  turn: (turns) =>
-    elapsedMs(() =>
-      turn(sessions.get(turns) ?? '', 'Where is it quiet in the morning, and for how long?'),
-    ),
+serveTurns({
+  seed: async (messages) => {
+    const sessionId = randomUUID();
+    const now = new Date().toISOString();
+    const stored = messages.slice(0, -2 * TURNS_AFTER_CHECKPOINT);
+    const state = {
+      sessionId,
+      messages: stored.map(({ role, text }) => ({ role, content: [{ text }] })),
+      artifacts: [],
+    };
+    await store.saveSnapshot(undefined, () => ({
+      sessionId,
+      createdAt: now,
+      updatedAt: now,
+      status: 'completed',
+      finishReason: 'stop',
+      state,
+    }));
+    for (let added = 0; added < TURNS_AFTER_CHECKPOINT; added++) await turn(sessionId, 'And then?');
+    return sessionId;
+  },
+  turn,
 });

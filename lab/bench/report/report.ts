@@ -1,7 +1,5 @@
-import { writeFile } from 'node:fs/promises';
 import { cpus, totalmem } from 'node:os';
-import { join } from 'node:path';
-import type { Aim, BenchGroup, BenchResult, Verdict } from './measure.ts';
+import type { Aim, BenchGroup, BenchResult, Verdict } from '../measure.ts';
 
 /** What figures were measured on. */
 interface Machine {
@@ -88,9 +86,9 @@ interface BenchRun {
   results: readonly BenchResult[];
 }
 
-/** A page in Markdown with one table. */
+/** A page in Markdown: one table and one picture, which stands beside it under the name of the page. */
 export function reportOf(
-  { title, command }: ReportPage,
+  { name, title, command }: ReportPage,
   groups: readonly BenchGroup[],
   { machine, results }: BenchRun,
 ): string {
@@ -106,6 +104,7 @@ export function reportOf(
     ...(within.length === 0 ? [] : [`Beyond the aim within the spread: ${within.join(', ')}.\n`]),
     'A ratio is the median of our sample ÷ that of the reference taken right after it; the spread is the smallest and the ' +
       'largest of them. An aim is missed if all of them lie beyond it. What each figure means: [README](README.md).\n',
+    `![Ratios and their spreads, as shares of the aims](${name}.svg)\n`,
     `| ${head.join(' | ')} |`,
     `| ${head.map(() => '---').join(' | ')} |`,
     ...groups.flatMap((group) => rowsOf(group, results)),
@@ -115,18 +114,4 @@ export function reportOf(
     ),
     '',
   ].join('\n');
-}
-
-/** Writes a page into `folder`. */
-export async function writeReport(
-  folder: string,
-  page: ReportPage,
-  groups: readonly BenchGroup[],
-  run: BenchRun,
-): Promise<void> {
-  // Only then: it takes long to load.
-  const { format } = await import('prettier');
-  const style = { parser: 'markdown', printWidth: 100, proseWrap: 'preserve' } as const;
-  const text = await format(reportOf(page, groups, run), style);
-  await writeFile(join(folder, `${page.name}.md`), text);
 }

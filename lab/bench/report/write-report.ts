@@ -1,0 +1,70 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { format } from 'prettier';
+import type { TopLevelSpec } from 'vega-lite';
+import type { BenchGroup, BenchResult } from '../measure.ts';
+import { drawChart } from './draw-chart.ts';
+import { reportOf, type Machine, type ReportPage } from './report.ts';
+
+const byName = {
+  field: 'name',
+  type: 'nominal',
+  sort: null,
+  title: null,
+  axis: { labelLimit: 0 },
+} as const;
+const byShare = {
+  type: 'quantitative',
+  title: 'share of the aim (log)',
+  scale: { type: 'log' },
+} as const;
+
+/** How much of its aim each figure takes up, with its spread; what ends left of the line meets its aim. */
+export function chartOf(title: string, results: readonly BenchResult[]): TopLevelSpec {
+  const values = results.flatMap(({ name, ratio, spread, aim, verdict }) => {
+    if (aim === undefined || Number.isNaN(ratio)) return [];
+    const share = (value: number) =>
+      aim.direction === 'atMost' ? value / aim.ratio : aim.ratio / value;
+    return { name, share: share(ratio), from: share(spread[0]), to: share(spread[1]), verdict };
+  });
+  const color = {
+    field: 'verdict',
+    type: 'nominal',
+    title: null,
+    legend: { orient: 'bottom' },
+    scale: { domain: ['met', 'within', 'missed'], range: ['#3b7dd8', '#d8a63b', '#d8663b'] },
+  } as const;
+  return {
+    $schema: 'https://vega.github.io/schema/vega-lite/v6.json',
+    title,
+    background: 'white',
+    width: 420,
+    data: { values },
+    encoding: { y: byName },
+    layer: [
+      {
+        mark: { type: 'rule', strokeWidth: 2 },
+        encoding: { x: { field: 'from', ...byShare }, x2: { field: 'to' }, color },
+      },
+      {
+        mark: { type: 'point', filled: true, size: 60 },
+        encoding: { x: { field: 'share', ...byShare }, color },
+      },
+      { mark: { type: 'rule', strokeDash: [4, 3] }, encoding: { x: { datum: 1 } } },
+    ],
+  };
+}
+
+/** Writes a page and its picture into `folder`. */
+export async function writeReport(
+  folder: string,
+  page: ReportPage,
+  groups: readonly BenchGroup[],
+  run: { machine: Machine; results: readonly BenchResult[] },
+): Promise<void> {
+  const svg = await drawChart(chartOf(page.title, run.results));
+  await writeFile(join(folder, `${page.name}.svg`), `${svg}\n`);
+  const style = { parser: 'markdown', printWidth: 100, proseWrap: 'preserve' } as const;
+  const text = await format(reportOf(page, groups, run), style);
+  await writeFile(join(folder, `${page.name}.md`), text);
+}
