@@ -11,6 +11,8 @@ import type {
 import { type DatabaseClock, createDatabaseClock, onceTimeIsKnown } from './adapters/clocks.ts';
 // Loaded with the process: what is loaded within a request would write within it (see `writeTogether`).
 import { jsonLogger } from './adapters/json-logger.ts';
+import { appInstruction, beforeTurnHooks, compactionHooks, serverTool } from './app-steps.ts';
+import type { RecapApp } from './app.ts';
 import type { FunctionDependencies } from './bootstrap/register.ts';
 import type { ChatDependencies } from './chat/chat-dependencies.ts';
 import type { builtInTools } from './chat/turns/tools/built-in-tools.ts';
@@ -28,6 +30,7 @@ export type Overrides = Partial<Omit<ChatDependencies, 'model' | 'config'>> &
 /** What the dependencies of either function are made of. */
 interface Setup {
   config: Config;
+  app: RecapApp;
   overrides: Overrides;
   /** What tells the time. */
   clock: Clock;
@@ -42,10 +45,11 @@ interface Setup {
 export function createDependencies(
   config: Config,
   overrides: Overrides = {},
+  app: RecapApp = {},
 ): FunctionDependencies {
   const databaseClock = createDatabaseClock();
   const clock = overrides.clock ?? databaseClock;
-  const setup: Setup = { config, overrides, clock, databaseClock };
+  const setup: Setup = { config, app, overrides, clock, databaseClock };
   return {
     clock,
     drainMs: config.DRAIN_MS,
@@ -66,7 +70,7 @@ async function createChat(setup: Setup): Promise<ChatDependencies> {
     import('./adapters/webhooks.ts'),
     import('./models/model-health.ts'),
   ]);
-  const { config, overrides, clock } = setup;
+  const { config, app, overrides, clock } = setup;
   const shared = await createShared(setup);
   return {
     ...shared,
@@ -78,9 +82,10 @@ async function createChat(setup: Setup): Promise<ChatDependencies> {
       onceTimeIsKnown(createIdTokenVerifier(config, clock), hearTime(setup, shared)),
     appCheck: overrides.appCheck ?? createAppCheckVerifier(config, clock),
     revocations: overrides.revocations ?? (await createRevocationCheck(setup)),
-    toolbox: overrides.toolbox ?? (await createTools(shared)),
+    toolbox: overrides.toolbox ?? (await createTools(setup, shared)),
     quota: overrides.quota ?? createQuota(shared),
-    ...(overrides.beforeTurnHooks && { beforeTurnHooks: overrides.beforeTurnHooks }),
+    beforeTurnHooks: overrides.beforeTurnHooks ?? beforeTurnHooks(app),
+    appInstruction: overrides.appInstruction ?? appInstruction(app),
     beforeTurnWebhooks: (webhooks) => createBeforeTurnWebhooks(webhooks, signedPosts(setup)),
   };
 }
@@ -92,7 +97,7 @@ async function createCompaction(setup: Setup): Promise<CompactionDependencies> {
       import('./models/model-health.ts'),
       import('./adapters/webhooks.ts'),
     ]);
-  const { config, overrides, clock } = setup;
+  const { config, app, overrides, clock } = setup;
   const shared = await createShared(setup);
   const notifier = overrides.notifier ?? (await createNotifier(setup));
   const eventWebhook = overrides.eventWebhook ?? (await createOperatorWebhook(setup));
@@ -104,8 +109,8 @@ async function createCompaction(setup: Setup): Promise<CompactionDependencies> {
     pushTokens:
       overrides.pushTokens ??
       onceTimeIsKnown(createPushTokenVerifier(config, clock), hearTime(setup, shared)),
-    serverTools: (overrides.toolbox ?? (await createTools(shared))).declarations,
-    ...(overrides.hooks && { hooks: overrides.hooks }),
+    serverTools: (overrides.toolbox ?? (await createTools(setup, shared))).declarations,
+    hooks: overrides.hooks ?? compactionHooks(app),
     webhooks: (webhooks) => createWebhookHooks(webhooks, signedPosts(setup)),
   };
 }
@@ -173,13 +178,12 @@ const hearTime =
   };
 
 /** The functions that the chat function runs for the model; the worker measures their declarations. */
-async function createTools(shared: Parameters<typeof builtInTools>[0]) {
-  const [{ createToolbox }, { builtInTools: builtIn }, { serverTools }] = await Promise.all([
+async function createTools({ app }: Setup, shared: Parameters<typeof builtInTools>[0]) {
+  const [{ createToolbox }, { builtInTools: builtIn }] = await Promise.all([
     import('./chat/turns/tools/toolbox.ts'),
     import('./chat/turns/tools/built-in-tools.ts'),
-    import('./bootstrap/server-tools.ts'),
   ]);
-  return createToolbox([...builtIn(shared), ...serverTools]);
+  return createToolbox([...builtIn(shared), ...(app.tools ?? []).map(serverTool)]);
 }
 
 /** Firestore, whose replies set the clock. */

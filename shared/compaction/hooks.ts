@@ -1,10 +1,11 @@
 import type { Trigger } from '#shared/conversation/documents/conversation.ts';
 import type { FoldedTurnsAccess } from '#shared/hooks/folded-turns.ts';
+import type { ReadTurn } from '#shared/hooks/read-turn.ts';
 import type { Hook } from '#shared/hooks/webhook.ts';
 import { estimateTextTokens, type TokenCounting } from '#shared/tokens/token-estimate.ts';
 import { snapshotConstants } from './constants.ts';
 
-/** What a hook learns: who asked, how large the context is, which turns go. Never any text of them. */
+/** What a webhook learns: who asked, how large the context is, which turns go. Never any text of them. */
 export interface CompactionHookEvent {
   conversationId: string;
   requestId: string;
@@ -42,8 +43,17 @@ export interface PreCompactAnswer {
   note?: string;
 }
 
+/** What a hook is asked about. Webhooks are told `event` alone. */
+export interface Asked<Event> {
+  event: Event;
+  /** Whose conversation it is. */
+  uid: string;
+  /** Those that are folded, oldest first; none where none goes. */
+  turns(): ReadTurn[];
+}
+
 /** Runs after the decision to compact, before the model is called. */
-export type PreCompactHook = Hook<PreCompactEvent, PreCompactAnswer | undefined>;
+export type PreCompactHook = Hook<Asked<PreCompactEvent>, PreCompactAnswer | undefined>;
 
 export interface CompactionHookResult extends CompactionHookEvent {
   state: string;
@@ -52,7 +62,7 @@ export interface CompactionHookResult extends CompactionHookEvent {
 }
 
 /** Runs after the outcome of a compaction that a PreCompact hook could have seen. */
-type PostCompactHook = Hook<CompactionHookResult, undefined>;
+type PostCompactHook = Hook<Asked<CompactionHookResult>, undefined>;
 
 /** Hooks in the order in which they run. */
 export interface CompactionHooks {

@@ -221,6 +221,8 @@ export type CallerTier = 'anonymous' | 'signedIn';
 export interface Caller {
   uid: string;
   tier: CallerTier;
+  /** What the ID token says, as it came; absent where the server goes on without a request of theirs. */
+  claims?: Readonly<Record<string, unknown>>;
 }
 
 // ---------------------------------------------------------------- surroundings

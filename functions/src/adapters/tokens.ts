@@ -213,6 +213,7 @@ export function createIdTokenVerifier(
         tier: firebase?.sign_in_provider === 'anonymous' ? 'anonymous' : 'signedIn',
         ...(firebase?.tenant !== undefined && { tenant: firebase.tenant }),
         signedInAt: new Date(signedInAt * 1_000),
+        claims: claims.data,
       };
     },
   };

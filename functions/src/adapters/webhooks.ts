@@ -1,5 +1,6 @@
 import { readBytes } from '#functions/lib/read-bytes.ts';
 import {
+  type Asked,
   HOOK_TIMEOUT_MS,
   type CompactionHookResult,
   type CompactionHooks,
@@ -12,6 +13,7 @@ import {
   type BeforeTurnAnswer,
   type BeforeTurnEvent,
   type BeforeTurnHook,
+  type BeforeTurnQuestion,
 } from '#shared/hooks/before-turn.ts';
 import {
   isAllowedWebhook,
@@ -167,7 +169,7 @@ export function createWebhookHooks(
   return {
     preCompact: hooksFor(webhooks, 'preCompact').map(({ webhook, ...hook }) => ({
       ...hook,
-      run: async (event: PreCompactEvent, signal: AbortSignal) =>
+      run: async ({ event }: Asked<PreCompactEvent>, signal: AbortSignal) =>
         preCompactAnswer(
           webhook,
           await call(options, { webhook, type: 'preCompact', event }, signal),
@@ -175,7 +177,7 @@ export function createWebhookHooks(
     })),
     postCompact: hooksFor(webhooks, 'postCompact').map(({ webhook, ...hook }) => ({
       ...hook,
-      run: async (event: CompactionHookResult, signal: AbortSignal) => {
+      run: async ({ event }: Asked<CompactionHookResult>, signal: AbortSignal) => {
         await call(options, { webhook, type: 'postCompact', event }, signal);
         return undefined;
       },
@@ -191,7 +193,7 @@ export const createBeforeTurnWebhooks = (
   hooksFor(webhooks, 'beforeTurn').map(({ webhook, ...hook }) => ({
     ...hook,
     run: async (
-      event: BeforeTurnEvent,
+      { event }: BeforeTurnQuestion,
       signal: AbortSignal,
     ): Promise<BeforeTurnAnswer | undefined> =>
       parseAnswer(

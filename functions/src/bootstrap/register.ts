@@ -5,7 +5,7 @@ import { settlesWithin } from '../lib/deadline.ts';
 import type { CompactionDependencies } from '../worker/compaction/run.ts';
 import { http } from '@google-cloud/functions-framework';
 
-type Handler = Parameters<typeof http>[1];
+export type Handler = Parameters<typeof http>[1];
 
 /**
  * Loads on the first request, or when it is told to, and keeps what it loaded: each function pays only for its own
@@ -41,6 +41,8 @@ const counted =
   };
 
 interface RegisteredFunctions {
+  chat: Handler;
+  compaction: Handler;
   /** Makes `chat` ready for its first request. Rejects where it cannot be; the request tries again. */
   loadChat: () => Promise<unknown>;
   /**
@@ -70,13 +72,15 @@ export function registerFunctions(dependencies: FunctionDependencies): Registere
     const [{ createChatHandler }, loaded] = await Promise.all([import('../chat/handler.ts'), chat]);
     return createChatHandler(loaded);
   });
-  http('chat', counted(chatFunction.handle, requests));
+  const chatHandler = counted(chatFunction.handle, requests);
+  http('chat', chatHandler);
   const pushes = new Set<Promise<unknown>>();
   const compactionFunction = lazily(async () => {
     const { createCompactionHandler } = await import('../worker/push/handle-push.ts');
     return createCompactionHandler(await dependencies.compaction());
   });
-  http('compaction', counted(compactionFunction.handle, pushes));
+  const compactionHandler = counted(compactionFunction.handle, pushes);
+  http('compaction', compactionHandler);
   const { clock, drainMs } = dependencies;
   const drainRequests = async () => {
     const endMs = clock.now().getTime() + drainMs;
@@ -86,6 +90,8 @@ export function registerFunctions(dependencies: FunctionDependencies): Registere
     else await Promise.allSettled(requests);
   };
   return {
+    chat: chatHandler,
+    compaction: compactionHandler,
     loadChat: chatFunction.load,
     drain: async () => {
       // Stopped by the signal `shutdown`, each push only gives its lease back.

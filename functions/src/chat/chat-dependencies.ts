@@ -1,3 +1,4 @@
+import type { TurnStart } from '../app.ts';
 import type { Config } from '../config.ts';
 import type { ModelHealth } from '../models/model-health.ts';
 import type { Accounting } from '../quota/accounting.ts';
@@ -58,6 +59,8 @@ export interface ChatDependencies {
   shutdown: AbortSignal;
   /** The deployment's own. Default: none. */
   beforeTurnHooks?: readonly BeforeTurnHook[];
+  /** The app's own system instruction, asked when a turn begins; absent: what is stored is used. */
+  appInstruction?: ((turn: TurnStart) => Promise<string | undefined>) | undefined;
   /** Makes hooks of addresses that the remote document or a conversation names. Absent: none is called. */
   beforeTurnWebhooks?: (webhooks: readonly Webhook[]) => readonly BeforeTurnHook[];
 }

@@ -1,3 +1,4 @@
+import type { RecapApp } from '#functions/app.ts';
 import { registerFunctions } from '#functions/bootstrap/register.ts';
 import { createDependencies, type Overrides } from '#functions/dependencies.ts';
 import { sweepEvent } from '#shared/compaction/event.ts';
@@ -27,6 +28,8 @@ interface EmbeddedHostOptions {
   /** How often the sweep event is published; 0 or absent = never. */
   sweepSeconds?: number;
   overrides?: Overrides;
+  /** What the app defines. Default: nothing. */
+  app?: RecapApp | undefined;
 }
 
 export interface EmbeddedHost {
@@ -53,11 +56,15 @@ export async function startEmbeddedHost(options: EmbeddedHostOptions): Promise<E
   const config = localConfig(options.environment);
   const bus = createWorkerBus(config, compactionUrl, options.push);
   const functions = registerFunctions(
-    createDependencies(config, {
-      publisher: bus,
-      ...options.overrides,
-      store,
-    }),
+    createDependencies(
+      config,
+      {
+        publisher: bus,
+        ...options.overrides,
+        store,
+      },
+      options.app,
+    ),
   );
   const servers = await serveFunctions(
     [

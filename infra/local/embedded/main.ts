@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import { endOnSignal } from '#functions/bootstrap/framework.ts';
 import { disableNodeDomains } from '#functions/bootstrap/disable-node-domains.ts';
+import { loadApp } from '#infra/local/load-app.ts';
 import { startEmbeddedHost } from './host.ts';
 
 /*
@@ -20,6 +21,7 @@ disableNodeDomains();
 const shutdown = new AbortController();
 const host = await startEmbeddedHost({
   environment: process.env,
+  app: await loadApp(process.env),
   overrides: { shutdown: shutdown.signal },
   ports: { chat: Number(values['chat-port']), compaction: Number(values['compaction-port']) },
   push: JSON.parse(values.push),

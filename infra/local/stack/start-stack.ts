@@ -1,3 +1,4 @@
+import { ENTRY_VARIABLE } from '#infra/local/load-app.ts';
 import { startPage } from '#infra/local/page/start-page.ts';
 import { chooseFreePort } from '#infra/local/processes/open-server.ts';
 import { listedOrigins } from '../processes/refuse-foreign.ts';
@@ -28,6 +29,7 @@ import {
   subscribeWorker,
 } from './stack-parts.ts';
 import { backendName, modelName } from './stack-notes.ts';
+import { resolve } from 'node:path';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -41,6 +43,8 @@ export interface StackOptions {
   /** Variables of the functions that differ from the local defaults. */
   environment?: Environment;
   push?: Partial<PushSettings>;
+  /** The module that exports the functions of an app. Default: Recap without anything of an app's own. */
+  entry?: string | undefined;
   /** Whether the page is served. Default false. */
   hasPage?: boolean;
   /** How often the sweep event is published; 0 = never. Default 300. */
@@ -137,6 +141,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
         ...(hasPage && {
           CORS_ORIGINS: [...listedOrigins(shell), ...pageOrigins(ports)].join(','),
         }),
+        ...(options.entry !== undefined && { [ENTRY_VARIABLE]: resolve(options.entry) }),
         ...environment,
       },
     }),

@@ -70,6 +70,8 @@ interface StartBatch extends NewTurn {
   conversation: Versioned<Conversation> | { create: Conversation };
   abandoned?: readonly AbandonedTurn[];
   replacement?: Replacement | undefined;
+  /** Undefined: as the conversation has it. */
+  systemInstruction?: string | undefined;
 }
 
 function conversationStartWrite(batch: StartBatch): Write {
@@ -80,6 +82,7 @@ function conversationStartWrite(batch: StartBatch): Write {
     updateTime: now,
     sweepShard: pickSweepShard(conversationId),
     ...(batch.client && { client: { ...batch.client } }),
+    ...(batch.systemInstruction !== undefined && { systemInstruction: batch.systemInstruction }),
   };
   if ('create' in conversation)
     return {

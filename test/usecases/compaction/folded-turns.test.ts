@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { createHmacSigner } from '#functions/adapters/hmac-signer.ts';
 import { deleteMessage } from '#functions/chat/conversations/erase/delete-message.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
-import type { PreCompactEvent, PreCompactHook } from '#shared/compaction/hooks.ts';
+import type { Asked, PreCompactEvent, PreCompactHook } from '#shared/compaction/hooks.ts';
 import { exportLineResponse } from '#shared/wire/resources/export.ts';
 import { decodeToken, encodeToken } from '#shared/wire/page-token.ts';
 import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
@@ -25,7 +25,7 @@ async function compactWithHook(
   others: readonly PreCompactHook[] = [],
 ) {
   const told: PreCompactEvent[] = [];
-  const tell = (event: PreCompactEvent) => {
+  const tell = ({ event }: Asked<PreCompactEvent>) => {
     told.push(event);
     return Promise.resolve(undefined);
   };
@@ -82,7 +82,7 @@ describe('what a PreCompact hook is given to read the folded turns with', () => 
     const store = createMemoryDocumentStore();
     const deleting: PreCompactHook = {
       name: 'deleting',
-      run: async ({ conversationId }) => {
+      run: async ({ event: { conversationId } }) => {
         const messageId = 'message-1';
         await deleteMessage(chatDependencies({ store }), { caller, conversationId, messageId });
         return undefined;

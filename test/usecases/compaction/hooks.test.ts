@@ -1,5 +1,6 @@
 import { runCompaction } from '#functions/worker/compaction/run-compaction.ts';
 import {
+  type Asked,
   type CompactionHookEvent,
   type CompactionHooks,
   HOOK_NOTE_MAX_CHARACTERS,
@@ -36,11 +37,11 @@ const answering = (answer: PreCompactAnswer, name = 'crm'): Hook => ({
 /** A hook that keeps what it is told. */
 function keeping(answer?: PreCompactAnswer) {
   const told: CompactionHookEvent[] = [];
-  const run = (event: CompactionHookEvent) => {
+  const run = ({ event }: Asked<CompactionHookEvent>) => {
     told.push(event);
     return Promise.resolve(answer);
   };
-  const after = (event: CompactionHookEvent) => run(event).then(() => undefined);
+  const after = (asked: Asked<CompactionHookEvent>) => run(asked).then(() => undefined);
   return { told, hook: { name: 'keeping', run }, afterHook: { name: 'keeping', run: after } };
 }
 

@@ -57,7 +57,7 @@ function hookOf(answer: BeforeTurnAnswer | undefined, name = 'crm') {
   const events: unknown[] = [];
   const hook: BeforeTurnHook = {
     name,
-    run: (event) => {
+    run: ({ event }) => {
       events.push(event);
       return Promise.resolve(answer);
     },

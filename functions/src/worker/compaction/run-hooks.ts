@@ -1,6 +1,7 @@
 import { runHook } from '#functions/lib/run-hook.ts';
 import { tokenCounting } from '#shared/compaction/context-tokens.ts';
 import {
+  type Asked,
   HOOK_TIMEOUT_MS,
   type CompactionHookEvent,
   type PreCompactEvent,
@@ -15,6 +16,7 @@ import { readConversation } from '#shared/conversation/context/read-conversation
 import type { Conversation, Pin } from '#shared/conversation/documents/conversation.ts';
 import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import { foldedTurnsAccess } from '#shared/hooks/folded-turns.ts';
+import { toReadTurn } from '#shared/hooks/read-turn.ts';
 import type { Hook } from '#shared/hooks/webhook.ts';
 import type { Write } from '#shared/ports/ports.ts';
 import { safeParse } from '#shared/safe-parse.ts';
@@ -74,8 +76,8 @@ function withAccess(run: ClaimedRun, event: CompactionHookEvent): PreCompactEven
 
 const runHookOf = <Event, Answer>(
   run: HookedRun,
-  hook: Hook<Event, Answer>,
-  event: Event,
+  hook: Hook<Asked<Event>, Answer>,
+  { event, plan }: { event: Event; plan?: ActivePlan },
 ): Promise<Answer | undefined> => {
   const { clock, logger } = run.dependencies;
   const asked = {
@@ -87,7 +89,11 @@ const runHookOf = <Event, Answer>(
     failedEvent: 'compaction_hook_failed',
     publicMessage: 'A required step before the compaction failed.',
   };
-  return runHook(asked, hook, event);
+  return runHook(asked, hook, {
+    event,
+    uid: run.reading.conversation.value.ownerUid,
+    turns: () => (plan?.kind === 'fold' ? plan.folded.map(toReadTurn) : []),
+  });
 };
 
 /** Nothing holds the code of an operator to the type. Each pin is looked at by itself. */
@@ -132,7 +138,7 @@ export async function runPreCompactHooks(run: ClaimedRun, plan: FoldPlan): Promi
       run: async (...parameters: Parameters<typeof hook.run>) =>
         answerSchema.parse((await hook.run(...parameters)) ?? {}),
     };
-    answers.push({ hook: hook.name, ...(await runHookOf(run, checked, event)) });
+    answers.push({ hook: hook.name, ...(await runHookOf(run, checked, { event, plan })) });
     if (answers.at(-1)?.veto === true) break;
   }
   const pinned = await storeHookPins(run, answers);
@@ -154,7 +160,7 @@ export async function reportNoop(run: HookedRun): Promise<void> {
   if (conversation.value.profile !== 'gemini-cli' || isEmpty) return;
   for (const hook of selectHooks(run).preCompact)
     try {
-      await runHookOf(run, hook, eventOf(run));
+      await runHookOf(run, hook, { event: eventOf(run) });
     } catch {
       // It was required, or the worker is told to end: there is nothing that either could stop.
     }
@@ -179,7 +185,7 @@ export async function runPostCompactHooks(
   };
   for (const hook of postCompact)
     try {
-      await runHookOf(run, hook, result);
+      await runHookOf(run, hook, { event: result, plan });
     } catch {
       run.dependencies.logger.log('ERROR', 'compaction_hook_required_after', {
         conversationId: event.conversationId,

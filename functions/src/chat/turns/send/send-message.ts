@@ -89,8 +89,8 @@ async function sendInTries(
     try {
       // Before anything is stored, and before what is being answered is stopped for it.
       const seq = newTurnSeq(decision, state);
-      const addedContext = seq === undefined ? undefined : await beforeTurn(seq);
-      const asked = { ...request, addedContext };
+      const asked =
+        seq === undefined ? request : { ...request, added: await beforeTurn(seq, state) };
       const handle = await execute(dependencies, asked, { decision, state, held });
       if (handle === 'again') continue;
       if (handle) return handle;

@@ -18,6 +18,14 @@ export interface Replacing {
   messageId: string;
 }
 
+/** What BeforeTurn hooks give to a turn that begins. */
+export interface AddedToTurn {
+  /** As the model is told. */
+  context?: string | undefined;
+  /** Answers in place of the conversation's. */
+  model?: string | undefined;
+}
+
 /** A message as the route hands it over: valid, and the caller proven. */
 export interface SendRequest {
   caller: Caller;
@@ -35,8 +43,8 @@ export interface SendRequest {
   recallTokens?: number;
   /** What the model is to know of the moment; a retry may bring another one, which counts for nothing. */
   clientContext?: ClientContext;
-  /** What BeforeTurn hooks add to it, as the model is told. */
-  addedContext?: string | undefined;
+  /** What BeforeTurn hooks give to its turn. */
+  added?: AddedToTurn;
   /** Id of the last frame that the caller has of this message's answer. */
   cursor?: number | undefined;
   /** Made from the turn as it is stored: goes on with it, and never begins another one. */

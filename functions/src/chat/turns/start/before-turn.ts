@@ -1,36 +1,70 @@
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
+import {
+  refuseRouting,
+  refuseUnknownModel,
+} from '#functions/chat/conversations/writable-fields.ts';
 import { runHook } from '#functions/lib/run-hook.ts';
+import { readContextParts } from '#shared/conversation/context/read-conversation.ts';
 import { turnId } from '#shared/conversation/documents/paths.ts';
 import { AppError } from '#shared/errors.ts';
 import {
   addedContext,
-  type BeforeTurnEvent,
+  type BeforeTurnAnswer,
+  type BeforeTurnQuestion,
   beforeTurnAnswerSchema,
 } from '#shared/hooks/before-turn.ts';
-import type { SendRequest } from '../send/send-request.ts';
+import { type ReadTurn, toReadTurn } from '#shared/hooks/read-turn.ts';
+import type { AddedToTurn, SendRequest } from '../send/send-request.ts';
+import type { StartState } from './read-start.ts';
 
 /** How long the user waits for the hooks, which are asked at the same time. */
 const HOOKS_TIMEOUT_MS = 2_000;
 
+/** The turns that the model sees word for word before a new one. Throws StoreUnavailableError. */
+async function readTail(
+  dependencies: ChatDependencies,
+  { conversationId }: SendRequest,
+  { conversation }: StartState,
+): Promise<ReadTurn[]> {
+  if (!conversation) return [];
+  const target = { conversationId, conversation: conversation.value };
+  const { turns } = await readContextParts(dependencies, target);
+  return turns.filter(({ inContext }) => inContext).map(toReadTurn);
+}
+
+/** What a hook answered. Throws ZodError, ROUTING_NOT_SET, MODEL_UNKNOWN. */
+function checkedAnswer({ config }: ChatDependencies, answer: unknown): BeforeTurnAnswer {
+  const checked = beforeTurnAnswerSchema.parse(answer ?? {});
+  refuseRouting(config, checked);
+  refuseUnknownModel(config, checked);
+  return checked;
+}
+
 /**
  * Asks the BeforeTurn hooks about a new message, the deployment's and the remote document's all at once, and returns what
- * they add to it; undefined where they add nothing. Throws TURN_DENIED with the words of the first that refuses,
+ * they give to its turn; of several models the first. Throws TURN_DENIED with the words of the first that refuses,
  * HOOK_FAILED of a required one.
  */
 async function askBeforeTurn(
   dependencies: ChatDependencies,
-  { conversationId, message, caller }: SendRequest,
-  seq: number,
-): Promise<string | undefined> {
+  request: SendRequest,
+  { seq, state }: { seq: number; state: StartState },
+): Promise<AddedToTurn> {
+  const { conversationId, message, caller } = request;
   const { beforeTurnHooks = [], beforeTurnWebhooks, config, clock, logger, sha256 } = dependencies;
   const webhooks = config.remotePolicy?.hooks() ?? [];
   const hooks = [...beforeTurnHooks, ...(beforeTurnWebhooks?.(webhooks) ?? [])];
-  if (hooks.length === 0) return undefined;
-  const event: BeforeTurnEvent = {
-    conversationId,
-    turnId: turnId(seq),
-    messageId: message.id,
-    uidHash: sha256(caller.uid),
+  if (hooks.length === 0) return {};
+  const question: BeforeTurnQuestion = {
+    event: {
+      conversationId,
+      turnId: turnId(seq),
+      messageId: message.id,
+      uidHash: sha256(caller.uid),
+    },
+    caller,
+    parts: message.parts,
+    history: () => readTail(dependencies, request, state),
   };
   const run = {
     clock,
@@ -47,9 +81,9 @@ async function askBeforeTurn(
       const checked = {
         ...hook,
         run: async (...parameters: Parameters<typeof hook.run>) =>
-          beforeTurnAnswerSchema.parse((await hook.run(...parameters)) ?? {}),
+          checkedAnswer(dependencies, await hook.run(...parameters)),
       };
-      return runHook(run, checked, event);
+      return runHook(run, checked, question);
     }),
   );
   for (const [index, answer] of answers.entries())
@@ -66,14 +100,15 @@ async function askBeforeTurn(
       conversationId,
       hook: hooks[index]?.name,
     });
-  return text;
+  return { context: text, model: answers.find((answer) => answer?.model)?.model };
 }
 
-/** What hooks add to the turn of a message, asked once however often its start is tried. */
+/** What hooks give to the turn of a message, asked once however often its start is tried. */
 export function createBeforeTurn(dependencies: ChatDependencies, request: SendRequest) {
-  let asked: { seq: number; added: Promise<string | undefined> } | undefined;
-  return (seq: number): Promise<string | undefined> => {
-    if (asked?.seq !== seq) asked = { seq, added: askBeforeTurn(dependencies, request, seq) };
+  let asked: { seq: number; added: Promise<AddedToTurn> } | undefined;
+  return (seq: number, state: StartState): Promise<AddedToTurn> => {
+    if (asked?.seq !== seq)
+      asked = { seq, added: askBeforeTurn(dependencies, request, { seq, state }) };
     return asked.added;
   };
 }

@@ -14,6 +14,7 @@ import { startIndexLoad } from '#functions/chat/features/recall-for-turn.ts';
 import { passCrashPoint } from '#functions/lib/crash-points.ts';
 import type { Conversation, Versioned } from '#shared/conversation/documents/conversation.ts';
 import { leaseFrom } from '../answer/turn-writer.ts';
+import { askInstruction } from './ask-instruction.ts';
 import type { BegunTurn, ProgressAtStart, Begin, KeptProgress } from './begun-turn.ts';
 import {
   conversationAtTurn,
@@ -48,6 +49,8 @@ interface TurnToStore {
   message: Message;
   turnContext: TurnContext;
   userTokens: number;
+  /** What the app says from this turn on; undefined: what is stored. */
+  systemInstruction: string | undefined;
   lease: Lease;
   /** Of a turn that is taken over, or goes on. */
   kept: KeptProgress | undefined;
@@ -70,7 +73,10 @@ export async function tryToBegin(
   const start = state.conversation ?? {
     create: firstConversation(dependencies, request.caller, state.notes.revision),
   };
-  const conversationAsRead = 'create' in start ? start.create : start.value;
+  const asRead = 'create' in start ? start.create : start.value;
+  const systemInstruction = await askInstruction(dependencies, begin, asRead);
+  const conversationAsRead =
+    systemInstruction === undefined ? asRead : { ...asRead, systemInstruction };
   held.begin(begin, conversationAtTurn(dependencies.config, begin, conversationAsRead));
   const producer = dependencies.randomness.uuid();
   const index = startIndexLoad(dependencies, { request, conversation: conversationAsRead });
@@ -109,6 +115,7 @@ export async function tryToBegin(
     message,
     turnContext,
     userTokens: tokens.user,
+    systemInstruction,
     lease,
     kept,
     now,
@@ -247,6 +254,7 @@ function beginWrites({ request, state, decision }: Begin, turn: TurnToStore): Wr
       regenerates: regeneratedBy(request, replaces),
       userTokens,
       model,
+      systemInstruction: turn.systemInstruction,
       lease,
       now,
       conversation,

@@ -48,10 +48,13 @@ export const firstReplaced = ({ state, decision }: Begin): number | undefined =>
 /** The conversation document as the turn sees it: with the model that it begins with, or has begun with. */
 export function conversationAtTurn(
   config: Config,
-  { state }: Begin,
+  { request, state, decision }: Begin,
   conversation: Conversation,
 ): Conversation {
-  const model = turnModel(conversation.model, state.known?.value);
+  const isBeginning = decision.kind === 'start' || decision.kind === 'beginQueued';
+  const model =
+    (isBeginning ? request.added?.model : undefined) ??
+    turnModel(conversation.model, state.known?.value);
   // Where nothing is chosen any more, the deployment's model answers, and for a retired one its successor: the turn
   // notes that one, the conversation keeps what it has.
   const isChosen = isRouted(model) && config.routing !== undefined;

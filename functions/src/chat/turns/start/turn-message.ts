@@ -89,9 +89,10 @@ export function newsOfClient(
  */
 export function collectTurnContext(
   { clock, sha256, config }: Pick<ChatDependencies, 'clock' | 'sha256' | 'config'>,
-  { clientContext, addedContext }: Pick<SendRequest, 'clientContext' | 'addedContext'>,
+  { clientContext, added }: Pick<SendRequest, 'clientContext' | 'added'>,
   before: { generation: number; turns: readonly Turn[]; known: KnownClient | undefined },
 ): TurnContext {
+  const addedContext = added?.context;
   if (!clientContext && config.TELL_TIME === 'with-context')
     return addedContext === undefined ? {} : { surroundings: addedContext };
   const { text, describedClient } = describeContext({

@@ -20,7 +20,7 @@ const isObject = (value: unknown): value is ToolResponse =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** A value as a response: an object as it is, anything else as `output`. */
-const toToolResponse = (value: unknown): ToolResponse =>
+export const toToolResponse = (value: unknown): ToolResponse =>
   isObject(value) ? value : { output: value };
 
 export const responseBytes = (response: ToolResponse): number =>

@@ -1,0 +1,146 @@
+import type { AnyTool, BeforeCompaction, BeforeTurn, RecapApp, TurnStart, User } from './app.ts';
+import { toToolResponse } from './chat/turns/tools/tool-response.ts';
+import type { ServerTool, ToolCallOrigin } from './chat/turns/tools/toolbox.ts';
+import type {
+  Asked,
+  CompactionHookEvent,
+  CompactionHooks,
+  PreCompactAnswer,
+} from '#shared/compaction/hooks.ts';
+import { contentText } from '#shared/conversation/documents/content.ts';
+import type {
+  BeforeTurnAnswer,
+  BeforeTurnHook,
+  BeforeTurnQuestion,
+} from '#shared/hooks/before-turn.ts';
+import type { Caller } from '#shared/ports/ports.ts';
+
+/* What an app has defined, as the functions use it. */
+
+/** Of a tool that names no limit. */
+const TOOL_TIMEOUT_MS = 30_000;
+
+export const toUser = ({ uid, tier, claims = {} }: Caller): User => ({
+  uid,
+  isAnonymous: tier === 'anonymous',
+  claims,
+});
+
+const callOf = ({ caller, conversationId }: ToolCallOrigin): TurnStart => ({
+  user: toUser(caller),
+  conversationId,
+});
+
+/** Arguments that `input` has parsed: of the type that `run` takes, which nobody can tell here. */
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `tool` has tied both
+const checked = (args: object): never => args as never;
+
+/** A tool of an app as the server runs it. */
+export function serverTool(tool: AnyTool): ServerTool {
+  const { name, description, input, timeoutMs = TOOL_TIMEOUT_MS, polled, needsApproval } = tool;
+  return {
+    name,
+    description,
+    parameters: input,
+    timeoutMs,
+    ...(polled !== undefined && { polled }),
+    ...(needsApproval !== undefined && {
+      needsApproval: (args, origin) =>
+        typeof needsApproval === 'function'
+          ? needsApproval(checked(args), callOf(origin))
+          : needsApproval,
+    }),
+    run: async (args, context) => {
+      const { key, isApproved, signal } = context;
+      const called = { ...callOf(context), callId: key, isApproved, signal };
+      return toToolResponse(await tool.run(checked(args), called));
+    },
+  };
+}
+
+/** The app's instruction of a turn; undefined where it defines none. */
+export function appInstruction({ systemInstruction }: RecapApp) {
+  if (systemInstruction === undefined) return undefined;
+  return async (turn: TurnStart) =>
+    typeof systemInstruction === 'string' ? systemInstruction : systemInstruction(turn);
+}
+
+function toBeforeTurn(question: BeforeTurnQuestion, signal: AbortSignal): BeforeTurn {
+  const { event, caller, parts, history } = question;
+  const { conversationId, turnId: id, messageId } = event;
+  return {
+    user: toUser(caller),
+    conversationId,
+    turnId: id,
+    message: { id: messageId, text: contentText({ role: 'user', parts: [...parts] }), parts },
+    history,
+    signal,
+  };
+}
+
+/** The app's step before a turn. */
+export function beforeTurnHooks({ beforeTurn }: RecapApp): readonly BeforeTurnHook[] {
+  if (!beforeTurn) return [];
+  const { run, required } =
+    typeof beforeTurn === 'function' ? { run: beforeTurn, required: false } : beforeTurn;
+  return [
+    {
+      name: 'beforeTurn',
+      required,
+      run: async (question, signal): Promise<BeforeTurnAnswer | undefined> => {
+        const { context, deny, model } = (await run(toBeforeTurn(question, signal))) ?? {};
+        return {
+          ...(context !== undefined && { addContext: context }),
+          ...(deny !== undefined && { deny: { message: deny } }),
+          ...(model !== undefined && { model }),
+        };
+      },
+    },
+  ];
+}
+
+const toCompaction = (
+  { event, uid }: Asked<CompactionHookEvent>,
+  signal: AbortSignal,
+): Omit<BeforeCompaction, 'turns'> => {
+  const { conversationId, requestId, trigger, generation, beforeTokens } = event;
+  return { uid, conversationId, requestId, trigger, generation, beforeTokens, signal };
+};
+
+/** The app's steps around a compaction. */
+export function compactionHooks({ beforeCompaction, afterCompaction }: RecapApp): CompactionHooks {
+  const before =
+    typeof beforeCompaction === 'function'
+      ? { run: beforeCompaction, required: false }
+      : beforeCompaction;
+  return {
+    preCompact: before
+      ? [
+          {
+            name: 'beforeCompaction',
+            required: before.required,
+            run: async (asked, signal): Promise<PreCompactAnswer | undefined> =>
+              (await before.run({ ...toCompaction(asked, signal), turns: asked.turns() })) ??
+              undefined,
+          },
+        ]
+      : [],
+    postCompact: afterCompaction
+      ? [
+          {
+            name: 'afterCompaction',
+            run: async (asked, signal) => {
+              const { state, reason, afterTokens } = asked.event;
+              await afterCompaction({
+                ...toCompaction(asked, signal),
+                state,
+                ...(reason !== undefined && { reason }),
+                afterTokens,
+              });
+              return undefined;
+            },
+          },
+        ]
+      : [],
+  };
+}

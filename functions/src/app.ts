@@ -1,0 +1,159 @@
+import type { PreCompactAnswer } from '#shared/compaction/hooks.ts';
+import type { Part } from '#shared/conversation/documents/content.ts';
+import type { Trigger } from '#shared/conversation/documents/conversation.ts';
+import { AppError } from '#shared/errors.ts';
+import type { ReadTurn } from '#shared/hooks/read-turn.ts';
+import type { z } from 'zod';
+
+/* What an app's backend adds to Recap in code: its instruction, its tools, and steps before and after turns and compactions. */
+
+/** Whose message or call it is. */
+export interface User {
+  uid: string;
+  isAnonymous: boolean;
+  /**
+   * Of the verified ID token, custom claims among them. Empty where the server goes on without a request of the user: with
+   * a message that waited and whose sender is gone.
+   */
+  claims: Readonly<Record<string, unknown>>;
+}
+
+export interface TurnStart {
+  user: User;
+  conversationId: string;
+}
+
+export interface BeforeTurn extends TurnStart {
+  /** Of the turn that would answer the message: `t_17`. */
+  turnId: string;
+  message: {
+    /** The client's. */
+    id: string;
+    /** All its text parts. Empty for an answer that is made anew. */
+    text: string;
+    parts: readonly Part[];
+  };
+  /** The turns that the model will see word for word, oldest first. Reads the store. */
+  history: () => Promise<ReadTurn[]>;
+  /** Fires when the time is over. */
+  signal: AbortSignal;
+}
+
+/** What a turn is given before it begins; everything may be absent. */
+export interface BeforeTurnResult {
+  /** Said to the model before the message, as data, and stored with it; 8,192 UTF-16 units at most. */
+  context?: string;
+  /** The message is refused with this text, 500 UTF-16 units at most, and nothing of it is stored. */
+  deny?: string;
+  /** Answers this turn in place of the conversation's model. */
+  model?: string;
+}
+
+export interface BeforeCompaction {
+  uid: string;
+  conversationId: string;
+  requestId: string;
+  trigger: Trigger;
+  /** Number of the generation that would be replaced. */
+  generation: number;
+  /** The turns that are put into the summary, oldest first. */
+  turns: readonly ReadTurn[];
+  /** Tokens of the context before. */
+  beforeTokens: number;
+  signal: AbortSignal;
+}
+
+export interface AfterCompaction extends Omit<BeforeCompaction, 'turns'> {
+  /** `COMPACTED`, `NOOP`, `FAILED_…`. */
+  state: string;
+  reason?: string;
+  afterTokens: number;
+}
+
+/** A step that may be required: then its failure stops what it is asked about, else it is logged and left out. */
+export type Step<Run> = Run | { run: Run; required: boolean };
+
+export interface ToolContext extends TurnStart {
+  /** The same whenever the call runs again after a crash, so that a tool with an effect can tell: `t_17:0`. */
+  callId: string;
+  /** The user was asked and allowed the call. */
+  isApproved: boolean;
+  /** Fires at the tool's time limit, when the user stops the turn, and when the process ends. */
+  signal: AbortSignal;
+}
+
+/** A function that the model may call and that the server runs. */
+export interface Tool<Input extends z.ZodObject = z.ZodObject> {
+  /** A letter, then letters, digits and `_`; at most 64 characters. */
+  name: string;
+  /** What it does and when to use it, for the model. */
+  description: string;
+  /** Checked before `run`; a violation is an error that the model reads. */
+  input: Input;
+  /**
+   * What the model gets: an object as it is, anything else as `{ output }`, both as JSON of 1 MiB at most. Of an error the
+   * model learns no more than that there was one, unless it is a `ToolError`.
+   */
+  run(input: z.infer<Input>, context: ToolContext): unknown;
+  /** Whether the user is asked before this call runs. Default: never. Where it throws, the user is asked. */
+  needsApproval?:
+    boolean | ((input: z.infer<Input>, call: TurnStart) => boolean | Promise<boolean>);
+  /** Default 30,000. */
+  timeoutMs?: number;
+  /** It is asked again and again until something has happened: equal calls of it are no loop. */
+  polled?: boolean;
+}
+
+/** A tool whatever its input is. */
+export interface AnyTool extends Omit<Tool, 'run' | 'needsApproval'> {
+  run(input: never, context: ToolContext): unknown;
+  needsApproval?: boolean | ((input: never, call: TurnStart) => boolean | Promise<boolean>);
+}
+
+/** What a tool has to tell the model of a failure, in words that may be shown. */
+export class ToolError extends AppError {
+  constructor(publicMessage: string) {
+    super({
+      status: 'FAILED_PRECONDITION',
+      reason: 'TOOL_FAILED',
+      message: 'a tool of the app failed',
+      publicMessage,
+    });
+  }
+}
+
+/** A tool whose `run` knows its input by `input`. */
+export const tool = <Input extends z.ZodObject>(definition: Tool<Input>): Tool<Input> => definition;
+
+/** An app's backend, as code. */
+export interface RecapApp {
+  /**
+   * The system instruction of every conversation, or what makes it of the user when a turn begins. It takes the place of
+   * `SYSTEM_INSTRUCTION` and of what clients write; undefined leaves that. The conversation stores it when it has changed,
+   * so that compactions and other instances go by the same. One that fails is logged, and the last one stays.
+   */
+  systemInstruction?:
+    string | ((turn: TurnStart) => string | undefined | Promise<string | undefined>);
+  /** Beside those of `BUILT_IN_TOOLS`. */
+  tools?: readonly AnyTool[];
+  /**
+   * Runs before a new message is stored, once however often its start is tried; two seconds. A retry of the client after a
+   * crash may run it again.
+   */
+  beforeTurn?: Step<
+    (
+      turn: BeforeTurn,
+    ) => BeforeTurnResult | undefined | void | Promise<BeforeTurnResult | undefined | void>
+  >;
+  /**
+   * Runs in the worker when it is decided which turns go into a summary, before a model is asked; ten seconds. May veto,
+   * pin texts and tell the summariser something. A compaction that is tried again asks again.
+   */
+  beforeCompaction?: Step<
+    (
+      compaction: BeforeCompaction,
+    ) => PreCompactAnswer | undefined | void | Promise<PreCompactAnswer | undefined | void>
+  >;
+  /** Runs in the worker after the outcome; ten seconds. Nothing changes by what it does. */
+  afterCompaction?: (compaction: AfterCompaction) => void | Promise<void>;
+}

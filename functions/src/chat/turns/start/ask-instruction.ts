@@ -1,0 +1,40 @@
+import { toUser } from '#functions/app-steps.ts';
+import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
+import { refuseLargeOverhead } from '#functions/chat/conversations/writable-fields.ts';
+import { withDeadline } from '#functions/lib/deadline.ts';
+import { deadlineReason } from '#functions/lib/failure-reason.ts';
+import type { Conversation } from '#shared/conversation/documents/conversation.ts';
+import type { Begin } from './begun-turn.ts';
+
+/** How long a message waits for the app's instruction, ms. */
+const INSTRUCTION_TIMEOUT_MS = 2_000;
+
+/**
+ * The system instruction that the app gives a new turn; undefined where it gives none, or the one that is stored. A failure,
+ * or an instruction that leaves no room for a conversation, is logged, and the conversation keeps what it has.
+ */
+export async function askInstruction(
+  dependencies: ChatDependencies,
+  { request, decision }: Begin,
+  conversation: Conversation,
+): Promise<string | undefined> {
+  const { appInstruction, clock, logger } = dependencies;
+  if (!appInstruction || decision.kind !== 'start') return undefined;
+  const { caller, conversationId } = request;
+  try {
+    const systemInstruction = await withDeadline(
+      { clock, ms: INSTRUCTION_TIMEOUT_MS, signal: new AbortController().signal },
+      () => appInstruction({ user: toUser(caller), conversationId }),
+    );
+    if (systemInstruction === undefined || systemInstruction === conversation.systemInstruction)
+      return undefined;
+    refuseLargeOverhead(dependencies, { ...conversation, systemInstruction });
+    return systemInstruction;
+  } catch (error) {
+    logger.log('ERROR', 'system_instruction_failed', {
+      conversationId,
+      reason: deadlineReason(error),
+    });
+    return undefined;
+  }
+}

@@ -1,0 +1,17 @@
+/* What the package `recap` gives to an app's backend. */
+export { defineRecap, type RecapFunctions } from './define-recap.ts';
+export {
+  tool,
+  ToolError,
+  type AfterCompaction,
+  type BeforeCompaction,
+  type BeforeTurn,
+  type BeforeTurnResult,
+  type RecapApp,
+  type Step,
+  type Tool,
+  type ToolContext,
+  type TurnStart,
+  type User,
+} from './app.ts';
+export type { ReadTurn } from '#shared/hooks/read-turn.ts';

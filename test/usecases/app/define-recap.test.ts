@@ -1,0 +1,280 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { z } from 'zod';
+import { type RecapApp, tool, ToolError } from '#functions/app.ts';
+import { findApp, defineRecap } from '#functions/define-recap.ts';
+import { startEmbeddedHost } from '#infra/local/embedded/host.ts';
+import { unsignedToken } from '#infra/local/processes/unsigned-token.ts';
+import { localProjectId, stackEnvironment } from '#infra/local/stack/stack-environment.ts';
+import { contentText } from '#shared/conversation/documents/content.ts';
+import { contextResponse } from '#shared/wire/resources/context.ts';
+import { createScriptedModel, snapshotAnswer } from '#test/fakes/scripted-model.ts';
+import {
+  type ScriptedAnswer,
+  scriptedStreamer,
+  textAnswer,
+} from '#test/fakes/scripted-streamer.ts';
+
+/* Backends of apps, over HTTP: both functions in one process, over a store and a bus in memory. */
+
+const callOf = (name: string, args: Record<string, unknown>): ScriptedAnswer => ({
+  chunks: [
+    { parts: [{ functionCall: { name, args } }] },
+    {
+      parts: [],
+      finishReason: 'STOP',
+      usage: { promptTokens: 10, cachedTokens: 0, outputTokens: 2, thoughtsTokens: 0 },
+    },
+  ],
+});
+
+interface Setup {
+  app: RecapApp;
+  answers?: readonly ScriptedAnswer[];
+  settings?: Record<string, string>;
+}
+
+/** A backend whose model answers from a list. */
+async function startApp({ app, answers = [textAnswer('Fine.')], settings = {} }: Setup) {
+  const { model, requests } = scriptedStreamer(...answers);
+  const logged: { event: string; fields: unknown }[] = [];
+  const host = await startEmbeddedHost({
+    environment: stackEnvironment({ shell: {}, model: { kind: 'stand-in' }, settings }),
+    app,
+    overrides: {
+      model: { ...createScriptedModel({ answers: [snapshotAnswer()] }), ...model },
+      logger: { log: (_, event, fields) => void logged.push({ event, fields }) },
+    },
+  });
+  onTestFinished(() => host.stop());
+  const call = async (path: string, { body, plan = 'gold' }: { body?: object; plan?: string }) => {
+    const user = { uid: 'ada', projectId: localProjectId, now: new Date(), claims: { plan } };
+    const response = await fetch(`${host.chatUrl}/v1/conversations/${path}`, {
+      ...(body && { method: 'POST', body: JSON.stringify(body) }),
+      headers: {
+        authorization: `Bearer ${unsignedToken(user)}`,
+        'content-type': 'application/json',
+      },
+    });
+    return { status: response.status, body: await response.json() };
+  };
+  const send = (conversationId: string, text: string, plan?: string) =>
+    call(`${conversationId}/messages`, {
+      body: { message: { id: randomUUID(), parts: [{ type: 'text', text }] } },
+      ...(plan !== undefined && { plan }),
+    });
+  return { host, requests, logged, call, send };
+}
+
+describe('a tool of an app', () => {
+  const seen: unknown[] = [];
+  const weather = tool({
+    name: 'weather',
+    description: 'The weather at a place.',
+    input: z.object({ place: z.string() }),
+    run: ({ place }, { user, callId }) => {
+      seen.push({ place, plan: user.claims['plan'], uid: user.uid, callId });
+      if (place === 'Atlantis') throw new ToolError('Nobody knows that place.');
+      return `Snow in ${place}`;
+    },
+  });
+
+  test('an app’s tool runs with checked input and the claims of the user, and its result is what the model answers from', async () => {
+    const { send, requests } = await startApp({
+      app: { tools: [weather] },
+      answers: [callOf('weather', { place: 'Bern' }), textAnswer('It snows.')],
+    });
+
+    const answer = await send(randomUUID(), 'How is it in Bern?');
+
+    expect(answer).toMatchObject({
+      status: 200,
+      body: {
+        message: {
+          parts: expect.arrayContaining([expect.objectContaining({ text: 'It snows.' })]),
+        },
+      },
+    });
+    expect(seen).toEqual([{ place: 'Bern', plan: 'gold', uid: 'ada', callId: 't_1:0' }]);
+    expect(JSON.stringify(requests[1]?.contents.at(-1))).toContain('{"output":"Snow in Bern"}');
+    expect(requests[0]?.tools).toContainEqual(expect.objectContaining({ name: 'weather' }));
+  });
+
+  test('a ToolError of an app is told to the model in its words, and input that does not fit without a run', async () => {
+    const { send, requests } = await startApp({
+      app: { tools: [weather] },
+      answers: [
+        callOf('weather', { place: 'Atlantis' }),
+        callOf('weather', { town: 'Bern' }),
+        textAnswer('I do not know.'),
+      ],
+    });
+
+    await send(randomUUID(), 'How is it in Atlantis?');
+
+    expect(JSON.stringify(requests[1]?.contents.at(-1))).toContain('Nobody knows that place.');
+    expect(JSON.stringify(requests[2]?.contents.at(-1))).toContain('do not fit');
+  });
+});
+
+describe('the system instruction of an app', () => {
+  test('an app’s instruction is made of the user’s claims at each turn, and the conversation keeps the last one', async () => {
+    const { send, call, requests } = await startApp({
+      app: { systemInstruction: ({ user }) => `The user's plan: ${String(user.claims['plan'])}.` },
+    });
+    const id = randomUUID();
+
+    await send(id, 'Hello');
+    await send(id, 'Hello again', 'silver');
+
+    expect(requests.map(({ systemInstruction }) => systemInstruction)).toEqual([
+      "The user's plan: gold.",
+      "The user's plan: silver.",
+    ]);
+    const context = contextResponse.parse((await call(`${id}/context`, {})).body);
+    expect(JSON.stringify(context.items)).toContain('silver');
+  });
+
+  test.each([
+    [
+      'throws',
+      () => {
+        throw new Error('no database');
+      },
+    ],
+    ['is longer than half of the window', () => 'word '.repeat(600_000)],
+  ])('an app’s instruction that %s is logged, and the last one stays', async (_, bad) => {
+    let turns = 0;
+    const { send, requests, logged } = await startApp({
+      app: { systemInstruction: () => (++turns === 1 ? 'Be kind.' : bad()) },
+    });
+    const id = randomUUID();
+
+    await send(id, 'Hello');
+    await send(id, 'Hello again');
+
+    expect(requests.map(({ systemInstruction }) => systemInstruction)).toEqual([
+      'Be kind.',
+      'Be kind.',
+    ]);
+    expect(logged.map(({ event }) => event)).toContain('system_instruction_failed');
+  });
+});
+
+describe('the step of an app before a turn', () => {
+  test('what beforeTurn finds is said to the model, from the message and the turns before it', async () => {
+    const { send, requests } = await startApp({
+      app: {
+        beforeTurn: async ({ message, history, user }) => ({
+          context: `${user.uid} asked ${message.text} after ${(await history()).map(({ user: said, answer }) => `${said} → ${answer}`).join()}`,
+        }),
+      },
+    });
+    const id = randomUUID();
+
+    await send(id, 'One?');
+    await send(id, 'Two?');
+
+    expect(contentText(requests[1]?.contents.at(-1) ?? { role: 'user', parts: [] })).toContain(
+      '| ada asked Two? after One? → Fine.',
+    );
+  });
+
+  test('beforeTurn may refuse a message in its own words, or choose the model of one turn', async () => {
+    const { send, requests } = await startApp({
+      app: {
+        beforeTurn: ({ message: { text } }) =>
+          text === 'No' ? { deny: 'Not today.' } : { model: 'gemini-3.1-pro-preview' },
+      },
+    });
+    const id = randomUUID();
+
+    const refused = await send(id, 'No');
+    await send(id, 'Yes');
+
+    expect(refused).toMatchObject({ status: 400, body: { error: { message: 'Not today.' } } });
+    expect(requests.map(({ model }) => model)).toEqual(['gemini-3.1-pro-preview']);
+  });
+
+  test.each([
+    ['throws', () => Promise.reject(new Error('no index'))],
+    ['names a model that nobody knows', () => Promise.resolve({ model: 'gemini-99' })],
+  ])(
+    'a beforeTurn that %s lets the turn go on, or refuses it where it is required',
+    async (_, run) => {
+      const free = await startApp({ app: { beforeTurn: run } });
+      const required = await startApp({ app: { beforeTurn: { run, required: true } } });
+
+      expect(await free.send(randomUUID(), 'Hello')).toMatchObject({ status: 200 });
+      expect(await required.send(randomUUID(), 'Hello')).toMatchObject({
+        status: 503,
+        body: {
+          error: {
+            details: expect.arrayContaining([expect.objectContaining({ reason: 'HOOK_FAILED' })]),
+          },
+        },
+      });
+      expect(free.logged.map(({ event }) => event)).toContain('before_turn_hook_failed');
+    },
+  );
+});
+
+const gift = textAnswer(`Fine. ${'It is a gift and should look like one. '.repeat(10)}`, {
+  promptTokens: 1_400,
+  cachedTokens: 0,
+  outputTokens: 100,
+  thoughtsTokens: 0,
+});
+
+test('an app reads the turns that a compaction folds, pins of them, and is told how it ended', async () => {
+  const told: unknown[] = [];
+  const { send, call, host } = await startApp({
+    app: {
+      beforeCompaction: ({ turns, uid }) => {
+        told.push({ uid, first: turns[0]?.user });
+        return { pins: [{ id: 'first', text: turns[0]?.answer ?? '' }] };
+      },
+      afterCompaction: ({ state, generation }) => void told.push({ state, generation }),
+    },
+    settings: { THRESHOLD_TOKENS: '1000' },
+    answers: [gift],
+  });
+  const id = randomUUID();
+
+  for (let turn = 1; turn <= 16; turn++) await send(id, `Question ${turn}?`);
+  await host.bus.idle();
+
+  expect(told.slice(0, 2)).toEqual([
+    { uid: 'ada', first: 'Question 1?' },
+    { state: 'COMPACTED', generation: 0 },
+  ]);
+  const context = contextResponse.parse((await call(`${id}/context`, {})).body);
+  expect(context.generation).toBeGreaterThan(0);
+  expect(JSON.stringify(context.items)).toContain('It is a gift');
+});
+
+describe('defineRecap', () => {
+  test('gives the functions of an app, and begins nothing before they are called', () => {
+    const app = { systemInstruction: 'Be kind.' };
+
+    const { chat, compaction } = defineRecap(app);
+
+    expect(findApp(chat)).toBe(app);
+    expect(findApp(compaction)).toBe(app);
+  });
+
+  test('refuses what it does not know, and tools that no model could call, by name', () => {
+    const weather = tool({ name: 'weather', description: '', input: z.object({}), run: () => 1 });
+    const typo: object = { tool: [] };
+
+    expect(() => defineRecap(typo)).toThrow(
+      /does not know tool; it takes systemInstruction, tools/,
+    );
+    expect(() => defineRecap({ tools: [weather, weather] })).toThrow(
+      /two server tools named "weather"/,
+    );
+    expect(() => defineRecap({ tools: [{ ...weather, name: 'wet weather' }] })).toThrow(
+      /"wet weather"/,
+    );
+  });
+});
