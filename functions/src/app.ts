@@ -49,6 +49,23 @@ export interface BeforeTurnResult {
   model?: string;
 }
 
+export interface AfterTurn {
+  uid: string;
+  conversationId: string;
+  turn: ReadTurn;
+  /** That answered. */
+  model?: string;
+  /** Tokens, and millionths of a US dollar. */
+  usage?: {
+    promptTokens: number;
+    cachedTokens: number;
+    outputTokens: number;
+    thoughtsTokens: number;
+    costMicros?: number | undefined;
+  };
+  signal: AbortSignal;
+}
+
 export interface BeforeCompaction {
   uid: string;
   conversationId: string;
@@ -145,6 +162,12 @@ export interface RecapApp {
       turn: BeforeTurn,
     ) => BeforeTurnResult | undefined | void | Promise<BeforeTurnResult | undefined | void>
   >;
+  /**
+   * Runs when an answer is stored, beside the reader's stream; ten seconds. Once in effect: where it throws, hangs or its
+   * process dies, the sweep runs it again, within six minutes and for three days, so a run that died at its very end is
+   * repeated. `turn.turnId` with `conversationId` tells repetitions.
+   */
+  afterTurn?: (answered: AfterTurn) => void | Promise<void>;
   /**
    * Runs in the worker when it is decided which turns go into a summary, before a model is asked; ten seconds. May veto,
    * pin texts and tell the summariser something. A compaction that is tried again asks again.

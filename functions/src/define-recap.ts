@@ -57,6 +57,7 @@ const FIELDS: Readonly<Record<keyof RecapApp, true>> = {
   systemInstruction: true,
   tools: true,
   beforeTurn: true,
+  afterTurn: true,
   beforeCompaction: true,
   afterCompaction: true,
 };

@@ -85,6 +85,7 @@ async function createChat(setup: Setup): Promise<ChatDependencies> {
     toolbox: overrides.toolbox ?? (await createTools(setup, shared)),
     quota: overrides.quota ?? createQuota(shared),
     beforeTurnHooks: overrides.beforeTurnHooks ?? beforeTurnHooks(app),
+    afterTurn: overrides.afterTurn ?? app.afterTurn,
     appInstruction: overrides.appInstruction ?? appInstruction(app),
     beforeTurnWebhooks: (webhooks) => createBeforeTurnWebhooks(webhooks, signedPosts(setup)),
   };
@@ -111,6 +112,7 @@ async function createCompaction(setup: Setup): Promise<CompactionDependencies> {
       onceTimeIsKnown(createPushTokenVerifier(config, clock), hearTime(setup, shared)),
     serverTools: (overrides.toolbox ?? (await createTools(setup, shared))).declarations,
     hooks: overrides.hooks ?? compactionHooks(app),
+    afterTurn: overrides.afterTurn ?? app.afterTurn,
     webhooks: (webhooks) => createWebhookHooks(webhooks, signedPosts(setup)),
   };
 }

@@ -4,6 +4,7 @@ export {
   tool,
   ToolError,
   type AfterCompaction,
+  type AfterTurn,
   type BeforeCompaction,
   type BeforeTurn,
   type BeforeTurnResult,

@@ -1,4 +1,4 @@
-import type { TurnStart } from '../app.ts';
+import type { RecapApp, TurnStart } from '../app.ts';
 import type { Config } from '../config.ts';
 import type { ModelHealth } from '../models/model-health.ts';
 import type { Accounting } from '../quota/accounting.ts';
@@ -61,6 +61,8 @@ export interface ChatDependencies {
   beforeTurnHooks?: readonly BeforeTurnHook[];
   /** The app's own system instruction, asked when a turn begins; absent: what is stored is used. */
   appInstruction?: ((turn: TurnStart) => Promise<string | undefined>) | undefined;
+  /** The app's step behind an answered turn. */
+  afterTurn?: RecapApp['afterTurn'];
   /** Makes hooks of addresses that the remote document or a conversation names. Absent: none is called. */
   beforeTurnWebhooks?: (webhooks: readonly Webhook[]) => readonly BeforeTurnHook[];
 }

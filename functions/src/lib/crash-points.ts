@@ -25,6 +25,7 @@ export const chatCrashPoints = {
   'before-finish': 'No flush runs any more; the finish is not committed.',
   'turn-finished': 'The finish is committed; readers and workers have not been told.',
   'turn-published': 'The workers have been told; readers wait for the end of their stream.',
+  'after-turn-ran': 'The app’s step behind a turn has run; that it is done is not noted.',
   'before-cancel': 'A cancellation has reached this instance; it is not stored.',
   'cancel-stored': 'The turn says that it shall be cancelled; its producer may not know.',
   'before-release': 'A turn is given up because the process ends; its lease still runs.',
@@ -100,6 +101,8 @@ export const compactionCrashPoints = {
   'sweep-marked': 'The sweep has marked one conversation as erasing.',
   'sweep-erased': 'The sweep has erased one conversation.',
   ...eraseCrashPoints,
+  'sweep-after-turn-ran':
+    'The sweep has run the app’s step behind a turn; that it is done is not noted.',
   'sweep-swept': 'The sweep has done all it could; the event is not acknowledged.',
 } as const;
 

@@ -1,3 +1,4 @@
+import type { RecapApp } from '#functions/app.ts';
 import type { Config } from '#functions/config.ts';
 import { modelThatLimits, selectSummariser } from '#functions/config/conversation-policy.ts';
 import type { Accounting } from '#functions/quota/accounting.ts';
@@ -60,7 +61,9 @@ export interface CompactionDependencies extends NotificationDependencies {
   shutdown: AbortSignal;
   /** Functions that the chat function runs for the model: part of every prompt that is measured. Default: none. */
   serverTools?: readonly ToolDeclaration[];
-  /** The deployment's own. Default: none. */
+  /** The app's step behind an answered turn, for the sweep. */
+  afterTurn?: RecapApp['afterTurn'];
+  /** The app's. Default: none. */
   hooks?: CompactionHooks;
   /** Makes hooks of addresses that the remote document or a conversation names. Absent: none is called. */
   webhooks?: (webhooks: readonly Webhook[]) => CompactionHooks;

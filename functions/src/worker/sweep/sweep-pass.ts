@@ -19,6 +19,8 @@ export interface SweepCounts {
   erasuresHandedOver: number;
   erasuresFinished: number;
   tombstonesDropped: number;
+  /** Steps of the app behind turns. */
+  afterTurnsRun: number;
   /** Items and queries that failed; the next sweep meets them again. */
   failed: number;
 }
@@ -36,6 +38,7 @@ export interface Sweep {
     | 'config'
     | 'logger'
     | 'atCrashPoint'
+    | 'afterTurn'
   >;
   /** Fires when the time is up: what is not done is left to the next sweep. */
   signal: AbortSignal;

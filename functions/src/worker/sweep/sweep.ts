@@ -2,6 +2,7 @@ import { passWorkerCrashPoint } from '#functions/lib/crash-points.ts';
 import { timeoutAfter } from '#functions/lib/deadline.ts';
 import { settleAll } from '#functions/lib/promises.ts';
 import type { CompactionDependencies } from '#functions/worker/compaction/run.ts';
+import { sweepAfterTurns } from './sweep-after-turns.ts';
 import { sweepErasures } from './sweep-erasures.ts';
 import { guarded, type Sweep, type SweepCounts } from './sweep-pass.ts';
 import { sweepRequests } from './sweep-requests.ts';
@@ -18,6 +19,7 @@ const nothingDone = (): SweepCounts => ({
   erasuresHandedOver: 0,
   erasuresFinished: 0,
   tombstonesDropped: 0,
+  afterTurnsRun: 0,
   failed: 0,
 });
 
@@ -27,6 +29,7 @@ async function sweepAll(sweep: Sweep): Promise<void> {
     guarded(sweep, 'turns', () => sweepTurns(sweep)),
     guarded(sweep, 'requests', () => sweepRequests(sweep)),
     guarded(sweep, 'erasures', () => sweepErasures(sweep)),
+    guarded(sweep, 'afterTurns', () => sweepAfterTurns(sweep)),
   ]);
   await passWorkerCrashPoint(sweep.dependencies, 'sweep-swept');
 }

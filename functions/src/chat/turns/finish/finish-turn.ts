@@ -1,6 +1,7 @@
 import { addAfterwork, type ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import type { TitleOfTurn } from '#functions/chat/features/titles.ts';
 import { publishOverdue, publishRequest } from '#functions/events/publish-request.ts';
+import { runAfterTurn } from '#functions/events/run-after-turn.ts';
 import { passCrashPoint } from '#functions/lib/crash-points.ts';
 import { contentText } from '#shared/conversation/documents/content.ts';
 import { isFinal } from '#shared/conversation/documents/turn.ts';
@@ -23,6 +24,7 @@ import { publishTurnFinished, publishTurnWaiting } from '#functions/events/publi
 import { turnId } from '#shared/conversation/documents/paths.ts';
 import { statusWrite } from '#shared/conversation/writes/status-write.ts';
 import { loopKind } from '#shared/loops/call-loop.ts';
+import { afterTurnWrite } from '#shared/hooks/after-turn.ts';
 import type { Clock } from '#shared/ports/ports.ts';
 import type { ContextObject } from '#shared/wire/resources/context-object.ts';
 import type { StreamFrame, StreamChunk } from '#shared/wire/resources/streams.ts';
@@ -74,6 +76,11 @@ export async function finishTurn(
   if (turn.inContext) title.answered(turn.contents.map(contentText).join('\n'));
   const unsettled = { ...end, usage: usageBeyond(end.usage, begun.progress.settled) };
   logFinished(dependencies, ending, unsettled);
+  if (dependencies.afterTurn && end.state === 'done') {
+    const { shutdown: signal } = dependencies;
+    const ran = () => passCrashPoint(dependencies, 'after-turn-ran');
+    addAfterwork(dependencies, runAfterTurn(dependencies, end, { signal, ran }));
+  }
   await Promise.all([publishOfRequest(dependencies, begun, end), settleStored(ending, unsettled)]);
   await passCrashPoint(dependencies, 'turn-published');
   return { turn, context, replayed: false, shrinkage: answer.sent.shrinkage };
@@ -132,7 +139,9 @@ async function commitFinish(
       const stream = { writes: lastChunks, lastFrameId };
       const turnUpdateTime = writer.turnUpdateTime();
       const writes = finishWrites({ ...end, ...request, turnUpdateTime, stream });
-      await store.commit([...writes, ...writer.obsoletePieces(), ...statusWrites]);
+      const afterTurn =
+        dependencies.afterTurn && end.state === 'done' ? [afterTurnWrite(end, end.now)] : [];
+      await store.commit([...writes, ...writer.obsoletePieces(), ...statusWrites, ...afterTurn]);
       return request.compactionRequest;
     } catch (error) {
       if (!mayBeCommitted(error) || tries >= FINISH_TRIES) throw error;

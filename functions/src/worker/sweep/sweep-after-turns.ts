@@ -1,0 +1,50 @@
+import { passWorkerCrashPoint } from '#functions/lib/crash-points.ts';
+import { runAfterTurn } from '#functions/events/run-after-turn.ts';
+import {
+  AFTER_TURN_TRIES_MAX,
+  AFTER_TURNS,
+  decodeAfterTurn,
+  triedFields,
+} from '#shared/hooks/after-turn.ts';
+import type { StoredDocument } from '#shared/ports/ports.ts';
+import { readPages } from '#shared/store/many-documents.ts';
+import { earlierThan, forEachItem, type Sweep } from './sweep-pass.ts';
+
+const AT_ONCE = 10;
+const PAGE = 100;
+
+/** Does one thing behind a turn that the instance which answered it did not do, or failed at. Throws GuardLostError. */
+async function serve(sweep: Sweep, { path, fields, updateTime }: StoredDocument): Promise<void> {
+  const { dependencies, signal, counts } = sweep;
+  const { store, clock, logger } = dependencies;
+  const entry = decodeAfterTurn({ fields });
+  if (entry.tries >= AFTER_TURN_TRIES_MAX) {
+    await store.commit([{ op: 'delete', path, guard: { updateTime } }]);
+    const { conversationId, seq } = entry;
+    logger.log('ERROR', 'after_turn_given_up', { conversationId, seq, tries: entry.tries });
+    return;
+  }
+  // Two sweeps at once: the first to note the try runs it.
+  await store.commit([
+    { op: 'update', path, fields: triedFields(entry, clock.now()), guard: { updateTime } },
+  ]);
+  const ran = () => passWorkerCrashPoint(dependencies, 'sweep-after-turn-ran');
+  if (await runAfterTurn(dependencies, entry, { signal, ran })) counts.afterTurnsRun += 1;
+}
+
+/** Runs the app's steps behind turns that are left. Throws StoreUnavailableError. */
+export async function sweepAfterTurns(sweep: Sweep): Promise<void> {
+  const { dependencies, signal } = sweep;
+  if (!dependencies.afterTurn) return;
+  const due = earlierThan('dueTime', dependencies.clock.now());
+  for await (const items of readPages(dependencies.store, {
+    collection: AFTER_TURNS,
+    ...due,
+    limit: PAGE,
+  })) {
+    await forEachItem(sweep, { pass: 'afterTurns', items, atOnce: AT_ONCE }, (item) =>
+      serve(sweep, item),
+    );
+    if (signal.aborted) return;
+  }
+}

@@ -1,0 +1,100 @@
+import { randomUUID } from 'node:crypto';
+import { expect, test } from 'vitest';
+import type { RecapApp } from '#functions/app.ts';
+import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
+import { deleteConversation } from '#functions/chat/conversations/erase/delete-conversation.ts';
+import { AFTER_TURNS } from '#shared/hooks/after-turn.ts';
+import { createManualClock } from '#test/fakes/manual-clock.ts';
+import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
+import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
+import { owner } from '#test/support/chat/lifecycle.ts';
+import { request } from '#test/support/chat/sending.ts';
+import { sweep, sweepBench } from '#test/support/compaction/compacted-conversation.ts';
+import { passTime } from '#test/support/pass-time.ts';
+
+type Step = NonNullable<RecapApp['afterTurn']>;
+
+/** Chat and worker of an app with a step behind turns, on one store and one clock. */
+function stepped(step: Step) {
+  const told: { uid: string; user: string; answer: string; model: string | undefined }[] = [];
+  const afterTurn: Step = async (answered) => {
+    const { uid, turn, model } = answered;
+    told.push({ uid, user: turn.user, answer: turn.answer, model });
+    await step(answered);
+  };
+  const clock = createManualClock();
+  const { model } = scriptedStreamer(textAnswer('Fine.'));
+  const chat = chatDependencies({ model, clock, afterTurn });
+  const worker = sweepBench({ store: chat.store, clock, afterTurn });
+  const send = async (conversationId: string) => {
+    const { result } = await sendMessage(chat, request(conversationId, 'Hello'));
+    await passTime(clock, result);
+    await passTime(clock, Promise.all(chat.afterwork));
+  };
+  const left = () => chat.store.query({ collection: AFTER_TURNS, limit: 10 });
+  const sweepAfter = async (ms: number) => {
+    clock.advance(ms);
+    return sweep(worker);
+  };
+  return { told, chat, clock, worker, send, left, sweepAfter };
+}
+
+const HELLO = { uid: 'u1', user: 'Hello', answer: 'Fine.', model: expect.any(String) };
+
+test('an app’s step behind a turn is told of the answer once it is stored, and nothing is left', async () => {
+  const { told, send, left, sweepAfter } = stepped(() => undefined);
+
+  await send(randomUUID());
+
+  expect(told).toEqual([HELLO]);
+  expect(await left()).toEqual([]);
+  expect(await sweepAfter(3_600_000)).toMatchObject({ afterTurnsRun: 0, failed: 0 });
+});
+
+test.each([
+  [
+    'fails',
+    () => {
+      throw new Error('no database');
+    },
+  ],
+  ['hangs', () => new Promise<void>(() => undefined)],
+])(
+  'an app’s step behind a turn that %s does not hold up the answer, and the sweep runs it again',
+  async (_, bad) => {
+    let runs = 0;
+    const { told, send, left, sweepAfter } = stepped(() => (++runs === 1 ? bad() : undefined));
+
+    await send(randomUUID());
+    expect(await sweepAfter(30_000)).toMatchObject({ afterTurnsRun: 0 });
+    expect(await sweepAfter(60_000)).toMatchObject({ afterTurnsRun: 1 });
+
+    expect(told).toEqual([HELLO, HELLO]);
+    expect(await left()).toEqual([]);
+  },
+);
+
+test('an app’s step behind a turn that never succeeds is given up after twenty tries of the sweep, with an error in the log', async () => {
+  const { told, send, left, worker, sweepAfter } = stepped(() => Promise.reject(new Error('no')));
+
+  await send(randomUUID());
+  for (let hours = 0; hours < 24 * 7; hours += 7) await sweepAfter(7 * 3_600_000);
+
+  expect(told).toHaveLength(21);
+  expect(await left()).toEqual([]);
+  expect(worker.logged).toContainEqual(
+    expect.objectContaining({ severity: 'ERROR', event: 'after_turn_given_up' }),
+  );
+});
+
+test('nothing is run behind a turn of a conversation that its owner has deleted', async () => {
+  const { told, chat, send, left, sweepAfter } = stepped(() => Promise.reject(new Error('no')));
+  const conversationId = randomUUID();
+
+  await send(conversationId);
+  await deleteConversation(chat, { caller: owner, conversationId });
+  await sweepAfter(120_000);
+
+  expect(told).toHaveLength(1);
+  expect(await left()).toEqual([]);
+});
