@@ -1,6 +1,3 @@
-import type { PreCompactAnswer } from '#shared/compaction/hooks.ts';
-import type { Part } from '#shared/conversation/documents/content.ts';
-import type { Trigger } from '#shared/conversation/documents/conversation.ts';
 import { AppError } from '#shared/errors.ts';
 import type { ReadTurn } from '#shared/hooks/read-turn.ts';
 import type { z } from 'zod';
@@ -18,6 +15,14 @@ export interface User {
   claims: Readonly<Record<string, unknown>>;
 }
 
+/** A piece of a message, as Gemini has it. */
+export interface MessagePart {
+  text?: string | undefined;
+  /** A file. */
+  fileData?: { mimeType?: string | undefined; fileUri: string } | undefined;
+  inlineData?: { mimeType: string; data: string } | undefined;
+}
+
 export interface TurnStart {
   user: User;
   conversationId: string;
@@ -31,7 +36,7 @@ export interface BeforeTurn extends TurnStart {
     id: string;
     /** All its text parts. Empty for an answer that is made anew. */
     text: string;
-    parts: readonly Part[];
+    parts: readonly MessagePart[];
   };
   /** The turns that the model will see word for word, oldest first. Reads the store. */
   history: () => Promise<ReadTurn[]>;
@@ -70,7 +75,8 @@ export interface BeforeCompaction {
   uid: string;
   conversationId: string;
   requestId: string;
-  trigger: Trigger;
+  /** Why: `auto`, `manual`, `overflow`, … */
+  trigger: string;
   /** Number of the generation that would be replaced. */
   generation: number;
   /** The turns that are put into the summary, oldest first. */
@@ -78,6 +84,19 @@ export interface BeforeCompaction {
   /** Tokens of the context before. */
   beforeTokens: number;
   signal: AbortSignal;
+}
+
+/** What a step before a compaction may answer. */
+export interface BeforeCompactionResult {
+  /** Ends the compaction; what is pinned stays pinned. */
+  veto?: boolean;
+  /**
+   * Texts to keep word for word from now on, under ids of 1 to 64 letters, digits, `-` and `_`. The newest text under an id
+   * wins. What does not fit into the budget of pins beside the owner's is left out, which is logged.
+   */
+  pins?: readonly { id: string; text: string }[];
+  /** What the summariser is to know beside the turns, as data; 4,000 UTF-16 units at most. It is not kept. */
+  note?: string;
 }
 
 export interface AfterCompaction extends Omit<BeforeCompaction, 'turns'> {
@@ -175,7 +194,8 @@ export interface RecapApp {
   beforeCompaction?: Step<
     (
       compaction: BeforeCompaction,
-    ) => PreCompactAnswer | undefined | void | Promise<PreCompactAnswer | undefined | void>
+    ) =>
+      BeforeCompactionResult | undefined | void | Promise<BeforeCompactionResult | undefined | void>
   >;
   /** Runs in the worker after the outcome; ten seconds. Nothing changes by what it does. */
   afterCompaction?: (compaction: AfterCompaction) => void | Promise<void>;

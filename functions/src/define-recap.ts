@@ -1,9 +1,10 @@
+import { http } from '@google-cloud/functions-framework';
 import { once } from '#shared/once.ts';
 import { serverTool } from './app-steps.ts';
 import type { RecapApp } from './app.ts';
 import { disableNodeDomains } from './bootstrap/disable-node-domains.ts';
 import { endOnSignal, guardEveryServer } from './bootstrap/framework.ts';
-import { type Handler, registerFunctions } from './bootstrap/register.ts';
+import { registerFunctions } from './bootstrap/register.ts';
 import { messageModules, warmUp } from './bootstrap/warm-up.ts';
 import { parseConfig } from './config.ts';
 import { createToolbox } from './chat/turns/tools/toolbox.ts';
@@ -11,6 +12,8 @@ import { createDependencies } from './dependencies.ts';
 
 /** An instance that nobody has asked by then was not started for a request. */
 const STARTED_AHEAD_MS = 500;
+
+type Handler = Parameters<typeof http>[1];
 
 /** The two functions of an app; what its entry module exports. */
 export interface RecapFunctions {
@@ -44,13 +47,16 @@ function serve(app: RecapApp): RecapFunctions {
   return functions;
 }
 
-/** For a host that calls the functions and sets no target, such as the framework's own command line. */
+/** For a host that calls the functions and sets no target, such as the build of the image. */
 function servedWhenCalled(app: RecapApp): RecapFunctions {
   const served = once(() => serve(app));
-  return {
+  const functions: RecapFunctions = {
     chat: (request, response) => served().chat(request, response),
     compaction: (request, response) => served().compaction(request, response),
   };
+  http('chat', functions.chat);
+  http('compaction', functions.compaction);
+  return functions;
 }
 
 const FIELDS: Readonly<Record<keyof RecapApp, true>> = {

@@ -1,12 +1,14 @@
+import { isSource } from '#infra/local/script-path.ts';
 import { terminalText } from '#infra/terminal-text.ts';
 import { unsignedToken } from './processes/unsigned-token.ts';
 import { LOCAL_USER } from './stack/stack-environment.ts';
 import type { StackEvent, StackLog } from './stack/stack-event.ts';
 import type { Stack } from './stack/start-stack.ts';
+import { existsSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
 
-export const startHelp = `Usage: npm start [-- options]
+export const startHelp = `Usage: ${isSource ? 'npm start [-- options]' : 'recap dev [options]'}
 
 Starts Recap on this machine: the chat and compaction functions, Firestore and Pub/Sub (the emulators
 where they are installed, else in memory), and a stand-in for Gemini unless GEMINI_API_KEY is set.
@@ -15,6 +17,8 @@ Ctrl-C ends all of it; a second Ctrl-C does not wait.
   --embedded   store and bus in memory, even where emulators are installed
   --port N     chat on port N (default 8080), compaction on N+1, stand-in on N+2,
                page on N+3; a port that is taken is replaced by the next free one
+  --entry FILE the module that exports the functions (${isSource ? 'default: Recap without anything of an app' : 'default index.ts'});
+               they start again when a file beside it changes
   --verbose    every log line of the functions, as it is
   --help       this text`;
 
@@ -22,6 +26,8 @@ export interface StartArguments {
   isEmbedded: boolean;
   port: number;
   isVerbose: boolean;
+  /** Path of an app's module; undefined: the repository's own. */
+  entry: string | undefined;
 }
 
 /** Highest port that leaves room for the three after it. */
@@ -34,6 +40,7 @@ export function parseStartArguments(argv: readonly string[]): StartArguments | '
     options: {
       embedded: { type: 'boolean', default: false },
       port: { type: 'string', default: '8080' },
+      entry: { type: 'string', ...(!isSource && { default: 'index.ts' }) },
       verbose: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
@@ -44,7 +51,12 @@ export function parseStartArguments(argv: readonly string[]): StartArguments | '
     throw new Error(
       `--port takes a number from 1 to ${highestPort}, not ${JSON.stringify(values.port)}`,
     );
+  if (values.entry !== undefined && !existsSync(values.entry))
+    throw new Error(
+      `--entry names no file: ${values.entry}. It is the module that exports chat and compaction`,
+    );
   return {
+    entry: values.entry,
     isEmbedded: values.embedded,
     port,
     isVerbose: values.verbose,
@@ -82,11 +94,7 @@ The same as JSON:
 
 ${call("-s -H 'Accept: application/json'", drawn.messageIds[1], 'What is my dog called?')}
 
-A recorded conversation through this stack, with its compactions:
-
-npm run replay -- FILE.jsonl --url ${stack.chatUrl}
-
-Ctrl-C ends all of it.
+${isSource ? `A recorded conversation through this stack, with its compactions:\n\nnpm run replay -- FILE.jsonl --url ${stack.chatUrl}\n\n` : ''}Ctrl-C ends all of it.
 `;
 }
 

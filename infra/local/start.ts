@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { existsSync, watch } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 import {
   welcomeText,
   parseStartArguments,
@@ -40,12 +42,38 @@ async function start(wanted: StartArguments): Promise<Stack> {
         fakeGemini: port + 2,
         page: port + 3,
       },
+      entry: wanted.entry,
       hasPage: true,
       log: screen.log,
     });
   } finally {
     screen.settle();
   }
+}
+
+/** Editors write a file in several steps. */
+const SETTLE_MS = 100;
+
+/** Starts the functions anew when a source or the settings of an app have changed. The result ends that. */
+function reloadOnChanges(stack: Pick<Stack, 'reload'>, entry: string): () => void {
+  let timer: NodeJS.Timeout | undefined;
+  const watcher = watch(dirname(resolve(entry)), { recursive: true }, (_, name) => {
+    if (
+      name === null ||
+      !/\.[cm]?[jt]s$|^\.env$/.test(name) ||
+      /node_modules|dist|\.local/.test(name)
+    )
+      return;
+    clearTimeout(timer);
+    timer = setTimeout(() => {
+      write(`${name} has changed: the functions start again\n`);
+      void stack.reload();
+    }, SETTLE_MS);
+  });
+  return () => {
+    clearTimeout(timer);
+    watcher.close();
+  };
 }
 
 async function run(wanted: StartArguments): Promise<void> {
@@ -62,7 +90,9 @@ async function run(wanted: StartArguments): Promise<void> {
   };
   write(welcomeText(stack, drawn));
   const forget = noteStack(stack, { processId: process.pid });
+  const stopWatching = wanted.entry === undefined ? () => {} : reloadOnChanges(stack, wanted.entry);
   await stopAsked;
+  stopWatching();
   write('\nRecap stops …\n');
   forget();
   await stack.stop();
@@ -72,7 +102,11 @@ async function run(wanted: StartArguments): Promise<void> {
 try {
   const wanted = parseStartArguments(process.argv.slice(2));
   if (wanted === 'help') write(`${startHelp}\n`);
-  else await run(wanted);
+  else {
+    // As most tools do; a variable of the shell wins.
+    if (wanted.entry !== undefined && existsSync('.env')) process.loadEnvFile('.env');
+    await run(wanted);
+  }
   process.exit(0);
 } catch (error) {
   process.stderr.write(

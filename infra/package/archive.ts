@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { bundleFunctions, FRAMEWORK } from './bundle.ts';
+import { bundleFunctions, FRAMEWORK, type Project } from './bundle.ts';
 import { lockClosure, type Lock, lockSchema } from './lock-closure.ts';
 import type { Files } from './zip.ts';
 
@@ -18,10 +18,13 @@ export const SHIPPED = [
   'warm.cjs',
 ] as const;
 
+/** Recap's own. */
+const LICENSE = new URL('../../LICENSE', import.meta.url);
+
 const manifestSchema = z.object({
   name: z.string(),
-  version: z.string(),
-  license: z.string(),
+  version: z.string().default('0.0.0'),
+  license: z.string().optional(),
   dependencies: z.record(z.string(), z.string()),
 });
 
@@ -30,7 +33,7 @@ async function readRequired(rootDirectory: string, file: string): Promise<string
     return await readFile(join(rootDirectory, file), 'utf8');
   } catch (error) {
     throw new Error(
-      `${file} cannot be read in ${rootDirectory}: run this in a clone of the repository, after npm ci`,
+      `${file} cannot be read in ${rootDirectory}: run this in the folder of the project, after npm install`,
       { cause: error },
     );
   }
@@ -97,19 +100,19 @@ export function checkShipped(names: readonly string[]): void {
 }
 
 /** The files of the archive of both functions. Throws Error that says what is missing or must not be there. */
-export async function archiveFiles(rootDirectory: string): Promise<Files> {
+export async function archiveFiles(project: Project): Promise<Files> {
   const [manifest, lockText, license] = await Promise.all([
-    readRequired(rootDirectory, 'package.json'),
-    readRequired(rootDirectory, 'package-lock.json'),
-    readRequired(rootDirectory, 'LICENSE'),
+    readRequired(project.root, 'package.json'),
+    readRequired(project.root, 'package-lock.json'),
+    readFile(LICENSE),
   ]);
   const root = manifestSchema.parse(JSON.parse(manifest));
   const lock = lockSchema.parse(JSON.parse(lockText));
   checkLock(lock, root.dependencies);
   const files = new Map<string, Uint8Array>([
-    ...(await bundleFunctions(rootDirectory)),
+    ...(await bundleFunctions(project)),
     ...manifests(root, lock),
-    ['LICENSE', Buffer.from(license)],
+    ['LICENSE', license],
   ]);
   checkShipped([...files.keys()]);
   return files;

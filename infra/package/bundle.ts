@@ -1,4 +1,5 @@
 import type { Files } from './zip.ts';
+import { isSource } from '#infra/local/script-path.ts';
 import { moduleWrapper } from './runtime/compiled.ts';
 import { type Plugin, build, type BuildOptions, type BuildResult } from 'esbuild';
 import { readFile } from 'node:fs/promises';
@@ -83,9 +84,31 @@ const sdks = {
   auth: 'google-auth-library',
 } as const;
 
-/** What may be in an archive: the functions, what they share, packages, and the two files that start them. */
-const ALLOWED_INPUT =
-  /^(?:functions\/src\/|shared\/|node_modules\/|infra\/package\/runtime\/|sdk:|<stdin>)/;
+/** What an archive is made of. */
+export interface Project {
+  /** Absolute, without a slash at the end. */
+  root: string;
+  /** The module that exports the functions; relative to the root. */
+  entry: string;
+  /** What may be in it; relative to the root. */
+  allowedInput: RegExp;
+}
+
+/** The repository: the functions, what they share, packages, and the two files that start them. */
+export const repository = (root: string): Project => ({
+  root,
+  entry: 'functions/src/index.ts',
+  allowedInput:
+    /^(?:functions\/src\/|shared\/|node_modules\/|infra\/package\/runtime\/|sdk:|<stdin>)/,
+});
+
+/** An app's project: whatever its entry imports. */
+export const appProject = (root: string, entry: string): Project => ({
+  root,
+  entry,
+  allowedInput: /^/,
+});
+
 /** Never, wherever it stands: tests, and what may hold secrets. */
 const REFUSED_INPUT = /(?:\.test\.[cm]?[jt]s|\.env[^/]*|\.pem|\.key)$/;
 
@@ -115,8 +138,8 @@ const englishZod: Plugin = {
 /** Of the files that `main.cjs` loads. */
 const withinWrapper = { banner: { js: moduleWrapper.before }, footer: { js: moduleWrapper.after } };
 
-const options = (rootDirectory: string): BuildOptions & { metafile: true; write: false } => ({
-  absWorkingDir: rootDirectory,
+const options = ({ root }: Project): BuildOptions & { metafile: true; write: false } => ({
+  absWorkingDir: root,
   bundle: true,
   format: 'cjs',
   platform: 'node',
@@ -135,10 +158,11 @@ const options = (rootDirectory: string): BuildOptions & { metafile: true; write:
 
 /** Throws Error that names what is bundled and must not be, and who asked for it. */
 function checkInputs(
+  { allowedInput }: Pick<Project, 'allowedInput'>,
   inputs: Readonly<Record<string, { imports: readonly { path: string }[] }>>,
 ): void {
   const wrong = Object.keys(inputs).filter(
-    (path) => !ALLOWED_INPUT.test(path) || REFUSED_INPUT.test(path),
+    (path) => !allowedInput.test(path) || REFUSED_INPUT.test(path),
   );
   if (wrong.length === 0) return;
   const named = wrong.map((path) => {
@@ -148,52 +172,66 @@ function checkInputs(
     return `  ${path}${by === undefined ? '' : `, imported by ${by}`}`;
   });
   throw new Error(
-    `only functions/src, shared and packages are shipped; take these imports out:\n${named.join('\n')}`,
+    `sources of the functions and packages are shipped, no tests and no secrets; take these imports out:\n${named.join('\n')}`,
   );
 }
 
-const contentsOf = ({ outputFiles = [] }: BuildResult, rootDirectory: string) =>
-  outputFiles.map(
-    ({ path, contents }) => [path.slice(rootDirectory.length + 1), contents] as const,
-  );
+const contentsOf = ({ outputFiles = [] }: BuildResult, { root }: Project) =>
+  outputFiles.map(({ path, contents }) => [path.slice(root.length + 1), contents] as const);
+
+/** The two files that load and warm the functions: sources here, in the package built before. */
+async function runtimeFiles(project: Project): Promise<Files> {
+  if (!isSource) {
+    const read = (name: string) => readFile(new URL(`./runtime/${name}`, import.meta.url));
+    return new Map([
+      ['main.cjs', await read('main.cjs')],
+      ['warm.cjs', await read('warm.cjs')],
+    ]);
+  }
+  const built = await build({
+    ...options(project),
+    entryPoints: ['infra/package/runtime/main.ts', 'infra/package/runtime/warm.ts'],
+    outdir: project.root,
+    outExtension: { '.js': '.cjs' },
+  });
+  checkInputs(project, built.metafile.inputs);
+  return new Map(contentsOf(built, project));
+}
 
 /**
  * The functions as CommonJS: `index.cjs` with its source map, `sdk.cjs` with Google's SDKs, and the two small
  * files that load and warm them. CommonJS, because gRPC does not load from an ES module that was bundled.
  * Throws esbuild's BuildFailure, or an Error for a file that must not be shipped.
  */
-export async function bundleFunctions(rootDirectory: string): Promise<Files> {
-  const common = options(rootDirectory);
+export async function bundleFunctions(project: Project): Promise<Files> {
+  const common = options(project);
   const sdkGetters = Object.entries(sdks)
     .map(([key, name]) => `get ${key}() { return require('${name}'); }`)
     .join(', ');
   const functions = await build({
     ...common,
     ...withinWrapper,
-    entryPoints: ['functions/src/index.ts'],
-    outfile: `${rootDirectory}/index.cjs`,
+    entryPoints: [project.entry],
+    outfile: `${project.root}/index.cjs`,
     plugins: [sdksElsewhere, englishZod],
     sourcemap: 'linked',
     sourcesContent: false,
   });
-  checkInputs(functions.metafile.inputs);
-  const others = await Promise.all([
-    build({
-      ...common,
-      ...withinWrapper,
-      stdin: { contents: `module.exports = { ${sdkGetters} };`, resolveDir: rootDirectory },
-      outfile: `${rootDirectory}/sdk.cjs`,
-      plugins: [withoutUnusedProtos],
-      // Ours is not minified: Node prints the line that an uncaught error comes from.
-      minifyWhitespace: true,
-    }),
-    build({
-      ...common,
-      entryPoints: ['infra/package/runtime/main.ts', 'infra/package/runtime/warm.ts'],
-      outdir: rootDirectory,
-      outExtension: { '.js': '.cjs' },
-    }),
+  checkInputs(project, functions.metafile.inputs);
+  const sdkFile = await build({
+    ...common,
+    ...withinWrapper,
+    // Where an app's packages do not lie side by side, Recap finds its own.
+    stdin: { contents: `module.exports = { ${sdkGetters} };`, resolveDir: import.meta.dirname },
+    outfile: `${project.root}/sdk.cjs`,
+    plugins: [withoutUnusedProtos],
+    // Ours is not minified: Node prints the line that an uncaught error comes from.
+    minifyWhitespace: true,
+  });
+  checkInputs(project, sdkFile.metafile.inputs);
+  return new Map([
+    ...contentsOf(functions, project),
+    ...contentsOf(sdkFile, project),
+    ...(await runtimeFiles(project)),
   ]);
-  for (const { metafile } of others) checkInputs(metafile.inputs);
-  return new Map([functions, ...others].flatMap((result) => contentsOf(result, rootDirectory)));
 }

@@ -4,7 +4,9 @@ import { dirname, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ArgumentError, readOptions, runCommand } from '../command-line.ts';
 import { readGitState } from '../git-state.ts';
+import { isSource } from '#infra/local/script-path.ts';
 import { archiveFiles } from './archive.ts';
+import { appProject, repository } from './bundle.ts';
 import { type Files, toZip } from './zip.ts';
 
 const help = `Usage: npm run package [-- --out FILE]
@@ -13,18 +15,22 @@ Packs both functions into one archive, which Terraform deploys (terraform/README
 Google's SDKs bundled beside them, and a package.json whose only dependency is the functions framework. The same
 sources make the same bytes on every machine.
 
-  --out FILE   where to write it (default dist/recap.zip)
-  --help       this text
+  --out FILE     where to write it (default dist/recap.zip)
+  --entry FILE   the module that exports the functions (default index.ts)
+  --help         this text
 
 Exit code: 0 written, 1 something is missing or must not be shipped, 2 wrong arguments.`;
 
-const root = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '');
+const root = isSource
+  ? fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '')
+  : process.cwd();
 
 const kib = (bytes: number) => `${Math.ceil(bytes / 1024).toLocaleString('en')} KiB`;
 
 /** Which sources were packed, for people: what is not committed nobody can pack again. */
 async function sourcesLine(): Promise<string> {
-  const git = await readGitState(root, ['functions', 'shared', 'package.json']);
+  const sources = isSource ? ['functions', 'shared', 'package.json'] : ['.'];
+  const git = await readGitState(root, sources);
   if (git === undefined) return 'sources  not of a git clone';
   const { commit, changed } = git;
   if (changed.length === 0) return `sources  commit ${commit}`;
@@ -39,8 +45,8 @@ function listing(files: Files): string {
     .join('\n');
 }
 
-async function pack(file: string): Promise<void> {
-  const files = await archiveFiles(root);
+async function pack({ out: file, entry }: { out: string; entry: string }): Promise<void> {
+  const files = await archiveFiles(isSource ? repository(root) : appProject(root, entry));
   const zip = toZip(files);
   await mkdir(dirname(file), { recursive: true });
   await writeFile(file, zip);
@@ -58,15 +64,16 @@ functions are deployed again only when it changed. Then check it, with the web A
 }
 
 process.exitCode = await runCommand(help, async (argv) => {
-  const { help: isHelp, out } = readOptions(argv, {
+  const { help: isHelp, out, entry } = readOptions(argv, {
     out: { type: 'string', default: resolve(root, 'dist/recap.zip') },
+    entry: { type: 'string', default: 'index.ts' },
     help: { type: 'boolean', default: false },
   });
   if (isHelp) return 'help';
   if (!out.endsWith('.zip'))
     throw new ArgumentError(`--out takes a file that ends in .zip, not ${JSON.stringify(out)}`);
   try {
-    await pack(resolve(out));
+    await pack({ out: resolve(out), entry });
     return 0;
   } catch (error) {
     process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);

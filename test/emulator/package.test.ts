@@ -1,5 +1,6 @@
 import { createTopic, createTopicAndPushSubscription } from '#infra/local/stack/pubsub-setup.ts';
 import { archiveFiles } from '#infra/package/archive.ts';
+import { repository } from '#infra/package/bundle.ts';
 import { toZip } from '#infra/package/zip.ts';
 import {
   firestoreEmulatorHost,
@@ -83,7 +84,7 @@ describe.skipIf(missingTerraform().length > 0)('the functions as deployed', () =
 
   beforeAll(async () => {
     [image, functions] = await Promise.all([
-      archiveFiles(root).then((files) => buildImage(toZip(files))),
+      archiveFiles(repository(root)).then((files) => buildImage(toZip(files))),
       terraformFunctions(),
     ]);
     google = await startGoogleServices(functions.chat.environment['UPLOADS_BUCKET'] ?? '');

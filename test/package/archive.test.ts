@@ -9,6 +9,7 @@ import type * as FirestoreSdk from '@google-cloud/firestore';
 import { unzipSync } from 'fflate';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { archiveFiles, checkShipped, SHIPPED } from '#infra/package/archive.ts';
+import { repository } from '#infra/package/bundle.ts';
 import { openServer } from '#infra/local/processes/open-server.ts';
 import { compiledModules } from '#infra/package/runtime/compiled.ts';
 import { type Files, toZip } from '#infra/package/zip.ts';
@@ -35,7 +36,7 @@ async function repositoryOf(files: Readonly<Record<string, string>>): Promise<st
 let files: Files;
 let zip: Uint8Array;
 beforeAll(async () => {
-  files = await archiveFiles(root);
+  files = await archiveFiles(repository(root));
   zip = toZip(files);
 });
 
@@ -157,7 +158,7 @@ describe('what cannot be packed', () => {
   test('packaging without a lock file fails and names the file', async () => {
     const folder = await repositoryOf({ 'package.json': manifest, LICENSE: '' });
 
-    await expect(archiveFiles(folder)).rejects.toThrow(
+    await expect(archiveFiles(repository(folder))).rejects.toThrow(
       /package-lock\.json cannot be read .* npm ci/,
     );
   });

@@ -5,7 +5,7 @@ import { settlesWithin } from '../lib/deadline.ts';
 import type { CompactionDependencies } from '../worker/compaction/run.ts';
 import { http } from '@google-cloud/functions-framework';
 
-export type Handler = Parameters<typeof http>[1];
+type Handler = Parameters<typeof http>[1];
 
 /**
  * Loads on the first request, or when it is told to, and keeps what it loaded: each function pays only for its own

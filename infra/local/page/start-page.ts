@@ -1,10 +1,11 @@
 import { type OpenServer, openServer } from '#infra/local/processes/open-server.ts';
+import { isSource } from '#infra/local/script-path.ts';
 import { isLoopbackHost } from '#infra/local/processes/refuse-foreign.ts';
 import { getRequestListener } from '@hono/node-server';
 import { Hono } from 'hono';
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import { join, extname } from 'node:path';
+import { extname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /**
@@ -30,11 +31,26 @@ export function pageHeaders(origins: readonly string[]): Record<string, string> 
   };
 }
 
-const root = fileURLToPath(new URL('../../../web/', import.meta.url));
+const root = isSource ? fileURLToPath(new URL('../../../web/', import.meta.url)) : '';
 const ICON = 'icon.svg';
 
 /** Files of a build, by the path of their address. */
 type PageFiles = ReadonlyMap<string, Buffer>;
+
+/** The page as the package has it: built. */
+async function readBuiltPage(): Promise<PageFiles> {
+  const folder = fileURLToPath(new URL('./page/', import.meta.url));
+  const names = await readdir(folder, { recursive: true, withFileTypes: true });
+  const files = names.filter((entry) => entry.isFile());
+  return new Map(
+    await Promise.all(
+      files.map(async ({ name, parentPath }): Promise<[string, Buffer]> => {
+        const file = join(parentPath, name);
+        return [`/${relative(folder, file).replaceAll('\\', '/')}`, await readFile(file)];
+      }),
+    ),
+  );
+}
 
 /** Builds the page from its sources, in memory (about a second). Throws what the build throws. */
 export async function buildPage(): Promise<PageFiles> {
@@ -81,7 +97,7 @@ export async function startPage(options: {
   let built: Promise<PageFiles> | undefined;
   // Sources that did not build may be mended meanwhile.
   const files = (): Promise<PageFiles> => {
-    built ??= buildPage().catch((error: unknown) => {
+    built ??= (isSource ? buildPage() : readBuiltPage()).catch((error: unknown) => {
       built = undefined;
       throw error;
     });

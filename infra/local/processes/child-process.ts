@@ -1,11 +1,13 @@
 import type { PartName, StackLog } from '#infra/local/stack/stack-event.ts';
+import { scriptPath } from '#infra/local/script-path.ts';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
+import { pathToFileURL } from 'node:url';
 import { setTimeout as delay, setTimeout as wait } from 'node:timers/promises';
 
 /** Ends the child when its parent is gone, however that went: loaded before the child's own code. */
-const leash = new URL('./exit-with-parent.ts', import.meta.url).href;
+const leash = pathToFileURL(scriptPath('exit-with-parent')).href;
 
 const keptLines = 20;
 const readyTimeoutMs = 15_000;
@@ -24,6 +26,8 @@ interface ChildOptions {
 
 export interface Child {
   processId(): number | undefined;
+  /** Ends it as `stop` does, and starts it again; one that is down as well. */
+  reload(): Promise<void>;
   /** SIGTERM, after three seconds SIGKILL. Resolves when the process is gone. */
   stop(): Promise<void>;
 }
@@ -94,34 +98,52 @@ async function terminate(run: Run): Promise<void> {
 
 /**
  * Starts a Node process of the stack and resolves when it answers. From then on a crash is reported with its last
- * lines and the process started again; one that does not start again is reported and left down. Throws when the
- * first start fails.
+ * lines and the process started again; one that does not start again is reported and left down until it is reloaded.
+ * Throws when the first start fails.
  */
 export async function startChild(options: ChildOptions): Promise<Child> {
   const { part, log } = options;
   let run = launch(options);
   let isStopping = false;
+  let isReloading = false;
+  /** Resolved by a reload of a process that is down. */
+  let down: PromiseWithResolvers<void> | undefined;
 
-  async function restartAfterCrashes(): Promise<void> {
+  async function startAgain(): Promise<void> {
+    run = launch(options);
+    try {
+      await waitUntilReady(options, run);
+      log({ kind: 'restarted', part, tookMs: Math.round(performance.now() - run.startedAt) });
+    } catch (error) {
+      if (isStopping) return;
+      log({ kind: 'failed', part, problem: String(error) });
+      down = Promise.withResolvers();
+      await down.promise;
+      down = undefined;
+      if (!isStopping) await startAgain();
+    }
+  }
+
+  async function keepRunning(): Promise<void> {
     for (;;) {
       const exit = await run.exit;
       if (isStopping) return;
-      log({ kind: 'crashed', part, exit, lastLines: run.lastLines });
-      run = launch(options);
-      try {
-        await waitUntilReady(options, run);
-      } catch (error) {
-        if (!isStopping) log({ kind: 'failed', part, problem: String(error) });
-        return;
-      }
-      log({ kind: 'restarted', part, tookMs: Math.round(performance.now() - run.startedAt) });
+      if (!isReloading) log({ kind: 'crashed', part, exit, lastLines: run.lastLines });
+      isReloading = false;
+      await startAgain();
+      if (isStopping) return;
     }
   }
 
   await waitUntilReady(options, run);
-  void restartAfterCrashes();
+  void keepRunning();
   return {
     processId: () => run.process.pid,
+    reload: async () => {
+      if (down) return down.resolve();
+      isReloading = true;
+      await terminate(run);
+    },
     stop: async () => {
       isStopping = true;
       await terminate(run);

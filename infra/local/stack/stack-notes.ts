@@ -1,6 +1,5 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import type { Emulators, MissingEmulators } from '#infra/local/emulators.ts';
 import type { ModelChoice } from './stack-environment.ts';
@@ -24,8 +23,8 @@ export function modelName(model: ModelChoice): string {
   }
 }
 
-/** Where running stacks say where they are; not in the repository. */
-const NOTES = fileURLToPath(new URL('../../../.local/stacks/', import.meta.url));
+/** Where running stacks say where they are: in the folder that their commands are given in. */
+const NOTES = resolve('.local/stacks');
 
 const noteSchema = z.object({
   processId: z.number().int().positive(),

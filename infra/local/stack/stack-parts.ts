@@ -1,5 +1,6 @@
 import { type Emulators, type MissingEmulators, startEmulators } from '#infra/local/emulators.ts';
 import { type Child, startChild } from '#infra/local/processes/child-process.ts';
+import { rulesPath, scriptPath } from '#infra/local/script-path.ts';
 import { startSweepSchedule, type SweepSchedule } from '#infra/local/sweep-schedule.ts';
 import { sweepEvent } from '#shared/compaction/event.ts';
 import {
@@ -12,7 +13,6 @@ import {
 } from './pubsub-setup.ts';
 import { localProjectId } from './stack-environment.ts';
 import { type PartName, type StackLog, timedStep } from './stack-event.ts';
-import { fileURLToPath } from 'node:url';
 
 export interface StackPorts {
   chat: number;
@@ -44,8 +44,6 @@ interface Part {
   readyUrl: string;
 }
 
-const pathOf = (file: string): string => fileURLToPath(new URL(file, import.meta.url));
-
 export const localUrl = (port: number): string => `http://127.0.0.1:${port}`;
 
 export function fakeGeminiPart({ ports, fakeGeminiArguments }: PartSettings): Part {
@@ -53,12 +51,7 @@ export function fakeGeminiPart({ ports, fakeGeminiArguments }: PartSettings): Pa
   return {
     name: 'stand-in',
     title: 'stand-in for Gemini',
-    command: [
-      pathOf('../../fake-gemini/server/main.ts'),
-      '--port',
-      `${port}`,
-      ...fakeGeminiArguments,
-    ],
+    command: [scriptPath('fake-gemini'), '--port', `${port}`, ...fakeGeminiArguments],
     readyUrl: `${localUrl(port)}/control/faults`,
   };
 }
@@ -69,7 +62,7 @@ export function functionPart(name: 'chat' | 'compaction', { ports }: PartSetting
   return {
     name,
     title: `${name} function`,
-    command: [pathOf('function-main.ts'), `${name}=${ports[name]}`],
+    command: [scriptPath('function'), `${name}=${ports[name]}`],
     // A GET is no push: any answer but a failure shows that compaction is loaded.
     readyUrl: name === 'chat' ? `${url}/v1/health` : url,
   };
@@ -80,7 +73,7 @@ export const embeddedPart = ({ ports, push, sweepSeconds }: PartSettings): Part 
   name: 'functions',
   title: 'chat and compaction functions',
   command: [
-    pathOf('../embedded/main.ts'),
+    scriptPath('embedded'),
     `--chat-port=${ports.chat}`,
     `--compaction-port=${ports.compaction}`,
     `--push=${JSON.stringify(push)}`,
@@ -106,12 +99,18 @@ export async function startParts(
   for (const start of starts) if (start.status === 'rejected') throw start.reason;
 }
 
+const functionsIn = (children: Children): Child[] =>
+  [...children].flatMap(([name, child]) => (name === 'stand-in' ? [] : child));
+
+/** Starts the functions anew, with what their sources say now. */
+export const reloadFunctions = async (children: Children): Promise<void> => {
+  await Promise.all(functionsIn(children).map((child) => child.reload()));
+};
+
 /** The functions first: an answer that is under way shall not fail because its model has gone. */
 export async function stopParts(children: Children): Promise<void> {
-  const fakeGemini = children.get('stand-in');
-  const functions = [...children.values()].filter((child) => child !== fakeGemini);
-  await Promise.all(functions.map((child) => child.stop()));
-  await fakeGemini?.stop();
+  await Promise.all(functionsIn(children).map((child) => child.stop()));
+  await children.get('stand-in')?.stop();
 }
 
 export function startEmulatorParts(log: StackLog): Promise<Emulators | MissingEmulators> {
@@ -119,7 +118,7 @@ export function startEmulatorParts(log: StackLog): Promise<Emulators | MissingEm
   return timedStep(log, step, () =>
     startEmulators({
       log: (text) => log({ kind: 'note', text }),
-      rulesFile: pathOf('../../firestore/firestore.rules'),
+      rulesFile: rulesPath,
     }),
   );
 }

@@ -21,6 +21,7 @@ import {
   functionPart,
   localUrl,
   type PartSettings,
+  reloadFunctions,
   scheduleSweep,
   type StackPorts,
   startEmulatorParts,
@@ -71,6 +72,8 @@ export interface Stack {
   /** Who answers, for people. */
   model: string;
   processIds(): { part: PartName; processId: number }[];
+  /** Starts the functions anew, with what their sources say now. */
+  reload(): Promise<void>;
   /** Ends every process that was started; resolves when they are gone and the ports free. */
   stop(): Promise<void>;
 }
@@ -186,6 +189,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     model: modelName(model),
     processIds: () =>
       [...children].map(([part, child]) => ({ part, processId: child.processId() ?? 0 })),
+    reload: () => reloadFunctions(children),
     stop: () => running.disposeAsync(),
   };
 }

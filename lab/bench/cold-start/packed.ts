@@ -4,6 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { archiveFiles } from '#infra/package/archive.ts';
+import { repository } from '#infra/package/bundle.ts';
 import { once } from '#shared/once.ts';
 
 export const root = fileURLToPath(new URL('../../../', import.meta.url)).replace(/\/$/, '');
@@ -30,7 +31,7 @@ function emptyFolder(name: string): string {
 /** Where the archive lies as in an image: unpacked, its code compiled. */
 export const packedFolder = once(async () => {
   const folder = emptyFolder('packed');
-  for (const [name, content] of await archiveFiles(root))
+  for (const [name, content] of await archiveFiles(repository(root)))
     await writeFile(join(folder, name), content);
   printedBy(folder, ['warm.cjs']);
   return folder;
