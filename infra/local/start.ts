@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync, watch } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { dirname } from 'node:path';
 import {
   welcomeText,
   parseStartArguments,
@@ -57,7 +57,7 @@ const SETTLE_MS = 100;
 /** Starts the functions anew when a source or the settings of an app have changed. The result ends that. */
 function reloadOnChanges(stack: Pick<Stack, 'reload'>, entry: string): () => void {
   let timer: NodeJS.Timeout | undefined;
-  const watcher = watch(dirname(resolve(entry)), { recursive: true }, (_, name) => {
+  const watcher = watch(dirname(entry), { recursive: true }, (_, name) => {
     if (
       name === null ||
       !/\.[cm]?[jt]s$|^\.env$/.test(name) ||

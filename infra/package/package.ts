@@ -64,7 +64,11 @@ functions are deployed again only when it changed. Then check it, with the web A
 }
 
 process.exitCode = await runCommand(help, async (argv) => {
-  const { help: isHelp, out, entry } = readOptions(argv, {
+  const {
+    help: isHelp,
+    out,
+    entry,
+  } = readOptions(argv, {
     out: { type: 'string', default: resolve(root, 'dist/recap.zip') },
     entry: { type: 'string', default: 'index.ts' },
     help: { type: 'boolean', default: false },

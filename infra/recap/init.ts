@@ -1,7 +1,7 @@
+import { ArgumentError, readCommandLine, runCommand } from '#infra/command-line.ts';
 import { existsSync, readdirSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
-import { parseArgs } from 'node:util';
 import { z } from 'zod';
 
 const help = `Usage: recap init FOLDER [--recap SPEC]
@@ -149,43 +149,35 @@ async function ownVersion(): Promise<string> {
   return z.object({ version: z.string() }).parse(JSON.parse(manifest)).version;
 }
 
-/** Throws Error that names what is wrong with the folder. */
+/** Throws ArgumentError that names what is wrong with the folder. */
 function checkFolder(folder: string): void {
   if (!NAME.test(basename(folder)))
-    throw new Error(
+    throw new ArgumentError(
       `the folder's name is that of the project: lower-case letters, digits, "-", "_" and ".", not ${JSON.stringify(basename(folder))}`,
     );
   if (existsSync(folder) && readdirSync(folder).length > 0)
-    throw new Error(`${folder} is not empty: name a new folder`);
+    throw new ArgumentError(`${folder} is not empty: name a new folder`);
 }
 
-/** Writes a project; returns the exit code. */
-export async function init(argv: readonly string[]): Promise<number> {
-  try {
-    const { values, positionals } = parseArgs({
-      args: [...argv],
-      allowPositionals: true,
-      options: { recap: { type: 'string' }, help: { type: 'boolean', default: false } },
-    });
-    const [folder, ...rest] = positionals;
-    if (values.help || folder === undefined || rest.length > 0) {
-      process.stdout.write(help);
-      return values.help ? 0 : 2;
-    }
-    const target = resolve(folder);
-    checkFolder(target);
-    const recap = values.recap ?? `^${await ownVersion()}`;
-    for (const [path, text] of Object.entries(projectFiles({ name: basename(target), recap }))) {
-      const file = join(target, path);
-      await mkdir(dirname(file), { recursive: true });
-      await writeFile(file, text);
-    }
-    process.stdout.write(
-      `${folder} is written. Next:\n\n  cd ${folder}\n  npm install\n  npm run dev\n`,
-    );
-    return 0;
-  } catch (error) {
-    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n\n${help}`);
-    return 2;
+process.exitCode = await runCommand(help, async (argv) => {
+  const { values, positionals } = readCommandLine(argv, {
+    recap: { type: 'string' },
+    help: { type: 'boolean', default: false },
+  });
+  if (values.help) return 'help';
+  const [folder, ...rest] = positionals;
+  if (folder === undefined || rest.length > 0)
+    throw new ArgumentError('recap init takes one folder, which it makes');
+  const target = resolve(folder);
+  checkFolder(target);
+  const recap = values.recap ?? `^${await ownVersion()}`;
+  for (const [path, text] of Object.entries(projectFiles({ name: basename(target), recap }))) {
+    const file = join(target, path);
+    await mkdir(dirname(file), { recursive: true });
+    await writeFile(file, text);
   }
-}
+  process.stdout.write(
+    `${folder} is written. Next:\n\n  cd ${folder}\n  npm install\n  npm run dev\n`,
+  );
+  return 0;
+});

@@ -1,13 +1,9 @@
-import { init } from './init.ts';
-
 /* The command `recap` of the package. Each command reads the rest of the arguments as if it had been started by itself. */
 
 const commands: Readonly<Record<string, { what: string; run: () => Promise<unknown> }>> = {
   init: {
     what: 'init FOLDER          writes a new project: an app’s backend on Recap',
-    run: async () => {
-      process.exitCode = await init(process.argv.slice(2));
-    },
+    run: () => import('./init.ts'),
   },
   dev: {
     what: 'dev [options]        runs the project here, with a page, and again after each change',

@@ -11,7 +11,7 @@ import type { Clock, DocumentStore, Logger } from '#shared/ports/ports.ts';
 /** How long the step of an app may take, ms. */
 const AFTER_TURN_TIMEOUT_MS = 10_000;
 
-export interface AfterTurnDependencies {
+interface AfterTurnDependencies {
   store: DocumentStore;
   clock: Clock;
   logger: Logger;

@@ -77,7 +77,7 @@ function withAccess(run: ClaimedRun, event: CompactionHookEvent): PreCompactEven
 const runHookOf = <Event, Answer>(
   run: HookedRun,
   hook: Hook<Asked<Event>, Answer>,
-  { event, plan }: { event: Event; plan?: ActivePlan },
+  { event, plan }: { event: Event; plan?: FoldPlan },
 ): Promise<Answer | undefined> => {
   const { clock, logger } = run.dependencies;
   const asked = {
@@ -92,7 +92,7 @@ const runHookOf = <Event, Answer>(
   return runHook(asked, hook, {
     event,
     uid: run.reading.conversation.value.ownerUid,
-    turns: () => (plan?.kind === 'fold' ? plan.folded.map(toReadTurn) : []),
+    turns: () => plan?.folded.map(toReadTurn) ?? [],
   });
 };
 
