@@ -2,7 +2,7 @@ import { cpus, totalmem } from 'node:os';
 import type { Aim, BenchGroup, BenchResult, Verdict } from '../measure.ts';
 
 /** What figures were measured on. */
-interface Machine {
+export interface Machine {
   /** Day of the measurement, ISO 8601. */
   date: string;
   node: string;
