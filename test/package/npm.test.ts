@@ -1,0 +1,158 @@
+import { execFile, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { createInterface } from 'node:readline';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { unzipSync } from 'fflate';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { unsignedToken } from '#infra/local/processes/unsigned-token.ts';
+import { localProjectId } from '#infra/local/stack/stack-environment.ts';
+import { SHIPPED } from '#infra/package/archive.ts';
+import { chooseFreePort } from '#infra/local/processes/open-server.ts';
+
+/*
+ * The npm package as an app's project has it: packed, unpacked into the project's node_modules, whose other packages are
+ * those of this repository.
+ */
+
+const root = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '');
+const run = promisify(execFile);
+
+let folder: string;
+let project: string;
+
+const recap = (...parameters: string[]) =>
+  run(process.execPath, [join(project, 'node_modules/recap/dist/npm/recap.js'), ...parameters], {
+    cwd: project,
+  });
+
+beforeAll(async () => {
+  // Below the repository, so that packages are found.
+  await mkdir(join(root, 'dist'), { recursive: true });
+  folder = await mkdtemp(join(root, 'dist/app-'));
+  project = join(folder, 'my-chat');
+  await run('npm', ['pack', '--silent', '--pack-destination', folder], { cwd: root });
+  const manifest: { version: string } = JSON.parse(
+    await readFile(join(root, 'package.json'), 'utf8'),
+  );
+  const unpacked = join(folder, 'unpacked');
+  await mkdir(unpacked);
+  await run('tar', ['-xzf', join(folder, `recap-${manifest.version}.tgz`), '-C', unpacked]);
+  const command = join(unpacked, 'package/dist/npm/recap.js');
+  await run(process.execPath, [command, 'init', 'my-chat'], { cwd: folder });
+  await mkdir(join(project, 'node_modules'));
+  await run('mv', [join(unpacked, 'package'), join(project, 'node_modules/recap')]);
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+/** The project's own entry, for one test. */
+const withEntry = (text: string) => writeFile(join(project, 'index.ts'), text);
+
+const app = `import { defineRecap, tool } from 'recap';
+import { z } from 'zod';
+
+const weather = tool({
+  name: 'weather',
+  description: 'The weather at a place.',
+  input: z.object({ place: z.string() }),
+  run: ({ place }, { user }) => \`Snow in \${place}, \${user.uid}\`,
+});
+
+export const { chat, compaction } = defineRecap({
+  systemInstruction: ({ user }) => \`You are a guide. The plan: \${String(user.claims['plan'])}.\`,
+  tools: [weather],
+  beforeTurn: ({ message }) => ({ context: \`They said \${message.text.length} characters.\` }),
+});
+`;
+
+/** Runs the project until the test ends, and resolves to the address of its chat function. */
+async function dev(): Promise<string> {
+  const port = await chooseFreePort(0, new Set());
+  const command = join(project, 'node_modules/recap/dist/npm/recap.js');
+  const child = spawn(process.execPath, [command, 'dev', '--embedded', '--port', String(port)], {
+    cwd: project,
+    env: { ...process.env, GEMINI_API_KEY: '' },
+  });
+  const ended = new Promise((resolve) => child.once('close', resolve));
+  onTestFinished(async () => {
+    child.kill('SIGTERM');
+    await ended;
+  });
+  const lines: string[] = [];
+  for await (const line of createInterface({ input: child.stdout })) {
+    lines.push(line);
+    const url = /^ {2}chat +(http:\S+)/.exec(line)?.[1];
+    if (url !== undefined) return url;
+  }
+  throw new Error(`recap dev ended:\n${lines.join('\n')}`);
+}
+
+describe('the npm package', () => {
+  test('a new project has types that hold: it compiles, and a tool whose input is wrong does not', async () => {
+    const tsc = join(root, 'node_modules/typescript/bin/tsc');
+    const compile = () => run(process.execPath, [tsc, '-p', project], { cwd: project });
+    // The project's own packages, as npm would have put them.
+    for (const name of ['zod', '@types'])
+      await symlink(join(root, 'node_modules', name), join(project, 'node_modules', name));
+    await expect(compile()).resolves.toMatchObject({ stdout: '' });
+
+    await withEntry(app.replace('run: ({ place }', 'run: ({ town }'));
+
+    await expect(compile()).rejects.toMatchObject({
+      stdout: expect.stringContaining(`Property 'town' does not exist`),
+    });
+  });
+
+  test('a project runs by recap dev and answers with its own tool', async () => {
+    await withEntry(app);
+    const url = await dev();
+    const token = unsignedToken({ uid: 'ada', projectId: localProjectId, now: new Date() });
+
+    const response = await fetch(`${url}/v1/conversations/${randomUUID()}/messages`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body: JSON.stringify({
+        message: {
+          id: randomUUID(),
+          parts: [{ type: 'text', text: 'call weather {"place":"Bern"}' }],
+        },
+      }),
+    });
+
+    expect(response.status).toBe(200);
+    expect(JSON.stringify(await response.json())).toContain('Snow in Bern, ada');
+  });
+
+  test('a project is packed by recap package into the archive that Terraform deploys', async () => {
+    await withEntry(app);
+    await run('cp', [join(root, 'package-lock.json'), project]);
+    const lock = JSON.parse(await readFile(join(project, 'package-lock.json'), 'utf8'));
+    lock.packages[''] = { dependencies: { recap: '1', zod: '^4.0.0' } };
+    await writeFile(join(project, 'package-lock.json'), JSON.stringify(lock));
+    const manifest = JSON.parse(await readFile(join(project, 'package.json'), 'utf8'));
+    manifest.dependencies = { recap: '1', zod: '^4.0.0' };
+    await writeFile(join(project, 'package.json'), JSON.stringify(manifest));
+
+    await recap('package');
+
+    const zip = unzipSync(await readFile(join(project, 'dist/recap.zip')));
+    expect(Object.keys(zip)).toEqual(SHIPPED);
+    expect(Buffer.from(zip['index.cjs'] ?? []).toString()).toContain('The weather at a place.');
+  });
+
+  test('recap tells its commands, and a folder that it cannot write into', async () => {
+    const { stdout } = await recap('--help');
+
+    expect(stdout).toMatch(/init FOLDER[\s\S]*dev[\s\S]*package[\s\S]*ops[\s\S]*smoke/);
+    await expect(recap('init', '.')).rejects.toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('is not empty: name a new folder'),
+    });
+    await expect(recap('deploy')).rejects.toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('recap knows no command "deploy"'),
+    });
+  });
+});
