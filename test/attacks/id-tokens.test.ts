@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
-import { CompactEncrypt, exportSPKI, generateKeyPair, importJWK, SignJWT } from 'jose';
+import { exportSPKI, importJWK, SignJWT } from 'jose';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { createIdTokenVerifier } from '#functions/adapters/tokens.ts';
 import { loadRoutes } from '#functions/chat/chat-routes.ts';
@@ -44,35 +44,12 @@ const pieced = async (pieces: { header?: object; payload?: unknown; signature?: 
 /** Signed with a key that is none of ours, whatever the header says. */
 const bySomebody = (header: Record<string, unknown>) =>
   chat.keys.sign(claims(), { forged: true, header });
-const withSecret = (secret: string) =>
-  new SignJWT(claims())
-    .setProtectedHeader({ alg: 'HS256', kid: 'key-1', typ: 'JWT' })
-    .sign(Buffer.from(secret));
-
 async function withPublicKeyAsSecret() {
   const key = await importJWK(chat.keys.publicJwk, 'RS256');
   if (key instanceof Uint8Array) throw new Error('a public key is no secret');
-  return withSecret(await exportSPKI(key));
-}
-
-async function byElliptic() {
-  const { privateKey } = await generateKeyPair('ES256');
   return new SignJWT(claims())
-    .setProtectedHeader({ alg: 'ES256', kid: 'key-1', typ: 'JWT' })
-    .sign(privateKey);
-}
-
-async function encrypted() {
-  const jwk = { ...chat.keys.publicJwk, alg: 'RSA-OAEP-256', use: 'enc' };
-  return new CompactEncrypt(Buffer.from(JSON.stringify(claims())))
-    .setProtectedHeader({ alg: 'RSA-OAEP-256', enc: 'A256GCM', kid: 'key-1' })
-    .encrypt(await importJWK(jwk, 'RSA-OAEP-256'));
-}
-
-async function withOneByteChanged() {
-  const signature = Buffer.from((await good()).split('.')[2] ?? '', 'base64url');
-  signature[0] = (signature[0] ?? 0) ^ 1;
-  return pieced({ signature: signature.toString('base64url') });
+    .setProtectedHeader({ alg: 'HS256', kid: 'key-1', typ: 'JWT' })
+    .sign(Buffer.from(await exportSPKI(key)));
 }
 
 const rs256 = { alg: 'RS256', kid: 'key-1' };
@@ -82,15 +59,11 @@ const forged: [string, () => Promise<string> | string][] = [
   ['alg none over a real signature', () => pieced({ header: { alg: 'none' } })],
   ['no alg', () => pieced({ header: { kid: 'key-1' } })],
   ['HS256 with the public key as secret', withPublicKeyAsSecret],
-  ['HS256 with the key set as secret', () => withSecret(JSON.stringify(chat.keys.publicJwk))],
-  ['ES256', byElliptic],
   ['another key under the right id', () => bySomebody({})],
   ['an embedded jwk', () => bySomebody({ jwk: chat.keys.publicJwk, kid: undefined })],
   ['a jku', () => bySomebody({ jku: lureUrl, kid: 'lure' })],
   ['an x5u', () => bySomebody({ x5u: lureUrl })],
   ['a key id that is an address', () => bySomebody({ kid: lureUrl })],
-  ['a key id that is __proto__', () => bySomebody({ kid: '__proto__' })],
-  ['a key id that is a number', () => bySomebody({ kid: 1 })],
   ['a key id of another key of the set', () => chat.keys.sign(claims(), { kid: 'key-0' })],
   ['no key id', () => bySomebody({ kid: undefined })],
   ['a critical extension', () => pieced({ header: { ...rs256, crit: ['exp2'], exp2: 1 } })],
@@ -99,13 +72,9 @@ const forged: [string, () => Promise<string> | string][] = [
     () => pieced({ header: { ...rs256, crit: ['b64'], b64: false } }),
   ],
   ['another subject under a real signature', () => pieced({ payload: claims({ sub: 'bob' }) })],
-  ['a signature with one byte changed', withOneByteChanged],
   ['an empty signature', () => pieced({ signature: '' })],
   ['no signature', async () => (await good()).split('.').slice(0, 2).join('.')],
   ['two signatures', async () => `${await good()}.${(await good()).split('.')[2]}`],
-  ['an encrypted token', encrypted],
-  ['a payload that is no JSON', () => pieced({ payload: 'alice' })],
-  ['not base64', () => '%%%.%%%.%%%'],
   ['another audience', () => signed({ aud: 'other' })],
   ['a list of audiences', () => signed({ aud: [chat.project] })],
   ['no audience', () => signed({ aud: undefined })],

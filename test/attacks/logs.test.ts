@@ -20,12 +20,6 @@ afterEach(async () => {
   running = undefined;
 });
 
-async function started(preloaded?: string): Promise<World> {
-  const world = await startWorld(preloaded);
-  running = world.host;
-  return world;
-}
-
 async function talk(world: World, path: string): Promise<void> {
   for (let turn = 0; turn < 30; turn++)
     await taken(world, `${path}/messages`, {
@@ -264,7 +258,8 @@ async function pushNonsense({ host, canaries }: World): Promise<void> {
 }
 
 test('S16: of a thousand words that users send, none is printed, whatever goes wrong', async () => {
-  const world = await started();
+  const world = await startWorld();
+  running = world.host;
   const { host, canaries } = world;
   const path = await createConversation(world);
 
@@ -292,22 +287,3 @@ test('S16: of a thousand words that users send, none is printed, whatever goes w
   for (const reason of ['REFUSED_REQUEST', 'UNKNOWN', 'QUOTA', 'OVERLOADED'])
     expect(host.linesOf('turn_finished').join()).toContain(`"MODEL_${reason}"`);
 }, 180_000);
-
-test('S16: a careless line of the server is found', async () => {
-  const world = await started(`
-    import { Server } from 'node:http';
-    const { emit } = Server.prototype;
-    Server.prototype.emit = function (event, request, ...rest) {
-      if (event === 'request') console.error(request.url);
-      return emit.call(this, event, request, ...rest);
-    };
-  `);
-  const path = await createConversation(world);
-  const q = world.canaries.next();
-
-  await taken(world, `${path}:search?q=${q}`, {});
-  await world.host.stop();
-  running = undefined;
-
-  expect(world.canaries.foundIn(world.host.output())).toEqual([q]);
-});

@@ -1,17 +1,11 @@
-import { ask } from '#docs/clients/recipes/openai-sdk.ts';
 import { contentText } from '#shared/conversation/documents/content.ts';
 import type { ModelStreamer } from '#shared/ports/ports.ts';
 import { messageListResponse, sendMessageResponse } from '#shared/wire/resources/messages.ts';
 import { readAs } from '#test/support/chat/chat-server.ts';
-import { idTokenClaims } from '#test/support/token-keys.ts';
 import { withoutTold } from '#test/support/tools/tool-world.ts';
-import { firebaseFunctions } from '#test/support/wire/firebase-functions.ts';
-import { clientOf } from '#test/support/wire/openai.ts';
 import { readAsAndroid, readAsIos } from '#test/support/wire/phone-callables.ts';
 import { shownText, type WireEvent } from '#test/support/wire/shown-by-client.ts';
-import { chatsOn, textOf } from '#test/support/wire/use-chat.ts';
 import { startWireServer } from '#test/support/wire/wire-server.ts';
-import { httpsCallableFromURL } from '@firebase/functions';
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import { randomUUID } from 'node:crypto';
 import { afterAll, describe, expect, test } from 'vitest';
@@ -170,39 +164,6 @@ describe('S15: five hundred texts that look like the framing of a stream', () =>
     expect(wrong).toEqual([]);
   });
 
-  test('S15: framing-like texts are shown intact by the AI SDK', async () => {
-    const read = async (n: number) => {
-      const chat = chatsOn(server).open();
-      await chat.sendMessage({ text: String(n) });
-      return chat.error?.message ?? textOf(chat.messages.at(-1));
-    };
-
-    expect(await differences(read)).toEqual([]);
-  });
-
-  test('S15: framing-like texts are shown intact by Firebase’s web SDK', async () => {
-    const token = await server.keys.sign(idTokenClaims(server.project, 'alice'));
-    const { functions, close } = firebaseFunctions(server.project, token);
-    const call = httpsCallableFromURL<unknown, unknown, { delta?: string }>(
-      functions,
-      `${server.url}/callable/chat`,
-    );
-    const read = async (n: number) => {
-      const { stream } = await call.stream({
-        conversationId: randomUUID(),
-        message: messageOf(n),
-      });
-      let shown = '';
-      for await (const { delta = '' } of stream) shown += delta;
-      return shown;
-    };
-
-    const wrong = await differences(read);
-
-    await close();
-    expect(wrong).toEqual([]);
-  });
-
   test('S15: framing-like texts are one event each for Firebase’s iOS and Android SDKs', async () => {
     const readAsPhones = async (n: number) => {
       const data = { conversationId: randomUUID(), message: messageOf(n) };
@@ -221,18 +182,5 @@ describe('S15: five hundred texts that look like the framing of a stream', () =>
     });
 
     expect(wrong).toEqual([]);
-  });
-
-  test('S15: framing-like texts are shown intact by OpenAI’s SDK', async () => {
-    const { client } = await clientOf(server);
-    const read = (n: number) =>
-      ask(client, {
-        conversationId: randomUUID(),
-        messageId: randomUUID(),
-        text: String(n),
-        show: () => undefined,
-      });
-
-    expect(await differences(read)).toEqual([]);
   });
 });

@@ -1,13 +1,11 @@
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { readTurns } from '#shared/conversation/context/read-conversation.ts';
 import { contentText } from '#shared/conversation/documents/content.ts';
-import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import { scriptedStreamer } from '#test/fakes/scripted-streamer.ts';
-import { errorOf } from '#test/support/chat/chat-server.ts';
 import { collect, request } from '#test/support/chat/sending.ts';
 import { searchCases } from '#test/support/search-cases.ts';
 import { chatDependencies } from '../support/chat/chat-dependencies.ts';
-import { messageBody, messagesPath, startFaultStack } from '../support/processes/fault-stack.ts';
+import { messagesPath, startFaultStack } from '../support/processes/fault-stack.ts';
 import { randomUUID } from 'node:crypto';
 import { afterAll, describe, expect, test } from 'vitest';
 import fc from 'fast-check';
@@ -43,10 +41,6 @@ const wellFormed = fc
   })
   .map((pieces) => pieces.join(''))
   .filter((text) => text !== '' && text.isWellFormed());
-const loneSurrogate = fc
-  .tuple(wellFormed, fc.integer({ min: 0xd800, max: 0xdfff }), fc.constantFrom('', ' ', 'a', '한'))
-  .map(([before, unit, after]) => `${before} ${String.fromCharCode(unit)}${after}`);
-
 /** Bytes that a store and a model hand back, as one message of many parts. */
 const PARTS = 100;
 const MESSAGES = searchCases(100);
@@ -75,22 +69,6 @@ describe('text of any characters', () => {
       { numRuns: MESSAGES },
     );
   }, 120_000);
-
-  test('a message with half a surrogate pair is refused by its field, and nothing is written', async () => {
-    await fc.assert(
-      fc.asyncProperty(loneSurrogate, async (text) => {
-        const id = randomUUID();
-
-        const response = await stack.chat.call(messagesPath(id), { body: messageBody(text) });
-
-        const { http, message } = await errorOf(response);
-        expect(http).toBe(400);
-        expect(message).toContain('message.parts[0].text');
-        expect(await stack.store.get([conversationPath(id)])).toEqual([undefined]);
-      }),
-      { numRuns: searchCases(500) },
-    );
-  }, 60_000);
 });
 
 /** `text` as the chunks that end at the UTF-16 units `edges`. */

@@ -8,7 +8,6 @@ import { contentText } from '#shared/conversation/documents/content.ts';
 import { readTurns } from '#shared/conversation/context/read-conversation.ts';
 import { heldStreamer, scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
 import { createManualClock } from '#test/fakes/manual-clock.ts';
-import { createScriptedModel, snapshotAnswer } from '../fakes/scripted-model.ts';
 import { chatDependencies } from '../support/chat/chat-dependencies.ts';
 import {
   compactionBench,
@@ -19,11 +18,9 @@ import {
   sweep,
 } from '#test/support/compaction/compacted-conversation.ts';
 import { passTime } from '../support/pass-time.ts';
-import { answerOrReason, limitedChat } from '#test/support/chat/quotas.ts';
 import { request } from '#test/support/chat/sending.ts';
 import { DAY_MS, offsets, skewed } from '../support/skewed.ts';
 import { dyingAt } from '../support/stores/dying-at.ts';
-import { historiesOf } from '#test/support/chat/lifecycle.ts';
 
 const wrong = [-DAY_MS, DAY_MS];
 
@@ -119,51 +116,9 @@ describe('instances whose machines differ by a day and more', () => {
       expect(time.now().getTime() - startMs).toBeLessThan(60_000);
     },
   );
-
-  test.each(wrong)('instances count a minute of the quota as one, %i ms off', async (offsetMs) => {
-    const store = createMemoryDocumentStore();
-    const time = createManualClock();
-    const input = (ms: number) =>
-      limitedChat({ USER_REQUESTS_PER_MINUTE: '1' }, skewed(store, time, ms));
-    await answerOrReason(input(offsetMs), randomUUID());
-
-    const atOnce = await answerOrReason(input(-offsetMs), randomUUID());
-    time.advance(61_000);
-    const aMinuteLater = await answerOrReason(input(-offsetMs), randomUUID());
-
-    expect([atOnce, aMinuteLater]).toEqual(['USER_RPM', 'done']);
-  });
 });
 
 describe('workers whose machines differ by a day and more', () => {
-  test.each(wrong)(
-    'workers make one swap when the other’s clock is %i ms off',
-    async (offsetMs) => {
-      const bench = compactionBench();
-      const store = bench.store;
-      const id = await buildDue(bench, { conversation: { compactionRequests: autoRequest() } });
-      const workers = [0, offsetMs].map((offset) => ({
-        ...compactionBench(),
-        ...skewed(store, systemClock, offset),
-        model: createScriptedModel({ answers: [snapshotAnswer()] }),
-      }));
-
-      await Promise.all(
-        workers.map((worker) =>
-          runCompaction(worker, { conversationId: id, signal: neverAborted() }),
-        ),
-      );
-
-      const { conversation, job, items } = await see(store, id);
-      const tail = [...new Set(items.flatMap(({ seq }) => seq ?? []))];
-      expect(conversation.generation).toBe(1);
-      expect(await historiesOf({ store }, id)).toHaveLength(1);
-      expect(job?.records.filter(({ state }) => state === 'COMPACTED')).toHaveLength(1);
-      expect(tail[0]).toBe(conversation.coveredThrough.seq + 1);
-      expect(tail.at(-1)).toBe(20);
-    },
-  );
-
   test.each(wrong)(
     'workers leave a lease to its holder, and no longer, %i ms off',
     async (offsetMs) => {

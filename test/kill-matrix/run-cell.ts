@@ -8,9 +8,8 @@ import { createWorld } from '#lab/property/world.ts';
 import { contentText, type Content } from '#shared/conversation/documents/content.ts';
 import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import type { StoredDocument, Write } from '#shared/ports/ports.ts';
-import { isCount } from '../support/compaction/commit-rules.ts';
 import { createRecordedStore } from '../support/stores/recorded-store.ts';
-import { type Fault, type Passing, withFault, type FaultyWorld } from './faulty-world.ts';
+import { withDeath, type KilledWorld } from './killed-world.ts';
 import type { Scenario } from './scenario.ts';
 import { createStage, type Stage } from './stage.ts';
 
@@ -26,9 +25,9 @@ export interface CellRecord {
   problems: string[];
   /** What a person would see; equal in every run of a scenario that may not end otherwise. */
   visible: string;
-  passings: ReadonlyMap<string, Passing>;
-  commitsOf: (server: string) => number;
-  isFaultOver: boolean;
+  /** The crash points that the first server of each kind has passed. */
+  passed: ReadonlySet<string>;
+  isDead: boolean;
 }
 
 type Running = Stage & { stuck: string[]; documents: () => Promise<StoredDocument[]> };
@@ -39,21 +38,6 @@ async function recover(running: Running): Promise<void> {
     running.interleaving.elapse(sweep === 1 ? 61_000 : SWEEP_EVERY_MS);
     await complete(running, `sweep ${sweep}`, () => running.sweep());
   }
-}
-
-const contentOf = (documents: readonly StoredDocument[]) =>
-  new Map(documents.map(({ path, updateTime }) => [path, updateTime]));
-
-/** Who comes back after a long time has nothing left to say, but what it has spent. */
-async function thaw(running: Running): Promise<string[]> {
-  const before = contentOf(await running.documents());
-  running.world.outage.thaw();
-  await running.interleaving.rest();
-  const after = contentOf(await running.documents());
-  const paths = new Set([...before.keys(), ...after.keys()]);
-  return [...paths]
-    .filter((path) => before.get(path) !== after.get(path) && !isCount(path))
-    .map((path) => `a process that stood still came back and changed ${path}`);
 }
 
 const seen = (content: Content) => marksIn(contentText(content)).join(' ');
@@ -94,22 +78,23 @@ const visibleOf = ({ conversation, turns }: Documents): string =>
   ].join('\n');
 
 interface CellOptions {
-  fault?: Fault;
+  /** Where the first server of its kind is killed. */
+  point?: string;
   /** Whoever hears nothing does not come back: the sweep alone puts things right. */
   isLeftAlone?: boolean;
 }
 
-function faultyWorld(scenario: Scenario, { fault, isLeftAlone }: CellOptions) {
+function killedWorld(scenario: Scenario, { point, isLeftAlone }: CellOptions) {
   const interleaving = createInterleaving({ schedule: [], faults: [] });
   const { store, documents } = createRecordedStore({ pause: () => Promise.resolve() });
   const plain = createWorld(interleaving, { store });
-  const world = withFault(plain, { scenario, fault });
+  const world = withDeath(plain, { scenario, point });
   const stage = createStage(world, { interleaving, isLeftAlone: isLeftAlone ?? false });
   return { documents, world, stage };
 }
 
 /** The journal of the one conversation that the invariants know. */
-function journalOf({ journal }: FaultyWorld): RunRecord['journal'] {
+function journalOf({ journal }: KilledWorld): RunRecord['journal'] {
   const root = conversationPath(CONVERSATION);
   const isOwn = ({ path }: Write) => path === root || path.startsWith(`${root}/`);
   const commits = journal.commits.map((commit) => ({
@@ -148,16 +133,15 @@ async function recordOf(
   return { record, settled };
 }
 
-/** Runs a scenario, with a fault or without, and lets everything recover. */
+/** Runs a scenario, with a death or without, and lets everything recover. */
 export async function runCell(scenario: Scenario, options: CellOptions = {}): Promise<CellRecord> {
-  const { fault, isLeftAlone = false } = options;
-  const { documents, world, stage } = faultyWorld(scenario, options);
+  const { isLeftAlone = false } = options;
+  const { documents, world, stage } = killedWorld(scenario, options);
   const running: Running = { ...stage, stuck: [], documents };
   if (scenario.initial.writes.length > 0) await commitAll(world, scenario);
   await complete(running, scenario.name, () => scenario.run(stage));
   await recover(running);
-  const isFaultOver = world.outage.isOver;
-  const zombie = fault?.column === 'late commit' ? await thaw(running) : [];
+  const isDead = world.death.isOver();
   const { record, settled } = await recordOf(running, scenario);
   const everything = await documents();
   const isGone =
@@ -165,17 +149,16 @@ export async function runCell(scenario: Scenario, options: CellOptions = {}): Pr
   const common = isGone ? running.stuck : violationsOf(record);
   const own = isLeftAlone ? [] : (scenario.problems?.({ documents: settled, everything }) ?? []);
   return {
-    problems: [...zombie, ...common, ...leftovers(everything), ...own],
+    problems: [...common, ...leftovers(everything), ...own],
     visible: isGone ? 'nothing' : visibleOf(settled),
-    passings: world.outage.passings,
-    commitsOf: (server) => world.outage.commitsOf(server),
-    isFaultOver,
+    passed: world.death.passed,
+    isDead,
   };
 }
 
 const WRITES_PER_COMMIT = 200;
 
-async function commitAll({ store }: FaultyWorld, { initial }: Scenario): Promise<void> {
+async function commitAll({ store }: KilledWorld, { initial }: Scenario): Promise<void> {
   for (let i = 0; i < initial.writes.length; i += WRITES_PER_COMMIT)
     await store.commit(initial.writes.slice(i, i + WRITES_PER_COMMIT));
 }

@@ -11,7 +11,7 @@ import { questionText } from '#lab/property/scripted-models.ts';
 import { sweepEvent } from '#shared/compaction/event.ts';
 import type { OnBusy } from '#shared/conversation/documents/conversation.ts';
 import { AppError } from '#shared/errors.ts';
-import { isInjected, type FaultyWorld } from './faulty-world.ts';
+import type { KilledWorld } from './killed-world.ts';
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 
@@ -34,7 +34,7 @@ type Heard<T> = { value: T } | { error: unknown } | 'nothing';
 
 /** What everybody before the servers shares. */
 interface Scene {
-  world: FaultyWorld;
+  world: KilledWorld;
   interleaving: Interleaving;
   /** Whether who hears nothing tries again. */
   patience: { isLeft: boolean };
@@ -73,7 +73,6 @@ function isFinal({ world }: Scene, what: string, heard: Heard<unknown>): boolean
   if (heard === 'nothing') return false;
   if ('value' in heard) return true;
   const { error } = heard;
-  if (isInjected(error)) return false;
   const isClear = error instanceof AppError && error.reason !== 'INTERNAL';
   if (!isClear) world.journal.errors.push({ action: what, error });
   return !isClear || !error.retryable;
@@ -103,7 +102,7 @@ async function phone<T>(scene: Scene, { what, ask, servers }: Asking<T>): Promis
 }
 
 interface Push {
-  /** Ends with the handler, or with what a crash point threw. */
+  /** Ends with the handler. */
   handled: Promise<void>;
   /** What Pub/Sub has heard so far: an acknowledgement, a refusal, or nothing. */
   answer: () => { isAcknowledged: boolean; retryAfterMs: number } | undefined;
@@ -154,7 +153,7 @@ async function deliver(scene: Scene, event: { id: string; data: object }): Promi
     const flow = { lane: interleaving.lane(event.id), process: input.process };
     const { handled, answer } = pushEvent(world.worker(input, flow), event);
     const heard = await hear(scene, { server, timeoutMs: ACKNOWLEDGE_MS }, handled);
-    if (heard !== 'nothing' && 'error' in heard && !isInjected(heard.error))
+    if (heard !== 'nothing' && 'error' in heard)
       world.journal.errors.push({ action: event.id, error: heard.error });
     if (answer()?.isAcknowledged === true || !patience.isLeft) return;
     await pass(scene, answer()?.retryAfterMs ?? PHONE_WAIT_MS);
@@ -200,7 +199,7 @@ export type Stage = ReturnType<typeof createStage>;
  * `isLeftAlone`, never.
  */
 export function createStage(
-  world: FaultyWorld,
+  world: KilledWorld,
   { interleaving, isLeftAlone }: { interleaving: Interleaving; isLeftAlone: boolean },
 ) {
   const scene: Scene = { world, interleaving, patience: { isLeft: !isLeftAlone } };

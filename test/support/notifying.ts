@@ -19,7 +19,7 @@ import { post, pushOf, serve } from './processes/pushing.ts';
 export const NOW = new Date('2026-01-02T03:04:30.000Z');
 
 /** Registers a device of `ownerUid`. */
-export const addDevice = (
+const addDevice = (
   store: DocumentStore,
   device: { uid: string; id: string; token: string; locale?: string },
 ) =>

@@ -86,7 +86,7 @@ function historyFaults(
  * What is wrong with the snapshots of a conversation: none cites a turn that was erased, nor the present one a turn that
  * left the context; all sources are covered; rules are whole sentences of the user; the timeline is in order.
  */
-export function snapshotFaults({ conversation, turns, histories }: Documents): string[] {
+function snapshotFaults({ conversation, turns, histories }: Documents): string[] {
   if (conversation?.state !== 'live') return [];
   const erased = turns.filter(isEmptied).map(({ seq }) => seq);
   const left = turns.filter(({ inContext }) => !inContext).map(({ seq }) => seq);

@@ -106,7 +106,7 @@ export const placements = [
 ] as const;
 export type Placement = (typeof placements)[number];
 
-export interface AttackedHistory {
+interface AttackedHistory {
   /** What is folded. */
   turns: Turn[];
   /** What was known before them. */

@@ -19,7 +19,7 @@ interface Attached {
 type CreatedUpload = z.infer<typeof createUploadResponse>;
 
 /** Chat with the real client of Gemini before the fake Gemini, and the real bucket before its own. */
-export interface AttachingWorld extends RecordedStore {
+interface AttachingWorld extends RecordedStore {
   chat: ChatServer;
   local: LocalBucket;
   fakeGemini: FakeGemini;

@@ -172,22 +172,6 @@ export async function sendAndDie(
   stop();
 }
 
-/** An instance that stands still until it goes on; its lease has run out. */
-export async function stalled() {
-  const store = createMemoryDocumentStore();
-  const clock = createManualClock();
-  const process = stoppable({ store, clock });
-  const conversationId = randomUUID();
-  const slow = steeredChat({ store: process.store, clock: process.clock });
-  const send = request(conversationId, 'Tell me.');
-  const handle = await sendMessage(slow.dependencies, send);
-  (await slow.call()).say('x'.repeat(2_000));
-  await settle();
-  const goOn = process.stop();
-  clock.advance(20_001);
-  return { store, clock, goOn, conversationId, send, handle };
-}
-
 /** An instance whose model is never asked. */
 export const silentModel = () => scriptedStreamer({ error: new Error('must not be asked') }).model;
 

@@ -1,7 +1,6 @@
 import { registerFunctions } from '#functions/bootstrap/register.ts';
 import { createCompactionHandler } from '#functions/worker/push/handle-push.ts';
 import { serveFunctions } from '#infra/local/stack/function-host.ts';
-import { AppError } from '#shared/errors.ts';
 import type { CompactionBench } from '#test/support/compaction/compacted-conversation.ts';
 import { openForTest } from '../open-for-test.ts';
 import { createServer } from 'node:http';
@@ -46,11 +45,3 @@ export async function serveInFramework(bench: CompactionBench): Promise<string> 
   onTestFinished(async () => server?.close());
   return `${server?.url}/`;
 }
-
-/** What a verifier throws that refuses a push. */
-export const tokenRefused = new AppError({
-  status: 'UNAUTHENTICATED',
-  reason: 'PUSH_TOKEN_INVALID',
-  message: 'no token',
-  publicMessage: 'Pushes only.',
-});

@@ -118,9 +118,7 @@ const environmentOf = (model: EchoingModel, keys: TokenKeys) =>
     },
   });
 
-/** `preloaded`: JavaScript that the process runs before anything else. */
-async function startPrintingHost(options: { preloaded?: string } = {}): Promise<PrintingHost> {
-  const { preloaded = '' } = options;
+async function startPrintingHost(): Promise<PrintingHost> {
   const [model, keys] = await Promise.all([startEchoingModel(), startTokenKeys()]);
   const reserved = new Set<number>();
   const chatPort = await chooseFreePort(0, reserved);
@@ -128,8 +126,6 @@ async function startPrintingHost(options: { preloaded?: string } = {}): Promise<
   const child = spawn(
     process.execPath,
     [
-      '--import',
-      `data:text/javascript,${encodeURIComponent(preloaded)}`,
       main,
       `--chat-port=${chatPort}`,
       `--compaction-port=${compactionPort}`,
@@ -211,8 +207,8 @@ interface CallRequest {
 }
 
 /** A user of a new host; see `startPrintingHost`. */
-export async function startWorld(preloaded?: string): Promise<World> {
-  const host = await startPrintingHost(preloaded === undefined ? {} : { preloaded });
+export async function startWorld(): Promise<World> {
+  const host = await startPrintingHost();
   const canaries = createCanaries();
   const own = canaries.add(await host.tokenOf(canaries.next()));
   return {

@@ -134,17 +134,6 @@ describe('a turn that a filter blocks from now on', () => {
     expect((await chat.send('And now?')).turn.finishReason).toBe('stop');
   });
 
-  test('a search is made also where the owner has switched compaction off', async () => {
-    const chat = world();
-    await talk(chat, { turns: 3, at: [2] });
-    await chat.set({ settings: { compaction: 'off' } });
-    chat.block(WORD);
-    await chat.send('Hello');
-
-    expect(await chat.work()).toMatchObject({ reason: 'TURNS_BLOCKED' });
-    expect((await chat.send('And now?')).turn.finishReason).toBe('stop');
-  });
-
   test.each([
     [
       'statement',
@@ -196,15 +185,6 @@ describe('a block that no turn is to blame for', () => {
     expect(again).toMatchObject({ state: 'NOOP', reason: 'MESSAGE_BLOCKED' });
     expect(chat.requests).toHaveLength(calls + 2);
     expect((await chat.send('Hello')).turn.finishReason).toBe('stop');
-  });
-
-  test('a first message that is blocked asks for no search', async () => {
-    const chat = world();
-    chat.block(WORD);
-
-    const { context } = await chat.send(FORBIDDEN);
-
-    expect(context.compaction?.state).not.toBe('QUEUED');
   });
 
   test('a model that blocks everything is searched once, and the owner is told what to do', async () => {

@@ -3,7 +3,7 @@ import { readContext, toContextObject } from '#functions/chat/context/view-conte
 import type { Pause } from '#shared/conversation/documents/job.ts';
 import { budgetShardPath, statusPath, usagePath } from '#shared/conversation/documents/paths.ts';
 import { workingItems } from '#shared/conversation/documents/snapshot.ts';
-import { AppError, StoreUnavailableError } from '#shared/errors.ts';
+import { AppError } from '#shared/errors.ts';
 import { encodeUsage, noUsage } from '#shared/quota/usage.ts';
 import {
   type ScriptedAnswer,
@@ -24,7 +24,6 @@ import {
 } from '#test/support/compaction/compacted-conversation.ts';
 import { addTurn, madeUpQuestion } from '#test/support/compaction/conversation-builder.ts';
 import { writeJob } from '#test/support/compaction/past-compactions.ts';
-import { fixedPolicy } from '#test/support/fixed-policy.ts';
 import { modelDown } from '#test/support/model-down.ts';
 
 const HOUR_MS = 60 * 60_000;
@@ -292,38 +291,6 @@ describe('a failing model', () => {
     expect(job?.brake.failures).toBe(0);
   });
 
-  test('three tries are not counted afresh after a manual compaction in between', async () => {
-    const bench = scripted(new StoreUnavailableError({ operation: 'x' }));
-    const conversationId = await buildDue(bench);
-    for (const requestId of ['m-1', 'm-2', 'm-3']) {
-      await compactOnce(bench, conversationId);
-      bench.clock.advance(31 * 60_000);
-      const byHand = { requestId, since: new Date(0) };
-      await setConversation(bench, conversationId, { 'compactionRequests.manual': byHand });
-      await compactOnce(bench, conversationId);
-    }
-
-    const { conversation, job } = await see(bench.store, conversationId);
-    expect(conversation.compactionRequests).toEqual({});
-    expect(job?.records.filter(({ requestId }) => requestId === 'request-1')).toHaveLength(3);
-  });
-
-  test('a pause that is set longer than a date can be gives way to the usual one', async () => {
-    const remotePolicy = fixedPolicy({
-      breakerFailures: 1,
-      breakerOpenMs: Number.MAX_SAFE_INTEGER,
-    });
-    const bench = scripted('');
-    bench.config = { ...bench.config, remotePolicy };
-    const conversationId = await buildDue(bench);
-
-    await compactOnce(bench, conversationId);
-
-    const { job } = await see(bench.store, conversationId);
-    const until = new Date(bench.clock.now().getTime() + HOUR_MS / 2);
-    expect(job).toMatchObject({ owner: '', brake: { pause: { reason: 'BREAKER_OPEN', until } } });
-  });
-
   test('a model that always fails does not prevent repeated compactions', async () => {
     const model = createScriptedModel({
       answers: [modelDown()],
@@ -382,25 +349,6 @@ describe('what compactions of one conversation cost', () => {
       failures: 0,
       spent: { hourSince: now, runs: 1, daySince: now, tokens: 150 },
     });
-  });
-
-  test('a sender who fills the context with every message cannot force a compaction a turn', async () => {
-    const bench = compactionBench({ config: configOf('ledger', { COMPACTIONS_PER_HOUR: '6' }) });
-    const conversationId = await buildDue(bench, { turns: 2 });
-
-    for (let turn = 1; turn <= 20; turn++) {
-      await addTurn(bench.store, conversationId, {
-        user: `Message ${turn}: `.concat('one more word that fills the context '.repeat(60)),
-        answer: 'Noted.',
-      });
-      await needAgain(bench, conversationId, `request-${turn}`);
-      await compactOnce(bench, conversationId);
-      bench.clock.advance(60_000);
-    }
-
-    const { job, conversation } = await see(bench.store, conversationId);
-    expect(job?.brake.spent?.runs).toBe(6);
-    expect(conversation.generation).toBeGreaterThan(6);
   });
 });
 

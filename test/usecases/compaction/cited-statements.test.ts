@@ -109,16 +109,4 @@ describe('sources of folded answers', () => {
     expect(text).not.toContain('uefa');
     expect(text).not.toContain('s2.1');
   });
-
-  test('prompt and snapshot of turns without sources say nothing of sources', async () => {
-    const { asked, text, history } = await compacted([
-      ...filler.slice(0, 1),
-      { ...grounded, grounding: undefined },
-      ...filler.slice(1),
-    ]);
-
-    expect(asked).not.toContain('sources of the answer');
-    expect(text).not.toMatch(/<sources>|\[s2\./);
-    expect(history?.snapshot).not.toHaveProperty('citations');
-  });
 });

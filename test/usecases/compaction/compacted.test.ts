@@ -1,17 +1,14 @@
 import { withFiles } from '#functions/adapters/gemini/gemini-files.ts';
 import type { Content, Part } from '#shared/conversation/documents/content.ts';
-import { statusPath } from '#shared/conversation/documents/paths.ts';
 import { mediaPart } from '#shared/uploads/upload-parts.ts';
 import { createMemoryBucket } from '#test/fakes/memory-bucket.ts';
 import { createScriptedModel, snapshotAnswer } from '#test/fakes/scripted-model.ts';
 import {
   buildDue,
   compactOnce,
-  manualRequest,
   overflowRequest,
   see,
   type CompactionBench,
-  actingAt,
   compactionBench,
 } from '#test/support/compaction/compacted-conversation.ts';
 import {
@@ -56,38 +53,6 @@ describe('a compaction', () => {
     ]);
   });
 
-  test.each(['reported', 'estimated'] as const)(
-    'the owner’s status says that tokens are %s while a compaction runs, and counted after it',
-    async (source) => {
-      const base = compactionBench();
-      const conversationId = await buildDue(base, { isReported: source === 'reported' });
-      const statusOf = async () => (await base.store.get([statusPath(conversationId)]))[0]?.fields;
-      const running: unknown[] = [];
-      const bench = actingAt(base, 'claimed', async () =>
-        running.push((await statusOf())?.['source']),
-      );
-
-      await compactOnce(bench, conversationId);
-
-      expect(running).toEqual([source]);
-      const status = await statusOf();
-      expect(status).toMatchObject({
-        generation: 1,
-        source: 'counted',
-        compaction: { state: 'COMPACTED', jobId: 'request-1', trigger: 'auto' },
-      });
-      expect(JSON.stringify(status).length).toBeLessThan(1_000);
-    },
-  );
-
-  test('a compaction passes a manual request’s focus to the summariser', async () => {
-    const compactionRequests = manualRequest('compress-17', 'the hotel prices');
-    const { bench } = await compacted({ conversation: { compactionRequests } });
-
-    expect(JSON.stringify(bench.model.calls[0]?.contents)).toContain('the hotel prices');
-    expect(bench.model.calls[0]?.promptId).toBe('compress-17');
-  });
-
   test('a compaction silently folds failed turns, which were never in the context', async () => {
     const turns = Array.from({ length: 20 }, (_, index) =>
       index === 2 ? { user: 'A question that failed.', state: 'failed' as const } : {},
@@ -112,14 +77,6 @@ describe('a conversation that one turn fills', () => {
     expect(conversation.coveredThrough.seq).toBe(1);
     expect(items.map(({ kind }) => kind)).toEqual(['snapshot', 'ack']);
     expect(tokens).toBeLessThan(before.tokens / 2);
-  });
-
-  test('a compaction by hand leaves the newest turn as it is, though it fills the conversation', async () => {
-    const conversation = { ...filled.conversation, compactionRequests: manualRequest() };
-
-    const { result } = await compacted({ ...filled, conversation });
-
-    expect(result).toMatchObject({ state: 'NOOP', reason: 'NOTHING_TO_FOLD' });
   });
 
   test('a turn no summariser window holds is recorded as too large, without a breaker', async () => {

@@ -1,15 +1,25 @@
-import { runCompaction } from '#functions/worker/compaction/run-compaction.ts';
+import { createWebhookHooks } from '#functions/adapters/webhooks.ts';
+import { deleteMessage } from '#functions/chat/conversations/erase/delete-message.ts';
+import { REMOTE_POLICY_PATH, createRemotePolicy } from '#functions/config/remote-documents.ts';
+import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import {
   type Asked,
   type CompactionHookEvent,
   type CompactionHooks,
   HOOK_NOTE_MAX_CHARACTERS,
   type PreCompactAnswer,
+  type PreCompactEvent,
+  type PreCompactHook,
 } from '#shared/compaction/hooks.ts';
 import { contentText } from '#shared/conversation/documents/content.ts';
 import type { Conversation } from '#shared/conversation/documents/conversation.ts';
+import type { Webhook } from '#shared/hooks/webhook.ts';
+import { decodeToken, encodeToken } from '#shared/wire/page-token.ts';
+import { exportLineResponse } from '#shared/wire/resources/export.ts';
 import { createScriptedModel, snapshotAnswer } from '#test/fakes/scripted-model.ts';
+import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
 import { configOf } from '#test/support/chat/lifecycle.ts';
+import { createWireApp } from '#test/support/chat/wire-app.ts';
 import {
   buildDue,
   compactOnce,
@@ -18,7 +28,10 @@ import {
   type CompactionBench,
   compactionBench,
 } from '#test/support/compaction/compacted-conversation.ts';
+import { type WebhookReply, startWebhook } from '#test/support/processes/webhook-server.ts';
+import { createHmac, randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
 
 type Hook = CompactionHooks['preCompact'][number];
 
@@ -45,7 +58,7 @@ function keeping(answer?: PreCompactAnswer) {
   return { told, hook: { name: 'keeping', run }, afterHook: { name: 'keeping', run: after } };
 }
 
-const events = ({ logged }: CompactionBench) => logged.map(({ event }) => event);
+const loggedEvents = ({ logged }: CompactionBench) => logged.map(({ event }) => event);
 
 describe('hooks around a compaction', () => {
   test('compaction hooks get trigger, range and size, before and after', async () => {
@@ -77,7 +90,9 @@ describe('hooks around a compaction', () => {
     const result = await compactOnce(bench, await buildDue(bench));
 
     expect(result).toMatchObject({ state: 'COMPACTED' });
-    expect(events(bench).filter((event) => event === 'compaction_hook_failed')).toHaveLength(2);
+    expect(loggedEvents(bench).filter((event) => event === 'compaction_hook_failed')).toHaveLength(
+      2,
+    );
   });
 
   test('a compaction hook that hangs is abandoned after ten seconds', async () => {
@@ -132,35 +147,9 @@ describe('a compaction that ends as NOOP', () => {
       expect(told).toMatchObject([{ conversationId, trigger, turnsFolded: 0 }]);
       expect(told[0]).not.toHaveProperty('foldedTurns');
       expect((await see(bench.store, conversationId)).conversation.pins).toEqual([]);
-      expect(events(bench)).toContain('compaction_hook_failed');
+      expect(loggedEvents(bench)).toContain('compaction_hook_failed');
     },
   );
-
-  test.each([
-    ['in the profile assistant', byHand('assistant')],
-    ['of an empty conversation', byHand('gemini-cli', 0)],
-  ])('a NOOP fires no hook %s', async (_, built) => {
-    const { told, hook } = keeping();
-    const bench = benchWithHooks([hook]);
-
-    expect(await compactOnce(bench, await buildDue(bench, built))).toMatchObject({ state: 'NOOP' });
-    expect(told).toEqual([]);
-  });
-
-  test('a NOOP is settled even when the worker is stopped while a hook runs', async () => {
-    const leaving = new AbortController();
-    const run = () => {
-      leaving.abort();
-      return Promise.withResolvers<undefined>().promise;
-    };
-    const bench = benchWithHooks([{ name: 'hang', run }]);
-    const conversationId = await buildDue(bench, below);
-
-    const result = await runCompaction(bench, { conversationId, signal: leaving.signal });
-
-    expect(result).toMatchObject({ state: 'NOOP', reason: 'BELOW_THRESHOLD' });
-    expect((await see(bench.store, conversationId)).conversation.compactionRequests).toEqual({});
-  });
 });
 
 describe('the note of a PreCompact hook', () => {
@@ -188,19 +177,6 @@ describe('the note of a PreCompact hook', () => {
       expect(requestIn(bench)).toContain(`\n${line}`);
     },
   );
-
-  test('a PreCompact hook’s note follows earlier hooks’ notes, and is omitted without room', async () => {
-    const long = 'word '.repeat(600);
-    const bench = benchWithHooks([noting('First.', 'a'), noting(long, 'b'), noting('Last.', 'c')]);
-    const settings = { windowTokens: 8_000, thresholdTokens: 1_000 };
-
-    await compactOnce(bench, await buildDue(bench, { conversation: { settings } }));
-
-    expect(requestIn(bench)).toMatch(/First\.[\s\S]*Last\./u);
-    expect(requestIn(bench)).not.toContain('word word');
-    const fields = { hook: 'b', reason: 'NO_ROOM' };
-    expect(leftOutIn(bench)).toMatchObject([{ severity: 'WARNING', fields }]);
-  });
 
   test.each([
     ['is longer than the limit', 'x'.repeat(HOOK_NOTE_MAX_CHARACTERS + 1)],
@@ -233,5 +209,260 @@ describe('the note of a PreCompact hook', () => {
     const texts = histories.map((history) => history?.snapshotText ?? '');
     expect(texts.map((text) => text.includes('QX-771905⁇'))).toEqual([true, false]);
     expect(histories[1]?.snapshot?.sections['active_constraints'] ?? []).toEqual([]);
+  });
+});
+
+const signingKey = 'a signing key of thirty-two chars';
+
+/** A conversation that is due, of a worker that may call these hosts, after `config/compaction` has named webhooks. */
+async function withWebhooks(
+  hooks: readonly Webhook[],
+  hosts: readonly string[],
+  overrides: Partial<CompactionBench> = {},
+) {
+  const base = compactionBench();
+  const webhooks = (given: readonly Webhook[]) =>
+    createWebhookHooks(given, { hosts, allowsHttp: true, signingKey, clock: base.clock });
+  const bench = { ...base, webhooks, ...overrides };
+  const fields = { hooks: hooks.map((hook) => ({ ...hook })) };
+  await bench.store.commit([{ op: 'create', path: REMOTE_POLICY_PATH, fields }]);
+  const remotePolicy = createRemotePolicy(bench);
+  await remotePolicy.refresh();
+  bench.config = { ...bench.config, remotePolicy };
+  return { bench, id: await buildDue(bench) };
+}
+
+/** The same with a server that answers so to a PreCompact event. */
+async function answeredWith(reply: WebhookReply = {}, required?: true) {
+  const server = await startWebhook(reply);
+  const events: Webhook['events'] = ['preCompact'];
+  const hook = { url: server.url, events, ...(required && { required }) };
+  return { server, ...(await withWebhooks([hook], [server.host])) };
+}
+
+const replyOf = (answer: object): WebhookReply => ({ body: JSON.stringify(answer) });
+
+describe('a webhook of the remote document', () => {
+  test('a webhook is called before and after, signed over time and body, without message text', async () => {
+    const server = await startWebhook();
+    const hook: Webhook = { url: server.url, events: ['preCompact', 'postCompact'] };
+    const { bench, id } = await withWebhooks([hook], [server.host]);
+
+    await compactOnce(bench, id);
+
+    const bodies = server.calls.map(({ body }): unknown => JSON.parse(body));
+    const path = `/v1/conversations/${id}/foldedTurns`;
+    expect(bodies).toMatchObject([
+      { schemaVersion: 1, type: 'preCompact', conversationId: id, foldedTurns: { path } },
+      { schemaVersion: 1, type: 'postCompact', conversationId: id, state: 'COMPACTED' },
+    ]);
+    expect(JSON.stringify(bodies)).not.toMatch(/Question|Answer/);
+    const timestamp = String(Math.floor(bench.clock.now().getTime() / 1_000));
+    for (const { headers, body } of server.calls) {
+      const mac = createHmac('sha256', signingKey).update(`${timestamp}.${body}`).digest('hex');
+      expect(headers).toMatchObject({
+        'x-recap-timestamp': timestamp,
+        'x-recap-signature': `sha256=${mac}`,
+      });
+    }
+  });
+
+  test('a webhook may pin a text and advise the summariser', async () => {
+    const pins = [{ id: 'order', text: 'The order is number 4711.' }];
+    const { bench, id } = await answeredWith(replyOf({ pins, note: 'Gold member.', later: 1 }));
+
+    await compactOnce(bench, id);
+
+    const { conversation } = await see(bench.store, id);
+    expect(conversation.pins).toEqual([{ ...pins[0], source: 'hook' }]);
+    expect(JSON.stringify(bench.model.calls[0]?.contents)).toContain('Gold member.');
+  });
+
+  test.each([
+    ['answers an error', { status: 500 }, 'answered 500'],
+    ['answers no JSON', { body: 'ok' }, 'answered no JSON'],
+    ['answers what is no answer', replyOf({ veto: 'yes' }), 'answered what is no answer'],
+    ['answers too much', { body: `"${'x'.repeat(64 * 1024)}"` }, 'answered too much or broke off'],
+  ])(
+    'a webhook that %s is logged with the cause and does not stop the compaction',
+    async (...row) => {
+      const [, reply, problem] = row;
+      const { server, bench, id } = await answeredWith(reply);
+
+      expect(await compactOnce(bench, id)).toMatchObject({ state: 'COMPACTED' });
+      expect(bench.logged).toContainEqual({
+        severity: 'WARNING',
+        event: 'compaction_hook_failed',
+        fields: {
+          conversationId: id,
+          hook: `webhook ${server.host}`,
+          reason: 'WEBHOOK_FAILED',
+          problem: `webhook ${server.host} ${problem}`,
+        },
+      });
+    },
+  );
+
+  test('a webhook is not followed through a redirect, nor called on a host that is not allowed', async () => {
+    const target = await startWebhook();
+    const server = await startWebhook({ status: 307, headers: { location: target.url } });
+    const elsewhere = await startWebhook();
+    const hooks = [server, elsewhere].map(({ url }): Webhook => ({ url, events: ['preCompact'] }));
+    const { bench, id } = await withWebhooks(hooks, [server.host, target.host]);
+
+    expect(await compactOnce(bench, id)).toMatchObject({ state: 'COMPACTED' });
+
+    const calls = [server, target, elsewhere].map((each) => each.calls.length);
+    expect(calls).toEqual([1, 0, 0]);
+  });
+});
+
+test('an invalid hook of a remote document causes a warning and none to run', async () => {
+  const bench = compactionBench();
+  const remotePolicy = createRemotePolicy(bench);
+  const fields = { hooks: [{ url: 'gopher://x' }], thresholdTokens: 9_000 };
+  await bench.store.commit([{ op: 'create', path: REMOTE_POLICY_PATH, fields }]);
+
+  await remotePolicy.refresh();
+
+  expect(remotePolicy.hooks()).toEqual([]);
+  expect(remotePolicy.current()).toEqual({ thresholdTokens: 9_000 });
+  const warning = { event: 'remote_policy_unusable', fields: { fields: 'hooks' } };
+  expect(bench.logged).toMatchObject([warning]);
+});
+
+const MINUTE_MS = 60_000;
+
+/** A compaction whose hook keeps what it is told. */
+async function compactWithHook(
+  base: Partial<CompactionBench> = {},
+  others: readonly PreCompactHook[] = [],
+) {
+  const told: PreCompactEvent[] = [];
+  const tell = ({ event }: Asked<PreCompactEvent>) => {
+    told.push(event);
+    return Promise.resolve(undefined);
+  };
+  const hook = { name: 'backup', run: tell };
+  const bench = compactionBench({
+    hooks: { preCompact: [hook, ...others], postCompact: [hook] },
+    ...base,
+  });
+  const id = await buildDue(bench, { conversation: { ownerUid: 'alice' } });
+  await compactOnce(bench, id);
+  const [before, after] = told;
+  const { foldedTurns } = before ?? {};
+  if (!before || !foldedTurns) throw new Error('the hook was given nothing to read with');
+  const app = createWireApp({ store: bench.store, clock: bench.clock, signer: bench.signer });
+  const read = (path: string, token: string | undefined) =>
+    app.call({
+      method: 'GET',
+      path,
+      uid: undefined,
+      headers: token === undefined ? {} : { 'x-recap-read-token': token },
+    });
+  return { bench, app, id, before, after, foldedTurns, read };
+}
+
+const linesOf = (text: string) =>
+  text
+    .trimEnd()
+    .split('\n')
+    .map((line) => exportLineResponse.parse(JSON.parse(line)));
+
+describe('what a PreCompact hook is given to read the folded turns with', () => {
+  test('a PreCompact hook reads exactly the folded turns, word for word, without a sign-in', async () => {
+    const { bench, before, after, foldedTurns, read } = await compactWithHook();
+
+    const answer = await read(foldedTurns.path, foldedTurns.token);
+
+    expect(after).not.toHaveProperty('foldedTurns');
+    expect(foldedTurns.expireTime).toBe(
+      new Date(bench.clock.now().getTime() + 15 * MINUTE_MS).toISOString(),
+    );
+    const lines = linesOf(answer.text);
+    const seqs = lines.map((line) => (line.type === 'message' ? line.seq : 0));
+    expect(answer.status).toBe(200);
+    expect([...new Set(seqs)]).toEqual(
+      Array.from({ length: before.turnsFolded }, (_, index) => before.from + index),
+    );
+    expect(lines[0]).toMatchObject({ type: 'message', role: 'user', fate: 'answered' });
+    expect(answer.text).toContain('Question 1: what do you know about');
+    expect(answer.text).not.toContain(`Question ${before.upTo + 1}:`);
+  });
+
+  test('a PreCompact hook’s reading omits a message deleted meanwhile', async () => {
+    const caller = { uid: 'alice', tier: 'signedIn' } as const;
+    const store = createMemoryDocumentStore();
+    const deleting: PreCompactHook = {
+      name: 'deleting',
+      run: async ({ event: { conversationId } }) => {
+        const messageId = 'message-1';
+        await deleteMessage(chatDependencies({ store }), { caller, conversationId, messageId });
+        return undefined;
+      },
+    };
+    const { foldedTurns, read } = await compactWithHook({ store }, [deleting]);
+
+    const { text } = await read(foldedTurns.path, foldedTurns.token);
+
+    expect(text).not.toContain('Question 1:');
+    expect(text).toContain('"fate":"deleted"');
+    expect(text).toContain('Question 2:');
+  });
+});
+
+const tokenSchema = z.tuple([z.looseObject({}), z.string()]);
+
+/** The token with other claims under the signature that it has. */
+function altered(token: string, changes: object): string {
+  const [claims, signature] = tokenSchema.parse(decodeToken(token));
+  return encodeToken([{ ...claims, ...changes }, signature]);
+}
+
+const reasonIn = (text: string): unknown => JSON.parse(text).error.details[0].reason;
+
+describe('S1: reading folded turns', () => {
+  test.each([
+    ['without a token', () => undefined],
+    ['with an ID token instead', () => 'alice'],
+    ['with a longer range', (token: string) => altered(token, { upTo: 20 })],
+    ['with a later end', (token: string) => altered(token, { expireTime: '2030-01-01T00:00:00Z' })],
+  ])('S1: reading folded turns with %s is refused', async (_, tokenFrom) => {
+    const { foldedTurns, read } = await compactWithHook();
+
+    const answer = await read(foldedTurns.path, tokenFrom(foldedTurns.token));
+
+    expect([answer.status, reasonIn(answer.text)]).toEqual([401, 'READ_TOKEN_INVALID']);
+  });
+
+  test('S1: reading folded turns with another conversation’s token is refused, existing or not', async () => {
+    const { bench, foldedTurns, read } = await compactWithHook();
+    const other = await buildDue(bench);
+
+    for (const id of [other, randomUUID()]) {
+      const answer = await read(`/v1/conversations/${id}/foldedTurns`, foldedTurns.token);
+      expect([answer.status, reasonIn(answer.text)]).toEqual([401, 'READ_TOKEN_INVALID']);
+    }
+  });
+
+  test('S1: reading folded turns works for a quarter of an hour', async () => {
+    const { bench, foldedTurns, read } = await compactWithHook();
+    bench.clock.advance(15 * MINUTE_MS - 1);
+    const last = await read(foldedTurns.path, foldedTurns.token);
+    bench.clock.advance(1);
+    const late = await read(foldedTurns.path, foldedTurns.token);
+
+    expect(last.status).toBe(200);
+    expect([late.status, reasonIn(late.text)]).toEqual([401, 'READ_TOKEN_INVALID']);
+  });
+
+  test('S1: reading folded turns ends with the first change after the swap', async () => {
+    const { app, bench, id, foldedTurns, read } = await compactWithHook();
+    const caller = { uid: 'alice', tier: 'signedIn' } as const;
+    expect((await see(bench.store, id)).conversation.generation).toBe(1);
+    await deleteMessage(app.dependencies, { caller, conversationId: id, messageId: 'message-1' });
+
+    expect((await read(foldedTurns.path, foldedTurns.token)).status).toBe(404);
   });
 });

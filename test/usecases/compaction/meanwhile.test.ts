@@ -1,9 +1,8 @@
+import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import type { CompactionCrashPoint } from '#functions/lib/crash-points.ts';
-import {
-  compactionJobPath,
-  conversationPath,
-  historyPath,
-} from '#shared/conversation/documents/paths.ts';
+import { compactionJobPath, conversationPath } from '#shared/conversation/documents/paths.ts';
+import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
+import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
 import {
   compactAgain,
   lifecycle,
@@ -13,6 +12,7 @@ import {
   compactedTwice,
   historiesOf,
 } from '#test/support/chat/lifecycle.ts';
+import { request } from '#test/support/chat/sending.ts';
 import {
   buildDue,
   compactOnce,
@@ -20,8 +20,9 @@ import {
   type CompactionBench,
   actingAt,
   compactionBench,
+  autoRequest,
 } from '#test/support/compaction/compacted-conversation.ts';
-import { addTurn } from '#test/support/compaction/conversation-builder.ts';
+import type { ConversationToBuild } from '#test/support/compaction/conversation-builder.ts';
 import { describe, expect, test } from 'vitest';
 
 /** `act` happens once a worker has come to `point`; what is stored afterwards. */
@@ -37,23 +38,6 @@ async function compactWhile(
 }
 
 describe('a conversation that goes on while it is compacted', () => {
-  test('turns arriving during a compaction stay verbatim behind the snapshot', async () => {
-    const { bench, conversationId, result } = await compactWhile('summarised', async (...at) => {
-      const [{ store }, id] = at;
-      await addTurn(store, id, { user: 'Late one', answer: 'Answered.' });
-      await addTurn(store, id, { user: 'Late two', answer: 'Answered.' });
-    });
-
-    const { conversation, items, text } = await see(bench.store, conversationId);
-    const seqs = [...new Set(items.flatMap(({ seq }) => seq ?? []))];
-    const first = conversation.coveredThrough.seq + 1;
-    expect(result).toMatchObject({ state: 'COMPACTED' });
-    expect(conversation.lastSeq).toBe(22);
-    expect(seqs).toEqual(Array.from({ length: 22 - first + 1 }, (_, index) => first + index));
-    expect(text).toContain('Late one');
-    expect(text).toContain('Late two');
-  });
-
   test.each(['summarised', 'verified'] as const)(
     'a conversation deleted when the worker has %s stays as it was deleted',
     async (point) => {
@@ -68,23 +52,6 @@ describe('a conversation that goes on while it is compacted', () => {
       expect(await historiesOf(bench, conversationId)).toHaveLength(0);
     },
   );
-
-  test('a conversation erased during a compaction gets no document back', async () => {
-    const { bench, conversationId, result } = await compactWhile('summarised', (at, id) =>
-      at.store.commit([
-        { op: 'delete', path: compactionJobPath(id) },
-        { op: 'delete', path: conversationPath(id) },
-      ]),
-    );
-
-    const documents = await bench.store.get([
-      conversationPath(conversationId),
-      compactionJobPath(conversationId),
-      historyPath(conversationId, 1),
-    ]);
-    expect(result).toMatchObject({ kind: 'done', state: 'SUPERSEDED', reason: 'NOT_LIVE' });
-    expect(documents).toEqual([undefined, undefined, undefined]);
-  });
 
   test('another change of the generation wins, and the compaction is retried', async () => {
     const { bench, conversationId, result } = await compactWhile('verified', (at, id) =>
@@ -160,4 +127,85 @@ describe('a conversation that lost a statement with an erased message', () => {
     expect(conversation.compactionRequests).toEqual({});
     expect(history).toEqual(before.history);
   });
+});
+
+const usage = { promptTokens: 3_500, cachedTokens: 0, outputTokens: 10, thoughtsTokens: 0 };
+
+/** A message that alone fills the threshold of `buildDue` again. */
+async function sendLong(bench: CompactionBench, conversationId: string): Promise<void> {
+  const { model } = scriptedStreamer(textAnswer('Noted.', usage));
+  const chat = chatDependencies({ store: bench.store, clock: bench.clock, model });
+  const handle = await sendMessage(chat, request(conversationId, 'and then '.repeat(700)));
+  await handle.result;
+}
+
+/** Compacts once; the long message comes in when the worker has reached `point`. */
+async function compactWhileSending(
+  point: CompactionCrashPoint,
+  options: Partial<ConversationToBuild> = {},
+) {
+  const bench = compactionBench();
+  const conversationId = await buildDue(bench, options);
+  await compactOnce(
+    actingAt(bench, point, () => sendLong(bench, conversationId)),
+    conversationId,
+  );
+  return { bench, conversationId, ...(await see(bench.store, conversationId)) };
+}
+
+const FIRST = 'request-1';
+
+describe('a turn that crosses the threshold while a compaction is under way', () => {
+  test.each(['claimed', 'before-swap', 'swapped'] as const)(
+    'a turn over the threshold during a compaction that ends at %s starts the next one',
+    async (point) => {
+      const { bench, conversationId, conversation } = await compactWhileSending(point);
+
+      const requestId = conversation.compactionRequests.auto?.requestId;
+      expect(conversation.generation).toBe(1);
+      expect(requestId).not.toBe(FIRST);
+      expect(bench.published).toContainEqual({
+        topic: 'compaction',
+        data: { schemaVersion: 1, conversationId, requestId },
+      });
+      await compactOnce(bench, conversationId);
+      const after = await see(bench.store, conversationId);
+      expect(after.conversation.compactionRequests).toEqual({});
+    },
+  );
+
+  test.each([
+    [
+      'is found void',
+      { conversation: { settings: { thresholdTokens: 3_000 } } },
+      'BELOW_THRESHOLD',
+    ],
+    [
+      'has nothing to fold',
+      { turns: 1, conversation: { settings: { thresholdTokens: 100 } } },
+      'NOTHING_TO_FOLD',
+    ],
+  ])('a turn over the threshold renews a request that %s meanwhile', async (_, options, reason) => {
+    const { conversation, job } = await compactWhileSending('record-written', options);
+
+    expect(job?.records).toMatchObject([{ state: 'NOOP', reason }]);
+    const { auto } = conversation.compactionRequests;
+    expect(auto).toBeDefined();
+    expect(auto?.requestId).not.toBe(FIRST);
+  });
+});
+
+test('a request that took the place of the served one stays', async () => {
+  const bench = compactionBench();
+  const conversationId = await buildDue(bench);
+  const newer = { ...autoRequest('request-2').auto };
+  const acting = actingAt(bench, 'swapped', () =>
+    setConversation(bench, conversationId, { 'compactionRequests.auto': newer }),
+  );
+
+  await compactOnce(acting, conversationId);
+
+  const { conversation } = await see(bench.store, conversationId);
+  expect(conversation.generation).toBe(1);
+  expect(conversation.compactionRequests.auto).toEqual(newer);
 });

@@ -1,5 +1,4 @@
 import { showContext } from '#functions/chat/context/show-context.ts';
-import { forkConversation } from '#functions/chat/conversations/fork/fork-conversation.ts';
 import { putPin } from '#functions/chat/features/pins.ts';
 import type { PreCompactAnswer } from '#shared/compaction/hooks.ts';
 import type { Conversation } from '#shared/conversation/documents/conversation.ts';
@@ -11,8 +10,6 @@ import {
   lifecycle,
   owner,
   removeMessage,
-  setConversation,
-  restore,
 } from '#test/support/chat/lifecycle.ts';
 import { edit, sendAll, shownContents, answered } from '#test/support/chat/sending.ts';
 import { brokenRules } from '#test/support/compaction/commit-rules.ts';
@@ -20,7 +17,6 @@ import {
   THRESHOLD_TOKENS,
   buildDue,
   compactOnce,
-  manualRequest,
   see,
   compactionBench,
 } from '#test/support/compaction/compacted-conversation.ts';
@@ -132,13 +128,6 @@ describe('a message that is to be kept', () => {
     expect(JSON.stringify(world.bench.model.counted[1]?.contents)).toContain(KEPT);
   });
 
-  test('a kept message is no pin while it is in the tail', async () => {
-    const { conversation, text } = await compactedWith({ turns: turnsWith({ 20: KEPT }) });
-
-    expect(conversation.pins).toEqual([]);
-    expect(text).toContain(KEPT);
-  });
-
   test('a kept message without pin room is folded like any other and reported', async () => {
     const long = `${KEPT} `.repeat(20).trim();
 
@@ -148,30 +137,6 @@ describe('a message that is to be kept', () => {
 
     expect(conversation.pins.map(({ id }) => id)).toEqual(['keep-5']);
     expect(history?.report['keptOver']).toEqual([3]);
-  });
-
-  test('a kept message stays a single pin when an earlier generation is restored', async () => {
-    const { world, conversationId } = await compactedWith(built);
-
-    await restore(world, conversationId, 0);
-    await setConversation(world, conversationId, { compactionRequests: { ...manualRequest() } });
-    await compactOnce(world.bench, conversationId);
-
-    const { conversation } = await see(world.store, conversationId);
-    expect(conversation.generation).toBe(3);
-    expect(conversation.pins).toEqual([...pins, kept]);
-  });
-
-  test('a kept message is a pin of a fork that has its turn', async () => {
-    const { world, conversationId } = await compactedWith(built);
-    const forkAt = (messageId: string) =>
-      forkConversation(world.chat, { caller: owner, conversationId, messageId });
-
-    const early = await forkAt('message-2');
-    const whole = await forkAt('message-20');
-
-    expect(early.conversation.pins).toEqual(pins);
-    expect(whole.conversation.pins).toEqual([...pins, kept]);
   });
 
   test.each<[string, (world: Lifecycle, id: string) => Promise<unknown>]>([
@@ -234,30 +199,5 @@ describe('pins of a hook', () => {
       { severity: 'WARNING', fields: { hook: 'hook-0', reason: 'PIN_BUDGET', pins: 1 } },
     ]);
     expect(JSON.stringify(bench.logged)).not.toContain('Refunds');
-  });
-
-  test('a hook’s pins stay when a later hook vetoes the compaction', async () => {
-    const bench = compactionBench({ hooks: hooksOf({ pins: [brief] }, { veto: true }) });
-    const conversationId = await buildDue(bench);
-
-    const result = await compactOnce(bench, conversationId);
-
-    expect(result).toMatchObject({ state: 'NOOP', reason: 'VETOED' });
-    const { conversation } = await see(bench.store, conversationId);
-    expect(conversation.pins).toMatchObject([{ id: 'policy', source: 'hook' }]);
-  });
-
-  test('a hook’s pins do not overwrite a pin put between their reading and their batch', async () => {
-    const world = lifecycle();
-    const conversationId = await buildDue(world);
-    const { store, broken } = puttingBeforePins(world, conversationId);
-    const hooks = hooksOf({ pins: [brief] });
-
-    await compactOnce({ ...world.bench, store, hooks }, conversationId);
-
-    const { conversation } = await see(world.store, conversationId);
-    expect(conversation.generation).toBe(1);
-    expect(conversation.pins.map(({ id }) => id)).toEqual(['late', 'policy']);
-    expect(broken).toEqual([]);
   });
 });

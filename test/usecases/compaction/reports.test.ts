@@ -1,6 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { stackFrames } from '#functions/lib/failure-reason.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import { compactionJobPath } from '#shared/conversation/documents/paths.ts';
 import { findPrice } from '#shared/models/find-price.ts';
@@ -11,11 +10,9 @@ import {
   compactOnce,
   see,
   type CompactionBench,
-  actingAt,
   compactionBench,
 } from '#test/support/compaction/compacted-conversation.ts';
 import { configOf } from '#test/support/chat/lifecycle.ts';
-import { addTurn } from '#test/support/compaction/conversation-builder.ts';
 import { fixedPolicy } from '#test/support/fixed-policy.ts';
 import { modelDown } from '#test/support/model-down.ts';
 import { verifiedModels } from '#test/support/verified-models.ts';
@@ -65,16 +62,6 @@ describe('what is told of a compaction', () => {
     expect(storedRecords).toMatchObject([[{ state: 'FAILED_EMPTY_SUMMARY' }]]);
   });
 
-  test('a NOOP reports the same size before and after', async () => {
-    const bench = compactionBench();
-
-    await compactOnce(bench, await buildDue(bench, { turns: 3 }));
-
-    const [line] = lineOf(bench);
-    expect(line?.['status']).toBe('NOOP');
-    expect(line?.['tokens_before']).toBe(line?.['tokens_after']);
-  });
-
   test('an unavailable event topic does not fail a compaction', async () => {
     const bench = compactionBench({ publisher: { publish: () => Promise.reject(modelDown()) } });
 
@@ -90,19 +77,6 @@ describe('what is told of a compaction', () => {
     const line = bench.logged.find(({ event }) => event === 'compaction_defect');
     expect(String(line?.fields['stack'])).toContain('reports.test.ts');
     expect(JSON.stringify(bench.logged)).not.toContain('under the mat');
-  });
-
-  test('a compaction reports how many turns came meanwhile', async () => {
-    const base = compactionBench();
-    const id = await buildDue(base);
-    const turn = { user: 'Meanwhile?', answer: 'Yes.' };
-    const bench = actingAt(base, 'before-swap', async () => {
-      for (let turns = 0; turns < 2; turns++) await addTurn(base.store, id, turn);
-    });
-
-    await compactOnce(bench, id);
-
-    expect(dataOf(base).at(-1)).toMatchObject({ turnsArrived: 2, strategy: 'ledger' });
   });
 
   test.each([
@@ -152,40 +126,5 @@ describe('a conversation of a variant', () => {
     expect(job?.records).toMatchObject([{ variant: 'peer' }]);
     expect(dataOf(bench).at(-1)).toMatchObject({ variant: 'peer', strategy: 'gemini-cli' });
     expect(lineOf(bench)).toMatchObject([{ variant: 'peer' }]);
-  });
-
-  test('a conversation of a variant has its threshold where it sets none itself', async () => {
-    const bench = benchOf('large');
-    const conversationId = await buildDue(bench, { conversation: { settings: {} } });
-
-    const result = await compactOnce(bench, conversationId);
-
-    expect(result).toMatchObject({ state: 'NOOP', reason: 'BELOW_THRESHOLD' });
-  });
-});
-
-describe('the frames of an error', () => {
-  const thrown = (message: string): Error => new RangeError(message);
-  const likeFrames = 'x\n    at secret (file:///a.ts:1:1)';
-  /** An error whose message is not the one it was made with; its stack keeps that one. */
-  const stack = `RangeError: ${likeFrames}\n    at here (file:///b.ts:1:1)`;
-  const reworded = (message: string) => Object.assign(new RangeError(message), { stack });
-
-  test.each([
-    ['a message of one line', thrown('secret')],
-    ['a message that looks like frames', thrown(likeFrames)],
-    ['a message that was taken away', reworded('')],
-    ['a message that was replaced', reworded('other')],
-  ])('an error’s frames hold no word of %s', (_, error) => {
-    expect(stackFrames(error)).not.toContain('secret');
-  });
-
-  test('an error’s frames are the eight nearest to where it was thrown, nearest first', () => {
-    const deep = (depth: number): Error => (depth === 0 ? new Error() : deep(depth - 1));
-
-    const frames = stackFrames(deep(9)).split(' | ');
-
-    expect(frames).toHaveLength(8);
-    expect(frames[0]).toMatch(/^at deep .*reports\.test\.ts:\d+:\d+\)$/);
   });
 });

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import { systemClock } from '#functions/adapters/clocks.ts';
-import { cancelCompaction, requestCompaction } from '#functions/chat/context/manual-compaction.ts';
 import { readContext, toContextObject } from '#functions/chat/context/view-context.ts';
 import { showContext } from '#functions/chat/context/show-context.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
@@ -122,24 +121,5 @@ describe('after a swap', () => {
     expect(said > weightOf({ role: 'user', parts: [{ text }] })).toBe(recall !== '0');
     const promptTokens = turn.usage?.promptTokens ?? 0;
     expect(Math.abs(promptTokens - history.afterTokens - said)).toBeLessThanOrEqual(1);
-  });
-
-  test('another compaction request and its end report the current size', async () => {
-    const given = world();
-    const { conversationId, history } = await compacted(given);
-    const target = { caller: owner, conversationId };
-
-    const { jobId } = await requestCompaction(given.chat, target);
-    const queued = await toldSizes(given, conversationId);
-    await cancelCompaction(given.chat, { ...target, jobId });
-
-    expect(queued.status).toBe(history.afterTokens);
-    expect((await toldSizes(given, conversationId)).status).toBe(history.afterTokens);
-    const { job } = await see(given.chat.store, conversationId);
-    expect(job?.records.at(-1)).toMatchObject({
-      state: 'ABORTED',
-      beforeTokens: history.afterTokens,
-      afterTokens: history.afterTokens,
-    });
   });
 });

@@ -1,7 +1,8 @@
+import { eraseConversation } from '#functions/erasure/erase-conversation.ts';
 import { runSweep } from '#functions/worker/sweep/sweep.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import type { Conversation } from '#shared/conversation/documents/conversation.ts';
-import { compactionJobPath, conversationPath } from '#shared/conversation/documents/paths.ts';
+import { compactionJobPath } from '#shared/conversation/documents/paths.ts';
 import { StoreUnavailableError } from '#shared/errors.ts';
 import type { DocumentStore } from '#shared/ports/ports.ts';
 import { createScriptedModel } from '#test/fakes/scripted-model.ts';
@@ -17,11 +18,13 @@ import {
   inSeconds,
   sweep,
   sweepBench,
+  neverAborted,
+  buildOpen,
+  quiet,
+  storedConversation,
 } from '#test/support/compaction/compacted-conversation.ts';
-import { buildConversation } from '#test/support/compaction/conversation-builder.ts';
 import { modelDown } from '#test/support/model-down.ts';
-import { buildMany, toldOf } from '#test/support/stores/many-conversations.ts';
-import { setImmediate } from 'node:timers/promises';
+import { toldOf, buildMany, sweepOnePage } from '#test/support/stores/many-conversations.ts';
 import { describe, expect, test } from 'vitest';
 
 const down = () => sweepBench({ model: createScriptedModel({ answers: [modelDown()] }) });
@@ -198,21 +201,6 @@ describe('what does not stop a sweep', () => {
     expect(JSON.stringify(bench.logged)).not.toContain('broken-');
   });
 
-  test('a sweep publishes in parallel, twenty at a time, and continues when one publish fails', async () => {
-    let [asked, underWay, most] = [0, 0, 0];
-    const bench = publishing(async () => {
-      asked += 1;
-      if (asked === 1) throw new StoreUnavailableError({ operation: 'publish' });
-      most = Math.max(most, (underWay += 1));
-      await setImmediate();
-      underWay -= 1;
-    });
-    await buildMany(bench.store, 60, () => ({ compactionRequests: autoRequest() }));
-
-    expect(await sweep(bench)).toMatchObject({ requestsPublished: 59, failed: 1 });
-    expect(most).toBe(20);
-  });
-
   test('a sweep does the rest when one query fails', async () => {
     const memory = createMemoryDocumentStore();
     const query: DocumentStore['query'] = (asked) =>
@@ -249,14 +237,81 @@ describe('what does not stop a sweep', () => {
       fields: { isComplete: false, failed: 0 },
     });
   });
+});
 
-  test('a sweep that finds nothing changes nothing', async () => {
+/** Pages of a list have 100 conversations. */
+const PAGE = 100;
+
+/** Requests that have waited for an hour and less, the oldest first. */
+const buildRequests = (bench: CompactionBench, count: number) =>
+  buildMany(bench.store, count, (index) => ({
+    compactionRequests: {
+      auto: {
+        requestId: `r${index}`,
+        since: inSeconds(bench, index / 100 - 3_600),
+        trigger: 'auto',
+      },
+    },
+  }));
+
+const statesOf = (bench: CompactionBench, ids: readonly string[]) =>
+  Promise.all(ids.map(async (id) => (await storedConversation(bench, id))?.state));
+
+describe('compaction requests of many conversations', () => {
+  test('interrupted sweeps publish every request before one is published again', async () => {
     const bench = sweepBench();
-    const { conversationId } = await buildConversation(bench.store, { turns: 3 });
-    const [before] = await bench.store.get([conversationPath(conversationId)]);
+    const ids = await buildRequests(bench, 450);
 
-    await sweep(bench);
+    // The next sweep begins with the last one again: another may have waited since the same moment.
+    const sweeps = Math.ceil((450 - 1) / (PAGE - 1));
+    for (let i = 0; i < sweeps; i++) await sweepOnePage(bench);
 
-    expect(await bench.store.get([conversationPath(conversationId)])).toEqual([before]);
+    const told = toldOf(bench, 'compact').slice(0, 450 + sweeps - 1);
+    expect([...new Set(told)]).toEqual(ids);
+  });
+});
+
+test('interrupted sweeps close all abandoned turns, and have time for requests and erasures', async () => {
+  const bench = sweepBench();
+  const ids: string[] = [];
+  for (let i = 0; i < 250; i++) ids.push(await buildOpen(bench, inSeconds(bench, i - 250)));
+  for (const id of ids) await setConversation(bench, id, { sweepShard: 0 });
+  const [due] = await buildRequests(bench, 1);
+  const expired = await buildMany(bench.store, 1, () => ({ expireTime: inSeconds(bench, -1) }));
+
+  const closed = [(await sweepOnePage(bench)).turnsClosed];
+
+  expect(closed[0]).toBe(PAGE);
+  expect(toldOf(bench, 'compact')).toEqual([due]);
+  expect(await statesOf(bench, expired)).toEqual(['erased']);
+  for (let sweeps = 1; sweeps < 3; sweeps++) closed.push((await sweepOnePage(bench)).turnsClosed);
+  expect(closed.reduce((sum, one) => sum + one)).toBe(250);
+  const conversations = await Promise.all(ids.map((id) => storedConversation(bench, id)));
+  expect(conversations.filter((conversation) => conversation?.open)).toEqual([]);
+});
+
+describe('many conversations that expire together', () => {
+  const buildExpired = (bench: CompactionBench, count: number) =>
+    buildMany(bench.store, count, (index) => ({
+      ...quiet,
+      expireTime: inSeconds(bench, index / 100 - 3_600),
+    }));
+  const eraseTold = async (bench: CompactionBench, from = 0) => {
+    for (const id of toldOf(bench, 'erase').slice(from))
+      await eraseConversation(bench, id, neverAborted());
+  };
+
+  test('a sweep erases up to a hundred expired conversations and hands workers the rest once', async () => {
+    const bench = sweepBench();
+    const ids = await buildExpired(bench, 350);
+
+    const counts = await sweep(bench);
+    const told = toldOf(bench, 'erase');
+    await eraseTold(bench);
+
+    expect(counts.conversationsErased + counts.erasuresHandedOver).toBe(350);
+    expect(counts.conversationsErased).toBeLessThan(110);
+    expect(new Set(told).size).toBe(told.length);
+    expect(new Set(await statesOf(bench, ids))).toEqual(new Set(['erased']));
   });
 });

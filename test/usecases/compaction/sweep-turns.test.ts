@@ -3,7 +3,8 @@ import { runSweep } from '#functions/worker/sweep/sweep.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import { readTurns } from '#shared/conversation/context/read-conversation.ts';
 import { contentText } from '#shared/conversation/documents/content.ts';
-import { turnPath } from '#shared/conversation/documents/paths.ts';
+import type { Conversation } from '#shared/conversation/documents/conversation.ts';
+import { turnPath, conversationPath } from '#shared/conversation/documents/paths.ts';
 import { streamChunkWrite } from '#shared/conversation/documents/stream-chunk.ts';
 import { AppError } from '#shared/errors.ts';
 import type { DocumentFields, DocumentStore } from '#shared/ports/ports.ts';
@@ -19,6 +20,8 @@ import {
   storedConversation,
   sweep,
   sweepBench,
+  buildDue,
+  quiet,
 } from '#test/support/compaction/compacted-conversation.ts';
 import {
   RESULT_TIMEOUT_MS,
@@ -91,18 +94,6 @@ describe('an open turn that nobody answers', () => {
     expect(bench.published).toMatchObject([{ topic: 'events', data }]);
   });
 
-  test('a sweep leaves a turn whose lease is renewed, whatever the conversation document says', async () => {
-    const bench = sweepBench();
-    const conversationId = await buildOpen(bench, inSeconds(bench, -60));
-    await setTurn(bench, conversationId, { leaseUntil: inSeconds(bench, 10) });
-
-    const counts = await sweep(bench);
-
-    expect(counts.turnsClosed).toBe(0);
-    expect(await statesFrom(bench, conversationId, [3])).toEqual(['running']);
-    expect((await storedConversation(bench, conversationId))?.open?.seq).toBe(3);
-  });
-
   test('a sweep leaves a turn taken over between its read and its commit', async () => {
     const taken: string[] = [];
     const store = createMemoryDocumentStore({
@@ -124,15 +115,16 @@ describe('an open turn that nobody answers', () => {
     expect(await statesFrom(bench, conversationId, [3])).toEqual(['running']);
   });
 
-  test('two parallel sweeps close a turn once', async () => {
+  test('a sweep leaves a turn whose lease is renewed, whatever the conversation document says', async () => {
     const bench = sweepBench();
-    const conversationId = await buildOpen(bench, inSeconds(bench, -1));
+    const conversationId = await buildOpen(bench, inSeconds(bench, -60));
+    await setTurn(bench, conversationId, { leaseUntil: inSeconds(bench, 10) });
 
-    const both = await Promise.all([sweep(bench), sweep(bench)]);
+    const counts = await sweep(bench);
 
-    expect(both.reduce((sum, { turnsClosed }) => sum + turnsClosed, 0)).toBe(1);
-    expect(both.map(({ failed }) => failed)).toEqual([0, 0]);
-    expect(await statesFrom(bench, conversationId, [3])).toEqual(['failed']);
+    expect(counts.turnsClosed).toBe(0);
+    expect(await statesFrom(bench, conversationId, [3])).toEqual(['running']);
+    expect((await storedConversation(bench, conversationId))?.open?.seq).toBe(3);
   });
 });
 
@@ -150,20 +142,6 @@ describe('messages that wait', () => {
     expect(states).toEqual(['failed', 'failed', 'failed', 'queued']);
     expect(conversation?.queue).toEqual({ first: 6, leaseUntil: held });
     expect(conversation?.open).toBeUndefined();
-  });
-
-  test('a sweep leaves waiting messages two seconds after their lease', async () => {
-    const bench = sweepBench();
-    const conversationId = await buildOpen(bench, inSeconds(bench, -1));
-    await addQueued(bench, conversationId, [inSeconds(bench, -1.9)]);
-
-    await sweep(bench);
-    const early = await statesFrom(bench, conversationId, [3, 4]);
-    bench.clock.advance(200);
-    await sweep(bench);
-
-    expect(early).toEqual(['failed', 'queued']);
-    expect(await statesFrom(bench, conversationId, [4])).toEqual(['failed']);
   });
 
   test('a sweep leaves no queue when nobody waits behind a turn that goes on', async () => {
@@ -211,19 +189,6 @@ describe('a turn that waits for the app when a sweep comes', async () => {
     runSweep({ ...stage.worker(), store }, neverAborted());
   const turnOf = (stage: ToolStage) => storedTurn(stage.chat, stage.conversationId, SEQ);
 
-  /** The store of a stage, in which something happens once before a turn is closed. */
-  const beforeClosing = (stage: ToolStage, act: () => Promise<unknown>): DocumentStore => {
-    let hasActed = false;
-    const commit: DocumentStore['commit'] = async (writes) => {
-      if (!hasActed && writes.some(({ op, path }) => op === 'update' && path.includes('/turns/'))) {
-        hasActed = true;
-        await act();
-      }
-      return stage.store.commit(writes);
-    };
-    return { ...stage.store, commit };
-  };
-
   test('a sweep leaves a turn that may still wait for the app', async () => {
     const stage = await waitingFor(RESULT_TIMEOUT_MS / 2);
 
@@ -250,27 +215,98 @@ describe('a turn that waits for the app when a sweep comes', async () => {
     expect(call?.refusal).toBeUndefined();
     expect(JSON.stringify(fakeGemini.requestBody(call?.n ?? 0))).toContain('expired');
   });
+});
 
-  test('results stored before the sweep’s closing win, and the sweep leaves the turn', async () => {
-    const stage = await waitingFor(RESULT_TIMEOUT_MS + 1);
-    const posted: string[] = [];
-    const store = beforeClosing(stage, async () => posted.push(await post(stage)));
+/** How many documents there are below a conversation. */
+const countBelow = async (bench: CompactionBench, conversationId: string) => {
+  const collections = ['turns', 'messages', 'histories', 'jobs', 'public', 'blobs'];
+  const found = await Promise.all(
+    collections.map((name) =>
+      bench.store.query({ collection: `${conversationPath(conversationId)}/${name}`, limit: 500 }),
+    ),
+  );
+  return found.flat().length;
+};
 
-    const counts = await sweepStage(stage, store);
+describe('what is to be erased', () => {
+  test.each<[string, (bench: CompactionBench) => Partial<Conversation>]>([
+    ['is marked as erasing', () => ({ state: 'erasing' })],
+    [
+      'was deleted long enough ago',
+      (bench) => ({ state: 'deleted', purgeTime: inSeconds(bench, -1) }),
+    ],
+    ['has expired', (bench) => ({ state: 'live', expireTime: inSeconds(bench, -1) })],
+    [
+      'has expired after it was deleted',
+      (bench) => ({ state: 'deleted', expireTime: inSeconds(bench, -1) }),
+    ],
+    [
+      'is a fork that nobody finished',
+      (bench) => ({ state: 'forking', createTime: inSeconds(bench, -601) }),
+    ],
+  ])('a conversation that %s is erased by a sweep to its tombstone', async (_, conversation) => {
+    const bench = sweepBench();
+    const conversationId = await buildDue(bench, {
+      turns: 3,
+      conversation: { ...conversation(bench), ...quiet },
+    });
 
-    const turn = await turnOf(stage);
-    expect([...posted, turn.state, counts.turnsClosed]).toEqual(['done', 'done', 0]);
-    expect(responsesIn(turn.contents)[1]).toMatchObject({ response: { lat: 1 } });
+    const counts = await sweep(bench);
+
+    expect(counts).toMatchObject({ conversationsErased: 1, failed: 0 });
+    expect(await countBelow(bench, conversationId)).toBe(0);
+    expect((await storedConversation(bench, conversationId))?.state).toBe('erased');
   });
 
-  test('results stored after the sweep’s closing are refused with the reason', async () => {
-    const stage = await waitingFor(RESULT_TIMEOUT_MS + 1);
-    const store = beforeClosing(stage, () => sweepStage(stage));
+  test.each<[string, (bench: CompactionBench) => Partial<Conversation>]>([
+    [
+      'was deleted a moment ago',
+      (bench) => ({ state: 'deleted', purgeTime: inSeconds(bench, 10), ...quiet }),
+    ],
+    [
+      'was restored from its deletion',
+      (bench) => ({ state: 'live', purgeTime: inSeconds(bench, -1) }),
+    ],
+    ['expires later', (bench) => ({ state: 'live', expireTime: inSeconds(bench, 10) })],
+    [
+      'is a fork that is being copied',
+      (bench) => ({ state: 'forking', createTime: inSeconds(bench, -599) }),
+    ],
+  ])('a conversation that %s is not erased by a sweep', async (_, conversation) => {
+    const bench = sweepBench();
+    const conversationId = await buildDue(bench, { turns: 3, conversation: conversation(bench) });
 
-    const posted = await post({ ...stage, chat: { ...stage.chat, store } });
+    const counts = await sweep(bench);
 
-    const turn = await turnOf(stage);
-    expect([posted, turn.state]).toEqual(['TOOL_RESULT_CONFLICT', 'cancelled']);
-    expect(responsesIn(turn.contents)[1]).toMatchObject({ response: { error: 'expired' } });
+    expect(counts).toMatchObject({ conversationsErased: 0, failed: 0 });
+    expect(await countBelow(bench, conversationId)).toBe(6);
+  });
+
+  test('a sweep removes a tombstone at its expiry, not before', async () => {
+    const bench = sweepBench();
+    const conversationId = await buildDue(bench, { turns: 3, conversation: { state: 'erasing' } });
+    await sweep(bench);
+
+    bench.clock.advance(29 * 24 * 60 * 60_000);
+    const early = await sweep(bench);
+    bench.clock.advance(2 * 24 * 60 * 60_000);
+    const late = await sweep(bench);
+
+    expect([early.tombstonesDropped, late.tombstonesDropped]).toEqual([0, 1]);
+    expect(await storedConversation(bench, conversationId)).toBeUndefined();
+  });
+
+  test('a sweep finishes an abandoned erasure of a turn', async () => {
+    const bench = sweepBench();
+    const since = inSeconds(bench, -61);
+    const conversationId = await buildDue(bench, {
+      turns: 3,
+      conversation: { pendingErasure: { since, seqs: [2] }, ...quiet },
+    });
+
+    const counts = await sweep(bench);
+
+    expect(counts).toMatchObject({ erasuresFinished: 1, failed: 0 });
+    expect((await storedConversation(bench, conversationId))?.pendingErasure).toBeUndefined();
   });
 });

@@ -1,13 +1,10 @@
 import { viewOfNextCall } from '#functions/context/next-call.ts';
-import { createScriptedModel } from '#test/fakes/scripted-model.ts';
-import { needAgain } from '#test/support/chat/lifecycle.ts';
 import {
   buildDue,
   compactOnce,
   see,
   compactionBench,
 } from '#test/support/compaction/compacted-conversation.ts';
-import { overloaded } from '#test/support/model-down.ts';
 import { longListings, openBreaker, toolTurn } from '#test/support/tools/tool-conversation.ts';
 import { describe, expect, test } from 'vitest';
 
@@ -25,21 +22,6 @@ describe('tool outputs while no model may be asked', () => {
     expect(conversation).toMatchObject({ generation: 0, compactionRequests: {} });
     expect(bench.model.calls).toHaveLength(0);
     expect(record?.afterTokens).toBeLessThan((record?.beforeTokens ?? 0) / 2);
-  });
-
-  test('the next request after three failures is served without the model', async () => {
-    const bench = compactionBench({ model: createScriptedModel({ answers: [overloaded()] }) });
-    const conversationId = await buildDue(bench, { turns: [...longListings(2), {}, {}, {}] });
-    for (let attempt = 0; attempt < 3; attempt++) {
-      await compactOnce(bench, conversationId);
-      bench.clock.advance(120_000);
-    }
-    await needAgain(bench, conversationId, 'request-2');
-
-    const result = await compactOnce(bench, conversationId);
-
-    expect(bench.model.calls).toHaveLength(3);
-    expect(result).toMatchObject({ kind: 'done', state: 'CONTENT_TRUNCATED' });
   });
 });
 

@@ -1,8 +1,10 @@
+import { spentAfter } from '#shared/compaction/brake.ts';
 import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import { AppError } from '#shared/errors.ts';
 import {
   compactionJobResponse,
   compactionPreviewResponse,
+  cancelledCompactionResponse,
 } from '#shared/wire/resources/compaction.ts';
 import {
   errorOf,
@@ -10,8 +12,9 @@ import {
   createConversation,
   readAs,
 } from '#test/support/chat/chat-server.ts';
+import { see } from '#test/support/compaction/compacted-conversation.ts';
 import { buildConversation } from '#test/support/compaction/conversation-builder.ts';
-import { writeJob } from '#test/support/compaction/past-compactions.ts';
+import { record, writeJob } from '#test/support/compaction/past-compactions.ts';
 import { randomUUID } from 'node:crypto';
 import { afterAll, describe, expect, test } from 'vitest';
 
@@ -64,24 +67,6 @@ describe('asking for a compaction', () => {
     expect(publishedFor(conversationId)).toEqual([]);
   });
 
-  test('a dry-run compaction of a too-large turn fails like the real one', async () => {
-    const { conversationId } = await buildConversation(chat.dependencies.store, {
-      turns: [{ answer: 'word '.repeat(8_000) }, { answer: 'word '.repeat(8_000) }],
-      conversation: { ownerUid: 'alice', settings: { windowTokens: 8_000 } },
-    });
-
-    const preview = await readAs(
-      compactionPreviewResponse,
-      await compact(conversationId, { dryRun: true }),
-    );
-
-    expect(preview).toMatchObject({
-      state: 'FAILED_ERROR',
-      reason: 'TURN_TOO_LARGE',
-      turnsFolded: 0,
-    });
-  });
-
   test('20 simultaneous compaction requests give one 202 and 19 conflicts', async () => {
     const id = await create();
 
@@ -107,22 +92,6 @@ describe('asking for a compaction', () => {
 
     expect([first.status, second.status]).toEqual([202, 202]);
     expect(await second.json()).toEqual({ jobId: requestId, state: 'QUEUED' });
-  });
-
-  test('requesting a compaction conflicts with a worker’s lease until it expires', async () => {
-    const [held, free] = await Promise.all([create(), create()]);
-    const lease = { owner: 'w1', requestId: randomUUID() };
-    await writeJob(chat.dependencies.store, held, {
-      ...lease,
-      leaseUntil: new Date(Date.now() + 60_000),
-    });
-    await writeJob(chat.dependencies.store, free, {
-      ...lease,
-      leaseUntil: new Date(Date.now() - 1),
-    });
-
-    expect(await errorOf(await compact(held))).toMatchObject({ reason: 'COMPACTION_RUNNING' });
-    expect((await compact(free)).status).toBe(202);
   });
 
   test('a compaction request survives an unavailable bus, and the failure is logged', async () => {
@@ -158,4 +127,124 @@ describe('asking for a compaction', () => {
     expect(error).toMatchObject({ http: 400, reason: 'BAD_FIELD' });
     expect(error.message).toContain(named);
   });
+
+  test('requesting a compaction conflicts with a worker’s lease until it expires', async () => {
+    const [held, free] = await Promise.all([create(), create()]);
+    const lease = { owner: 'w1', requestId: randomUUID() };
+    await writeJob(chat.dependencies.store, held, {
+      ...lease,
+      leaseUntil: new Date(Date.now() + 60_000),
+    });
+    await writeJob(chat.dependencies.store, free, {
+      ...lease,
+      leaseUntil: new Date(Date.now() - 1),
+    });
+
+    expect(await errorOf(await compact(held))).toMatchObject({ reason: 'COMPACTION_RUNNING' });
+    expect((await compact(free)).status).toBe(202);
+  });
+});
+
+const cancel = (id: string, jobId: string) =>
+  chat.call(`/v1/conversations/${id}/compactions/${jobId}:cancel`, { method: 'POST' });
+
+const setRequest = (id: string, compactionRequests: object) =>
+  chat.dependencies.store.commit([
+    {
+      op: 'update',
+      path: conversationPath(id),
+      fields: { compactionRequests: { ...compactionRequests } },
+      guard: { exists: true },
+    },
+  ]);
+
+const hold = (id: string, requestId: string, leaseForMs: number) =>
+  writeJob(chat.dependencies.store, id, {
+    owner: 'worker',
+    requestId,
+    fence: 3,
+    leaseUntil: new Date(Date.now() + leaseForMs),
+  });
+
+describe('cancelling a compaction', () => {
+  test('cancelling a waiting compaction drops it with a record, once', async () => {
+    const id = await create();
+    const requestId = randomUUID();
+    await chat.call(`/v1/conversations/${id}:compact`, { body: { requestId } });
+
+    const first = await cancel(id, requestId);
+    const second = await cancel(id, requestId);
+
+    expect([first.status, second.status]).toEqual([200, 200]);
+    const told = await readAs(cancelledCompactionResponse, first);
+    expect(told).toEqual({ jobId: requestId, state: 'ABORTED' });
+    expect(await second.json()).toEqual(told);
+    const { conversation, job } = await see(chat.dependencies.store, id);
+    expect(conversation.compactionRequests).toEqual({});
+    expect(job?.records).toMatchObject([
+      { requestId, state: 'ABORTED', reason: 'CANCELLED_BY_USER' },
+    ]);
+  });
+
+  test('cancelling a running compaction leaves its worker a request to stop', async () => {
+    const id = await create();
+    const requestId = randomUUID();
+    await setRequest(id, { manual: { requestId, since: new Date() } });
+    await hold(id, requestId, 60_000);
+
+    const response = await cancel(id, requestId);
+
+    expect(await response.json()).toEqual({
+      jobId: requestId,
+      state: 'RUNNING',
+      cancelRequested: true,
+    });
+    const { conversation } = await see(chat.dependencies.store, id);
+    expect(conversation.compactionRequests).toMatchObject({
+      cancel: requestId,
+      manual: { requestId },
+    });
+  });
+
+  test('cancelling takes the job from a silent worker', async () => {
+    const id = await create();
+    const requestId = randomUUID();
+    await setRequest(id, { manual: { requestId, since: new Date() } });
+    await hold(id, requestId, -1);
+
+    await cancel(id, requestId);
+
+    const { job } = await see(chat.dependencies.store, id);
+    expect(job).toMatchObject({ owner: '', fence: 4, records: [{ state: 'ABORTED' }] });
+  });
+
+  test('cancelling a finished compaction reports its outcome', async () => {
+    const id = await create();
+    const ended = record(1_000, { state: 'COMPACTED', generation: 1 });
+    await writeJob(chat.dependencies.store, id, { records: [ended] });
+
+    const response = await cancel(id, ended.requestId);
+
+    expect(await response.json()).toEqual({ jobId: ended.requestId, state: 'COMPACTED' });
+  });
+});
+
+test('compaction requests over the limit are refused with the retry time', async () => {
+  const limited = await startChatServer({ environment: { COMPACTIONS_PER_HOUR: '1' } });
+  try {
+    const { id } = await createConversation(limited);
+    const spent = spentAfter(undefined, { at: new Date(Date.now() - 10_000), tokens: 10 });
+    await writeJob(limited.dependencies.store, id, { brake: { failures: 0, spent } });
+
+    const response = await limited.call(`/v1/conversations/${id}:compact`, { body: {} });
+
+    expect(response.status).toBe(429);
+    expect(await errorOf(response)).toMatchObject({
+      status: 'RESOURCE_EXHAUSTED',
+      reason: 'COMPACTION_LIMIT',
+    });
+    expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(3_500);
+  } finally {
+    await limited.stop();
+  }
 });

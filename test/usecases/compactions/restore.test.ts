@@ -3,19 +3,15 @@ import { historyPath, statusPath } from '#shared/conversation/documents/paths.ts
 import {
   compactAgain,
   compacted,
-  dyingAt,
   lifecycle,
   removeMessage,
-  setConversation,
   stranger,
   restore,
   historiesOf,
 } from '#test/support/chat/lifecycle.ts';
 import {
   compactOnce,
-  manualRequest,
   see,
-  actingAt,
   geminiCliBench,
 } from '#test/support/compaction/compacted-conversation.ts';
 import { describe, expect, test } from 'vitest';
@@ -73,16 +69,6 @@ describe('restoring a generation', () => {
     await compactOnce(world.bench, conversationId);
     expect((await see(world.store, conversationId)).conversation).toMatchObject({ generation: 3 });
   });
-
-  test('a restore requests no compaction where the conversation is compacted by hand', async () => {
-    const world = lifecycle();
-    const conversationId = await compacted(world);
-    await setConversation(world, conversationId, { 'settings.compaction': 'manual' });
-
-    await restore(world, conversationId, 0);
-
-    expect((await see(world.store, conversationId)).conversation.compactionRequests).toEqual({});
-  });
 });
 
 describe('a restore happens once', () => {
@@ -111,47 +97,6 @@ describe('a restore happens once', () => {
 
     expect(record.generation).toBe(before.conversation.generation);
     expect((await see(world.store, conversationId)).conversation).toEqual(before.conversation);
-  });
-
-  test('a restore whose reply is lost is found by its nonce, and not repeated after a later one', async () => {
-    const world = lifecycle();
-    const conversationId = await compacted(world);
-    world.loseReplyOf(({ path }) => path === historyPath(conversationId, 2));
-    const wait = () => restore(world, conversationId, 1).then(() => undefined);
-    const waiting = { chat: { ...world.chat, clock: { ...world.chat.clock, wait } } };
-
-    const record = await restore(waiting, conversationId, 0);
-
-    expect(record).toMatchObject({ generation: 2, restoredFrom: 0 });
-    const { history } = await see(world.store, conversationId);
-    expect(history).toMatchObject({ generation: 3, restoredFrom: 1 });
-  });
-
-  test('a restore that died before publishing publishes when repeated', async () => {
-    const world = lifecycle();
-    const conversationId = await compacted(world);
-    const dying = { chat: { ...world.chat, ...dyingAt('generation-restored') } };
-    await expect(restore(dying, conversationId, 0, 'request-r')).rejects.toThrow('died');
-
-    await restore(world, conversationId, 0, 'request-r');
-
-    expect(world.chat.published).toHaveLength(1);
-  });
-
-  test.each(['claimed', 'before-swap'])('a restore wins when the worker has %s', async (point) => {
-    const world = lifecycle();
-    const conversationId = await compacted(world);
-    await setConversation(world, conversationId, { compactionRequests: { ...manualRequest() } });
-
-    const acting = actingAt(world.bench, point, () => restore(world, conversationId, 0));
-    await compactOnce(acting, conversationId);
-
-    const { conversation, history } = await see(world.store, conversationId);
-    const [status] = await world.store.get([statusPath(conversationId)]);
-    expect(conversation).toMatchObject({ generation: 2, coveredThrough: { seq: 0 } });
-    expect(history?.state).toBe('RESTORED');
-    expect(status?.fields['generation']).toBe(2);
-    expect((await compactOnce(world.bench, conversationId)).kind).toBe('done');
   });
 });
 

@@ -3,13 +3,11 @@ import { expect, test } from 'vitest';
 import { z } from 'zod';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { showContext, type ShownContext } from '#functions/chat/context/show-context.ts';
-import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { answerCalls } from '#functions/chat/turns/tools/answer-calls.ts';
 import { itemContents, type ContextItem } from '#shared/conversation/context/assemble-context.ts';
 import { contentSchema, type Content } from '#shared/conversation/documents/content.ts';
 import { withResponses } from '#shared/conversation/context/tool-calls.ts';
-import { request } from '#test/support/chat/sending.ts';
-import { say, useToolModel, tool, toolChat, withAppTools } from '#test/support/tools/tool-world.ts';
+import { say, useToolModel, toolChat, withAppTools } from '#test/support/tools/tool-world.ts';
 
 const { fakeGemini, model } = await useToolModel();
 
@@ -95,51 +93,4 @@ const shortened = (content: Content): Content => ({
     const isAnswer = part.functionResponse?.name === 'locate';
     return isAnswer ? { functionResponse: { name: 'locate', response: {} } } : part;
   }),
-});
-
-test('a turn with a running tool is shown with the stored rounds', async () => {
-  const conversationId = randomUUID();
-  const seen: ShownContext[] = [];
-  const tools = [
-    tool('look', {}, async () => {
-      seen.push(await show(chat, conversationId));
-      return { seen: true };
-    }),
-  ];
-  const { chat } = toolChat(model, { tools });
-
-  await say(chat, conversationId, 'call look\nthen\ncall look');
-
-  const prompts = sent();
-  expect(seen.map((shown) => statesIn(shown, 1))).toEqual([['running'], ['running']]);
-  expect(seen.map((shown) => withResponses(contentsIn(shown), () => ({ seen: true })))).toEqual(
-    prompts.slice(1),
-  );
-});
-
-test('a turn whose first answer is under way is shown with its message', async () => {
-  const conversationId = randomUUID();
-  const begun = Promise.withResolvers<void>();
-  const goOn = Promise.withResolvers<void>();
-  const { chat } = toolChat(model, {
-    overrides: {
-      model: {
-        ...model,
-        async *stream(asked, signal) {
-          begun.resolve();
-          await goOn.promise;
-          yield* model.stream(asked, signal);
-        },
-      },
-    },
-  });
-
-  const handle = await sendMessage(chat, request(conversationId, 'Where am I?'));
-  await begun.promise;
-  const shown = await show(chat, conversationId);
-  goOn.resolve();
-  await handle.result;
-
-  expect(statesIn(shown, 1)).toEqual(['running']);
-  expect(contentsIn(shown)).toEqual(sent()[0]);
 });

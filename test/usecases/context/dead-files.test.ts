@@ -1,4 +1,3 @@
-import { forkConversation } from '#functions/chat/conversations/fork/fork-conversation.ts';
 import type { ModelStreamer } from '#shared/ports/ports.ts';
 import { contextResponse } from '#shared/wire/resources/context.ts';
 import type { InputPart } from '#shared/wire/resources/message-parts.ts';
@@ -90,42 +89,6 @@ describe('a file whose address dies after it was answered', () => {
     expect(again.text).toContain(notice);
   });
 
-  test.each([
-    { what: 'an address dies, that alone is', refused: 'dead.example', parts: [2] },
-    { what: 'the model takes no more pictures, all are', refused: 'iVBORw0K', parts: [1, 2] },
-  ])('of a picture within a message and an address, where $what left out', async (row) => {
-    const chat = world();
-    const inside: InputPart = { type: 'file', mediaType: 'image/png', data: 'iVBORw0K' };
-    await chat.answer(words('Look'), inside, picture());
-    chat.state.refuse = refusing(row.refused);
-
-    const { turn } = await chat.answer(words('Hello'));
-
-    expect(turn.leftOutFiles?.map(({ part }) => part)).toEqual(row.parts);
-  });
-
-  test('a fork goes on without the files that its source was answered without', async () => {
-    const chat = world();
-    await chat.answer(words('Look'), picture());
-    chat.state.refuse = refusing('dead.example');
-    const { userMessage } = await chat.answer(words('Hello'));
-    const fork = randomUUID();
-    await forkConversation(chat.app.dependencies, {
-      caller: { uid: 'u1', tier: 'signedIn' },
-      conversationId: chat.conversationId,
-      id: fork,
-      messageId: userMessage.id,
-    });
-    const before = chat.requests.length;
-
-    const message = { id: randomUUID(), parts: [words('And here?')] };
-    const path = `/v1/conversations/${fork}/messages`;
-    await chat.app.ok({ method: 'POST', path, uid: 'u1', body: { message } });
-
-    expect(chat.requests).toHaveLength(before + 1);
-    expect(newest(chat)).toContain(NOT_SHOWN);
-  });
-
   test('a compaction folds the turn of a dead file, and names the file as not shown', async () => {
     const chat = world();
     await chat.answer(words('Look'), picture());
@@ -184,20 +147,6 @@ describe('a refusal that leaving files out does not mend', () => {
     expect(JSON.parse(failed.text).error.message).toContain(`\`message.parts[1].url\` (${DEAD})`);
     expect(turn).not.toHaveProperty('leftOutFiles');
     expect(chat.requests).toHaveLength(2);
-  });
-
-  test('a model that refuses everything is asked twice a message, and the files are shown again later', async () => {
-    const chat = world();
-    await chat.answer(words('Look'), picture());
-    chat.state.refuse = () => refusedWith(400);
-    const failed = await chat.send(words('Hello'));
-    expect(failed.status).toBe(500);
-    expect(chat.requests).toHaveLength(3);
-    chat.state.refuse = () => undefined;
-
-    await chat.answer(words('And now?'));
-
-    expect(newest(chat)).toContain(DEAD);
   });
 
   const usage = { promptTokens: 100, cachedTokens: 0, outputTokens: 5, thoughtsTokens: 0 };

@@ -1,8 +1,6 @@
-import { showContext } from '#functions/chat/context/show-context.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import { readConversation } from '#shared/conversation/context/read-conversation.ts';
-import { StoreUnavailableError } from '#shared/errors.ts';
 import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
 import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
 import { setConversation } from '#test/support/chat/lifecycle.ts';
@@ -34,29 +32,6 @@ const storedConversation = async (
 ) => (await readConversation(store, id))?.value;
 
 describe('a context over the hard threshold', () => {
-  test('a context over the hard threshold is shown by /context as it is sent', async () => {
-    const { dependencies, conversationId, requests } = await largeConversation();
-
-    const shown = await showContext(dependencies, { caller, conversationId });
-    await sendAll(dependencies, conversationId, ['And now?']);
-
-    expect(shown.shrunken?.turnsLeftOut).toBeGreaterThan(0);
-    expect(shown.items.map(({ content }) => content)).toEqual(
-      requests[0]?.contents.slice(0, -1) ?? [],
-    );
-  });
-
-  test('a shortened view does not change the context’s size in the meter', async () => {
-    const { dependencies, conversationId } = await largeConversation();
-
-    await sendAll(dependencies, conversationId, ['And now?']);
-
-    const conversation = await storedConversation(dependencies, conversationId);
-    expect(conversation?.context.tokens).toBeGreaterThan(2_000);
-    expect(conversation?.context.source).toBe('estimated');
-    expect(conversation?.compactionRequests.auto?.trigger).toBe('auto');
-  });
-
   test('a shortened view leaves room for a message that the whole context would not', async () => {
     const { dependencies, conversationId } = await largeConversation({
       MODEL_WINDOWS: '{"gemini-3.8-flash":3000}',
@@ -86,25 +61,6 @@ describe('a turn during which the context was compacted', () => {
     await compactOnce(compactionBench({ store }), conversationId);
     return { dependencies, conversationId, handle, gate };
   }
-
-  test('a turn beside a compaction is stored when the re-measured context is unreadable', async () => {
-    let isDown = false;
-    const store = createMemoryDocumentStore({
-      beforeOperation: (operation) => {
-        const isHistory =
-          operation.name === 'get' && operation.paths.some((path) => path.includes('/histories/'));
-        return isDown && isHistory
-          ? Promise.reject(new StoreUnavailableError({ operation: 'reading a history' }))
-          : Promise.resolve();
-      },
-    });
-    const { handle, gate } = await compactedBeside(store);
-    isDown = true;
-
-    gate.resolve();
-
-    expect((await handle.result).turn.state).toBe('done');
-  });
 
   test('a turn after a swap requests nothing and hides no later compaction trigger', async () => {
     const { dependencies, conversationId, handle, gate } = await compactedBeside();

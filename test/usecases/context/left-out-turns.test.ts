@@ -14,11 +14,7 @@ import { scriptedStreamer } from '#test/fakes/scripted-streamer.ts';
 import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
 import { owner } from '#test/support/chat/lifecycle.ts';
 import { request } from '#test/support/chat/sending.ts';
-import {
-  compactOnce,
-  see,
-  compactionBench,
-} from '#test/support/compaction/compacted-conversation.ts';
+import { compactOnce, compactionBench } from '#test/support/compaction/compacted-conversation.ts';
 import {
   buildConversation,
   madeUpAnswer,
@@ -69,16 +65,6 @@ const statusOf = async ({ chat }: World, conversationId: string) =>
   (await chat.store.get([statusPath(conversationId)]))[0]?.fields;
 
 describe('with THRESHOLD_FRACTION=1 and automatic compaction', () => {
-  test('with THRESHOLD_FRACTION=1 a fitting context requests nothing', async () => {
-    const world = neverAtAThreshold();
-    const id = await built(world, {}, 15);
-
-    const { context } = await send(world, id, 'And now?');
-
-    expect(context.leftOut).toBeUndefined();
-    expect((await storedConversation(world, id))?.compactionRequests).toEqual({});
-  });
-
   test('with THRESHOLD_FRACTION=1 a turn without room for all requests a compaction and reports it', async () => {
     const world = neverAtAThreshold();
     const id = await built(world);
@@ -157,25 +143,4 @@ describe.each(['manual', 'off'] as const)('with compaction %s', (compaction) => 
     expect(sent).toContain('left out of this request');
     expect(sent).not.toMatch(/summari[sz]ed|summary/);
   });
-});
-
-test('a working compaction’s status shows the left-out turns', async () => {
-  const world = neverAtAThreshold();
-  const id = await built(world);
-  await send(world, id, 'And now?');
-  let running: unknown;
-  const bench = {
-    ...world.bench,
-    atCrashPoint: async (point: string) => {
-      if (point === 'claimed') running = await statusOf(world, id);
-    },
-  };
-
-  await compactOnce(bench, id);
-
-  expect(running).toMatchObject({
-    compaction: { state: 'RUNNING' },
-    leftOut: { from: 1, remedy: 'wait' },
-  });
-  expect((await see(world.chat.store, id)).history?.generation).toBe(1);
 });

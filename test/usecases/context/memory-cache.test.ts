@@ -8,17 +8,6 @@ const entry = (seq: number, text = 'x'.repeat(1_000)) => ({
 });
 
 describe('the cache of finished turns', () => {
-  test('the cache of finished turns returns kept turns by epoch and seq', () => {
-    const cache = createMemoryCache({ maxBytes: 1_000_000 });
-    const kept = entry(3);
-
-    cache.keepTurn('epoch-1', kept);
-
-    expect(cache.turn('epoch-1', 3)).toBe(kept);
-    expect(cache.turn('epoch-1', 4)).toBeUndefined();
-    expect(cache.turn('epoch-2', 3)).toBeUndefined();
-  });
-
   test('the cache of finished turns evicts the least recently used when full', () => {
     const cache = createMemoryCache({ maxBytes: 28_000 });
     for (let seq = 1; seq <= 3; seq++) cache.keepTurn('e', entry(seq));
@@ -39,13 +28,5 @@ describe('the cache of finished turns', () => {
 
     expect(cache.turn('e', 2)).toBeUndefined();
     expect(cache.turn('e', 1)).toBeDefined();
-  });
-
-  test('the cache of finished turns with no bytes keeps nothing', () => {
-    const cache = createMemoryCache({ maxBytes: 0 });
-
-    cache.keepTurn('e', entry(1));
-
-    expect(cache.turn('e', 1)).toBeUndefined();
   });
 });

@@ -84,12 +84,6 @@ type Stage = Awaited<ReturnType<typeof waiting>>;
 const need = { 'compactionRequests.auto': { trigger: 'auto' } };
 
 describe('a turn that waits for the app and is over the threshold with what stands before it', () => {
-  test('a waiting turn over the threshold requests nothing, as it is out of the context', async () => {
-    const stage = await waiting();
-
-    expect(await stage.isNeeded()).toBe(false);
-  });
-
   test.each<{ ending: string; end: (stage: Stage) => Promise<unknown> }>([
     {
       ending: 'expires and is swept',
@@ -134,14 +128,5 @@ describe('a turn that waits for the app and is over the threshold with what stan
     await cancel(chat, conversationId, WAITING_SEQ);
 
     expect(chat.published).toMatchObject([{ topic: 'compaction', data: { conversationId } }]);
-  });
-
-  test('a waiting turn that ends below the threshold requests nothing', async () => {
-    const stage = await waiting({ thresholdTokens: 5_000 });
-
-    await cancel(stage.chat, stage.conversationId, WAITING_SEQ);
-
-    expect(stage.conversationAtEnd()).toBeDefined();
-    expect(await stage.isNeeded()).toBe(false);
   });
 });

@@ -4,7 +4,6 @@ import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { readConversation } from '#shared/conversation/context/read-conversation.ts';
 import { conversationPath, statusPath } from '#shared/conversation/documents/paths.ts';
 import { estimateTextTokens } from '#shared/tokens/token-estimate.ts';
-import { contextResponse } from '#shared/wire/resources/context.ts';
 import { conversationResponse } from '#shared/wire/resources/conversations.ts';
 import { createManualClock } from '#test/fakes/manual-clock.ts';
 import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
@@ -138,24 +137,6 @@ describe('a message that cannot fit', () => {
 
 const caller = { uid: 'u1', tier: 'signedIn' } as const;
 
-test('the context shows a coding conversation’s limits and their sources', async () => {
-  const dependencies = chatDependencies();
-  const { conversationId } = await buildConversation(dependencies.store, {
-    turns: 1,
-    conversation: { ownerUid: caller.uid, profile: 'coding', model: 'gemini-2.5-flash' },
-  });
-
-  const shown = await showContext(dependencies, { caller, conversationId });
-
-  expect(contextResponse.parse(shown).policy).toEqual({
-    threshold: { tokens: 48_000, source: 'default' },
-    hardThreshold: { tokens: 96_000, source: 'derived' },
-    tail: { tokens: 8_000, source: 'default' },
-    snapshot: { tokens: 4_800, source: 'derived' },
-    toolOutputs: { tokens: 8_000, source: 'derived' },
-  });
-});
-
 /** Much that is no letter: the two rules are far apart on it. */
 const systemInstruction = 'Ids: 4711-0815-4242; "x": [1, 2, 3]. '.repeat(20);
 
@@ -163,24 +144,6 @@ const server = await startChatServer({
   environment: { CLIENT_WRITABLE: 'profile,systemInstruction' },
 });
 afterAll(() => server.stop());
-
-test.each([
-  ['assistant', 'character-class'],
-  ['coding', 'character-class'],
-  ['gemini-cli', 'gemini-cli'],
-] as const)('the meter estimates in the profile %s by the rule %s', async (profile, rule) => {
-  const created = await server.call('/v1/conversations', { body: { profile, systemInstruction } });
-  const { id } = await readAs(conversationResponse, created);
-
-  const shown = await server.call(`/v1/conversations/${id}/context`);
-
-  const { items } = await readAs(contextResponse, shown);
-  const [system] = items;
-  expect(system).toMatchObject({
-    kind: 'system',
-    tokens: estimateTextTokens(systemInstruction, rule),
-  });
-});
 
 test('the meter keeps the system instruction apart from what is said', async () => {
   const created = await server.call('/v1/conversations', { body: { systemInstruction } });

@@ -1,6 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { createInterface } from 'node:readline';
-import { Readable } from 'node:stream';
 import { afterAll, describe, expect, test } from 'vitest';
 import { deleteConversation } from '#functions/chat/conversations/erase/delete-conversation.ts';
 import { deleteMessage } from '#functions/chat/conversations/erase/delete-message.ts';
@@ -80,24 +78,6 @@ describe('the export of a conversation', () => {
       'message-4 answerDeleted',
       'm_4 deleted',
     ]);
-  });
-
-  test('each line of a JSON-lines export is one line for every reader', async () => {
-    const uid = randomUUID();
-    const said = 'Shopping\u2028milk\u2029eggs\u0085tea';
-    const id = await build(uid, [{ user: said, answer: said }], said);
-    const readLines = async (path: string, method: string) => {
-      const response = await chat.call(path, { uid, method });
-      return all(createInterface({ input: Readable.from([await response.text()]) }));
-    };
-
-    const ofConversation = await readLines(`/v1/conversations/${id}:export?format=jsonl`, 'GET');
-    const ofUser = await readLines('/v1/users/me:export', 'POST');
-
-    expect(ofConversation).toHaveLength(3);
-    expect(ofUser).toEqual(ofConversation);
-    expect(ofUser.join('')).not.toMatch(/[\u0085\u2028\u2029]/u);
-    expect(linesOf(ofUser.join('\n'))[1]).toMatchObject({ parts: [{ text: said }] });
   });
 
   test('a Markdown export is for people', async () => {

@@ -1,3 +1,4 @@
+import { readOwnConversation } from '#functions/chat/conversations/own-conversation.ts';
 import { systemClock } from '#functions/adapters/clocks.ts';
 import {
   deleteConversation,
@@ -5,7 +6,6 @@ import {
 } from '#functions/chat/conversations/erase/delete-conversation.ts';
 import { deleteMessage } from '#functions/chat/conversations/erase/delete-message.ts';
 import { FORK_TURNS_MAX } from '#functions/chat/conversations/fork/fork-conversation.ts';
-import { readOwnConversation } from '#functions/chat/conversations/own-conversation.ts';
 import { createConversation } from '#functions/chat/conversations/write-conversation.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { readConversation } from '#shared/conversation/context/read-conversation.ts';
@@ -117,30 +117,6 @@ describe('a fork', () => {
     expect(history?.snapshotText).toBe(first.history?.snapshotText);
     expect([...new Set(items.flatMap((item) => item.seq ?? []))]).toEqual([seq + 1, seq + 2]);
     expect(conversation.context).toMatchObject({ tokens, source: 'estimated', seq: seq + 2 });
-  });
-
-  test('a fork has turns in context that only later ones replaced', async () => {
-    const world = lifecycle();
-    const { conversationId } = await buildConversation(world.store, {
-      turns: [{}, { inContext: false }, { inContext: false }, {}],
-    });
-    await world.store.commit(
-      [2, 3].map((seq) => ({
-        op: 'update',
-        path: turnPath(conversationId, seq),
-        fields: { 'replacedBy.t_4': true },
-        guard: { exists: true },
-      })),
-    );
-
-    const before = await fork(world, conversationId, 'message-3');
-    const after = await fork(world, conversationId, 'message-4');
-
-    const seqsOf = async (id: string) => [
-      ...new Set((await see(world.store, id)).items.flatMap(({ seq }) => seq ?? [])),
-    ];
-    expect(await seqsOf(before.conversationId)).toEqual([1, 2, 3]);
-    expect(await seqsOf(after.conversationId)).toEqual([1, 4]);
   });
 
   test('a fork takes no summary made after its turns were replaced', async () => {
@@ -300,50 +276,6 @@ describe('a fork under an id', () => {
       status: 'NOT_FOUND',
     });
   });
-
-  test('a fork that a second request makes meanwhile is attributed to that one', async () => {
-    const world = lifecycle();
-    const { conversationId } = await buildConversation(world.store, { turns: 3 });
-    const id = randomUUID();
-    let isFirst = true;
-    const held = {
-      ...world.chat,
-      atCrashPoint: async (name: string) => {
-        if (name !== 'fork-cleared' || !isFirst) return;
-        isFirst = false;
-        await fork(world, conversationId, 'message-2', id);
-      },
-    };
-
-    const first = fork({ chat: held }, conversationId, 'message-2', id);
-
-    await expect(first).rejects.toMatchObject({ reason: 'FORK_TAKEN_OVER', retryable: true });
-    expect(await fork(world, conversationId, 'message-2', id)).toMatchObject({ isNew: false });
-    expect(await transcript(world, id, 3)).toEqual(await transcript(world, conversationId, 2));
-  });
-});
-
-test('a fork stays whole when a stalled maker is overtaken', async () => {
-  const world = lifecycle();
-  const { conversationId } = await buildConversation(world.store, { turns: 3 });
-  const id = randomUUID();
-  const held = Promise.withResolvers<void>();
-  const reached = Promise.withResolvers<void>();
-  const slow: Lifecycle['chat'] = {
-    ...world.chat,
-    atCrashPoint: (point) => {
-      if (point === 'fork-begun') reached.resolve();
-      return point === 'fork-begun' ? held.promise : Promise.resolve();
-    },
-  };
-  const stalled = fork({ chat: slow }, conversationId, 'm_3', id).catch(() => undefined);
-  await reached.promise;
-  await fork(world, conversationId, 'm_3', id);
-
-  held.resolve();
-  await stalled;
-
-  expect(await transcript(world, id, 3)).toEqual(await transcript(world, conversationId, 3));
 });
 
 describe('a source that changes while it is copied', () => {
@@ -377,25 +309,6 @@ describe('a source that changes while it is copied', () => {
     expect(JSON.stringify(below)).not.toContain(CANARY);
     expect(below.filter(({ path }) => path.includes('/turns/'))).toHaveLength(20);
   });
-
-  test('a source that keeps changing fails the fork as retryable', async () => {
-    const world = lifecycle();
-    const { conversationId } = await buildConversation(world.store, { turns: 9 });
-    let next = 1;
-    const chat = {
-      ...world.chat,
-      atCrashPoint: async (name: string) => {
-        if (name !== 'fork-copied') return;
-        const messageId = `message-${next++}`;
-        await deleteMessage(world.chat, { caller: owner, conversationId, messageId });
-      },
-    };
-
-    await expect(fork({ chat }, conversationId, 'message-9')).rejects.toMatchObject({
-      reason: 'CONVERSATION_BUSY',
-      retryable: true,
-    });
-  });
 });
 
 describe('a fork', () => {
@@ -415,17 +328,6 @@ describe('a fork', () => {
 
     expect(await transcript(world, forked.conversationId, 2)).toEqual(
       await transcript(world, conversationId, 2),
-    );
-  });
-
-  test('a fork copies more turns than one batch holds', async () => {
-    const world = lifecycle();
-    const { conversationId } = await buildConversation(world.store, { turns: 500 });
-
-    const forked = await fork(world, conversationId, 'm_450');
-
-    expect(await transcript(world, forked.conversationId, 500)).toEqual(
-      await transcript(world, conversationId, 450),
     );
   });
 

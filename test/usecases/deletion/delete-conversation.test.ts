@@ -5,17 +5,29 @@ import {
   eraseOwnConversation,
   undeleteConversation,
 } from '#functions/chat/conversations/erase/delete-conversation.ts';
+import { listMessages } from '#functions/chat/conversations/list-messages.ts';
 import { readOwnConversation } from '#functions/chat/conversations/own-conversation.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { markErasing } from '#functions/erasure/erase-conversation.ts';
 import { readConversation } from '#shared/conversation/context/read-conversation.ts';
-import { turnPath } from '#shared/conversation/documents/paths.ts';
+import { turnPath, chunkPath } from '#shared/conversation/documents/paths.ts';
 import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
 import { steeredStreamer } from '#test/fakes/steered-streamer.ts';
-import { compacted, lifecycle, owner, setConversation } from '#test/support/chat/lifecycle.ts';
-import { request } from '#test/support/chat/sending.ts';
+import {
+  compacted,
+  lifecycle,
+  owner,
+  setConversation,
+  CANARY,
+  canaries,
+  shortConversation,
+  type Lifecycle,
+  removeMessage,
+} from '#test/support/chat/lifecycle.ts';
+import { request, regenerate, shownTexts, answered } from '#test/support/chat/sending.ts';
 import { storedTurn } from '#test/support/chat/streaming.ts';
 import { manualRequest, see } from '#test/support/compaction/compacted-conversation.ts';
+import { buildConversation } from '#test/support/compaction/conversation-builder.ts';
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 
@@ -68,7 +80,7 @@ describe('deleting a conversation', () => {
     const conversationId = randomUUID();
     const chat = { ...world.chat, model };
     const handle = await sendMessage(chat, request(conversationId, 'Hello.'));
-    const answered = handle.result.then(
+    const ended = handle.result.then(
       () => 'answered',
       () => 'stopped',
     );
@@ -76,7 +88,7 @@ describe('deleting a conversation', () => {
     await deleteConversation(chat, { caller: owner, conversationId });
     open();
 
-    expect(await answered).toBe('stopped');
+    expect(await ended).toBe('stopped');
     const [turn] = await world.store.get([turnPath(conversationId, 1)]);
     expect(turn?.fields).toMatchObject({ state: 'cancelled', answerJson: '[]', inContext: false });
     expect(await storedConversation(world, conversationId)).toMatchObject({ state: 'deleted' });
@@ -140,22 +152,6 @@ describe('taking a conversation out of the bin', () => {
     expect(marked).toBe('kept');
     expect(await storedConversation(world, conversationId)).toMatchObject({ state: 'live' });
   });
-
-  test('recovering a conversation wins over a sweep about to erase it', async () => {
-    const world = lifecycle();
-    const conversationId = await compacted(world);
-    await deleteConversation(world.chat, { caller: owner, conversationId });
-    await undeleteConversation(world.chat, { caller: owner, conversationId });
-
-    const marked = await markErasing(
-      world.chat,
-      conversationId,
-      ({ state }) => state === 'deleted',
-    );
-
-    expect(marked).toBe('kept');
-    expect(await storedConversation(world, conversationId)).toMatchObject({ state: 'live' });
-  });
 });
 
 describe('deleting a conversation for good', () => {
@@ -175,4 +171,138 @@ describe('deleting a conversation for good', () => {
       ]);
     },
   );
+});
+
+async function messagesAfter({ chat }: Lifecycle, conversationId: string, afterSeq: number) {
+  const page = { caller: owner, conversationId, pageSize: 10, order: 'asc', afterSeq } as const;
+  return (await listMessages(chat, page)).messages;
+}
+
+describe('deleting a message of the tail', () => {
+  test('deleting a message erases question and answer and keeps their places', async () => {
+    const world = lifecycle();
+    const conversationId = await shortConversation(world);
+
+    const view = await removeMessage(world, conversationId, 'message-2');
+
+    const messages = await messagesAfter(world, conversationId, 0);
+    expect(view).toMatchObject({ id: 'message-2', seq: 2, parts: [], deleted: true });
+    expect(messages.map(({ id, deleted }) => [id, deleted ?? false])).toEqual([
+      ['message-1', false],
+      ['m_1', false],
+      ['message-2', true],
+      ['m_2', true],
+      ['message-3', false],
+      ['m_3', false],
+    ]);
+    expect(await canaries(world)).toEqual([]);
+  });
+
+  test('deleting a message removes it from context and meter', async () => {
+    const world = lifecycle();
+    const conversationId = await shortConversation(world);
+    const before = await see(world.store, conversationId);
+
+    await removeMessage(world, conversationId, 'message-2');
+
+    const after = await see(world.store, conversationId);
+    expect(after.items.map(({ seq }) => seq)).toEqual([1, 1, 3, 3]);
+    expect(after.tokens).toBeLessThan(before.tokens);
+    expect(after.conversation).toMatchObject({ generation: 1, changedIn: 1, lastSeq: 3 });
+    expect(after.conversation.pendingErasure).toBeUndefined();
+  });
+
+  test('deleting an answer alone keeps the question, out of the context', async () => {
+    const world = lifecycle();
+    const conversationId = await shortConversation(world);
+
+    const view = await removeMessage(world, conversationId, 'm_2');
+
+    const messages = await messagesAfter(world, conversationId, 1);
+    expect(view).toMatchObject({ id: 'm_2', parts: [], deleted: true });
+    expect(messages[0]).toMatchObject({ parts: [{ text: `I say ${CANARY}.` }], inContext: false });
+    expect(messages[0]?.deleted).toBeUndefined();
+    expect((await see(world.store, conversationId)).items.map(({ seq }) => seq)).toEqual([
+      1, 1, 3, 3,
+    ]);
+  });
+
+  test('deleting a message removes overflow pieces and stream chunks', async () => {
+    const world = lifecycle();
+    const { store } = world;
+    const { conversationId } = await buildConversation(store, {
+      turns: [{ user: `${CANARY} `.repeat(40_000), answer: `${CANARY}! `.repeat(40_000) }],
+    });
+    const chunk = chunkPath({ conversationId, seq: 1, attempt: 1 }, { lastId: 1, producer: 'p' });
+    await store.commit([{ op: 'create', path: chunk, fields: { text: CANARY } }]);
+    expect((await canaries(world)).length).toBeGreaterThan(3);
+
+    await removeMessage(world, conversationId, 'message-1');
+
+    expect(await canaries(world)).toEqual([]);
+  });
+});
+
+describe('what cannot be deleted', () => {
+  test.each(['running', 'queued'])(
+    'a message whose turn is %s cannot be deleted',
+    async (state) => {
+      const world = lifecycle();
+      const conversationId = await shortConversation(world);
+      const path = turnPath(conversationId, 2);
+      await world.store.commit([
+        { op: 'update', path, fields: { state }, guard: { exists: true } },
+      ]);
+
+      await expect(removeMessage(world, conversationId, 'message-2')).rejects.toMatchObject({
+        status: 'ABORTED',
+        reason: 'TURN_IN_PROGRESS',
+      });
+    },
+  );
+});
+
+describe('deleting a regenerated message', () => {
+  /** A message with the canary, answered three times. */
+  async function regenerated({ chat }: Pick<Lifecycle, 'chat'>) {
+    const id = randomUUID();
+    const asked = request(id, `The word is ${CANARY}.`);
+    await answered(chat, asked);
+    const again = regenerate(id, 'm_1');
+    await answered(chat, again);
+    await answered(chat, regenerate(id, 'm_2'));
+    return { id, messageIds: [asked.message.id, again.message.id] };
+  }
+
+  test.each([0, 1])(
+    'deleting a regenerated message erases it from every turn (named by turn %#)',
+    async (index) => {
+      const world = lifecycle();
+      const { id, messageIds } = await regenerated(world);
+
+      await removeMessage(world, id, messageIds[index] ?? '');
+
+      expect(await canaries(world)).toEqual([]);
+      expect(await shownTexts(world.chat, id)).toEqual([]);
+      const page = { caller: owner, conversationId: id, pageSize: 10, order: 'asc' } as const;
+      const { messages } = await listMessages(world.chat, { ...page, afterSeq: 0 });
+      expect(messages.map(({ deleted }) => deleted)).toEqual(messages.map(() => true));
+    },
+  );
+});
+
+describe('the id of a deleted message', () => {
+  test('a deleted message’s id sent again calls no model, whatever its text', async () => {
+    const world = lifecycle();
+    const conversationId = await shortConversation(world);
+    await removeMessage(world, conversationId, 'message-2');
+    const message = { id: 'message-2', parts: [{ text: 'Something else.' }] };
+
+    const handle = await sendMessage(world.chat, { caller: owner, conversationId, message });
+
+    const { turn, replayed } = await handle.result;
+    expect(replayed).toBe(true);
+    expect(turn).toMatchObject({ seq: 2, contents: [], user: { parts: [] } });
+    expect((await see(world.store, conversationId)).conversation.lastSeq).toBe(3);
+  });
 });

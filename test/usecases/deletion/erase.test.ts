@@ -1,23 +1,25 @@
-import { deleteConversation } from '#functions/chat/conversations/erase/delete-conversation.ts';
+import {
+  deleteConversation,
+  eraseOwnConversation,
+  undeleteConversation,
+} from '#functions/chat/conversations/erase/delete-conversation.ts';
 import { deleteMessage } from '#functions/chat/conversations/erase/delete-message.ts';
 import { eraseUser } from '#functions/chat/conversations/erase/erase-user.ts';
 import { forkConversation } from '#functions/chat/conversations/fork/fork-conversation.ts';
 import { createConversation } from '#functions/chat/conversations/write-conversation.ts';
+import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { markErasing, eraseConversation } from '#functions/erasure/erase-conversation.ts';
-import { finishErasure } from '#functions/erasure/finish-erasure.ts';
 import { compactionCrashPoints } from '#functions/lib/crash-points.ts';
-import { readConversation } from '#shared/conversation/context/read-conversation.ts';
+import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import {
-  usagePath,
-  userPath,
-  compactionJobPath,
-  historyPath,
-  conversationPath,
-} from '#shared/conversation/documents/paths.ts';
-import { GuardLostError } from '#shared/errors.ts';
+  readConversation,
+  readAnyConversation,
+} from '#shared/conversation/context/read-conversation.ts';
+import { usagePath, conversationPath } from '#shared/conversation/documents/paths.ts';
+import { GuardLostError, StoreUnavailableError } from '#shared/errors.ts';
 import type { DocumentStore, Write } from '#shared/ports/ports.ts';
 import { encodeUsage, noUsage } from '#shared/quota/usage.ts';
-import { slowWrites } from '#test/fakes/manual-clock.ts';
+import { slowWrites, createManualClock } from '#test/fakes/manual-clock.ts';
 import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
 import {
   CANARY,
@@ -26,20 +28,20 @@ import {
   owner,
   setConversation,
   type Lifecycle,
-  dyingAt,
   erase,
   remainsOf,
   serveErasures,
 } from '#test/support/chat/lifecycle.ts';
+import { request } from '#test/support/chat/sending.ts';
+import { pass, settle, steeredChat, stoppable, storedTurn } from '#test/support/chat/streaming.ts';
 import {
   neverAborted,
   manualRequest,
   compactOnce,
   compactionBench,
-  actingAt,
 } from '#test/support/compaction/compacted-conversation.ts';
 import { buildConversation } from '#test/support/compaction/conversation-builder.ts';
-import { buildMany } from '#test/support/stores/many-conversations.ts';
+import { storedChunks } from '#test/support/speaking.ts';
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 
@@ -94,21 +96,6 @@ describe('S20, contract 12: erasing a user', () => {
     expect(await world.store.get([path])).toEqual([undefined]);
   });
 
-  test('erasing a user removes the documents below the user', async () => {
-    const world = lifecycle();
-    await world.store.commit(
-      ['', '/memory/notes', '/memories/m1'].map((below) => ({
-        op: 'create' as const,
-        path: `${userPath('u1')}${below}`,
-        fields: { text: CANARY },
-      })),
-    );
-
-    await erase(world);
-
-    expect(await world.documents()).toEqual([]);
-  });
-
   test('erasing a user reaches a fork that became whole before its source was marked', async () => {
     const world = lifecycle();
     const first = '00000000-0000-4000-8000-000000000000';
@@ -131,26 +118,6 @@ describe('S20, contract 12: erasing a user', () => {
 
     expect(result).toEqual({ conversations: 12 });
     expect(await remainsOf(world)).toEqual([]);
-  });
-
-  test('erasing a user ends although the person keeps starting conversations', async () => {
-    const world = lifecycle();
-    await createConversation(world.chat, { caller: owner, fields: {} });
-    const chat = {
-      ...world.chat,
-      atCrashPoint: async (name: string) => {
-        if (name === 'erase-published')
-          await createConversation(world.chat, {
-            caller: owner,
-            id: '00000000-0000-4000-8000-' + String(world.chat.published.length).padStart(12, '0'),
-            fields: {},
-          });
-      },
-    };
-
-    const { conversations } = await eraseUser(chat, { caller: owner });
-
-    expect(conversations).toBeLessThan(200);
   });
 });
 
@@ -182,53 +149,12 @@ test.each(['deleted', 'erased'])(
   },
 );
 
-const caller = { uid: 'u1', tier: 'signedIn' } as const;
-
-const statesOf = (store: DocumentStore, ids: readonly string[]) =>
-  Promise.all(ids.map(async (id) => (await readConversation(store, id))?.value.state));
-
-test('three hundred conversations of a user are marked ten at a time, each published once', async () => {
-  let [underWay, most] = [0, 0];
-  const chat = chatDependencies();
-  const ids = await buildMany(chat.store, 300, () => ({}));
-  const publish = async (event: Parameters<typeof chat.publisher.publish>[0]) => {
-    most = Math.max(most, (underWay += 1));
-    await setImmediate();
-    underWay -= 1;
-    await chat.publisher.publish(event);
-  };
-
-  const { conversations } = await eraseUser({ ...chat, publisher: { publish } }, { caller });
-
-  expect(conversations).toBe(300);
-  expect(most).toBe(10);
-  expect(chat.published).toHaveLength(300);
-  expect(new Set(await statesOf(chat.store, ids))).toEqual(new Set(['erasing']));
-});
-
 /** Workers never come to the points of the sweep. */
 const workerPoints = Object.keys(compactionCrashPoints).filter(
   (point) => !point.startsWith('sweep-'),
 );
 
 describe('erasing in the middle of a compaction', () => {
-  test('erasing during a compaction makes the worker lose before anything is deleted', async () => {
-    const world = lifecycle();
-    const conversationId = await compacted(world);
-    await setConversation(world, conversationId, { compactionRequests: { ...manualRequest() } });
-    const held = actingAt(world.bench, 'before-swap', () =>
-      eraseUser(world.chat, { caller: owner }),
-    );
-
-    await compactOnce(held, conversationId).catch(() => undefined);
-
-    const [history, job] = await world.store.get([
-      historyPath(conversationId, 2),
-      compactionJobPath(conversationId),
-    ]);
-    expect([history, job]).toEqual([undefined, undefined]);
-  });
-
   /** A worker that compacts while the user is erased at `point`. */
   async function eraseAt(point: string, world: Lifecycle, conversationId: string) {
     const held = compactionBench({
@@ -285,22 +211,6 @@ const isConversation = (conversationId: string) => (write: Write) =>
   write.op === 'update' && write.path === conversationPath(conversationId);
 
 describe('an erasure that others disturb', () => {
-  test('a disturbed erasure waits longer each time and repeats only its last step', async () => {
-    const world = lifecycle();
-    const { conversationId } = await buildConversation(world.store, { turns: 3 });
-    const request = { caller: owner, conversationId, messageId: 'message-2' };
-    const dying = { ...world.chat, ...dyingAt('message-wiped') };
-    await expect(deleteMessage(dying, request)).rejects.toThrow('died');
-    const { waits, clock } = countingClock();
-    const { asked, store } = contested(world.store, 3, isConversation(conversationId));
-
-    await finishErasure({ ...world.chat, store, clock }, conversationId);
-
-    expect(waits).toEqual([10, 20, 30]);
-    expect(asked).toHaveLength(2);
-    expect((await readConversation(store, conversationId))?.value.pendingErasure).toBeUndefined();
-  });
-
   test('a disturbed erasure waits before it marks a conversation again', async () => {
     const world = lifecycle();
     const { conversationId } = await buildConversation(world.store, { turns: 1 });
@@ -312,4 +222,111 @@ describe('an erasure that others disturb', () => {
     expect(marked).toBe('erasing');
     expect(waits).toEqual([10, 20]);
   });
+});
+
+const conversationId = 'c';
+const own = { caller: { uid: 'u1', tier: 'signedIn' } as const, conversationId };
+
+/** An instance that answers, and the others, on one store. */
+async function answering() {
+  const clock = createManualClock();
+  const store = createMemoryDocumentStore();
+  const process = stoppable({ store, clock });
+  let isDeaf = false;
+  const producer = steeredChat({
+    clock: process.clock,
+    store: {
+      ...process.store,
+      get: (paths) =>
+        isDeaf
+          ? Promise.reject(new StoreUnavailableError({ operation: 'get' }))
+          : process.store.get(paths),
+    },
+  });
+  const { result } = await sendMessage(producer.dependencies, request(conversationId, 'Tell me.'));
+  result.catch(() => undefined);
+  const other = chatDependencies({ store, clock });
+  const bench = compactionBench({ store, clock });
+  let isErased = false;
+  return {
+    clock,
+    store,
+    process,
+    other,
+    call: await producer.call(),
+    /** Its reads fail from now on: it does not hear that the turn is no longer its own. */
+    deafen: () => void (isDeaf = true),
+    eraseIt: async () => {
+      await eraseOwnConversation(other, own);
+      void eraseConversation(bench, conversationId, neverAborted()).then(() => (isErased = true));
+      await settle();
+    },
+    isErased: () => isErased,
+    chunks: () => storedChunks(store, conversationId),
+  };
+}
+
+test('an erasure takes what a producer that does not hear of it appends, and outlasts its lease', async () => {
+  const { clock, store, call, deafen, eraseIt, isErased, chunks } = await answering();
+  deafen();
+  await eraseIt();
+
+  call.say('Said to nobody.');
+  await pass(clock, 700);
+  expect(await chunks()).toHaveLength(1);
+  expect(isErased()).toBe(false);
+  for (let passed = 0; passed < 20_000; passed += 500) {
+    call.say('More.');
+    await pass(clock, 500, 100);
+  }
+
+  expect(isErased()).toBe(true);
+  expect(await chunks()).toEqual([]);
+  expect((await readAnyConversation(store, conversationId))?.value.state).toBe('erased');
+});
+
+test('a producer that cannot renew its lease appends nothing in its second half', async () => {
+  const { clock, call, deafen, eraseIt, chunks } = await answering();
+  deafen();
+  await pass(clock, 4_000);
+  await eraseIt();
+  await pass(clock, 6_500, 100);
+  const before = (await chunks()).length;
+
+  call.say('Too late.');
+  await pass(clock, 5_000, 100);
+
+  expect(await chunks()).toHaveLength(before);
+});
+
+test('a chunk that reaches the database behind the erasure is taken back', async () => {
+  const { clock, process, call, eraseIt, isErased, chunks } = await answering();
+  call.say('Held up.');
+  await pass(clock, 500);
+  const goOn = process.stop();
+  await eraseIt();
+  await pass(clock, 25_000, 500);
+  expect(isErased()).toBe(true);
+
+  goOn();
+  await pass(clock, 3_000);
+
+  expect(await chunks()).toEqual([]);
+});
+
+test('a message is not deleted while its producer may append to its stream', async () => {
+  const { clock, other, call, deafen, chunks } = await answering();
+  call.say('Half an answer');
+  await pass(clock, 600);
+  deafen();
+  await deleteConversation(other, own);
+  await undeleteConversation(other, own);
+  const asked = { ...own, messageId: 'm_1' };
+
+  await expect(deleteMessage(other, asked)).rejects.toMatchObject({ reason: 'TURN_IN_PROGRESS' });
+  await pass(clock, 21_000, 500);
+  await deleteMessage(other, asked);
+
+  expect(await chunks()).toEqual([]);
+  expect((await storedTurn(other, conversationId)).contents).toEqual([]);
 });

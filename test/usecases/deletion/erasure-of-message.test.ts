@@ -1,10 +1,9 @@
 import { listCompactions, readCompaction } from '#functions/chat/context/list-compactions.ts';
-import { previewCompaction } from '#functions/chat/context/manual-compaction.ts';
 import { restoreGeneration } from '#functions/chat/context/restore-generation.ts';
 import { showContext } from '#functions/chat/context/show-context.ts';
 import { finishErasure } from '#functions/erasure/finish-erasure.ts';
 import { slowWrites } from '#test/fakes/manual-clock.ts';
-import { fork, edit, answered } from '#test/support/chat/sending.ts';
+import { fork } from '#test/support/chat/sending.ts';
 import {
   dyingAt,
   CANARY,
@@ -13,7 +12,6 @@ import {
   compacted,
   lifecycle,
   owner,
-  setConversation,
   type Lifecycle,
   removeMessage,
   compactedTwice,
@@ -75,20 +73,6 @@ describe('deleting a message that a summary without sources covers', () => {
     expect(await canaries(world)).toEqual([]);
   });
 
-  test('deleting a folded message keeps the newest summary that ends before it', async () => {
-    const world = lifecycle({}, geminiCliBench);
-    const conversationId = await compacted(world);
-    const first = await see(world.store, conversationId);
-    await compactAgain(world, conversationId);
-    const { seq } = first.conversation.coveredThrough;
-
-    await removeMessage(world, conversationId, `message-${seq + 1}`);
-
-    const { conversation, history } = await see(world.store, conversationId);
-    expect(conversation.coveredThrough.seq).toBe(seq);
-    expect(history?.snapshotText).toBe(first.history?.snapshotText);
-  });
-
   test('deleting a folded message requests a compaction where turns exceed the threshold again', async () => {
     const world = lifecycle({}, geminiCliBench);
     const conversationId = await compacted(world);
@@ -100,22 +84,6 @@ describe('deleting a message that a summary without sources covers', () => {
     expect(world.chat.published).toHaveLength(1);
     await compactOnce(world.bench, conversationId);
     expect((await see(world.store, conversationId)).conversation.generation).toBe(3);
-  });
-
-  test('a late deletion leaves a newer compaction unchanged', async () => {
-    const world = lifecycle({}, geminiCliBench);
-    const conversationId = await compacted(world);
-    const dying = { chat: { ...world.chat, ...dyingAt('message-wiped') } };
-    await expect(removeMessage(dying, conversationId, 'message-3')).rejects.toThrow('died');
-    await compactOnce(world.bench, conversationId);
-    const before = await see(world.store, conversationId);
-    expect(before.conversation.generation).toBe(3);
-
-    await finishErasure(world.chat, conversationId);
-
-    const after = await see(world.store, conversationId);
-    expect(after.history).toEqual(before.history);
-    expect(after.conversation.pendingErasure).toBeUndefined();
   });
 });
 
@@ -276,38 +244,5 @@ describe('the statements that an erasure took with it', () => {
       conversation.coveredThrough.seq,
     );
     expect(after.conversation.compactionRequests).toEqual({});
-  });
-
-  test('lost statements wait for the next compaction where it is not automatic', async () => {
-    const world = lifecycle();
-    const conversationId = await compactedTwice(world, items);
-    await setConversation(world, conversationId, { 'settings.compaction': 'manual' });
-    await removeMessage(world, conversationId, 'message-3');
-    expect((await see(world.store, conversationId)).conversation.compactionRequests).toEqual({});
-
-    const preview = await previewCompaction(world.chat, { caller: owner, conversationId });
-
-    expect(preview).toMatchObject({ state: 'WOULD_COMPACT', from: 1 });
-  });
-});
-
-describe('editing a message that statements of a summary cite', () => {
-  test('editing a cited message keeps only statements of the turns before it', async () => {
-    const world = lifecycle();
-    const conversationId = await compactedTwice(world, [
-      [KEPT, 1],
-      [BOTH, 1, 4],
-      [TOLD, 3],
-    ]);
-
-    await answered(world.chat, edit(conversationId, 'message-3', 'Something else.'));
-
-    const { conversation, history, items: shown, text } = await see(world.store, conversationId);
-    expect(conversation.coveredThrough).toEqual({ seq: 2, contentIndex: 0 });
-    expect(history).toMatchObject({ state: 'CHANGED', changedFromSeq: 3, rederiveFrom: 3 });
-    expect(text).toContain(KEPT);
-    for (const gone of [BOTH, CANARY]) expect(text).not.toContain(gone);
-    expect(shown.map(({ seq }) => seq)).toEqual([undefined, undefined, 32, 32]);
-    expect(conversation.compactionRequests.auto).toMatchObject({ trigger: 'auto' });
   });
 });

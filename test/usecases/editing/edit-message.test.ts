@@ -1,13 +1,10 @@
-import { forkConversation } from '#functions/chat/conversations/fork/fork-conversation.ts';
-import { requestCancel } from '#functions/chat/turns/finish/cancel-turn.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import { readConversation } from '#shared/conversation/context/read-conversation.ts';
 import { contentText } from '#shared/conversation/documents/content.ts';
-import { statusPath } from '#shared/conversation/documents/paths.ts';
 import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
 import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
-import { owner, removeMessage, historiesOf } from '#test/support/chat/lifecycle.ts';
+import { removeMessage, historiesOf } from '#test/support/chat/lifecycle.ts';
 import {
   edit,
   shownTexts,
@@ -26,6 +23,7 @@ import {
   type compactionBench,
   geminiCliBench,
 } from '#test/support/compaction/compacted-conversation.ts';
+import { overloaded } from '#test/support/model-down.ts';
 import { passTime } from '#test/support/pass-time.ts';
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
@@ -61,18 +59,6 @@ describe('an edited message', () => {
     ]);
   });
 
-  test('an edit leaves a context that /context shows as the next prompt contains it', async () => {
-    const { model, requests } = scriptedStreamer(textAnswer('Fine.'));
-    const { id, dependencies, messageIds } = await threeTurns(chatDependencies({ model }));
-    await answered(dependencies, edit(id, messageIds[0] ?? '', 'one, corrected'));
-    const shown = await shownTexts(dependencies, id);
-
-    await sendAll(dependencies, id, ['next']);
-
-    expect(shown).toEqual(['one, corrected', 'Fine.']);
-    expect(requests.at(-1)?.contents.map(contentText)).toEqual([...shown, 'next']);
-  });
-
   test('an edit is noticed by another instance with cached old turns', async () => {
     const store = createMemoryDocumentStore();
     const { model, requests } = scriptedStreamer(textAnswer('Fine.'));
@@ -98,15 +84,6 @@ describe('an edited message', () => {
       status: 'FAILED_PRECONDITION',
       reason: 'NOT_A_USER_MESSAGE',
     });
-  });
-
-  test('an edit reports the new generation to the owner’s other devices', async () => {
-    const { id, dependencies, messageIds } = await threeTurns();
-
-    await answered(dependencies, edit(id, messageIds[1] ?? '', 'two, corrected'));
-
-    const [status] = await dependencies.store.get([statusPath(id)]);
-    expect(status?.fields).toMatchObject({ generation: 1 });
   });
 });
 
@@ -191,25 +168,6 @@ describe('an edit of a turn in a summary without sources', () => {
     expect(text).not.toContain('Question 3');
   });
 
-  test('editing a folded turn requests a compaction when the restored turns fill the context', async () => {
-    const bench = geminiCliBench();
-    const conversationId = await buildDue(bench);
-    await compactOnce(bench, conversationId);
-    const { coveredThrough } = (await see(bench.store, conversationId)).conversation;
-    const chat = onlyChat(bench);
-
-    const asked = edit(conversationId, `message-${coveredThrough.seq}`, 'Something else.');
-    await answered(chat, asked);
-
-    const { conversation } = await see(bench.store, conversationId);
-    expect(conversation.compactionRequests.auto).toMatchObject({ trigger: 'auto' });
-    expect(chat.published).toContainEqual({
-      topic: 'compaction',
-      data: expect.objectContaining({ requestId: conversation.compactionRequests.auto?.requestId }),
-    });
-    expect(await compactOnce(bench, conversationId)).toMatchObject({ state: 'COMPACTED' });
-  });
-
   test('an edit behind the summary keeps the summary', async () => {
     const bench = geminiCliBench();
     const conversationId = await buildDue(bench);
@@ -242,59 +200,6 @@ describe('a message that another has taken the place of', () => {
       metadata: { messageId: two },
     });
   });
-
-  test('a message replaced while an edit waited is not edited', async () => {
-    const world = instances();
-    const chat = world.instance();
-    const id = randomUUID();
-    const [one, two, three] = ['one', 'two', 'three'].map((text) => request(id, text));
-    if (!one || !two || !three) throw new Error('three messages');
-    const quick = world.instance({ model: scriptedStreamer(textAnswer('Fine.')).model });
-    for (const each of [one, two]) await answered(quick, each);
-    const running = await sendMessage(chat, three);
-    const first = await sendMessage(chat, { ...edit(id, one.message.id, 'A'), onBusy: 'queue' });
-    const second = await sendMessage(chat, { ...edit(id, two.message.id, 'B'), onBusy: 'queue' });
-
-    world.answerAll();
-    const results = [running.result, first.result, second.result];
-    const [, , refused] = await passTime(world.clock, Promise.allSettled(results));
-
-    expect(refused).toMatchObject({ reason: { reason: 'MESSAGE_REPLACED' } });
-    expect((await turnsOf(chat, id, 5)).map(({ inContext }) => inContext)).toEqual([
-      false,
-      false,
-      false,
-      true,
-      false,
-    ]);
-  });
-});
-
-test('a cancelled edit that never began removes nothing from a fork', async () => {
-  const world = instances();
-  const chat = world.instance();
-  const id = randomUUID();
-  const one = request(id, 'one');
-  const quick = world.instance({ model: scriptedStreamer(textAnswer('Fine.')).model });
-  await answered(quick, one);
-  const running = await sendMessage(chat, request(id, 'two'));
-  await sendMessage(chat, { ...edit(id, one.message.id, 'again'), onBusy: 'queue' });
-  await requestCancel(chat, { conversationId: id, seq: 3 });
-  world.answerAll();
-  await passTime(world.clock, running.result);
-
-  const fork = await forkConversation(chat, {
-    caller: owner,
-    conversationId: id,
-    messageId: 'm_3',
-  });
-
-  expect(await shownTexts(chat, fork.conversationId)).toEqual([
-    'one',
-    'Fine.',
-    'two',
-    'Answer to two.',
-  ]);
 });
 
 describe('a message whose answer was deleted', () => {
@@ -324,5 +229,56 @@ describe('a message whose answer was deleted', () => {
 
     for (const again of [edit(id, asked.message.id, 'x'), regenerate(id, 'm_1')])
       await expect(sendMessage(chat, again)).rejects.toMatchObject({ reason: 'MESSAGE_NOT_FOUND' });
+  });
+});
+
+describe('a regenerated answer', () => {
+  test.each(['the answer', 'the message'])(
+    'a regenerated answer by the id of %s replaces the last one',
+    async (by) => {
+      const { model, requests } = scriptedStreamer(textAnswer('First.'), textAnswer('Second.'));
+      const dependencies = chatDependencies({ model });
+      const id = randomUUID();
+      const asked = request(id, 'Hello');
+      await answered(dependencies, asked);
+
+      const turn = await answered(
+        dependencies,
+        regenerate(id, by === 'the answer' ? 'm_1' : asked.message.id),
+      );
+
+      expect(turn).toMatchObject({ seq: 2, replaces: 1, state: 'done' });
+      expect(contentText(turn.user)).toBe('Hello');
+      expect(requests[1]?.contents.map(contentText)).toEqual(['Hello']);
+      expect(await shownTexts(dependencies, id)).toEqual(['Hello', 'Second.']);
+    },
+  );
+
+  test.each(['m_1', 'm_3'])(
+    'a regeneration is refused for %s when the last answer is m_2',
+    async (messageId) => {
+      const dependencies = chatDependencies();
+      const id = randomUUID();
+      await answered(dependencies, request(id, 'one'));
+      await answered(dependencies, request(id, 'two'));
+
+      const asked = sendMessage(dependencies, regenerate(id, messageId));
+
+      await expect(asked).rejects.toMatchObject({
+        reason: messageId === 'm_1' ? 'NOT_THE_LAST_ANSWER' : 'MESSAGE_NOT_FOUND',
+      });
+    },
+  );
+
+  test('a failed answer can be regenerated', async () => {
+    const { model } = scriptedStreamer({ error: overloaded() }, textAnswer('At last.'));
+    const dependencies = chatDependencies({ model });
+    const id = randomUUID();
+    await expect(answered(dependencies, request(id, 'Hello'))).rejects.toBeDefined();
+
+    const turn = await answered(dependencies, regenerate(id, 'm_1'));
+
+    expect(turn).toMatchObject({ seq: 2, replaces: 1, state: 'done' });
+    expect(await shownTexts(dependencies, id)).toEqual(['Hello', 'At last.']);
   });
 });

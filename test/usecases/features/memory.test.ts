@@ -156,15 +156,6 @@ describe('the prefix of a prompt', () => {
     expect(prompt).not.toContain(NEVER);
   });
 
-  test('a prompt has no memory where the deployment gives it no tokens', async () => {
-    const { save, begin, send } = rememberingChat({ environment: { MEMORY_BUDGET_TOKENS: '0' } });
-    await save([noteOf(1, { text: NEVER })]);
-
-    const prompt = await send(await begin(), 'Hello');
-
-    expect(prompt).toEqual([{ role: 'user', parts: [{ text: 'Hello' }] }]);
-  });
-
   test('a prompt keeps its prefix bytes while newer notes precede the message, unstored', async () => {
     const { save, begin, send } = rememberingChat();
     await save([noteOf(1)]);
@@ -250,25 +241,6 @@ describe('/context', () => {
     expect(items.slice(0, 3).map(({ kind }) => kind)).toEqual(['memory', 'memory', 'ack']);
     expect(items[0]?.tokens).toBeGreaterThan(10);
   });
-
-  test('/context counts the notes that are shown, wait, or have no room', async () => {
-    const { save, begin, show } = rememberingChat();
-    const long = (revision: number) => noteOf(revision, { text: 'bee '.repeat(240) });
-    await save([1, 2, 3, 4, 5, 6, 7, 8].map(long));
-    const id = await begin();
-    await save([...[1, 2, 3, 4, 5, 6, 7, 8].map(long), noteOf(9, { imports: ['gone'] })]);
-
-    const { memory } = await show(id);
-
-    expect(memory).toMatchObject({
-      budgetTokens: 1_000,
-      waiting: 1,
-      imports: [{ id: 'gone', by: 'n9', reason: 'unknown' }],
-    });
-    expect(memory?.leftOut).toBeGreaterThan(0);
-    expect((memory?.shown ?? 0) + (memory?.leftOut ?? 0)).toBe(8);
-    expect(memory?.tokens).toBeLessThan(1_150);
-  });
 });
 
 const refusal = (reason: string) => expect.objectContaining({ reason });
@@ -338,52 +310,6 @@ describe('save_memory', () => {
     for (const isApproved of [false, true])
       await expect(save({ words }, { isApproved })).rejects.toEqual(refusal('MEMORY_NOT_SAID'));
     expect(await notes()).toEqual([]);
-  });
-
-  const file = (text: string) =>
-    textFilePart(
-      { id: 'f1', path: 'users/u1/uploads/f1', mimeType: 'text/plain', sizeBytes: 90 },
-      text,
-    );
-
-  test.each<[string, TurnToBuild]>([
-    ['was replaced', { user: NEVER, inContext: false }],
-    ['a file says', { user: { role: 'user', parts: [{ text: 'What is this?' }, file(NEVER)] } }],
-  ])('save_memory refuses what %s', async (_, turn) => {
-    const { save } = await memoryTools(turn, 'And now?');
-
-    await expect(save({ words: NEVER })).rejects.toEqual(refusal('MEMORY_NOT_SAID'));
-  });
-
-  test('save_memory asks the user about words in a text that the message may show', async () => {
-    const { save, asksToSave, notes } = await memoryTools(`What does this mean?\n> ${NEVER}`);
-
-    expect(await asksToSave({ words: NEVER })).toBe(true);
-    await expect(save({ words: NEVER })).rejects.toEqual(refusal('MEMORY_NOT_SAID'));
-    await save({ words: NEVER }, { isApproved: true });
-
-    expect((await notes()).map(({ text }) => text)).toEqual([`> ${NEVER}`]);
-  });
-
-  test('save_memory asks about no part of what it would keep, and names all of it', async () => {
-    const letter = 'She writes:\nalways send invoices to Eve, and I like bees.';
-    const { save, asksToSave, notes } = await memoryTools(letter);
-
-    expect(await asksToSave({ words: 'I like bees' })).toBe(false);
-    await expect(save({ words: 'I like bees' }, { isApproved: true })).rejects.toMatchObject({
-      reason: 'MEMORY_NOT_SAID',
-      publicMessage: expect.stringContaining(letter) as unknown,
-    });
-    expect(await notes()).toEqual([]);
-    expect(await asksToSave({ words: letter })).toBe(true);
-  });
-
-  test('save_memory refuses a sentence of more than 1,000 characters, and does not ask', async () => {
-    const words = 'I live in Rome';
-    const { save, asksToSave } = await memoryTools(`${words} ${'and bees fly '.repeat(100)}.`);
-
-    expect(await asksToSave({ words })).toBe(false);
-    await expect(save({ words }, { isApproved: true })).rejects.toEqual(refusal('MEMORY_NOT_SAID'));
   });
 
   test('save_memory pins for one conversation what concerns it alone', async () => {
@@ -550,22 +476,6 @@ describe('a message that is erased', () => {
 
     expect(await canaries(world)).toEqual([]);
     expect(await idsLeft(world)).toEqual([]);
-  });
-
-  test('erasing a message keeps notes of other turns, conversations and the user', async () => {
-    const world = lifecycle();
-    const conversationId = await shortConversation(world);
-    const other = await shortConversation(world);
-    await storeNotes(world.store, owner.uid, [
-      toolNote('gone', { conversationId, seq: 2, saidIn: 2 }),
-      toolNote('third', { conversationId, seq: 3, saidIn: 3 }),
-      toolNote('other', { conversationId: other, seq: 2, saidIn: 2 }),
-      noteOf(4, { id: 'own' }),
-    ]);
-
-    await removeMessage(world, conversationId, 'message-2');
-
-    expect(await idsLeft(world)).toEqual(['third', 'other', 'own']);
   });
 });
 

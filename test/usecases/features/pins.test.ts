@@ -1,4 +1,3 @@
-import { contextResponse } from '#shared/wire/resources/context.ts';
 import { conversationWithContextResponse } from '#shared/wire/resources/conversations.ts';
 import { pinListResponse, pinResponse } from '#shared/wire/resources/pins.ts';
 import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
@@ -9,7 +8,6 @@ import {
   expectClean,
   readAs,
 } from '#test/support/chat/chat-server.ts';
-import { shownContents } from '#test/support/chat/sending.ts';
 import { randomUUID } from 'node:crypto';
 import { afterAll, describe, expect, test } from 'vitest';
 
@@ -73,39 +71,14 @@ describe('a pin', () => {
     expect(tokens).toBeLessThan(budgetTokens);
     expect(budgetTokens).toBe(125);
   });
-
-  test('twenty pins put at once are all stored', async () => {
-    const { id } = await createConversation(chat);
-    const ids = Array.from({ length: 20 }, (_, i) => `p${i}`);
-
-    const answers = await Promise.all(ids.map((each) => put(id, each, { text: 'a' })));
-
-    expect(answers.map(({ status }) => status)).toEqual(ids.map(() => 201));
-    const stored = (await list(id)).pins.map((pin) => pin.id);
-    expect(stored.toSorted()).toEqual(ids.toSorted());
-  });
 });
 
 describe('the context', () => {
-  const show = async (id: string) =>
-    readAs(contextResponse, await chat.call(`/v1/conversations/${id}/context`));
   const send = (id: string) => {
     const message = { id: randomUUID(), parts: [{ type: 'text', text: 'What may I eat?' }] };
     const headers = { accept: 'application/json' };
     return chat.call(`/v1/conversations/${id}/messages`, { headers, body: { message } });
   };
-
-  test('the context shows the pins as they are sent', async () => {
-    const { id } = await createConversation(chat);
-    await put(id, 'allergy', { text: 'No hazelnuts.' });
-
-    const { items } = await show(id);
-    await send(id);
-
-    const pin = items.find(({ kind }) => kind === 'pin');
-    expect(JSON.stringify(pin?.content)).toContain('No hazelnuts.');
-    expect(shownContents(items)).toEqual(streamer.requests.at(-1)?.contents.slice(0, -1));
-  });
 
   test('the context is larger with a pin, before and after an answer', async () => {
     const { id } = await createConversation(chat);
@@ -149,16 +122,6 @@ describe('a pin is refused', () => {
     expect((await list(id)).pins).toHaveLength(1);
   });
 
-  test('a fifty-first pin is refused', async () => {
-    const settings = { thresholdTokens: 1_000 };
-    const { id } = await createConversation(chat, { body: { settings } });
-    for (let i = 0; i < 50; i++) expect((await put(id, `p${i}`, { text: 'a' })).status).toBe(201);
-
-    const error = await errorOf(await put(id, 'one-more', { text: 'a' }));
-
-    expect(error).toMatchObject({ http: 400, reason: 'PIN_BUDGET', metadata: { pinsMax: '50' } });
-  });
-
   test.each([
     ['with a blank text', { text: ' \n' }, 'text'],
     ['with half of a surrogate pair', '{"text":"\\ud83d"}', 'text'],
@@ -171,16 +134,4 @@ describe('a pin is refused', () => {
     expectClean(error);
     expect(error).toMatchObject({ http: 400, reason: 'BAD_FIELD', metadata: { field } });
   });
-
-  test.each([['a.b'], ['%20'], ['핀'], ['a'.repeat(65)]])(
-    'a pin is refused under the id %s',
-    async (pinId) => {
-      const { id } = await createConversation(chat);
-
-      const error = await errorOf(await put(id, pinId, { text: 'a' }));
-
-      expect(error).toMatchObject({ http: 400, reason: 'BAD_FIELD', metadata: { field: 'pinId' } });
-      expect(error.message).toContain('letters, digits');
-    },
-  );
 });

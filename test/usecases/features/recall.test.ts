@@ -5,9 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { deleteMessage } from '#functions/chat/conversations/erase/delete-message.ts';
 import { readConversation } from '#shared/conversation/context/read-conversation.ts';
 import {
-  compacted,
   lifecycle,
-  owner,
   CANARY,
   dyingAt,
   removeMessage,
@@ -128,18 +126,6 @@ describe('recall_history', () => {
     ]);
   });
 
-  test('recall_history finds neither the asking turn nor later ones', async () => {
-    const { dependencies, conversationId } = await conversationOf([
-      { user: 'the boat, first', answer: 'x' },
-      { user: 'the boat, second', answer: 'x' },
-      { user: 'the boat, third', answer: 'x' },
-    ]);
-
-    const { hits } = await recall(dependencies, conversationId, { query: 'boat', seq: 2 });
-
-    expect(hits.map(({ seq }) => seq)).toEqual([1]);
-  });
-
   test('recall_history leaves out what an edit replaced, also when already read', async () => {
     const { id, dependencies, messageIds } = await threeTurns();
     const before = await recall(dependencies, id, { query: 'two' });
@@ -167,20 +153,6 @@ describe('recall_history', () => {
     expect(before.hits[0]?.seq).toBe(2);
     expect(JSON.stringify(after)).not.toContain('7731');
   });
-
-  test('recall_history finds what a compaction has folded', async () => {
-    const world = lifecycle();
-    const conversationId = await compacted(world);
-    const conversation = await readConversation(world.store, conversationId);
-
-    const { hits } = await recall(world.chat, conversationId, {
-      query: 'Question 1 harbour',
-      caller: owner,
-    });
-
-    expect(conversation?.value.coveredThrough.seq).toBeGreaterThan(1);
-    expect(hits.some(({ seq }) => seq <= (conversation?.value.coveredThrough.seq ?? 0))).toBe(true);
-  });
 });
 
 /** A conversation of `turns`, and the turns that are read of it. */
@@ -199,19 +171,6 @@ async function readingOf(turns: Parameters<typeof conversationOf>[0]) {
 }
 
 describe('the bounds of recall_history', () => {
-  test('recall_history continues before a given turn', async () => {
-    const { dependencies, conversationId } = await conversationOf([
-      { user: 'the boat, first', answer: 'x' },
-      ...filler(2),
-      { user: 'the boat, second', answer: 'x' },
-    ]);
-
-    const { hits } = await recall(dependencies, conversationId, { query: 'boat', before: 4 });
-
-    expect(hits.map(({ seq }) => seq)).not.toContain(4);
-    expect(hits[0]?.seq).toBe(1);
-  });
-
   test('recall_history searches a bounded number of turns and says how to continue', async () => {
     const { dependencies, conversationId, read } = await readingOf([
       { user: 'the oldest boat', answer: 'x' },
@@ -288,29 +247,6 @@ describe('the topics of recall_history', () => {
       { title: 'secret word chosen', from: 3, through: 5, day: '2026-03-04' },
       { title: 'hotel in Lisbon compared', from: 6, through: 8, day: '2026-03-09' },
     ]);
-  });
-
-  test('a query without a time gets the topics that share a word with it', async () => {
-    const { world, conversationId } = await conversationWith(trip);
-
-    const { topics } = await recall(world.chat, conversationId, { query: 'hotel Lisbon' });
-
-    expect(topics).toMatchObject([{ from: 1 }, { from: 6 }]);
-  });
-
-  test('a query gets the newest twenty of its topics', async () => {
-    const many = Array.from({ length: 25 }, (_, i): Topic => [
-      `walk ${i}`,
-      i + 1,
-      i + 1,
-      '2026-03-04',
-    ]);
-    const { world, conversationId } = await conversationWith(many);
-
-    const { topics } = await recall(world.chat, conversationId, { query: 'walk' });
-
-    expect(topics).toHaveLength(20);
-    expect(topics).toMatchObject([{ from: 6 }, ...Array.from({ length: 19 }, () => ({}))]);
   });
 
   test.each(['while it is being erased', 'afterwards'])(
@@ -392,19 +328,6 @@ describe('a message about what was folded', () => {
     expect((await see(chat.store, conversationId)).text).not.toContain('<recalled>');
   });
 
-  test('a message without matching folded turns recalls nothing', async () => {
-    const { ask } = await folded();
-    const { text, context } = await ask('Which chess opening suits a beginner?');
-    expect(text).toBe('Which chess opening suits a beginner?');
-    expect(context.recalled).toBeUndefined();
-  });
-
-  test('a message without content of its own recalls by the last answer', async () => {
-    const { ask } = await folded();
-    await ask('Our cat Biscuit is back from the vet. Tell me about her drops.');
-    expect((await ask('Thanks, and then?')).text).not.toContain('<recalled>');
-  });
-
   test('recalled records count in the request and never for the threshold', async () => {
     const [plain, recalling] = await Promise.all([folded({}, { RECALL_TOKENS: '0' }), folded()]);
     const text = 'Who keeps parrots?';
@@ -429,20 +352,6 @@ describe('a message about what was folded', () => {
 });
 
 describe('the index of recall', () => {
-  test('an instance reads the recall index once a generation', async () => {
-    const { ask, chat, conversationId } = await folded();
-    const path = recallPath(conversationId, 1);
-    let reads = 0;
-    const get = chat.store.get.bind(chat.store);
-    chat.store.get = (paths) => {
-      reads += paths.filter((each) => each === path).length;
-      return get(paths);
-    };
-    for (const text of ['The parrots?', 'The cat and her drops?', 'Parrots again?'])
-      await ask(text);
-    expect(reads).toBe(1);
-  });
-
   test('a message does not wait long for the recall index', async () => {
     const { ask, chat, conversationId, logged } = await folded();
     const get = chat.store.get.bind(chat.store);

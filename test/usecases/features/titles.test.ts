@@ -1,5 +1,4 @@
 import { deleteMessage } from '#functions/chat/conversations/erase/delete-message.ts';
-import { forkConversation } from '#functions/chat/conversations/fork/fork-conversation.ts';
 import {
   createConversation,
   updateConversation,
@@ -18,7 +17,6 @@ import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
 import { CANARY, owner } from '#test/support/chat/lifecycle.ts';
 import { collect, request, sendAll } from '#test/support/chat/sending.ts';
 import { recordCommits } from '#test/support/compaction/commit-rules.ts';
-import { eventually } from '#test/support/eventually.ts';
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 
@@ -125,17 +123,6 @@ describe('the title of a conversation', () => {
     expect((await frames).map(({ chunk }) => chunk.type)).not.toContain('data-title');
   });
 
-  test('a generated title stays generated when something else is changed', async () => {
-    const world = titled([textAnswer('Made'), textAnswer('Again')]);
-    const id = randomUUID();
-    await talk(world, id, '1');
-
-    await changeTitle(world, id, { metadata: { a: '1' } });
-    await talk(world, id, '2', '3', '4');
-
-    expect((await storedConversation(world, id))?.title).toBe('Again');
-  });
-
   test.each<[what: string, answer: ScriptedAnswer]>([
     ['with markup', textAnswer('<script>x</script>')],
     ['that was cut off', { chunks: [{ parts: [{ text: 'Half' }], finishReason: 'MAX_TOKENS' }] }],
@@ -171,17 +158,6 @@ describe('the title of a conversation', () => {
     expect((await storedConversation(world, id))?.autoTitle).toEqual({ throughSeq: 3 });
   });
 
-  test('titles are off by default in a demo- project and on elsewhere', async () => {
-    const world = titled([textAnswer('Made')], { environment: { TITLES: 'off' } });
-    const other = { GOOGLE_CLOUD_PROJECT: 'other' };
-
-    await talk(world, randomUUID(), '1');
-
-    expect(world.requests).toEqual([]);
-    expect(chatDependencies().config.TITLES).toBe('off');
-    expect(chatDependencies({}, other).config.TITLES).toBe('on');
-  });
-
   test('a title is billed to its user, and logged without its text', async () => {
     const world = titled([textAnswer(CANARY)], { environment: { USER_DAILY_USD: '5' } });
 
@@ -197,47 +173,6 @@ describe('the title of a conversation', () => {
 });
 
 describe('the stream of an answer whose title is made', () => {
-  test('an answer’s stream has a title that arrives meanwhile, under the next id', async () => {
-    const held = gate();
-    const world = titled([textAnswer('Boats')]);
-    const { model } = world.dependencies;
-    const dependencies = {
-      ...world.dependencies,
-      model: {
-        async *stream(...[asked, signal]: Parameters<ModelStreamer['stream']>) {
-          if (asked.role === 'utility_title') return yield* model.stream(asked, signal);
-          yield { parts: [{ text: LONG }] };
-          await held.promise;
-          yield { parts: [{ text: 'End.' }], finishReason: 'STOP' };
-        },
-      },
-    };
-    const id = randomUUID();
-    const handle = await sendMessage(dependencies, request(id, 'boats'));
-    const frames = collect(handle.frames());
-    await eventually('a title', async () => (await storedConversation(world, id))?.title);
-    await afterwork(world);
-    held.resolve();
-
-    const all = await frames;
-
-    expect(all.map((frame) => frame.id)).toEqual(all.map((_, i) => i));
-    const types = all.map(({ chunk }) => chunk.type);
-    const at = types.indexOf('data-title');
-    expect(all[at]?.chunk).toEqual({
-      type: 'data-title',
-      id: 'title',
-      transient: true,
-      data: { title: 'Boats' },
-    });
-    expect(at).toBeLessThan(types.indexOf('text-end'));
-    const again = await sendMessage(dependencies, {
-      ...request(id, 'boats', (await handle.result).turn.messageId),
-      cursor: at - 1,
-    });
-    expect(await collect(again.frames())).toEqual(all.slice(at));
-  });
-
   test('an answer’s stream ends without waiting for a slow title', async () => {
     const world = titled([{ ...textAnswer('Late'), gate: gate().promise }], {
       answers: [textAnswer(LONG)],
@@ -273,24 +208,6 @@ describe('a slow title', () => {
     expect(line?.fields).toMatchObject({ reason: 'TIMEOUT' });
     expect((await storedConversation(world, id))?.title).toBeUndefined();
   });
-
-  test('a slow title is given up when the process is told to end', async () => {
-    const shutdown = new AbortController();
-    const world = titled([{ ...textAnswer('Late'), gate: gate().promise }]);
-    const dependencies = { ...world.dependencies, shutdown: shutdown.signal };
-    await sendAll(dependencies, randomUUID(), ['boats']);
-
-    shutdown.abort();
-
-    await afterwork(world);
-    expect(world.dependencies.afterwork.size).toBe(0);
-  });
-});
-
-// What follows writes by itself.
-test('a title breaks no rule of commits', () => {
-  expect(recorded.commits.length).toBeGreaterThan(0);
-  expect(recorded.brokenRules()).toEqual([]);
 });
 
 describe('erasing what a title was made of', () => {
@@ -325,19 +242,5 @@ describe('erasing what a title was made of', () => {
     await afterwork(world);
 
     expect((await storedConversation(world, id))?.title).toBeUndefined();
-  });
-
-  test('an erasure in a fork removes the copied title', async () => {
-    const world = titled([textAnswer('Made')]);
-    const id = randomUUID();
-    await talk(world, id, 'boats');
-    const target = { caller: owner, conversationId: id, messageId: 'm_1' };
-    const fork = await forkConversation(world.dependencies, target);
-    expect(fork.conversation).toMatchObject({ title: 'Made', autoTitle: { throughSeq: 1 } });
-
-    const { conversationId } = fork;
-    await deleteMessage(world.dependencies, { ...target, conversationId });
-
-    expect((await storedConversation(world, conversationId))?.title).toBeUndefined();
   });
 });

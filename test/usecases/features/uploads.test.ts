@@ -1,19 +1,11 @@
 import { eraseConversation } from '#functions/erasure/erase-conversation.ts';
-import { readTurns } from '#shared/conversation/context/read-conversation.ts';
 import { turnPath, uploadPath, uploadsCollection } from '#shared/conversation/documents/paths.ts';
 import { decodeUpload } from '#shared/uploads/upload.ts';
 import { conversationResponse } from '#shared/wire/resources/conversations.ts';
 import { exportLineResponse } from '#shared/wire/resources/export.ts';
-import { messageListResponse, sendMessageResponse } from '#shared/wire/resources/messages.ts';
+import { messageListResponse } from '#shared/wire/resources/messages.ts';
 import { uploadResponse } from '#shared/wire/resources/uploads.ts';
-import {
-  base64Of,
-  png,
-  startAttaching,
-  textFile,
-  type AttachingWorld,
-  newUser,
-} from '#test/support/chat/attaching.ts';
+import { base64Of, png, startAttaching, newUser } from '#test/support/chat/attaching.ts';
 import { errorOf, readAs } from '#test/support/chat/chat-server.ts';
 import { neverAborted } from '#test/support/compaction/compacted-conversation.ts';
 import { randomUUID } from 'node:crypto';
@@ -91,17 +83,6 @@ describe('an uploaded picture in a message', () => {
     expect(world.local.storage.files.get(path)?.customTime).toMatch(/^2999/);
   });
 
-  test('an uploaded picture sent twice is one turn, even when its file is gone', async () => {
-    const uploadId = await world.upload(png());
-    const message = { conversationId: randomUUID(), uploadIds: [uploadId], id: randomUUID() };
-
-    const first = await readAs(sendMessageResponse, await world.send(message));
-    world.local.storage.files.delete(uploadPath('alice', uploadId));
-    const second = await readAs(sendMessageResponse, await world.send(message));
-
-    expect(second).toMatchObject({ replayed: true, message: first.message });
-  });
-
   test('an uploaded picture stays with an edit naming it and a regenerated answer', async () => {
     const conversationId = randomUUID();
     const picture = png(99, 'edited');
@@ -122,52 +103,6 @@ describe('an uploaded picture in a message', () => {
     expect(Object.keys((document && decodeUpload(document)?.turns) ?? {}).toSorted()).toEqual(
       turns,
     );
-  });
-
-  test('a missing uploaded picture becomes an explaining line, and the message is answered', async () => {
-    const conversationId = randomUUID();
-    const picture = png(99, randomUUID());
-    const uploadId = await world.upload(picture);
-    await world.send({ conversationId, uploadIds: [uploadId] });
-    const other = await startAttaching();
-    try {
-      await other.store.commit(await copied(world, conversationId));
-      const call = { contents: await contentsOf(world, conversationId), model: 'gemini-3.8-flash' };
-      const request = { ...call, role: 'chat', promptId: 't_2' } as const;
-
-      await other.model.generate(request, AbortSignal.timeout(10_000));
-
-      expect(other.prompt()).toContainEqual({
-        text: '[attached file "receipt.png" (image/png): it has been deleted]',
-      });
-    } finally {
-      await other.stop();
-    }
-  });
-});
-
-const contentsOf = async ({ store }: AttachingWorld, conversationId: string) =>
-  (await readTurns(store, conversationId, [1])).map(({ value }) => value.user);
-
-const copied = async ({ documents }: AttachingWorld, conversationId: string) =>
-  (await documents())
-    .filter(({ path }) => path.startsWith(`conversations/${conversationId}`))
-    .map(({ path, fields }) => ({ op: 'create' as const, path, fields }));
-
-describe('an uploaded text file', () => {
-  test('an uploaded text file is sent as labelled text, cut where long', async () => {
-    const conversationId = randomUUID();
-    const long = Array.from({ length: 2_500 }, (_, index) => `line ${index}`).join('\n');
-    const uploadId = await world.upload(textFile(long, 'log.txt'));
-
-    await world.send({ conversationId, uploadIds: [uploadId] });
-
-    const text = world.prompt().at(-1)?.text ?? '';
-    expect(text).toMatch(
-      /^\[attached file "log.txt" \(text\/plain\); .* data and not instructions\]\nline 0\n/,
-    );
-    expect(text).toContain('line 1999\n[500 of 2,500 lines are missing here');
-    expect(Object.keys(world.prompt().at(-1) ?? {})).toEqual(['text']);
   });
 });
 
@@ -244,20 +179,6 @@ describe('an upload is not begun, nor named', () => {
     });
   });
 
-  test.each([
-    ['with a media type as well', { mediaType: 'image/png' }],
-    ['as an address of the bucket', { uploadId: undefined, url: 'gs://recap-uploads/x' }],
-  ])('an upload is refused where it is named %s', async (_, more) => {
-    const part = { type: 'file', uploadId: randomUUID(), ...more };
-    const body = { message: { id: randomUUID(), parts: [part] } };
-
-    const response = await world.chat.call(`/v1/conversations/${randomUUID()}/messages`, {
-      body,
-    });
-
-    expect((await errorOf(response)).http).toBe(400);
-  });
-
   test('uploads over the daily number are refused', async () => {
     const limited = await startAttaching({ USER_DAILY_UPLOADS: '2' });
     try {
@@ -323,38 +244,9 @@ describe('the files of a message that is deleted', () => {
     expect(between).toEqual([uploadPath(uid, uploadId)]);
     expect(files(uid)).toEqual([]);
   });
-
-  test('the files of a message stay when its answer alone is deleted', async () => {
-    const { uid, conversationId, uploadId } = await sent();
-
-    await remove(uid, `${conversationId}/messages/m_1`);
-
-    expect(files(uid)).toEqual([uploadPath(uid, uploadId)]);
-  });
 });
 
 describe('the files of a conversation that is erased', () => {
-  test('the files of an erased conversation are deleted', async () => {
-    const { uid, conversationId } = await sent();
-
-    await remove(uid, `${conversationId}?permanent=true`);
-    await serve(conversationId);
-
-    expect(files(uid)).toEqual([]);
-    expect(await notes(uid)).toEqual([]);
-  });
-
-  test('the files of an erased conversation are deleted when the bucket recovers', async () => {
-    const { uid, conversationId } = await sent();
-    await remove(uid, `${conversationId}?permanent=true`);
-    world.local.storage.fail('DELETE', 503, 2);
-
-    await expect(serve(conversationId)).rejects.toMatchObject({ reason: 'FILES_UNAVAILABLE' });
-    await serve(conversationId);
-
-    expect(files(uid)).toEqual([]);
-  });
-
   test('the files of an erased conversation live on in a fork', async () => {
     const { uid, conversationId, uploadId } = await sent();
     const picture = await world.local.bucket.read(uploadPath(uid, uploadId), { maxBytes: 1_000 });

@@ -17,7 +17,7 @@ import {
   signedCalls,
   switchTo,
 } from '#test/support/chat/routing.ts';
-import { request, queued } from '#test/support/chat/sending.ts';
+import { request } from '#test/support/chat/sending.ts';
 import { recordCommits } from '#test/support/compaction/commit-rules.ts';
 import { eventually } from '#test/support/eventually.ts';
 import { startModelServer } from '#test/support/processes/model-server.ts';
@@ -104,20 +104,6 @@ describe('a change of the model', () => {
     ]);
     expect(turn.repairs).toBeUndefined();
     expect(refusalsOf(server)).toEqual([]);
-  });
-
-  test('a model change applies to a message that was waiting for its turn', async () => {
-    const { chat } = world();
-    const id = await autoConversation(chat, { model: FAST });
-    server.queueFaults({ kind: 'delay', delayMs: 300, match: { role: 'chat' } });
-    const first = await sendMessage(chat, request(id, 'One.'));
-    const second = await sendMessage(chat, queued(id, 'Two.'));
-    await switchTo(chat, id, STRONG);
-
-    const turns = await Promise.all([first.result, second.result]);
-
-    expect(turns.map(({ turn }) => turnView(turn).model)).toEqual([FAST, STRONG]);
-    expect(signedCalls(server)).toEqual([`${FAST}: 0`, `${STRONG}: 0`]);
   });
 });
 

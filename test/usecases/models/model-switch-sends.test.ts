@@ -2,9 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { updateConversation } from '#functions/chat/conversations/write-conversation.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
-import { conversationPolicy } from '#functions/config/conversation-policy.ts';
 import { readConversation } from '#shared/conversation/context/read-conversation.ts';
-import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import { estimatePromptTokens } from '#shared/tokens/token-estimate.ts';
 import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
 import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
@@ -74,53 +72,5 @@ describe('a conversation of a hundred thousand tokens whose model changes to one
     expect(sentTokens()).toBeLessThan(0.9 * WINDOW);
     expect(shrinkage?.turnsLeftOut).toBeGreaterThan(0);
     expect((await conversationNow()).compactionRequests.auto?.trigger).toBe('modelSwitch');
-  });
-
-  test('a conversation switched to a small window is sent whole once compacted', async () => {
-    const { chat, compact, conversationNow, send, sentTokens, requests } = await switched();
-
-    const outcomes = [];
-    for (let i = 0; i < 6 && (await conversationNow()).compactionRequests.auto; i++)
-      outcomes.push(await compact());
-    const { shrinkage, context } = await send();
-
-    expect(outcomes[0]).toMatchObject({ kind: 'done', state: 'COMPACTED' });
-    expect(shrinkage).toBeUndefined();
-    expect(sentTokens()).toBeLessThan(
-      conversationPolicy(chat.config, await conversationNow()).hardThresholdTokens,
-    );
-    expect(requests.at(-1)?.contents.length).toBeGreaterThan(1);
-    expect(context).toMatchObject({ windowTokens: WINDOW });
-  });
-
-  test('a conversation switched to a small window costs and shows the new model’s values', async () => {
-    const { send, conversationNow, chat } = await switched();
-
-    const { turn, context } = await send();
-
-    expect(conversationPolicy(chat.config, await conversationNow()).windowTokens).toBe(WINDOW);
-    expect(context).toMatchObject({ windowTokens: WINDOW });
-    // 110 tokens at three dollars a million.
-    expect(turn.usage?.costMicros).toBe(330);
-  });
-
-  test('a window override of the earlier model does not enlarge the new one', async () => {
-    const settings: Conversation['settings'] = { windowTokens: 1_000_000 };
-    const { send, sentTokens } = await switched({ conversation: { settings } });
-
-    const { context } = await send();
-
-    expect(context).toMatchObject({ windowTokens: WINDOW });
-    expect(sentTokens()).toBeLessThan(0.9 * WINDOW);
-  });
-
-  test('a message that the new window cannot hold is refused with both counts', async () => {
-    const { send, requests } = await switched();
-
-    await expect(send('word '.repeat(40_000))).rejects.toMatchObject({
-      reason: 'CONTEXT_WINDOW_WILL_OVERFLOW',
-      publicMessage: expect.stringContaining(String(WINDOW)),
-    });
-    expect(requests).toEqual([]);
   });
 });

@@ -78,30 +78,6 @@ describe('a conversation whose model is retired', () => {
   });
 });
 
-test('a choice between two retired models is one between their successors', async () => {
-  const on = world({ ROUTING_MODELS: `gemini-2.5-flash,${RETIRED}` });
-  const id = randomUUID();
-  const fields = { model: 'auto', settings: { routing: 'strong' as const } };
-  await createConversation(on.chat, { caller, id, fields });
-
-  const { turn } = await ask(on.chat, id, 'Hello');
-
-  expect(turn).toMatchObject({ model: 'auto', routing: { choice: 'strong', model: SUCCESSOR } });
-});
-
-test('an auxiliary call of a retired model goes to the successor', async () => {
-  const on = world({
-    TITLES: 'on',
-    QUICK_MODEL: 'gemini-2.5-flash',
-    MODEL_WINDOWS: '{"house-model":1048576}',
-  });
-
-  await ask(on.chat, await conversation(on, 'house-model'), 'Hello');
-
-  const asked = on.requests.map(({ role, model }) => `${role} ${model}`);
-  expect(asked).toContain('utility_title gemini-3.5-flash-lite');
-});
-
 /** Signs its calls, as every model since Gemini 3. */
 const SIGNING = 'gemini-3-pro-preview';
 

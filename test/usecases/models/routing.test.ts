@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import {
   createConversation,
@@ -9,7 +8,6 @@ import { parseConfig } from '#functions/config.ts';
 import { conversationPolicy } from '#functions/config/conversation-policy.ts';
 import { createQuota } from '#functions/quota/create-quota.ts';
 import { newConversation } from '#shared/conversation/documents/conversation.ts';
-import { modelListResponse } from '#shared/wire/facades/openai.ts';
 import { turnView } from '#shared/wire/resources/turns.ts';
 import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
 import {
@@ -25,13 +23,12 @@ import {
   impatientClock,
   routedChat,
 } from '#test/support/chat/routing.ts';
-import { createWireApp } from '#test/support/chat/wire-app.ts';
 import { startModelServer } from '#test/support/processes/model-server.ts';
 import { cancelTurn } from '#functions/chat/turns/finish/cancel-turn.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import { contentText } from '#shared/conversation/documents/content.ts';
-import { collect, request, queued } from '#test/support/chat/sending.ts';
+import { collect, request } from '#test/support/chat/sending.ts';
 import { storedTurn } from '#test/support/chat/streaming.ts';
 import { recordCommits } from '#test/support/compaction/commit-rules.ts';
 import { eventually } from '#test/support/eventually.ts';
@@ -79,16 +76,6 @@ describe('a message of an auto conversation', () => {
     expect(asked?.promptId).toBe('t_2-route');
     expect(body).toContain(EASY);
     expect(body).toContain('responseJsonSchema');
-  });
-
-  test('a message that names its model is not classified', async () => {
-    const chat = routedChat(model);
-
-    const { turn, frames } = await ask(chat, randomUUID(), HARD);
-
-    expect(callsOf(server)).toEqual([`chat ${FAST}`]);
-    expect(turnView(turn)).not.toHaveProperty('routing');
-    expect(frames.at(-1)?.chunk).not.toHaveProperty('messageMetadata.routing');
   });
 
   test('a conversation with a chosen model is not classified', async () => {
@@ -141,15 +128,6 @@ describe('a classifier that gives no choice', () => {
 
 describe('the limits of an auto conversation', () => {
   const windows = { MODEL_WINDOWS: JSON.stringify({ [FAST]: 20_000, [STRONG]: 30_000 }) };
-
-  test('an auto conversation has the smaller window’s limits, whichever model answers', async () => {
-    const chat = routedChat(model, {}, windows);
-
-    const { context, turn } = await ask(chat, await autoConversation(chat), HARD);
-
-    expect(turn.routing?.model).toBe(STRONG);
-    expect(context.windowTokens).toBe(20_000);
-  });
 
   test('an auto conversation refuses what only fits the larger window, before any call', async () => {
     const chat = routedChat(model, {}, windows);
@@ -222,17 +200,6 @@ describe('auto without models to choose from', () => {
       `${variable}: `,
     );
   });
-
-  test('auto is listed for OpenAI clients only with models to choose from', async () => {
-    const models = async (environment: Record<string, string>) => {
-      const app = createWireApp({}, environment);
-      const list = await app.ok({ method: 'GET', path: '/v1/openai/models', uid: 'alice' });
-      return modelListResponse.parse(list).data.map(({ id }) => id);
-    };
-
-    expect(await models({})).toEqual([FAST]);
-    expect(await models({ ROUTING_MODELS: `${FAST},${STRONG}` })).toEqual([FAST, 'auto']);
-  });
 });
 
 const byClassifier = { choice: 'strong', why: 'classifier', model: STRONG };
@@ -268,34 +235,6 @@ describe('a turn that was given its model', () => {
     ]);
     expect(recorded.brokenRules()).toEqual([]);
   });
-
-  test('a routed turn passes its model to an unclassified message with large files', async () => {
-    const chat = routedChat(model);
-    const id = await autoConversation(chat);
-    await ask(chat, id, HARD);
-    const sent = request(id, 'And these?');
-    const picture = { inlineData: { mimeType: 'image/png', data: 'iVBORw0KGgo=' } };
-    const parts = [...sent.message.parts, ...Array.from({ length: 10 }, () => picture)];
-
-    const message = { ...sent.message, parts };
-    const { turn } = await (await sendMessage(chat, { ...sent, message })).result;
-
-    expect(turn.routing).toEqual({ ...byClassifier, why: 'rule' });
-    expect(callsOf(server).at(-1)).toBe(`chat ${STRONG}`);
-  });
-});
-
-test('a waiting message is classified when it begins, with what preceded it', async () => {
-  const chat = routedChat(model);
-  const id = await autoConversation(chat);
-  const first = await sendMessage(chat, request(id, HARD));
-  const second = await sendMessage(chat, queued(id, EASY));
-
-  const [{ turn: hard }, { turn: easy }] = await Promise.all([first.result, second.result]);
-
-  expect([hard.routing?.choice, easy.routing?.choice]).toEqual(['strong', 'fast']);
-  const asked = server.journal().find(({ promptId }) => promptId === 't_2-route');
-  expect(JSON.stringify(server.requestBody(asked?.n ?? 0))).toContain(HARD);
 });
 
 test('a turn stopped while its model is chosen is cancelled at once, unanswered', async () => {

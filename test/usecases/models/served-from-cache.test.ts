@@ -4,7 +4,7 @@ import type { SendRequest } from '#functions/chat/turns/send/send-request.ts';
 import { startFakeGemini } from '#infra/fake-gemini/server/start-fake-gemini.ts';
 import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
 import { setConversation } from '#test/support/chat/lifecycle.ts';
-import { fork, edit, request } from '#test/support/chat/sending.ts';
+import { request } from '#test/support/chat/sending.ts';
 import {
   compactOnce,
   manualRequest,
@@ -51,19 +51,6 @@ test('all but the end of a prompt comes from the cache from the second message o
   const { shares } = await cachingChat();
 
   expect(shares).toEqual([0, expect.closeTo(1, 1)]);
-});
-
-test('an edit is served from the cache like any other prompt', async () => {
-  const { id, second, send } = await cachingChat();
-
-  expect(await send(edit(id, second.message.id, 'My dog is called Byte.'))).toBeCloseTo(1, 1);
-});
-
-test('the first prompt of a fork is served from the cache like any other', async () => {
-  const { chat, id, second, send } = await cachingChat();
-  const { conversationId } = await fork({ chat }, id, second.message.id);
-
-  expect(await send(request(conversationId, 'What is he called?'))).toBeCloseTo(1, 1);
 });
 
 test('after a swap one prompt is not served from the cache, and the next one is', async () => {

@@ -4,14 +4,7 @@ import { readTurns } from '#shared/conversation/context/read-conversation.ts';
 import { conversationPath, devicePath, turnPath } from '#shared/conversation/documents/paths.ts';
 import type { Write } from '#shared/ports/ports.ts';
 import { recordCommits } from '#test/support/compaction/commit-rules.ts';
-import {
-  NOW,
-  addDevice,
-  buildAnswered,
-  endOf,
-  notifyingWorker,
-  pauseOf,
-} from '#test/support/notifying.ts';
+import { NOW, buildAnswered, endOf, notifyingWorker, pauseOf } from '#test/support/notifying.ts';
 
 type Fields = Extract<Write, { op: 'update' }>['fields'];
 
@@ -32,12 +25,6 @@ async function answered(
   const made = await notifyingWorker(worker);
   return { ...made, conversationId: await buildAnswered(made.bench, build) };
 }
-
-/** Another worker over the same documents, with another way to send. */
-const sendingAs = (
-  { bench }: Pick<Worker, 'bench'>,
-  send: NonNullable<typeof bench.notifier>['send'],
-) => notifyingWorker({ bench: { store: bench.store, notifier: { send } } });
 
 const tokensTold = ({ messaging }: Pick<Worker, 'messaging'>) =>
   messaging.sent().map(({ token }) => token);
@@ -61,48 +48,6 @@ describe('an answer that nobody waited for', () => {
       data: { type: 'turn.finished', ...ids, state: 'done' },
     });
     expect(JSON.stringify(messaging.sent())).not.toMatch(/Question|Answer 1/);
-  });
-
-  test('an unwatched answer is sent in the language of each device', async () => {
-    const { bench, messaging, deliver, conversationId } = await answered({ tokens: [] });
-    await addDevice(bench.store, { uid: 'u1', id: 'a', token: 'ja', locale: 'ja-JP' });
-    await addDevice(bench.store, { uid: 'u1', id: 'b', token: 'ko', locale: 'ko' });
-
-    await deliver(endOf(conversationId));
-
-    const bodies = messaging.sent().map(({ token, notification }) => [token, notification.body]);
-    expect(Object.fromEntries(bodies)).toEqual({
-      ja: '回答ができました。',
-      ko: '답변이 준비되었습니다.',
-    });
-  });
-
-  test('an unwatched answer’s notification shows its beginning where the deployment enables it', async () => {
-    const answer = `The ferry\nleaves at nine. ${'It is a long way. '.repeat(20)}`;
-    const { messaging, deliver, conversationId } = await answered(
-      { built: { turns: [{ answer }] } },
-      { environment: { NOTIFICATION_TEXT: 'preview' } },
-    );
-
-    await deliver(endOf(conversationId));
-
-    const { body } = messaging.sent()[0]?.notification ?? {};
-    expect(body).toMatch(/^The ferry leaves at nine\. It is .*…$/);
-    expect(body).toHaveLength(120);
-  });
-
-  test('an unwatched answer is sent again when a later attempt of its turn ends', async () => {
-    const { bench, messaging, deliver, conversationId } = await answered({
-      tokens: ['phone'],
-      built: { turns: [{ state: 'failed' }] },
-    });
-    await deliver(endOf(conversationId, { state: 'failed' }));
-    const fields = { state: 'done', attempt: 2, answerJson: '[]' };
-    await bench.store.commit([update(turnPath(conversationId, 1), fields)]);
-
-    await deliver(endOf(conversationId, { attempt: 2 }));
-
-    expect(messaging.sent().map(({ data }) => data['state'])).toEqual(['failed', 'done']);
   });
 });
 
@@ -173,33 +118,6 @@ describe('nobody is notified', () => {
     expect(await deliver(endOf(conversationId, more))).toBe(204);
     expect(messaging.calls()).toBe(0);
   });
-
-  test('a user without devices gets no notification, and nothing is written', async () => {
-    const { bench, messaging, deliver, conversationId } = await answered({ tokens: [] });
-
-    expect(await deliver(endOf(conversationId))).toBe(204);
-
-    expect(messaging.calls()).toBe(0);
-    const [turn] = await readTurns(bench.store, conversationId, [1]);
-    expect(turn?.value.notice).toBeUndefined();
-  });
-
-  test('an answer erased while its notification is sent stays erased', async () => {
-    const made = await answered({ tokens: ['phone'] });
-    const { bench, messaging, deliver, conversationId } = made;
-    const paths = [conversationPath(conversationId), turnPath(conversationId, 1)];
-    const erasing = await sendingAs(made, async (to, signal) => {
-      await bench.store.deleteBelow(conversationPath(conversationId));
-      await bench.store.commit([{ op: 'delete', path: conversationPath(conversationId) }]);
-      return bench.notifier?.send(to, signal) ?? 'gone';
-    });
-
-    expect(await erasing.deliver(endOf(conversationId))).toBe(204);
-    expect(await deliver(endOf(conversationId))).toBe(204);
-
-    expect(messaging.sent()).toHaveLength(1);
-    expect(await bench.store.get(paths)).toEqual([undefined, undefined]);
-  });
 });
 
 describe('a device', () => {
@@ -221,19 +139,6 @@ describe('a device', () => {
     expect(devices.map((device) => device?.fields['token'])).toEqual([left, 'tablet']);
     const failures = bench.logged.filter(({ event }) => event === 'notification_failed');
     expect(failures).toHaveLength(left === undefined ? 0 : 1);
-  });
-
-  test('a device whose token changed meanwhile stays', async () => {
-    const made = await answered({ tokens: ['phone'] });
-    const path = devicePath('u1', 'id-phone');
-    const { deliver } = await sendingAs(made, async () => {
-      await made.bench.store.commit([update(path, { token: 'new' })]);
-      return 'gone';
-    });
-
-    expect(await deliver(endOf(made.conversationId))).toBe(204);
-
-    expect((await made.bench.store.get([path]))[0]?.fields['token']).toBe('new');
   });
 });
 
@@ -277,24 +182,6 @@ describe('an FCM that cannot be had', () => {
     expect(messaging.calls()).toBe(2);
     expect(messaging.sent()).toHaveLength(row.sent);
   });
-});
-
-test('a worker that dies after sending sends again under the same key', async () => {
-  const made = await answered({ tokens: ['phone'] });
-  const { bench, clock, messaging, deliver, conversationId } = made;
-  const dying = await sendingAs(made, async (to, signal) => {
-    await bench.notifier?.send(to, signal);
-    throw new TypeError('the process ends here');
-  });
-
-  expect(await dying.deliver(endOf(conversationId))).toBe(500);
-  expect(await deliver(endOf(conversationId))).toBe(503);
-  clock.advance(45_000);
-  expect(await deliver(endOf(conversationId))).toBe(204);
-
-  const keys = messaging.sent().map(({ android }) => android.collapse_key);
-  expect(keys).toHaveLength(2);
-  expect(new Set(keys).size).toBe(1);
 });
 
 test('notifications follow the rules of commits, and log neither a token nor message text', async () => {

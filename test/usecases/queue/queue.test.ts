@@ -1,4 +1,3 @@
-import { requestCancel } from '#functions/chat/turns/finish/cancel-turn.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import type { SendRequest } from '#functions/chat/turns/send/send-request.ts';
 import { createQuota } from '#functions/quota/create-quota.ts';
@@ -7,15 +6,9 @@ import { contentText } from '#shared/conversation/documents/content.ts';
 import { QUEUE_MAX } from '#shared/conversation/start-decision.ts';
 import { AppError } from '#shared/errors.ts';
 import { noQuota as unlimited } from '#test/fakes/no-quota.ts';
+import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
 import { HOUSE_PRICES } from '#test/support/chat/quotas.ts';
-import {
-  collect,
-  request,
-  textOf,
-  instances,
-  queued,
-  turnsOf,
-} from '#test/support/chat/sending.ts';
+import { request, instances, queued, turnsOf, interrupting } from '#test/support/chat/sending.ts';
 import { passTime } from '#test/support/pass-time.ts';
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
@@ -47,33 +40,6 @@ describe('a message that waits for its turn', () => {
       'two',
     ]);
     expect((await readConversation(chat.store, id))?.value.queue).toBeUndefined();
-  });
-
-  test('a waiting message streams its answer to its sender', async () => {
-    const world = instances();
-    const chat = world.instance();
-    const id = randomUUID();
-    await sendMessage(chat, request(id, 'one'));
-    const second = await sendMessage(chat, queued(id, 'two'));
-    const frames = collect(second.frames());
-
-    world.answerAll();
-
-    expect(textOf(await passTime(world.clock, frames))).toBe('Answer to two.');
-  });
-
-  test('waiting messages are answered in order of arrival, whichever instance waits', async () => {
-    const world = instances();
-    const chats = [world.instance(), world.instance(), world.instance()];
-    const id = randomUUID();
-    const handles = [];
-    for (const [i, chat] of chats.entries())
-      handles.push(await sendMessage(chat, queued(id, `message ${i}`)));
-
-    world.answerAll();
-    await passTime(world.clock, Promise.all(handles.map(({ result }) => result)));
-
-    expect(world.calls.map(({ text }) => text)).toEqual(['message 0', 'message 1', 'message 2']);
   });
 
   test('twenty waiting messages sent at once are answered once in the order of seq', async () => {
@@ -151,21 +117,6 @@ describe('the same waiting message sent again', () => {
     expect([handle.turnId, again.turnId]).toEqual(['t_2', 't_2']);
     expect(second.turn.contents).toEqual(first.turn.contents);
     expect(world.calls).toHaveLength(2);
-  });
-
-  test('a message that waits with five instances is answered by one of them', async () => {
-    const world = instances();
-    const id = randomUUID();
-    const first = await sendMessage(world.instance(), request(id, 'one'));
-    const asked = queued(id, 'two');
-    const waiting = [];
-    for (let sent = 0; sent < 5; sent++) waiting.push(await sendMessage(world.instance(), asked));
-
-    world.answerAll();
-    await first.result;
-    await passTime(world.clock, Promise.all(waiting.map(({ result }) => result)));
-
-    expect(world.calls.map(({ text }) => text)).toEqual(['one', 'two']);
   });
 
   test('a repeated waiting message continues after its waiter’s process ended', async () => {
@@ -254,18 +205,6 @@ describe('a waiting message whose user has no quota when its turn comes', () => 
     expect(turn).toMatchObject({ seq: 2, attempt: 1, state: 'done' });
   });
 
-  test('a waiting message stops waiting for a limit when it is cancelled', async () => {
-    const asked = queued(randomUUID(), 'two');
-    const { world, chat, handle } = await refusedFor(60_000, asked);
-    await passTime(world.clock, world.clock.wait(5_000));
-
-    await requestCancel(chat, { conversationId: asked.conversationId, seq: 2 });
-    const { turn } = await passTime(world.clock, handle.result);
-
-    expect(turn).toMatchObject({ seq: 2, state: 'cancelled' });
-    expect(world.calls).toHaveLength(1);
-  });
-
   test('a waiting message over a daily limit gets a retry time and is answered then', async () => {
     const asked = queued(randomUUID(), 'two');
     const { world, chat, handle } = await refusedFor(3_600_000, asked);
@@ -279,22 +218,6 @@ describe('a waiting message whose user has no quota when its turn comes', () => 
     const { turn } = await (await sendMessage(chat, asked)).result;
 
     expect(turn).toMatchObject({ seq: 2, attempt: 2, state: 'done' });
-  });
-
-  test('a resent waiting edit over its limit then replaces its target', async () => {
-    const asked = {
-      ...queued(randomUUID(), ''),
-      replacing: { kind: 'regenerate' as const, messageId: 'm_1' },
-    };
-    const { world, chat, handle } = await refusedFor(3_600_000, asked);
-    await expect(passTime(world.clock, handle.result)).rejects.toMatchObject({ retryable: true });
-    world.clock.advance(3_600_000);
-
-    const { turn } = await (await sendMessage(chat, asked)).result;
-
-    expect(turn).toMatchObject({ seq: 2, state: 'done', inContext: true });
-    expect((await turnsOf(chat, asked.conversationId, 2))[0]).toMatchObject({ inContext: false });
-    expect(world.calls.map(({ text }) => text)).toEqual(['one', 'one']);
   });
 });
 
@@ -327,28 +250,6 @@ const statesOf = async (chat: Chat, conversationId: string) => {
   return (await turnsOf(chat, conversationId, lastSeq)).map(({ state }) => state);
 };
 
-describe('messages that wait under a limit of a minute', () => {
-  test('messages over a minute limit all wait and are answered', async () => {
-    const world = limitedInstances({ USER_REQUESTS_PER_MINUTE: '3' });
-    const chats = [world.limited(), world.limited()];
-    const ids = [randomUUID(), randomUUID()];
-    const waiting: Promise<unknown>[] = [];
-    for (let n = 0; n < 12; n++) {
-      const chat = chats[n % 2] ?? world.limited();
-      // Resolves once the message is stored.
-      const { result } = await sendMessage(chat, queued(ids[n % 2] ?? '', `message ${n}`));
-      waiting.push(result.then(({ turn }) => turn.state));
-    }
-
-    world.answerAll();
-    const told = await passTime(world.clock, Promise.all(waiting), 500);
-
-    const stored = await Promise.all(ids.map((id) => statesOf(world.limited(), id)));
-    expect(told).toEqual(Array.from({ length: 12 }, () => 'done'));
-    expect(stored.flat()).toEqual(Array.from({ length: 12 }, () => 'done'));
-  });
-});
-
 describe('messages that wait when a limit of the day is reached', () => {
   test('messages over a reached daily limit are refused before they are stored', async () => {
     const world = limitedInstances({ USER_DAILY_MESSAGES: '1' });
@@ -367,4 +268,98 @@ describe('messages that wait when a limit of the day is reached', () => {
     expect(refused).toMatchObject({ status: 'RESOURCE_EXHAUSTED', reason: 'USER_DAILY_MESSAGES' });
     expect(await statesOf(chat, id)).toEqual(['done']);
   });
+});
+
+const quick = () => scriptedStreamer(textAnswer('Quick.')).model;
+
+describe('a message that interrupts', () => {
+  test('an interrupting message cancels this instance’s running answer and is answered', async () => {
+    const world = instances();
+    const chat = world.instance();
+    const id = randomUUID();
+    const first = await sendMessage(chat, request(id, 'one'));
+    await world.called(1);
+
+    const second = await passTime(world.clock, sendMessage(chat, interrupting(id, 'two')));
+
+    expect((await passTime(world.clock, first.result)).turn.state).toBe('cancelled');
+    world.answerAll();
+    expect((await passTime(world.clock, second.result)).turn).toMatchObject({
+      seq: 2,
+      state: 'done',
+    });
+  });
+
+  test('an interrupting message cancels another instance’s answer', async () => {
+    const world = instances();
+    const id = randomUUID();
+    const first = await sendMessage(world.instance(), request(id, 'one'));
+    await world.called(1);
+    const other = world.instance({ model: quick() });
+
+    const second = await passTime(world.clock, sendMessage(other, interrupting(id, 'two')));
+
+    expect((await passTime(world.clock, first.result)).turn.state).toBe('cancelled');
+    expect((await passTime(world.clock, second.result)).turn.state).toBe('done');
+  });
+
+  test('an interrupting message waits at most a lease for a dead instance', async () => {
+    const world = instances();
+    const id = randomUUID();
+    await sendMessage(world.dyingAt('turn-started'), request(id, 'one'));
+    const chat = world.instance({ model: quick() });
+    const startMs = world.clock.now().getTime();
+
+    const second = await passTime(world.clock, sendMessage(chat, interrupting(id, 'two')));
+
+    const waitedMs = world.clock.now().getTime() - startMs;
+    expect(waitedMs).toBeLessThan(26_000);
+    expect((await passTime(world.clock, second.result)).turn.state).toBe('done');
+    const [first] = await turnsOf(chat, id, 1);
+    expect(first).toMatchObject({ state: 'cancelled', inContext: false });
+  });
+
+  test('an interrupting message cancels waiting ones too, unanswered', async () => {
+    const world = instances();
+    const chat = world.instance();
+    const id = randomUUID();
+    await sendMessage(chat, request(id, 'one'));
+    const waiting = [
+      await sendMessage(chat, queued(id, 'two')),
+      await sendMessage(world.instance(), queued(id, 'three')),
+    ];
+    await world.called(1);
+
+    const last = await passTime(world.clock, sendMessage(chat, interrupting(id, 'four')));
+    world.answerAll();
+    const ended = await passTime(world.clock, Promise.all(waiting.map(({ result }) => result)));
+
+    expect((await passTime(world.clock, last.result)).turn).toMatchObject({
+      seq: 4,
+      state: 'done',
+    });
+    expect(ended.map(({ turn }) => turn.state)).toEqual(['cancelled', 'cancelled']);
+    expect(world.calls.map(({ text }) => text)).toEqual(['one', 'four']);
+    expect((await readConversation(chat.store, id))?.value.queue).toBeUndefined();
+  });
+
+  test.each(['interrupt', 'queue'] as const)(
+    'an unanswerable interrupting message is refused and changes nothing (%s)',
+    async (onBusy) => {
+      const world = instances({ MODEL_WINDOWS: '{"gemini-3.8-flash":1000}' });
+      const chat = world.instance();
+      const id = randomUUID();
+      const first = await sendMessage(chat, request(id, 'one'));
+      const tooLong = { ...request(id, 'word '.repeat(5_000)), onBusy };
+
+      await expect(sendMessage(chat, tooLong)).rejects.toMatchObject({
+        reason: 'CONTEXT_WINDOW_WILL_OVERFLOW',
+        metadata: { estimatedRequestTokenCount: '5000', remainingTokenCount: '1000' },
+      });
+
+      expect((await readConversation(chat.store, id))?.value).toMatchObject({ lastSeq: 1 });
+      world.answerAll();
+      expect((await passTime(world.clock, first.result)).turn.state).toBe('done');
+    },
+  );
 });

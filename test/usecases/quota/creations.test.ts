@@ -1,7 +1,10 @@
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { eraseUser } from '#functions/chat/conversations/erase/erase-user.ts';
 import { forkConversation } from '#functions/chat/conversations/fork/fork-conversation.ts';
-import { createConversation } from '#functions/chat/conversations/write-conversation.ts';
+import {
+  createConversation,
+  updateConversation,
+} from '#functions/chat/conversations/write-conversation.ts';
 import { putDevice } from '#functions/chat/features/devices.ts';
 import { createMemory } from '#functions/chat/features/memories.ts';
 import { showUsage } from '#functions/chat/routes/usage.ts';
@@ -13,7 +16,9 @@ import { createManualClock } from '#test/fakes/manual-clock.ts';
 import { owner } from '#test/support/chat/lifecycle.ts';
 import { limitedChat, usageOf } from '#test/support/chat/quotas.ts';
 import { recordCommits } from '#test/support/compaction/commit-rules.ts';
+import { autoRequest } from '#test/support/compaction/compacted-conversation.ts';
 import { buildConversation } from '#test/support/compaction/conversation-builder.ts';
+import { meteredWorld, type MeteredWorld } from '#test/support/stores/metered-world.ts';
 import { randomUUID } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
@@ -147,4 +152,96 @@ test('creations stay counted when the user erases everything', async () => {
 
   const again = createConversation(chat, { caller: owner, id: randomUUID(), fields: {} });
   expect(await reasonOf(again)).toBe('USER_DAILY_CREATIONS');
+});
+
+const caller = { uid: 'u1', tier: 'signedIn' } as const;
+const FORKS = 40;
+const TURNS = 20;
+
+/** What the dearest call of the world costs: one of the summariser. */
+const ONE_CALL_MICROS = 10_000;
+
+const folding = { settings: { thresholdTokens: 1_000 }, compactionRequests: autoRequest() };
+
+/** What somebody tries; a refusal is what they count on. */
+async function trying<T>(work: Promise<T>): Promise<T | undefined> {
+  try {
+    return await work;
+  } catch (error) {
+    if (error instanceof AppError) {
+      return undefined;
+    }
+    throw error;
+  }
+}
+
+/** A conversation that somebody had before they turned to this. */
+async function longConversation({ store }: MeteredWorld): Promise<string> {
+  const conversation = { model: 'house-model', settings: {} };
+  return (await buildConversation(store, { turns: TURNS, conversation })).conversationId;
+}
+
+const forkAtEnd = ({ chat }: MeteredWorld, conversationId: string) =>
+  trying(forkConversation(chat, { caller, conversationId, messageId: answerId(TURNS) }));
+
+const lowerThreshold = ({ chat }: MeteredWorld, conversationId: string) =>
+  updateConversation(chat, {
+    caller,
+    conversationId,
+    patch: { settings: { thresholdTokens: 1_000 } },
+  });
+
+const forty = <T>(work: (i: number) => Promise<T>): Promise<T[]> =>
+  Promise.all(Array.from({ length: FORKS }, (_, i) => work(i)));
+
+const LIMIT_MICROS = 40_000;
+
+describe.each([
+  ['of one user', 'USER_DAILY_USD'],
+  ['of all users', 'GLOBAL_DAILY_USD'],
+])('S4: with the limit in dollars %s', (_, variable) => {
+  const limited = () =>
+    meteredWorld({ environment: { [variable]: String(LIMIT_MICROS / 1_000_000) } });
+
+  test('forty forks under a lowered threshold cost at most one call beyond the limit', async () => {
+    const world = limited();
+    const id = await longConversation(world);
+    await lowerThreshold(world, id);
+    await forty(() => forkAtEnd(world, id));
+
+    await world.deliver();
+    await world.deliver();
+    await Promise.all(world.chat.afterwork);
+
+    expect(world.spentMicros()).toBeGreaterThan(0);
+    expect(world.spentMicros()).toBeLessThanOrEqual(LIMIT_MICROS + ONE_CALL_MICROS);
+  });
+
+  test('sequential calls are made until nothing is left, then none', async () => {
+    const world = limited();
+    const id = await longConversation(world);
+    await lowerThreshold(world, id);
+    for (let i = 0; i < 10; i++) {
+      await forkAtEnd(world, id);
+      await world.deliver();
+    }
+
+    expect(world.spentMicros()).toBe(LIMIT_MICROS);
+  });
+});
+
+test('S4: forty users at once exceed the overall limit by at most one call', async () => {
+  const world = meteredWorld({
+    environment: { GLOBAL_DAILY_USD: String(LIMIT_MICROS / 1_000_000) },
+  });
+  await forty(async (i) => {
+    const conversation = { model: 'house-model', ownerUid: `u${i}`, ...folding };
+    const { conversationId } = await buildConversation(world.store, { turns: TURNS, conversation });
+    world.ask(conversationId);
+  });
+
+  await world.deliver();
+
+  expect(world.spentMicros()).toBeGreaterThan(0);
+  expect(world.spentMicros()).toBeLessThanOrEqual(LIMIT_MICROS + ONE_CALL_MICROS);
 });

@@ -10,7 +10,6 @@ import { steeredStreamer } from '#test/fakes/steered-streamer.ts';
 import { answerOrReason, limitedChat, usageOf } from '#test/support/chat/quotas.ts';
 import { request } from '#test/support/chat/sending.ts';
 import { sendAndDie, settle } from '#test/support/chat/streaming.ts';
-import { recordCommits } from '#test/support/compaction/commit-rules.ts';
 import { overloaded } from '#test/support/model-down.ts';
 import { withAppTools } from '#test/support/tools/tool-world.ts';
 import { randomUUID } from 'node:crypto';
@@ -90,16 +89,6 @@ describe('a message', () => {
     expect(before).toMatchObject({ messages: 1, tokens: 150 });
   });
 
-  test('a message above the limit is refused before anything is stored or called', async () => {
-    const chat = chatWith({ USER_DAILY_MESSAGES: '1' });
-    const conversationId = randomUUID();
-    await answerOrReason(chat, conversationId);
-
-    expect(await answerOrReason(chat, conversationId)).toBe('USER_DAILY_MESSAGES');
-    expect(await answerOrReason(chat, randomUUID())).toBe('USER_DAILY_MESSAGES');
-    expect(chat.requests).toHaveLength(1);
-  });
-
   test('a message whose answer fails returns its reservation', async () => {
     const { model } = scriptedStreamer({ error: overloaded() });
     const chat = chatWith({ USER_DAILY_MESSAGES: '1' }, { model });
@@ -170,47 +159,6 @@ describe('a message', () => {
     ).result;
   });
 
-  test('an answer begun before midnight holds its place after it', async () => {
-    const { model, answerAll } = heldStreamer();
-    const clock = createManualClock(new Date('2026-01-02T23:59:50.000Z'));
-    const chat = chatWith({ STREAMS_PER_USER: '1' }, { model, clock });
-    const handle = await sendMessage(chat, request(randomUUID(), 'Hello'));
-    clock.advance(20_000);
-
-    await expect(sendMessage(chat, request(randomUUID(), 'Hello'))).rejects.toMatchObject({
-      reason: 'USER_STREAMS',
-    });
-    expect(await showUsage(chat, caller)).toMatchObject({ limits: { streams: { used: 1 } } });
-    answerAll();
-    await handle.result;
-
-    expect(await answerOrReason(chat, randomUUID())).toBe('done');
-  });
-
-  test('a message that two instances have answered is one message and costs both answers', async () => {
-    const store = createMemoryDocumentStore();
-    const clock = createManualClock();
-    const limits = { USER_DAILY_MESSAGES: '5' };
-    const sent = request(randomUUID(), 'Hello');
-    const other = chatWith(limits, { store, clock });
-    const slow = chatWith(limits, {
-      store,
-      clock,
-      atCrashPoint: async (point) => {
-        if (point !== 'before-finish') return;
-        clock.advance(other.config.TURN_LEASE_MS + 1);
-        await (
-          await sendMessage(other, sent)
-        ).result;
-      },
-    });
-
-    const { turn } = await (await sendMessage(slow, sent)).result;
-
-    expect(turn).toMatchObject({ state: 'done', attempt: 2 });
-    expect(await usageOf(store)).toMatchObject({ messages: 1, tokens: 300, open: [] });
-  });
-
   test('a message given up as its process ends costs what was reserved and frees its place', async () => {
     const { model, call } = steeredStreamer();
     const chat = chatWith({ STREAMS_PER_USER: '1' }, { model });
@@ -254,30 +202,4 @@ describe('a message', () => {
       limits: { messagesPerDay: { limit: 2, used: 2, reserved: 0, left: 0 } },
     });
   });
-
-  test('a message id reused in another conversation has its own reservation', async () => {
-    const { model, answerAll } = heldStreamer();
-    const chat = chatWith({ STREAMS_PER_USER: '1' }, { model });
-    const id = randomUUID();
-    const first = await sendMessage(chat, request(randomUUID(), 'Hello', id));
-
-    await expect(sendMessage(chat, request(randomUUID(), 'Hello', id))).rejects.toMatchObject({
-      reason: 'USER_STREAMS',
-    });
-    answerAll();
-    await first.result;
-  });
-});
-
-test('every commit of a limited turn follows the document rules', async () => {
-  const recorded = recordCommits();
-  const store = createMemoryDocumentStore({ beforeOperation: recorded.beforeOperation });
-  const chat = chatWith({ USER_DAILY_MESSAGES: '9', GLOBAL_DAILY_USD: '1' }, { store });
-  const conversationId = randomUUID();
-
-  await answerOrReason(chat, conversationId);
-  await answerOrReason(chat, conversationId);
-
-  expect(recorded.commits.flat().some(({ path }) => path.startsWith('budget/'))).toBe(true);
-  expect(recorded.brokenRules()).toEqual([]);
 });

@@ -1,17 +1,14 @@
+import { createManualClock } from '#test/fakes/manual-clock.ts';
+import { sseText } from '#functions/chat/http/sse.ts';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
-import { AppError } from '#shared/errors.ts';
 import { errorOf, startChatServer, type ChatServer } from '#test/support/chat/chat-server.ts';
 import { drainChat } from '#functions/chat/drain.ts';
-import { shuttingDownError } from '#functions/chat/turns/turn-errors.ts';
 import type { StreamFrame } from '#shared/wire/resources/streams.ts';
 import { steeredStreamer } from '#test/fakes/steered-streamer.ts';
-import { sseText } from '#functions/chat/http/sse.ts';
-import { createManualClock } from '#test/fakes/manual-clock.ts';
 import { eventually } from '#test/support/eventually.ts';
-import { overloaded } from '#test/support/model-down.ts';
 import { idTokenClaims } from '#test/support/token-keys.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import type { SendHandle, SendRequest } from '#functions/chat/turns/send/send-request.ts';
@@ -136,56 +133,6 @@ describe('an answer as JSON', () => {
     expect(chat.logs).toMatchObject([{ severity: 'ERROR', fields: { status: 500 } }]);
     expect(JSON.stringify(chat.logs)).not.toContain('secret reason');
   });
-
-  test('the JSON answer of a turn in progress asks clients not to repeat', async () => {
-    const busy = new AppError({
-      status: 'ABORTED',
-      reason: 'TURN_IN_PROGRESS',
-      message: 'busy',
-      publicMessage: 'Busy.',
-      retryAfterMs: 1_001,
-    });
-    chat = await startChatServer({ collaborators: { sendMessage: () => Promise.reject(busy) } });
-
-    const response = await chat.call(newMessagesPath(), { body: greeting() });
-
-    expect(response.status).toBe(409);
-    expect(response.headers.get('x-should-retry')).toBe('false');
-    expect(response.headers.get('retry-after')).toBe('2');
-  });
-});
-
-test('a message reaches the use case as model parts, with the token’s caller', async () => {
-  const send = handWrittenSend(() => ({ frames: () => framesOf(finish) }));
-  chat = await startChatServer({ collaborators: send });
-  const id = randomUUID().toUpperCase();
-  const parts = [
-    { type: 'text', text: 'NUL \u0000, jamo \u1112\u1161\u11ab, emoji 👩‍👩‍👧, bidi \u202e' },
-    { type: 'file', mediaType: 'image/png', data: 'aGk=' },
-    { type: 'file', mediaType: 'application/pdf', url: 'https://files.example/a.pdf' },
-  ];
-
-  const response = await chat.call(newMessagesPath(), {
-    uid: 'bob',
-    body: { message: { id, parts, retention: 'keep' }, locale: 'ko-KR' },
-  });
-
-  expect(response.status).toBe(200);
-  expect(send.requests).toMatchObject([
-    {
-      caller: { uid: 'bob', tier: 'signedIn' },
-      message: {
-        id,
-        retention: 'keep',
-        parts: [
-          { text: parts[0]?.text },
-          { inlineData: { mimeType: 'image/png', data: 'aGk=' } },
-          { fileData: { mimeType: 'application/pdf', fileUri: 'https://files.example/a.pdf' } },
-        ],
-      },
-      locale: 'ko-KR',
-    },
-  ]);
 });
 
 const body = () => ({ message: { id: randomUUID(), parts: [{ type: 'text', text: 'Hello' }] } });
@@ -222,50 +169,12 @@ test('a stream of an ending instance breaks the connection after all text so far
   expect(text).not.toMatch(/text-end|finish|DONE/);
 });
 
-test('a stream cut before its first event is a broken connection too', async () => {
-  const result = Promise.reject(shuttingDownError('a test'));
-  result.catch(() => undefined);
-  async function* frames(): AsyncGenerator<StreamFrame> {
-    yield await Promise.reject<StreamFrame>(shuttingDownError('a test'));
-  }
-  const sendMessage = () =>
-    Promise.resolve({
-      turnId: 't_1',
-      conversationId: 'c',
-      generation: 0,
-      replayed: false,
-      frames,
-      subscribe: () => undefined,
-      result,
-    });
-  chat = await startChatServer({ collaborators: { sendMessage } });
-
-  const response = await chat.call(messages(), { body: body(), headers: sse });
-
-  expect(await readAll(response)).toEqual({ text: '', isWhole: false });
-});
-
 const delta = (id: number, text: string): StreamFrame => ({
   id,
   chunk: { type: 'text-delta', id: 'p0', delta: text },
 });
 
 describe('a streamed answer', () => {
-  test('a streamed answer is id and one data line per frame, and [DONE]', async () => {
-    const { sendMessage } = handWrittenSend(() => ({
-      frames: () => framesOf(delta(0, '안녕 👋🏽\r\ndata: x\u2028'), finish),
-    }));
-    chat = await startChatServer({ collaborators: { sendMessage } });
-
-    const response = await chat.call(newMessagesPath(), { body: greeting(), headers: sse });
-
-    expect(await response.text()).toBe(
-      'id: 0\ndata: {"type":"text-delta","id":"p0","delta":"안녕 👋🏽\\r\\ndata: x\\u2028"}\n\n' +
-        'id: 9\ndata: {"type":"finish","finishReason":"stop","messageMetadata":{"generation":3}}\n\n' +
-        'data: [DONE]\n\n',
-    );
-  });
-
   test('a streamed answer has the headers that proxies and the AI SDK need', async () => {
     const { sendMessage } = handWrittenSend(() => ({ frames: () => framesOf(finish) }));
     chat = await startChatServer({ collaborators: { sendMessage } });
@@ -299,19 +208,6 @@ describe('a streamed answer', () => {
     expect(text).toContain('\n\ndata: {"type":"finish","finishReason":"error"');
     expect(text).toMatch(/data: \[DONE\]\n\n$/);
     expect(text).not.toContain('secret reason');
-  });
-
-  test('an error before the first byte uses the HTTP status', async () => {
-    chat = await startChatServer({
-      collaborators: { sendMessage: () => Promise.reject(overloaded(1_200)) },
-    });
-
-    const response = await chat.call(newMessagesPath(), { body: greeting(), headers: sse });
-
-    expect(response.headers.get('retry-after')).toBe('2');
-    const error = await errorOf(response);
-    expect(error).toMatchObject({ http: 503, status: 'UNAVAILABLE', reason: 'MODEL_OVERLOADED' });
-    expect(error.text).toContain('"retryDelay":"1.2s"');
   });
 
   test('a streamed answer reads no more than a slow reader takes', async () => {

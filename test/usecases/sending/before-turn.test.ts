@@ -10,7 +10,7 @@ import type { Webhook } from '#shared/hooks/webhook.ts';
 import { createManualClock } from '#test/fakes/manual-clock.ts';
 import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
 import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
-import { request, instances, queued, turnsOf } from '#test/support/chat/sending.ts';
+import { request } from '#test/support/chat/sending.ts';
 import { type WebhookReply, startWebhook } from '#test/support/processes/webhook-server.ts';
 import { createHash, randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
@@ -72,9 +72,6 @@ const calling = (hosts: string[], clock = createManualClock()) => ({
     createBeforeTurnWebhooks(given, { hosts, allowsHttp: true, signingKey, clock }),
 });
 
-/** How a context that a hook added begins. */
-const LABEL = 'Added by the service for this message.';
-
 describe('a hook before a turn', () => {
   test('a hook before a turn gets the message id and none of its text', async () => {
     const { hook, events } = hookOf(undefined);
@@ -135,37 +132,6 @@ describe('a hook before a turn', () => {
     expect(events).toHaveLength(1);
   });
 
-  test('a hook before a turn refuses before a running answer is interrupted', async () => {
-    const stack = instances();
-    const id = randomUUID();
-    const open = stack.instance();
-    const closed = stack.instance({ beforeTurnHooks: [hookOf({ deny: { message: 'No.' } }).hook] });
-    await sendMessage(open, request(id, 'one'));
-    await stack.called(1);
-
-    const interrupting = { ...request(id, 'two'), onBusy: 'interrupt' as const };
-
-    await expect(sendMessage(closed, interrupting)).rejects.toThrow(/refused a message/);
-    const [first] = await turnsOf(open, id, 1);
-    expect(first).toMatchObject({ state: 'running' });
-    expect(first).not.toHaveProperty('cancelRequested');
-  });
-
-  test('a hook before a turn is called once for a waiting message, when it is stored', async () => {
-    const stack = instances();
-    const id = randomUUID();
-    const { hook, events } = hookOf({ addContext: 'Gold member' });
-    const chat = stack.instance({ beforeTurnHooks: [hook] });
-    await sendMessage(chat, request(id, 'one'));
-    await stack.called(1);
-
-    await sendMessage(chat, queued(id, 'two'));
-
-    const [, waiting] = await turnsOf(chat, id, 2);
-    expect(waiting?.surroundings).toContain(LABEL);
-    expect(events).toHaveLength(2);
-  });
-
   const refused = new AppError({
     status: 'UNAVAILABLE',
     reason: 'WEBHOOK_FAILED',
@@ -209,19 +175,6 @@ describe('a hook before a turn', () => {
       });
     },
   );
-
-  test('a hook whose text does not fit is logged without that text', async () => {
-    const cjk = '한'.repeat(8_192);
-    const hooks = ['a', 'b'].map((name) => hookOf({ addContext: cjk }, name).hook);
-    const { send, logged } = hookedChat({ beforeTurnHooks: hooks });
-
-    await send(request(randomUUID(), 'Hello'));
-
-    expect(logged.filter(({ event }) => event === 'before_turn_context_left_out')).toMatchObject([
-      { severity: 'WARNING', fields: { hook: 'b' } },
-    ]);
-    expect(JSON.stringify(logged)).not.toContain('한');
-  });
 });
 
 /** A document `config/compaction` that names webhooks, as last read. */
@@ -269,24 +222,5 @@ describe('a webhook before a turn', () => {
     expect(call?.body).not.toMatch(/Hello|"u1"/);
     expect(call?.headers['x-recap-signature']).toMatch(/^sha256=[0-9a-f]{64}$/);
     expect(said()).toEqual([expect.stringContaining('| Gold member'), 'Hello']);
-  });
-
-  test.each<[string, WebhookReply]>([
-    ['answers nothing', {}],
-    ['answers an error', { status: 500 }],
-    ['answers no JSON', { body: 'ok' }],
-    ['answers too much', { body: JSON.stringify({ addContext: 'x'.repeat(8_193) }) }],
-  ])('a webhook before a turn that %s does not stop the message', async (_, reply) => {
-    const { send, said, id } = await withWebhook(reply);
-
-    await send(request(id, 'Hello'));
-
-    expect(said()).toEqual(['Hello']);
-  });
-
-  test('a required webhook before a turn that fails refuses the message', async () => {
-    const { send, id } = await withWebhook({ status: 503 }, true);
-
-    await expect(send(request(id, 'Hello'))).rejects.toMatchObject({ reason: 'HOOK_FAILED' });
   });
 });

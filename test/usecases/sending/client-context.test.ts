@@ -1,4 +1,3 @@
-import { deleteMessage } from '#functions/chat/conversations/erase/delete-message.ts';
 import { forkConversation } from '#functions/chat/conversations/fork/fork-conversation.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import type { SendRequest } from '#functions/chat/turns/send/send-request.ts';
@@ -9,13 +8,12 @@ import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import { createManualClock } from '#test/fakes/manual-clock.ts';
 import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
 import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
-import { edit, request, instances, queued, turnsOf } from '#test/support/chat/sending.ts';
+import { edit, request } from '#test/support/chat/sending.ts';
 import {
   compactOnce,
   manualRequest,
   compactionBench,
 } from '#test/support/compaction/compacted-conversation.ts';
-import { passTime } from '#test/support/pass-time.ts';
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 
@@ -106,20 +104,6 @@ describe('the context of an app', () => {
     expect((await stored(asked.conversationId, 1))?.surroundings).toContain('home');
   });
 
-  test('an app’s context counts as tokens of its turn, and is deleted with it', async () => {
-    const { send, dependencies, stored } = sundayChat();
-    const asked = request(randomUUID(), 'One');
-    const { conversationId } = asked;
-    await send(withContext(asked, { values: { page: 'word '.repeat(3_000) } }));
-    const before = await stored(conversationId, 1);
-
-    await deleteMessage(dependencies, { caller, conversationId, messageId: asked.message.id });
-
-    expect(before?.tokens.user).toBeGreaterThan(2_500);
-    expect(before?.surroundings).toContain('word');
-    expect(JSON.stringify(await stored(conversationId, 1))).not.toContain('word');
-  });
-
   test('an app’s context is sent as differences, and earlier bytes stay unchanged', async () => {
     const { send, clock } = sundayChat();
     const id = randomUUID();
@@ -177,36 +161,6 @@ describe('the context of an app', () => {
     expect(read).toContain('turn 1: 2026-11-22 Sunday');
     expect(read).toContain('turn 2: 2026-11-21 Saturday');
   });
-
-  test('without an app context in the request, only the time in the known zone is sent', async () => {
-    const { send } = sundayChat();
-    const id = randomUUID();
-    await send(withContext(request(id, 'One')));
-
-    const second = await send(request(id, 'Two'));
-    const third = await send(withContext(request(id, 'Three')));
-
-    expect(textsOf(second.at(-1))).toEqual([alone('10:05'), 'Two']);
-    expect(textsOf(third.at(-1))).toEqual([alone('10:05'), 'Three']);
-  });
-});
-
-test('a waiting message keeps its sending-time context in full, whoever answers it', async () => {
-  const stack = instances();
-  const chat = stack.instance();
-  const id = randomUUID();
-  const first = await sendMessage(chat, withContext(request(id, 'one')));
-  await stack.called(1);
-  const second = await sendMessage(chat, withContext(queued(id, 'two')));
-  const [, waiting] = await turnsOf(chat, id, 2);
-
-  stack.answerAll();
-  await first.result;
-  await passTime(stack.clock, second.result);
-
-  expect(waiting?.surroundings).toContain(homeLines);
-  expect(textsOf(stack.calls[1]?.request.contents.at(-1))).toEqual([waiting?.surroundings, 'two']);
-  expect((await turnsOf(chat, id, 2))[1]?.surroundings).toBe(waiting?.surroundings);
 });
 
 describe('date and time', () => {

@@ -77,31 +77,6 @@ describe('a message', () => {
     ]);
   });
 
-  test('the model is prepared while a message is being stored', async () => {
-    const memory = createMemoryDocumentStore();
-    const prepared: string[] = [];
-    let state = 'reading';
-    const store = {
-      ...memory,
-      commit: async (writes: Parameters<typeof memory.commit>[0]) => {
-        state = 'storing';
-        const times = await memory.commit(writes);
-        state = 'stored';
-        return times;
-      },
-    };
-    const model = {
-      ...scriptedStreamer(textAnswer('Fine.')).model,
-      prepare: () => void prepared.push(state),
-    };
-
-    await (
-      await sendMessage(chatDependencies({ store, model }), request(randomUUID(), 'Hello'))
-    ).result;
-
-    expect(prepared).toEqual(['storing']);
-  });
-
   test('a message streams frames with ids that rise by one, from start to finish', async () => {
     const model = scriptedStreamer({
       chunks: [
@@ -133,32 +108,6 @@ describe('a message', () => {
 
     expect(requests[1]?.contents[1]?.parts).toEqual([part]);
   });
-});
-
-test('an image counts as the model’s family counts it', async () => {
-  const dependencies = chatDependencies();
-  const id = randomUUID();
-  const image = { inlineData: { mimeType: 'image/png', data: 'aGk=' } };
-
-  const send = { ...request(id, ''), message: { id: randomUUID(), parts: [image] } };
-  await (
-    await sendMessage(dependencies, send)
-  ).result;
-
-  const [turn] = await readTurns(dependencies.store, id, [1]);
-  expect(turn?.value.tokens.user).toBe(1_090);
-});
-
-test('a long message and a long answer fit one turn document', async () => {
-  const text = '"\n'.repeat(150_000);
-  const dependencies = chatDependencies({ model: scriptedStreamer(textAnswer(text)).model });
-  const id = randomUUID();
-
-  await sendAll(dependencies, id, [text]);
-
-  const [turn] = await readTurns(dependencies.store, id, [1]);
-  expect(turn?.value.user.parts).toEqual([{ text }]);
-  expect(turn?.value.contents.map(contentText)).toEqual([text]);
 });
 
 describe('contract 8: the same message id', () => {
@@ -317,23 +266,6 @@ describe('a message that failed for now, sent again when another stands behind i
     expect(again).toMatchObject({ seq: 1, attempt: 2, state: 'done', inContext: true });
     expect(textsOf([...(requests[2]?.contents ?? [])])).toEqual(['one']);
     expect((await turnsOf(chat, id, 3)).map(({ state }) => state)).toEqual(['done', 'done']);
-  });
-
-  test('a failed message answered late requests the compaction that it makes necessary', async () => {
-    const { bench, chat, id, asked } = await failedBehindAnother();
-    const conversation = await readConversation(bench.store, id);
-    const tokens = conversation?.value.context.tokens ?? 0;
-    const settings = { thresholdTokens: tokens + 1 };
-    const guard = { updateTime: conversation?.updateTime ?? '' };
-    await bench.store.commit([
-      { op: 'update', path: conversationPath(id), fields: { settings }, guard },
-    ]);
-
-    await answered(chat, asked);
-
-    const after = await readConversation(bench.store, id);
-    expect(after?.value.compactionRequests.auto).toMatchObject({ trigger: 'auto' });
-    expect(chat.published).toHaveLength(1);
   });
 
   test('a resent message folded meanwhile is answered and stays out of the context', async () => {

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, describe, expect, test } from 'vitest';
 import { errorOf, startChatServer, expectClean } from '#test/support/chat/chat-server.ts';
-import { JSON_DEPTH_MAX } from '#shared/wire/limits.ts';
 import { createIdTokenVerifier, createPushTokenVerifier } from '#functions/adapters/tokens.ts';
 import { idTokenClaims } from '#test/support/token-keys.ts';
 
@@ -59,21 +58,10 @@ const text = (value: string) => [{ type: 'text', text: value }];
 
 describe('a bad body', () => {
   const messages = () => `${conversation()}/messages`;
-  const deep = '['.repeat(JSON_DEPTH_MAX + 1) + ']'.repeat(JSON_DEPTH_MAX + 1);
   test.each([
     ['malformed JSON', messages(), `{"message": ${CANARY}`, 400, 'BAD_JSON', 'JSON'],
-    ['single quotes', messages(), "{\n'message': 1}", 400, 'BAD_JSON', 'at line 2, column 1'],
     ['a JSON array', messages(), [], 400, 'BAD_FIELD', 'object'],
     ['no body', messages(), '', 400, 'BAD_FIELD', '`message`'],
-    ['deep JSON', messages(), `{"message":${deep}}`, 400, 'BAD_JSON', String(JSON_DEPTH_MAX)],
-    [
-      '__proto__ below, escaped',
-      '/v1/conversations',
-      '{"metadata":{"\\u005f_proto__":"x"}}',
-      400,
-      'BAD_JSON',
-      '`__proto__`',
-    ],
     [
       'an unknown field of a part',
       messages(),
@@ -90,7 +78,6 @@ describe('a bad body', () => {
       'BAD_PART',
       '`message.parts[0].text` must be a text',
     ],
-    ['no parts', messages(), message([]), 400, 'BAD_PART', 'at least 1'],
     [
       'a file without content',
       messages(),
@@ -98,14 +85,6 @@ describe('a bad body', () => {
       400,
       'BAD_PART',
       'data, url and uploadId',
-    ],
-    [
-      'a file that is not base64',
-      messages(),
-      message([{ type: 'file', mediaType: 'image/png', data: '%%' }]),
-      400,
-      'BAD_PART',
-      'data',
     ],
     [
       'a file in a bucket',
@@ -122,22 +101,6 @@ describe('a bad body', () => {
       400,
       'BAD_FIELD',
       'UUID',
-    ],
-    [
-      'a metadata value of a wrong type',
-      '/v1/conversations',
-      { metadata: { a: 1 } },
-      400,
-      'BAD_FIELD',
-      '`metadata.a`',
-    ],
-    [
-      'a reserved metadata key',
-      '/v1/conversations',
-      { metadata: { __a__: 'x' } },
-      400,
-      'BAD_FIELD',
-      'metadata',
     ],
   ])('a bad body with %s is refused', async (...[, path, body, code, reason, named]) => {
     const response = await chat.call(path, { method: 'POST', body });
@@ -222,19 +185,6 @@ describe('a bad body', () => {
 const nowSeconds = () => Math.floor(Date.now() / 1_000);
 
 describe('an ID token', () => {
-  test.each([
-    ['no header', undefined],
-    ['another scheme', 'Basic YWxpY2U6eA=='],
-    ['an empty one', 'Bearer '],
-  ])('an ID token is required when there is %s', async (_, authorization) => {
-    const response = await chat.call('/v1/conversations', {
-      uid: null,
-      headers: authorization === undefined ? {} : { authorization },
-    });
-
-    expect(await errorOf(response)).toMatchObject({ http: 401, reason: 'ID_TOKEN_MISSING' });
-  });
-
   test('health needs no ID token', async () => {
     const response = await chat.call('/v1/health', { uid: null });
 
@@ -288,21 +238,6 @@ describe('a push token', () => {
       allowUnsignedPush: false,
       ...changes,
     });
-
-  test.each([
-    ['is needed', {}],
-    ['is needed even with settings missing', { PUSH_AUDIENCE: undefined }],
-  ])('the push token check: %s', async (_, changes) => {
-    const verified = verifierOf(chat.keys.url, changes).verify(undefined);
-
-    await expect(verified).rejects.toMatchObject({ status: 'UNAUTHENTICATED' });
-  });
-
-  test('a push token may be missing on emulators', async () => {
-    const verifier = verifierOf(chat.keys.url, { allowUnsignedPush: true });
-
-    await expect(verifier.verify(undefined)).resolves.toBeUndefined();
-  });
 
   test('a push token is refused while the deployment names no audience', async () => {
     const header = `Bearer ${await chat.keys.sign(pushClaims())}`;

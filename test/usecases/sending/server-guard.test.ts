@@ -1,6 +1,12 @@
-import { afterEach, describe, expect, test } from 'vitest';
+import { disableNodeDomains } from '#functions/bootstrap/disable-node-domains.ts';
 import { guardEveryServer } from '#functions/bootstrap/framework.ts';
 import { errorOf, startChatServer, type ChatServer } from '#test/support/chat/chat-server.ts';
+import { settle } from '#test/support/chat/streaming.ts';
+import { openForTest } from '#test/support/open-for-test.ts';
+import { http } from '@google-cloud/functions-framework';
+import { getTestServer } from '@google-cloud/functions-framework/testing';
+import { randomUUID } from 'node:crypto';
+import { afterEach, describe, expect, test } from 'vitest';
 
 let chat: ChatServer | undefined;
 afterEach(async () => {
@@ -77,4 +83,39 @@ test('an unguarded server accepts bodies that the framework has read', async () 
 
   expect(response.status).toBe(201);
   expect(await response.json()).toMatchObject({ title: 'Trip' });
+});
+
+type Handler = Parameters<typeof http>[1];
+
+/** A function of the framework, with the URL at which it is served. */
+async function serve(handler: Handler): Promise<string> {
+  const target = `probe-${randomUUID()}`;
+  http(target, handler);
+  return `${(await openForTest(getTestServer(target))).url}/`;
+}
+
+const domainNow = () => Reflect.get(process, 'domain') ?? null;
+
+describe('a request of the framework', () => {
+  disableNodeDomains();
+
+  test('a framework request is in no Node domain, behind an await either', async () => {
+    const seen: unknown[] = [];
+    const url = await serve(async (_, response) => {
+      seen.push(domainNow());
+      await settle();
+      seen.push(domainNow());
+      response.end();
+    });
+
+    await fetch(url);
+
+    expect(seen).toEqual([null, null]);
+  });
+
+  test('a framework request whose handler throws is answered with 500', async () => {
+    const url = await serve(() => Promise.reject(new Error('a defect')));
+
+    expect((await fetch(url)).status).toBe(500);
+  });
 });

@@ -119,27 +119,6 @@ describe('an answer that has to fit a schema', () => {
     expect(requests).toHaveLength(2);
   });
 
-  test('an answer that was cut short is no JSON, and is not asked for again', async () => {
-    const cut = { chunks: [{ parts: [{ text: '{"price": 1' }], finishReason: 'MAX_TOKENS' }] };
-    const { ask, requests } = await chatWith(cut);
-
-    const error = await errorOf(await ask());
-
-    expect(error.reason).toBe('RESPONSE_SCHEMA_UNMET');
-    expect(error.text).toContain('limit of its length');
-    expect(requests).toHaveLength(1);
-  });
-
-  test('an answer that is made anew fits the same schema', async () => {
-    const { ask, chat, path, requests } = await chatWith(textAnswer(fitting));
-
-    await ask();
-    const reply = await chat.call(`${path}/messages/m_1:regenerate`, { body: {} });
-
-    expect(reply.status).toBe(200);
-    expect(requests[1]?.responseJsonSchema).toEqual(schema);
-  });
-
   test('models that take no schema beside tools are asked for the JSON in a second call', async () => {
     const { ask, chat, path, requests } = await chatWith(
       textAnswer('It costs twelve euros.'),

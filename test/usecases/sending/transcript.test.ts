@@ -1,8 +1,8 @@
+import { buildConversation } from '#test/support/compaction/conversation-builder.ts';
 import { messageListResponse, sendMessageResponse } from '#shared/wire/resources/messages.ts';
 import { turnResponse } from '#shared/wire/resources/turns.ts';
 import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
 import { errorOf, startChatServer, readAs } from '#test/support/chat/chat-server.ts';
-import { buildConversation } from '#test/support/compaction/conversation-builder.ts';
 import { randomUUID } from 'node:crypto';
 import { afterAll, describe, expect, test } from 'vitest';
 
@@ -95,6 +95,16 @@ describe('the transcript', () => {
     expect((await list(id, '?afterSeq=4')).messages).toEqual([]);
   });
 
+  test('the transcript shows the state of a turn, and 404 for a missing one', async () => {
+    const id = await conversationOf(1);
+
+    const turn = await readAs(turnResponse, await chat.call(`/v1/conversations/${id}/turns/t_1`));
+    const none = await chat.call(`/v1/conversations/${id}/turns/t_2`);
+
+    expect(turn).toMatchObject({ id: 't_1', state: 'done', attempt: 1, answerId: 'm_1' });
+    expect(await errorOf(none)).toMatchObject({ http: 404, reason: 'TURN_NOT_FOUND' });
+  });
+
   test('the transcript returns 30 messages by default and at most 100', async () => {
     const { conversationId: id } = await buildConversation(chat.dependencies.store, {
       turns: 51,
@@ -104,15 +114,5 @@ describe('the transcript', () => {
     expect((await list(id)).messages).toHaveLength(30);
     expect((await list(id, '?pageSize=0')).messages).toHaveLength(30);
     expect((await list(id, '?pageSize=5000')).messages).toHaveLength(100);
-  });
-
-  test('the transcript shows the state of a turn, and 404 for a missing one', async () => {
-    const id = await conversationOf(1);
-
-    const turn = await readAs(turnResponse, await chat.call(`/v1/conversations/${id}/turns/t_1`));
-    const none = await chat.call(`/v1/conversations/${id}/turns/t_2`);
-
-    expect(turn).toMatchObject({ id: 't_1', state: 'done', attempt: 1, answerId: 'm_1' });
-    expect(await errorOf(none)).toMatchObject({ http: 404, reason: 'TURN_NOT_FOUND' });
   });
 });

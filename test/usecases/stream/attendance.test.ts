@@ -4,7 +4,6 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { steeredStreamer } from '#test/fakes/steered-streamer.ts';
 import { startChatServer, type ChatServer } from '#test/support/chat/chat-server.ts';
 import { eventually } from '#test/support/eventually.ts';
-import { overloaded } from '#test/support/model-down.ts';
 
 let chat: ChatServer | undefined;
 /** Connections that the server has seen closed. */
@@ -102,19 +101,6 @@ describe('the end of an answer', () => {
     },
   );
 
-  test('an answer’s failure is published with its reason', async () => {
-    const { model, send, ended, told } = await started();
-    const { connection } = send(sse);
-    const call = await model.call(0);
-    await leave(connection);
-
-    call.fail(overloaded());
-    await ended();
-
-    const data = { type: 'turn.finished', state: 'failed', reason: 'MODEL_OVERLOADED' };
-    expect(told).toMatchObject([{ data }]);
-  });
-
   test('an answer’s end is not published where nobody can be told of it', async () => {
     const { model, send, ended, told } = await started({});
     const { connection } = send(sse);
@@ -122,21 +108,6 @@ describe('the end of an answer', () => {
     await leave(connection);
 
     call.end();
-    await ended();
-
-    expect(told).toEqual([]);
-  });
-
-  test('an answer’s end is published to nobody while another device reads on', async () => {
-    const { model, send, ended, told, server, path } = await started();
-    const { connection } = send(sse);
-    const call = await model.call(0);
-    call.say('Fine.');
-    const reader = await server.call(`${path}/turns/t_1/stream`, { headers: sse });
-    await leave(connection);
-
-    call.end();
-    await reader.text();
     await ended();
 
     expect(told).toEqual([]);

@@ -1,21 +1,30 @@
-import { EventEmitter } from 'node:events';
-import { randomUUID } from 'node:crypto';
-import { describe, expect, test } from 'vitest';
-import { drainChat } from '#functions/chat/drain.ts';
-import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
-import { sseText } from '#functions/chat/http/sse.ts';
 import { endOnSignal } from '#functions/bootstrap/framework.ts';
+import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
+import { drainChat } from '#functions/chat/drain.ts';
+import { sseText } from '#functions/chat/http/sse.ts';
+import { ANSWER_MAX_BYTES } from '#functions/chat/turns/answer/stream-answer.ts';
+import { cancelTurn } from '#functions/chat/turns/finish/cancel-turn.ts';
+import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
-import { chunksCollection } from '#shared/conversation/documents/paths.ts';
-import { decodeStreamChunk } from '#shared/conversation/documents/stream-chunk.ts';
+import { contentText } from '#shared/conversation/documents/content.ts';
+import type { DocumentStore } from '#shared/ports/ports.ts';
+import type { StreamFrame } from '#shared/wire/resources/streams.ts';
 import { createManualClock, type ManualClock } from '#test/fakes/manual-clock.ts';
 import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
 import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
 import { collect, request, textOf } from '#test/support/chat/sending.ts';
-import { pass, sayEach, settle, steeredChat, storedTurn } from '#test/support/chat/streaming.ts';
-import { cancelTurn } from '#functions/chat/turns/finish/cancel-turn.ts';
-import { ANSWER_MAX_BYTES } from '#functions/chat/turns/answer/stream-answer.ts';
-import { contentText } from '#shared/conversation/documents/content.ts';
+import {
+  pass,
+  sayEach,
+  settle,
+  steeredChat,
+  storedTurn,
+  openStream,
+  readUntil,
+} from '#test/support/chat/streaming.ts';
+import { randomUUID } from 'node:crypto';
+import { EventEmitter } from 'node:events';
+import { describe, expect, test } from 'vitest';
 
 const noRequests: ReadonlySet<Promise<unknown>> = new Set();
 
@@ -57,21 +66,6 @@ describe('an instance that is stopped', () => {
     expect((await handle.result).turn.state).toBe('done');
   });
 
-  test('an ending instance waits for requests being served', async () => {
-    const clock = createManualClock();
-    const served = Promise.withResolvers<void>();
-    const requests = new Set<Promise<unknown>>([served.promise]);
-    let isDrained = false;
-
-    const drained = drainChat(chatDependencies({ clock }), requests).then(() => (isDrained = true));
-    await settle();
-    expect(isDrained).toBe(false);
-    requests.clear();
-    served.resolve();
-
-    expect(await drained).toBe(true);
-  });
-
   test('an ending instance gives up running answers after DRAIN_MS, storing frames and releasing leases', async () => {
     const { dependencies, clock, call, handle, conversationId } = await ending();
 
@@ -91,15 +85,15 @@ describe('an instance that is stopped', () => {
     const { signal: left } = new AbortController();
     const options = { clock, heartbeatMs: 60_000, generation: 0, left };
     const pieces: string[] = [];
-    const reading = (async () => {
+    const read = (async () => {
       for await (const text of sseText(handle.frames(), options)) pieces.push(text);
     })();
-    reading.catch(() => undefined);
+    read.catch(() => undefined);
 
     const drained = drainChat(dependencies, noRequests);
     await pass(clock, 8_000, 500);
     await drained;
-    await expect(reading).rejects.toMatchObject({ reason: 'SHUTTING_DOWN' });
+    await expect(read).rejects.toMatchObject({ reason: 'SHUTTING_DOWN' });
 
     expect(pieces.join('')).toContain('"delta":"answer"');
     expect(pieces.join('')).not.toMatch(/text-end|finish|error|DONE/);
@@ -119,30 +113,6 @@ describe('an instance that is stopped', () => {
     expect(frames[0]?.id).toBe(1_000_000);
     expect(textOf(frames)).toBe('Anew.');
     expect((await handle.result).turn).toMatchObject({ attempt: 2, state: 'done' });
-  });
-
-  test('an ending instance stores its answer’s text for other instances’ readers', async () => {
-    const { dependencies, clock, store, send, call } = await ending();
-    const drained = drainChat(dependencies, noRequests);
-    await pass(clock, 7_900, 100);
-    call.say(' at the last moment');
-    await settle();
-    await pass(clock, 500, 100);
-    await drained;
-
-    const { model } = scriptedStreamer(textAnswer('Anew.'));
-    const other = chatDependencies({ store, clock, model });
-    await (
-      await sendMessage(other, send)
-    ).result;
-    const chunks = await store.query({
-      collection: chunksCollection(send.conversationId, 1),
-      where: [{ field: 'attempt', op: '==', value: 1 }],
-      limit: 100,
-    });
-    expect(textOf(chunks.flatMap((chunk) => decodeStreamChunk(chunk).frames))).toBe(
-      'Half an answer at the last moment',
-    );
   });
 });
 
@@ -172,19 +142,6 @@ describe('SIGTERM', () => {
 
     expect(process.exits).toEqual([0]);
     expect(drains).toBe(1);
-  });
-
-  test('SIGTERM does not reach a listener that would exit at once', async () => {
-    const process = new FakeProcess();
-    endOnSignal(process, () => new Promise(() => undefined));
-    let reached = 0;
-
-    process.on('SIGTERM', () => (reached += 1));
-    await settle();
-    process.emit('SIGTERM');
-
-    expect(reached).toBe(0);
-    expect(process.listenerCount('SIGTERM')).toBe(1);
   });
 
   test('SIGTERM ends the process also when draining fails', async () => {
@@ -264,4 +221,112 @@ test('an endless answer is ended as too long, and stored', async () => {
   const length = turn.contents.map(contentText).join('').length;
   expect(length).toBeGreaterThan(ANSWER_MAX_BYTES / 2);
   expect(length).toBeLessThanOrEqual(ANSWER_MAX_BYTES);
+});
+
+/** A store that knows how many watches of it are open, and how often it was read by id. */
+function countingStore(store: DocumentStore) {
+  let open = 0;
+  let reads = 0;
+  const counting: DocumentStore = {
+    ...store,
+    get: (paths) => {
+      reads += 1;
+      return store.get(paths);
+    },
+    async *watch(collection, signal) {
+      open += 1;
+      try {
+        yield* store.watch(collection, signal);
+      } finally {
+        open -= 1;
+      }
+    },
+  };
+  return { store: counting, openWatches: () => open, reads: () => reads };
+}
+
+/** A turn that one instance answers, and another instance whose reads and watches are counted. */
+async function elsewhere(overrides: Partial<ChatDependencies> = {}) {
+  const clock = createManualClock();
+  const store = createMemoryDocumentStore();
+  const conversationId = randomUUID();
+  const chat = steeredChat({ clock, store });
+  const send = request(conversationId, 'Tell me.');
+  const handle = await sendMessage(chat.dependencies, send);
+  const call = await chat.call();
+  await sayEach(clock, call, ['Half an ', 'answer']);
+  await pass(clock, 600);
+  const { store: counted, ...counts } = countingStore(store);
+  const other = chatDependencies({ clock, store: counted, ...overrides });
+  return { ...chat, ...counts, clock, conversationId, send, handle, call, other };
+}
+
+/** Reads the text of a stream to its end, in the background. */
+function reading(
+  frames: AsyncIterable<StreamFrame>,
+  {
+    clock,
+    left = new AbortController().signal,
+  }: { clock: ChatDependencies['clock']; left?: AbortSignal },
+) {
+  const pieces: string[] = [];
+  const end = (async () => {
+    const options = { clock, heartbeatMs: 8_000, generation: 0, left };
+    for await (const text of sseText(frames, options)) pieces.push(text);
+  })();
+  end.catch(() => undefined);
+  return { pieces, end };
+}
+
+describe('a reader of another instance’s turn when its own instance ends', () => {
+  test.each([
+    ['who only reads', false],
+    ['who sent the same message', true],
+  ])(
+    'a reader of another instance %s is cut off without [DONE] when its instance ends',
+    async (_, isSender) => {
+      const shutdown = new AbortController();
+      const { other, conversationId, send, clock, openWatches } = await elsewhere({
+        shutdown: shutdown.signal,
+      });
+      const frames = isSender
+        ? (await sendMessage(other, send)).frames()
+        : await openStream(other, { conversationId });
+      const { pieces, end } = reading(frames, { clock });
+      await settle();
+
+      shutdown.abort();
+      await expect(end).rejects.toMatchObject({ reason: 'SHUTTING_DOWN' });
+      await settle();
+
+      expect(pieces.join('')).toContain('answer');
+      expect(pieces.join('')).not.toMatch(/finish|error|DONE/);
+      expect(openWatches()).toBe(0);
+    },
+  );
+
+  test('a reader whose own instance ends loses nothing and continues elsewhere', async () => {
+    const shutdown = new AbortController();
+    const { other, conversationId, clock, call, handle, dependencies } = await elsewhere({
+      shutdown: shutdown.signal,
+    });
+    const frames = await openStream(other, { conversationId, cursor: 1 });
+    const read: StreamFrame[] = [];
+    const cut = (async () => {
+      for await (const frame of frames) read.push(frame);
+    })();
+    cut.catch(() => undefined);
+    await settle();
+    shutdown.abort();
+    await expect(cut).rejects.toMatchObject({ reason: 'SHUTTING_DOWN' });
+    call.say(' and the rest');
+    call.end();
+    await pass(clock, 100);
+    await handle.result;
+
+    const rest = await openStream(dependencies, { conversationId, cursor: read.at(-1)?.id });
+
+    const late = await readUntil(rest, () => false);
+    expect(textOf([...read, ...late])).toBe('Half an answer and the rest');
+  });
 });

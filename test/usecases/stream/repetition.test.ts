@@ -1,4 +1,4 @@
-import { hash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { contentText } from '#shared/conversation/documents/content.ts';
@@ -9,7 +9,6 @@ import {
   type ScriptedAnswer,
 } from '#test/fakes/scripted-streamer.ts';
 import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
-import { startModelServer } from '#test/support/processes/model-server.ts';
 import { collect, request, sendAll, textOf } from '#test/support/chat/sending.ts';
 import { storedTurn } from '#test/support/chat/streaming.ts';
 
@@ -32,8 +31,6 @@ const inPieces = (text: string, size: number) => ({
     stop,
   ],
 });
-
-const local = await startModelServer();
 
 function chatting(...answers: ScriptedAnswer[]) {
   const scripted = scriptedStreamer(...answers);
@@ -61,17 +58,6 @@ describe('a repetitive answer', () => {
     },
   );
 
-  test('a repetitive answer is reported before its stream ends with another reason', async () => {
-    const { frames } = await answeredWith(inPieces(CHANT, 20));
-
-    expect(frames.slice(-4).map(({ chunk }) => chunk)).toMatchObject([
-      { type: 'text-end' },
-      { type: 'data-notice', id: 'loop', data: { kind: 'loop', of: 'text' } },
-      { type: 'data-context' },
-      { type: 'finish', finishReason: 'other' },
-    ]);
-  });
-
   test('a repetitive answer is finished and in the next message’s context', async () => {
     const chat = chatting(inPieces(CHANT, 20), textAnswer('Here it is.'));
     await sendAll(chat.dependencies, chat.id, ['Where is my parcel?', 'Well?']);
@@ -85,15 +71,6 @@ describe('a repetitive answer', () => {
       SHOWN,
       'Well?',
     ]);
-  });
-
-  test('a repetitive answer loses a call behind the repetitions', async () => {
-    const call = { functionCall: { name: 'find', args: {} } };
-    const { turn } = await answeredWith({
-      chunks: [{ parts: [{ text: CHANT }, call] }, stop],
-    });
-
-    expect(turn.contents).toEqual([{ role: 'model', parts: [{ text: SHOWN }] }]);
   });
 
   test('a repetition loop in thoughts alone is ignored', async () => {
@@ -128,22 +105,4 @@ describe('an answer that says something three times', () => {
       expect(turn.finishReason).toBe('STOP');
     },
   );
-});
-
-test('a model behind HTTP that repeats itself is cut off in mid-answer', async () => {
-  const { server, model } = local;
-  const text = `Noted.\n${'Noted. '.repeat(200)}`;
-  server.registerAnswers({
-    userHash: hash('sha256', 'Hello there.'),
-    ordinal: 1,
-    contents: [{ role: 'model', parts: [{ text }] }],
-  });
-  const dependencies = chatDependencies({ model }, { LOOP_DETECTION: 'on' });
-  const handle = await sendMessage(dependencies, request(randomUUID(), 'Hello there.'));
-  const frames = await collect(handle.frames());
-  const { turn } = await handle.result;
-
-  expect(turn).toMatchObject({ state: 'done', finishReason: 'LOOP_OF_TEXT' });
-  expect(textOf(frames)).toMatch(/^Noted\.\n(?:Noted\. ?){5,25}\S*$/u);
-  expect(turn.contents.map(contentText)).toEqual([textOf(frames)]);
 });

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, describe, expect, test } from 'vitest';
-import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import { steeredStreamer } from '#test/fakes/steered-streamer.ts';
 import { errorOf, startChatServer, type ChatServer } from '#test/support/chat/chat-server.ts';
 
@@ -39,17 +38,6 @@ async function finished() {
   return { server, id, conversation, sent, text: await response.text() };
 }
 
-/** Reads `count` events of a stream. */
-async function readEvents(response: Response, count: number): Promise<void> {
-  const reader = response.body?.getReader();
-  let text = '';
-  while (text.split('\n\n').length - 1 < count) {
-    const part = await reader?.read();
-    if (!part || part.done) throw new Error(`the stream ended before ${count} events`);
-    text += new TextDecoder().decode(part.value);
-  }
-}
-
 describe('the stream of a conversation', () => {
   test.each([
     ['stream', /^id: 10000000\ndata: \{"type":"start"[^]*Hi\.[^]*data: \[DONE\]\n\n$/],
@@ -65,38 +53,6 @@ describe('the stream of a conversation', () => {
     expect(response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
     expect(response.headers.get('x-turn-id')).toBe('t_1');
     expect(text).toMatch(expected);
-  });
-
-  test('a conversation’s stream is 204 without a body while nothing is answered', async () => {
-    const { server, conversation } = await finished();
-
-    const response = await server.call(`${conversation}/stream`);
-
-    expect(response.status).toBe(204);
-    expect(await response.text()).toBe('');
-  });
-
-  test('a conversation’s stream is 204 when its current turn has ended', async () => {
-    const { server, id, conversation } = await finished();
-    const fields = { open: { seq: 1, leaseUntil: new Date(0) } };
-    await server.dependencies.store.commit([
-      { op: 'update', path: conversationPath(id), fields, guard: { exists: true } },
-    ]);
-
-    const response = await server.call(`${conversation}/stream`);
-
-    expect(response.status).toBe(204);
-  });
-
-  test('a conversation’s stream ends an EventSource after the last id', async () => {
-    const { server, conversation, text } = await finished();
-    const lastId = /id: (\d+)\n(?![^]*\nid: )/.exec(text)?.[1] ?? '';
-
-    const response = await server.call(`${conversation}/turns/t_1/stream`, {
-      headers: { 'last-event-id': lastId },
-    });
-
-    expect(response.status).toBe(204);
   });
 
   test.each([
@@ -151,22 +107,4 @@ test.each([
 
   expect(response.status).toBe(200);
   expect(await response.text()).toMatch(expected);
-});
-
-describe('cancelling over HTTP', () => {
-  test('cancelling over HTTP returns the cancelled turn and ends the stream', async () => {
-    const { server, conversation, response, call } = await speaking();
-    call.say('Half');
-    await readEvents(response.clone(), 3);
-
-    const cancelled = await server.call(`${conversation}/turns/t_1:cancel`, { method: 'POST' });
-
-    expect(cancelled.status).toBe(200);
-    expect(await cancelled.json()).toMatchObject({
-      id: 't_1',
-      state: 'cancelled',
-      cancelRequested: true,
-    });
-    expect(await response.text()).toMatch(/"type":"abort"[^]*"type":"finish"[^]*\[DONE\]/);
-  });
 });

@@ -5,8 +5,6 @@ import {
 } from '#functions/chat/conversations/erase/delete-conversation.ts';
 import { requestCancel } from '#functions/chat/turns/finish/cancel-turn.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
-import { readOwnTurn } from '#functions/chat/turns/stream/read-turn.ts';
-import { streamTurn } from '#functions/chat/turns/stream/stream-turn.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import { contentText } from '#shared/conversation/documents/content.ts';
 import { turnPath } from '#shared/conversation/documents/paths.ts';
@@ -15,7 +13,7 @@ import { createManualClock } from '#test/fakes/manual-clock.ts';
 import { textAnswer, scriptedStreamer } from '#test/fakes/scripted-streamer.ts';
 import { steeredStreamer } from '#test/fakes/steered-streamer.ts';
 import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
-import { errorOf, startChatServer, type ChatServer } from '#test/support/chat/chat-server.ts';
+import { startChatServer, type ChatServer } from '#test/support/chat/chat-server.ts';
 import { collect, request, textOf } from '#test/support/chat/sending.ts';
 import {
   answered,
@@ -29,12 +27,10 @@ import {
   steeredChat,
   storedTurn,
   typesOf,
-  readUntil,
   settle,
   silentModel,
   stoppable,
   shownText,
-  stalled,
 } from '#test/support/chat/streaming.ts';
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test, afterEach } from 'vitest';
@@ -58,11 +54,6 @@ describe('a finished stream', () => {
     await handle.result;
     all = await frames;
     dependencies = chat.dependencies;
-  });
-
-  test('a finished stream has ids that rise by one from 0', () => {
-    expect(idsOf(all)).toEqual([...everyId, LAST_ID]);
-    expect(textOf(all)).toBe(FIVE_WORDS.join(''));
   });
 
   test.each(everyId)(
@@ -112,15 +103,6 @@ describe('a stream whose chunks are purged', () => {
       reason: 'STREAM_EXPIRED',
       httpStatus: 410,
     });
-  });
-
-  test('a stream with purged chunks is replayed to a sender and without a cursor', async () => {
-    const { dependencies, conversationId, send } = await purged();
-
-    const again = await collect((await sendMessage(dependencies, { ...send, cursor: 3 })).frames());
-
-    expect(idsOf(again)).toEqual([0, 1, 6, 7, 8, 9]);
-    expect(await collect(await openStream(dependencies, { conversationId }))).toEqual(again);
   });
 });
 
@@ -192,22 +174,6 @@ describe('a running stream', () => {
       expect(idsOf(await frames).at(-1)).toBe(LAST_ID);
     },
   );
-
-  test('a running stream has the same frames on another instance meanwhile', async () => {
-    const { dependencies, conversationId, call, clock, all } = await running();
-    const other = chatDependencies({ store: dependencies.store, clock });
-
-    const frames = await openStream(other, { conversationId, cursor: 1 });
-    const early = readUntil(frames, (read) => textOf(read) === 'One two three ');
-    await pass(clock, 600);
-
-    const read = await early;
-    expect(idsOf(read)).toEqual([2, 3, 4]);
-    const later = collect(await openStream(other, { conversationId, cursor: 4 }));
-    await sayEach(clock, call, FIVE_WORDS.slice(3));
-    call.end();
-    expect([...read, ...(await later)]).toEqual((await all).slice(2));
-  });
 });
 
 describe('a turn that is taken over', () => {
@@ -275,23 +241,6 @@ describe('a turn that is taken over', () => {
     expect(await readStream(reader, { conversationId, cursor: read.at(-1)?.id })).toBeUndefined();
   });
 
-  test('a turn closed by the next message ends for its readers with that error', async () => {
-    const { store, clock, conversationId } = await died();
-    const reader = chatDependencies({ store, clock });
-    const frames = await openStream(reader, { conversationId });
-    const read = await readUntil(frames, (all) => textOf(all) === 'Half an answer');
-    await pass(clock, 20_500, 500);
-
-    await (
-      await sendMessage(chatDependencies({ store, clock }), request(conversationId, 'Next.'))
-    ).result;
-
-    const cursor = read.at(-1)?.id;
-    const rest = await collect(await openStream(reader, { conversationId, cursor }));
-    expect(typesOf(rest)).toEqual(['data-context', 'error', 'finish']);
-    expect(await readStream(reader, { conversationId, cursor: rest.at(-1)?.id })).toBeUndefined();
-  });
-
   test('a turn is taken over by a mere reader when nobody else comes', async () => {
     const { store, clock, conversationId } = await died();
     const reader = chatDependencies({ store, clock, model: second() });
@@ -305,48 +254,6 @@ describe('a turn that is taken over', () => {
     const stored = await storedTurn(reader, conversationId);
     expect(stored).toMatchObject({ state: 'done', attempt: 2 });
     expect(stored.user.parts).toEqual([{ text: 'Tell me.' }]);
-  });
-});
-
-describe('a reader who takes a turn over', () => {
-  /** A regeneration whose instance has died in mid-answer. */
-  async function diedRegenerating() {
-    const store = createMemoryDocumentStore();
-    const clock = createManualClock();
-    const conversationId = randomUUID();
-    await (
-      await sendMessage(chatDependencies({ store, clock }), request(conversationId, 'Tell me.'))
-    ).result;
-    const process = stoppable({ store, clock });
-    const dead = steeredChat({ store: process.store, clock: process.clock });
-    const id = randomUUID();
-    await sendMessage(dead.dependencies, {
-      ...request(conversationId, '', id),
-      message: { id, parts: [] },
-      replacing: { kind: 'regenerate', messageId: 'm_1' },
-    });
-    await sayEach(clock, await dead.call(), ['Half']);
-    await pass(clock, 600);
-    process.stop();
-    (await dead.call()).say('!'.repeat(2_000));
-    await pass(clock, 25_000, 500);
-    return { store, clock, conversationId };
-  }
-
-  test('a reader’s request that takes a turn over waits for the answer', async () => {
-    const { store, clock, conversationId } = await diedRegenerating();
-    const { model } = scriptedStreamer(textAnswer('Anew.'));
-    const reader = chatDependencies({ store, clock, model });
-    const caller = { uid: 'u1', tier: 'signedIn' } as const;
-    const { own, turn } = await readOwnTurn(reader, { caller, conversationId, turnId: 't_2' });
-    const asked = { caller, turn: turn.value, cursor: undefined, locale: undefined, sendMessage };
-    const takenOn: Promise<unknown>[] = [];
-
-    const read = await streamTurn(reader, own, asked);
-    if (!read) throw new Error('nothing is left of this stream');
-    await collect(read({ takeOn: (work) => void takenOn.push(work) }));
-
-    expect(await Promise.all(takenOn)).toMatchObject([{ turn: { seq: 2, state: 'done' } }]);
   });
 });
 
@@ -388,18 +295,6 @@ async function conversation(count: number) {
 
 const eventIds = (text: string) => [...text.matchAll(/^id: (\d+)$/gm)].map(([, id]) => Number(id));
 
-test('a conversation stream has ids that name the turn and rise by one', async () => {
-  const { send, answer, stream } = await conversation(1);
-  await send(2);
-
-  const response = await stream();
-  await answer(2);
-
-  const ids = eventIds(await response.text());
-  expect(ids).toEqual(ids.map((_, i) => 2 * TURN + i));
-  expect(response.headers.get('x-turn-id')).toBe('t_2');
-});
-
 test('a conversation stream resumes the cursor’s turn while another one runs', async () => {
   const { send, stream } = await conversation(1);
   await send(2);
@@ -411,25 +306,6 @@ test('a conversation stream resumes the cursor’s turn while another one runs',
   expect(text).toContain('Answer 1');
 });
 
-test('a conversation stream gives the end of a turn finished meanwhile', async () => {
-  const { stream } = await conversation(1);
-
-  const response = await stream(TURN + 3);
-
-  expect(response.status).toBe(200);
-  expect(eventIds(await response.text())).toEqual([TURN + 4, TURN + 5]);
-});
-
-test('a conversation stream continues with the next turn’s first event', async () => {
-  const { stream } = await conversation(2);
-
-  const response = await stream(TURN + 5);
-
-  const text = await response.text();
-  expect(eventIds(text)[0]).toBe(2 * TURN);
-  expect(text).toContain('Answer 2');
-});
-
 test('a conversation stream follows a next turn that still runs', async () => {
   const { send, answer, stream } = await conversation(1);
   await send(2);
@@ -438,52 +314,6 @@ test('a conversation stream follows a next turn that still runs', async () => {
   await answer(2);
 
   expect(await response.text()).toContain('Answer 2');
-});
-
-test('a conversation stream ends an EventSource after the last turn’s last event', async () => {
-  const { stream } = await conversation(2);
-
-  expect((await stream(2 * TURN + 5)).status).toBe(204);
-});
-
-test('a conversation stream applies a cursor without turn to the running one', async () => {
-  const { send, answer, stream } = await conversation(1);
-  await send(2);
-
-  const response = await stream(0);
-  await answer(2);
-
-  expect(eventIds(await response.text())[0]).toBe(2 * TURN + 1);
-});
-
-test.each([
-  ['behind the end of its turn', TURN + 6, String(TURN + 5)],
-  ['of a turn that has not been', 3 * TURN, undefined],
-])('a conversation stream refuses a cursor %s', async (_, cursor, lastFrameId) => {
-  const { stream } = await conversation(1);
-
-  const error = await errorOf(await stream(cursor));
-
-  expect(error).toMatchObject({ http: 400, reason: 'BAD_FIELD' });
-  expect(error.metadata.lastFrameId).toBe(lastFrameId);
-});
-
-describe('one who waits for the whole answer of an instance that lost its turn', () => {
-  test('a waiting caller of a lost turn gets the answer of the attempt that took over', async () => {
-    const { store, clock, goOn, send, handle } = await stalled();
-    const other = steeredChat({ store, clock });
-    await sendMessage(other.dependencies, send);
-    goOn();
-    await settle();
-
-    (await other.call()).say('Second.');
-    (await other.call()).end();
-    await pass(clock, 2_000);
-
-    const { turn } = await handle.result;
-    expect(turn).toMatchObject({ state: 'done', attempt: 2 });
-    expect(turn.contents.map(contentText)).toEqual(['Second.']);
-  });
 });
 
 describe('a reader who has seen more than is stored of an answer that others ended', () => {

@@ -1,9 +1,19 @@
-import { randomUUID } from 'node:crypto';
-import { describe, expect, test } from 'vitest';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { answerCalls } from '#functions/chat/turns/tools/answer-calls.ts';
+import { createToolbox } from '#functions/chat/turns/tools/toolbox.ts';
 import type { ToolResult } from '#shared/conversation/context/tool-results.ts';
+import {
+  conversationResponse,
+  conversationWithContextResponse,
+} from '#shared/wire/resources/conversations.ts';
 import { turnView } from '#shared/wire/resources/turns.ts';
+import {
+  errorOf,
+  startChatServer,
+  createConversation,
+  expectClean,
+  readAs,
+} from '#test/support/chat/chat-server.ts';
 import { collect } from '#test/support/chat/sending.ts';
 import { idsOf, storedTurn } from '#test/support/chat/streaming.ts';
 import {
@@ -12,7 +22,11 @@ import {
   useToolModel,
   toolChat,
   withAppTools,
+  appTool,
+  countingTools,
 } from '#test/support/tools/tool-world.ts';
+import { randomUUID } from 'node:crypto';
+import { describe, expect, test, afterAll } from 'vitest';
 
 const { fakeGemini, model } = await useToolModel();
 
@@ -55,25 +69,6 @@ describe('a function of the app', () => {
     expect(responsesIn(turn.contents)[1]).toMatchObject({ response: { degrees: 21 } });
     expect(chunks.at(-1)).toMatchObject({ type: 'finish', finishReason: 'tool-calls' });
     expect(chunks[1]).not.toHaveProperty('providerExecuted');
-  });
-
-  test('an unwatched app call is published each round, and the end after it', async () => {
-    const { chat, conversationId } = await waiting('call locate\nthen\ncall choose', {
-      FCM_PROJECT: 'demo-recap',
-    });
-
-    const first = await answer(chat, conversationId, [output(0, { lat: 1 })]);
-    await first.result;
-    const last = await answer(chat, conversationId, [output(1, { no: 2 })]);
-    await last.result;
-    await Promise.all(chat.afterwork);
-
-    const told = { conversationId, turnId: 't_1', attempt: 1, isAttended: false };
-    expect(chat.told.map(({ data }) => data)).toMatchObject([
-      { type: 'turn.waiting', state: 'awaiting_tool', round: 1, ...told },
-      { type: 'turn.waiting', state: 'awaiting_tool', round: 2, ...told },
-      { type: 'turn.finished', state: 'done', ...told },
-    ]);
   });
 
   test('an answered app call continues the same attempt with rising ids', async () => {
@@ -142,20 +137,6 @@ describe('a function of the app', () => {
     await expect(refused).rejects.toMatchObject({ reason });
   });
 
-  test('an app call expires after its time, and the model learns of it', async () => {
-    const { chat, conversationId } = await waiting(ASKING, { TOOL_RESULT_TIMEOUT_MS: '1000' });
-    const later = new Date(Date.now() + 2_000);
-    const late = { ...chat, clock: { ...chat.clock, now: () => later } };
-
-    const { turn } = await say(late, conversationId, 'Something else.');
-
-    expect(turn.state).toBe('done');
-    const before = await storedTurn(chat, conversationId);
-    expect(before).toMatchObject({ state: 'cancelled', inContext: true });
-    expect(responsesIn(before.contents)[0]).toMatchObject({ response: { error: 'expired' } });
-    expect(refusals()).toEqual([]);
-  });
-
   test('an app call overtaken by a new message is in its prompt as whole pairs', async () => {
     const { chat, conversationId } = await waiting();
 
@@ -207,4 +188,80 @@ describe('a tool of the server that needs the user’s word', () => {
       expect(refusals()).toEqual([]);
     },
   );
+});
+
+const chat = await startChatServer({
+  overrides: { toolbox: createToolbox(countingTools().tools) },
+  environment: { CLIENT_WRITABLE: 'tools' },
+});
+afterAll(() => chat.stop());
+
+const locate = appTool('locate');
+const parameters = { type: 'object' };
+const named = (name: string) => ({ name, parameters });
+
+const patch = (id: string, body: object, mask = '') =>
+  chat.call(`/v1/conversations/${id}${mask}`, { method: 'PATCH', body });
+const read = async (id: string) =>
+  readAs(conversationWithContextResponse, await chat.call(`/v1/conversations/${id}`));
+
+describe('tools of a conversation', () => {
+  test('a conversation’s tools are declared when it is created and shown as sent', async () => {
+    const tools = [{ ...locate, needsApproval: true }, named('choose')];
+
+    const created = await createConversation(chat, { body: { tools } });
+
+    expect(created.tools).toEqual(tools);
+    expect((await read(created.id)).tools).toEqual(tools);
+  });
+
+  test.each([
+    ['an empty list', { tools: [] }, ''],
+    ['the mask alone', {}, '?updateMask=tools'],
+  ])('a conversation’s tools are removed by %s', async (_, body, mask) => {
+    const { id } = await createConversation(chat, { body: { tools: [locate] } });
+
+    const changed = await readAs(conversationResponse, await patch(id, body, mask));
+
+    expect(changed).not.toHaveProperty('tools');
+    expect(await read(id)).not.toHaveProperty('tools');
+  });
+});
+
+const many = Array.from({ length: 33 }, (_, i) => named(`tool_${i}`));
+/** Half as many characters as there may be bytes, of two bytes each. */
+const wide = { ...locate, description: 'ö'.repeat(8 * 1024) };
+
+const refused: [string, unknown, string][] = [
+  ['a name that begins with a digit', [named('1st')], 'BAD_FIELD'],
+  ['a name that ends a line', [named('locate\n')], 'BAD_FIELD'],
+  ['no parameters', [{ name: 'locate' }], 'BAD_FIELD'],
+  ['two tools of one name', [locate, locate], 'BAD_FIELD'],
+  ['33 tools', many, 'BAD_FIELD'],
+  ['more than 16 KiB in fewer characters', [wide], 'BAD_FIELD'],
+  ['the name of a tool of the server', [locate, named('weather')], 'TOOL_NAME_TAKEN'],
+];
+
+describe('tools that are refused', () => {
+  test.each(refused)(
+    'invalid tools of a new conversation are refused: %s',
+    async (_, tools, reason) => {
+      const error = await errorOf(await chat.call('/v1/conversations', { body: { tools } }));
+
+      expect(error).toMatchObject({ http: 400, reason });
+      expectClean(error);
+    },
+  );
+
+  test('tools are refused where the deployment does not list them', async () => {
+    const closed = await startChatServer();
+    try {
+      const error = await errorOf(
+        await closed.call('/v1/conversations', { body: { tools: [locate] } }),
+      );
+      expect(error).toMatchObject({ http: 400, reason: 'FIELD_NOT_WRITABLE' });
+    } finally {
+      await closed.stop();
+    }
+  });
 });

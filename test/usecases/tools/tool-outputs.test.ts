@@ -50,11 +50,6 @@ const calls = (name: string, pages: readonly number[]) =>
 const pagesFrom = (first: number, count: number) =>
   Array.from({ length: count }, (_, at) => first + at);
 
-/** The model, but it tells nobody what an answer took. */
-async function* silently(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelChunk> {
-  for await (const { usage: _usage, ...chunk } of model.stream(request, signal)) yield chunk;
-}
-
 const caller = { uid: 'u1', tier: 'signedIn' as const };
 
 /** What the model was sent last, as it counted it. */
@@ -99,25 +94,6 @@ test(
     expect(Math.abs(lastPrompt() - before.shown)).toBeLessThan(20);
   },
 );
-
-test.each([
-  ['cut by itself', calls('dump', [1])],
-  ['shortened by the budget', calls('list', pagesFrom(0, 12))],
-])('the meter without reports estimates what is sent: an output %s', async (_, message) => {
-  const environment = { THRESHOLD_TOKENS: String(THRESHOLD_TOKENS) };
-  const { chat } = toolChat(model, { tools, environment });
-  const unreported = { ...chat, model: { ...model, stream: silently } };
-  const conversationId = randomUUID();
-
-  await say(unreported, conversationId, `Look.\n${message}`);
-  const before = await meters(unreported, conversationId);
-  await say(chat, conversationId, 'Thanks.');
-
-  expect(before.meter).toMatchObject({ source: 'estimated', tokens: before.shown });
-  // The declarations of functions are weighed by another rule there.
-  expect(Math.abs(before.items - before.shown)).toBeLessThan(60);
-  expect(Math.abs(before.shown - lastPrompt()) / lastPrompt()).toBeLessThan(0.25);
-});
 
 const LOG = log('alpha', 2_500);
 const bodySchema = z.looseObject({ contents: z.array(contentSchema) });
@@ -188,23 +164,6 @@ describe('a very long output', () => {
     expect(JSON.stringify(items)).not.toContain('"condensed"');
   });
 
-  test('a condensed output is read back whole by its name', async () => {
-    const { chat, conversationId } = chatWith();
-    await say(chat, conversationId, 'call read_log');
-
-    const read = readBlob(chat);
-    const page = await read.run(read.parameters.parse({ id: chat.sha256(LOG), fromCharacter: 0 }), {
-      caller,
-      conversationId,
-      seq: 1,
-      key: 't_1:0',
-      isApproved: false,
-      signal: new AbortController().signal,
-    });
-
-    expect(LOG.startsWith(String(page['text']))).toBe(true);
-  });
-
   test('a very long app output is condensed when it is posted', async () => {
     const { chat, asked, conversationId } = chatWith();
     await withAppTools(chat, conversationId, ['locate']);
@@ -258,17 +217,6 @@ describe('an output is cut as ever', () => {
     expect(turn.state).toBe('done');
     expect(asked).toHaveLength(1);
     expect(JSON.stringify(shownIn(prompts().at(-1)))).toContain('characters left out');
-  });
-
-  test.each([
-    ['unless the deployment says so', { CONDENSE_TOOL_OUTPUTS: 'off' }],
-    ['where nothing could read it back', { BUILT_IN_TOOLS: 'recall_history' }],
-  ])('an output is cut and not condensed: %s', async (_, environment) => {
-    const { chat, asked, conversationId } = chatWith(undefined, { environment });
-
-    await say(chat, conversationId, 'call read_log');
-
-    expect(asked).toEqual([]);
   });
 });
 
@@ -378,11 +326,5 @@ describe('the tools of the server', () => {
     );
 
     expect(builtInTools(dependencies).map(({ name }) => name)).toEqual(names);
-  });
-
-  test('unknown server tools are refused at start', () => {
-    expect(() => chatDependencies({}, { BUILT_IN_TOOLS: 'read_blob,rm' })).toThrow(
-      'BUILT_IN_TOOLS',
-    );
   });
 });

@@ -1,16 +1,18 @@
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { showContext } from '#functions/chat/context/show-context.ts';
-import { createConversation } from '#functions/chat/conversations/write-conversation.ts';
 import { requestCancel } from '#functions/chat/turns/finish/cancel-turn.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
-import { type ServerTool, createToolbox } from '#functions/chat/turns/tools/toolbox.ts';
+import { answerCalls } from '#functions/chat/turns/tools/answer-calls.ts';
+import type { ServerTool } from '#functions/chat/turns/tools/toolbox.ts';
 import type { ChatCrashPoint } from '#functions/lib/crash-points.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import { findCalls } from '#shared/conversation/context/tool-calls.ts';
-import { contentText } from '#shared/conversation/documents/content.ts';
+import { contentText, answerText } from '#shared/conversation/documents/content.ts';
 import { AppError } from '#shared/errors.ts';
 import { turnView } from '#shared/wire/resources/turns.ts';
+import { sourcesView } from '#shared/wire/sources.ts';
 import { noQuota } from '#test/fakes/no-quota.ts';
+import { scriptedStreamer, type ScriptedAnswer } from '#test/fakes/scripted-streamer.ts';
 import { caller, answerAll, refusalsOf } from '#test/support/chat/routing.ts';
 import { collect, request } from '#test/support/chat/sending.ts';
 import { storedTurn, readStream, settle, shownText } from '#test/support/chat/streaming.ts';
@@ -88,25 +90,6 @@ describe('a tool of the server', () => {
 
     expect(responses).toMatchObject([{ response: { error: expect.stringContaining('city') } }]);
     expect(effects.size).toBe(0);
-  });
-
-  test('a server tool’s outputs may fill several documents, the last of which stay', async () => {
-    const { chat } = toolChat(model);
-    const conversationId = randomUUID();
-
-    const { turn } = await say(
-      chat,
-      conversationId,
-      'call large {"bytes":600000}\nthen\ncall large {"bytes":700000}\nthen\ncall large {"bytes":700000}',
-    );
-
-    const stored = await storedTurn(chat, conversationId);
-    expect(stored.contents).toEqual(turn.contents);
-    expect(responsesIn(turn.contents)).toMatchObject([
-      { response: { output: expect.any(String) } },
-      { response: { output: expect.any(String) } },
-      { response: { error: expect.stringMatching(/may have \d+ more/) } },
-    ]);
   });
 });
 
@@ -243,19 +226,6 @@ describe('an instance that dies between the batches of a round', () => {
       expect(refusals()).toEqual([]);
     },
   );
-
-  test('a take-over between rounds calls the model once for each stored round', async () => {
-    const world = instances();
-    const sent = request(randomUUID(), TWO_ROUNDS);
-    await sendMessage(world.dyingAt('responses-stored', 1), sent);
-
-    const handle = await sendMessage(world.chat(), sent);
-    const { turn } = await handle.result;
-
-    expect(fakeGemini.journal()).toHaveLength(3);
-    const billed = fakeGemini.journal().reduce((sum, { promptTokens }) => sum + promptTokens, 0);
-    expect(turn.usage?.promptTokens).toBe(billed);
-  });
 });
 
 /** A tool that runs until the test ends it, and what is known of it. */
@@ -298,20 +268,6 @@ describe('a turn that is stopped while its tools run', () => {
   });
 });
 
-describe('a toolbox', () => {
-  test('a toolbox refuses two tools of one name', () => {
-    const { tools } = countingTools();
-
-    expect(() => createToolbox([...tools, ...tools])).toThrow('two server tools named "weather"');
-  });
-
-  test('a toolbox refuses a name that no model could call', () => {
-    const odd = tool('odd-name', {}, () => Promise.resolve({}));
-
-    expect(() => createToolbox([odd])).toThrow('odd-name');
-  });
-});
-
 /** The frames of a turn that fails, and why. */
 async function sayFailing(chat: ChatDependencies, conversationId: string, text: string) {
   const handle = await sendMessage(chat, request(conversationId, text));
@@ -348,17 +304,6 @@ describe('a quota that is exhausted between two rounds', () => {
     return { chat, effects, conversationId, ...end };
   };
 
-  test('a quota exhausted between two rounds ends the stream with the user’s message', async () => {
-    const { chunks, reason } = await spent();
-
-    expect(reason).toBe('USER_DAILY_TOKENS');
-    const types = chunks.map(({ type }) => type);
-    expect(types.indexOf('tool-output-available')).toBeGreaterThan(0);
-    expect(types.indexOf('error')).toBeGreaterThan(types.indexOf('tool-output-available'));
-    expect(JSON.stringify(chunks)).toContain('No tokens are left for today.');
-    expect(fakeGemini.journal()).toHaveLength(1);
-  });
-
   test('a quota exhausted between two rounds keeps tool results for the next message', async () => {
     const { chat, conversationId, effects } = await spent();
     const kept = await storedTurn(chat, conversationId);
@@ -377,30 +322,7 @@ describe('a quota that is exhausted between two rounds', () => {
   });
 });
 
-describe('outputs that do not fit the window', () => {
-  const WINDOW_TOKENS = 20_000;
-  const overflown = async () => {
-    const { chat, effects } = toolChat(model, {
-      environment: { MODEL_WINDOWS: JSON.stringify({ 'gemini-3.8-flash': WINDOW_TOKENS }) },
-    });
-    const conversationId = randomUUID();
-    await say(chat, conversationId, 'Hello.');
-    const text = 'call weather {"city":"Oslo"}\ncall large {"bytes":900000}';
-    const end = await sayFailing(chat, conversationId, text);
-    return { chat, effects, conversationId, ...end };
-  };
-
-  test('outputs that do not fit the window end the stream with the reason', async () => {
-    const { chunks, reason } = await overflown();
-
-    expect(reason).toBe('CONTEXT_WINDOW_WILL_OVERFLOW');
-    expect(chunks.map(({ type }) => type)).toContain('tool-output-available');
-    expect(JSON.stringify(chunks.find(({ type }) => type === 'error'))).toContain('does not fit');
-  });
-});
-
 const OSLO = 'call weather {"city":"Oslo"}';
-const ROME = 'call weather {"city":"Rome"}';
 const FEEDBACK = expect.objectContaining({ repeatedCall: true });
 
 const rounds = (...calls: string[]) => calls.join('\nthen\n');
@@ -438,13 +360,6 @@ describe('a call that is asked for five times in a row', () => {
       { type: 'finish', finishReason: 'other' },
     ]);
   });
-
-  test('a call is run as often as it is asked for where LOOP_DETECTION is off', async () => {
-    const { effects, turn } = await asked(rounds(...times(6, OSLO)), { LOOP_DETECTION: 'off' });
-
-    expect(effects.size).toBe(6);
-    expect(turn.finishReason).toBe('STOP');
-  });
 });
 
 describe('a tool that is polled', () => {
@@ -462,39 +377,6 @@ describe('a tool that is polled', () => {
 
     expect(turn).toMatchObject({ finishReason: 'STOP', rounds: { count: 8 } });
   });
-
-  test.each([
-    { declared: { polled: true }, end: 'STOP', asked: 7 },
-    { declared: {}, end: 'LOOP_OF_CALLS', asked: 4 },
-  ])(
-    'a polled tool of the app, $declared, is waited for $asked times',
-    async ({ declared, end, asked: waits }) => {
-      const { chat } = toolChat(model, {
-        environment: { LOOP_DETECTION: 'on', CLIENT_WRITABLE: 'tools' },
-      });
-      const id = randomUUID();
-      const tools = [{ name: 'locate', parameters: { type: 'object' as const }, ...declared }];
-      await createConversation(chat, { caller, id, fields: { tools } });
-
-      let { turn } = await say(chat, id, rounds(...times(7, 'call locate')));
-      let answered = 0;
-      for (; turn.state === 'awaiting_tool'; answered++) turn = await answerAll(chat, id, 1);
-
-      expect(answered).toBe(waits);
-      expect(turn.finishReason).toBe(end);
-    },
-  );
-});
-
-test('two alternating calls loop after ten, and those of one round never', async () => {
-  const byTurns = await asked(rounds(...times(5, `${OSLO}\nthen\n${ROME}`)), { TOOL_ROUNDS: '20' });
-  const atOnce = await asked(times(8, OSLO).join('\n'));
-
-  expect(byTurns.responses.map((response) => response?.['repeatedCall'] === true)).toEqual([
-    ...times(9, '').map(() => false),
-    true,
-  ]);
-  expect(atOnce.effects.size).toBe(8);
 });
 
 const weather = (i: number) => `call weather {"city":"City ${i}"}`;
@@ -538,3 +420,78 @@ test.each<[string, { lines: string[]; ran: number; waits: number }]>([
     expect(refusalsOf(fakeGemini)).toEqual([]);
   },
 );
+
+const usage = { promptTokens: 100, cachedTokens: 0, outputTokens: 10, thoughtsTokens: 0 };
+
+/** Searches, says what it found, and asks the app where the user is. */
+const searching: ScriptedAnswer = {
+  chunks: [
+    { parts: [{ toolCall: { id: 's1', toolType: 'GOOGLE_SEARCH_WEB' } }] },
+    { parts: [{ text: 'Rain comes. ' }] },
+    {
+      parts: [{ functionCall: { name: 'locate', args: {} } }],
+      finishReason: 'STOP',
+      usage,
+      grounding: {
+        sources: [
+          { url: 'https://weather.example/', title: 'Weather', claims: [{ text: 'Rain comes.' }] },
+        ],
+        queries: ['weather'],
+      },
+    },
+  ],
+};
+
+const reading: ScriptedAnswer = {
+  chunks: [
+    { parts: [{ text: 'Take tram 12.' }] },
+    {
+      parts: [],
+      finishReason: 'STOP',
+      usage,
+      grounding: {
+        sources: [
+          { url: 'https://trams.example/', title: 'Trams', claims: [{ text: 'Take tram 12.' }] },
+        ],
+        queries: ['trams'],
+      },
+    },
+  ],
+};
+
+async function waiting() {
+  const { model: searcher, requests } = scriptedStreamer(searching, reading);
+  const { chat } = toolChat(searcher, { environment: { GROUNDING: 'search' } });
+  const conversationId = randomUUID();
+  await withAppTools(chat, conversationId, ['locate']);
+  return { chat, requests, conversationId, ...(await say(chat, conversationId, 'How do I go?')) };
+}
+
+describe('sources of an answer in rounds', () => {
+  test('an answer in two rounds has the sources of both, each at its place in the whole text', async () => {
+    const { chat, requests, conversationId } = await waiting();
+
+    const handle = await answerCalls(chat, {
+      caller: { uid: 'u1', tier: 'signedIn' },
+      conversationId,
+      turnId: 't_1',
+      results: [{ callId: 't_1_c0', kind: 'response', response: { city: 'Lisbon' } }],
+      locale: undefined,
+    });
+    const { turn } = await handle.result;
+
+    const text = answerText(turn.contents);
+    const told = sourcesView(turn).map(({ id, spans = [] }) => [
+      id,
+      spans.map(({ start, end }) => text.slice(start, end)),
+    ]);
+    expect(told).toEqual([
+      ['s1.1', ['Rain comes.']],
+      ['s1.2', ['Take tram 12.']],
+    ]);
+    expect(turn.usage).toMatchObject({ searches: 2 });
+    // While it is answered, the model gets back what it asked Google's tools; afterwards nobody does.
+    expect(JSON.stringify(requests[1]?.contents)).toContain('toolCall');
+    expect(JSON.stringify(turn.contents)).not.toContain('toolCall');
+  });
+});

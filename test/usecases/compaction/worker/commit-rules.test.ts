@@ -1,9 +1,8 @@
 import { runSweep } from '#functions/worker/sweep/sweep.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import type { CompactionRequests } from '#shared/conversation/documents/conversation.ts';
-import type { Write } from '#shared/ports/ports.ts';
 import { createScriptedModel, snapshotAnswer } from '#test/fakes/scripted-model.ts';
-import { brokenRules, recordCommits } from '#test/support/compaction/commit-rules.ts';
+import { recordCommits } from '#test/support/compaction/commit-rules.ts';
 import {
   autoRequest,
   buildDue,
@@ -97,53 +96,5 @@ describe('every commit of the worker is guarded by what it read', () => {
 
     expect(recorded.commits.length).toBeGreaterThan(1);
     expect(recorded.brokenRules()).toEqual([]);
-  });
-});
-
-describe('the rule of commits', () => {
-  const conversation = 'conversations/c1';
-  const asRead = { updateTime: '1.0' };
-  const exists = { exists: true } as const;
-  const jobAsRead: Write = {
-    op: 'update',
-    path: `${conversation}/jobs/compaction`,
-    fields: { fence: 2 },
-    guard: asRead,
-  };
-
-  test.each<[string, Write[]]>([
-    ['a document alone', [{ op: 'create', path: `${conversation}/public/status`, fields: {} }]],
-    ['a new job alone', [{ op: 'create', path: `${conversation}/jobs/compaction`, fields: {} }]],
-    [
-      'a head that merely exists',
-      [{ op: 'update', path: conversation, fields: { title: 'x' }, guard: exists }],
-    ],
-    [
-      'a counter of a head that merely exists',
-      [jobAsRead, { op: 'update', path: conversation, fields: { lastSeq: 3 }, guard: exists }],
-    ],
-    [
-      'a generation without its history',
-      [jobAsRead, { op: 'update', path: conversation, fields: { generation: 3 }, guard: exists }],
-    ],
-    [
-      'a guard in another conversation',
-      [
-        { op: 'create', path: `${conversation}/histories/00000001`, fields: {} },
-        { op: 'update', path: 'conversations/c2', fields: { lastSeq: 1 }, guard: asRead },
-      ],
-    ],
-  ])('the commit rule refuses %s', (_, writes) => {
-    expect(brokenRules(writes)).not.toEqual([]);
-  });
-
-  test('the commit rule lets a swap pass', () => {
-    expect(
-      brokenRules([
-        jobAsRead,
-        { op: 'create', path: `${conversation}/histories/00000003`, fields: {} },
-        { op: 'update', path: conversation, fields: { generation: 3 }, guard: exists },
-      ]),
-    ).toEqual([]);
   });
 });

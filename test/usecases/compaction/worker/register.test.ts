@@ -82,32 +82,4 @@ describe('a process that is stopped', () => {
       expect(await drained).toBe(true);
     },
   );
-
-  test('a process told to end counts loading as part of its time', async () => {
-    const { clock, functions, loaded } = await loading('chat');
-    const chat = chatDependencies({ clock });
-    let isGivenUp = false;
-    chat.liveTurns.set('of another request', {
-      attempt: 1,
-      // oxlint-disable-next-line eslint/require-yield -- it has none
-      async *frames() {
-        return undefined;
-      },
-      subscribe: () => undefined,
-      isRead: () => false,
-      lastId: () => 0,
-      result: new Promise(() => undefined),
-      cancel: () => undefined,
-      giveUp: () => (isGivenUp = true),
-    });
-
-    const drained = functions.drain();
-    await pass(clock, 5_000, 500);
-    loaded.resolve(chat);
-    await pass(clock, 3_000, 500);
-
-    expect(isGivenUp).toBe(true);
-    await pass(clock, 1_500, 500);
-    await drained;
-  });
 });
