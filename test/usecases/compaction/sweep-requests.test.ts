@@ -51,6 +51,7 @@ describe('a compaction request before a sweep', () => {
           requestsDropped: 0,
           conversationsErased: 0,
           erasuresHandedOver: 0,
+          afterTurnsRun: 0,
           erasuresFinished: 0,
           tombstonesDropped: 0,
           failed: 0,
