@@ -3,6 +3,7 @@ import { initialStates } from './initial-state.ts';
 import type { Fault, Turn } from './interleaving.ts';
 import { compactedState } from './invariants/compacted-state.ts';
 import type { Program } from './run-program.ts';
+import { stepManners } from './world.ts';
 import fc from 'fast-check';
 
 /** A lane runs for a moment, for an operation or two, or to its end: all of these lose different races. */
@@ -39,6 +40,7 @@ const programsOf = (size: Size): fc.Arbitrary<Program> =>
     faults: fc.array(fault, { maxLength: size.faultsMax, size: 'max' }),
     schedule: fc.array(turn, { maxLength: size.turnsMax, size: 'max' }),
     endsWithMessage: fc.constantFrom(false, false, true),
+    afterTurn: fc.constantFrom(undefined, undefined, undefined, ...stepManners),
   });
 
 /** Two actors: most of what goes wrong goes wrong with two. */
@@ -56,7 +58,7 @@ const times = (steps: number) => (steps === 1 ? 'one step' : `${steps} steps`);
 
 /** A program as a person reads it. */
 export function describeProgram(program: Program): string {
-  const { initial, strands, faults, schedule, endsWithMessage } = program;
+  const { initial, strands, faults, schedule, endsWithMessage, afterTurn } = program;
   return [
     `starts with: ${initial.text}`,
     ...strands.flatMap((actions, index) => [
@@ -66,6 +68,7 @@ export function describeProgram(program: Program): string {
     ...faults.map(
       ({ process, effect, kind }) => `fault: ${kind} at effect ${effect} of ${process}`,
     ),
+    ...(afterTurn ? [`the app’s step behind turns ${afterTurn}`] : []),
     ...(endsWithMessage ? ['and at last one more message is sent'] : []),
     `schedule: ${schedule.map(({ lane, steps }) => `${lane} for ${times(steps)}`).join(', ') || 'one lane after the other'}`,
   ].join('\n');

@@ -3,6 +3,7 @@ import { runSweep } from '#functions/worker/sweep/sweep.ts';
 import type { Content } from '#shared/conversation/documents/content.ts';
 import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import { AppError } from '#shared/errors.ts';
+import { AFTER_TURNS } from '#shared/hooks/after-turn.ts';
 import type { ModelRequest } from '#shared/ports/ports.ts';
 import { shownContents } from '#test/support/chat/sending.ts';
 import {
@@ -24,7 +25,13 @@ import {
 import { readDocuments, readTexts, type Documents } from './invariants/documents.ts';
 import { eraseTimeOf } from './invariants/journal-writes.ts';
 import type { Journal } from './world-store.ts';
-import { createWorld, type World, type WorldOptions, TOOL_RESULT_TIMEOUT_MS } from './world.ts';
+import {
+  createWorld,
+  type StepManner,
+  TOOL_RESULT_TIMEOUT_MS,
+  type World,
+  type WorldOptions,
+} from './world.ts';
 import { setImmediate } from 'node:timers/promises';
 
 /** A context as a server shows it, its own cache included. */
@@ -50,6 +57,8 @@ export interface RunRecord {
   /** Everything that stands below the conversation then, as text; only where something was erased. */
   remains?: string[];
   fork?: Documents | undefined;
+  /** Where the app has a step behind turns: how many documents still ask for it. */
+  stepsLeft?: number | undefined;
   /** What never came to an end, or ended otherwise than it must. */
   stuck: string[];
   trace: readonly string[];
@@ -58,10 +67,15 @@ export interface RunRecord {
 /** Sent when all is still, in programs that end with a message. */
 const LAST = 'last';
 
+const AFTER_TURNS_LEFT = { collection: AFTER_TURNS, limit: 100 };
+
 /** How often what is refused for the moment is tried again. */
 const TRIES = 12;
 /** Longer than any lease, and than a need waits before it is told again. */
 const REST_MS = 61_000;
+
+/** A step is due after a minute, and after two more where a try of the sweep was the first. */
+const STEP_SWEEPS = 4;
 
 /** More than any program makes. */
 const TURNS_MAX = 100;
@@ -172,6 +186,13 @@ async function expireWaiting(running: Running): Promise<void> {
   await complete(running, 'the sweep of what waits', () => sweepOnce(running));
 }
 
+/** The sweep comes by until what is to be done behind turns is due, and was done the second time at the latest. */
+async function runStepsLeft(running: Running, { afterTurn }: Program): Promise<void> {
+  if (!afterTurn) return;
+  for (let sweeps = 0; sweeps < STEP_SWEEPS; sweeps++)
+    await complete(running, 'the sweep of steps', () => sweepOnce(running));
+}
+
 /** Lets everything end, as it would in the hours after: every message is answered, every need settled. */
 async function comeToRest(running: Running, program: Program) {
   const { world } = running;
@@ -185,11 +206,15 @@ async function comeToRest(running: Running, program: Program) {
   await complete(running, 'the delivery after that', () => deliverAll(running));
   const settled = await readDocuments(world.store, CONVERSATION);
   const shown = settled.conversation?.state === 'live' ? await showEverywhere(running) : [];
-  if (!program.endsWithMessage) return { settled, shown, lastCall: undefined, final: settled };
+  if (!program.endsWithMessage) {
+    await runStepsLeft(running, program);
+    return { settled, shown, lastCall: undefined, final: settled };
+  }
   const calls = world.journal.chatCalls.length;
   await complete(running, 'sending last', () => sendUntilEnded(running, { name: LAST }));
   const lastCall = world.journal.chatCalls[calls];
   await complete(running, 'the delivery after the last', () => deliverAll(running));
+  await runStepsLeft(running, program);
   return { settled, shown, lastCall, final: await readDocuments(world.store, CONVERSATION) };
 }
 
@@ -206,7 +231,7 @@ export async function runProgram(
     faults,
     isTraced: options.isTraced ?? false,
   });
-  const world = createWorld(interleaving, options);
+  const world = createWorld(interleaving, { ...options, afterTurn: program.afterTurn });
   const running: Running = { world, interleaving, stuck: [] };
   if (initial.writes.length > 0) await world.store.commit(initial.writes);
   connectBus(world, interleaving);
@@ -228,6 +253,7 @@ export async function runProgram(
     isLastSent: program.endsWithMessage,
     remains: isErasing ? await readTexts(store, { conversationId: CONVERSATION, lastSeq }) : [],
     fork: isForked ? await readDocuments(store, FORK) : undefined,
+    stepsLeft: program.afterTurn && (await store.query(AFTER_TURNS_LEFT)).length,
     initial,
     journal,
     stuck: running.stuck,
@@ -243,4 +269,6 @@ export interface Program {
   schedule: readonly Turn[];
   /** Whether one more message is sent when all is still. */
   endsWithMessage: boolean;
+  /** How the app's step behind turns behaves; absent: it has none. */
+  afterTurn?: StepManner | undefined;
 }

@@ -42,6 +42,8 @@ export interface Journal {
   taken: TakenResult[];
   /** Message id → how it was sent first. */
   sent: Map<string, { name: string; replacing: Replacing | undefined }>;
+  /** Turns of the conversation behind which the app's step has run to its end, as often as it did. */
+  afterTurns: string[];
   /** What an action threw. */
   errors: { action: string; error: unknown }[];
 }
@@ -59,6 +61,7 @@ export const createJournal = (): Journal => ({
   acknowledged: [],
   taken: [],
   sent: new Map(),
+  afterTurns: [],
   errors: [],
 });
 

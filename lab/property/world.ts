@@ -12,7 +12,8 @@ import { noQuota } from '#test/fakes/no-quota.ts';
 import { tool } from '#test/support/tools/tool-world.ts';
 import { type Interleaving, createProcess, type Flow, type Process } from './interleaving.ts';
 import { createModels } from './world-models.ts';
-import { createJournal, type HostileValues, observedStore } from './world-store.ts';
+import { CONVERSATION } from './initial-state.ts';
+import { createJournal, type HostileValues, type Journal, observedStore } from './world-store.ts';
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 
@@ -56,7 +57,31 @@ export interface Server {
   liveTurns: ChatDependencies['liveTurns'];
 }
 
+/** How the app's step behind a turn behaves when it first runs for one; later it does what it is to do. */
+export const stepManners = ['works', 'throws', 'hangs'] as const;
+export type StepManner = (typeof stepManners)[number];
+
+/** An app's step behind turns, as all servers have it. */
+function createStep(
+  journal: Journal,
+  manner: StepManner,
+): NonNullable<ChatDependencies['afterTurn']> {
+  const begun = new Set<string>();
+  return async ({ conversationId, turn: { turnId }, signal }) => {
+    const isFirst = !begun.has(`${conversationId} ${turnId}`);
+    begun.add(`${conversationId} ${turnId}`);
+    if (isFirst && manner === 'throws') throw new Error('the step fails at first');
+    if (isFirst && manner === 'hangs')
+      await new Promise((_, reject) =>
+        signal.addEventListener('abort', () => reject(signal.reason)),
+      );
+    if (conversationId === CONVERSATION) journal.afterTurns.push(turnId);
+  };
+}
+
 export interface WorldOptions {
+  /** Absent: the app has no step behind turns. */
+  afterTurn?: StepManner | undefined;
   /** Where the documents are; default: in memory. */
   store?: DocumentStore;
 }
@@ -145,6 +170,7 @@ export function createWorld(interleaving: Interleaving, options: WorldOptions = 
   const models = createModels(interleaving, journal, hostile);
   const toolbox = worldTools(hostile);
   const observed = { interleaving, store, journal };
+  const afterTurn = options.afterTurn && createStep(journal, options.afterTurn);
   let identifiers = 0;
 
   const collaborators = (server: Server, flow: Flow) => ({
@@ -160,6 +186,7 @@ export function createWorld(interleaving: Interleaving, options: WorldOptions = 
     atCrashPoint: () => Promise.resolve(),
     publisher: bus.publisherOf(flow),
     shutdown: neverFires,
+    ...(afterTurn && { afterTurn }),
   });
   const shared = (server: Server, flow: Flow) => {
     const those = collaborators(server, flow);

@@ -104,6 +104,17 @@ const sends: Scenario[] = [
     problems: (after) => [...answered('alpha')(after), ...compacted(after)],
   },
   {
+    name: 'a send of an app with a step behind turns',
+    points: ['turn-finished', 'after-turn-ran'],
+    initial: twoTurns,
+    afterTurn: 'works',
+    run: ({ say }) => say({ name: 'alpha' }),
+    problems: (after) => [
+      ...answered('alpha')(after),
+      ...problem(!after.afterTurns.includes('t_3'), 'no step ran behind the turn'),
+    ],
+  },
+  {
     name: 'the first message of a conversation',
     points: ['turn-started', 'turn-finished'],
     initial: { text: 'no conversation', marks: [], writes: [] },

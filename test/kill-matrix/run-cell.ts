@@ -5,6 +5,7 @@ import { violationsOf } from '#lab/property/invariants/invariants.ts';
 import { complete, showEverywhere, type RunRecord } from '#lab/property/run-program.ts';
 import { marksIn } from '#lab/property/scripted-models.ts';
 import { createWorld } from '#lab/property/world.ts';
+import { AFTER_TURNS } from '#shared/hooks/after-turn.ts';
 import { contentText, type Content } from '#shared/conversation/documents/content.ts';
 import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import type { StoredDocument, Write } from '#shared/ports/ports.ts';
@@ -63,6 +64,7 @@ const leftovers = (everything: readonly StoredDocument[]): string[] =>
       ];
     if (parts[2] === 'turns' && parts.length === 4)
       return isLeft(!FINAL_TURNS.has(fields['state']), `is ${JSON.stringify(fields['state'])}`);
+    if (parts[0] === AFTER_TURNS) return isLeft(true, 'a step behind a turn is left');
     if (parts[2] === 'jobs') return isLeft(fields['owner'] !== '', 'the lease is held');
     return [];
   });
@@ -87,7 +89,7 @@ interface CellOptions {
 function killedWorld(scenario: Scenario, { point, isLeftAlone }: CellOptions) {
   const interleaving = createInterleaving({ schedule: [], faults: [] });
   const { store, documents } = createRecordedStore({ pause: () => Promise.resolve() });
-  const plain = createWorld(interleaving, { store });
+  const plain = createWorld(interleaving, { store, afterTurn: scenario.afterTurn });
   const world = withDeath(plain, { scenario, point });
   const stage = createStage(world, { interleaving, isLeftAlone: isLeftAlone ?? false });
   return { documents, world, stage };
@@ -147,7 +149,10 @@ export async function runCell(scenario: Scenario, options: CellOptions = {}): Pr
   const isGone =
     settled.conversation?.state !== 'live' && settled.conversation?.state !== 'deleted';
   const common = isGone ? running.stuck : violationsOf(record);
-  const own = isLeftAlone ? [] : (scenario.problems?.({ documents: settled, everything }) ?? []);
+  const { afterTurns } = world.journal;
+  const own = isLeftAlone
+    ? []
+    : (scenario.problems?.({ documents: settled, everything, afterTurns }) ?? []);
   return {
     problems: [...common, ...leftovers(everything), ...own],
     visible: isGone ? 'nothing' : visibleOf(settled),

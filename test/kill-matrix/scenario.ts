@@ -7,6 +7,7 @@ import {
   type InitialState,
 } from '#lab/property/initial-state.ts';
 import type { ConversationToBuild } from '../support/compaction/conversation-builder.ts';
+import type { StepManner } from '#lab/property/world.ts';
 import type { Stage } from './stage.ts';
 
 /** What there is when everything is still again. */
@@ -15,6 +16,8 @@ export interface After {
   documents: Documents;
   /** Everything in the store. */
   everything: readonly StoredDocument[];
+  /** Turns behind which the app's step has run. */
+  afterTurns: readonly string[];
 }
 
 /** Something that people, the bus and the scheduler do, and the crash points that it passes. */
@@ -26,6 +29,8 @@ export interface Scenario {
   run(stage: Stage): Promise<unknown>;
   /** What the summariser says, by the number of its call; default: a good summary. */
   summary?: (call: number) => ModelResponse | undefined;
+  /** The app has a step behind turns, which behaves so. */
+  afterTurn?: StepManner;
   /** Who has no quota when its turn comes. */
   refusedMessageId?: string;
   /** What is wrong at the end, beside what is wrong in any scenario. */

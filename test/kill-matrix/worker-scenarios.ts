@@ -1,4 +1,5 @@
 import type { ModelResponse, StoredDocument } from '#shared/ports/ports.ts';
+import { afterTurnWrite } from '#shared/hooks/after-turn.ts';
 import { decodeUsage, totalSpentMicros } from '#shared/quota/usage.ts';
 import { conversationPath, turnPath } from '#shared/conversation/documents/paths.ts';
 import { autoRequest, BEFORE, CONVERSATION, writesOf } from '#lab/property/initial-state.ts';
@@ -154,6 +155,7 @@ function sweepProblems(after: After): string[] {
     ),
     ...problem(expired?.['state'] !== 'erased', 'what expired is not erased'),
     ...problem(below.length > 0, `${below.length} documents of what expired are left`),
+    ...problem(!after.afterTurns.includes('t_1'), 'no step ran behind the turn that was left'),
     ...compactedOnce(after),
   ];
 }
@@ -167,6 +169,7 @@ const sweeps: Scenario[] = [
       'sweep-request-dropped',
       'sweep-marked',
       'sweep-erased',
+      'sweep-after-turn-ran',
       'sweep-swept',
     ],
     initial: {
@@ -174,8 +177,12 @@ const sweeps: Scenario[] = [
       marks: [],
       writes: [...due.writes, ...neglected],
     },
+    afterTurn: 'works',
     run: async ({ world, sweep }) => {
-      await world.store.commit([abandonedTurn]);
+      await world.store.commit([
+        abandonedTurn,
+        afterTurnWrite({ conversationId: CONVERSATION, seq: 1 }, BEFORE),
+      ]);
       await sweep();
     },
     problems: sweepProblems,

@@ -1,6 +1,7 @@
 import { refuseGeneration } from '#infra/fake-gemini/server/refusals.ts';
 import { findCalls } from '#shared/conversation/context/tool-calls.ts';
 import { contentText } from '#shared/conversation/documents/content.ts';
+import { turnId } from '#shared/conversation/documents/paths.ts';
 import { isTerminal, type Turn } from '#shared/conversation/documents/turn.ts';
 import { AppError } from '#shared/errors.ts';
 import type { RunRecord } from '../run-program.ts';
@@ -37,6 +38,26 @@ const transcript: Invariant = {
           ),
         ];
       }),
+    ];
+  },
+};
+
+const stepsBehindTurns: Invariant = {
+  name: 'I1 the app’s step has run behind every turn that was answered, and nothing of it is left',
+  violations({ final, initial, journal, stepsLeft }) {
+    if (stepsLeft === undefined) return [];
+    const { conversation, turns } = final;
+    const isLive = conversation?.state === 'live';
+    const answered = turns.filter(
+      (turn) => turn.state === 'done' && !isErased(turn) && turn.seq > initial.marks.length,
+    );
+    const missing = answered.filter(({ seq }) => !journal.afterTurns.includes(turnId(seq)));
+    return [
+      ...when(stepsLeft > 0, `${stepsLeft} steps behind turns are left`),
+      ...when(
+        isLive && missing.length > 0,
+        `no step ran behind turns ${missing.map(({ seq }) => seq).join(',')}`,
+      ),
     ];
   },
 };
@@ -241,6 +262,7 @@ const usable: Invariant = {
 
 const invariants: readonly Invariant[] = [
   transcript,
+  stepsBehindTurns,
   nothingOpen,
   contextOnce,
   histories,
