@@ -164,10 +164,10 @@ export const environmentSchema = z.object({
     .optional()
     .describe('Tokens at which compaction is requested.'),
   CONDENSE_TOOL_OUTPUTS: z
-    .enum(['off', 'on', 'always'])
+    .enum(['off', 'on'])
     .default('off')
     .describe(
-      'on, or always: QUICK_MODEL condenses tool outputs of more than 40,000 characters as soon as a tool gives them, up to three at a time, 15 s each; what it writes is checked, else they are cut. Not in the profile gemini-cli.',
+      'on: QUICK_MODEL condenses tool outputs of more than 40,000 characters as soon as a tool gives them, up to three at a time, 15 s each; what it writes is checked, else they are cut. Not in the profile gemini-cli.',
     ),
   COMPACTIONS_PER_HOUR: integer(6, { min: 0, max: 200 }).describe(
     'Compactions of one conversation in an hour that may ask a model; 0 = no limit, as in a demo- project where it is not set.',

@@ -78,7 +78,7 @@ async function compact(world: MeteredWorld, options: Partial<ConversationToBuild
 }
 
 const readsLog: Partial<MeteredOptions> = {
-  environment: { CONDENSE_TOOL_OUTPUTS: 'always' },
+  environment: { CONDENSE_TOOL_OUTPUTS: 'on' },
   overrides: {
     toolbox: createToolbox([
       tool('read_log', {}, () => Promise.resolve({ output: log('alpha', 2_500), code: 0 })),
