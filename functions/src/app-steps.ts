@@ -1,4 +1,12 @@
-import type { AnyTool, BeforeCompaction, BeforeTurn, RecapApp, TurnStart, User } from './app.ts';
+import type {
+  AnyTool,
+  BeforeCompaction,
+  BeforeTurn,
+  OtherModel,
+  RecapApp,
+  TurnStart,
+  User,
+} from './app.ts';
 import { toToolResponse } from './chat/turns/tools/tool-response.ts';
 import type { ServerTool, ToolCallOrigin } from './chat/turns/tools/toolbox.ts';
 import type {
@@ -13,7 +21,9 @@ import type {
   BeforeTurnHook,
   BeforeTurnQuestion,
 } from '#shared/hooks/before-turn.ts';
+import { AppError } from '#shared/errors.ts';
 import type { Caller } from '#shared/ports/ports.ts';
+import type { Config } from './config.ts';
 
 /* What an app has defined, as the functions use it. */
 
@@ -25,6 +35,45 @@ export const toUser = ({ uid, tier, claims = {} }: Caller): User => ({
   isAnonymous: tier === 'anonymous',
   claims,
 });
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The environment with the app's model where it names none, and with its window. */
+export function withAppModel(environment: Environment, { model }: RecapApp): Environment {
+  if (!model) return environment;
+  const { id, windowTokens } = model;
+  return {
+    ...environment,
+    MODEL: environment['MODEL'] || id,
+    QUICK_MODEL: environment['QUICK_MODEL'] || id,
+    MODEL_WINDOWS: withWindow(environment['MODEL_WINDOWS'] || '{}', { id, windowTokens }),
+  };
+}
+
+/** The text of MODEL_WINDOWS with one more; what is no JSON stays, for the configuration to refuse. */
+function withWindow(windows: string, { id, windowTokens }: Omit<OtherModel, 'source'>): string {
+  try {
+    return JSON.stringify({ [id]: windowTokens, ...JSON.parse(windows) });
+  } catch {
+    return windows;
+  }
+}
+
+/** Throws AppError INVALID_CONFIGURATION where dollars are limited and nobody knows what the app's model costs. */
+export function checkPrice(
+  config: Pick<Config, 'USER_DAILY_USD' | 'GLOBAL_DAILY_USD' | 'MODEL_PRICES'>,
+  { model }: RecapApp,
+): void {
+  const isLimited = config.USER_DAILY_USD > 0 || config.GLOBAL_DAILY_USD > 0;
+  if (!model || !isLimited || model.id in config.MODEL_PRICES) return;
+  const price = JSON.stringify({ [model.id]: { input: 3, cached: 0.3, output: 15 } });
+  throw new AppError({
+    status: 'FAILED_PRECONDITION',
+    reason: 'INVALID_CONFIGURATION',
+    message: `the environment is not usable: MODEL_PRICES: must name what ${model.id} costs, e.g. ${price}; or set USER_DAILY_USD and GLOBAL_DAILY_USD to 0`,
+    publicMessage: 'The service is not configured correctly.',
+  });
+}
 
 const callOf = ({ caller, conversationId }: ToolCallOrigin): TurnStart => ({
   user: toUser(caller),

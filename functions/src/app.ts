@@ -161,8 +161,45 @@ export class ToolError extends AppError {
 /** A tool whose `run` knows its input by `input`. */
 export const tool = <Input extends z.ZodObject>(definition: Tool<Input>): Tool<Input> => definition;
 
+/**
+ * What of a model of the AI SDK is used: the provider interface LanguageModelV4, or V3, of `@ai-sdk/provider`, as
+ * `anthropic('…')` and the like give it.
+ */
+export interface AiSdkModel {
+  readonly specificationVersion: string;
+  readonly provider: string;
+  readonly modelId: string;
+  doGenerate(options: never): PromiseLike<unknown>;
+  doStream(options: never): PromiseLike<unknown>;
+}
+
+/** A model of another vendor than Google. */
+export interface OtherModel {
+  /** What conversations, prices and logs call it. */
+  id: string;
+  windowTokens: number;
+  source: AiSdkModel;
+}
+
+/** Of a model that names none; most have more. */
+const OTHER_WINDOW_TOKENS = 128_000;
+
+/**
+ * A language model of the AI SDK for chat turns, tools, summaries and titles. `id`: default that of the model;
+ * `windowTokens`: of its context window, default 128,000. Limits in dollars ask for its price in MODEL_PRICES.
+ */
+export const fromAiSdk = (
+  source: AiSdkModel,
+  {
+    id = source.modelId,
+    windowTokens = OTHER_WINDOW_TOKENS,
+  }: Partial<Pick<OtherModel, 'id' | 'windowTokens'>> = {},
+): OtherModel => ({ id, windowTokens, source });
+
 /** An app's backend, as code. */
 export interface RecapApp {
+  /** Answers and summarises in the place of Gemini, unless MODEL, QUICK_MODEL or a conversation names another one. */
+  model?: OtherModel;
   /**
    * The system instruction of every conversation, or what makes it of the user when a turn begins. It takes the place of
    * `SYSTEM_INSTRUCTION` and of what clients write; undefined leaves that. The conversation stores it when it has changed,

@@ -1,6 +1,6 @@
 import { http } from '@google-cloud/functions-framework';
 import { once } from '#shared/once.ts';
-import { serverTool } from './app-steps.ts';
+import { serverTool, withAppModel } from './app-steps.ts';
 import type { RecapApp } from './app.ts';
 import { disableNodeDomains } from './bootstrap/disable-node-domains.ts';
 import { endOnSignal, guardEveryServer } from './bootstrap/framework.ts';
@@ -34,7 +34,7 @@ function serve(app: RecapApp): RecapFunctions {
   guardEveryServer();
   disableNodeDomains();
   const shutdown = new AbortController();
-  const config = parseConfig(process.env);
+  const config = parseConfig(withAppModel(process.env, app));
   const functions = registerFunctions(
     createDependencies(config, { shutdown: shutdown.signal }, app),
   );
@@ -60,6 +60,7 @@ function servedWhenCalled(app: RecapApp): RecapFunctions {
 }
 
 const FIELDS: Readonly<Record<keyof RecapApp, true>> = {
+  model: true,
   systemInstruction: true,
   tools: true,
   beforeTurn: true,

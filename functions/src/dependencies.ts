@@ -6,12 +6,21 @@ import type {
   RevocationCheck,
   Clock,
   EventWebhook,
+  ModelGenerator,
+  ModelStreamer,
   Notifier,
+  TokenCounter,
 } from '#shared/ports/ports.ts';
 import { type DatabaseClock, createDatabaseClock, onceTimeIsKnown } from './adapters/clocks.ts';
 // Loaded with the process: what is loaded within a request would write within it (see `writeTogether`).
 import { jsonLogger } from './adapters/json-logger.ts';
-import { appInstruction, beforeTurnHooks, compactionHooks, serverTool } from './app-steps.ts';
+import {
+  appInstruction,
+  beforeTurnHooks,
+  checkPrice,
+  compactionHooks,
+  serverTool,
+} from './app-steps.ts';
 import type { RecapApp } from './app.ts';
 import type { FunctionDependencies } from './bootstrap/register.ts';
 import type { ChatDependencies } from './chat/chat-dependencies.ts';
@@ -47,6 +56,7 @@ export function createDependencies(
   overrides: Overrides = {},
   app: RecapApp = {},
 ): FunctionDependencies {
+  checkPrice(config, app);
   const databaseClock = createDatabaseClock();
   const clock = overrides.clock ?? databaseClock;
   const setup: Setup = { config, app, overrides, clock, databaseClock };
@@ -132,11 +142,11 @@ async function createShared(setup: Setup) {
     import('./models/models-in-use.ts'),
     import('./quota/accounting.ts'),
   ]);
-  const { config, overrides, clock } = setup;
+  const { config, app, overrides, clock } = setup;
   const store = overrides.store ?? (await createStore(setup));
   const logger = overrides.logger ?? jsonLogger;
   const files = overrides.files ?? (await createFiles(setup));
-  const model = overrides.model ?? (await createModel(config));
+  const model = overrides.model ?? (await createModel(setup));
   const randomness = overrides.randomness ?? { uuid: () => randomUUID() };
   const remotePolicy = createRemotePolicy({ store, clock, logger });
   const signer =
@@ -157,7 +167,8 @@ async function createShared(setup: Setup) {
     files,
     model: withFiles(model, {
       files,
-      modelReadsBucket: readsBucket(config),
+      // Other vendors get the bytes.
+      modelReadsBucket: readsBucket(config) && app.model === undefined,
       promptFiles: (name) => promptFiles({ remotePolicy }, name),
     }),
     randomness,
@@ -209,8 +220,30 @@ async function createPublisher(config: Config) {
   });
 }
 
+/** The app's model by its id, and for all other ids Gemini. */
+async function createModel({ config, app }: Setup): Promise<AnyModel> {
+  const gemini = await createGemini(config);
+  if (!app.model) return gemini;
+  const { id, source } = app.model;
+  const { createAiSdkModel } = await import('./adapters/ai-sdk-model.ts');
+  const own = createAiSdkModel(source, {
+    firstEventTimeoutMs: config.MODEL_FIRST_EVENT_TIMEOUT_MS,
+    eventIdleTimeoutMs: config.MODEL_IDLE_TIMEOUT_MS,
+    requestTimeoutMs: config.TURN_TIMEOUT_MS,
+  });
+  const named = ({ model }: { model: string }) => (model === id ? own : gemini);
+  return {
+    ...(config.MODEL !== id && { prepare: () => gemini.prepare?.() }),
+    stream: (request, signal) => named(request).stream(request, signal),
+    generate: (request, signal) => named(request).generate(request, signal),
+    countTokens: (prompt, signal) => named(prompt).countTokens(prompt, signal),
+  };
+}
+
+type AnyModel = ModelStreamer & ModelGenerator & TokenCounter;
+
 /** The Gemini API where there is a key, else Vertex AI. */
-async function createModel(config: Config) {
+async function createGemini(config: Config): Promise<AnyModel> {
   const { createGeminiModel } = await import('./adapters/gemini/gemini-model.ts');
   return createGeminiModel({
     ...(config.GEMINI_API_KEY

@@ -1,6 +1,7 @@
 /* What the package `recap` gives to an app's backend. */
 export { defineRecap, type RecapFunctions } from './define-recap.ts';
 export {
+  fromAiSdk,
   tool,
   ToolError,
   type AfterCompaction,
@@ -10,6 +11,7 @@ export {
   type BeforeTurn,
   type BeforeTurnResult,
   type MessagePart,
+  type OtherModel,
   type RecapApp,
   type Step,
   type Tool,

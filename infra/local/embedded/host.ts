@@ -1,4 +1,5 @@
 import type { RecapApp } from '#functions/app.ts';
+import { withAppModel } from '#functions/app-steps.ts';
 import { registerFunctions } from '#functions/bootstrap/register.ts';
 import { createDependencies, type Overrides } from '#functions/dependencies.ts';
 import { sweepEvent } from '#shared/compaction/event.ts';
@@ -53,7 +54,7 @@ export async function startEmbeddedHost(options: EmbeddedHostOptions): Promise<E
   const chatUrl = `http://127.0.0.1:${chatPort}`;
   const compactionUrl = `http://127.0.0.1:${compactionPort}`;
   const store = options.overrides?.store ?? createMemoryDocumentStore();
-  const config = localConfig(options.environment);
+  const config = localConfig(withAppModel(options.environment, options.app ?? {}));
   const bus = createWorkerBus(config, compactionUrl, options.push);
   const functions = registerFunctions(
     createDependencies(

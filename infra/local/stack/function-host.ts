@@ -2,6 +2,7 @@ import { disableNodeDomains } from '#functions/bootstrap/disable-node-domains.ts
 import { guardServer, endOnSignal } from '#functions/bootstrap/framework.ts';
 import { registerFunctions } from '#functions/bootstrap/register.ts';
 import { createDependencies, type Overrides } from '#functions/dependencies.ts';
+import { withAppModel } from '#functions/app-steps.ts';
 import { loadApp } from '#infra/local/load-app.ts';
 import { localConfig } from '#infra/local/local-config.ts';
 import { type OpenServer, openServer } from '#infra/local/processes/open-server.ts';
@@ -45,10 +46,11 @@ function parseServed(text: string): ServedFunction {
 export async function runFunctions(overrides: Overrides = {}): Promise<void> {
   disableNodeDomains();
   const shutdown = new AbortController();
+  const app = await loadApp(process.env);
   const dependencies = createDependencies(
-    localConfig(process.env),
+    localConfig(withAppModel(process.env, app)),
     { ...overrides, shutdown: shutdown.signal },
-    await loadApp(process.env),
+    app,
   );
   const functions = registerFunctions(dependencies);
   await serveFunctions(process.argv.slice(2).map(parseServed), process.env);

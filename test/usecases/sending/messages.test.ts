@@ -1,4 +1,4 @@
-import { translateError } from '#functions/adapters/gemini/gemini-errors.ts';
+import { translateError } from '#functions/adapters/model-errors.ts';
 import { openAiErrorReply } from '#functions/chat/facades/openai/error-reply.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';

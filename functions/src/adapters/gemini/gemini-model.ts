@@ -1,4 +1,3 @@
-import { ABORT_REASON, interruptible, isEnd } from '#functions/lib/async-iterators.ts';
 import { ignoreRejection } from '#functions/lib/promises.ts';
 import type { AppError } from '#shared/errors.ts';
 import { once } from '#shared/once.ts';
@@ -11,13 +10,8 @@ import type {
   Prompt,
   TokenCounter,
 } from '#shared/ports/ports.ts';
-import {
-  abortedError,
-  type ModelCall,
-  timeoutError,
-  overloadedError,
-  translateError,
-} from './gemini-errors.ts';
+import { type AttemptTimeout, createAttemptTimeout } from '../attempt-timeout.ts';
+import { abortedError, type ModelCall, overloadedError, translateError } from '../model-errors.ts';
 import { toCountParameters, toGenerateParameters, type Platform } from './gemini-request.ts';
 import { isFinal, toModelResponse } from './gemini-response.ts';
 import { openStream } from './gemini-stream.ts';
@@ -66,102 +60,6 @@ async function waitForRetry(options: {
   } catch {
     throw abortedError(call);
   }
-}
-
-interface WaitLimit {
-  timeoutMs: number;
-  /** Said by the error. */
-  waitedFor: string;
-}
-
-/** What keeps one attempt of a call alive: its signal goes to the SDK, its timers bound every wait. */
-interface AttemptTimeout {
-  signal: AbortSignal;
-  /**
-   * The result of `work`. Throws MODEL_TIMEOUT when it takes longer than `timeoutMs` and ABORTED as
-   * soon as the caller's signal fires, even if the SDK does not react (while it fetches credentials).
-   */
-  within<T>(work: Promise<T>, limit: WaitLimit): Promise<T>;
-  /** The items of `source`: each is waited for as `within` waits, by one timer for all of them. */
-  each<T>(source: AsyncIterator<T>, limit: WaitLimit): Pick<AsyncIterator<T>, 'next'>;
-  /** Aborts what still runs. Must be called, or a stream that was left early stays open. */
-  release(): void;
-}
-
-/** Calls `late` when somebody has waited for `timeoutMs`. The timer looks for itself when it wakes. */
-function createPatience(timeoutMs: number, late: () => void) {
-  let waitingSinceMs: number | undefined;
-  let timer: NodeJS.Timeout | undefined;
-  const look = () => {
-    timer = undefined;
-    if (waitingSinceMs === undefined) return;
-    const leftMs = waitingSinceMs + timeoutMs - performance.now();
-    if (leftMs > 0) timer = setTimeout(look, Math.ceil(leftMs));
-    else late();
-  };
-  return {
-    begin: () => {
-      waitingSinceMs = performance.now();
-      timer ??= setTimeout(look, timeoutMs);
-    },
-    pause: () => void (waitingSinceMs = undefined),
-    end: () => clearTimeout(timer),
-  };
-}
-
-/**
- * Throws ABORTED when the caller's signal has fired already. A source that was read to its end by `each` is not aborted:
- * the SDK would make an exception with a stack trace of it.
- */
-function createAttemptTimeout(call: ModelCall, callerSignal: AbortSignal): AttemptTimeout {
-  if (callerSignal.aborted) throw abortedError(call);
-  const controller = new AbortController();
-  const abort = () => controller.abort(ABORT_REASON);
-  let isOver = false;
-  const endings = [() => isOver || abort()];
-  const onCallerAbort = (react: () => void) => {
-    callerSignal.addEventListener('abort', react);
-    endings.push(() => callerSignal.removeEventListener('abort', react));
-  };
-  onCallerAbort(abort);
-  return {
-    signal: controller.signal,
-    within: (work, { timeoutMs, waitedFor }) =>
-      new Promise((resolve, reject) => {
-        const onAbort = (): void => reject(abortedError(call));
-        const timer = setTimeout(() => {
-          reject(timeoutError(call, waitedFor, timeoutMs));
-          abort();
-        }, timeoutMs);
-        callerSignal.addEventListener('abort', onAbort);
-        if (callerSignal.aborted) onAbort();
-        work.then(resolve, reject).finally(() => {
-          clearTimeout(timer);
-          callerSignal.removeEventListener('abort', onAbort);
-        });
-      }),
-    each: (source, { timeoutMs, waitedFor }) => {
-      const patience = createPatience(timeoutMs, () => {
-        items.interrupt(timeoutError(call, waitedFor, timeoutMs));
-        abort();
-      });
-      const items = interruptible(source, (result) => {
-        patience.pause();
-        isOver = result?.done === true;
-        if (isEnd(result)) patience.end();
-      });
-      endings.push(patience.end);
-      onCallerAbort(() => items.interrupt(abortedError(call)));
-      if (callerSignal.aborted) items.interrupt(abortedError(call));
-      return {
-        next: () => {
-          patience.begin();
-          return items.next();
-        },
-      };
-    },
-    release: () => endings.forEach((end) => void end()),
-  };
 }
 
 /** What a stream has told of its end so far. */

@@ -1,7 +1,7 @@
 import { isPlainText, partSchema, type Part } from '#shared/conversation/documents/content.ts';
 import { readFields } from '#shared/conversation/documents/read-document.ts';
 import type { ModelResponse, ModelUsage } from '#shared/ports/ports.ts';
-import { type ModelCall, overloadedError } from './gemini-errors.ts';
+import { type ModelCall, overloadedError } from '../model-errors.ts';
 import { z } from 'zod';
 import type {
   GroundingReport,

@@ -1,5 +1,5 @@
 import type { ModelChunk, ModelRequest } from '#shared/ports/ports.ts';
-import { AnswerTooLarge, errorOfEvent, type ModelCall, overloadedError } from './gemini-errors.ts';
+import { AnswerTooLarge, errorOfEvent, type ModelCall, overloadedError } from '../model-errors.ts';
 import { toGenerateParameters, type Platform } from './gemini-request.ts';
 import { toModelResponse } from './gemini-response.ts';
 import { keepAnswer } from './gemini-transport.ts';

@@ -14,7 +14,7 @@ import {
 } from 'node:https';
 import type { Fetch } from '@google/genai';
 import { once } from '#shared/once.ts';
-import { AnswerTooLarge } from './gemini-errors.ts';
+import { AnswerTooLarge } from '../model-errors.ts';
 
 /** A whole answer, or a count. The longest answer of a model, 65,536 tokens, is below 3 MB with every character escaped. */
 export const WHOLE_ANSWER_MAX_BYTES = 4 * 1024 * 1024;

@@ -72,14 +72,14 @@ export function overloadedError(call: ModelCall, problem: string, cause?: unknow
 }
 
 /** `retryAfterMs` only where RetryInfo says it. */
-function quotaError(call: ModelCall, error: GoogleError): AppError {
+function quotaError(call: ModelCall, retryAfterMs: number | undefined): AppError {
   return new AppError({
     status: 'RESOURCE_EXHAUSTED',
     reason: 'MODEL_QUOTA',
     message: `${describe(call)} is over the model's quota`,
     publicMessage: 'The model is at its limit of requests. Try again later.',
     retryable: true,
-    retryAfterMs: readRetryDelayMs(error),
+    retryAfterMs,
   });
 }
 
@@ -186,7 +186,7 @@ function scrub(error: unknown): Error {
 
 function translateApiError(call: ModelCall, httpStatus: number, error: Error): AppError {
   const google = parseGoogleError(error.message);
-  if (httpStatus === 429) return quotaError(call, google);
+  if (httpStatus === 429) return quotaError(call, readRetryDelayMs(google));
   if (httpStatus === 404) return unknownModelError(call, error);
   if (httpStatus === 408 || httpStatus === 504) return timeoutError(call, `HTTP ${httpStatus}`);
   if (httpStatus >= 500 || httpStatus === 499) {
@@ -204,6 +204,23 @@ function translateApiError(call: ModelCall, httpStatus: number, error: Error): A
     ...(/^[A-Z_]{1,63}$/.test(reason) && { modelReason: reason }),
   };
   return refusedError(call, evidence, error);
+}
+
+/** How other vendors word that a prompt is longer than the window. */
+const overflowWords =
+  /(?:context|prompt|input|token)\b.{0,80}\b(?:too long|too large|exceed|maximum|limit)/is;
+
+/** The AppError for an answer of another vendor than Google. */
+export function translateHttpError(
+  call: ModelCall,
+  failure: { httpStatus: number; message: string; retryAfterMs?: number },
+): AppError {
+  const { httpStatus, message, retryAfterMs } = failure;
+  if (httpStatus === 429)
+    return quotaError(call, retryAfterMs && Math.min(LONGEST_PAUSE_MS, retryAfterMs));
+  const isRefused = httpStatus === 400 || httpStatus === 413;
+  if (isRefused && overflowWords.test(message)) return overflowError(call, '');
+  return translateApiError(call, httpStatus, new Error('withheld'));
 }
 
 /** The AppError for an event of a stream that says an error in the place of an answer; undefined for any other event. */
