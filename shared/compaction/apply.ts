@@ -242,7 +242,8 @@ class Application {
     if (section === constraintSection) return this.addConstraint(operation, statement);
     const sound = { ...statement, text: this.withoutStrangers(section, statement) };
     if (sound.text === '') return;
-    this.place(section, sound, this.replacedBy(operation, { ...sound, section }));
+    const target = this.words.sectionFor({ section, ...sound });
+    this.place(target, sound, this.replacedBy(operation, { ...sound, section: target }));
   }
 
   /** The item that an `add` takes the place of: the one of a section of one item, else the one it names. */
@@ -292,6 +293,11 @@ class Application {
     const { section } = item;
     const sound = { ...statement, text: this.withoutStrangers(section, statement, item.text) };
     if (sound.text === '') return;
+    const target = this.words.sectionFor({ section, ...sound, earlierText: item.text });
+    if (target !== section) {
+      this.refuse(sound.text, 'WORDS_OF_TOOL');
+      return this.place(target, sound);
+    }
     if (operation.isBeside === true && section !== goalSection)
       return this.place(section, {
         ...sound,

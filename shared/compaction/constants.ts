@@ -210,11 +210,23 @@ export const engineConstants = {
     unit: 'fraction of the words',
     origin: 'a goal or a step with more of the words of user and model than this is theirs',
   },
+  toolWordFraction: {
+    value: 0.7,
+    unit: 'fraction of the words',
+    origin:
+      'one that is not, with this many words of the cited turns, is a tool’s: it is kept as knowledge',
+  },
   strangerWordFraction: {
     value: 0.875,
     unit: 'fraction of the words',
     origin:
       'a clause with this many of its words close together in what a tool says, and not in what the user says, is the tool’s whoever repeats it',
+  },
+  strangerClauseFraction: {
+    value: 0.75,
+    unit: 'fraction of the words',
+    origin:
+      'a statement with this many of its words in clauses of a tool is a page that was copied',
   },
   archiveItemLimit: {
     value: 400,

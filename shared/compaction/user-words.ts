@@ -185,6 +185,23 @@ function speechStart(line: string): number {
   return -1;
 }
 
+const speechBefore = new RegExp(
+  String.raw`(?:(?<![\p{L}'’])(?:${spoken})(?![\p{L}'’])(?:\s${spokenName}){0,5}[\s,:]{0,3}|${spokenEast}[了过過着]?[，,:：\s]{0,3})$`,
+  'iu',
+);
+const speechBehind = new RegExp(
+  String.raw`^[\s,.;!?]{0,3}(?!(?:which|that|who|where|when|and|or|is|are|der|die|das|que|qui|che)(?!\p{L}))(?:(?:${spokenName}\s){0,3}(?:${spoken})(?![\p{L}'’])|(?:と|って)[\p{L}]{0,6}(?:言|い[っう]|書|返|伝|頼|指示)|(?:라고|이라고|고)\s?(?:말|했|하|썼|쓰|적|답)|[，,]?[^。，,\n]{0,8}${spokenEast})`,
+  'iu',
+);
+
+/** Whether the words around a quotation say that somebody else said it. */
+function isOthersSpeech(textBefore: string, textBehind: string): boolean {
+  const said = speechBefore.exec(textBefore);
+  if (said !== null && !bySelf.test(textBefore.slice(0, said.index))) return true;
+  const saidBehind = speechBehind.exec(textBehind);
+  return saidBehind !== null && !/^[\s,.;!?]{0,3}(?:i|we|ich|wir|je|yo|eu|io)\s/iu.test(textBehind);
+}
+
 /** What somebody wrote, as one speaks of it. */
 const writings = String.raw`e-?mail|mail|message|letter|article|text|chat|post|page|document|transcript|review|newsletter|comment|conversation|nachricht|brief|artikel|beitrag|seite|dokument|kommentar|schreiben|gespräch|courriel|lettre|article|texte|avis|commentaire|correo|mensaje|carta|artículo|texto|comentario|mensagem|carta|artigo|comentário|messaggio|lettera|articolo|testo|commento`;
 const pointing = String.raw`here(?:['’]s| is| are| comes)|this is|that is|below is|see|i (?:just )?(?:got|received)|the following|following|hier (?:ist|kommt|sind)|das ist|folgende[rns]?|ich habe|voici|voilà|ci-dessous|j['’]ai reçu|aquí (?:está|tienes|va)|este es|esta es|el siguiente|la siguiente|he recibido|aqui (?:está|vai)|este é|esta é|o seguinte|a seguinte|recebi|ecco|questo è|questa è|il seguente|la seguente|ho ricevuto`;
@@ -198,6 +215,13 @@ const announces = new RegExp(
   'iu',
 );
 const announcesPaste = (line: string): boolean => endsInColon(line) && announces.test(line);
+
+/** Who announces what he himself says, or wants kept in mind. */
+const ofUserHimself =
+  /(?<![\p{L}])(?:i|me|my|mine|we|our|ich|mir|mich|meine?[rsnm]?|wir|unsere?[rsnm]?|je|moi|mon|ma|mes|nous|nos|yo|mí|mis?|nuestr[oa]s?|eu|mim|meus?|minhas?|nós|io|me|mi[oa]|miei|mie|noi|remember|merk\p{L}*|retiens|recuerda|lembra|ricorda)(?![\p{L}])|我|私|僕|俺|나는|나의|내|저는|저의|제가|제\s|기억|记住|記住|覚え/iu;
+
+/** Whether a line ends with a colon and does not announce what the user himself says. */
+const announcesMuch = (line: string): boolean => endsInColon(line) && !ofUserHimself.test(line);
 
 const thisText = String.raw`(?:this|that|these|it|the|following|below|diese[snmr]?|das|den|die|folgende[snmr]?|ce|cet|cette|le|la|les|ça|est[eoa]s?|el|los|las|o|a|os|as|quest[oaie]|il|lo|i|gli)`;
 /** Asks to work on a text, which stands behind the colon. */
@@ -221,6 +245,12 @@ function workStart(line: string): number {
 
 const mailBreak =
   /^[\s>]{0,20}(?:[-_=*]{2,40}\s{0,3}(?:original|forwarded|ursprüngliche|weitergeleitete|message (?:d'origine|transféré)|mensaje (?:original|reenviado)|mensagem (?:original|encaminhada)|messaggio (?:originale|inoltrato)|原始邮件|原始郵件|转发的?邮件|転送|元のメッセージ|원본 ?(?:메시지|메일)|전달된 ?메시지)[^\n]{0,60}|begin forwarded message\b[^\n]{0,20}|anfang der weitergeleiteten[^\n]{0,30})/iu;
+/** The line above a quoted mail: `On 3 March 2026 at 10:00, Marta <m@x.example> wrote:`. */
+const mailOpening =
+  /^[\s>]{0,20}(?:on|am|le|el|em|il|op)\s[^\n]{0,200}\d[^\n]{0,200}(?:wrote|schrieb[^\n]{0,80}|a écrit|escribió|escreveu|ha scritto)\s?:\s*$|\d{4}[^\n]{0,100}(?:写道|寫道|のメール|님이 (?:작성|썼))[^\n]{0,20}[:：]\s*$/iu;
+const opensMail = (line: string): boolean =>
+  mailBreak.test(line) || (holdsColon(line) && mailOpening.test(line));
+
 const mailField =
   /^[\s>*]{0,20}(?:from|sent|to|cc|date|subject|reply-to|von|gesendet|an|datum|betreff|de|envoyé|à|objet|enviado|para|asunto|assunto|da|inviato|a|oggetto|发件人|發件人|发送时间|收件人|主题|主旨|差出人|送信日時|宛先|件名|보낸 ?사람|받는 ?사람|날짜|제목)\*{0,2}\s?[:：]/iu;
 /** A field of the head of a mail. A journey has `From:` and `To:` as well. */
@@ -268,9 +298,16 @@ const namedGreeting = new RegExp(
     .join('|'),
   'iu',
 );
+/** A greeting that stands on its line alone, whomever it greets. */
+const greetingLine = new RegExp(
+  String.raw`^\s*(?:(?:${greetings})(?:\s${greetedName})?|亲爱的[^\n]{1,20}|尊敬的[^\n]{1,20}|您好|你好|[^\n]{1,16}(?:様|さん|님)|こんにちは|お世話になっております|お世話になります|안녕하세요|안녕하십니까)\s?[,，、:：!！。.]?\s*$`,
+  'iu',
+);
 /** The line with which a letter ends, perhaps with the name behind it. */
 const farewellLine =
   /^\s*(?:(?:(?:with )?(?:best|kind|warm|many)\s?(?:regards|wishes)?|kindest regards|regards|sincerely|yours (?:sincerely|faithfully|truly)|cheers|love|mit freundlichen grüßen|(?:viele|liebe|beste|herzliche|freundliche)\s?grüße|gruß|mfg|lg|vg|cordialement|bien cordialement|bien à vous|amicalement|meilleures salutations|un saludo|saludos(?: cordiales)?|atentamente|un abrazo|cumprimentos|atenciosamente|abraços?|com os melhores cumprimentos|cordiali saluti|distinti saluti|un saluto|saluti)(?![\p{L}])[^\n]{0,40}|(?:此致|敬礼|祝好|顺祝商祺|順頌商祺|谨上|敬上)[^\n]{0,20}|(?:敬具|よろしくお願い(?:いた|致)?します|以上)[。\s]*|(?:감사합니다|드림|올림)[.\s]*[^\n]{0,20})\s*$/iu;
+/** The name below it. */
+const signatureLine = /^\s*[\p{L}][^\n.!?。！？]{0,40}$/u;
 const letterAddress = /[\p{L}\p{N}._-]@[\p{L}\p{N}]|https?:|www\.|\b[A-Z]{2}\d{2}[ \dA-Z]{10,30}/u;
 /** A line of a letter that is looked at. */
 const LETTER_LINE_CHARACTERS = 200;
@@ -283,6 +320,12 @@ const greetedIn = (line: string): string | undefined =>
 /** Whether a line begins with a greeting that names somebody. */
 const opensWithName = (line: string): boolean => greetedIn(line) !== undefined;
 
+const isAlone = (line: string): boolean =>
+  line.length <= LETTER_LINE_CHARACTERS && greetingLine.test(line);
+
+/** Whether a line may begin a letter. */
+const greetsSomebody = (line: string): boolean => opensWithName(line) || isAlone(line);
+
 const isFarewell = (line: string): boolean =>
   line.length <= LETTER_LINE_CHARACTERS && farewellLine.test(line);
 
@@ -292,21 +335,36 @@ const fullLine =
 const saysSomething = (line: string): boolean =>
   fullLine.test(line.slice(0, LETTER_LINE_CHARACTERS));
 
+/** Lines of a letter that begins with a greeting: up to the name below its farewell; all where there is none. */
+function lengthOf(lines: readonly string[]): number {
+  const end = lines.findIndex(isFarewell);
+  if (end === -1) return lines.length;
+  const below = lines.slice(end + 1, end + 3).findIndex((line) => line.trim() !== '');
+  const signed = lines[end + 1 + below] ?? '';
+  return below !== -1 && signatureLine.test(signed) ? end + below + 2 : end + 1;
+}
+
 /**
- * Whether these lines are a letter that the user shows: it begins with a greeting that names somebody, and a farewell
- * follows, something stands before it, the greeting stands alone, or an address follows. Heuristic: who greets his
- * assistant by a name and signs shows a letter, too.
+ * How many of these lines, from the first on, are a letter that the user shows; 0: none. A greeting that names somebody
+ * begins one where it stands alone, where a farewell follows, where something stands before or behind the letter, or where
+ * it goes on with an address; a greeting of nobody where a farewell follows and something else stands beside the letter.
+ * `isFirst`: nothing stands before these lines. Heuristic: who greets his assistant by a name and signs shows a letter, too.
  */
-function isLetter([opening = '', ...rest]: readonly string[], isFirst: boolean): boolean {
+function letterLines(lines: readonly string[], isFirst: boolean): number {
+  const [opening = ''] = lines;
+  if (!greetsSomebody(opening)) return 0;
   const greeted = greetedIn(opening);
-  if (greeted === undefined) return false;
-  const goesOn = rest.some((line) => line.trim() !== '');
-  return (
-    !isFirst ||
-    rest.some(isFarewell) ||
+  const length = lengthOf(lines);
+  const isSigned = lines.slice(0, length).some(isFarewell);
+  const isBeside = !isFirst || lines.slice(length).some(saysSomething);
+  if (greeted === undefined) return isSigned && isBeside ? length : 0;
+  const goesOn = lines.slice(1, length).some((line) => line.trim() !== '');
+  const isOfLetter =
+    isSigned ||
+    isBeside ||
     (opening.slice(greeted.length).trim() === '' && goesOn) ||
-    letterAddress.test(opening.slice(0, OPENING_CHARACTERS))
-  );
+    letterAddress.test(opening.slice(0, OPENING_CHARACTERS));
+  return isOfLetter ? length : 0;
 }
 
 const clauseEnd = /[:：.!?。！？]\s+/gu;
@@ -320,10 +378,20 @@ function greetingWithin(line: string): number {
   return -1;
 }
 
+/** Characters of a paragraph that nobody types below a colon. */
+const LONG_PARAGRAPH = 400;
+
+/** Whether a paragraph is too long to be typed. */
+function isLongParagraph(lines: readonly string[]): boolean {
+  return weightOfText(lines.join(' ')) >= LONG_PARAGRAPH;
+}
+
 // The user's own words
 
 /** Shorter quotations are terms: a name, a title, what to put into a field. */
 const TERM_WEIGHT = 24;
+/** How far from a quotation the words may stand that say whose it is. */
+const ATTRIBUTION_CHARACTERS = 120;
 /** Of a letter: a longer one ends here. */
 const LETTER_LINES = 400;
 /** Of a head of a mail. */
@@ -378,6 +446,9 @@ function announcedBlock(reading: Reading, at: number, line: TextLine): Block | u
   const { lines } = reading;
   const end = line.text.slice(-LINE_CHARACTERS);
   if (announcesPaste(end)) return { start: line.end, next: pastedEnd(reading, at + 1) };
+  const next = nextFull(lines, at + 1);
+  if (announcesMuch(end) && isLongParagraph(nearParagraph(lines, next).map(({ text }) => text)))
+    return { start: line.end, next: paragraphEnd(lines, next) };
   const colon = workStart(lineBeginning(line));
   if (colon === -1) return undefined;
   const start = line.start + colon;
@@ -397,18 +468,18 @@ function spokenBlock(reading: Reading, at: number, line: TextLine): Block | unde
   const opening = line.start + colon + (said.length - said.trimStart().length);
   // The marks say what is quoted.
   if (quotedFrom.has(opening)) return undefined;
-  return { start: opening, next: paragraphEnd(lines, at) };
+  const isLetter = opensWithName(said) || /[,，、]\s*$/u.test(said.slice(-20));
+  return { start: opening, next: isLetter ? lines.length : paragraphEnd(lines, at) };
 }
 
 /** A letter that begins at a line, or within it: `What does he want? Hi Tom, …`. */
 function letterBlock({ lines }: Reading, at: number, { start, text }: TextLine): Block | undefined {
-  const within = opensWithName(text) ? 0 : greetingWithin(text);
+  const within = greetsSomebody(text) ? 0 : greetingWithin(text);
   if (within === -1) return undefined;
   const isFirst = within === 0 && lines.findIndex(({ text: said }) => saysSomething(said)) >= at;
   const following = lines.slice(at + 1, at + LETTER_LINES).map((line) => line.text);
-  return isLetter([text.slice(within), ...following], isFirst)
-    ? { start: start + within, next: lines.length }
-    : undefined;
+  const count = letterLines([text.slice(within), ...following], isFirst);
+  return count === 0 ? undefined : { start: start + within, next: at + count };
 }
 
 function blockAt(reading: Reading, at: number, line: TextLine): Block | undefined {
@@ -418,7 +489,7 @@ function blockAt(reading: Reading, at: number, line: TextLine): Block | undefine
   if (isFence(line)) return { start, next: fenceEnd(lines, at) };
   if (isQuotedLine(line)) return { start, next: at + 1 };
   const short = lineBeginning(line);
-  if (mailBreak.test(short)) return { start, next: Math.max(at + 1, pastedEnd(reading, at + 1)) };
+  if (opensMail(short)) return { start, next: Math.max(at + 1, pastedEnd(reading, at + 1)) };
   if (isMailHead(lines, at)) return { start, next: lines.length };
   if (isChatLine(short) || isDialogue(lines, at, short))
     return { start, next: paragraphEnd(lines, at) };
@@ -462,6 +533,12 @@ function cut(text: string, spans: readonly TextSpan[]): string {
     .join(`\n${GAP}\n`);
 }
 
+const isOthers = (text: string, { start, end }: TextSpan): boolean =>
+  isOthersSpeech(
+    text.slice(Math.max(0, start - ATTRIBUTION_CHARACTERS), start),
+    text.slice(end, end + ATTRIBUTION_CHARACTERS),
+  );
+
 const readingOf = (text: string, quoted: readonly TextSpan[]): Reading => ({
   text,
   lines: [...textLines(text)],
@@ -478,15 +555,15 @@ const readingOf = (text: string, quoted: readonly TextSpan[]): Reading => ({
 export const ownLines = (text: string): string =>
   cut(text, merged(othersLines(readingOf(text, quotedSpans(text)))));
 
-/** A text without what it quotes in marks, if it is more than a term. Linear. */
+/** A text without what it quotes in marks: speech of others, and more than a term. Linear. */
 export function withoutQuotations(text: string): string {
   const spans = quotedSpans(text).filter(
-    ({ start, end }) => weightOfText(text.slice(start, end)) > TERM_WEIGHT,
+    (span) => weightOfText(text.slice(span.start, span.end)) > TERM_WEIGHT || isOthers(text, span),
   );
   return cut(text, merged(spans));
 }
 
-/** The user's own words of a text: no lines and longer quotations of others. Linear. */
+/** The user's own words of a text: no lines, speech and longer quotations of others. Linear. */
 export const ownWords = (text: string): string => withoutQuotations(ownLines(text));
 
 // What is taken back at once
@@ -611,7 +688,7 @@ function isOwn(text: string, { start, end }: TextSpan, quoted: readonly TextSpan
   let from = start;
   for (const quotation of quoted) {
     const isWithin = quotation.start >= start && quotation.end <= end;
-    if (!isWithin) return false;
+    if (!isWithin || isOthers(text, quotation)) return false;
     rest += text.slice(from, quotation.start);
     from = quotation.end;
   }
@@ -646,7 +723,8 @@ function withAnnouncements(text: string, sentences: readonly TextSpan[]): OwnSen
 }
 
 /**
- * Where the sentences of own lines stand that are the user's: none that is a quotation or a part of one. Linear.
+ * Where the sentences of own lines stand that are the user's: none that is a quotation, a part of one, or tells what
+ * somebody else said. Linear.
  */
 export function ownSentences(text: string): OwnSentence[] {
   const wellFormed = text.toWellFormed();

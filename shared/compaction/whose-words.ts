@@ -3,11 +3,12 @@ import {
   everyItem,
   goalSection,
   timelineSection,
+  workingItems,
   type Snapshot,
 } from '#shared/conversation/documents/snapshot.ts';
 import type { Utterance } from '#shared/conversation/utterances.ts';
 import { once } from '#shared/once.ts';
-import { oneLine } from '#shared/text/cut.ts';
+import { oneLine, textKey } from '#shared/text/cut.ts';
 import { splitSentences } from '#shared/text/sentences.ts';
 import {
   distinctUnits,
@@ -65,6 +66,10 @@ export interface TurnEvidence {
   ownUnits: (seq: number) => Units;
   /** Of what the model has proposed and the user accepts in this turn. */
   acceptedUnits: (seq: number) => Units;
+  /** Of what user and model say to each other, calls too. */
+  talkTopics: (seq: number) => Units;
+  /** Of all that is said. */
+  allTopics: (seq: number) => Units;
   /** What model and tools say, in order. */
   others: () => OthersSpeeches;
 }
@@ -85,6 +90,7 @@ export function toEvidence(
     ),
   );
   const ownText = onceEach((seq) => oneLine(withoutQuotations(ownPart(seq))));
+  const all = (seq: number): string => textOf(speechesIn(seq), () => true);
   const accepted = (seq: number): string =>
     acceptedIn(ownText(seq), speechesIn(seqs[seqs.indexOf(seq) - 1] ?? -1));
   return {
@@ -100,6 +106,10 @@ export function toEvidence(
     ),
     ownUnits: onceEach((seq) => distinctUnits(ownText(seq))),
     acceptedUnits: onceEach((seq) => distinctUnits(accepted(seq))),
+    talkTopics: onceEach((seq) =>
+      topicWords(distinctWords(textOf(speechesIn(seq), ({ speaker }) => speaker !== 'tool'))),
+    ),
+    allTopics: onceEach((seq) => topicWords(distinctWords(all(seq)))),
     others: once(() => {
       const before = recalled.map((text) => ({ speaker: 'tool' as const, text }));
       const since = [...turns.values()].flat().filter(({ speaker }) => speaker !== 'user');
@@ -154,6 +164,12 @@ export interface WhoseWords {
    * a text, and the user has not said as many of them, the clause is a stranger's.
    */
   part(statement: JudgedStatement): PartedStatement;
+  /**
+   * Where a statement goes: a goal or a step in the words of a tool is knowledge, and what an earlier summary
+   * knows is no goal by being said again in the same words; both are nothing to do. What user and model said
+   * to each other in the cited turns stays where it was meant to go.
+   */
+  sectionFor(statement: JudgedStatement): string;
   /** Whether the user says himself, in the cited turns, most of what a statement says. */
   isOfUser(statement: Pick<JudgedStatement, 'text' | 'sources'>): boolean;
 }
@@ -167,6 +183,18 @@ const clauseBorder = /(?<=[;；。！？：]|[:.!?]["'”’»)*_]{0,3}\s|\s[-�
 /** Linear in the folded turns for each statement. */
 export function whoseWords(evidence: TurnEvidence, previous: Snapshot): WhoseWords {
   const notes = once(() => knownNotes(previous));
+  const knownSections = once(
+    () =>
+      new Map(
+        // A rule that has left holds again only by a quote.
+        [
+          ...previous.archive.filter(({ section }) => section !== constraintSection),
+          ...workingItems(previous),
+        ]
+          .filter(({ section }) => !guidingSections.has(section) && section !== timelineSection)
+          .map(({ text, section }) => [textKey(text), section]),
+      ),
+  );
   const strangerIn = (units: Units, statement: JudgedStatement): Stranger | undefined => {
     const tool = saidByTool(units, evidence);
     const stranger = tool ? { passage: tool, by: 'tool' as const } : notedBefore(units, notes());
@@ -193,10 +221,17 @@ export function whoseWords(evidence: TurnEvidence, previous: Snapshot): WhoseWor
       const clauses = text.split(clauseBorder).map((clause) => {
         const units = distinctUnits(clause);
         const isLookedInto = isMeant(text) && units.size >= CLAUSE_UNITS;
-        return { clause, by: isLookedInto ? strangerOf(units) : undefined };
+        return { clause, units: units.size, by: isLookedInto ? strangerOf(units) : undefined };
       });
-      const parted = clauses.filter(({ clause, by: stranger }) => stranger && isMeant(clause));
-      if (parted.length === 0) return { rest: text, ofTools: [] };
+      const strange = clauses.filter((clause) => clause.by !== undefined);
+      const weigh = (those: typeof clauses): number =>
+        those.reduce((sum, { units }) => sum + units, 0);
+      const [first] = strange;
+      if (first?.by === undefined) return { rest: text, ofTools: [] };
+      // A page that was copied, of which only headings are left.
+      if (weigh(strange) >= engineConstants.strangerClauseFraction.value * weigh(clauses))
+        return partedAs(text, first.by);
+      const parted = strange.filter(({ clause }) => isMeant(clause));
       const rest = clauses.filter((clause) => !parted.includes(clause));
       return {
         rest: rest
@@ -208,11 +243,21 @@ export function whoseWords(evidence: TurnEvidence, previous: Snapshot): WhoseWor
         ),
       };
     },
-    isOfUser({ text, sources }) {
+    sectionFor({ section, text, sources, earlierText = '' }) {
+      if (!guidingSections.has(section)) return section;
       const words = topicWords(distinctWords(text));
-      const said = sources.map((seq) => topicWords(distinctWords(evidence.ownText(seq))));
-      const isSaid = (word: string): boolean => said.some((own) => own.has(word));
-      return shareOf(words, isSaid) >= engineConstants.talkWordFraction.value;
+      const talk = {
+        topics: evidence.talkTopics,
+        known: topicWords(distinctWords(earlierText)),
+      };
+      if (shareSaid(words, sources, talk) >= engineConstants.talkWordFraction.value) return section;
+      const known = knownSections().get(textKey(text));
+      return known ?? (isOfTool(words, sources, evidence) ? knowledgeSection : section);
+    },
+    isOfUser({ text, sources }) {
+      const topics = (seq: number): Units => topicWords(distinctWords(evidence.ownText(seq)));
+      const words = topicWords(distinctWords(text));
+      return shareSaid(words, sources, { topics }) >= engineConstants.talkWordFraction.value;
     },
   };
 }
@@ -231,10 +276,12 @@ const asToldByTool = (text: string): string =>
 /** The section of what is known, whoever said it. */
 export const knowledgeSection = 'key_knowledge';
 
+/** Sections that tell the model what to do next. */
+const guidingSections: ReadonlySet<string> = new Set([goalSection, 'task_state']);
+
 /** Sections of what the user wants and what is to be done: no tool speaks there, nor did one in earlier runs. */
 const wantingSections: ReadonlySet<string> = new Set([
-  goalSection,
-  'task_state',
+  ...guidingSections,
   'user_profile',
   'decisions',
   'open_questions',
@@ -346,6 +393,34 @@ function saidAmong(units: Units): (unit: string) => boolean {
   const all = [...units];
   return (unit) =>
     units.has(unit) || all.some((other) => isFormOf(unit, other) || isFormOf(other, unit));
+}
+
+/** Share of `words` that one of these turns has, or `known`; no words → 0. */
+function shareSaid(
+  words: Units,
+  seqs: readonly number[],
+  { topics, known }: { topics: (seq: number) => Units; known?: Units },
+): number {
+  const isSaid = (word: string) =>
+    known?.has(word) === true || seqs.some((seq) => topics(seq).has(word));
+  return words.size === 0 ? 0 : [...words].filter(isSaid).length / words.size;
+}
+
+/**
+ * Whether a statement that user and model do not make in the cited turns is a tool's: of these, or of another
+ * folded turn that a summariser did not name.
+ */
+function isOfTool(
+  words: Units,
+  sources: readonly number[],
+  { allTopics, talkTopics, seqs }: TurnEvidence,
+): boolean {
+  const { toolWordFraction, talkWordFraction } = engineConstants;
+  const isHeld = (those: readonly number[]): boolean =>
+    shareSaid(words, those, { topics: allTopics }) >= toolWordFraction.value;
+  const isTalk = (seq: number): boolean =>
+    shareSaid(words, [seq], { topics: talkTopics }) >= talkWordFraction.value;
+  return isHeld(sources) || seqs.some((seq) => isHeld([seq]) && !isTalk(seq));
 }
 
 /** Words as they are compared. */
