@@ -1,3 +1,4 @@
+import { readOptions, runCommand } from '#infra/command-line.ts';
 import { buildPage } from '#infra/local/page/start-page.ts';
 import { scripts } from '#infra/local/script-path.ts';
 import { build } from 'esbuild';
@@ -108,5 +109,13 @@ async function writeTypes(): Promise<void> {
   }
 }
 
-await rm(out, { recursive: true, force: true });
-await Promise.all([buildScripts(), writePage(), writeTypes()]);
+const help = `Usage: npm run prepack
+
+Builds the npm package into dist/npm; \`npm pack\` does it first.`;
+
+process.exitCode = await runCommand(help, async (argv) => {
+  if (readOptions(argv, { help: { type: 'boolean', default: false } }).help) return 'help';
+  await rm(out, { recursive: true, force: true });
+  await Promise.all([buildScripts(), writePage(), writeTypes()]);
+  return 0;
+});

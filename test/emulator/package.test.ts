@@ -131,7 +131,11 @@ describe.skipIf(missingTerraform().length > 0)('the functions as deployed', () =
   });
 
   test('a stack trace names the source file it comes from', async () => {
-    const given = image.run(process.execPath, 'main.cjs');
+    const given = image.run(
+      process.execPath,
+      '--eval',
+      `process.env.FUNCTION_TARGET = 'chat'; require('./main.cjs')`,
+    );
 
     const { stderr } = await given.catch((error: { stderr: string }) => error);
 

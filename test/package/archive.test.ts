@@ -159,7 +159,7 @@ describe('what cannot be packed', () => {
     const folder = await repositoryOf({ 'package.json': manifest, LICENSE: '' });
 
     await expect(archiveFiles(repository(folder))).rejects.toThrow(
-      /package-lock\.json cannot be read .* npm ci/,
+      /package-lock\.json cannot be read .* npm install/,
     );
   });
 

@@ -1,7 +1,7 @@
 import type { AiSdkModel } from '#functions/app.ts';
 import { estimatePromptTokens } from '#shared/tokens/token-estimate.ts';
 import type { Content, Part } from '#shared/conversation/documents/content.ts';
-import { AppError } from '#shared/errors.ts';
+import type { AppError } from '#shared/errors.ts';
 import type {
   ModelChunk,
   ModelGenerator,
@@ -290,22 +290,18 @@ function toChunk(call: ModelCall, event: unknown): ModelChunk | undefined {
 }
 
 const callErrorSchema = z.looseObject({
-  name: z.string(),
-  message: z.string(),
   statusCode: z.number(),
   responseHeaders: z.record(z.string(), z.string()).optional(),
 });
 
 /** How the errors of the AI SDK's providers read. */
 function toAppError(call: ModelCall, error: unknown): AppError {
-  const { data } = callErrorSchema.safeParse(
-    error instanceof Error ? { ...error, name: error.name, message: error.message } : error,
-  );
+  const { data } = callErrorSchema.safeParse(error);
   if (!data) return translateError(call, error);
   const seconds = Number(data.responseHeaders?.['retry-after'] ?? Number.NaN);
   return translateHttpError(call, {
     httpStatus: data.statusCode,
-    message: data.message,
+    message: error instanceof Error ? error.message : '',
     ...(Number.isFinite(seconds) && { retryAfterMs: seconds * 1_000 }),
   });
 }

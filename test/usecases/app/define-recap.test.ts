@@ -219,12 +219,15 @@ describe('the step of an app before a turn', () => {
   );
 });
 
-const gift = textAnswer(`Fine. ${'It is a gift and should look like one. '.repeat(10)}`, {
-  promptTokens: 1_400,
-  cachedTokens: 0,
-  outputTokens: 100,
-  thoughtsTokens: 0,
-});
+/** As much as a prompt of the conversation has by then. */
+const gifts = Array.from({ length: 16 }, (_, turn) =>
+  textAnswer(`Fine. ${'It is a gift and should look like one. '.repeat(10)}`, {
+    promptTokens: 300 + 110 * turn,
+    cachedTokens: 0,
+    outputTokens: 100,
+    thoughtsTokens: 0,
+  }),
+);
 
 test('an app reads the turns that a compaction folds, pins of them, and is told how it ended', async () => {
   const told: unknown[] = [];
@@ -237,7 +240,7 @@ test('an app reads the turns that a compaction folds, pins of them, and is told 
       afterCompaction: ({ state, generation }) => void told.push({ state, generation }),
     },
     settings: { THRESHOLD_TOKENS: '1000' },
-    answers: [gift],
+    answers: gifts,
   });
   const id = randomUUID();
 
@@ -268,7 +271,7 @@ describe('defineRecap', () => {
     const typo: object = { tool: [] };
 
     expect(() => defineRecap(typo)).toThrow(
-      /does not know tool; it takes systemInstruction, tools/,
+      /does not know tool; it takes model, systemInstruction, tools/,
     );
     expect(() => defineRecap({ tools: [weather, weather] })).toThrow(
       /two server tools named "weather"/,

@@ -245,13 +245,9 @@ describe('a model of the AI SDK', () => {
     const whole = await createAiSdkModel(streaming(), limits).generate(request, neverAborted());
 
     expect(whole).toMatchObject({ parts: [{ text: 'Whole.' }], finishReason: 'STOP' });
-    const old = {
-      ...new MockLanguageModelV4(),
-      specificationVersion: 'v1',
-      provider: 'acme',
-      modelId: 'old',
-    };
-    expect(() => createAiSdkModel(old as never, limits)).toThrow(/v3 or v4; acme old has v1/);
+    const old = new MockLanguageModelV4({ provider: 'acme', modelId: 'old' });
+    const first = Object.defineProperty(old, 'specificationVersion', { value: 'v1' });
+    expect(() => createAiSdkModel(first, limits)).toThrow(/v3 or v4; acme old has v1/);
   });
 });
 
