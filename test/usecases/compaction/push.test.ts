@@ -3,8 +3,13 @@ import { createMemoryBus } from '#infra/local/embedded/memory-bus.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import { StoreUnavailableError } from '#shared/errors.ts';
 import { createScriptedModel, snapshotAnswer } from '#test/fakes/scripted-model.ts';
-import { historiesOf } from '#test/support/chat/lifecycle.ts';
-import { buildDue, see, compactionBench } from '#test/support/compaction/compacted-conversation.ts';
+import { historiesOf, setConversation } from '#test/support/chat/lifecycle.ts';
+import {
+  actingAt,
+  buildDue,
+  see,
+  compactionBench,
+} from '#test/support/compaction/compacted-conversation.ts';
 import { overloaded } from '#test/support/model-down.ts';
 import { passTime } from '#test/support/pass-time.ts';
 import {
@@ -35,6 +40,25 @@ describe('the worker’s HTTP function', () => {
       generation: 1,
       compactionRequests: {},
     });
+  });
+
+  test('a conversation that is written to at every try of a claim has its turn again at once, not with a sweep', async () => {
+    const plain = compactionBench();
+    const conversationId = await buildDue(plain);
+    let isBusy = true;
+    const bench = actingAt(plain, 'before-claim', async () => {
+      if (isBusy) await setConversation(plain, conversationId, { updateTime: plain.clock.now() });
+    });
+    const url = await serve(bench);
+
+    const first = post(url, pushOf(requestFor(conversationId)));
+    await passTime(bench.clock, first, 50);
+    isBusy = false;
+    const [event] = plain.published.filter(({ topic }) => topic === 'compaction');
+    await passTime(bench.clock, post(url, pushOf(event?.data ?? {})), 50);
+
+    expect((await first).status).toBe(204);
+    expect((await see(bench.store, conversationId)).conversation.generation).toBe(1);
   });
 
   test('the worker asks for redelivery when the store is unavailable', async () => {

@@ -42,12 +42,18 @@ import {
   type ReadMemory,
 } from './run.ts';
 
-/** Two workers that start together meet at most a few times before one holds the lease. */
+/** Two workers that start together meet at most a few times before one holds the lease; a chat may win oftener. */
 const CLAIM_TRIES = 5;
+const CLAIM_RETRY_MS = 50;
+
+/** After that the event is taken from the end of the queue: a conversation that is written to all the time has its turn. */
+const CONTENDED_RETRY_MS = 1_000;
 
 type Claim =
   | Extract<ClaimDecision, { kind: 'nothing' | 'later' | 'settled' }>
   | { kind: 'outcome'; run: Run; state: 'NOOP' | 'FAILED_ERROR' | 'ABORTED'; reason: string }
+  /** Others have written to the conversation at every try. */
+  | { kind: 'retry'; retryAfterMs: number; reason: 'CONTENDED' }
   | { kind: 'claimed'; run: Run; taken: TakenLease };
 
 /**
@@ -89,8 +95,9 @@ export async function claimCompaction(
       // A lost reply may have been applied: the next reading shows whose lease it is.
       if (!mayBeCommitted(error)) throw error;
     }
+    await dependencies.clock.wait(CLAIM_RETRY_MS * tries);
   }
-  return { kind: 'later', reason: 'LEASE_HELD' };
+  return { kind: 'retry', retryAfterMs: CONTENDED_RETRY_MS, reason: 'CONTENDED' };
 }
 
 function decide(

@@ -70,6 +70,7 @@ export async function runCompaction(
     case 'nothing':
       return { kind: 'done', reason: claim.reason };
     case 'later':
+    case 'retry':
       return claim;
     case 'settled':
       // An automatic request is settled by a swap alone.
