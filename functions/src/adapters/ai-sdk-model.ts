@@ -1,4 +1,5 @@
 import type { AiSdkModel } from '#functions/app.ts';
+import { ABORT_REASON } from '#functions/lib/async-iterators.ts';
 import { estimatePromptTokens } from '#shared/tokens/token-estimate.ts';
 import type { Content, Part } from '#shared/conversation/documents/content.ts';
 import type { AppError } from '#shared/errors.ts';
@@ -46,13 +47,14 @@ function filePart({ inlineData, fileData }: Part, specification: string): Messag
   return { type: FILE_DATA, mediaType, data: specification === 'v3' ? url : { type: 'url', url } };
 }
 
-/** What a provider wants back with a part, as `toParts` keeps it in the part's signature. */
+const optionsSchema = z.record(z.string(), z.record(z.string(), z.unknown()));
+
+/** What a provider wants back with a part, as `signature` keeps it. That of another model says nothing to this one. */
 function providerOptions({ thoughtSignature }: Part): { providerOptions?: unknown } {
   if (thoughtSignature === undefined) return {};
   try {
-    return { providerOptions: JSON.parse(thoughtSignature) };
+    return { providerOptions: optionsSchema.parse(JSON.parse(thoughtSignature)) };
   } catch {
-    // Of another model: it says nothing to this one.
     return {};
   }
 }
@@ -188,12 +190,12 @@ function toUsage(given: unknown): { usage?: ModelUsage } {
   };
 }
 
-const finishReasons: Readonly<Record<string, string>> = {
-  stop: 'STOP',
-  'tool-calls': 'STOP',
-  length: 'MAX_TOKENS',
-  'content-filter': 'SAFETY',
-};
+const finishReasons = new Map([
+  ['stop', 'STOP'],
+  ['tool-calls', 'STOP'],
+  ['length', 'MAX_TOKENS'],
+  ['content-filter', 'SAFETY'],
+]);
 
 const finishSchema = z.looseObject({ unified: z.string() });
 
@@ -201,7 +203,11 @@ const finishSchema = z.looseObject({ unified: z.string() });
 function toFinish(call: ModelCall, given: Readonly<Record<string, unknown>>): ModelChunk {
   const { unified = 'other' } = finishSchema.safeParse(given['finishReason']).data ?? {};
   if (unified === 'error') throw overloadedError(call, 'the model ended with an error');
-  return { parts: [], finishReason: finishReasons[unified] ?? 'OTHER', ...toUsage(given['usage']) };
+  return {
+    parts: [],
+    finishReason: finishReasons.get(unified) ?? 'OTHER',
+    ...toUsage(given['usage']),
+  };
 }
 
 const metadata = z.record(z.string(), z.unknown()).optional();
@@ -215,7 +221,11 @@ const calledSchema = z.looseObject({
 });
 const textSchema = z.looseObject({ text: z.string(), providerMetadata: metadata });
 const deltaSchema = z.looseObject({ delta: z.string() });
-const endSchema = z.looseObject({ providerMetadata: metadata });
+const thoughtSchema = z.looseObject({
+  id: z.string(),
+  delta: z.string().default(''),
+  providerMetadata: metadata,
+});
 const fileSchema = z.looseObject({ mediaType: z.string(), data: z.unknown() });
 
 /** Kept with a part where the provider wants it back; a signature in Gemini's words. */
@@ -264,34 +274,60 @@ function toParts(call: ModelCall, given: { type: string }): Part[] {
 
 const streamedSchema = z.looseObject({ type: z.string() });
 
-/** One event of a stream; undefined for one that says nothing. Throws what an event of an error tells. */
-function toChunk(call: ModelCall, event: unknown): ModelChunk | undefined {
-  const given = streamedSchema.parse(event);
-  switch (given.type) {
-    case 'text-delta':
-      return { parts: [{ text: deltaSchema.parse(given).delta }] };
-    case 'reasoning-delta':
-      return { parts: [{ text: deltaSchema.parse(given).delta, thought: true }] };
-    case 'reasoning-end': {
-      const kept = signature(endSchema.parse(given).providerMetadata);
+/** A thought that has begun: what was thought so far, and the newest that the provider wants back with it. */
+interface OpenThought {
+  text: string;
+  providerMetadata: z.infer<typeof metadata>;
+}
+
+/**
+ * Events of one stream as chunks; undefined for one that says nothing. A provider says with any event of a thought what it
+ * wants back, Anthropic with a delta, and wants the thought back whole: it comes again at its end, signed. Throws what an
+ * event of an error tells.
+ */
+function createChunkReader(call: ModelCall): (event: unknown) => ModelChunk | undefined {
+  const thoughts = new Map<string, OpenThought>();
+  const toThought = (given: { type: string }): ModelChunk | undefined => {
+    const { id, delta, providerMetadata } = thoughtSchema.parse(given);
+    const before = thoughts.get(id);
+    const thought: OpenThought = {
+      text: (before?.text ?? '') + delta,
+      providerMetadata: providerMetadata ?? before?.providerMetadata,
+    };
+    if (given.type === 'reasoning-end') {
+      thoughts.delete(id);
+      const kept = signature(thought.providerMetadata);
       return 'thoughtSignature' in kept
-        ? { parts: [{ text: '', thought: true, ...kept }] }
+        ? { parts: [{ text: thought.text, thought: true, ...kept }] }
         : undefined;
     }
-    case 'finish':
-      return toFinish(call, given);
-    case 'error':
-      throw given['error'];
-    default: {
-      const parts = toParts(call, given);
-      return parts.length === 0 ? undefined : { parts };
+    thoughts.set(id, thought);
+    return delta === '' ? undefined : { parts: [{ text: delta, thought: true }] };
+  };
+  return (event) => {
+    const given = streamedSchema.parse(event);
+    switch (given.type) {
+      case 'text-delta':
+        return { parts: [{ text: deltaSchema.parse(given).delta }] };
+      case 'reasoning-start':
+      case 'reasoning-delta':
+      case 'reasoning-end':
+        return toThought(given);
+      case 'finish':
+        return toFinish(call, given);
+      case 'error':
+        throw errorOfStream(call, given['error']);
+      default: {
+        const parts = toParts(call, given);
+        return parts.length === 0 ? undefined : { parts };
+      }
     }
-  }
+  };
 }
 
 const callErrorSchema = z.looseObject({
   statusCode: z.number(),
-  responseHeaders: z.record(z.string(), z.string()).optional(),
+  responseHeaders: z.looseObject({ 'retry-after': z.string().optional() }).optional().catch({}),
 });
 
 /** How the errors of the AI SDK's providers read. */
@@ -305,6 +341,22 @@ function toAppError(call: ModelCall, error: unknown): AppError {
     ...(Number.isFinite(seconds) && { retryAfterMs: seconds * 1_000 }),
   });
 }
+
+/** The text of whatever a provider hands on of an error that its server told within a stream. */
+function wordsOf(told: unknown): string {
+  if (typeof told === 'string') return told;
+  try {
+    return JSON.stringify(told) ?? '';
+  } catch {
+    return '';
+  }
+}
+
+/** An error that a stream tells: an Error as a call throws it, or the server's own words, which name no status. */
+const errorOfStream = (call: ModelCall, told: unknown): AppError =>
+  told instanceof Error
+    ? toAppError(call, told)
+    : translateHttpError(call, { httpStatus: 'in stream', message: wordsOf(told) });
 
 interface AiSdkOptions {
   firstEventTimeoutMs: number;
@@ -343,14 +395,20 @@ export function createAiSdkModel(
         promptId: request.promptId,
       };
       const timeout = createAttemptTimeout(call, signal);
-      let isOver = false;
+      const toChunk = createChunkReader(call);
+      let reader: ReadableStreamDefaultReader<unknown> | undefined;
+      // A stream need not heed the signal that its call was given.
+      const leave = () => void reader?.cancel(ABORT_REASON).catch(() => undefined);
       try {
         const open = async () => {
           const opened = openedSchema.parse(
             await model.doStream(asked(toOptions(request, specification, timeout.signal))),
           );
-          const events: AsyncIterator<unknown> = opened.stream[Symbol.asyncIterator]();
-          return { events, first: await events.next() };
+          const opening = (reader = opened.stream.getReader());
+          if (timeout.signal.aborted) leave();
+          const next = (): Promise<IteratorResult<unknown>> =>
+            opening.read().then(({ done, value }) => ({ done, value }));
+          return { events: { next }, first: await next() };
         };
         const { events, first } = await timeout.within(open(), {
           timeoutMs: options.firstEventTimeoutMs,
@@ -361,15 +419,17 @@ export function createAiSdkModel(
           waitedFor: 'the next event',
         });
         for (let next = first; next.done !== true; next = await others.next()) {
-          const chunk = toChunk(call, next.value);
-          isOver ||= chunk?.finishReason !== undefined;
+          const chunk = toChunk(next.value);
           if (chunk) yield chunk;
+          // The last event: an answer that is whole does not wait for its connection.
+          if (chunk?.finishReason !== undefined) return;
         }
-        if (!isOver) throw overloadedError(call, 'the stream ended without a finish');
+        throw overloadedError(call, 'the stream ended without a finish');
       } catch (error) {
         throw toAppError(call, error);
       } finally {
         timeout.release();
+        leave();
       }
     },
     async generate(request, signal): Promise<ModelResponse> {

@@ -61,17 +61,23 @@ export function createAttemptTimeout(call: ModelCall, callerSignal: AbortSignal)
     signal: controller.signal,
     within: (work, { timeoutMs, waitedFor }) =>
       new Promise((resolve, reject) => {
-        const onAbort = (): void => reject(abortedError(call));
+        // Also where `work` never ends: the caller's signal may outlive thousands of attempts.
+        const forget = () => {
+          clearTimeout(timer);
+          callerSignal.removeEventListener('abort', onAbort);
+        };
+        const onAbort = (): void => {
+          forget();
+          reject(abortedError(call));
+        };
         const timer = setTimeout(() => {
+          forget();
           reject(timeoutError(call, waitedFor, timeoutMs));
           abort();
         }, timeoutMs);
         callerSignal.addEventListener('abort', onAbort);
         if (callerSignal.aborted) onAbort();
-        work.then(resolve, reject).finally(() => {
-          clearTimeout(timer);
-          callerSignal.removeEventListener('abort', onAbort);
-        });
+        work.then(resolve, reject).finally(forget);
       }),
     each: (source, { timeoutMs, waitedFor }) => {
       const patience = createPatience(timeoutMs, () => {

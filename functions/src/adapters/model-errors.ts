@@ -206,16 +206,23 @@ function translateApiError(call: ModelCall, httpStatus: number, error: Error): A
   return refusedError(call, evidence, error);
 }
 
-/** How other vendors word that a prompt is longer than the window. */
+/** How other vendors word that a prompt is longer than the window; OpenAI and many after it: "maximum context length". */
 const overflowWords =
-  /(?:context|prompt|input|token)\b.{0,80}\b(?:too long|too large|exceed|maximum|limit)/is;
+  /(?:context|prompt|input|token)\b.{0,80}\b(?:too long|too large|exceed|maximum|limit)|\bmaximum (?:context|prompt|input)\b|context_length_exceeded/is;
 
-/** The AppError for an answer of another vendor than Google. */
+/**
+ * The AppError for an answer of another vendor than Google. An error within a stream has no status: it comes behind one of
+ * 200, of a server that was willing and then could not.
+ */
 export function translateHttpError(
   call: ModelCall,
-  failure: { httpStatus: number; message: string; retryAfterMs?: number },
+  failure: { httpStatus: number | 'in stream'; message: string; retryAfterMs?: number },
 ): AppError {
   const { httpStatus, message, retryAfterMs } = failure;
+  if (httpStatus === 'in stream')
+    return overflowWords.test(message)
+      ? overflowError(call, '')
+      : overloadedError(call, 'the stream told of an error');
   if (httpStatus === 429)
     return quotaError(call, retryAfterMs && Math.min(LONGEST_PAUSE_MS, retryAfterMs));
   const isRefused = httpStatus === 400 || httpStatus === 413;

@@ -1,5 +1,6 @@
 import { MockLanguageModelV4 } from 'ai7/test';
 import { randomUUID } from 'node:crypto';
+import { getEventListeners } from 'node:events';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { createAiSdkModel } from '#functions/adapters/ai-sdk-model.ts';
@@ -82,7 +83,15 @@ describe('a model of the AI SDK', () => {
       streaming([
         { type: 'reasoning-start', id: 'r' },
         { type: 'reasoning-delta', id: 'r', delta: 'Hm.' },
-        { type: 'reasoning-end', id: 'r', providerMetadata: { anthropic: { signature: 's' } } },
+        { type: 'reasoning-delta', id: 'r', delta: ' So.' },
+        // As Anthropic's provider says it: with a delta that is empty.
+        {
+          type: 'reasoning-delta',
+          id: 'r',
+          delta: '',
+          providerMetadata: { anthropic: { signature: 's' } },
+        },
+        { type: 'reasoning-end', id: 'r' },
         { type: 'text-start', id: '1' },
         { type: 'text-delta', id: '1', delta: 'Hi ' },
         { type: 'text-delta', id: '1', delta: 'there' },
@@ -94,7 +103,16 @@ describe('a model of the AI SDK', () => {
 
     expect(chunks).toEqual([
       { parts: [{ text: 'Hm.', thought: true }] },
-      { parts: [{ text: '', thought: true, thoughtSignature: '{"anthropic":{"signature":"s"}}' }] },
+      { parts: [{ text: ' So.', thought: true }] },
+      {
+        parts: [
+          {
+            text: 'Hm. So.',
+            thought: true,
+            thoughtSignature: '{"anthropic":{"signature":"s"}}',
+          },
+        ],
+      },
       { parts: [{ text: 'Hi ' }] },
       { parts: [{ text: 'there' }] },
       { parts: [{ inlineData: { mimeType: 'image/png', data: 'AAAA' } }] },
@@ -204,6 +222,14 @@ describe('a model of the AI SDK', () => {
       { reason: 'MODEL_CONTEXT_OVERFLOW' },
     ],
     [
+      'a long prompt, in the words of OpenAI',
+      failing(
+        400,
+        "This model's maximum context length is 128000 tokens. However, your messages resulted in 130000 tokens. Please reduce the length of the messages.",
+      ),
+      { reason: 'MODEL_CONTEXT_OVERFLOW' },
+    ],
+    [
       'a lost connection',
       Object.assign(new TypeError('fetch failed')),
       { reason: 'MODEL_OVERLOADED' },
@@ -214,6 +240,70 @@ describe('a model of the AI SDK', () => {
 
     for (const model of [rejecting, inStream])
       await expect(chunksOf(model)).rejects.toMatchObject(expected);
+  });
+
+  test.each<[unknown, object]>([
+    [{ type: 'overloaded_error', message: 'Overloaded' }, { reason: 'MODEL_OVERLOADED' }],
+    ['no capacity', { reason: 'MODEL_OVERLOADED' }],
+    [undefined, { reason: 'MODEL_OVERLOADED' }],
+    [{ code: 'context_length_exceeded' }, { reason: 'MODEL_CONTEXT_OVERFLOW' }],
+  ])(
+    'an error that a stream tells as the server worded it is told without its words: %o',
+    async (told, expected) => {
+      const answer = () => chunksOf(streaming([{ type: 'error', error: told }]));
+
+      await expect(answer()).rejects.toMatchObject(expected);
+      await expect(answer()).rejects.not.toThrow(/Overloaded|capacity/);
+    },
+  );
+
+  /** A stream that says something and stays open, and what it was told at its end. */
+  function openStream(...parts: StreamPart[]) {
+    const ended = { byCancel: false };
+    const model = new MockLanguageModelV4({
+      modelId: 'claude-next',
+      doStream: () =>
+        Promise.resolve({
+          stream: new ReadableStream<StreamPart>({
+            start: (controller) => parts.forEach((part) => controller.enqueue(part)),
+            cancel: () => void (ended.byCancel = true),
+          }),
+        }),
+    });
+    return { model, ended };
+  }
+
+  test('a stream that its reader leaves is cancelled, whether it heeds its signal or not', async () => {
+    const { model, ended } = openStream(...say('Fine.').slice(0, 3));
+
+    for await (const _ of createAiSdkModel(model, limits).stream(request, neverAborted())) break;
+
+    expect(ended.byCancel).toBe(true);
+  });
+
+  test('a stream that falls silent is cancelled', async () => {
+    const { model, ended } = openStream(...say('Fine.').slice(0, 3));
+
+    await expect(chunksOf(model)).rejects.toMatchObject({ reason: 'MODEL_TIMEOUT' });
+
+    expect(ended.byCancel).toBe(true);
+  });
+
+  test('an answer that has said its end is whole, though its stream stays open', async () => {
+    const { model } = openStream(...say('Fine.'));
+
+    await expect(chunksOf(model)).resolves.toMatchObject([{}, { finishReason: 'STOP' }]);
+  });
+
+  test('calls that never end leave nothing behind at the signal of their caller', async () => {
+    const silent = new MockLanguageModelV4({ doGenerate: () => new Promise(() => undefined) });
+    const { signal } = new AbortController();
+
+    await expect(createAiSdkModel(silent, limits).generate(request, signal)).rejects.toMatchObject({
+      reason: 'MODEL_TIMEOUT',
+    });
+
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 
   test.each<[string, StreamPart[], string]>([
