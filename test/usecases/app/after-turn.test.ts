@@ -98,3 +98,17 @@ test('nothing is run behind a turn of a conversation that its owner has deleted'
   expect(told).toHaveLength(1);
   expect(await left()).toEqual([]);
 });
+
+test('what is left behind turns of an app that has no step any more is dropped after a day, not while it may be deployed', async () => {
+  const { chat, clock, send, left } = stepped(() => Promise.reject(new Error('no')));
+  const worker = sweepBench({ store: chat.store, clock });
+
+  await send(randomUUID());
+  clock.advance(3_600_000);
+  await sweep(worker);
+  expect(await left()).toHaveLength(1);
+  clock.advance(24 * 3_600_000);
+  await sweep(worker);
+
+  expect(await left()).toEqual([]);
+});

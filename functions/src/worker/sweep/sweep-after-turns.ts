@@ -13,10 +13,18 @@ import { earlierThan, forEachItem, type Sweep } from './sweep-pass.ts';
 const AT_ONCE = 10;
 const PAGE = 100;
 
-/** Does one thing behind a turn that the instance which answered it did not do, or failed at. Throws GuardLostError. */
+/** An app that has no step any more is believed after this, ms: a deployment replaces chat and worker one after the other. */
+const STEP_GONE_AFTER_MS = 24 * 60 * 60_000;
+
+/**
+ * Does one thing behind a turn that the instance which answered it did not do, or failed at; where there is nothing to be
+ * done any more, it goes. Throws GuardLostError.
+ */
 async function serve(sweep: Sweep, { path, fields, updateTime }: StoredDocument): Promise<void> {
   const { dependencies, signal, counts } = sweep;
   const { store, clock, logger } = dependencies;
+  if (!dependencies.afterTurn)
+    return void (await store.commit([{ op: 'delete', path, guard: { updateTime } }]));
   const entry = decodeAfterTurn({ fields });
   if (entry.tries >= AFTER_TURN_TRIES_MAX) {
     await store.commit([{ op: 'delete', path, guard: { updateTime } }]);
@@ -32,11 +40,11 @@ async function serve(sweep: Sweep, { path, fields, updateTime }: StoredDocument)
   if (await runAfterTurn(dependencies, entry, { signal, ran })) counts.afterTurnsRun += 1;
 }
 
-/** Runs the app's steps behind turns that are left. Throws StoreUnavailableError. */
+/** Runs the app's steps behind turns that are left, and drops those of an app that has none. Throws StoreUnavailableError. */
 export async function sweepAfterTurns(sweep: Sweep): Promise<void> {
   const { dependencies, signal } = sweep;
-  if (!dependencies.afterTurn) return;
-  const due = earlierThan('dueTime', dependencies.clock.now());
+  const waitedMs = dependencies.afterTurn ? 0 : STEP_GONE_AFTER_MS;
+  const due = earlierThan('dueTime', new Date(dependencies.clock.now().getTime() - waitedMs));
   for await (const items of readPages(dependencies.store, {
     collection: AFTER_TURNS,
     ...due,
