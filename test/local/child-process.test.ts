@@ -31,7 +31,7 @@ async function startServer(...moreArguments: string[]) {
     const response = await fetch(`${url}${path}`).catch(() => undefined);
     return response?.text();
   };
-  return { events, ask };
+  return { child, events, ask };
 }
 
 describe('startChild', () => {
@@ -50,6 +50,18 @@ describe('startChild', () => {
         lastLines: ['the last words'],
       }),
     );
+  });
+
+  test('a reload while a process starts has it start once more, and is no failure', async () => {
+    const { child, events, ask } = await startServer();
+    const before = await ask();
+
+    await child.reload();
+    await child.reload();
+    await eventually('it is back', async () => events.find(({ kind }) => kind === 'restarted'));
+
+    expect(await ask()).not.toBe(before);
+    expect(events.map(({ kind }) => kind).filter((kind) => kind !== 'line')).toEqual(['restarted']);
   });
 
   test('startChild leaves a process down that does not start again, and reports why', async () => {

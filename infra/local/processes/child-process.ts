@@ -110,17 +110,23 @@ export async function startChild(options: ChildOptions): Promise<Child> {
   let down: PromiseWithResolvers<void> | undefined;
 
   async function startAgain(): Promise<void> {
-    run = launch(options);
-    try {
-      await waitUntilReady(options, run);
-      log({ kind: 'restarted', part, tookMs: Math.round(performance.now() - run.startedAt) });
-    } catch (error) {
-      if (isStopping) return;
-      log({ kind: 'failed', part, problem: String(error) });
-      down = Promise.withResolvers();
-      await down.promise;
-      down = undefined;
-      if (!isStopping) await startAgain();
+    for (;;) {
+      isReloading = false;
+      run = launch(options);
+      try {
+        await waitUntilReady(options, run);
+        log({ kind: 'restarted', part, tookMs: Math.round(performance.now() - run.startedAt) });
+        return;
+      } catch (error) {
+        if (isStopping) return;
+        // A reload ended it while it started: that is no failure.
+        if (isReloading) continue;
+        log({ kind: 'failed', part, problem: String(error) });
+        down = Promise.withResolvers();
+        await down.promise;
+        down = undefined;
+        if (isStopping) return;
+      }
     }
   }
 
@@ -129,7 +135,6 @@ export async function startChild(options: ChildOptions): Promise<Child> {
       const exit = await run.exit;
       if (isStopping) return;
       if (!isReloading) log({ kind: 'crashed', part, exit, lastLines: run.lastLines });
-      isReloading = false;
       await startAgain();
       if (isStopping) return;
     }
