@@ -63,6 +63,11 @@ export function parseStartArguments(argv: readonly string[]): StartArguments | '
   };
 }
 
+/** Whether a file below an app's folder is a source of it, and none of what is installed or built there. */
+export const isAppSource = (path: string): boolean =>
+  /\.[cm]?[jt]sx?$/.test(path) &&
+  !path.split(/[\\/]/).some((folder) => ['node_modules', 'dist', '.local'].includes(folder));
+
 /** Calls to paste into a shell, and where things are. */
 export function welcomeText(
   stack: Stack,

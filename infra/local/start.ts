@@ -7,8 +7,10 @@ import {
   startHelp,
   type StartArguments,
   createStartConsole,
+  isAppSource,
 } from './start-console.ts';
 import { type Stack, startStack } from './stack/start-stack.ts';
+import { isSource } from './script-path.ts';
 import { noteStack } from './stack/stack-notes.ts';
 
 const write = (text: string): void => void process.stdout.write(text);
@@ -54,16 +56,12 @@ async function start(wanted: StartArguments): Promise<Stack> {
 /** Editors write a file in several steps. */
 const SETTLE_MS = 100;
 
-/** Starts the functions anew when a source or the settings of an app have changed. The result ends that. */
+/** Starts the functions anew when a source of an app has changed. The result ends that. */
 function reloadOnChanges(stack: Pick<Stack, 'reload'>, entry: string): () => void {
   let timer: NodeJS.Timeout | undefined;
   const watcher = watch(dirname(entry), { recursive: true }, (_, name) => {
-    if (
-      name === null ||
-      !/\.[cm]?[jt]s$|^\.env$/.test(name) ||
-      /node_modules|dist|\.local/.test(name)
-    )
-      return;
+    if (name === '.env') write('.env has changed: it is read at the next start\n');
+    if (name === null || !isAppSource(name)) return;
     clearTimeout(timer);
     timer = setTimeout(() => {
       write(`${name} has changed: the functions start again\n`);
@@ -110,7 +108,7 @@ try {
   process.exit(0);
 } catch (error) {
   process.stderr.write(
-    `Recap did not start: ${messageOf(error)}\n(npm start -- --help lists the options)\n`,
+    `Recap did not start: ${messageOf(error)}\n(${isSource ? 'npm start -- --help' : 'recap dev --help'} lists the options)\n`,
   );
   process.exit(1);
 }

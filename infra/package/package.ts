@@ -9,15 +9,14 @@ import { archiveFiles } from './archive.ts';
 import { appProject, repository } from './bundle.ts';
 import { type Files, toZip } from './zip.ts';
 
-const help = `Usage: npm run package [-- --out FILE]
+const help = `Usage: ${isSource ? 'npm run package [-- options]' : 'recap package [options]'}
 
 Packs both functions into one archive, which Terraform deploys (terraform/README.md): the functions bundled,
 Google's SDKs bundled beside them, and a package.json whose only dependency is the functions framework. The same
 sources make the same bytes on every machine.
 
   --out FILE     where to write it (default dist/recap.zip)
-  --entry FILE   the module that exports the functions (default index.ts)
-  --help         this text
+${isSource ? '' : '  --entry FILE   the module that exports the functions (default index.ts)\n'}  --help         this text
 
 Exit code: 0 written, 1 something is missing or must not be shipped, 2 wrong arguments.`;
 
@@ -56,9 +55,9 @@ ${listing(files)}
 sha256   ${createHash('sha256').update(zip).digest('hex')}
 ${await sourcesLine()}
 
-Next: in terraform/environments/dev (or prod) run \`terraform apply\`. The archive is uploaded under its hash, so
+Next: in ${isSource ? 'terraform/environments/dev (or prod)' : 'terraform'} run \`terraform apply\`. The archive is uploaded under its hash, so
 functions are deployed again only when it changed. Then check it, with the web API key of your Firebase project:
-\`npm run smoke -- --url "$(terraform output -raw chat_url)" --api-key KEY\`.
+\`${isSource ? 'npm run smoke --' : 'npx recap smoke'} --url "$(terraform output -raw chat_url)" --api-key KEY\`.
 `,
   );
 }

@@ -42,7 +42,7 @@ if (Number(process.versions.node.split('.')[0]) < NODE_MIN) {
 }
 
 const [name = '--help'] = process.argv.splice(2, 1);
-const command = commands[name];
+const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
 if (command) await command.run();
 else if (name === '--help' || name === 'help') process.stdout.write(help);
 else {

@@ -2,7 +2,11 @@ import { describe, expect, test } from 'vitest';
 import { localConfig } from '#infra/local/local-config.ts';
 import { chooseModel, stackEnvironment } from '#infra/local/stack/stack-environment.ts';
 import type { StackEvent } from '#infra/local/stack/stack-event.ts';
-import { createStartConsole, parseStartArguments } from '#infra/local/start-console.ts';
+import {
+  createStartConsole,
+  isAppSource,
+  parseStartArguments,
+} from '#infra/local/start-console.ts';
 import { startSweepSchedule } from '#infra/local/sweep-schedule.ts';
 import { eventually } from '../support/eventually.ts';
 
@@ -115,4 +119,17 @@ test('the sweep schedule publishes until it is stopped, whatever earlier publish
   await new Promise((resolve) => setTimeout(resolve, 30));
   expect(published).toBe(atStop);
   expect(failures).toEqual([new Error('away')]);
+});
+
+test.each([
+  ['index.ts', true],
+  ['src/distance.ts', true],
+  ['src\\redistribute.mts', true],
+  ['dist/index.js', false],
+  ['node_modules/zod/index.js', false],
+  ['src\\node_modules\\zod\\index.js', false],
+  ['.local/stack.ts', false],
+  ['notes.md', false],
+])('the functions of an app start again when %s has changed: %s', (path, isSource) => {
+  expect(isAppSource(path)).toBe(isSource);
 });

@@ -150,9 +150,10 @@ describe('the npm package', () => {
       code: 2,
       stderr: expect.stringContaining('is not empty: name a new folder'),
     });
-    await expect(recap('deploy')).rejects.toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining('recap knows no command "deploy"'),
-    });
+    for (const name of ['deploy', 'constructor'])
+      await expect(recap(name)).rejects.toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining(`recap knows no command "${name}"`),
+      });
   });
 });
