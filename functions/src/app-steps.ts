@@ -24,6 +24,7 @@ import type {
 import { AppError } from '#shared/errors.ts';
 import type { Caller } from '#shared/ports/ports.ts';
 import type { Config } from './config.ts';
+import { z } from 'zod';
 
 /* What an app has defined, as the functions use it. */
 
@@ -50,10 +51,12 @@ export function withAppModel(environment: Environment, { model }: RecapApp): Env
   };
 }
 
-/** The text of MODEL_WINDOWS with one more; what is no JSON stays, for the configuration to refuse. */
+const windowsSchema = z.record(z.string(), z.unknown());
+
+/** The text of MODEL_WINDOWS with one more; what is no JSON object stays, for the configuration to refuse. */
 function withWindow(windows: string, { id, windowTokens }: Omit<OtherModel, 'source'>): string {
   try {
-    return JSON.stringify({ [id]: windowTokens, ...JSON.parse(windows) });
+    return JSON.stringify({ [id]: windowTokens, ...windowsSchema.parse(JSON.parse(windows)) });
   } catch {
     return windows;
   }
@@ -65,7 +68,7 @@ export function checkPrice(
   { model }: RecapApp,
 ): void {
   const isLimited = config.USER_DAILY_USD > 0 || config.GLOBAL_DAILY_USD > 0;
-  if (!model || !isLimited || model.id in config.MODEL_PRICES) return;
+  if (!model || !isLimited || Object.hasOwn(config.MODEL_PRICES, model.id)) return;
   const price = JSON.stringify({ [model.id]: { input: 3, cached: 0.3, output: 15 } });
   throw new AppError({
     status: 'FAILED_PRECONDITION',

@@ -48,7 +48,7 @@ export interface BeforeTurn extends TurnStart {
 export interface BeforeTurnResult {
   /** Said to the model before the message, as data, and stored with it; 8,192 UTF-16 units at most. */
   context?: string;
-  /** The message is refused with this text, 500 UTF-16 units at most, and nothing of it is stored. */
+  /** The message is refused with this text, of which 500 UTF-16 units are shown, and nothing of it is stored. */
   deny?: string;
   /** Answers this turn in place of the conversation's model. */
   model?: string;

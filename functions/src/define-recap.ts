@@ -71,7 +71,7 @@ const FIELDS: Readonly<Record<keyof RecapApp, true>> = {
 
 /** Throws Error for what types would have refused, and for tools that no model could call. */
 function checkApp(app: RecapApp): void {
-  const unknown = Object.keys(app).filter((field) => !(field in FIELDS));
+  const unknown = Object.keys(app).filter((field) => !Object.hasOwn(FIELDS, field));
   if (unknown.length > 0)
     throw new Error(
       `defineRecap does not know ${unknown.join(', ')}; it takes ${Object.keys(FIELDS).join(', ')}`,

@@ -30,12 +30,18 @@ const wellFormed = z
   .string()
   .refine((text) => text.isWellFormed(), 'holds half of a surrogate pair');
 
+/** A refusal with too many words is a refusal still, and must not become a hook that failed. */
+function shortened(text: string): string {
+  const start = text.slice(0, DENY_MESSAGE_MAX_CHARACTERS);
+  return start.isWellFormed() ? start : start.slice(0, -1);
+}
+
 /** What a BeforeTurn hook may answer; fields that this version does not know are dropped. */
 export const beforeTurnAnswerSchema = z.object({
   /** Said to the model before the message, and stored with it. */
   addContext: wellFormed.max(HOOK_CONTEXT_MAX_CHARACTERS).optional(),
   /** The message is refused, nothing of it is stored, and its sender reads this. */
-  deny: z.object({ message: wellFormed.min(1).max(DENY_MESSAGE_MAX_CHARACTERS) }).optional(),
+  deny: z.object({ message: wellFormed.min(1).overwrite(shortened) }).optional(),
   /** Answers the turn in place of the conversation's model. */
   model: z.string().min(1).max(MODEL_NAME_MAX_CHARACTERS).optional(),
 });

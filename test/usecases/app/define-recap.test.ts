@@ -143,6 +143,9 @@ describe('the system instruction of an app', () => {
       },
     ],
     ['is longer than half of the window', () => 'word '.repeat(600_000)],
+    ['is longer than can be stored', () => 'word '.repeat(40_001)],
+    ['holds half of a surrogate pair', () => 'Be kind \ud83d'],
+    ['is no text, as an app in JavaScript may give it', () => JSON.parse('null')],
   ])('an app’s instruction that %s is logged, and the last one stays', async (_, bad) => {
     let turns = 0;
     const { send, requests, logged } = await startApp({
@@ -194,6 +197,18 @@ describe('the step of an app before a turn', () => {
 
     expect(refused).toMatchObject({ status: 400, body: { error: { message: 'Not today.' } } });
     expect(requests.map(({ model }) => model)).toEqual(['gemini-3.1-pro-preview']);
+  });
+
+  test('a refusal of beforeTurn with too many words is a refusal still', async () => {
+    const { send, requests } = await startApp({
+      app: { beforeTurn: () => ({ deny: `${'x'.repeat(499)}😀 and more` }) },
+    });
+
+    expect(await send(randomUUID(), 'No')).toMatchObject({
+      status: 400,
+      body: { error: { message: 'x'.repeat(499) } },
+    });
+    expect(requests).toEqual([]);
   });
 
   test.each([
@@ -273,6 +288,7 @@ describe('defineRecap', () => {
     expect(() => defineRecap(typo)).toThrow(
       /does not know tool; it takes model, systemInstruction, tools/,
     );
+    expect(() => defineRecap(Object.fromEntries([['toString', 1]]))).toThrow(/know toString;/);
     expect(() => defineRecap({ tools: [weather, weather] })).toThrow(
       /two server tools named "weather"/,
     );

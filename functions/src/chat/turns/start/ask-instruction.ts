@@ -4,14 +4,19 @@ import { refuseLargeOverhead } from '#functions/chat/conversations/writable-fiel
 import { withDeadline } from '#functions/lib/deadline.ts';
 import { deadlineReason } from '#functions/lib/failure-reason.ts';
 import type { Conversation } from '#shared/conversation/documents/conversation.ts';
+import { conversationPatchSchema } from '#shared/wire/resources/conversations.ts';
 import type { Begin } from './begun-turn.ts';
+
+/** As a client may write it: anything else the database could not store, or nobody could read back. */
+const instructionSchema = conversationPatchSchema.shape.systemInstruction;
 
 /** How long a message waits for the app's instruction, ms. */
 const INSTRUCTION_TIMEOUT_MS = 2_000;
 
 /**
  * The system instruction that the app gives a new turn; undefined where it gives none, or the one that is stored. A failure,
- * or an instruction that leaves no room for a conversation, is logged, and the conversation keeps what it has.
+ * or an instruction that cannot be stored or leaves no room for a conversation, is logged, and the conversation keeps what
+ * it has.
  */
 export async function askInstruction(
   dependencies: ChatDependencies,
@@ -22,10 +27,11 @@ export async function askInstruction(
   if (!appInstruction || decision.kind !== 'start') return undefined;
   const { caller, conversationId } = request;
   try {
-    const systemInstruction = await withDeadline(
+    const given: unknown = await withDeadline(
       { clock, ms: INSTRUCTION_TIMEOUT_MS, signal: new AbortController().signal },
       () => appInstruction({ user: toUser(caller), conversationId }),
     );
+    const systemInstruction = instructionSchema.parse(given);
     if (systemInstruction === undefined || systemInstruction === conversation.systemInstruction)
       return undefined;
     refuseLargeOverhead(dependencies, { ...conversation, systemInstruction });
