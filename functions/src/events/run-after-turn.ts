@@ -41,7 +41,10 @@ async function readAnswered(
   };
 }
 
-/** Runs the app's step behind a turn; a turn that is gone needs none. False: it failed, which is logged. Never throws. */
+/**
+ * Runs the app's step behind a turn; a turn that is gone needs none. False: it failed, which is logged, or was not begun,
+ * because `signal` has fired. Never throws.
+ */
 async function isRun(
   dependencies: AfterTurnDependencies,
   entry: Pick<AfterTurn, 'conversationId' | 'seq'>,
@@ -50,6 +53,8 @@ async function isRun(
   const { afterTurn, clock, logger } = dependencies;
   try {
     const answered = await readAnswered(dependencies, entry);
+    // Begun now, it would be broken off at once, and done twice.
+    if (signal.aborted) return false;
     if (answered && afterTurn)
       await withDeadline({ clock, ms: AFTER_TURN_TIMEOUT_MS, signal }, async (late) =>
         afterTurn({ ...answered, signal: late }),

@@ -15,7 +15,7 @@ import { passTime } from '#test/support/pass-time.ts';
 type Step = NonNullable<RecapApp['afterTurn']>;
 
 /** Chat and worker of an app with a step behind turns, on one store and one clock. */
-function stepped(step: Step) {
+function stepped(step: Step, shutdown?: AbortSignal) {
   const told: { uid: string; user: string; answer: string; model: string | undefined }[] = [];
   const afterTurn: Step = async (answered) => {
     const { uid, turn, model } = answered;
@@ -24,7 +24,7 @@ function stepped(step: Step) {
   };
   const clock = createManualClock();
   const { model } = scriptedStreamer(textAnswer('Fine.'));
-  const chat = chatDependencies({ model, clock, afterTurn });
+  const chat = chatDependencies({ model, clock, afterTurn, ...(shutdown && { shutdown }) });
   const worker = sweepBench({ store: chat.store, clock, afterTurn });
   const send = async (conversationId: string) => {
     const { result } = await sendMessage(chat, request(conversationId, 'Hello'));
@@ -110,5 +110,23 @@ test('what is left behind turns of an app that has no step any more is dropped a
   clock.advance(24 * 3_600_000);
   await sweep(worker);
 
+  expect(await left()).toEqual([]);
+});
+
+test('an app’s step behind a turn is not begun by an instance that ends: the sweep runs it, once', async () => {
+  const ending = new AbortController();
+  const { told, chat, send, left, sweepAfter } = stepped(() => undefined, ending.signal);
+  const { model } = chat;
+  const stream: typeof model.stream = (...asked) => {
+    ending.abort();
+    return model.stream(...asked);
+  };
+  chat.model = { ...model, stream };
+
+  await send(randomUUID());
+  expect(told).toEqual([]);
+  expect(await sweepAfter(90_000)).toMatchObject({ afterTurnsRun: 1 });
+
+  expect(told).toEqual([HELLO]);
   expect(await left()).toEqual([]);
 });
