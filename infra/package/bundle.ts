@@ -3,6 +3,7 @@ import { isSource } from '#infra/local/script-path.ts';
 import { moduleWrapper } from './runtime/compiled.ts';
 import { type Plugin, build, type BuildOptions, type BuildResult } from 'esbuild';
 import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 
 /** Classes of messages that Google's SDKs only hand on to whoever wants them; what is sent is made of descriptions. */
 const UNUSED_CLASSES =
@@ -156,14 +157,28 @@ const options = ({ root }: Project): BuildOptions & { metafile: true; write: fal
   write: false,
 });
 
+/** A private key in a text, also as JSON writes it: its first line, and more behind it than a source that only names it. */
+const PRIVATE_KEY = /-----BEGIN [A-Z ]*PRIVATE KEY-----(?:\\r|\\n|\s)+[A-Za-z0-9+/=]{32}/;
+
+/** Whether a file of the project itself holds a private key. */
+async function holdsKey(root: string, path: string): Promise<boolean> {
+  // What is no file of the project: packages, and what plugins make.
+  if (/(?:^|\/)node_modules\/|^[\w-]{2,}:|^<stdin>$/.test(path)) return false;
+  return PRIVATE_KEY.test(await readFile(join(root, path), 'utf8'));
+}
+
 /** Throws Error that names what is bundled and must not be, and who asked for it. */
-function checkInputs(
-  { allowedInput }: Pick<Project, 'allowedInput'>,
+async function checkInputs(
+  { root, allowedInput }: Project,
   inputs: Readonly<Record<string, { imports: readonly { path: string }[] }>>,
-): void {
-  const wrong = Object.keys(inputs).filter(
-    (path) => !allowedInput.test(path) || REFUSED_INPUT.test(path),
+): Promise<void> {
+  const isWrong = await Promise.all(
+    Object.keys(inputs).map(
+      async (path) =>
+        !allowedInput.test(path) || REFUSED_INPUT.test(path) || (await holdsKey(root, path)),
+    ),
   );
+  const wrong = Object.keys(inputs).filter((_, index) => isWrong[index]);
   if (wrong.length === 0) return;
   const named = wrong.map((path) => {
     const by = Object.keys(inputs).find((each) =>
@@ -194,7 +209,7 @@ async function runtimeFiles(project: Project): Promise<Files> {
     outdir: project.root,
     outExtension: { '.js': '.cjs' },
   });
-  checkInputs(project, built.metafile.inputs);
+  await checkInputs(project, built.metafile.inputs);
   return new Map(contentsOf(built, project));
 }
 
@@ -217,7 +232,7 @@ export async function bundleFunctions(project: Project): Promise<Files> {
     sourcemap: 'linked',
     sourcesContent: false,
   });
-  checkInputs(project, functions.metafile.inputs);
+  await checkInputs(project, functions.metafile.inputs);
   const sdkFile = await build({
     ...common,
     ...withinWrapper,
@@ -228,7 +243,7 @@ export async function bundleFunctions(project: Project): Promise<Files> {
     // Ours is not minified: Node prints the line that an uncaught error comes from.
     minifyWhitespace: true,
   });
-  checkInputs(project, sdkFile.metafile.inputs);
+  await checkInputs(project, sdkFile.metafile.inputs);
   return new Map([
     ...contentsOf(functions, project),
     ...contentsOf(sdkFile, project),

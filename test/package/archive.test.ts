@@ -9,7 +9,7 @@ import type * as FirestoreSdk from '@google-cloud/firestore';
 import { unzipSync } from 'fflate';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { archiveFiles, checkShipped, SHIPPED } from '#infra/package/archive.ts';
-import { repository } from '#infra/package/bundle.ts';
+import { appProject, repository } from '#infra/package/bundle.ts';
 import { openServer } from '#infra/local/processes/open-server.ts';
 import { compiledModules } from '#infra/package/runtime/compiled.ts';
 import { type Files, toZip } from '#infra/package/zip.ts';
@@ -160,6 +160,24 @@ describe('what cannot be packed', () => {
 
     await expect(archiveFiles(repository(folder))).rejects.toThrow(
       /package-lock\.json cannot be read .* npm install/,
+    );
+  });
+
+  const KEY = `-----BEGIN PRIVATE KEY-----\n${'MIIEvQ'.repeat(10)}\n-----END PRIVATE KEY-----\n`;
+  test.each([
+    ['a test', 'helpers.test.ts', 'export default 1;'],
+    ['the key of a service account', 'account.json', JSON.stringify({ private_key: KEY })],
+    ['a key as text', 'src/key.ts', `export default \`${KEY}\`;`],
+  ])('packaging an app’s project refuses %s, and names who imports it', async (_, path, text) => {
+    const folder = await repositoryOf({
+      'package.json': JSON.stringify({ name: 'app', dependencies: {} }),
+      'package-lock.json': JSON.stringify({ lockfileVersion: 3, packages: { '': {} } }),
+      'index.ts': `import given from './${path}';\nexport const chat = () => given;\n`,
+      [path]: text,
+    });
+
+    await expect(archiveFiles(appProject(folder, 'index.ts'))).rejects.toThrow(
+      `${path}, imported by index.ts`,
     );
   });
 
