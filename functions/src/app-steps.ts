@@ -22,6 +22,7 @@ import type {
   BeforeTurnQuestion,
 } from '#shared/hooks/before-turn.ts';
 import { AppError } from '#shared/errors.ts';
+import { findModel } from '#shared/models/model-entry.ts';
 import type { Caller } from '#shared/ports/ports.ts';
 import type { Config } from './config.ts';
 import { z } from 'zod';
@@ -68,7 +69,7 @@ export function checkPrice(
   { model }: RecapApp,
 ): void {
   const isLimited = config.USER_DAILY_USD > 0 || config.GLOBAL_DAILY_USD > 0;
-  if (!model || !isLimited || Object.hasOwn(config.MODEL_PRICES, model.id)) return;
+  if (!model || !isLimited || findModel(config.MODEL_PRICES, model.id)) return;
   const price = JSON.stringify({ [model.id]: { input: 3, cached: 0.3, output: 15 } });
   throw new AppError({
     status: 'FAILED_PRECONDITION',

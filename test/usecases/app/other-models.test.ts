@@ -391,10 +391,13 @@ describe('an app with a model of another vendor', () => {
       model: { kind: 'stand-in' },
       settings: { USER_DAILY_USD: '1' },
     });
+    const price = { input: 3, cached: 0.3, output: 15 };
+    const named = { ...environment, MODEL_PRICES: JSON.stringify({ 'claude-*': price }) };
     const app = { model: fromAiSdk(streaming(), { windowTokens: 200_000 }) };
 
     expect(() => createDependencies(localConfig(environment), {}, app)).toThrow(
       /MODEL_PRICES: must name what claude-next costs/,
     );
+    expect(() => createDependencies(localConfig(named), {}, app)).not.toThrow();
   });
 });
