@@ -201,9 +201,10 @@ export interface RecapApp {
   /** Answers and summarises in the place of Gemini, unless MODEL, QUICK_MODEL or a conversation names another one. */
   model?: OtherModel;
   /**
-   * The system instruction of every conversation, or what makes it of the user when a turn begins. It takes the place of
-   * `SYSTEM_INSTRUCTION` and of what clients write; undefined leaves that. The conversation stores it when it has changed,
-   * so that compactions and other instances go by the same. One that fails is logged, and the last one stays.
+   * The system instruction of every conversation, 200,000 UTF-16 units at most, or what makes it of the user when a turn
+   * begins; two seconds. It takes the place of `SYSTEM_INSTRUCTION` and of what clients write; undefined leaves that. The
+   * conversation stores it when it has changed, so that compactions and other instances go by the same. One that fails is
+   * logged, and the last one stays, as it does for a message that waited behind another.
    */
   systemInstruction?:
     string | ((turn: TurnStart) => string | undefined | Promise<string | undefined>);

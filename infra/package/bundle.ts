@@ -29,9 +29,7 @@ const PROTO_LOADER = /[\\/]@grpc[\\/]proto-loader[\\/]build[\\/]src[\\/]index\.j
 /** Throws Error where a text is not what it was when this was written. */
 function replaceOnce(text: string, from: string, to: string): string {
   if (text.split(from).length !== 2)
-    throw new Error(
-      `an SDK has changed (infra/package/unused-protos.ts): ${from} is not in it once`,
-    );
+    throw new Error(`an SDK has changed (infra/package/bundle.ts): ${from} is not in it once`);
   return text.replace(from, () => to);
 }
 

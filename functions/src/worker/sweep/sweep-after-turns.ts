@@ -10,10 +10,15 @@ import type { StoredDocument } from '#shared/ports/ports.ts';
 import { readPages } from '#shared/store/many-documents.ts';
 import { earlierThan, forEachItem, type Sweep } from './sweep-pass.ts';
 
+/** Steps that run side by side. */
 const AT_ONCE = 10;
+/** Entries that one query reads. */
 const PAGE = 100;
 
-/** An app that has no step any more is believed after this, ms: a deployment replaces chat and worker one after the other. */
+/**
+ * What has been due for so long is dropped by a worker whose app has no step, ms. Not before: while a deployment replaces
+ * chat and worker one after the other, chat may have one already.
+ */
 const STEP_GONE_AFTER_MS = 24 * 60 * 60_000;
 
 /**
