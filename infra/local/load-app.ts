@@ -13,14 +13,14 @@ export async function loadApp(
   environment: Readonly<Record<string, string | undefined>>,
 ): Promise<RecapApp> {
   const entry = environment[ENTRY_VARIABLE];
-  const exported: { chat?: unknown } =
+  const exported: { chat?: unknown; compaction?: unknown } =
     entry === undefined
       ? await import('#functions/index.ts')
       : await import(pathToFileURL(entry).href);
   const app = findApp(exported.chat);
-  if (!app)
+  if (!app || findApp(exported.compaction) !== app)
     throw new Error(
-      `${entry ?? 'index.ts'} exports no \`chat\` of Recap. It needs: export const { chat, compaction } = defineRecap({ … });`,
+      `${entry ?? 'index.ts'} exports no \`chat\` and \`compaction\` of one app. It needs: export const { chat, compaction } = defineRecap({ … });`,
     );
   return app;
 }

@@ -4,6 +4,7 @@ import { dirname, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ArgumentError, readOptions, runCommand } from '../command-line.ts';
 import { readGitState } from '../git-state.ts';
+import { ENTRY_VARIABLE, loadApp } from '#infra/local/load-app.ts';
 import { isSource } from '#infra/local/script-path.ts';
 import { archiveFiles } from './archive.ts';
 import { appProject, repository } from './bundle.ts';
@@ -45,6 +46,8 @@ function listing(files: Files): string {
 }
 
 async function pack({ out: file, entry }: { out: string; entry: string }): Promise<void> {
+  // What it defines wrongly is told now, not by the build of the image.
+  if (!isSource) await loadApp({ [ENTRY_VARIABLE]: resolve(root, entry) });
   const files = await archiveFiles(isSource ? repository(root) : appProject(root, entry));
   const zip = toZip(files);
   await mkdir(dirname(file), { recursive: true });

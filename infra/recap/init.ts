@@ -125,11 +125,15 @@ const projectFiles = (project: Project): Readonly<Record<string, string>> => ({
     engines: { node: '>=24' },
   }),
   'index.ts': indexFile,
+  // With what Node needs to run the sources as they are.
   'tsconfig.json': json({
     compilerOptions: {
       target: 'es2024',
       module: 'nodenext',
       strict: true,
+      allowImportingTsExtensions: true,
+      erasableSyntaxOnly: true,
+      verbatimModuleSyntax: true,
       noEmit: true,
       skipLibCheck: true,
       types: ['node'],
@@ -155,7 +159,7 @@ function checkFolder(folder: string): void {
     throw new ArgumentError(
       `the folder's name is that of the project: lower-case letters, digits, "-", "_" and ".", not ${JSON.stringify(basename(folder))}`,
     );
-  if (existsSync(folder) && readdirSync(folder).length > 0)
+  if (existsSync(folder) && readdirSync(folder).some((name) => name !== '.git'))
     throw new ArgumentError(`${folder} is not empty: name a new folder`);
 }
 

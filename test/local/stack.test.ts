@@ -70,20 +70,14 @@ describe('the embedded stack', () => {
   }
 
   test('the calls in README.md get the answers in README.md', async () => {
-    const blocks = await readmeBlocks();
-    const [call = '', answer = ''] = blocks;
-    const others = blocks.find((block) => block.includes('"dryRun"')) ?? '';
+    const [call = '', answer = ''] = await readmeBlocks();
 
     const stream = await runBlock(call);
-    const replies = await runBlock(others);
 
     expect(eventTypes(answer).length).toBeGreaterThan(3);
     for (const type of eventTypes(answer)) expect(eventTypes(stream)).toContain(type);
     expect(stream).toContain('"delta":"Noted."');
     expect(stream.trimEnd().endsWith('data: [DONE]')).toBe(true);
-    expect(replies).toContain('"settings":{"thresholdTokens":2000}');
-    expect(replies).toContain('My dog is called Pixel.');
-    expect(replies).toContain('"dryRun":true');
   });
 
   test('the embedded stack leaves no process or port behind when stopped', async () => {

@@ -1,6 +1,6 @@
 import type { RecapApp } from '#functions/app.ts';
 import { withDeadline } from '#functions/lib/deadline.ts';
-import { deadlineReason } from '#functions/lib/failure-reason.ts';
+import { deadlineReason, errorOfApp } from '#functions/lib/failure-reason.ts';
 import { readConversation, readTurns } from '#shared/conversation/context/read-conversation.ts';
 import { modelThatAnswered } from '#shared/conversation/documents/turn.ts';
 import { AppError } from '#shared/errors.ts';
@@ -19,7 +19,10 @@ interface AfterTurnDependencies {
   afterTurn?: RecapApp['afterTurn'];
 }
 
-/** An answered turn as the app's step is told of it; undefined where it is gone. Throws StoreUnavailableError. */
+/**
+ * An answered turn as the app's step is told of it; undefined where it is gone, `in the bin` with a conversation that may
+ * come back. Throws StoreUnavailableError.
+ */
 async function readAnswered(
   { store }: AfterTurnDependencies,
   { conversationId, seq }: Pick<AfterTurn, 'conversationId' | 'seq'>,
@@ -28,6 +31,7 @@ async function readAnswered(
     readConversation(store, conversationId),
     readTurns(store, conversationId, [seq]),
   ]);
+  if (conversation?.value.state === 'deleted') return 'in the bin' as const;
   if (conversation?.value.state !== 'live' || turn?.value.state !== 'done') return undefined;
   if (turn.value.eraseTime !== undefined) return undefined;
   const { usage } = turn.value;
@@ -43,7 +47,7 @@ async function readAnswered(
 
 /**
  * Runs the app's step behind a turn; a turn that is gone needs none. False: it failed, which is logged, or was not begun,
- * because `signal` has fired. Never throws.
+ * because `signal` has fired or the conversation is in the bin. Never throws.
  */
 async function isRun(
   dependencies: AfterTurnDependencies,
@@ -54,7 +58,7 @@ async function isRun(
   try {
     const answered = await readAnswered(dependencies, entry);
     // Begun now, it would be broken off at once, and done twice.
-    if (signal.aborted) return false;
+    if (signal.aborted || answered === 'in the bin') return false;
     if (answered && afterTurn)
       await withDeadline({ clock, ms: AFTER_TURN_TIMEOUT_MS, signal }, async (late) =>
         afterTurn({ ...answered, signal: late }),
@@ -62,7 +66,11 @@ async function isRun(
     return true;
   } catch (error) {
     const { conversationId } = entry;
-    logger.log('WARNING', 'after_turn_failed', { conversationId, reason: deadlineReason(error) });
+    logger.log('WARNING', 'after_turn_failed', {
+      conversationId,
+      reason: deadlineReason(error),
+      ...errorOfApp(error),
+    });
     return false;
   }
 }

@@ -12,6 +12,18 @@ export function deadlineReason(error: unknown): string {
   return error instanceof DOMException && error.name === 'TimeoutError' ? 'TIMEOUT' : 'INTERNAL';
 }
 
+/**
+ * What the log says of an error that code of an app has thrown: its name and where it comes from. Never its words, which may
+ * quote content.
+ */
+export const errorOfApp = (error: unknown): { error?: string; stack?: string } =>
+  error instanceof AppError
+    ? {}
+    : {
+        error: error instanceof Error ? error.name : typeof error,
+        ...(error instanceof Error && { stack: stackFrames(error) }),
+      };
+
 /** The nearest frames tell the place; more only lengthens the line. */
 const FRAMES = 8;
 /** The line above the frames of an error without a message. */

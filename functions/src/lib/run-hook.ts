@@ -1,4 +1,4 @@
-import { failureReason } from './failure-reason.ts';
+import { errorOfApp, failureReason } from './failure-reason.ts';
 import { AppError } from '#shared/errors.ts';
 import type { Hook } from '#shared/hooks/webhook.ts';
 import type { Clock, Logger } from '#shared/ports/ports.ts';
@@ -36,6 +36,7 @@ export async function runHook<Event, Answer>(
       reason: failureReason(error),
       // Our own words: which webhook, and the status that it answered.
       problem: error instanceof AppError ? error.message : undefined,
+      ...errorOfApp(error),
     });
     if (hook.required !== true) return undefined;
     throw new AppError({

@@ -2,7 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import type { RecapApp } from '#functions/app.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
-import { deleteConversation } from '#functions/chat/conversations/erase/delete-conversation.ts';
+import {
+  deleteConversation,
+  undeleteConversation,
+} from '#functions/chat/conversations/erase/delete-conversation.ts';
 import { AFTER_TURNS } from '#shared/hooks/after-turn.ts';
 import { createManualClock } from '#test/fakes/manual-clock.ts';
 import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
@@ -87,15 +90,22 @@ test('an app’s step behind a turn that never succeeds is given up after twenty
   );
 });
 
-test('nothing is run behind a turn of a conversation that its owner has deleted', async () => {
-  const { told, chat, send, left, sweepAfter } = stepped(() => Promise.reject(new Error('no')));
+test('an app’s step behind a turn waits while its conversation is in the bin, and is run once that is back', async () => {
+  let runs = 0;
+  const { told, chat, send, left, sweepAfter } = stepped(() =>
+    ++runs === 1 ? Promise.reject(new Error('no')) : undefined,
+  );
   const conversationId = randomUUID();
 
   await send(conversationId);
   await deleteConversation(chat, { caller: owner, conversationId });
   await sweepAfter(120_000);
+  const toldInTheBin = told.length;
+  await undeleteConversation(chat, { caller: owner, conversationId });
+  await sweepAfter(120_000);
 
-  expect(told).toHaveLength(1);
+  expect(toldInTheBin).toBe(1);
+  expect(told).toEqual([HELLO, HELLO]);
   expect(await left()).toEqual([]);
 });
 

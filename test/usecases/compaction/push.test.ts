@@ -213,12 +213,14 @@ describe('the worker in the framework', () => {
   test('the worker in the framework stops reading an unannounced body at its limit', async () => {
     const bench = compactionBench();
     const url = await serveInFramework(bench);
+    const stop = new AbortController();
     const endless = new ReadableStream<Uint8Array>({
       pull: (controller) => {
-        controller.enqueue(new Uint8Array(16 * 1_024));
+        // Who still reads it then would do so for ever.
+        if (stop.signal.aborted) controller.close();
+        else controller.enqueue(new Uint8Array(16 * 1_024));
       },
     });
-    const stop = new AbortController();
     const request: RequestInit & { duplex: 'half' } = {
       method: 'POST',
       body: endless,

@@ -2,7 +2,7 @@ import { toUser } from '#functions/app-steps.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { refuseLargeOverhead } from '#functions/chat/conversations/writable-fields.ts';
 import { withDeadline } from '#functions/lib/deadline.ts';
-import { deadlineReason } from '#functions/lib/failure-reason.ts';
+import { deadlineReason, errorOfApp } from '#functions/lib/failure-reason.ts';
 import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import { conversationPatchSchema } from '#shared/wire/resources/conversations.ts';
 import type { Begin } from './begun-turn.ts';
@@ -40,6 +40,7 @@ export async function askInstruction(
     logger.log('ERROR', 'system_instruction_failed', {
       conversationId,
       reason: deadlineReason(error),
+      ...errorOfApp(error),
     });
     return undefined;
   }

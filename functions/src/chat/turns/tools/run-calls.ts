@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { timeoutAfter } from '#functions/lib/deadline.ts';
+import { errorOfApp } from '#functions/lib/failure-reason.ts';
 import { inParallel } from '#functions/lib/promises.ts';
 import { type ToolCall, callKey } from '#shared/conversation/context/tool-calls.ts';
 import type { Caller } from '#shared/ports/ports.ts';
@@ -78,12 +79,19 @@ const aborted = (signal: AbortSignal): Promise<'aborted'> =>
     else signal.addEventListener('abort', () => resolve('aborted'), { once: true });
   });
 
+interface Ran {
+  outcome: Outcome;
+  response: ToolResponse;
+  /** For the log. */
+  failure?: ReturnType<typeof errorOfApp>;
+}
+
 /** What came of one call; undefined when the round was ended from outside. */
 async function runTool(
   dependencies: RunDependencies,
   run: CallsToRun,
   { tool, call, room }: { tool: ServerTool; call: ToolCall; room: Room },
-): Promise<{ outcome: Outcome; response: ToolResponse } | undefined> {
+): Promise<Ran | undefined> {
   const parsed = safeParse(tool.parameters, call.args);
   if (!parsed.success) return { outcome: 'badArguments', response: badArguments(parsed.error) };
   const { caller, conversationId, seq } = run;
@@ -102,7 +110,7 @@ async function runTool(
   } catch (error) {
     if (run.signal.aborted) return undefined;
     if (timeout.signal.aborted) return { outcome: 'timeout', response: timedOut(tool) };
-    return { outcome: 'failed', response: failureResponse(error) };
+    return { outcome: 'failed', response: failureResponse(error), failure: errorOfApp(error) };
   } finally {
     timeout.stop();
   }
@@ -116,7 +124,7 @@ async function runCall(
   if (run.signal.aborted) return undefined;
   const startMs = dependencies.clock.now().getTime();
   const tool = dependencies.toolbox.find(call.name);
-  const done = tool
+  const done: Ran | undefined = tool
     ? await runTool(dependencies, run, { tool, call, room })
     : { outcome: 'unknown' as const, response: unknownTool(call, run.declared) };
   if (!done) return undefined;
@@ -125,6 +133,7 @@ async function runCall(
     callKey: callKey(run.seq, call.index),
     tool: tool?.name,
     outcome: done.outcome,
+    ...done.failure,
     durationMs: dependencies.clock.now().getTime() - startMs,
   });
   return done.response;
