@@ -35,7 +35,7 @@ locals {
 
   # Absent is said by null; a variable that is set to nothing counts as not set, too.
   environment = {
-    for name, value in merge(var.settings, {
+    for name, value in merge(var.app_settings, var.settings, {
       NODE_ENV             = "production"
       NODE_OPTIONS         = local.node_options
       GOOGLE_CLOUD_PROJECT = var.project_id

@@ -5,12 +5,13 @@ locals {
   secret_versions = merge(
     local.uses_vertex ? {} : { GEMINI_API_KEY = var.secret_versions.gemini_api_key },
     local.calls_webhooks ? { HOOK_SIGNING_KEY = var.secret_versions.hook_signing_key } : {},
+    var.app_secret_versions,
   )
 
-  secret_values = {
+  secret_values = merge(var.app_secrets, {
     GEMINI_API_KEY   = var.gemini_api_key
     HOOK_SIGNING_KEY = var.hook_signing_key
-  }
+  })
 }
 
 resource "google_secret_manager_secret" "secret" {

@@ -66,6 +66,44 @@ variable "settings" {
   }
 }
 
+variable "app_settings" {
+  description = "Environment variables of both functions that the code of your app reads, by name. Names of Recap's own, and those that Cloud Run reserves, cannot be set here."
+  type        = map(string)
+  default     = {}
+
+  validation {
+    condition     = alltrue([for name in keys(var.app_settings) : can(regex("^[A-Z][A-Z0-9_]*$", name)) && !can(regex("^(GOOGLE_|FIREBASE_|FIRESTORE_|PUBSUB_|FUNCTION_|K_|NODE_|PORT$|GEMINI_|VERTEX_|HOOK_)", name))])
+    error_message = "app_settings takes names of capitals, digits and _ that begin with a letter, and with none of GOOGLE_, FIREBASE_, FIRESTORE_, PUBSUB_, FUNCTION_, K_, NODE_, GEMINI_, VERTEX_ and HOOK_, e.g. ACME_URL."
+  }
+  validation {
+    condition     = length(setintersection(keys(var.app_settings), jsondecode(file("${path.module}/settings.json")))) == 0
+    error_message = "app_settings has names of Recap's own; set them in settings."
+  }
+}
+
+variable "app_secrets" {
+  description = "Secrets that the code of your app reads from environment variables, by their names. Needed at every apply, stored in Secret Manager alone, and read again only when app_secret_versions says a higher number."
+  type        = map(string)
+  ephemeral   = true
+  sensitive   = true
+  default     = {}
+}
+
+variable "app_secret_versions" {
+  description = "Which of app_secrets there are, each with a version that is raised to have a new value stored and the functions deployed with it, e.g. { ACME_API_KEY = 1 }."
+  type        = map(number)
+  default     = {}
+
+  validation {
+    condition     = alltrue([for version in values(var.app_secret_versions) : version >= 1 && floor(version) == version])
+    error_message = "app_secret_versions must be whole numbers from 1 up."
+  }
+  validation {
+    condition     = alltrue([for name in keys(var.app_secret_versions) : can(regex("^[A-Z][A-Z0-9_]{0,99}$", name)) && !contains(["GEMINI_API_KEY", "HOOK_SIGNING_KEY"], name)])
+    error_message = "app_secret_versions takes names of capitals, digits and _ that begin with a letter; GEMINI_API_KEY and HOOK_SIGNING_KEY have variables of their own."
+  }
+}
+
 variable "chat" {
   description = "Size of the chat function: CPUs, memory, requests at the same time on one instance, instances, and the longest request. One instance at least has the first message of the morning answered two seconds sooner, for the price of an idle instance."
   type = object({

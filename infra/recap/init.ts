@@ -81,6 +81,11 @@ module "recap" {
   chat                = { max_instances = 3 }
   compaction          = { max_instances = 2 }
   settings            = { GLOBAL_DAILY_USD = "5" }
+
+  # What your code reads from process.env:
+  # app_settings        = { ACME_URL = "https://acme.example.com" }
+  # app_secret_versions = { ACME_API_KEY = 1 }
+  # app_secrets         = { ACME_API_KEY = var.acme_api_key }
 }
 
 output "chat_url" {

@@ -18,6 +18,7 @@ variables {
   # Not needed here. Tests of Terraform 1.11 cannot leave an ephemeral variable out of an apply.
   gemini_api_key   = "unused"
   hook_signing_key = "unused"
+  app_secrets      = {}
 }
 
 run "defaults" {

@@ -30,6 +30,9 @@ variables {
   budget                = { billing_account = "012345-6789AB-CDEF01", monthly_amount = 300 }
   deletion_protection   = false
   settings              = { CHECK_REVOKED = "off", MODEL = "gemini-3.8-flash" }
+  app_settings          = { ACME_URL = "https://acme.example.com" }
+  app_secrets           = { ACME_API_KEY = "a-key" }
+  app_secret_versions   = { ACME_API_KEY = 1 }
 }
 
 run "options" {
@@ -40,16 +43,20 @@ run "options" {
     error_message = "Without chat_is_public nobody is let in."
   }
   assert {
-    condition     = toset(keys(google_secret_manager_secret.secret)) == toset(["GEMINI_API_KEY", "HOOK_SIGNING_KEY"])
-    error_message = "Key and signing secret stand in Secret Manager."
+    condition     = toset(keys(google_secret_manager_secret.secret)) == toset(["ACME_API_KEY", "GEMINI_API_KEY", "HOOK_SIGNING_KEY"])
+    error_message = "Key, signing secret and the app's own stand in Secret Manager."
   }
   assert {
-    condition     = toset(keys(google_secret_manager_secret_iam_member.functions)) == toset(["GEMINI_API_KEY-chat", "GEMINI_API_KEY-compaction", "HOOK_SIGNING_KEY-chat", "HOOK_SIGNING_KEY-compaction"]) && alltrue([for right in values(google_secret_manager_secret_iam_member.functions) : right.role == "roles/secretmanager.secretAccessor"])
+    condition     = toset(keys(google_secret_manager_secret_iam_member.functions)) == toset(["ACME_API_KEY-chat", "ACME_API_KEY-compaction", "GEMINI_API_KEY-chat", "GEMINI_API_KEY-compaction", "HOOK_SIGNING_KEY-chat", "HOOK_SIGNING_KEY-compaction"]) && alltrue([for right in values(google_secret_manager_secret_iam_member.functions) : right.role == "roles/secretmanager.secretAccessor"])
     error_message = "Each function may read each of its secrets, and no other."
   }
   assert {
-    condition     = toset([for secret in google_cloudfunctions2_function.chat.service_config[0].secret_environment_variables : "${secret.key}:${secret.secret}"]) == toset(["GEMINI_API_KEY:second-gemini-api-key", "HOOK_SIGNING_KEY:second-hook-signing-key"])
+    condition     = toset([for secret in google_cloudfunctions2_function.chat.service_config[0].secret_environment_variables : "${secret.key}:${secret.secret}"]) == toset(["ACME_API_KEY:second-acme-api-key", "GEMINI_API_KEY:second-gemini-api-key", "HOOK_SIGNING_KEY:second-hook-signing-key"])
     error_message = "Secrets come from Secret Manager."
+  }
+  assert {
+    condition     = alltrue([for function in [google_cloudfunctions2_function.chat, google_cloudfunctions2_function.compaction] : function.service_config[0].environment_variables["ACME_URL"] == "https://acme.example.com"])
+    error_message = "The app's code reads its own settings in both functions."
   }
   assert {
     condition     = google_secret_manager_secret_version.value["GEMINI_API_KEY"].secret_data_wo_version == 2

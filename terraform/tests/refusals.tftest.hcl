@@ -188,10 +188,16 @@ run "refusals_5" {
     settings = { PUBSUB_EMULATOR_HOST = "127.0.0.1:8085" }
     # host with a path
     hook_hosts = ["https://hooks.example.com/recap"]
+    # setting of Recap's own
+    app_settings = { USER_DAILY_USD = "1" }
+    # secret with a variable of its own
+    app_secret_versions = { GEMINI_API_KEY = 1 }
   }
 
   expect_failures = [
     var.settings,
+    var.app_settings,
+    var.app_secret_versions,
     var.hook_hosts,
   ]
 }
