@@ -60,7 +60,7 @@ test('searching a conversation finds failed messages, and marks what an edit or 
   });
 });
 
-test('searching a long conversation lets other work go on every 16,384 characters', async () => {
+test('searching a long conversation lets other work go on between its turns', async () => {
   const pasted = 'The boat left the harbour at nine.\n'.repeat(3_000);
   const id = await build(Array.from({ length: 6 }, () => ({ user: pasted, answer: pasted })));
   let goes = 0;
@@ -75,7 +75,7 @@ test('searching a long conversation lets other work go on every 16,384 character
   isSearching = false;
 
   expect(hits).toHaveLength(12);
-  expect(goes).toBeGreaterThanOrEqual((12 * pasted.length) / 16_384);
+  expect(goes).toBeGreaterThanOrEqual(6);
 });
 
 test('searching a conversation never finds a deleted message', async () => {
