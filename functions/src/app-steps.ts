@@ -21,10 +21,9 @@ import type {
   BeforeTurnHook,
   BeforeTurnQuestion,
 } from '#shared/hooks/before-turn.ts';
-import { AppError } from '#shared/errors.ts';
 import { findModel } from '#shared/models/model-entry.ts';
 import type { Caller } from '#shared/ports/ports.ts';
-import type { Config } from './config.ts';
+import { configurationError, type Config } from './config.ts';
 import { z } from 'zod';
 
 /* What an app has defined, as the functions use it. */
@@ -71,12 +70,9 @@ export function checkPrice(
   const isLimited = config.USER_DAILY_USD > 0 || config.GLOBAL_DAILY_USD > 0;
   if (!model || !isLimited || findModel(config.MODEL_PRICES, model.id)) return;
   const price = JSON.stringify({ [model.id]: { input: 3, cached: 0.3, output: 15 } });
-  throw new AppError({
-    status: 'FAILED_PRECONDITION',
-    reason: 'INVALID_CONFIGURATION',
-    message: `the environment is not usable: MODEL_PRICES: must name what ${model.id} costs, e.g. ${price}; or set USER_DAILY_USD and GLOBAL_DAILY_USD to 0`,
-    publicMessage: 'The service is not configured correctly.',
-  });
+  throw configurationError(
+    `MODEL_PRICES: must name what ${model.id} costs, e.g. ${price}; or set USER_DAILY_USD and GLOBAL_DAILY_USD to 0`,
+  );
 }
 
 const callOf = ({ caller, conversationId }: ToolCallOrigin): TurnStart => ({

@@ -126,6 +126,16 @@ const demoConstants: Partial<ServiceConstants> = {
   USER_CALLS_PER_MINUTE: 0,
 };
 
+/** INVALID_CONFIGURATION; `problems` begin with their variables. */
+export const configurationError = (problems: string, cause?: unknown) =>
+  new AppError({
+    status: 'FAILED_PRECONDITION',
+    reason: 'INVALID_CONFIGURATION',
+    message: `the environment is not usable: ${problems}`,
+    publicMessage: 'The service is not configured correctly.',
+    cause,
+  });
+
 /**
  * The frozen configuration. `constants`: others than the service's own, for tests. Throws AppError INVALID_CONFIGURATION
  * that lists every problem by variable.
@@ -144,16 +154,10 @@ export function parseConfig(
     { jitless: true },
   );
   if (!parsed.success) {
-    const problems = parsed.error.issues
-      .map((issue) => `${issue.path.join('.')}: ${issue.message}`)
-      .join('; ');
-    throw new AppError({
-      status: 'FAILED_PRECONDITION',
-      reason: 'INVALID_CONFIGURATION',
-      message: `the environment is not usable: ${problems}`,
-      publicMessage: 'The service is not configured correctly.',
-      cause: parsed.error,
-    });
+    const problems = parsed.error.issues.map(
+      ({ path, message }) => `${path.join('.')}: ${message}`,
+    );
+    throw configurationError(problems.join('; '), parsed.error);
   }
   const [fast, strong] = parsed.data.ROUTING_MODELS;
   return Object.freeze({
