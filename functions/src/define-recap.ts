@@ -7,6 +7,7 @@ import { endOnSignal, guardEveryServer } from './bootstrap/framework.ts';
 import { registerFunctions } from './bootstrap/register.ts';
 import { messageModules, warmUp } from './bootstrap/warm-up.ts';
 import { parseConfig } from './config.ts';
+import { BUILT_IN_TOOL_NAMES } from './config/environment.ts';
 import { createToolbox } from './chat/turns/tools/toolbox.ts';
 import { createDependencies } from './dependencies.ts';
 
@@ -76,14 +77,21 @@ function checkApp(app: RecapApp): void {
     throw new Error(
       `defineRecap does not know ${unknown.join(', ')}; it takes ${Object.keys(FIELDS).join(', ')}`,
     );
-  createToolbox((app.tools ?? []).map(serverTool));
+  const tools = app.tools ?? [];
+  const brought: readonly string[] = BUILT_IN_TOOL_NAMES;
+  const taken = tools.findIndex(({ name }) => brought.includes(name));
+  if (taken >= 0)
+    throw new Error(
+      `tools[${taken}].name: Recap brings along a tool named ${JSON.stringify(tools[taken]?.name)}; give this one another name`,
+    );
+  createToolbox(tools.map(serverTool));
 }
 
 /**
  * An app's backend: the functions `chat` and `compaction`, to be exported by the entry module under these names. In a
  * deployment (Cloud Functions sets `FUNCTION_TARGET`) they serve at once; elsewhere nothing begins before a host such as
- * `recap dev` serves them. Throws AppError INVALID_CONFIGURATION that names every variable that is wrong, and Error for
- * two tools of one name.
+ * `recap dev` serves them. Throws AppError INVALID_CONFIGURATION that names every variable that is wrong, and Error that
+ * names the field for a tool whose name is none or taken.
  */
 export function defineRecap(app: RecapApp = {}): RecapFunctions {
   checkApp(app);

@@ -35,7 +35,7 @@ const json = <Schema extends z.ZodType>(schema: Schema, problem: string) =>
     });
 
 /** Tools that the server brings along; which of them it offers, BUILT_IN_TOOLS says. */
-const BUILT_IN_TOOL_NAMES = [
+export const BUILT_IN_TOOL_NAMES = [
   'recall_history',
   'read_blob',
   'save_memory',

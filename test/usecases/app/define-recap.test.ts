@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { type RecapApp, tool, ToolError } from '#functions/app.ts';
+import { BUILT_IN_TOOL_NAMES } from '#functions/config/environment.ts';
 import { findApp, defineRecap } from '#functions/define-recap.ts';
 import { startEmbeddedHost } from '#infra/local/embedded/host.ts';
 import { unsignedToken } from '#infra/local/processes/unsigned-token.ts';
@@ -295,5 +296,9 @@ describe('defineRecap', () => {
     expect(() => defineRecap({ tools: [{ ...weather, name: 'wet weather' }] })).toThrow(
       /"wet weather"/,
     );
+    for (const name of BUILT_IN_TOOL_NAMES)
+      expect(() => defineRecap({ tools: [weather, { ...weather, name }] })).toThrow(
+        `tools[1].name: Recap brings along a tool named "${name}"; give this one another name`,
+      );
   });
 });
