@@ -82,7 +82,7 @@ const callOf = ({ caller, conversationId }: ToolCallOrigin): TurnStart => ({
 
 /** Arguments that `input` has parsed: of the type that `run` takes, which nobody can tell here. */
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `tool` has tied both
-const checked = (args: object): never => args as never;
+const asToolInput = (args: object): never => args as never;
 
 /** A tool of an app as the server runs it. */
 export function serverTool(tool: AnyTool): ServerTool {
@@ -96,13 +96,13 @@ export function serverTool(tool: AnyTool): ServerTool {
     ...(needsApproval !== undefined && {
       needsApproval: (args, origin) =>
         typeof needsApproval === 'function'
-          ? needsApproval(checked(args), callOf(origin))
+          ? needsApproval(asToolInput(args), callOf(origin))
           : needsApproval,
     }),
     run: async (args, context) => {
       const { key, isApproved, signal } = context;
       const called = { ...callOf(context), callId: key, isApproved, signal };
-      return toToolResponse(await tool.run(checked(args), called));
+      return toToolResponse(await tool.run(asToolInput(args), called));
     },
   };
 }

@@ -368,7 +368,7 @@ const generatedSchema = z.looseObject({ content: z.array(z.looseObject({ type: z
 const openedSchema = z.looseObject({ stream: z.instanceof(ReadableStream) });
 
 /** A call with options that were made for the version of the interface that the model has. */
-const asked = (options: Message): never => {
+const asCallOptions = (options: Message): never => {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the interface is read by its schema
   return options as never;
 };
@@ -402,7 +402,7 @@ export function createAiSdkModel(
       try {
         const open = async () => {
           const opened = openedSchema.parse(
-            await model.doStream(asked(toOptions(request, specification, timeout.signal))),
+            await model.doStream(asCallOptions(toOptions(request, specification, timeout.signal))),
           );
           const opening = (reader = opened.stream.getReader());
           if (timeout.signal.aborted) leave();
@@ -441,7 +441,7 @@ export function createAiSdkModel(
       const timeout = createAttemptTimeout(call, signal);
       try {
         const asking = Promise.resolve(
-          model.doGenerate(asked(toOptions(request, specification, timeout.signal))),
+          model.doGenerate(asCallOptions(toOptions(request, specification, timeout.signal))),
         );
         const answer = generatedSchema.parse(
           await timeout.within(asking, {

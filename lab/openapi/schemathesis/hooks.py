@@ -8,6 +8,10 @@ schemathesis.openapi.format("time-zone", st.sampled_from(["Asia/Seoul", "Europe/
 # Reasons for which a request that fits the schema must not be refused, unless for one of the fields below.
 MALFORMED = {"BAD_FIELD", "BAD_PART", "BAD_JSON"}
 
+# Messages of such refusals: OpenAI's clients may send any field or value, and one without use is refused by name; no
+# object may have a `__proto__`; a body is bounded as a whole.
+RULED_MESSAGES = ["is not supported", "__proto__", "holds more than"]
+
 # Fields with rules that no JSON schema can state, or that only the server knows.
 RULED_FIELDS = {
     "tools": "names differ",
@@ -20,6 +24,10 @@ RULED_FIELDS = {
     "metadata.client_context": "a client context as JSON in a text",
     "input": "what the server does not compact, and the order of items",
     "X-Conversation-Id": "a UUID; headers have no schema of their own",
+    "tool_choice": "a tool that is among the tools",
+    "max_completion_tokens": "not more than an answer of the model has",
+    "max_output_tokens": "not more than an answer of the model has",
+    "conversationId": "schemathesis walks with ids from answers, and not all are UUIDs",
     "settings": "whole numbers that JavaScript can hold",
     "Last-Event-ID": "a number, unless startingAfter is given",
     "responseSchema": "a schema that can be checked",
@@ -38,8 +46,7 @@ def valid_data_is_not_called_malformed(ctx, response, case):
     if case.meta is None or not case.meta.generation.mode.is_positive or response.status_code != 400:
         return
     error = response.json()["error"]
-    # OpenAI's clients may send any field, and one without use is refused by name; no object may have a `__proto__`.
-    if "is not supported here" in error["message"] or "__proto__" in error["message"]:
+    if any(text in error["message"] for text in RULED_MESSAGES):
         return
     detail = error["details"][0]
     fields = detail.get("metadata", {}).get("field", "").split(",")
