@@ -3,12 +3,11 @@ import { dirname, posix, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /*
- * Rules of the source tree that oxlint has no rule for; `npm run lint` runs this. Circular imports and the directions of
- * imports stand in .oxlintrc.json.
+ * Rules of the source tree that oxlint has no rule for; `npm run lint` runs this. Circular imports, and what a room may
+ * import of packages, stand in .oxlintrc.json.
  */
 
 const SOURCES = ['{functions,shared,infra,web,test,lab,docs}/**/*.{ts,tsx}', '*.ts'];
-const PRODUCTION = /^(?:functions|shared|infra|web)\//;
 /** Read by people and by tests of other files. */
 const SAMPLES = /^docs\//;
 /** Packages of their own, where `#` names nothing of ours. */
@@ -73,28 +72,64 @@ function unusedExports(sources: Sources): string[] {
 }
 
 const climbing = /(?:from\s+|\bimport\(\s*)'(?:\.\.\/){2}(?!(?:\.\.\/)*package\.json)/;
-const parameterOf = /\(of\??\s*[:,)=]|,\s*of\??:\s*(?:[A-Z]|readonly|string|number)/;
-const exportOf = /^export (?:async )?(?:const|function\*?|class|interface|type) (\w+Of)\b/gm;
 
-function namesAndImports(sources: Sources): string[] {
-  return Object.entries(sources).flatMap(([file, text]) => {
-    const code = withoutComments(text);
-    const names = PRODUCTION.test(file) ? [...code.matchAll(exportOf)] : [];
-    return [
-      ...(climbing.test(code) && !FOREIGN.test(file)
-        ? [`${file} imports from more than one level above; say #shared/…, #functions/… and so on`]
-        : []),
-      ...(PRODUCTION.test(file) && parameterOf.test(code)
-        ? [`${file} has a parameter called \`of\`; name what it is`]
-        : []),
-      ...names.map(([, name]) => `${file} exports ${name}; say what it does or is, without "Of"`),
-    ];
-  });
+const climbingImports = (sources: Sources): string[] =>
+  Object.entries(sources)
+    .filter(([file, text]) => climbing.test(withoutComments(text)) && !FOREIGN.test(file))
+    .map(
+      ([file]) =>
+        `${file} imports from more than one level above; say #shared/…, #functions/… and so on`,
+    );
+
+/**
+ * The layers of the code, the lowest first: a file imports from its own layer and from those before it, never from a
+ * later one. The longest path that a file begins with says which is its own.
+ */
+const layers: readonly (readonly string[])[] = [
+  ['shared/lib/', 'shared/text/'],
+  ['shared/models/', 'shared/tokens/', 'shared/ports/', 'shared/store/'],
+  ['shared/conversation/'],
+  ['shared/hooks/'],
+  ['shared/compaction/'],
+  ['shared/'], // The features: memory, recall, quota, search, …
+  ['shared/wire/'],
+  ['functions/src/lib/', 'functions/src/app.ts'],
+  ['functions/src/config', 'functions/src/models/', 'functions/src/adapters/'],
+  ['context', 'erasure', 'events', 'memory', 'quota', 'recall'].map(
+    (name) => `functions/src/${name}/`,
+  ),
+  ['turns', 'conversations', 'features', 'context', 'chat-dependencies', 'not-found']
+    .map((name) => `functions/src/chat/${name}`)
+    .concat('functions/src/app-steps.ts', 'functions/src/worker/'),
+  ['functions/src/', 'functions/src/worker/push/'], // Routes, deliveries, and what puts the functions together.
+];
+
+function layerOf(file: string): number | undefined {
+  const [longest] = layers
+    .flatMap((prefixes, layer) => prefixes.map((prefix) => ({ prefix, layer })))
+    .filter(({ prefix }) => file.startsWith(prefix))
+    .toSorted((one, other) => other.prefix.length - one.prefix.length);
+  return longest?.layer;
 }
+
+const specifiers = /(?:\bfrom\s+|\bimport\(\s*)'([^']+)'/g;
+
+const importsOfLaterLayers = (sources: Sources): string[] =>
+  Object.entries(sources).flatMap(([file, text]) => {
+    const layer = layerOf(file);
+    if (layer === undefined) return [];
+    return [...withoutComments(text).matchAll(specifiers)].flatMap(([, specifier = '']) => {
+      const path = target(file, specifier);
+      return path !== undefined && (layerOf(path) ?? layer) > layer
+        ? [`${file} imports ${path}, which is of a later layer`]
+        : [];
+    });
+  });
 
 /** What is wrong with a tree of sources, a sentence each. */
 const sourceProblems = (sources: Sources): string[] => [
-  ...namesAndImports(sources),
+  ...climbingImports(sources),
+  ...importsOfLaterLayers(sources),
   ...unusedExports(sources),
 ];
 

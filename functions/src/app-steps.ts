@@ -15,7 +15,7 @@ import type {
   CompactionHooks,
   PreCompactAnswer,
 } from '#shared/compaction/hooks.ts';
-import { contentText } from '#shared/conversation/documents/content.ts';
+import { contentText } from '#shared/models/content.ts';
 import type {
   BeforeTurnAnswer,
   BeforeTurnHook,

@@ -1,4 +1,4 @@
-import { AppError } from '#shared/errors.ts';
+import { AppError } from '#shared/lib/errors.ts';
 import type { ReadTurn } from '#shared/hooks/read-turn.ts';
 import type { z } from 'zod';
 

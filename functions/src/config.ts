@@ -1,9 +1,9 @@
 import { isKnownModel, unknownModelAdvice } from '#shared/models/known-models.ts';
 import type { PolicySettings } from '#shared/compaction/policy-settings.ts';
-import { AppError } from '#shared/errors.ts';
+import { AppError } from '#shared/lib/errors.ts';
 import { isAllowedWebhook } from '#shared/hooks/webhook.ts';
 import { registry } from '#shared/models/registry.ts';
-import { isRouted, type RoutingModels } from '#shared/routing/routing.ts';
+import { isRouted, type RoutingModels } from '#shared/models/routing.ts';
 import { serviceConstants, type ServiceConstants } from './config/constants.ts';
 import { environmentSchema, type Environment } from './config/environment.ts';
 import type { AppMemory, RemotePolicy } from './config/remote-documents.ts';

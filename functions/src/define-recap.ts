@@ -1,9 +1,9 @@
 import { http } from '@google-cloud/functions-framework';
-import { once } from '#shared/once.ts';
+import { once } from '#shared/lib/once.ts';
 import { serverTool, withAppModel } from './app-steps.ts';
 import type { RecapApp } from './app.ts';
 import { disableNodeDomains } from './bootstrap/disable-node-domains.ts';
-import { endOnSignal, guardEveryServer } from './bootstrap/framework.ts';
+import { endOnSignal, guardEveryServer } from './lib/framework.ts';
 import { registerFunctions } from './bootstrap/register.ts';
 import { messageModules, warmUp } from './bootstrap/warm-up.ts';
 import { parseConfig } from './config.ts';

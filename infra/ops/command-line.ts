@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from 'node:util';
 import { defineCommand, renderUsage, runCommand } from 'citty';
-import { AppError } from '#shared/errors.ts';
+import { AppError } from '#shared/lib/errors.ts';
 import type { ExitCode, Surroundings } from './command.ts';
 import { ArgumentError } from '#infra/command-line.ts';
 import { compactCommand } from './commands/compact.ts';

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import { createAccessTokens } from '#functions/adapters/access-tokens.ts';
 import { retry } from '#functions/lib/retry.ts';
-import { StoreUnavailableError } from '#shared/errors.ts';
+import { StoreUnavailableError } from '#shared/lib/errors.ts';
 import { lastSegment } from '#shared/store/names.ts';
 
 const REQUEST_TIMEOUT_MS = 30_000;

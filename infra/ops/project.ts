@@ -8,7 +8,7 @@ import { createFirestoreDocumentStore } from '#functions/adapters/firestore.ts';
 import { createDependencies } from '#functions/dependencies.ts';
 import type { Logger } from '#shared/ports/ports.ts';
 import { ArgumentError } from '#infra/command-line.ts';
-import { type ConnectionOptions } from './arguments.ts';
+import type { ConnectionOptions } from './arguments.ts';
 import { createDeadLetters, type DeadLetters, createDeadLetterClient } from './dead-letters.ts';
 import { createDocumentTree, type DocumentTree } from './document-tree.ts';
 import type { SourceDatabase } from './import/source.ts';

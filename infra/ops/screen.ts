@@ -1,4 +1,4 @@
-import { singleLineJson } from '#shared/json-text.ts';
+import { singleLineJson } from '#shared/lib/json-text.ts';
 import { terminalText } from '../terminal-text.ts';
 import { aligned } from '../text-table.ts';
 

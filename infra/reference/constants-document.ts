@@ -2,9 +2,9 @@ import {
   engineConstants,
   policyConstants,
   snapshotConstants,
-  toolOutputConstants,
 } from '#shared/compaction/constants.ts';
-import type { ConstantTable } from '#shared/constant.ts';
+import type { ConstantTable } from '#shared/lib/constant.ts';
+import { toolOutputConstants } from '#shared/conversation/context/tool-output-constants.ts';
 import { registry, VERIFIED_ON, type RegistryEntry } from '#shared/models/registry.ts';
 import { tokenConstants } from '#shared/tokens/token-constants.ts';
 import { globSync, readFileSync } from 'node:fs';

@@ -1,6 +1,6 @@
 import { createWriteStream, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { singleLineJson } from '#shared/json-text.ts';
+import { singleLineJson } from '#shared/lib/json-text.ts';
 import { terminalText } from '#infra/terminal-text.ts';
 import { ArgumentError, readInteger, readOptions, runCommand } from '#infra/command-line.ts';
 import { chaosFigures, describeReport, isClean } from './report.ts';

@@ -5,11 +5,11 @@ import { createIdTokenVerifier, createPushTokenVerifier } from '#functions/adapt
 import { createPubSubEventPublisher } from '#functions/adapters/pubsub.ts';
 import { localConfig } from '#infra/local/local-config.ts';
 import { createDependencies } from '#functions/dependencies.ts';
-import { endOnSignal } from '#functions/bootstrap/framework.ts';
+import { endOnSignal } from '#functions/lib/framework.ts';
 import { registerFunctions } from '#functions/bootstrap/register.ts';
 import { serveFunctions } from '#infra/local/stack/function-host.ts';
 import { requestPlacesPath } from '#shared/conversation/documents/paths.ts';
-import { AppError } from '#shared/errors.ts';
+import { AppError } from '#shared/lib/errors.ts';
 import type { Clock, DocumentStore, EventPublisher } from '#shared/ports/ports.ts';
 import { createShiftedClock } from '#test/fakes/manual-clock.ts';
 import { type EntryMessage, entrySettingsSchema } from './function-process.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { contentText, partSchema } from '#shared/conversation/documents/content.ts';
+import { contentText, partSchema } from '#shared/models/content.ts';
 import { seqOfId } from '#shared/conversation/documents/paths.ts';
 import { eventsOf, StreamAssembly, type StreamEvent } from './stream-assembly.ts';
 

@@ -1,6 +1,10 @@
 import { EventSourceParserStream } from 'eventsource-parser/stream';
 import { z } from 'zod';
-import { FRAME_IDS_PER_ATTEMPT, firstFrameId, highestFrameId } from '#shared/wire/frame-ids.ts';
+import {
+  FRAME_IDS_PER_ATTEMPT,
+  firstFrameId,
+  highestFrameId,
+} from '#shared/conversation/frame-ids.ts';
 
 /** Frames that close a turn: those of one that its producer did not end stand at the end of its range. */
 const MOST_CLOSING_FRAMES = 8;

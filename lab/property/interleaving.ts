@@ -1,5 +1,5 @@
 import { occasionalModules } from '#functions/bootstrap/warm-up.ts';
-import { StoreUnavailableError } from '#shared/errors.ts';
+import { StoreUnavailableError } from '#shared/lib/errors.ts';
 import type { Clock } from '#shared/ports/ports.ts';
 import { nextTick } from 'node:process';
 

@@ -1,8 +1,8 @@
 import { showContext } from '#functions/chat/context/show-context.ts';
 import { runSweep } from '#functions/worker/sweep/sweep.ts';
-import type { Content } from '#shared/conversation/documents/content.ts';
+import type { Content } from '#shared/models/content.ts';
 import { conversationPath } from '#shared/conversation/documents/paths.ts';
-import { AppError } from '#shared/errors.ts';
+import { AppError } from '#shared/lib/errors.ts';
 import { AFTER_TURNS } from '#shared/hooks/after-turn.ts';
 import type { ModelRequest } from '#shared/ports/ports.ts';
 import { shownContents } from '#test/support/chat/sending.ts';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { contentText, type Content, type Part } from '#shared/conversation/documents/content.ts';
+import { contentText, type Content, type Part } from '#shared/models/content.ts';
 import type { ModelRequest, ModelResponse } from '#shared/ports/ports.ts';
 
 /** Stands word for word in every prompt of a conversation that began with it. */

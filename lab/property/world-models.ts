@@ -1,5 +1,5 @@
 import { toModelResponse } from '#functions/adapters/gemini/gemini-response.ts';
-import { AppError } from '#shared/errors.ts';
+import { AppError } from '#shared/lib/errors.ts';
 import type { ModelChunk, ModelRequest, ModelResponse } from '#shared/ports/ports.ts';
 import { estimatePromptTokens } from '#shared/tokens/token-estimate.ts';
 import { overloaded } from '#test/support/model-down.ts';

@@ -1,4 +1,4 @@
-import { toDayKey, userTime } from '#shared/client-context/local-time.ts';
+import { toDayKey, userTime } from '#shared/conversation/local-time.ts';
 import {
   SOURCES_MAX,
   workingItems,

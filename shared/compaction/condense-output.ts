@@ -1,16 +1,22 @@
-import type { Part, Content } from '#shared/conversation/documents/content.ts';
+import type { Part, Content } from '#shared/models/content.ts';
 import {
   estimatePartTokens,
   estimateTextTokens,
   type TokenCounting,
 } from '#shared/tokens/token-estimate.ts';
-import { snapshotConstants, toolOutputConstants } from './constants.ts';
+import { toolOutputConstants } from '#shared/conversation/context/tool-output-constants.ts';
+import { snapshotConstants } from './constants.ts';
 import {
   toToolOutput,
   withOutput,
   type ToolOutput,
 } from '#shared/conversation/context/tool-calls.ts';
-import { findErrorBlocks, tellsOfError, condensedLabel, shortenOutput } from './shorten-output.ts';
+import {
+  findErrorBlocks,
+  tellsOfError,
+  condensedLabel,
+  shortenOutput,
+} from '#shared/conversation/context/shorten-output.ts';
 import { findValues, indexValues } from './values.ts';
 
 /** An output that prompts show cut, and that a model may condense instead. */

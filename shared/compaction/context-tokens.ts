@@ -7,7 +7,7 @@ import {
 import type { Trigger } from '#shared/conversation/documents/conversation.ts';
 import { findMediaFamily } from '#shared/tokens/media-tokens.ts';
 import { estimatePromptTokens, type TokenCounting } from '#shared/tokens/token-estimate.ts';
-import { sentOutputs, type OutputForms } from './sent-view.ts';
+import { sentOutputs, type OutputForms } from '#shared/conversation/context/sent-view.ts';
 import { wantedSaving } from './swap-decision.ts';
 
 /** A context, and what its size depends on. */

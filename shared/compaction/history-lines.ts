@@ -1,5 +1,5 @@
-import { toDayKey, userTime } from '#shared/client-context/local-time.ts';
-import type { Content, Part } from '#shared/conversation/documents/content.ts';
+import { toDayKey, userTime } from '#shared/conversation/local-time.ts';
+import type { Content, Part } from '#shared/models/content.ts';
 import {
   timelineSection,
   workingItems,

@@ -1,11 +1,11 @@
+import type { Repairs } from '../models/repairs.ts';
 import type { ContextSource } from '#shared/conversation/context/assemble-context.ts';
-import type { Content } from '#shared/conversation/documents/content.ts';
+import type { Content } from '#shared/models/content.ts';
 import type { CoveredThrough } from '#shared/conversation/documents/conversation.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
-import type { Repairs } from '#shared/conversation/repair/repair-contents.ts';
 import { estimateContextTokens, savesTooLittle, type SizedContext } from './context-tokens.ts';
 import type { SummaryStrategy } from './policy-settings.ts';
-import { wholeOutputs } from './sent-view.ts';
+import { wholeOutputs } from '#shared/conversation/context/sent-view.ts';
 import { foldedContents, slicedTurn } from './shown-turns.ts';
 import { foldPoint, keptTurns } from './split.ts';
 import { summariserInput, type Chunk, type SummariserInput } from './summariser-input.ts';

@@ -1,14 +1,17 @@
-import { AppError } from '#shared/errors.ts';
-import { webhooksSchema, type Webhook } from '#shared/hooks/webhook.ts';
 import {
+  promptLimitTokens,
   contextWindowTokens,
   type WindowOverrides,
   readRemoteModels,
 } from '#shared/models/known-models.ts';
+import { AppError } from '#shared/lib/errors.ts';
+import { webhooksSchema, type Webhook } from '#shared/hooks/webhook.ts';
 import { findModel, type ModelTable } from '#shared/models/model-entry.ts';
 import { registry } from '#shared/models/registry.ts';
 import type { TokenRule } from '#shared/tokens/text-weight.ts';
-import { policyConstants, snapshotConstants, toolOutputConstants } from './constants.ts';
+import type { ContextLimits, OutputLimits } from '#shared/conversation/context/sent-view.ts';
+import { toolOutputConstants } from '#shared/conversation/context/tool-output-constants.ts';
+import { policyConstants, snapshotConstants } from './constants.ts';
 import {
   type PolicySettings,
   settingNames,
@@ -22,10 +25,9 @@ import {
 
 // The policy of a conversation
 
-export interface CompactionPolicy {
+export interface CompactionPolicy extends ContextLimits, OutputLimits {
   readonly profile: string;
   readonly tokenRule: TokenRule;
-  readonly windowTokens: number;
   /** Conversation tokens at which a compaction is requested; null = never. */
   readonly softThresholdTokens: number | null;
   /** Which level decided the soft threshold. */
@@ -34,17 +36,12 @@ export interface CompactionPolicy {
   readonly thresholdShift: number;
   /** Which level gave each of the other settings; those that are absent follow from the threshold. */
   readonly levels: SettingLevels;
-  /** Conversation tokens from which the chat answers from a shrunken view. */
-  readonly hardThresholdTokens: number;
   readonly snapshotBudgetTokens: number;
   /** Tokens of the newest turns that stay verbatim, and what a tail of two turns, or of one, may take. */
   readonly tailTokens: number;
   readonly tailCapTokens: number;
   /** Share of the JSON characters that stays verbatim, in (0, 1); undefined: what stays begins at a change of topic. */
   readonly preserveFraction: number | undefined;
-  readonly toolOutputBudgetTokens: number;
-  /** Masks that stand change only if that frees this much more. */
-  readonly toolOutputMinimumGainTokens: number;
   readonly breakerFailures: number;
   readonly breakerOpenMs: number;
   /** Of all failures, only a summary that is larger than the history counts for the breaker (profile `gemini-cli`). */
@@ -57,8 +54,6 @@ export interface CompactionPolicy {
   readonly rearmFraction: number;
   /** Whether a swap that saves nothing passes (profile `gemini-cli`). */
   readonly acceptsEqualSize: boolean;
-  /** Whether thresholds apply to tokens without system instruction and tools. */
-  readonly excludesOverhead: boolean;
 }
 
 export interface PolicyInput extends GivenSettings {
@@ -91,7 +86,7 @@ export function resolvePolicy(input: PolicyInput): CompactionPolicy {
   const thresholdShift = isFixed ? 0 : boundedShift(input.thresholdShift ?? 0);
   const usable = isPeer ? Infinity : usableTokens(windowTokens, overheadTokens);
   const soft = softThreshold(threshold, { windowTokens, usable, shift: thresholdShift });
-  const windowLimit = Math.floor(policyConstants.windowFraction.value * windowTokens);
+  const windowLimit = promptLimitTokens(windowTokens);
   const scaleTokens = soft ?? windowLimit;
   const toolOutputBudgetTokens =
     settings.toolOutputBudgetTokens ?? toolOutputBudget(isPeer, scaleTokens);
@@ -145,7 +140,7 @@ function softThreshold(
 }
 
 function usableTokens(windowTokens: number, overheadTokens: number): number {
-  return Math.floor(policyConstants.windowFraction.value * windowTokens) - overheadTokens;
+  return promptLimitTokens(windowTokens) - overheadTokens;
 }
 
 const snapshotBudget = (scaleTokens: number): number =>

@@ -10,8 +10,8 @@ import {
   type Item,
   type Snapshot,
 } from '#shared/conversation/documents/snapshot.ts';
-import { citationsFor } from '#shared/grounding/cite-statements.ts';
-import type { Citation } from '#shared/grounding/grounding.ts';
+import { citationsFor } from '#shared/compaction/cite-statements.ts';
+import type { Citation } from '#shared/models/grounding.ts';
 import { escapeXml } from '#shared/text/escape-xml.ts';
 import { oneLine, textKey } from '#shared/text/cut.ts';
 import { estimateTextTokens, type TokenCounting } from '#shared/tokens/token-estimate.ts';

@@ -1,12 +1,8 @@
 import { condensedContent } from '#shared/conversation/context/tool-calls.ts';
-import {
-  hasFunctionResponse,
-  type Content,
-  type Part,
-} from '#shared/conversation/documents/content.ts';
+import { hasFunctionResponse, type Content, type Part } from '#shared/models/content.ts';
 import type { CoveredThrough } from '#shared/conversation/documents/conversation.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
-import { sentOutputs, type OutputForms } from './sent-view.ts';
+import { sentOutputs, type OutputForms } from '#shared/conversation/context/sent-view.ts';
 
 /** How many of a turn's answer contents `covered` has folded already. */
 export const foldedContents = (turn: Pick<Turn, 'seq'>, covered: CoveredThrough): number =>

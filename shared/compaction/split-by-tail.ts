@@ -1,4 +1,4 @@
-import { hasFunctionResponse, type Content } from '#shared/conversation/documents/content.ts';
+import { hasFunctionResponse, type Content } from '#shared/models/content.ts';
 import type { CoveredThrough } from '#shared/conversation/documents/conversation.ts';
 import { shownUser, type Turn } from '#shared/conversation/documents/turn.ts';
 import { type TokenCounting, estimateContentTokens } from '#shared/tokens/token-estimate.ts';

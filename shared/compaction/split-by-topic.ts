@@ -1,4 +1,4 @@
-import { contentText } from '#shared/conversation/documents/content.ts';
+import { contentText } from '#shared/models/content.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
 import { type SizedTurn, tailStart, validStart, type TailLimits } from './split-by-tail.ts';
 

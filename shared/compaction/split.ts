@@ -1,14 +1,10 @@
 import { assembleContext } from '#shared/conversation/context/assemble-context.ts';
-import {
-  hasFunctionCall,
-  hasFunctionResponse,
-  type Content,
-} from '#shared/conversation/documents/content.ts';
+import { hasFunctionCall, hasFunctionResponse, type Content } from '#shared/models/content.ts';
 import type { CoveredThrough } from '#shared/conversation/documents/conversation.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
 import { policyConstants } from './constants.ts';
 import { estimateContextTokens, type SizedContext } from './context-tokens.ts';
-import { sentOutputs } from './sent-view.ts';
+import { sentOutputs } from '#shared/conversation/context/sent-view.ts';
 import { turnsAsSent } from './shown-turns.ts';
 import { findFoldPoint, pointBefore, sizedTurn, splitInside, tailLimits } from './split-by-tail.ts';
 import { adaptiveStart } from './split-by-topic.ts';

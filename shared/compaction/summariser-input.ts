@@ -1,10 +1,11 @@
+import { type Repairs, addRepairs } from '../models/repairs.ts';
 import {
   turnContents,
   assembleContext,
   type ContextSource,
 } from '#shared/conversation/context/assemble-context.ts';
 import { CALIBRATION_MAX } from '#shared/conversation/context/meter.ts';
-import { type Content, type Part, readableParts } from '#shared/conversation/documents/content.ts';
+import { type Content, type Part, readableParts } from '#shared/models/content.ts';
 import {
   type CoveredThrough,
   nothingCovered,
@@ -13,10 +14,8 @@ import { withoutSurroundings, type Turn } from '#shared/conversation/documents/t
 import {
   type RepairedContents,
   repairContents,
-  type Repairs,
-  addRepairs,
 } from '#shared/conversation/repair/repair-contents.ts';
-import { once } from '#shared/once.ts';
+import { once } from '#shared/lib/once.ts';
 import {
   contentWeight,
   estimateContentTokens,
@@ -25,9 +24,9 @@ import {
 } from '#shared/tokens/token-estimate.ts';
 import { policyConstants, snapshotConstants } from './constants.ts';
 import { noteTokens } from './hooks.ts';
-import { neutraliseContent } from './neutralise-tags.ts';
+import { neutraliseContent } from '#shared/conversation/neutralise-tags.ts';
 import type { SummaryStrategy } from './policy-settings.ts';
-import type { OutputForms } from './sent-view.ts';
+import type { OutputForms } from '#shared/conversation/context/sent-view.ts';
 import { foldedContents, slicedTurn, sentPart, turnsAsSent } from './shown-turns.ts';
 import { withoutFrame } from './snapshot-text.ts';
 import { toBlocks, type Block } from './split-by-tail.ts';

@@ -7,7 +7,7 @@ import type { History } from '#shared/conversation/documents/history.ts';
 import { holds, sizeBrakes, type SizeBrake } from './brake.ts';
 import { policyConstants } from './constants.ts';
 import { isOverThreshold, type CompactionPolicy } from './policy.ts';
-import { isOverLimit } from './sent-view.ts';
+import { isOverLimit } from '#shared/conversation/context/sent-view.ts';
 
 // Requests for a context
 

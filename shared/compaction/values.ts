@@ -1,4 +1,4 @@
-import { once } from '#shared/once.ts';
+import { once } from '#shared/lib/once.ts';
 import { isAscii } from '#shared/text/plain-text.ts';
 
 // Values of a text

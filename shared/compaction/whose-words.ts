@@ -7,7 +7,7 @@ import {
   type Snapshot,
 } from '#shared/conversation/documents/snapshot.ts';
 import type { Utterance } from '#shared/conversation/utterances.ts';
-import { once } from '#shared/once.ts';
+import { once } from '#shared/lib/once.ts';
 import { oneLine, textKey } from '#shared/text/cut.ts';
 import { splitSentences } from '#shared/text/sentences.ts';
 import {

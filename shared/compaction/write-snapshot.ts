@@ -1,4 +1,4 @@
-import { toDayKey, userTime } from '#shared/client-context/local-time.ts';
+import { toDayKey, userTime } from '#shared/conversation/local-time.ts';
 import {
   citedTurns,
   constraintSection,
@@ -10,10 +10,10 @@ import {
   type Snapshot,
 } from '#shared/conversation/documents/snapshot.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
-import { hasMedia, stringsIn } from '#shared/conversation/documents/content.ts';
+import { hasMedia, stringsIn } from '#shared/models/content.ts';
 import { readUtterances, type Utterance } from '#shared/conversation/utterances.ts';
-import { sourceUtterances } from '#shared/grounding/cite-statements.ts';
-import { isRepetitive } from '#shared/loops/repetition-detector.ts';
+import { sourceUtterances } from '#shared/compaction/cite-statements.ts';
+import { isRepetitive } from '#shared/text/repetition-detector.ts';
 import { cutHead, oneLine } from '#shared/text/cut.ts';
 import type { TokenCounting } from '#shared/tokens/token-estimate.ts';
 import { applyAnswer, type AppliedAnswer, type RefusalReason } from './apply.ts';

@@ -1,7 +1,6 @@
-import { answerTime, userTime } from '#shared/client-context/local-time.ts';
-import { DEPTH_MAX } from '#shared/conversation/documents/content.ts';
+import { answerTime, userTime } from '#shared/conversation/local-time.ts';
+import { DEPTH_MAX, type Content, type Part } from '#shared/models/content.ts';
 import { cutHead, cutTail } from '#shared/text/cut.ts';
-import type { Content, Part } from './documents/content.ts';
 import type { Turn } from './documents/turn.ts';
 
 /** `call`: what the model asked of a tool; it was said, but not to the user. */

@@ -11,7 +11,7 @@ import {
   URL_MAX_CHARACTERS,
   type GroundingReport,
   type ReportedSource,
-} from './grounding.ts';
+} from '#shared/models/grounding.ts';
 
 /** Turn a line around, or hide a part of it: a title could pass for another. */
 const DIRECTION_MARKS = /[\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/gu;

@@ -7,7 +7,7 @@ import {
   type ReportedClaim,
   type ReportedSource,
   type Source,
-} from './grounding.ts';
+} from '#shared/models/grounding.ts';
 
 /** Text that the model said in one call, and where it begins in the whole answer, UTF-16 units. */
 interface Said {

@@ -1,7 +1,7 @@
-import { neutraliseTags } from '#shared/compaction/neutralise-tags.ts';
+import { neutraliseTags } from '#shared/conversation/neutralise-tags.ts';
 import { utf8Length } from '#shared/store/names.ts';
 import { lineEnd } from '#shared/text/plain-text.ts';
-import type { Part } from '#shared/conversation/documents/content.ts';
+import type { Part } from '#shared/models/content.ts';
 import type { Caller } from '#shared/ports/ports.ts';
 import type { ReadTurn } from './read-turn.ts';
 import type { Hook } from './webhook.ts';

@@ -1,5 +1,5 @@
-import { decodeToken, encodeToken } from '#shared/wire/page-token.ts';
-import { canonicalJson } from '#shared/json-text.ts';
+import { decodeToken, encodeToken } from '#shared/store/page-token.ts';
+import { canonicalJson } from '#shared/lib/json-text.ts';
 import type { Signer } from '#shared/ports/ports.ts';
 import { z } from 'zod';
 

@@ -1,4 +1,4 @@
-import { answerText, contentText } from '#shared/conversation/documents/content.ts';
+import { answerText, contentText } from '#shared/models/content.ts';
 import { turnId } from '#shared/conversation/documents/paths.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
 

@@ -1,4 +1,4 @@
-import { once } from '../once.ts';
+import { once } from '#shared/lib/once.ts';
 import { graphemes } from '../text/cut.ts';
 
 const singleQuote = /[‘’‚‛`´]/g;

@@ -1,14 +1,8 @@
+import type { MemoryTexts } from '#shared/conversation/context/memory-texts.ts';
 import { oneLine } from '../text/cut.ts';
 import { escapeXml } from '../text/escape-xml.ts';
-import { estimateTextTokens } from '../tokens/token-estimate.ts';
 import { nestImports, type NestedNote } from './imports.ts';
 import type { AppNote, ImportFormat, Note } from './note.ts';
-
-/** The memory of a prompt as text, by whose it is; '' where there is none. */
-export interface MemoryTexts {
-  app: string;
-  user: string;
-}
 
 /** The notes of a block, in the order in which they stand in it. */
 export interface MemoryNotes {
@@ -91,11 +85,3 @@ export function renderNewMemory(notes: MemoryNotes, format: ImportFormat = 'flat
   const texts = [app, user].filter((text) => text !== '');
   return texts.length === 0 ? '' : `${[NEW_LABEL, ...texts].join('\n')}\n\n`;
 }
-
-/** Uncalibrated tokens of a text of memory. */
-export const memoryTextTokens = (text: string): number =>
-  estimateTextTokens(text, 'character-class');
-
-/** Uncalibrated tokens of the memory that a prefix has. */
-export const memoryTokens = ({ app, user }: MemoryTexts): number =>
-  memoryTextTokens(app) + memoryTextTokens(user);

@@ -1,5 +1,6 @@
+import { memoryTextTokens, type MemoryTexts } from '../conversation/context/memory-texts.ts';
 import { readSearchQuery } from '../search/find-in-text.ts';
-import { once } from '../once.ts';
+import { once } from '#shared/lib/once.ts';
 import { searchPieces } from '../search/search-words.ts';
 import {
   resolveImports,
@@ -10,12 +11,10 @@ import {
 import type { AppNote, ImportFormat, Note } from './note.ts';
 import {
   appNoteLine,
-  memoryTextTokens,
   renderMemory,
   renderNewMemory,
   userNoteLine,
   type MemoryNotes,
-  type MemoryTexts,
 } from './render-memory.ts';
 
 /** Of a longer message its beginning is looked at: a topic is what the user speaks of, not a pasted page. */

@@ -64,6 +64,13 @@ const currentModels = ({ models, windows, prices, named }: KnownModels): string[
     ]),
   ].filter((name) => !name.endsWith('*'));
 
+/** Share of a window that a prompt may take: room for the answer and for the error of the estimate. */
+const PROMPT_FRACTION = 0.8;
+
+/** Tokens that a prompt may have in a window. */
+export const promptLimitTokens = (windowTokens: number): number =>
+  Math.floor(PROMPT_FRACTION * windowTokens);
+
 /** For whoever named a model that is not known: which ones are. */
 export const unknownModelAdvice = (known: KnownModels): string =>
   `Known are ${currentModels(known).slice(0, NAMES_LISTED).join(', ')}`;

@@ -1,4 +1,4 @@
-import { contentText } from '#shared/conversation/documents/content.ts';
+import { contentText } from '#shared/models/content.ts';
 import { answerId, turnId } from '#shared/conversation/documents/paths.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
 import type { PushNotification, Sha256 } from '../ports/ports.ts';

@@ -1,6 +1,6 @@
-import type { GroundingReport, GroundingTool } from '#shared/grounding/grounding.ts';
-import type { Content, Part } from '#shared/conversation/documents/content.ts';
-import type { Repairs } from '#shared/conversation/repair/repair-contents.ts';
+import type { Repairs } from '../models/repairs.ts';
+import type { GroundingReport, GroundingTool } from '#shared/models/grounding.ts';
+import type { Content, Part } from '#shared/models/content.ts';
 import type { Sampling, ToolChoice } from '#shared/models/answer-options.ts';
 
 // ---------------------------------------------------------------- documents

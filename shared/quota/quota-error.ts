@@ -1,4 +1,4 @@
-import { AppError } from '../errors.ts';
+import { AppError } from '#shared/lib/errors.ts';
 import type { CallerTier } from '#shared/ports/ports.ts';
 import {
   BUSY_RETRY_MS,

@@ -1,8 +1,4 @@
-import {
-  stringsInValue,
-  readableParts,
-  type Content,
-} from '#shared/conversation/documents/content.ts';
+import { stringsInValue, readableParts, type Content } from '#shared/models/content.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
 import { isReplaced } from '#shared/conversation/writes/replacement.ts';
 import { cutHead } from '#shared/text/cut.ts';

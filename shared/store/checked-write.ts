@@ -1,4 +1,4 @@
-import { InvalidWriteError } from '#shared/errors.ts';
+import { InvalidWriteError } from '#shared/lib/errors.ts';
 import type { Guard, Write, DocumentFields, Value } from '../ports/ports.ts';
 import { checkDocumentPath, parseFieldPath, checkName, utf8Length } from './names.ts';
 

@@ -1,4 +1,4 @@
-import { InvalidWriteError } from '../errors.ts';
+import { InvalidWriteError } from '#shared/lib/errors.ts';
 
 /** Firestore's limits of a document id, a collection id and a field name, in bytes of UTF-8. */
 const MAX_NAME_BYTES = 1_500;

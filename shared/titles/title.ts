@@ -1,5 +1,5 @@
 import { withoutHidden } from '../text/plain-text.ts';
-import { contentText } from '../conversation/documents/content.ts';
+import { contentText } from '#shared/models/content.ts';
 import type { Conversation } from '../conversation/documents/conversation.ts';
 import type { Turn } from '../conversation/documents/turn.ts';
 import type { Prompt } from '../ports/ports.ts';

@@ -1,4 +1,4 @@
-import { isRouted } from '#shared/routing/routing.ts';
+import { isRouted } from '#shared/models/routing.ts';
 import { modelName } from '../models/model-entry.ts';
 import { tokenConstants } from './token-constants.ts';
 

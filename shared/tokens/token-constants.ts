@@ -1,4 +1,4 @@
-import type { ConstantTable } from '../constant.ts';
+import type { ConstantTable } from '#shared/lib/constant.ts';
 
 const choosesRule = 'policy setting `tokenRule`';
 

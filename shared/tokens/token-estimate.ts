@@ -1,4 +1,4 @@
-import { type Content, type Part, partSchema } from '#shared/conversation/documents/content.ts';
+import { type Content, type Part, partSchema } from '#shared/models/content.ts';
 import type { ToolDeclaration } from '../ports/ports.ts';
 import { type MediaFamily, mediaTokens } from './media-tokens.ts';
 import { declarationsWeight, textWeight, WEIGHT_UNIT, type TokenRule } from './text-weight.ts';

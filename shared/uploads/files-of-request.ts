@@ -1,4 +1,4 @@
-import type { Content, Part, UploadedFile } from '#shared/conversation/documents/content.ts';
+import type { Content, Part, UploadedFile } from '#shared/models/content.ts';
 import type { PromptFiles } from '#shared/models/model-entry.ts';
 import { fileTitle } from './upload-parts.ts';
 

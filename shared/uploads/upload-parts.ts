@@ -1,4 +1,4 @@
-import type { Content, Part, UploadedFile } from '#shared/conversation/documents/content.ts';
+import type { Content, Part, UploadedFile } from '#shared/models/content.ts';
 import { cutHead } from '../text/cut.ts';
 import { TEXT_FILE_CHARACTERS, TEXT_FILE_LINE_CHARACTERS, TEXT_FILE_LINES } from './limits.ts';
 

@@ -1,11 +1,11 @@
 import { withoutHidden } from '../text/plain-text.ts';
-import { toLowerUuid } from '../uuid.ts';
+import { toLowerUuid } from '#shared/lib/uuid.ts';
 import {
   PAGE_SIZE_DEFAULT,
   PAGE_SIZE_MAX,
   PAGE_TOKEN_MAX_CHARACTERS,
   SEARCH_TEXT_MAX_CHARACTERS,
-} from './limits.ts';
+} from '#shared/lib/limits.ts';
 import { z } from 'zod';
 
 /* What callers get. The tests hold every answer to them. */

@@ -1,5 +1,5 @@
-import { AppError } from '../errors.ts';
-import { JSON_DEPTH_MAX, JSON_FIELDS_MAX, JSON_VALUES_MAX } from './limits.ts';
+import { AppError } from '#shared/lib/errors.ts';
+import { JSON_DEPTH_MAX, JSON_FIELDS_MAX, JSON_VALUES_MAX } from '#shared/lib/limits.ts';
 
 const badJson = (publicMessage: string, cause?: unknown) =>
   new AppError({

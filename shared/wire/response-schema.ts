@@ -1,9 +1,9 @@
-import { jsonFault } from '../json-text.ts';
-import { safeParse } from '../safe-parse.ts';
-import { findBrokenRef, schemaForm } from '../json-schema.ts';
+import { jsonFault } from '#shared/lib/json-text.ts';
+import { safeParse } from '#shared/lib/safe-parse.ts';
+import { findBrokenRef, schemaForm } from '#shared/lib/json-schema.ts';
 import { z } from 'zod';
 import { utf8Length } from '../store/names.ts';
-import { RESPONSE_SCHEMA_MAX_BYTES } from './limits.ts';
+import { RESPONSE_SCHEMA_MAX_BYTES } from '#shared/lib/limits.ts';
 
 /**
  * JSON Schema (2020-12) of an answer, one that answers can be held against. Its size and depth are told before what is

@@ -1,5 +1,5 @@
 import type { Turn } from '../conversation/documents/turn.ts';
-import { sourceId, type Citation, type Grounding } from '../grounding/grounding.ts';
+import { sourceId, type Citation, type Grounding } from '#shared/models/grounding.ts';
 import { z } from 'zod';
 
 /** A source as clients of OpenAI read it: what of the text it bears out, UTF-16 units. */

@@ -3,7 +3,7 @@ import { loadRoutes } from '#functions/chat/chat-routes.ts';
 import { spendAppCheckToken } from '#functions/chat/http/authenticate.ts';
 import { parseConfig } from '#functions/config.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
-import { GuardLostError } from '#shared/errors.ts';
+import { GuardLostError } from '#shared/lib/errors.ts';
 import type { DocumentStore } from '#shared/ports/ports.ts';
 import {
   errorOf,

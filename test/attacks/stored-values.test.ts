@@ -1,7 +1,7 @@
 import { createToolbox } from '#functions/chat/turns/tools/toolbox.ts';
 import { describeValue, jsonText } from '#lab/property/hostile-json.ts';
 import { readTurns } from '#shared/conversation/context/read-conversation.ts';
-import { LEFT_OUT } from '#shared/json-text.ts';
+import { LEFT_OUT } from '#shared/lib/json-text.ts';
 import type { ModelChunk } from '#shared/ports/ports.ts';
 import {
   scriptedStreamer,

@@ -1,4 +1,4 @@
-import { contentText } from '#shared/conversation/documents/content.ts';
+import { contentText } from '#shared/models/content.ts';
 import type { ModelStreamer } from '#shared/ports/ports.ts';
 import { messageListResponse, sendMessageResponse } from '#shared/wire/resources/messages.ts';
 import { readAs } from '#test/support/chat/chat-server.ts';

@@ -2,7 +2,7 @@ import { createGeminiModel } from '#functions/adapters/gemini/gemini-model.ts';
 import { type ServerTool, createToolbox } from '#functions/chat/turns/tools/toolbox.ts';
 import { startFakeGemini } from '#infra/fake-gemini/server/start-fake-gemini.ts';
 import { openServer } from '#infra/local/processes/open-server.ts';
-import { contentText, hasFunctionResponse } from '#shared/conversation/documents/content.ts';
+import { contentText, hasFunctionResponse } from '#shared/models/content.ts';
 import type { ModelStreamer } from '#shared/ports/ports.ts';
 import { createMemoryBucket } from '#test/fakes/memory-bucket.ts';
 import { noQuota } from '#test/fakes/no-quota.ts';

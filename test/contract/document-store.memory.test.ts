@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
-import { InvalidWriteError } from '#shared/errors.ts';
+import { InvalidWriteError } from '#shared/lib/errors.ts';
 import type { DocumentFields, Query, Value, Write } from '#shared/ports/ports.ts';
 import {
   EXISTS,

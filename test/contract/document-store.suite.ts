@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { GuardLostError, InvalidWriteError } from '#shared/errors.ts';
+import { GuardLostError, InvalidWriteError } from '#shared/lib/errors.ts';
 import type { DocumentFields, DocumentStore, Value, Write } from '#shared/ports/ports.ts';
 import {
   EXISTS,

@@ -1,6 +1,6 @@
 import { viewOfNextCall } from '#functions/context/next-call.ts';
 import { worldWith } from '../support/chat/lifecycle.ts';
-import { type Content, type Part } from '#shared/conversation/documents/content.ts';
+import type { Content, Part } from '#shared/models/content.ts';
 import { estimatePartTokens } from '#shared/tokens/token-estimate.ts';
 import { snapshotAnswer } from '#test/fakes/scripted-model.ts';
 import type { Lifecycle } from '#test/support/chat/lifecycle.ts';

@@ -1,5 +1,5 @@
 import { frameSnapshot } from '#shared/compaction/snapshot-text.ts';
-import { contentText } from '#shared/conversation/documents/content.ts';
+import { contentText } from '#shared/models/content.ts';
 import { workingItems, type Snapshot } from '#shared/conversation/documents/snapshot.ts';
 import type { ModelRequest } from '#shared/ports/ports.ts';
 import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';

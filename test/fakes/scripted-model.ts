@@ -1,5 +1,5 @@
 import { readSnapshot, type SnapshotSections } from '#shared/compaction/snapshot-text.ts';
-import { contentText } from '#shared/conversation/documents/content.ts';
+import { contentText } from '#shared/models/content.ts';
 import { geminiCliSections } from '#shared/conversation/documents/snapshot.ts';
 import type {
   ModelGenerator,

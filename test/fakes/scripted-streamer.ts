@@ -1,5 +1,5 @@
-import { contentText } from '#shared/conversation/documents/content.ts';
-import { AppError } from '#shared/errors.ts';
+import { contentText } from '#shared/models/content.ts';
+import { AppError } from '#shared/lib/errors.ts';
 import type {
   ModelChunk,
   ModelRequest,

@@ -1,6 +1,6 @@
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { readTurns } from '#shared/conversation/context/read-conversation.ts';
-import { contentText } from '#shared/conversation/documents/content.ts';
+import { contentText } from '#shared/models/content.ts';
 import { scriptedStreamer } from '#test/fakes/scripted-streamer.ts';
 import { collect, request } from '#test/support/chat/sending.ts';
 import { searchCases } from '#test/support/search-cases.ts';

@@ -4,7 +4,7 @@ import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { runCompaction } from '#functions/worker/compaction/run-compaction.ts';
 import { systemClock } from '#functions/adapters/clocks.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
-import { contentText } from '#shared/conversation/documents/content.ts';
+import { contentText } from '#shared/models/content.ts';
 import { readTurns } from '#shared/conversation/context/read-conversation.ts';
 import { heldStreamer, scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
 import { createManualClock } from '#test/fakes/manual-clock.ts';

@@ -1,8 +1,8 @@
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import { readTurns } from '#shared/conversation/context/read-conversation.ts';
-import { contentText } from '#shared/conversation/documents/content.ts';
+import { contentText } from '#shared/models/content.ts';
 import { isTerminal } from '#shared/conversation/documents/turn.ts';
-import { StoreUnavailableError } from '#shared/errors.ts';
+import { StoreUnavailableError } from '#shared/lib/errors.ts';
 import { errorOf, startChatServer } from '#test/support/chat/chat-server.ts';
 import { eventually } from '../support/eventually.ts';
 import {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { runSweep } from '#functions/worker/sweep/sweep.ts';
-import { AppError } from '#shared/errors.ts';
+import { AppError } from '#shared/lib/errors.ts';
 import type { EventPublisher } from '#shared/ports/ports.ts';
 import { neverAborted, see } from '#test/support/compaction/compacted-conversation.ts';
 import {

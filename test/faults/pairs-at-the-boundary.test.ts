@@ -1,11 +1,11 @@
-import { wholeOutputs } from '#shared/compaction/sent-view.ts';
+import { wholeOutputs } from '#shared/conversation/context/sent-view.ts';
 import fc from 'fast-check';
 import { foldedTurn } from '../support/compaction/said-turn.ts';
 import { resolvePolicy } from '#shared/compaction/policy.ts';
 import { findSplitPoint } from '#shared/compaction/split.ts';
 import { planCompaction } from '#shared/compaction/plan.ts';
 import { assembleContext } from '#shared/conversation/context/assemble-context.ts';
-import { hasFunctionResponse, type Content } from '#shared/conversation/documents/content.ts';
+import { hasFunctionResponse, type Content } from '#shared/models/content.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
 import { searchCases } from '#test/support/search-cases.ts';
 import { brokenPairs } from '#test/support/tools/broken-pairs.ts';

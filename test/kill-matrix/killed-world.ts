@@ -4,7 +4,7 @@ import { CONVERSATION } from '#lab/property/initial-state.ts';
 import type { Lane, Process, Flow } from '#lab/property/interleaving.ts';
 import type { Server, World } from '#lab/property/world.ts';
 import { messageGuardPath } from '#shared/conversation/documents/paths.ts';
-import { AppError } from '#shared/errors.ts';
+import { AppError } from '#shared/lib/errors.ts';
 import type { Clock, ModelChunk, ModelResponse, ModelStreamer } from '#shared/ports/ports.ts';
 import { noQuota } from '#test/fakes/no-quota.ts';
 

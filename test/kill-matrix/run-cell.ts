@@ -6,7 +6,7 @@ import { complete, showEverywhere, type RunRecord } from '#lab/property/run-prog
 import { marksIn } from '#lab/property/scripted-models.ts';
 import { createWorld } from '#lab/property/world.ts';
 import { AFTER_TURNS } from '#shared/hooks/after-turn.ts';
-import { contentText, type Content } from '#shared/conversation/documents/content.ts';
+import { contentText, type Content } from '#shared/models/content.ts';
 import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import type { StoredDocument, Write } from '#shared/ports/ports.ts';
 import { createRecordedStore } from '../support/stores/recorded-store.ts';

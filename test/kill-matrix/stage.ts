@@ -10,7 +10,7 @@ import type { Interleaving } from '#lab/property/interleaving.ts';
 import { questionText } from '#lab/property/scripted-models.ts';
 import { sweepEvent } from '#shared/compaction/event.ts';
 import type { OnBusy } from '#shared/conversation/documents/conversation.ts';
-import { AppError } from '#shared/errors.ts';
+import { AppError } from '#shared/lib/errors.ts';
 import type { KilledWorld } from './killed-world.ts';
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';

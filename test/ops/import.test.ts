@@ -1,7 +1,7 @@
 import { deleteConversation } from '#functions/chat/conversations/erase/delete-conversation.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import { readConversation } from '#shared/conversation/context/read-conversation.ts';
-import { contentText } from '#shared/conversation/documents/content.ts';
+import { contentText } from '#shared/models/content.ts';
 import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
 import { sendAll } from '#test/support/chat/sending.ts';
 import { compactOnce } from '#test/support/compaction/compacted-conversation.ts';

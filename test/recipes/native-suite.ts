@@ -1,4 +1,4 @@
-import type { AppError } from '#shared/errors.ts';
+import type { AppError } from '#shared/lib/errors.ts';
 import { daySpent, minuteSpent, refusingQuota } from '#test/support/chat/quotas.ts';
 import { eventually } from '#test/support/eventually.ts';
 import { overloaded } from '#test/support/model-down.ts';

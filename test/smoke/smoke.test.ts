@@ -14,7 +14,7 @@ import { localProjectId, stackEnvironment } from '#infra/local/stack/stack-envir
 import { unsignedToken } from '#infra/local/processes/unsigned-token.ts';
 import { firstText, runSmoke, type SmokeOptions } from '#infra/smoke/run-smoke.ts';
 import { stepLine } from '#infra/smoke/run-steps.ts';
-import { AppError } from '#shared/errors.ts';
+import { AppError } from '#shared/lib/errors.ts';
 import { openServer } from '#infra/local/processes/open-server.ts';
 import { type ProxyFault, faultyProxy } from './faulty-proxy.ts';
 

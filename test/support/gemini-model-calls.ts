@@ -6,8 +6,8 @@ import {
 } from '#functions/adapters/gemini/gemini-model.ts';
 import { startFakeGemini } from '#infra/fake-gemini/server/start-fake-gemini.ts';
 import { openServer } from '#infra/local/processes/open-server.ts';
-import type { Content } from '#shared/conversation/documents/content.ts';
-import { AppError } from '#shared/errors.ts';
+import type { Content } from '#shared/models/content.ts';
+import { AppError } from '#shared/lib/errors.ts';
 import type { ModelChunk, ModelRequest } from '#shared/ports/ports.ts';
 import { eventually } from './eventually.ts';
 

@@ -1,4 +1,4 @@
-import { findMisfit } from '#shared/json-schema.ts';
+import { findMisfit } from '#shared/lib/json-schema.ts';
 import type { JsonSchema } from '#functions/chat/openapi/schemas.ts';
 import fc, { type Arbitrary } from 'fast-check';
 

@@ -1,4 +1,4 @@
-import { AppError } from '#shared/errors.ts';
+import { AppError } from '#shared/lib/errors.ts';
 
 /** What a model throws that is overloaded; with a time where it says when to come back. */
 export const overloaded = (retryAfterMs?: number) =>

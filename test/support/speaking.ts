@@ -4,7 +4,7 @@ import {
   type MemoryStoreHooks,
 } from '#infra/local/embedded/memory-document-store.ts';
 import { chunksCollection } from '#shared/conversation/documents/paths.ts';
-import { decodeStreamChunk } from '#shared/conversation/documents/stream-chunk.ts';
+import { decodeStreamChunk } from '#shared/wire/stream-chunk.ts';
 import type { DocumentStore } from '#shared/ports/ports.ts';
 import { createManualClock } from '#test/fakes/manual-clock.ts';
 import { collect, request } from './chat/sending.ts';

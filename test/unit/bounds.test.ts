@@ -11,7 +11,7 @@ import {
   DEAD_LETTERS_KEPT,
   type PushSubscriptionOptions,
 } from '#infra/local/embedded/memory-bus.ts';
-import { AppError } from '#shared/errors.ts';
+import { AppError } from '#shared/lib/errors.ts';
 import { createManualClock } from '#test/fakes/manual-clock.ts';
 import { chatDependencies } from '../support/chat/chat-dependencies.ts';
 import { openServer } from '#infra/local/processes/open-server.ts';

@@ -1,11 +1,11 @@
-import { contextLines, describeContext } from '#shared/client-context/describe-context.ts';
+import { contextLines, describeContext } from '#shared/conversation/describe-client.ts';
 import {
   type ClientContext,
   isTimeZone,
   validZone,
   type OpenFile,
-} from '#shared/client-context/client-context.ts';
-import { localTime } from '#shared/client-context/local-time.ts';
+} from '#shared/conversation/documents/client-context.ts';
+import { localTime } from '#shared/conversation/local-time.ts';
 import { describe, expect, test } from 'vitest';
 
 const now = new Date('2026-11-22T01:05:00Z');

@@ -1,5 +1,5 @@
 import { emptySections, snapshotOfSections } from '#shared/compaction/snapshot-text.ts';
-import type { Content } from '#shared/conversation/documents/content.ts';
+import type { Content } from '#shared/models/content.ts';
 import { newConversation } from '#shared/conversation/documents/conversation.ts';
 import { encodeHistory } from '#shared/conversation/documents/history.ts';
 import { continuedHistory } from '#shared/conversation/writes/next-generation.ts';

@@ -1,6 +1,6 @@
 import { retryWhenLost } from '#functions/lib/retry.ts';
 import { readTrace } from '#functions/lib/trace.ts';
-import { GuardLostError } from '#shared/errors.ts';
+import { GuardLostError } from '#shared/lib/errors.ts';
 import { describe, expect, test } from 'vitest';
 
 /** Loses its guard so often, then gives how often it was tried. */

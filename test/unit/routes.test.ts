@@ -1,7 +1,7 @@
 import { onceTimeIsKnown } from '#functions/adapters/clocks.ts';
 import { messageModules } from '#functions/bootstrap/warm-up.ts';
 import { loadRoutes, servedRoutes } from '#functions/chat/chat-routes.ts';
-import { StoreUnavailableError } from '#shared/errors.ts';
+import { StoreUnavailableError } from '#shared/lib/errors.ts';
 import { expect, test } from 'vitest';
 
 test('every address leads to the route that declares it', async () => {

@@ -1,6 +1,6 @@
 import { cutTextFile, mediaPart } from '#shared/uploads/upload-parts.ts';
 import { fileFamily, FILE_TYPE_PATTERN, looksLike } from '#shared/uploads/file-types.ts';
-import type { Content } from '#shared/conversation/documents/content.ts';
+import type { Content } from '#shared/models/content.ts';
 import { shownFiles, withinLimits } from '#shared/uploads/files-of-request.ts';
 import { describe, expect, test } from 'vitest';
 

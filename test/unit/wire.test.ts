@@ -1,10 +1,10 @@
-import { AppError } from '#shared/errors.ts';
+import { AppError } from '#shared/lib/errors.ts';
 import { parseRequest } from '#shared/wire/errors/validation-error.ts';
 import { aiSdkChatBody } from '#shared/wire/facades/ai-sdk.ts';
 import { callableBody } from '#shared/wire/facades/callable.ts';
 import { chatCompletionBody } from '#shared/wire/facades/openai.ts';
 import { createResponseBody } from '#shared/wire/facades/responses/request.ts';
-import { JSON_FIELDS_MAX, JSON_VALUES_MAX } from '#shared/wire/limits.ts';
+import { JSON_FIELDS_MAX, JSON_VALUES_MAX } from '#shared/lib/limits.ts';
 import { parseJsonBody } from '#shared/wire/parse-json.ts';
 import { createConversationBody } from '#shared/wire/resources/conversations.ts';
 import { sendMessageBody } from '#shared/wire/resources/messages.ts';

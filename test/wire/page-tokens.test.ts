@@ -1,4 +1,4 @@
-import { encodePageToken } from '#shared/wire/page-token.ts';
+import { encodePageToken } from '#shared/store/page-token.ts';
 import { conversationListResponse } from '#shared/wire/resources/conversations.ts';
 import { messageListResponse } from '#shared/wire/resources/messages.ts';
 import {

@@ -1,6 +1,6 @@
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import { readTurns } from '#shared/conversation/context/read-conversation.ts';
-import { contentText } from '#shared/conversation/documents/content.ts';
+import { contentText } from '#shared/models/content.ts';
 import type { DocumentStore, ModelStreamer } from '#shared/ports/ports.ts';
 import { startChatServer } from '#test/support/chat/chat-server.ts';
 import {

@@ -1,5 +1,5 @@
 import { readBytes } from '#functions/lib/read-bytes.ts';
-import { AppError } from '#shared/errors.ts';
+import { AppError } from '#shared/lib/errors.ts';
 import type { AccessTokens, RevocationCheck, SignedInCaller, Clock } from '#shared/ports/ports.ts';
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';

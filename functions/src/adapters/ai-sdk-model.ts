@@ -1,8 +1,8 @@
 import type { AiSdkModel } from '#functions/app.ts';
 import { ABORT_REASON } from '#functions/lib/async-iterators.ts';
 import { estimatePromptTokens } from '#shared/tokens/token-estimate.ts';
-import type { Content, Part } from '#shared/conversation/documents/content.ts';
-import type { AppError } from '#shared/errors.ts';
+import type { Content, Part } from '#shared/models/content.ts';
+import type { AppError } from '#shared/lib/errors.ts';
 import type {
   ModelChunk,
   ModelGenerator,

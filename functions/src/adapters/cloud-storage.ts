@@ -3,7 +3,7 @@ import { readBytes } from '#functions/lib/read-bytes.ts';
 import type { FileBucket, AccessTokens, Clock } from '#shared/ports/ports.ts';
 import { UPLOAD_ADDRESS_SECONDS } from '#shared/uploads/limits.ts';
 import { z } from 'zod';
-import { AppError } from '#shared/errors.ts';
+import { AppError } from '#shared/lib/errors.ts';
 import { createHash } from 'node:crypto';
 
 /** Why a file could not be read or stored. */

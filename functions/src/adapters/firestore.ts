@@ -4,7 +4,7 @@ import {
   GuardLostError,
   InvalidWriteError,
   StoreUnavailableError,
-} from '#shared/errors.ts';
+} from '#shared/lib/errors.ts';
 import type {
   DocumentFields,
   StoredDocument,

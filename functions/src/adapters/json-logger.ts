@@ -1,4 +1,4 @@
-import { singleLineJson } from '#shared/json-text.ts';
+import { singleLineJson } from '#shared/lib/json-text.ts';
 import type { Clock, Logger } from '#shared/ports/ports.ts';
 import { systemClock } from './clocks.ts';
 import { AsyncLocalStorage } from 'node:async_hooks';

@@ -1,9 +1,5 @@
-import { type KnownJob } from '#shared/conversation/documents/job.ts';
-import {
-  noCache,
-  type ConversationCache,
-  type SegmentEntry,
-} from '#shared/conversation/context/read-conversation.ts';
+import { noCache, type SearchCache, type SegmentEntry } from '#shared/recall/search-cache.ts';
+import type { KnownJob } from '#shared/conversation/documents/job.ts';
 import type { History } from '#shared/conversation/documents/history.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
 import type { TurnTexts } from '#shared/search/turn-texts.ts';
@@ -36,7 +32,7 @@ const textsBytes = ({ texts: { messages, tools } }: { texts: TurnTexts }) =>
  * instance, least recently used out first, together at most `maxBytes` (estimated). Keys begin with the epoch, or stand
  * beside it, so that a conversation id that comes back with another owner finds nothing. 0 bytes: keeps nothing.
  */
-export function createMemoryCache({ maxBytes }: { maxBytes: number }): ConversationCache {
+export function createMemoryCache({ maxBytes }: { maxBytes: number }): SearchCache {
   if (maxBytes <= 0) return noCache;
   const sixteenths = (share: number) => Math.max(1, Math.floor((maxBytes * share) / 16));
   const lru = <Entry extends object>(

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { AppError } from '#shared/errors.ts';
+import { AppError } from '#shared/lib/errors.ts';
 import { LONGEST_PAUSE_MS } from '#functions/models/model-health.ts';
 
 /** Names a call in error messages. */

@@ -1,5 +1,5 @@
 import { abandonAfter } from '#functions/lib/deadline.ts';
-import { AppError } from '#shared/errors.ts';
+import { AppError } from '#shared/lib/errors.ts';
 import type { EventPublisher, Topic } from '#shared/ports/ports.ts';
 import { keepAliveSettings, type KeepAlive } from './grpc.ts';
 import type { Topic as PubSubTopic } from '@google-cloud/pubsub';

@@ -1,8 +1,8 @@
-import {
-  type AppCheckVerifier,
-  type IdTokenVerifier,
-  type PushTokenVerifier,
-  type Clock,
+import type {
+  AppCheckVerifier,
+  IdTokenVerifier,
+  PushTokenVerifier,
+  Clock,
 } from '#shared/ports/ports.ts';
 import {
   createRemoteJWKSet,
@@ -16,7 +16,7 @@ import {
   type JWTVerifyGetKey,
 } from 'jose';
 import { z } from 'zod';
-import { AppError } from '#shared/errors.ts';
+import { AppError } from '#shared/lib/errors.ts';
 import { readBytes } from '#functions/lib/read-bytes.ts';
 import { systemClock } from './clocks.ts';
 

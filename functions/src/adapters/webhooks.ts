@@ -7,7 +7,7 @@ import {
   type PreCompactAnswer,
   type PreCompactEvent,
 } from '#shared/compaction/hooks.ts';
-import { AppError } from '#shared/errors.ts';
+import { AppError } from '#shared/lib/errors.ts';
 import {
   beforeTurnAnswerSchema,
   type BeforeTurnAnswer,

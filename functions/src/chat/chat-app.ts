@@ -1,7 +1,8 @@
+import type { RouteDependencies, Reply, Route, TextReply } from './route.ts';
 import { stackFrames, failureReason } from '../lib/failure-reason.ts';
 import { refreshRemote } from '#functions/config/remote-documents.ts';
 import { readTrace, withTrace } from '../lib/trace.ts';
-import { AppError } from '#shared/errors.ts';
+import { AppError } from '#shared/lib/errors.ts';
 import type { SignedInCaller, Logger, Caller } from '#shared/ports/ports.ts';
 import { servedRoutes } from './chat-routes.ts';
 import { admit, APP_CHECK_HEADER, authenticate } from './http/authenticate.ts';
@@ -23,7 +24,6 @@ import { COMMON_HEADERS } from './http/headers.ts';
 import { readJsonBody } from './http/read-body.ts';
 import { toBody } from './http/sent-text.ts';
 import { errorForCaller } from './not-found.ts';
-import type { Reply, Route, RouteDependencies, TextReply } from './route.ts';
 import { Hono, type Context } from 'hono';
 import { TrieRouter } from 'hono/router/trie-router';
 

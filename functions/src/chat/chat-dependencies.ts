@@ -1,8 +1,8 @@
+import type { SearchCache } from '#shared/recall/search-cache.ts';
 import type { RecapApp, TurnStart } from '../app.ts';
 import type { Config } from '../config.ts';
 import type { ModelHealth } from '../models/model-health.ts';
 import type { Accounting } from '../quota/accounting.ts';
-import type { ConversationCache } from '#shared/conversation/context/read-conversation.ts';
 import type { BeforeTurnHook } from '#shared/hooks/before-turn.ts';
 import type { Webhook } from '#shared/hooks/webhook.ts';
 import type {
@@ -28,7 +28,7 @@ import type { Toolbox } from './turns/tools/toolbox.ts';
 export interface ChatDependencies {
   config: Config;
   store: DocumentStore;
-  cache: ConversationCache;
+  cache: SearchCache;
   /** The turns that this instance is answering now. */
   liveTurns: LiveTurns;
   /** What goes on behind answers of this instance: no request counts as served before it has ended. */

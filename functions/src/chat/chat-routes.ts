@@ -1,4 +1,4 @@
-import { once } from '#shared/once.ts';
+import { once } from '#shared/lib/once.ts';
 import type { Address, DeclaredRoute, Route } from './route.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { UnreadableConversationError } from '#shared/conversation/documents/conversation.ts';
 import { NewerDocumentError } from '#shared/conversation/documents/read-document.ts';
-import { AppError } from '#shared/errors.ts';
+import { AppError } from '#shared/lib/errors.ts';
 import type { Caller } from '#shared/ports/ports.ts';
 
 /** One body for unknown, deleted and other people's conversations: an id must tell nothing. */

@@ -1,12 +1,13 @@
-import { AppError } from '#shared/errors.ts';
+import { AppError } from '#shared/lib/errors.ts';
 import type { SignedInCaller } from '#shared/ports/ports.ts';
-import { toLowerUuid } from '#shared/uuid.ts';
+import { toLowerUuid } from '#shared/lib/uuid.ts';
 import type { ErrorReasonName } from '#shared/wire/errors/error-reasons.ts';
 import { parseRequest } from '#shared/wire/errors/validation-error.ts';
 import type { ChatDependencies } from './chat-dependencies.ts';
+import type { SendMessage } from './turns/send/send-request.ts';
+import type { StreamReader } from './turns/stream/stream-turn.ts';
 import { preferredLocale } from './http/headers.ts';
 import { notFoundError } from './not-found.ts';
-import type { SendMessage } from './turns/send/send-request.ts';
 import { z } from 'zod';
 
 /** What routes work with: the dependencies and the one use case that streams. */
@@ -24,14 +25,6 @@ interface JsonReply {
   status?: number;
   headers?: Record<string, string>;
   body: unknown;
-}
-
-/** Who reads a stream. */
-export interface StreamReader {
-  /** Fires when the client has gone. */
-  left: AbortSignal;
-  /** Work that was taken on while reading, and that must end, too, before the request counts as served. */
-  takeOn: (work: Promise<unknown>) => void;
 }
 
 /** A header that takes a few words alone. */

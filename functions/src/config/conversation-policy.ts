@@ -3,7 +3,7 @@ import { snapshotConstants } from '#shared/compaction/constants.ts';
 import { drawVariant, type Variant } from '#shared/compaction/policy-settings.ts';
 import { resolvePolicy, type CompactionPolicy } from '#shared/compaction/policy.ts';
 import type { Conversation } from '#shared/conversation/documents/conversation.ts';
-import { limitingModel } from '#shared/routing/routing.ts';
+import { limitingModel } from '#shared/models/routing.ts';
 import { findMediaFamily } from '#shared/tokens/media-tokens.ts';
 import type { TokenCounting } from '#shared/tokens/token-estimate.ts';
 import type { Config } from '../config.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { GROUNDING_TOOLS } from '#shared/grounding/grounding.ts';
+import { GROUNDING_TOOLS } from '#shared/models/grounding.ts';
 import { importFormats } from '#shared/memory/note.ts';
 import { modelPricesSchema } from '#shared/models/model-entry.ts';
 import { RECALL_TOKENS_DEFAULT, RECALL_TOKENS_MAX } from '#shared/recall/segment.ts';

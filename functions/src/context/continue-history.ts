@@ -10,7 +10,7 @@ import type { History } from '#shared/conversation/documents/history.ts';
 import { historyPath } from '#shared/conversation/documents/paths.ts';
 import { type Turn, isTerminal } from '#shared/conversation/documents/turn.ts';
 import { continuedHistory } from '#shared/conversation/writes/next-generation.ts';
-import { GuardLostError } from '#shared/errors.ts';
+import { GuardLostError } from '#shared/lib/errors.ts';
 import type { Clock } from '#shared/ports/ports.ts';
 import { type Viewing, selectOutputForms } from './next-call.ts';
 

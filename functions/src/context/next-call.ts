@@ -1,3 +1,4 @@
+import type { MemoryTexts } from '#shared/conversation/context/memory-texts.ts';
 import type { Config } from '#functions/config.ts';
 import { conversationPolicy, meterCounting } from '#functions/config/conversation-policy.ts';
 import {
@@ -6,7 +7,7 @@ import {
   type ShrunkenView,
   isOverLimit,
   shrinkContext,
-} from '#shared/compaction/sent-view.ts';
+} from '#shared/conversation/context/sent-view.ts';
 import {
   type ContextItem,
   type ShownSource,
@@ -20,11 +21,10 @@ import {
   contextTokens,
   roundTokens,
 } from '#shared/conversation/context/meter.ts';
-import type { Content } from '#shared/conversation/documents/content.ts';
+import type { Content } from '#shared/models/content.ts';
 import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import type { History } from '#shared/conversation/documents/history.ts';
 import { sendableTurn } from '#shared/conversation/repair/repair-prompt.ts';
-import type { MemoryTexts } from '#shared/memory/render-memory.ts';
 import type { Sha256 } from '#shared/ports/ports.ts';
 import { estimateContentTokens } from '#shared/tokens/token-estimate.ts';
 

@@ -1,3 +1,4 @@
+import { readPartialAnswer } from '#shared/wire/partial-answer.ts';
 import { meterCounting } from '#functions/config/conversation-policy.ts';
 import { passCrashPoint } from '#functions/lib/crash-points.ts';
 import { retryWhenLost } from '#functions/lib/retry.ts';
@@ -15,11 +16,10 @@ import {
 import { isTerminal } from '#shared/conversation/documents/turn.ts';
 import { queueSeqs } from '#shared/conversation/start-decision.ts';
 import {
-  readPartialAnswer,
   abandonedFields,
   endAbandonedWrites,
 } from '#shared/conversation/writes/abandoned-turns.ts';
-import { GuardLostError } from '#shared/errors.ts';
+import { GuardLostError } from '#shared/lib/errors.ts';
 import type {
   FileBucket,
   AtCrashPoint,
@@ -29,7 +29,7 @@ import type {
   Write,
 } from '#shared/ports/ports.ts';
 import { isTurnKey } from '#shared/uploads/upload.ts';
-import { firstFrameId } from '#shared/wire/frame-ids.ts';
+import { firstFrameId } from '#shared/conversation/frame-ids.ts';
 import { releaseUploads } from './release-uploads.ts';
 
 /**

@@ -3,7 +3,7 @@ import { withDeadline } from '#functions/lib/deadline.ts';
 import { deadlineReason, errorOfApp } from '#functions/lib/failure-reason.ts';
 import { readConversation, readTurns } from '#shared/conversation/context/read-conversation.ts';
 import { modelThatAnswered } from '#shared/conversation/documents/turn.ts';
-import { AppError } from '#shared/errors.ts';
+import { AppError } from '#shared/lib/errors.ts';
 import { type AfterTurn, afterTurnPath } from '#shared/hooks/after-turn.ts';
 import { toReadTurn } from '#shared/hooks/read-turn.ts';
 import type { Clock, DocumentStore, Logger } from '#shared/ports/ports.ts';

@@ -1,4 +1,4 @@
-import { AppError } from '#shared/errors.ts';
+import { AppError } from '#shared/lib/errors.ts';
 
 /*
  * Every event of a stream passes here at several places. An `async function*` with `yield*` costs each item four promises at

@@ -1,4 +1,4 @@
-import { AppError } from '#shared/errors.ts';
+import { AppError } from '#shared/lib/errors.ts';
 
 /** Why something failed, for the log: a reason of ours, else the name of the error. Never its words, which may quote content. */
 export function failureReason(error: unknown): string {

@@ -1,4 +1,4 @@
-import { AppError } from '#shared/errors.ts';
+import { AppError } from '#shared/lib/errors.ts';
 
 /** 413: a body that is larger than its limit, said or found to be. */
 export const bodyTooLarge = (maxBytes: number) =>

@@ -1,4 +1,4 @@
-import { GuardLostError } from '#shared/errors.ts';
+import { GuardLostError } from '#shared/lib/errors.ts';
 import type { Clock } from '#shared/ports/ports.ts';
 
 const isGuardLost = (error: unknown) => error instanceof GuardLostError;

@@ -1,5 +1,5 @@
 import { errorOfApp, failureReason } from './failure-reason.ts';
-import { AppError } from '#shared/errors.ts';
+import { AppError } from '#shared/lib/errors.ts';
 import type { Hook } from '#shared/hooks/webhook.ts';
 import type { Clock, Logger } from '#shared/ports/ports.ts';
 import { withDeadline } from './deadline.ts';

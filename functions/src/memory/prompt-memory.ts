@@ -1,4 +1,4 @@
-import { contentText, type Content } from '#shared/conversation/documents/content.ts';
+import { contentText, type Content } from '#shared/models/content.ts';
 import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import { notesPath } from '#shared/conversation/documents/paths.ts';
 import { decodeNotes, noNotes, type Notes } from '#shared/memory/note.ts';

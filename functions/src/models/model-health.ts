@@ -1,4 +1,4 @@
-import { AppError } from '#shared/errors.ts';
+import { AppError } from '#shared/lib/errors.ts';
 import type { Clock, ModelGenerator } from '#shared/ports/ports.ts';
 
 /** Pause after a refusal that names no time of its own. */

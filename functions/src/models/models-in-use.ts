@@ -1,5 +1,5 @@
 import type { Config } from '#functions/config.ts';
-import type { GroundingTool } from '#shared/grounding/grounding.ts';
+import type { GroundingTool } from '#shared/models/grounding.ts';
 import { contextWindowTokens, type KnownModels } from '#shared/models/known-models.ts';
 import { type PricedCall, costMicros, knownPrice } from '#shared/models/find-price.ts';
 import {
@@ -12,7 +12,7 @@ import {
 } from '#shared/models/model-entry.ts';
 import { registry } from '#shared/models/registry.ts';
 import type { ModelRequest } from '#shared/ports/ports.ts';
-import { type RoutingModels, isRouted } from '#shared/routing/routing.ts';
+import { type RoutingModels, isRouted } from '#shared/models/routing.ts';
 
 /* The table of models as this deployment uses it: with its own prices and windows, on its platform, today. */
 export type ModelsConfig = Pick<

@@ -1,6 +1,6 @@
 import { retry } from '#functions/lib/retry.ts';
 import { usagePath } from '#shared/conversation/documents/paths.ts';
-import { mayBeCommitted } from '#shared/errors.ts';
+import { mayBeCommitted } from '#shared/lib/errors.ts';
 import type {
   Clock,
   DocumentStore,

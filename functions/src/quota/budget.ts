@@ -1,6 +1,6 @@
 import { ABORT_REASON } from '../lib/async-iterators.ts';
 import { budgetCollection, budgetShardPath } from '#shared/conversation/documents/paths.ts';
-import { GuardLostError } from '#shared/errors.ts';
+import { GuardLostError } from '#shared/lib/errors.ts';
 import type { Clock, DocumentStore, Randomness } from '#shared/ports/ports.ts';
 import { globalBudgetError } from '#shared/quota/quota-error.ts';
 import { type SpendRefusal, spendRefusal } from '#shared/quota/reserve-decision.ts';

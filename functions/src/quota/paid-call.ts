@@ -4,8 +4,8 @@ import { type ModelsConfig, callCostMicros } from '#functions/models/models-in-u
 import type { UnpaidReason } from '#shared/compaction/outcome.ts';
 import { decodeConversation } from '#shared/conversation/documents/conversation.ts';
 import { conversationPath } from '#shared/conversation/documents/paths.ts';
-import { sameConversationWrite } from '#shared/conversation/writes/status-write.ts';
-import { AppError } from '#shared/errors.ts';
+import { sameConversationWrite } from '#shared/conversation/writes/same-conversation.ts';
+import { AppError } from '#shared/lib/errors.ts';
 import { reportedCall } from '#shared/models/find-price.ts';
 import type {
   Clock,

@@ -1,9 +1,6 @@
+import type { SearchCache } from '#shared/recall/search-cache.ts';
 import { retryWhenLost } from '#functions/lib/retry.ts';
-import {
-  readConversation,
-  readTurnRange,
-  type ConversationCache,
-} from '#shared/conversation/context/read-conversation.ts';
+import { readConversation, readTurnRange } from '#shared/conversation/context/read-conversation.ts';
 import type { Conversation, Versioned } from '#shared/conversation/documents/conversation.ts';
 import { conversationPath, recallPath } from '#shared/conversation/documents/paths.ts';
 import type { Clock, DocumentStore, Logger, StoredDocument, Write } from '#shared/ports/ports.ts';
@@ -25,7 +22,7 @@ const TURNS_PER_READ = 50;
 interface IndexDependencies {
   store: Pick<DocumentStore, 'get' | 'commit'>;
   /** What a run has read to fold it is not read again. */
-  cache: ConversationCache;
+  cache: SearchCache;
   clock: Pick<Clock, 'wait'>;
   logger: Pick<Logger, 'log'>;
 }

@@ -1,11 +1,7 @@
+import type { SearchCache, SegmentEntry } from '#shared/recall/search-cache.ts';
 import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import { recallPath } from '#shared/conversation/documents/paths.ts';
-import {
-  firstTailSeq,
-  isFresh,
-  type ConversationCache,
-  type SegmentEntry,
-} from '#shared/conversation/context/read-conversation.ts';
+import { firstTailSeq, isFresh } from '#shared/conversation/context/read-conversation.ts';
 import type { DocumentStore, Logger } from '#shared/ports/ports.ts';
 import { segmentSize, lastOfSegment, segmentNumber, type Segment } from '#shared/recall/segment.ts';
 import { readSegment } from './segment-document.ts';
@@ -19,7 +15,7 @@ const BYTES_WITHOUT_CACHE = 4 * 1024 * 1024;
 
 interface IndexSource {
   store: Pick<DocumentStore, 'get'>;
-  cache: ConversationCache;
+  cache: SearchCache;
   logger: Pick<Logger, 'log'>;
 }
 

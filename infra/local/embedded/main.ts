@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { endOnSignal } from '#functions/bootstrap/framework.ts';
+import { endOnSignal } from '#functions/lib/framework.ts';
 import { disableNodeDomains } from '#functions/bootstrap/disable-node-domains.ts';
 import { loadApp } from '#infra/local/load-app.ts';
 import { startEmbeddedHost } from './host.ts';

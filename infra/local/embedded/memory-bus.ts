@@ -1,4 +1,4 @@
-import { AppError } from '#shared/errors.ts';
+import { AppError } from '#shared/lib/errors.ts';
 import type { EventPublisher, Topic } from '#shared/ports/ports.ts';
 import { request } from 'node:http';
 import { setTimeout as wait, setImmediate } from 'node:timers/promises';

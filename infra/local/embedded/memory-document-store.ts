@@ -1,4 +1,4 @@
-import { GuardLostError } from '#shared/errors.ts';
+import { GuardLostError } from '#shared/lib/errors.ts';
 import type { Value, Guard, DocumentStore, StoredDocument, Write } from '#shared/ports/ports.ts';
 import { ChangeQueue } from '#shared/store/change-queue.ts';
 import { type CheckedQuery, checkQuery } from '#shared/store/checked-query.ts';

@@ -1,5 +1,5 @@
 import { disableNodeDomains } from '#functions/bootstrap/disable-node-domains.ts';
-import { guardServer, endOnSignal } from '#functions/bootstrap/framework.ts';
+import { guardServer, endOnSignal } from '#functions/lib/framework.ts';
 import { registerFunctions } from '#functions/bootstrap/register.ts';
 import { createDependencies, type Overrides } from '#functions/dependencies.ts';
 import { withAppModel } from '#functions/app-steps.ts';

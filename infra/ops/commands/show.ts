@@ -1,6 +1,6 @@
 import { refreshRemote } from '#functions/config/remote-documents.ts';
 import { conversationPolicy } from '#functions/config/conversation-policy.ts';
-import { contentText, type Content } from '#shared/conversation/documents/content.ts';
+import { contentText, type Content } from '#shared/models/content.ts';
 import { readHistories } from '#shared/conversation/context/find-history.ts';
 import type { History } from '#shared/conversation/documents/history.ts';
 import { decodeJob, type CompactionRecord } from '#shared/conversation/documents/job.ts';

@@ -5,7 +5,7 @@ import {
 } from '#shared/conversation/documents/conversation.ts';
 import { endedTurnWrites } from '#shared/conversation/writes/turn-writes.ts';
 import { titleIn } from '#shared/titles/title.ts';
-import { stableUuid } from '#shared/uuid.ts';
+import { stableUuid } from '#shared/lib/uuid.ts';
 import { FORK_TURNS_MAX } from '#functions/chat/conversations/fork/fork-conversation.ts';
 import { firstConversation, bodyHash } from '#functions/chat/turns/start/read-start.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
@@ -14,7 +14,7 @@ import { retry } from '#functions/lib/retry.ts';
 import { readAnyConversation } from '#shared/conversation/context/read-conversation.ts';
 import { turnPath, conversationPath } from '#shared/conversation/documents/paths.ts';
 import { readTurnDocument } from '#shared/conversation/documents/turn.ts';
-import { InvalidWriteError, mayBeCommitted } from '#shared/errors.ts';
+import { InvalidWriteError, mayBeCommitted } from '#shared/lib/errors.ts';
 import { inBatches } from '#shared/store/many-documents.ts';
 import {
   readDiscussion,
@@ -23,11 +23,11 @@ import {
   type SourceFields,
   type SourceMessage,
 } from './source.ts';
-import type { Content } from '#shared/conversation/documents/content.ts';
+import type { Content } from '#shared/models/content.ts';
 import type { Sha256, Write, DocumentFields } from '#shared/ports/ports.ts';
 import { cutHead } from '#shared/text/cut.ts';
 import { estimateContentTokens, type TokenCounting } from '#shared/tokens/token-estimate.ts';
-import { METADATA_VALUE_MAX_CHARACTERS } from '#shared/wire/limits.ts';
+import { METADATA_VALUE_MAX_CHARACTERS } from '#shared/lib/limits.ts';
 
 /** Why a discussion is left as it is. */
 export const leftReasons = {

@@ -6,7 +6,7 @@ import { isReplaced } from '#shared/conversation/writes/replacement.ts';
 import { lastOfSegment } from '#shared/recall/segment.ts';
 import { oneLine } from '#shared/text/cut.ts';
 import { decodeXml, escapeXml } from '#shared/text/escape-xml.ts';
-import { toFinishReason } from '#shared/wire/finish-reason.ts';
+import { toFinishReason } from '#shared/models/finish-reason.ts';
 import { remedies, type Breach, type Invariant, type StoredConversation } from './load.ts';
 import { isDeepStrictEqual } from 'node:util';
 

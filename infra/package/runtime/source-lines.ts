@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { SourceMap } from 'node:module';
-import { once } from '#shared/once.ts';
+import { once } from '#shared/lib/once.ts';
 
 /** The place that a frame of the bundle was made of, as V8 writes places; undefined where it is not known. */
 function placeOf(map: SourceMap, site: NodeJS.CallSite): string | undefined {

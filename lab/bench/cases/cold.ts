@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { startEmulators } from '#infra/local/emulators.ts';
 import { unsignedToken } from '#infra/local/processes/unsigned-token.ts';
-import { once } from '#shared/once.ts';
+import { once } from '#shared/lib/once.ts';
 import { emptyFunctionFolder, packedFolder, printedBy, root } from '../cold-start/packed.ts';
 import { msUntilAnswered, NOBODY_THERE } from '../cold-start/start-function.ts';
 import { startFakeGeminiHost } from '../hosts/start-host.ts';

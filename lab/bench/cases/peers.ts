@@ -1,4 +1,4 @@
-import { once } from '#shared/once.ts';
+import { once } from '#shared/lib/once.ts';
 import { atMost, type BenchCase, type BenchGroup } from '../measure.ts';
 import { shortReason } from '../peers/serve-peer.ts';
 import { startPeer, type PeerProcess, type PeerScript } from '../peers/start-peer.ts';

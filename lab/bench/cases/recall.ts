@@ -1,4 +1,4 @@
-import { once } from '#shared/once.ts';
+import { once } from '#shared/lib/once.ts';
 import { roomForRecords } from '#shared/recall/excerpts.ts';
 import { recall } from '#shared/recall/recall.ts';
 import {

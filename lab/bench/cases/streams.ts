@@ -1,4 +1,4 @@
-import { once } from '#shared/once.ts';
+import { once } from '#shared/lib/once.ts';
 import type { Script } from '../hosts/script.ts';
 import { atLeast, atMost, type BenchCase, type BenchGroup } from '../measure.ts';
 import { runStreams, startStreams, type StreamRun } from '../worlds/streams.ts';

@@ -4,7 +4,7 @@ import { systemClock } from '#functions/adapters/clocks.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { paidCall } from '#functions/quota/paid-call.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
-import { AppError } from '#shared/errors.ts';
+import { AppError } from '#shared/lib/errors.ts';
 import type { ModelStreamer } from '#shared/ports/ports.ts';
 import { createManualClock } from '#test/fakes/manual-clock.ts';
 import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';

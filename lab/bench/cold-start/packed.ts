@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { archiveFiles } from '#infra/package/archive.ts';
 import { repository } from '#infra/package/bundle.ts';
-import { once } from '#shared/once.ts';
+import { once } from '#shared/lib/once.ts';
 
 export const root = fileURLToPath(new URL('../../../', import.meta.url)).replace(/\/$/, '');
 const scratch = join(root, 'node_modules/.cache/recap-cold-start');

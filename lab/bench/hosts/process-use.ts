@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
-import { once } from '#shared/once.ts';
+import { once } from '#shared/lib/once.ts';
 
 const ticksPerSecond = once(() =>
   Number(execFileSync('getconf', ['CLK_TCK'], { encoding: 'utf8' })),

@@ -1,4 +1,4 @@
-import type { Content } from '#shared/conversation/documents/content.ts';
+import type { Content } from '#shared/models/content.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
 
 /** `chat`: two messages a turn. `tools`: four, of which one is a call and one its output. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
-import { AppError } from '#shared/errors.ts';
+import { AppError } from '#shared/lib/errors.ts';
 import type { EmulatedChat } from './emulated-chat.ts';
 
 const AT_ONCE = 20;

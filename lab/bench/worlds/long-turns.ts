@@ -1,7 +1,7 @@
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { indexConversation } from '#functions/recall/index-turns.ts';
 import { runCompaction } from '#functions/worker/compaction/run-compaction.ts';
-import { once } from '#shared/once.ts';
+import { once } from '#shared/lib/once.ts';
 import type { Write } from '#shared/ports/ports.ts';
 import { manualRequest } from '#test/support/compaction/compacted-conversation.ts';
 import { buildConversation } from '#test/support/compaction/conversation-builder.ts';

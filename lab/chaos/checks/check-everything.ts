@@ -1,7 +1,7 @@
 import { parseConfig } from '#functions/config.ts';
 import { verifyConversation } from '#infra/ops/verify/verify-conversation.ts';
 import { readConversation } from '#shared/conversation/context/read-conversation.ts';
-import { contentText, partSchema } from '#shared/conversation/documents/content.ts';
+import { contentText, partSchema } from '#shared/models/content.ts';
 import { decodeJob } from '#shared/conversation/documents/job.ts';
 import { compactionJobPath } from '#shared/conversation/documents/paths.ts';
 import type { DocumentStore } from '#shared/ports/ports.ts';

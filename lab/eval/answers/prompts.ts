@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { requestContentSchema } from '#infra/fake-gemini/server/request.ts';
-import type { Content } from '#shared/conversation/documents/content.ts';
+import type { Content } from '#shared/models/content.ts';
 import type { ModelRequest } from '#shared/ports/ports.ts';
 
 /** `verify` is a second pass; `reader` and `judge` are asked of what is left. */

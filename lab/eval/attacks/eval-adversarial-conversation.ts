@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import type { Content } from '#shared/conversation/documents/content.ts';
-import { once } from '#shared/once.ts';
+import type { Content } from '#shared/models/content.ts';
+import { once } from '#shared/lib/once.ts';
 import { turnsOf, type RecordedTurn } from '../compact/recorded-turns.ts';
 import { parseRecordings } from '../replay/recording.ts';
 

@@ -1,12 +1,12 @@
+import { noCache } from '#shared/recall/search-cache.ts';
 import { selectOutputForms } from '#functions/context/next-call.ts';
 import { readForCompaction, readConversationAndJob } from '#functions/worker/compaction/claim.ts';
 import { runCompaction } from '#functions/worker/compaction/run-compaction.ts';
 import type { CompactionDependencies } from '#functions/worker/compaction/run.ts';
 import type { PolicySettings } from '#shared/compaction/policy-settings.ts';
-import { sentOutputs } from '#shared/compaction/sent-view.ts';
+import { sentOutputs } from '#shared/conversation/context/sent-view.ts';
 import { assembleContext } from '#shared/conversation/context/assemble-context.ts';
-import { noCache } from '#shared/conversation/context/read-conversation.ts';
-import type { Content } from '#shared/conversation/documents/content.ts';
+import type { Content } from '#shared/models/content.ts';
 import { newConversation } from '#shared/conversation/documents/conversation.ts';
 import type { History } from '#shared/conversation/documents/history.ts';
 import { conversationPath, turnPath } from '#shared/conversation/documents/paths.ts';

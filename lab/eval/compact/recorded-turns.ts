@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Content, Part } from '#shared/conversation/documents/content.ts';
+import type { Content, Part } from '#shared/models/content.ts';
 import type { Recording } from '../replay/recording.ts';
 
 /** A turn made of recorded contents: one of the user, and all that answer it. */

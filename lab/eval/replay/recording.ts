@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { parseGiven, readGivenFile } from '#infra/command-line.ts';
-import { partSchema } from '#shared/conversation/documents/content.ts';
+import { partSchema } from '#shared/models/content.ts';
 
 const probeSchema = z.looseObject({
   id: z.string(),

@@ -7,7 +7,7 @@ import {
   type ChatClient,
   type OutgoingMessage,
 } from '#lab/chat-client/client.ts';
-import { contentText, partSchema } from '#shared/conversation/documents/content.ts';
+import { contentText, partSchema } from '#shared/models/content.ts';
 import type { Script } from './recording.ts';
 
 const compactionSchema = z.looseObject({

@@ -1,8 +1,8 @@
 import { aligned } from '#infra/text-table.ts';
 import { withoutFrame } from '#shared/compaction/snapshot-text.ts';
-import { contentText } from '#shared/conversation/documents/content.ts';
+import { contentText } from '#shared/models/content.ts';
 import type { History } from '#shared/conversation/documents/history.ts';
-import { singleLineJson } from '#shared/json-text.ts';
+import { singleLineJson } from '#shared/lib/json-text.ts';
 import { decodeXml } from '#shared/text/escape-xml.ts';
 import type { EvalBench } from '../compact/bench.ts';
 import { compactGrowing, markedIn } from '../compact/compact-recording.ts';

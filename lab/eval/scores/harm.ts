@@ -2,7 +2,7 @@ import type { CompactionDependencies } from '#functions/worker/compaction/run.ts
 import { aligned } from '#infra/text-table.ts';
 import { readAnswer } from '#shared/compaction/operations.ts';
 import { findValues } from '#shared/compaction/values.ts';
-import { contentText } from '#shared/conversation/documents/content.ts';
+import { contentText } from '#shared/models/content.ts';
 import { workingItems, type Snapshot } from '#shared/conversation/documents/snapshot.ts';
 import { textKey } from '#shared/text/cut.ts';
 import type { EvalBench } from '../compact/bench.ts';

@@ -1,7 +1,8 @@
+import { noCache } from '#shared/recall/search-cache.ts';
 import { recallForTurn } from '#functions/chat/features/recall-for-turn.ts';
 import { loadIndex } from '#functions/recall/read-index.ts';
-import { noCache, readConversation } from '#shared/conversation/context/read-conversation.ts';
-import type { Content } from '#shared/conversation/documents/content.ts';
+import { readConversation } from '#shared/conversation/context/read-conversation.ts';
+import type { Content } from '#shared/models/content.ts';
 import type { History } from '#shared/conversation/documents/history.ts';
 import { ArgumentError } from '#infra/command-line.ts';
 import type { AnswerFolder } from '../answers/answer-folder.ts';

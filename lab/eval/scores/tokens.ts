@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Part } from '#shared/conversation/documents/content.ts';
+import type { Part } from '#shared/models/content.ts';
 import type { ToolDeclaration } from '#shared/ports/ports.ts';
 import type { TokenRule } from '#shared/tokens/text-weight.ts';
 import {

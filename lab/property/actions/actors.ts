@@ -10,7 +10,7 @@ import { questionText } from '#lab/property/scripted-models.ts';
 import type { World } from '#lab/property/world.ts';
 import { workerEventSchema } from '#shared/compaction/event.ts';
 import { isTerminal } from '#shared/conversation/documents/turn.ts';
-import { AppError } from '#shared/errors.ts';
+import { AppError } from '#shared/lib/errors.ts';
 
 /** One thing that a client, the bus or the passing of time does. */
 export interface Action {

@@ -9,7 +9,7 @@ import { isOverThreshold } from '#shared/compaction/policy.ts';
 import { assembleContext } from '#shared/conversation/context/assemble-context.ts';
 import { contextTokens } from '#shared/conversation/context/meter.ts';
 import { firstTailSeq } from '#shared/conversation/context/read-conversation.ts';
-import { contentText } from '#shared/conversation/documents/content.ts';
+import { contentText } from '#shared/models/content.ts';
 import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import { turnPath } from '#shared/conversation/documents/paths.ts';
 import { isTerminal, type Turn } from '#shared/conversation/documents/turn.ts';

@@ -1,4 +1,4 @@
-import { type Invariant as StoredInvariant } from '#infra/ops/verify/load.ts';
+import type { Invariant as StoredInvariant } from '#infra/ops/verify/load.ts';
 import { findFaults } from '#infra/ops/verify/verify-conversation.ts';
 import { CONVERSATION } from '#lab/property/initial-state.ts';
 import type { RunRecord } from '#lab/property/run-program.ts';

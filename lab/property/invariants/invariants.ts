@@ -1,9 +1,9 @@
 import { refuseGeneration } from '#infra/fake-gemini/server/refusals.ts';
 import { findCalls } from '#shared/conversation/context/tool-calls.ts';
-import { contentText } from '#shared/conversation/documents/content.ts';
+import { contentText } from '#shared/models/content.ts';
 import { turnId } from '#shared/conversation/documents/paths.ts';
 import { isTerminal, type Turn } from '#shared/conversation/documents/turn.ts';
-import { AppError } from '#shared/errors.ts';
+import { AppError } from '#shared/lib/errors.ts';
 import type { RunRecord } from '../run-program.ts';
 import { PIN } from '../scripted-models.ts';
 import { contextOnce, crossings } from './context-once.ts';

@@ -1,4 +1,4 @@
-import { contentText } from '#shared/conversation/documents/content.ts';
+import { contentText } from '#shared/models/content.ts';
 import type { History } from '#shared/conversation/documents/history.ts';
 import {
   constraintSection,

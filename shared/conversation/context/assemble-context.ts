@@ -1,11 +1,12 @@
-import type { MemoryTexts } from '#shared/memory/render-memory.ts';
+import type { MemoryTexts } from './memory-texts.ts';
+import { addRepairs, type Repairs } from '#shared/models/repairs.ts';
 import type { Prompt, ToolDeclaration } from '#shared/ports/ports.ts';
-import type { Content } from '../documents/content.ts';
+import type { Content } from '#shared/models/content.ts';
 import type { CoveredThrough, Pin } from '../documents/conversation.ts';
 import { declaredTools } from '../documents/declared-tools.ts';
 import type { History } from '../documents/history.ts';
 import { type Turn, shownUser, modelThatAnswered } from '../documents/turn.ts';
-import { type RepairedContents, addRepairs, type Repairs } from '../repair/repair-contents.ts';
+import type { RepairedContents } from '../repair/repair-contents.ts';
 import {
   hasSignature,
   withOwnSignatures,

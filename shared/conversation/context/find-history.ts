@@ -1,4 +1,4 @@
-import { wholeOutputs, type OutputForms } from '#shared/compaction/sent-view.ts';
+import { wholeOutputs, type OutputForms } from '#shared/conversation/context/sent-view.ts';
 import { nothingCovered } from '#shared/conversation/documents/conversation.ts';
 import type { Conversation, CoveredThrough } from '../documents/conversation.ts';
 import { type History, readStoredHistory } from '../documents/history.ts';

@@ -1,5 +1,5 @@
-import type { Content, Part } from '../documents/content.ts';
-import type { AppError } from '#shared/errors.ts';
+import type { Content, Part } from '#shared/models/content.ts';
+import type { AppError } from '#shared/lib/errors.ts';
 import { z } from 'zod';
 
 /**

@@ -1,12 +1,12 @@
-import { sentOutputs, type OutputForms } from '#shared/compaction/sent-view.ts';
+import { memoryTokens, type MemoryTexts } from './memory-texts.ts';
+import { sentOutputs, type OutputForms } from '#shared/conversation/context/sent-view.ts';
 import { nothingCovered } from '#shared/conversation/documents/conversation.ts';
-import { memoryTokens, type MemoryTexts } from '#shared/memory/render-memory.ts';
 import {
   estimatePartTokens,
   estimateTextTokens,
   estimateContentTokens,
 } from '#shared/tokens/token-estimate.ts';
-import { hasFunctionResponse, type Content, type Part } from '../documents/content.ts';
+import { hasFunctionResponse, type Content, type Part } from '#shared/models/content.ts';
 import type {
   ContextMeter,
   Conversation,

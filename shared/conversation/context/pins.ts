@@ -1,5 +1,4 @@
-import type { CompactionPolicy } from '#shared/compaction/policy.ts';
-import { contentText } from '../documents/content.ts';
+import { contentText } from '#shared/models/content.ts';
 import type { Pin } from '../documents/conversation.ts';
 import type { Turn } from '../documents/turn.ts';
 import { estimateTextTokens } from '#shared/tokens/token-estimate.ts';
@@ -35,12 +34,14 @@ interface PinBudget {
 
 /** The budget of a conversation's pins; without a threshold the window limit stands for it. */
 export const pinBudget = (
-  policy: Pick<CompactionPolicy, 'softThresholdTokens' | 'hardThresholdTokens'>,
+  thresholds: { softThresholdTokens: number | null; hardThresholdTokens: number },
   { calibration }: { calibration: number },
 ): PinBudget => ({
   budgetTokens: Math.min(
     PIN_BUDGET_TOKENS,
-    Math.floor(PIN_BUDGET_FRACTION * (policy.softThresholdTokens ?? policy.hardThresholdTokens)),
+    Math.floor(
+      PIN_BUDGET_FRACTION * (thresholds.softThresholdTokens ?? thresholds.hardThresholdTokens),
+    ),
   ),
   calibration,
 });

@@ -16,22 +16,12 @@ import {
   type TurnDocument,
 } from '../documents/turn.ts';
 import { cleanHistory } from '../writes/erased-history.ts';
-import { StoreUnavailableError } from '#shared/errors.ts';
+import { StoreUnavailableError } from '#shared/lib/errors.ts';
 import type { DocumentStore, Logger, StoredDocument } from '#shared/ports/ports.ts';
-import type { Segment } from '#shared/recall/segment.ts';
-import type { TurnTexts } from '#shared/search/turn-texts.ts';
 import { conversationPath, historyPath, turnPath } from '../documents/paths.ts';
 
 /** How many documents one read asks for. */
 const READ_PAGE = 300;
-
-export interface SegmentEntry {
-  segment: Segment;
-  throughSeq: number;
-  loadedAt: number;
-  /** About what it takes in memory. */
-  sizeBytes: number;
-}
 
 /** Finished turns and histories never change but by a new generation, so an instance may keep them. */
 export interface ConversationCache {
@@ -39,14 +29,6 @@ export interface ConversationCache {
   keepTurn(epoch: string, entry: { turn: Turn; loadedAt: number }): void;
   history(epoch: string, generation: number): { history: History; loadedAt: number } | undefined;
   keepHistory(epoch: string, entry: { history: History; loadedAt: number }): void;
-  /** What can be searched of a turn: far more turns of it fit than of whole ones. */
-  texts(epoch: string, seq: number): { texts: TurnTexts; loadedAt: number } | undefined;
-  keepTexts(epoch: string, entry: { texts: TurnTexts; loadedAt: number }): void;
-  /** A part of the index of recall, with the turns up to `throughSeq` of those that it is for. */
-  segment(epoch: string, number: number): SegmentEntry | undefined;
-  keepSegment(epoch: string, number: number, entry: SegmentEntry): void;
-  /** Bytes that the index of one conversation may take; 0: none is kept. */
-  readonly segmentBytes: number;
   /** What the job of a conversation tells of the past; see `KnownJob`. */
   job(conversationId: string): KnownJob | undefined;
   keepJob(conversationId: string, known: KnownJob): void;
@@ -58,21 +40,6 @@ export interface HistorySource {
   cache: ConversationCache;
   logger: Pick<Logger, 'log'>;
 }
-
-/** A cache that keeps nothing. */
-export const noCache: ConversationCache = {
-  turn: () => undefined,
-  keepTurn: () => undefined,
-  history: () => undefined,
-  keepHistory: () => undefined,
-  texts: () => undefined,
-  keepTexts: () => undefined,
-  segment: () => undefined,
-  keepSegment: () => undefined,
-  segmentBytes: 0,
-  job: () => undefined,
-  keepJob: () => undefined,
-};
 
 export async function readConversation(
   store: Pick<DocumentStore, 'get'>,

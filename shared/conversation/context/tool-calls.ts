@@ -1,4 +1,4 @@
-import { hasCondensed, hasFunctionCall, type Content, type Part } from '../documents/content.ts';
+import { hasCondensed, hasFunctionCall, type Content, type Part } from '#shared/models/content.ts';
 
 /*
  * A turn with calls is stored in rounds: the model's content with its calls, and behind it one user content

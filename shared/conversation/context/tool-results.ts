@@ -1,6 +1,6 @@
-import type { Content } from '../documents/content.ts';
+import type { Content } from '#shared/models/content.ts';
 import type { Rounds, Turn } from '../documents/turn.ts';
-import { canonicalJson } from '#shared/json-text.ts';
+import { canonicalJson } from '#shared/lib/json-text.ts';
 import { callId, findCalls, withResponses, type ToolCall } from './tool-calls.ts';
 
 /** What the app, or its user, says to one call. */

@@ -1,7 +1,7 @@
-import { knownClientSchema } from '#shared/client-context/client-context.ts';
-import { AppError } from '#shared/errors.ts';
+import { knownClientSchema } from '#shared/conversation/documents/client-context.ts';
+import { AppError } from '#shared/lib/errors.ts';
 import type { StoredDocument, Write } from '#shared/ports/ports.ts';
-import { routeSchema } from '#shared/routing/routing.ts';
+import { routeSchema } from '#shared/models/routing.ts';
 import { GENERATION_MAX, SEQ_MAX, conversationPath } from './paths.ts';
 import { readWhole, refuseNewer, problemsOfFields } from './read-document.ts';
 import { profileSchema } from './snapshot.ts';

@@ -1,5 +1,5 @@
 import type { ToolDeclaration } from '#shared/ports/ports.ts';
-import { stringsIn, type Content } from './content.ts';
+import { stringsIn, type Content } from '#shared/models/content.ts';
 import { readJsonText } from './read-document.ts';
 import { z } from 'zod';
 

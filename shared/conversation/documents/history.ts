@@ -1,4 +1,4 @@
-import { canonicalJson } from '#shared/json-text.ts';
+import { canonicalJson } from '#shared/lib/json-text.ts';
 import type { DocumentFields, StoredDocument, Logger, DocumentStore } from '#shared/ports/ports.ts';
 import { coveredThroughSchema, measuredSchema, triggerSchema } from './conversation.ts';
 import { ratingPath } from './paths.ts';

@@ -1,6 +1,6 @@
-import { AppError } from '#shared/errors.ts';
+import { AppError } from '#shared/lib/errors.ts';
 import type { StoredDocument } from '#shared/ports/ports.ts';
-import { safeParse } from '#shared/safe-parse.ts';
+import { safeParse } from '#shared/lib/safe-parse.ts';
 import type { z } from 'zod';
 
 /** Of every document of a conversation that this version writes, and the newest that it reads. */

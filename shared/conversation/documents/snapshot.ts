@@ -1,4 +1,4 @@
-import { citationSchema } from '#shared/grounding/grounding.ts';
+import { citationSchema } from '#shared/models/grounding.ts';
 import { z } from 'zod';
 
 /** What a snapshot tells apart: conversations with people, or with tools on files. */

@@ -1,8 +1,8 @@
-import { isPlainText, partSchema, type Content, type Part } from '../documents/content.ts';
-import { boundedJson } from '#shared/json-text.ts';
+import { isPlainText, partSchema, type Content, type Part } from '#shared/models/content.ts';
+import { boundedJson } from '#shared/lib/json-text.ts';
 import type { ModelChunk, ModelUsage } from '#shared/ports/ports.ts';
 import { cutHead } from '#shared/text/cut.ts';
-import { JSON_DEPTH_MAX, WINDOW_MAX_TOKENS } from '#shared/wire/limits.ts';
+import { JSON_DEPTH_MAX, WINDOW_MAX_TOKENS } from '#shared/lib/limits.ts';
 
 /* What a model answers, as it may be stored: whatever it is, the conversation can be read afterwards. */
 

@@ -1,18 +1,12 @@
+import { addRepairs, countRepairs, type RepairCounter } from '#shared/models/repairs.ts';
 import {
   type Content,
   type Part,
   hasFunctionCall,
   hasFunctionResponse,
-} from '../documents/content.ts';
+} from '#shared/models/content.ts';
 import { modelName } from '#shared/models/model-entry.ts';
-import {
-  type LooseContent,
-  repairContents,
-  type RepairedContents,
-  addRepairs,
-  countRepairs,
-  type RepairCounter,
-} from './repair-contents.ts';
+import { type LooseContent, repairContents, type RepairedContents } from './repair-contents.ts';
 
 const isEmptyText = (part: Part) =>
   part.text === '' && Object.keys(part).every((key) => key === 'text' || key === 'thought');

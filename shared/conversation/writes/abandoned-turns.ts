@@ -1,13 +1,9 @@
 import { isHeld, queueAfter } from '../start-decision.ts';
-import type { DocumentFields, Write, DocumentStore } from '#shared/ports/ports.ts';
-import { estimateContentTokens, type TokenCounting } from '#shared/tokens/token-estimate.ts';
-import { firstFrameId, textPartId } from '#shared/wire/frame-ids.ts';
-import { readStoredTurn } from '../context/read-conversation.ts';
+import type { DocumentFields, Write } from '#shared/ports/ports.ts';
 import type { UnansweredReason } from '../context/tool-calls.ts';
-import type { Content } from '../documents/content.ts';
+import type { Content } from '#shared/models/content.ts';
 import type { Conversation, Versioned } from '../documents/conversation.ts';
 import { turnPath, conversationPath } from '../documents/paths.ts';
-import { readFramesAfter } from '../documents/stream-chunk.ts';
 import {
   encodeAnswer,
   withWholePairs,
@@ -53,7 +49,7 @@ export const abandonedFields = (
 });
 
 /** What an attempt had said when nobody answered any more. */
-interface PartialAnswer {
+export interface PartialAnswer {
   attempt: number;
   /** Id of the last frame of its stream that counts. */
   throughId: number;
@@ -190,47 +186,6 @@ export const abandonedBefore = (
       ? { ...turn, replacedBy: seq }
       : turn,
   );
-
-/** The text of an attempt behind its stored rounds, from the chunks of its stream, and its last frame there. */
-async function readStreamedText(
-  store: Pick<DocumentStore, 'query'>,
-  { conversationId, turn }: { conversationId: string; turn: TurnDocument['value'] },
-): Promise<{ text: string; throughId: number }> {
-  const { seq, attempt, rounds } = turn;
-  const before = firstFrameId(attempt) - 1;
-  const frames = await readFramesAfter(store, { conversationId, seq, attempt }, before);
-  const partId = textPartId(attempt, rounds?.count ?? 0);
-  const text = (frames ?? [])
-    .map(({ chunk }) => (chunk.type === 'text-delta' && chunk.id === partId ? chunk.delta : ''))
-    .join('');
-  return { text, throughId: frames?.at(-1)?.id ?? before };
-}
-
-/**
- * What the last attempt at an abandoned turn has said, as its readers saw it: its rounds, and the text behind
- * them. `undefined` when there is no such text: then what is stored is all there is, or nothing was said, the
- * chunks are purged, or the message was erased.
- */
-export async function readPartialAnswer(
-  store: Pick<DocumentStore, 'get' | 'query'>,
-  target: { conversationId: string; turn: TurnDocument; counting: TokenCounting },
-): Promise<PartialAnswer | undefined> {
-  const { conversationId, turn, counting } = target;
-  const { attempt, tokens, rounds, state, eraseTime } = turn.value;
-  if (state !== 'running' || eraseTime !== undefined) return undefined;
-  const { text, throughId } = await readStreamedText(store, { conversationId, turn: turn.value });
-  if (text === '') return undefined;
-  const before = rounds ? (await readStoredTurn(store, conversationId, turn)).value.contents : [];
-  const content: Content = { role: 'model', parts: [{ text }] };
-  const textTokens = estimateContentTokens(content, counting);
-  return {
-    attempt,
-    throughId,
-    ...(rounds && { step: rounds.step + 1 }),
-    contents: [...before, content],
-    tokens: { user: tokens.user, answer: (rounds ? tokens.answer : 0) + textTokens },
-  };
-}
 
 /** What may be abandoned of a conversation: the open turn, and the turns that `conversation.queue` spans, in order. */
 export interface UnfinishedTurns {

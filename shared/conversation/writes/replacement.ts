@@ -1,10 +1,10 @@
-import { isSeen, partSchema } from '../documents/content.ts';
+import { isSeen, partSchema } from '#shared/models/content.ts';
 import type { CompactionRequests, Pin } from '../documents/conversation.ts';
 import { encodeHistory, type History } from '../documents/history.ts';
 import { seqOfId, turnId, historyPath, turnPath } from '../documents/paths.ts';
 import type { TurnDocument } from '../documents/turn.ts';
 import type { DocumentFields, Write } from '#shared/ports/ports.ts';
-import { toFinishReason } from '#shared/wire/finish-reason.ts';
+import { toFinishReason } from '#shared/models/finish-reason.ts';
 import { generationFields } from './next-generation.ts';
 import { z } from 'zod';
 

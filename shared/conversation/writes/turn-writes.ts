@@ -1,5 +1,6 @@
+import type { Repairs } from '#shared/models/repairs.ts';
 import type { UnansweredReason } from '../context/tool-calls.ts';
-import type { Content } from '../documents/content.ts';
+import type { Content } from '#shared/models/content.ts';
 import {
   pickSweepShard,
   type CompactionRequests,
@@ -17,7 +18,6 @@ import {
   type TurnState,
   type TurnUsage,
 } from '../documents/turn.ts';
-import type { Repairs } from '../repair/repair-contents.ts';
 import type { DocumentFields, Write } from '#shared/ports/ports.ts';
 import { abandonedBefore, closeAbandonedWrites, type AbandonedTurn } from './abandoned-turns.ts';
 import { replacementFields, replacementWrites, type Replacement } from './replacement.ts';

@@ -1,4 +1,4 @@
-import { AppError, type ErrorStatus } from '#shared/errors.ts';
+import { AppError, type ErrorStatus } from '#shared/lib/errors.ts';
 
 /** HTTP code of each status, as google.rpc.Code maps them. */
 export const httpStatusByStatus: Readonly<Record<ErrorStatus, number>> = {

@@ -1,4 +1,4 @@
-import type { ErrorStatus } from '#shared/errors.ts';
+import type { ErrorStatus } from '#shared/lib/errors.ts';
 
 /**
  * Where an error can come from: every route, every route with a sign-in, one that takes a body, one that

@@ -1,4 +1,4 @@
-import { errorStatuses, type ErrorStatus } from '#shared/errors.ts';
+import { errorStatuses, type ErrorStatus } from '#shared/lib/errors.ts';
 import { httpStatusByStatus } from './error-body.ts';
 import {
   errorReasonRows,

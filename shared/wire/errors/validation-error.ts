@@ -1,5 +1,5 @@
-import { AppError } from '#shared/errors.ts';
-import { safeParse } from '#shared/safe-parse.ts';
+import { AppError } from '#shared/lib/errors.ts';
+import { safeParse } from '#shared/lib/safe-parse.ts';
 import { nearestWord } from '#shared/text/nearest-word.ts';
 import { z } from 'zod';
 

@@ -4,7 +4,7 @@ import { createConversationBody } from '../resources/conversations.ts';
 import { inputPartSchema } from '../resources/message-parts.ts';
 import { sendMessageBody } from '../resources/messages.ts';
 import { readDataUrl } from '../data-url.ts';
-import { DIALOGUE_MAX, PARTS_MAX, TOOLS_MAX } from '../limits.ts';
+import { DIALOGUE_MAX, PARTS_MAX, TOOLS_MAX } from '#shared/lib/limits.ts';
 import { z } from 'zod';
 
 /*

@@ -1,7 +1,7 @@
 import { optionValues } from '#shared/models/answer-options.ts';
 import { readDataUrl } from '../data-url.ts';
 import { wellFormedText, tokens, conversationIdSchema } from '../fields.ts';
-import { PARTS_MAX, DIALOGUE_MAX, TOOLS_MAX } from '../limits.ts';
+import { PARTS_MAX, DIALOGUE_MAX, TOOLS_MAX } from '#shared/lib/limits.ts';
 import { clientContextSchema } from '../resources/client-context.ts';
 import { fileUrl, mediaTypeSchema } from '../resources/message-parts.ts';
 import { uploadIdSchema } from '../resources/uploads.ts';

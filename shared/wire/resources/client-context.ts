@@ -1,8 +1,8 @@
-import { isTimeZone } from '#shared/client-context/client-context.ts';
+import { isTimeZone } from '#shared/conversation/documents/client-context.ts';
 import {
   CONTEXT_VALUE_MAX_CHARACTERS,
   contextBytes,
-} from '#shared/client-context/describe-context.ts';
+} from '#shared/conversation/describe-client.ts';
 import { boundedRecord, wellFormedText } from '../fields.ts';
 import { z } from 'zod';
 

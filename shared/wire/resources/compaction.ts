@@ -5,11 +5,11 @@ import {
   type ArchivedItem,
   type Snapshot,
 } from '#shared/conversation/documents/snapshot.ts';
-import { citationsFor } from '#shared/grounding/cite-statements.ts';
-import type { Citation } from '#shared/grounding/grounding.ts';
+import { citationsFor } from '#shared/compaction/cite-statements.ts';
+import type { Citation } from '#shared/models/grounding.ts';
 import { requestIdSchema, time, tokens, wellFormedText, wholePromptTokens } from '../fields.ts';
 import { citationResponse, citationView } from '../sources.ts';
-import { FOCUS_MAX_CHARACTERS } from '../limits.ts';
+import { FOCUS_MAX_CHARACTERS } from '#shared/lib/limits.ts';
 import { ratingResponse } from './ratings.ts';
 import { z } from 'zod';
 

@@ -1,6 +1,6 @@
 import { isUnpaid } from '#shared/compaction/outcome.ts';
 import { isSwitchedOff } from '#shared/compaction/request-decisions.ts';
-import type { Shrinkage } from '#shared/compaction/sent-view.ts';
+import type { Shrinkage } from '#shared/conversation/context/sent-view.ts';
 import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import {
   isHeld,

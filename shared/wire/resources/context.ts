@@ -1,5 +1,5 @@
-import { contentSchema } from '#shared/conversation/documents/content.ts';
-import { repairsSchema } from '#shared/conversation/repair/repair-contents.ts';
+import { repairsSchema } from '#shared/models/repairs.ts';
+import { contentSchema } from '#shared/models/content.ts';
 import { tokens } from '../fields.ts';
 import { citationResponse } from '../sources.ts';
 import { leftOutImports } from './memories.ts';

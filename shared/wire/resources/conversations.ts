@@ -25,7 +25,7 @@ import {
   TITLE_MAX_CHARACTERS,
   WINDOW_MAX_TOKENS,
   WINDOW_MIN_TOKENS,
-} from '../limits.ts';
+} from '#shared/lib/limits.ts';
 import { contextObjectResponse } from './context-object.ts';
 import { recallTokensField } from './messages.ts';
 import { toolsSchema } from './tools.ts';

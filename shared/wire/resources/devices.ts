@@ -1,6 +1,6 @@
 import type { Device } from '#shared/user/device.ts';
 import { time } from '../fields.ts';
-import { DEVICE_TOKEN_MAX_CHARACTERS } from '../limits.ts';
+import { DEVICE_TOKEN_MAX_CHARACTERS } from '#shared/lib/limits.ts';
 import { z } from 'zod';
 
 export const deviceParams = z.strictObject({

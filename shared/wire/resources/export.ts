@@ -1,6 +1,6 @@
 import { hasAnswer, isTerminal, type Turn } from '#shared/conversation/documents/turn.ts';
 import { isReplaced } from '#shared/conversation/writes/replacement.ts';
-import { toFinishReason } from '../finish-reason.ts';
+import { toFinishReason } from '#shared/models/finish-reason.ts';
 import { conversationResponse, type ConversationView } from './conversations.ts';
 import { memoryNoteResponse } from './memories.ts';
 import { answerView, messageResponse, userMessageView, type MessageView } from './messages.ts';

@@ -1,9 +1,9 @@
 import { nameCalls } from '#shared/conversation/context/tool-calls.ts';
-import { readableParts, type Content, type Part } from '#shared/conversation/documents/content.ts';
-import { AppError } from '#shared/errors.ts';
+import { readableParts, type Content, type Part } from '#shared/models/content.ts';
+import { AppError } from '#shared/lib/errors.ts';
 import { unreadUpload } from '#shared/uploads/upload-parts.ts';
 import { wellFormedText } from '../fields.ts';
-import { FILE_URL_MAX_CHARACTERS } from '../limits.ts';
+import { FILE_URL_MAX_CHARACTERS } from '#shared/lib/limits.ts';
 import { uploadIdSchema } from './uploads.ts';
 import { z } from 'zod';
 

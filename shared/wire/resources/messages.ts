@@ -5,7 +5,7 @@ import { turnStateSchema, type Turn } from '#shared/conversation/documents/turn.
 import { RECALL_TOKENS_MAX } from '#shared/recall/segment.ts';
 import { languageTag, messageIdSchema, time } from '../fields.ts';
 import { groundingFields, groundingView } from '../sources.ts';
-import { PARTS_MAX } from '../limits.ts';
+import { PARTS_MAX } from '#shared/lib/limits.ts';
 import { responseSchemaSchema } from '../response-schema.ts';
 import { clientContextSchema } from './client-context.ts';
 import { contextObjectResponse } from './context-object.ts';

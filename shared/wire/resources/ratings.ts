@@ -1,7 +1,7 @@
 import type { Feedback } from '#shared/conversation/documents/turn.ts';
 import type { Rating } from '#shared/conversation/documents/history.ts';
 import { time, wellFormedText } from '../fields.ts';
-import { COMMENT_MAX_CHARACTERS, REASON_MAX_CHARACTERS } from '../limits.ts';
+import { COMMENT_MAX_CHARACTERS, REASON_MAX_CHARACTERS } from '#shared/lib/limits.ts';
 import { z } from 'zod';
 
 const commentSchema = wellFormedText.min(1).max(COMMENT_MAX_CHARACTERS).optional();

@@ -1,7 +1,7 @@
-import { jsonFault } from '#shared/json-text.ts';
+import { jsonFault } from '#shared/lib/json-text.ts';
 import { utf8Length } from '#shared/store/names.ts';
 import { wellFormedText } from '../fields.ts';
-import { TOOL_NAME_MAX_CHARACTERS, TOOLS_MAX, TOOLS_MAX_BYTES } from '../limits.ts';
+import { TOOL_NAME_MAX_CHARACTERS, TOOLS_MAX, TOOLS_MAX_BYTES } from '#shared/lib/limits.ts';
 import { z } from 'zod';
 
 /** What a model calls a function. */

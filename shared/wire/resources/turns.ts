@@ -8,10 +8,10 @@ import {
   type TurnUsage,
 } from '#shared/conversation/documents/turn.ts';
 import { turnId, answerId } from '#shared/conversation/documents/paths.ts';
-import { loopKind } from '#shared/loops/call-loop.ts';
-import { routingSchema } from '#shared/routing/routing.ts';
+import { loopKind } from '#shared/conversation/call-loop.ts';
+import { routingSchema } from '#shared/models/routing.ts';
 import { tokens, time } from '../fields.ts';
-import { toFinishReason } from '../finish-reason.ts';
+import { toFinishReason } from '#shared/models/finish-reason.ts';
 import { z } from 'zod';
 
 export const recalledResponse = z

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { retryDelayMs } from '#functions/adapters/gemini/gemini-model.ts';
 import type { Fault } from '#infra/fake-gemini/server/faults.ts';
-import { AppError } from '#shared/errors.ts';
+import { AppError } from '#shared/lib/errors.ts';
 import {
   collect,
   collectUntilFailure,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { signPart } from '#infra/fake-gemini/server/refusals.ts';
-import type { Content } from '#shared/conversation/documents/content.ts';
+import type { Content } from '#shared/models/content.ts';
 import type { ModelRequest, Prompt } from '#shared/ports/ports.ts';
 import { contents, never, request, startModel } from '#test/support/gemini-model-calls.ts';
 

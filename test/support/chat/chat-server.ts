@@ -1,12 +1,12 @@
+import type { RouteDependencies } from '#functions/chat/route.ts';
+import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { randomUUID } from 'node:crypto';
 import type { Server } from 'node:http';
 import { http } from '@google-cloud/functions-framework';
 import { getTestServer } from '@google-cloud/functions-framework/testing';
 import { createAppCheckVerifier, createIdTokenVerifier } from '#functions/adapters/tokens.ts';
-import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { createChatHandler } from '#functions/chat/handler.ts';
-import type { RouteDependencies } from '#functions/chat/route.ts';
-import { guardServer } from '#functions/bootstrap/framework.ts';
+import { guardServer } from '#functions/lib/framework.ts';
 import type { LogFields } from '#shared/ports/ports.ts';
 import { chatDependencies } from './chat-dependencies.ts';
 import { openServer } from '#infra/local/processes/open-server.ts';

@@ -3,7 +3,7 @@ import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import type { SendRequest } from '#functions/chat/turns/send/send-request.ts';
 import { createQuota } from '#functions/quota/create-quota.ts';
 import { usagePath } from '#shared/conversation/documents/paths.ts';
-import { AppError } from '#shared/errors.ts';
+import { AppError } from '#shared/lib/errors.ts';
 import type { DocumentStore } from '#shared/ports/ports.ts';
 import { decodeUsage, type Usage } from '#shared/quota/usage.ts';
 import { noQuota } from '#test/fakes/no-quota.ts';

@@ -7,11 +7,7 @@ import type { SendRequest } from '#functions/chat/turns/send/send-request.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import { itemContents, type ContextItem } from '#shared/conversation/context/assemble-context.ts';
 import { readTurns } from '#shared/conversation/context/read-conversation.ts';
-import {
-  contentText,
-  contentSchema,
-  type Content,
-} from '#shared/conversation/documents/content.ts';
+import { contentText, contentSchema, type Content } from '#shared/models/content.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
 import type { ContextItemView } from '#shared/wire/resources/context.ts';
 import type { StreamFrame } from '#shared/wire/resources/streams.ts';

@@ -1,19 +1,19 @@
+import { noCache } from '#shared/recall/search-cache.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
-import { type CompactionDependencies } from '#functions/worker/compaction/run.ts';
+import type { CompactionDependencies } from '#functions/worker/compaction/run.ts';
 import { createMemoryCache } from '#functions/adapters/memory-cache.ts';
 import { createAccounting } from '#functions/quota/accounting.ts';
 import { runCompaction } from '#functions/worker/compaction/run-compaction.ts';
 import { runSweep } from '#functions/worker/sweep/sweep.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import { localConfig } from '#infra/local/local-config.ts';
-import { wholeOutputs } from '#shared/compaction/sent-view.ts';
+import { wholeOutputs } from '#shared/conversation/context/sent-view.ts';
 import {
   assembleContext,
   type ContextItem,
 } from '#shared/conversation/context/assemble-context.ts';
 import { contextTokens } from '#shared/conversation/context/meter.ts';
 import {
-  noCache,
   readContextParts,
   readConversation,
   readTurns,

@@ -1,5 +1,5 @@
 import { readConversation, readTurns } from '#shared/conversation/context/read-conversation.ts';
-import type { Content } from '#shared/conversation/documents/content.ts';
+import type { Content } from '#shared/models/content.ts';
 import {
   conversationSchema,
   type Conversation,

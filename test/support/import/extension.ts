@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { importedId } from '#infra/ops/import/import-discussion.ts';
 import { readTurns, readConversation } from '#shared/conversation/context/read-conversation.ts';
-import { contentText } from '#shared/conversation/documents/content.ts';
+import { contentText } from '#shared/models/content.ts';
 import type { DocumentFields, DocumentStore } from '#shared/ports/ports.ts';
 import type { DocumentTree } from '#infra/ops/document-tree.ts';
 import type { VerifyWorld } from '#test/support/compaction/verifying.ts';

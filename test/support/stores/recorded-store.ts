@@ -2,7 +2,7 @@ import {
   createMemoryDocumentStore,
   type MemoryStoreHooks,
 } from '#infra/local/embedded/memory-document-store.ts';
-import { StoreUnavailableError } from '#shared/errors.ts';
+import { StoreUnavailableError } from '#shared/lib/errors.ts';
 import type { DocumentStore, StoredDocument, Write } from '#shared/ports/ports.ts';
 
 export interface RecordedStore {

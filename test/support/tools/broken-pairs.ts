@@ -1,4 +1,4 @@
-import type { Content } from '#shared/conversation/documents/content.ts';
+import type { Content } from '#shared/models/content.ts';
 
 const idsOf = (content: Content | undefined, kind: 'functionCall' | 'functionResponse') =>
   content?.parts.flatMap((part) => part[kind]?.id ?? []) ?? [];

@@ -1,4 +1,4 @@
-import type { GroundingReport } from '#shared/grounding/grounding.ts';
+import type { GroundingReport } from '#shared/models/grounding.ts';
 import { sendMessageResponse } from '#shared/wire/resources/messages.ts';
 import { readAs } from '#test/support/chat/chat-server.ts';
 import { usage } from '../wire/openai.ts';

@@ -1,4 +1,4 @@
-import type { Content } from '#shared/conversation/documents/content.ts';
+import type { Content } from '#shared/models/content.ts';
 import type { CompactionBench } from '#test/support/compaction/compacted-conversation.ts';
 import { modelText, type TurnToBuild } from '../compaction/conversation-builder.ts';
 import { writeJob } from '../compaction/past-compactions.ts';

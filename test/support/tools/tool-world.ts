@@ -11,13 +11,13 @@ import {
 import { startFakeGemini, type FakeGemini } from '#infra/fake-gemini/server/start-fake-gemini.ts';
 import { newConversation } from '#shared/conversation/documents/conversation.ts';
 import { conversationPath } from '#shared/conversation/documents/paths.ts';
-import { AppError } from '#shared/errors.ts';
+import { AppError } from '#shared/lib/errors.ts';
 import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
 import { collect, request } from '#test/support/chat/sending.ts';
 import { afterAll, beforeEach } from 'vitest';
 import { z } from 'zod';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
-import { contentSchema, type Content } from '#shared/conversation/documents/content.ts';
+import { contentSchema, type Content } from '#shared/models/content.ts';
 import type { Clock } from '#shared/ports/ports.ts';
 import { createManualClock } from '#test/fakes/manual-clock.ts';
 import { compactionBench } from '#test/support/compaction/compacted-conversation.ts';

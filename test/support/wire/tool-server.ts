@@ -4,7 +4,7 @@ import {
   hasFunctionResponse,
   type Content,
   type Part,
-} from '#shared/conversation/documents/content.ts';
+} from '#shared/models/content.ts';
 import type { ModelStreamer } from '#shared/ports/ports.ts';
 import { createConversation } from '#test/support/chat/chat-server.ts';
 import { appTool, countingTools, withoutTold } from '#test/support/tools/tool-world.ts';

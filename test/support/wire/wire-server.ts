@@ -1,4 +1,4 @@
-import { contentText } from '#shared/conversation/documents/content.ts';
+import { contentText } from '#shared/models/content.ts';
 import type { ModelUsage } from '#shared/ports/ports.ts';
 import { steeredStreamer, type SteeredCall } from '#test/fakes/steered-streamer.ts';
 import {

@@ -1,5 +1,5 @@
 import { checkCondensed, outputsToCondense } from '#shared/compaction/condense-output.ts';
-import type { Part } from '#shared/conversation/documents/content.ts';
+import type { Part } from '#shared/models/content.ts';
 import { describe, expect, test } from 'vitest';
 
 const counting = { rule: 'character-class' } as const;

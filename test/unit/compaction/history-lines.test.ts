@@ -6,7 +6,7 @@ import {
   historyContents,
   nameableItems,
 } from '#shared/compaction/history-lines.ts';
-import type { Part } from '#shared/conversation/documents/content.ts';
+import type { Part } from '#shared/models/content.ts';
 import type { ArchivedItem } from '#shared/conversation/documents/snapshot.ts';
 import type { Speaker, Utterance } from '#shared/conversation/utterances.ts';
 import { item, snapshotWith } from '#test/support/compaction/engine-samples.ts';

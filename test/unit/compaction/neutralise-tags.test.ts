@@ -1,4 +1,4 @@
-import { neutraliseContent, neutraliseTags } from '#shared/compaction/neutralise-tags.ts';
+import { neutraliseContent, neutraliseTags } from '#shared/conversation/neutralise-tags.ts';
 import { readSnapshot } from '#shared/compaction/snapshot-text.ts';
 import { describe, expect, test } from 'vitest';
 

@@ -1,4 +1,4 @@
-import { outcomeMessage } from '#shared/compaction/outcome-message.ts';
+import { outcomeMessage } from '#shared/wire/outcome-message.ts';
 import { outcomeStateSchema } from '#shared/compaction/outcome.ts';
 import { describe, expect, test } from 'vitest';
 

@@ -1,8 +1,8 @@
 import { planCompaction, type PlanSource } from '#shared/compaction/plan.ts';
-import { wholeOutputs } from '#shared/compaction/sent-view.ts';
+import { wholeOutputs } from '#shared/conversation/context/sent-view.ts';
 import { resolvePolicy } from '#shared/compaction/policy.ts';
 import { assembleContext } from '#shared/conversation/context/assemble-context.ts';
-import type { Content } from '#shared/conversation/documents/content.ts';
+import type { Content } from '#shared/models/content.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
 import { foldedTurn } from '#test/support/compaction/said-turn.ts';
 import { describe, expect, test } from 'vitest';

@@ -5,7 +5,7 @@ import {
   type PolicyInput,
   learnShift,
 } from '#shared/compaction/policy.ts';
-import { AppError } from '#shared/errors.ts';
+import { AppError } from '#shared/lib/errors.ts';
 import { registry } from '#shared/models/registry.ts';
 import { describe, expect, test } from 'vitest';
 

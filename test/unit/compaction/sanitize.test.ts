@@ -1,5 +1,5 @@
 import { sanitizeHistory } from '#shared/compaction/summariser-input.ts';
-import type { Content, Part } from '#shared/conversation/documents/content.ts';
+import type { Content, Part } from '#shared/models/content.ts';
 import { describe, expect, test } from 'vitest';
 
 const user = (...parts: Part[]): Content => ({ role: 'user', parts });

@@ -2,9 +2,9 @@ import {
   shortenOutput,
   collectErrorBlocks,
   findErrorBlocks,
-} from '#shared/compaction/shorten-output.ts';
+} from '#shared/conversation/context/shorten-output.ts';
 import { toToolOutput } from '#shared/conversation/context/tool-calls.ts';
-import type { Part } from '#shared/conversation/documents/content.ts';
+import type { Part } from '#shared/models/content.ts';
 import { estimatePartTokens } from '#shared/tokens/token-estimate.ts';
 import { describe, expect, test } from 'vitest';
 import fc from 'fast-check';

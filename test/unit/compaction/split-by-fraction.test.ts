@@ -1,5 +1,5 @@
 import { findSplitPoint } from '#shared/compaction/split.ts';
-import type { Content } from '#shared/conversation/documents/content.ts';
+import type { Content } from '#shared/models/content.ts';
 import { describe, expect, test } from 'vitest';
 
 const user = (text = 'x'): Content => ({ role: 'user', parts: [{ text }] });

@@ -1,6 +1,6 @@
 import type { SizedTurn } from '#shared/compaction/split-by-tail.ts';
 import { adaptiveStart } from '#shared/compaction/split-by-topic.ts';
-import type { Content } from '#shared/conversation/documents/content.ts';
+import type { Content } from '#shared/models/content.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
 import { describe, expect, test } from 'vitest';
 

@@ -5,7 +5,7 @@ import {
   toBlocks,
 } from '#shared/compaction/split-by-tail.ts';
 import { topicChanges } from '#shared/compaction/split-by-topic.ts';
-import type { Content } from '#shared/conversation/documents/content.ts';
+import type { Content } from '#shared/models/content.ts';
 import { describe, expect, test } from 'vitest';
 
 const limits = { targetTokens: 400, capTokens: 600, turnCapTokens: 600, minimumTokens: 100 };

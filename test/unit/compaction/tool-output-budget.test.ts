@@ -1,9 +1,9 @@
 import {
   applyToolOutputBudget,
   type ToolOutputBudgetInput,
-} from '#shared/compaction/tool-output-budget.ts';
+} from '#shared/conversation/context/tool-output-budget.ts';
 import { emptiedResponse } from '#shared/conversation/context/tool-calls.ts';
-import type { Content } from '#shared/conversation/documents/content.ts';
+import type { Content } from '#shared/models/content.ts';
 import { estimatePartTokens } from '#shared/tokens/token-estimate.ts';
 import { describe, expect, test } from 'vitest';
 import fc from 'fast-check';

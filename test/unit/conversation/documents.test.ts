@@ -1,7 +1,7 @@
 import { cutIntoPieces } from '#shared/conversation/documents/turn.ts';
 import fc from 'fast-check';
 import { uidFault } from '#functions/chat/http/authenticate.ts';
-import { readableParts, type Content, type Part } from '#shared/conversation/documents/content.ts';
+import { readableParts, type Content, type Part } from '#shared/models/content.ts';
 import { userPath } from '#shared/conversation/documents/paths.ts';
 import { checkDocumentPath } from '#shared/store/names.ts';
 import { expect, test, describe } from 'vitest';

@@ -1,7 +1,7 @@
 import type { LooseContent } from '#shared/conversation/repair/repair-contents.ts';
 import fc from 'fast-check';
 import { SKIPPED, signPart, refuseGeneration } from '#infra/fake-gemini/server/refusals.ts';
-import type { Content, Part } from '#shared/conversation/documents/content.ts';
+import type { Content, Part } from '#shared/models/content.ts';
 import { repairPrompt } from '#shared/conversation/repair/repair-prompt.ts';
 import { searchCases } from '#test/support/search-cases.ts';
 import { describe, expect, test } from 'vitest';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { readUtterances } from '#shared/conversation/utterances.ts';
-import type { Content } from '#shared/conversation/documents/content.ts';
+import type { Content } from '#shared/models/content.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
 
 const at = new Date('2026-11-21T10:00:00Z');

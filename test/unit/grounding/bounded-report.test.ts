@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { addReport } from '#shared/grounding/bounded-report.ts';
-import { type ReportedClaim } from '#shared/grounding/grounding.ts';
+import type { ReportedClaim } from '#shared/models/grounding.ts';
 
 const report = (...sources: { url: string; title?: string; claims?: ReportedClaim[] }[]) => ({
   sources: sources.map(({ claims = [], ...source }) => ({ ...source, claims })),

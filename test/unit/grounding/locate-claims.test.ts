@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { addGrounding, groundingWithin } from '#shared/grounding/locate-claims.ts';
-import type { ReportedClaim } from '#shared/grounding/grounding.ts';
+import type { ReportedClaim } from '#shared/models/grounding.ts';
 
 const url = 'https://example.com/';
 const report = (...claims: (string | ReportedClaim)[]) => ({

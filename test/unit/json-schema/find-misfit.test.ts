@@ -1,4 +1,4 @@
-import { findMisfit } from '#shared/json-schema.ts';
+import { findMisfit } from '#shared/lib/json-schema.ts';
 import { describe, expect, test } from 'vitest';
 
 type Schema = Parameters<typeof findMisfit>[0];

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { AppError } from '#shared/errors.ts';
+import { AppError } from '#shared/lib/errors.ts';
 import { parseRequest } from '#shared/wire/errors/validation-error.ts';
 import { responseSchemaSchema } from '#shared/wire/response-schema.ts';
 import { z } from 'zod';

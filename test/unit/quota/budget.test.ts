@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { createBudget, type Budget } from '#functions/quota/budget.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import { budgetCollection } from '#shared/conversation/documents/paths.ts';
-import { StoreUnavailableError } from '#shared/errors.ts';
+import { StoreUnavailableError } from '#shared/lib/errors.ts';
 import { createManualClock } from '#test/fakes/manual-clock.ts';
 
 const LIMIT = 1_000;

@@ -9,7 +9,7 @@ import {
   createMemoryDocumentStore,
   type StoreOperation,
 } from '#infra/local/embedded/memory-document-store.ts';
-import { StoreUnavailableError } from '#shared/errors.ts';
+import { StoreUnavailableError } from '#shared/lib/errors.ts';
 import { noUsage, type Usage } from '#shared/quota/usage.ts';
 import { createManualClock } from '#test/fakes/manual-clock.ts';
 

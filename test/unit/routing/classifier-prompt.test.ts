@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { Content, Part } from '#shared/conversation/documents/content.ts';
-import { classifierRequest, routeIn } from '#shared/routing/classifier-prompt.ts';
+import type { Content, Part } from '#shared/models/content.ts';
+import { classifierRequest, routeIn } from '#shared/models/classifier-prompt.ts';
 
 const said = (role: Content['role'], ...parts: Part[]): Content => ({ role, parts });
 const user = (text: string) => said('user', { text });

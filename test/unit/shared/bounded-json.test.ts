@@ -1,7 +1,7 @@
-import { boundedJson, jsonFault, LEFT_OUT } from '#shared/json-text.ts';
-import { JSON_DEPTH_MAX } from '#shared/wire/limits.ts';
+import { boundedJson, jsonFault, LEFT_OUT } from '#shared/lib/json-text.ts';
+import { JSON_DEPTH_MAX } from '#shared/lib/limits.ts';
 import { describe, expect, test } from 'vitest';
-import { safeParse } from '#shared/safe-parse.ts';
+import { safeParse } from '#shared/lib/safe-parse.ts';
 import { parseRequest } from '#shared/wire/errors/validation-error.ts';
 import { z } from 'zod';
 

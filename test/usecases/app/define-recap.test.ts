@@ -7,7 +7,7 @@ import { findApp, defineRecap } from '#functions/define-recap.ts';
 import { startEmbeddedHost } from '#infra/local/embedded/host.ts';
 import { unsignedToken } from '#infra/local/processes/unsigned-token.ts';
 import { localProjectId, stackEnvironment } from '#infra/local/stack/stack-environment.ts';
-import { contentText } from '#shared/conversation/documents/content.ts';
+import { contentText } from '#shared/models/content.ts';
 import { contextResponse } from '#shared/wire/resources/context.ts';
 import { createScriptedModel, snapshotAnswer } from '#test/fakes/scripted-model.ts';
 import {

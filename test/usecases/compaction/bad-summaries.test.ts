@@ -1,5 +1,5 @@
 import { statusPath } from '#shared/conversation/documents/paths.ts';
-import { AppError } from '#shared/errors.ts';
+import { AppError } from '#shared/lib/errors.ts';
 import type { Prompt } from '#shared/ports/ports.ts';
 import { estimateTextTokens } from '#shared/tokens/token-estimate.ts';
 import {

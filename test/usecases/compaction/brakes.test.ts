@@ -3,7 +3,7 @@ import { readContext, toContextObject } from '#functions/chat/context/view-conte
 import type { Pause } from '#shared/conversation/documents/job.ts';
 import { budgetShardPath, statusPath, usagePath } from '#shared/conversation/documents/paths.ts';
 import { workingItems } from '#shared/conversation/documents/snapshot.ts';
-import { AppError } from '#shared/errors.ts';
+import { AppError } from '#shared/lib/errors.ts';
 import { encodeUsage, noUsage } from '#shared/quota/usage.ts';
 import {
   type ScriptedAnswer,

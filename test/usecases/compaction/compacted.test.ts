@@ -1,5 +1,5 @@
 import { withFiles } from '#functions/adapters/gemini/gemini-files.ts';
-import type { Content, Part } from '#shared/conversation/documents/content.ts';
+import type { Content, Part } from '#shared/models/content.ts';
 import { mediaPart } from '#shared/uploads/upload-parts.ts';
 import { createMemoryBucket } from '#test/fakes/memory-bucket.ts';
 import { createScriptedModel, snapshotAnswer } from '#test/fakes/scripted-model.ts';

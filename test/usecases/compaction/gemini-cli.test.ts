@@ -1,5 +1,5 @@
 import { spentAfter } from '#shared/compaction/brake.ts';
-import { contentText } from '#shared/conversation/documents/content.ts';
+import { contentText } from '#shared/models/content.ts';
 import {
   type ScriptedAnswer,
   createScriptedModel,

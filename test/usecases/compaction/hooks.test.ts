@@ -11,10 +11,10 @@ import {
   type PreCompactEvent,
   type PreCompactHook,
 } from '#shared/compaction/hooks.ts';
-import { contentText } from '#shared/conversation/documents/content.ts';
+import { contentText } from '#shared/models/content.ts';
 import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import type { Webhook } from '#shared/hooks/webhook.ts';
-import { decodeToken, encodeToken } from '#shared/wire/page-token.ts';
+import { decodeToken, encodeToken } from '#shared/store/page-token.ts';
 import { exportLineResponse } from '#shared/wire/resources/export.ts';
 import { createScriptedModel, snapshotAnswer } from '#test/fakes/scripted-model.ts';
 import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';

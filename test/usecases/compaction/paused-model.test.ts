@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { createPausingGenerator } from '#functions/models/model-health.ts';
-import { AppError } from '#shared/errors.ts';
+import { AppError } from '#shared/lib/errors.ts';
 import { createManualClock } from '#test/fakes/manual-clock.ts';
 import { type ScriptedAnswer, createScriptedModel } from '#test/fakes/scripted-model.ts';
 

@@ -1,7 +1,7 @@
 import { MAX_PUSH_BYTES, decodePush } from '#functions/worker/push/handle-push.ts';
 import { createMemoryBus } from '#infra/local/embedded/memory-bus.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
-import { StoreUnavailableError } from '#shared/errors.ts';
+import { StoreUnavailableError } from '#shared/lib/errors.ts';
 import { createScriptedModel, snapshotAnswer } from '#test/fakes/scripted-model.ts';
 import { historiesOf, setConversation } from '#test/support/chat/lifecycle.ts';
 import {

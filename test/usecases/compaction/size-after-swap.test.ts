@@ -7,7 +7,7 @@ import { builtInTools } from '#functions/chat/turns/tools/built-in-tools.ts';
 import { createToolbox } from '#functions/chat/turns/tools/toolbox.ts';
 import { runCompaction } from '#functions/worker/compaction/run-compaction.ts';
 import { contentUnits, toTokens } from '#infra/fake-gemini/answers/token-rule.ts';
-import type { Content } from '#shared/conversation/documents/content.ts';
+import type { Content } from '#shared/models/content.ts';
 import { statusPath } from '#shared/conversation/documents/paths.ts';
 import type { ModelRequest } from '#shared/ports/ports.ts';
 import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';

@@ -3,7 +3,7 @@ import { runSweep } from '#functions/worker/sweep/sweep.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import { compactionJobPath } from '#shared/conversation/documents/paths.ts';
-import { StoreUnavailableError } from '#shared/errors.ts';
+import { StoreUnavailableError } from '#shared/lib/errors.ts';
 import type { DocumentStore } from '#shared/ports/ports.ts';
 import { createScriptedModel } from '#test/fakes/scripted-model.ts';
 import { setConversation } from '#test/support/chat/lifecycle.ts';

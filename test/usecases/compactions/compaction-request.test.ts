@@ -1,6 +1,6 @@
 import { spentAfter } from '#shared/compaction/brake.ts';
 import { conversationPath } from '#shared/conversation/documents/paths.ts';
-import { AppError } from '#shared/errors.ts';
+import { AppError } from '#shared/lib/errors.ts';
 import {
   compactionJobResponse,
   compactionPreviewResponse,

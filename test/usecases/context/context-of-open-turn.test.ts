@@ -5,7 +5,7 @@ import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { showContext, type ShownContext } from '#functions/chat/context/show-context.ts';
 import { answerCalls } from '#functions/chat/turns/tools/answer-calls.ts';
 import { itemContents, type ContextItem } from '#shared/conversation/context/assemble-context.ts';
-import { contentSchema, type Content } from '#shared/conversation/documents/content.ts';
+import { contentSchema, type Content } from '#shared/models/content.ts';
 import { withResponses } from '#shared/conversation/context/tool-calls.ts';
 import { say, useToolModel, toolChat, withAppTools } from '#test/support/tools/tool-world.ts';
 

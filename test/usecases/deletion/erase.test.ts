@@ -16,7 +16,7 @@ import {
   readAnyConversation,
 } from '#shared/conversation/context/read-conversation.ts';
 import { usagePath, conversationPath } from '#shared/conversation/documents/paths.ts';
-import { GuardLostError, StoreUnavailableError } from '#shared/errors.ts';
+import { GuardLostError, StoreUnavailableError } from '#shared/lib/errors.ts';
 import type { DocumentStore, Write } from '#shared/ports/ports.ts';
 import { encodeUsage, noUsage } from '#shared/quota/usage.ts';
 import { slowWrites, createManualClock } from '#test/fakes/manual-clock.ts';

@@ -8,7 +8,7 @@ import { answerCalls } from '#functions/chat/turns/tools/answer-calls.ts';
 import { builtInTools } from '#functions/chat/turns/tools/built-in-tools.ts';
 import { finishErasure } from '#functions/erasure/finish-erasure.ts';
 import { readConversation } from '#shared/conversation/context/read-conversation.ts';
-import { contentText, type Content } from '#shared/conversation/documents/content.ts';
+import { contentText, type Content } from '#shared/models/content.ts';
 import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import type { Note } from '#shared/memory/note.ts';
 import { textFilePart } from '#shared/uploads/upload-parts.ts';

@@ -1,5 +1,5 @@
 import { recallHistory, RECALL_TURNS } from '#functions/chat/turns/tools/built-in-tools.ts';
-import { type ToolCallContext } from '#functions/chat/turns/tools/toolbox.ts';
+import type { ToolCallContext } from '#functions/chat/turns/tools/toolbox.ts';
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { deleteMessage } from '#functions/chat/conversations/erase/delete-message.ts';
@@ -26,7 +26,7 @@ import {
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import type { SendRequest } from '#functions/chat/turns/send/send-request.ts';
 import { indexConversation } from '#functions/recall/index-turns.ts';
-import { contentText } from '#shared/conversation/documents/content.ts';
+import { contentText } from '#shared/models/content.ts';
 import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
 import {
   type ConversationToBuild,

@@ -3,7 +3,7 @@ import { showUsage } from '#functions/chat/routes/usage.ts';
 import { paidCall, type WorkCall } from '#functions/quota/paid-call.ts';
 import { localConfig } from '#infra/local/local-config.ts';
 import { usagePath } from '#shared/conversation/documents/paths.ts';
-import { AppError } from '#shared/errors.ts';
+import { AppError } from '#shared/lib/errors.ts';
 import { nextDay, sumOfCosts, toDay } from '#shared/quota/usage.ts';
 import { lifecycle, owner, serveErasures } from '#test/support/chat/lifecycle.ts';
 import { answerOrReason, HOUSE_PRICES, limitedChat, usageOf } from '#test/support/chat/quotas.ts';

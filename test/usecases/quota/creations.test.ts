@@ -10,7 +10,7 @@ import { createMemory } from '#functions/chat/features/memories.ts';
 import { showUsage } from '#functions/chat/routes/usage.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import { answerId } from '#shared/conversation/documents/paths.ts';
-import { AppError } from '#shared/errors.ts';
+import { AppError } from '#shared/lib/errors.ts';
 import type { Caller } from '#shared/ports/ports.ts';
 import { createManualClock } from '#test/fakes/manual-clock.ts';
 import { owner } from '#test/support/chat/lifecycle.ts';

@@ -2,7 +2,7 @@ import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { createToolbox } from '#functions/chat/turns/tools/toolbox.ts';
 import { newConversation } from '#shared/conversation/documents/conversation.ts';
 import { conversationPath } from '#shared/conversation/documents/paths.ts';
-import { AppError } from '#shared/errors.ts';
+import { AppError } from '#shared/lib/errors.ts';
 import { snapshotAnswer } from '#test/fakes/scripted-model.ts';
 import { CLASSIFIER, FAST, STRONG } from '#test/support/chat/routing.ts';
 import { request } from '#test/support/chat/sending.ts';

@@ -4,7 +4,7 @@ import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import type { SendRequest } from '#functions/chat/turns/send/send-request.ts';
 import { readConversation } from '#shared/conversation/context/read-conversation.ts';
-import { AppError } from '#shared/errors.ts';
+import { AppError } from '#shared/lib/errors.ts';
 import type { BeforeTurnAnswer, BeforeTurnHook } from '#shared/hooks/before-turn.ts';
 import type { Webhook } from '#shared/hooks/webhook.ts';
 import { createManualClock } from '#test/fakes/manual-clock.ts';

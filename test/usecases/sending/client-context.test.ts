@@ -1,9 +1,9 @@
 import { forkConversation } from '#functions/chat/conversations/fork/fork-conversation.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import type { SendRequest } from '#functions/chat/turns/send/send-request.ts';
-import type { ClientContext } from '#shared/client-context/client-context.ts';
+import type { ClientContext } from '#shared/conversation/documents/client-context.ts';
 import { readConversation, readTurns } from '#shared/conversation/context/read-conversation.ts';
-import type { Content } from '#shared/conversation/documents/content.ts';
+import type { Content } from '#shared/models/content.ts';
 import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import { createManualClock } from '#test/fakes/manual-clock.ts';
 import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';

@@ -3,9 +3,9 @@ import { openAiErrorReply } from '#functions/chat/facades/openai/error-reply.ts'
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import { readTurns, readConversation } from '#shared/conversation/context/read-conversation.ts';
-import { contentText, type Part } from '#shared/conversation/documents/content.ts';
+import { contentText, type Part } from '#shared/models/content.ts';
 import { conversationPath } from '#shared/conversation/documents/paths.ts';
-import { AppError } from '#shared/errors.ts';
+import { AppError } from '#shared/lib/errors.ts';
 import { errorReply } from '#shared/wire/errors/error-body.ts';
 import { exportMessages } from '#shared/wire/resources/export.ts';
 import { answerView } from '#shared/wire/resources/messages.ts';

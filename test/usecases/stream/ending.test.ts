@@ -1,4 +1,4 @@
-import { endOnSignal } from '#functions/bootstrap/framework.ts';
+import { endOnSignal } from '#functions/lib/framework.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { drainChat } from '#functions/chat/drain.ts';
 import { sseText } from '#functions/chat/http/sse.ts';
@@ -6,7 +6,7 @@ import { ANSWER_MAX_BYTES } from '#functions/chat/turns/answer/stream-answer.ts'
 import { cancelTurn } from '#functions/chat/turns/finish/cancel-turn.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
-import { contentText } from '#shared/conversation/documents/content.ts';
+import { contentText } from '#shared/models/content.ts';
 import type { DocumentStore } from '#shared/ports/ports.ts';
 import type { StreamFrame } from '#shared/wire/resources/streams.ts';
 import { createManualClock, type ManualClock } from '#test/fakes/manual-clock.ts';

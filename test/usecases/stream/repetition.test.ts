@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
-import { contentText } from '#shared/conversation/documents/content.ts';
+import { contentText } from '#shared/models/content.ts';
 import type { ModelChunk } from '#shared/ports/ports.ts';
 import {
   scriptedStreamer,

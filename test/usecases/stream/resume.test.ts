@@ -6,7 +6,7 @@ import {
 import { requestCancel } from '#functions/chat/turns/finish/cancel-turn.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
-import { contentText } from '#shared/conversation/documents/content.ts';
+import { contentText } from '#shared/models/content.ts';
 import { turnPath } from '#shared/conversation/documents/paths.ts';
 import { collapseFrames, type StreamFrame } from '#shared/wire/resources/streams.ts';
 import { createManualClock } from '#test/fakes/manual-clock.ts';

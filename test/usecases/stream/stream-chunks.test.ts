@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
-import { CHUNK_MAX_BYTES } from '#shared/conversation/documents/stream-chunk.ts';
+import { CHUNK_MAX_BYTES } from '#shared/wire/stream-chunk.ts';
 import type { DocumentStore } from '#shared/ports/ports.ts';
 import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
 import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
@@ -15,7 +15,7 @@ import {
   storedTurn,
   sayEach,
 } from '#test/support/chat/streaming.ts';
-import { StoreUnavailableError } from '#shared/errors.ts';
+import { StoreUnavailableError } from '#shared/lib/errors.ts';
 
 describe('the chunks of a stream', () => {
   test('stream chunks are stored 600 ms after the first frame, without the end', async () => {

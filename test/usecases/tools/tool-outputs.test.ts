@@ -15,12 +15,12 @@ import {
 import { systemClock } from '#functions/adapters/clocks.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { answerCalls } from '#functions/chat/turns/tools/answer-calls.ts';
-import { contentSchema, type Content } from '#shared/conversation/documents/content.ts';
+import { contentSchema, type Content } from '#shared/models/content.ts';
 import { ERROR, GOOD, log } from '#test/support/compaction/condensing.ts';
 import { builtInTools } from '#functions/chat/turns/tools/built-in-tools.ts';
 import { readBlob } from '#functions/chat/turns/tools/read-blob.ts';
 import type { ToolCallContext } from '#functions/chat/turns/tools/toolbox.ts';
-import { maskedText } from '#shared/compaction/shorten-output.ts';
+import { maskedText } from '#shared/conversation/context/shorten-output.ts';
 import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
 import { buildConversation } from '#test/support/compaction/conversation-builder.ts';
 import { toolTurn } from '#test/support/tools/tool-conversation.ts';

@@ -1,5 +1,5 @@
 import { readTurns } from '#shared/conversation/context/read-conversation.ts';
-import { contentText } from '#shared/conversation/documents/content.ts';
+import { contentText } from '#shared/models/content.ts';
 import { heldStreamer } from '#test/fakes/scripted-streamer.ts';
 import { startChatServer } from '#test/support/chat/chat-server.ts';
 import { createWireApp } from '#test/support/chat/wire-app.ts';

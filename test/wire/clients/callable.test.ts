@@ -1,5 +1,5 @@
 import { callableText } from '#functions/chat/facades/callable/callable-events.ts';
-import { HEARTBEAT_INTERVAL_MS } from '#shared/wire/limits.ts';
+import { HEARTBEAT_INTERVAL_MS } from '#shared/lib/limits.ts';
 import { createManualClock } from '#test/fakes/manual-clock.ts';
 import { createSpentQuota } from '#test/support/chat/quotas.ts';
 import { pass } from '#test/support/chat/streaming.ts';

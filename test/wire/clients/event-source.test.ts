@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { EventSource } from 'eventsource';
 import { expect, onTestFinished, test } from 'vitest';
-import { CONVERSATION_IDS_PER_TURN } from '#shared/wire/frame-ids.ts';
+import { CONVERSATION_IDS_PER_TURN } from '#shared/conversation/frame-ids.ts';
 import { eventually } from '#test/support/eventually.ts';
 import { startWireServer, type WireServer } from '#test/support/wire/wire-server.ts';
 

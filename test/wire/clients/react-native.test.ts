@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { sendMessage, type Backend } from '#docs/clients/recipes/react-native.ts';
-import { contentText } from '#shared/conversation/documents/content.ts';
+import { contentText } from '#shared/models/content.ts';
 import { readTurns } from '#shared/conversation/context/read-conversation.ts';
 import { eventually } from '#test/support/eventually.ts';
 import { ReactNativeEventSource } from '#test/support/wire/react-native-sse.ts';

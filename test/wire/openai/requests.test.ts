@@ -1,4 +1,4 @@
-import type { Content } from '#shared/conversation/documents/content.ts';
+import type { Content } from '#shared/models/content.ts';
 import { heldStreamer, scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
 import { createWireApp, type WireApp } from '#test/support/chat/wire-app.ts';
 import { usage } from '#test/support/wire/openai.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { contentText } from '#shared/conversation/documents/content.ts';
+import { contentText } from '#shared/models/content.ts';
 import type { ModelRequest, ModelStreamer } from '#shared/ports/ports.ts';
 import { createWireApp } from '#test/support/chat/wire-app.ts';
 import { asResource, eventsIn, lastResponse } from './responses-server.ts';

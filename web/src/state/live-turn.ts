@@ -1,7 +1,7 @@
 import type { AnswerRequest } from '#web/api/chat-api.ts';
 import type { ReceivedFrame } from '#web/api/requester.ts';
 import type { StreamChunk } from '#shared/wire/resources/streams.ts';
-import type { FinishReason } from '#shared/wire/finish-reason.ts';
+import type { FinishReason } from '#shared/models/finish-reason.ts';
 
 /** A piece of an answer as the transcript shows it. */
 export type AnswerPart =

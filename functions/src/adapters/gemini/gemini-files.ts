@@ -1,5 +1,5 @@
 import { inParallel } from '#functions/lib/promises.ts';
-import type { Content, Part, UploadedFile } from '#shared/conversation/documents/content.ts';
+import type { Content, Part, UploadedFile } from '#shared/models/content.ts';
 import type { PromptFiles } from '#shared/models/model-entry.ts';
 import type {
   FileBucket,

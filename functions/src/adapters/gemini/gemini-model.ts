@@ -1,6 +1,6 @@
 import { ignoreRejection } from '#functions/lib/promises.ts';
-import type { AppError } from '#shared/errors.ts';
-import { once } from '#shared/once.ts';
+import type { AppError } from '#shared/lib/errors.ts';
+import { once } from '#shared/lib/once.ts';
 import type {
   ModelChunk,
   ModelGenerator,

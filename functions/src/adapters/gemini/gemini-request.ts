@@ -1,5 +1,5 @@
-import type { Content } from '#shared/conversation/documents/content.ts';
-import type { GroundingTool } from '#shared/grounding/grounding.ts';
+import type { Content } from '#shared/models/content.ts';
+import type { GroundingTool } from '#shared/models/grounding.ts';
 import type { Sampling, ToolChoice } from '#shared/models/answer-options.ts';
 import { modelName } from '#shared/models/model-entry.ts';
 import type { ModelRequest, Prompt, ToolDeclaration } from '#shared/ports/ports.ts';

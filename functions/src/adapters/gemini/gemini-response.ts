@@ -1,13 +1,9 @@
-import { isPlainText, partSchema, type Part } from '#shared/conversation/documents/content.ts';
+import { isPlainText, partSchema, type Part } from '#shared/models/content.ts';
 import { readFields } from '#shared/conversation/documents/read-document.ts';
 import type { ModelResponse, ModelUsage } from '#shared/ports/ports.ts';
 import { type ModelCall, overloadedError } from '../model-errors.ts';
 import { z } from 'zod';
-import type {
-  GroundingReport,
-  ReportedClaim,
-  ReportedSource,
-} from '#shared/grounding/grounding.ts';
+import type { GroundingReport, ReportedClaim, ReportedSource } from '#shared/models/grounding.ts';
 
 /* What Google's tools found, as candidates of Gemini say it. What cannot be read of it is left out: no answer fails for it. */
 

@@ -13,7 +13,7 @@ import {
   request as sendSecurely,
 } from 'node:https';
 import type { Fetch } from '@google/genai';
-import { once } from '#shared/once.ts';
+import { once } from '#shared/lib/once.ts';
 import { AnswerTooLarge } from '../model-errors.ts';
 
 /** A whole answer, or a count. The longest answer of a model, 65,536 tokens, is below 3 MB with every character escaped. */

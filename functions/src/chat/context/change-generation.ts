@@ -24,7 +24,7 @@ import {
 } from '#shared/conversation/documents/paths.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
 import { generationFields } from '#shared/conversation/writes/next-generation.ts';
-import { GuardLostError, StoreUnavailableError } from '#shared/errors.ts';
+import { GuardLostError, StoreUnavailableError } from '#shared/lib/errors.ts';
 import type { DocumentFields, Write } from '#shared/ports/ports.ts';
 import { contextStatusWrite } from './view-context.ts';
 

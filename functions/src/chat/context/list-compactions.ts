@@ -1,11 +1,11 @@
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import { readOwnConversation, type ConversationTarget } from '../conversations/own-conversation.ts';
-import { outcomeMessage } from '#shared/compaction/outcome-message.ts';
+import { outcomeMessage } from '#shared/wire/outcome-message.ts';
 import { readHistories } from '#shared/conversation/context/find-history.ts';
 import { type History, readRatings, type Rating } from '#shared/conversation/documents/history.ts';
 import type { CompactionRecord } from '#shared/conversation/documents/job.ts';
 import type { DocumentStore } from '#shared/ports/ports.ts';
-import { decodePageToken, encodePageToken, type PageScope } from '#shared/wire/page-token.ts';
+import { decodePageToken, encodePageToken, type PageScope } from '#shared/store/page-token.ts';
 import {
   attemptView,
   historyView,

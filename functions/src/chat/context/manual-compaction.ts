@@ -25,8 +25,8 @@ import {
   dropRequestWrites,
   jobAfterDrop,
   type DroppedRequest,
-} from '#shared/conversation/writes/drop-request-writes.ts';
-import { AppError } from '#shared/errors.ts';
+} from '#shared/compaction/drop-request-writes.ts';
+import { AppError } from '#shared/lib/errors.ts';
 import type { Write } from '#shared/ports/ports.ts';
 import type { CompactionPreview } from '#shared/wire/resources/compaction.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';

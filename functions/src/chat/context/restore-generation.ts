@@ -1,12 +1,12 @@
 import { generationErased, generationNotFound } from '../not-found.ts';
-import { AppError } from '#shared/errors.ts';
+import { AppError } from '#shared/lib/errors.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import type { OwnConversation, ConversationTarget } from '../conversations/own-conversation.ts';
 import { continueHistory, readPresent } from '#functions/context/continue-history.ts';
 import { createRenderer } from '#functions/context/snapshot-rendering.ts';
 import { publishCompactionEvent, publishRequest } from '#functions/events/publish-request.ts';
 import { passCrashPoint } from '#functions/lib/crash-points.ts';
-import { outcomeMessage } from '#shared/compaction/outcome-message.ts';
+import { outcomeMessage } from '#shared/wire/outcome-message.ts';
 import {
   changesSince,
   readHistories,

@@ -1,3 +1,4 @@
+import { memoryTokens } from '#shared/conversation/context/memory-texts.ts';
 import { meterCounting, conversationPolicy } from '#functions/config/conversation-policy.ts';
 import {
   viewOfFirstCall,
@@ -14,7 +15,7 @@ import {
 } from '#functions/memory/prompt-memory.ts';
 import { answeringModel } from '#functions/models/models-in-use.ts';
 import type { CompactionPolicy } from '#shared/compaction/policy.ts';
-import type { ShrunkenView, Shrinkage } from '#shared/compaction/sent-view.ts';
+import type { ShrunkenView, Shrinkage } from '#shared/conversation/context/sent-view.ts';
 import {
   type ContextItem,
   assembleContext,
@@ -37,7 +38,6 @@ import {
   isTerminal,
 } from '#shared/conversation/documents/turn.ts';
 import { withOwnSignatures } from '#shared/conversation/repair/repair-prompt.ts';
-import { memoryTokens } from '#shared/memory/render-memory.ts';
 import type { SelectedMemory } from '#shared/memory/select-memory.ts';
 import { estimateContentTokens, estimateTextTokens } from '#shared/tokens/token-estimate.ts';
 import type { ContextItemView, MemoryView, PolicyView } from '#shared/wire/resources/context.ts';

@@ -6,7 +6,7 @@ import {
 } from '../conversations/own-conversation.ts';
 import { conversationPolicy } from '#functions/config/conversation-policy.ts';
 import { countLeftOut, selectOutputForms } from '#functions/context/next-call.ts';
-import { contextTexts } from '#shared/compaction/outcome-message.ts';
+import { contextTexts } from '#shared/wire/outcome-message.ts';
 import { automaticThreshold } from '#shared/compaction/trigger.ts';
 import { contextTokens, type MeteredTurn } from '#shared/conversation/context/meter.ts';
 import { readContextParts } from '#shared/conversation/context/read-conversation.ts';
@@ -14,8 +14,8 @@ import type { ContextMeter, Conversation } from '#shared/conversation/documents/
 import type { History } from '#shared/conversation/documents/history.ts';
 import type { CompactionJob } from '#shared/conversation/documents/job.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
-import { statusWrite } from '#shared/conversation/writes/status-write.ts';
-import { StoreUnavailableError } from '#shared/errors.ts';
+import { statusWrite } from '#shared/wire/status-write.ts';
+import { StoreUnavailableError } from '#shared/lib/errors.ts';
 import type { Write } from '#shared/ports/ports.ts';
 import { contextObject, type ContextObject } from '#shared/wire/resources/context-object.ts';
 

@@ -1,6 +1,6 @@
-import { canonicalJson } from '#shared/json-text.ts';
+import { canonicalJson } from '#shared/lib/json-text.ts';
 import type { Conversation, Versioned } from '#shared/conversation/documents/conversation.ts';
-import { AppError } from '#shared/errors.ts';
+import { AppError } from '#shared/lib/errors.ts';
 import type { Sha256 } from '#shared/ports/ports.ts';
 
 /** 96 bits of a hash: two states of a conversation never share an ETag. */

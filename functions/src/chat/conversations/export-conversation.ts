@@ -10,9 +10,9 @@ import {
 } from '#shared/conversation/documents/conversation.ts';
 import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
-import { StoreUnavailableError, AppError } from '#shared/errors.ts';
+import { StoreUnavailableError, AppError } from '#shared/lib/errors.ts';
 import { openedRange, type FoldedRange } from '#shared/hooks/folded-turns.ts';
-import { singleLineJson } from '#shared/json-text.ts';
+import { singleLineJson } from '#shared/lib/json-text.ts';
 import type { Caller } from '#shared/ports/ports.ts';
 import { conversationView } from '#shared/wire/resources/conversations.ts';
 import {

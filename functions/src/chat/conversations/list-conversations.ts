@@ -8,7 +8,7 @@ import { CONVERSATIONS, conversationPath } from '#shared/conversation/documents/
 import { NewerDocumentError } from '#shared/conversation/documents/read-document.ts';
 import type { Caller, StoredDocument } from '#shared/ports/ports.ts';
 import { conversationIdSchema } from '#shared/wire/fields.ts';
-import { decodePageToken, encodePageToken, type PageScope } from '#shared/wire/page-token.ts';
+import { decodePageToken, encodePageToken, type PageScope } from '#shared/store/page-token.ts';
 import { z } from 'zod';
 
 /** Update time (ms since 1970) and id of the last entry of a page. */

@@ -1,7 +1,7 @@
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import { readTurns } from '#shared/conversation/context/read-conversation.ts';
 import { hasAnswer, type Turn } from '#shared/conversation/documents/turn.ts';
-import { decodePageToken, encodePageToken, type PageScope } from '#shared/wire/page-token.ts';
+import { decodePageToken, encodePageToken, type PageScope } from '#shared/store/page-token.ts';
 import { answerView, userMessageView, type MessageView } from '#shared/wire/resources/messages.ts';
 import { readOwnConversation, type ConversationTarget } from './own-conversation.ts';
 import { z } from 'zod';

@@ -6,11 +6,11 @@ import { knownModelNames } from '#functions/models/models-in-use.ts';
 import { refuseOverhead } from '#shared/compaction/policy.ts';
 import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import { readClientTools, toDeclaration } from '#shared/conversation/documents/declared-tools.ts';
-import { AppError } from '#shared/errors.ts';
+import { AppError } from '#shared/lib/errors.ts';
 import { isKnownModel, unknownModelAdvice } from '#shared/models/known-models.ts';
-import { isRouted } from '#shared/routing/routing.ts';
+import { isRouted } from '#shared/models/routing.ts';
 import { estimatePromptTokens } from '#shared/tokens/token-estimate.ts';
-import { METADATA_ENTRIES_MAX, THRESHOLD_MIN_TOKENS } from '#shared/wire/limits.ts';
+import { METADATA_ENTRIES_MAX, THRESHOLD_MIN_TOKENS } from '#shared/lib/limits.ts';
 import {
   isEntryPath,
   type ConversationPatch,

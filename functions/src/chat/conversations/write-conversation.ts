@@ -18,7 +18,7 @@ import {
 } from '#shared/conversation/documents/conversation.ts';
 import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import type { Caller, DocumentFields } from '#shared/ports/ports.ts';
-import { toLowerUuid } from '#shared/uuid.ts';
+import { toLowerUuid } from '#shared/lib/uuid.ts';
 import {
   PATCH_PATHS,
   type ConversationPatch,

@@ -2,12 +2,12 @@ import { z } from 'zod';
 import { decodeConversation } from '#shared/conversation/documents/conversation.ts';
 import { chatNamePath, conversationPath } from '#shared/conversation/documents/paths.ts';
 import type { Caller, StoredDocument } from '#shared/ports/ports.ts';
-import { GuardLostError } from '#shared/errors.ts';
+import { GuardLostError } from '#shared/lib/errors.ts';
 import { conversationIdSchema } from '#shared/wire/fields.ts';
 import { retryWhenLost } from '#functions/lib/retry.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import { isOwn } from '../conversations/own-conversation.ts';
-import { toLowerUuid } from '#shared/uuid.ts';
+import { toLowerUuid } from '#shared/lib/uuid.ts';
 
 const chatNameSchema = z.object({
   schemaVersion: z.literal(1),

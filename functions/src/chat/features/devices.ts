@@ -1,7 +1,7 @@
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import { retryWhenLost } from '#functions/lib/retry.ts';
 import { devicePath } from '#shared/conversation/documents/paths.ts';
-import { AppError } from '#shared/errors.ts';
+import { AppError } from '#shared/lib/errors.ts';
 import type { SignedInCaller, Caller, Write } from '#shared/ports/ports.ts';
 import {
   decodeDeletedDevice,
@@ -14,7 +14,7 @@ import {
   type DeletedDevice,
   type Device,
 } from '#shared/user/device.ts';
-import { toLowerUuid } from '#shared/uuid.ts';
+import { toLowerUuid } from '#shared/lib/uuid.ts';
 
 interface DeviceOf {
   caller: Caller;

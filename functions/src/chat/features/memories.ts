@@ -1,7 +1,8 @@
+import { memoryTokens } from '#shared/conversation/context/memory-texts.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import { changeNotes } from '#functions/memory/change-notes.ts';
 import { notesPath } from '#shared/conversation/documents/paths.ts';
-import { AppError } from '#shared/errors.ts';
+import { AppError } from '#shared/lib/errors.ts';
 import {
   createNote,
   editNote,
@@ -12,10 +13,9 @@ import {
   type Note,
   type Notes,
 } from '#shared/memory/note.ts';
-import { memoryTokens } from '#shared/memory/render-memory.ts';
 import { selectMemory } from '#shared/memory/select-memory.ts';
 import type { Caller, Write } from '#shared/ports/ports.ts';
-import { findById, toLowerUuid } from '#shared/uuid.ts';
+import { findById, toLowerUuid } from '#shared/lib/uuid.ts';
 import { type MemoryListView, noteView } from '#shared/wire/resources/memories.ts';
 
 /** 400: one note more than there may be. */

@@ -15,8 +15,8 @@ import {
 import type { Config } from '#functions/config.ts';
 import { conversationPolicy } from '#functions/config/conversation-policy.ts';
 import type { Conversation, Pin } from '#shared/conversation/documents/conversation.ts';
-import { AppError } from '#shared/errors.ts';
-import { findById, toLowerUuid } from '#shared/uuid.ts';
+import { AppError } from '#shared/lib/errors.ts';
+import { findById, toLowerUuid } from '#shared/lib/uuid.ts';
 import { pinView, type PinListView } from '#shared/wire/resources/pins.ts';
 
 /** 400: one pin more than there may be. */

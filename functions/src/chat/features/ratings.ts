@@ -13,8 +13,8 @@ import {
   isTerminal,
   type Turn,
 } from '#shared/conversation/documents/turn.ts';
-import { sameConversationWrite } from '#shared/conversation/writes/status-write.ts';
-import { AppError } from '#shared/errors.ts';
+import { sameConversationWrite } from '#shared/conversation/writes/same-conversation.ts';
+import { AppError } from '#shared/lib/errors.ts';
 import type { Write, StoredDocument } from '#shared/ports/ports.ts';
 
 type FeedbackDependencies = Pick<ChatDependencies, 'store' | 'clock'>;

@@ -4,7 +4,7 @@ import { recallTokens } from '#functions/config/conversation-policy.ts';
 import { withDeadline } from '#functions/lib/deadline.ts';
 import { foldedThrough, loadIndex, type LoadedIndex } from '#functions/recall/read-index.ts';
 import { indexEvent } from '#shared/compaction/event.ts';
-import { answerText, contentText, type Content } from '#shared/conversation/documents/content.ts';
+import { answerText, contentText, type Content } from '#shared/models/content.ts';
 import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import type { History } from '#shared/conversation/documents/history.ts';
 import { workingItems } from '#shared/conversation/documents/snapshot.ts';

@@ -1,16 +1,16 @@
 import { withoutSignatures } from '#shared/conversation/repair/repair-prompt.ts';
-import { type TurnWriter } from '../turns/answer/turn-writer.ts';
+import type { TurnWriter } from '../turns/answer/turn-writer.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import type { BegunTurn } from '../turns/start/begun-turn.ts';
 import { modelThatLimits, meterCounting } from '#functions/config/conversation-policy.ts';
 import { timeoutAfter } from '#functions/lib/deadline.ts';
 import { answeringModel, routingInService } from '#functions/models/models-in-use.ts';
 import { takenByCall, takenInVain, type Taken } from '#functions/quota/paid-call.ts';
-import type { Content } from '#shared/conversation/documents/content.ts';
+import type { Content } from '#shared/models/content.ts';
 import { turnId } from '#shared/conversation/documents/paths.ts';
-import { AppError } from '#shared/errors.ts';
+import { AppError } from '#shared/lib/errors.ts';
 import type { ModelRequest } from '#shared/ports/ports.ts';
-import { classifierRequest, routeIn, fileParts } from '#shared/routing/classifier-prompt.ts';
+import { classifierRequest, routeIn, fileParts } from '#shared/models/classifier-prompt.ts';
 import {
   routeByClassifier,
   routeByRule,
@@ -19,7 +19,7 @@ import {
   isRouted,
   type Routing,
   type RoutingModels,
-} from '#shared/routing/routing.ts';
+} from '#shared/models/routing.ts';
 import { estimateContentTokens } from '#shared/tokens/token-estimate.ts';
 import { listenTo } from './auxiliary-model-call.ts';
 

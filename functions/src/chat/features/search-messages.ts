@@ -8,7 +8,7 @@ import {
 } from '#shared/search/find-in-text.ts';
 import { isHit, textScores } from '#shared/search/rank-texts.ts';
 import type { MessageText, TurnTexts } from '#shared/search/turn-texts.ts';
-import { decodePageToken, encodePageToken, type PageScope } from '#shared/wire/page-token.ts';
+import { decodePageToken, encodePageToken, type PageScope } from '#shared/store/page-token.ts';
 import type { SearchHitView, SearchView } from '#shared/wire/resources/search.ts';
 import { lookThrough } from './look-through.ts';
 import { z } from 'zod';

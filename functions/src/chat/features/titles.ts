@@ -8,7 +8,7 @@ import { readConversation } from '#shared/conversation/context/read-conversation
 import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import { turnId, conversationPath } from '#shared/conversation/documents/paths.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
-import { GuardLostError } from '#shared/errors.ts';
+import { GuardLostError } from '#shared/lib/errors.ts';
 import type { ModelRequest } from '#shared/ports/ports.ts';
 import { mayStoreTitle, wantsTitle, titlePrompt, titleIn } from '#shared/titles/title.ts';
 import type { StreamChunk } from '#shared/wire/resources/streams.ts';

@@ -1,16 +1,11 @@
-import {
-  type FileBucket,
-  type SignedRequest,
-  type Caller,
-  type Write,
-} from '#shared/ports/ports.ts';
+import type { FileBucket, SignedRequest, Caller, Write } from '#shared/ports/ports.ts';
 import { readPages } from '#shared/store/many-documents.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import { failureReason } from '#functions/lib/failure-reason.ts';
 import { inParallel } from '#functions/lib/promises.ts';
-import type { Part, Content } from '#shared/conversation/documents/content.ts';
+import type { Part, Content } from '#shared/models/content.ts';
 import { uploadPath, uploadsCollection } from '#shared/conversation/documents/paths.ts';
-import { AppError } from '#shared/errors.ts';
+import { AppError } from '#shared/lib/errors.ts';
 import { toDay, nextDay } from '#shared/quota/usage.ts';
 import { fileLength, LENGTH_BYTES, fileFamily, looksLike } from '#shared/uploads/file-types.ts';
 import { FILES_MAX_BYTES, UNSENT_KEPT_MS } from '#shared/uploads/limits.ts';

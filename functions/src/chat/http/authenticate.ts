@@ -1,12 +1,8 @@
-import {
-  type AppCheckToken,
-  type IdTokenVerifier,
-  type SignedInCaller,
-} from '#shared/ports/ports.ts';
+import type { AppCheckToken, IdTokenVerifier, SignedInCaller } from '#shared/ports/ports.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import type { Route } from '../route.ts';
 import { spentAppCheckTokenPath } from '#shared/conversation/documents/paths.ts';
-import { AppError, GuardLostError } from '#shared/errors.ts';
+import { AppError, GuardLostError } from '#shared/lib/errors.ts';
 
 /** UTF-16 units of a uid: what Firebase gives out, and what an app's own server may. */
 const UID_MAX_CHARACTERS = 128;

@@ -1,7 +1,7 @@
-import type { Reply, Route, RouteDependencies } from '../route.ts';
+import type { RouteDependencies, Reply, Route } from '../route.ts';
 import type { Config } from '#functions/config.ts';
 import { callAtEnd } from '#functions/lib/async-iterators.ts';
-import { AppError } from '#shared/errors.ts';
+import { AppError } from '#shared/lib/errors.ts';
 import type { Clock, Caller } from '#shared/ports/ports.ts';
 import { wantsStream } from './headers.ts';
 import { LRUCache } from 'lru-cache';

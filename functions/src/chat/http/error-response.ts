@@ -1,8 +1,8 @@
+import type { RouteDependencies, Route } from '../route.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import { callableErrorText } from '../facades/callable/callable-events.ts';
 import { openAiErrorReply } from '../facades/openai/error-reply.ts';
-import type { Route, RouteDependencies } from '../route.ts';
-import { AppError } from '#shared/errors.ts';
+import { AppError } from '#shared/lib/errors.ts';
 import { errorReply } from '#shared/wire/errors/error-body.ts';
 import { ERRORS_PATH } from '#shared/wire/errors/explain-reason.ts';
 import { COMMON_HEADERS, EVENT_HEADERS, wantsStream } from './headers.ts';

@@ -1,7 +1,7 @@
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import { settlesWithin } from '#functions/lib/deadline.ts';
 import { bodyTooLarge, readBytes } from '#functions/lib/read-bytes.ts';
-import { AppError } from '#shared/errors.ts';
+import { AppError } from '#shared/lib/errors.ts';
 import { parseJsonBody } from '#shared/wire/parse-json.ts';
 
 const encodingRefused = () =>

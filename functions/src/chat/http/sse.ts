@@ -1,5 +1,5 @@
-import { AppError } from '#shared/errors.ts';
-import { singleLineJson } from '#shared/json-text.ts';
+import { AppError } from '#shared/lib/errors.ts';
+import { singleLineJson } from '#shared/lib/json-text.ts';
 import type { StreamChunk } from '#shared/wire/resources/streams.ts';
 import { StreamCutError } from '../turns/turn-errors.ts';
 import { EVENT_HEADERS } from './headers.ts';

@@ -1,5 +1,5 @@
 import { type Route, noBody, type ResponseMedia } from '../route.ts';
-import { errorStatuses } from '#shared/errors.ts';
+import { errorStatuses } from '#shared/lib/errors.ts';
 import { errorReasonRows } from '#shared/wire/errors/error-reasons.ts';
 import { answersOfRow } from '#shared/wire/errors/explain-reason.ts';
 import { streamResponse } from '#shared/wire/resources/streams.ts';

@@ -1,5 +1,5 @@
 import { type Route, publicRoute } from '../route.ts';
-import { once } from '#shared/once.ts';
+import { once } from '#shared/lib/once.ts';
 import { isKnownTo } from '../conversations/etag.ts';
 import { buildOpenApiDocument } from '../openapi/build-document.ts';
 import { z } from 'zod';

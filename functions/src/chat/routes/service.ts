@@ -1,5 +1,5 @@
 import { json, publicRoute } from '../route.ts';
-import { AppError } from '#shared/errors.ts';
+import { AppError } from '#shared/lib/errors.ts';
 import {
   ERRORS_PATH,
   errorReasonResponse,

@@ -3,9 +3,8 @@ import type { Config } from '#functions/config.ts';
 import { quotaSettings, reservationHoldMs } from '#functions/quota/quota-settings.ts';
 import { usagePath } from '#shared/conversation/documents/paths.ts';
 import type { Caller, Clock, DocumentStore } from '#shared/ports/ports.ts';
-import { usageView } from '#shared/quota/usage-view.ts';
 import { countedDays, decodeUsage } from '#shared/quota/usage.ts';
-import { usageResponse, type UsageResponse } from '#shared/wire/resources/usage.ts';
+import { usageResponse, usageView, type UsageResponse } from '#shared/wire/resources/usage.ts';
 
 export const usageRoute = userRoute({
   operation: 'getUsage',

@@ -1,5 +1,5 @@
 import type { Turn } from '#shared/conversation/documents/turn.ts';
-import { AppError } from '#shared/errors.ts';
+import { AppError } from '#shared/lib/errors.ts';
 
 /** When a client should come back that was cut off, ms. */
 const RESUME_AFTER_MS = 1_000;

@@ -10,8 +10,8 @@ import {
   choicesToLeaveOut,
   withoutFiles,
 } from '#shared/conversation/context/left-out-files.ts';
-import { contentText, type Content } from '#shared/conversation/documents/content.ts';
-import { AppError } from '#shared/errors.ts';
+import { contentText, type Content } from '#shared/models/content.ts';
+import { AppError } from '#shared/lib/errors.ts';
 import { reportedCall } from '#shared/models/find-price.ts';
 import type { ModelRequest, ModelResponse, ModelUsage } from '#shared/ports/ports.ts';
 import { summariserOfRun, type ClaimedRun, type Run } from './run.ts';

@@ -29,8 +29,8 @@ import {
 import { freshJob, decodeJob, type CompactionJob } from '#shared/conversation/documents/job.ts';
 import { compactionJobPath, conversationPath } from '#shared/conversation/documents/paths.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
-import { sameConversationWrite } from '#shared/conversation/writes/status-write.ts';
-import { mayBeCommitted, StoreUnavailableError } from '#shared/errors.ts';
+import { sameConversationWrite } from '#shared/conversation/writes/same-conversation.ts';
+import { mayBeCommitted, StoreUnavailableError } from '#shared/lib/errors.ts';
 import type { DocumentFields, Write } from '#shared/ports/ports.ts';
 import type { TakenLease } from './job-lease.ts';
 import { outcomeStatusWrite } from './report.ts';

@@ -8,10 +8,10 @@ import {
   type GeminiCliSection,
   type SnapshotSections,
 } from '#shared/compaction/snapshot-text.ts';
-import type { Content } from '#shared/conversation/documents/content.ts';
+import type { Content } from '#shared/models/content.ts';
 import { geminiCliSections } from '#shared/conversation/documents/snapshot.ts';
-import { AppError } from '#shared/errors.ts';
-import { isRepetitive } from '#shared/loops/repetition-detector.ts';
+import { AppError } from '#shared/lib/errors.ts';
+import { isRepetitive } from '#shared/text/repetition-detector.ts';
 import { oneLine } from '#shared/text/cut.ts';
 import { escapeXml } from '#shared/text/escape-xml.ts';
 import { estimateTextTokens, type TokenCounting } from '#shared/tokens/token-estimate.ts';

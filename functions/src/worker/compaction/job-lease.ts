@@ -7,7 +7,7 @@ import { readConversation } from '#shared/conversation/context/read-conversation
 import type { Conversation, Versioned } from '#shared/conversation/documents/conversation.ts';
 import { decodeJob, type CompactionJob } from '#shared/conversation/documents/job.ts';
 import { compactionJobPath } from '#shared/conversation/documents/paths.ts';
-import { AppError } from '#shared/errors.ts';
+import { AppError } from '#shared/lib/errors.ts';
 import type { Clock, DocumentFields, DocumentStore, Logger, Write } from '#shared/ports/ports.ts';
 
 /** How often one guarded batch is tried. */

@@ -36,8 +36,8 @@ import {
 } from '#shared/conversation/documents/snapshot.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
 import { readUtterances } from '#shared/conversation/utterances.ts';
-import { AppError } from '#shared/errors.ts';
-import { sourceUtterances, withCitations } from '#shared/grounding/cite-statements.ts';
+import { AppError } from '#shared/lib/errors.ts';
+import { sourceUtterances, withCitations } from '#shared/compaction/cite-statements.ts';
 import { askSummariser, summariserPromptId } from './ask-summariser.ts';
 import { geminiCliStrategy } from './gemini-cli.ts';
 import { type Checked, type SnapshotStrategy, keptTexts } from './measure-swap.ts';

@@ -3,7 +3,7 @@ import { withDeadline } from '#functions/lib/deadline.ts';
 import { failureReason } from '#functions/lib/failure-reason.ts';
 import { tokenCounting } from '#shared/compaction/context-tokens.ts';
 import type { FoldPlan } from '#shared/compaction/plan.ts';
-import { sentOutputs } from '#shared/compaction/sent-view.ts';
+import { sentOutputs } from '#shared/conversation/context/sent-view.ts';
 import { frameSnapshot } from '#shared/compaction/snapshot-text.ts';
 import { decideSwap, isSoundCount } from '#shared/compaction/swap-decision.ts';
 import {
@@ -13,7 +13,7 @@ import {
 } from '#shared/conversation/context/assemble-context.ts';
 import { countedContext } from '#shared/conversation/context/meter.ts';
 import { keptPins, type KeptPins, pinBudget, PINS_MAX } from '#shared/conversation/context/pins.ts';
-import { contentText, type Content } from '#shared/conversation/documents/content.ts';
+import { contentText, type Content } from '#shared/models/content.ts';
 import type { Pin } from '#shared/conversation/documents/conversation.ts';
 import type { History } from '#shared/conversation/documents/history.ts';
 import type { Snapshot } from '#shared/conversation/documents/snapshot.ts';

@@ -4,7 +4,7 @@ import {
   type CompactionEventType,
 } from '#functions/events/publish-request.ts';
 import { brakeAfter, spentAfter } from '#shared/compaction/brake.ts';
-import { contextTexts } from '#shared/compaction/outcome-message.ts';
+import { contextTexts } from '#shared/wire/outcome-message.ts';
 import { hasFailed, isUnpaid } from '#shared/compaction/outcome.ts';
 import { automaticThreshold } from '#shared/compaction/trigger.ts';
 import {
@@ -13,7 +13,7 @@ import {
   type CompactionJob,
   type CompactionRecord,
 } from '#shared/conversation/documents/job.ts';
-import { statusWrite } from '#shared/conversation/writes/status-write.ts';
+import { statusWrite } from '#shared/wire/status-write.ts';
 import type { Write } from '#shared/ports/ports.ts';
 import {
   contextFigures,

@@ -19,7 +19,7 @@ import { foldedTurnsAccess } from '#shared/hooks/folded-turns.ts';
 import { toReadTurn } from '#shared/hooks/read-turn.ts';
 import type { Hook } from '#shared/hooks/webhook.ts';
 import type { Write } from '#shared/ports/ports.ts';
-import { safeParse } from '#shared/safe-parse.ts';
+import { safeParse } from '#shared/lib/safe-parse.ts';
 import { pinIdSchema, pinTextSchema } from '#shared/wire/resources/pins.ts';
 import { refuseUnwanted } from './job-lease.ts';
 import {

@@ -1,3 +1,5 @@
+import type { SearchCache } from '#shared/recall/search-cache.ts';
+import type { MemoryTexts } from '#shared/conversation/context/memory-texts.ts';
 import type { RecapApp } from '#functions/app.ts';
 import type { Config } from '#functions/config.ts';
 import { modelThatLimits, selectSummariser } from '#functions/config/conversation-policy.ts';
@@ -9,7 +11,6 @@ import { isUnpaid, type OutcomeState } from '#shared/compaction/outcome.ts';
 import type { CompactionPolicy } from '#shared/compaction/policy.ts';
 import type { CompactionRequest } from '#shared/compaction/request-decisions.ts';
 import type { ContextSource } from '#shared/conversation/context/assemble-context.ts';
-import type { ConversationCache } from '#shared/conversation/context/read-conversation.ts';
 import type {
   CoveredThrough,
   Conversation,
@@ -18,9 +19,8 @@ import type {
 import type { History } from '#shared/conversation/documents/history.ts';
 import type { CompactionJob } from '#shared/conversation/documents/job.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
-import { AppError } from '#shared/errors.ts';
+import { AppError } from '#shared/lib/errors.ts';
 import type { Webhook } from '#shared/hooks/webhook.ts';
-import type { MemoryTexts } from '#shared/memory/render-memory.ts';
 import type {
   FileBucket,
   PushTokenVerifier,
@@ -44,7 +44,7 @@ export interface CompactionDependencies extends NotificationDependencies {
   config: Config;
   store: DocumentStore;
   accounting: Accounting;
-  cache: ConversationCache;
+  cache: SearchCache;
   publisher: EventPublisher;
   model: ModelGenerator & TokenCounter;
   /** The bucket of uploads; undefined where there are none. */

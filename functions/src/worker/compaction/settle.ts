@@ -14,8 +14,8 @@ import type {
 } from '#shared/conversation/documents/conversation.ts';
 import { freshJob, type JobBrake } from '#shared/conversation/documents/job.ts';
 import { compactionJobPath, conversationPath } from '#shared/conversation/documents/paths.ts';
-import { sameConversationWrite } from '#shared/conversation/writes/status-write.ts';
-import { GuardLostError } from '#shared/errors.ts';
+import { sameConversationWrite } from '#shared/conversation/writes/same-conversation.ts';
+import { GuardLostError } from '#shared/lib/errors.ts';
 import type { DocumentFields, Write } from '#shared/ports/ports.ts';
 import { nextDay } from '#shared/quota/usage.ts';
 import { readForCompaction, readConversationAndJob } from './claim.ts';

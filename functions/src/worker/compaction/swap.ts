@@ -19,7 +19,7 @@ import {
   conversationPath,
   historyPath,
 } from '#shared/conversation/documents/paths.ts';
-import { mayBeCommitted } from '#shared/errors.ts';
+import { mayBeCommitted } from '#shared/lib/errors.ts';
 import type { DocumentFields, Write } from '#shared/ports/ports.ts';
 import { SEGMENT_TURNS } from '#shared/recall/segment.ts';
 import { refuseUnwanted, StoppedError } from './job-lease.ts';

@@ -9,7 +9,7 @@ import {
 import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import { seqOfId, turnPath } from '#shared/conversation/documents/paths.ts';
 import type { TurnDocument, Notice } from '#shared/conversation/documents/turn.ts';
-import { AppError, GuardLostError } from '#shared/errors.ts';
+import { AppError, GuardLostError } from '#shared/lib/errors.ts';
 import { decideNotice, NOTICE_LEASE_MS, restPlace, restsAs } from '#shared/notification/notice.ts';
 import { createNotification, type TurnToNotify } from '#shared/notification/notification.ts';
 import {

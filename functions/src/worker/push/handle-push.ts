@@ -1,4 +1,4 @@
-import { guardServer } from '#functions/bootstrap/framework.ts';
+import { guardServer } from '#functions/lib/framework.ts';
 import { refreshRemote } from '#functions/config/remote-documents.ts';
 import { eraseConversation } from '#functions/erasure/erase-conversation.ts';
 import { publishToWorkers } from '#functions/events/publish-request.ts';
@@ -14,7 +14,7 @@ import type { CompactionDependencies } from '#functions/worker/compaction/run.ts
 import { deliverEvent } from '#functions/worker/notifications/deliver-event.ts';
 import { runSweep } from '#functions/worker/sweep/sweep.ts';
 import { type WorkerEvent, workerEventSchema } from '#shared/compaction/event.ts';
-import { AppError } from '#shared/errors.ts';
+import { AppError } from '#shared/lib/errors.ts';
 import { readPublishedEvent, type PublishedEvent } from '#shared/notification/published-event.ts';
 import { errorReply } from '#shared/wire/errors/error-body.ts';
 import type { IncomingMessage, ServerResponse } from 'node:http';

@@ -2,7 +2,7 @@ import { CrashedError } from '#functions/lib/crash-points.ts';
 import { inParallel } from '#functions/lib/promises.ts';
 import type { CompactionDependencies } from '#functions/worker/compaction/run.ts';
 import { CONVERSATIONS } from '#shared/conversation/documents/paths.ts';
-import { AppError } from '#shared/errors.ts';
+import { AppError } from '#shared/lib/errors.ts';
 import type { Query, StoredDocument } from '#shared/ports/ports.ts';
 import { fieldAt, readPages } from '#shared/store/many-documents.ts';
 

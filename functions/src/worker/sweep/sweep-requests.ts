@@ -15,11 +15,8 @@ import {
 import { decodeJob, type CompactionJob } from '#shared/conversation/documents/job.ts';
 import { compactionJobPath, requestPlacesPath } from '#shared/conversation/documents/paths.ts';
 import { NewerDocumentError } from '#shared/conversation/documents/read-document.ts';
-import {
-  dropRequestWrites,
-  type DroppedRequest,
-} from '#shared/conversation/writes/drop-request-writes.ts';
-import { GuardLostError } from '#shared/errors.ts';
+import { dropRequestWrites, type DroppedRequest } from '#shared/compaction/drop-request-writes.ts';
+import { GuardLostError } from '#shared/lib/errors.ts';
 import type { StoredDocument, DocumentStore, Write } from '#shared/ports/ports.ts';
 import {
   conversationIdFromPath,

@@ -1,3 +1,4 @@
+import { readPartialAnswer } from '#shared/wire/partial-answer.ts';
 import { meterCounting } from '#functions/config/conversation-policy.ts';
 import { requestAfterClosing } from '#functions/context/request-after-closing.ts';
 import { publishRequest } from '#functions/events/publish-request.ts';
@@ -20,7 +21,6 @@ import {
   type ClosedTurn,
   type SweptTurns,
   type UnfinishedTurns,
-  readPartialAnswer,
   closeAbandonedWrites,
   toClosingTurn,
 } from '#shared/conversation/writes/abandoned-turns.ts';

@@ -7,7 +7,7 @@ import {
   wellFormedText,
   wholeNumber,
 } from '#shared/wire/fields.ts';
-import { DIALOGUE_MAX, METADATA_ENTRIES_MAX, PARTS_MAX, TOOLS_MAX } from '#shared/wire/limits.ts';
+import { DIALOGUE_MAX, METADATA_ENTRIES_MAX, PARTS_MAX, TOOLS_MAX } from '#shared/lib/limits.ts';
 import { responseSchemaSchema } from '#shared/wire/response-schema.ts';
 import { z } from 'zod';
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { DeadlineError } from '#functions/lib/deadline.ts';
 import { toStoreError, type StoreCall } from '#functions/adapters/firestore.ts';
-import { InvalidWriteError } from '#shared/errors.ts';
+import { InvalidWriteError } from '#shared/lib/errors.ts';
 
 function grpcError(code: number | string, message = ''): Error {
   return Object.assign(new Error(`${code} ${message}`), { code });

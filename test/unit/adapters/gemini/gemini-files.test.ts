@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { withFiles } from '#functions/adapters/gemini/gemini-files.ts';
-import type { Content } from '#shared/conversation/documents/content.ts';
+import type { Content } from '#shared/models/content.ts';
 import { mediaPart } from '#shared/uploads/upload-parts.ts';
 import { createMemoryBucket } from '#test/fakes/memory-bucket.ts';
 import { createScriptedModel } from '#test/fakes/scripted-model.ts';

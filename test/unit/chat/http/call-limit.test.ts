@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createCallLimit, withinCallLimit } from '#functions/chat/http/call-limit.ts';
-import { AppError } from '#shared/errors.ts';
+import { AppError } from '#shared/lib/errors.ts';
 import { createManualClock } from '#test/fakes/manual-clock.ts';
 
 const limits = { USER_CALLS_AT_ONCE: 2, USER_CALLS_PER_MINUTE: 4 };

@@ -1,4 +1,4 @@
-import type { Content } from '#shared/conversation/documents/content.ts';
+import type { Content } from '#shared/models/content.ts';
 import { type Snapshot, workingItems } from '#shared/conversation/documents/snapshot.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
 import { plainText } from '#shared/text/plain-text.ts';

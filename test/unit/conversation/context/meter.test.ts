@@ -1,5 +1,5 @@
 import { pinBudget } from '#shared/conversation/context/pins.ts';
-import { wholeOutputs } from '#shared/compaction/sent-view.ts';
+import { wholeOutputs } from '#shared/conversation/context/sent-view.ts';
 import {
   contextTokens,
   meterAfterTurn,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Content } from '#shared/conversation/documents/content.ts';
+import type { Content } from '#shared/models/content.ts';
 import { endedContents, openResponses } from '#shared/conversation/context/tool-calls.ts';
 import { decideToolResults, type ToolResult } from '#shared/conversation/context/tool-results.ts';
 

@@ -1,5 +1,5 @@
 import type { ContextItem } from '#shared/conversation/context/assemble-context.ts';
-import type { Content, Part } from '#shared/conversation/documents/content.ts';
+import type { Content, Part } from '#shared/models/content.ts';
 import { withOwnSignatures } from '#shared/conversation/repair/repair-prompt.ts';
 import { describe, expect, test } from 'vitest';
 

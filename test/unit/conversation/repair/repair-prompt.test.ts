@@ -1,5 +1,6 @@
-import type { Content, Part } from '#shared/conversation/documents/content.ts';
-import type { LooseContent, Repairs } from '#shared/conversation/repair/repair-contents.ts';
+import type { Repairs } from '#shared/models/repairs.ts';
+import type { Content, Part } from '#shared/models/content.ts';
+import type { LooseContent } from '#shared/conversation/repair/repair-contents.ts';
 import {
   LOST_SIGNATURE,
   repairPrompt,

@@ -24,7 +24,7 @@ import {
   eraseTurnWrites,
   pendingWith,
 } from '#shared/conversation/writes/erase-turn.ts';
-import { readableParts, type Part } from '#shared/conversation/documents/content.ts';
+import { readableParts, type Part } from '#shared/models/content.ts';
 import type { Conversation, Versioned } from '#shared/conversation/documents/conversation.ts';
 import type { History } from '#shared/conversation/documents/history.ts';
 import type { Item } from '#shared/conversation/documents/snapshot.ts';

@@ -4,8 +4,8 @@ import { readTurns } from '#shared/conversation/context/read-conversation.ts';
 import type { Conversation, Versioned } from '#shared/conversation/documents/conversation.ts';
 import { messageGuardPath, seqOfId, turnId } from '#shared/conversation/documents/paths.ts';
 import { decodeMessageGuard, type Turn } from '#shared/conversation/documents/turn.ts';
-import { AppError } from '#shared/errors.ts';
-import { toLowerUuid } from '#shared/uuid.ts';
+import { AppError } from '#shared/lib/errors.ts';
+import { toLowerUuid } from '#shared/lib/uuid.ts';
 
 export interface ReadConversation {
   conversationId: string;

@@ -17,9 +17,9 @@ import { firstTailSeq, readConversation } from '#shared/conversation/context/rea
 import type { History } from '#shared/conversation/documents/history.ts';
 import { isTerminal } from '#shared/conversation/documents/turn.ts';
 import { continuedHistory } from '#shared/conversation/writes/next-generation.ts';
-import { sameConversationWrite } from '#shared/conversation/writes/status-write.ts';
-import { AppError } from '#shared/errors.ts';
-import { toLowerUuid } from '#shared/uuid.ts';
+import { sameConversationWrite } from '#shared/conversation/writes/same-conversation.ts';
+import { AppError } from '#shared/lib/errors.ts';
+import { toLowerUuid } from '#shared/lib/uuid.ts';
 import { findMessage, unfinishedTurnError } from '../erase/find-message.ts';
 import { readOwnConversation, type ConversationTarget } from '../own-conversation.ts';
 import {

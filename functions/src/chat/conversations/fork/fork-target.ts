@@ -2,7 +2,7 @@ import type { ConversationTarget } from '../own-conversation.ts';
 import { type Conversation, newConversation } from '#shared/conversation/documents/conversation.ts';
 import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import { readConversation } from '#shared/conversation/context/read-conversation.ts';
-import { AppError, mayBeCommitted, StoreUnavailableError } from '#shared/errors.ts';
+import { AppError, mayBeCommitted, StoreUnavailableError } from '#shared/lib/errors.ts';
 import type { Caller, DocumentFields, Write } from '#shared/ports/ports.ts';
 import { creationsOfFork } from '#shared/quota/reserve-decision.ts';
 import { retryWhenLost } from '#functions/lib/retry.ts';

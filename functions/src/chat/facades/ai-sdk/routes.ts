@@ -1,11 +1,6 @@
+import { type StreamReader, streamConversation } from '#functions/chat/turns/stream/stream-turn.ts';
 import { readOwnConversation } from '#functions/chat/conversations/own-conversation.ts';
-import {
-  noContent,
-  userRoute,
-  UPLOAD_ERRORS,
-  TURN_HEADER,
-  type StreamReader,
-} from '#functions/chat/route.ts';
+import { noContent, userRoute, UPLOAD_ERRORS, TURN_HEADER } from '#functions/chat/route.ts';
 import { turnReply } from '#functions/chat/routes/answering.ts';
 import {
   comeBack,
@@ -14,11 +9,10 @@ import {
   unwatched,
   watchReader,
 } from '#functions/chat/turns/stream/leaving.ts';
-import { streamConversation } from '#functions/chat/turns/stream/stream-turn.ts';
 import { readerReply } from '#functions/chat/routes/parts/stream-reply.ts';
 import { DENIED } from '#shared/conversation/context/tool-results.ts';
 import { seqOfId } from '#shared/conversation/documents/paths.ts';
-import { AppError } from '#shared/errors.ts';
+import { AppError } from '#shared/lib/errors.ts';
 import { aiSdkChatBody, aiSdkChatParams, type ApprovalChunk } from '#shared/wire/facades/ai-sdk.ts';
 import { streamResponse, type StreamFrame } from '#shared/wire/resources/streams.ts';
 import { findChat } from '../chat-names.ts';

@@ -1,3 +1,4 @@
+import type { RouteDependencies } from '#functions/chat/route.ts';
 import { refuseUnwritable } from '#functions/chat/conversations/writable-fields.ts';
 import { placeBehind } from '#functions/chat/facades/translation/dialogue.ts';
 import {
@@ -13,7 +14,6 @@ import {
   toClientTools,
   type Wish,
 } from '#functions/chat/facades/translation/wish.ts';
-import type { RouteDependencies } from '#functions/chat/route.ts';
 import { answerOptions, messageOfBody } from '#functions/chat/routes/answering.ts';
 import type { SendHandle } from '#functions/chat/turns/send/send-request.ts';
 import { readOwnTurn } from '#functions/chat/turns/stream/read-turn.ts';
@@ -22,7 +22,7 @@ import { toToolResult } from '#functions/chat/turns/tools/tool-response.ts';
 import { readTurnRange, readTurns } from '#shared/conversation/context/read-conversation.ts';
 import { callId } from '#shared/conversation/context/tool-calls.ts';
 import { waitingCalls } from '#shared/conversation/context/tool-results.ts';
-import { type Part, hasFunctionCall } from '#shared/conversation/documents/content.ts';
+import { type Part, hasFunctionCall } from '#shared/models/content.ts';
 import {
   answerId,
   messageGuardPath,
@@ -31,10 +31,10 @@ import {
 } from '#shared/conversation/documents/paths.ts';
 import { isTerminal, type Turn } from '#shared/conversation/documents/turn.ts';
 import { REPLACED_MAX } from '#shared/conversation/start-decision.ts';
-import { AppError } from '#shared/errors.ts';
+import { AppError } from '#shared/lib/errors.ts';
 import type { Caller } from '#shared/ports/ports.ts';
 import { unreadUpload } from '#shared/uploads/upload-parts.ts';
-import { stableUuid } from '#shared/uuid.ts';
+import { stableUuid } from '#shared/lib/uuid.ts';
 import { parseRequest } from '#shared/wire/errors/validation-error.ts';
 import {
   toInputParts,

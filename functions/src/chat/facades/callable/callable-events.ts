@@ -1,5 +1,5 @@
 import { errorReply } from '#shared/wire/errors/error-body.ts';
-import { singleLineJson } from '#shared/json-text.ts';
+import { singleLineJson } from '#shared/lib/json-text.ts';
 import type { StreamFrame } from '#shared/wire/resources/streams.ts';
 import { streamText, type StreamOptions } from '../translation/answer.ts';
 

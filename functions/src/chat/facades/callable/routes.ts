@@ -1,22 +1,21 @@
-import { readOwnConversation } from '#functions/chat/conversations/own-conversation.ts';
-import { EVENT_HEADERS, wantsStream } from '#functions/chat/http/headers.ts';
 import {
   type RouteDependencies,
-  type StreamReader,
   type Reply,
   UPLOAD_ERRORS,
   userRoute,
 } from '#functions/chat/route.ts';
+import { type StreamReader, streamConversation } from '#functions/chat/turns/stream/stream-turn.ts';
+import { readOwnConversation } from '#functions/chat/conversations/own-conversation.ts';
+import { EVENT_HEADERS, wantsStream } from '#functions/chat/http/headers.ts';
 import { answerOptions, messageOfBody, turnBody } from '#functions/chat/routes/answering.ts';
 import type { SendHandle } from '#functions/chat/turns/send/send-request.ts';
 import { readFinished } from '#functions/chat/turns/stream/read-turn.ts';
-import { streamConversation } from '#functions/chat/turns/stream/stream-turn.ts';
 import { stillQueuedError, orFailure } from '#functions/chat/turns/turn-errors.ts';
 import { answerCalls } from '#functions/chat/turns/tools/answer-calls.ts';
 import { toToolResult } from '#functions/chat/turns/tools/tool-response.ts';
 import { turnIdOfCall } from '#shared/conversation/context/tool-calls.ts';
 import type { Caller } from '#shared/ports/ports.ts';
-import { toLowerUuid } from '#shared/uuid.ts';
+import { toLowerUuid } from '#shared/lib/uuid.ts';
 import {
   callableBody,
   type CallableData,

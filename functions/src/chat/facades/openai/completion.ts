@@ -1,5 +1,5 @@
-import { AppError } from '#shared/errors.ts';
-import { singleLineJson } from '#shared/json-text.ts';
+import { AppError } from '#shared/lib/errors.ts';
+import { singleLineJson } from '#shared/lib/json-text.ts';
 import type { ModelUsage } from '#shared/ports/ports.ts';
 import type {
   ChatCompletion,
@@ -8,7 +8,7 @@ import type {
   OpenAiToolCall,
   OpenAiUsage,
 } from '#shared/wire/facades/openai.ts';
-import { toFinishReason } from '#shared/wire/finish-reason.ts';
+import { toFinishReason } from '#shared/models/finish-reason.ts';
 import {
   heldFrames,
   streamText,

@@ -1,4 +1,4 @@
-import { AppError } from '#shared/errors.ts';
+import { AppError } from '#shared/lib/errors.ts';
 import { errorReply, QUOTA_WAIT_MAX_MS, type ErrorReply } from '#shared/wire/errors/error-body.ts';
 import type { OpenAiError } from '#shared/wire/facades/openai.ts';
 

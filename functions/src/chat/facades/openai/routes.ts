@@ -1,3 +1,4 @@
+import { type RouteDependencies, json, userRoute } from '#functions/chat/route.ts';
 import { isWritable } from '#functions/chat/conversations/writable-fields.ts';
 import {
   findInstructions,
@@ -18,17 +19,16 @@ import {
   toParts,
   type Wish,
 } from '#functions/chat/facades/translation/wish.ts';
-import { type RouteDependencies, json, userRoute } from '#functions/chat/route.ts';
 import { answerOptions } from '#functions/chat/routes/answering.ts';
 import { sendStored } from '#functions/chat/turns/send/send-request.ts';
 import { DISCONNECT_HEADERS, stopsOnDisconnect } from '#functions/chat/turns/stream/leaving.ts';
 import { readOwnTurn } from '#functions/chat/turns/stream/read-turn.ts';
 import type { Config } from '#functions/config.ts';
 import { callId, findCalls } from '#shared/conversation/context/tool-calls.ts';
-import { AppError } from '#shared/errors.ts';
+import { AppError } from '#shared/lib/errors.ts';
 import type { Caller } from '#shared/ports/ports.ts';
-import { AUTO_MODEL } from '#shared/routing/routing.ts';
-import { toLowerUuid } from '#shared/uuid.ts';
+import { AUTO_MODEL } from '#shared/models/routing.ts';
+import { toLowerUuid } from '#shared/lib/uuid.ts';
 import { parseRequest } from '#shared/wire/errors/validation-error.ts';
 import {
   chatCompletionBody,

@@ -1,3 +1,4 @@
+import type { RouteDependencies } from '#functions/chat/route.ts';
 import { forkConversation } from '#functions/chat/conversations/fork/fork-conversation.ts';
 import { readOwnConversation } from '#functions/chat/conversations/own-conversation.ts';
 import { isWritable } from '#functions/chat/conversations/writable-fields.ts';
@@ -26,11 +27,10 @@ import {
   toParts,
   type Wish,
 } from '#functions/chat/facades/translation/wish.ts';
-import type { RouteDependencies } from '#functions/chat/route.ts';
 import { answerOptions } from '#functions/chat/routes/answering.ts';
 import { answerId } from '#shared/conversation/documents/paths.ts';
 import type { Caller } from '#shared/ports/ports.ts';
-import { toLowerUuid } from '#shared/uuid.ts';
+import { toLowerUuid } from '#shared/lib/uuid.ts';
 import { parseRequest } from '#shared/wire/errors/validation-error.ts';
 import { clientContextText } from '#shared/wire/facades/openai.ts';
 import {

@@ -1,7 +1,7 @@
 import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import { readClientTools } from '#shared/conversation/documents/declared-tools.ts';
 import { seqOfId } from '#shared/conversation/documents/paths.ts';
-import { singleLineJson } from '#shared/json-text.ts';
+import { singleLineJson } from '#shared/lib/json-text.ts';
 import type { ModelUsage } from '#shared/ports/ports.ts';
 import type { CreateResponseBody } from '#shared/wire/facades/responses/request.ts';
 import type {

@@ -1,21 +1,21 @@
+import type { RouteDependencies, Reply } from '#functions/chat/route.ts';
 import { EVENT_HEADERS } from '#functions/chat/http/headers.ts';
 import {
   HEARTBEAT_DUE,
   withHeartbeats,
   type HeartbeatOptions,
 } from '#functions/chat/http/heartbeat.ts';
-import type { Reply, RouteDependencies } from '#functions/chat/route.ts';
 import { usageBeyond } from '#functions/chat/turns/finish/settle-answer.ts';
 import type { SendHandle } from '#functions/chat/turns/send/send-request.ts';
 import { unwatched, watchReader } from '#functions/chat/turns/stream/leaving.ts';
 import { settlesWithin } from '#functions/lib/deadline.ts';
 import { callId, findCalls, type ToolCall } from '#shared/conversation/context/tool-calls.ts';
 import { waitingCalls } from '#shared/conversation/context/tool-results.ts';
-import { contentText } from '#shared/conversation/documents/content.ts';
+import { contentText } from '#shared/models/content.ts';
 import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import { seqOfId } from '#shared/conversation/documents/paths.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
-import { AppError } from '#shared/errors.ts';
+import { AppError } from '#shared/lib/errors.ts';
 import type { ModelUsage } from '#shared/ports/ports.ts';
 import type { RecapField } from '#shared/wire/facades/openai.ts';
 import type { ContextObject } from '#shared/wire/resources/context-object.ts';

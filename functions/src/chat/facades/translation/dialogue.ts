@@ -1,14 +1,14 @@
-import { preferredLocale } from '#functions/chat/http/headers.ts';
 import type { RouteDependencies } from '#functions/chat/route.ts';
+import { preferredLocale } from '#functions/chat/http/headers.ts';
 import { firstTailSeq, readTurnRange } from '#shared/conversation/context/read-conversation.ts';
-import { answerText } from '#shared/conversation/documents/content.ts';
+import { answerText } from '#shared/models/content.ts';
 import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import { isTerminal, type Turn } from '#shared/conversation/documents/turn.ts';
 import { QUEUE_MAX, REPLACED_MAX } from '#shared/conversation/start-decision.ts';
 import type { AnswerOptions } from '#shared/models/answer-options.ts';
 import type { Caller } from '#shared/ports/ports.ts';
 import { typedText } from '#shared/uploads/upload-parts.ts';
-import { stableUuid } from '#shared/uuid.ts';
+import { stableUuid } from '#shared/lib/uuid.ts';
 import { messageIdSchema } from '#shared/wire/fields.ts';
 import type { InputPart } from '#shared/wire/resources/message-parts.ts';
 import { toAnswer, type Answer } from './answer.ts';

@@ -1,9 +1,9 @@
+import type { RouteDependencies } from '#functions/chat/route.ts';
 import { isWritable } from '#functions/chat/conversations/writable-fields.ts';
 import {
   createConversation,
   updateConversation,
 } from '#functions/chat/conversations/write-conversation.ts';
-import type { RouteDependencies } from '#functions/chat/route.ts';
 import { refuseLongAnswer } from '#functions/chat/turns/send/long-answer.ts';
 import {
   type SendRequest,
@@ -17,7 +17,7 @@ import { toToolResult } from '#functions/chat/turns/tools/tool-response.ts';
 import type { Config } from '#functions/config.ts';
 import { readTurns } from '#shared/conversation/context/read-conversation.ts';
 import { turnIdOfCall } from '#shared/conversation/context/tool-calls.ts';
-import { type Part, contentText } from '#shared/conversation/documents/content.ts';
+import { type Part, contentText } from '#shared/models/content.ts';
 import {
   type Conversation,
   decodeConversation,
@@ -25,13 +25,13 @@ import {
 import { readClientTools } from '#shared/conversation/documents/declared-tools.ts';
 import { conversationPath, messageGuardPath } from '#shared/conversation/documents/paths.ts';
 import { decodeMessageGuard, type Turn } from '#shared/conversation/documents/turn.ts';
-import { AppError } from '#shared/errors.ts';
+import { AppError } from '#shared/lib/errors.ts';
 import type { AnswerOptions, Sampling, ToolChoice } from '#shared/models/answer-options.ts';
 import type { Caller, DocumentStore } from '#shared/ports/ports.ts';
 import { mediaTypeOfAddress, readDataUrl } from '#shared/wire/data-url.ts';
 import { parseRequest } from '#shared/wire/errors/validation-error.ts';
 import { jsonOrText } from '#shared/wire/facades/openai.ts';
-import { SYSTEM_INSTRUCTION_MAX_CHARACTERS } from '#shared/wire/limits.ts';
+import { SYSTEM_INSTRUCTION_MAX_CHARACTERS } from '#shared/lib/limits.ts';
 import { refuseTooLong, toPart, type InputPart } from '#shared/wire/resources/message-parts.ts';
 import { toolsSchema } from '#shared/wire/resources/tools.ts';
 import { z } from 'zod';

@@ -1,9 +1,10 @@
+import type { RouteDependencies, Reply } from '#functions/chat/route.ts';
+import type { StreamReader } from '#functions/chat/turns/stream/stream-turn.ts';
 import type { OwnConversation } from '#functions/chat/conversations/own-conversation.ts';
 import { STREAM_HEADERS, type WrittenFrame, sseText } from '#functions/chat/http/sse.ts';
-import type { Reply, RouteDependencies, StreamReader } from '#functions/chat/route.ts';
 import { turnId } from '#shared/conversation/documents/paths.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
-import { AppError } from '#shared/errors.ts';
+import { AppError } from '#shared/lib/errors.ts';
 import { cursorSchema } from '#shared/wire/resources/streams.ts';
 
 /**

@@ -9,7 +9,7 @@ import {
   openResponses,
   withResponses,
 } from '#shared/conversation/context/tool-calls.ts';
-import type { Content, Part } from '#shared/conversation/documents/content.ts';
+import type { Content, Part } from '#shared/models/content.ts';
 import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import { readClientTools } from '#shared/conversation/documents/declared-tools.ts';
 import type { Rounds, TurnUsage } from '#shared/conversation/documents/turn.ts';
@@ -18,7 +18,7 @@ import {
   loopFeedback,
   roundLimitResponse,
   roundsIn,
-} from '#shared/loops/call-loop.ts';
+} from '#shared/conversation/call-loop.ts';
 import { utf8Length } from '#shared/store/names.ts';
 import { estimateContentTokens } from '#shared/tokens/token-estimate.ts';
 import type { StreamChunk } from '#shared/wire/resources/streams.ts';

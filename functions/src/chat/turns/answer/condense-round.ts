@@ -13,7 +13,7 @@ import {
   outputsToCondense,
   withCondensed,
 } from '#shared/compaction/condense-output.ts';
-import { toolOutputConstants } from '#shared/compaction/constants.ts';
+import { toolOutputConstants } from '#shared/conversation/context/tool-output-constants.ts';
 import { turnId } from '#shared/conversation/documents/paths.ts';
 import type { ModelRequest } from '#shared/ports/ports.ts';
 import type { BegunTurn } from '../start/begun-turn.ts';

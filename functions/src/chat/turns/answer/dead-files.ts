@@ -6,7 +6,7 @@ import {
   namedParts,
   withoutFiles,
 } from '#shared/conversation/context/left-out-files.ts';
-import { type AppError, reworded } from '#shared/errors.ts';
+import { type AppError, reworded } from '#shared/lib/errors.ts';
 import type { ModelRequest } from '#shared/ports/ports.ts';
 import type { BegunTurn, TurnProgress } from '../start/begun-turn.ts';
 import type { FittingAnswer } from './stream-fitting.ts';

@@ -1,10 +1,10 @@
-import { readFramesAfter } from '#shared/conversation/documents/stream-chunk.ts';
+import { readFramesAfter } from '#shared/wire/stream-chunk.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { routeTurn } from '#functions/chat/features/route-turn.ts';
 import { titleOfTurn } from '#functions/chat/features/titles.ts';
 import { passCrashPoint } from '#functions/lib/crash-points.ts';
 import { timeoutAfter } from '#functions/lib/deadline.ts';
-import { AppError } from '#shared/errors.ts';
+import { AppError } from '#shared/lib/errors.ts';
 import {
   type StreamChunk,
   collapseFrames,
@@ -33,7 +33,7 @@ import type { SendRequest } from '../send/send-request.ts';
 import { followFrames } from '../stream/follow-frames.ts';
 import { chainIterators } from '#functions/lib/async-iterators.ts';
 import { ignoreRejection } from '#functions/lib/promises.ts';
-import { firstFrameId } from '#shared/wire/frame-ids.ts';
+import { firstFrameId } from '#shared/conversation/frame-ids.ts';
 
 /** A turn that is being answered here. */
 interface Production {

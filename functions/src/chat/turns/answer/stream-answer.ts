@@ -1,21 +1,21 @@
+import { type Repairs, addRepairs } from '#shared/models/repairs.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { untilAborted } from '#functions/lib/async-iterators.ts';
 import { timeoutAfter } from '#functions/lib/deadline.ts';
 import { logModelCall } from '#functions/models/log-model-call.ts';
 import { mayBeBilled } from '#functions/quota/paid-call.ts';
-import { type Part, isPlainText, isSeen } from '#shared/conversation/documents/content.ts';
+import { type Part, isPlainText, isSeen } from '#shared/models/content.ts';
 import { boundedAnswer } from '#shared/conversation/repair/bounded-answer.ts';
 import { repairPrompt } from '#shared/conversation/repair/repair-prompt.ts';
-import { type Repairs, addRepairs } from '#shared/conversation/repair/repair-contents.ts';
-import { AppError } from '#shared/errors.ts';
+import { AppError } from '#shared/lib/errors.ts';
 import { addReport } from '#shared/grounding/bounded-report.ts';
-import type { GroundingReport } from '#shared/grounding/grounding.ts';
-import { LOOP_OF_TEXT } from '#shared/loops/call-loop.ts';
-import { createRepetitionDetector } from '#shared/loops/repetition-detector.ts';
+import type { GroundingReport } from '#shared/models/grounding.ts';
+import { LOOP_OF_TEXT } from '#shared/conversation/call-loop.ts';
+import { createRepetitionDetector } from '#shared/text/repetition-detector.ts';
 import type { Logger, ModelChunk, ModelRequest, ModelUsage } from '#shared/ports/ports.ts';
 import { utf8Length } from '#shared/store/names.ts';
 import { cutHead } from '#shared/text/cut.ts';
-import { BLOCKED_PROMPT, toFinishReason } from '#shared/wire/finish-reason.ts';
+import { BLOCKED_PROMPT, toFinishReason } from '#shared/models/finish-reason.ts';
 import type { StreamChunk } from '#shared/wire/resources/streams.ts';
 import { createTextFrames } from '../live/text-frames.ts';
 

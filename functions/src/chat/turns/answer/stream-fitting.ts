@@ -1,11 +1,11 @@
-import { type Part, contentText } from '#shared/conversation/documents/content.ts';
+import { type Part, contentText } from '#shared/models/content.ts';
 import { withoutServerCalls } from '#shared/conversation/context/tool-calls.ts';
-import { AppError } from '#shared/errors.ts';
-import { findMisfit } from '#shared/json-schema.ts';
-import { loopKind } from '#shared/loops/call-loop.ts';
+import { AppError } from '#shared/lib/errors.ts';
+import { findMisfit } from '#shared/lib/json-schema.ts';
+import { loopKind } from '#shared/conversation/call-loop.ts';
 import type { AnswerOptions } from '#shared/models/answer-options.ts';
 import type { ModelRequest, ModelUsage } from '#shared/ports/ports.ts';
-import { toFinishReason } from '#shared/wire/finish-reason.ts';
+import { toFinishReason } from '#shared/models/finish-reason.ts';
 import { type Answer, type AnswerCall, isShown, streamAnswer } from './stream-answer.ts';
 
 type Schema = NonNullable<AnswerOptions['responseSchema']>;

@@ -8,15 +8,15 @@ import {
 } from '#shared/conversation/documents/turn.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { passCrashPoint } from '#functions/lib/crash-points.ts';
-import type { Content } from '#shared/conversation/documents/content.ts';
+import type { Content } from '#shared/models/content.ts';
 import { turnPath } from '#shared/conversation/documents/paths.ts';
 import {
   CHUNK_MAX_BYTES,
   type StreamEnd,
   frameBytes,
   streamChunkWrite,
-} from '#shared/conversation/documents/stream-chunk.ts';
-import { GuardLostError, mayBeCommitted } from '#shared/errors.ts';
+} from '#shared/wire/stream-chunk.ts';
+import { GuardLostError, mayBeCommitted } from '#shared/lib/errors.ts';
 import type { DocumentFields, Write } from '#shared/ports/ports.ts';
 import type { StreamFrame } from '#shared/wire/resources/streams.ts';
 import type { Attempt, ProgressAtStart } from '../start/begun-turn.ts';

@@ -1,9 +1,9 @@
+import { readPartialAnswer } from '#shared/wire/partial-answer.ts';
 import { isInTheWay, isHeld } from '#shared/conversation/start-decision.ts';
 import {
   type ClosingTurn,
   closeAbandonedWrites,
   toClosingTurn,
-  readPartialAnswer,
   abandonedFields,
   endAbandonedWrites,
 } from '#shared/conversation/writes/abandoned-turns.ts';
@@ -21,7 +21,7 @@ import {
 import type { Conversation, Versioned } from '#shared/conversation/documents/conversation.ts';
 import { conversationPath, turnId, turnPath } from '#shared/conversation/documents/paths.ts';
 import { type Turn, type TurnDocument, isTerminal } from '#shared/conversation/documents/turn.ts';
-import { AppError, mayBeCommitted } from '#shared/errors.ts';
+import { AppError, mayBeCommitted } from '#shared/lib/errors.ts';
 import type { Caller } from '#shared/ports/ports.ts';
 import { liveTurnKey } from '../live/live-turn.ts';
 import type { StartState } from '../start/read-start.ts';

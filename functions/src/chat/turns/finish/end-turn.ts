@@ -10,16 +10,16 @@ import {
   readConversation,
 } from '#shared/conversation/context/read-conversation.ts';
 import { endedContents, withoutServerCalls } from '#shared/conversation/context/tool-calls.ts';
-import { isSeen } from '#shared/conversation/documents/content.ts';
+import { isSeen } from '#shared/models/content.ts';
 import type {
   CompactionRequests,
   ContextMeter,
 } from '#shared/conversation/documents/conversation.ts';
 import { type Turn, withWholePairs } from '#shared/conversation/documents/turn.ts';
 import type { TurnEnd } from '#shared/conversation/writes/turn-writes.ts';
-import { StoreUnavailableError } from '#shared/errors.ts';
-import { loopKind } from '#shared/loops/call-loop.ts';
-import { BLOCKED_PROMPT, toFinishReason } from '#shared/wire/finish-reason.ts';
+import { StoreUnavailableError } from '#shared/lib/errors.ts';
+import { loopKind } from '#shared/conversation/call-loop.ts';
+import { BLOCKED_PROMPT, toFinishReason } from '#shared/models/finish-reason.ts';
 import { estimateAll } from '../answer/answer-round.ts';
 import type { BegunTurn, ContextAtStart, TurnAnswer } from '../start/begun-turn.ts';
 

@@ -1,6 +1,6 @@
-import type { Shrinkage } from '#shared/compaction/sent-view.ts';
+import type { Shrinkage } from '#shared/conversation/context/sent-view.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
-import { cursorPlace } from '#shared/wire/frame-ids.ts';
+import { cursorPlace } from '#shared/conversation/frame-ids.ts';
 import type { ContextObject } from '#shared/wire/resources/context-object.ts';
 import {
   type StreamChunk,

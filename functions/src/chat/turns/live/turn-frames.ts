@@ -1,24 +1,20 @@
-import type { Shrinkage } from '#shared/compaction/sent-view.ts';
+import type { Shrinkage } from '#shared/conversation/context/sent-view.ts';
 import { type ToolCall, callId, findCalls } from '#shared/conversation/context/tool-calls.ts';
 import { waitingCalls } from '#shared/conversation/context/tool-results.ts';
-import {
-  type Content,
-  contentText,
-  hasFunctionCall,
-} from '#shared/conversation/documents/content.ts';
+import { type Content, contentText, hasFunctionCall } from '#shared/models/content.ts';
 import { answerId, turnId } from '#shared/conversation/documents/paths.ts';
 import type { Rounds, Turn, TurnError } from '#shared/conversation/documents/turn.ts';
-import { findRoundLimit, loopKind } from '#shared/loops/call-loop.ts';
+import { findRoundLimit, loopKind } from '#shared/conversation/call-loop.ts';
 import { utf8Length } from '#shared/store/names.ts';
 import { cutHead } from '#shared/text/cut.ts';
-import { toFinishReason } from '#shared/wire/finish-reason.ts';
+import { toFinishReason } from '#shared/models/finish-reason.ts';
 import {
   earlierPartIds,
   firstFrameId,
   highestFrameId,
   partIds,
   textPartId,
-} from '#shared/wire/frame-ids.ts';
+} from '#shared/conversation/frame-ids.ts';
 import type { ContextObject } from '#shared/wire/resources/context-object.ts';
 import type { StreamChunk, StreamFrame } from '#shared/wire/resources/streams.ts';
 import { leftOutFilesView, usageView } from '#shared/wire/resources/turns.ts';

@@ -16,7 +16,7 @@ import { meterCounting } from '#functions/config/conversation-policy.ts';
 import { passCrashPoint } from '#functions/lib/crash-points.ts';
 import { readTurnDocuments } from '#shared/conversation/context/read-conversation.ts';
 import { shownUser, isTerminal, type TurnDocument } from '#shared/conversation/documents/turn.ts';
-import { AppError, GuardLostError, mayBeCommitted } from '#shared/errors.ts';
+import { AppError, GuardLostError, mayBeCommitted } from '#shared/lib/errors.ts';
 import { isPassingLimit } from '#shared/quota/quota-error.ts';
 import { estimateContentTokens } from '#shared/tokens/token-estimate.ts';
 import type { SendRequest } from '../send/send-request.ts';

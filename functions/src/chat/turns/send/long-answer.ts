@@ -5,9 +5,9 @@ import {
   knownModels,
   modelWindowTokens,
 } from '#functions/models/models-in-use.ts';
-import { AppError } from '#shared/errors.ts';
+import { AppError } from '#shared/lib/errors.ts';
 import { findModel } from '#shared/models/model-entry.ts';
-import { isRouted } from '#shared/routing/routing.ts';
+import { isRouted } from '#shared/models/routing.ts';
 
 type LongAnswerConfig = ModelsConfig & Pick<Config, 'routing'>;
 

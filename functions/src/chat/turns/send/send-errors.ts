@@ -5,7 +5,7 @@ import {
 } from '#shared/conversation/start-decision.ts';
 import { inBinError, messageNotFoundError, notFoundError } from '#functions/chat/not-found.ts';
 import { turnId } from '#shared/conversation/documents/paths.ts';
-import { AppError } from '#shared/errors.ts';
+import { AppError } from '#shared/lib/errors.ts';
 import type { StartState } from '../start/read-start.ts';
 import { toTurnError } from '../turn-errors.ts';
 import type { SendRequest } from './send-request.ts';

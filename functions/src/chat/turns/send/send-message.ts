@@ -6,8 +6,8 @@ import { readTurns } from '#shared/conversation/context/read-conversation.ts';
 import { type StartDecision, decideStart } from '#shared/conversation/start-decision.ts';
 import { turnId } from '#shared/conversation/documents/paths.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
-import { GuardLostError, StoreUnavailableError } from '#shared/errors.ts';
-import { toLowerUuid } from '#shared/uuid.ts';
+import { GuardLostError, StoreUnavailableError } from '#shared/lib/errors.ts';
+import { toLowerUuid } from '#shared/lib/uuid.ts';
 import { startProduction } from '../answer/produce-turn.ts';
 import { endStopped, giveUpTurn } from '../finish/cancel-turn.ts';
 import {

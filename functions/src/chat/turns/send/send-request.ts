@@ -1,8 +1,8 @@
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { notFoundError } from '#functions/chat/not-found.ts';
-import type { ClientContext } from '#shared/client-context/client-context.ts';
+import type { ClientContext } from '#shared/conversation/documents/client-context.ts';
 import { readTurns } from '#shared/conversation/context/read-conversation.ts';
-import type { Content, Part } from '#shared/conversation/documents/content.ts';
+import type { Content, Part } from '#shared/models/content.ts';
 import type { OnBusy } from '#shared/conversation/documents/conversation.ts';
 import { answerId } from '#shared/conversation/documents/paths.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';

@@ -6,7 +6,7 @@ import {
 import { runHook } from '#functions/lib/run-hook.ts';
 import { readContextParts } from '#shared/conversation/context/read-conversation.ts';
 import { turnId } from '#shared/conversation/documents/paths.ts';
-import { AppError } from '#shared/errors.ts';
+import { AppError } from '#shared/lib/errors.ts';
 import {
   addedContext,
   type BeforeTurnAnswer,

@@ -1,4 +1,4 @@
-import { answerText } from '#shared/conversation/documents/content.ts';
+import { answerText } from '#shared/models/content.ts';
 import { queueAfter } from '#shared/conversation/start-decision.ts';
 import { withoutSignatures } from '#shared/conversation/repair/repair-prompt.ts';
 import {
@@ -35,12 +35,12 @@ import {
 import { contextStatusWrite } from '#functions/chat/context/view-context.ts';
 import { readTurns, readStoredTurn } from '#shared/conversation/context/read-conversation.ts';
 import { turnPath } from '#shared/conversation/documents/paths.ts';
-import { mayBeCommitted } from '#shared/errors.ts';
+import { mayBeCommitted } from '#shared/lib/errors.ts';
 import { groundingWithin } from '#shared/grounding/locate-claims.ts';
 import { modelName } from '#shared/models/model-entry.ts';
 import type { Write } from '#shared/ports/ports.ts';
-import { isRouted } from '#shared/routing/routing.ts';
-import { firstFrameId } from '#shared/wire/frame-ids.ts';
+import { isRouted } from '#shared/models/routing.ts';
+import { firstFrameId } from '#shared/conversation/frame-ids.ts';
 
 /** A turn as the batch stores it with which it begins. */
 interface TurnToStore {

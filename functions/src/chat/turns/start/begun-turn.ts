@@ -1,8 +1,9 @@
-import { type Repairs } from '#shared/conversation/repair/repair-contents.ts';
-import { type QueuedDecision, type StartDecision } from '#shared/conversation/start-decision.ts';
+import type { Repairs } from '#shared/models/repairs.ts';
+import type { MemoryTexts } from '#shared/conversation/context/memory-texts.ts';
+import type { QueuedDecision, StartDecision } from '#shared/conversation/start-decision.ts';
 import type { Recalled } from '#functions/chat/features/recall-for-turn.ts';
-import type { SentView } from '#shared/compaction/sent-view.ts';
-import type { Content } from '#shared/conversation/documents/content.ts';
+import type { SentView } from '#shared/conversation/context/sent-view.ts';
+import type { Content } from '#shared/models/content.ts';
 import type {
   Conversation,
   CompactionRequests,
@@ -10,7 +11,6 @@ import type {
 import type { History } from '#shared/conversation/documents/history.ts';
 import type { CompactionJob } from '#shared/conversation/documents/job.ts';
 import type { Turn, Rounds, TurnUsage } from '#shared/conversation/documents/turn.ts';
-import type { MemoryTexts } from '#shared/memory/render-memory.ts';
 import type {
   Caller,
   Prompt,
@@ -18,8 +18,8 @@ import type {
   QuotaSpending,
   Reservation,
 } from '#shared/ports/ports.ts';
-import type { AppError } from '#shared/errors.ts';
-import type { Grounding } from '#shared/grounding/grounding.ts';
+import type { AppError } from '#shared/lib/errors.ts';
+import type { Grounding } from '#shared/models/grounding.ts';
 import type { KeptRounds } from '#shared/conversation/writes/turn-writes.ts';
 import type { SendRequest } from '../send/send-request.ts';
 import type { StartState } from './read-start.ts';

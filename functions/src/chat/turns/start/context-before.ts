@@ -17,7 +17,7 @@ import { turnModel, type Turn, isTerminal } from '#shared/conversation/documents
 import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import type { History } from '#shared/conversation/documents/history.ts';
 import { endsBefore, rearmsFrom } from '#shared/conversation/writes/next-generation.ts';
-import { isRouted } from '#shared/routing/routing.ts';
+import { isRouted } from '#shared/models/routing.ts';
 import { messageReplacedError } from '../send/send-errors.ts';
 import type { Begin } from './begun-turn.ts';
 

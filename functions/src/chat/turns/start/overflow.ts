@@ -5,7 +5,7 @@ import { policyConstants } from '#shared/compaction/constants.ts';
 import { isSwitchedOff } from '#shared/compaction/request-decisions.ts';
 import type { Conversation, Versioned } from '#shared/conversation/documents/conversation.ts';
 import { conversationPath } from '#shared/conversation/documents/paths.ts';
-import { AppError, mayBeCommitted } from '#shared/errors.ts';
+import { AppError, mayBeCommitted } from '#shared/lib/errors.ts';
 import { estimateContentTokens } from '#shared/tokens/token-estimate.ts';
 import { type SendRequest, userContent } from '../send/send-request.ts';
 

@@ -1,3 +1,4 @@
+import type { MemoryTexts } from '#shared/conversation/context/memory-texts.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { type IndexLoad, recallForTurn } from '#functions/chat/features/recall-for-turn.ts';
 import {
@@ -9,7 +10,6 @@ import { memoryForPrompt, withSaid } from '#functions/memory/prompt-memory.ts';
 import { assemblePrompt } from '#shared/conversation/context/assemble-context.ts';
 import { shownUser } from '#shared/conversation/documents/turn.ts';
 import type { Conversation, Versioned } from '#shared/conversation/documents/conversation.ts';
-import type { MemoryTexts } from '#shared/memory/render-memory.ts';
 import { estimateContentTokens, estimatePromptTokens } from '#shared/tokens/token-estimate.ts';
 import type { BegunTurn, Begin } from './begun-turn.ts';
 import type { ContextBefore } from './context-before.ts';

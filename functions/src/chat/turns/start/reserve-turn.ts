@@ -4,7 +4,7 @@ import { ignoreRejection } from '#functions/lib/promises.ts';
 import { routingInService } from '#functions/models/models-in-use.ts';
 import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import type { QuotaRequest, Reservation } from '#shared/ports/ports.ts';
-import { isRouted } from '#shared/routing/routing.ts';
+import { isRouted } from '#shared/models/routing.ts';
 import { estimateContentTokens } from '#shared/tokens/token-estimate.ts';
 import { userContent, type SendRequest } from '../send/send-request.ts';
 import type { Begin } from './begun-turn.ts';

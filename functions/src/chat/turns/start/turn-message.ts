@@ -1,14 +1,14 @@
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { hasUnreadUploads, resolveUploads } from '#functions/chat/features/uploads.ts';
 import { readTurns } from '#shared/conversation/context/read-conversation.ts';
-import type { Content } from '#shared/conversation/documents/content.ts';
+import type { Content } from '#shared/models/content.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
-import { StoreUnavailableError } from '#shared/errors.ts';
+import { StoreUnavailableError } from '#shared/lib/errors.ts';
 import { encodeAnswerOptions } from '#shared/models/answer-options.ts';
-import { isRouted } from '#shared/routing/routing.ts';
+import { isRouted } from '#shared/models/routing.ts';
 import { userContent, type SendRequest } from '../send/send-request.ts';
-import { knownAfter, type KnownClient } from '#shared/client-context/client-context.ts';
-import { describeContext } from '#shared/client-context/describe-context.ts';
+import { knownAfter, type KnownClient } from '#shared/conversation/documents/client-context.ts';
+import { describeContext } from '#shared/conversation/describe-client.ts';
 
 /** A user's message as its turn stores it. */
 export interface Message {

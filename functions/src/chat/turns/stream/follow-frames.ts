@@ -3,13 +3,10 @@ import { notFoundError } from '#functions/chat/not-found.ts';
 import { chainIterators } from '#functions/lib/async-iterators.ts';
 import { readTurnDocuments } from '#shared/conversation/context/read-conversation.ts';
 import { chunksCollection, turnId } from '#shared/conversation/documents/paths.ts';
-import {
-  type StreamChunkDocument,
-  readStreamChunk,
-} from '#shared/conversation/documents/stream-chunk.ts';
+import { type StreamChunkDocument, readStreamChunk } from '#shared/wire/stream-chunk.ts';
 import { type TurnDocument, isResting } from '#shared/conversation/documents/turn.ts';
-import { AppError, StoreUnavailableError } from '#shared/errors.ts';
-import { firstFrameId } from '#shared/wire/frame-ids.ts';
+import { AppError, StoreUnavailableError } from '#shared/lib/errors.ts';
+import { firstFrameId } from '#shared/conversation/frame-ids.ts';
 import { type StreamFrame, collapseFrames } from '#shared/wire/resources/streams.ts';
 import { type Abandoned, openReading } from '../live/live-turn.ts';
 import { replayFrames } from '../live/turn-frames.ts';

@@ -1,4 +1,4 @@
-import type { RouteDependencies } from '#functions/chat/route.ts';
+import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { failureReason } from '#functions/lib/failure-reason.ts';
 import { retryWhenLost } from '#functions/lib/retry.ts';
 import { readTurnDocuments } from '#shared/conversation/context/read-conversation.ts';
@@ -6,7 +6,7 @@ import { queueSeqs } from '#shared/conversation/start-decision.ts';
 import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import { turnId, turnPath } from '#shared/conversation/documents/paths.ts';
 import { type Turn, type TurnDocument, isResting } from '#shared/conversation/documents/turn.ts';
-import { AppError, GuardLostError } from '#shared/errors.ts';
+import { AppError, GuardLostError } from '#shared/lib/errors.ts';
 import type { StreamFrame } from '#shared/wire/resources/streams.ts';
 import { requestCancel } from '../finish/cancel-turn.ts';
 import { liveTurnKey } from '../live/live-turn.ts';
@@ -45,12 +45,12 @@ export function stopsOnDisconnect(header: (name: string) => string | undefined):
   });
 }
 
-const isReadHere = ({ liveTurns }: Pick<RouteDependencies, 'liveTurns'>, target: Target) =>
+const isReadHere = ({ liveTurns }: Pick<ChatDependencies, 'liveTurns'>, target: Target) =>
   liveTurns.get(liveTurnKey(target.conversationId, target.seq))?.isRead() === true;
 
 /** Notes on a turn that has not ended when its reader left, or that one came back. */
 async function note(
-  dependencies: RouteDependencies,
+  dependencies: ChatDependencies,
   { conversationId, seq }: Target,
   leftAt: Date | undefined,
 ): Promise<void> {
@@ -73,7 +73,7 @@ async function note(
 const hasLeft = (turn: TurnDocument['value'], leftAt: Date) =>
   !isResting(turn.state) && turn.leftAt?.getTime() === leftAt.getTime();
 
-async function stopAfterGrace(dependencies: RouteDependencies, target: Target): Promise<void> {
+async function stopAfterGrace(dependencies: ChatDependencies, target: Target): Promise<void> {
   const { clock, config, shutdown, store } = dependencies;
   if (isReadHere(dependencies, target)) return;
   const leftAt = clock.now();
@@ -98,7 +98,7 @@ export const unwatched: Reader = { read: (frames) => frames, settled: Promise.re
 
 /** Stops the answer of a turn when its reader leaves (`left`) and nobody comes back in time. */
 export function watchReader(
-  dependencies: RouteDependencies,
+  dependencies: ChatDependencies,
   target: Target & { left: AbortSignal },
 ): Reader {
   const { left, ...turn } = target;
@@ -132,7 +132,7 @@ export function watchReader(
 
 /** Says of a turn that somebody reads it again. */
 export async function comeBack(
-  dependencies: RouteDependencies,
+  dependencies: ChatDependencies,
   { conversationId, turn }: { conversationId: string; turn: Pick<Turn, 'seq' | 'leftAt'> },
 ): Promise<void> {
   if (!turn.leftAt) return;
@@ -143,7 +143,7 @@ export async function comeBack(
 
 /** Whether the turn that is in the way of a new message was left by its reader: then nobody waits for it. */
 export async function isLeftAlone(
-  dependencies: RouteDependencies,
+  dependencies: ChatDependencies,
   { conversationId, conversation }: { conversationId: string; conversation: Conversation },
 ): Promise<boolean> {
   const seq = conversation.open?.seq;

@@ -1,4 +1,4 @@
-import { readFramesAfter } from '#shared/conversation/documents/stream-chunk.ts';
+import { readFramesAfter } from '#shared/wire/stream-chunk.ts';
 import { recalledView } from '#shared/wire/resources/turns.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { viewContext } from '#functions/chat/context/view-context.ts';
@@ -20,9 +20,9 @@ import {
   seqOfId,
 } from '#shared/conversation/documents/paths.ts';
 import { type Turn, isResting } from '#shared/conversation/documents/turn.ts';
-import { AppError } from '#shared/errors.ts';
+import { AppError } from '#shared/lib/errors.ts';
 import type { Caller } from '#shared/ports/ports.ts';
-import { cursorPlace } from '#shared/wire/frame-ids.ts';
+import { cursorPlace } from '#shared/conversation/frame-ids.ts';
 import type { StreamFrame } from '#shared/wire/resources/streams.ts';
 import type { FinishedTurn } from '../live/live-turn.ts';
 import {

@@ -1,23 +1,30 @@
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import type { OwnConversation } from '#functions/chat/conversations/own-conversation.ts';
-import type { StreamReader } from '#functions/chat/route.ts';
 import { ignoreRejection } from '#functions/lib/promises.ts';
 import { readTurns } from '#shared/conversation/context/read-conversation.ts';
 import { turnId } from '#shared/conversation/documents/paths.ts';
 import { type Turn, isResting, isTerminal } from '#shared/conversation/documents/turn.ts';
-import { AppError } from '#shared/errors.ts';
+import { AppError } from '#shared/lib/errors.ts';
 import type { Caller } from '#shared/ports/ports.ts';
 import {
   conversationFrameId,
   cursorPlace,
   firstFrameId,
   placeOfCursor,
-} from '#shared/wire/frame-ids.ts';
+} from '#shared/conversation/frame-ids.ts';
 import type { StreamFrame } from '#shared/wire/resources/streams.ts';
 import { type Abandoned, liveTurnKey, openReading } from '../live/live-turn.ts';
 import { type SendMessage, sendStored } from '../send/send-request.ts';
 import { expiredError, followFrames, readOn } from './follow-frames.ts';
 import { finishedFrom, iterateFrames, readRemainder } from './read-turn.ts';
+
+/** Who reads a stream. */
+export interface StreamReader {
+  /** Fires when the client has gone. */
+  left: AbortSignal;
+  /** Work that was taken on while reading, and that must end, too, before the request counts as served. */
+  takeOn: (work: Promise<unknown>) => void;
+}
 
 const pastEndError = (seq: number, lastFrameId?: number) =>
   new AppError({

@@ -15,7 +15,7 @@ import {
   withWholePairs,
 } from '#shared/conversation/documents/turn.ts';
 import { turnId, turnPath } from '#shared/conversation/documents/paths.ts';
-import { AppError, GuardLostError } from '#shared/errors.ts';
+import { AppError, GuardLostError } from '#shared/lib/errors.ts';
 import type { Caller } from '#shared/ports/ports.ts';
 import { contentsBytes } from '../answer/answer-round.ts';
 import { contentionError } from '../send/send-errors.ts';

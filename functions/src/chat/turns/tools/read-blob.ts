@@ -5,7 +5,7 @@ import { toToolOutput } from '#shared/conversation/context/tool-calls.ts';
 import { firstTailSeq, readTurnRange } from '#shared/conversation/context/read-conversation.ts';
 import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
-import { AppError } from '#shared/errors.ts';
+import { AppError } from '#shared/lib/errors.ts';
 import { cutPage } from '#shared/text/cut.ts';
 import type { ServerTool } from './toolbox.ts';
 

@@ -5,7 +5,7 @@ import { errorOfApp } from '#functions/lib/failure-reason.ts';
 import { inParallel } from '#functions/lib/promises.ts';
 import { type ToolCall, callKey } from '#shared/conversation/context/tool-calls.ts';
 import type { Caller } from '#shared/ports/ports.ts';
-import { safeParse } from '#shared/safe-parse.ts';
+import { safeParse } from '#shared/lib/safe-parse.ts';
 import {
   CALLS_AT_ONCE,
   type ToolResponse,

@@ -1,6 +1,6 @@
-import { jsonFault, boundedJson } from '#shared/json-text.ts';
+import { jsonFault, boundedJson } from '#shared/lib/json-text.ts';
 import type { ToolResult } from '#shared/conversation/context/tool-results.ts';
-import { AppError } from '#shared/errors.ts';
+import { AppError } from '#shared/lib/errors.ts';
 import { utf8Length } from '#shared/store/names.ts';
 import { cutHead } from '#shared/text/cut.ts';
 

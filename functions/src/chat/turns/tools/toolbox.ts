@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { once } from '#shared/once.ts';
+import { once } from '#shared/lib/once.ts';
 import type { Caller, ToolDeclaration } from '#shared/ports/ports.ts';
 
 /** Whose call it is, and how to tell it from others. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { newestCalls } from '#functions/chat/turns/answer/answer-round.ts';
-import type { Content } from '#shared/conversation/documents/content.ts';
+import type { Content } from '#shared/models/content.ts';
 import { openResponses } from '#shared/conversation/context/tool-calls.ts';
 
 const calls = (count: number): Content => ({

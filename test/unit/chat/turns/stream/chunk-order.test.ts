@@ -1,7 +1,7 @@
 import { createDeltaCoalescer } from '#functions/chat/turns/live/text-frames.ts';
 import { expect, test } from 'vitest';
 import { createChunkOrder } from '#functions/chat/turns/stream/follow-frames.ts';
-import type { StreamChunkDocument } from '#shared/conversation/documents/stream-chunk.ts';
+import type { StreamChunkDocument } from '#shared/wire/stream-chunk.ts';
 import type { StreamFrame } from '#shared/wire/resources/streams.ts';
 import { idsOf } from '#test/support/chat/streaming.ts';
 import { createManualClock } from '#test/fakes/manual-clock.ts';

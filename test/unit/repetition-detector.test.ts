@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createRepetitionDetector } from '#shared/loops/repetition-detector.ts';
+import { createRepetitionDetector } from '#shared/text/repetition-detector.ts';
 
 const repetitions = (text: string): boolean => createRepetitionDetector().see(text);
 

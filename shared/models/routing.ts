@@ -1,5 +1,5 @@
-import { contextWindowTokens, type WindowOverrides } from '../models/known-models.ts';
-import type { ModelTable } from '../models/model-entry.ts';
+import { contextWindowTokens, type WindowOverrides } from './known-models.ts';
+import type { ModelTable } from './model-entry.ts';
 import { z } from 'zod';
 
 /** As the model of a conversation: which model answers is chosen anew for every turn. No model has this id. */

@@ -1,8 +1,13 @@
 import type { StoredDocument, Write, DocumentStore } from '#shared/ports/ports.ts';
 import { utf8Length } from '#shared/store/names.ts';
 import type { StreamChunk, StreamFrame } from '#shared/wire/resources/streams.ts';
-import { chunkPath, chunksCollection, chunksFrom, chunksPrefix } from './paths.ts';
-import { NewerDocumentError, refuseNewer } from './read-document.ts';
+import {
+  chunkPath,
+  chunksCollection,
+  chunksFrom,
+  chunksPrefix,
+} from '#shared/conversation/documents/paths.ts';
+import { NewerDocumentError, refuseNewer } from '#shared/conversation/documents/read-document.ts';
 import { z } from 'zod';
 
 /** JSON of one chunk document, bytes of UTF-8: far below Firestore's 1 MiB, and a page of them fits memory. */

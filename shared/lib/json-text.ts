@@ -1,4 +1,4 @@
-import { JSON_DEPTH_MAX } from './wire/limits.ts';
+import { JSON_DEPTH_MAX } from './limits.ts';
 
 /** Line ends that JSON leaves as they are: next line, line separator, paragraph separator. */
 const LINE_ENDS = /[\u0085\u2028\u2029]/g;

@@ -1,5 +1,5 @@
-import { AppError } from '../errors.ts';
-import { canonicalJson } from '#shared/json-text.ts';
+import { AppError } from '#shared/lib/errors.ts';
+import { canonicalJson } from '#shared/lib/json-text.ts';
 import type { Sha256 } from '#shared/ports/ports.ts';
 import { z } from 'zod';
 

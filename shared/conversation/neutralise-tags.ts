@@ -1,6 +1,6 @@
-import type { Content, Part } from '#shared/conversation/documents/content.ts';
+import type { Content, Part } from '#shared/models/content.ts';
 import { geminiCliSections } from '#shared/conversation/documents/snapshot.ts';
-import { once } from '#shared/once.ts';
+import { once } from '#shared/lib/once.ts';
 
 /** Characters that are not seen: zero-width ones, joiners, marks of direction, soft hyphens, controls. */
 const unseen = String.raw`\p{Default_Ignorable_Code_Point}\p{Cf}\p{Cc}`;

@@ -5,9 +5,9 @@ import {
   hasFunctionResponse,
   type Content,
   type Part,
-} from '#shared/conversation/documents/content.ts';
+} from '#shared/models/content.ts';
 import type { ModelRequest } from '#shared/ports/ports.ts';
-import { cutHead, cutTail } from '../text/cut.ts';
+import { cutHead, cutTail } from '#shared/text/cut.ts';
 import { routeSchema, type Route } from './routing.ts';
 
 /** Newest contents that are looked through, and how many of them without tools are shown; Gemini CLI's figures. */

@@ -1,6 +1,6 @@
 import type { ContextTexts } from '#shared/wire/resources/context-object.ts';
-import { policyConstants } from './constants.ts';
-import { isUnpaid, outcomeStateSchema, type OutcomeState } from './outcome.ts';
+import { policyConstants } from '#shared/compaction/constants.ts';
+import { isUnpaid, outcomeStateSchema, type OutcomeState } from '#shared/compaction/outcome.ts';
 
 interface OutcomeToTell {
   /** An `OutcomeState`; one of a later version is told neutrally. */

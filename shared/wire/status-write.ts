@@ -1,18 +1,6 @@
+import { statusPath } from '#shared/conversation/documents/paths.ts';
 import type { DocumentFields, DocumentStore, Write } from '#shared/ports/ports.ts';
-import type { ContextObject } from '#shared/wire/resources/context-object.ts';
-import { statusPath, conversationPath } from '../documents/paths.ts';
-
-/**
- * Changes nothing and fails when the conversation document has changed since it was read: the guard of a batch that
- * creates the first document of its kind below a conversation. The conversation document keeps its update time, so
- * nobody else loses by it.
- */
-export const sameConversationWrite = (conversationId: string, updateTime: string): Write => ({
-  op: 'update',
-  path: conversationPath(conversationId),
-  fields: { schemaVersion: 1 },
-  guard: { updateTime },
-});
+import type { ContextObject } from './resources/context-object.ts';
 
 /** What a context object has only at times: nothing of the one before may stay. */
 const optionalFields: readonly (keyof ContextObject)[] = ['leftOut', 'recalled'];

@@ -1,5 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { findCallLoop, hasLooped, loopFeedback, type LoopCall } from '#shared/loops/call-loop.ts';
+import {
+  findCallLoop,
+  hasLooped,
+  loopFeedback,
+  type LoopCall,
+} from '#shared/conversation/call-loop.ts';
 
 const call = (name: string, response?: string, args: Record<string, unknown> = {}): LoopCall => ({
   name,

@@ -1,13 +1,13 @@
 import type { CompactionRequest } from '#shared/compaction/request-decisions.ts';
 import type { DocumentFields, Write } from '#shared/ports/ports.ts';
-import type { Conversation, Versioned } from '../documents/conversation.ts';
+import type { Conversation, Versioned } from '#shared/conversation/documents/conversation.ts';
 import {
   freshJob,
   RECORDS_KEPT,
   type CompactionJob,
   type CompactionRecord,
-} from '../documents/job.ts';
-import { compactionJobPath, conversationPath } from '../documents/paths.ts';
+} from '#shared/conversation/documents/job.ts';
+import { compactionJobPath, conversationPath } from '#shared/conversation/documents/paths.ts';
 
 /** A request that is settled without a worker, and why. */
 export interface DroppedRequest {

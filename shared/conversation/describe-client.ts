@@ -1,14 +1,14 @@
-import { neutraliseTags } from '../compaction/neutralise-tags.ts';
-import { singleLineJson } from '../json-text.ts';
-import { utf8Length } from '../store/names.ts';
-import { cutHead } from '../text/cut.ts';
+import { neutraliseTags } from './neutralise-tags.ts';
+import { singleLineJson } from '#shared/lib/json-text.ts';
+import { utf8Length } from '#shared/store/names.ts';
+import { cutHead } from '#shared/text/cut.ts';
 import {
   type ClientContext,
   type DescribedClient,
   type KnownClient,
   type OpenFile,
   knownAfter,
-} from './client-context.ts';
+} from './documents/client-context.ts';
 import { localTime } from './local-time.ts';
 
 const LABEL =

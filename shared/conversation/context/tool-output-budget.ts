@@ -1,9 +1,9 @@
 import { toToolOutput } from '#shared/conversation/context/tool-calls.ts';
-import type { Content, Part } from '#shared/conversation/documents/content.ts';
-import { once } from '#shared/once.ts';
+import type { Content, Part } from '#shared/models/content.ts';
+import { once } from '#shared/lib/once.ts';
 import type { TokenRule } from '#shared/tokens/text-weight.ts';
 import { estimatePartTokens, type TokenCounting } from '#shared/tokens/token-estimate.ts';
-import { toolOutputConstants } from './constants.ts';
+import { toolOutputConstants } from './tool-output-constants.ts';
 import {
   emptiedForm,
   longestForm,

@@ -1,11 +1,11 @@
-import { answerTime } from '../client-context/local-time.ts';
-import { answerText } from '#shared/conversation/documents/content.ts';
-import { everyItem, type Item, type Snapshot } from '../conversation/documents/snapshot.ts';
+import { answerTime } from '#shared/conversation/local-time.ts';
+import { answerText } from '#shared/models/content.ts';
+import { everyItem, type Item, type Snapshot } from '#shared/conversation/documents/snapshot.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
-import type { Utterance } from '../conversation/utterances.ts';
-import { cutHead } from '../text/cut.ts';
-import { distinctUnits, shareIn } from '../text/words.ts';
-import { sourceId, type Citation } from './grounding.ts';
+import type { Utterance } from '#shared/conversation/utterances.ts';
+import { cutHead } from '#shared/text/cut.ts';
+import { distinctUnits, shareIn } from '#shared/text/words.ts';
+import { sourceId, type Citation } from '#shared/models/grounding.ts';
 
 /** Citations that a snapshot keeps, the newest. */
 const CITATIONS_MAX = 100;

@@ -1,5 +1,3 @@
-import type { Sha256 } from './ports/ports.ts';
-
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 /** An id of a client's choice: a UUID in lower case, because it is the same one in capitals; a name as it is. */
@@ -16,7 +14,7 @@ export const findById = <Entry extends { id: string }>(
  * version 4, which conversation ids have to be; its other bits are those of a SHA-256, so nobody finds two
  * lists of names with one UUID.
  */
-export function stableUuid(sha256: Sha256, names: readonly string[]): string {
+export function stableUuid(sha256: (text: string) => string, names: readonly string[]): string {
   const hex = sha256(JSON.stringify(names));
   return [
     hex.slice(0, 8),

@@ -1,6 +1,6 @@
 import { findCalls } from '#shared/conversation/context/tool-calls.ts';
-import { type Content, hasFunctionCall } from '#shared/conversation/documents/content.ts';
-import { canonicalJson } from '#shared/json-text.ts';
+import { type Content, hasFunctionCall } from '#shared/models/content.ts';
+import { canonicalJson } from '#shared/lib/json-text.ts';
 
 /**
  * A call, or a series of calls, that the model asks for so often in a row is a loop, as in Gemini CLI: the fifth time is

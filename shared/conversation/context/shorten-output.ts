@@ -4,11 +4,11 @@ import {
   withOutput,
   type ToolOutput,
 } from '#shared/conversation/context/tool-calls.ts';
-import type { Part } from '#shared/conversation/documents/content.ts';
+import type { Part } from '#shared/models/content.ts';
 import { cutHead, cutTail } from '#shared/text/cut.ts';
 import type { TokenRule } from '#shared/tokens/text-weight.ts';
 import { estimatePartTokens, type TokenCounting } from '#shared/tokens/token-estimate.ts';
-import { toolOutputConstants } from './constants.ts';
+import { toolOutputConstants } from './tool-output-constants.ts';
 
 // How a short form names the whole
 

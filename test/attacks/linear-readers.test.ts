@@ -2,7 +2,7 @@ import { routerPath } from '#functions/chat/chat-app.ts';
 import { isKnownTo } from '#functions/chat/conversations/etag.ts';
 import { preferredLocale } from '#functions/chat/http/headers.ts';
 import { applyAnswer } from '#shared/compaction/apply.ts';
-import { neutraliseTags } from '#shared/compaction/neutralise-tags.ts';
+import { neutraliseTags } from '#shared/conversation/neutralise-tags.ts';
 import { readAnswer } from '#shared/compaction/operations.ts';
 import { readSnapshot } from '#shared/compaction/snapshot-text.ts';
 import {
@@ -21,7 +21,7 @@ import {
 import { toEvidence, type TurnSpeech } from '#shared/compaction/whose-words.ts';
 import { cutIntoPieces } from '#shared/conversation/documents/turn.ts';
 import { emptySnapshot } from '#shared/conversation/documents/snapshot.ts';
-import { singleLineJson } from '#shared/json-text.ts';
+import { singleLineJson } from '#shared/lib/json-text.ts';
 import { dayWeights } from '#shared/recall/days-asked.ts';
 import { createFinder, readSearchQuery, cutSnippet } from '#shared/search/find-in-text.ts';
 import { decodeXml, escapeXml } from '#shared/text/escape-xml.ts';
@@ -29,7 +29,7 @@ import { splitSentences } from '#shared/text/sentences.ts';
 import { distinctUnits } from '#shared/text/words.ts';
 import { titleIn } from '#shared/titles/title.ts';
 import { estimateTextTokens } from '#shared/tokens/token-estimate.ts';
-import { decodePageToken } from '#shared/wire/page-token.ts';
+import { decodePageToken } from '#shared/store/page-token.ts';
 import { parseJsonBody } from '#shared/wire/parse-json.ts';
 import { markdownMessage } from '#shared/wire/resources/export.ts';
 import { sha256 } from '#test/support/signing.ts';
@@ -37,7 +37,7 @@ import { workRatio } from '#test/support/work-ratio.ts';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 
-/* Row S22 of the security checklist: text that is made for a reader to work on for ever. */
+/* Row S22 of docs/attacks.md: text that is made for a reader to work on for ever. */
 
 const at = new Date('2026-01-02T03:04:05.000Z');
 const anyLength = { maximumCharacters: Number.POSITIVE_INFINITY };

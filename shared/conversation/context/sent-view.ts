@@ -2,10 +2,9 @@ import {
   ACKNOWLEDGEMENT,
   type ContextItem,
 } from '#shared/conversation/context/assemble-context.ts';
-import { hasFunctionResponse, type Content } from '#shared/conversation/documents/content.ts';
+import { hasFunctionResponse, type Content } from '#shared/models/content.ts';
 import { estimateContentTokens, type TokenCounting } from '#shared/tokens/token-estimate.ts';
-import { policyConstants } from './constants.ts';
-import type { CompactionPolicy } from './policy.ts';
+import { promptLimitTokens } from '#shared/models/known-models.ts';
 import { shortenOutput, blobNamedIn } from './shorten-output.ts';
 import { applyToolOutputBudget } from './tool-output-budget.ts';
 
@@ -34,6 +33,22 @@ export interface ShrunkenView extends SentView {
   tokens: number;
 }
 
+/** How large a context may be sent: part of the policy of its conversation. */
+export interface ContextLimits {
+  readonly windowTokens: number;
+  /** Above it turns are left out of a prompt. */
+  readonly hardThresholdTokens: number;
+  /** Whether thresholds apply to tokens without system instruction and tools. */
+  readonly excludesOverhead: boolean;
+}
+
+/** What the tool outputs of a context may take together: part of the same policy. */
+export interface OutputLimits {
+  readonly toolOutputBudgetTokens: number;
+  /** Outputs over the budget are shortened in steps of it. */
+  readonly toolOutputMinimumGainTokens: number;
+}
+
 interface ContextToShrink {
   items: readonly ContextItem[];
   /** Tokens of the context by the meter: tool outputs in the forms in which they are sent, overhead included. */
@@ -41,7 +56,7 @@ interface ContextToShrink {
   overheadTokens: number;
   /** Factor from estimates to what the meter says. */
   calibration: number;
-  policy: Pick<CompactionPolicy, 'hardThresholdTokens' | 'windowTokens' | 'excludesOverhead'>;
+  policy: ContextLimits;
   forms: OutputForms;
 }
 
@@ -57,7 +72,7 @@ type Limited = Pick<ContextToShrink, 'policy' | 'overheadTokens'>;
 
 /** Tokens that a context may have before it is shrunk, overhead included. */
 function limitTokens({ policy, overheadTokens }: Limited): number {
-  const windowLimit = Math.floor(policyConstants.windowFraction.value * policy.windowTokens);
+  const windowLimit = promptLimitTokens(policy.windowTokens);
   const overhead = policy.excludesOverhead ? overheadTokens : 0;
   return Math.min(windowLimit, policy.hardThresholdTokens + overhead);
 }
@@ -169,7 +184,7 @@ export function shrinkContext(context: ContextToShrink): ShrunkenView {
 
 /** What decides in which form tool outputs are sent: the same for the prompt, `/context` and the meter. */
 export interface OutputForms {
-  policy: Pick<CompactionPolicy, 'toolOutputBudgetTokens' | 'toolOutputMinimumGainTokens'>;
+  policy: OutputLimits;
   counting: TokenCounting;
   /** The name under which `read_blob` finds an output again; absent: the model cannot read it back. */
   blobName?: ((text: string) => string) | undefined;
