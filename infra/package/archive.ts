@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { bundleFunctions, FRAMEWORK, type Project } from './bundle.ts';
+import { bundleFunctions, DOCUMENT, FRAMEWORK, type Project } from './bundle.ts';
 import { lockClosure, type Lock, lockSchema } from './lock-closure.ts';
 import type { Files } from './zip.ts';
 
@@ -11,6 +11,7 @@ export const SHIPPED = [
   'index.cjs',
   'index.cjs.map',
   'main.cjs',
+  DOCUMENT,
   'package-lock.json',
   'package.json',
   'sdk.cjs',
@@ -20,6 +21,7 @@ export const SHIPPED = [
 
 /** Recap's own. */
 const LICENSE = new URL('../../LICENSE', import.meta.url);
+const API_DOCUMENT = new URL('../../docs/reference/openapi.json', import.meta.url);
 
 const manifestSchema = z.object({
   name: z.string(),
@@ -101,10 +103,11 @@ export function checkShipped(names: readonly string[]): void {
 
 /** The files of the archive of both functions. Throws Error that says what is missing or must not be there. */
 export async function archiveFiles(project: Project): Promise<Files> {
-  const [manifest, lockText, license] = await Promise.all([
+  const [manifest, lockText, license, document] = await Promise.all([
     readRequired(project.root, 'package.json'),
     readRequired(project.root, 'package-lock.json'),
     readFile(LICENSE),
+    readFile(API_DOCUMENT, 'utf8'),
   ]);
   const root = manifestSchema.parse(JSON.parse(manifest));
   const lock = lockSchema.parse(JSON.parse(lockText));
@@ -113,6 +116,7 @@ export async function archiveFiles(project: Project): Promise<Files> {
     ...(await bundleFunctions(project)),
     ...manifests(root, lock),
     ['LICENSE', license],
+    [DOCUMENT, Buffer.from(JSON.stringify(JSON.parse(document)))],
   ]);
   checkShipped([...files.keys()]);
   return files;

@@ -1,6 +1,7 @@
 import { readOptions, runCommand } from '#infra/command-line.ts';
 import { buildPage } from '#infra/local/page/start-page.ts';
 import { scripts } from '#infra/local/script-path.ts';
+import { documentAt } from './bundle.ts';
 import { build } from 'esbuild';
 import { execFile } from 'node:child_process';
 import { mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises';
@@ -39,6 +40,7 @@ async function buildScripts(): Promise<void> {
       // Builds the page from its sources, which the package has no need to.
       'vite',
     ],
+    plugins: [documentAt('../../docs/reference/openapi.json')],
     legalComments: 'none',
     logLevel: 'warning',
   });

@@ -75,6 +75,9 @@ const withoutUnusedProtos: Plugin = {
 /** Stays a package: the buildpack starts it, and functions register with it. */
 export const FRAMEWORK = '@google-cloud/functions-framework';
 
+/** The API document, as the archive has it. */
+export const DOCUMENT = 'openapi.json';
+
 /** SDKs by the names of their getters in `sdk.cjs`. */
 const sdks = {
   firestore: '@google-cloud/firestore',
@@ -106,6 +109,14 @@ export const appProject = (root: string, entry: string): Project => ({
   root,
   entry,
   allowedInput: /^/,
+});
+
+/** The API document stays a file, at `path` from the bundle: no start reads it. */
+export const documentAt = (path: string): Plugin => ({
+  name: 'document-elsewhere',
+  setup(input) {
+    input.onResolve({ filter: /\/reference\/openapi\.json$/ }, () => ({ path, external: true }));
+  },
 });
 
 /** Never, wherever it stands: tests, and what may hold secrets. */
@@ -226,7 +237,7 @@ export async function bundleFunctions(project: Project): Promise<Files> {
     ...withinWrapper,
     entryPoints: [project.entry],
     outfile: `${project.root}/index.cjs`,
-    plugins: [sdksElsewhere, englishZod],
+    plugins: [sdksElsewhere, englishZod, documentAt(`./${DOCUMENT}`)],
     sourcemap: 'linked',
     sourcesContent: false,
   });

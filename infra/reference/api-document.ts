@@ -1,10 +1,7 @@
 import { loadRoutes } from '#functions/chat/chat-routes.ts';
-import {
-  type OpenApiDocument,
-  buildOpenApiDocument,
-} from '#functions/chat/openapi/build-document.ts';
-import type { Parameter, Operation } from '#functions/chat/openapi/path-item.ts';
-import type { JsonSchema } from '#functions/chat/openapi/schemas.ts';
+import { type OpenApiDocument, buildOpenApiDocument } from './openapi/build-document.ts';
+import type { Parameter, Operation } from './openapi/path-item.ts';
+import type { JsonSchema } from './openapi/schemas.ts';
 
 /** The name that a `$ref` points at, if it is one. */
 const referencedName = ({ $ref }: JsonSchema): string | undefined =>

@@ -1,4 +1,4 @@
-import type { JsonSchema } from '#functions/chat/openapi/schemas.ts';
+import type { JsonSchema } from '#infra/reference/openapi/schemas.ts';
 import type { WireAnswer } from '#test/support/chat/wire-app.ts';
 import { misfitOf, resolved, type SchemaNames } from '#test/support/json-schema.ts';
 import type { Target } from './generated-requests.ts';

@@ -1,7 +1,7 @@
 import fc, { type Arbitrary } from 'fast-check';
-import type { OpenApiDocument } from '#functions/chat/openapi/build-document.ts';
-import type { Parameter, Operation } from '#functions/chat/openapi/path-item.ts';
-import type { JsonSchema } from '#functions/chat/openapi/schemas.ts';
+import type { OpenApiDocument } from '#infra/reference/openapi/build-document.ts';
+import type { Parameter, Operation } from '#infra/reference/openapi/path-item.ts';
+import type { JsonSchema } from '#infra/reference/openapi/schemas.ts';
 import { valueOf, resolved, type SchemaNames, misfitOf } from '#test/support/json-schema.ts';
 
 /** One operation of the document with its place. */

@@ -1,6 +1,6 @@
-import { findMisfit } from '#shared/lib/json-schema.ts';
-import type { JsonSchema } from '#functions/chat/openapi/schemas.ts';
 import fc, { type Arbitrary } from 'fast-check';
+import { findMisfit } from '#shared/lib/json-schema.ts';
+import type { JsonSchema } from '#infra/reference/openapi/schemas.ts';
 
 /** Where named schemas are found. */
 export type SchemaNames = Readonly<Record<string, JsonSchema>>;

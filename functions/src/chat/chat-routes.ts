@@ -12,7 +12,7 @@ export const servedRoutes: readonly ServedRoute[] = [
     listErrorReasonsRoute: ['GET', '/v1/errors'],
     getErrorReasonRoute: ['GET', '/v1/errors/{reason}'],
   }),
-  ...served(async () => (await import('./routes/openapi.ts')).openApiRoutes(loadRoutes), {
+  ...served(() => import('./routes/openapi.ts'), {
     openApiRoute: ['GET', '/v1/openapi.json'],
   }),
   ...served(() => import('./routes/conversations.ts'), {

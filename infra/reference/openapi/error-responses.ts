@@ -1,4 +1,4 @@
-import { type Route, noBody, type ResponseMedia } from '../route.ts';
+import { type Route, noBody, type ResponseMedia } from '#functions/chat/route.ts';
 import { errorStatuses } from '#shared/lib/errors.ts';
 import { errorReasonRows } from '#shared/wire/errors/error-reasons.ts';
 import { answersOfRow } from '#shared/wire/errors/explain-reason.ts';

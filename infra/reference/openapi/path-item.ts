@@ -1,4 +1,4 @@
-import type { Route, ResponseMedia } from '../route.ts';
+import type { Route, ResponseMedia } from '#functions/chat/route.ts';
 import { errorResponses, responseMedia } from './error-responses.ts';
 import {
   reference,

@@ -1,4 +1,4 @@
-import { noBody, type Route } from '../route.ts';
+import { noBody, type Route } from '#functions/chat/route.ts';
 import {
   compactionDetailResponse,
   compactionRecordResponse,
