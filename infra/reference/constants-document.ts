@@ -1,12 +1,4 @@
-import {
-  engineConstants,
-  policyConstants,
-  snapshotConstants,
-} from '#shared/compaction/constants.ts';
-import type { ConstantTable } from '#shared/lib/constant.ts';
-import { toolOutputConstants } from '#shared/conversation/context/tool-output-constants.ts';
 import { registry, VERIFIED_ON, type RegistryEntry } from '#shared/models/registry.ts';
-import { tokenConstants } from '#shared/tokens/token-constants.ts';
 import { globSync, readFileSync } from 'node:fs';
 
 /** A number that a module declares for itself. */
@@ -64,34 +56,57 @@ function constantsOf(file: string): ScannedConstant[] {
 }
 
 /** Every numeric constant in capitals that the functions declare, by file. */
-export function scannedConstants(): ScannedConstant[] {
+function scannedConstants(): ScannedConstant[] {
   return globSync(['functions/src/**/*.ts', 'shared/**/*.ts'], { cwd: root })
     .map((file) => file.replaceAll('\\', '/'))
     .toSorted()
     .flatMap(constantsOf);
 }
 
-const chapters: readonly [title: string, table: ConstantTable][] = [
-  ['When a conversation is compacted', policyConstants],
-  ['Size of a snapshot', snapshotConstants],
-  ['Summaries and their check', engineConstants],
-  ['Tool outputs', toolOutputConstants],
-  ['Token estimate', tokenConstants],
+const tables: readonly [title: string, file: string, table: string][] = [
+  ['When a conversation is compacted', 'shared/compaction/constants.ts', 'policyConstants'],
+  ['Size of a snapshot', 'shared/compaction/constants.ts', 'snapshotConstants'],
+  ['Summaries and their check', 'shared/compaction/constants.ts', 'engineConstants'],
+  ['Tool outputs', 'shared/conversation/context/tool-output-constants.ts', 'toolOutputConstants'],
+  ['Token estimate', 'shared/tokens/token-constants.ts', 'tokenConstants'],
 ];
 
-function chapter([title, table]: readonly [string, ConstantTable]): string {
-  const rows = Object.entries(table).map(
-    ([name, { value, unit, origin, configure = 'fixed' }]) =>
-      `| \`${name}\` | ${value.toLocaleString('en')} | ${unit} | ${origin} | ${configure} |`,
+/** A number of a table, and the comment above it. */
+const tableEntry =
+  /(?:  (?<comment>\/\*\*(?:(?!\*\/)[\s\S])*\*\/)\n)?  (?<name>\w+): (?<value>[^\n]+),\n/g;
+
+/** The numbers of a table in a file, each with its comment. */
+function tableConstants(file: string, table: string): Omit<ScannedConstant, 'unit'>[] {
+  const source = readFileSync(new URL(file, root), 'utf8');
+  const start = source.indexOf(`export const ${table} = {`);
+  const text = source.slice(start, source.indexOf('\n};', start) + 1);
+  return [...text.matchAll(tableEntry)].map(
+    ({ groups: { comment = '', name = '', value = '' } = {} }) => ({
+      name,
+      value: value.replaceAll('_', ','),
+      why: plainText(comment),
+      file,
+    }),
   );
-  return [
+}
+
+/** Constants without a comment. */
+export const silentConstants = (): Pick<ScannedConstant, 'name' | 'file'>[] =>
+  [
+    ...tables.flatMap(([, file, table]) => tableConstants(file, table)),
+    ...scannedConstants(),
+  ].filter(({ why }) => why === '');
+
+const chapter = ([title, file, table]: (typeof tables)[number]): string =>
+  [
     `## ${title}`,
     '',
-    '| Name | Value | Unit | Origin | Changed by |',
-    '| --- | --- | --- | --- | --- |',
-    ...rows,
+    '| Name | Value | Unit: origin (changed by) |',
+    '| --- | --- | --- |',
+    ...tableConstants(file, table).map(
+      ({ name, value, why }) => `| \`${name}\` | ${value} | ${why} |`,
+    ),
   ].join('\n');
-}
 
 const tokensText = (tokens: number | undefined) => tokens?.toLocaleString('en') ?? 'not known';
 
@@ -152,7 +167,7 @@ export function constantsDocument(): string {
     'This page is written by `npm run generate` from the code.';
   return `# Constants\n\n${[
     introduction,
-    ...chapters.map(chapter),
+    ...tables.map(chapter),
     modelsChapter(),
     scannedChapter(),
   ].join('\n\n')}\n`;

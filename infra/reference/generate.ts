@@ -4,7 +4,7 @@ import { readOptions, runCommand } from '../command-line.ts';
 import { format, resolveConfig } from 'prettier';
 import { apiDocument, openApiText, servedDocument } from './api-document.ts';
 import { configurationDocument } from './configuration-document.ts';
-import { constantsDocument, scannedConstants } from './constants-document.ts';
+import { constantsDocument, silentConstants } from './constants-document.ts';
 import { deploymentSettings } from './deployment-settings.ts';
 import { errorsDocument } from './errors-document.ts';
 import { readModule } from './terraform-module.ts';
@@ -72,7 +72,7 @@ const outputs: Readonly<Record<string, () => string | Promise<string>>> = {
 };
 
 async function generate(isCheck: boolean): Promise<0 | 1> {
-  const silent = scannedConstants().filter(({ why }) => why === '');
+  const silent = silentConstants();
   for (const { file, name } of silent) console.error(`${file}: ${name} has no comment`);
   let isCurrent = silent.length === 0;
   for (const [path, textOf] of Object.entries(outputs)) {

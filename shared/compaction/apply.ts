@@ -158,7 +158,7 @@ class Application {
     sources: readonly number[],
   ): Statement {
     const { text, status } = statementText(operation.text);
-    const limit = engineConstants.itemTextCharacters.value;
+    const limit = engineConstants.itemTextCharacters;
     if (text.length > limit) this.shortened.push(text);
     return {
       text: cutAtClause(text, limit),
@@ -178,7 +178,7 @@ class Application {
   ): boolean {
     if (item.section !== constraintSection) return true;
     const quoted = quotedSentences(cited, this.evidence, {
-      least: engineConstants.withdrawalQuoteCharacters.value,
+      least: engineConstants.withdrawalQuoteCharacters,
       afterSeq: lastSource(item),
     });
     if (!quoted.ok) this.refuse(item.text, quoted.reason);
@@ -260,7 +260,7 @@ class Application {
     const quoted = quotedSentences(
       { quote: operation.quote, text: statement.text, sources: statement.sources },
       this.evidence,
-      { least: engineConstants.constraintQuoteCharacters.value },
+      { least: engineConstants.constraintQuoteCharacters },
     );
     if (!quoted.ok) {
       this.refuse(statement.text, quoted.reason);
@@ -346,7 +346,7 @@ class Application {
       { quote: operation.quote, text: statement.text, sources: statement.sources },
       this.evidence,
       {
-        least: engineConstants.withdrawalQuoteCharacters.value,
+        least: engineConstants.withdrawalQuoteCharacters,
         afterSeq: lastSource(item),
       },
     );
@@ -358,7 +358,7 @@ class Application {
     const { importance } = statement;
     const rule = { quote: quoted.text, sources: [quoted.seq], importance };
     // Neither half is cut: where both are too long for one item, the later one is a rule of its own.
-    if (text.length > engineConstants.constraintCharacters.value)
+    if (text.length > engineConstants.constraintCharacters)
       this.place(constraintSection, { ...rule, text: quoted.text });
     else this.change(item, { ...rule, text });
   }
@@ -385,7 +385,7 @@ class Application {
     const turns = this.evidence.seqs.filter((seq) => seq >= from && seq <= through);
     const [first] = turns;
     const last = turns.at(-1);
-    const limit = engineConstants.topicTitleCharacters.value;
+    const limit = engineConstants.topicTitleCharacters;
     const text = cutAtClause(statementText(title).text, limit);
     if (first === undefined || last === undefined || text === '')
       return this.refuse(title, 'UNKNOWN_TURNS');

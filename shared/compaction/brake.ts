@@ -109,7 +109,7 @@ export function sizeBrakes(context: {
   policy: GrowthPolicy;
 }): SizeBrake[] {
   const { history, declined, policy } = context;
-  const isStuck = (history?.unproductiveSwaps ?? 0) >= policyConstants.stalledSwaps.value;
+  const isStuck = (history?.unproductiveSwaps ?? 0) >= policyConstants.stalledSwaps;
   const brakes: SizeBrake[] = [];
   if (history && (isStuck || history.isPartial !== true))
     brakes.push({
@@ -286,5 +286,5 @@ const openBreaker = (next: {
 }): Pause => ({
   reason: 'BREAKER_OPEN',
   until: after(next.now, next.policy.breakerOpenMs),
-  fromTokens: next.tokens + policyConstants.breakerGrowthFraction.value * next.conversationTokens,
+  fromTokens: next.tokens + policyConstants.breakerGrowthFraction * next.conversationTokens,
 });

@@ -30,7 +30,7 @@ function beginningOf(turn: Turn): Omit<Item, 'id'> | undefined {
   const label = ownText === '' ? 'Shown by the user' : 'User';
   const text = cutAtClause(
     ownText === '' ? shown : ownText,
-    engineConstants.fallbackLineCharacters.value,
+    engineConstants.fallbackLineCharacters,
   );
   return {
     text: `${label}: "${text}"`,
@@ -85,7 +85,7 @@ export function fallbackSnapshot(
   const usedTokens = estimateTextTokens(renderWorkingLayer(known), counting);
   const roomTokens = Math.max(
     room.ceilingTokens - usedTokens,
-    engineConstants.newShare.value * room.ceilingTokens,
+    engineConstants.newShare * room.ceilingTokens,
   );
   const lines = newestWithin(beginnings, roomTokens, counting);
   const unsaid = lines.length + workingItems(known).length === 0 ? silence(turns) : undefined;

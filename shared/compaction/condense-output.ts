@@ -65,17 +65,17 @@ function condensableOutput(
   const { toolOutputCapCharacters, condensedToCharacters, condensedRoomCharacters } =
     toolOutputConstants;
   const text = part.condensed === undefined ? toToolOutput(part)?.text : undefined;
-  if (text === undefined || text.length <= toolOutputCapCharacters.value) return undefined;
-  if (text.length > condensedToCharacters.value) return undefined;
+  if (text === undefined || text.length <= toolOutputCapCharacters) return undefined;
+  if (text.length > condensedToCharacters) return undefined;
   const cut = shortenOutput(part, { blobName, counting });
   const output = cut === part ? undefined : toToolOutput(cut);
-  if (output === undefined || output.text.length < condensedRoomCharacters.value) return undefined;
-  const readTokens = snapshotConstants.summariserPartialFraction.value * windowTokens;
+  if (output === undefined || output.text.length < condensedRoomCharacters) return undefined;
+  const readTokens = snapshotConstants.summariserPartialFraction * windowTokens;
   if (estimateTextTokens(text, counting) > readTokens) return undefined;
   const errorBlocks = findErrorBlocks(text);
   const room = output.text.length;
   // Where the errors are most of what can be shown, a cut shows more of what is around them.
-  if (errorBlocks.join('\n').length > toolOutputConstants.toolOutputErrorFraction.value * room)
+  if (errorBlocks.join('\n').length > toolOutputConstants.toolOutputErrorFraction * room)
     return undefined;
   const named = { partIndex, text, blobName: blobName(text) };
   return {
@@ -99,7 +99,7 @@ export function outputsToCondense(
   return parts
     .flatMap((part, index) => condensableOutput(part, index, limits) ?? [])
     .toSorted((a, b) => b.text.length - a.text.length)
-    .slice(0, toolOutputConstants.condensedOutputLimit.value);
+    .slice(0, toolOutputConstants.condensedOutputLimit);
 }
 
 const path = /(?<![\p{L}\p{N}/.:])(?:~|\.{1,2})?(?:\/[^\s/"'`<>()[\]{},;]+)+/gu;

@@ -49,7 +49,7 @@ export function attachmentsIn(
   const files = turns.flatMap((turn) =>
     [turn.user, ...turn.contents].flatMap((content) => filesIn(turn, content)),
   );
-  let left = engineConstants.attachmentCharacters.value;
+  let left = engineConstants.attachmentCharacters;
   return files
     .toReversed()
     .map((file) => {

@@ -95,8 +95,8 @@ interface ChosenNotes {
 /** Tokens that the notes of all hooks may take of a summariser's window. */
 export const noteTokens = (windowTokens: number): number =>
   Math.min(
-    snapshotConstants.hookNoteTokens.value,
-    Math.floor(snapshotConstants.hookNoteWindowFraction.value * windowTokens),
+    snapshotConstants.hookNoteTokens,
+    Math.floor(snapshotConstants.hookNoteWindowFraction * windowTokens),
   );
 
 const isUsable = (text: string): boolean =>

@@ -201,26 +201,23 @@ function ungrouped(stated: unknown): unknown[] {
  * answer: nothing changed.
  */
 export function readAnswer(text: string): AnswerReading {
-  if (text.length > engineConstants.answerCharacters.value)
-    return { ok: false, problem: 'TOO_LONG' };
+  if (text.length > engineConstants.answerCharacters) return { ok: false, problem: 'TOO_LONG' };
   const json = jsonIn(text);
   if (json === undefined) return { ok: false, problem: 'NOT_JSON' };
   const answer = answerSchema.safeParse(Array.isArray(json) ? { operations: json } : json);
   if (!answer.success) return { ok: false, problem: 'NO_OPERATIONS' };
   const stated = answer.data.operations.flatMap(ungrouped);
   const read = stated
-    .slice(0, engineConstants.operationLimit.value)
+    .slice(0, engineConstants.operationLimit)
     .map((value) => operationSchema.safeParse(value));
   const operations = read.flatMap((result) => (result.success ? [result.data] : []));
   const invalid = read.length - operations.length;
-  if (invalid > engineConstants.invalidOperationFraction.value * read.length)
+  if (invalid > engineConstants.invalidOperationFraction * read.length)
     return { ok: false, problem: 'MOSTLY_INVALID' };
-  const topics = answer.data.topics
-    .slice(0, engineConstants.operationLimit.value)
-    .flatMap((value) => {
-      const topic = topicSchema.safeParse(value);
-      return topic.success ? [topic.data] : [];
-    });
+  const topics = answer.data.topics.slice(0, engineConstants.operationLimit).flatMap((value) => {
+    const topic = topicSchema.safeParse(value);
+    return topic.success ? [topic.data] : [];
+  });
   return { ok: true, operations, topics, skipped: stated.length - operations.length };
 }
 

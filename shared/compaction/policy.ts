@@ -98,34 +98,28 @@ export function resolvePolicy(input: PolicyInput): CompactionPolicy {
     thresholdLevel: threshold.level,
     thresholdShift,
     levels,
-    hardThresholdTokens: Math.min(
-      windowLimit,
-      policyConstants.hardThresholdFactor.value * scaleTokens,
-    ),
+    hardThresholdTokens: Math.min(windowLimit, policyConstants.hardThresholdFactor * scaleTokens),
     snapshotBudgetTokens: settings.snapshotBudgetTokens ?? snapshotBudget(scaleTokens),
-    breakerOpenMs: settings.breakerOpenMs ?? policyConstants.breakerOpenMs.value,
+    breakerOpenMs: settings.breakerOpenMs ?? policyConstants.breakerOpenMs,
     onlyInflationCounts: isPeer,
     acceptsEqualSize: isPeer,
     excludesOverhead: !isPeer,
     tokenRule: isPeer ? 'gemini-cli' : 'character-class',
-    ...tailValues(scaleTokens, settings.tailTokens ?? policyConstants.tailTokens.value),
+    ...tailValues(scaleTokens, settings.tailTokens ?? policyConstants.tailTokens),
     preserveFraction:
       isPeer || input.strategy === 'gemini-cli'
-        ? policyConstants.preserveFraction.value
+        ? policyConstants.preserveFraction
         : settings.preserveFraction,
     toolOutputBudgetTokens,
     toolOutputMinimumGainTokens: isPeer
       ? 0
-      : Math.floor(
-          toolOutputConstants.toolOutputMinimumGainFraction.value * toolOutputBudgetTokens,
-        ),
-    breakerFailures:
-      settings.breakerFailures ?? (isPeer ? 1 : policyConstants.breakerFailures.value),
-    minimumSavingFraction: isPeer ? 0 : policyConstants.minimumSavingFraction.value,
+      : Math.floor(toolOutputConstants.toolOutputMinimumGainFraction * toolOutputBudgetTokens),
+    breakerFailures: settings.breakerFailures ?? (isPeer ? 1 : policyConstants.breakerFailures),
+    minimumSavingFraction: isPeer ? 0 : policyConstants.minimumSavingFraction,
     minimumSavingTokens: isPeer
       ? 0
-      : Math.floor(policyConstants.minimumSavingThresholdFraction.value * scaleTokens),
-    rearmFraction: isPeer ? 0 : policyConstants.rearmFraction.value,
+      : Math.floor(policyConstants.minimumSavingThresholdFraction * scaleTokens),
+    rearmFraction: isPeer ? 0 : policyConstants.rearmFraction,
   } as const);
 }
 
@@ -145,19 +139,19 @@ function usableTokens(windowTokens: number, overheadTokens: number): number {
 
 const snapshotBudget = (scaleTokens: number): number =>
   clamp(
-    Math.floor(snapshotConstants.snapshotBudgetFraction.value * scaleTokens),
-    snapshotConstants.snapshotBudgetMinimumTokens.value,
-    snapshotConstants.snapshotBudgetMaximumTokens.value,
+    Math.floor(snapshotConstants.snapshotBudgetFraction * scaleTokens),
+    snapshotConstants.snapshotBudgetMinimumTokens,
+    snapshotConstants.snapshotBudgetMaximumTokens,
   );
 
 /** The profile `gemini-cli` has that program's, whatever the threshold. */
 const toolOutputBudget = (isPeer: boolean, scaleTokens: number): number =>
   isPeer
-    ? toolOutputConstants.toolOutputBudgetTokens.value
+    ? toolOutputConstants.toolOutputBudgetTokens
     : clamp(
-        Math.floor(toolOutputConstants.toolOutputBudgetFraction.value * scaleTokens),
-        toolOutputConstants.toolOutputBudgetMinimumTokens.value,
-        toolOutputConstants.toolOutputBudgetTokens.value,
+        Math.floor(toolOutputConstants.toolOutputBudgetFraction * scaleTokens),
+        toolOutputConstants.toolOutputBudgetMinimumTokens,
+        toolOutputConstants.toolOutputBudgetTokens,
       );
 
 /**
@@ -165,8 +159,8 @@ const toolOutputBudget = (isPeer: boolean, scaleTokens: number): number =>
  * `mostTokens` where more than two turns stay.
  */
 export const tailValues = (scaleTokens: number, mostTokens: number) => ({
-  tailTokens: Math.min(mostTokens, Math.floor(policyConstants.tailFraction.value * scaleTokens)),
-  tailCapTokens: Math.floor(policyConstants.tailCapFraction.value * scaleTokens),
+  tailTokens: Math.min(mostTokens, Math.floor(policyConstants.tailFraction * scaleTokens)),
+  tailCapTokens: Math.floor(policyConstants.tailCapFraction * scaleTokens),
 });
 
 function clamp(value: number, minimum: number, maximum: number): number {
@@ -199,7 +193,7 @@ export function isOverThreshold(context: {
  */
 export function refuseOverhead(sizes: { overheadTokens: number; windowTokens: number }): void {
   const { overheadTokens, windowTokens } = sizes;
-  if (overheadTokens <= policyConstants.overheadFraction.value * windowTokens) return;
+  if (overheadTokens <= policyConstants.overheadFraction * windowTokens) return;
   throw new AppError({
     status: 'INVALID_ARGUMENT',
     reason: 'OVERHEAD_TOO_LARGE',
@@ -280,17 +274,16 @@ function modelSettings({ model, models = registry }: GivenSettings, profile: str
 
 /** The built-in level; Gemini CLI knows a fraction only. */
 function defaultSettings(profile: string): PolicySettings {
-  if (profile === peerProfile)
-    return { thresholdFraction: policyConstants.thresholdFraction.value };
+  if (profile === peerProfile) return { thresholdFraction: policyConstants.thresholdFraction };
   if (profile === 'coding')
     return {
-      thresholdFraction: policyConstants.thresholdFraction.value,
-      thresholdTokens: policyConstants.codingThresholdTokens.value,
-      tailTokens: policyConstants.codingTailTokens.value,
+      thresholdFraction: policyConstants.thresholdFraction,
+      thresholdTokens: policyConstants.codingThresholdTokens,
+      tailTokens: policyConstants.codingTailTokens,
     };
   return {
-    thresholdFraction: policyConstants.thresholdFraction.value,
-    thresholdTokens: policyConstants.thresholdTokens.value,
+    thresholdFraction: policyConstants.thresholdFraction,
+    thresholdTokens: policyConstants.thresholdTokens,
   };
 }
 
@@ -400,6 +393,6 @@ const SHARE_DIGITS = 3;
 
 /** A share within what a threshold may move, in either direction: a habit of one user says little about what it costs. */
 function boundedShift(shift: number): number {
-  const most = policyConstants.learnedShiftMaximum.value;
+  const most = policyConstants.learnedShiftMaximum;
   return Math.min(most, Math.max(-most, shift));
 }

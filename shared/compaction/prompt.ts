@@ -86,7 +86,7 @@ The texts of the items that you add, and what the texts of updated items have mo
 Before you end, go through the history once more, from its beginning: does each part that told something have its specifics?`;
 
 const topicsText = ({ topics }: PromptRoom): string => `TOPICS
-"topics" are the table of contents of this history: what was talked about, in its order, at most ${topics}, fewer where little was. Each has a title of up to ${engineConstants.topicTitleCharacters.value} characters, which names the thing and what was done or told about it, so that it can be told apart from others ("pottery class, first bowl", "login form: validation added"), and its first and last turn. Together they go from the first turn of the history to the last. Without days.`;
+"topics" are the table of contents of this history: what was talked about, in its order, at most ${topics}, fewer where little was. Each has a title of up to ${engineConstants.topicTitleCharacters} characters, which names the thing and what was done or told about it, so that it can be told apart from others ("pottery class, first bowl", "login form: validation added"), and its first and last turn. Together they go from the first turn of the history to the last. Without days.`;
 
 /** System instruction of the summariser. */
 export function summariserInstruction(options: {

@@ -119,7 +119,7 @@ export function quotedSentences(
 ): QuotedSentences {
   const written = oneLine(quote ?? text ?? '');
   if (written === '') return { ok: false, reason: 'NO_QUOTE' };
-  if (written.length > engineConstants.constraintCharacters.value)
+  if (written.length > engineConstants.constraintCharacters)
     return { ok: false, reason: 'QUOTE_TOO_LONG' };
   const key = quoteKey(written);
   const missing = quote === undefined ? 'NO_QUOTE' : 'QUOTE_NOT_OF_USER';

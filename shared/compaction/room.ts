@@ -61,27 +61,26 @@ export function snapshotRoom(folding: Folding): SnapshotRoom {
   const folds = previous?.folds ?? 0;
   const replaced = folding.foldedTokens + folding.previousTokens;
   const most = Math.max(
-    Math.min(budget, roomFloorTokens.value),
-    roomOfFolded.value * replaced - SNAPSHOT_FRAME_TOKENS,
+    Math.min(budget, roomFloorTokens),
+    roomOfFolded * replaced - SNAPSHOT_FRAME_TOKENS,
   );
-  const factor = 1 + roomGrowth.value * Math.min(folds, roomGrowthFolds.value);
+  const factor = 1 + roomGrowth * Math.min(folds, roomGrowthFolds);
   const fresh = charactersFor(factor * budget, wideShare);
   const known = previous?.roomCharacters ?? 0;
-  const isGrown = folds > roomGrowthFolds.value;
+  const isGrown = folds > roomGrowthFolds;
   const wanted = isGrown && known > 0 ? known : Math.max(fresh, known);
   const largest = charactersFor(
-    (1 + roomGrowth.value * roomGrowthFolds.value) * roomOvershoot.value * budget,
+    (1 + roomGrowth * roomGrowthFolds) * roomOvershoot * budget,
     wideShare,
   );
   const characters = Math.min(wanted, largest, charactersFor(most, wideShare));
   const tokens = characters * tokensByCharacter(wideShare) + FRAME_TOKENS;
-  const ceilingTokens = Math.floor(Math.min(roomOvershoot.value * tokens, most));
+  const ceilingTokens = Math.floor(Math.min(roomOvershoot * tokens, most));
   return {
     characters,
     roomTokens: Math.floor(Math.min(tokens, most)),
     ceilingTokens,
-    constraintTokens:
-      engineConstants.constraintRoomFraction.value * Math.max(ceilingTokens, budget),
+    constraintTokens: engineConstants.constraintRoomFraction * Math.max(ceilingTokens, budget),
   };
 }
 
@@ -135,10 +134,10 @@ export function promptRoom(
   { known, folds, chunks }: { known: readonly { text: string }[]; folds: number; chunks: number },
 ): PromptRoom {
   const { timelineRoomFraction, newShare, topicCharacters, topicMinimum } = engineConstants;
-  const forItems = (1 - timelineRoomFraction.value) * characters;
-  const share = Math.max(newShare.value, 1 / (folds + 1));
+  const forItems = (1 - timelineRoomFraction) * characters;
+  const share = Math.max(newShare, 1 / (folds + 1));
   const free = Math.max(forItems - charactersIn(known), share * forItems);
-  const topics = Math.max(topicMinimum.value, Math.floor(characters / topicCharacters.value));
+  const topics = Math.max(topicMinimum, Math.floor(characters / topicCharacters));
   return {
     characters: Math.max(LEAST_CHARACTERS, Math.floor(free / chunks / 100) * 100),
     topics: Math.max(1, Math.ceil(topics / chunks)),
@@ -175,7 +174,7 @@ export function fitSnapshot(
     order: longestFirst,
   });
   const lines = beyondShare(snapshot, timelineSection, {
-    tokens: engineConstants.timelineRoomFraction.value * room.ceilingTokens,
+    tokens: engineConstants.timelineRoomFraction * room.ceilingTokens,
     counting,
     order: oldestFirst,
   });
@@ -289,11 +288,11 @@ function boundArchive(snapshot: Snapshot): { archive: ArchivedItem[]; dropped: A
   const superseded = new Set(everyItem(snapshot).map(({ supersedes }) => supersedes));
   const isReplaced = ({ id }: ArchivedItem): number => Number(superseded.has(id));
   const { archiveItemLimit, archiveCharacters } = engineConstants;
-  let left = archiveCharacters.value;
+  let left = archiveCharacters;
   const kept = new Set(
     snapshot.archive
       .toSorted((a, b) => isReplaced(a) - isReplaced(b) || leastFirst(b, a))
-      .slice(0, archiveItemLimit.value)
+      .slice(0, archiveItemLimit)
       .filter((item) => {
         left -= JSON.stringify(item).length + 1;
         return left >= 0;

@@ -319,7 +319,7 @@ function search(text: string, skipsScratchpads: boolean): Search {
     let next: number;
     if (scratchpad === undefined) {
       if (text.startsWith('<state_snapshot', position)) candidates++;
-      if (candidates > snapshotConstants.snapshotCandidateLimit.value) break;
+      if (candidates > snapshotConstants.snapshotCandidateLimit) break;
       next = readTag(text, position, result);
     } else {
       result.sawScratchpad = true;
@@ -343,8 +343,7 @@ export function readSnapshot(
   text: string,
   options: { maximumCharacters?: number } = {},
 ): SnapshotReading {
-  const maximum =
-    options.maximumCharacters ?? snapshotConstants.snapshotAnswerMaximumCharacters.value;
+  const maximum = options.maximumCharacters ?? snapshotConstants.snapshotAnswerMaximumCharacters;
   if (text.trim() === '') return { ok: false, problem: 'emptyAnswer' };
   if (text.length > maximum) return { ok: false, problem: 'oversize' };
 

@@ -28,7 +28,7 @@ export function tailLimits(
   policy: Pick<CompactionPolicy, 'tailTokens' | 'tailCapTokens'>,
   conversation: { tokens: number; calibration: number },
 ): TailLimits {
-  const mostTokens = Math.max(policyConstants.tailTokens.value, policy.tailTokens);
+  const mostTokens = Math.max(policyConstants.tailTokens, policy.tailTokens);
   const scaled = tailValues(conversation.tokens, mostTokens);
   const targetTokens = Math.min(policy.tailTokens / conversation.calibration, scaled.tailTokens);
   const turnCapTokens = policy.tailCapTokens / conversation.calibration;
@@ -36,7 +36,7 @@ export function tailLimits(
     targetTokens,
     capTokens: Math.min(turnCapTokens, scaled.tailCapTokens),
     turnCapTokens,
-    minimumTokens: policyConstants.minimumTailFraction.value * targetTokens,
+    minimumTokens: policyConstants.minimumTailFraction * targetTokens,
   };
 }
 

@@ -42,7 +42,7 @@ function isRelievedBy(source: SizedContext, point: CoveredThrough): boolean {
   const { context, policy } = source;
   const turns = keptTurns(context.turns, point);
   const after = { ...context, history: undefined, coveredThrough: point, turns };
-  const limit = policyConstants.overflowTargetFraction.value * policy.windowTokens;
+  const limit = policyConstants.overflowTargetFraction * policy.windowTokens;
   return estimateContextTokens(after, source) + policy.snapshotBudgetTokens < limit;
 }
 

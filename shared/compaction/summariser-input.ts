@@ -90,7 +90,7 @@ export function summariserInput(source: SummariserSource): SummariserInput | und
     partsOf: ({ read }) => partsOfTurn(read, weighing),
     from: wanted[0]?.from ?? 0,
     roomTokens: (partialRoom - tokensOf([])) / fitFactor,
-    maximumChunks: strategy === 'ledger' ? policyConstants.maximumChunks.value : 1,
+    maximumChunks: strategy === 'ledger' ? policyConstants.maximumChunks : 1,
   });
   const last = chunks.at(-1)?.at(-1);
   if (last === undefined) return undefined;
@@ -315,8 +315,8 @@ function partsOfTurn({ turn, from, end }: WantedTurn, { counting, marginOf }: We
  */
 export const summaryOutputTokens = (windowTokens: number): number =>
   Math.min(
-    snapshotConstants.summaryOutputTokens.value,
-    Math.floor(snapshotConstants.summaryOutputWindowFraction.value * windowTokens),
+    snapshotConstants.summaryOutputTokens,
+    Math.floor(snapshotConstants.summaryOutputWindowFraction * windowTokens),
   );
 
 /** System instruction, the request, and the critique of `gemini-cli`. */
@@ -328,7 +328,7 @@ function summariserRooms(windowTokens: number): { room: number; partialRoom: num
   // both, that call is refused and the first summary stands.
   const requestTokens =
     2 * summaryOutputTokens(windowTokens) + INSTRUCTION_TOKENS + noteTokens(windowTokens);
-  const partialRoom = snapshotConstants.summariserPartialFraction.value * windowTokens;
+  const partialRoom = snapshotConstants.summariserPartialFraction * windowTokens;
   return { room: Math.max(windowTokens - requestTokens, partialRoom), partialRoom };
 }
 

@@ -52,7 +52,7 @@ function isOverflowing({ conversation, tokens, policy }: DueContext): boolean {
   const { overheadTokens } = conversation.context;
   return policy.softThresholdTokens === null
     ? isOverLimit({ tokens, overheadTokens, policy })
-    : tokens > policyConstants.overflowFraction.value * policy.windowTokens;
+    : tokens > policyConstants.overflowFraction * policy.windowTokens;
 }
 
 /**

@@ -229,7 +229,7 @@ export function whoseWords(evidence: TurnEvidence, previous: Snapshot): WhoseWor
       const [first] = strange;
       if (first?.by === undefined) return { rest: text, ofTools: [] };
       // A page that was copied, of which only headings are left.
-      if (weigh(strange) >= engineConstants.strangerClauseFraction.value * weigh(clauses))
+      if (weigh(strange) >= engineConstants.strangerClauseFraction * weigh(clauses))
         return partedAs(text, first.by);
       const parted = strange.filter(({ clause }) => isMeant(clause));
       const rest = clauses.filter((clause) => !parted.includes(clause));
@@ -250,14 +250,14 @@ export function whoseWords(evidence: TurnEvidence, previous: Snapshot): WhoseWor
         topics: evidence.talkTopics,
         known: topicWords(distinctWords(earlierText)),
       };
-      if (shareSaid(words, sources, talk) >= engineConstants.talkWordFraction.value) return section;
+      if (shareSaid(words, sources, talk) >= engineConstants.talkWordFraction) return section;
       const known = knownSections().get(textKey(text));
       return known ?? (isOfTool(words, sources, evidence) ? knowledgeSection : section);
     },
     isOfUser({ text, sources }) {
       const topics = (seq: number): Units => topicWords(distinctWords(evidence.ownText(seq)));
       const words = topicWords(distinctWords(text));
-      return shareSaid(words, sources, { topics }) >= engineConstants.talkWordFraction.value;
+      return shareSaid(words, sources, { topics }) >= engineConstants.talkWordFraction;
     },
   };
 }
@@ -322,7 +322,7 @@ const claimsAboutUser = (text: string): boolean => tellsOfUser.test(text.normali
 /** Where a tool says it before the model does: what the model says first is its own, also where a tool repeats it. */
 function saidByTool(units: Units, evidence: TurnEvidence): Passage | undefined {
   const { passages, isOfModel } = evidence.others();
-  const least = engineConstants.strangerWordFraction.value;
+  const least = engineConstants.strangerWordFraction;
   const passage = passages.firstHolding(units, least, (text) => !isOfModel(text));
   if (passage === undefined) return undefined;
   const isRepeated =
@@ -353,7 +353,7 @@ function knownNotes(snapshot: Snapshot): KnownNotes {
 
 /** Where an earlier run noted it, a note with the label of a tool before others. */
 function notedBefore(units: Units, { passages, isLabelled }: KnownNotes) {
-  const least = engineConstants.strangerWordFraction.value;
+  const least = engineConstants.strangerWordFraction;
   const ofTool = passages.firstHolding(units, least, isLabelled);
   if (ofTool !== undefined) return { passage: ofTool, by: 'tool' as const };
   const passage = passages.firstHolding(units, least, () => true);
@@ -375,8 +375,7 @@ function shareOfUser(
 /** Whether the user accepts it where the model proposes it, in about these words. */
 const isAccepted = (units: Units, { seqs, acceptedUnits }: TurnEvidence): boolean =>
   seqs.some(
-    (seq) =>
-      shareOf(units, saidAmong(acceptedUnits(seq))) >= engineConstants.talkWordFraction.value,
+    (seq) => shareOf(units, saidAmong(acceptedUnits(seq))) >= engineConstants.talkWordFraction,
   );
 
 const shareOf = (units: Units, isSaid: (unit: string) => boolean): number =>
@@ -417,9 +416,9 @@ function isOfTool(
 ): boolean {
   const { toolWordFraction, talkWordFraction } = engineConstants;
   const isHeld = (those: readonly number[]): boolean =>
-    shareSaid(words, those, { topics: allTopics }) >= toolWordFraction.value;
+    shareSaid(words, those, { topics: allTopics }) >= toolWordFraction;
   const isTalk = (seq: number): boolean =>
-    shareSaid(words, [seq], { topics: talkTopics }) >= talkWordFraction.value;
+    shareSaid(words, [seq], { topics: talkTopics }) >= talkWordFraction;
   return isHeld(sources) || seqs.some((seq) => isHeld([seq]) && !isTalk(seq));
 }
 

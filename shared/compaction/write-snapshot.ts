@@ -278,18 +278,17 @@ const isForeign = (checked: readonly CheckedStatement[]): boolean => {
   const values = checked.reduce((sum, each) => sum + each.values, 0);
   const unsaid = checked.reduce((sum, each) => sum + each.unsaid.length, 0);
   return (
-    unsaid >= engineConstants.unsaidValueMinimum.value &&
-    unsaid > engineConstants.unsaidValueFraction.value * values
+    unsaid >= engineConstants.unsaidValueMinimum &&
+    unsaid > engineConstants.unsaidValueFraction * values
   );
 };
 
 // The report
 
 const short = (text: string): string =>
-  cutHead(oneLine(text), engineConstants.reportTextCharacters.value);
+  cutHead(oneLine(text), engineConstants.reportTextCharacters);
 
-const bounded = <T>(list: readonly T[]): T[] =>
-  list.slice(0, engineConstants.reportListLimit.value);
+const bounded = <T>(list: readonly T[]): T[] => list.slice(0, engineConstants.reportListLimit);
 
 function countReasons(
   refused: AppliedAnswer['refused'],

@@ -33,16 +33,14 @@ function audioTokens({ data, family, length }: Media): number {
   const isThird = family === 'gemini-3';
   const seconds = length?.seconds ?? wavSeconds(data);
   if (seconds === undefined)
-    return (isThird ? tokenConstants.audioTokensGemini3 : tokenConstants.audioTokens).value;
+    return isThird ? tokenConstants.audioTokensGemini3 : tokenConstants.audioTokens;
   const perSecond = isThird ? tokenConstants.audioSecondGemini3 : tokenConstants.audioSecond;
-  return Math.ceil(seconds) * perSecond.value;
+  return Math.ceil(seconds) * perSecond;
 }
 
 function pdfTokens({ data, length }: Media): number {
   const pages = length?.pages ?? pdfPages(data);
-  return pages === undefined
-    ? tokenConstants.pdfTokens.value
-    : pages * tokenConstants.pdfPageTokens.value;
+  return pages === undefined ? tokenConstants.pdfTokens : pages * tokenConstants.pdfPageTokens;
 }
 
 function tokensIn(media: Media): number {
@@ -50,12 +48,12 @@ function tokensIn(media: Media): number {
   const isThird = family === 'gemini-3';
   const mimeType = media.mimeType ?? '';
   if (mimeType.startsWith('image/'))
-    return (isThird ? tokenConstants.imageTokensGemini3 : tokenConstants.imageTokens).value;
+    return isThird ? tokenConstants.imageTokensGemini3 : tokenConstants.imageTokens;
   if (mimeType.startsWith('audio/')) return audioTokens(media);
   if (mimeType.startsWith('video/'))
-    return (isThird ? tokenConstants.videoTokensGemini3 : tokenConstants.videoTokens).value;
+    return isThird ? tokenConstants.videoTokensGemini3 : tokenConstants.videoTokens;
   if (mimeType === 'application/pdf' || data === '') return pdfTokens(media);
-  return (data.length * 0.75 * tokenConstants.inlineBytesWeight.value) / 100;
+  return (data.length * 0.75 * tokenConstants.inlineBytesWeight) / 100;
 }
 
 /**

@@ -15,17 +15,17 @@ const BLOCK_LENGTH = 1 << 20;
 
 function characterClassWeight(code: number): number {
   const character = String.fromCharCode(code);
-  if (/[a-z]/.test(character)) return tokenConstants.lowerCaseWeight.value;
-  if (/[A-Z]/.test(character)) return tokenConstants.upperCaseWeight.value;
-  if (character === ' ') return tokenConstants.blankWeight.value;
-  if (/[0-9]/.test(character)) return tokenConstants.digitWeight.value;
-  return tokenConstants.otherAsciiWeight.value;
+  if (/[a-z]/.test(character)) return tokenConstants.lowerCaseWeight;
+  if (/[A-Z]/.test(character)) return tokenConstants.upperCaseWeight;
+  if (character === ' ') return tokenConstants.blankWeight;
+  if (/[0-9]/.test(character)) return tokenConstants.digitWeight;
+  return tokenConstants.otherAsciiWeight;
 }
 
 /** Models are not shown declarations as JSON: most of its signs are not there. */
 function declarationWeight(code: number): number {
   const isSign = '{}[]":,'.includes(String.fromCharCode(code));
-  return isSign ? tokenConstants.declarationSignWeight.value : characterClassWeight(code);
+  return isSign ? tokenConstants.declarationSignWeight : characterClassWeight(code);
 }
 
 /** Weight of every UTF-16 unit; half of a surrogate pair counts half a code point, so no half is free. */
@@ -37,15 +37,12 @@ function weightTable(asciiWeight: (code: number) => number, otherWeight: number)
 }
 
 const weights: Readonly<Record<TokenRule, Uint8Array>> = {
-  'character-class': weightTable(characterClassWeight, tokenConstants.otherCodePointWeight.value),
-  'gemini-cli': weightTable(
-    () => tokenConstants.peerAsciiWeight.value,
-    tokenConstants.peerOtherWeight.value,
-  ),
+  'character-class': weightTable(characterClassWeight, tokenConstants.otherCodePointWeight),
+  'gemini-cli': weightTable(() => tokenConstants.peerAsciiWeight, tokenConstants.peerOtherWeight),
 };
 
 const declarationWeights: Readonly<Record<TokenRule, Uint8Array>> = {
-  'character-class': weightTable(declarationWeight, tokenConstants.otherCodePointWeight.value),
+  'character-class': weightTable(declarationWeight, tokenConstants.otherCodePointWeight),
   'gemini-cli': weights['gemini-cli'],
 };
 

@@ -42,13 +42,13 @@ function responseWeight(
   depth: number,
 ): number {
   const { parts, rest } =
-    depth < tokenConstants.nestedPartDepth.value
+    depth < tokenConstants.nestedPartDepth
       ? nestedParts(part.functionResponse)
       : { parts: [], rest: part.functionResponse };
   let sum = parts.reduce((total, nested) => total + partWeight(nested, counting, depth + 1), 0);
   if (counting.rule === 'gemini-cli') {
     const { name, response } = part.functionResponse;
-    sum += (name.length + jsonOf(response).length) * tokenConstants.peerAsciiWeight.value;
+    sum += (name.length + jsonOf(response).length) * tokenConstants.peerAsciiWeight;
   } else {
     sum += textWeight(jsonOf(rest), counting.rule);
   }
@@ -67,9 +67,9 @@ function peerPartWeight(part: Part, counting: TokenCounting, depth: number): num
   if (part.functionResponse !== undefined)
     return responseWeight({ functionResponse: part.functionResponse }, counting, depth);
   const mimeType = part.inlineData?.mimeType ?? part.fileData?.mimeType ?? '';
-  if (mimeType.startsWith('image/')) return tokenConstants.peerImageTokens.value * WEIGHT_UNIT;
-  if (mimeType === 'application/pdf') return tokenConstants.peerPdfTokens.value * WEIGHT_UNIT;
-  return jsonOf(part).length * tokenConstants.peerAsciiWeight.value;
+  if (mimeType.startsWith('image/')) return tokenConstants.peerImageTokens * WEIGHT_UNIT;
+  if (mimeType === 'application/pdf') return tokenConstants.peerPdfTokens * WEIGHT_UNIT;
+  return jsonOf(part).length * tokenConstants.peerAsciiWeight;
 }
 
 function partWeight(part: Part, counting: TokenCounting, depth: number): number {

@@ -52,7 +52,7 @@ function textKey(outcome: OutcomeToTell): keyof OutcomeTexts {
   if (state.data === 'FAILED_ERROR' && outcome.reason === 'TURN_TOO_LARGE') return 'turnTooLarge';
   if (outcome.reason === 'TURNS_BLOCKED') return 'turnsBlocked';
   if (outcome.reason === 'SAVES_TOO_LITTLE') return 'savesTooLittle';
-  const isSmall = outcome.beforeTokens < policyConstants.inflatedMessageTokens.value;
+  const isSmall = outcome.beforeTokens < policyConstants.inflatedMessageTokens;
   if (state.data === 'FAILED_INFLATED_TOKEN_COUNT' && isSmall) return 'notBeneficial';
   return textByState[state.data];
 }

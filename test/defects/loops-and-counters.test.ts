@@ -157,7 +157,7 @@ describe('D19: a summary that grows with what it covers', () => {
     const [short, long] = sizes;
     expect(long?.asked).toEqual(short?.asked);
     // The frame and the acknowledgement come on top of the room.
-    const mostTokens = engineConstants.roomOvershoot.value * budgetTokens + 200;
+    const mostTokens = engineConstants.roomOvershoot * budgetTokens + 200;
     for (const { snapshot } of sizes) {
       expect(snapshot).toBeGreaterThan(0.8 * budgetTokens);
       expect(snapshot).toBeLessThan(mostTokens);

@@ -138,7 +138,7 @@ export function readAgainTokens(
 ): number {
   const { windowTokens } = conversationPolicy(config, conversation);
   const summariser = selectSummariser(config, { model: conversation.model, windowTokens });
-  return snapshotConstants.summariserPartialFraction.value * summariser.windowTokens;
+  return snapshotConstants.summariserPartialFraction * summariser.windowTokens;
 }
 
 /** What one conversation may spend on compactions in this deployment. */

@@ -56,8 +56,8 @@ export function shortenOutput(part: Part, options: Shortening): Part {
   const isRead = part.functionResponse?.name === READING_TOOL;
   if (output === undefined || isRead || blobNamedIn(output.text) !== undefined) return part;
   const { text } = output;
-  const lines = toolOutputConstants.toolOutputCapLines.value;
-  const cap = toolOutputConstants.toolOutputCapCharacters.value;
+  const lines = toolOutputConstants.toolOutputCapLines;
+  const cap = toolOutputConstants.toolOutputCapCharacters;
   const isBytes = isBinary(text);
   if (!isBytes && text.length <= cap && !hasMoreLines(text, lines)) return part;
   const name = options.blobName(text);
@@ -97,16 +97,16 @@ export function maskedText(
   options: { characters: number; name: string | undefined },
 ): string {
   const { characters, name } = options;
-  if (characters < toolOutputConstants.toolOutputCutMinimumCharacters.value)
+  if (characters < toolOutputConstants.toolOutputCutMinimumCharacters)
     return marker(text, text.length, name);
-  const headFraction = toolOutputConstants.toolOutputHeadFraction.value;
+  const headFraction = toolOutputConstants.toolOutputHeadFraction;
   const middle = text.slice(
     cutHead(text, characters * headFraction).length,
     text.length - cutTail(text, characters * (1 - headFraction)).length,
   );
   const errors = collectErrorBlocks(
     middle,
-    characters * toolOutputConstants.toolOutputErrorFraction.value,
+    characters * toolOutputConstants.toolOutputErrorFraction,
   );
   const room = characters - errors.length;
   const head = cutHead(text, room * headFraction);
@@ -124,7 +124,7 @@ function maskedLines(
 ): string | undefined {
   const { lines, characters, name } = options;
   const { toolOutputHeadFraction, toolOutputErrorFraction } = toolOutputConstants;
-  const headLines = Math.floor(toolOutputHeadFraction.value * lines);
+  const headLines = Math.floor(toolOutputHeadFraction * lines);
   const headEnd = endOfLines(text, headLines);
   const tailStart = startOfLines(text, lines - headLines);
   if (tailStart <= headEnd + 1) return undefined;
@@ -132,7 +132,7 @@ function maskedLines(
   const tail = text.slice(tailStart);
   const kept = head.length + tail.length;
   if (kept > characters) return undefined;
-  const errorRoom = Math.min(toolOutputErrorFraction.value * kept, characters - kept);
+  const errorRoom = Math.min(toolOutputErrorFraction * kept, characters - kept);
   const errors = collectErrorBlocks(text.slice(headEnd + 1, tailStart), errorRoom);
   return joined(text, { head, errors, tail, name });
 }
@@ -282,12 +282,9 @@ export function longestForm(
   if (nameless.tokens > availableTokens) return emptied;
   const shortest = markerForm(whole, rule);
   if (shortest.tokens > availableTokens) return emptied;
-  let characters = Math.min(
-    toolOutputConstants.toolOutputCapCharacters.value,
-    output.text.length - 1,
-  );
+  let characters = Math.min(toolOutputConstants.toolOutputCapCharacters, output.text.length - 1);
   for (let round = 0; round < FITTING_ROUNDS; round++) {
-    if (characters < toolOutputConstants.toolOutputCutMinimumCharacters.value) break;
+    if (characters < toolOutputConstants.toolOutputCutMinimumCharacters) break;
     const cut = cutTo(whole, characters, rule);
     if (cut.tokens <= availableTokens) return cut;
     characters = Math.floor(characters * Math.min(0.8, (0.95 * availableTokens) / cut.tokens));

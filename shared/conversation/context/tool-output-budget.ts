@@ -106,7 +106,7 @@ function setAsideFor(
 ): number[] {
   const least = outputs.map(({ emptied }) => emptied.tokens);
   let left =
-    toolOutputConstants.toolOutputMarkersFraction.value * budgetTokens -
+    toolOutputConstants.toolOutputMarkersFraction * budgetTokens -
     least.reduce((sum, tokens) => sum + tokens, 0);
   for (const [index, output] of outputs.entries()) {
     const now = least[index] ?? 0;

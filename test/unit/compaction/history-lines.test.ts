@@ -147,7 +147,7 @@ const turnWith = (seq: number, ...parts: Part[]) => {
 
 describe('the files of folded turns', () => {
   test('files beyond one request’s limit are only named, the oldest first', () => {
-    const half = 'A'.repeat(engineConstants.attachmentCharacters.value / 2);
+    const half = 'A'.repeat(engineConstants.attachmentCharacters / 2);
 
     const attachments = attachmentsIn([
       turnWith(1, picture(half)),

@@ -3,7 +3,7 @@ import { quotedSentences } from '#shared/compaction/quotes.ts';
 import { evidenceOf } from '#test/support/compaction/engine-samples.ts';
 import { describe, expect, test } from 'vitest';
 
-const least = engineConstants.constraintQuoteCharacters.value;
+const least = engineConstants.constraintQuoteCharacters;
 const turns = evidenceOf({
   3: [
     ['user', 'Never book a flight before 9 am. My sister lives in Porto.'],

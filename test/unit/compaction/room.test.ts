@@ -131,7 +131,7 @@ describe('the archive is bounded', () => {
       ...line(first + n, more, 1),
       section: 'key_knowledge',
     }));
-  const limit = engineConstants.archiveItemLimit.value;
+  const limit = engineConstants.archiveItemLimit;
 
   test('the archive keeps the newest of the most important, and tells the others', () => {
     const archive = [...archived(limit), ...archived(10, { importance: 3, sources: [1] }, 1_000)];

@@ -123,8 +123,8 @@ function readSummary(
   const sectionTexts = geminiCliSections.map((name) => sections[name]).join('\n');
   const tokens = estimateTextTokens(sectionTexts, counting);
   const { snapshotFloorTokens, snapshotCeilingFactor } = snapshotConstants;
-  if (tokens < snapshotFloorTokens.value) return { kind: 'refused', reason: 'TOO_SMALL' };
-  if (tokens > snapshotCeilingFactor.value * budgetTokens)
+  if (tokens < snapshotFloorTokens) return { kind: 'refused', reason: 'TOO_SMALL' };
+  if (tokens > snapshotCeilingFactor * budgetTokens)
     return { kind: 'refused', reason: 'TOO_LARGE' };
   if (isRepetitive(sectionTexts)) return { kind: 'refused', reason: 'REPETITIVE' };
   return { kind: 'usable', sections, text };

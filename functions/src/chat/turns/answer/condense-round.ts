@@ -101,7 +101,7 @@ async function condense(
 ): Promise<{ text: string } | { reason: string }> {
   const { clock, config, modelHealth } = dependencies;
   const { conversation } = begun.context;
-  const limit = { clock, ms: toolOutputConstants.condensingTimeoutMs.value, signal };
+  const limit = { clock, ms: toolOutputConstants.condensingTimeoutMs, signal };
   try {
     const answer = await withDeadline(limit, (within) =>
       askToCondense(dependencies, begun, { target, index, signal: within }),

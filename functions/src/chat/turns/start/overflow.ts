@@ -20,8 +20,7 @@ interface CallSizes {
 }
 
 const willOverflow = ({ contextTokens, requestTokens, windowTokens }: CallSizes) =>
-  requestTokens >
-  policyConstants.overflowFraction.value * Math.max(0, windowTokens - contextTokens);
+  requestTokens > policyConstants.overflowFraction * Math.max(0, windowTokens - contextTokens);
 
 /** What overflows, and what its user can do while a compaction is on its way. */
 const overflowing = {
