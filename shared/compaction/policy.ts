@@ -195,7 +195,6 @@ export function refuseOverhead(sizes: { overheadTokens: number; windowTokens: nu
   const { overheadTokens, windowTokens } = sizes;
   if (overheadTokens <= policyConstants.overheadFraction * windowTokens) return;
   throw new AppError({
-    status: 'INVALID_ARGUMENT',
     reason: 'OVERHEAD_TOO_LARGE',
     message: `system instruction and tools take ${overheadTokens} of a window of ${windowTokens} tokens`,
     publicMessage:
@@ -305,7 +304,6 @@ function refuse(
   { field, value, allowed }: { field: SettingName; value: unknown; allowed: string },
 ): never {
   throw new AppError({
-    status: 'INVALID_ARGUMENT',
     reason: 'BAD_SETTING',
     message: `${level} sets ${field} to ${String(value)}; allowed is ${allowed}`,
     publicMessage: `${field} must be ${allowed}.`,

@@ -1,23 +1,22 @@
-/** gRPC status names that Recap answers with; the HTTP code of each stands in `wire/errors/error-body.ts`. */
-export const errorStatuses = [
-  'INVALID_ARGUMENT',
-  'FAILED_PRECONDITION',
-  'UNAUTHENTICATED',
-  'NOT_FOUND',
-  'ABORTED',
-  'ALREADY_EXISTS',
-  'RESOURCE_EXHAUSTED',
-  'CANCELLED',
-  'UNAVAILABLE',
-  'DEADLINE_EXCEEDED',
-  'INTERNAL',
-] as const;
-export type ErrorStatus = (typeof errorStatuses)[number];
+import {
+  errorReasonRows,
+  type ErrorReasonName,
+  type errorReasons,
+  type ErrorStatus,
+} from './error-reasons.ts';
 
-interface AppErrorOptions {
-  status: ErrorStatus;
-  /** UPPER_SNAKE reason from the error table of the wire, e.g. `TURN_IN_PROGRESS`. */
-  reason: string;
+/** Reasons whose status the table tells. */
+type SettledReason = {
+  [Name in ErrorReasonName]: (typeof errorReasons)[Name] extends { otherStatus: ErrorStatus }
+    ? never
+    : Name;
+}[ErrorReasonName];
+
+/** UPPER_SNAKE, e.g. `TURN_IN_PROGRESS`; one that is not in the table, or has two statuses there, with its status. */
+type Reason =
+  { reason: SettledReason; status?: undefined } | { reason: string; status: ErrorStatus };
+
+interface ErrorTexts {
   /** For logs: what was attempted, on which id, with which numbers. Never the user's text. */
   message: string;
   /** The only text that leaves the process: names the field or limit and the remedy. */
@@ -28,10 +27,12 @@ interface AppErrorOptions {
   retryAfterMs?: number;
   /** Evidence for machines: becomes ErrorInfo.metadata, so it must be safe to show. */
   metadata?: Readonly<Record<string, string>>;
-  /** Overrides the HTTP code of the status where one status serves several codes (413 is an INVALID_ARGUMENT). */
-  httpStatus?: number;
   cause?: unknown;
 }
+
+type AppErrorOptions = ErrorTexts & Reason;
+
+const rowByReason = new Map(errorReasonRows.map((row) => [row.reason, row]));
 
 /** Base of every error that Recap throws on purpose. Anything else is a defect and is answered as INTERNAL. */
 export class AppError extends Error {
@@ -41,18 +42,20 @@ export class AppError extends Error {
   readonly retryAfterMs: number | undefined;
   readonly publicMessage: string;
   readonly metadata: Readonly<Record<string, string>>;
+  /** Where it is not the usual one of the status. */
   readonly httpStatus: number | undefined;
 
   constructor(options: AppErrorOptions) {
     super(options.message, { cause: options.cause });
     this.name = new.target.name;
-    this.status = options.status;
+    const row = rowByReason.get(options.reason);
+    this.status = options.status ?? row?.status ?? 'INTERNAL';
     this.reason = options.reason;
     this.retryable = options.retryable ?? false;
     this.retryAfterMs = options.retryAfterMs;
     this.publicMessage = options.publicMessage;
     this.metadata = options.metadata ?? {};
-    this.httpStatus = options.httpStatus;
+    this.httpStatus = row?.httpStatus;
   }
 }
 
@@ -62,7 +65,7 @@ export function reworded(
   publicMessage: string,
   evidence?: AppErrorOptions['metadata'],
 ): AppError {
-  const { status, reason, message, retryable, retryAfterMs, metadata, httpStatus } = error;
+  const { status, reason, message, retryable, retryAfterMs, metadata } = error;
   return new AppError({
     status,
     reason,
@@ -71,7 +74,6 @@ export function reworded(
     retryable,
     ...(retryAfterMs !== undefined && { retryAfterMs }),
     metadata: { ...metadata, ...evidence },
-    ...(httpStatus !== undefined && { httpStatus }),
     cause: error,
   });
 }
@@ -90,7 +92,6 @@ export class GuardLostError extends AppError {
     const { paths, tries } = options;
     const often = tries === undefined ? '' : ` ${tries} times in a row`;
     super({
-      status: 'ABORTED',
       reason: 'GUARD_LOST',
       message: `commit of ${paths.length} writes lost a guard${often} (${paths.slice(0, 4).join(', ')})`,
       publicMessage: 'Another request changed the same conversation. Try again.',
@@ -105,7 +106,6 @@ export class GuardLostError extends AppError {
 export class StoreUnavailableError extends AppError {
   constructor(options: { operation: string; cause?: unknown }) {
     super({
-      status: 'UNAVAILABLE',
       reason: 'STORE_UNAVAILABLE',
       message: `the store did not answer: ${options.operation}`,
       publicMessage: 'The service is busy. Try again in a moment.',
@@ -127,7 +127,6 @@ export const mayBeCommitted = (error: unknown): boolean =>
 export class InvalidWriteError extends AppError {
   constructor(options: { path: string; problem: string; cause?: unknown }) {
     super({
-      status: 'INVALID_ARGUMENT',
       reason: 'WRITE_REFUSED',
       message: `the store cannot hold ${options.path}: ${options.problem}`,
       publicMessage: 'The message is too large or holds a value that cannot be stored.',

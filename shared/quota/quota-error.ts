@@ -91,7 +91,6 @@ export const globalBudgetError = (input: {
   spentMicros: number;
 }) =>
   new AppError({
-    status: 'RESOURCE_EXHAUSTED',
     reason: 'GLOBAL_BUDGET',
     message: `the budget of the day is ${input.kind}: ${input.spentMicros} millionths of a dollar are settled`,
     publicMessage:

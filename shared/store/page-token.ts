@@ -31,7 +31,6 @@ const tokenSchema = z.tuple([z.string(), z.record(z.string(), z.union([z.string(
 
 const invalidToken = (cause?: unknown) =>
   new AppError({
-    status: 'INVALID_ARGUMENT',
     reason: 'PAGE_TOKEN_INVALID',
     message: 'a page token could not be read',
     publicMessage:

@@ -42,7 +42,6 @@ type Account = { isDisabled: boolean; validSinceSeconds: number } | undefined;
 
 const failed = (problem: string, cause?: unknown) =>
   new AppError({
-    status: 'UNAVAILABLE',
     reason: 'ACCOUNT_LOOKUP_FAILED',
     message: `an account could not be looked up: ${problem}`,
     publicMessage: 'Sign-in cannot be checked right now. Try again in a moment.',
@@ -53,7 +52,6 @@ const failed = (problem: string, cause?: unknown) =>
 
 const revoked = () =>
   new AppError({
-    status: 'UNAUTHENTICATED',
     reason: 'ID_TOKEN_REVOKED',
     message: 'an ID token of a revoked sign-in, or of an account that is gone, was refused',
     publicMessage: 'The sign-in has been revoked. Sign in again.',
@@ -61,7 +59,6 @@ const revoked = () =>
 
 const disabled = () =>
   new AppError({
-    status: 'UNAUTHENTICATED',
     reason: 'USER_DISABLED',
     message: 'an ID token of a disabled account was refused',
     publicMessage: 'The account is disabled. Ask whoever runs this app.',

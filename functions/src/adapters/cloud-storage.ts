@@ -12,7 +12,6 @@ export const filesUnavailable = (
   options: { isPermanent?: boolean; cause?: unknown } = {},
 ) =>
   new AppError({
-    status: 'UNAVAILABLE',
     reason: 'FILES_UNAVAILABLE',
     message: `the bucket of uploads ${problem}`,
     publicMessage: 'Files cannot be read or stored right now. Try again in a moment.',

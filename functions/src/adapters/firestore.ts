@@ -456,7 +456,6 @@ export function toStoreError(error: unknown, call: StoreCall): AppError {
     return new StoreUnavailableError({ operation, cause: error });
   }
   return new AppError({
-    status: 'INTERNAL',
     reason: 'STORE_REFUSED',
     message: `the store refused ${operation} with code ${code}`,
     publicMessage: 'The service is not set up correctly.',

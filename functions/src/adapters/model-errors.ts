@@ -39,7 +39,6 @@ function describe(call: ModelCall): string {
 /** The caller's signal fired. */
 export function abortedError(call: ModelCall): AppError {
   return new AppError({
-    status: 'CANCELLED',
     reason: 'ABORTED',
     message: `${describe(call)} was aborted by the caller`,
     publicMessage: 'The request was cancelled.',
@@ -50,7 +49,6 @@ export function abortedError(call: ModelCall): AppError {
 export function timeoutError(call: ModelCall, waitedFor: string, timeoutMs?: number): AppError {
   const after = timeoutMs === undefined ? '' : ` after ${timeoutMs} ms`;
   return new AppError({
-    status: 'DEADLINE_EXCEEDED',
     reason: 'MODEL_TIMEOUT',
     message: `${describe(call)} timed out${after} waiting for ${waitedFor}`,
     publicMessage: 'The model took too long to answer. Try again.',
@@ -61,7 +59,6 @@ export function timeoutError(call: ModelCall, waitedFor: string, timeoutMs?: num
 /** The model cannot answer now: 5xx, network, a stream that broke off or cannot be read. */
 export function overloadedError(call: ModelCall, problem: string, cause?: unknown): AppError {
   return new AppError({
-    status: 'UNAVAILABLE',
     reason: 'MODEL_OVERLOADED',
     message: `${describe(call)} failed: ${problem}`,
     publicMessage: 'The model is not available right now. Try again in a moment.',
@@ -74,7 +71,6 @@ export function overloadedError(call: ModelCall, problem: string, cause?: unknow
 /** `retryAfterMs` only where RetryInfo says it. */
 function quotaError(call: ModelCall, retryAfterMs: number | undefined): AppError {
   return new AppError({
-    status: 'RESOURCE_EXHAUSTED',
     reason: 'MODEL_QUOTA',
     message: `${describe(call)} is over the model's quota`,
     publicMessage: 'The model is at its limit of requests. Try again later.',
@@ -94,7 +90,6 @@ function overflowError(call: ModelCall, message: string): AppError {
     number?.replaceAll(',', ''),
   );
   return new AppError({
-    status: 'FAILED_PRECONDITION',
     reason: 'MODEL_CONTEXT_OVERFLOW',
     message: `${describe(call)}: prompt of ${promptTokens ?? '?'} tokens, window of ${windowTokens ?? '?'}`,
     publicMessage: 'The conversation is too long for the model.',
@@ -108,7 +103,6 @@ function overflowError(call: ModelCall, message: string): AppError {
 /** The conversation names a model that Google does not have: only whoever wrote it there can mend it. */
 const unknownModelError = (call: ModelCall, cause: unknown) =>
   new AppError({
-    status: 'FAILED_PRECONDITION',
     reason: 'MODEL_UNKNOWN',
     message: `${describe(call)}: there is no such model`,
     publicMessage: 'The model of this conversation is not known. Choose another `model`.',
@@ -133,7 +127,6 @@ function refusedError(call: ModelCall, evidence: Record<string, string>, cause: 
   const facts = Object.entries(evidence).map(([key, value]) => `${key}=${value}`);
   const isAccess = isAboutAccess(evidence);
   return new AppError({
-    status: 'INTERNAL',
     reason: 'MODEL_REFUSED_REQUEST',
     message: `${describe(call)} was refused: ${facts.join(' ')}`,
     publicMessage: isAccess

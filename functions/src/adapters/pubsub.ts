@@ -60,7 +60,6 @@ async function open(options: PublisherOptions): Promise<Readonly<Record<Topic, P
 
 function unavailable(topic: Topic, cause: unknown): AppError {
   return new AppError({
-    status: 'UNAVAILABLE',
     reason: 'EVENT_BUS_UNAVAILABLE',
     message: `the event bus did not take an event for ${topic}`,
     publicMessage: 'The service is busy. Try again in a moment.',

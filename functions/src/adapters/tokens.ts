@@ -72,7 +72,6 @@ async function judge(
   } catch (cause) {
     if (isAboutToken(cause)) throw refusal(cause);
     throw new AppError({
-      status: 'UNAVAILABLE',
       reason: 'KEYS_UNAVAILABLE',
       message: 'the keys that sign tokens could not be fetched',
       publicMessage: 'Sign-in cannot be checked right now. Try again in a moment.',
@@ -104,7 +103,6 @@ const idClaimsSchema = z.looseObject({
 
 const expiredIdToken = (cause: unknown) =>
   new AppError({
-    status: 'UNAUTHENTICATED',
     reason: 'ID_TOKEN_EXPIRED',
     message: 'an ID token has expired',
     publicMessage:
@@ -114,7 +112,6 @@ const expiredIdToken = (cause: unknown) =>
 
 const invalidIdToken = (publicMessage: string, cause?: unknown) =>
   new AppError({
-    status: 'UNAUTHENTICATED',
     reason: 'ID_TOKEN_INVALID',
     message: 'an ID token was refused',
     publicMessage,
@@ -237,7 +234,6 @@ const appCheckClaimsSchema = z.looseObject({
 
 const invalidAppCheck = (message: string, cause?: unknown) =>
   new AppError({
-    status: 'UNAUTHENTICATED',
     reason: 'APP_CHECK_INVALID',
     message,
     publicMessage:

@@ -16,7 +16,6 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 
 const unusableRequest = (cause: unknown) =>
   new AppError({
-    status: 'INVALID_ARGUMENT',
     reason: 'BAD_REQUEST_LINE',
     message: 'a request line or Host header could not be read',
     publicMessage: 'The address or the Host header of the request cannot be read.',

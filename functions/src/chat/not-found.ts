@@ -6,7 +6,6 @@ import type { Caller } from '#shared/ports/ports.ts';
 /** One body for unknown, deleted and other people's conversations: an id must tell nothing. */
 export const notFoundError = (conversationId: string) =>
   new AppError({
-    status: 'NOT_FOUND',
     reason: 'CONVERSATION_NOT_FOUND',
     message: `no conversation ${conversationId} for this caller`,
     publicMessage:
@@ -16,7 +15,6 @@ export const notFoundError = (conversationId: string) =>
 /** 404 of a message to the caller's own conversation that is in the bin: another id would lose what it holds. */
 export const inBinError = (conversationId: string) =>
   new AppError({
-    status: 'NOT_FOUND',
     reason: 'CONVERSATION_NOT_FOUND',
     message: `conversation ${conversationId} is in the bin`,
     publicMessage:
@@ -38,7 +36,6 @@ export function errorForCaller(error: unknown, caller: Caller | undefined): unkn
 /** 404: the message that was named is not there, or what it said was erased. */
 export const messageNotFoundError = (conversationId: string, messageId: string) =>
   new AppError({
-    status: 'NOT_FOUND',
     reason: 'MESSAGE_NOT_FOUND',
     message: `no message ${messageId} in ${conversationId}`,
     publicMessage: 'The conversation has no such message. Check its id in the list of messages.',
@@ -48,7 +45,6 @@ export const messageNotFoundError = (conversationId: string, messageId: string) 
 /** 404: the conversation has not come to that generation. */
 export const generationNotFound = (conversationId: string, generation: number) =>
   new AppError({
-    status: 'NOT_FOUND',
     reason: 'GENERATION_NOT_FOUND',
     message: `no generation ${generation} in ${conversationId}`,
     publicMessage: `The conversation has no generation ${generation}. Look at the list of compactions.`,
@@ -58,7 +54,6 @@ export const generationNotFound = (conversationId: string, generation: number) =
 /** 400: what the generation told is gone. */
 export const generationErased = (conversationId: string, generation: number) =>
   new AppError({
-    status: 'FAILED_PRECONDITION',
     reason: 'GENERATION_ERASED',
     message: `generation ${generation} of ${conversationId} covered a turn that was erased`,
     publicMessage: `Generation ${generation} told of a message that was deleted, and was erased with it. Choose another generation, or 0 for none.`,

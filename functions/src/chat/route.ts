@@ -1,7 +1,7 @@
 import { AppError } from '#shared/lib/errors.ts';
 import type { SignedInCaller } from '#shared/ports/ports.ts';
 import { toLowerUuid } from '#shared/lib/uuid.ts';
-import type { ErrorReasonName } from '#shared/wire/errors/error-reasons.ts';
+import type { ErrorReasonName } from '#shared/error-reasons.ts';
 import { parseRequest } from '#shared/wire/errors/validation-error.ts';
 import type { ChatDependencies } from './chat-dependencies.ts';
 import type { SendMessage } from './turns/send/send-request.ts';
@@ -190,7 +190,6 @@ function readParams(
   const field = String(issue?.path[0]);
   if (field === 'conversationId') throw notFoundError('of a malformed id');
   throw new AppError({
-    status: 'NOT_FOUND',
     reason: 'NOT_FOUND',
     message: `a malformed ${field} was asked for`,
     publicMessage: `There is nothing under this ${field}. ${idForms[field] ?? 'Check it.'}`,

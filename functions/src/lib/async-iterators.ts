@@ -141,7 +141,6 @@ export const isEnd = (result: IteratorResult<unknown> | undefined): boolean =>
 /** The answer was ended from outside. */
 export const abortedError = () =>
   new AppError({
-    status: 'CANCELLED',
     reason: 'ABORTED',
     message: 'the stream was ended from outside',
     publicMessage: 'The answer was stopped.',

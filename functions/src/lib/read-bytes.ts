@@ -3,9 +3,7 @@ import { AppError } from '#shared/lib/errors.ts';
 /** 413: a body that is larger than its limit, said or found to be. */
 export const bodyTooLarge = (maxBytes: number) =>
   new AppError({
-    status: 'INVALID_ARGUMENT',
     reason: 'BODY_TOO_LARGE',
-    httpStatus: 413,
     message: `a body of more than ${maxBytes} bytes was refused`,
     publicMessage: `The body is larger than ${maxBytes} bytes. Send less in one request, and files as uploads: POST /v1/uploads.`,
     metadata: { limitBytes: String(maxBytes) },
@@ -14,7 +12,6 @@ export const bodyTooLarge = (maxBytes: number) =>
 /** The client left, or its connection broke, before the body was complete: nobody reads the answer. */
 const uploadBroken = (cause: unknown) =>
   new AppError({
-    status: 'CANCELLED',
     reason: 'BODY_INCOMPLETE',
     message: 'a body broke off while it was read',
     publicMessage: 'The body broke off. Send the request again.',

@@ -40,7 +40,6 @@ export async function runHook<Event, Answer>(
     });
     if (hook.required !== true) return undefined;
     throw new AppError({
-      status: 'UNAVAILABLE',
       reason: 'HOOK_FAILED',
       message: `the required hook ${hook.name} failed for ${conversationId}`,
       publicMessage: run.publicMessage,

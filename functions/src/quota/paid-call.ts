@@ -158,7 +158,6 @@ export function takenInVain(config: Config, request: ModelRequest, error: unknow
 function guardOfFirst(conversationId: string, document: StoredDocument | undefined): Write {
   if (!document || decodeConversation(document).value.state !== 'live')
     throw new AppError({
-      status: 'NOT_FOUND',
       reason: 'CONVERSATION_NOT_FOUND',
       message: `${conversationId} is not live: no model is asked for it`,
       publicMessage: 'The conversation is not there any more.',

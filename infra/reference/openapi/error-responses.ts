@@ -1,6 +1,6 @@
 import { type Route, noBody, type ResponseMedia } from '#functions/chat/route.ts';
 import { errorStatuses } from '#shared/lib/errors.ts';
-import { errorReasonRows } from '#shared/wire/errors/error-reasons.ts';
+import { errorReasonRows } from '#shared/error-reasons.ts';
 import { answersOfRow } from '#shared/wire/errors/explain-reason.ts';
 import { streamResponse } from '#shared/wire/resources/streams.ts';
 import { inputSchema, reference, type JsonSchema } from './schemas.ts';

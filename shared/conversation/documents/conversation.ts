@@ -301,7 +301,6 @@ export class UnreadableConversationError extends AppError {
 
   constructor({ path, problem, ownerUid }: UnreadableConversation) {
     super({
-      status: 'FAILED_PRECONDITION',
       reason: 'CONVERSATION_UNREADABLE',
       message: `${path} cannot be read: ${problem}`,
       publicMessage:

@@ -64,7 +64,6 @@ export interface ErrorReply {
 /** An error of which nothing may be told: a defect, or what an SDK threw past its adapter. */
 const unknownError = (cause: unknown) =>
   new AppError({
-    status: 'INTERNAL',
     reason: 'INTERNAL',
     message: 'an error that is not an AppError reached the edge',
     publicMessage: 'Something went wrong here. The error is logged; try again later.',

@@ -77,7 +77,6 @@ export async function previewCompaction(
 
 const alreadyRunning = (conversationId: string, jobId: string) =>
   new AppError({
-    status: 'ABORTED',
     reason: 'COMPACTION_RUNNING',
     message: `a compaction of ${conversationId} is queued or running`,
     publicMessage:
@@ -87,7 +86,6 @@ const alreadyRunning = (conversationId: string, jobId: string) =>
 
 const limitReached = (conversationId: string, limit: string, retryAfterMs: number) =>
   new AppError({
-    status: 'RESOURCE_EXHAUSTED',
     reason: 'COMPACTION_LIMIT',
     message: `${conversationId} has reached ${limit} of compactions`,
     publicMessage:
@@ -197,7 +195,6 @@ export async function requestCompaction(
 
 const compactionNotFound = (conversationId: string, jobId: string) =>
   new AppError({
-    status: 'NOT_FOUND',
     reason: 'COMPACTION_NOT_FOUND',
     message: `no compaction ${jobId} in ${conversationId}`,
     publicMessage:

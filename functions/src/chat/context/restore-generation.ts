@@ -31,7 +31,6 @@ import { changeGeneration, type Decision, requestAfterChange } from './change-ge
 
 const generationOutdated = (conversationId: string, generation: number) =>
   new AppError({
-    status: 'FAILED_PRECONDITION',
     reason: 'GENERATION_OUTDATED',
     message: `generation ${generation} of ${conversationId} covers turns that changed since`,
     publicMessage: `Generation ${generation} tells of messages that were edited since. Restore another generation, or 0 for none.`,
@@ -40,7 +39,6 @@ const generationOutdated = (conversationId: string, generation: number) =>
 
 const snapshotUnreadable = (conversationId: string, generation: number) =>
   new AppError({
-    status: 'FAILED_PRECONDITION',
     reason: 'SNAPSHOT_UNREADABLE',
     message: `generation ${generation} of ${conversationId} cannot be read`,
     publicMessage: `The summary of generation ${generation} is damaged and is not used. Choose another generation, or 0 for none.`,
@@ -52,7 +50,6 @@ const requestIdReused = (
   { requestId, restoredFrom = 0 }: Pick<History, 'requestId' | 'restoredFrom'>,
 ) =>
   new AppError({
-    status: 'ALREADY_EXISTS',
     reason: 'IDEMPOTENCY_KEY_REUSED',
     message: `request ${requestId} of ${conversationId} restored generation ${restoredFrom}`,
     publicMessage: `This requestId has restored generation ${restoredFrom}. Draw a new one to restore another generation.`,

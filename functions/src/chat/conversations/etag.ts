@@ -34,9 +34,7 @@ export const isKnownTo = (ifNoneMatch: string | undefined, etag: string): boolea
 
 const etagMismatch = (conversationId: string) =>
   new AppError({
-    status: 'FAILED_PRECONDITION',
     reason: 'ETAG_MISMATCH',
-    httpStatus: 412,
     message: `If-Match did not match in ${conversationId}`,
     publicMessage: 'The conversation has changed since it was read. Read it again and repeat.',
     metadata: { field: 'If-Match' },
@@ -44,9 +42,7 @@ const etagMismatch = (conversationId: string) =>
 
 const generationMismatch = (conversationId: string, generation: number) =>
   new AppError({
-    status: 'FAILED_PRECONDITION',
     reason: 'GENERATION_MISMATCH',
-    httpStatus: 412,
     message: `If-Match names another generation than ${generation} of ${conversationId}`,
     publicMessage: `The conversation is at generation ${generation}. Read its context again and repeat.`,
     metadata: { field: 'If-Match', generation: String(generation) },

@@ -131,7 +131,6 @@ export async function* exportUser(
 
 const invalidToken = () =>
   new AppError({
-    status: 'UNAUTHENTICATED',
     reason: 'READ_TOKEN_INVALID',
     message: 'folded turns were asked for without a valid token',
     publicMessage:

@@ -45,7 +45,6 @@ export function isWritable(config: Pick<Config, 'CLIENT_WRITABLE'>, path: PatchP
 
 const notWritable = (field: string, guard: Guarded) =>
   new AppError({
-    status: 'INVALID_ARGUMENT',
     reason: 'FIELD_NOT_WRITABLE',
     message: `a caller tried to write ${field}`,
     publicMessage: `\`${field}\` is set by the deployment. Leave it out, or let the deployment list ${guard} in CLIENT_WRITABLE.`,
@@ -73,7 +72,6 @@ export function refuseManyEntries({ metadata }: Pick<Conversation, 'metadata'>):
   const count = Object.keys(metadata).length;
   if (count <= METADATA_ENTRIES_MAX) return;
   throw new AppError({
-    status: 'INVALID_ARGUMENT',
     reason: 'BAD_FIELD',
     message: `the metadata would have ${count} entries`,
     publicMessage: `\`metadata\` would have ${count} entries; the limit is ${METADATA_ENTRIES_MAX}. Take one away: name it in \`updateMask\` and leave it out of the body.`,
@@ -83,7 +81,6 @@ export function refuseManyEntries({ metadata }: Pick<Conversation, 'metadata'>):
 
 const tooHigh = (field: string, limitTokens: number) =>
   new AppError({
-    status: 'INVALID_ARGUMENT',
     reason: 'THRESHOLD_TOO_HIGH',
     message: `a caller asked for a ${field} above ${limitTokens} tokens`,
     publicMessage: `\`settings.${field}\` may ask for at most the deployment's threshold of ${limitTokens} tokens. Choose a lower one.`,
@@ -92,7 +89,6 @@ const tooHigh = (field: string, limitTokens: number) =>
 
 const tooLow = (windowTokens: number) =>
   new AppError({
-    status: 'INVALID_ARGUMENT',
     reason: 'THRESHOLD_TOO_LOW',
     message: `a caller asked for a thresholdFraction below ${THRESHOLD_MIN_TOKENS} tokens`,
     publicMessage: `\`settings.thresholdFraction\` must come to at least ${THRESHOLD_MIN_TOKENS} of the window's ${windowTokens} tokens. Choose a higher one.`,
@@ -132,7 +128,6 @@ export function refuseRouting(
 ): void {
   if (model === undefined || !isRouted(model) || routing) return;
   throw new AppError({
-    status: 'INVALID_ARGUMENT',
     reason: 'ROUTING_NOT_SET',
     message: 'a caller asked for auto, and no models are set to choose from',
     publicMessage:
@@ -154,7 +149,6 @@ export function refuseUnknownModel(
   const known = knownModelNames(config);
   if (isKnownModel(model, known)) return;
   throw new AppError({
-    status: 'FAILED_PRECONDITION',
     reason: 'MODEL_UNKNOWN',
     message: 'a caller named a model that is not known',
     publicMessage: `\`model\` names no model that is known here. ${unknownModelAdvice(known)}. A deployment makes another one known by MODEL_WINDOWS.`,
@@ -170,7 +164,6 @@ export function refuseTakenNames(
   for (const [index, { name }] of (patch.tools ?? []).entries()) {
     if (!toolbox.find(name)) continue;
     throw new AppError({
-      status: 'INVALID_ARGUMENT',
       reason: 'TOOL_NAME_TAKEN',
       message: `a caller declared a tool named ${name}, which this server runs`,
       publicMessage: `\`tools[${index}].name\` is \`${name}\`, the name of a tool that the server runs. Choose another one.`,

@@ -26,7 +26,6 @@ type PutRequest = DeviceOf &
 
 const deviceNotFound = (deviceId: string) =>
   new AppError({
-    status: 'NOT_FOUND',
     reason: 'DEVICE_NOT_FOUND',
     message: 'no such device of this caller',
     publicMessage: 'You have no such device. Check its id in the list of devices.',
@@ -40,7 +39,6 @@ const pathOfDevice = ({ caller, deviceId }: DeviceOf): string =>
 /** 409: the request is a late copy of the one that put the device. */
 const deviceDeleted = (deviceId: string) =>
   new AppError({
-    status: 'ALREADY_EXISTS',
     reason: 'IDEMPOTENCY_KEY_REUSED',
     message: 'the device was deleted',
     publicMessage:

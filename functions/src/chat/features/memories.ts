@@ -21,7 +21,6 @@ import { type MemoryListView, noteView } from '#shared/wire/resources/memories.t
 /** 400: one note more than there may be. */
 const memoryFull = () =>
   new AppError({
-    status: 'FAILED_PRECONDITION',
     reason: 'MEMORY_FULL',
     message: `a user has ${NOTES_MAX} notes`,
     publicMessage: `A user may have ${NOTES_MAX} notes, and has them. Delete one that is no longer needed, or put two into one.`,
@@ -31,7 +30,6 @@ const memoryFull = () =>
 /** 404: no such note. */
 export const memoryNotFound = (memoryId: string) =>
   new AppError({
-    status: 'NOT_FOUND',
     reason: 'MEMORY_NOT_FOUND',
     message: 'no such note of this caller',
     publicMessage: 'You have no such note. Check its id in the list of memories.',
@@ -41,7 +39,6 @@ export const memoryNotFound = (memoryId: string) =>
 /** 409: the id has a note that says something else. */
 const memoryIdTaken = (memoryId: string) =>
   new AppError({
-    status: 'ALREADY_EXISTS',
     reason: 'IDEMPOTENCY_KEY_REUSED',
     message: 'another note of this caller has the id',
     publicMessage:
@@ -52,7 +49,6 @@ const memoryIdTaken = (memoryId: string) =>
 /** 409: the id had a note. */
 const memoryDeleted = (memoryId: string) =>
   new AppError({
-    status: 'ALREADY_EXISTS',
     reason: 'IDEMPOTENCY_KEY_REUSED',
     message: 'the note of this id was deleted',
     publicMessage: 'The note with this `id` was deleted. Choose a new one to save it again.',

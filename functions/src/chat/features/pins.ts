@@ -22,7 +22,6 @@ import { pinView, type PinListView } from '#shared/wire/resources/pins.ts';
 /** 400: one pin more than there may be. */
 const tooManyPins = (conversationId: string) =>
   new AppError({
-    status: 'FAILED_PRECONDITION',
     reason: 'PIN_BUDGET',
     message: `${conversationId} has ${PINS_MAX} pins`,
     publicMessage: `A conversation may have ${PINS_MAX} pins. Delete one that is no longer needed, or put two into one.`,
@@ -40,7 +39,6 @@ function pinsTooLarge(
 ) {
   const budget = `All pins together may take ${budgetTokens} tokens`;
   return new AppError({
-    status: 'FAILED_PRECONDITION',
     reason: 'PIN_BUDGET',
     message: `a pin of ${neededTokens} tokens for ${conversationId}, with ${remainingTokens} of ${budgetTokens} left`,
     publicMessage: `${budget}: ${remainingTokens} are left, and this one takes about ${neededTokens}. Shorten it, or delete another pin.`,
@@ -55,7 +53,6 @@ function pinsTooLarge(
 /** 404: no such pin. */
 const pinNotFound = (conversationId: string, pinId: string) =>
   new AppError({
-    status: 'NOT_FOUND',
     reason: 'PIN_NOT_FOUND',
     message: `no pin ${pinId} in ${conversationId}`,
     publicMessage: 'The conversation has no such pin. Check its id in the list of pins.',
@@ -65,7 +62,6 @@ const pinNotFound = (conversationId: string, pinId: string) =>
 /** 409: the id had a pin. */
 const pinDeleted = (pinId: string) =>
   new AppError({
-    status: 'ALREADY_EXISTS',
     reason: 'IDEMPOTENCY_KEY_REUSED',
     message: 'the pin of this id was deleted',
     publicMessage: 'The pin with this id was deleted. Choose a new id to pin it again.',

@@ -25,7 +25,6 @@ interface FeedbackOf extends ConversationTarget {
 
 const notAnAnswer = (messageId: string) =>
   new AppError({
-    status: 'FAILED_PRECONDITION',
     reason: 'NOT_AN_ANSWER',
     message: 'feedback was given on a user message',
     publicMessage: 'Feedback is given on answers. Name the answer by its id, such as m_17.',

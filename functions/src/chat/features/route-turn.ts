@@ -42,7 +42,6 @@ interface ToBeRouted {
 
 const timeoutError = (cause: unknown) =>
   new AppError({
-    status: 'DEADLINE_EXCEEDED',
     reason: 'MODEL_TIMEOUT',
     message: `the classifier gave no choice within ${ROUTING_TIMEOUT_MS} ms`,
     publicMessage: 'The model did not answer in time.',

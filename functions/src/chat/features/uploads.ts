@@ -20,7 +20,6 @@ import { encodeUpload, type Upload, decodeUpload, turnKey } from '#shared/upload
 /** One body for unknown and other people's uploads, and for what was never sent: an id must tell nothing. */
 const uploadNotFound = (uploadId: string) =>
   new AppError({
-    status: 'NOT_FOUND',
     reason: 'UPLOAD_NOT_FOUND',
     message: `no upload ${uploadId} for this caller`,
     publicMessage:
@@ -30,7 +29,6 @@ const uploadNotFound = (uploadId: string) =>
 
 const uploadsOff = () =>
   new AppError({
-    status: 'FAILED_PRECONDITION',
     reason: 'UPLOADS_OFF',
     message: 'an upload was asked for, and there is no UPLOADS_BUCKET',
     publicMessage:
@@ -45,7 +43,6 @@ function requireBucket({ files }: { files?: FileBucket | undefined }): FileBucke
 
 const typeMismatch = (uploadId: string, declared: { mimeType: string; sizeBytes: number }) =>
   new AppError({
-    status: 'INVALID_ARGUMENT',
     reason: 'UPLOAD_TYPE_MISMATCH',
     message: `upload ${uploadId} is no ${declared.mimeType} of ${declared.sizeBytes} bytes`,
     publicMessage: `The uploaded file is not what was declared: ${declared.mimeType} of ${declared.sizeBytes} bytes. Upload it again with its own media type and size.`,
@@ -54,7 +51,6 @@ const typeMismatch = (uploadId: string, declared: { mimeType: string; sizeBytes:
 
 const filesTooLarge = (sizeBytes: number) =>
   new AppError({
-    status: 'INVALID_ARGUMENT',
     reason: 'FILES_TOO_LARGE',
     message: `uploads of ${sizeBytes} bytes in one message refused, limit ${FILES_MAX_BYTES}`,
     publicMessage: `The uploads of the message have ${sizeBytes} bytes together; the limit is ${FILES_MAX_BYTES}. Send fewer in one message.`,
@@ -63,7 +59,6 @@ const filesTooLarge = (sizeBytes: number) =>
 
 const tooManyUploads = (limit: number, { now, resetTime }: { now: Date; resetTime: Date }) =>
   new AppError({
-    status: 'RESOURCE_EXHAUSTED',
     reason: 'USER_DAILY_UPLOADS',
     message: `an upload refused, limit ${limit} a day`,
     publicMessage: `${limit} uploads may be begun in a day (UTC). Go on tomorrow.`,

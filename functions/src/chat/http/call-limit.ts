@@ -38,7 +38,6 @@ const tooManyCalls = (input: {
   said: string;
 }) =>
   new AppError({
-    status: 'RESOURCE_EXHAUSTED',
     reason: 'USER_CALLS',
     message: `${input.quota}: ${input.limit} are reached`,
     publicMessage: input.said,

@@ -71,9 +71,7 @@ const NOT_LISTED = 'The origin of the page is not listed: add it to CORS_ORIGINS
 export function methodNotAllowed(allow: string, { isPreflight }: { isPreflight: boolean }) {
   const sentence = `This address takes ${allow} only.`;
   return new AppError({
-    status: 'INVALID_ARGUMENT',
     reason: 'METHOD_NOT_ALLOWED',
-    httpStatus: 405,
     message: `method refused; allowed are ${allow}`,
     publicMessage: isPreflight ? `${sentence} ${NOT_LISTED}` : sentence,
     metadata: { allow },
@@ -97,7 +95,6 @@ export const answerNoRoute = (path: string, dependencies: RouteDependencies) =>
   refused(
     path,
     new AppError({
-      status: 'NOT_FOUND',
       reason: 'ROUTE_NOT_FOUND',
       message: 'no such route',
       publicMessage: `There is no such address. ${ROUTES}`,

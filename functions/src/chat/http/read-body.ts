@@ -6,9 +6,7 @@ import { parseJsonBody } from '#shared/wire/parse-json.ts';
 
 const encodingRefused = () =>
   new AppError({
-    status: 'INVALID_ARGUMENT',
     reason: 'ENCODING_UNSUPPORTED',
-    httpStatus: 415,
     message: 'a compressed body was refused',
     publicMessage:
       'Compressed bodies are not taken. Send the JSON as it is, without Content-Encoding.',
@@ -17,7 +15,6 @@ const encodingRefused = () =>
 
 const notUtf8 = (cause: unknown) =>
   new AppError({
-    status: 'INVALID_ARGUMENT',
     reason: 'BAD_JSON',
     message: 'a body is not UTF-8',
     publicMessage: 'The body is not valid UTF-8. Send JSON encoded as UTF-8.',
@@ -38,9 +35,7 @@ function decodeJson(bytes: Uint8Array): unknown {
 /** 408: a client that drips would hold its place in the instance for as long as it likes. */
 const bodyTooSlow = (timeoutMs: number) =>
   new AppError({
-    status: 'DEADLINE_EXCEEDED',
     reason: 'BODY_TOO_SLOW',
-    httpStatus: 408,
     message: `a body was not complete after ${timeoutMs} ms`,
     publicMessage: `The body took longer than ${timeoutMs} ms. Send the request again.`,
     retryable: true,

@@ -19,7 +19,6 @@ export const healthRoute = publicRoute({
 
 const unknownReason = () =>
   new AppError({
-    status: 'NOT_FOUND',
     reason: 'NOT_FOUND',
     message: 'an unknown reason was asked for',
     publicMessage: `No error has this reason. GET ${ERRORS_PATH} lists all of them.`,

@@ -13,7 +13,6 @@ export class StreamCutError extends AppError {}
 /** The process ends: another instance goes on. */
 export const shuttingDownError = (what: string) =>
   new StreamCutError({
-    status: 'UNAVAILABLE',
     reason: 'SHUTTING_DOWN',
     message: `${what}: this instance shuts down`,
     publicMessage: 'This server is shutting down. Send the same message again.',
@@ -24,7 +23,6 @@ export const shuttingDownError = (what: string) =>
 /** A queued turn that has not begun after all this time. */
 export const stillQueuedError = (what: string) =>
   new StreamCutError({
-    status: 'UNAVAILABLE',
     reason: 'TURN_STILL_QUEUED',
     message: `${what} still waits for its turn`,
     publicMessage: 'The message still waits for its turn. Ask again.',
@@ -35,7 +33,6 @@ export const stillQueuedError = (what: string) =>
 /** The turn belongs to somebody else now, who tells how it ends. */
 export const takenOverError = (turn: { conversationId: string; seq: number; attempt: number }) =>
   new AppError({
-    status: 'ABORTED',
     reason: 'TURN_TAKEN_OVER',
     message: `attempt ${turn.attempt} at turn ${turn.seq} of ${turn.conversationId} was taken over`,
     publicMessage: 'Another server continues this answer.',

@@ -106,12 +106,10 @@ async function answerPush(
 
 const notAPush = () =>
   new AppError({
-    status: 'INVALID_ARGUMENT',
     reason: 'METHOD_NOT_ALLOWED',
     message: 'a request that is no POST',
     publicMessage: 'Only Pub/Sub pushes (POST) are taken here.',
     metadata: { allow: 'POST' },
-    httpStatus: 405,
   });
 
 async function servePush(

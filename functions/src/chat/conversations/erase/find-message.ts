@@ -15,7 +15,6 @@ export interface ReadConversation {
 /** 409: what is to be done with a message is not done while its turn runs or waits. */
 export const unfinishedTurnError = (conversationId: string, seq: number) =>
   new AppError({
-    status: 'ABORTED',
     reason: 'TURN_IN_PROGRESS',
     message: `turn ${seq} of ${conversationId} is not finished`,
     publicMessage:

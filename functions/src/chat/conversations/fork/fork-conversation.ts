@@ -114,7 +114,6 @@ interface Fork {
 
 const busySource = (conversationId: string) =>
   new AppError({
-    status: 'ABORTED',
     reason: 'CONVERSATION_BUSY',
     message: `${conversationId} changed each time while it was copied`,
     publicMessage: 'The conversation keeps changing. Try again in a moment.',
@@ -124,7 +123,6 @@ const busySource = (conversationId: string) =>
 
 const forkTooLarge = (conversationId: string, turns: number) =>
   new AppError({
-    status: 'FAILED_PRECONDITION',
     reason: 'FORK_TOO_LARGE',
     message: `a fork of ${conversationId} would have ${turns} turns`,
     publicMessage: `A fork has at most ${FORK_TURNS_MAX} turns, this one would have ${turns}. Fork at an earlier message.`,

@@ -49,7 +49,6 @@ interface ForkBatch {
 
 const idTaken = (conversationId: string) =>
   new AppError({
-    status: 'ALREADY_EXISTS',
     reason: 'IDEMPOTENCY_KEY_REUSED',
     message: `${conversationId} is there and no fork of this message`,
     publicMessage: 'You have another conversation with this id. Choose a new id for the fork.',
@@ -59,7 +58,6 @@ const idTaken = (conversationId: string) =>
 /** One body for every conversation that the caller cannot go on with: an id must tell nothing. */
 const idUnusable = (conversationId: string) =>
   new AppError({
-    status: 'NOT_FOUND',
     reason: 'CONVERSATION_NOT_FOUND',
     message: `no fork can be made under ${conversationId}`,
     publicMessage: 'No fork can be made under this `id`: it was used before. Draw a new id.',
@@ -68,7 +66,6 @@ const idUnusable = (conversationId: string) =>
 
 const takenOver = (conversationId: string) =>
   new AppError({
-    status: 'ABORTED',
     reason: 'FORK_TAKEN_OVER',
     message: `another request goes on with the fork ${conversationId}`,
     publicMessage: 'Another request is making this fork. Send the same request again.',

@@ -192,7 +192,6 @@ const STORED_ID = /^chatcmpl-([0-9a-f-]{36})-(t_\d+)$/i;
 
 const notStored = () =>
   new AppError({
-    status: 'NOT_FOUND',
     reason: 'COMPLETION_NOT_FOUND',
     message: 'a completion that is not stored was asked for',
     publicMessage:
@@ -229,7 +228,6 @@ async function readCompletion(
 
 const noSuchModel = (model: string, known: readonly string[]) =>
   new AppError({
-    status: 'NOT_FOUND',
     reason: 'MODEL_NOT_FOUND',
     message: `a client asked for the model ${model}`,
     publicMessage: `There is no such model here. There ${known.length === 1 ? 'is' : 'are'} ${known.join(' and ')}.`,

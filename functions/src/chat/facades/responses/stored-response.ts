@@ -48,7 +48,6 @@ export function findStoredCall(id: string): { conversationId: string; callId: st
 
 const responseNotFound = (field: string) =>
   new AppError({
-    status: 'NOT_FOUND',
     reason: 'RESPONSE_NOT_FOUND',
     message: 'a response was asked for by an id that none has',
     publicMessage:

@@ -178,7 +178,6 @@ export function toAnswer(
 /** What was said in the stream does not hold any more, and these protocols cannot take it back. */
 const restartedError = ({ recap: { turnId } }: Answer) =>
   new AppError({
-    status: 'UNAVAILABLE',
     reason: 'ANSWER_RESTARTED',
     message: `${turnId} began anew while it was streamed`,
     publicMessage: 'The answer was begun anew. Send the same request again to get it.',

@@ -55,7 +55,6 @@ export interface Wish {
 /** A request that cannot be served for one of its fields (BAD_FIELD, 400). */
 export const badField = (field: string, publicMessage: string): AppError =>
   new AppError({
-    status: 'INVALID_ARGUMENT',
     reason: 'BAD_FIELD',
     message: `a request was refused for its ${field}`,
     publicMessage,

@@ -51,7 +51,6 @@ export const readerReply = (
 
 const badHeader = () =>
   new AppError({
-    status: 'INVALID_ARGUMENT',
     reason: 'BAD_FIELD',
     message: 'a Last-Event-ID that is no cursor',
     publicMessage:

@@ -74,7 +74,6 @@ const asAppError = (error: unknown) =>
   error instanceof AppError
     ? error
     : new AppError({
-        status: 'INTERNAL',
         reason: 'INTERNAL',
         message: 'the answer could not be produced',
         publicMessage: 'The answer could not be produced. Send the same message again.',
@@ -84,7 +83,6 @@ const asAppError = (error: unknown) =>
 
 export const timeoutError = ({ name, timeoutMs }: Pick<AnswerCall, 'name' | 'timeoutMs'>) =>
   new AppError({
-    status: 'DEADLINE_EXCEEDED',
     reason: 'MODEL_TIMEOUT',
     message: `${name} had no complete answer after ${timeoutMs} ms`,
     publicMessage: 'The model did not finish in time. Send the same message again.',
@@ -102,7 +100,6 @@ export function emptyAnswerError(
   const isFiltered = toFinishReason(answer.finishReason) === 'content-filter';
   if (answer.error || isFiltered || hasContent(answer.parts)) return undefined;
   return new AppError({
-    status: 'UNAVAILABLE',
     reason: 'MODEL_EMPTY_ANSWER',
     message: `the model answered nothing (finishReason ${answer.finishReason ?? 'missing'})`,
     publicMessage: 'The model gave no answer. Send the same message again.',
@@ -113,7 +110,6 @@ export function emptyAnswerError(
 /** A picture alone may be larger than an answer can be. The same message would bring it again. */
 const tooLargeError = ({ name, maxBytes }: AnswerCall) =>
   new AppError({
-    status: 'FAILED_PRECONDITION',
     reason: 'ANSWER_TOO_LARGE',
     message: `${name} was larger than ${maxBytes} bytes, and nothing of it could be kept`,
     publicMessage: `The answer is larger than the ${maxBytes} bytes that are left for it. Ask for less, such as a smaller picture, in a new message.`,

@@ -28,7 +28,6 @@ function unmetError(
     return `The answer does not fit \`responseSchema\`${second}. ${misfit} Make the schema simpler or say in the message what belongs in it, and send it as a new message.`;
   };
   return new AppError({
-    status: 'FAILED_PRECONDITION',
     reason: 'RESPONSE_SCHEMA_UNMET',
     message: `${name} did not fit its schema (finishReason ${finishReason ?? 'missing'})`,
     publicMessage: publicMessage(),

@@ -60,7 +60,6 @@ export async function cancelTurn(
   const turn = (await readOwnTurn(dependencies, target)).turn.value;
   if (turn.state === 'done' || turn.state === 'failed')
     throw new AppError({
-      status: 'FAILED_PRECONDITION',
       reason: 'TURN_FINISHED',
       message: `turn ${turn.seq} is ${turn.state}; it cannot be cancelled`,
       publicMessage: 'This turn has ended already. There is nothing to cancel.',

@@ -28,7 +28,6 @@ export function refuseLongAnswer(
       findModel(knownModels(config), model)?.outputTokens ?? modelWindowTokens(config, model);
     if (maxOutputTokens <= limit) continue;
     throw new AppError({
-      status: 'INVALID_ARGUMENT',
       reason: 'BAD_FIELD',
       message: `${maxOutputTokens} tokens were asked for, ${model} gives ${limit}`,
       publicMessage: `\`${field}\` may be at most ${limit}: an answer of ${model} has no more tokens. Ask for less, or leave it out.`,

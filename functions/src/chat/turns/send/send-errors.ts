@@ -16,7 +16,6 @@ export const busyError = (
   { seq, retryAfterMs }: { seq: number; retryAfterMs: number },
 ) =>
   new AppError({
-    status: 'ABORTED',
     reason: 'TURN_IN_PROGRESS',
     message: `turn ${seq} of ${conversationId} is being answered`,
     publicMessage:
@@ -29,7 +28,6 @@ export const busyError = (
 /** Bounds the tries of a start that keeps losing its guard to others. */
 export const contentionError = (conversationId: string, tries: number) =>
   new AppError({
-    status: 'ABORTED',
     reason: 'TURN_IN_PROGRESS',
     message: `start in ${conversationId} lost its guard ${tries} times`,
     publicMessage: 'Other messages of this conversation are being sent. Send this one again.',
@@ -40,7 +38,6 @@ export const contentionError = (conversationId: string, tries: number) =>
 /** 400: what goes on from the message is not what goes on in the conversation. */
 export const messageReplacedError = (conversationId: string, messageId: string) =>
   new AppError({
-    status: 'FAILED_PRECONDITION',
     reason: 'MESSAGE_REPLACED',
     message: `${messageId} of ${conversationId} was replaced and was to be edited`,
     publicMessage:
@@ -87,7 +84,6 @@ export function toRefusal(request: SendRequest, decision: Refusal, state: StartS
     }
     case 'keyReused':
       return new AppError({
-        status: 'ALREADY_EXISTS',
         reason: 'IDEMPOTENCY_KEY_REUSED',
         message: `message id ${message.id} of ${conversationId} is known with another body`,
         publicMessage:
@@ -98,7 +94,6 @@ export function toRefusal(request: SendRequest, decision: Refusal, state: StartS
       return busyError(conversationId, decision);
     case 'queueFull':
       return new AppError({
-        status: 'ABORTED',
         reason: 'TURN_IN_PROGRESS',
         message: `the queue of ${conversationId} behind turn ${decision.seq} is full`,
         publicMessage: `${QUEUE_MAX} messages of this conversation wait for their answers already, and no more may. Wait for some of them, then send this one again.`,
@@ -112,7 +107,6 @@ export function toRefusal(request: SendRequest, decision: Refusal, state: StartS
       return messageNotFoundError(conversationId, messageId);
     case 'notUserMessage':
       return new AppError({
-        status: 'FAILED_PRECONDITION',
         reason: 'NOT_A_USER_MESSAGE',
         message: `the answer ${messageId} of ${conversationId} was to be edited`,
         publicMessage: 'Only messages of the user can be edited. Regenerate the answer instead.',
@@ -120,7 +114,6 @@ export function toRefusal(request: SendRequest, decision: Refusal, state: StartS
       });
     case 'notLastAnswer':
       return new AppError({
-        status: 'FAILED_PRECONDITION',
         reason: 'NOT_THE_LAST_ANSWER',
         message: `${messageId} of ${conversationId} is not of its last turn ${decision.lastSeq}`,
         publicMessage:
@@ -131,7 +124,6 @@ export function toRefusal(request: SendRequest, decision: Refusal, state: StartS
       return messageReplacedError(conversationId, messageId);
     case 'tooFarBack':
       return new AppError({
-        status: 'FAILED_PRECONDITION',
         reason: 'EDIT_TOO_FAR_BACK',
         message: `an edit of ${messageId} in ${conversationId} would replace ${decision.replaced} turns`,
         publicMessage: `An edit replaces at most ${REPLACED_MAX} turns, this one ${decision.replaced}. Fork the conversation at that message instead.`,

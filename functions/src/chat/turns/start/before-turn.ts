@@ -89,7 +89,6 @@ async function askBeforeTurn(
   for (const [index, answer] of answers.entries())
     if (answer?.deny)
       throw new AppError({
-        status: 'FAILED_PRECONDITION',
         reason: 'TURN_DENIED',
         message: `the hook ${hooks[index]?.name} refused a message of ${conversationId}`,
         publicMessage: answer.deny.message,

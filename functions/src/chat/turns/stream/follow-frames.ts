@@ -20,9 +20,7 @@ const LOOK_INTERVAL_MS = 500;
 /** A finished turn whose frames after the reader's cursor are not stored any more. */
 export const expiredError = ({ conversationId, seq }: Pick<Followed, 'conversationId' | 'seq'>) =>
   new AppError({
-    status: 'NOT_FOUND',
     reason: 'STREAM_EXPIRED',
-    httpStatus: 410,
     message: `the chunks of turn ${seq} of ${conversationId} are purged`,
     publicMessage:
       'This stream is too old to be continued. Read the answer from the messages, or ask again without a cursor.',

@@ -37,7 +37,6 @@ export function stopsOnDisconnect(header: (name: string) => string | undefined):
   const wish = header(DISCONNECT_HEADER) ?? 'stop';
   if (wish === 'stop' || wish === 'continue') return wish === 'stop';
   throw new AppError({
-    status: 'INVALID_ARGUMENT',
     reason: 'BAD_FIELD',
     message: 'an unknown wish for a disconnect',
     publicMessage: 'The header `X-On-Disconnect` must be `stop` or `continue`.',

@@ -44,7 +44,6 @@ export async function readOwnTurn(
   const [turn] = isThere ? await readTurns(dependencies.store, conversationId, [seq]) : [];
   if (!turn)
     throw new AppError({
-      status: 'NOT_FOUND',
       reason: 'TURN_NOT_FOUND',
       message: `no turn ${turnId} in ${conversationId}`,
       publicMessage: 'The conversation has no such turn.',

@@ -28,7 +28,6 @@ export interface StreamReader {
 
 const pastEndError = (seq: number, lastFrameId?: number) =>
   new AppError({
-    status: 'INVALID_ARGUMENT',
     reason: 'BAD_FIELD',
     message: `a cursor behind the last frame of turn ${seq}`,
     publicMessage:

@@ -59,7 +59,6 @@ function refusalOf(turn: Turn, decision: Refusal): AppError {
   switch (kind) {
     case 'unknown':
       return new AppError({
-        status: 'NOT_FOUND',
         reason: 'TOOL_CALL_NOT_FOUND',
         message: what,
         publicMessage: `The turn has no call ${id} that the app answers. ${openList(turn)}`,
@@ -67,7 +66,6 @@ function refusalOf(turn: Turn, decision: Refusal): AppError {
       });
     case 'conflict':
       return new AppError({
-        status: 'ALREADY_EXISTS',
         reason: 'TOOL_RESULT_CONFLICT',
         message: what,
         publicMessage: `The call ${id} has another answer already, or its turn has ended (${turn.state}).`,
@@ -75,7 +73,6 @@ function refusalOf(turn: Turn, decision: Refusal): AppError {
       });
     case 'wrongKind':
       return new AppError({
-        status: 'INVALID_ARGUMENT',
         reason: 'BAD_FIELD',
         message: what,
         publicMessage: `The call ${id} wants \`${decision.wants}\`${decision.wants === 'output' ? ' or `error`: the app runs it' : ': the server runs it once the user allows it'}.`,
@@ -89,7 +86,6 @@ function refuseTooLarge({ contents }: Extract<ResultsDecision, { kind: 'new' }>)
   const sizeBytes = contentsBytes(contents);
   if (sizeBytes <= ROUNDS_MAX_BYTES) return;
   throw new AppError({
-    status: 'INVALID_ARGUMENT',
     reason: 'TEXT_TOO_LONG',
     message: `tool results refused: the turn would have ${sizeBytes} bytes of ${ROUNDS_MAX_BYTES}`,
     publicMessage: `With \`results\` the tool calls of this answer have ${sizeBytes} bytes; the limit is ${ROUNDS_MAX_BYTES}. Send a shorter output, or an error.`,

@@ -78,7 +78,6 @@ export const SHOWN_BEGINNING_CHARACTERS = 4_000;
 
 const badValue = (field: string, fault: string) =>
   new AppError({
-    status: 'INVALID_ARGUMENT',
     reason: 'BAD_FIELD',
     message: `the result of a call was refused for its ${field}`,
     publicMessage: `\`${field}\` ${fault}.`,

@@ -1,4 +1,19 @@
 import type { ErrorStatus } from '#shared/lib/errors.ts';
+/** gRPC status names that Recap answers with; the HTTP code of each stands in `wire/errors/error-body.ts`. */
+export const errorStatuses = [
+  'INVALID_ARGUMENT',
+  'FAILED_PRECONDITION',
+  'UNAUTHENTICATED',
+  'NOT_FOUND',
+  'ABORTED',
+  'ALREADY_EXISTS',
+  'RESOURCE_EXHAUSTED',
+  'CANCELLED',
+  'UNAVAILABLE',
+  'DEADLINE_EXCEEDED',
+  'INTERNAL',
+] as const;
+export type ErrorStatus = (typeof errorStatuses)[number];
 
 /**
  * Where an error can come from: every route, every route with a sign-in, one that takes a body, one that
@@ -18,7 +33,7 @@ export interface ErrorReasonRow {
   status: ErrorStatus;
   /** The status that the same reason has in the other of two cases: trying again helps, or is of no use. */
   otherStatus?: ErrorStatus;
-  /** Where it is not the usual code of the status. */
+  /** The HTTP code where it is not the usual one of the status: 413 is an INVALID_ARGUMENT. */
   httpStatus?: number;
   /** Beside the routes whose declaration names it. */
   on?: ErrorScope;
