@@ -1,4 +1,3 @@
-import type { ErrorStatus } from '#shared/lib/errors.ts';
 /** gRPC status names that Recap answers with; the HTTP code of each stands in `wire/errors/error-body.ts`. */
 export const errorStatuses = [
   'INVALID_ARGUMENT',

@@ -22,7 +22,7 @@ export interface SwapFacts {
   isPartial?: boolean;
 }
 
-type SwapDecision =
+export type SwapDecision =
   | { swap: true }
   | {
       swap: false;

@@ -1,4 +1,4 @@
-import { inParallel } from '#functions/lib/promises.ts';
+import { inParallel } from '#shared/lib/in-parallel.ts';
 import { readBytes } from '#functions/lib/read-bytes.ts';
 import type { FileBucket, AccessTokens, Clock } from '#shared/ports/ports.ts';
 import { UPLOAD_ADDRESS_SECONDS } from '#shared/uploads/limits.ts';

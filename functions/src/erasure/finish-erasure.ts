@@ -1,6 +1,6 @@
 import type { conversationPolicy } from '#functions/config/conversation-policy.ts';
 import { createRenderer } from '#functions/context/snapshot-rendering.ts';
-import { inParallel } from '#functions/lib/promises.ts';
+import { inParallel } from '#shared/lib/in-parallel.ts';
 import { retryWhenLost } from '#functions/lib/retry.ts';
 import { eraseNotesFrom } from '#functions/memory/change-notes.ts';
 import {

@@ -1,4 +1,4 @@
-import { inParallel } from '#functions/lib/promises.ts';
+import { inParallel } from '#shared/lib/in-parallel.ts';
 import { CONVERSATIONS } from '#shared/conversation/documents/paths.ts';
 import type { DocumentStore } from '#shared/ports/ports.ts';
 import { readPages } from '#shared/store/many-documents.ts';

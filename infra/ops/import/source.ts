@@ -1,5 +1,5 @@
 import { fieldAt, readPages } from '#shared/store/many-documents.ts';
-import { inParallel } from '#functions/lib/promises.ts';
+import { inParallel } from '#shared/lib/in-parallel.ts';
 import { ArgumentError } from '#infra/command-line.ts';
 import type { DocumentTree } from '#infra/ops/document-tree.ts';
 import type { DocumentFields, StoredDocument, Value, DocumentStore } from '#shared/ports/ports.ts';

@@ -1,5 +1,5 @@
+import { errorStatuses } from '#shared/error-reasons.ts';
 import { type Route, noBody, type ResponseMedia } from '#functions/chat/route.ts';
-import { errorStatuses } from '#shared/lib/errors.ts';
 import { errorReasonRows } from '#shared/error-reasons.ts';
 import { answersOfRow } from '#shared/wire/errors/explain-reason.ts';
 import { streamResponse } from '#shared/wire/resources/streams.ts';

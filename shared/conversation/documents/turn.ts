@@ -1,6 +1,6 @@
+import { errorStatuses } from '#shared/error-reasons.ts';
 import { repairsSchema } from '#shared/models/repairs.ts';
 import { describedClientSchema } from '#shared/conversation/documents/client-context.ts';
-import { errorStatuses } from '#shared/lib/errors.ts';
 import { groundingSchema } from '#shared/models/grounding.ts';
 import type { StoredDocument, DocumentFields, Write } from '#shared/ports/ports.ts';
 import { routingSchema, isRouted } from '#shared/models/routing.ts';

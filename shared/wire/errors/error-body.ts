@@ -1,4 +1,5 @@
-import { AppError, type ErrorStatus } from '#shared/lib/errors.ts';
+import type { ErrorStatus } from '#shared/error-reasons.ts';
+import { AppError } from '#shared/lib/errors.ts';
 
 /** HTTP code of each status, as google.rpc.Code maps them. */
 export const httpStatusByStatus: Readonly<Record<ErrorStatus, number>> = {

@@ -1,6 +1,11 @@
-import { errorStatuses, type ErrorStatus } from '#shared/lib/errors.ts';
+import { errorStatuses, type ErrorStatus } from '#shared/error-reasons.ts';
 import { httpStatusByStatus } from './error-body.ts';
-import { errorReasonRows, retryAdvices, type ErrorReasonRow, type RetryAdvice } from '#shared/error-reasons.ts';
+import {
+  errorReasonRows,
+  retryAdvices,
+  type ErrorReasonRow,
+  type RetryAdvice,
+} from '#shared/error-reasons.ts';
 import { z } from 'zod';
 
 /** Where the reasons are explained, each under its name. */

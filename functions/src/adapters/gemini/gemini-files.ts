@@ -1,4 +1,4 @@
-import { inParallel } from '#functions/lib/promises.ts';
+import { inParallel } from '#shared/lib/in-parallel.ts';
 import type { Content, Part, UploadedFile } from '#shared/models/content.ts';
 import type { PromptFiles } from '#shared/models/model-entry.ts';
 import type {

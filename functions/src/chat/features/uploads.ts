@@ -2,7 +2,7 @@ import type { FileBucket, SignedRequest, Caller, Write } from '#shared/ports/por
 import { readPages } from '#shared/store/many-documents.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import { failureReason } from '#functions/lib/failure-reason.ts';
-import { inParallel } from '#functions/lib/promises.ts';
+import { inParallel } from '#shared/lib/in-parallel.ts';
 import type { Part, Content } from '#shared/models/content.ts';
 import { uploadPath, uploadsCollection } from '#shared/conversation/documents/paths.ts';
 import { AppError } from '#shared/lib/errors.ts';

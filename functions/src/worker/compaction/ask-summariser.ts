@@ -3,25 +3,14 @@ import { passWorkerCrashPoint } from '#functions/lib/crash-points.ts';
 import { generateLogged } from '#functions/models/log-model-call.ts';
 import { callCostMicros } from '#functions/models/models-in-use.ts';
 import { paidCall } from '#functions/quota/paid-call.ts';
-import { summaryOutputTokens } from '#shared/compaction/summariser-input.ts';
-import {
-  filesIn,
-  mayBeForFile,
-  choicesToLeaveOut,
-  withoutFiles,
-} from '#shared/conversation/context/left-out-files.ts';
-import { contentText, type Content } from '#shared/models/content.ts';
 import { AppError } from '#shared/lib/errors.ts';
 import { reportedCall } from '#shared/models/find-price.ts';
 import type { ModelRequest, ModelResponse, ModelUsage } from '#shared/ports/ports.ts';
 import { summariserOfRun, type ClaimedRun, type Run } from './run.ts';
-
-/** One answer of the summariser, its thoughts left out. */
-type SummariserText =
-  { kind: 'text'; text: string } | { kind: 'refused'; reason: string; text: string };
+import type { Summariser, SummaryRequest } from '#shared/compaction/summariser.ts';
 
 /** What the calls are named by; manual requests as Gemini CLI names them. */
-export function summariserPromptId({ request }: Run): string {
+function summariserPromptId({ request }: Run): string {
   if (request.kind === 'auto' || request.requestId.startsWith('compress-'))
     return request.requestId;
   return `compress-${request.since.getTime()}`;
@@ -83,7 +72,7 @@ export async function payFor(run: ClaimedRun, named: NamedRequest): Promise<Mode
 async function generate(
   run: ClaimedRun,
   models: string[],
-  { promptVersion, ...request }: Omit<ModelRequest, 'model'> & { promptVersion?: string },
+  { promptVersion, ...request }: SummaryRequest,
 ): Promise<ModelResponse> {
   const { bill, dependencies } = run;
   const [model = '', ...others] = models;
@@ -98,54 +87,26 @@ async function generate(
       conversationId: run.reading.conversationId,
       model,
     });
-    return generate(run, others, { ...request, ...(promptVersion && { promptVersion }) });
-  }
-}
-
-/** Asks again without files where a model may have refused a request for one of them. */
-export async function askReadable<Request extends Pick<ModelRequest, 'contents'>>(
-  request: Request,
-  ask: (request: Request) => Promise<ModelResponse>,
-): Promise<ModelResponse> {
-  try {
-    return await ask(request);
-  } catch (error) {
-    const [files] = choicesToLeaveOut(filesIn(request.contents));
-    if (!(error instanceof AppError) || !mayBeForFile(error) || !files) throw error;
-    const leftOut = new Set(files);
-    const contents = request.contents.map((content) => withoutFiles(content, leftOut));
-    return askReadable({ ...request, contents }, ask);
+    return generate(run, others, { ...request, promptVersion });
   }
 }
 
 /**
- * Calls the run's summariser and enters it in the bill, failed calls too. An answer that was cut or
- * blocked half-way is refused: it is no memory, however much of it there is. A model that does not exist is
- * replaced by the next one that does. A request that may have been refused for a dead file is made once more without
- * such files. Throws USER_DAILY_USD and GLOBAL_BUDGET before a model is asked, and what the model throws.
+ * The run's summariser, whose calls enter its bill, failed ones too. A model that does not exist is replaced by the next one
+ * that does. `generate` throws USER_DAILY_USD and GLOBAL_BUDGET before a model is asked, and what the model throws.
  */
-export async function askSummariser(
-  run: ClaimedRun,
-  call: Pick<ModelRequest, 'systemInstruction' | 'responseJsonSchema' | 'promptId'> & {
-    contents: Content[];
-    /** Of the words that ask, for the log. */
-    promptVersion?: string;
-  },
-): Promise<SummariserText> {
+export function runSummariser(run: ClaimedRun): Summariser {
+  const { dependencies, reading, signal } = run;
   const { model, windowTokens } = summariserOfRun(run);
-  const request = {
-    ...call,
-    maxOutputTokens: summaryOutputTokens(windowTokens),
-    role: 'utility_compressor' as const,
+  return {
+    windowTokens,
+    promptId: summariserPromptId(run),
+    generate: (request) => generate(run, modelsFor(run, model), request),
+    drawBoundary: () => dependencies.randomness.uuid(),
+    onSchemaRefused() {
+      const { conversationId } = reading;
+      dependencies.logger.log('WARNING', 'summariser_without_schema', { conversationId });
+    },
+    signal,
   };
-  const answer = await askReadable(request, (readable) =>
-    generate(run, modelsFor(run, model), readable),
-  );
-  const text = contentText({ role: 'model', parts: answer.parts }).trim();
-  if (answer.blockReason !== undefined)
-    return { kind: 'refused', reason: `SUMMARY_BLOCKED_${answer.blockReason}`, text: '' };
-  const finishReason = answer.finishReason ?? 'UNFINISHED';
-  return finishReason === 'STOP'
-    ? { kind: 'text', text }
-    : { kind: 'refused', reason: `SUMMARY_${finishReason}`, text };
 }

@@ -1,5 +1,7 @@
 import { continueHistory, readPresent } from '#functions/context/continue-history.ts';
 import { createRenderer } from '#functions/context/snapshot-rendering.ts';
+import { sentPrompt } from '#shared/compaction/measure-draft.ts';
+import { askReadable } from '#shared/compaction/summariser.ts';
 import type { ContextSource } from '#shared/conversation/context/assemble-context.ts';
 import { newestHistoryThrough } from '#shared/conversation/context/find-history.ts';
 import { leftOutParts, withoutFiles } from '#shared/conversation/context/left-out-files.ts';
@@ -9,9 +11,15 @@ import { workingItems, type Item, type Snapshot } from '#shared/conversation/doc
 import type { Turn } from '#shared/conversation/documents/turn.ts';
 import { withoutTurns } from '#shared/conversation/writes/erased-history.ts';
 import { generationFields, rearmsFrom } from '#shared/conversation/writes/next-generation.ts';
-import { askReadable, payFor } from './ask-summariser.ts';
-import { sentPrompt } from './measure-swap.ts';
-import { AttemptEnded, runContext, unchanged, type ClaimedRun, type Outcome } from './run.ts';
+import { payFor } from './ask-summariser.ts';
+import {
+  AttemptEnded,
+  runContext,
+  unchanged,
+  toWork,
+  type ClaimedRun,
+  type Outcome,
+} from './run.ts';
 import type { MadeGeneration } from './swap.ts';
 
 /** What is asked behind the context: only whether the prompt passes matters. */
@@ -101,7 +109,7 @@ async function blockReasonOf(
   units: readonly ContextUnit[],
 ): Promise<string | undefined> {
   run.signal.throwIfAborted();
-  const prompt = sentPrompt(run, contextOf(run, present, units), QUESTION);
+  const prompt = sentPrompt(toWork(run), contextOf(run, present, units), QUESTION);
   const { blockReason } = await askReadable(prompt, (readable) => {
     const request = {
       ...readable,
@@ -118,7 +126,9 @@ async function blockReasonOf(
 
 /** A hash of what stands in every prompt, the model included. */
 const prefixOf = (run: ClaimedRun, present: Present): string =>
-  run.dependencies.sha256(JSON.stringify(sentPrompt(run, contextOf(run, present, []), QUESTION)));
+  run.dependencies.sha256(
+    JSON.stringify(sentPrompt(toWork(run), contextOf(run, present, []), QUESTION)),
+  );
 
 /** The reason that an earlier search gave, where the context and this prefix are still the same. */
 function knownReason(

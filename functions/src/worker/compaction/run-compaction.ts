@@ -4,24 +4,24 @@ import {
   passWorkerCrashPoint,
   type CompactionCrashPoint,
 } from '#functions/lib/crash-points.ts';
-import { selectOutputForms } from '#functions/context/next-call.ts';
 import { stackFrames } from '#functions/lib/failure-reason.ts';
+import { fallbackDraft, strategies } from '#shared/compaction/ledger.ts';
 import type { OutcomeState } from '#shared/compaction/outcome.ts';
 import { noopState, planCompaction, type FoldPlan } from '#shared/compaction/plan.ts';
+import type { Checked } from '#shared/compaction/work.ts';
+import { runSummariser } from './ask-summariser.ts';
 import { claimCompaction } from './claim.ts';
-import { geminiCliStrategy } from './gemini-cli.ts';
 import { JobLease, type TakenLease } from './job-lease.ts';
 import { leaveOutBlocked } from './leave-out-blocked.ts';
-import { fallbackStrategy, foldFromTokens, ledgerStrategy } from './ledger.ts';
-import { measureDraft, type Candidate, type SnapshotStrategy } from './measure-swap.ts';
+import { measureDraft, type Candidate } from './measure-swap.ts';
 import { outcomeStatusWrite, reportOutcome, reportStart, reportVerified } from './report.ts';
 import { reportNoop, runPostCompactHooks, runPreCompactHooks } from './run-hooks.ts';
 import {
   AttemptEnded,
   outcomeOfError,
-  runContext,
   summariserOfRun,
   unchanged,
+  toWork,
   type ClaimedRun,
   type CompactionDependencies,
   type Outcome,
@@ -188,19 +188,28 @@ async function step<T>(
   return result;
 }
 
+/**
+ * Tokens of a context from which a run that may not ask a model folds all the same: the hard threshold,
+ * beyond which answers come from a shrunken view; after an overflow any. Undefined: never, as in the profile
+ * `gemini-cli`, which only shortens.
+ */
+function foldFromTokens({ reading, request }: Pick<Run, 'reading' | 'request'>) {
+  const { conversation, policy } = reading;
+  const { context, profile } = conversation.value;
+  // What is read again after an erasure is larger than the context; what is left of the snapshot will do.
+  if (profile === 'gemini-cli' || reading.isReadAgain) return undefined;
+  return request.trigger === 'overflow' ? 0 : policy.hardThresholdTokens + context.overheadTokens;
+}
+
 /** A plan that folds something, and the run that goes on with it: hooks may have pinned something. */
 async function planStep(run: ClaimedRun): Promise<{ plan: FoldPlan; run: ClaimedRun }> {
   const { reading, dependencies } = run;
   const plan = planCompaction({
-    context: runContext(run),
-    policy: reading.policy,
-    trigger: run.request.trigger,
-    calibration: reading.conversation.value.context.calibration,
+    ...toWork(run),
     summariserWindowTokens: summariserOfRun(run).windowTokens,
     isModelAllowed: run.refusal === undefined,
     strategy: selectStrategyName(dependencies.config, reading.conversation.value),
     foldFromTokens: foldFromTokens(run),
-    forms: selectOutputForms(dependencies, reading.conversation.value),
   });
   if (plan.kind === 'fold') return { plan, run: await runPreCompactHooks(run, plan) };
   const state = plan.kind === 'noop' ? noopState(plan) : 'CONTENT_TRUNCATED';
@@ -215,7 +224,7 @@ async function planStep(run: ClaimedRun): Promise<{ plan: FoldPlan; run: Claimed
 async function candidateStep(run: ClaimedRun, plan: FoldPlan): Promise<Candidate> {
   const { dependencies, reading } = run;
   logRepairs(run, plan);
-  const drafted = await step(run, 'summarised', () => selectStrategy(run)(run, plan));
+  const drafted = await step(run, 'summarised', () => draft(run, plan));
   return step(run, 'verified', async () => {
     const verifying = unchanged(reading.tokens, { state: 'VERIFYING' });
     await run.lease.commit(async () => [await outcomeStatusWrite(run, verifying)], {
@@ -233,11 +242,13 @@ function logRepairs({ dependencies, reading }: ClaimedRun, { repairs }: FoldPlan
   dependencies.logger.log('WARNING', 'history_mended', { conversationId, ...repairs });
 }
 
-/** The way in which the snapshots of a run's conversation are written. */
-function selectStrategy({ dependencies, reading, refusal }: Run): SnapshotStrategy {
-  if (refusal) return fallbackStrategy;
-  const strategies = { ledger: ledgerStrategy, 'gemini-cli': geminiCliStrategy };
-  return strategies[selectStrategyName(dependencies.config, reading.conversation.value)];
+/** The snapshot of what a plan folds, in the way of the run's conversation. */
+async function draft(run: ClaimedRun, plan: FoldPlan): Promise<Checked> {
+  const work = toWork(run);
+  if (run.refusal) return fallbackDraft(work, plan);
+  const { config } = run.dependencies;
+  const strategy = selectStrategyName(config, run.reading.conversation.value);
+  return strategies[strategy](work, plan, runSummariser(run));
 }
 
 /** Puts what was made into use. The renewals end before it. */

@@ -2,14 +2,21 @@ import type { SearchCache } from '#shared/recall/search-cache.ts';
 import type { MemoryTexts } from '#shared/conversation/context/memory-texts.ts';
 import type { RecapApp } from '#functions/app.ts';
 import type { Config } from '#functions/config.ts';
-import { modelThatLimits, selectSummariser } from '#functions/config/conversation-policy.ts';
+import {
+  modelThatLimits,
+  recallTokens,
+  selectSummariser,
+} from '#functions/config/conversation-policy.ts';
+import { selectOutputForms } from '#functions/context/next-call.ts';
 import type { Accounting } from '#functions/quota/accounting.ts';
+import { loadIndex } from '#functions/recall/read-index.ts';
 import type { NotificationDependencies } from '#functions/worker/notifications/deliver-event.ts';
 import type { BrakeReason } from '#shared/compaction/brake.ts';
 import type { CompactionHooks } from '#shared/compaction/hooks.ts';
 import { isUnpaid, type OutcomeState } from '#shared/compaction/outcome.ts';
 import type { CompactionPolicy } from '#shared/compaction/policy.ts';
 import type { CompactionRequest } from '#shared/compaction/request-decisions.ts';
+import type { CompactionWork } from '#shared/compaction/work.ts';
 import type { ContextSource } from '#shared/conversation/context/assemble-context.ts';
 import type {
   CoveredThrough,
@@ -166,6 +173,50 @@ export const runContext = ({
   coveredThrough,
   turns,
 });
+
+/**
+ * What tools said in the earlier turns that the folded ones brought back, a text for each turn: the model may have
+ * repeated it. From the index of recall, where its words came from. No read where nothing was brought back. Throws
+ * StoreUnavailableError.
+ */
+async function recalledTools(
+  { dependencies, reading }: Pick<Run, 'dependencies' | 'reading'>,
+  folded: readonly Turn[],
+): Promise<string[]> {
+  const seqs = new Set(folded.flatMap(({ recalled }) => recalled?.seqs ?? []));
+  if (seqs.size === 0) return [];
+  const { conversationId, conversation } = reading;
+  const { segments } = await loadIndex(dependencies, {
+    conversationId,
+    conversation: conversation.value,
+  });
+  const passages = segments
+    .flatMap((segment) => segment.passages)
+    .filter(({ seq, role }) => role === 'tool' && seqs.has(seq));
+  const bySeq = Map.groupBy(passages, ({ seq }) => seq);
+  return [...bySeq.values()].map((each) => each.map(({ text }) => text).join('\n'));
+}
+
+/** What the run does to the context that it has read, as the engine of compaction sees it. */
+export function toWork(run: Run & Pick<ClaimedRun, 'notes'>): CompactionWork {
+  const { dependencies, reading, request, notes } = run;
+  const conversation = reading.conversation.value;
+  const { calibration, overheadTokens } = conversation.context;
+  return {
+    context: runContext(run),
+    policy: reading.policy,
+    trigger: request.trigger,
+    calibration,
+    overheadTokens,
+    forms: selectOutputForms(dependencies, conversation),
+    profile: conversation.profile,
+    known: reading.history,
+    focus: request.focus,
+    notes,
+    isSearched: recallTokens(dependencies.config, conversation) > 0,
+    recalledTools: (folded) => recalledTools(run, folded),
+  };
+}
 
 /** Model and window of the run's summariser. */
 export const summariserOfRun = ({ dependencies, reading }: Run) =>

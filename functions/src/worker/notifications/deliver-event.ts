@@ -1,5 +1,5 @@
 import type { Config } from '#functions/config.ts';
-import { inParallel } from '#functions/lib/promises.ts';
+import { inParallel } from '#shared/lib/in-parallel.ts';
 import { retry } from '#functions/lib/retry.ts';
 import {
   readConversation,

@@ -1,5 +1,5 @@
 import { CrashedError } from '#functions/lib/crash-points.ts';
-import { inParallel } from '#functions/lib/promises.ts';
+import { inParallel } from '#shared/lib/in-parallel.ts';
 import type { CompactionDependencies } from '#functions/worker/compaction/run.ts';
 import { CONVERSATIONS } from '#shared/conversation/documents/paths.ts';
 import { AppError } from '#shared/lib/errors.ts';

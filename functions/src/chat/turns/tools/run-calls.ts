@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { timeoutAfter } from '#functions/lib/deadline.ts';
 import { errorOfApp } from '#functions/lib/failure-reason.ts';
-import { inParallel } from '#functions/lib/promises.ts';
+import { inParallel } from '#shared/lib/in-parallel.ts';
 import { type ToolCall, callKey } from '#shared/conversation/context/tool-calls.ts';
 import type { Caller } from '#shared/ports/ports.ts';
 import { safeParse } from '#shared/lib/safe-parse.ts';

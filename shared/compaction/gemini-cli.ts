@@ -1,13 +1,12 @@
-import { snapshotConstants } from '#shared/compaction/constants.ts';
-import { tokenCounting } from '#shared/compaction/context-tokens.ts';
-import type { FoldPlan } from '#shared/compaction/plan.ts';
+import { snapshotConstants } from './constants.ts';
+import type { FoldPlan } from './plan.ts';
 import {
   readSnapshot,
   sectionsBody,
   snapshotOfSections,
   type GeminiCliSection,
   type SnapshotSections,
-} from '#shared/compaction/snapshot-text.ts';
+} from './snapshot-text.ts';
 import type { Content } from '#shared/models/content.ts';
 import { geminiCliSections } from '#shared/conversation/documents/snapshot.ts';
 import { AppError } from '#shared/lib/errors.ts';
@@ -15,14 +14,13 @@ import { isRepetitive } from '#shared/text/repetition-detector.ts';
 import { oneLine } from '#shared/text/cut.ts';
 import { escapeXml } from '#shared/text/escape-xml.ts';
 import { estimateTextTokens, type TokenCounting } from '#shared/tokens/token-estimate.ts';
-import { askSummariser, summariserPromptId } from './ask-summariser.ts';
-import type { SnapshotStrategy } from './measure-swap.ts';
-import { summariserOfRun, type ClaimedRun } from './run.ts';
+import { askSummariser, type Summariser } from './summariser.ts';
+import type { SnapshotStrategy, CompactionWork } from './work.ts';
 
 /*
  * The algorithm of Gemini CLI's `ChatCompressionService`, in words of our own: the model writes the whole snapshot anew
  * with every compaction, and a second pass criticises it. Nothing that it says is compared with the turns, and nothing
- * is mended. What the worker adds lies around it: the split, the bound on a swap's size, the breaker.
+ * is mended. What Recap adds lies around it: the split, the bound on a swap's size, the breaker.
  */
 
 /** Stored with each history; changes with every change of the words below. */
@@ -97,9 +95,12 @@ function notesText(notes: readonly string[]): string {
  * The user content that asks for a snapshot. Whether there is an earlier one is known from the stored generation, never
  * from the text: a user can type the tag.
  */
-function snapshotRequest(run: ClaimedRun, { hasPreviousSnapshot }: FoldPlan): Content {
+function snapshotRequest(
+  { focus, notes = [] }: CompactionWork,
+  { hasPreviousSnapshot }: FoldPlan,
+): Content {
   const request = hasPreviousSnapshot ? nextSnapshotRequest : firstSnapshotRequest;
-  const text = request + focusText(run.request.focus) + notesText(run.notes ?? []);
+  const text = request + focusText(focus) + notesText(notes);
   return { role: 'user', parts: [{ text }] };
 }
 
@@ -130,53 +131,58 @@ function readSummary(
   return { kind: 'usable', sections, text };
 }
 
+/** What both passes ask by. */
+interface Asking {
+  work: CompactionWork;
+  summariser: Summariser;
+}
+
 async function ask(
-  run: ClaimedRun,
+  { work, summariser }: Asking,
   { promptId, contents }: { promptId: string; contents: Content[] },
 ): Promise<Summary> {
-  const { policy, conversation } = run.reading;
-  const budgetTokens = policy.snapshotBudgetTokens;
-  const answer = await askSummariser(run, {
+  const budgetTokens = work.policy.snapshotBudgetTokens;
+  const answer = await askSummariser(summariser, {
     systemInstruction: compressionInstruction(budgetTokens),
     contents,
     promptId,
     promptVersion,
   });
   if (answer.kind === 'refused') return { kind: 'refused', reason: answer.reason };
-  const counting = tokenCounting(policy, conversation.value.model);
-  return readSummary(answer.text, { budgetTokens, counting });
+  return readSummary(answer.text, { budgetTokens, counting: work.forms.counting });
 }
 
 /** The second pass criticises a first answer that is usable; else it asks once more. */
-async function askAgain(run: ClaimedRun, contents: Content[], first: Summary): Promise<Summary> {
-  const promptId = `${summariserPromptId(run)}-verify`;
-  if (first.kind !== 'usable') return ask(run, { promptId, contents });
+async function askAgain(asking: Asking, contents: Content[], first: Summary): Promise<Summary> {
+  const { summariser } = asking;
+  const promptId = `${summariser.promptId}-verify`;
+  if (first.kind !== 'usable') return ask(asking, { promptId, contents });
   const critique: Content[] = [
     { role: 'model', parts: [{ text: first.text }] },
     { role: 'user', parts: [{ text: critiqueRequest }] },
   ];
   try {
-    return await ask(run, { promptId, contents: [...contents, ...critique] });
+    return await ask(asking, { promptId, contents: [...contents, ...critique] });
   } catch (error) {
     // The first summary is good and paid for: only a stop from outside discards it.
-    if (!(error instanceof AppError) || run.signal.aborted) throw error;
+    if (!(error instanceof AppError) || summariser.signal.aborted) throw error;
     return first;
   }
 }
 
 /** Always two calls, unless the first one fails. A second answer that cannot be used falls back to the first. */
-async function summarise(run: ClaimedRun, plan: FoldPlan): Promise<Summary> {
-  const contents = [...plan.contents, snapshotRequest(run, plan)];
-  const first = await ask(run, { promptId: summariserPromptId(run), contents });
-  const second = await askAgain(run, contents, first);
+async function summarise(asking: Asking, plan: FoldPlan): Promise<Summary> {
+  const contents = [...plan.contents, snapshotRequest(asking.work, plan)];
+  const first = await ask(asking, { promptId: asking.summariser.promptId, contents });
+  const second = await askAgain(asking, contents, first);
   if (second.kind === 'usable') return second;
   // Of two that cannot be used, one with a reason tells more than one that is blank.
   return first.kind === 'usable' || second.kind === 'empty' ? first : second;
 }
 
 /** Gemini CLI's two passes. Needs no structured output; its statements name no turns. */
-export const geminiCliStrategy: SnapshotStrategy = async (run, plan) => {
-  const summary = await summarise(run, plan);
+export const geminiCliStrategy: SnapshotStrategy = async (work, plan, summariser) => {
+  const summary = await summarise({ work, summariser }, plan);
   if (summary.kind !== 'usable') return summary;
   return {
     kind: 'checked',
@@ -184,7 +190,6 @@ export const geminiCliStrategy: SnapshotStrategy = async (run, plan) => {
     snapshot: snapshotOfSections(summary.sections),
     body: sectionsBody(summary.sections),
     report: {},
-    model: run.bill.model ?? summariserOfRun(run).model,
     promptVersion,
   };
 };

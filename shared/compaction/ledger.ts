@@ -1,0 +1,227 @@
+import { AppError } from '../lib/errors.ts';
+import { sourceUtterances, withCitations } from './cite-statements.ts';
+import { fallbackSnapshot } from './code-snapshot.ts';
+import { leftOutParts } from '#shared/conversation/context/left-out-files.ts';
+import {
+  emptySnapshot,
+  snapshotProfile,
+  type ArchivedItem,
+  type Snapshot,
+  workingItems,
+} from '#shared/conversation/documents/snapshot.ts';
+import type { Turn } from '#shared/conversation/documents/turn.ts';
+import { readUtterances } from '#shared/conversation/utterances.ts';
+import { inParallel } from '#shared/lib/in-parallel.ts';
+import { geminiCliStrategy } from './gemini-cli.ts';
+import { attachmentsIn, historyContents, nameableItems } from './history-lines.ts';
+import { answerJsonSchema, joinAnswers, readAnswer, type SummariserAnswer } from './operations.ts';
+import type { FoldPlan } from './plan.ts';
+import type { SummaryStrategy } from './policy-settings.ts';
+import {
+  inProfile,
+  promptVersion,
+  summariserInstruction,
+  summariserRequest,
+  type PromptRoom,
+} from './prompt.ts';
+import { renderSnapshot } from './render.ts';
+import { measureWideShare, promptRoom, snapshotRoom, type SnapshotRoom } from './room.ts';
+import { askSummariser, type Summariser } from './summariser.ts';
+import { keptTexts, type Checked, type CompactionWork, type SnapshotStrategy } from './work.ts';
+import { writeSnapshot } from './write-snapshot.ts';
+
+/** Calls at once for one compaction. */
+const CHUNKS_AT_ONCE = 4;
+
+/** What the present generation knows, in the sections of the conversation's profile. */
+function knownSnapshot({ profile, known }: CompactionWork) {
+  const sections = snapshotProfile(profile);
+  return known?.snapshot ? inProfile(known.snapshot, sections) : emptySnapshot(sections);
+}
+
+/** The room of the snapshot that a run makes, by what it folds and what is known. */
+function roomFor(
+  { policy, known, calibration }: CompactionWork,
+  { folded }: Pick<FoldPlan, 'folded'>,
+): SnapshotRoom {
+  return snapshotRoom({
+    budgetTokens: policy.snapshotBudgetTokens,
+    foldedTokens: folded.reduce((sum, { tokens }) => sum + tokens.user + tokens.answer, 0),
+    previousTokens: known?.snapshotTokens ?? 0,
+    previous: known?.snapshot ?? undefined,
+    calibration,
+    wideShare: measureWideShare(folded),
+  });
+}
+
+/** What the summariser answered; an answer that cannot be used is a result. */
+type Reply = ({ kind: 'answer' } & SummariserAnswer) | Exclude<Checked, { kind: 'checked' }>;
+
+/** Asks about the turns of one chunk. */
+async function askAboutChunk(
+  work: CompactionWork,
+  summariser: Summariser,
+  question: {
+    turns: readonly Turn[];
+    known: readonly ArchivedItem[];
+    room: PromptRoom;
+    promptId: string;
+  },
+): Promise<Reply> {
+  const { focus, notes, isSearched, context } = work;
+  const profile = snapshotProfile(work.profile);
+  const { turns, known, room, promptId } = question;
+  const boundary = summariser.drawBoundary();
+  const request = summariserRequest({ boundary, focus, notes });
+  const answer = await askSummariser(summariser, {
+    systemInstruction: summariserInstruction({ profile, room, isSearched }),
+    contents: [
+      ...historyContents({
+        utterances: [...readUtterances(turns), ...sourceUtterances(turns)],
+        attachments: attachmentsIn(turns, leftOutParts(context.turns)),
+        known,
+        boundary,
+      }),
+      { role: 'user', parts: [{ text: request }] },
+    ],
+    responseJsonSchema: answerJsonSchema(profile),
+    promptId,
+    promptVersion,
+  });
+  if (answer.kind === 'refused') return answer;
+  if (answer.text === '') return { kind: 'empty' };
+  const read = readAnswer(answer.text);
+  if (!read.ok) return { kind: 'refused', reason: `SUMMARY_UNREADABLE_${read.problem}` };
+  const { operations, topics, skipped } = read;
+  return { kind: 'answer', operations, topics, skipped };
+}
+
+/**
+ * Asks for what takes the folded turns into the snapshot: in one call, or, where they are more than the summariser reads
+ * at once, in several at a time whose answers code joins. One chunk without an answer refuses all: half of a range must
+ * not pass for the whole. Throws what the model throws.
+ */
+async function askForAnswer(
+  work: CompactionWork,
+  { chunks }: FoldPlan,
+  { summariser, known, room }: { summariser: Summariser; known: Snapshot; room: SnapshotRoom },
+): Promise<Reply> {
+  const items = nameableItems(known);
+  const chunkRoom = promptRoom(room, {
+    known: items,
+    folds: known.folds ?? 0,
+    chunks: chunks.length,
+  });
+  const { promptId } = summariser;
+  const answers = await inParallel(chunks, CHUNKS_AT_ONCE, ({ turns }, index) =>
+    askAboutChunk(work, summariser, {
+      turns,
+      known: items,
+      room: chunkRoom,
+      promptId: chunks.length === 1 ? promptId : `${promptId}-${index + 1}`,
+    }),
+  );
+  const failed = answers.find(({ kind }) => kind !== 'answer');
+  if (failed) return failed;
+  return {
+    kind: 'answer',
+    ...joinAnswers(answers.filter((answer) => answer.kind === 'answer')),
+  };
+}
+
+async function check(
+  work: CompactionWork,
+  plan: FoldPlan,
+  { known, room, answer }: { known: Snapshot; room: SnapshotRoom; answer: SummariserAnswer },
+): Promise<Checked> {
+  const { focus, notes = [], recalledTools } = work;
+  const { counting } = work.forms;
+  const written = writeSnapshot({
+    previous: known,
+    answer,
+    turns: plan.folded,
+    recalled: (await recalledTools?.(plan.folded)) ?? [],
+    otherTexts: [...keptTexts(work, plan), ...notes, ...(focus === undefined ? [] : [focus])],
+    room,
+    counting,
+  });
+  if (!written.ok)
+    return written.problem === 'EMPTY'
+      ? { kind: 'empty' }
+      : { kind: 'refused', reason: written.problem };
+  const snapshot = citing(work, plan, written.snapshot);
+  return {
+    kind: 'checked',
+    strategy: 'ledger',
+    snapshot,
+    body: renderSnapshot(snapshot, { budgetTokens: room.roomTokens, counting }),
+    report: { ...written.report },
+    promptVersion,
+  };
+}
+
+/**
+ * Recap's way: in one call the model says what to add, change or end, and what was talked about; code applies it and
+ * checks it against the turns. What nobody names survives unchanged. Where the model refuses the schema, the strategy
+ * `gemini-cli` takes over.
+ */
+const ledgerStrategy: SnapshotStrategy = async (work, plan, summariser) => {
+  const known = knownSnapshot(work);
+  const room = roomFor(work, plan);
+  let reply: Reply;
+  try {
+    reply = await askForAnswer(work, plan, { summariser, known, room });
+  } catch (error) {
+    const isRefused = error instanceof AppError && error.reason === 'MODEL_REFUSED_REQUEST';
+    if (!isRefused || summariser.signal.aborted) throw error;
+    // Not every model answers under a schema; every one writes text.
+    summariser.onSchemaRefused?.();
+    return geminiCliStrategy(work, plan, summariser);
+  }
+  return reply.kind === 'answer' ? check(work, plan, { known, room, answer: reply }) : reply;
+};
+
+/** The ways in which a model writes snapshots. */
+export const strategies: Readonly<Record<SummaryStrategy, SnapshotStrategy>> = {
+  ledger: ledgerStrategy,
+  'gemini-cli': geminiCliStrategy,
+};
+
+/** Stored with each history; changes when the same turns would give another snapshot. */
+const FALLBACK_VERSION = 'fallback-2';
+
+/**
+ * The snapshot by code alone: what was known, and the beginnings of the user's messages since. Worse than what a model
+ * writes and better than none: progress needs no model.
+ */
+export function fallbackDraft(work: CompactionWork, plan: FoldPlan): Checked {
+  const { counting } = work.forms;
+  const room = roomFor(work, plan);
+  const written = fallbackSnapshot(knownSnapshot(work), plan.folded, { room, counting });
+  if (workingItems(written).length === 0) return { kind: 'empty' };
+  const snapshot = citing(work, plan, written);
+  return {
+    kind: 'checked',
+    strategy: 'fallback',
+    snapshot,
+    body: renderSnapshot(snapshot, { budgetTokens: room.roomTokens, counting }),
+    report: {},
+    promptVersion: FALLBACK_VERSION,
+  };
+}
+
+/**
+ * A snapshot with those sources of the folded answers that bear it out. A turn that is folded in parts gives the sources
+ * of the whole turn.
+ */
+function citing(
+  { context, known }: CompactionWork,
+  { folded }: Pick<FoldPlan, 'folded'>,
+  snapshot: Snapshot,
+): Snapshot {
+  const whole = new Map(context.turns.map((turn) => [turn.seq, turn]));
+  return withCitations(snapshot, {
+    previous: known?.snapshot ?? undefined,
+    turns: folded.map((turn) => whole.get(turn.seq) ?? turn),
+  });
+}
