@@ -142,16 +142,17 @@ function entriesOf(utterances: readonly Utterance[], attachments: readonly Attac
   return [...spoken, ...sent].toSorted((a, b) => a.seq - b.seq);
 }
 
-/** The entries as lines: each day that begins with a line that names it, each turn with its number. */
+/** The entries as lines: each day that begins, where days are known, with a line that names it, each turn with its number. */
 function historyLines(entries: readonly Entry[]): string[] {
   const lines: string[] = [];
-  let day = '';
+  let day: string | undefined;
   let turn = 0;
   let charactersBehind = 0;
   for (const { seq, at, text } of entries) {
     const today = toDayKey(at);
     const isNumbered = today !== day || seq !== turn || charactersBehind >= NUMBER_CHARACTERS;
-    if (today !== day) lines.push(`turn ${seq}: ${today} ${weekdays[at.getUTCDay()]}`);
+    if (today !== undefined && today !== day)
+      lines.push(`turn ${seq}: ${today} ${weekdays[at.getUTCDay()]}`);
     lines.push(isNumbered ? `[${seq}] ${text}` : text);
     charactersBehind = text.length + (isNumbered ? 0 : charactersBehind);
     day = today;

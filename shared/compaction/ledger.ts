@@ -88,9 +88,12 @@ async function askAboutChunk(
     promptId,
     promptVersion,
   });
-  if (answer.kind === 'refused') return answer;
-  if (answer.text === '') return { kind: 'empty' };
-  const read = readAnswer(answer.text);
+  return answer.kind === 'refused' ? answer : readReply(answer.text);
+}
+
+function readReply(text: string): Reply {
+  if (text === '') return { kind: 'empty' };
+  const read = readAnswer(text);
   if (!read.ok) return { kind: 'refused', reason: `SUMMARY_UNREADABLE_${read.problem}` };
   const { operations, topics, skipped } = read;
   return { kind: 'answer', operations, topics, skipped };
@@ -129,18 +132,27 @@ async function askForAnswer(
   };
 }
 
-async function check(
+/** What a plan folds, and what stays beside it. */
+type Folded = Parameters<typeof keptTexts>[1];
+
+/** The snapshot that an answer makes of what is known. `recalled`: what tools said in earlier turns that came back. */
+function check(
   work: CompactionWork,
-  plan: FoldPlan,
-  { known, room, answer }: { known: Snapshot; room: SnapshotRoom; answer: SummariserAnswer },
-): Promise<Checked> {
-  const { focus, notes = [], recalledTools } = work;
+  plan: Folded,
+  {
+    known,
+    room,
+    answer,
+    recalled,
+  }: { known: Snapshot; room: SnapshotRoom; answer: SummariserAnswer; recalled: readonly string[] },
+): Checked {
+  const { focus, notes = [] } = work;
   const { counting } = work.forms;
   const written = writeSnapshot({
     previous: known,
     answer,
     turns: plan.folded,
-    recalled: (await recalledTools?.(plan.folded)) ?? [],
+    recalled,
     otherTexts: [...keptTexts(work, plan), ...notes, ...(focus === undefined ? [] : [focus])],
     room,
     counting,
@@ -178,8 +190,18 @@ const ledgerStrategy: SnapshotStrategy = async (work, plan, summariser) => {
     summariser.onSchemaRefused?.();
     return geminiCliStrategy(work, plan, summariser);
   }
-  return reply.kind === 'answer' ? check(work, plan, { known, room, answer: reply }) : reply;
+  if (reply.kind !== 'answer') return reply;
+  const recalled = (await work.recalledTools?.(plan.folded)) ?? [];
+  return check(work, plan, { known, room, answer: reply, recalled });
 };
+
+/** The snapshot that the text of an answer about all folded turns makes, checked in the same way. */
+export function checkAnswerText(work: CompactionWork, plan: Folded, text: string): Checked {
+  const reply = readReply(text.trim());
+  if (reply.kind !== 'answer') return reply;
+  const room = roomFor(work, plan);
+  return check(work, plan, { known: knownSnapshot(work), room, answer: reply, recalled: [] });
+}
 
 /** The ways in which a model writes snapshots. */
 export const strategies: Readonly<Record<SummaryStrategy, SnapshotStrategy>> = {

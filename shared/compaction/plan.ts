@@ -9,10 +9,13 @@ import { wholeOutputs } from '#shared/conversation/context/sent-view.ts';
 import { foldedContents, slicedTurn } from './shown-turns.ts';
 import { foldPoint, keptTurns } from './split.ts';
 import { summariserInput, type Chunk, type SummariserInput } from './summariser-input.ts';
+import type { OutputForms } from './sent-view.ts';
 
 /** The turns of its context are terminal, in order, without a gap. */
 export interface PlanSource extends SizedContext {
   summariserWindowTokens: number;
+  /** In which the summariser reads tool outputs where they would fill its window; default: `forms`. */
+  summariserForms?: OutputForms;
   /** Who writes the snapshot; the one call of `gemini-cli` may not get all that should be folded. */
   strategy: SummaryStrategy;
   /** False while the breaker is open, or the conversation has spent what it may. */
@@ -101,7 +104,7 @@ export function planFold(
   const input = summariserInput({
     context,
     point,
-    forms,
+    forms: source.summariserForms ?? forms,
     calibration,
     windowTokens: source.summariserWindowTokens,
     strategy: source.strategy,

@@ -55,7 +55,7 @@ export const isUsableSetting = (name: SettingName, value: number): boolean =>
 export const allowedText = (name: SettingName): string => range[name].text;
 
 /** A setting in a document that somebody has written. */
-const settingSchema = (name: SettingName) =>
+export const settingSchema = (name: SettingName) =>
   z
     .number()
     .refine((value) => isUsableSetting(name, value), `no usable ${name}`)

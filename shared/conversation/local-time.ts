@@ -18,8 +18,12 @@ export const answerTime = (
   turn: Pick<Turn, 'createTime' | 'finishTime' | 'describedClient'>,
 ): Date => userTime({ ...turn, createTime: turn.finishTime ?? turn.createTime });
 
-/** The day of a moment in UTC, `2026-11-21`. */
-export const toDayKey = (at: Date): string => at.toISOString().slice(0, 10);
+/** A moment that nobody knows: the history was kept without times. */
+export const unknownTime = new Date(Number.NaN);
+
+/** The day of a moment in UTC, `2026-11-21`; undefined for one that nobody knows. */
+export const toDayKey = (at: Date): string | undefined =>
+  Number.isNaN(at.getTime()) ? undefined : at.toISOString().slice(0, 10);
 
 /** ICU says `GMT+09:00`, and `GMT` for none. */
 const offsetPattern = /^GMT(?:([+-])(\d\d):(\d\d)(?::\d\d)?)?$/;

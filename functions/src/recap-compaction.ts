@@ -1,0 +1,33 @@
+/* What the package gives as `recap/compaction`: compaction for who keeps the history elsewhere. Needs no Google Cloud. */
+export { fromAiSdk, type AiSdkModel, type OtherModel } from './app.ts';
+export {
+  chooseSplit,
+  compact,
+  estimateTokens,
+  renderSnapshot,
+  shortenToolOutputs,
+  verifySummary,
+  type CompactInput,
+  type CompactionReport,
+  type CompactionUsage,
+  type CompactResult,
+  type HistoryInput,
+  type Split,
+  type VerifiedSummary,
+} from './compaction/compact.ts';
+export {
+  compactionSnapshotSchema,
+  type CompactionSnapshot,
+  type ContentTime,
+} from './compaction/kept-history.ts';
+export type { CompactionSettings } from './compaction/settings.ts';
+export {
+  fromGemini,
+  type CompactionModel,
+  type SummaryFunction,
+  type SummaryModel,
+  type SummaryPrompt,
+  type SummaryText,
+} from './compaction/summary-models.ts';
+export type { Content, Part } from '#shared/conversation/documents/content.ts';
+export { AppError } from '#shared/errors.ts';
