@@ -24,7 +24,12 @@ async function buildScripts(): Promise<void> {
   const manifest: unknown = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
   await build({
     absWorkingDir: root,
-    entryPoints: { index: 'functions/src/recap.ts', recap: 'infra/recap/recap.ts', ...scripts },
+    entryPoints: {
+      index: 'functions/src/recap.ts',
+      compaction: 'functions/src/recap-compaction.ts',
+      recap: 'infra/recap/recap.ts',
+      ...scripts,
+    },
     outdir: out,
     chunkNames: '[name]-[hash]',
     bundle: true,
@@ -104,7 +109,8 @@ async function writeTypes(): Promise<void> {
     await writeFile(file, rewritten);
     for (const each of named) await visit(each);
   };
-  await visit(join(types, 'functions/src/recap.d.ts'));
+  for (const entry of ['recap', 'recap-compaction'])
+    await visit(join(types, `functions/src/${entry}.d.ts`));
   for (const entry of await readdir(types, { recursive: true, withFileTypes: true })) {
     const file = join(entry.parentPath, entry.name);
     if (entry.isFile() && !reached.has(file)) await rm(file);

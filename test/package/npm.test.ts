@@ -1,7 +1,18 @@
 import { execFile, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import {
+  cp,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
 import { createInterface } from 'node:readline';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -89,7 +100,69 @@ async function dev(): Promise<string> {
   throw new Error(`recap dev ended:\n${lines.join('\n')}`);
 }
 
+/** An empty folder that has Recap, and of its dependencies zod alone; removed after the test. */
+async function emptyFolder(files: Readonly<Record<string, string>>): Promise<string> {
+  const empty = await mkdtemp(join(tmpdir(), 'recap-alone-'));
+  onTestFinished(() => rm(empty, { recursive: true, force: true }));
+  const modules = join(empty, 'node_modules');
+  // A copy: what a link names would find the packages of this repository.
+  await cp(join(project, 'node_modules/recap'), join(modules, 'recap'), { recursive: true });
+  await cp(join(root, 'node_modules/zod'), join(modules, 'zod'), { recursive: true });
+  await symlink(join(root, 'node_modules/@types'), join(modules, '@types'));
+  await writeFile(join(empty, 'package.json'), '{"type":"module"}');
+  for (const [name, text] of Object.entries(files)) await writeFile(join(empty, name), text);
+  return empty;
+}
+
+const compacting = `import { compact, type CompactResult } from 'recap/compaction';
+
+const contents = Array.from({ length: 60 }, (_, at) => ({
+  role: at % 2 === 0 ? ('user' as const) : ('model' as const),
+  parts: [{ text: \`Turn \${at}: \${'all of it is done. '.repeat(40)}\` }],
+}));
+const items = [{ text: 'all of it is done', sources: [1] }];
+const result: CompactResult = await compact({
+  contents,
+  policy: { thresholdTokens: 4_000 },
+  model: () =>
+    JSON.stringify({ operations: [{ op: 'add', section: 'key_knowledge', items }], topics: [] }),
+});
+console.log(result.report.state, result.snapshot?.statements.sections['key_knowledge']?.[0]?.text);
+`;
+
 describe('the npm package', () => {
+  test('unpacked it has 5 MB at most', async () => {
+    const entries = await readdir(join(project, 'node_modules/recap'), {
+      recursive: true,
+      withFileTypes: true,
+    });
+    const files = entries.filter((entry) => entry.isFile());
+    const sizes = await Promise.all(
+      files.map(async ({ parentPath, name }) => (await stat(join(parentPath, name))).size),
+    );
+
+    expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(5_000_000);
+  });
+
+  test('recap/compaction runs, with types, where none of its packages but zod is installed', async () => {
+    const empty = await emptyFolder({ 'index.ts': compacting });
+    const tsc = join(root, 'node_modules/typescript/bin/tsc');
+    const strict = '--noEmit --strict --module nodenext --target es2024 --types node'.split(' ');
+    const compile = () => run(process.execPath, [tsc, ...strict, 'index.ts'], { cwd: empty });
+
+    expect((await run(process.execPath, ['index.ts'], { cwd: empty })).stdout).toBe(
+      'COMPACTED all of it is done\n',
+    );
+    await expect(compile()).resolves.toMatchObject({ stdout: '' });
+    await writeFile(
+      join(empty, 'index.ts'),
+      compacting.replace("'model' as const", "'assistant' as const"),
+    );
+    await expect(compile()).rejects.toMatchObject({
+      stdout: expect.stringContaining(`'"assistant"' is not assignable`),
+    });
+  });
+
   test('a new project has types that hold: it compiles, and a tool whose input is wrong does not', async () => {
     const tsc = join(root, 'node_modules/typescript/bin/tsc');
     const compile = () => run(process.execPath, [tsc, '-p', project], { cwd: project });
