@@ -18,6 +18,8 @@ locals {
   # the worker can be told what its own tokens are made out to.
   compaction_url = "https://${local.compaction_name}-${local.project_number}.${var.region}.run.app"
   push_audience  = coalesce(var.push_audience, local.compaction_url)
+  # Of chat likewise: servers have their tokens made out to it.
+  admin_audience = "https://${local.chat_name}-${local.project_number}.${var.region}.run.app"
 
   uses_vertex    = var.model_access == "vertex"
   vertex_project = coalesce(var.vertex_project, var.project_id)
@@ -36,20 +38,22 @@ locals {
   # Absent is said by null; a variable that is set to nothing counts as not set, too.
   environment = {
     for name, value in merge(var.app_settings, var.settings, {
-      NODE_ENV             = "production"
-      NODE_OPTIONS         = local.node_options
-      GOOGLE_CLOUD_PROJECT = var.project_id
-      FIRESTORE_DATABASE   = local.database_id
-      COMPACTION_TOPIC     = google_pubsub_topic.compaction.name
-      EVENTS_TOPIC         = google_pubsub_topic.events.name
-      VERTEX_PROJECT       = local.uses_vertex ? local.vertex_project : null
-      VERTEX_LOCATION      = local.uses_vertex ? var.vertex_location : null
-      HOOK_HOSTS           = local.calls_webhooks ? join(",", var.hook_hosts) : null
-      EVENT_WEBHOOK_URL    = var.event_webhook_url
-      FCM_PROJECT          = var.fcm_project
-      UPLOADS_BUCKET       = var.uploads ? google_storage_bucket.uploads[0].name : null
-      UPLOADS_SIGNER       = var.uploads ? google_service_account.chat.email : null
-      CORS_ORIGINS         = length(var.cors_origins) > 0 ? join(",", var.cors_origins) : null
+      NODE_ENV               = "production"
+      NODE_OPTIONS           = local.node_options
+      GOOGLE_CLOUD_PROJECT   = var.project_id
+      FIRESTORE_DATABASE     = local.database_id
+      COMPACTION_TOPIC       = google_pubsub_topic.compaction.name
+      EVENTS_TOPIC           = google_pubsub_topic.events.name
+      VERTEX_PROJECT         = local.uses_vertex ? local.vertex_project : null
+      VERTEX_LOCATION        = local.uses_vertex ? var.vertex_location : null
+      HOOK_HOSTS             = local.calls_webhooks ? join(",", var.hook_hosts) : null
+      EVENT_WEBHOOK_URL      = var.event_webhook_url
+      FCM_PROJECT            = var.fcm_project
+      UPLOADS_BUCKET         = var.uploads ? google_storage_bucket.uploads[0].name : null
+      UPLOADS_SIGNER         = var.uploads ? google_service_account.chat.email : null
+      CORS_ORIGINS           = length(var.cors_origins) > 0 ? join(",", var.cors_origins) : null
+      ADMIN_SERVICE_ACCOUNTS = length(var.admin_service_accounts) > 0 ? join(",", var.admin_service_accounts) : null
+      ADMIN_AUDIENCE         = length(var.admin_service_accounts) > 0 ? local.admin_audience : null
     }) : name => value if value != null
   }
 }

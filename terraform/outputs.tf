@@ -13,6 +13,11 @@ output "compaction_url" {
   value       = google_cloudfunctions2_function.compaction.service_config[0].uri
 }
 
+output "admin_audience" {
+  description = "Address of chat that ID tokens of servers are made out to (admin_service_accounts)."
+  value       = local.admin_audience
+}
+
 output "push_audience" {
   description = "Audience that the worker expects in the tokens of pushes."
   value       = local.push_audience

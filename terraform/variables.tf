@@ -417,6 +417,19 @@ variable "cors_origins" {
   }
 }
 
+# Who acts for users
+
+variable "admin_service_accounts" {
+  description = "E-mails of the service accounts of your servers that may act for any user. Empty: nobody may."
+  type        = list(string)
+  default     = []
+
+  validation {
+    condition     = alltrue([for account in var.admin_service_accounts : can(regex("^[^@\\s,]+@[^@\\s,]+\\.gserviceaccount\\.com$", account))])
+    error_message = "admin_service_accounts must be e-mails of service accounts, such as backend@my-app.iam.gserviceaccount.com."
+  }
+}
+
 # Who is told
 
 variable "fcm_project" {

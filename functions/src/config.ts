@@ -36,6 +36,12 @@ function pairProblems(environment: Environment): Problem[] {
       variable: 'UPLOADS_SIGNER',
       message: 'must be set with UPLOADS_BUCKET: the e-mail of the account that signs addresses',
     });
+  if (environment.ADMIN_SERVICE_ACCOUNTS.length > 0 && environment.ADMIN_AUDIENCE === undefined)
+    problems.push({
+      variable: 'ADMIN_AUDIENCE',
+      message:
+        'must be set where ADMIN_SERVICE_ACCOUNTS names accounts: their tokens are made out to it',
+    });
   if (environment.APP_CHECK !== 'off' && environment.APP_CHECK_PROJECT_NUMBER === undefined)
     problems.push({
       variable: 'APP_CHECK_PROJECT_NUMBER',

@@ -70,7 +70,7 @@ export function createDependencies(
 
 async function createChat(setup: Setup): Promise<ChatDependencies> {
   const [
-    { createIdTokenVerifier, createAppCheckVerifier },
+    { createIdTokenVerifier, createServiceTokenVerifier, createAppCheckVerifier },
     { createQuota },
     { createBeforeTurnWebhooks },
     { createModelHealth },
@@ -90,6 +90,9 @@ async function createChat(setup: Setup): Promise<ChatDependencies> {
     idTokens:
       overrides.idTokens ??
       onceTimeIsKnown(createIdTokenVerifier(config, clock), hearTime(setup, shared)),
+    serviceTokens:
+      overrides.serviceTokens ??
+      onceTimeIsKnown(createServiceTokenVerifier(config, clock), hearTime(setup, shared)),
     appCheck: overrides.appCheck ?? createAppCheckVerifier(config, clock),
     revocations: overrides.revocations ?? (await createRevocationCheck(setup)),
     toolbox: overrides.toolbox ?? (await createTools(setup, shared)),

@@ -29,5 +29,5 @@ export {
   type SummaryPrompt,
   type SummaryText,
 } from './compaction/summary-models.ts';
-export type { Content, Part } from '#shared/conversation/documents/content.ts';
-export { AppError } from '#shared/errors.ts';
+export type { Content, Part } from '#shared/models/content.ts';
+export { AppError } from '#shared/lib/errors.ts';

@@ -1,3 +1,4 @@
+import { type OutputForms } from '../conversation/context/sent-view.ts';
 import type { Repairs } from '../models/repairs.ts';
 import type { ContextSource } from '#shared/conversation/context/assemble-context.ts';
 import type { Content } from '#shared/models/content.ts';
@@ -9,7 +10,6 @@ import { wholeOutputs } from '#shared/conversation/context/sent-view.ts';
 import { foldedContents, slicedTurn } from './shown-turns.ts';
 import { foldPoint, keptTurns } from './split.ts';
 import { summariserInput, type Chunk, type SummariserInput } from './summariser-input.ts';
-import type { OutputForms } from './sent-view.ts';
 
 /** The turns of its context are terminal, in order, without a gap. */
 export interface PlanSource extends SizedContext {

@@ -3,7 +3,7 @@ import {
   type ErrorReasonName,
   type errorReasons,
   type ErrorStatus,
-} from '../error-reasons.ts';
+} from './error-reasons.ts';
 
 /** Reasons whose status the table tells. */
 type SettledReason = {

@@ -265,6 +265,17 @@ export interface SignedInCaller extends Caller {
   signedInAt: Date;
   /** The tenant of Identity Platform that the account belongs to, where the project has tenants. */
   tenant?: string;
+  /** E-mail of the service account that acts for them; absent: they ask themselves. */
+  actor?: string;
+}
+
+export interface ServiceTokenVerifier {
+  /**
+   * E-mail of the service account whose Google ID token this is, if it may act for users; undefined for a token of
+   * another issuer. Throws AppError ID_TOKEN_EXPIRED | ID_TOKEN_INVALID (UNAUTHENTICATED), ON_BEHALF_OF_DENIED
+   * (PERMISSION_DENIED), KEYS_UNAVAILABLE.
+   */
+  verify(token: string): Promise<string | undefined>;
 }
 
 export interface IdTokenVerifier {

@@ -140,6 +140,10 @@ run "defaults" {
     error_message = "The worker expects tokens made out to its own address."
   }
   assert {
+    condition     = !contains(keys(google_cloudfunctions2_function.chat.service_config[0].environment_variables), "ADMIN_SERVICE_ACCOUNTS")
+    error_message = "No server may act for users unless one is named."
+  }
+  assert {
     condition     = alltrue([for function in [google_cloudfunctions2_function.chat, google_cloudfunctions2_function.compaction] : function.service_config[0].environment_variables["NODE_ENV"] == "production"])
     error_message = "NODE_ENV must be production, or errors leak their stacks."
   }

@@ -7,32 +7,33 @@ mock_provider "google" {
 mock_provider "time" {}
 
 variables {
-  project_id            = "recap-test"
-  name                  = "second"
-  region                = "europe-west1"
-  source_archive        = "tests/source.zip"
-  database_id           = "second"
-  database_location     = "eur3"
-  model_access          = "gemini_api_key"
-  gemini_api_key        = "a-key"
-  hook_signing_key      = "0123456789012345678901234567890123456789"
-  secret_versions       = { gemini_api_key = 2 }
-  fcm_project           = "recap-phones"
-  hook_hosts            = ["hooks.example.com"]
-  event_webhook_url     = "https://hooks.example.com/recap"
-  cors_origins          = ["https://app.example.com"]
-  push_audience         = "https://worker.example.com"
-  chat_is_public        = false
-  chat_ingress          = "ALLOW_INTERNAL_AND_GCLB"
-  vpc_egress            = { network = "vpc", subnetwork = "functions", traffic = "VPC_EGRESS_ALL_TRAFFIC" }
-  notification_emails   = ["oncall@example.com"]
-  notification_channels = ["projects/recap-test/notificationChannels/1"]
-  budget                = { billing_account = "012345-6789AB-CDEF01", monthly_amount = 300 }
-  deletion_protection   = false
-  settings              = { CHECK_REVOKED = "off", MODEL = "gemini-3.8-flash" }
-  app_settings          = { ACME_URL = "https://acme.example.com" }
-  app_secrets           = { ACME_API_KEY = "a-key" }
-  app_secret_versions   = { ACME_API_KEY = 1 }
+  project_id             = "recap-test"
+  name                   = "second"
+  region                 = "europe-west1"
+  source_archive         = "tests/source.zip"
+  database_id            = "second"
+  database_location      = "eur3"
+  model_access           = "gemini_api_key"
+  gemini_api_key         = "a-key"
+  hook_signing_key       = "0123456789012345678901234567890123456789"
+  secret_versions        = { gemini_api_key = 2 }
+  fcm_project            = "recap-phones"
+  hook_hosts             = ["hooks.example.com"]
+  event_webhook_url      = "https://hooks.example.com/recap"
+  cors_origins           = ["https://app.example.com"]
+  push_audience          = "https://worker.example.com"
+  chat_is_public         = false
+  admin_service_accounts = ["backend@my-app.iam.gserviceaccount.com", "jobs@my-app.iam.gserviceaccount.com"]
+  chat_ingress           = "ALLOW_INTERNAL_AND_GCLB"
+  vpc_egress             = { network = "vpc", subnetwork = "functions", traffic = "VPC_EGRESS_ALL_TRAFFIC" }
+  notification_emails    = ["oncall@example.com"]
+  notification_channels  = ["projects/recap-test/notificationChannels/1"]
+  budget                 = { billing_account = "012345-6789AB-CDEF01", monthly_amount = 300 }
+  deletion_protection    = false
+  settings               = { CHECK_REVOKED = "off", MODEL = "gemini-3.8-flash" }
+  app_settings           = { ACME_URL = "https://acme.example.com" }
+  app_secrets            = { ACME_API_KEY = "a-key" }
+  app_secret_versions    = { ACME_API_KEY = 1 }
 }
 
 run "options" {
@@ -109,6 +110,10 @@ run "options" {
   assert {
     condition     = google_storage_bucket.uploads[0].cors[0].origin == tolist(["https://app.example.com"]) && google_storage_bucket.uploads[0].cors[0].method == tolist(["GET", "PUT"]) && google_cloudfunctions2_function.chat.service_config[0].environment_variables["CORS_ORIGINS"] == "https://app.example.com"
     error_message = "The same origins may call and upload."
+  }
+  assert {
+    condition     = google_cloudfunctions2_function.chat.service_config[0].environment_variables["ADMIN_SERVICE_ACCOUNTS"] == "backend@my-app.iam.gserviceaccount.com,jobs@my-app.iam.gserviceaccount.com" && google_cloudfunctions2_function.chat.service_config[0].environment_variables["ADMIN_AUDIENCE"] == "https://second-chat-123456789012.europe-west1.run.app" && output.admin_audience == "https://second-chat-123456789012.europe-west1.run.app"
+    error_message = "The servers that are named may act for users, with tokens for the address of chat."
   }
   assert {
     condition     = alltrue([for policy in concat(values(google_monitoring_alert_policy.alert), values(google_monitoring_alert_policy.burning)) : length(policy.notification_channels) == 2])

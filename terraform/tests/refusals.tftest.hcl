@@ -58,6 +58,8 @@ run "refusals_1" {
     labels = { Team = "chat" }
     # audience without a scheme
     push_audience = "worker.example.com"
+    # account of a person
+    admin_service_accounts = ["me@example.com"]
     # number of a project
     vertex_project = "123456789012"
     # zone for a location
@@ -91,6 +93,7 @@ run "refusals_1" {
     var.budget,
     var.labels,
     var.push_audience,
+    var.admin_service_accounts,
     var.vertex_project,
     var.vertex_location,
     var.database_location,

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { loadRoutes } from '#functions/chat/chat-routes.ts';
-import { errorReasons } from '#shared/error-reasons.ts';
+import { errorReasons } from '#shared/lib/error-reasons.ts';
 import { servedDocument } from '#infra/reference/api-document.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));

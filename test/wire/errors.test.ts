@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { parseConfig } from '#functions/config.ts';
 import { conversationPath } from '#shared/conversation/documents/paths.ts';
-import { errorReasons } from '#shared/error-reasons.ts';
+import { errorReasons } from '#shared/lib/error-reasons.ts';
 import { createWireApp, type WireAnswer } from '#test/support/chat/wire-app.ts';
 
 const environment = { CLIENT_WRITABLE: 'model', MODEL_WINDOWS: '{"house-model":32000}' };

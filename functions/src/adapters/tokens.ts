@@ -3,6 +3,7 @@ import type {
   IdTokenVerifier,
   PushTokenVerifier,
   Clock,
+  ServiceTokenVerifier,
 } from '#shared/ports/ports.ts';
 import {
   createRemoteJWKSet,
@@ -20,7 +21,7 @@ import { AppError } from '#shared/lib/errors.ts';
 import { readBytes } from '#functions/lib/read-bytes.ts';
 import { systemClock } from './clocks.ts';
 
-/* Signed tokens: Firebase's ID tokens and App Check tokens, and Google's OIDC tokens on pushes of Pub/Sub. */
+/* Signed tokens: Firebase's ID tokens and App Check tokens, and Google's OIDC tokens of servers and on pushes of Pub/Sub. */
 
 /** A token with an unknown key id asks for new keys, but not more often than this. */
 const KEYS_COOLDOWN_MS = 30_000;
@@ -101,12 +102,11 @@ const idClaimsSchema = z.looseObject({
     .optional(),
 });
 
-const expiredIdToken = (cause: unknown) =>
+const expiredIdToken = (cause: unknown, remedy: string) =>
   new AppError({
     reason: 'ID_TOKEN_EXPIRED',
     message: 'an ID token has expired',
-    publicMessage:
-      'The ID token has expired. Get a fresh one from Firebase Auth and send it again.',
+    publicMessage: `The ID token has expired. ${remedy}`,
     cause,
   });
 
@@ -179,7 +179,8 @@ export function createIdTokenVerifier(
   const notValid = (cause?: unknown) =>
     invalidIdToken(`The ID token is not valid for this service. ${signIn(project)}`, cause);
   const refusal = (cause: unknown) => {
-    if (cause instanceof errors.JWTExpired) return expiredIdToken(cause);
+    if (cause instanceof errors.JWTExpired)
+      return expiredIdToken(cause, 'Get a fresh one from Firebase Auth and send it again.');
     return isNoToken(cause) ? invalidIdToken(NO_ID_TOKEN, cause) : notValid(cause);
   };
   return {
@@ -284,6 +285,88 @@ export function createAppCheckVerifier(
   };
 }
 
+const GOOGLE_ISSUERS = ['https://accounts.google.com', 'accounts.google.com'];
+
+/** What every OIDC token of Google for this audience has. */
+const googleToken = (audience: string, currentDate: Date) => ({
+  issuer: GOOGLE_ISSUERS,
+  audience,
+  requiredClaims: ['exp'],
+  clockTolerance: CLOCK_TOLERANCE_SECONDS,
+  currentDate,
+});
+
+const signedByGoogle = { algorithms: ['RS256'] };
+
+/** Who a service account is. A token that was made without its e-mail names nobody. */
+const accountClaimsSchema = z.looseObject({
+  aud: z.string(),
+  email: z.string(),
+  email_verified: z.literal(true),
+});
+
+interface ServiceTokenSettings {
+  ADMIN_SERVICE_ACCOUNTS: readonly string[];
+  ADMIN_AUDIENCE?: string | undefined;
+  PUSH_TOKEN_KEYS_URL: string;
+  allowUnsignedIdTokens: boolean;
+}
+
+const deniedAccount = (publicMessage: string, account?: string) =>
+  new AppError({
+    status: 'PERMISSION_DENIED',
+    reason: 'ON_BEHALF_OF_DENIED',
+    message: 'a service account that may not act for users was refused',
+    publicMessage,
+    metadata: account === undefined ? {} : { account },
+  });
+
+/**
+ * Google's ID tokens of service accounts: signed by Google for ADMIN_AUDIENCE (RS256), not expired, the e-mail verified
+ * and in ADMIN_SERVICE_ACCOUNTS. Where that lists nobody, every token of Google is refused unread. Unsigned ones only
+ * when the configuration allows them, as those of users.
+ */
+export function createServiceTokenVerifier(
+  settings: ServiceTokenSettings,
+  clock: Pick<Clock, 'now'> = systemClock,
+): ServiceTokenVerifier {
+  const { ADMIN_SERVICE_ACCOUNTS: accounts, ADMIN_AUDIENCE: audience } = settings;
+  const keys = remoteKeys(settings.PUSH_TOKEN_KEYS_URL);
+  return {
+    verify: async (token) => {
+      if (!GOOGLE_ISSUERS.includes(readClaims(token)?.iss ?? '')) return undefined;
+      if (accounts.length === 0 || audience === undefined)
+        throw deniedAccount(
+          'No service account may act for users here: let ADMIN_SERVICE_ACCOUNTS list it. Users send the ID token of Firebase Auth.',
+        );
+      const notValid = (cause: unknown) =>
+        cause instanceof errors.JWTExpired
+          ? expiredIdToken(cause, 'Get a fresh one of the service account.')
+          : invalidIdToken(
+              `The ID token of the service account is not valid here: it must be signed by Google for the audience \`${audience}\` and tell the account's e-mail.`,
+              cause,
+            );
+      const expected = googleToken(audience, clock.now());
+      const payload = await judge(
+        async () =>
+          settings.allowUnsignedIdTokens && isUnsigned(token)
+            ? UnsecuredJWT.decode(token, expected)
+            : jwtVerify(token, keys, { ...expected, ...signedByGoogle }),
+        notValid,
+      );
+      const claims = accountClaimsSchema.safeParse(payload);
+      if (!claims.success) throw notValid(claims.error);
+      const { email } = claims.data;
+      if (!accounts.includes(email))
+        throw deniedAccount(
+          `The service account ${email} may not act for users: ADMIN_SERVICE_ACCOUNTS does not list it.`,
+          email,
+        );
+      return email;
+    },
+  };
+}
+
 interface PushTokenSettings {
   PUSH_AUDIENCE?: string | undefined;
   PUSH_SERVICE_ACCOUNT?: string | undefined;
@@ -321,15 +404,7 @@ export function createPushTokenVerifier(
       const token = /^Bearer (\S+)$/i.exec(header ?? '')?.[1];
       if (token === undefined) throw refusedPush('a push came without a bearer token');
       const payload = await judge(
-        () =>
-          jwtVerify(token, keys, {
-            issuer: ['https://accounts.google.com', 'accounts.google.com'],
-            audience,
-            algorithms: ['RS256'],
-            requiredClaims: ['exp'],
-            clockTolerance: CLOCK_TOLERANCE_SECONDS,
-            currentDate: clock.now(),
-          }),
+        () => jwtVerify(token, keys, { ...googleToken(audience, clock.now()), ...signedByGoogle }),
         (cause) => refusedPush('a push token was refused', cause),
       );
       const claims = pushClaimsSchema.safeParse(payload);

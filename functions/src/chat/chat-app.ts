@@ -3,9 +3,9 @@ import { stackFrames, failureReason } from '../lib/failure-reason.ts';
 import { refreshRemote } from '#functions/config/remote-documents.ts';
 import { readTrace, withTrace } from '../lib/trace.ts';
 import { AppError } from '#shared/lib/errors.ts';
-import type { SignedInCaller, Logger, Caller } from '#shared/ports/ports.ts';
+import type { SignedInCaller, Logger } from '#shared/ports/ports.ts';
 import { servedRoutes } from './chat-routes.ts';
-import { admit, APP_CHECK_HEADER, authenticate } from './http/authenticate.ts';
+import { admit, authenticate, refuseNamedUser } from './http/authenticate.ts';
 import {
   createCallLimit,
   withinCallLimit,
@@ -26,6 +26,7 @@ import { toBody } from './http/sent-text.ts';
 import { errorForCaller } from './not-found.ts';
 import { Hono, type Context } from 'hono';
 import { TrieRouter } from 'hono/router/trie-router';
+import { conversationIdSchema } from '#shared/wire/fields.ts';
 
 /** Where an unexpected error came from. Its message stays out: it may quote what the user sent. */
 function defectFields(error: unknown): { error: string; stack?: string } {
@@ -50,6 +51,10 @@ interface ServedRequest {
   requestId: string;
   /** Hashed. */
   uidHash?: string | undefined;
+  /** The service account that called, for the user of `uidHash`: the trail of what servers did. */
+  account?: string | undefined;
+  /** What it was about; of servers alone. */
+  conversationId?: string | undefined;
   /** What the request ended with, if not with success. */
   error?: unknown;
 }
@@ -66,6 +71,18 @@ export function logRequest(logger: Logger, served: ServedRequest): void {
     }),
     ...(error !== undefined && !(error instanceof AppError) && defectFields(error)),
   });
+}
+
+/** What the log tells of a server: which it was, and the conversation, where the address names one. */
+function serverFields(
+  caller: SignedInCaller | undefined,
+  error: unknown,
+  params: Readonly<Record<string, string>>,
+): Pick<ServedRequest, 'account' | 'conversationId'> {
+  const refusedAccount = error instanceof AppError ? error.metadata['account'] : undefined;
+  const account = caller?.actor ?? refusedAccount;
+  const { data: conversationId } = conversationIdSchema.safeParse(params['conversationId']);
+  return account === undefined ? {} : { account, conversationId };
 }
 
 /** Custom verbs follow a colon (AIP-136), so a plain segment holds none. */
@@ -181,9 +198,11 @@ function toResponse(
 
 interface Served {
   response: Response;
+  /** Of the address. */
+  params?: Readonly<Record<string, string>>;
   /** For the log, where the response has another one. */
   status?: number;
-  caller?: Caller | undefined;
+  caller?: SignedInCaller | undefined;
   error?: unknown;
 }
 
@@ -195,20 +214,24 @@ async function run(
 ): Promise<Served> {
   const { route, path, requestId, callLimit } = request;
   const header = (name: string) => context.req.header(name);
+  const params = withoutVerb(context.req.param(), path);
   let caller: SignedInCaller | undefined;
   try {
     if (route.access === 'user') {
-      caller = await authenticate(dependencies.idTokens, header('authorization'));
-      await admit(dependencies, { route, caller, appCheckToken: header(APP_CHECK_HEADER) });
+      caller = await authenticate(dependencies, header);
+      await admit(dependencies, { route, caller, header });
     }
     if (caller) await refreshRemote(dependencies.config);
     const { left } = context.env;
     const reply = await withinCallLimit(callLimit, { uid: caller?.uid, left }, async () => {
       const hasBody = route.method !== 'GET';
       const raw = {
-        params: withoutVerb(context.req.param(), path),
+        params,
         query: readQuery(context),
-        body: hasBody ? await readJsonBody(context.req.raw, dependencies) : undefined,
+        body: refuseNamedUser(
+          hasBody ? await readJsonBody(context.req.raw, dependencies) : undefined,
+          caller,
+        ),
         header,
         caller,
         left,
@@ -216,13 +239,14 @@ async function run(
       const place = { route, caller, accept: header('accept') };
       return withStreamPlace(dependencies, place, () => route.run(dependencies, raw));
     });
-    return { response: toResponse(dependencies, context, { reply, requestId }), caller };
+    return { response: toResponse(dependencies, context, { reply, requestId }), caller, params };
   } catch (error) {
     const told = errorForCaller(error, caller);
     const { docsUrl: docs } = dependencies;
     return {
       ...errorResponse(told, { ...route, docsUrl: docs, accept: header('accept') }),
       caller,
+      params,
       error,
     };
   }
@@ -250,7 +274,13 @@ async function serve(
   const { clock, randomness, logger, sha256 } = dependencies;
   const requestId = randomness.uuid();
   const startedAt = clock.now().getTime();
-  const { response, caller, error, status } = await target.answer(dependencies, requestId);
+  const {
+    response,
+    caller,
+    params = {},
+    error,
+    status,
+  } = await target.answer(dependencies, requestId);
   response.headers.set('x-request-id', requestId);
   logRequest(logger, {
     operation: target.operation,
@@ -259,6 +289,7 @@ async function serve(
     durationMs: clock.now().getTime() - startedAt,
     requestId,
     uidHash: caller && sha256(caller.uid).slice(0, UID_HASH_CHARACTERS),
+    ...serverFields(caller, error, params),
     error,
   });
   return response;

@@ -9,6 +9,7 @@ import type {
   FileBucket,
   AppCheckVerifier,
   IdTokenVerifier,
+  ServiceTokenVerifier,
   RevocationCheck,
   AtCrashPoint,
   Clock,
@@ -40,6 +41,8 @@ export interface ChatDependencies {
   /** The bucket of uploads; undefined where there are none. */
   files?: FileBucket | undefined;
   idTokens: IdTokenVerifier;
+  /** Tells the servers of the app that may act for users. Absent: there are none. */
+  serviceTokens?: ServiceTokenVerifier | undefined;
   /** Asked where APP_CHECK says so. */
   appCheck: AppCheckVerifier;
   /** Asked where CHECK_REVOKED says so. */

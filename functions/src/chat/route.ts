@@ -1,7 +1,7 @@
 import { AppError } from '#shared/lib/errors.ts';
 import type { SignedInCaller } from '#shared/ports/ports.ts';
 import { toLowerUuid } from '#shared/lib/uuid.ts';
-import type { ErrorReasonName } from '#shared/error-reasons.ts';
+import type { ErrorReasonName } from '#shared/lib/error-reasons.ts';
 import { parseRequest } from '#shared/wire/errors/validation-error.ts';
 import type { ChatDependencies } from './chat-dependencies.ts';
 import type { SendMessage } from './turns/send/send-request.ts';

@@ -1,3 +1,7 @@
+import { wholeOutputs } from '#shared/conversation/context/sent-view.ts';
+import { applyToolOutputBudget } from '#shared/conversation/context/tool-output-budget.ts';
+import { type Content } from '#shared/models/content.ts';
+import { type Repairs } from '#shared/models/repairs.ts';
 import { tokenCounting, estimateContextTokens } from '#shared/compaction/context-tokens.ts';
 import { checkAnswerText, strategies } from '#shared/compaction/ledger.ts';
 import {
@@ -9,14 +13,10 @@ import {
 import type { OutcomeState } from '#shared/compaction/outcome.ts';
 import { noopState, planFold, type FoldPlan } from '#shared/compaction/plan.ts';
 import { isOverThreshold } from '#shared/compaction/policy.ts';
-import { wholeOutputs } from '#shared/compaction/sent-view.ts';
 import type { Summariser } from '#shared/compaction/summariser.ts';
-import { applyToolOutputBudget } from '#shared/compaction/tool-output-budget.ts';
 import type { Checked, CompactionWork } from '#shared/compaction/work.ts';
-import type { Content } from '#shared/conversation/documents/content.ts';
 import { nothingCovered } from '#shared/conversation/documents/conversation.ts';
 import type { Snapshot } from '#shared/conversation/documents/snapshot.ts';
-import type { Repairs } from '#shared/conversation/repair/repair-contents.ts';
 import { estimatePromptTokens, estimateTextTokens } from '#shared/tokens/token-estimate.ts';
 import {
   drawMark,

@@ -1,14 +1,14 @@
-import { unknownTime } from '#shared/client-context/local-time.ts';
-import { ACKNOWLEDGEMENT } from '#shared/conversation/context/assemble-context.ts';
+import { unknownTime } from '#shared/conversation/local-time.ts';
 import {
   contentSchema,
   hasFunctionResponse,
   type Content,
   type Part,
-} from '#shared/conversation/documents/content.ts';
+} from '#shared/models/content.ts';
+import { AppError } from '#shared/lib/errors.ts';
+import { ACKNOWLEDGEMENT } from '#shared/conversation/context/assemble-context.ts';
 import { snapshotSchema } from '#shared/conversation/documents/snapshot.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
-import { AppError } from '#shared/errors.ts';
 import { estimateContentTokens, type TokenCounting } from '#shared/tokens/token-estimate.ts';
 import { createHash } from 'node:crypto';
 import { z } from 'zod';

@@ -1,3 +1,4 @@
+import { AppError } from '#shared/lib/errors.ts';
 import {
   settingSchema,
   type PolicySettings,
@@ -5,7 +6,6 @@ import {
 } from '#shared/compaction/policy-settings.ts';
 import { resolvePolicy, type CompactionPolicy } from '#shared/compaction/policy.ts';
 import { profileSchema, type Profile } from '#shared/conversation/documents/snapshot.ts';
-import { AppError } from '#shared/errors.ts';
 import { parseRequest } from '#shared/wire/errors/validation-error.ts';
 import { compactionSnapshotSchema, contentsSchema } from './kept-history.ts';
 import { z } from 'zod';

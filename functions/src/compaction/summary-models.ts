@@ -1,5 +1,5 @@
+import { type Content } from '#shared/models/content.ts';
 import type { OtherModel } from '#functions/app.ts';
-import type { Content } from '#shared/conversation/documents/content.ts';
 import type { ModelGenerator, ModelRequest, ModelResponse } from '#shared/ports/ports.ts';
 
 /* Who may write summaries: Gemini, a model of the AI SDK, a function. */

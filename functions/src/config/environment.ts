@@ -333,6 +333,26 @@ export const environmentSchema = z.object({
     .string()
     .optional()
     .describe('Set with a demo- project: pushes without token are accepted.'),
+  ADMIN_SERVICE_ACCOUNTS: list
+    .pipe(
+      z.array(
+        z
+          .string()
+          .regex(
+            /^[^@\s]+@[^@\s]+\.gserviceaccount\.com$/,
+            'must be e-mails of service accounts, which end in .gserviceaccount.com',
+          ),
+      ),
+    )
+    .describe(
+      'Comma-separated e-mails of the service accounts that may act for any user, as servers of your app do; none where it is not set.',
+    ),
+  ADMIN_AUDIENCE: z
+    .string()
+    .optional()
+    .describe(
+      'Audience that their ID tokens are made out to, such as the address of chat. Must be set with ADMIN_SERVICE_ACCOUNTS.',
+    ),
   APP_CHECK: z
     .enum(['off', 'enforced', 'once'])
     .default('off')

@@ -1,3 +1,4 @@
+import { ON_BEHALF_OF } from '#functions/chat/http/authenticate.ts';
 import type { Route } from '#functions/chat/route.ts';
 import {
   allErrors,
@@ -43,6 +44,19 @@ const securitySchemes = {
     bearerFormat: 'JWT',
     description: 'The ID token of a user of Firebase Auth, anonymous ones included.',
   },
+  serviceAccount: {
+    type: 'http',
+    scheme: 'bearer',
+    bearerFormat: 'JWT',
+    description:
+      'For servers of the app: the Google-signed ID token of a service account that `ADMIN_SERVICE_ACCOUNTS` lists, made out to `ADMIN_AUDIENCE`.',
+  },
+  onBehalfOf: {
+    type: 'apiKey',
+    in: 'header',
+    name: ON_BEHALF_OF,
+    description: 'The uid of the user that the server calls for, percent-encoded.',
+  },
 };
 
 const headers = {
@@ -85,7 +99,7 @@ export function buildOpenApiDocument(routes: readonly Route[]): OpenApiDocument 
     },
     servers: [{ url: '/' }],
     tags: [...tags].map(describedTag),
-    security: [{ idToken: [] }],
+    security: [{ idToken: [] }, { serviceAccount: [], onBehalfOf: [] }],
     paths,
     components: {
       schemas: {

@@ -1,6 +1,5 @@
-import { errorStatuses } from '#shared/error-reasons.ts';
+import { errorStatuses, errorReasonRows } from '#shared/lib/error-reasons.ts';
 import { type Route, noBody, type ResponseMedia } from '#functions/chat/route.ts';
-import { errorReasonRows } from '#shared/error-reasons.ts';
 import { answersOfRow } from '#shared/wire/errors/explain-reason.ts';
 import { streamResponse } from '#shared/wire/resources/streams.ts';
 import { inputSchema, reference, type JsonSchema } from './schemas.ts';

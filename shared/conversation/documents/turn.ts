@@ -1,4 +1,4 @@
-import { errorStatuses } from '#shared/error-reasons.ts';
+import { errorStatuses } from '#shared/lib/error-reasons.ts';
 import { repairsSchema } from '#shared/models/repairs.ts';
 import { describedClientSchema } from '#shared/conversation/documents/client-context.ts';
 import { groundingSchema } from '#shared/models/grounding.ts';

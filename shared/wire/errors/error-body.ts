@@ -1,4 +1,4 @@
-import type { ErrorStatus } from '#shared/error-reasons.ts';
+import type { ErrorStatus } from '#shared/lib/error-reasons.ts';
 import { AppError } from '#shared/lib/errors.ts';
 
 /** HTTP code of each status, as google.rpc.Code maps them. */
@@ -6,6 +6,7 @@ export const httpStatusByStatus: Readonly<Record<ErrorStatus, number>> = {
   INVALID_ARGUMENT: 400,
   FAILED_PRECONDITION: 400,
   UNAUTHENTICATED: 401,
+  PERMISSION_DENIED: 403,
   NOT_FOUND: 404,
   ABORTED: 409,
   ALREADY_EXISTS: 409,

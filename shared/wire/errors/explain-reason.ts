@@ -1,11 +1,12 @@
-import { errorStatuses, type ErrorStatus } from '#shared/error-reasons.ts';
-import { httpStatusByStatus } from './error-body.ts';
 import {
+  errorStatuses,
+  type ErrorStatus,
   errorReasonRows,
   retryAdvices,
   type ErrorReasonRow,
   type RetryAdvice,
-} from '#shared/error-reasons.ts';
+} from '#shared/lib/error-reasons.ts';
+import { httpStatusByStatus } from './error-body.ts';
 import { z } from 'zod';
 
 /** Where the reasons are explained, each under its name. */

@@ -4,7 +4,11 @@ import { randomUUID } from 'node:crypto';
 import type { Server } from 'node:http';
 import { http } from '@google-cloud/functions-framework';
 import { getTestServer } from '@google-cloud/functions-framework/testing';
-import { createAppCheckVerifier, createIdTokenVerifier } from '#functions/adapters/tokens.ts';
+import {
+  createAppCheckVerifier,
+  createIdTokenVerifier,
+  createServiceTokenVerifier,
+} from '#functions/adapters/tokens.ts';
 import { createChatHandler } from '#functions/chat/handler.ts';
 import { guardServer } from '#functions/lib/framework.ts';
 import type { LogFields } from '#shared/ports/ports.ts';
@@ -79,6 +83,7 @@ export async function startChatServer(options: ChatServerOptions = {}): Promise<
     GOOGLE_CLOUD_PROJECT: project,
     ID_TOKEN_KEYS_URL: keys.url,
     APP_CHECK_KEYS_URL: keys.url,
+    PUSH_TOKEN_KEYS_URL: keys.url,
     // Tests count the calls of the model.
     TITLES: 'off',
     // Attacks make more calls in a minute than a user does.
@@ -90,6 +95,7 @@ export async function startChatServer(options: ChatServerOptions = {}): Promise<
   const dependencies = chatDependencies(
     {
       idTokens: createIdTokenVerifier(config),
+      serviceTokens: createServiceTokenVerifier(config),
       appCheck: createAppCheckVerifier(config),
       logger: { log: (severity, event, fields) => void logs.push({ severity, event, fields }) },
       ...overrides,

@@ -1,5 +1,5 @@
+import { contentText } from '#shared/models/content.ts';
 import type { SummaryFunction, SummaryPrompt } from '#functions/recap-compaction.ts';
-import { contentText } from '#shared/conversation/documents/content.ts';
 
 /** A summariser that notes every fact (`Locker 12 opens with QX-4812.`) of the turns that it is shown, and their words. */
 export const notingFacts: SummaryFunction = ({ contents }) => {

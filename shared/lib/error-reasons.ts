@@ -3,6 +3,7 @@ export const errorStatuses = [
   'INVALID_ARGUMENT',
   'FAILED_PRECONDITION',
   'UNAUTHENTICATED',
+  'PERMISSION_DENIED',
   'NOT_FOUND',
   'ABORTED',
   'ALREADY_EXISTS',
@@ -124,6 +125,12 @@ export const errorReasons = {
     status: 'UNAUTHENTICATED',
     on: 'user',
     meaning: 'The account is disabled; whoever runs the service can enable it in Firebase Auth.',
+  },
+  ON_BEHALF_OF_DENIED: {
+    status: 'PERMISSION_DENIED',
+    on: 'user',
+    meaning:
+      'Somebody who may not asked to act for a user: `X-Recap-On-Behalf-Of` came with the token of a user, or `ADMIN_SERVICE_ACCOUNTS` does not list the service account. Users leave the header out; servers send an ID token of an account that is listed.',
   },
   READ_TOKEN_INVALID: {
     status: 'UNAUTHENTICATED',
