@@ -353,7 +353,7 @@ export const errorReasons = {
   FIELD_NOT_WRITABLE: {
     status: 'INVALID_ARGUMENT',
     meaning:
-      'The field is set by the deployment. Leave the field out, or have the deployment list it in `CLIENT_WRITABLE`.',
+      'The field is set by the deployment. Leave the field out, or have the deployment list it in `CLIENT_WRITABLE`. A server of the app may write it; `serverInstruction` nobody else may.',
   },
   TOOL_CALL_NOT_FOUND: {
     status: 'NOT_FOUND',

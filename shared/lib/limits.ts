@@ -42,6 +42,9 @@ export const METADATA_VALUE_MAX_CHARACTERS = 1_024;
 /** UTF-16 units of a system instruction; the same bound as SYSTEM_INSTRUCTION of the deployment. */
 export const SYSTEM_INSTRUCTION_MAX_CHARACTERS = 200_000;
 
+/** UTF-16 units of what a server says of one conversation: beside the longest system instruction it fits into the document. */
+export const SERVER_INSTRUCTION_MAX_CHARACTERS = 16_000;
+
 /**
  * Lowest threshold that a caller may set, in tokens: every compaction costs model calls, and one token
  * would buy a compaction with each message.

@@ -223,6 +223,8 @@ export interface Caller {
   tier: CallerTier;
   /** What the ID token says, as it came; absent where the server goes on without a request of theirs. */
   claims?: Readonly<Record<string, unknown>>;
+  /** E-mail of the service account that acts for them; absent: they ask themselves. */
+  actor?: string;
 }
 
 // ---------------------------------------------------------------- surroundings
@@ -265,8 +267,6 @@ export interface SignedInCaller extends Caller {
   signedInAt: Date;
   /** The tenant of Identity Platform that the account belongs to, where the project has tenants. */
   tenant?: string;
-  /** E-mail of the service account that acts for them; absent: they ask themselves. */
-  actor?: string;
 }
 
 export interface ServiceTokenVerifier {

@@ -97,6 +97,7 @@ const conversation = {
     now,
   }),
   title: said,
+  serverInstruction: said,
   metadata: { note: said },
   pins: [{ id: 'p1', text: said, source: 'api' as const }],
   compactionRequests: { manual: { requestId: 'r1', since: now, focus: said } },

@@ -158,6 +158,7 @@ export const showCommand = opsCommand({
     const { turns, histories, records } = await readAll(project, owned, { from, limit });
     const {
       systemInstruction: _i,
+      serverInstruction: _s,
       toolsJson: _t,
       title: _n,
       pins,

@@ -21,6 +21,7 @@ import { condensedContent } from './tool-calls.ts';
 export interface ContextSource {
   model: string;
   systemInstruction?: string | undefined;
+  serverInstruction?: string | undefined;
   /** Functions that the app runs, as the conversation document has them. */
   toolsJson?: string | undefined;
   /** Functions that this server runs; which of them the prompt names is decided with it. */
@@ -153,6 +154,16 @@ function joinedPrefix(items: readonly Pick<ContextItem, 'kind' | 'content'>[]): 
 export const itemContents = (items: readonly Pick<ContextItem, 'kind' | 'content'>[]): Content[] =>
   repairHistory(joinedPrefix(items)).contents;
 
+/** What the prompt says before all messages: the instruction of the app, then what its servers say of this conversation. */
+export function promptInstruction({
+  systemInstruction,
+  serverInstruction,
+}: Pick<ContextSource, 'systemInstruction' | 'serverInstruction'>): string | undefined {
+  if (systemInstruction === undefined || serverInstruction === undefined)
+    return systemInstruction ?? serverInstruction;
+  return `${systemInstruction}\n\n${serverInstruction}`;
+}
+
 /** The prompt of the next call: the context, with no signatures but those of `source.model`, and, last, the new user content. */
 export function assemblePrompt(
   source: Omit<ContextSource, 'turns'>,
@@ -165,7 +176,7 @@ export function assemblePrompt(
   const { contents } = mended;
   return {
     model: source.model,
-    systemInstruction: source.systemInstruction,
+    systemInstruction: promptInstruction(source),
     tools: declaredTools({ ...source, contents }),
     contents,
     ...(repairs && { repairs }),

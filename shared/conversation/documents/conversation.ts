@@ -128,6 +128,8 @@ export const conversationSchema = z.object({
   /** The title was made by a model, of the turns up to this one; absent: it is the user's own. */
   autoTitle: z.object({ throughSeq: z.number().int().positive() }).optional(),
   systemInstruction: z.string().optional(),
+  /** What a server of the app says of this conversation alone, behind the system instruction; no user writes it. */
+  serverInstruction: z.string().optional(),
   /** The functions that the app runs (`readClientTools`). */
   toolsJson: z.string().optional(),
   model: z.string(),

@@ -20,6 +20,7 @@ import {
   METADATA_ENTRIES_MAX,
   METADATA_KEY_MAX_CHARACTERS,
   METADATA_VALUE_MAX_CHARACTERS,
+  SERVER_INSTRUCTION_MAX_CHARACTERS,
   SYSTEM_INSTRUCTION_MAX_CHARACTERS,
   THRESHOLD_MIN_TOKENS,
   TITLE_MAX_CHARACTERS,
@@ -98,6 +99,12 @@ const conversationFields = {
     .max(SYSTEM_INSTRUCTION_MAX_CHARACTERS)
     .optional()
     .describe('What the model is told before all messages.'),
+  serverInstruction: wellFormedText
+    .max(SERVER_INSTRUCTION_MAX_CHARACTERS)
+    .optional()
+    .describe(
+      'What the model is told behind the system instruction, of this conversation alone. Only a server of the app may write it.',
+    ),
   tools: toolsSchema.optional().describe('Functions that the app runs for the model.'),
 };
 
@@ -117,6 +124,7 @@ export const PATCH_PATHS = [
   'profile',
   'model',
   'systemInstruction',
+  'serverInstruction',
   'tools',
   'settings.thresholdTokens',
   'settings.thresholdFraction',
@@ -213,7 +221,7 @@ export const deleteConversationResponse = z.union([conversationResponse, erasing
 
 /* How stored documents look on the wire. Pure; internal fields stay inside. */
 
-/** Neither owner nor system instruction: the first is the caller, the second belongs to the deployment. */
+/** Neither owner nor instructions: the first is the caller, the others belong to the deployment. */
 export const conversationView = (id: string, conversation: Conversation): ConversationView => ({
   id,
   ...(conversation.title !== undefined && { title: conversation.title }),

@@ -11,22 +11,20 @@ import { isKnownModel, unknownModelAdvice } from '#shared/models/known-models.ts
 import { isRouted } from '#shared/models/routing.ts';
 import { estimatePromptTokens } from '#shared/tokens/token-estimate.ts';
 import { METADATA_ENTRIES_MAX, THRESHOLD_MIN_TOKENS } from '#shared/lib/limits.ts';
-import {
-  isEntryPath,
-  type ConversationPatch,
-  type EntryPath,
-  type PatchPath,
-} from '#shared/wire/resources/conversations.ts';
+import { isEntryPath, type ConversationPatch, type EntryPath, type PatchPath } from '#shared/wire/resources/conversations.ts';
+import { promptInstruction } from '#shared/conversation/context/assemble-context.ts';
+import type { Caller } from '#shared/ports/ports.ts';
 
 type Guarded = (typeof CLIENT_WRITABLE_FIELDS)[number];
 
-/** Which entry of CLIENT_WRITABLE opens a field; the others are everybody's. */
-const guardOf: Readonly<Record<PatchPath, Guarded | undefined>> = {
+/** Which entry of CLIENT_WRITABLE opens a field, or that none does; the others are everybody's. */
+const guardOf: Readonly<Record<PatchPath, Guarded | 'server' | undefined>> = {
   title: undefined,
   metadata: undefined,
   profile: 'profile',
   model: 'model',
   systemInstruction: 'systemInstruction',
+  serverInstruction: 'server',
   tools: 'tools',
   'settings.thresholdTokens': undefined,
   'settings.thresholdFraction': undefined,
@@ -37,33 +35,42 @@ const guardOf: Readonly<Record<PatchPath, Guarded | undefined>> = {
   'settings.routing': 'routing',
 };
 
-/** Whether this deployment lets callers write a field. */
-export function isWritable(config: Pick<Config, 'CLIENT_WRITABLE'>, path: PatchPath): boolean {
+/** Whether this deployment lets a caller write a field; absent: a user. A server of the app writes all of them. */
+export function isWritable(
+  config: Pick<Config, 'CLIENT_WRITABLE'>,
+  path: PatchPath,
+  caller?: Pick<Caller, 'actor'>,
+): boolean {
   const guard = guardOf[path];
-  return guard === undefined || config.CLIENT_WRITABLE.includes(guard);
+  if (guard === undefined || caller?.actor !== undefined) return true;
+  return guard !== 'server' && config.CLIENT_WRITABLE.includes(guard);
 }
 
-const notWritable = (field: string, guard: Guarded) =>
+const notWritable = (field: string, guard: Guarded | 'server') =>
   new AppError({
     reason: 'FIELD_NOT_WRITABLE',
     message: `a caller tried to write ${field}`,
-    publicMessage: `\`${field}\` is set by the deployment. Leave it out, or let the deployment list ${guard} in CLIENT_WRITABLE.`,
+    publicMessage: `\`${field}\` is set by the deployment. Leave it out, or let ${
+      guard === 'server'
+        ? 'a server write it, with a service account that ADMIN_SERVICE_ACCOUNTS lists'
+        : `the deployment list ${guard} in CLIENT_WRITABLE`
+    }.`,
     metadata: { field },
   });
 
 /**
  * Throws AppError FIELD_NOT_WRITABLE (400) for the first field that this deployment keeps to itself. `names`: what a
- * protocol calls a field that it has under another name.
+ * protocol calls a field that it has under another name; `caller`: see `isWritable`.
  */
 export function refuseUnwritable(
   config: Pick<Config, 'CLIENT_WRITABLE'>,
   paths: readonly (PatchPath | EntryPath)[],
-  names: Partial<Record<PatchPath, string>> = {},
+  { names = {}, caller }: { names?: Partial<Record<PatchPath, string>>; caller?: Caller } = {},
 ): void {
   for (const path of paths) {
     if (isEntryPath(path)) continue;
     const guard = guardOf[path];
-    if (guard && !isWritable(config, path)) throw notWritable(names[path] ?? path, guard);
+    if (guard && !isWritable(config, path, caller)) throw notWritable(names[path] ?? path, guard);
   }
 }
 
@@ -180,10 +187,9 @@ export function refuseLargeOverhead(
   { config, toolbox }: Pick<ChatDependencies, 'config' | 'toolbox'>,
   conversation: Conversation,
 ): void {
+  const systemInstruction = promptInstruction(conversation);
   const prompt = {
-    ...(conversation.systemInstruction !== undefined && {
-      systemInstruction: conversation.systemInstruction,
-    }),
+    ...(systemInstruction !== undefined && { systemInstruction }),
     tools: [...toolbox.declarations, ...readClientTools(conversation).map(toDeclaration)],
     contents: [],
   };

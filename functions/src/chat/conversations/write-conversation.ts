@@ -105,6 +105,9 @@ function patchedConversation(
     systemInstruction: has('systemInstruction')
       ? (patch.systemInstruction ?? config.SYSTEM_INSTRUCTION)
       : conversation.systemInstruction,
+    serverInstruction: has('serverInstruction')
+      ? patch.serverInstruction
+      : conversation.serverInstruction,
     toolsJson: has('tools') ? toolsJsonOf(patch) : conversation.toolsJson,
     settings: patchSettings(conversation.settings, patch, paths),
   };
@@ -125,7 +128,7 @@ function requestedConversation(
   const { config } = dependencies;
   const conversation = firstConversation(dependencies, request.caller, memoryRevision);
   const paths = patchedPaths(request.fields);
-  refuseUnwritable(config, paths);
+  refuseUnwritable(config, paths, request);
   refuseRouting(config, request.fields);
   refuseUnknownModel(config, request.fields, config.MODEL);
   refuseTakenNames(dependencies, request.fields);
@@ -166,6 +169,7 @@ export async function createConversation(
 /** What decides how much of the window is left for the conversation. */
 const changesOverhead: ReadonlySet<MaskPath> = new Set([
   'systemInstruction',
+  'serverInstruction',
   'tools',
   'model',
   'settings.windowTokens',
@@ -179,11 +183,13 @@ function changedFields(
   conversation: Conversation,
   now: Date,
 ): { fields: DocumentFields; remove: string[] } {
-  const { title, systemInstruction, toolsJson, metadata, profile, model, settings } = conversation;
+  const { title, systemInstruction, serverInstruction, toolsJson } = conversation;
+  const { metadata, profile, model, settings } = conversation;
   const remove = [
     ...(title === undefined ? ['title'] : []),
     ...(conversation.autoTitle === undefined ? ['autoTitle'] : []),
     ...(systemInstruction === undefined ? ['systemInstruction'] : []),
+    ...(serverInstruction === undefined ? ['serverInstruction'] : []),
     ...(toolsJson === undefined ? ['toolsJson'] : []),
   ];
   return {
@@ -195,6 +201,7 @@ function changedFields(
       updateTime: now,
       ...(title !== undefined && { title }),
       ...(systemInstruction !== undefined && { systemInstruction }),
+      ...(serverInstruction !== undefined && { serverInstruction }),
       ...(toolsJson !== undefined && { toolsJson }),
     },
     remove,
@@ -212,12 +219,13 @@ export interface UpdateRequest extends ConversationTarget {
 /** The fields that a request is about; those it sets although it may not are left in, to be refused. */
 function pathsToWrite(
   config: Config,
-  { patch, updateMask }: UpdateRequest,
+  { caller, patch, updateMask }: UpdateRequest,
 ): (PatchPath | EntryPath)[] {
   const set = patchedPaths(patch);
   if (!updateMask) return set;
   const settings = PATCH_PATHS.filter(
-    (path) => path.startsWith('settings.') && (isWritable(config, path) || set.includes(path)),
+    (path) =>
+      path.startsWith('settings.') && (isWritable(config, path, caller) || set.includes(path)),
   );
   return updateMask.flatMap((path) => (path === 'settings' ? settings : [path]));
 }
@@ -271,7 +279,7 @@ export async function updateConversation(
     dependencies,
     request,
     async ({ conversation }) => {
-      refuseUnwritable(config, paths);
+      refuseUnwritable(config, paths, request);
       refuseRouting(config, patch);
       if (paths.includes('model')) refuseUnknownModel(config, patch, conversation.value.model);
       refuseTakenNames(dependencies, patch);

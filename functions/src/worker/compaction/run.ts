@@ -165,6 +165,7 @@ export const runContext = ({
 }: Pick<Run, 'reading' | 'dependencies'>): ContextSource => ({
   model: modelThatLimits(config, conversation.value.model),
   systemInstruction: conversation.value.systemInstruction,
+  serverInstruction: conversation.value.serverInstruction,
   toolsJson: conversation.value.toolsJson,
   serverTools,
   memory: memory.before,

@@ -75,6 +75,9 @@ const liveFields = (source: ForkSource, made: MadeFork, now: Date) => {
     ...(conversation.systemInstruction !== undefined && {
       systemInstruction: conversation.systemInstruction,
     }),
+    ...(conversation.serverInstruction !== undefined && {
+      serverInstruction: conversation.serverInstruction,
+    }),
     ...(conversation.toolsJson !== undefined && { toolsJson: conversation.toolsJson }),
     model: conversation.model,
     profile: conversation.profile,

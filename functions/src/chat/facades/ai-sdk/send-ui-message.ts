@@ -110,7 +110,7 @@ function toWish(
     ...(systemInstruction === undefined ? [] : (['systemInstruction'] as const)),
     ...(model === undefined ? [] : (['model'] as const)),
   ];
-  refuseUnwritable(config, brought, NAMES);
+  refuseUnwritable(config, brought, { names: NAMES });
   const { options, ...circumstances } = answerOptions(body, sent.header);
   return {
     parts: sent.parts,
