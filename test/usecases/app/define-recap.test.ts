@@ -118,6 +118,27 @@ describe('a tool of an app', () => {
   });
 });
 
+test.each([
+  ['a text', () => 'Fine.', 'ok'],
+  ['more than a mebibyte', () => 'x'.repeat(1024 * 1024), 'tooLarge'],
+  ['a number that JSON has no form for', () => 1n, 'notJson'],
+])(
+  'a call of an app’s tool that gives %s is logged as what became of it',
+  async (_, run, outcome) => {
+    const given = tool({ name: 'given', description: 'Gives.', input: z.object({}), run });
+    const { send, logged } = await startApp({
+      app: { tools: [given] },
+      answers: [callOf('given', {}), textAnswer('Well.')],
+    });
+
+    await send(randomUUID(), 'What is given?');
+
+    expect(logged.filter(({ event }) => event === 'tool_called')).toMatchObject([
+      { fields: { tool: 'given', outcome } },
+    ]);
+  },
+);
+
 describe('the system instruction of an app', () => {
   test('an app’s instruction is made of the user’s claims at each turn, and the conversation keeps the last one', async () => {
     const { send, call, requests } = await startApp({

@@ -71,7 +71,7 @@ export async function needsApproval(
   }
 }
 
-type Outcome = 'ok' | 'failed' | 'timeout' | 'unknown' | 'badArguments';
+type Outcome = 'ok' | 'failed' | 'timeout' | 'unknown' | 'badArguments' | 'notJson' | 'tooLarge';
 
 const aborted = (signal: AbortSignal): Promise<'aborted'> =>
   new Promise((resolve) => {
@@ -106,7 +106,8 @@ async function runTool(
     const value = await Promise.race([running, aborted(signal)]);
     if (run.signal.aborted) return undefined;
     if (timeout.signal.aborted) return { outcome: 'timeout', response: timedOut(tool) };
-    return { outcome: 'ok', response: storableResponse(value, room.bytes) };
+    const { response, fault } = storableResponse(value, room.bytes);
+    return { outcome: fault ?? 'ok', response };
   } catch (error) {
     if (run.signal.aborted) return undefined;
     if (timeout.signal.aborted) return { outcome: 'timeout', response: timedOut(tool) };

@@ -26,27 +26,34 @@ export const toToolResponse = (value: unknown): ToolResponse =>
 export const responseBytes = (response: ToolResponse): number =>
   utf8Length(JSON.stringify(response));
 
+/** A tool's output as it is stored, and why it is an error in the place of what the tool gave. */
+interface StorableResponse {
+  response: ToolResponse;
+  fault?: 'notJson' | 'tooLarge';
+}
+
 /**
  * A tool's output as it is stored: plain JSON that is bounded, at most `roomBytes` and OUTPUT_MAX_BYTES of it. What is
  * more, or is no JSON, becomes an error that says so.
  */
-export function storableResponse(value: unknown, roomBytes: number): ToolResponse {
+export function storableResponse(value: unknown, roomBytes: number): StorableResponse {
   let json: string;
   try {
     json = JSON.stringify(toToolResponse(value)) ?? '{}';
   } catch {
-    return errorResponse('The tool gave something that is no JSON.');
+    const response = errorResponse('The tool gave something that is no JSON.');
+    return { response, fault: 'notJson' };
   }
   const sizeBytes = utf8Length(json);
-  if (sizeBytes > OUTPUT_MAX_BYTES)
-    return errorResponse(
-      `The output has ${sizeBytes} bytes; the limit is ${OUTPUT_MAX_BYTES}. Ask for less at once.`,
-    );
-  if (sizeBytes > roomBytes)
-    return errorResponse(
-      `The output has ${sizeBytes} bytes, and the tool calls of one answer may have ${roomBytes} more. Ask for less, or answer with what there is.`,
-    );
-  return toToolResponse(boundedJson(JSON.parse(json)));
+  const refusal =
+    sizeBytes > OUTPUT_MAX_BYTES
+      ? `The output has ${sizeBytes} bytes; the limit is ${OUTPUT_MAX_BYTES}. Ask for less at once.`
+      : sizeBytes > roomBytes
+        ? `The output has ${sizeBytes} bytes, and the tool calls of one answer may have ${roomBytes} more. Ask for less, or answer with what there is.`
+        : undefined;
+  return refusal === undefined
+    ? { response: toToolResponse(boundedJson(JSON.parse(json))) }
+    : { response: errorResponse(refusal), fault: 'tooLarge' };
 }
 
 /** Tools of one round that run at the same time. */
@@ -104,6 +111,8 @@ export function toToolResult(
   const fault = jsonFault(output ?? error);
   if (fault !== undefined) throw badValue(field, fault);
   const response =
-    error === undefined ? storableResponse(output, OUTPUT_MAX_BYTES) : errorResponse(error);
+    error === undefined
+      ? storableResponse(output, OUTPUT_MAX_BYTES).response
+      : errorResponse(error);
   return { callId, kind: 'response', response };
 }
