@@ -114,7 +114,7 @@ const turnFieldsSchema = z.object({
   leftOutFiles: z.array(leftOutFileSchema).optional(),
   /**
    * The model of the conversation when the turn began, an id or `auto`; it stays for as long as the turn is answered.
-   * Absent while the turn is queued.
+   * While the turn is queued: the one that a hook has chosen for it, or absent.
    */
   model: z.string().optional(),
   /** Of a turn of an `auto` conversation: which model answers it. */
@@ -409,16 +409,16 @@ export const decodeMessageGuard = ({ fields }: StoredDocument): MessageGuard =>
   messageGuardSchema.safeParse(fields).data ?? substitute;
 
 /**
- * The model that a turn is answered with: that of its conversation as the turn begins (an id, or `auto`), and the same
- * until it ends, whoever goes on with it and whatever the conversation has changed to meanwhile. An answer that failed
- * before any tool had run leaves nothing behind that a model made: the next attempt begins anew. `turn` is absent
- * while there is none.
+ * The model that a turn is answered with: the one that a hook chose for it, or that of its conversation as the turn begins
+ * (an id, or `auto`); and the same until it ends, whoever goes on with it and whatever the conversation has changed to
+ * meanwhile. An answer that failed before any tool had run leaves nothing behind that a model made: the next attempt
+ * begins anew. `turn` is absent while there is none.
  */
 export function turnModel(
   conversationModel: string,
   turn: Pick<Turn, 'state' | 'model' | 'rounds'> | undefined,
 ): string {
-  if (!turn || turn.state === 'queued') return conversationModel;
+  if (!turn) return conversationModel;
   const isAnew = turn.state === 'failed' && turn.rounds === undefined;
   return isAnew ? conversationModel : (turn.model ?? conversationModel);
 }

@@ -50,7 +50,7 @@ interface NewTurn {
   replaces?: number | undefined;
   /** The turn whose user content this one repeats. */
   regenerates?: number | undefined;
-  /** Of the conversation; absent while the turn waits in the queue. */
+  /** That answers it; of a turn that waits in the queue only where a hook has chosen one. */
   model?: Turn['model'];
   /** Of a regeneration: the model that answered before answers again. */
   routing?: Turn['routing'];

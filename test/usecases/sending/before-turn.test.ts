@@ -10,7 +10,8 @@ import type { Webhook } from '#shared/hooks/webhook.ts';
 import { createManualClock } from '#test/fakes/manual-clock.ts';
 import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
 import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
-import { request } from '#test/support/chat/sending.ts';
+import { instances, queued, request } from '#test/support/chat/sending.ts';
+import { passTime } from '#test/support/pass-time.ts';
 import { type WebhookReply, startWebhook } from '#test/support/processes/webhook-server.ts';
 import { createHash, randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
@@ -179,6 +180,32 @@ describe('a hook before a turn', () => {
       });
     },
   );
+});
+
+test('a waiting message is answered by the model that was chosen for it, whichever instance begins it', async () => {
+  const world = instances();
+  const { hook, events } = hookOf({ model: 'gemini-3.1-pro-preview' });
+  const beforeTurnHooks = [hook];
+  const asked = queued(randomUUID(), 'two');
+  const first = await sendMessage(world.instance(), request(asked.conversationId, 'one'));
+  const ending = new AbortController();
+  const dying = world.instance({ beforeTurnHooks, shutdown: ending.signal });
+  const handle = await sendMessage(dying, asked);
+  ending.abort();
+  await expect(passTime(world.clock, handle.result)).rejects.toMatchObject({
+    reason: 'SHUTTING_DOWN',
+  });
+
+  const again = await sendMessage(world.instance({ beforeTurnHooks }), asked);
+  world.answerAll();
+  await first.result;
+  await passTime(world.clock, again.result);
+
+  expect(world.calls.map(({ text, request: { model } }) => ({ text, model }))).toEqual([
+    { text: 'one', model: 'gemini-3.8-flash' },
+    { text: 'two', model: 'gemini-3.1-pro-preview' },
+  ]);
+  expect(events).toHaveLength(1);
 });
 
 /** A document `config/compaction` that names webhooks, as last read. */

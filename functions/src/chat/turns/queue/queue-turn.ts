@@ -126,7 +126,9 @@ async function queueTurn(
   if (!state.conversation)
     throw new Error('a message waits behind others, so there is a conversation');
   const { value: conversation } = state.conversation;
-  const { generation, client, model } = conversation;
+  const { generation, client } = conversation;
+  const chosenModel = request.added?.model;
+  const model = chosenModel ?? conversation.model;
   const lease = newLease(dependencies);
   const { producer, leaseUntil } = lease;
   const message = await storedMessage(dependencies, request, {
@@ -153,6 +155,7 @@ async function queueTurn(
     client: newsOfClient(client, request),
     replaces,
     regenerates: regeneratedBy(request, replaces),
+    model: chosenModel,
     userTokens,
     lease,
     now: dependencies.clock.now(),

@@ -51,9 +51,8 @@ export function conversationAtTurn(
   { request, state, decision }: Begin,
   conversation: Conversation,
 ): Conversation {
-  const isBeginning = decision.kind === 'start' || decision.kind === 'beginQueued';
   const model =
-    (isBeginning ? request.added?.model : undefined) ??
+    (decision.kind === 'start' ? request.added?.model : undefined) ??
     turnModel(conversation.model, state.known?.value);
   // Where nothing is chosen any more, the deployment's model answers, and for a retired one its successor: the turn
   // notes that one, the conversation keeps what it has.
