@@ -16,15 +16,18 @@ import type {
   PreCompactAnswer,
 } from '#shared/compaction/hooks.ts';
 import { contentText } from '#shared/models/content.ts';
-import type {
-  BeforeTurnAnswer,
-  BeforeTurnHook,
-  BeforeTurnQuestion,
+import {
+  type BeforeTurnAnswer,
+  type BeforeTurnHook,
+  type BeforeTurnQuestion,
+  beforeTurnAnswerSchema,
 } from '#shared/hooks/before-turn.ts';
 import { findModel } from '#shared/models/model-entry.ts';
 import type { Caller } from '#shared/ports/ports.ts';
 import { configurationError, type Config } from './config.ts';
 import { z } from 'zod';
+import { inOneLine, safeParse } from '#shared/lib/safe-parse.ts';
+import { hookFault } from './lib/run-hook.ts';
 
 /* What an app has defined, as the functions use it. */
 
@@ -94,10 +97,12 @@ export function serverTool(tool: AnyTool): ServerTool {
     timeoutMs,
     ...(polled !== undefined && { polled }),
     ...(needsApproval !== undefined && {
-      needsApproval: (args, origin) =>
-        typeof needsApproval === 'function'
-          ? needsApproval(asToolInput(args), callOf(origin))
-          : needsApproval,
+      needsApproval: async (args, origin) => {
+        if (typeof needsApproval !== 'function') return needsApproval;
+        const answer: unknown = await needsApproval(asToolInput(args), callOf(origin));
+        // One that says nothing has not said no.
+        return answer !== false;
+      },
     }),
     run: async (args, context) => {
       const { key, isApproved, signal } = context;
@@ -110,8 +115,14 @@ export function serverTool(tool: AnyTool): ServerTool {
 /** The app's instruction of a turn; undefined where it defines none. */
 export function appInstruction({ systemInstruction }: RecapApp) {
   if (systemInstruction === undefined) return undefined;
-  return async (turn: TurnStart) =>
-    typeof systemInstruction === 'string' ? systemInstruction : systemInstruction(turn);
+  return async (turn: TurnStart): Promise<string | undefined> => {
+    const given: unknown =
+      typeof systemInstruction === 'string' ? systemInstruction : await systemInstruction(turn);
+    if (given === undefined || typeof given === 'string') return given;
+    throw hookFault(
+      `systemInstruction returned ${given === null ? 'null' : typeof given}. It returns a text, or undefined to leave the instruction as it is`,
+    );
+  };
 }
 
 function toBeforeTurn(question: BeforeTurnQuestion, signal: AbortSignal): BeforeTurn {
@@ -127,9 +138,46 @@ function toBeforeTurn(question: BeforeTurnQuestion, signal: AbortSignal): Before
   };
 }
 
+/**
+ * What a step of the app returned: nothing, or an object with fields that are known. Throws HOOK_FAILED, which names the
+ * field for the log.
+ */
+function checkedResult<Result extends object>(
+  step: string,
+  schema: z.ZodType<Result> & { shape: object },
+  given: unknown,
+): Result {
+  const read = safeParse(schema, given ?? {});
+  if (read.success) return read.data;
+  throw hookFault(
+    `${step} returned what cannot be used: ${inOneLine(read.error)}. It returns nothing, or an object with any of ${Object.keys(schema.shape).join(', ')}`,
+  );
+}
+
+const answerFields = beforeTurnAnswerSchema.shape;
+
+const beforeTurnResultSchema = (tools: readonly AnyTool[]) =>
+  z.strictObject({
+    context: answerFields.addContext,
+    deny: z.string().min(1).optional(),
+    model: answerFields.model,
+    tools: z
+      .array(
+        z.custom<string | AnyTool>(
+          (chosen) => tools.some((tool) => tool === chosen || tool.name === chosen),
+          'is none of the tools that defineRecap was given, nor the name of one',
+        ),
+      )
+      .optional(),
+  });
+
 /** The app's step before a turn. */
-export function beforeTurnHooks({ beforeTurn }: RecapApp): readonly BeforeTurnHook[] {
+export function beforeTurnHooks({
+  beforeTurn,
+  tools: ownTools = [],
+}: RecapApp): readonly BeforeTurnHook[] {
   if (!beforeTurn) return [];
+  const schema = beforeTurnResultSchema(ownTools);
   const { run, required } =
     typeof beforeTurn === 'function' ? { run: beforeTurn, required: false } : beforeTurn;
   return [
@@ -137,11 +185,16 @@ export function beforeTurnHooks({ beforeTurn }: RecapApp): readonly BeforeTurnHo
       name: 'beforeTurn',
       required,
       run: async (question, signal): Promise<BeforeTurnAnswer | undefined> => {
-        const { context, deny, model } = (await run(toBeforeTurn(question, signal))) ?? {};
+        const given = await run(toBeforeTurn(question, signal));
+        const { context, deny, model, tools } = checkedResult('beforeTurn', schema, given);
         return {
           ...(context !== undefined && { addContext: context }),
           ...(deny !== undefined && { deny: { message: deny } }),
           ...(model !== undefined && { model }),
+          // By name, which every instance finds the function by.
+          ...(tools !== undefined && {
+            tools: tools.map((each) => (typeof each === 'string' ? each : each.name)),
+          }),
         };
       },
     },
@@ -156,6 +209,12 @@ const toCompaction = (
   return { uid, conversationId, requestId, trigger, generation, beforeTokens, signal };
 };
 
+const beforeCompactionResultSchema = z.strictObject({
+  veto: z.boolean().optional(),
+  pins: z.array(z.object({ id: z.string(), text: z.string() })).optional(),
+  note: z.string().optional(),
+});
+
 /** The app's steps around a compaction. */
 export function compactionHooks({ beforeCompaction, afterCompaction }: RecapApp): CompactionHooks {
   const before =
@@ -169,8 +228,11 @@ export function compactionHooks({ beforeCompaction, afterCompaction }: RecapApp)
             name: 'beforeCompaction',
             required: before.required,
             run: async (asked, signal): Promise<PreCompactAnswer | undefined> =>
-              (await before.run({ ...toCompaction(asked, signal), turns: asked.turns() })) ??
-              undefined,
+              checkedResult(
+                'beforeCompaction',
+                beforeCompactionResultSchema,
+                await before.run({ ...toCompaction(asked, signal), turns: asked.turns() }),
+              ),
           },
         ]
       : [],

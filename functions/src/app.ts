@@ -52,6 +52,12 @@ export interface BeforeTurnResult {
   deny?: string;
   /** Answers this turn in place of the conversation's model. */
   model?: string;
+  /**
+   * Of the app's `tools` those that the model may call in this turn, themselves or by name; default all. Tools that Recap
+   * brings along and those of the client stay. Stored with the turn, so that an instance that takes it over, or goes on
+   * with it when the user has allowed a call, offers the same.
+   */
+  tools?: readonly (string | AnyTool)[];
 }
 
 export interface AfterTurn {

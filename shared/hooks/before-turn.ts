@@ -26,6 +26,9 @@ export interface BeforeTurnEvent {
 /** UTF-16 units of the name of a model. */
 const MODEL_NAME_MAX_CHARACTERS = 256;
 
+/** Names of tools that one hook may choose: more than a model takes. */
+const TOOLS_MAX = 512;
+
 const wellFormed = z
   .string()
   .refine((text) => text.isWellFormed(), 'holds half of a surrogate pair');
@@ -44,6 +47,8 @@ export const beforeTurnAnswerSchema = z.object({
   deny: z.object({ message: wellFormed.min(1).overwrite(shortened) }).optional(),
   /** Answers the turn in place of the conversation's model. */
   model: z.string().min(1).max(MODEL_NAME_MAX_CHARACTERS).optional(),
+  /** Names of the app's tools that the model may call in this turn; absent: all. */
+  tools: z.array(z.string()).max(TOOLS_MAX).optional(),
 });
 export type BeforeTurnAnswer = z.infer<typeof beforeTurnAnswerSchema>;
 

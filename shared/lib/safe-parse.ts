@@ -22,3 +22,9 @@ export function safeParse<Output>(
     };
   }
 }
+
+/** What does not fit, in one line for a log: names of fields, types and limits, no values. */
+export const inOneLine = ({ issues }: z.ZodError): string =>
+  issues
+    .map(({ path, message }) => (path.length === 0 ? message : `${path.join('.')}: ${message}`))
+    .join('; ');

@@ -48,3 +48,12 @@ export async function runHook<Event, Answer>(
     });
   }
 }
+
+/** What is wrong with the answer of a hook. The message is for the log, names the field and the remedy, and quotes nothing. */
+export const hookFault = (message: string): AppError =>
+  new AppError({
+    status: 'UNAVAILABLE',
+    reason: 'HOOK_FAILED',
+    message,
+    publicMessage: 'A step of the app failed.',
+  });

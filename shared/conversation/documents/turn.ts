@@ -154,6 +154,8 @@ const turnFieldsSchema = z.object({
   surroundings: z.string().optional(),
   /** How the message is to be answered: JSON of AnswerOptions. Absent: as the conversation says. */
   options: z.string().optional(),
+  /** Names of the tools of the app's backend that the model may call in this turn; absent: all. */
+  tools: z.array(z.string()).optional(),
   /** What the model knows of the client after the turn: what stands in `surroundings`, and before. */
   describedClient: describedClientSchema.optional(),
   /** Folded turns that were brought back for the message, and what that took, uncalibrated tokens; not their words. */

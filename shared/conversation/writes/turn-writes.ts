@@ -56,6 +56,7 @@ interface NewTurn {
   routing?: Turn['routing'];
   surroundings?: Turn['surroundings'];
   describedClient?: Turn['describedClient'];
+  tools?: Turn['tools'];
   /** Where the message tells of its client what the conversation document does not say yet. */
   client?: Conversation['client'];
   userTokens: number;
@@ -125,6 +126,7 @@ export function newTurnWrites(turn: NewTurn, state: 'queued' | 'running'): Write
         routing: turn.routing && { ...turn.routing },
         surroundings: turn.surroundings,
         describedClient: turn.describedClient && { ...turn.describedClient },
+        tools: turn.tools && [...turn.tools],
         inContext: false,
         ...user.fields,
         ...answerNone,

@@ -15,6 +15,7 @@ import {
   scriptedStreamer,
   textAnswer,
 } from '#test/fakes/scripted-streamer.ts';
+import type { DocumentStore } from '#shared/ports/ports.ts';
 
 /* Backends of apps, over HTTP: both functions in one process, over a store and a bus in memory. */
 
@@ -31,18 +32,21 @@ const callOf = (name: string, args: Record<string, unknown>): ScriptedAnswer => 
 
 interface Setup {
   app: RecapApp;
+  /** Of another instance of it. */
+  store?: DocumentStore;
   answers?: readonly ScriptedAnswer[];
   settings?: Record<string, string>;
 }
 
 /** A backend whose model answers from a list. */
-async function startApp({ app, answers = [textAnswer('Fine.')], settings = {} }: Setup) {
+async function startApp({ app, store, answers = [textAnswer('Fine.')], settings = {} }: Setup) {
   const { model, requests } = scriptedStreamer(...answers);
   const logged: { event: string; fields: unknown }[] = [];
   const host = await startEmbeddedHost({
     environment: stackEnvironment({ shell: {}, model: { kind: 'stand-in' }, settings }),
     app,
     overrides: {
+      ...(store && { store }),
       model: { ...createScriptedModel({ answers: [snapshotAnswer()] }), ...model },
       logger: { log: (_, event, fields) => void logged.push({ event, fields }) },
     },
@@ -66,6 +70,9 @@ async function startApp({ app, answers = [textAnswer('Fine.')], settings = {} }:
     });
   return { host, requests, logged, call, send };
 }
+
+/** As an app in JavaScript may give it. */
+const untyped = (value: unknown): never => value as never;
 
 describe('a tool of an app', () => {
   const seen: unknown[] = [];
@@ -256,6 +263,125 @@ describe('the step of an app before a turn', () => {
   );
 });
 
+describe('the tools that beforeTurn chooses', () => {
+  const ran: string[] = [];
+  const named = (name: string, needsApproval = false) =>
+    tool({
+      name,
+      description: `Does ${name}.`,
+      input: z.object({}),
+      needsApproval,
+      run: () => void ran.push(name),
+    });
+  const [look, pay] = [named('look'), named('pay', true)];
+  const offered = ({ tools = [] }: { tools?: readonly { name: string }[] | undefined } = {}) =>
+    tools.map(({ name }) => name).filter((name) => ['look', 'pay'].includes(name));
+
+  test('are all that the model is offered of the app’s in that turn, and all that it may call', async () => {
+    const { send, requests } = await startApp({
+      app: {
+        tools: [look, pay],
+        beforeTurn: ({ message: { text } }) => (text === 'Look' ? { tools: [look] } : undefined),
+      },
+      answers: [callOf('pay', {}), textAnswer('I cannot.'), textAnswer('Fine.')],
+    });
+    const id = randomUUID();
+
+    await send(id, 'Look');
+    await send(id, 'Anything');
+
+    expect(requests.map(offered)).toEqual([['look'], ['look'], ['look', 'pay']]);
+    expect(requests[0]?.tools).toContainEqual(expect.objectContaining({ name: 'save_memory' }));
+    expect(JSON.stringify(requests[1]?.contents.at(-1))).toContain('There is no tool named pay.');
+  });
+
+  test('hold when the user allows a call, on whichever instance goes on with the turn', async () => {
+    const asking = await startApp({
+      app: { tools: [look, pay], beforeTurn: () => ({ tools: ['pay'] }) },
+      answers: [callOf('pay', {})],
+    });
+    const other = await startApp({
+      app: { tools: [look, pay], beforeTurn: { run: () => untyped('broken'), required: true } },
+      store: asking.host.store,
+      answers: [textAnswer('Paid.')],
+    });
+    const id = randomUUID();
+
+    await asking.send(id, 'Pay');
+    const result = await other.call(`${id}/turns/t_1/toolResults`, {
+      body: { results: [{ callId: 't_1_c0', approved: true }] },
+    });
+
+    expect(result).toMatchObject({ status: 200 });
+    expect(ran).toEqual(['pay']);
+    expect(other.requests.map(offered)).toEqual([['pay']]);
+  });
+
+  test('none chosen: the model is offered no tool of the app', async () => {
+    const { send, requests } = await startApp({
+      app: { tools: [look, pay], beforeTurn: () => ({ tools: [] }) },
+    });
+
+    await send(randomUUID(), 'Hello');
+
+    expect(requests.map(offered)).toEqual([[]]);
+  });
+});
+
+describe('what an app’s step returns and may not', () => {
+  test.each<[string, unknown, string]>([
+    ['a text', 'The context.', 'expected object, received string'],
+    ['a list', ['The context.'], 'expected object, received array'],
+    ['a field that nobody knows', { contxt: 'secret words' }, '"contxt"'],
+    ['another type', { context: ['secret words'] }, 'context: Invalid input: expected string'],
+    ['a context that is too long', { context: 'x'.repeat(8_193) }, 'context: Too big'],
+    ['a refusal without words', { deny: '' }, 'deny: Too small'],
+    ['a model that nobody knows', { model: 'gemini-99' }, '`model` names no model that is known'],
+    ['a tool that is not the app’s', { tools: ['wether'] }, 'tools.0: is none of the tools'],
+  ])(
+    'beforeTurn that returns %s fails as it is declared to, and the log names the field',
+    async (_, given, problem) => {
+      const run = () => untyped(given);
+      const free = await startApp({ app: { beforeTurn: run } });
+      const required = await startApp({ app: { beforeTurn: { run, required: true } } });
+
+      expect(await free.send(randomUUID(), 'Hello')).toMatchObject({ status: 200 });
+      expect(await required.send(randomUUID(), 'Hello')).toMatchObject({ status: 503 });
+      expect(free.logged.filter(({ event }) => event === 'before_turn_hook_failed')).toMatchObject([
+        { fields: { hook: 'beforeTurn', problem: expect.stringContaining(problem) } },
+      ]);
+      expect(JSON.stringify(free.logged)).not.toContain('secret words');
+    },
+  );
+
+  test('an instruction that is no text is named in the log', async () => {
+    const { send, logged } = await startApp({
+      app: { systemInstruction: () => untyped(null) },
+    });
+
+    await send(randomUUID(), 'Hello');
+
+    expect(logged.find(({ event }) => event === 'system_instruction_failed')).toMatchObject({
+      fields: { problem: expect.stringContaining('systemInstruction returned null') },
+    });
+  });
+
+  test('a tool whose needsApproval says nothing asks the user', async () => {
+    const pay = tool({
+      name: 'pay',
+      description: 'Pays.',
+      input: z.object({}),
+      needsApproval: () => untyped(undefined),
+      run: () => 'Paid.',
+    });
+    const { send } = await startApp({ app: { tools: [pay] }, answers: [callOf('pay', {})] });
+
+    expect(await send(randomUUID(), 'Pay')).toMatchObject({
+      body: { turn: { openCalls: [{ wants: 'approved' }] } },
+    });
+  });
+});
+
 /** As much as a prompt of the conversation has by then. */
 const gifts = Array.from({ length: 16 }, (_, turn) =>
   textAnswer(`Fine. ${'It is a gift and should look like one. '.repeat(10)}`, {
@@ -291,6 +417,24 @@ test('an app reads the turns that a compaction folds, pins of them, and is told 
   const context = contextResponse.parse((await call(`${id}/context`, {})).body);
   expect(context.generation).toBeGreaterThan(0);
   expect(JSON.stringify(context.items)).toContain('It is a gift');
+});
+
+test('beforeCompaction that returns what it may not is named in the log, and the compaction goes on', async () => {
+  const { send, call, logged, host } = await startApp({
+    app: { beforeCompaction: () => untyped({ pin: [] }) },
+    settings: { THRESHOLD_TOKENS: '1000' },
+    answers: gifts,
+  });
+  const id = randomUUID();
+
+  for (let turn = 1; turn <= 16; turn++) await send(id, `Question ${turn}?`);
+  await host.bus.idle();
+
+  expect(logged.find(({ event }) => event === 'compaction_hook_failed')).toMatchObject({
+    fields: { problem: expect.stringMatching(/beforeCompaction returned .*"pin"/) },
+  });
+  const context = contextResponse.parse((await call(`${id}/context`, {})).body);
+  expect(context.generation).toBeGreaterThan(0);
 });
 
 describe('defineRecap', () => {

@@ -3,6 +3,7 @@ import { REMOTE_POLICY_PATH, createRemotePolicy } from '#functions/config/remote
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import type { SendRequest } from '#functions/chat/turns/send/send-request.ts';
+import { createToolbox } from '#functions/chat/turns/tools/toolbox.ts';
 import { readConversation } from '#shared/conversation/context/read-conversation.ts';
 import { AppError } from '#shared/lib/errors.ts';
 import type { BeforeTurnAnswer, BeforeTurnHook } from '#shared/hooks/before-turn.ts';
@@ -12,6 +13,7 @@ import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
 import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
 import { instances, queued, request } from '#test/support/chat/sending.ts';
 import { passTime } from '#test/support/pass-time.ts';
+import { tool } from '#test/support/tools/tool-world.ts';
 import { type WebhookReply, startWebhook } from '#test/support/processes/webhook-server.ts';
 import { createHash, randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
@@ -206,6 +208,37 @@ test('a waiting message is answered by the model that was chosen for it, whichev
     { text: 'two', model: 'gemini-3.1-pro-preview' },
   ]);
   expect(events).toHaveLength(1);
+});
+
+test('tools that were chosen for a turn hold for the instance that takes it over, and no other may be asked for', async () => {
+  const world = instances();
+  const toolbox = createToolbox([
+    tool('look', {}, () => Promise.resolve({})),
+    tool('pay', {}, () => Promise.resolve({})),
+  ]);
+  const { hook } = hookOf({ tools: ['look'] });
+  const asked = {
+    ...request(randomUUID(), 'one'),
+    options: { toolChoice: { name: 'pay' } },
+  };
+  const dying = world.instance({
+    toolbox,
+    beforeTurnHooks: [hook],
+    atCrashPoint: (point) =>
+      point === 'turn-started' ? new Promise<void>(() => undefined) : Promise.resolve(),
+  });
+  await sendMessage(dying, asked);
+  world.clock.advance(120_000);
+  world.answerAll();
+
+  await passTime(
+    world.clock,
+    sendMessage(world.instance({ toolbox }), asked).then(({ result }) => result),
+  );
+
+  const [call] = world.calls;
+  expect(call?.request.tools?.map(({ name }) => name)).toEqual(['look']);
+  expect(call?.request.toolChoice).toBeUndefined();
 });
 
 /** A document `config/compaction` that names webhooks, as last read. */

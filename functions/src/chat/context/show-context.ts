@@ -43,6 +43,7 @@ import { estimateContentTokens, estimateTextTokens } from '#shared/tokens/token-
 import type { ContextItemView, MemoryView, PolicyView } from '#shared/wire/resources/context.ts';
 import { citationView } from '#shared/wire/sources.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
+import { toolboxOfTurn } from '../turns/tools/toolbox.ts';
 import { readOwnConversation, type ConversationTarget } from '../conversations/own-conversation.ts';
 import { generationErased, generationNotFound } from '../not-found.ts';
 import { readContext } from './view-context.ts';
@@ -179,7 +180,7 @@ async function showCurrent(
   ]);
   const message = open && { message: open.user };
   const memory = memoryForPrompt(config, { conversation: conversation.value, notes, ...message });
-  const serverTools = dependencies.toolbox.declarations;
+  const serverTools = toolboxOfTurn(dependencies.toolbox, open?.tools).declarations;
   const model = answeringModel(config, turnModel(conversation.value.model, open));
   const source = {
     ...conversation.value,

@@ -11,7 +11,12 @@ import { isKnownModel, unknownModelAdvice } from '#shared/models/known-models.ts
 import { isRouted } from '#shared/models/routing.ts';
 import { estimatePromptTokens } from '#shared/tokens/token-estimate.ts';
 import { METADATA_ENTRIES_MAX, THRESHOLD_MIN_TOKENS } from '#shared/lib/limits.ts';
-import { isEntryPath, type ConversationPatch, type EntryPath, type PatchPath } from '#shared/wire/resources/conversations.ts';
+import {
+  isEntryPath,
+  type ConversationPatch,
+  type EntryPath,
+  type PatchPath,
+} from '#shared/wire/resources/conversations.ts';
 import { promptInstruction } from '#shared/conversation/context/assemble-context.ts';
 import type { Caller } from '#shared/ports/ports.ts';
 

@@ -183,7 +183,10 @@ async function callModel(
   const call: AnswerCall = {
     request: {
       ...prompt.prompt,
-      ...callOptions(options, { rounds: roundCount, mayCall: hasTools }),
+      ...callOptions(withDeclared(options, prompt.prompt), {
+        rounds: roundCount,
+        mayCall: hasTools,
+      }),
       ...groundingTools(dependencies.config, {
         ...prompt.prompt,
         responseJsonSchema: responseSchema,
@@ -207,6 +210,14 @@ async function callModel(
       : streamAnswer(dependencies, { ...call, request }),
   );
 }
+
+/** Without the choice of a function that the app withholds from this turn: no model takes a name that is not declared. */
+const withDeclared = (options: AnswerOptions, { tools = [] }: RoundPrompt['prompt']) => {
+  const { toolChoice, ...rest } = options;
+  const isKnown =
+    typeof toolChoice !== 'object' || tools.some(({ name }) => name === toolChoice.name);
+  return isKnown ? options : rest;
+};
 
 /**
  * What of a message's options goes into one call of the model. A function that has to be called is called once: after

@@ -25,6 +25,7 @@ import {
 } from '../live/live-turn.ts';
 import { openingChunks } from '../live/turn-frames.ts';
 import type { BegunTurn, TurnAnswer } from '../start/begun-turn.ts';
+import { toolboxOfTurn } from '../tools/toolbox.ts';
 import { createTurnWriter, type TurnWriter } from './turn-writer.ts';
 import { shuttingDownError, StreamCutError, isTakenOver } from '../turn-errors.ts';
 import { answerTurn } from './answer-turn.ts';
@@ -174,7 +175,9 @@ async function answerWithin(
   try {
     const begun = await routeTurn(dependencies, production.begun, { writer, signal });
     const isCut = () => isLeft(production);
-    const answer = await answerTurn(dependencies, { begun, writer, emit, signal, isCut });
+    const toolbox = toolboxOfTurn(dependencies.toolbox, begun.turn.tools);
+    const answering = { begun, writer, emit, signal, isCut };
+    const answer = await answerTurn({ ...dependencies, toolbox }, answering);
     if (!answer.error || !timeout.signal.aborted) return { begun, answer };
     const error = timeoutError({ name: `turn ${seq} of ${conversationId}`, timeoutMs });
     return { begun, answer: { ...answer, error } };

@@ -24,6 +24,8 @@ export interface AddedToTurn {
   context?: string | undefined;
   /** Answers in place of the conversation's. */
   model?: string | undefined;
+  /** Names of the app's tools that the model may call; undefined: all. */
+  tools?: string[] | undefined;
 }
 
 /** A message as the route hands it over: valid, and the caller proven. */

@@ -3,7 +3,10 @@ import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { refuseLargeOverhead } from '#functions/chat/conversations/writable-fields.ts';
 import { withDeadline } from '#functions/lib/deadline.ts';
 import { deadlineReason, errorOfApp } from '#functions/lib/failure-reason.ts';
+import { hookFault } from '#functions/lib/run-hook.ts';
 import type { Conversation } from '#shared/conversation/documents/conversation.ts';
+import { AppError } from '#shared/lib/errors.ts';
+import { inOneLine, safeParse } from '#shared/lib/safe-parse.ts';
 import { conversationPatchSchema } from '#shared/wire/resources/conversations.ts';
 import type { Begin } from './begun-turn.ts';
 
@@ -27,11 +30,14 @@ export async function askInstruction(
   if (!appInstruction || decision.kind !== 'start') return undefined;
   const { caller, conversationId } = request;
   try {
-    const given: unknown = await withDeadline(
+    const given = await withDeadline(
       { clock, ms: INSTRUCTION_TIMEOUT_MS, signal: new AbortController().signal },
       () => appInstruction({ user: toUser(caller), conversationId }),
     );
-    const systemInstruction = instructionSchema.parse(given);
+    const read = safeParse(instructionSchema, given);
+    if (!read.success)
+      throw hookFault(`the instruction cannot be stored: ${inOneLine(read.error)}`);
+    const systemInstruction = read.data;
     if (systemInstruction === undefined || systemInstruction === conversation.systemInstruction)
       return undefined;
     refuseLargeOverhead(dependencies, { ...conversation, systemInstruction });
@@ -40,6 +46,8 @@ export async function askInstruction(
     logger.log('ERROR', 'system_instruction_failed', {
       conversationId,
       reason: deadlineReason(error),
+      // Our own words: what is wrong with it.
+      problem: error instanceof AppError ? error.message : undefined,
       ...errorOfApp(error),
     });
     return undefined;

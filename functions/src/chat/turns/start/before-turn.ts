@@ -3,17 +3,19 @@ import {
   refuseRouting,
   refuseUnknownModel,
 } from '#functions/chat/conversations/writable-fields.ts';
-import { runHook } from '#functions/lib/run-hook.ts';
+import { hookFault, runHook } from '#functions/lib/run-hook.ts';
 import { readContextParts } from '#shared/conversation/context/read-conversation.ts';
 import { turnId } from '#shared/conversation/documents/paths.ts';
 import { AppError } from '#shared/lib/errors.ts';
 import {
   addedContext,
   type BeforeTurnAnswer,
+  type BeforeTurnHook,
   type BeforeTurnQuestion,
   beforeTurnAnswerSchema,
 } from '#shared/hooks/before-turn.ts';
 import { type ReadTurn, toReadTurn } from '#shared/hooks/read-turn.ts';
+import { isToolOfApp } from '../tools/toolbox.ts';
 import type { AddedToTurn, SendRequest } from '../send/send-request.ts';
 import type { StartState } from './read-start.ts';
 
@@ -32,17 +34,31 @@ async function readTail(
   return turns.filter(({ inContext }) => inContext).map(toReadTurn);
 }
 
-/** What a hook answered. Throws ZodError, ROUTING_NOT_SET, MODEL_UNKNOWN. */
-function checkedAnswer({ config }: ChatDependencies, answer: unknown): BeforeTurnAnswer {
+/** What a hook answered. Throws ZodError, and HOOK_FAILED that names what is not known here. */
+function checkedAnswer(
+  { config, toolbox }: ChatDependencies,
+  hook: BeforeTurnHook,
+  answer: unknown,
+): BeforeTurnAnswer {
   const checked = beforeTurnAnswerSchema.parse(answer ?? {});
-  refuseRouting(config, checked);
-  refuseUnknownModel(config, checked);
+  const { model, tools = [] } = checked;
+  try {
+    refuseRouting(config, { model });
+    refuseUnknownModel(config, { model });
+  } catch (error) {
+    throw error instanceof AppError ? hookFault(`${hook.name}: ${error.publicMessage}`) : error;
+  }
+  const unknown = tools.findIndex((name) => !isToolOfApp(toolbox, name));
+  if (unknown >= 0)
+    throw hookFault(
+      `${hook.name}: tools[${unknown}] is the name of no tool of the app; its tools are those that defineRecap was given`,
+    );
   return checked;
 }
 
 /**
  * Asks the BeforeTurn hooks about a new message, the deployment's and the remote document's all at once, and returns what
- * they give to its turn; of several models the first. Throws TURN_DENIED with the words of the first that refuses,
+ * they give to its turn; of several models, and of several choices of tools, the first. Throws TURN_DENIED with the words of the first that refuses,
  * HOOK_FAILED of a required one.
  */
 async function askBeforeTurn(
@@ -81,7 +97,7 @@ async function askBeforeTurn(
       const checked = {
         ...hook,
         run: async (...parameters: Parameters<typeof hook.run>) =>
-          checkedAnswer(dependencies, await hook.run(...parameters)),
+          checkedAnswer(dependencies, hook, await hook.run(...parameters)),
       };
       return runHook(run, checked, question);
     }),
@@ -99,7 +115,11 @@ async function askBeforeTurn(
       conversationId,
       hook: hooks[index]?.name,
     });
-  return { context: text, model: answers.find((answer) => answer?.model)?.model };
+  return {
+    context: text,
+    model: answers.find((answer) => answer?.model)?.model,
+    tools: answers.find((answer) => answer?.tools)?.tools,
+  };
 }
 
 /** What hooks give to the turn of a message, asked once however often its start is tried. */

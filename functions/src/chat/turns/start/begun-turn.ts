@@ -104,6 +104,7 @@ type TurnAtStart = Pick<
   | 'options'
   | 'surroundings'
   | 'describedClient'
+  | 'tools'
   | 'routing'
   | 'createTime'
   | 'replaces'

@@ -14,6 +14,7 @@ import { estimateContentTokens, estimatePromptTokens } from '#shared/tokens/toke
 import type { BegunTurn, Begin } from './begun-turn.ts';
 import type { ContextBefore } from './context-before.ts';
 import { viewOfNextCall } from '#functions/context/next-call.ts';
+import { toolboxOfTurn } from '../tools/toolbox.ts';
 import { refuseOverflow } from './overflow.ts';
 import { type Message, collectTurnContext, type TurnContext } from './turn-message.ts';
 
@@ -49,12 +50,13 @@ export async function preparePrompt(
     notes: state.notes,
     message: message.user,
   });
+  const tools = decision.kind === 'start' ? request.added?.tools : state.known?.value.tools;
   const source = {
     ...conversation,
     history,
     turns,
     memory: memory.standing,
-    serverTools: toolbox.declarations,
+    serverTools: toolboxOfTurn(toolbox, tools).declarations,
   };
   const { shrinkage, isOverLimit, outputTokens, ...view } = viewOfNextCall(dependencies, source);
 
@@ -67,6 +69,7 @@ export async function preparePrompt(
       : {
           surroundings: state.known?.value.surroundings,
           describedClient: state.known?.value.describedClient,
+          tools,
         };
   const userTokens = estimateContentTokens(shownUser({ ...message, ...turnContext }), counting);
   const { windowTokens } = conversationPolicy(config, conversation);

@@ -68,7 +68,7 @@ export async function storedMessage(
 }
 
 /** What a turn stores beside its message, for the model alone. */
-export type TurnContext = Pick<Turn, 'surroundings' | 'describedClient'>;
+export type TurnContext = Pick<Turn, 'surroundings' | 'describedClient' | 'tools'>;
 
 /** Of a line; two lines of one name in one conversation are alike by accident once in 2^64. */
 const DIGEST_CHARACTERS = 16;
@@ -92,9 +92,9 @@ export function collectTurnContext(
   { clientContext, added }: Pick<SendRequest, 'clientContext' | 'added'>,
   before: { generation: number; turns: readonly Turn[]; known: KnownClient | undefined },
 ): TurnContext {
-  const addedContext = added?.context;
+  const { context: addedContext, tools } = added ?? {};
   if (!clientContext && config.TELL_TIME === 'with-context')
-    return addedContext === undefined ? {} : { surroundings: addedContext };
+    return { surroundings: addedContext, tools };
   const { text, describedClient } = describeContext({
     ...before,
     context: clientContext,
@@ -102,5 +102,5 @@ export function collectTurnContext(
     digest: (line) => sha256(line).slice(0, DIGEST_CHARACTERS),
   });
   const surroundings = addedContext === undefined ? text : `${text}\n${addedContext}`;
-  return { surroundings, describedClient };
+  return { surroundings, describedClient, tools };
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { once } from '#shared/lib/once.ts';
 import type { Caller, ToolDeclaration } from '#shared/ports/ports.ts';
+import { BUILT_IN_TOOL_NAMES } from '#functions/config/environment.ts';
 
 /** Whose call it is, and how to tell it from others. */
 export interface ToolCallOrigin {
@@ -82,5 +83,25 @@ export function createToolbox(tools: readonly ServerTool[]): Toolbox {
     get declarations() {
       return declarations();
     },
+  };
+}
+
+const builtInNames: readonly string[] = BUILT_IN_TOOL_NAMES;
+
+/** Whether a name is that of a tool that the code of an app has defined. */
+export const isToolOfApp = (toolbox: Pick<Toolbox, 'find'>, name: string): boolean =>
+  !builtInNames.includes(name) && toolbox.find(name) !== undefined;
+
+/**
+ * The tools of one turn: of those that the app defined only those of `names`, which its step before the turn has chosen;
+ * undefined: all. A name stands for a function that every instance has, so whichever takes the turn over finds it again.
+ */
+export function toolboxOfTurn(toolbox: Toolbox, names: readonly string[] | undefined): Toolbox {
+  if (names === undefined) return toolbox;
+  const isOffered = (name: string) => builtInNames.includes(name) || names.includes(name);
+  return {
+    find: (name) => (isOffered(name) ? toolbox.find(name) : undefined),
+    polled: toolbox.polled,
+    declarations: toolbox.declarations.filter(({ name }) => isOffered(name)),
   };
 }
