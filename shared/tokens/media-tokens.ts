@@ -9,10 +9,13 @@ type OneFamily = (typeof mediaFamilies)[number];
 /** `any`: which model answers is not known yet, so a part counts as what it costs at most. */
 export type MediaFamily = OneFamily | 'any';
 
-/** The family whose media prices `model` has; unknown models count as the older family. */
+/** Gemini of the third generation or later, `gemini-flash-latest` too. */
+const sinceThird = /^gemini-(?![12]\b)/;
+
+/** The family whose media prices `model` has; models of other vendors count as the older family. */
 export function findMediaFamily(model: string): MediaFamily {
   if (isRouted(model)) return 'any';
-  return modelName(model).startsWith('gemini-3') ? 'gemini-3' : 'gemini-2.5';
+  return sinceThird.test(modelName(model)) ? 'gemini-3' : 'gemini-2.5';
 }
 
 /** The length of a file behind a URI, where it is known: pages of a PDF, seconds of a recording. */

@@ -1,4 +1,4 @@
-import { mediaTokens } from '#shared/tokens/media-tokens.ts';
+import { findMediaFamily, mediaTokens } from '#shared/tokens/media-tokens.ts';
 import {
   estimateContentTokens,
   estimatePartTokens,
@@ -91,6 +91,16 @@ describe('estimateContentTokens', () => {
       expect(estimatePartTokens({ fileData }, counting)).toBe(tokens);
     },
   );
+});
+
+test.each([
+  ['gemini-2.5-flash', 'gemini-2.5'],
+  ['gemini-3-flash', 'gemini-3'],
+  ['gemini-4-argon', 'gemini-3'],
+  ['models/gemini-flash-latest', 'gemini-3'],
+  ['claude-sonnet-4-5', 'gemini-2.5'],
+] as const)('media of %s have the prices of %s', (model, family) => {
+  expect(findMediaFamily(model)).toBe(family);
 });
 
 test('a long text costs its characters, wherever the first non-ASCII one stands', () => {

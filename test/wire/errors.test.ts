@@ -167,6 +167,16 @@ test.each(mistakes)(
   },
 );
 
+test.each(['/v1/openai/chat/completions', '/v1/openai/responses', '/v1/responses'])(
+  'a method that %s does not take is refused in OpenAI’s form',
+  async (path) => {
+    const { status, text } = await send({ method: 'PUT', path, headers: {} });
+
+    expect(status).toBe(405);
+    expect(JSON.parse(text)).toMatchObject({ error: { code: 'METHOD_NOT_ALLOWED', type: 'invalid_request_error' } });
+  },
+);
+
 const HELP = 'type.googleapis.com/google.rpc.Help';
 
 /** The address of the page that explains an error. */

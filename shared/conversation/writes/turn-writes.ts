@@ -320,11 +320,13 @@ export function beginQueuedWrites(
     lease: Lease;
     userTokens: number;
     model: string;
+    systemInstruction?: string | undefined;
     foldedInContext?: boolean | undefined;
     replacement?: Replacement | undefined;
   },
 ): Write[] {
   const { conversationId, seq, attempt, lease, now, conversation, model, replacement } = batch;
+  const { systemInstruction } = batch;
   return [
     {
       op: 'update',
@@ -332,6 +334,7 @@ export function beginQueuedWrites(
       fields: {
         open: { seq, leaseUntil: lease.leaseUntil },
         updateTime: now,
+        ...(systemInstruction !== undefined && { systemInstruction }),
         ...queueFields(batch),
         ...(replacement && replacementFields(replacement)),
       },

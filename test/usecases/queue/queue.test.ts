@@ -42,6 +42,26 @@ describe('a message that waits for its turn', () => {
     expect((await readConversation(chat.store, id))?.value.queue).toBeUndefined();
   });
 
+  test('a waiting message is answered with the app’s instruction of its own turn', async () => {
+    const world = instances();
+    let turns = 0;
+    const chat = world.instance({
+      appInstruction: () => Promise.resolve(`Instruction ${++turns}.`),
+    });
+    const id = randomUUID();
+    await sendMessage(chat, request(id, 'one'));
+    await world.called(1);
+    const second = await sendMessage(chat, queued(id, 'two'));
+
+    world.answerAll();
+    await passTime(world.clock, second.result);
+
+    const asked = world.calls.map((call) => call.request.systemInstruction);
+    expect(asked).toEqual(['Instruction 1.', 'Instruction 2.']);
+    const stored = await readConversation(chat.store, id);
+    expect(stored?.value.systemInstruction).toBe('Instruction 2.');
+  });
+
   test('twenty waiting messages sent at once are answered once in the order of seq', async () => {
     const world = instances();
     const chats = [world.instance(), world.instance()];

@@ -63,6 +63,15 @@ describe('an answer that has to fit a schema', () => {
     expect(JSON.stringify(requests[1]?.contents.at(-1))).toContain('#/price');
   });
 
+  test('the report of a second try, whose prompt is not the context, does not measure the context', async () => {
+    const { ask, chat, path } = await chatWith(textAnswer(misfit), textAnswer(fitting));
+
+    await ask();
+
+    const conversation: unknown = await (await chat.call(path)).json();
+    expect(conversation).toMatchObject({ context: { source: 'estimated' } });
+  });
+
   const seat = { seat: 'free', price: 20, wheelchair: false, window: false };
   test.each([
     ['equal rows', { seats: Array.from({ length: 12 }, () => seat) }],

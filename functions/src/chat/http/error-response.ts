@@ -80,7 +80,7 @@ export function methodNotAllowed(allow: string, { isPreflight }: { isPreflight: 
 
 /** Whose clients call an address: they read errors in a form of their own. */
 function formatOf(path: string): Route['format'] {
-  if (path.startsWith('/v1/openai/')) return 'openai';
+  if (/^\/v1\/(?:openai|responses)(?:\/|$)/.test(path)) return 'openai';
   return path.startsWith('/callable/') ? 'callable' : 'aip';
 }
 

@@ -298,7 +298,7 @@ function lastAnswer(state: AnswerState, answer: Answer): TurnAnswer {
     contents: [...progress.contents, ...modelContents],
     finishReason: answer.finishReason,
     error: answer.error ?? emptyAnswerError({ ...answer, parts }),
-    report: answer.usage,
+    report: state.report?.usage,
     isUnreported: state.isUnreported,
     sentContents: progress.contents.length,
     sent: state.sent,

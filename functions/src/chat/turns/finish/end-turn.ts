@@ -118,7 +118,7 @@ function isInContext(answer: TurnAnswer, isCancelled: boolean): boolean {
 
 /** The meter with this turn in the context. */
 function measureTurn(viewing: Viewing, begun: BegunTurn, answer: TurnAnswer): ContextMeter {
-  const { sentContents, sent, report } = answer;
+  const { sentContents, report } = answer;
   const contents = [...answer.contents];
   const { turn, context, tokens } = begun;
   const { conversation } = context;
@@ -138,8 +138,8 @@ function measureTurn(viewing: Viewing, begun: BegunTurn, answer: TurnAnswer): Co
       overheadTokens: tokens.overhead,
       saidTokens: tokens.said,
       answerTokens: estimateAll(contents.slice(sentContents), conversation),
-      // A report about a prompt with less than the context, or an answer that was cut, says nothing about it.
-      usage: sent.isOverLimit || loopKind(answer.finishReason) ? undefined : report,
+      // The report of an answer that was cut says nothing about the context.
+      usage: loopKind(answer.finishReason) ? undefined : report,
     },
     selectOutputForms(viewing, conversation),
   );

@@ -235,10 +235,10 @@ function followedHandle(
     conversationId,
     generation,
     replayed: true,
-    async *frames() {
+    async *frames(left) {
       yield* frames();
       const handle = await next;
-      if (handle) yield* handle.frames();
+      if (handle) yield* handle.frames(left);
     },
     // Whoever waits here waits for what this instance has taken over.
     subscribe: (left) => subscribeLater(next, left),

@@ -17,7 +17,7 @@ const instructionSchema = conversationPatchSchema.shape.systemInstruction;
 const INSTRUCTION_TIMEOUT_MS = 2_000;
 
 /**
- * The system instruction that the app gives a new turn; undefined where it gives none, or the one that is stored. A failure,
+ * The system instruction that the app gives a turn that begins; undefined where it gives none, or the one that is stored. A failure,
  * or an instruction that cannot be stored or leaves no room for a conversation, is logged, and the conversation keeps what
  * it has.
  */
@@ -27,7 +27,8 @@ export async function askInstruction(
   conversation: Conversation,
 ): Promise<string | undefined> {
   const { appInstruction, clock, logger } = dependencies;
-  if (!appInstruction || decision.kind !== 'start') return undefined;
+  const isNew = decision.kind === 'start' || decision.kind === 'beginQueued';
+  if (!appInstruction || !isNew) return undefined;
   const { caller, conversationId } = request;
   try {
     const given = await withDeadline(

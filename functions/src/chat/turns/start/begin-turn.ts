@@ -290,6 +290,7 @@ function beginWrites({ request, state, decision }: Begin, turn: TurnToStore): Wr
         ...begun,
         foldedInContext,
         userTokens,
+        systemInstruction: turn.systemInstruction,
         replacement,
         queue: queueAfter(waiting, seq),
         abandoned: abandonedTurns(state, decision.abandoned),
