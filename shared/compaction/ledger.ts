@@ -16,7 +16,7 @@ import { geminiCliStrategy } from './gemini-cli.ts';
 import { attachmentsIn, historyContents, nameableItems } from './history-lines.ts';
 import { answerJsonSchema, joinAnswers, readAnswer, type SummariserAnswer } from './operations.ts';
 import type { FoldPlan } from './plan.ts';
-import type { SummaryStrategy } from './policy-settings.ts';
+import type { SummaryStrategy } from '#shared/conversation/documents/history.ts';
 import {
   inProfile,
   promptVersion,

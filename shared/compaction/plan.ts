@@ -5,7 +5,7 @@ import type { Content } from '#shared/models/content.ts';
 import type { CoveredThrough } from '#shared/conversation/documents/conversation.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
 import { estimateContextTokens, savesTooLittle, type SizedContext } from './context-tokens.ts';
-import type { SummaryStrategy } from './policy-settings.ts';
+import type { SummaryStrategy } from '#shared/conversation/documents/history.ts';
 import { wholeOutputs } from '#shared/conversation/context/sent-view.ts';
 import { foldedContents, slicedTurn } from './shown-turns.ts';
 import { foldPoint, keptTurns } from './split.ts';

@@ -1,3 +1,4 @@
+import { summaryStrategies, type SummaryStrategy } from '#shared/conversation/documents/history.ts';
 import { z } from 'zod';
 
 /** What one level may say. A field that is absent leaves the question to the next level. */
@@ -61,15 +62,11 @@ export const settingSchema = (name: SettingName) =>
     .refine((value) => isUsableSetting(name, value), `no usable ${name}`)
     .optional();
 
-/** The ways in which a model writes snapshots. */
-const strategySchema = z.enum(['ledger', 'gemini-cli']);
-export type SummaryStrategy = z.infer<typeof strategySchema>;
-
 /** One arm of a comparison: how many conversations it gets, and what is different for them. */
 const variantSchema = z.strictObject({
   /** Share of the conversations, in (0, 1]. */
   share: z.number().gt(0).max(1),
-  strategy: strategySchema.optional(),
+  strategy: z.enum(summaryStrategies).optional(),
   thresholdFraction: settingSchema('thresholdFraction'),
   thresholdTokens: settingSchema('thresholdTokens'),
   tailTokens: settingSchema('tailTokens'),
@@ -94,7 +91,7 @@ export type Variants = z.infer<typeof variantsSchema>;
 
 export interface Variant {
   name: string;
-  strategy: 'ledger' | 'gemini-cli' | undefined;
+  strategy: SummaryStrategy | undefined;
   settings: PolicySettings;
 }
 

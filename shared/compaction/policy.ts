@@ -1,3 +1,4 @@
+import type { SummaryStrategy } from '#shared/conversation/documents/history.ts';
 import {
   promptLimitTokens,
   contextWindowTokens,
@@ -20,7 +21,6 @@ import {
   allowedText,
   variantsSchema,
   type Variants,
-  type SummaryStrategy,
 } from './policy-settings.ts';
 
 // The policy of a conversation

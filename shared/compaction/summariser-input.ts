@@ -25,7 +25,7 @@ import {
 import { policyConstants, snapshotConstants } from './constants.ts';
 import { noteTokens } from './hooks.ts';
 import { neutraliseContent } from '#shared/conversation/neutralise-tags.ts';
-import type { SummaryStrategy } from './policy-settings.ts';
+import type { SummaryStrategy } from '#shared/conversation/documents/history.ts';
 import type { OutputForms } from '#shared/conversation/context/sent-view.ts';
 import { foldedContents, slicedTurn, sentPart, turnsAsSent } from './shown-turns.ts';
 import { withoutFrame } from './snapshot-text.ts';
@@ -63,6 +63,25 @@ export interface SummariserInput {
   repairs?: Repairs | undefined;
 }
 
+/** How each strategy reads: what it takes at once, in how many chunks more than that, and what it writes around a content. */
+const readings: Readonly<
+  Record<
+    SummaryStrategy,
+    {
+      atOnce: 'room' | 'partialRoom';
+      maximumChunks: number;
+      marginOf: (content: Content) => number;
+    }
+  >
+> = {
+  ledger: {
+    atOnce: 'partialRoom',
+    maximumChunks: policyConstants.maximumChunks,
+    marginOf: marginTokens,
+  },
+  'gemini-cli': { atOnce: 'room', maximumChunks: 1, marginOf: () => 0 },
+};
+
 /**
  * What the summariser reads of everything up to `point`: the full turns where they fit its window, else with their
  * tool outputs shortened. Of what is more than it should read at once the ledger gets chunks, so that all is folded in
@@ -70,16 +89,17 @@ export interface SummariserInput {
  * unseen. Undefined when not even the first piece fits, or there is none.
  */
 export function summariserInput(source: SummariserSource): SummariserInput | undefined {
-  const { point, strategy } = source;
+  const { point } = source;
+  const { atOnce, maximumChunks } = readings[source.strategy];
   const { fitFactor, weighing, readAll, tokensOf, contentsOf } = createReader(source);
-  const { room, partialRoom } = summariserRooms(source.windowTokens);
+  const rooms = summariserRooms(source.windowTokens);
   const wanted = wantedTurns(source);
   const whole = readAll(wanted);
   const folded = whole.map(({ slice }) => slice);
   const repairs = repairsOf(whole);
   const wholeTokens = tokensOf(whole);
-  const reads = wholeTokens > room ? readAll(shortened(wanted, source)) : whole;
-  if (tokensOf(reads) <= (strategy === 'ledger' ? partialRoom : room)) {
+  const reads = wholeTokens > rooms.room ? readAll(shortened(wanted, source)) : whole;
+  if (tokensOf(reads) <= rooms[atOnce]) {
     const turns = reads.map(({ slice }) => slice);
     const contents = contentsOf(turns);
     return { point, isPartial: false, folded, chunks: [{ turns }], contents, repairs };
@@ -89,8 +109,8 @@ export function summariserInput(source: SummariserSource): SummariserInput | und
     turns: reads.map((read) => ({ read, ...turnToRead(read, weighing) })),
     partsOf: ({ read }) => partsOfTurn(read, weighing),
     from: wanted[0]?.from ?? 0,
-    roomTokens: (partialRoom - tokensOf([])) / fitFactor,
-    maximumChunks: strategy === 'ledger' ? policyConstants.maximumChunks : 1,
+    roomTokens: (rooms.partialRoom - tokensOf([])) / fitFactor,
+    maximumChunks,
   });
   const last = chunks.at(-1)?.at(-1);
   if (last === undefined) return undefined;
@@ -198,7 +218,7 @@ function createReader({ context, forms, calibration, strategy }: SummariserSourc
   const { counting } = forms;
   // Rather fewer turns than a refused call: a calibration below 1 earns no room here.
   const fitFactor = Math.min(CALIBRATION_MAX, Math.max(1, calibration));
-  const weighing = { counting, marginOf: strategy === 'ledger' ? marginTokens : () => 0 };
+  const weighing = { counting, marginOf: readings[strategy].marginOf };
   const memory = memoryContents(context);
   return {
     fitFactor,

@@ -1,9 +1,6 @@
+import { summaryStrategies, type SummaryStrategy } from '#shared/conversation/documents/history.ts';
 import { AppError } from '#shared/lib/errors.ts';
-import {
-  settingSchema,
-  type PolicySettings,
-  type SummaryStrategy,
-} from '#shared/compaction/policy-settings.ts';
+import { settingSchema, type PolicySettings } from '#shared/compaction/policy-settings.ts';
 import { resolvePolicy, type CompactionPolicy } from '#shared/compaction/policy.ts';
 import { profileSchema, type Profile } from '#shared/conversation/documents/snapshot.ts';
 import { parseRequest } from '#shared/wire/errors/validation-error.ts';
@@ -45,7 +42,7 @@ const policySchema = z.strictObject({
   windowTokens: tokens.min(1).optional(),
   overheadTokens: tokens.optional(),
   profile: profileSchema.optional(),
-  strategy: z.enum(['ledger', 'gemini-cli']).optional(),
+  strategy: z.enum(summaryStrategies).optional(),
 });
 
 const fields = {

@@ -1,3 +1,5 @@
+import { summaryStrategies } from '#shared/conversation/documents/history.ts';
+import { profileSchema } from '#shared/conversation/documents/snapshot.ts';
 import { z } from 'zod';
 import { GROUNDING_TOOLS } from '#shared/models/grounding.ts';
 import { importFormats } from '#shared/memory/note.ts';
@@ -132,7 +134,7 @@ export const environmentSchema = z.object({
     .optional()
     .describe('System instruction of new conversations.'),
   PROFILE: z
-    .enum(['assistant', 'coding', 'gemini-cli'])
+    .enum(profileSchema.options)
     .default('assistant')
     .describe('Profile of new conversations.'),
 
@@ -144,7 +146,7 @@ export const environmentSchema = z.object({
       'Model that summarises all conversations; without it, or where it does not exist, each one’s own model does.',
     ),
   SUMMARY_STRATEGY: z
-    .enum(['ledger', 'gemini-cli'])
+    .enum(summaryStrategies)
     .default('ledger')
     .describe(
       'ledger: the model names changes and code applies and checks them; gemini-cli: the model writes the whole snapshot anew in two passes, and the newest 30 % stay, as Gemini CLI does (always in the profile gemini-cli).',

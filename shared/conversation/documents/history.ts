@@ -6,6 +6,10 @@ import { readWhole, refuseNewer, readJsonText, problemText } from './read-docume
 import { snapshotSchema, type Snapshot } from './snapshot.ts';
 import { z } from 'zod';
 
+/** The ways in which a model writes snapshots. */
+export const summaryStrategies = ['ledger', 'gemini-cli'] as const;
+export type SummaryStrategy = (typeof summaryStrategies)[number];
+
 const historyFieldsSchema = z.object({
   schemaVersion: z.literal(1),
   generation: z.number().int().positive(),
@@ -14,7 +18,7 @@ const historyFieldsSchema = z.object({
   /** `RESTORED`, `CHANGED`: an earlier one, or none, goes on (restore; edit or deletion of a turn). */
   state: z.enum(['COMPACTED', 'CONTENT_TRUNCATED', 'RESTORED', 'CHANGED']),
   /** `copy`: nothing was summarised; `fallback`: code alone did, without a model. */
-  strategy: z.enum(['ledger', 'gemini-cli', 'fallback', 'copy']),
+  strategy: z.enum([...summaryStrategies, 'fallback', 'copy']),
   trigger: triggerSchema,
   requestId: z.string(),
   coveredThrough: coveredThroughSchema,
