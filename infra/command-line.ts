@@ -1,10 +1,24 @@
 import { constants, existsSync } from 'node:fs';
 import { access, open, readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { isSource } from './local/script-path.ts';
 import { parseArgs, type ParseArgsConfig } from 'node:util';
 
 /** A mistake on the command line; the message names the flag. */
 export class ArgumentError extends Error {}
+
+/**
+ * How one of Recap's commands is called, with what follows it: `npm run smoke -- --url URL` in the repository, `npx recap
+ * smoke --url URL` in the project of an app.
+ */
+export function recapCommand(
+  name: 'dev' | 'package' | 'ops' | 'smoke',
+  following?: string,
+): string {
+  if (!isSource) return `npx recap ${name} ${following ?? ''}`.trimEnd();
+  const command = name === 'dev' ? 'npm start' : `npm run ${name}`;
+  return following === undefined ? command : `${command} -- ${following}`.trimEnd();
+}
 
 type Options = NonNullable<ParseArgsConfig['options']>;
 

@@ -1,5 +1,5 @@
 import type { ArgsDef } from 'citty';
-import { ArgumentError } from '#infra/command-line.ts';
+import { ArgumentError, recapCommand } from '#infra/command-line.ts';
 
 /** A whole number on the command line. Throws ArgumentError. */
 export function wholeNumber(
@@ -28,7 +28,7 @@ export const connectionArgs = {
   local: {
     type: 'boolean',
     default: false,
-    description: 'the local stack that `npm start` runs',
+    description: `the local stack that \`${recapCommand('dev')}\` runs`,
   },
   'env-file': {
     type: 'string',

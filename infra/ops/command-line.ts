@@ -2,7 +2,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { defineCommand, renderUsage, runCommand } from 'citty';
 import { AppError } from '#shared/lib/errors.ts';
 import type { ExitCode, Surroundings } from './command.ts';
-import { ArgumentError } from '#infra/command-line.ts';
+import { ArgumentError, recapCommand } from '#infra/command-line.ts';
 import { compactCommand } from './commands/compact.ts';
 import { contextCommand } from './commands/context.ts';
 import { conversationsCommand } from './commands/conversations.ts';
@@ -33,7 +33,7 @@ const isCommandName = (name: string): name is keyof typeof commands =>
 const mainCommand = (surroundings: Surroundings) =>
   defineCommand({
     meta: {
-      name: 'npm run ops --',
+      name: recapCommand('ops', ''),
       description:
         'Operates a deployment of Recap. Exit code: 0 fine; 1 something was found, or failed; 2 wrong arguments.',
     },
@@ -48,7 +48,7 @@ function tellFailure(note: (text: string) => void, error: unknown): ExitCode {
   // An error of citty's own class, which it does not export.
   if (isOfArguments || (error instanceof Error && error.name === 'CLIError')) {
     const text = stripVTControlCharacters(error.message);
-    note(`${text}\n(npm run ops -- --help lists commands, COMMAND --help its options)`);
+    note(`${text}\n(${recapCommand('ops', '--help')} lists commands, COMMAND --help its options)`);
     return 2;
   }
   if (!(error instanceof AppError)) {

@@ -7,7 +7,7 @@ import { localConfig } from '../local/local-config.ts';
 import { createFirestoreDocumentStore } from '#functions/adapters/firestore.ts';
 import { createDependencies } from '#functions/dependencies.ts';
 import type { Logger } from '#shared/ports/ports.ts';
-import { ArgumentError } from '#infra/command-line.ts';
+import { ArgumentError, recapCommand } from '#infra/command-line.ts';
 import type { ConnectionOptions } from './arguments.ts';
 import { createDeadLetters, type DeadLetters, createDeadLetterClient } from './dead-letters.ts';
 import { createDocumentTree, type DocumentTree } from './document-tree.ts';
@@ -47,7 +47,7 @@ function variablesOf(options: ConnectionOptions, environment: Environment): Envi
   };
   if (!variables['GOOGLE_CLOUD_PROJECT'])
     throw new ArgumentError(
-      'which project? Give --project ID (and sign in with `gcloud auth application-default login`), or --local for the stack that `npm start` runs',
+      `which project? Give --project ID (and sign in with \`gcloud auth application-default login\`), or --local for the stack that \`${recapCommand('dev')}\` runs`,
     );
   return variables;
 }

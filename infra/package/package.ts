@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { ArgumentError, readOptions, runCommand } from '../command-line.ts';
+import { ArgumentError, readOptions, runCommand, recapCommand } from '../command-line.ts';
 import { readGitState } from '../git-state.ts';
 import { ENTRY_VARIABLE, loadApp } from '#infra/local/load-app.ts';
 import { isSource } from '#infra/local/script-path.ts';
@@ -10,7 +10,7 @@ import { archiveFiles } from './archive.ts';
 import { appProject, repository } from './bundle.ts';
 import { type Files, toZip } from './zip.ts';
 
-const help = `Usage: ${isSource ? 'npm run package [-- options]' : 'recap package [options]'}
+const help = `Usage: ${recapCommand('package', '[options]')}
 
 Packs both functions into one archive, which Terraform deploys (terraform/README.md): the functions bundled,
 Google's SDKs bundled beside them, and a package.json whose only dependency is the functions framework. The same
@@ -60,7 +60,7 @@ ${await sourcesLine()}
 
 Next: in ${isSource ? 'terraform/environments/dev (or prod)' : 'terraform'} run \`terraform apply\`. The archive is uploaded under its hash, so
 functions are deployed again only when it changed. Then check it, with the web API key of your Firebase project:
-\`${isSource ? 'npm run smoke --' : 'npx recap smoke'} --url "$(terraform output -raw chat_url)" --api-key KEY\`.
+\`${recapCommand('smoke', '--url "$(terraform output -raw chat_url)" --api-key KEY')}\`.
 `,
   );
 }

@@ -1,3 +1,4 @@
+import { recapCommand } from '#infra/command-line.ts';
 /** What came back in place of what was expected. */
 interface BadAnswer {
   status: number;
@@ -38,8 +39,7 @@ const byReason: Readonly<Record<string, string>> = {
   ANONYMOUS_LIMIT:
     'Anonymous users may do less than this check needs (ANONYMOUS_DAILY_MESSAGES, ANONYMOUS_DAILY_TOKENS): take --token of a signed-in user.',
   GLOBAL_BUDGET: 'The day’s budget of the deployment is spent (GLOBAL_DAILY_USD).',
-  ROUTE_NOT_FOUND:
-    'This chat does not know the address: it is an older version. `npm run package`, then `terraform apply`.',
+  ROUTE_NOT_FOUND: `This chat does not know the address: it is an older version. \`${recapCommand('package')}\`, then \`terraform apply\`.`,
   INTERNAL: `A defect, or a database that refuses. ${LOGS}`,
 };
 

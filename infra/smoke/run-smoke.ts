@@ -1,3 +1,4 @@
+import { recapCommand } from '#infra/command-line.ts';
 import { contextResponse } from '#shared/wire/resources/context.ts';
 import {
   conversationResponse,
@@ -194,8 +195,7 @@ const fill: Step<SmokeContext> = {
 const ON_ITS_WAY = ['QUEUED', 'RUNNING', 'VERIFYING'];
 
 const remedies = {
-  queued:
-    'No worker took it. Look, in this order: (1) log of chat: compaction_publish_failed means that it may not publish or that there is no such topic (roles/pubsub.publisher, COMPACTION_TOPIC). (2) Log of the worker: no line at all means that the push does not arrive (the subscription of recap-compaction, run.invoker of recap-push), 401 or 403 that it is not taken: by Cloud Run, which takes the audience https://recap-compaction-PROJECT_NUMBER.REGION.run.app of a service with that address, or by the worker (PUSH_AUDIENCE, PUSH_SERVICE_ACCOUNT), `the environment is not usable` that it does not start. (3) `npm run ops -- dead-letters` shows dead letters, which were refused eight times. The commands stand in terraform/alerts/backlog-old.md.',
+  queued: `No worker took it. Look, in this order: (1) log of chat: compaction_publish_failed means that it may not publish or that there is no such topic (roles/pubsub.publisher, COMPACTION_TOPIC). (2) Log of the worker: no line at all means that the push does not arrive (the subscription of recap-compaction, run.invoker of recap-push), 401 or 403 that it is not taken: by Cloud Run, which takes the audience https://recap-compaction-PROJECT_NUMBER.REGION.run.app of a service with that address, or by the worker (PUSH_AUDIENCE, PUSH_SERVICE_ACCOUNT), \`the environment is not usable\` that it does not start. (3) \`${recapCommand('ops', 'dead-letters')}\` shows dead letters, which were refused eight times. The commands stand in terraform/alerts/backlog-old.md.`,
   running:
     'A worker took it and has not ended it: look for compaction_ lines of this conversation in the log of the worker; a summariser that does not answer is tried for 500 s.',
   failed:

@@ -1,6 +1,6 @@
-import { ArgumentError, readOptions } from '#infra/command-line.ts';
+import { ArgumentError, readOptions, recapCommand } from '#infra/command-line.ts';
 
-export const smokeHelp = `Usage: npm run smoke -- --url URL [--token TOKEN | --api-key KEY] [options]
+export const smokeHelp = `Usage: ${recapCommand('smoke', '--url URL [--token TOKEN | --api-key KEY] [options]')}
 
 Checks a deployment, or the local stack, from end to end by its public API: streams the answer to a message,
 has the conversation compacted, looks for a fact in the snapshot, and erases the conversation that it made. A message
@@ -13,7 +13,7 @@ costs what a message costs.
   --report FILE      also the results as Markdown for an issue, without tokens, project ids and hosts of your own
   --help             this text
 
-On this machine's own stack (npm start) no token is needed.
+On this machine's own stack (${recapCommand('dev')}) no token is needed.
 
 Exit code: 0 all is well, 1 a step failed, 2 wrong arguments.`;
 

@@ -1,3 +1,4 @@
+import { recapCommand } from '#infra/command-line.ts';
 import { remedyFor } from './remedies.ts';
 import { SmokeFailure } from './run-steps.ts';
 import { EventSourceParserStream } from 'eventsource-parser/stream';
@@ -44,7 +45,7 @@ const CUT =
 /** Why no answer came, in words of networks. */
 const remedyByCode: Readonly<Record<string, string>> = {
   ENOTFOUND: 'There is no such host: check --url for typos.',
-  ECONNREFUSED: 'Nobody listens there: is the service up (locally: npm start), and the port right?',
+  ECONNREFUSED: `Nobody listens there: is the service up (locally: ${recapCommand('dev')}), and the port right?`,
   UND_ERR_SOCKET: CUT,
   ECONNRESET: CUT,
 };
@@ -125,8 +126,7 @@ export function createSmokeClient(options: {
         throw new SmokeFailure({
           tried: `${methodOf(request)} ${url}${request.path}`,
           came: `HTTP ${response.status}, but ${JSON.stringify(shown(text))} is not what this version of Recap answers`,
-          remedy:
-            'Something else than Recap may serve this address, or another version of it: compare with `npm run package` and `terraform apply`.',
+          remedy: `Something else than Recap may serve this address, or another version of it: compare with \`${recapCommand('package')}\` and \`terraform apply\`.`,
         });
       }
     },
