@@ -1,17 +1,20 @@
 import type { RecapApp } from '#functions/app.ts';
 import { findApp } from '#functions/define-recap.ts';
+import { AppError } from '#shared/errors.ts';
+import { dirname, isAbsolute, relative, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { isSource } from './script-path.ts';
 
 /** Names the module of an app to the processes of a local stack. */
 export const ENTRY_VARIABLE = 'RECAP_ENTRY';
+
+type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
  * The app whose functions the module at the path in `RECAP_ENTRY` exports; without a path one that defines nothing. Throws
  * what the module throws, and Error where it exports no such function.
  */
-export async function loadApp(
-  environment: Readonly<Record<string, string | undefined>>,
-): Promise<RecapApp> {
+export async function loadApp(environment: Environment): Promise<RecapApp> {
   const entry = environment[ENTRY_VARIABLE];
   const exported: { chat?: unknown; compaction?: unknown } =
     entry === undefined
@@ -23,4 +26,52 @@ export async function loadApp(
       `${entry ?? 'index.ts'} exports no \`chat\` and \`compaction\` of one app. It needs: export const { chat, compaction } = defineRecap({ … });`,
     );
   return app;
+}
+
+/** The folder that the sources of an app are in: that of the project, where its entry is below it. */
+export function appFolder(entry: string): string {
+  const beside = dirname(resolve(entry));
+  const isBelow = !/^\.\.|^[A-Za-z]:/.test(relative(process.cwd(), beside));
+  return !isSource && isBelow ? process.cwd() : beside;
+}
+
+/** A file URL or a path in a frame of a stack. */
+const PLACE = /(?:file:\/\/)?((?:\/|[A-Za-z]:\\)[^():]*(?:\([^()]*\)[^():]*)*):\d+:\d+\)?$/;
+
+function isFrameOfApp(line: string, folder: string): boolean {
+  const path = PLACE.exec(line)?.[1];
+  if (path === undefined || path.includes('node_modules')) return false;
+  const below = relative(folder, decodeURI(path));
+  return !below.startsWith('..') && !isAbsolute(below);
+}
+
+/**
+ * Why an app does not start, for who writes it: its error with the frames of its own sources; of what Recap refuses the
+ * message alone.
+ */
+function startFailure(error: unknown, environment: Environment): string {
+  if (error instanceof AppError) return error.message;
+  if (!(error instanceof Error)) return `${String(error)} was thrown`;
+  const entry = environment[ENTRY_VARIABLE];
+  if (entry === undefined) return error.stack ?? error.message;
+  const folder = appFolder(entry);
+  return (error.stack ?? error.message)
+    .split('\n')
+    .filter((line) => !/^\s+at /.test(line) || isFrameOfApp(line, folder))
+    .join('\n');
+}
+
+/**
+ * Runs a process of a local stack over the app that its environment names. The parent learns by which model of the app's
+ * own it answers. A start that fails ends the process with `startFailure`.
+ */
+export async function runApp(run: (app: RecapApp) => Promise<void>): Promise<void> {
+  try {
+    const app = await loadApp(process.env);
+    const isOwn = app.model && [undefined, '', app.model.id].includes(process.env['MODEL']);
+    if (isOwn) process.send?.({ ownModel: app.model?.id });
+    await run(app);
+  } catch (error) {
+    process.stderr.write(`${startFailure(error, process.env)}\n`, () => process.exit(1));
+  }
 }

@@ -1,3 +1,4 @@
+import { recapCommand } from '#infra/command-line.ts';
 import { isSource } from '#infra/local/script-path.ts';
 import { terminalText } from '#infra/terminal-text.ts';
 import { unsignedToken } from './processes/unsigned-token.ts';
@@ -8,7 +9,7 @@ import { existsSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
 
-export const startHelp = `Usage: ${isSource ? 'npm start [-- options]' : 'recap dev [options]'}
+export const startHelp = `Usage: ${recapCommand('dev', '[options]')}
 
 Starts Recap on this machine: the chat and compaction functions, Firestore and Pub/Sub (the emulators
 where they are installed, else in memory), and a stand-in for Gemini unless GEMINI_API_KEY is set.
@@ -18,7 +19,7 @@ Ctrl-C ends all of it; a second Ctrl-C does not wait.
   --port N     chat on port N (default 8080), compaction on N+1, stand-in on N+2,
                page on N+3; a port that is taken is replaced by the next free one
   --entry FILE the module that exports the functions (${isSource ? 'default: Recap without anything of an app' : 'default index.ts'});
-               they start again when a file beside it changes
+               they start again when a source below its folder, or .env, changes
   --verbose    every log line of the functions, as it is
   --help       this text`;
 
@@ -63,11 +64,6 @@ export function parseStartArguments(argv: readonly string[]): StartArguments | '
   };
 }
 
-/** Whether a file below an app's folder is a source of it, and none of what is installed or built there. */
-export const isAppSource = (path: string): boolean =>
-  /\.[cm]?[jt]sx?$/.test(path) &&
-  !path.split(/[\\/]/).some((folder) => ['node_modules', 'dist', '.local'].includes(folder));
-
 /** Calls to paste into a shell, and where things are. */
 export function welcomeText(
   stack: Stack,
@@ -86,7 +82,7 @@ export function welcomeText(
   return `
 ${stack.pageUrl ? `  Page        ${stack.pageUrl}/\n\n` : ''}  chat        ${stack.chatUrl}
   compaction  ${stack.compactionUrl}
-  model       ${stack.fakeGeminiUrl ? `${stack.fakeGeminiUrl}  ` : ''}${stack.model}
+  model       ${stack.fakeGeminiUrl ? `${stack.fakeGeminiUrl}  ` : ''}${stack.model()}
   data        ${stack.firestoreHost ? `${stack.firestoreHost}  ` : ''}${stack.backend}
 
 A token for user ${LOCAL_USER}, then a message whose answer streams:
@@ -112,6 +108,14 @@ const hidden = new Set(
 
 const longestShown = 200;
 
+/** Frames of an error, as the log has them in one line: those of the app's own files, where there are any. */
+function ownFrames(stack: unknown): string {
+  if (typeof stack !== 'string' || stack === '') return '';
+  const frames = stack.split(' | ');
+  const own = frames.filter((frame) => !/node_modules|\(?node:/.test(frame));
+  return (own.length > 0 ? own : frames).map((frame) => `\n             ${frame}`).join('');
+}
+
 function parseEntry(line: string): z.infer<typeof entrySchema> | undefined {
   if (!line.startsWith('{')) return undefined;
   try {
@@ -121,12 +125,15 @@ function parseEntry(line: string): z.infer<typeof entrySchema> | undefined {
   }
 }
 
+const whole = (value: unknown): string =>
+  typeof value === 'string' ? value : JSON.stringify(value);
+
 const shown = (value: unknown): string =>
   typeof value === 'string' ? value.slice(0, 36) : JSON.stringify(value);
 
 /**
- * A log line of a function, shortened for people: `turn.finished conversationId=… durationMs=12`.
- * DEBUG lines and requests that went well give undefined; what is no log entry is shown as it is.
+ * A log line of a function, shortened for people: `turn.finished conversationId=… durationMs=12`. Of one that warns
+ * nothing is cut. DEBUG lines and requests that went well give undefined; what is no log entry is shown as it is.
  */
 function shortenLogLine(line: string): string | undefined {
   const entry = parseEntry(line);
@@ -134,11 +141,13 @@ function shortenLogLine(line: string): string | undefined {
   // A request that went well says less than the turn that it made.
   const isRoutine = entry.event === 'request' && entry.severity === 'INFO';
   if (isRoutine || entry.severity === 'DEBUG') return undefined;
-  const fields = Object.entries(entry)
+  const { severity, event, stack, ...others } = entry;
+  const isWhole = severity !== 'INFO';
+  const fields = Object.entries(others)
     .filter(([name, value]) => !hidden.has(name) && value !== undefined && value !== null)
-    .map(([name, value]) => `${name}=${shown(value)}`);
-  const severity = entry.severity === 'INFO' ? '' : `${entry.severity} `;
-  return `${severity}${entry.event} ${fields.join(' ')}`.slice(0, longestShown).trimEnd();
+    .map(([name, value]) => `${name}=${isWhole ? whole(value) : shown(value)}`);
+  const text = `${event} ${fields.join(' ')}`.trimEnd();
+  return isWhole ? `${severity} ${text}${ownFrames(stack)}` : text.slice(0, longestShown).trimEnd();
 }
 
 const milliseconds = (value: number): string => `${value.toLocaleString('en')} ms`;
@@ -188,11 +197,21 @@ export function createStartConsole(options: {
 } {
   const { write, isVerbose } = options;
   let hasStarted = isVerbose;
+  /** What the last part said that failed: chat and compaction fail by the same error of an app. */
+  let lastWords: string | undefined;
+  const once = (event: StackEvent): StackEvent => {
+    if (event.kind !== 'failed') return event;
+    const [problem = '', ...lines] = event.problem.split('\n');
+    const words = lines.join('\n');
+    const isRepeated = words !== '' && words === lastWords;
+    lastWords = isRepeated ? undefined : words;
+    return isRepeated ? { ...event, problem: `${problem}, as above` } : event;
+  };
   return {
     log: (event) => {
       // What a part says while it starts is of interest when it fails, and is in that message then.
       if (event.kind === 'line' && !hasStarted) return;
-      const text = eventText(event, isVerbose);
+      const text = eventText(once(event), isVerbose);
       if (text !== undefined) write(`${terminalText(text)}\n`);
     },
     settle: () => {

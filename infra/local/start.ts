@@ -1,25 +1,37 @@
+import { recapCommand } from '#infra/command-line.ts';
 import { randomUUID } from 'node:crypto';
-import { existsSync, watch } from 'node:fs';
-import { dirname } from 'node:path';
+import { existsSync, readFileSync } from 'node:fs';
+import { parseEnv } from 'node:util';
 import {
   welcomeText,
   parseStartArguments,
   startHelp,
   type StartArguments,
   createStartConsole,
-  isAppSource,
 } from './start-console.ts';
+import { appFolder } from './load-app.ts';
 import { type Stack, startStack } from './stack/start-stack.ts';
-import { isSource } from './script-path.ts';
 import { noteStack } from './stack/stack-notes.ts';
+import { watchSources } from './watch-sources.ts';
 
 const write = (text: string): void => void process.stdout.write(text);
 const messageOf = (error: unknown): string =>
   error instanceof Error ? error.message : String(error);
 
-/** The first signal resolves the promise, a second one ends this process at once. */
+/** Of the command that npm ran this by, between two looks. */
+const PARENT_LOOK_MS = 500;
+
+/**
+ * The first signal resolves the promise, a second one ends this process at once. The end of npm or npx, which started it,
+ * is a signal, too: killed, they pass none on.
+ */
 function untilAskedToStop(): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
+  const { ppid } = process;
+  if (process.env['npm_command'] !== undefined)
+    setInterval(() => {
+      if (process.ppid !== ppid) resolve();
+    }, PARENT_LOOK_MS).unref();
   let asked = 0;
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.on(signal, () => {
@@ -32,11 +44,23 @@ function untilAskedToStop(): Promise<void> {
   return promise;
 }
 
-async function start(wanted: StartArguments): Promise<Stack> {
-  const screen = createStartConsole({ write, isVerbose: wanted.isVerbose });
+type Screen = ReturnType<typeof createStartConsole>;
+
+/** The variables of this shell, and of an app those of its `.env` that the shell does not have. Throws Error that names the file. */
+function readShell({ entry }: StartArguments): Record<string, string | undefined> {
+  if (entry === undefined || !existsSync('.env')) return process.env;
+  try {
+    return { ...parseEnv(readFileSync('.env', 'utf8')), ...process.env };
+  } catch (error) {
+    throw new Error(`.env cannot be read: ${messageOf(error)}`, { cause: error });
+  }
+}
+
+async function start(wanted: StartArguments, screen: Screen): Promise<Stack> {
   const { port } = wanted;
   try {
     return await startStack({
+      shell: readShell(wanted),
       embedded: wanted.isEmbedded,
       ports: {
         chat: port,
@@ -53,42 +77,41 @@ async function start(wanted: StartArguments): Promise<Stack> {
   }
 }
 
-/** Editors write a file in several steps. */
-const SETTLE_MS = 100;
-
-/** Starts the functions anew when a source of an app has changed. The result ends that. */
-function reloadOnChanges(stack: Pick<Stack, 'reload'>, entry: string): () => void {
-  let timer: NodeJS.Timeout | undefined;
-  const watcher = watch(dirname(entry), { recursive: true }, (_, name) => {
-    if (name === '.env') write('.env has changed: it is read at the next start\n');
-    if (name === null || !isAppSource(name)) return;
-    clearTimeout(timer);
-    timer = setTimeout(() => {
-      write(`${name} has changed: the functions start again\n`);
-      void stack.reload();
-    }, SETTLE_MS);
+/** Starts the functions anew when a source of an app, or its `.env`, has changed. The result ends that. */
+async function reloadOnChanges(
+  stack: Pick<Stack, 'reload'>,
+  wanted: StartArguments,
+): Promise<() => void> {
+  if (wanted.entry === undefined) return () => {};
+  const watching = await watchSources(appFolder(wanted.entry), (path) => {
+    write(`${path} has changed: the functions start again\n`);
+    Promise.resolve()
+      .then(() => stack.reload(readShell(wanted)))
+      .catch((error: unknown) => write(`✗ ${messageOf(error)}\n`));
   });
-  return () => {
-    clearTimeout(timer);
-    watcher.close();
-  };
+  return () => watching.stop();
 }
 
 async function run(wanted: StartArguments): Promise<void> {
   const startedAt = performance.now();
   const stopAsked = untilAskedToStop();
   write('Recap starts\n');
-  const stack = await start(wanted);
-  const tookMs = Math.round(performance.now() - startedAt).toLocaleString('en');
-  write(`Recap is ready after ${tookMs} ms\n`);
+  const screen = createStartConsole({ write, isVerbose: wanted.isVerbose });
+  const stack = await start(wanted, screen);
   const drawn = {
     now: new Date(),
     conversationId: randomUUID(),
     messageIds: [randomUUID(), randomUUID()] as const,
   };
+  const tookMs = Math.round(performance.now() - startedAt).toLocaleString('en');
+  if (!stack.isDown()) write(`Recap is ready after ${tookMs} ms\n`);
   write(welcomeText(stack, drawn));
+  if (stack.isDown())
+    write(
+      '\n✗ The functions are down (see above): they start again when a source or .env changes.\n',
+    );
   const forget = noteStack(stack, { processId: process.pid });
-  const stopWatching = wanted.entry === undefined ? () => {} : reloadOnChanges(stack, wanted.entry);
+  const stopWatching = await reloadOnChanges(stack, wanted);
   await stopAsked;
   stopWatching();
   write('\nRecap stops …\n');
@@ -100,15 +123,13 @@ async function run(wanted: StartArguments): Promise<void> {
 try {
   const wanted = parseStartArguments(process.argv.slice(2));
   if (wanted === 'help') write(`${startHelp}\n`);
-  else {
-    // As most tools do; a variable of the shell wins.
-    if (wanted.entry !== undefined && existsSync('.env')) process.loadEnvFile('.env');
-    await run(wanted);
-  }
+  else await run(wanted);
   process.exit(0);
 } catch (error) {
+  // What a part said before it ended stands above.
+  const [problem] = messageOf(error).split('\n', 1);
   process.stderr.write(
-    `Recap did not start: ${messageOf(error)}\n(${isSource ? 'npm start -- --help' : 'recap dev --help'} lists the options)\n`,
+    `Recap did not start: ${problem}\n(${recapCommand('dev', '--help')} lists the options)\n`,
   );
   process.exit(1);
 }

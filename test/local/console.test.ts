@@ -2,11 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { localConfig } from '#infra/local/local-config.ts';
 import { chooseModel, stackEnvironment } from '#infra/local/stack/stack-environment.ts';
 import type { StackEvent } from '#infra/local/stack/stack-event.ts';
-import {
-  createStartConsole,
-  isAppSource,
-  parseStartArguments,
-} from '#infra/local/start-console.ts';
+import { createStartConsole, parseStartArguments } from '#infra/local/start-console.ts';
 import { startSweepSchedule } from '#infra/local/sweep-schedule.ts';
 import { eventually } from '../support/eventually.ts';
 
@@ -45,6 +41,34 @@ test.each<[string, StackEvent, RegExp]>([
   ],
 ])('the npm start console shows %s', (_, event, expected) => {
   expect(shown([], [event])).toMatch(expected);
+});
+
+const warning = {
+  severity: 'WARNING',
+  event: 'tool_called',
+  tool: 'a_tool_with_a_name_that_is_longer_than_thirty_six_characters',
+  error: 'TypeError',
+  stack:
+    'at run (file:///app/index.ts:12:7) | at f (file:///app/node_modules/recap/x.js:1:1) | at process (node:internal:1:1)',
+};
+
+test('the npm start console cuts nothing of what warns, and shows where in the app an error comes from', () => {
+  const text = shown([], [{ kind: 'line', part: 'chat', line: JSON.stringify(warning) }]);
+
+  expect(text).toContain(`tool=${warning.tool} error=TypeError\n`);
+  expect(text.split('\n').filter((line) => /^ +at /.test(line))).toEqual([
+    expect.stringMatching(/^ +at run \(file:\/\/\/app\/index\.ts:12:7\)$/),
+  ]);
+});
+
+test('the npm start console tells once what ends chat and compaction alike', () => {
+  const failed = (part: 'chat' | 'compaction') =>
+    ({ kind: 'failed', part, problem: `${part} ended: exit code 1\n    Error: mine` }) as const;
+
+  const text = shown([], [failed('chat'), failed('compaction'), failed('compaction')]);
+
+  expect(text.match(/Error: mine/g)).toHaveLength(2);
+  expect(text).toContain('compaction ended: exit code 1, as above');
 });
 
 test.each([
@@ -119,17 +143,4 @@ test('the sweep schedule publishes until it is stopped, whatever earlier publish
   await new Promise((resolve) => setTimeout(resolve, 30));
   expect(published).toBe(atStop);
   expect(failures).toEqual([new Error('away')]);
-});
-
-test.each([
-  ['index.ts', true],
-  ['src/distance.ts', true],
-  ['src\\redistribute.mts', true],
-  ['dist/index.js', false],
-  ['node_modules/zod/index.js', false],
-  ['src\\node_modules\\zod\\index.js', false],
-  ['.local/stack.ts', false],
-  ['notes.md', false],
-])('the functions of an app start again when %s has changed: %s', (path, isSource) => {
-  expect(isAppSource(path)).toBe(isSource);
 });

@@ -1,17 +1,6 @@
 import { execFile, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import {
-  cp,
-  mkdir,
-  mkdtemp,
-  readdir,
-  readFile,
-  rm,
-  stat,
-  symlink,
-  writeFile,
-} from 'node:fs/promises';
-import { createInterface } from 'node:readline';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile, rename } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -22,6 +11,9 @@ import { unsignedToken } from '#infra/local/processes/unsigned-token.ts';
 import { localProjectId } from '#infra/local/stack/stack-environment.ts';
 import { SHIPPED } from '#infra/package/archive.ts';
 import { chooseFreePort } from '#infra/local/processes/open-server.ts';
+import { z } from 'zod';
+import { once } from 'node:events';
+import { eventually } from '#test/support/eventually.ts';
 
 /*
  * The npm package as an app's project has it: packed, unpacked into the project's node_modules, whose other packages are
@@ -62,7 +54,6 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 const withEntry = (text: string) => writeFile(join(project, 'index.ts'), text);
 
 const app = `import { defineRecap, tool } from 'recap';
-import { z } from 'zod';
 
 const weather = tool({
   name: 'weather',
@@ -78,26 +69,60 @@ export const { chat, compaction } = defineRecap({
 });
 `;
 
-/** Runs the project until the test ends, and resolves to the address of its chat function. */
-async function dev(): Promise<string> {
+/** Runs the project until the test ends; `by` is the command that runs it. */
+async function dev(by: readonly string[] = [process.execPath]) {
   const port = await chooseFreePort(0, new Set());
   const command = join(project, 'node_modules/recap/dist/npm/recap.js');
-  const child = spawn(process.execPath, [command, 'dev', '--embedded', '--port', String(port)], {
+  const [program = '', ...before] = by;
+  const { GEMINI_API_KEY: _, ...environment } = process.env;
+  const child = spawn(program, [...before, command, 'dev', '--embedded', '--port', String(port)], {
     cwd: project,
-    env: { ...process.env, GEMINI_API_KEY: '' },
+    env: { ...environment, npm_command: 'exec' },
   });
-  const ended = new Promise((resolve) => child.once('close', resolve));
+  const ended = once(child, 'close');
   onTestFinished(async () => {
     child.kill('SIGTERM');
     await ended;
   });
-  const lines: string[] = [];
-  for await (const line of createInterface({ input: child.stdout })) {
-    lines.push(line);
-    const url = /^ {2}chat +(http:\S+)/.exec(line)?.[1];
-    if (url !== undefined) return url;
-  }
-  throw new Error(`recap dev ended:\n${lines.join('\n')}`);
+  let shown = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (chunk: Buffer) => (shown += chunk.toString()));
+  /** What was shown up to this text, once it is; what comes after it is shown by the next call. */
+  const says = (text: string): Promise<string> =>
+    eventually(
+      `recap dev says ${text}`,
+      async () => {
+        const at = shown.indexOf(text);
+        if (at < 0) return undefined;
+        const said = shown.slice(0, at);
+        shown = shown.slice(at + text.length);
+        return said;
+      },
+      20_000,
+    );
+  const banner = await says('Ctrl-C ends all of it.');
+  const url = /^ {2}chat +(http:\S+)/m.exec(banner)?.[1] ?? '';
+  return { child, ended, says, banner, url };
+}
+
+const isListening = (url: string) =>
+  fetch(`${url}/v1/health`).then(
+    () => true,
+    () => false,
+  );
+
+/** Sends a message to a project that runs; the answer as JSON. */
+async function ask(url: string, text: string, claims: Record<string, unknown> = {}) {
+  const user = { uid: 'ada', projectId: localProjectId, now: new Date(), claims };
+  const response = await fetch(`${url}/v1/conversations/${randomUUID()}/messages`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${unsignedToken(user)}`,
+      'content-type': 'application/json',
+    },
+    body: JSON.stringify({ message: { id: randomUUID(), parts: [{ type: 'text', text }] } }),
+  });
+  return { status: response.status, text: await response.text() };
 }
 
 /** An empty folder that has Recap, and of its dependencies zod alone; removed after the test. */
@@ -180,22 +205,86 @@ describe('the npm package', () => {
 
   test('a project runs by recap dev and answers with its own tool', async () => {
     await withEntry(app);
-    const url = await dev();
-    const token = unsignedToken({ uid: 'ada', projectId: localProjectId, now: new Date() });
+    const { url, banner } = await dev();
 
-    const response = await fetch(`${url}/v1/conversations/${randomUUID()}/messages`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-      body: JSON.stringify({
-        message: {
-          id: randomUUID(),
-          parts: [{ type: 'text', text: 'call weather {"place":"Bern"}' }],
-        },
-      }),
+    const answer = await ask(url, 'call weather {"place":"Bern"}');
+
+    expect(answer).toMatchObject({
+      status: 200,
+      text: expect.stringContaining('Snow in Bern, ada'),
     });
+    expect(banner).toMatch(/model +http:\S+ +stand-in for Gemini/);
+    expect(banner).not.toMatch(/npm (?:start|run)/);
+  });
 
-    expect(response.status).toBe(200);
-    expect(JSON.stringify(await response.json())).toContain('Snow in Bern, ada');
+  test('recap dev names the app’s own model, and starts again when its settings or a file that an editor replaced change', async () => {
+    const model = `{ specificationVersion: 'v4', provider: 'acme', modelId: 'acme-large' }`;
+    const own = app
+      .replace('defineRecap, tool', 'defineRecap, fromAiSdk, tool')
+      .replace('tools: [weather]', `tools: [weather], model: fromAiSdk(${model} as never)`);
+    await withEntry(own);
+    const { says, banner } = await dev();
+    expect(banner).toMatch(/model +acme-large, the model of the app/);
+
+    await writeFile(join(project, 'index.ts~'), app.replace('Snow in', '${process.env.ACME} in'));
+    await rename(join(project, 'index.ts~'), join(project, 'index.ts'));
+    await says('functions is back');
+    await writeFile(join(project, '.env'), 'ACME=Sun\n');
+    onTestFinished(() => rm(join(project, '.env'), { force: true }));
+    await says('.env has changed');
+    await says('functions is back');
+  });
+
+  test.each([
+    [
+      'an error of its module',
+      `const nothing = null as never;\nnothing['much'];\n${app}`,
+      /TypeError: Cannot read properties of null[^]*index\.ts:\d+:\d+/,
+    ],
+    [
+      'a field that nobody knows',
+      app.replace('beforeTurn:', 'beforTurn:'),
+      /does not know beforTurn[^]*index\.ts:\d+:\d+/,
+    ],
+    ['a wrong setting', `process.env['THRESHOLD_TOKENS'] = 'many';\n${app}`, /THRESHOLD_TOKENS/],
+    ['an end of its own', `process.exit(0);\n${app}`, /ended: exit code 0/],
+  ])(
+    'recap dev tells once of %s, without frames of Recap, and starts at the next save',
+    async (_, broken, problem) => {
+      await withEntry(broken);
+      const { banner, says, url } = await dev();
+
+      expect(banner.match(new RegExp(problem, 'g'))).toHaveLength(1);
+      expect(banner).not.toMatch(/node_modules|node:internal|at .*recap/);
+
+      await says('they start again when a source or .env changes');
+      await withEntry(app);
+      await says('functions is back');
+      expect((await ask(url, 'Hello')).status).toBe(200);
+    },
+  );
+
+  test.each<[string, NodeJS.Signals]>([
+    ['SIGTERM', 'SIGTERM'],
+    ['SIGINT', 'SIGINT'],
+  ])('recap dev ends with all its servers at %s', async (_, signal) => {
+    await withEntry(app);
+    const { child, ended, url } = await dev();
+
+    child.kill(signal);
+    await ended;
+
+    expect(await isListening(url)).toBe(false);
+  });
+
+  test('recap dev ends when the npm that runs it is killed', async () => {
+    await withEntry(app);
+    // As npx does: a shell between, which passes no signal on.
+    const { child, url } = await dev(['sh', '-c', '"$0" "$@"; true', process.execPath]);
+
+    child.kill('SIGKILL');
+
+    await expect.poll(() => isListening(url), { timeout: 10_000 }).toBe(false);
   });
 
   test('a project is packed by recap package into the archive that Terraform deploys', async () => {
@@ -229,4 +318,14 @@ describe('the npm package', () => {
         stderr: expect.stringContaining(`recap knows no command "${name}"`),
       });
   });
+
+  test.each([['dev'], ['package'], ['ops'], ['smoke']])(
+    'the help of recap %s names itself as a project calls it, and no command of Recap’s repository',
+    async (name) => {
+      const { stdout } = await recap(name, '--help');
+
+      expect(stdout).toContain(`npx recap ${name}`);
+      expect(stdout).not.toMatch(/npm (?:start|run)/);
+    },
+  );
 });

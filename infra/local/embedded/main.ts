@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { endOnSignal } from '#functions/lib/framework.ts';
 import { disableNodeDomains } from '#functions/bootstrap/disable-node-domains.ts';
-import { loadApp } from '#infra/local/load-app.ts';
+import { runApp } from '#infra/local/load-app.ts';
 import { startEmbeddedHost } from './host.ts';
 
 /*
@@ -19,15 +19,17 @@ const { values } = parseArgs({
 
 disableNodeDomains();
 const shutdown = new AbortController();
-const host = await startEmbeddedHost({
-  environment: process.env,
-  app: await loadApp(process.env),
-  overrides: { shutdown: shutdown.signal },
-  ports: { chat: Number(values['chat-port']), compaction: Number(values['compaction-port']) },
-  push: JSON.parse(values.push),
-  sweepSeconds: Number(values['sweep-seconds']),
-});
-endOnSignal(process, () => {
-  shutdown.abort();
-  return host.drain();
+await runApp(async (app) => {
+  const host = await startEmbeddedHost({
+    environment: process.env,
+    app,
+    overrides: { shutdown: shutdown.signal },
+    ports: { chat: Number(values['chat-port']), compaction: Number(values['compaction-port']) },
+    push: JSON.parse(values.push),
+    sweepSeconds: Number(values['sweep-seconds']),
+  });
+  endOnSignal(process, () => {
+    shutdown.abort();
+    return host.drain();
+  });
 });

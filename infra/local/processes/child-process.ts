@@ -22,12 +22,18 @@ interface ChildOptions {
   /** Answered with a status below 500 once the part can work. */
   readyUrl: string;
   log: StackLog;
+  /** A first start that fails is reported, and the process left down until it is reloaded; default: it is thrown. */
+  mayBeDown?: boolean;
 }
 
 export interface Child {
   processId(): number | undefined;
-  /** Ends it as `stop` does, and starts it again; one that is down as well. */
-  reload(): Promise<void>;
+  /** It has not started, and waits to be reloaded. */
+  isDown(): boolean;
+  /** The newest of what it has sent to this process. */
+  lastMessage(): unknown;
+  /** Ends it as `stop` does, and starts it again, with another environment where one is given; one that is down as well. */
+  reload(environment?: ChildOptions['environment']): Promise<void>;
   /** SIGTERM, after three seconds SIGKILL. Resolves when the process is gone. */
   stop(): Promise<void>;
 }
@@ -38,6 +44,7 @@ interface Run {
   exit: Promise<string>;
   lastLines: string[];
   startedAt: number;
+  lastMessage: unknown;
 }
 
 function launch(options: ChildOptions): Run {
@@ -60,7 +67,15 @@ function launch(options: ChildOptions): Run {
   child.once('error', (error) => resolve(error.message));
   // `close` comes after the last line was read, `exit` may come before.
   child.once('close', (code, signal) => resolve(signal ?? `exit code ${code}`));
-  return { process: child, exit, lastLines, startedAt: performance.now() };
+  const run: Run = {
+    process: child,
+    exit,
+    lastLines,
+    startedAt: performance.now(),
+    lastMessage: undefined,
+  };
+  child.on('message', (message) => (run.lastMessage = message));
+  return run;
 }
 
 async function answers(url: string): Promise<boolean> {
@@ -99,20 +114,29 @@ async function terminate(run: Run): Promise<void> {
 /**
  * Starts a Node process of the stack and resolves when it answers. From then on a crash is reported with its last
  * lines and the process started again; one that does not start again is reported and left down until it is reloaded.
- * Throws when the first start fails.
+ * Throws when the first start fails, but for one that `mayBeDown`.
  */
 export async function startChild(options: ChildOptions): Promise<Child> {
   const { part, log } = options;
+  let { environment } = options;
   let run = launch(options);
   let isStopping = false;
   let isReloading = false;
   /** Resolved by a reload of a process that is down. */
   let down: PromiseWithResolvers<void> | undefined;
 
+  async function stayDown(failure: unknown): Promise<void> {
+    const problem = failure instanceof Error ? failure.message : String(failure);
+    log({ kind: 'failed', part, problem });
+    down = Promise.withResolvers();
+    await down.promise;
+    down = undefined;
+  }
+
   async function startAgain(): Promise<void> {
     for (;;) {
       isReloading = false;
-      run = launch(options);
+      run = launch({ ...options, environment });
       try {
         await waitUntilReady(options, run);
         log({ kind: 'restarted', part, tookMs: Math.round(performance.now() - run.startedAt) });
@@ -121,36 +145,46 @@ export async function startChild(options: ChildOptions): Promise<Child> {
         if (isStopping) return;
         // A reload ended it while it started: that is no failure.
         if (isReloading) continue;
-        log({ kind: 'failed', part, problem: String(error) });
-        down = Promise.withResolvers();
-        await down.promise;
-        down = undefined;
+        await stayDown(error);
         if (isStopping) return;
       }
     }
   }
 
-  async function keepRunning(): Promise<void> {
+  async function keepRunning(failure?: unknown): Promise<void> {
+    if (failure !== undefined) {
+      await stayDown(failure);
+      if (isStopping) return;
+      await startAgain();
+    }
     for (;;) {
       const exit = await run.exit;
       if (isStopping) return;
       if (!isReloading) log({ kind: 'crashed', part, exit, lastLines: run.lastLines });
       await startAgain();
-      if (isStopping) return;
     }
   }
 
-  await waitUntilReady(options, run);
-  void keepRunning();
+  try {
+    await waitUntilReady(options, run);
+    void keepRunning();
+  } catch (error) {
+    if (options.mayBeDown !== true) throw error;
+    void keepRunning(error);
+  }
   return {
     processId: () => run.process.pid,
-    reload: async () => {
+    isDown: () => down !== undefined,
+    lastMessage: () => run.lastMessage,
+    reload: async (changed = environment) => {
+      environment = changed;
       if (down) return down.resolve();
       isReloading = true;
       await terminate(run);
     },
     stop: async () => {
       isStopping = true;
+      down?.resolve();
       await terminate(run);
     },
   };

@@ -3,7 +3,7 @@ import { guardServer, endOnSignal } from '#functions/lib/framework.ts';
 import { registerFunctions } from '#functions/bootstrap/register.ts';
 import { createDependencies, type Overrides } from '#functions/dependencies.ts';
 import { withAppModel } from '#functions/app-steps.ts';
-import { loadApp } from '#infra/local/load-app.ts';
+import { runApp } from '#infra/local/load-app.ts';
 import { localConfig } from '#infra/local/local-config.ts';
 import { type OpenServer, openServer } from '#infra/local/processes/open-server.ts';
 import { listedOrigins, refuseForeign } from '#infra/local/processes/refuse-foreign.ts';
@@ -46,16 +46,17 @@ function parseServed(text: string): ServedFunction {
 export async function runFunctions(overrides: Overrides = {}): Promise<void> {
   disableNodeDomains();
   const shutdown = new AbortController();
-  const app = await loadApp(process.env);
-  const dependencies = createDependencies(
-    localConfig(withAppModel(process.env, app)),
-    { ...overrides, shutdown: shutdown.signal },
-    app,
-  );
-  const functions = registerFunctions(dependencies);
-  await serveFunctions(process.argv.slice(2).map(parseServed), process.env);
-  endOnSignal(process, () => {
-    shutdown.abort();
-    return functions.drain();
+  await runApp(async (app) => {
+    const dependencies = createDependencies(
+      localConfig(withAppModel(process.env, app)),
+      { ...overrides, shutdown: shutdown.signal },
+      app,
+    );
+    const functions = registerFunctions(dependencies);
+    await serveFunctions(process.argv.slice(2).map(parseServed), process.env);
+    endOnSignal(process, () => {
+      shutdown.abort();
+      return functions.drain();
+    });
   });
 }

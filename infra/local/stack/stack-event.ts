@@ -16,20 +16,24 @@ export type StackEvent =
 
 export type StackLog = (event: StackEvent) => void;
 
-/** Runs one step of the start-up and tells how long it took. Rethrows what the step throws. */
+/**
+ * Runs one step of the start-up and tells how long it took, unless its result `isReady` not. Rethrows what the step throws.
+ */
 export async function timedStep<T>(
   log: StackLog,
-  step: { part: PartName; title: string },
+  step: { part: PartName; title: string; isReady?: (result: T) => boolean },
   run: () => Promise<T>,
 ): Promise<T> {
+  const { part, title, isReady = () => true } = step;
   const startedAt = performance.now();
   try {
     const result = await run();
-    log({ kind: 'ready', ...step, tookMs: Math.round(performance.now() - startedAt) });
+    const tookMs = Math.round(performance.now() - startedAt);
+    if (isReady(result)) log({ kind: 'ready', part, title, tookMs });
     return result;
   } catch (error) {
     const problem = error instanceof Error ? error.message : String(error);
-    log({ kind: 'failed', part: step.part, problem });
+    log({ kind: 'failed', part, problem });
     throw error;
   }
 }

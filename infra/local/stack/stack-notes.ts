@@ -11,8 +11,9 @@ export function backendName(emulators: Emulators | MissingEmulators, isAsked: bo
   return `embedded in-memory store and bus (${why}); what is stored ends with it`;
 }
 
-/** Who answers, for people. */
-export function modelName(model: ModelChoice): string {
+/** Who answers, for people; `ownModel` is one of the app's. */
+export function modelName(model: ModelChoice, ownModel?: string): string {
+  if (ownModel !== undefined) return `${ownModel}, the model of the app`;
   switch (model.kind) {
     case 'stand-in':
       return 'stand-in for Gemini (set GEMINI_API_KEY for the real one)';

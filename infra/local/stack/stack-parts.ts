@@ -29,6 +29,8 @@ export interface PartSettings {
   push: Partial<PushSettings>;
   /** 0: no sweep. */
   sweepSeconds: number;
+  /** Functions that do not start are left down until they are reloaded. */
+  mayBeDown: boolean;
   log: StackLog;
 }
 
@@ -85,13 +87,15 @@ export const embeddedPart = ({ ports, push, sweepSeconds }: PartSettings): Part 
 /** Starts the parts side by side; those that run are in `children`. Throws what the first start that fails throws. */
 export async function startParts(
   parts: readonly Part[],
-  { environment, log }: PartSettings,
+  { environment, mayBeDown, log }: PartSettings,
   children: Children,
 ): Promise<void> {
   const starts = await Promise.allSettled(
     parts.map(async ({ name, title, command, readyUrl }) => {
-      const child = await timedStep(log, { part: name, title }, () =>
-        startChild({ part: name, command, readyUrl, environment, log }),
+      const isReady = (child: Child) => !child.isDown();
+      const options = { part: name, command, readyUrl, environment, log };
+      const child = await timedStep(log, { part: name, title, isReady }, () =>
+        startChild({ ...options, mayBeDown: mayBeDown && name !== 'stand-in' }),
       );
       children.set(name, child);
     }),
@@ -99,12 +103,15 @@ export async function startParts(
   for (const start of starts) if (start.status === 'rejected') throw start.reason;
 }
 
-const functionsIn = (children: Children): Child[] =>
+export const functionsIn = (children: Children): Child[] =>
   [...children].flatMap(([name, child]) => (name === 'stand-in' ? [] : child));
 
-/** Starts the functions anew, with what their sources say now. */
-export const reloadFunctions = async (children: Children): Promise<void> => {
-  await Promise.all(functionsIn(children).map((child) => child.reload()));
+/** Starts the functions anew, with what their sources and the environment say now. */
+export const reloadFunctions = async (
+  children: Children,
+  environment: PartSettings['environment'],
+): Promise<void> => {
+  await Promise.all(functionsIn(children).map((child) => child.reload(environment)));
 };
 
 /** The functions first: an answer that is under way shall not fail because its model has gone. */

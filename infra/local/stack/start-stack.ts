@@ -21,6 +21,7 @@ import {
   functionPart,
   localUrl,
   type PartSettings,
+  functionsIn,
   reloadFunctions,
   scheduleSweep,
   type StackPorts,
@@ -31,6 +32,7 @@ import {
 } from './stack-parts.ts';
 import { backendName, modelName } from './stack-notes.ts';
 import { resolve } from 'node:path';
+import { z } from 'zod';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -70,13 +72,23 @@ export interface Stack {
   /** What holds the data, for people. */
   backend: string;
   /** Who answers, for people. */
-  model: string;
+  model(): string;
+  /** The functions of an app have not started: their next reload may mend it. */
+  isDown(): boolean;
   processIds(): { part: PartName; processId: number }[];
-  /** Starts the functions anew, with what their sources say now. */
-  reload(): Promise<void>;
+  /** Starts the functions anew, with what their sources and the user's environment say now. */
+  reload(shell?: Environment): Promise<void>;
   /** Ends every process that was started; resolves when they are gone and the ports free. */
   stop(): Promise<void>;
 }
+
+const ownModelSchema = z.object({ ownModel: z.string() });
+
+/** The app's own model, where one answers: its process says so. */
+const ownModel = (children: Children): string | undefined =>
+  functionsIn(children)
+    .map((child) => ownModelSchema.safeParse(child.lastMessage()).data?.ownModel)
+    .find((model) => model !== undefined);
 
 /** The bucket of uploads, as its name is on this machine. */
 const LOCAL_BUCKET = 'recap-uploads';
@@ -110,10 +122,8 @@ const pageOrigins = ({ page }: StackPorts): string[] => [
  */
 export async function startStack(options: StackOptions): Promise<Stack> {
   const { log, embedded = false, hasPage = false, environment = {} } = options;
-  const shell = options.shell ?? process.env;
-  const model = chooseModel(shell);
+  let shell = options.shell ?? process.env;
   const ports = await choosePorts(options);
-  const fakeGeminiUrl = model.kind === 'stand-in' ? localUrl(ports.fakeGemini) : undefined;
   const chatUrl = localUrl(ports.chat);
   // What was started is stopped in the reverse order, also when a later part does not start.
   await using started = new AsyncDisposableStack();
@@ -129,16 +139,20 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   const storage = await startStorage({ bucket: LOCAL_BUCKET, origins });
   started.defer(() => storage.close());
 
-  const settings: PartSettings = {
-    ports,
-    environment: stackEnvironment({
+  const fakeGeminiUrl = () =>
+    chooseModel(shell).kind === 'stand-in' ? localUrl(ports.fakeGemini) : undefined;
+  const variables = () =>
+    stackEnvironment({
       shell,
-      model,
-      fakeGeminiUrl,
+      model: chooseModel(shell),
+      fakeGeminiUrl: fakeGeminiUrl(),
       emulators,
       settings: {
         // Notifications go to the fake of FCM, where there is one.
-        ...(fakeGeminiUrl !== undefined && { FCM_PROJECT: localProjectId, FCM_URL: fakeGeminiUrl }),
+        ...(fakeGeminiUrl() !== undefined && {
+          FCM_PROJECT: localProjectId,
+          FCM_URL: fakeGeminiUrl(),
+        }),
         UPLOADS_BUCKET: LOCAL_BUCKET,
         UPLOADS_URL: storage.url,
         ...(hasPage && {
@@ -147,7 +161,11 @@ export async function startStack(options: StackOptions): Promise<Stack> {
         ...(options.entry !== undefined && { [ENTRY_VARIABLE]: resolve(options.entry) }),
         ...environment,
       },
-    }),
+    });
+  const settings: PartSettings = {
+    ports,
+    environment: variables(),
+    mayBeDown: options.entry !== undefined,
     fakeGeminiArguments: options.fakeGeminiArguments ?? [],
     push: options.push ?? {},
     sweepSeconds: options.sweepSeconds ?? defaultSweepSeconds,
@@ -160,7 +178,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   started.defer(() => stopParts(children));
   await Promise.all([
     startParts(
-      fakeGeminiUrl === undefined ? functions : [fakeGeminiPart(settings), ...functions],
+      fakeGeminiUrl() === undefined ? functions : [fakeGeminiPart(settings), ...functions],
       settings,
       children,
     ),
@@ -181,15 +199,22 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     chatUrl,
     compactionUrl: localUrl(ports.compaction),
     pageUrl: page?.url,
-    fakeGeminiUrl,
+    fakeGeminiUrl: ownModel(children) === undefined ? fakeGeminiUrl() : undefined,
     firestoreHost: emulators?.firestoreHost,
     projectId: localProjectId,
     variables: openVariables(settings.environment),
     backend: backendName(foundEmulators, embedded),
-    model: modelName(model),
+    model: () => modelName(chooseModel(shell), ownModel(children)),
+    isDown: () => functionsIn(children).some((child) => child.isDown()),
     processIds: () =>
       [...children].map(([part, child]) => ({ part, processId: child.processId() ?? 0 })),
-    reload: () => reloadFunctions(children),
+    reload: async (changed = shell) => {
+      shell = changed;
+      // A key that was taken away: the stand-in answers from now on.
+      if (fakeGeminiUrl() !== undefined && !children.has('stand-in'))
+        await startParts([fakeGeminiPart(settings)], settings, children);
+      await reloadFunctions(children, variables());
+    },
     stop: () => running.disposeAsync(),
   };
 }

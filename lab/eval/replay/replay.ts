@@ -89,7 +89,7 @@ async function openTarget(wanted: ReplayArguments): Promise<ReplayTarget> {
     token: localToken(),
     maxPartBytes: raised.maxPartBytes,
     notes: [
-      `own local stack: ${stack.backend}; ${stack.model} (${starts.join(', ')})`,
+      `own local stack: ${stack.backend}; ${stack.model()} (${starts.join(', ')})`,
       `limits raised for this stack: ${raised.maxPartBytes} bytes a part, ${raised.maxMessageBytes} a message, ${raised.maxBodyBytes} a body`,
     ],
     stop: () => stack.stop(),
