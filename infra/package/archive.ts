@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { bundleFunctions, DOCUMENT, FRAMEWORK, type Project } from './bundle.ts';
 import { lockClosure, type Lock, lockSchema } from './lock-closure.ts';
 import type { Files } from './zip.ts';
+import { isSource } from '#infra/local/script-path.ts';
 
 /** Every file of an archive; nothing else is ever in one. */
 export const SHIPPED = [
@@ -23,11 +24,17 @@ export const SHIPPED = [
 const LICENSE = new URL('../../LICENSE', import.meta.url);
 const API_DOCUMENT = new URL('../../docs/reference/openapi.json', import.meta.url);
 
+/** Recap's own, in the package what the framework takes of it: an app's project need not be installed by npm. */
+const RECAP_LOCK = new URL(
+  isSource ? '../../package-lock.json' : './runtime/package-lock.json',
+  import.meta.url,
+);
+
 const manifestSchema = z.object({
   name: z.string(),
   version: z.string().default('0.0.0'),
   license: z.string().optional(),
-  dependencies: z.record(z.string(), z.string()),
+  dependencies: z.record(z.string(), z.string()).default({}),
 });
 
 async function readRequired(rootDirectory: string, file: string): Promise<string> {
@@ -105,13 +112,15 @@ export function checkShipped(names: readonly string[]): void {
 export async function archiveFiles(project: Project): Promise<Files> {
   const [manifest, lockText, license, document] = await Promise.all([
     readRequired(project.root, 'package.json'),
-    readRequired(project.root, 'package-lock.json'),
+    project.lock === 'own'
+      ? readRequired(project.root, 'package-lock.json')
+      : readFile(RECAP_LOCK, 'utf8'),
     readFile(LICENSE),
     readFile(API_DOCUMENT, 'utf8'),
   ]);
   const root = manifestSchema.parse(JSON.parse(manifest));
   const lock = lockSchema.parse(JSON.parse(lockText));
-  checkLock(lock, root.dependencies);
+  if (project.lock === 'own') checkLock(lock, root.dependencies);
   const files = new Map<string, Uint8Array>([
     ...(await bundleFunctions(project)),
     ...manifests(root, lock),

@@ -1,7 +1,7 @@
 import { readOptions, runCommand } from '#infra/command-line.ts';
 import { buildPage } from '#infra/local/page/start-page.ts';
 import { scripts } from '#infra/local/script-path.ts';
-import { documentAt } from './bundle.ts';
+import { documentAt, FRAMEWORK } from './bundle.ts';
 import { build } from 'esbuild';
 import { execFile } from 'node:child_process';
 import { mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises';
@@ -9,6 +9,7 @@ import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { z } from 'zod';
+import { lockClosure, lockSchema } from './lock-closure.ts';
 
 /*
  * Builds the npm package into dist/npm, for `npm pack`: the module, its types, the command, and the processes and the page
@@ -65,6 +66,17 @@ async function buildScripts(): Promise<void> {
     external: ['@google-cloud/functions-framework', './main.cjs'],
     supported: { 'dynamic-import': false },
   });
+}
+
+/** What an archive's framework is locked to, whichever package manager an app's project has. */
+async function writeLock(): Promise<void> {
+  const lock = lockSchema.parse(
+    JSON.parse(await readFile(join(root, 'package-lock.json'), 'utf8')),
+  );
+  const packages = Object.fromEntries(lockClosure(lock, [FRAMEWORK]));
+  const file = join(out, 'runtime/package-lock.json');
+  await mkdir(dirname(file), { recursive: true });
+  await writeFile(file, JSON.stringify({ lockfileVersion: lock.lockfileVersion, packages }));
 }
 
 async function writePage(): Promise<void> {
@@ -124,6 +136,6 @@ Builds the npm package into dist/npm; \`npm pack\` does it first.`;
 process.exitCode = await runCommand(help, async (argv) => {
   if (readOptions(argv, { help: { type: 'boolean', default: false } }).help) return 'help';
   await rm(out, { recursive: true, force: true });
-  await Promise.all([buildScripts(), writePage(), writeTypes()]);
+  await Promise.all([buildScripts(), writeLock(), writePage(), writeTypes()]);
   return 0;
 });

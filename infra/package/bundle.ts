@@ -2,6 +2,7 @@ import type { Files } from './zip.ts';
 import { isSource } from '#infra/local/script-path.ts';
 import { moduleWrapper } from './runtime/compiled.ts';
 import { type Plugin, build, type BuildOptions, type BuildResult } from 'esbuild';
+import { realpathSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
@@ -94,6 +95,10 @@ export interface Project {
   entry: string;
   /** What may be in it; relative to the root. */
   allowedInput: RegExp;
+  /** Of packages that are linked, not copied: named by their links, which are the same on every machine. */
+  preserveSymlinks: boolean;
+  /** Locks the framework; of the repository also what package.json asks for. */
+  lock: 'own' | 'recap';
 }
 
 /** The repository: the functions, what they share, packages, and the two files that start them. */
@@ -102,13 +107,20 @@ export const repository = (root: string): Project => ({
   entry: 'functions/src/index.ts',
   allowedInput:
     /^(?:functions\/src\/|shared\/|node_modules\/|infra\/package\/runtime\/|sdk:|<stdin>)/,
+  preserveSymlinks: true,
+  lock: 'own',
 });
 
-/** An app's project: whatever its entry imports. */
+/**
+ * An app's project: whatever its entry imports, by whichever package manager it was installed. Packages that pnpm links find
+ * theirs where they really are.
+ */
 export const appProject = (root: string, entry: string): Project => ({
-  root,
+  root: realpathSync(root),
   entry,
   allowedInput: /^/,
+  preserveSymlinks: false,
+  lock: 'recap',
 });
 
 /** The API document stays a file, at `path` from the bundle: no start reads it. */
@@ -148,7 +160,10 @@ const englishZod: Plugin = {
 /** Of the files that `main.cjs` loads. */
 const withinWrapper = { banner: { js: moduleWrapper.before }, footer: { js: moduleWrapper.after } };
 
-const options = ({ root }: Project): BuildOptions & { metafile: true; write: false } => ({
+const options = ({
+  root,
+  preserveSymlinks,
+}: Project): BuildOptions & { metafile: true; write: false } => ({
   absWorkingDir: root,
   bundle: true,
   format: 'cjs',
@@ -158,8 +173,7 @@ const options = ({ root }: Project): BuildOptions & { metafile: true; write: fal
   supported: { 'dynamic-import': false },
   external: [FRAMEWORK, `${FRAMEWORK}/testing`, './index.cjs', './main.cjs', './sdk.cjs'],
   legalComments: 'external',
-  // The same names of modules on every machine, wherever node_modules lies.
-  preserveSymlinks: true,
+  preserveSymlinks,
   tsconfigRaw: {},
   logLevel: 'silent',
   metafile: true,

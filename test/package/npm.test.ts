@@ -2,7 +2,7 @@ import { execFile, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile, rename } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { unzipSync } from 'fflate';
@@ -289,17 +289,36 @@ describe('the npm package', () => {
 
   test('a project is packed by recap package into the archive that Terraform deploys', async () => {
     await withEntry(app);
-    await run('cp', [join(root, 'package-lock.json'), project]);
-    const lock = JSON.parse(await readFile(join(project, 'package-lock.json'), 'utf8'));
-    lock.packages[''] = { dependencies: { recap: '1', zod: '^4.0.0' } };
-    await writeFile(join(project, 'package-lock.json'), JSON.stringify(lock));
-    const manifest = JSON.parse(await readFile(join(project, 'package.json'), 'utf8'));
-    manifest.dependencies = { recap: '1', zod: '^4.0.0' };
-    await writeFile(join(project, 'package.json'), JSON.stringify(manifest));
 
     await recap('package');
 
     const zip = unzipSync(await readFile(join(project, 'dist/recap.zip')));
+    expect(Object.keys(zip)).toEqual(SHIPPED);
+    expect(Buffer.from(zip['index.cjs'] ?? []).toString()).toContain('The weather at a place.');
+  });
+
+  test('a project whose packages are linked, as pnpm does it, is packed all the same', async () => {
+    const linked = await mkdtemp(join(tmpdir(), 'recap-linked-'));
+    onTestFinished(() => rm(linked, { recursive: true }));
+    const store = join(linked, 'node_modules/.pnpm/recap@0/node_modules');
+    await mkdir(store, { recursive: true });
+    await cp(join(project, 'node_modules/recap'), join(store, 'recap'), { recursive: true });
+    await symlink(join(store, 'recap'), join(linked, 'node_modules/recap'));
+    const { dependencies }: { dependencies: Record<string, string> } = JSON.parse(
+      await readFile(join(store, 'recap/package.json'), 'utf8'),
+    );
+    for (const name of Object.keys(dependencies)) {
+      await mkdir(dirname(join(store, name)), { recursive: true });
+      await symlink(join(root, 'node_modules', name), join(store, name));
+    }
+    await symlink(join(root, 'node_modules/zod'), join(linked, 'node_modules/zod'));
+    await cp(join(project, 'package.json'), join(linked, 'package.json'));
+    await writeFile(join(linked, 'index.ts'), app);
+
+    const command = join(linked, 'node_modules/recap/dist/npm/recap.js');
+    await run(process.execPath, [command, 'package'], { cwd: linked });
+
+    const zip = unzipSync(await readFile(join(linked, 'dist/recap.zip')));
     expect(Object.keys(zip)).toEqual(SHIPPED);
     expect(Buffer.from(zip['index.cjs'] ?? []).toString()).toContain('The weather at a place.');
   });
