@@ -59,7 +59,7 @@ export interface BenchResult {
 
 const SAMPLES = 7;
 
-function median(values: readonly number[]): number {
+export function median(values: readonly number[]): number {
   const sorted = values.filter((value) => !Number.isNaN(value)).toSorted((a, b) => a - b);
   const middle = (sorted.length - 1) / 2;
   const below = sorted[Math.floor(middle)] ?? Number.NaN;

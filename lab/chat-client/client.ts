@@ -28,8 +28,6 @@ export interface OutgoingMessage {
   conversationId: string;
   messageId: string;
   text: string;
-  /** The text in pieces, where it is longer than a part may be. */
-  pieces?: readonly string[];
   /** An edit: the message of the user that this one takes the place of. */
   replaces?: string;
   /** What is to happen while another message is answered. */
@@ -42,8 +40,8 @@ export const pathOf = (conversationId: string, rest = '') =>
 const pathOfSend = ({ conversationId, replaces }: OutgoingMessage): string =>
   pathOf(conversationId, replaces === undefined ? '/messages' : `/messages/${replaces}:edit`);
 
-const bodyOfSend = ({ messageId: id, text, pieces = [text], onBusy }: OutgoingMessage) => ({
-  message: { id, parts: pieces.map((piece) => ({ type: 'text', text: piece })) },
+const bodyOfSend = ({ messageId: id, text, onBusy }: OutgoingMessage) => ({
+  message: { id, parts: [{ type: 'text', text }] },
   ...(onBusy && { onBusy }),
 });
 

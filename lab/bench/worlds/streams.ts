@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { Agent, request as send } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import { startStack } from '#infra/local/stack/start-stack.ts';
-import { percentile } from '#lab/eval/replay/replay-figures.ts';
 import { cpuMsOf, watchMemory } from '../hosts/process-use.ts';
 import { lastWordsOf, scriptSchema, type Script } from '../hosts/script.ts';
 import { startHost } from '../hosts/start-host.ts';
+import { median } from '../measure.ts';
 import { sendRequest } from './send-request.ts';
 
 const MESSAGE = 'Tell me about the harbour.';
@@ -117,7 +117,7 @@ export async function runStreams(
   const firstMs = await Promise.all(running);
   const ms = performance.now() - startedAt;
   return {
-    p50Ms: percentile(firstMs, 50) ?? Number.NaN,
+    p50Ms: median(firstMs),
     eventsPerSecond: (streams * script.events) / (ms / 1_000),
     cpuMsPerStream: ((await cpuMsOf(side.processId)) - cpuBeforeMs) / streams,
     memoryKibPerStream: (await memory.addedKib()) / streams,

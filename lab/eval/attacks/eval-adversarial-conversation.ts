@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Content } from '#shared/models/content.ts';
 import { once } from '#shared/lib/once.ts';
 import { turnsOf, type RecordedTurn } from '../compact/recorded-turns.ts';
-import { parseRecordings } from '../replay/recording.ts';
+import { parseLines, parseRecordings } from '../replay/recording.ts';
 
 const attackSchema = z.looseObject({
   id: z.string(),
@@ -17,16 +17,8 @@ const attackSchema = z.looseObject({
 export type Attack = z.infer<typeof attackSchema>;
 
 /** Throws an Error that names the line that is no attack. */
-export function parseAttacks(jsonl: string): Attack[] {
-  return jsonl.split('\n').flatMap((line, index) => {
-    if (line.trim() === '') return [];
-    try {
-      return [attackSchema.parse(JSON.parse(line))];
-    } catch (cause) {
-      throw new Error(`line ${index + 1} is not an attack: ${String(cause)}`, { cause });
-    }
-  });
-}
+export const parseAttacks = (jsonl: string): Attack[] =>
+  parseLines(jsonl, attackSchema, 'an attack');
 
 /** `read-out`: a tool returns it, and the model repeats it to the user. */
 export type Channel = 'user' | 'tool' | 'read-out';

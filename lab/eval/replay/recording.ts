@@ -19,104 +19,61 @@ const recordingSchema = z.looseObject({
 /** One recorded conversation: a line of the JSONL file. */
 export type Recording = z.infer<typeof recordingSchema>;
 
-/** One user message and the recorded answer to it. */
+/** One user message and the recorded answer to it; '' when the recording has none. */
 export interface Exchange {
-  /** Text parts of the user message, as they will be sent. */
-  userTexts: string[];
-  /** Text parts of the recorded answer; empty when the recording has none. */
-  answerTexts: string[];
+  user: string;
+  model: string;
   /** Which contents of the recording went into it. */
   recordedIndexes: number[];
 }
 
-export interface Script {
-  exchanges: Exchange[];
-  /** What is not replayed, and what was changed to make a chat of it. */
-  leftOut: { toolCalls: number; toolResponses: number; otherParts: number; openingAnswers: number };
-  mergedContents: number;
-  splitParts: number;
-}
+/** What the lines of a file are. Throws an Error that names the first that is none. */
+export const parseLines = <Line>(jsonl: string, schema: z.ZodType<Line>, what: string): Line[] =>
+  jsonl.split('\n').flatMap((line, index) => {
+    if (line.trim() === '') return [];
+    try {
+      return [schema.parse(JSON.parse(line))];
+    } catch (cause) {
+      const problem = cause instanceof z.ZodError ? z.prettifyError(cause) : String(cause);
+      throw new Error(`line ${index + 1} is not ${what}: ${problem}`, { cause });
+    }
+  });
 
 /** Throws an Error that names the line that is no recorded conversation, or says that there is none. */
 export function parseRecordings(jsonl: string): Recording[] {
-  const recordings = jsonl.split('\n').flatMap((line, index) => {
-    if (line.trim() === '') return [];
-    try {
-      return [recordingSchema.parse(JSON.parse(line))];
-    } catch (cause) {
-      const problem = cause instanceof z.ZodError ? z.prettifyError(cause) : String(cause);
-      throw new Error(`line ${index + 1} is not a recorded conversation: ${problem}`, { cause });
-    }
-  });
+  const recordings = parseLines(jsonl, recordingSchema, 'a recorded conversation');
   if (recordings.length === 0) throw new Error('the file holds no recorded conversation');
   return recordings;
 }
 
-/** Cuts a text into pieces of at most `maxBytes` of UTF-8, never inside a code point. */
-export function splitText(text: string, maxBytes: number): string[] {
-  if (Buffer.byteLength(text) <= maxBytes) return [text];
-  const pieces: string[] = [];
-  let piece = '';
-  let sizeBytes = 0;
-  for (const character of text) {
-    const characterBytes = Buffer.byteLength(character);
-    if (sizeBytes + characterBytes > maxBytes && piece !== '') {
-      pieces.push(piece);
-      piece = '';
-      sizeBytes = 0;
-    }
-    piece += character;
-    sizeBytes += characterBytes;
-  }
-  return [...pieces, piece];
-}
+const textOf = ({ parts }: Recording['turns'][number]): string =>
+  parts
+    .filter(({ text, thought }) => text !== undefined && text.trim() !== '' && thought !== true)
+    .map(({ text = '' }) => text.toWellFormed())
+    .join('\n');
 
-const hasText = (part: z.infer<typeof partSchema>): boolean =>
-  part.text !== undefined && part.text.trim() !== '' && part.thought !== true;
+const joined = (before: string, text: string): string =>
+  before === '' ? text : `${before}\n${text}`;
 
 /**
- * Makes a chat of a recording: texts only, neighbouring contents of one role as one message, each user
- * message with the answer after it, parts over `maxPartBytes` split. A conversation cannot begin with
- * the model: what the model said first is left out. Everything left out is counted.
+ * Makes a chat of a recording: texts only, neighbouring contents of one role as one message, each user message with the
+ * answer after it. A conversation cannot begin with the model: what the model said first is left out.
  */
-export function scriptOf(recording: Recording, limits: { maxPartBytes: number }): Script {
-  const script: Script = {
-    exchanges: [],
-    leftOut: { toolCalls: 0, toolResponses: 0, otherParts: 0, openingAnswers: 0 },
-    mergedContents: 0,
-    splitParts: 0,
-  };
+export function exchangesOf({ turns }: Recording): Exchange[] {
+  const exchanges: Exchange[] = [];
   let previousRole: string | undefined;
-  for (const [index, content] of recording.turns.entries()) {
-    for (const part of content.parts) {
-      if (part.functionCall) script.leftOut.toolCalls += 1;
-      else if (part.functionResponse) script.leftOut.toolResponses += 1;
-      else if (!hasText(part)) script.leftOut.otherParts += 1;
-    }
-    const texts = content.parts.filter(hasText).map((part) => (part.text ?? '').toWellFormed());
-    if (texts.length === 0) continue;
-    const current = script.exchanges.at(-1);
-    if (content.role === 'user') {
-      const pieces = texts.flatMap((text) => splitText(text, limits.maxPartBytes));
-      script.splitParts += pieces.length - texts.length;
-      if (previousRole === 'user' && current) {
-        current.userTexts.push(...pieces);
-        current.recordedIndexes.push(index);
-        script.mergedContents += 1;
-      } else {
-        script.exchanges.push({ userTexts: pieces, answerTexts: [], recordedIndexes: [index] });
-      }
-    } else if (current === undefined) {
-      script.leftOut.openingAnswers += 1;
-      continue;
-    } else {
-      if (previousRole === 'model') script.mergedContents += 1;
-      current.answerTexts.push(...texts);
-      current.recordedIndexes.push(index);
-    }
+  for (const [index, content] of turns.entries()) {
+    const text = textOf(content);
+    if (text === '' || (content.role === 'model' && exchanges.length === 0)) continue;
+    if (content.role === 'user' && previousRole !== 'user')
+      exchanges.push({ user: '', model: '', recordedIndexes: [] });
     previousRole = content.role;
+    const current = exchanges.at(-1);
+    if (current === undefined) continue;
+    current[content.role] = joined(current[content.role], text);
+    current.recordedIndexes.push(index);
   }
-  return script;
+  return exchanges;
 }
 
 /** The conversations of a file. Throws ArgumentError. */

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import {
@@ -8,7 +8,7 @@ import {
   type OutgoingMessage,
 } from '#lab/chat-client/client.ts';
 import { contentText, partSchema } from '#shared/models/content.ts';
-import type { Script } from './recording.ts';
+import type { Exchange } from './recording.ts';
 
 const compactionSchema = z.looseObject({
   generation: z.number().nullish(),
@@ -65,8 +65,10 @@ async function listCompactions(
   client: ChatClient,
   conversationId: string,
 ): Promise<CompactionView[]> {
-  const path = pathOf(conversationId, '/compactions');
-  const pages = await client.readPages(path, compactionPageSchema);
+  const pages = await client.readPages(
+    pathOf(conversationId, '/compactions'),
+    compactionPageSchema,
+  );
   const endOf = ({ requestedAt, finishedAt }: CompactionView): number =>
     (finishedAt ?? requestedAt).getTime();
   return pages.flatMap((page) => page.compactions).toSorted((a, b) => endOf(a) - endOf(b));
@@ -91,13 +93,13 @@ export interface Sent {
  * help; says why.
  */
 async function sendWithRetries(
-  { client, transport }: Pick<ReplayRun, 'client' | 'transport'>,
+  client: ChatClient,
   message: OutgoingMessage,
 ): Promise<Sent | { failure: string }> {
   const sentAt = new Date();
   const startedAt = performance.now();
   for (let retries = 0; ; retries += 1) {
-    const result = await client.send(message, { transport });
+    const result = await client.send(message, { transport: 'sse' });
     const durationMs = performance.now() - startedAt;
     if (result.kind === 'answered') return { answer: result, sentAt, durationMs, retries };
     if (result.kind === 'odd') return { failure: result.what };
@@ -110,46 +112,25 @@ async function sendWithRetries(
 
 const SETTLE_TIMEOUT_MS = 180_000;
 const SETTLE_POLL_MS = 100;
-/** How often, at most, a conversation is asked for its compactions while messages are sent. */
-const WATCH_INTERVAL_MS = 1_000;
 
 const unsettledStates = new Set(['QUEUED', 'RUNNING', 'VERIFYING']);
 
 export interface ScriptedConversation {
   /** Id of the recording. */
   recordingId: string;
-  /** Id under which the service knows the conversation. */
-  conversationId: string;
   systemInstruction?: string | undefined;
-  script: Script;
+  exchanges: readonly Exchange[];
 }
 
 export interface ReplayedConversation {
-  conversation: ScriptedConversation;
+  recordingId: string;
+  /** Id under which the service knows the conversation. */
+  conversationId: string;
   sends: Sent[];
   compactions: CompactionView[];
   problems: TranscriptProblem[];
   /** Why the replay is not complete: the send after which no further one was tried, or no end of a compaction. */
   failure?: string | undefined;
-}
-
-interface ReplayRun {
-  client: ChatClient;
-  transport: 'sse' | 'json';
-  seed: string;
-  settings: object;
-  listener: { sent(): void; compaction(compaction: CompactionView): void };
-}
-
-/**
- * A UUID that depends on `seed` alone, shaped as version 4, so that a replay that was cut off can be run
- * again and continues where it was: known messages are replayed by the service, not sent twice.
- */
-export function stableUuid(seed: string): string {
-  const bytes = createHash('sha256').update(seed).digest().subarray(0, 16);
-  bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x40;
-  bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80;
-  return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})/u, '$1-$2-$3-$4-');
 }
 
 interface TranscriptProblem {
@@ -190,20 +171,6 @@ export function checkTranscript(
   return problems;
 }
 
-/** Tells of each compaction once; looks only now and then, unless it is forced. */
-function watchCompactions({ client, listener }: ReplayRun, conversationId: string) {
-  let told = 0;
-  let askedAt = Number.NEGATIVE_INFINITY;
-  return async (options: { isForced: boolean }): Promise<CompactionView[]> => {
-    if (!options.isForced && performance.now() - askedAt < WATCH_INTERVAL_MS) return [];
-    askedAt = performance.now();
-    const compactions = await listCompactions(client, conversationId);
-    for (const compaction of compactions.slice(told)) listener.compaction(compaction);
-    told = Math.max(told, compactions.length);
-    return compactions;
-  };
-}
-
 /** Waits until no compaction is under way; says which state it gave up on after three minutes. */
 async function waitUntilSettled(
   client: ChatClient,
@@ -226,38 +193,33 @@ async function waitUntilSettled(
  * is refused for good ends the sending; the comparison is made all the same.
  */
 export async function replayConversation(
-  run: ReplayRun,
-  conversation: ScriptedConversation,
+  client: ChatClient,
+  settings: object,
+  { recordingId, exchanges, systemInstruction }: ScriptedConversation,
 ): Promise<ReplayedConversation> {
-  const { client, listener, settings } = run;
-  const { conversationId, script, systemInstruction } = conversation;
-  // One that is there already stays as it is.
+  const conversationId = randomUUID();
   const created = { id: conversationId, settings, systemInstruction };
   const reply = await client.ask('POST', '/v1/conversations', created);
-  if (reply === undefined || (reply.status >= 400 && reply.status !== 409))
+  if (reply === undefined || reply.status >= 400)
     throw new Error(`no conversation could be created: ${JSON.stringify(reply)}`);
-  const look = watchCompactions(run, conversationId);
   const sends: Sent[] = [];
   const expected: TranscriptMessage[] = [];
   let failure: string | undefined;
-  for (const [index, { userTexts }] of script.exchanges.entries()) {
-    const messageId = stableUuid(`${run.seed}/${conversationId}/${index}`);
-    const message = { conversationId, messageId, text: userTexts.join(''), pieces: userTexts };
-    const sent = await sendWithRetries(run, message);
+  for (const [index, { user: text }] of exchanges.entries()) {
+    const messageId = randomUUID();
+    const sent = await sendWithRetries(client, { conversationId, messageId, text });
     if ('failure' in sent) {
-      failure = `message ${index + 1} of ${script.exchanges.length}: ${sent.failure}`;
+      failure = `message ${index + 1} of ${exchanges.length}: ${sent.failure}`;
       break;
     }
     sends.push(sent);
     expected.push(
-      { id: messageId, role: 'user', text: message.text },
+      { id: messageId, role: 'user', text },
       { id: `m_${sent.answer.seq}`, role: 'model', text: sent.answer.text },
     );
-    listener.sent();
-    await look({ isForced: false });
   }
   failure ??= await waitUntilSettled(client, conversationId);
-  const compactions = await look({ isForced: true });
+  const compactions = await listCompactions(client, conversationId);
   const problems = checkTranscript(expected, await listMessages(client, conversationId));
-  return { conversation, sends, compactions, problems, failure };
+  return { recordingId, conversationId, sends, compactions, problems, failure };
 }

@@ -1,4 +1,3 @@
-import type { Script } from './recording.ts';
 import type { CompactionView, ReplayedConversation, Sent } from './replay-conversation.ts';
 
 const swapped = new Set(['COMPACTED', 'CONTENT_TRUNCATED']);
@@ -14,11 +13,8 @@ function isDuringCompaction(
   );
 }
 
-/**
- * The smallest value that at least `percent` of the values do not exceed (nearest rank); undefined for
- * no values.
- */
-export function percentile(values: readonly number[], percent: number): number | undefined {
+/** The smallest value that at least `percent` of the values do not exceed (nearest rank); undefined for no values. */
+function percentile(values: readonly number[], percent: number): number | undefined {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.max(0, Math.ceil((percent / 100) * sorted.length) - 1)];
 }
@@ -55,10 +51,10 @@ function promptAfterLastSwap({ compactions, sends }: ReplayedConversation): numb
 }
 
 function figuresOf(replayed: ReplayedConversation) {
-  const { conversation, sends, compactions } = replayed;
+  const { recordingId, conversationId, sends, compactions } = replayed;
   return {
-    id: conversation.recordingId,
-    conversationId: conversation.conversationId,
+    id: recordingId,
+    conversationId,
     sent: sends.length,
     compactions: compactions.map((compaction) => ({
       generation: compaction.generation ?? null,
@@ -104,7 +100,7 @@ const number = (value: number | null | undefined): string =>
   value === null || value === undefined ? '–' : Math.round(value).toLocaleString('en');
 
 /** One compaction: why, from how much to how much, of how many turns, at which cost. */
-export function compactionText(compaction: CompactionView): string {
+function compactionText(compaction: CompactionView): string {
   const { beforeTokens, afterTokens, turnsFolded, calls, durationMs, reason } = compaction;
   return [
     `${compaction.state} (${compaction.trigger})`,
@@ -116,61 +112,32 @@ export function compactionText(compaction: CompactionView): string {
   ].join(', ');
 }
 
-/** What of a recording is replayed otherwise than it was recorded; undefined when nothing is. */
-export function scriptText(script: Script): string | undefined {
-  const { leftOut, mergedContents, splitParts } = script;
-  const notes = [
-    [mergedContents, 'contents merged with their neighbour of the same role'],
-    [splitParts, 'times a text was split because it is longer than a part may be'],
-    [leftOut.toolCalls, 'tool calls left out'],
-    [leftOut.toolResponses, 'tool responses left out'],
-    [leftOut.otherParts, 'parts without text left out'],
-    [leftOut.openingAnswers, 'contents of the model before the first user message left out'],
-  ] as const;
-  const said = notes
-    .filter(([count]) => count > 0)
-    .map(([count, what]) => `${number(count)} ${what}`);
-  return said.length > 0 ? said.join('; ') : undefined;
+/** What became of one conversation: its compactions, and its first problems. */
+export function conversationText(replayed: ReplayedConversation): string {
+  const { recordingId, sends, compactions, problems, failure } = replayed;
+  return [
+    `${recordingId}: ${number(sends.length)} messages answered`,
+    ...compactions.map((compaction) => `  ${compactionText(compaction)}`),
+    ...(failure === undefined ? [] : [`  failed: ${failure}`]),
+    ...problems
+      .slice(0, 10)
+      .map(({ kind, message }) => `  ${kind}: ${message.role} message ${message.id}`),
+  ].join('\n');
 }
 
 const spreadText = ({ n, p50Ms, p95Ms }: ReturnType<typeof spreadOf>): string =>
   n === 0 ? 'none' : `p50 ${number(p50Ms)} ms, p95 ${number(p95Ms)} ms (${number(n)} sends)`;
 
-function promptText(figures: ReplayFigures['conversations'][number]): string {
-  const { promptTokensAfterLastSwap: tokens, thresholdTokens } = figures;
-  if (tokens === null) return 'no message followed the last swap';
-  return `first prompt after the last swap ${number(tokens)} tokens, threshold ${number(thresholdTokens)}`;
-}
-
-/** The first problems of a conversation, one a line. */
-export function problemLines(replayed: ReplayedConversation): string[] {
-  const lines = replayed.problems
-    .slice(0, 10)
-    .map(({ kind, message }) => `  ${kind}: ${message.role} message ${message.id}`);
-  const more = replayed.problems.length - lines.length;
-  return [
-    ...(replayed.failure ? [`  failed: ${replayed.failure}`] : []),
-    ...lines,
-    ...(more > 0 ? [`  … and ${more} more`] : []),
-  ];
-}
-
 /** The closing lines of a replay. */
 export function summaryText(figures: ReplayFigures): string {
   const { missing, outOfOrder, altered, unexpected, failed } = figures;
   const compactions = figures.conversations.flatMap((each) => each.compactions);
-  const failures = compactions.filter(({ state }) => state.startsWith('FAILED')).length;
-  const perConversation = figures.conversations
-    .filter((each) => each.compactions.length > 0)
-    .map((each) => `  ${each.id}: ${promptText(each)}`);
   return [
-    '',
     `messages sent        ${number(figures.sends.n)} in ${figures.conversations.length} conversations`,
-    `compactions          ${compactions.length}${failures > 0 ? `, of which ${failures} failed` : ''}`,
+    `compactions          ${compactions.length}`,
     `sends                ${spreadText(figures.sends)}`,
     `  during compaction  ${spreadText(figures.sendsDuringCompaction)}`,
     `  outside            ${spreadText(figures.sendsOutsideCompaction)}`,
-    ...perConversation,
     `missing ${missing}, out of order ${outOfOrder}, altered ${altered}, unexpected ${unexpected}, conversations failed ${failed}`,
   ].join('\n');
 }

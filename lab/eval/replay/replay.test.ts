@@ -1,7 +1,5 @@
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { parseRecordings, scriptOf, splitText } from './recording.ts';
-import { parseReplayArguments } from './replay-arguments.ts';
+import { exchangesOf, parseRecordings } from './recording.ts';
 import {
   checkTranscript,
   type CompactionView,
@@ -9,32 +7,6 @@ import {
   type TranscriptMessage,
 } from './replay-conversation.ts';
 import { isComplete, replayFigures } from './replay-figures.ts';
-
-test.each([
-  ['f.jsonl', { file: 'f.jsonl', answers: 'recorded', transport: 'sse', isEmbedded: false }],
-  ['f.jsonl --url http://h', { answers: 'model' }],
-  [
-    'f.jsonl --threshold-fraction 0.5 --window 9000',
-    { settings: { thresholdFraction: 0.5, windowTokens: 9_000 } },
-  ],
-])('the arguments %s of a replay are taken', (line, expected) => {
-  expect(parseReplayArguments(line.split(' '))).toMatchObject(expected);
-});
-
-test.each([
-  ['--embedded', /FILE\.jsonl/],
-  ['a.jsonl b.jsonl', /b\.jsonl/],
-  ['f --url localhost:8080', /--url/],
-  ['f --url http://h --embedded', /--embedded/],
-  ['f --url http://h --answers recorded', /--stand-in-url/],
-  ['f --threshold-tokens 8 --threshold-fraction 1', /exclude/],
-])('the arguments %s of a replay are refused', (line, names) => {
-  expect(() => parseReplayArguments(line.split(' '))).toThrow(names);
-});
-
-test('a replay lets the model answer where no stand-in will', () => {
-  expect(parseReplayArguments(['f.jsonl'], true)).toMatchObject({ answers: 'model' });
-});
 
 test('a recording is replayed as texts: neighbours of one role together, without calls of tools', () => {
   const said = (role: 'user' | 'model', text: string) => ({ role, parts: [{ text }] });
@@ -49,34 +21,10 @@ test('a recording is replayed as texts: neighbours of one role together, without
     said('user', 'c'),
   ];
 
-  expect(scriptOf({ id: 'r', turns }, { maxPartBytes: 1_000 })).toMatchObject({
-    exchanges: [
-      {
-        userTexts: ['a', 'b'],
-        answerTexts: ['one moment', 'sunny'],
-        recordedIndexes: [1, 2, 3, 5],
-      },
-      { userTexts: ['c'], answerTexts: [], recordedIndexes: [6] },
-    ],
-    leftOut: { toolCalls: 1, toolResponses: 1, openingAnswers: 1 },
-    mergedContents: 2,
-  });
-});
-
-test('a text that is split joins to itself again, in pieces that fit, never inside a code point', () => {
-  fc.assert(
-    fc.property(
-      fc.string({ unit: 'grapheme' }),
-      fc.integer({ min: 4, max: 20 }),
-      (text, maxBytes) => {
-        const pieces = splitText(text, maxBytes);
-
-        expect(pieces.join('')).toBe(text);
-        expect(pieces.every((piece) => Buffer.byteLength(piece) <= maxBytes)).toBe(true);
-        expect(pieces.every((piece) => piece.isWellFormed())).toBe(true);
-      },
-    ),
-  );
+  expect(exchangesOf({ id: 'r', turns })).toEqual([
+    { user: 'a\nb', model: 'one moment\nsunny', recordedIndexes: [1, 2, 3, 5] },
+    { user: 'c', model: '', recordedIndexes: [6] },
+  ]);
 });
 
 test('a file of recordings that is none is refused, by line', () => {
@@ -119,13 +67,9 @@ describe('the figures of a replay', () => {
     retries: 0,
     answer: { kind: 'answered' as const, seq: second, text: 'ok', generation, promptTokens },
   });
-  const leftOut = { toolCalls: 0, toolResponses: 0, otherParts: 0, openingAnswers: 0 };
   const replayed: ReplayedConversation = {
-    conversation: {
-      recordingId: 'r',
-      conversationId: 'c',
-      script: { exchanges: [], leftOut, mergedContents: 0, splitParts: 0 },
-    },
+    recordingId: 'r',
+    conversationId: 'c',
     sends: [sent(9, 0, 8_000), sent(15, 0, 8_300), sent(21, 1, 3_100), sent(30, 1, 3_200)],
     compactions: [compaction],
     problems: [],

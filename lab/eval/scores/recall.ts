@@ -7,7 +7,7 @@ import type { TurnTexts } from '#shared/search/turn-texts.ts';
 import { estimateContentTokens } from '#shared/tokens/token-estimate.ts';
 import { aligned, percentage } from '#infra/text-table.ts';
 import { turnsOf, type RecordedTurn } from '../compact/recorded-turns.ts';
-import { scriptOf, type Exchange, type Recording } from '../replay/recording.ts';
+import { exchangesOf, type Exchange, type Recording } from '../replay/recording.ts';
 import { wantedRecordings, type Scorer } from '../scorer.ts';
 
 /** A question, and the turns that hold the evidence of its answer. */
@@ -23,8 +23,6 @@ interface RecallCase {
   turns: TurnTexts[];
   probes: RecallProbe[];
 }
-
-const maxPartBytes = 900_000;
 
 function turnTexts(seq: number, time: Date, said: { user: string; model: string }): TurnTexts {
   const messages = [
@@ -72,13 +70,8 @@ const turnsOfContents = (exchanges: readonly Exchange[]): Map<number, number> =>
  * out, and `adversarial` ones, which ask for what was never said.
  */
 export function recallCaseOf(recording: Recording, tailTokens: number): RecallCase {
-  const { exchanges } = scriptOf(recording, { maxPartBytes });
-  const turns = exchanges.map(({ userTexts, answerTexts }, index) =>
-    turnTexts(index + 1, new Date(0), {
-      user: userTexts.join('\n'),
-      model: answerTexts.join('\n'),
-    }),
-  );
+  const exchanges = exchangesOf(recording);
+  const turns = exchanges.map((said, index) => turnTexts(index + 1, new Date(0), said));
   const foldedThrough = lastBeforeTail(turns, tailTokens);
   const seqs = turnsOfContents(exchanges);
   const probes = (recording.probes ?? []).flatMap(
