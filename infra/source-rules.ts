@@ -7,7 +7,11 @@ import { fileURLToPath } from 'node:url';
  * import of packages, stand in .oxlintrc.json.
  */
 
-const SOURCES = ['{functions,shared,infra,web,test,lab,docs}/**/*.{ts,tsx}', '*.ts'];
+const SOURCES = [
+  '{functions,shared,infra,web,test,lab,docs}/**/*.{ts,tsx}',
+  'lab/bench/peers/*/*.js',
+  '*.ts',
+];
 /** Read by people and by tests of other files. */
 const SAMPLES = /^docs\//;
 /** Packages of their own, where `#` names nothing of ours. */

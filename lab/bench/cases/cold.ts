@@ -1,12 +1,10 @@
-import { randomUUID } from 'node:crypto';
-import { join } from 'node:path';
 import { startEmulators } from '#infra/local/emulators.ts';
-import { unsignedToken } from '#infra/local/processes/unsigned-token.ts';
-import { once } from '#shared/lib/once.ts';
-import { emptyFunctionFolder, packedFolder, printedBy, root } from '../cold-start/packed.ts';
-import { msUntilAnswered, NOBODY_THERE } from '../cold-start/start-function.ts';
+import { emptyFunctionFolder, packedFolder } from '../cold-start/packed.ts';
+import { msUntilAnswered } from '../cold-start/start-function.ts';
 import { startFakeGeminiHost } from '../hosts/start-host.ts';
 import { atMost, type BenchCase, type BenchGroup } from '../measure.ts';
+import { openOnce } from '../worlds/open-once.ts';
+import { sendRequest } from '../worlds/streams.ts';
 
 /** From the start of a process on, beside a function that does nothing. */
 const coldCase = (benchCase: Pick<BenchCase, 'name' | 'aim' | 'ours'>): BenchCase => ({
@@ -41,61 +39,19 @@ async function startWorld() {
 
 /** From the start of the process to the first text of the first message. */
 async function firstMessageMs(environment: NodeJS.ProcessEnv): Promise<number> {
-  const projectId = NOBODY_THERE.GOOGLE_CLOUD_PROJECT;
-  const token = unsignedToken({ uid: 'bench', projectId, now: new Date() });
-  const parts = [{ type: 'text', text: 'My dog is called Pixel.' }];
-  const path = `/v1/conversations/${randomUUID()}/messages`;
+  const { url, ...request } = sendRequest('', 'My dog is called Pixel.');
   const start = { folder: await packedFolder(), target: 'chat', environment };
-  return msUntilAnswered(start, path, {
+  return msUntilAnswered(start, url, {
+    ...request,
     method: 'POST',
-    headers: {
-      authorization: `Bearer ${token}`,
-      accept: 'text/event-stream',
-      'content-type': 'application/json',
-    },
-    body: JSON.stringify({ message: { id: randomUUID(), parts } }),
     status: 200,
     wanted: '"type":"text-delta"',
   });
 }
 
-/** What is imported, and what it is called in the archive. */
-const imports = [
-  { from: join(root, 'functions/src/index.ts'), packed: 'main.cjs' },
-  { from: '@google-cloud/firestore', packed: 'firestore' },
-  { from: '@google/genai', packed: 'genai' },
-  { from: '@google-cloud/pubsub', packed: 'pubsub' },
-  { from: 'google-auth-library', packed: 'auth' },
-];
-
-/** What an import takes of the processor alone in a process, ms. */
-const importMs = (...line: string[]): number => {
-  const script = join(root, 'lab/bench/cold-start/import-cost.ts');
-  return Number(printedBy(root, [script, ...line], { PATH: process.env['PATH'], ...NOBODY_THERE }));
-};
-
-const sumOf = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0);
-
-const importCase: BenchCase = {
-  name: 'cold-imports',
-  unit: 'ms',
-  referenceName: 'of the processor for the same from sources and node_modules',
-  aim: atMost(0.6),
-  samples: 3,
-  ours: async () => {
-    const folder = await packedFolder();
-    return sumOf(imports.map(({ packed }) => importMs(packed, '--packed', folder)));
-  },
-  reference: () => sumOf(imports.map(({ from }) => importMs(from))),
-};
-
 /** What the packed functions take from the start of their process to what somebody waits for. */
 export function coldGroup(): BenchGroup {
-  let isOpen = false;
-  const world = once(() => {
-    isOpen = true;
-    return startWorld();
-  });
+  const { open, close } = openOnce(startWorld);
   const cases: BenchCase[] = [
     coldCase({
       name: 'cold-chat',
@@ -111,12 +67,8 @@ export function coldGroup(): BenchGroup {
     coldCase({
       name: 'cold-message',
       aim: atMost(3.5),
-      ours: async () => firstMessageMs((await world()).environment),
+      ours: async () => firstMessageMs((await open()).environment),
     }),
-    importCase,
   ];
-  const close = async () => {
-    if (isOpen) await (await world()).close();
-  };
   return { name: 'cold', title: 'Starting cold', cases, close };
 }

@@ -1,6 +1,6 @@
-import { once } from '#shared/lib/once.ts';
 import type { Script } from '../hosts/script.ts';
 import { atLeast, atMost, type BenchCase, type BenchGroup } from '../measure.ts';
+import { openOnce } from '../worlds/open-once.ts';
 import { runStreams, startStreams, type StreamRun } from '../worlds/streams.ts';
 
 /** As a model speaks: one event at a time. */
@@ -69,11 +69,7 @@ function memoryCase(): BenchCase {
 
 /** Streams through the chat function, against a proxy that fetches and parses and does nothing else. */
 export function streamGroup(): BenchGroup {
-  let isOpen = false;
-  const open = once(() => {
-    isOpen = true;
-    return startStreams();
-  });
+  const { open, close } = openOnce(startStreams);
   const proxied = cases.map(({ streams, script, read, ...input }): BenchCase => {
     const sample = (side: 'recap' | 'proxy') => async () => {
       const world = await open();
@@ -88,12 +84,5 @@ export function streamGroup(): BenchGroup {
       reference: sample('proxy'),
     };
   });
-  return {
-    name: 'streams',
-    title: 'Streams',
-    cases: [...proxied, memoryCase()],
-    close: async () => {
-      if (isOpen) await (await open()).close();
-    },
-  };
+  return { name: 'streams', title: 'Streams', cases: [...proxied, memoryCase()], close };
 }

@@ -7,17 +7,8 @@ import { archiveFiles } from '#infra/package/archive.ts';
 import { repository } from '#infra/package/bundle.ts';
 import { once } from '#shared/lib/once.ts';
 
-export const root = fileURLToPath(new URL('../../../', import.meta.url)).replace(/\/$/, '');
+const root = fileURLToPath(new URL('../../../', import.meta.url)).replace(/\/$/, '');
 const scratch = join(root, 'node_modules/.cache/recap-cold-start');
-
-/** What a script of Node prints. Throws where it ends with an error. */
-export const printedBy = (cwd: string, line: readonly string[], env?: NodeJS.ProcessEnv): string =>
-  execFileSync(process.execPath, line, {
-    cwd,
-    encoding: 'utf8',
-    stdio: ['ignore', 'pipe', 'pipe'],
-    ...(env && { env }),
-  });
 
 function emptyFolder(name: string): string {
   const folder = join(scratch, `${name}-${process.pid}`);
@@ -33,7 +24,7 @@ export const packedFolder = once(async () => {
   const folder = emptyFolder('packed');
   for (const [name, content] of await archiveFiles(repository(root)))
     await writeFile(join(folder, name), content);
-  printedBy(folder, ['warm.cjs']);
+  execFileSync(process.execPath, ['warm.cjs'], { cwd: folder });
   return folder;
 });
 

@@ -3,16 +3,16 @@ import { once } from 'node:events';
 import { request, type RequestOptions } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import { chooseFreePort } from '#infra/local/processes/open-server.ts';
-import { deployedNodeOptions } from '#infra/local/stack/stack-environment.ts';
+import { deployedNodeOptions, localProjectId } from '#infra/local/stack/stack-environment.ts';
 
 const NOBODY = '127.0.0.1:9';
 const POLL_INTERVAL_MS = 3;
 
 /** What a packed function, or an empty one, is started with where nothing answers it. */
-export const NOBODY_THERE = {
+const NOBODY_THERE = {
   NODE_ENV: 'production',
   NODE_OPTIONS: deployedNodeOptions,
-  GOOGLE_CLOUD_PROJECT: 'demo-bench',
+  GOOGLE_CLOUD_PROJECT: localProjectId,
   GEMINI_API_KEY: 'none',
   FIREBASE_AUTH_EMULATOR_HOST: NOBODY,
   PUBSUB_EMULATOR_HOST: NOBODY,

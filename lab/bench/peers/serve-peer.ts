@@ -22,7 +22,7 @@ export function shortReason(error: unknown): string {
 }
 
 /** Works off one order. A work that fails is answered with the reason. */
-export async function replyTo({ work, argument }: Order, works: Works): Promise<Reply> {
+async function replyTo({ work, argument }: Order, works: Works): Promise<Reply> {
   try {
     const run = works[work];
     if (run === undefined) throw new Error(`nobody can ${work}`);
@@ -39,12 +39,6 @@ export function servePeer(works: Works): void {
   });
   process.on('disconnect', () => process.exit(0));
 }
-
-/**
- * A package that only the peer has. `url` is what its script resolves (`import.meta.resolve`), so that neither the
- * compiler nor the linter looks for it; what is used of it is declared by the caller.
- */
-export const peerModule = async <Used>(url: string): Promise<Used> => (await import(url)) as Used;
 
 /** A system that keeps conversations, used as its own documentation says. */
 interface TurnPeer {

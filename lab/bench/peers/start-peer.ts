@@ -11,16 +11,15 @@ import type { Order, Reply } from './serve-peer.ts';
 const INSTALL_TIMEOUT_MS = 180_000;
 const LAST_WORDS_CHARACTERS = 300;
 
-export interface PeerScript {
-  /** A folder here with a package.json. */
+interface PeerScript {
+  /** A folder here with a package.json; its scripts are JavaScript, since its types are not installed. */
   peer: string;
   script: string;
-  args?: readonly string[];
   /** `host:port` of the Firestore emulator, where it uses one. */
   firestoreHost?: string;
 }
 
-export interface PeerProcess {
+interface PeerProcess {
   /** Resolves to ms. Rejects with what the peer says, or when the deadline is over. */
   ask(order: Order, deadlineMs: number): Promise<number>;
   close(): Promise<void>;
@@ -41,11 +40,11 @@ async function installPeer(peer: string): Promise<void> {
 
 /** Installs a peer and starts one of its scripts: no settings of this user, no telemetry, no keys. Throws Error. */
 export async function startPeer(peerScript: PeerScript): Promise<PeerProcess> {
-  const { peer, script, args = [], firestoreHost } = peerScript;
+  const { peer, script, firestoreHost } = peerScript;
   process.stderr.write(`installing ${peer} …\n`);
   await installPeer(peer);
   const home = await mkdtemp(join(tmpdir(), 'recap-bench-'));
-  const child = fork(fileURLToPath(new URL(`${peer}/${script}`, import.meta.url)), args, {
+  const child = fork(fileURLToPath(new URL(`${peer}/${script}`, import.meta.url)), [], {
     env: {
       PATH: process.env['PATH'],
       HOME: home,

@@ -1,9 +1,9 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { format } from 'prettier';
-import type { TopLevelSpec } from 'vega-lite';
+import { parse, View } from 'vega';
+import { compile, type TopLevelSpec } from 'vega-lite';
 import type { BenchGroup, BenchResult } from '../measure.ts';
-import { drawChart } from './draw-chart.ts';
 import { reportOf, type Machine, type ReportPage } from './report.ts';
 
 const byName = {
@@ -20,7 +20,7 @@ const byShare = {
 } as const;
 
 /** How much of its aim each figure takes up, with its spread; what ends left of the line meets its aim. */
-export function chartOf(title: string, results: readonly BenchResult[]): TopLevelSpec {
+function chartOf(title: string, results: readonly BenchResult[]): TopLevelSpec {
   const values = results.flatMap(({ name, ratio, spread, aim, verdict }) => {
     if (aim === undefined || Number.isNaN(ratio)) return [];
     const share = (value: number) =>
@@ -53,6 +53,16 @@ export function chartOf(title: string, results: readonly BenchResult[]): TopLeve
       { mark: { type: 'rule', strokeDash: [4, 3] }, encoding: { x: { datum: 1 } } },
     ],
   };
+}
+
+/** Draws it as SVG, without a screen. */
+async function drawChart(spec: TopLevelSpec): Promise<string> {
+  const view = new View(parse(compile(spec).spec), { renderer: 'none' });
+  try {
+    return await view.toSVG();
+  } finally {
+    view.finalize();
+  }
 }
 
 /** Writes a page and its picture into `folder`. */

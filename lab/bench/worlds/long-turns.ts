@@ -1,11 +1,11 @@
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { indexConversation } from '#functions/recall/index-turns.ts';
 import { runCompaction } from '#functions/worker/compaction/run-compaction.ts';
-import { once } from '#shared/lib/once.ts';
 import type { Write } from '#shared/ports/ports.ts';
 import { manualRequest } from '#test/support/compaction/compacted-conversation.ts';
 import { buildConversation } from '#test/support/compaction/conversation-builder.ts';
 import { answerText, reservationOf, userText } from './bench-conversation.ts';
+import { openOnce } from './open-once.ts';
 import type { StoreWork } from './counted-store.ts';
 import { startEmulatedChat, type EmulatedChat } from './emulated-chat.ts';
 import { randomUUID } from 'node:crypto';
@@ -81,11 +81,7 @@ export interface LongTurns {
 
 /** Conversations with so many past turns in one database; each is made when it is first asked for. */
 export function createLongTurns(): LongTurns {
-  let isOpen = false;
-  const world = once(() => {
-    isOpen = true;
-    return startEmulatedChat();
-  });
+  const { open: world, close } = openOnce(startEmulatedChat);
   const made = new Map<number, Promise<{ id: string; cold: TurnWork }>>();
   const conversationOf = (past: number) => {
     const make = async () => {
@@ -104,9 +100,7 @@ export function createLongTurns(): LongTurns {
       return oneTurn(await world(), id, options);
     },
     coldTurn: async (past) => (await conversationOf(past)).cold,
-    close: async () => {
-      if (isOpen) await (await world()).close();
-    },
+    close,
   };
 }
 

@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { Agent, request as send } from 'node:http';
 import { fileURLToPath } from 'node:url';
+import { unsignedToken } from '#infra/local/processes/unsigned-token.ts';
+import { localProjectId } from '#infra/local/stack/stack-environment.ts';
 import { startStack } from '#infra/local/stack/start-stack.ts';
 import { cpuMsOf, watchMemory } from '../hosts/process-use.ts';
 import { lastWordsOf, scriptSchema, type Script } from '../hosts/script.ts';
 import { startHost } from '../hosts/start-host.ts';
 import { median } from '../measure.ts';
-import { sendRequest } from './send-request.ts';
 
 const MESSAGE = 'Tell me about the harbour.';
 
@@ -47,6 +48,17 @@ const sideOf = (processId: number, target: Side['target']): Side => ({
   target,
 });
 
+/** The first message of a new conversation, as a client of the local stack sends it, whose answer is to be a stream. */
+export const sendRequest = (chatUrl: string, text: string) => ({
+  url: `${chatUrl}/v1/conversations/${randomUUID()}/messages`,
+  headers: {
+    authorization: `Bearer ${unsignedToken({ uid: 'bench', projectId: localProjectId, now: new Date() })}`,
+    accept: 'text/event-stream',
+    'content-type': 'application/json',
+  },
+  body: JSON.stringify({ message: { id: randomUUID(), parts: [{ type: 'text', text }] } }),
+});
+
 /** Both functions over a store in memory, and a bare proxy, before one scripted model; a process each. */
 export async function startStreams(): Promise<Streams> {
   const model = await startHost(scriptAt('scripted-model'));
@@ -61,9 +73,7 @@ export async function startStreams(): Promise<Streams> {
     startHost(scriptAt('bare-proxy'), [model.url]),
   ]);
   const functions = stack.processIds().find(({ part }) => part === 'functions');
-  const recap = sideOf(functions?.processId ?? 0, () =>
-    sendRequest(stack.chatUrl, { conversationId: randomUUID(), text: MESSAGE }),
-  );
+  const recap = sideOf(functions?.processId ?? 0, () => sendRequest(stack.chatUrl, MESSAGE));
   const proxied = sideOf(proxy.processId, () => ({ url: proxy.url, headers: {}, body: MESSAGE }));
   return {
     recap,

@@ -1,44 +1,20 @@
 /*
- * Mastra: an agent and its memory over the store that it ships for a file of libSQL, `node turns.ts [whole]`: with
- * the whole conversation in each prompt, else with its ten newest messages, which is its default.
+ * Mastra: an agent and its memory over the store that it ships for a file of libSQL, with the ten newest messages in each
+ * prompt, which is its default.
  */
 import { randomUUID } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ANSWER, peerModule, serveTurns } from '../serve-peer.ts';
-
-interface Thread {
-  id: string;
-}
-
-interface Memory {
-  createThread(options: { resourceId: string; threadId: string }): Promise<Thread>;
-  saveMessages(options: { messages: object[] }): Promise<unknown>;
-}
-
-interface Agent {
-  generate(text: string, options: object): Promise<{ text: string }>;
-}
-
-const { Agent } = await peerModule<{ Agent: new (options: object) => Agent }>(
-  import.meta.resolve('@mastra/core/agent'),
-);
-const { Memory } = await peerModule<{ Memory: new (options: object) => Memory }>(
-  import.meta.resolve('@mastra/memory'),
-);
-const { LibSQLStore } = await peerModule<{ LibSQLStore: new (options: object) => object }>(
-  import.meta.resolve('@mastra/libsql'),
-);
+import { Agent } from '@mastra/core/agent';
+import { LibSQLStore } from '@mastra/libsql';
+import { Memory } from '@mastra/memory';
+import { ANSWER, serveTurns } from '../serve-peer.ts';
 
 const RESOURCE = 'u1';
-/** More than any conversation here has. */
-const ALL_MESSAGES = 1_000_000;
-
 const MESSAGES_PER_CALL = 200;
 
 const memory = new Memory({
   storage: new LibSQLStore({ id: 'bench', url: `file:${join(tmpdir(), 'memory.db')}` }),
-  ...(process.argv[2] === 'whole' && { options: { lastMessages: ALL_MESSAGES } }),
 });
 /** A language model as the AI SDK has them. */
 const model = {
@@ -65,15 +41,12 @@ const agent = new Agent({
 
 serveTurns({
   seed: async (past) => {
-    const { id: threadId } = await memory.createThread({
-      resourceId: RESOURCE,
-      threadId: randomUUID(),
-    });
+    const thread = { resourceId: RESOURCE, threadId: randomUUID() };
+    await memory.createThread(thread);
     const startedAt = Date.now() - past.length * 30_000;
     const messages = past.map(({ role, text }, index) => ({
       id: randomUUID(),
-      threadId,
-      resourceId: RESOURCE,
+      ...thread,
       role: role === 'user' ? 'user' : 'assistant',
       createdAt: new Date(startedAt + index * 30_000),
       content: { format: 2, parts: [{ type: 'text', text }] },
@@ -81,7 +54,7 @@ serveTurns({
     // What it takes for one call grows with the square of the messages.
     for (let first = 0; first < messages.length; first += MESSAGES_PER_CALL)
       await memory.saveMessages({ messages: messages.slice(first, first + MESSAGES_PER_CALL) });
-    return threadId;
+    return thread.threadId;
   },
   turn: async (threadId, text) => {
     const answer = await agent.generate(text, { memory: { thread: threadId, resource: RESOURCE } });

@@ -3,32 +3,12 @@
  * which loads its newest snapshot, and saves the next.
  */
 import { randomUUID } from 'node:crypto';
-import { ANSWER, peerModule, serveTurns } from '../serve-peer.ts';
+import { FirestoreSessionStore } from '@genkit-ai/google-cloud/beta';
+import { Firestore } from '@google-cloud/firestore';
+import { genkit } from 'genkit/beta';
+import { ANSWER, serveTurns } from '../serve-peer.ts';
 
-interface Store {
-  saveSnapshot(id: undefined, mutator: () => object): Promise<string | null>;
-}
-
-interface Agent {
-  chat(init: { sessionId: string }): { send(text: string): Promise<{ finishReason: string }> };
-}
-
-interface Genkit {
-  defineModel(options: { name: string }, run: () => Promise<object>): unknown;
-  defineAgent(config: object): Agent;
-}
-
-const { genkit } = await peerModule<{ genkit: (options: object) => Genkit }>(
-  import.meta.resolve('genkit/beta'),
-);
-const { FirestoreSessionStore } = await peerModule<{
-  FirestoreSessionStore: new (options: { db: object }) => Store;
-}>(import.meta.resolve('@genkit-ai/google-cloud/beta'));
-const { Firestore } = await peerModule<{ Firestore: new (options: object) => object }>(
-  import.meta.resolve('@google-cloud/firestore'),
-);
-
-const db = new Firestore({ projectId: process.env['GOOGLE_CLOUD_PROJECT'] });
+const db = new Firestore();
 const store = new FirestoreSessionStore({ db });
 const ai = genkit({});
 const model = ai.defineModel({ name: 'free' }, () =>
@@ -45,7 +25,7 @@ const agent = ai.defineAgent({ name: 'assistant', model, system: 'You plan a jou
  */
 const TURNS_AFTER_CHECKPOINT = 9;
 
-async function turn(sessionId: string, text: string): Promise<void> {
+async function turn(sessionId, text) {
   const { finishReason } = await agent.chat({ sessionId }).send(text);
   if (finishReason !== 'stop') throw new Error(`the turn ended with ${finishReason}`);
 }

@@ -4,41 +4,10 @@
  */
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ANSWER, peerModule, serveTurns } from '../serve-peer.ts';
-
-interface Session {
-  id: string;
-}
-
-interface SessionService {
-  createSession(request: { appName: string; userId: string }): Promise<Session>;
-  appendEvent(request: { session: Session; event: object }): Promise<object>;
-}
-
-interface Runner {
-  runAsync(request: {
-    userId: string;
-    sessionId: string;
-    newMessage: object;
-  }): AsyncIterable<{ errorMessage?: string }>;
-}
-
-interface Adk {
-  BaseLlm: abstract new (options: { model: string }) => object;
-  LlmAgent: new (options: object) => object;
-  Runner: new (options: object) => Runner;
-  createEvent: (event: object) => object;
-}
-
-const { BaseLlm, LlmAgent, Runner, createEvent } = await peerModule<Adk>(
-  import.meta.resolve('@google/adk'),
-);
-const { DatabaseSessionService } = await peerModule<{
-  DatabaseSessionService: new (options: object) => SessionService;
-}>(import.meta.resolve('@google/adk/sessions/database'));
-const { LibSqlDriver } = await peerModule<{ LibSqlDriver: unknown }>(
-  import.meta.resolve('@mikro-orm/libsql'),
-);
+import { BaseLlm, createEvent, LlmAgent, Runner } from '@google/adk';
+import { DatabaseSessionService } from '@google/adk/sessions/database';
+import { LibSqlDriver } from '@mikro-orm/libsql';
+import { ANSWER, serveTurns } from '../serve-peer.ts';
 
 class FreeModel extends BaseLlm {
   async *generateContentAsync() {

@@ -5,34 +5,21 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { ChatCompressionService } from '@google/gemini-cli-core/dist/src/context/chatCompressionService.js';
+import { GeminiChat } from '@google/gemini-cli-core/dist/src/core/geminiChat.js';
 import { benchTurns } from '../../worlds/bench-conversation.ts';
-import { peerModule, servePeer } from '../serve-peer.ts';
+import { servePeer } from '../serve-peer.ts';
 
-interface Chat {
-  getHistory(isCurated: boolean): object[];
-}
-
-interface CompressionService {
-  compress(...call: unknown[]): Promise<{ info: { compressionStatus: number } }>;
-}
-
-const folder = '@google/gemini-cli-core/dist/src';
-const { ChatCompressionService } = await peerModule<{
-  ChatCompressionService: new () => CompressionService;
-}>(import.meta.resolve(`${folder}/context/chatCompressionService.js`));
-const { GeminiChat } = await peerModule<{
-  GeminiChat: new (...call: unknown[]) => Chat;
-}>(import.meta.resolve(`${folder}/core/geminiChat.js`));
 const MODEL = 'gemini-2.5-flash';
 const COMPRESSED = 1;
 const SUMMARY = '<state_snapshot><overall_goal>A week in Busan.</overall_goal></state_snapshot>';
 
 /** The settings of a new installation. */
-function configurationOf(temporaryFolder: string) {
+function configurationOf(temporaryFolder) {
   let files = 0;
   const config = {
     /** It is its own context, as the real one. */
-    get config(): object {
+    get config() {
       return config;
     },
     getModel: () => MODEL,
@@ -63,7 +50,7 @@ function configurationOf(temporaryFolder: string) {
 }
 
 /** One whole compress() of so many messages; ms of the processor. */
-async function compress(kind: string, messages: number): Promise<number> {
+async function compress(kind, messages) {
   const turns = benchTurns(messages, kind === 'tools' ? 'tools' : 'chat');
   const history = turns.flatMap(({ user, contents }) => [user, ...contents]);
   const temporaryFolder = mkdtempSync(join(tmpdir(), 'recap-bench-gemini-cli-'));
