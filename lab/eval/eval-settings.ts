@@ -34,11 +34,6 @@ NAME is one of:
   --limit N                only the first N conversations of each file
   --ids A,B                only these conversations
   --questions N            of readers: questions of each conversation, spread evenly (default 50)
-  --recall-tokens N        of readers: what recall may put before a message (default 500)
-  --tail-tokens N          of recall: size of the tail (default 4000, as the policy's)
-  --held-out OWNER/NAME    of tokens: source that the weights were not fitted to (default crmne/ruby_llm); several times
-  --out FILE               of golden: the snapshots, a line {"id","keepFrom","snapshot"} each; "keepFrom" is the index of
-                           the first entry of "turns" that stays word for word
   --json OUT               write the figures to this file
   --help                   this text
 
@@ -68,10 +63,6 @@ const options = {
   limit: { type: 'string' },
   ids: { type: 'string', default: '' },
   questions: { type: 'string', default: '50' },
-  'recall-tokens': { type: 'string', default: '500' },
-  'tail-tokens': { type: 'string', default: '4000' },
-  'held-out': { type: 'string', multiple: true },
-  out: { type: 'string' },
   json: { type: 'string' },
   help: { type: 'boolean', default: false },
 } as const;
@@ -105,14 +96,17 @@ function readMethods(score: ScoreName, text: string | undefined): Method[] {
   return listOf(text).map((each) => readChoice(`--method of --score ${score}`, each, possible));
 }
 
-function readAnswerFolder(
-  folder: string | undefined,
-  { loose, model }: { loose: boolean; model?: string | undefined },
-): AnswerFolder | undefined {
-  if (folder === undefined && loose) throw new ArgumentError('--loose needs --answers DIR');
-  if (folder === undefined) return undefined;
-  if (model !== undefined) throw new ArgumentError('--answers and --model exclude each other');
-  return openAnswerFolder({ folder: required('--answers', folder), isLoose: loose });
+/** Answers by model come from files, so no model is named beside them. Throws ArgumentError. */
+function readAnswerFolder(values: {
+  answers?: string | undefined;
+  loose: boolean;
+  model?: string | undefined;
+}): AnswerFolder | undefined {
+  if (values.answers === undefined) return undefined;
+  if (values.model !== undefined)
+    throw new ArgumentError('--answers and --model exclude each other');
+  const folder = required('--answers', values.answers);
+  return openAnswerFolder({ folder, isLoose: values.loose });
 }
 
 /** Reads the command line; `'help'` when that was asked for. Throws ArgumentError. */
@@ -122,7 +116,7 @@ export function readEvalSettings(argv: readonly string[]) {
   const [first, ...others] = values.data ?? [];
   const dataPaths = [required('--data', first), ...others];
   const score = readChoice('--score', required('--score', values.score), scoreNames);
-  const answers = readAnswerFolder(values.answers, values);
+  const answers = readAnswerFolder(values);
   if (score === 'readers' && answers === undefined)
     throw new ArgumentError('--score readers needs --answers DIR, the folder of the answers');
   return {
@@ -140,16 +134,12 @@ export function readEvalSettings(argv: readonly string[]) {
     /** Empty: all. */
     ids: listOf(values.ids),
     questions: readInteger('--questions', values.questions),
-    recallTokens: readInteger('--recall-tokens', values['recall-tokens']),
-    tailTokens: readInteger('--tail-tokens', values['tail-tokens']),
-    heldOut: values['held-out'] ?? ['crmne/ruby_llm'],
     answers,
     /** Soft threshold that budgets follow; default: the policy's. */
     thresholdTokens: readInteger('--threshold', values.threshold),
     snapshotTokens: readInteger('--snapshot-tokens', values['snapshot-tokens']),
     /** Default: as `snapshotTokens`. */
     geminiCliTokens: readInteger('--gemini-cli-tokens', values['gemini-cli-tokens']),
-    outPath: values.out,
     jsonPath: values.json,
   };
 }

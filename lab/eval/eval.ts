@@ -41,7 +41,6 @@ async function readFiles(paths: readonly string[]): Promise<DataFile[]> {
 async function evaluate(settings: EvalSettings): Promise<number> {
   const { answers, jsonPath } = settings;
   await checkWritable('--json', jsonPath);
-  await checkWritable('--out', settings.outPath);
   const files = await readFiles(settings.dataPaths);
   if (files.length === 0) {
     write('nothing to do\n');

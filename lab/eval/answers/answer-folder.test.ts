@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { answersText, openAnswerFolder } from './answer-folder.ts';
-import { countedIds, findAnswer, readPromptId } from './prompts.ts';
+import { countedIds } from './prompts.ts';
 
 describe('a folder of answers', () => {
   let folder: string;
@@ -74,30 +74,4 @@ describe('a folder of answers', () => {
 
     expect(answers.isWaiting()).toBe(expected.isWaiting);
   });
-});
-
-test.each([
-  ['compress-1700000000000', { kind: 'main', number: 1 }],
-  ['compress-1700000000000-2-verify', { kind: 'verify', number: 2 }],
-  ['compress-1700000000000-condense-3', { kind: 'condense', number: 3 }],
-] as const)('the id %s says what a prompt asks for', (promptId, expected) => {
-  expect(readPromptId(promptId)).toEqual(expected);
-});
-
-const hash = '0123456789ab';
-const byPlace = 'locomo_conv-26.ledger.g1.main';
-const byBoth = `${byPlace}.${hash}`;
-const older = `${byPlace}.ba9876543210`;
-
-test.each([
-  { there: [byPlace, byBoth], isLoose: true, found: { name: byBoth, by: 'hash' } },
-  { there: [older, byPlace], isLoose: true, found: { name: byPlace, by: 'place' } },
-  { there: [older], isLoose: true, found: { name: older, by: 'place' } },
-  { there: [byPlace, older], isLoose: false, found: undefined },
-  { there: [`${byPlace}.2`, `other.ledger.${hash}`], isLoose: true, found: undefined },
-])('an answer is found among $there, loose: $isLoose', ({ there, isLoose, found }) => {
-  const place = { id: 'locomo/conv-26', strategy: 'ledger', generation: 1, number: 1 };
-  const files = [`${byBoth}.prompt.md`, ...there.map((name) => `${name}.answer.txt`)];
-
-  expect(findAnswer(files, { place: { ...place, kind: 'main' }, hash, isLoose })).toEqual(found);
 });

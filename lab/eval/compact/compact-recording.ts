@@ -6,96 +6,72 @@ import type { CompactionDependencies } from '#functions/worker/compaction/run.ts
 import type { PolicySettings } from '#shared/compaction/policy-settings.ts';
 import { sentOutputs } from '#shared/conversation/context/sent-view.ts';
 import { assembleContext } from '#shared/conversation/context/assemble-context.ts';
-import type { Content } from '#shared/models/content.ts';
-import { newConversation } from '#shared/conversation/documents/conversation.ts';
 import type { History } from '#shared/conversation/documents/history.ts';
-import { conversationPath, turnPath } from '#shared/conversation/documents/paths.ts';
+import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import type { Profile } from '#shared/conversation/documents/snapshot.ts';
-import { encodeAnswer, encodeUser } from '#shared/conversation/documents/turn.ts';
-import type { DocumentStore, Randomness, Write } from '#shared/ports/ports.ts';
 import { estimateContentTokens } from '#shared/tokens/token-estimate.ts';
+import {
+  buildConversation,
+  turnWrites,
+  userText,
+} from '#test/support/compaction/conversation-builder.ts';
 import type { CompactionSettings } from '../eval-settings.ts';
 import type { Recording } from '../replay/recording.ts';
 import type { EvalBench } from './bench.ts';
 import { slicesOf, turnsOf, type RecordedTurn } from './recorded-turns.ts';
 import { z } from 'zod';
 
-/** Turns of one commit; each is one document and its overflow. */
+/** Turns of one commit; each is two documents and its overflow. */
 const turnsPerCommit = 100;
 
-interface NewConversation {
-  model: string;
-  profile: Profile;
-  systemInstruction?: string;
-  now: Date;
-}
-
-const tokensOf = (contents: readonly Content[]): number =>
-  contents.reduce((sum, content) => sum + estimateContentTokens(content, 'character-class'), 0);
-
-/** Stores a conversation without turns, under ids that `randomness` draws. Returns its id. */
+/** Stores a conversation without turns, under ids that the bench draws. Returns its id. */
 export async function storeConversation(
-  store: DocumentStore,
-  { model, profile, systemInstruction, now }: NewConversation,
-  randomness: Randomness,
+  { dependencies, model }: EvalBench,
+  { profile, system, now }: { profile: Profile; system?: string | undefined; now: Date },
 ): Promise<string> {
-  const conversationId = randomness.uuid();
-  const instruction = { role: 'user' as const, parts: [{ text: systemInstruction ?? '' }] };
-  const conversation = newConversation({
-    epoch: randomness.uuid(),
-    ownerUid: 'eval',
-    model,
-    profile,
-    systemInstruction,
+  const { store, randomness } = dependencies;
+  const overheadTokens =
+    system === undefined ? 0 : estimateContentTokens(userText(system), 'character-class');
+  const { conversationId } = await buildConversation(store, {
+    conversationId: randomness.uuid(),
+    turns: [],
     now,
+    conversation: {
+      epoch: randomness.uuid(),
+      ownerUid: 'eval',
+      model,
+      profile,
+      ...(system !== undefined && { systemInstruction: system }),
+      context: {
+        tokens: 0,
+        overheadTokens: Math.ceil(overheadTokens),
+        calibration: 1,
+        source: 'estimated',
+        generation: 0,
+        seq: 0,
+      },
+    },
   });
-  const overheadTokens = systemInstruction === undefined ? 0 : tokensOf([instruction]);
-  conversation.context.overheadTokens = Math.ceil(overheadTokens);
-  await store.commit([
-    { op: 'create', path: conversationPath(conversationId), fields: { ...conversation } },
-  ]);
   return conversationId;
-}
-
-function turnWrites(conversationId: string, seq: number, turn: RecordedTurn): Write[] {
-  const { user, contents, at, finishedAt = at } = turn;
-  const encodedUser = encodeUser({ conversationId, seq }, user);
-  const encodedAnswer = encodeAnswer({ conversationId, seq, attempt: 1 }, contents);
-  const fields = {
-    schemaVersion: 1,
-    seq,
-    messageId: `message-${seq}`,
-    state: 'done',
-    attempt: 1,
-    producer: 'eval',
-    leaseUntil: at,
-    createTime: at,
-    finishTime: finishedAt,
-    tokens: { user: tokensOf([user]), answer: tokensOf(contents) },
-    inContext: true,
-    ...encodedUser.fields,
-    ...encodedAnswer.fields,
-  };
-  return [
-    { op: 'create', path: turnPath(conversationId, seq), fields },
-    ...encodedUser.writes,
-    ...encodedAnswer.writes,
-  ];
 }
 
 /** Stores finished turns behind the first `stored` ones. */
 export async function appendTurns(
-  store: DocumentStore,
-  to: { conversationId: string; stored: number },
+  { dependencies: { store } }: EvalBench,
+  { conversationId, stored }: { conversationId: string; stored: number },
   turns: readonly RecordedTurn[],
 ): Promise<void> {
-  const { conversationId, stored } = to;
-  for (let start = 0; start < turns.length; start += turnsPerCommit) {
-    const some = turns.slice(start, start + turnsPerCommit);
-    await store.commit(
-      some.flatMap((turn, index) => turnWrites(conversationId, stored + start + index + 1, turn)),
-    );
-  }
+  const writes = turns.map(({ user, contents, at, finishedAt }, index) =>
+    turnWrites({
+      conversationId,
+      seq: stored + index + 1,
+      turn: { user, answer: contents },
+      now: at,
+      finishTime: finishedAt,
+    }),
+  );
+  for (let start = 0; start < writes.length; start += turnsPerCommit)
+    await store.commit(writes.slice(start, start + turnsPerCommit).flat());
   await store.commit([
     {
       op: 'update',
@@ -119,9 +95,9 @@ interface CompactionToRun {
   conversationId: string;
   /** Last turn that shall be folded. */
   lastFoldedSeq: number;
-  snapshotTokens?: number;
+  snapshotTokens?: number | undefined;
   /** Soft threshold that budgets follow. */
-  thresholdTokens?: number;
+  thresholdTokens?: number | undefined;
 }
 
 async function reading(dependencies: CompactionDependencies, conversationId: string) {
@@ -224,30 +200,25 @@ export async function compactGrowing(
   wanted: CompactionSettings & { beforeEach?: () => void },
   recording: Recording,
 ): Promise<Grown> {
-  const { store, clock, randomness } = bench.dependencies;
-  const { snapshotTokens, thresholdTokens } = wanted;
   const turns = turnsOf(recording);
-  const conversation = {
-    model: bench.model,
+  const conversationId = await storeConversation(bench, {
     profile: wanted.profile,
-    ...(recording.system !== undefined && { systemInstruction: recording.system }),
-    now: turns[0]?.at ?? clock.now(),
-  };
-  const conversationId = await storeConversation(store, conversation, randomness);
+    system: recording.system,
+    now: turns[0]?.at ?? bench.dependencies.clock.now(),
+  });
   bench.answers?.beginConversation({ id: recording.id, strategy: bench.strategy });
   const generations: CompactedOnce[] = [];
   let stored = 0;
   const slices = slicesOf(turns, { count: wanted.repeat, keepFraction: wanted.keepFraction });
   for (const slice of slices) {
-    await appendTurns(store, { conversationId, stored }, turns.slice(stored, slice.stored));
+    await appendTurns(bench, { conversationId, stored }, turns.slice(stored, slice.stored));
     ({ stored } = slice);
     wanted.beforeEach?.();
     bench.answers?.beginGeneration(generations.length + 1);
     const run = await compactThrough(bench.dependencies, {
+      ...wanted,
       conversationId,
       lastFoldedSeq: slice.folded,
-      ...(snapshotTokens !== undefined && { snapshotTokens }),
-      ...(thresholdTokens !== undefined && { thresholdTokens }),
     });
     const isWaiting = bench.answers?.isWaiting() === true;
     generations.push(isWaiting ? { ...waiting, modelCalls: run.modelCalls } : run);

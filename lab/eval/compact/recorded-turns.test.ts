@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { foldedCount, slicesOf, turnsOf } from './recorded-turns.ts';
+import { slicesOf, turnsOf } from './recorded-turns.ts';
 
 const said = (role: 'user' | 'model', text: string) => ({ role, parts: [{ text }] });
 const user = said('user', 'ten chars.');
@@ -25,14 +25,6 @@ test('turns of a recording were said on the day of their session', () => {
     '2023-05-08',
     '2023-05-08',
   ]);
-});
-
-test.each([
-  [0.3, 7],
-  [0.5, 5],
-  [0.01, 9],
-])('to keep %d of the text, of ten turns %d are folded', (keepFraction, count) => {
-  expect(foldedCount(turnsOfUser(10), keepFraction)).toBe(count);
 });
 
 test.each([

@@ -9,8 +9,8 @@ export interface RecordedTurn {
   /** Index of its first content in the recording. */
   firstIndex: number;
   at: Date;
-  /** When its last content was said; default: `at`. */
-  finishedAt?: Date;
+  /** When its last content was said. */
+  finishedAt: Date;
 }
 
 /** What stands for the user where a recording begins with the model. */
@@ -54,26 +54,16 @@ export function turnsOf(recording: Recording): RecordedTurn[] {
   const timeAt = timesOf(recording);
   const turns: RecordedTurn[] = [];
   for (const [index, { role, parts }] of recording.turns.entries()) {
+    const content = { role, parts };
+    const at = timeAt(index);
+    const place = { firstIndex: index, at, finishedAt: at };
     const current = turns.at(-1);
     if (role === 'user' && !parts.some(isResponse))
-      turns.push({
-        user: { role, parts },
-        contents: [],
-        firstIndex: index,
-        at: timeAt(index),
-        finishedAt: timeAt(index),
-      });
+      turns.push({ user: content, contents: [], ...place });
     else if (current) {
-      current.contents.push({ role, parts });
-      current.finishedAt = timeAt(index);
-    } else
-      turns.push({
-        user: opening,
-        contents: [{ role, parts }],
-        firstIndex: index,
-        at: timeAt(index),
-        finishedAt: timeAt(index),
-      });
+      current.contents.push(content);
+      current.finishedAt = at;
+    } else turns.push({ user: opening, contents: [content], ...place });
   }
   return turns;
 }
@@ -90,7 +80,7 @@ const lengthOf = ({ user, contents }: RecordedTurn): number =>
   );
 
 /** How many of the turns go so that the newest `keepFraction` of the text stays; at least one stays. */
-export function foldedCount(turns: readonly RecordedTurn[], keepFraction: number): number {
+function foldedCount(turns: readonly RecordedTurn[], keepFraction: number): number {
   const lengths = turns.map(lengthOf);
   const target = (1 - keepFraction) * lengths.reduce((sum, length) => sum + length, 0);
   let before = 0;

@@ -44,14 +44,12 @@ export async function attackOnce(
     snapshotTokens = defaultSnapshotTokens,
   }: AttackSettings,
 ) {
-  const { dependencies, model } = bench;
+  const { dependencies } = bench;
   const turns = attackedConversation(attack, channel, waysToReadOut[way] ?? String);
   const now = turns[0]?.at ?? dependencies.clock.now();
-  const settings = { model, profile: 'assistant', now } as const;
-  const { store, randomness } = dependencies;
-  const conversationId = await storeConversation(store, settings, randomness);
+  const conversationId = await storeConversation(bench, { profile: 'assistant', now });
   bench.answers?.beginConversation({ id: `${attack.id}.${channel}`, strategy: bench.strategy });
-  await appendTurns(store, { conversationId, stored: 0 }, turns);
+  await appendTurns(bench, { conversationId, stored: 0 }, turns);
   const laundering = {
     attack: attack.text,
     attackedTurn,

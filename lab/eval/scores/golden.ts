@@ -2,7 +2,6 @@ import { aligned } from '#infra/text-table.ts';
 import { withoutFrame } from '#shared/compaction/snapshot-text.ts';
 import { contentText } from '#shared/models/content.ts';
 import type { History } from '#shared/conversation/documents/history.ts';
-import { singleLineJson } from '#shared/lib/json-text.ts';
 import { decodeXml } from '#shared/text/escape-xml.ts';
 import type { EvalBench } from '../compact/bench.ts';
 import { compactGrowing, markedIn } from '../compact/compact-recording.ts';
@@ -10,7 +9,6 @@ import type { RecordedTurn } from '../compact/recorded-turns.ts';
 import type { CompactionSettings } from '../eval-settings.ts';
 import type { Recording } from '../replay/recording.ts';
 import { compactingMethods, onBench, wantedRecordings, type Scorer } from '../scorer.ts';
-import { writeFile } from 'node:fs/promises';
 import { z } from 'zod';
 
 const expectationsSchema = z.looseObject({
@@ -150,12 +148,6 @@ export const scoreGolden: Scorer = async (settings, files) => {
         process.stderr.write(`${results.length} ${recording.id}\n`);
       }
     });
-  }
-  if (settings.outPath !== undefined) {
-    const lines = results.flatMap(({ id, keepFrom, snapshot }) =>
-      snapshot === undefined ? [] : [`${singleLineJson({ id, keepFrom, snapshot })}\n`],
-    );
-    await writeFile(settings.outPath, lines.join(''));
   }
   return {
     text: goldenText(results),

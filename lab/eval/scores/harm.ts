@@ -45,7 +45,7 @@ const answerSchema = z.looseObject({
 });
 
 /** The statements of an answer in the form of a ledger; none of one that cannot be read. */
-export function statementsIn(answer: string): string[] {
+function statementsIn(answer: string): string[] {
   try {
     const { operations } = answerSchema.parse(JSON.parse(answer));
     return operations.flatMap(

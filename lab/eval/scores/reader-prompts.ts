@@ -62,7 +62,7 @@ const indented = (text: string): string =>
     .join('\n');
 
 /** Asks a reader who sees nothing else. The answer is a JSON array of strings. */
-export function readerPrompt({ context, questions }: Omit<Seen, 'method'>): string {
+function readerPrompt({ context, questions }: Omit<Seen, 'method'>): string {
   const from = questions.some(({ beside }) => beside !== '')
     ? 'the CONTEXT and the lines with > directly under that very question, never from those under another question'
     : 'the CONTEXT alone';
@@ -83,7 +83,7 @@ interface Given {
 }
 
 /** Asks a judge. The answer is a JSON array of 0, 0.5 and 1. */
-export function judgePrompt(rows: readonly Given[]): string {
+function judgePrompt(rows: readonly Given[]): string {
   const lines = rows.map(({ question: { question, answer, rubric }, given }, index) =>
     [
       `${index + 1}. Q: ${question}`,

@@ -4,14 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { exitCode } from '../answers/answer-folder.ts';
 import { readEvalSettings } from '../eval-settings.ts';
-import {
-  foldedQuestions,
-  judgePrompt,
-  markSchema,
-  readArray,
-  readerPrompt,
-  type Mark,
-} from './reader-prompts.ts';
+import { foldedQuestions, markSchema, readArray, type Mark } from './reader-prompts.ts';
 import { scores } from './reader-scores.ts';
 import { scoreReaders } from './readers.ts';
 
@@ -39,26 +32,6 @@ test('readers are asked about folded turns and what was never said, spread evenl
     'unsaid',
   ]);
   expect(idsOf(many, 3)).toEqual(['q0', 'q3', 'q6']);
-});
-
-test('the prompt of a reader has what recall brought under its question alone', () => {
-  const questions = [
-    { question: 'Which piano?', beside: 'user: a piano' },
-    { question: 'Which dog?', beside: '' },
-  ];
-
-  expect(readerPrompt({ context: 'KEPT', questions })).toContain(
-    '1. Which piano?\n   > user: a piano\n2. Which dog?',
-  );
-});
-
-test('the prompt of a judge tells nothing of the method, one line an answer', () => {
-  const question = { id: 'a', question: 'Which piano?', answer: 'Petrof', category: 'simple' };
-  const rows = [{ question: { ...question, rubric: ['the make'] }, given: 'a\nPetrof' }];
-
-  expect(judgePrompt(rows).split('\n').at(-1)).toBe(
-    '1. Q: Which piano? | gold: Petrof | must say: the make | given: a Petrof',
-  );
 });
 
 test('only a mark for every answer is taken', () => {
@@ -98,20 +71,6 @@ test('a score is the mean mark, and what the first method is ahead is counted qu
       firstIsAhead: { points: 50, standardError: expect.closeTo(35.36, 2) },
     },
   ]);
-});
-
-test('a method is compared in the same conversation where two have a question of the same id', () => {
-  const boats = { recordingId: 'boats' };
-  const marks = [
-    mark('m', 'q1', 1),
-    { ...mark('m', 'q1', 0), ...boats },
-    mark('all', 'q1', 1),
-    { ...mark('all', 'q1', 0), ...boats },
-  ];
-
-  const [, compared] = scores(marks, ['all', 'm']);
-
-  expect(compared?.firstIsAhead).toEqual({ points: 0, standardError: 0 });
 });
 
 describe('the score of readers', () => {

@@ -1,4 +1,5 @@
 import { noCache } from '#shared/recall/search-cache.ts';
+import { RECALL_TOKENS_DEFAULT } from '#shared/recall/segment.ts';
 import { recallForTurn } from '#functions/chat/features/recall-for-turn.ts';
 import { loadIndex } from '#functions/recall/read-index.ts';
 import { readConversation } from '#shared/conversation/context/read-conversation.ts';
@@ -16,51 +17,39 @@ import { compactingMethods, onBench, wantedRecordings, type Scorer } from '../sc
 import { foldedQuestions, readAndJudge, type Question, type Seen } from './reader-prompts.ts';
 import { publicMarks, scoresTable, type Measured } from './reader-scores.ts';
 
-/** What automatic recall puts before a message; '' for nothing. */
-type RecallBefore = (message: string) => Promise<string>;
-
-/** Recall as a turn has it whose context is a snapshot without a tail. `recallTokens`: what it may bring. */
-async function recallAfter(
+/** What recall puts before each question, as in a turn whose context is a snapshot without a tail; '' for nothing. */
+async function recallFor(
   { dependencies }: EvalBench,
   { conversationId, history }: { conversationId: string; history: History },
-  recallTokens: number,
-): Promise<RecallBefore> {
+  questions: readonly Question[],
+): Promise<string[]> {
   const { store, clock, logger } = dependencies;
   const conversation = (await readConversation(store, conversationId))?.value;
   if (!conversation) throw new Error(`there is no conversation ${conversationId}`);
   const source = { store, cache: noCache, logger };
-  const index = await loadIndex(source, { conversationId, conversation });
-  return async (message) => {
-    const load = { startMs: clock.now().getTime(), index: Promise.resolve(index) };
-    const { text } = await recallForTurn({ clock, logger }, load, {
-      conversationId,
-      conversation,
-      history,
-      turns: [],
-      message: { role: 'user', parts: [{ text: message }] },
-      budgetTokens: recallTokens,
-    });
-    return text;
-  };
+  const index = loadIndex(source, { conversationId, conversation });
+  return Promise.all(
+    questions.map(async ({ question }) => {
+      const load = { startMs: clock.now().getTime(), index };
+      const { text } = await recallForTurn({ clock, logger }, load, {
+        conversationId,
+        conversation,
+        history,
+        turns: [],
+        message: { role: 'user', parts: [{ text: question }] },
+        budgetTokens: RECALL_TOKENS_DEFAULT,
+      });
+      return text;
+    }),
+  );
 }
-
-/** What is left of a conversation for one who goes on with it. */
-interface LeftContext {
-  method: string;
-  /** In place of the folded turns. */
-  text: string;
-  /** What stands before a message, for that message alone; '' for nothing. */
-  beside: RecallBefore;
-}
-
-const nothingBeside: RecallBefore = () => Promise.resolve('');
 
 const textsOf = ({ role, parts }: Content): string =>
   `${role === 'model' ? 'ASSISTANT' : 'USER'}: ${parts
     .map(({ text, ...rest }) => text ?? JSON.stringify(rest))
     .join('\n')}`;
 
-/** The turns word for word, with a line for each day. */
+/** The turns word for word, with a line for each day: nobody can know more of them. */
 function renderTurns(turns: readonly RecordedTurn[]): string {
   let day = '';
   return turns
@@ -73,76 +62,39 @@ function renderTurns(turns: readonly RecordedTurn[]): string {
     .join('\n\n');
 }
 
-/** Every folded turn word for word: nobody can know more of them. */
-const wholeContext = (recording: Recording, foldedTurns: number): LeftContext => ({
-  method: 'whole history',
-  text: renderTurns(turnsOf(recording).slice(0, foldedTurns)),
-  beside: nothingBeside,
-});
+/** Questions with nothing of their own beside them. */
+const alone = (questions: readonly Question[]): Seen['questions'] =>
+  questions.map(({ question }) => ({ question, beside: '' }));
 
-/** Compacts a recording as it grows. Throws AnswerMissingError, and an Error that names the compaction that did not swap. */
-async function compactWhole(
+/**
+ * What readers see of a recording that is compacted as it grows; of Recap also with what recall puts before each question.
+ * Throws AnswerMissingError, and an Error that names the compaction that did not swap.
+ */
+async function seenCompacted(
   bench: EvalBench,
   settings: CompactionSettings,
-  recording: Recording,
-): Promise<{ conversationId: string; history: History }> {
+  { recording, questions }: { recording: Recording; questions: readonly Question[] },
+): Promise<Seen[]> {
   const { conversationId, generations } = await compactGrowing(bench, settings, recording);
   if (bench.answers?.isWaiting() === true) throw new AnswerMissingError(bench.answers);
-  const last = generations.at(-1);
-  if (last?.history === undefined)
+  const { history, state, reason } = generations.at(-1) ?? {};
+  if (history === undefined)
     throw new Error(
-      `${recording.id}, ${bench.strategy}: compaction ${generations.length} of ${settings.repeat} ended ${last?.state} (${last?.reason}). Is its answer what the prompt asks for? A short conversation needs a smaller --repeat.`,
+      `${recording.id}, ${bench.strategy}: compaction ${generations.length} of ${settings.repeat} ended ${state} (${reason}). Is its answer what the prompt asks for? A short conversation needs a smaller --repeat.`,
     );
-  return { conversationId, history: last.history };
-}
-
-/** A snapshot; of Recap also with what recall puts before each message. Throws as `compactWhole`. */
-async function compactedContexts(
-  bench: EvalBench,
-  settings: CompactionSettings & { recallTokens: number },
-  recording: Recording,
-): Promise<LeftContext[]> {
-  const compacted = await compactWhole(bench, settings, recording);
-  const text = compacted.history.snapshotText;
+  const context = history.snapshotText;
   if (bench.strategy === 'gemini-cli')
-    return [{ method: 'gemini-cli', text, beside: nothingBeside }];
-  const beside = await recallAfter(bench, compacted, settings.recallTokens);
+    return [{ method: 'gemini-cli', context, questions: alone(questions) }];
+  const recalled = await recallFor(bench, { conversationId, history }, questions);
+  const withRecall = questions.map(({ question }, index) => ({
+    question,
+    beside: recalled[index] ?? '',
+  }));
   return [
-    { method: 'recap', text, beside },
-    { method: 'recap, recall off', text, beside: nothingBeside },
+    { method: 'recap', context, questions: withRecall },
+    { method: 'recap, recall off', context, questions: alone(questions) },
   ];
 }
-
-/** What each method leaves of a conversation, the ceiling last. Throws AnswerMissingError when all prompts are written. */
-async function leftContexts(
-  settings: EvalSettings,
-  recording: Recording,
-  foldedTurns: number,
-): Promise<LeftContext[]> {
-  const { recallTokens } = settings;
-  const contexts = await askAll(
-    compactingMethods(settings).map(
-      ({ method, compaction }) =>
-        () =>
-          onBench(settings, method, (bench) =>
-            compactedContexts(bench, { ...compaction, recallTokens }, recording),
-          ),
-    ),
-  );
-  const whole = settings.methods.includes('whole') ? [wholeContext(recording, foldedTurns)] : [];
-  return [...contexts.flat(), ...whole];
-}
-
-const seenBy = async (
-  { method, text, beside }: LeftContext,
-  questions: readonly Question[],
-): Promise<Seen> => ({
-  method,
-  context: text,
-  questions: await Promise.all(
-    questions.map(async ({ question }) => ({ question, beside: await beside(question) })),
-  ),
-});
 
 /** What a reader may use for a question, on average. */
 const charactersOf = ({ method, context, questions }: Seen) => {
@@ -165,8 +117,21 @@ async function measure(
     throw new ArgumentError(
       `${id} has no "probes" whose evidence is folded: its first ${keepFrom} contents are`,
     );
-  const contexts = await leftContexts(settings, recording, foldedTurns);
-  const seen = await Promise.all(contexts.map((context) => seenBy(context, questions)));
+  const compacted = await askAll(
+    compactingMethods(settings).map(
+      ({ method, compaction }) =>
+        () =>
+          onBench(settings, method, (bench) =>
+            seenCompacted(bench, compaction, { recording, questions }),
+          ),
+    ),
+  );
+  const whole = {
+    method: 'whole history',
+    context: renderTurns(turns.slice(0, foldedTurns)),
+    questions: alone(questions),
+  };
+  const seen = [...compacted.flat(), ...(settings.methods.includes('whole') ? [whole] : [])];
   const marks = await readAndJudge(answers, { id, seen, questions });
   return { id, characters: seen.map(charactersOf), marks };
 }

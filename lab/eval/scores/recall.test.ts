@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { parseRecordings } from '../replay/recording.ts';
-import { libraryRanker, ownRanker, recallCaseOf, recallOf, recallRows } from './recall.ts';
+import { libraryRanker, ownRanker, recallCaseOf, recallOf } from './recall.ts';
 
 /** A made-up conversation, asked about in other words than it was told, and never looked at when a weight is chosen. */
 const [talk = { id: '', turns: [] }] = parseRecordings(
@@ -52,16 +52,4 @@ test.each([
   const probes = [{ id: 'p', question: 'q', evidence: [1, 2] }];
 
   expect(recallOf([{ ...whole, probes }], () => () => ranked)).toMatchObject(figure);
-});
-
-test('every second conversation is reported apart', () => {
-  const none = () => () => [];
-
-  const rows = recallRows('file', [whole, whole, whole], { own: none, library: none });
-
-  expect(rows.map(({ name, own }) => [name, own.probes])).toEqual([
-    ['file, chosen on', 40],
-    ['file, held out', 20],
-    ['file, all', 60],
-  ]);
 });

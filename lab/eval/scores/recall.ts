@@ -45,6 +45,9 @@ const tokensOf = ({ messages }: TurnTexts) =>
     0,
   );
 
+/** Of the tail, as the policy has it. */
+const TAIL_TOKENS = 4_000;
+
 /** The last turn before a tail of about that size; 0 where all is tail. */
 function lastBeforeTail(turns: readonly TurnTexts[], tailTokens: number): number {
   let left = tailTokens;
@@ -154,12 +157,7 @@ interface RecallRow {
 const isHeldOut = (index: number) => index % 2 === 1;
 
 /** Figures of one file: of the conversations that weights were chosen on, of the held-out ones, of all. */
-export function recallRows(
-  file: string,
-  cases: readonly RecallCase[],
-  rankers: { own: Ranker; library: Ranker },
-): RecallRow[] {
-  const { own, library } = rankers;
+function recallRows(file: string, cases: readonly RecallCase[]): RecallRow[] {
   const parts = [
     { name: `${file}, chosen on`, cases: cases.filter((_, index) => !isHeldOut(index)) },
     { name: `${file}, held out`, cases: cases.filter((_, index) => isHeldOut(index)) },
@@ -169,8 +167,8 @@ export function recallRows(
     .filter((part) => part.cases.length > 0)
     .map((part) => ({
       name: part.name,
-      own: recallOf(part.cases, own),
-      library: recallOf(part.cases, library),
+      own: recallOf(part.cases, ownRanker),
+      library: recallOf(part.cases, libraryRanker),
     }));
 }
 
@@ -282,9 +280,9 @@ export const scoreRecall: Scorer = (settings, files) => {
   const rows: RecallRow[] = [];
   for (const file of files) {
     const cases = wantedRecordings(settings, [file])
-      .map((recording) => recallCaseOf(recording, settings.tailTokens))
+      .map((recording) => recallCaseOf(recording, TAIL_TOKENS))
       .filter(({ probes }) => probes.length > 0);
-    rows.push(...recallRows(file.name, cases, { own: ownRanker, library: libraryRanker }));
+    rows.push(...recallRows(file.name, cases));
   }
   const found = evidenceOf(wantedRecordings(settings, files));
   const evidence = evidenceShares(found);

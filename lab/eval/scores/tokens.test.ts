@@ -39,9 +39,9 @@ test('a count that no text can be made of is left out', () => {
 });
 
 test('the figures tell the share within a fifth, the mean error and what is too low, held-out sources apart', () => {
-  const text = [output(30), output(60), output(30, { repo: 'c/d' })].join('\n');
+  const text = [output(30), output(60), output(30, { repo: 'crmne/ruby_llm' })].join('\n');
 
-  const figures = tokenFigures(parseTokenTruth(text).rows, ['c/d']);
+  const figures = tokenFigures(parseTokenTruth(text).rows);
 
   expect(figures.filter(({ rule }) => rule === 'character-class')).toMatchObject([
     {

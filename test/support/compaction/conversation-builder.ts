@@ -78,10 +78,18 @@ interface PlacedTurn {
   seq: number;
   turn: TurnToBuild;
   now: Date;
+  /** Default: `now`. */
+  finishTime?: Date;
 }
 
 /** The documents of one finished turn and its message guard. */
-function turnWrites({ conversationId, seq, turn, now }: PlacedTurn): Write[] {
+export function turnWrites({
+  conversationId,
+  seq,
+  turn,
+  now,
+  finishTime = now,
+}: PlacedTurn): Write[] {
   const user = userOf(turn, seq);
   const contents = contentsOf(turn, seq);
   const messageId = `message-${seq}`;
@@ -96,7 +104,7 @@ function turnWrites({ conversationId, seq, turn, now }: PlacedTurn): Write[] {
     producer: 'builder',
     leaseUntil: now,
     createTime: now,
-    finishTime: now,
+    finishTime,
     tokens: { user: tokensOf([user]), answer: tokensOf(contents) },
     inContext: turn.inContext ?? (turn.state !== 'failed' && turn.replacedBy === undefined),
     ...(turn.replacedBy !== undefined && { replacedBy: { [turnId(turn.replacedBy)]: true } }),
