@@ -4,6 +4,7 @@ export {
   chooseSplit,
   compact,
   estimateTokens,
+  matchesHistory,
   renderSnapshot,
   shortenToolOutputs,
   verifySummary,

@@ -71,7 +71,10 @@ test('every call that a page names by method and address is one that chat serves
   expect(unserved).toEqual([]);
 });
 
-/** Reasons of the worker, of the start of a process, of what goes on beside answers, and what a model is told: no caller of the API sees them. */
+/**
+ * Reasons of the worker, of the start of a process, of what goes on beside answers, of `recap/compaction`, and what a model is
+ * told: no caller of the API sees them.
+ */
 const notAnswered = [
   'BLOB_NOT_FOUND',
   'INVALID_CONFIGURATION',
@@ -80,6 +83,7 @@ const notAnswered = [
   'NOTIFICATION_REFUSED',
   'NOTIFIER_UNAVAILABLE',
   'PUSH_TOKEN_INVALID',
+  'SNAPSHOT_OF_ANOTHER_HISTORY',
   'TOOL_FAILED',
   'WEBHOOK_FAILED',
 ];

@@ -21,6 +21,7 @@ import { estimatePromptTokens, estimateTextTokens } from '#shared/tokens/token-e
 import {
   drawMark,
   foldTail,
+  matchesSnapshot,
   snapshotContents,
   readTail,
   readTurns,
@@ -369,6 +370,18 @@ export function renderSnapshot(input: {
 }): readonly Content[] {
   const { contents, snapshot } = checkedInput(input, ['contents', 'snapshot']);
   return readHistory({ contents, snapshot, policy: {} }).contents;
+}
+
+/**
+ * Whether a snapshot is one of this history: false where a content that it stands for was changed or taken out, after which
+ * `compact` is called without it. Throws as `compact` for bad input.
+ */
+export function matchesHistory(input: {
+  contents: readonly Content[];
+  snapshot: CompactionSnapshot;
+}): boolean {
+  const { contents, snapshot } = checkedInput(input, ['contents', 'snapshot']);
+  return snapshot === undefined || matchesSnapshot(contents, snapshot);
 }
 
 /**

@@ -82,9 +82,19 @@ const startsWithSnapshot = (
   const ours = snapshotContents(snapshot);
   return ours.every(({ role, parts }, index) => {
     const given = contents[index];
-    return given?.role === role && given.parts[0]?.text === parts[0]?.text;
+    const isAlone = given?.role === role && given.parts.length === parts.length;
+    return isAlone && given.parts[0]?.text === parts[0]?.text;
   });
 };
+
+/** Whether a history begins with what the snapshot stands for: with its two contents, or with those that were folded. */
+export const matchesSnapshot = (
+  contents: readonly Content[],
+  snapshot: CompactionSnapshot,
+): boolean =>
+  startsWithSnapshot(contents, snapshot) ||
+  (contents.length >= snapshot.contents &&
+    hashOf(contents.slice(0, snapshot.contents)) === snapshot.hash);
 
 /** What follows the snapshot, each content with its place in the whole history. */
 export interface Tail {
@@ -103,7 +113,7 @@ export function readTail(
   snapshot: CompactionSnapshot | undefined,
 ): Tail {
   if (!snapshot) return { contents, places: [...contents.keys()], isRendered: false };
-  const { contents: covered, keptContent, hash } = snapshot;
+  const { contents: covered, keptContent } = snapshot;
   const keptPlaces = keptContent === undefined ? [] : [keptContent];
   if (startsWithSnapshot(contents, snapshot)) {
     const tail = contents.slice(2);
@@ -111,7 +121,7 @@ export function readTail(
     const places = [...keptPlaces, ...Array.from({ length: later }, (_, at) => covered + at)];
     return { contents: tail, places, isRendered: true };
   }
-  if (contents.length < covered || hashOf(contents.slice(0, covered)) !== hash)
+  if (!matchesSnapshot(contents, snapshot))
     throw new AppError({
       status: 'INVALID_ARGUMENT',
       reason: 'SNAPSHOT_OF_ANOTHER_HISTORY',

@@ -8,6 +8,7 @@ import {
   estimateTokens,
   fromAiSdk,
   fromGemini,
+  matchesHistory,
   renderSnapshot,
   shortenToolOutputs,
   verifySummary,
@@ -143,13 +144,25 @@ describe('a compaction of a history that is kept elsewhere', () => {
   });
 
   test('a history that is not the one of the snapshot is refused', async () => {
-    const { snapshot } = await compacted();
+    const { snapshot, contents: sent } = await compacted();
+    const [memory, ...others] = sent;
+    const joined = [user(snapshot.text), user('Hello.')].flatMap(({ parts }) => parts);
 
-    for (const contents of [turns(2, 30), [user('Another.'), ...turns(1, 30)], turns(1, 2)])
+    for (const contents of [
+      turns(2, 30),
+      [user('Another.'), ...turns(1, 30)],
+      turns(1, 2),
+      sent.slice(2),
+      // Something stands beside the snapshot that would be taken for it.
+      [{ ...memory, role: 'user' as const, parts: joined }, ...others],
+    ]) {
+      expect(matchesHistory({ contents, snapshot })).toBe(false);
       await expect(compact(input({ contents, snapshot }))).rejects.toMatchObject({
         reason: 'SNAPSHOT_OF_ANOTHER_HISTORY',
         message: expect.stringMatching(/^contents: /),
       });
+    }
+    expect(matchesHistory({ contents: turns(1, 30), snapshot })).toBe(true);
   });
 
   test('a history whose thoughts were not stored is the same', async () => {
