@@ -28,6 +28,12 @@ const emulatorTests = [
 const leftOut = [...configDefaults.exclude, ...(withoutEmulators ? emulatorTests : [])];
 
 export default defineConfig({
+  // The examples say what an app says; their tests run the sources.
+  resolve: {
+    alias: {
+      'recap/compaction': new URL('functions/src/recap-compaction.ts', import.meta.url).pathname,
+    },
+  },
   test: {
     // Not processes: now and then one never says that its file is done, and vitest waits for it for ever.
     pool: 'threads',

@@ -9,16 +9,14 @@ import { noQuota } from '#test/fakes/no-quota.ts';
 import { startChatServer, type ChatServer } from '#test/support/chat/chat-server.ts';
 import { daySpent } from '#test/support/chat/quotas.ts';
 import { overloaded } from '#test/support/model-down.ts';
+import { installPackages } from '#test/support/processes/install-packages.ts';
 import { idTokenClaims } from '#test/support/token-keys.ts';
 import type { Place } from './talk.ts';
 import type { Places } from './trials.ts';
-import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import type { TestProject } from 'vitest/node';
 import { z } from 'zod';
 
@@ -36,41 +34,8 @@ declare module 'vitest' {
 }
 
 const cache = new URL('../../node_modules/.cache/clients/', import.meta.url);
-const INSTALL_TIMEOUT_MS = 300_000;
-
-/** Resolves packages from the folder that it lies in. */
-const loader = 'export const load = (name) => import(name);\n';
-
-/**
- * Installs the libraries where this version of package.json was not installed yet; no script of theirs runs. Resolves
- * to why that cannot be; with CI=true that is thrown.
- */
-async function installLibraries(): Promise<string | undefined> {
-  const wanted = await readFile(new URL('libraries/package.json', import.meta.url), 'utf8');
-  const installed = await readFile(new URL('installed.json', cache), 'utf8').catch(() => '');
-  if (installed === wanted) return undefined;
-  await mkdir(cache, { recursive: true });
-  await copyFile(
-    new URL('libraries/package.json', import.meta.url),
-    new URL('package.json', cache),
-  );
-  await writeFile(new URL('load.mjs', cache), loader);
-  const how = ['--ignore-scripts', '--no-package-lock', '--prefer-offline', '--fetch-retries=1'];
-  const quietly = ['--no-audit', '--no-fund', '--loglevel=error'];
-  try {
-    await promisify(execFile)('npm', ['install', ...how, ...quietly], {
-      cwd: fileURLToPath(cache),
-      timeout: INSTALL_TIMEOUT_MS,
-    });
-  } catch (error) {
-    if (process.env.CI === 'true') throw error;
-    const reason = error instanceof Error ? error.message.split('\n', 2).join(' ') : String(error);
-    process.stdout.write(`not run: client libraries that npm cannot install (${reason})\n`);
-    return reason;
-  }
-  await writeFile(new URL('installed.json', cache), wanted);
-  return undefined;
-}
+const installLibraries = () =>
+  installPackages(new URL('libraries/package.json', import.meta.url), cache, 'client libraries');
 
 const COUNTING = /Count to (?<highest>\d+)\.\s*$/u;
 const NUMBER_MS = 50;

@@ -1,5 +1,5 @@
 import { writeFile } from 'node:fs/promises';
-import { pathToFileURL } from 'node:url';
+import { loadInstalled } from '#test/support/processes/install-packages.ts';
 import { expect, inject, test } from 'vitest';
 import { rowsOfPage, versionOf } from './clients-page.ts';
 import type { Library } from './talk.ts';
@@ -15,10 +15,7 @@ const TEST_TIMEOUT_MS = 180_000;
 const newPlaces = async (): Promise<Places> => (await (await fetch(placesUrl)).json()) as Places;
 
 /** A package that only the tests of clients have; what is used of it is declared by the caller. */
-export async function load<Used>(name: string): Promise<Used> {
-  const { load: loadFrom } = await import(pathToFileURL(`${installed}/load.mjs`).href);
-  return loadFrom(name);
-}
+export const load = <Used>(name: string): Promise<Used> => loadInstalled<Used>(installed, name);
 
 /**
  * Tries each library and compares what came of it with its row in docs/reference/clients.md. `libraries` is asked for
