@@ -1,6 +1,6 @@
+import { AppError } from '#shared/lib/errors.ts';
 import type { RecapApp } from '#functions/app.ts';
 import { findApp } from '#functions/define-recap.ts';
-import { AppError } from '#shared/errors.ts';
 import { dirname, isAbsolute, relative, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { isSource } from './script-path.ts';

@@ -1,5 +1,5 @@
+import { once } from '#shared/lib/once.ts';
 import { compactionSnapshotSchema, type SummaryFunction } from '#functions/recap-compaction.ts';
-import { once } from '#shared/once.ts';
 import { compileTypeScript } from '#test/recipes/compile-recipes.ts';
 import { lockerCode, lockerTurn, notingFacts } from '#test/support/compaction/fact-summariser.ts';
 import {

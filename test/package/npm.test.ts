@@ -1,6 +1,17 @@
 import { execFile, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { cp, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile, rename } from 'node:fs/promises';
+import {
+  cp,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+  rename,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -11,7 +22,6 @@ import { unsignedToken } from '#infra/local/processes/unsigned-token.ts';
 import { localProjectId } from '#infra/local/stack/stack-environment.ts';
 import { SHIPPED } from '#infra/package/archive.ts';
 import { chooseFreePort } from '#infra/local/processes/open-server.ts';
-import { z } from 'zod';
 import { once } from 'node:events';
 import { eventually } from '#test/support/eventually.ts';
 

@@ -13,7 +13,6 @@ import {
 } from '#infra/command-line.ts';
 import { ChatClient } from '#lab/chat-client/client.ts';
 import { readRecordings, type Recording, exchangesOf } from './recording.ts';
-import type { ReplayArguments } from './replay-arguments.ts';
 import {
   replayConversation,
   type ReplayedConversation,
