@@ -9,8 +9,8 @@ export interface User {
   uid: string;
   isAnonymous: boolean;
   /**
-   * Of the verified ID token, custom claims among them. Empty where the server goes on without a request of the user: with
-   * a message that waited and whose sender is gone.
+   * Of the verified ID token, custom claims among them. Empty where there is no token of the user: a server of the app acts
+   * for them, or their message waited and its sender is gone.
    */
   claims: Readonly<Record<string, unknown>>;
 }

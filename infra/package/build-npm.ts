@@ -28,6 +28,7 @@ async function buildScripts(): Promise<void> {
     entryPoints: {
       index: 'functions/src/recap.ts',
       compaction: 'functions/src/recap-compaction.ts',
+      admin: 'functions/src/recap-admin.ts',
       recap: 'infra/recap/recap.ts',
       ...scripts,
     },
@@ -121,7 +122,7 @@ async function writeTypes(): Promise<void> {
     await writeFile(file, rewritten);
     for (const each of named) await visit(each);
   };
-  for (const entry of ['recap', 'recap-compaction'])
+  for (const entry of ['recap', 'recap-compaction', 'recap-admin'])
     await visit(join(types, `functions/src/${entry}.d.ts`));
   for (const entry of await readdir(types, { recursive: true, withFileTypes: true })) {
     const file = join(entry.parentPath, entry.name);

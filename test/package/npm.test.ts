@@ -297,6 +297,25 @@ describe('the npm package', () => {
     await expect.poll(() => isListening(url), { timeout: 10_000 }).toBe(false);
   });
 
+  test('a server of the app acts for a user with recap/admin, which loads nothing of the functions', async () => {
+    await withEntry(app);
+    const url = await dev();
+    await writeFile(
+      join(project, 'server.ts'),
+      `import { recapAdmin } from 'recap/admin';
+const recap = recapAdmin({ baseUrl: '${url}' });
+const { text } = await recap.send('ada', 'call weather {"place":"Bern"}');
+console.log(text);
+`,
+    );
+
+    const { stdout } = await run(process.execPath, ['server.ts'], { cwd: project });
+
+    expect(stdout).toContain('Snow in Bern, ada');
+    const module = await readFile(join(project, 'node_modules/recap/dist/npm/admin.js'), 'utf8');
+    expect(module).not.toMatch(/@google-cloud|hono/);
+  });
+
   test('a project is packed by recap package into the archive that Terraform deploys', async () => {
     await withEntry(app);
 

@@ -29,3 +29,25 @@ export function createAccessTokens(
     },
   };
 }
+
+/**
+ * Google's ID tokens of the application default credentials, made out to `audience`; each is kept until shortly before it
+ * expires. Gives the value of the header `Authorization`. Throws Error where there are no credentials.
+ */
+export function createIdTokens(audience: string): () => Promise<string> {
+  let loading: Promise<{ getRequestHeaders(): Promise<Headers> }> | undefined;
+  const load = async () => {
+    const { GoogleAuth } = await import('google-auth-library');
+    return new GoogleAuth().getIdTokenClient(audience);
+  };
+  return async () => {
+    try {
+      loading ??= load();
+      const headers = await (await loading).getRequestHeaders();
+      return headers.get('authorization') ?? '';
+    } catch (error) {
+      loading = undefined;
+      throw error;
+    }
+  };
+}

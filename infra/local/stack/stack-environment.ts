@@ -1,4 +1,5 @@
 import { CLIENT_WRITABLE_FIELDS } from '#functions/config/environment.ts';
+import { LOCAL_SERVER } from '#functions/local-server.ts';
 
 /**
  * What Node is told where the functions run, as deployed (terraform/functions.tf). Within 512 MiB V8 would give what
@@ -67,8 +68,8 @@ function modelVariables(model: ModelChoice, fakeGeminiUrl: string | undefined): 
 
 /**
  * The environment of the functions on this machine: the user's shell, without what would lead an SDK
- * elsewhere, a `demo-` project (so that unsigned tokens and pushes are accepted), every field
- * writable by clients, and `settings` on top.
+ * elsewhere, a `demo-` project (so that unsigned tokens and pushes are accepted), a server that may act for users, every
+ * field writable by clients, and `settings` on top.
  */
 export function stackEnvironment(options: {
   shell: Environment;
@@ -92,6 +93,8 @@ export function stackEnvironment(options: {
     PUBSUB_EMULATOR_HOST: options.emulators?.pubsubHost ?? '127.0.0.1:8085',
     ...(options.emulators && { FIRESTORE_EMULATOR_HOST: options.emulators.firestoreHost }),
     CLIENT_WRITABLE: options.shell.CLIENT_WRITABLE ?? CLIENT_WRITABLE_FIELDS.join(','),
+    ADMIN_SERVICE_ACCOUNTS: options.shell.ADMIN_SERVICE_ACCOUNTS ?? LOCAL_SERVER.account,
+    ADMIN_AUDIENCE: options.shell.ADMIN_AUDIENCE ?? LOCAL_SERVER.audience,
     ...modelVariables(options.model, options.fakeGeminiUrl),
     ...options.settings,
   };
