@@ -4,6 +4,7 @@ import { AppError } from '#shared/lib/errors.ts';
 import type { ExitCode, Surroundings } from './command.ts';
 import { ArgumentError, recapCommand } from '#infra/command-line.ts';
 import { compactCommand } from './commands/compact.ts';
+import { configCommand } from './commands/config.ts';
 import { contextCommand } from './commands/context.ts';
 import { conversationsCommand } from './commands/conversations.ts';
 import { deadLettersCommand } from './commands/dead-letters.ts';
@@ -23,6 +24,7 @@ const commands = {
   verify: verifyCommand,
   'dead-letters': deadLettersCommand,
   usage: usageCommand,
+  config: configCommand,
   erase: eraseCommand,
   import: importCommand,
 };

@@ -329,6 +329,11 @@ interface RemoteSettings {
 /** The settings that the document may have; a share that stays verbatim belongs to a strategy. */
 const remoteNames = settingNames.filter((name) => name !== 'preserveFraction');
 
+const remoteObjects = ['hooks', 'variants', 'models', 'learnThreshold'] as const;
+
+/** Every field that the document may have. */
+export const REMOTE_FIELDS: readonly string[] = [...remoteNames, ...remoteObjects];
+
 /**
  * Reads the remote document field by field: one that is unusable, or whose name nobody knows, leaves the others in force
  * and is named in `unusable`. 0 and '' ask the next level.
@@ -345,13 +350,14 @@ export function readRemoteSettings(
   const variants = variantsSchema.safeParse(fields['variants']).data;
   const learns = fields['learnThreshold'];
   const { models, unusable: unusableModels } = readRemoteModels(fields['models']);
-  const usable: Readonly<Record<string, unknown>> = {
-    ...settings,
+  const learnThreshold = typeof learns === 'boolean' ? learns : undefined;
+  const objects: Record<(typeof remoteObjects)[number], unknown> = {
     hooks,
     variants,
     models,
-    learnThreshold: typeof learns === 'boolean' ? learns : undefined,
+    learnThreshold,
   };
+  const usable: Readonly<Record<string, unknown>> = { ...settings, ...objects };
   const unusableFields = Object.entries(fields)
     .filter(([name, value]) => !isUnset(value) && usable[name] === undefined)
     .map(([name]) => name);
