@@ -103,6 +103,20 @@ test('S23: no service account acts for a user unless the deployment lists one, a
   expect(closed.keys.fetches()).toBe(0);
 });
 
+test('S23: a person’s token of Google, sent by mistake in place of Firebase’s, is told how to sign in', async () => {
+  const closed = await startChatServer();
+  onTestFinished(() => closed.stop());
+  const ofPerson = { aud: '1234-abc.apps.googleusercontent.com', email: 'ada@gmail.com' };
+
+  for (const server of [chat, closed]) {
+    const token = await server.keys.sign(claims(ofPerson));
+    const error = await errorOf(await server.call('/v1/conversations', { token }));
+
+    expect(error).toMatchObject({ http: 401, reason: 'ID_TOKEN_INVALID' });
+    expect(error.message).toContain(`Sign in to the Firebase project \`${server.project}\``);
+  }
+});
+
 const routes = (await loadRoutes())
   .filter(({ access }) => access === 'user')
   .flatMap(({ method, path, aliases = [] }) => [path, ...aliases].map((each) => [method, each]));

@@ -64,6 +64,7 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 const withEntry = (text: string) => writeFile(join(project, 'index.ts'), text);
 
 const app = `import { defineRecap, tool } from 'recap';
+import { z } from 'zod';
 
 const weather = tool({
   name: 'weather',
@@ -299,7 +300,7 @@ describe('the npm package', () => {
 
   test('a server of the app acts for a user with recap/admin, which loads nothing of the functions', async () => {
     await withEntry(app);
-    const url = await dev();
+    const { url } = await dev();
     await writeFile(
       join(project, 'server.ts'),
       `import { recapAdmin } from 'recap/admin';

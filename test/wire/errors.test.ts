@@ -170,10 +170,12 @@ test.each(mistakes)(
 test.each(['/v1/openai/chat/completions', '/v1/openai/responses', '/v1/responses'])(
   'a method that %s does not take is refused in OpenAI’s form',
   async (path) => {
-    const { status, text } = await send({ method: 'PUT', path, headers: {} });
+    const answer = await send({ method: 'PUT', path, headers: {} });
 
-    expect(status).toBe(405);
-    expect(JSON.parse(text)).toMatchObject({ error: { code: 'METHOD_NOT_ALLOWED', type: 'invalid_request_error' } });
+    expect(answer.status).toBe(405);
+    expect(JSON.parse(answer.text)).toMatchObject({
+      error: { code: 'METHOD_NOT_ALLOWED', type: 'invalid_request_error' },
+    });
   },
 );
 

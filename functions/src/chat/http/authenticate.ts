@@ -98,8 +98,12 @@ export async function authenticate(
   const authorization = header('authorization');
   const token = /^Bearer +(\S+) *$/i.exec(authorization ?? '')?.[1];
   if (token === undefined) throw missingToken(authorization);
-  const account = await serviceTokens?.verify(token);
-  if (account !== undefined) return userOfServer(account, header(ON_BEHALF_OF), clock.now());
+  const named = header(ON_BEHALF_OF);
+  const account = await serviceTokens?.verify(token).catch((error: unknown) => {
+    // Without the header it is most often that of Google Sign-In, sent by mistake: told as any other that is no user's.
+    if (named !== undefined) throw error;
+  });
+  if (account !== undefined) return userOfServer(account, named, clock.now());
   const caller = await idTokens.verify(token);
   const fault = uidFault(caller.uid);
   if (fault !== undefined) throw unusableUid(fault);
