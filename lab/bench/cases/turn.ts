@@ -1,15 +1,24 @@
+import { AppError } from '#shared/lib/errors.ts';
 import { randomUUID } from 'node:crypto';
 import { setImmediate, setTimeout as delay } from 'node:timers/promises';
 import { systemClock } from '#functions/adapters/clocks.ts';
+import { beforeTurnHooks } from '#functions/app-steps.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
+import { paidCall } from '#functions/quota/paid-call.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import type { ModelStreamer } from '#shared/ports/ports.ts';
 import { createManualClock } from '#test/fakes/manual-clock.ts';
+import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
 import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
-import { answerOrReason, limitedChat } from '#test/support/chat/quotas.ts';
 import { atMost, type BenchCase, type BenchGroup } from '../measure.ts';
 import { bareBurstMs, parallelSendsMs } from '../worlds/contention.ts';
 import { countStore, type StoreWork } from '../worlds/counted-store.ts';
+import {
+  CALL_USD,
+  createLimitedInstances,
+  FAR_LIMITS,
+  sendOne,
+} from '../worlds/limited-instances.ts';
 import { createLongTurns, floorMs, type LongTurns, type TurnWork } from '../worlds/long-turns.ts';
 
 const ANSWER_MS = 6_000;
@@ -42,9 +51,43 @@ async function answerOfSixSeconds(): Promise<StoreWork> {
   return take();
 }
 
-/** What a call of the model took, and what that costs at the prices of the tests. */
-const reported = { promptTokens: 300, cachedTokens: 0, outputTokens: 100, thoughtsTokens: 0 };
-const CALL_USD = 400 / 1_000_000;
+/** What an instance reads that knows nothing: for a first message, its title included. */
+async function coldTurnReads(): Promise<number> {
+  const { counted, instance } = createLimitedInstances(FAR_LIMITS);
+  await sendOne(instance());
+  return counted.take().reads;
+}
+
+/** What an instance reads that knows nothing: for a call beside a turn, or for a compaction. */
+async function coldCallReads(): Promise<number> {
+  const { counted, instance } = createLimitedInstances(FAR_LIMITS);
+  const conversationId = randomUUID();
+  await sendOne(instance(), { conversationId });
+  const cold = instance();
+  counted.take();
+  const request = {
+    model: 'house-model',
+    contents: [{ role: 'user' as const, parts: [{ text: 'Summarise.' }] }],
+    role: 'utility_compressor' as const,
+    promptId: 'request-1',
+  };
+  const usage = { promptTokens: 9, cachedTokens: 0, outputTokens: 9, thoughtsTokens: 0 };
+  const asked = { work: 'compactions' as const, conversationId, ownerUid: 'u1', request };
+  const paid = await paidCall(cold, asked, () => Promise.resolve({ usage }));
+  await paid.settled;
+  return counted.take().reads;
+}
+
+const AT_ONCE = 20;
+
+/** Twenty messages at once, each in a conversation of its own. Resolves to ms. */
+async function sendsAtOnceMs(uidOf: (n: number) => string): Promise<number> {
+  const { instance } = createLimitedInstances({ ...FAR_LIMITS, TITLES: 'off' });
+  const chat = instance();
+  const startedAt = performance.now();
+  await Promise.all(Array.from({ length: AT_ONCE }, (_, n) => sendOne(chat, { uid: uidOf(n) })));
+  return performance.now() - startedAt;
+}
 
 const USERS = 50;
 const INSTANCES = 4;
@@ -57,27 +100,19 @@ const TURNS_OF_THE_LOOP = 200;
 /** What fifty users on four instances spend beyond the budget of all, before all are refused; dollars. */
 async function overspentUsd(): Promise<number> {
   const clock = createManualClock();
-  const store = createMemoryDocumentStore();
-  let calls = 0;
-  const model: ModelStreamer = {
-    async *stream() {
-      calls += 1;
-      await clock.wait(CALL_MS);
-      yield { parts: [{ text: 'A trip to Busan in May.' }] };
-      yield { parts: [], finishReason: 'STOP', usage: reported };
-    },
-  };
-  const limits = { GLOBAL_DAILY_USD: String(LIMIT_USD), TITLES: 'off' };
-  const instances = Array.from({ length: INSTANCES }, () =>
-    limitedChat(limits, { store, model, clock }),
+  const world = createLimitedInstances(
+    { GLOBAL_DAILY_USD: String(LIMIT_USD), TITLES: 'off' },
+    { clock, modelMs: CALL_MS, roundTripMs: 0 },
   );
+  const instances = Array.from({ length: INSTANCES }, () => world.instance());
   const running = new Set<Promise<unknown>>();
   for (let second = 0; second < SECONDS; second++) {
     for (let user = 0; user < USERS; user++) {
       const chat = instances[(user + second) % INSTANCES];
       if (!chat) throw new Error('there are four');
-      const caller = { uid: `u${user}`, tier: 'signedIn' } as const;
-      const sent = answerOrReason(chat, randomUUID(), { caller });
+      const sent = sendOne(chat, { uid: `u${user}` }).catch((error: unknown) => {
+        if (!(error instanceof AppError)) throw error;
+      });
       running.add(sent);
       void sent.finally(() => running.delete(sent));
     }
@@ -88,7 +123,7 @@ async function overspentUsd(): Promise<number> {
     await setImmediate();
     clock.advance(1_000);
   }
-  return calls * CALL_USD - LIMIT_USD;
+  return world.requests.length * CALL_USD - LIMIT_USD;
 }
 
 /** So many documents, for which nothing has to be measured twice. */
@@ -140,6 +175,42 @@ function storedTurns(turns: LongTurns): BenchCase[] {
   ];
 }
 
+/** Turns of one sample: one of some milliseconds is told from another only in numbers. */
+const HOOKED_TURNS = 40;
+
+/** What the steps of an app around a turn add to it, where they do nothing. */
+function hookNoop(): BenchCase {
+  const answers = scriptedStreamer(textAnswer('Fine.')).model;
+  const plain = chatDependencies({ model: answers });
+  const hooked = chatDependencies({
+    model: answers,
+    beforeTurnHooks: beforeTurnHooks({ beforeTurn: () => undefined }),
+    afterTurn: () => undefined,
+  });
+  const fastestMs = { plain: Infinity, hooked: Infinity };
+  const turnsMs = async (chat: typeof plain, name: keyof typeof fastestMs): Promise<number> => {
+    const tookMs: number[] = [];
+    for (let turn = 0; turn < HOOKED_TURNS; turn++) {
+      const startedAt = performance.now();
+      await sendOne(chat);
+      tookMs.push(performance.now() - startedAt);
+    }
+    fastestMs[name] = Math.min(fastestMs[name], ...tookMs);
+    return tookMs.toSorted((a, b) => a - b)[HOOKED_TURNS / 2] ?? Number.NaN;
+  };
+  return {
+    name: 'hook-noop',
+    unit: 'ms',
+    referenceName: 'the same turn without steps of an app, and 1 ms',
+    aim: atMost(1),
+    samples: 15,
+    ours: () => turnsMs(hooked, 'hooked'),
+    reference: async () => (await turnsMs(plain, 'plain')) + 1,
+    note: () =>
+      `the fastest: ${fastestMs.hooked.toFixed(2)} ms with, ${fastestMs.plain.toFixed(2)} ms without`,
+  };
+}
+
 /** One turn: what it reads, writes and takes, and what limits of users and of all cost. */
 export function turnGroup(): BenchGroup {
   const turns = createLongTurns();
@@ -152,6 +223,17 @@ export function turnGroup(): BenchGroup {
         return sixSeconds.writes;
       }),
       note: () => `an answer of six seconds, with ${sixSeconds?.reads} reads`,
+    },
+    hookNoop(),
+    documents('cold-turn-reads', 12, coldTurnReads),
+    documents('cold-call-reads', 3, coldCallReads),
+    {
+      name: 'one-user-sends',
+      unit: 'ms',
+      referenceName: 'the same messages of twenty users',
+      aim: atMost(2),
+      ours: () => sendsAtOnceMs(() => 'u1'),
+      reference: () => sendsAtOnceMs((n) => `u${n}`),
     },
     {
       name: 'budget-overspent',
