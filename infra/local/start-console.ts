@@ -20,6 +20,7 @@ Ctrl-C ends all of it; a second Ctrl-C does not wait.
                page on N+3; a port that is taken is replaced by the next free one
   --entry FILE the module that exports the functions (${isSource ? 'default: Recap without anything of an app' : 'default index.ts'});
                they start again when a source below its folder, or .env, changes
+  --claims JSON  custom claims of the user of the page and of the printed token, e.g. '{"plan":"gold"}'
   --verbose    every log line of the functions, as it is
   --help       this text`;
 
@@ -27,6 +28,8 @@ export interface StartArguments {
   isEmbedded: boolean;
   port: number;
   isVerbose: boolean;
+  /** Of the user's token. */
+  claims: Readonly<Record<string, unknown>>;
   /** Path of an app's module; undefined: the repository's own. */
   entry: string | undefined;
 }
@@ -42,6 +45,7 @@ export function parseStartArguments(argv: readonly string[]): StartArguments | '
       embedded: { type: 'boolean', default: false },
       port: { type: 'string', default: '8080' },
       entry: { type: 'string', ...(!isSource && { default: 'index.ts' }) },
+      claims: { type: 'string', default: '{}' },
       verbose: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
@@ -61,15 +65,32 @@ export function parseStartArguments(argv: readonly string[]): StartArguments | '
     isEmbedded: values.embedded,
     port,
     isVerbose: values.verbose,
+    claims: readClaims(values.claims),
   };
+}
+
+const claimsSchema = z.record(z.string(), z.unknown());
+
+function readClaims(text: string): StartArguments['claims'] {
+  try {
+    return claimsSchema.parse(JSON.parse(text));
+  } catch (cause) {
+    throw new Error(`--claims takes a JSON object such as {"plan":"gold"}, not ${text}`, { cause });
+  }
 }
 
 /** Calls to paste into a shell, and where things are. */
 export function welcomeText(
   stack: Stack,
-  drawn: { now: Date; conversationId: string; messageIds: readonly [string, string] },
+  drawn: {
+    now: Date;
+    conversationId: string;
+    messageIds: readonly [string, string];
+    claims?: StartArguments['claims'];
+  },
 ): string {
-  const token = unsignedToken({ uid: LOCAL_USER, projectId: stack.projectId, now: drawn.now });
+  const { now, claims = {} } = drawn;
+  const token = unsignedToken({ uid: LOCAL_USER, projectId: stack.projectId, now, claims });
   const url = `${stack.chatUrl}/v1/conversations/${drawn.conversationId}/messages`;
   const body = (id: string, text: string) =>
     JSON.stringify({ message: { id, parts: [{ type: 'text', text }] } });

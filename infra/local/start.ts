@@ -69,6 +69,7 @@ async function start(wanted: StartArguments, screen: Screen): Promise<Stack> {
         page: port + 3,
       },
       entry: wanted.entry,
+      claims: wanted.claims,
       hasPage: true,
       log: screen.log,
     });
@@ -102,6 +103,7 @@ async function run(wanted: StartArguments): Promise<void> {
     now: new Date(),
     conversationId: randomUUID(),
     messageIds: [randomUUID(), randomUUID()] as const,
+    claims: wanted.claims,
   };
   const tookMs = Math.round(performance.now() - startedAt).toLocaleString('en');
   if (!stack.isDown()) write(`Recap is ready after ${tookMs} ms\n`);

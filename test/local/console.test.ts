@@ -75,6 +75,7 @@ test.each([
   ['--port', '65534'],
   ['--port', 'x'],
   ['--prt', '1'],
+  ['--claims', '[]'],
 ])('npm start refuses %s %s and names the flag', (flag, value) => {
   expect(() => parseStartArguments([flag, value])).toThrow(flag);
 });

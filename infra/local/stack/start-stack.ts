@@ -48,6 +48,8 @@ export interface StackOptions {
   push?: Partial<PushSettings>;
   /** The module that exports the functions of an app. Default: Recap without anything of an app's own. */
   entry?: string | undefined;
+  /** Custom claims of the page's user. */
+  claims?: Readonly<Record<string, unknown>>;
   /** Whether the page is served. Default false. */
   hasPage?: boolean;
   /** How often the sweep event is published; 0 = never. Default 300. */
@@ -185,7 +187,12 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     emulators && subscribeWorker(settings, emulators.pubsubHost),
   ]);
 
-  const token = unsignedToken({ uid: LOCAL_USER, projectId: localProjectId, now: new Date() });
+  const token = unsignedToken({
+    uid: LOCAL_USER,
+    projectId: localProjectId,
+    now: new Date(),
+    claims: options.claims ?? {},
+  });
   const page = hasPage
     ? await startPage({ port: ports.page, config: { chatUrl, token } })
     : undefined;
