@@ -1,28 +1,16 @@
-import { createTopic, createTopicAndPushSubscription } from '#infra/local/stack/pubsub-setup.ts';
 import { archiveFiles } from '#infra/package/archive.ts';
 import { repository } from '#infra/package/bundle.ts';
 import { toZip } from '#infra/package/zip.ts';
-import {
-  firestoreEmulatorHost,
-  pubsubEmulatorHost,
-} from '#test/support/processes/emulator-environment.ts';
-import {
-  buildImage,
-  type Image,
-  type Instance,
-  startInstance,
-} from '../support/deployed/buildpack.ts';
-import { startGoogleServices } from '../support/deployed/google-services.ts';
-import {
-  terraformFunctions,
-  type TerraformFunction,
-} from '../support/deployed/terraform-functions.ts';
+import { deployArchive } from '../support/deployed/deployed-functions.ts';
+import { createPackedProject, packedApp } from '../support/deployed/packed-project.ts';
 import { missingTerraform } from '../support/tools/missing-tools.ts';
 import { execFile } from 'node:child_process';
-import { readdir } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 
 /* The archive of `npm run package`, built and started as Google does it, with the variables that Terraform gives. */
@@ -41,65 +29,16 @@ function isEntry(line: string): boolean {
 }
 
 describe.skipIf(missingTerraform().length > 0)('the functions as deployed', () => {
-  let image: Image;
-  let functions: Awaited<ReturnType<typeof terraformFunctions>>;
-  let google: Awaited<ReturnType<typeof startGoogleServices>>;
-  let chat: Instance;
-  let compaction: Instance;
-
-  const start = (target: string, { environment, ...settings }: TerraformFunction) =>
-    startInstance(image, {
-      target,
-      ...settings,
-      environment: {
-        ...environment,
-        ...google.variables,
-        NODE_OPTIONS: `${environment['NODE_OPTIONS'] ?? ''} --import ${google.redirect}`,
-        FIRESTORE_EMULATOR_HOST: firestoreEmulatorHost(),
-        PUBSUB_EMULATOR_HOST: pubsubEmulatorHost(),
-      },
-    });
-
-  /** The topics, and a subscription by which the worker hears what chat publishes. */
-  async function subscribe(): Promise<void> {
-    const {
-      GOOGLE_CLOUD_PROJECT: projectId = '',
-      COMPACTION_TOPIC: topicId = '',
-      EVENTS_TOPIC: eventsTopicId = '',
-    } = functions.chat.environment;
-    const place = { pubsubHost: pubsubEmulatorHost(), projectId };
-    const { PUSH_AUDIENCE: audience = '', PUSH_SERVICE_ACCOUNT: email = '' } =
-      functions.compaction.environment;
-    await createTopic(place, eventsTopicId);
-    await createTopicAndPushSubscription({
-      ...place,
-      topicId,
-      subscriptionId: topicId,
-      pushEndpoint: await google.signPushes(compaction.url, { audience, email }),
-      ackDeadlineSeconds: 600,
-      minBackoffSeconds: 1,
-      maxBackoffSeconds: 1,
-    });
-  }
+  let deployed: Awaited<ReturnType<typeof deployArchive>>;
 
   beforeAll(async () => {
-    [image, functions] = await Promise.all([
-      archiveFiles(repository(root)).then((files) => buildImage(toZip(files))),
-      terraformFunctions(),
-    ]);
-    google = await startGoogleServices(functions.chat.environment['UPLOADS_BUCKET'] ?? '');
-    chat = await start('chat', functions.chat);
-    compaction = await start('compaction', functions.compaction);
-    await subscribe();
+    deployed = await deployArchive(toZip(await archiveFiles(repository(root))));
   });
 
-  afterAll(async () => {
-    await Promise.all([chat?.stop(), compaction?.stop()]);
-    await google?.close();
-    await image?.remove();
-  });
+  afterAll(() => deployed?.stop());
 
   test('the build keeps compiled code in the image', async () => {
+    const { image } = deployed;
     expect(image.built).toContain('Both functions load');
     expect(await readdir(image.folder)).toEqual(
       expect.arrayContaining(['index.cjs.compiled', 'sdk.cjs.compiled']),
@@ -107,12 +46,11 @@ describe.skipIf(missingTerraform().length > 0)('the functions as deployed', () =
   });
 
   test('the smoke check passes on the deployed functions', async () => {
-    const { GOOGLE_CLOUD_PROJECT: project = '' } = functions.chat.environment;
-    const RECAP_TOKEN = await google.idToken(project, 'smoke');
+    const RECAP_TOKEN = await deployed.idToken('smoke');
 
     const smoke = promisify(execFile)(
       process.execPath,
-      ['infra/smoke/smoke.ts', '--url', chat.url],
+      ['infra/smoke/smoke.ts', '--url', deployed.chat.url],
       { cwd: root, env: { RECAP_TOKEN } },
     );
     const { stdout } = await smoke.catch((error: { stdout: string }) => error);
@@ -123,6 +61,7 @@ describe.skipIf(missingTerraform().length > 0)('the functions as deployed', () =
   });
 
   test('every line that a deployed function logs has its event and severity, and none is a warning', async () => {
+    const { chat, compaction } = deployed;
     await Promise.all(Array.from({ length: 20 }, () => fetch(`${chat.url}/v1/health`)));
 
     const lines = `${chat.output()}${compaction.output()}`.trimEnd().split('\n');
@@ -131,7 +70,7 @@ describe.skipIf(missingTerraform().length > 0)('the functions as deployed', () =
   });
 
   test('a stack trace names the source file it comes from', async () => {
-    const given = image.run(
+    const given = deployed.image.run(
       process.execPath,
       '--eval',
       `process.env.FUNCTION_TARGET = 'chat'; require('./main.cjs')`,
@@ -144,3 +83,34 @@ describe.skipIf(missingTerraform().length > 0)('the functions as deployed', () =
     expect(stderr).toMatch(/at parseConfig \(\S*functions\/src\/config\.ts:\d+:\d+\)/);
   });
 });
+
+test.skipIf(missingTerraform().length > 0)(
+  'the archive that recap package makes of an app’s project is built as Google does it, passes recap smoke, and answers with the app’s own tool',
+  { timeout: 240_000 },
+  async () => {
+    const project = await createPackedProject();
+    onTestFinished(() => project.remove());
+    await writeFile(join(project.folder, 'index.ts'), packedApp);
+    await project.recap('package');
+    const zip = await readFile(join(project.folder, 'dist/recap.zip'));
+    const deployed = await deployArchive(zip);
+    onTestFinished(() => deployed.stop());
+    const token = await deployed.idToken('ada');
+
+    const response = await fetch(`${deployed.chat.url}/v1/conversations/${randomUUID()}/messages`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body: JSON.stringify({
+        message: {
+          id: randomUUID(),
+          parts: [{ type: 'text', text: 'call weather {"place":"Bern"}' }],
+        },
+      }),
+    });
+    const smoke = await project.recap('smoke', '--url', deployed.chat.url, '--token', token);
+
+    expect(await response.text()).toContain('Snow in Bern, ada');
+    expect(smoke.stdout).not.toContain('FAILED');
+    expect(smoke.stdout.trimEnd().split('\n').at(-1)).toMatch(/^ok {2}erase/);
+  },
+);

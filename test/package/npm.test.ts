@@ -1,17 +1,7 @@
+import OpenAI from 'openai';
 import { execFile, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import {
-  cp,
-  mkdir,
-  mkdtemp,
-  readdir,
-  readFile,
-  rm,
-  stat,
-  symlink,
-  writeFile,
-  rename,
-} from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile, rename } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -24,72 +14,48 @@ import { SHIPPED } from '#infra/package/archive.ts';
 import { chooseFreePort } from '#infra/local/processes/open-server.ts';
 import { once } from 'node:events';
 import { eventually } from '#test/support/eventually.ts';
-
-/*
- * The npm package as an app's project has it: packed, unpacked into the project's node_modules, whose other packages are
- * those of this repository.
- */
+import { AbstractChat, DefaultChatTransport, type UIMessage } from 'ai7';
+import { createPackedProject, packedApp as app, type PackedProject } from '#test/support/deployed/packed-project.ts';
+import { plainTransport } from '#test/clients/ui-chat.ts';
+import { chatState } from '#test/support/wire/use-chat.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '');
 const run = promisify(execFile);
 
-let folder: string;
+/** What `useChat` is, without a framework around it. */
+class Chat extends AbstractChat<UIMessage> {}
+
+let packed: PackedProject;
 let project: string;
 
-const recap = (...parameters: string[]) =>
-  run(process.execPath, [join(project, 'node_modules/recap/dist/npm/recap.js'), ...parameters], {
-    cwd: project,
-  });
-
 beforeAll(async () => {
-  // Below the repository, so that packages are found.
-  await mkdir(join(root, 'dist'), { recursive: true });
-  folder = await mkdtemp(join(root, 'dist/app-'));
-  project = join(folder, 'my-chat');
-  await run('npm', ['pack', '--silent', '--pack-destination', folder], { cwd: root });
-  const manifest: { version: string } = JSON.parse(
-    await readFile(join(root, 'package.json'), 'utf8'),
-  );
-  const unpacked = join(folder, 'unpacked');
-  await mkdir(unpacked);
-  await run('tar', ['-xzf', join(folder, `recap-${manifest.version}.tgz`), '-C', unpacked]);
-  const command = join(unpacked, 'package/dist/npm/recap.js');
-  await run(process.execPath, [command, 'init', 'my-chat'], { cwd: folder });
-  await mkdir(join(project, 'node_modules'));
-  await run('mv', [join(unpacked, 'package'), join(project, 'node_modules/recap')]);
-});
-afterAll(() => rm(folder, { recursive: true, force: true }));
+  packed = await createPackedProject();
+  project = packed.folder;
+  // It compiles the types, bundles and builds the page.
+}, 300_000);
+afterAll(() => packed?.remove());
+
+const recap = (...parameters: string[]) => packed.recap(...parameters);
 
 /** The project's own entry, for one test. */
 const withEntry = (text: string) => writeFile(join(project, 'index.ts'), text);
 
-const app = `import { defineRecap, tool } from 'recap';
-import { z } from 'zod';
-
-const weather = tool({
-  name: 'weather',
-  description: 'The weather at a place.',
-  input: z.object({ place: z.string() }),
-  run: ({ place }, { user }) => \`Snow in \${place}, \${user.uid}\`,
-});
-
-export const { chat, compaction } = defineRecap({
-  systemInstruction: ({ user }) => \`You are a guide. The plan: \${String(user.claims['plan'])}.\`,
-  tools: [weather],
-  beforeTurn: ({ message }) => ({ context: \`They said \${message.text.length} characters.\` }),
-});
-`;
-
 /** Runs the project until the test ends; `by` is the command that runs it. */
-async function dev(by: readonly string[] = [process.execPath]) {
+async function dev({
+  by = [process.execPath],
+  options = [],
+}: { by?: readonly string[]; options?: readonly string[] } = {}) {
   const port = await chooseFreePort(0, new Set());
-  const command = join(project, 'node_modules/recap/dist/npm/recap.js');
   const [program = '', ...before] = by;
   const { GEMINI_API_KEY: _, ...environment } = process.env;
-  const child = spawn(program, [...before, command, 'dev', '--embedded', '--port', String(port)], {
-    cwd: project,
-    env: { ...environment, npm_command: 'exec' },
-  });
+  const child = spawn(
+    program,
+    [...before, packed.command, 'dev', '--embedded', '--port', String(port), ...options],
+    {
+      cwd: project,
+      env: { ...environment, npm_command: 'exec' },
+    },
+  );
   const ended = once(child, 'close');
   onTestFinished(async () => {
     child.kill('SIGTERM');
@@ -214,16 +180,42 @@ describe('the npm package', () => {
     });
   });
 
-  test('a project runs by recap dev and answers with its own tool', async () => {
+  test('a project runs by recap dev and answers with its own tool over curl, useChat and OpenAI’s SDK', async () => {
     await withEntry(app);
-    const { url, banner } = await dev();
+    const { url, banner } = await dev({ options: ['--claims', '{"plan":"gold"}'] });
+    const token = /RECAP_TOKEN='(.+)'/.exec(banner)?.[1] ?? '';
+    const text = 'call weather {"place":"Bern"}';
+    const message = { id: randomUUID(), parts: [{ type: 'text', text }] };
 
-    const answer = await ask(url, 'call weather {"place":"Bern"}');
-
-    expect(answer).toMatchObject({
-      status: 200,
-      text: expect.stringContaining('Snow in Bern, ada'),
+    const curl = await run('curl', [
+      '-sSN',
+      `${url}/v1/conversations/${randomUUID()}/messages`,
+      `-HAuthorization: Bearer ${token}`,
+      '-HContent-Type: application/json',
+      '-HAccept: text/event-stream',
+      `-d${JSON.stringify({ message })}`,
+    ]);
+    const chat = new Chat({
+      id: randomUUID(),
+      state: chatState<UIMessage>(),
+      transport: new DefaultChatTransport(plainTransport({ url, token, project: localProjectId })),
     });
+    await chat.sendMessage({ text });
+    const completion = await new OpenAI({
+      baseURL: `${url}/v1/openai`,
+      apiKey: token,
+    }).chat.completions.create({
+      model: 'recap',
+      messages: [{ role: 'user', content: text }],
+      metadata: { conversation_id: randomUUID() },
+    });
+
+    expect(curl.stdout).toMatch(/"type":"tool-output-available"[^]*Snow in Bern, ada[^]*\[DONE\]/);
+    expect(JSON.stringify(chat.messages.at(-1))).toContain('Snow in Bern, ada');
+    expect(completion.choices[0]?.message.content).toContain('Snow in Bern, ada');
+    expect(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()).toContain(
+      '"plan":"gold"',
+    );
     expect(banner).toMatch(/model +http:\S+ +stand-in for Gemini/);
     expect(banner).not.toMatch(/npm (?:start|run)/);
   });
@@ -291,7 +283,7 @@ describe('the npm package', () => {
   test('recap dev ends when the npm that runs it is killed', async () => {
     await withEntry(app);
     // As npx does: a shell between, which passes no signal on.
-    const { child, url } = await dev(['sh', '-c', '"$0" "$@"; true', process.execPath]);
+    const { child, url } = await dev({ by: ['sh', '-c', '"$0" "$@"; true', process.execPath] });
 
     child.kill('SIGKILL');
 

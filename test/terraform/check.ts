@@ -1,6 +1,8 @@
 import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { INSTALL_TERRAFORM, missingTerraform } from '../support/tools/missing-tools.ts';
+import { checkAppProject } from './app-project.ts';
 import { checkTerraform, rootsIn, terraformFolder, type CheckResult } from './check-terraform.ts';
 import { startOfflineTerraform } from './offline/offline-terraform.ts';
 import { providerNames, schemaFile } from './offline/provider-schema.ts';
@@ -10,7 +12,7 @@ import type { Terraform } from './run-terraform.ts';
 
 const help = `Usage: npm run check:terraform [-- --write-schemas]
 
-Formats, validates and tests terraform/, and plans each environment, with the real providers where Terraform finds
+Formats, validates and tests terraform/ and what recap init writes for Terraform, and plans each environment, with the real providers where Terraform finds
 them: in the registry, or in a mirror that TF_CLI_CONFIG_FILE names. Else with their schemas alone, without a plan.
 Nothing is written in terraform/, and nothing is asked of Google.
 
@@ -55,11 +57,12 @@ async function* checkWithProviders(): AsyncGenerator<CheckResult, string | undef
     yield* checkTerraform(terraform, terraform.folder);
     yield await testModule(terraform, terraform.folder);
     for (const root of (await rootsIn(terraform.folder)).filter((one) => one !== '')) {
-      const planned = await planRoot(terraform, root);
+      const planned = await planRoot(terraform, join(terraform.folder, root));
       yield 'resources' in planned
         ? { name: `plan ${root}: ${planned.resources} resources`, isPassed: true, output: '' }
         : { name: `plan ${root}`, isPassed: false, output: planned.problem };
     }
+    yield* checkAppProject(terraform, { isReal: true });
     return undefined;
   } finally {
     await terraform.stop();
@@ -71,6 +74,7 @@ async function* checkWithSchemas(): AsyncGenerator<CheckResult> {
   try {
     yield* checkTerraform(terraform, terraformFolder);
     yield await testModule(terraform, terraformFolder);
+    yield* checkAppProject(terraform, { isReal: false });
   } finally {
     await terraform.stop();
   }

@@ -26,7 +26,7 @@ const planning = {
 };
 
 /** Copies what Terraform reads, and gives the copy of terraform/. */
-async function copyModule(to: string): Promise<string> {
+export async function copyModule(to: string): Promise<string> {
   // What the owner of the clone has there already: providers, locks, a state.
   const isSource = (path: string) => !/\.terraform|\.tfstate|\.tfvars$/.test(path);
   for (const part of ['terraform', 'infra/firestore'])
@@ -69,12 +69,11 @@ export async function startRealTerraform(): Promise<RealTerraform | string> {
   };
 }
 
-/** Plans what `root` would make in an empty project: how many resources, or what went wrong. */
+/** Plans what the configuration of a folder would make in an empty project: how many resources, or what went wrong. */
 export async function planRoot(
-  terraform: RealTerraform,
-  root: string,
+  terraform: Terraform,
+  path: string,
 ): Promise<{ resources: number } | { problem: string }> {
-  const path = join(terraform.folder, root);
   // No bucket for the state.
   await writeFile(join(path, 'backend_override.tf'), 'terraform {\n  backend "local" {}\n}\n');
   await terraform.run(path, 'init', '-reconfigure', '-no-color');

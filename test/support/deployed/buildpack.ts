@@ -33,7 +33,7 @@ const shell = (...folders: string[]) => {
   return { PATH: [...folders, dirname(process.execPath), PATH].join(delimiter), HOME };
 };
 
-export interface Image {
+interface Image {
   folder: string;
   /** What the script `gcp-build` printed. */
   built: string;
@@ -75,7 +75,7 @@ export async function buildImage(zip: Uint8Array): Promise<Image> {
   }
 }
 
-export interface Instance {
+interface Instance {
   url: string;
   pid: number | undefined;
   /** What it wrote to standard output and standard error. */
