@@ -18,20 +18,40 @@ const write = (text: string): void => void process.stdout.write(text);
 const messageOf = (error: unknown): string =>
   error instanceof Error ? error.message : String(error);
 
-/** Of the command that npm ran this by, between two looks. */
+/** Between two looks whether npm is still there. */
 const PARENT_LOOK_MS = 500;
 
+/** Name and parent of a process, where `/proc` tells them: elsewhere no shell stays between npm and what it runs. */
+function findProcess(pid: number): { name: string; parent: string } | undefined {
+  try {
+    const stat = /\((?<name>.*)\) \S (?<parent>\d+)/.exec(
+      readFileSync(`/proc/${pid}/stat`, 'utf8'),
+    );
+    return stat?.groups as { name: string; parent: string } | undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Tells whether the npm or npx that runs this process is gone: it passes no signal on when it is killed. */
+function watchNpm(): () => boolean {
+  const { ppid } = process;
+  const parent = findProcess(ppid);
+  const isShell = parent !== undefined && /^(?:ba|da|a|z)?sh$/.test(parent.name);
+  return () => process.ppid !== ppid || (isShell && findProcess(ppid)?.parent !== parent.parent);
+}
+
 /**
- * The first signal resolves the promise, a second one ends this process at once. The end of npm or npx, which started it,
- * is a signal, too: killed, they pass none on.
+ * The first signal resolves the promise, as the end of npm does; a second one ends this process at once.
  */
 function untilAskedToStop(): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
-  const { ppid } = process;
-  if (process.env['npm_command'] !== undefined)
+  if (process.env['npm_command'] !== undefined) {
+    const isNpmGone = watchNpm();
     setInterval(() => {
-      if (process.ppid !== ppid) resolve();
+      if (isNpmGone()) resolve();
     }, PARENT_LOOK_MS).unref();
+  }
   let asked = 0;
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.on(signal, () => {

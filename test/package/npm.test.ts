@@ -282,8 +282,11 @@ describe('the npm package', () => {
 
   test('recap dev ends when the npm that runs it is killed', async () => {
     await withEntry(app);
-    // As npx does: a shell between, which passes no signal on.
-    const { child, url } = await dev({ by: ['sh', '-c', '"$0" "$@"; true', process.execPath] });
+    // As npx does it: a process that runs a shell, which runs the command.
+    const npx = `require('node:child_process').spawn(
+      'sh', ['-c', '"$0" "$@"; true', process.execPath, ...process.argv.slice(1)], { stdio: 'inherit' },
+    )`;
+    const { child, url } = await dev({ by: [process.execPath, '-e', npx] });
 
     child.kill('SIGKILL');
 
