@@ -70,10 +70,9 @@ test.each([
 test('the report has a row for each figure, names what is missed, and draws one picture', async () => {
   const group = groupOf([0, 14, 15, 16]);
   const results = await measureGroups([group], { mostSamples: 3, listener });
-  const page = { name: 'report', title: 'Measured', command: 'npm run bench -- --report' };
   const folder = await mkdtemp(join(tmpdir(), 'recap-bench-'));
 
-  await writeReport(folder, page, [group], { machine: thisMachine(), results });
+  await writeReport(folder, [group], { machine: thisMachine(), results });
 
   const text = await readFile(join(folder, 'report.md'), 'utf8');
   const svg = await readFile(join(folder, 'report.svg'), 'utf8');

@@ -14,7 +14,7 @@ import { streamGroup } from './cases/streams.ts';
 import { turnGroup } from './cases/turn.ts';
 import { workerGroup } from './cases/worker.ts';
 import { measureGroups, type BenchGroup, type BenchListener } from './measure.ts';
-import { lineOf, thisMachine, type ReportPage } from './report/report.ts';
+import { lineOf, thisMachine } from './report/report.ts';
 
 const help = `Usage: npm run bench [-- --peers] [--only NAME] [--quick] [--samples N] [--json OUT] [--report]
 
@@ -28,8 +28,7 @@ sent anywhere else.
   --quick      two samples of each, without the benchmarks that take long: two minutes
   --samples N  at most so many samples of each
   --json OUT   write machine and figures to this file
-  --report     write docs/benchmarks/report.md (peers-figures.md with --peers) and its picture; of all
-               benchmarks, on a machine that does nothing else
+  --report     write docs/benchmarks/report.md and its picture; of all benchmarks, on a machine that does nothing else
   --help       this text
 
 Exit code: 0 measured, whatever was met; 1 something could not be measured; 2 wrong arguments.`;
@@ -48,17 +47,6 @@ const options = {
 const QUICK_SAMPLES = 2;
 
 const reportFolder = fileURLToPath(new URL('../../docs/benchmarks', import.meta.url));
-
-const benchPage: ReportPage = {
-  name: 'report',
-  title: 'Measured',
-  command: 'npm run bench -- --report',
-};
-const peersPage: ReportPage = {
-  name: 'peers-figures',
-  title: 'Measured beside peers',
-  command: 'npm run bench -- --peers --report',
-};
 
 /** Progress goes to the error output, so that what was measured can be piped on. */
 const progress: BenchListener = {
@@ -103,9 +91,9 @@ const exitCode = await runCommand(help, async (argv) => {
   const samples = readInteger('--samples', values.samples);
   if (values.only === '')
     throw new ArgumentError('--only takes a part of a name, or a group, not an empty text');
-  if (report && (only !== '' || quick || samples !== undefined))
+  if (report && (peers || only !== '' || quick || samples !== undefined))
     throw new ArgumentError(
-      '--report writes the whole page: leave --only, --quick and --samples away, or the report',
+      '--report writes the whole page: leave --peers, --only, --quick and --samples away',
     );
   await checkWritable('--json', json);
   const groups = chosenGroups(peers ? peerGroups() : allGroups(), only, quick);
@@ -117,7 +105,7 @@ const exitCode = await runCommand(help, async (argv) => {
   if (report) {
     // Only then: the packages that draw take half a second to load.
     const { writeReport } = await import('./report/write-report.ts');
-    await writeReport(reportFolder, peers ? peersPage : benchPage, groups, { machine, results });
+    await writeReport(reportFolder, groups, { machine, results });
   }
   const total = groups.reduce((sum, { cases }) => sum + cases.length, 0);
   return results.length === total ? 0 : 1;

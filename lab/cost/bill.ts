@@ -99,8 +99,6 @@ function summariserCalls(
 export interface Fold {
   end: number;
   start: number;
-  /** Its calls were made, and nothing was swapped. */
-  isRefused?: boolean;
 }
 
 /** What a model costs, and from how many shared tokens on its cache serves prompts; Infinity: it has none. */
@@ -173,7 +171,6 @@ export function billFolds(
     for (const call of summariserCalls(summariser, readTokens, cache))
       sum.compactions += callDollars(rates.model.price, call);
     sum.operations += operationDollars(means.compaction, rates.cloud);
-    if (fold.isRefused === true) continue;
     ({ start } = fold);
     ({ snapshotTokens } = summariser);
     const keptTokens = (sums[fold.end] ?? 0) - (sums[start] ?? 0);

@@ -59,7 +59,7 @@ function ratesFor(model: string): ModelRates {
 export const cacheFromTokens = (model: string): number =>
   findModel(verifiedModels.models, model)?.cacheFromTokens ?? Infinity;
 
-const nothing = { reads: 0, writes: 0, deletes: 0, messages: 0 };
+const nothing = { reads: 0, writes: 0, messages: 0 };
 
 /** Without a store and recall. */
 const others: Means = {

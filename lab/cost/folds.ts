@@ -49,7 +49,8 @@ interface CliPolicy {
 
 /**
  * Where Gemini CLI compacts a conversation: a turn that begins behind the first 70 % is the first that stays, and nothing
- * stays where none does. A summary that makes the history no shorter is thrown away, and no model is asked for another.
+ * stays where none does. That a summary is thrown away which makes the history no shorter is left out: it is none of the
+ * size that is taken.
  */
 export function foldLikeGeminiCli(
   { steps, overheadTokens }: Pick<Conversation, 'steps' | 'overheadTokens'>,
@@ -73,8 +74,6 @@ export function foldLikeGeminiCli(
       )
     )
       next += 1;
-    const afterTokens = snapshotTokens + (sums[end] ?? 0) - (sums[next] ?? 0);
-    if (afterTokens > historyTokens) return [...folds, { end, start: next, isRefused: true }];
     start = next;
     folds.push({ end, start });
   }

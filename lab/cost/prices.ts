@@ -4,7 +4,6 @@ import type { CompactionPolicy } from '#shared/compaction/policy.ts';
 export interface CloudPrices {
   perRead: number;
   perWrite: number;
-  perDelete: number;
   /** A publish or a push of at most 1,000 bytes, which is what each is billed as at least. */
   perMessage: number;
 }
@@ -13,13 +12,12 @@ export interface CloudPrices {
 export const PRICED_ON = '2026-11-22';
 
 /**
- * Firestore, standard edition, us-central1, beyond the free quota: cloud.google.com/firestore/pricing ($0.03, $0.09
- * and $0.01 for 100,000). Pub/Sub: cloud.google.com/pubsub/pricing ($40 a TiB, at least 1,000 bytes a request).
+ * Firestore, standard edition, us-central1, beyond the free quota: cloud.google.com/firestore/pricing ($0.03 and
+ * $0.09 for 100,000). Pub/Sub: cloud.google.com/pubsub/pricing ($40 a TiB, at least 1,000 bytes a request).
  */
 export const cloudPrices: CloudPrices = {
   perRead: 0.03 / 100_000,
   perWrite: 0.09 / 100_000,
-  perDelete: 0.01 / 100_000,
   perMessage: (40 * 1_000) / 2 ** 40,
 };
 
@@ -27,14 +25,12 @@ export const cloudPrices: CloudPrices = {
 export interface Operations {
   reads: number;
   writes: number;
-  deletes: number;
   messages: number;
 }
 
 export const operationDollars = (operations: Operations, prices: CloudPrices): number =>
   operations.reads * prices.perRead +
   operations.writes * prices.perWrite +
-  operations.deletes * prices.perDelete +
   operations.messages * prices.perMessage;
 
 /**
@@ -42,8 +38,8 @@ export const operationDollars = (operations: Operations, prices: CloudPrices): n
  * 4966c3c4).
  */
 export const countedOperations: { turn: Operations; compaction: Operations } = {
-  turn: { reads: 4.19, writes: 7.04, deletes: 0, messages: 0 },
-  compaction: { reads: 43, writes: 11.25, deletes: 0, messages: 6 },
+  turn: { reads: 4.19, writes: 7.04, messages: 0 },
+  compaction: { reads: 43, writes: 11.25, messages: 6 },
 };
 
 /** Of the summariser's system instruction and schema, counted in the same dialogue. */

@@ -5,7 +5,7 @@ import {
   readInteger,
   readOptions,
 } from '#infra/command-line.ts';
-import { openAnswerFolder, type AnswerFolder } from './answers/answer-folder.ts';
+import { AnswerFolder } from './answers/answer-folder.ts';
 
 export const evalHelp = `Usage: npm run eval -- --data FILE.jsonl --score NAME [options]
 
@@ -105,8 +105,7 @@ function readAnswerFolder(values: {
   if (values.answers === undefined) return undefined;
   if (values.model !== undefined)
     throw new ArgumentError('--answers and --model exclude each other');
-  const folder = required('--answers', values.answers);
-  return openAnswerFolder({ folder, isLoose: values.loose });
+  return new AnswerFolder(required('--answers', values.answers), values.loose);
 }
 
 /** Reads the command line; `'help'` when that was asked for. Throws ArgumentError. */

@@ -3,7 +3,6 @@ import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { terminalText } from '#infra/terminal-text.ts';
 import { checkWritable, readGivenFile, runCommand } from '#infra/command-line.ts';
-import { answersText, exitCode } from './answers/answer-folder.ts';
 import { evalHelp, readEvalSettings, type EvalSettings, type ScoreName } from './eval-settings.ts';
 import type { DataFile, Scorer } from './scorer.ts';
 import { scoreAttacks } from './scores/attacks.ts';
@@ -48,10 +47,10 @@ async function evaluate(settings: EvalSettings): Promise<number> {
   }
   const { text, figures, isGood } = await scorers[settings.score](settings, files);
   if (text !== '') write(`${text}\n`);
-  if (answers !== undefined) write(answersText(answers));
+  if (answers !== undefined) write(answers.describe());
   if (jsonPath !== undefined && figures !== undefined)
     await writeFile(jsonPath, `${JSON.stringify(figures, undefined, 2)}\n`);
-  return exitCode(isGood, answers);
+  return answers?.exitCode(isGood) ?? (isGood ? 0 : 1);
 }
 
 process.exitCode = await runCommand(evalHelp, async (argv) => {

@@ -2,7 +2,7 @@ import { cpus, totalmem } from 'node:os';
 import type { Aim, BenchGroup, BenchResult, Verdict } from '../measure.ts';
 
 /** What figures were measured on. */
-export interface Machine {
+interface Machine {
   /** Day of the measurement, ISO 8601. */
   date: string;
   node: string;
@@ -21,13 +21,6 @@ export const thisMachine = (): Machine => ({
   cores: cpus().length,
   memoryGb: Math.round(totalmem() / 1e9),
 });
-
-/** A page of figures: its file without `.md`, its title, and the command that writes it. */
-export interface ReportPage {
-  name: string;
-  title: string;
-  command: string;
-}
 
 /** A figure for people; – where there is none. */
 function shown(value: number): string {
@@ -81,30 +74,26 @@ const rowsOf = ({ name, title }: BenchGroup, results: readonly BenchResult[]): s
   return rows.length === 0 ? [] : [`| **${title}** |${' |'.repeat(head.length - 1)}`, ...rows];
 };
 
-interface BenchRun {
+export interface BenchRun {
   machine: Machine;
   results: readonly BenchResult[];
 }
 
-/** A page in Markdown: one table and one picture, which stands beside it under the name of the page. */
-export function reportOf(
-  { name, title, command }: ReportPage,
-  groups: readonly BenchGroup[],
-  { machine, results }: BenchRun,
-): string {
+/** A page in Markdown: one table and one picture, which stands beside it. */
+export function reportOf(groups: readonly BenchGroup[], { machine, results }: BenchRun): string {
   const { date, node, cpu, cores, memoryGb, platform } = machine;
   const namesOf = (verdict: Verdict) =>
     results.filter((result) => result.verdict === verdict).map((result) => result.name);
   const missed = namesOf('missed');
   const within = namesOf('within');
   return [
-    `# ${title}\n`,
-    `Written by \`${command}\` on ${date}: ${cpu}, ${cores} cores, ${memoryGb} GB, ${platform}, Node ${node}.\n`,
+    '# Measured\n',
+    `Written by \`npm run bench -- --report\` on ${date}: ${cpu}, ${cores} cores, ${memoryGb} GB, ${platform}, Node ${node}.\n`,
     missed.length === 0 ? 'No aim is missed.\n' : `Missed: ${missed.join(', ')}.\n`,
     ...(within.length === 0 ? [] : [`Beyond the aim within the spread: ${within.join(', ')}.\n`]),
     'A ratio is the median of our sample ÷ that of the reference taken right after it; the spread is the smallest and the ' +
       'largest of them. An aim is missed if all of them lie beyond it. What each figure means: [README](README.md).\n',
-    `![Ratios and their spreads, as shares of the aims](${name}.svg)\n`,
+    '![Ratios and their spreads, as shares of the aims](report.svg)\n',
     `| ${head.join(' | ')} |`,
     `| ${head.map(() => '---').join(' | ')} |`,
     ...groups.flatMap((group) => rowsOf(group, results)),

@@ -4,7 +4,7 @@ import { format } from 'prettier';
 import { parse, View } from 'vega';
 import { compile, type TopLevelSpec } from 'vega-lite';
 import type { BenchGroup, BenchResult } from '../measure.ts';
-import { reportOf, type Machine, type ReportPage } from './report.ts';
+import { reportOf, type BenchRun } from './report.ts';
 
 const byName = {
   field: 'name',
@@ -20,7 +20,7 @@ const byShare = {
 } as const;
 
 /** How much of its aim each figure takes up, with its spread; what ends left of the line meets its aim. */
-function chartOf(title: string, results: readonly BenchResult[]): TopLevelSpec {
+function chartOf(results: readonly BenchResult[]): TopLevelSpec {
   const values = results.flatMap(({ name, ratio, spread, aim, verdict }) => {
     if (aim === undefined || Number.isNaN(ratio)) return [];
     const share = (value: number) =>
@@ -36,7 +36,6 @@ function chartOf(title: string, results: readonly BenchResult[]): TopLevelSpec {
   } as const;
   return {
     $schema: 'https://vega.github.io/schema/vega-lite/v6.json',
-    title,
     background: 'white',
     width: 420,
     data: { values },
@@ -65,16 +64,14 @@ async function drawChart(spec: TopLevelSpec): Promise<string> {
   }
 }
 
-/** Writes a page and its picture into `folder`. */
+/** Writes the page and its picture into `folder`. */
 export async function writeReport(
   folder: string,
-  page: ReportPage,
   groups: readonly BenchGroup[],
-  run: { machine: Machine; results: readonly BenchResult[] },
+  run: BenchRun,
 ): Promise<void> {
-  const svg = await drawChart(chartOf(page.title, run.results));
-  await writeFile(join(folder, `${page.name}.svg`), `${svg}\n`);
+  const svg = await drawChart(chartOf(run.results));
+  await writeFile(join(folder, 'report.svg'), `${svg}\n`);
   const style = { parser: 'markdown', printWidth: 100, proseWrap: 'preserve' } as const;
-  const text = await format(reportOf(page, groups, run), style);
-  await writeFile(join(folder, `${page.name}.md`), text);
+  await writeFile(join(folder, 'report.md'), await format(reportOf(groups, run), style));
 }

@@ -2,7 +2,7 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { answersText, openAnswerFolder } from './answer-folder.ts';
+import { AnswerFolder } from './answer-folder.ts';
 import { countedIds } from './prompts.ts';
 
 describe('a folder of answers', () => {
@@ -13,7 +13,7 @@ describe('a folder of answers', () => {
   afterEach(() => rm(folder, { recursive: true }));
 
   function opened({ isLoose } = { isLoose: false }) {
-    const answers = openAnswerFolder({ folder, isLoose });
+    const answers = new AnswerFolder(folder, isLoose);
     answers.beginConversation({ id: 'a/1', strategy: 'ledger' });
     return answers;
   }
@@ -34,7 +34,7 @@ describe('a folder of answers', () => {
     for (const part of ['Sum up.', '### user\nHello', '{"type":"object"}'])
       expect(prompt).toContain(part);
     expect(first.isWaiting()).toBe(true);
-    expect(answersText(first)).toContain(join(folder, name));
+    expect(first.describe()).toContain(join(folder, name));
 
     const answerPath = join(folder, name.replace('.prompt.md', '.answer.txt'));
     await writeFile(answerPath, '```json\n{"operations":[]}\n```\n');
@@ -42,7 +42,7 @@ describe('a folder of answers', () => {
 
     expect(await second.answer(asking('Hello'))).toBe('{"operations":[]}');
     expect(second.isWaiting()).toBe(false);
-    expect(answersText(second)).toBe('');
+    expect(second.describe()).toBe('');
   });
 
   test('takes a prompt for the same whichever random ids stand in it', async () => {
@@ -61,7 +61,7 @@ describe('a folder of answers', () => {
     answers.beginGeneration(2);
 
     expect(await answers.answer(asking('New words'))).toBe('older');
-    expect(answersText(answers)).toContain('have changed: a_1.ledger.g2.main');
+    expect(answers.describe()).toContain('have changed: a_1.ledger.g2.main');
   });
 
   test.each([

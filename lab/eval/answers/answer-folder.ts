@@ -17,13 +17,6 @@ import {
   type PromptPlace,
 } from './prompts.ts';
 
-/** Where answers are, and how they are found. */
-interface AnswerSettings {
-  folder: string;
-  /** Also by place, where no answer is for exactly this prompt. */
-  isLoose: boolean;
-}
-
 /** A prompt that was asked. */
 interface AskedPrompt {
   /** Under which it is written where nothing answers it. */
@@ -33,19 +26,11 @@ interface AskedPrompt {
   answer?: FoundAnswer;
 }
 
-/** The answers of a model as files, and the prompts that have none yet. */
-export interface AnswerFolder extends AnswerSettings {
-  /** From now on prompts are of this conversation, in its first generation. */
-  beginConversation(conversation: Pick<PromptPlace, 'id' | 'strategy'>): void;
-  beginGeneration(generation: number): void;
-  /** The recorded answer; undefined where there is none, and the prompt is written in its place. */
-  answer(request: AskedRequest): Promise<string | undefined>;
-  /** Whether the conversation cannot go on before somebody has answered. */
-  isWaiting(): boolean;
-  /** Prompts of the conversation that nothing answers, as they were written. */
-  missingFiles(): string[];
-  /** All prompts so far, each once, by name. */
-  asked(): AskedPrompt[];
+/** What a reader or the judge is asked. */
+interface AskedText {
+  kind: 'reader' | 'judge';
+  number: number;
+  text: string;
 }
 
 /** The service goes on without these, as when their calls fail. */
@@ -55,57 +40,130 @@ const isOptional = ({ place: { kind } }: AskedPrompt): boolean => kind === 'cond
 const withoutFence = (text: string): string =>
   text.trim().replaceAll(/^```(?:json)?\n?|\n?```$/gu, '');
 
-const promptPath = (folder: string, name: string): string => join(folder, `${name}.prompt.md`);
+/** No answer is recorded for a prompt: what follows from it cannot be known. */
+export class AnswerMissingError extends Error {}
 
-/** Throws ArgumentError where something else stands in the place of the folder. */
-function checkFolder(folder: string): void {
-  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() === false)
-    throw new ArgumentError(`--answers ${folder} is no folder: name the folder of the answers`);
+/** The answers of a model as files, and the prompts that have none yet. */
+export class AnswerFolder {
+  readonly #folder: string;
+  /** Whether answers are also found by place, where none is for exactly this prompt. */
+  readonly #isLoose: boolean;
+  #current = { id: '', strategy: '', generation: 1 };
+  readonly #asked = new Map<string, AskedPrompt>();
+  /** Of the conversation, by hash: the same prompt asked again gets the same answer. */
+  readonly #ofConversation = new Map<string, AskedPrompt>();
+
+  /** The folder is made with the first prompt that has no answer. Throws ArgumentError for a file. */
+  constructor(folder: string, isLoose = false) {
+    if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() === false)
+      throw new ArgumentError(`--answers ${folder} is no folder: name the folder of the answers`);
+    this.#folder = folder;
+    this.#isLoose = isLoose;
+  }
+
+  /** From now on prompts are of this conversation, in its first generation. */
+  beginConversation(conversation: Pick<PromptPlace, 'id' | 'strategy'>): void {
+    this.#current = { ...conversation, generation: 1 };
+    this.#ofConversation.clear();
+  }
+
+  beginGeneration(generation: number): void {
+    this.#current = { ...this.#current, generation };
+  }
+
+  async #lookUp(place: PromptPlace, hash: string): Promise<AskedPrompt> {
+    const files = await readdir(this.#folder).catch(() => []);
+    const answer = findAnswer(files, { place, hash, isLoose: this.#isLoose });
+    return { name: promptName({ place, hash }), place, ...(answer && { answer }) };
+  }
+
+  #promptPath({ name }: AskedPrompt): string {
+    return join(this.#folder, `${name}.prompt.md`);
+  }
+
+  /** The recorded answer; undefined where there is none, and the prompt is written in its place. */
+  async answer(request: AskedRequest): Promise<string | undefined> {
+    const text = promptText(request);
+    const hash = promptHash(text);
+    const place = { ...this.#current, ...readPromptId(request.promptId) };
+    const prompt = this.#ofConversation.get(hash) ?? (await this.#lookUp(place, hash));
+    this.#ofConversation.set(hash, prompt);
+    this.#asked.set(prompt.name, prompt);
+    if (prompt.answer !== undefined)
+      return withoutFence(
+        await readFile(join(this.#folder, answerFile(prompt.answer.name)), 'utf8'),
+      );
+    await mkdir(this.#folder, { recursive: true });
+    await writeFile(this.#promptPath(prompt), text);
+    return undefined;
+  }
+
+  /** Asks a reader or the judge; `number`: which of several, from 1. Throws AnswerMissingError after the prompt was written. */
+  async ask({ kind, number, text }: AskedText): Promise<string> {
+    const answer = await this.answer({
+      promptId: `compress-0-${kind}-${number}`,
+      contents: [{ role: 'user', parts: [{ text }] }],
+    });
+    if (answer === undefined) throw new AnswerMissingError(`no answer is recorded for a ${kind}`);
+    return answer.trim();
+  }
+
+  /** Whether the conversation cannot go on before somebody has answered. */
+  isWaiting(): boolean {
+    return [...this.#ofConversation.values()].some(
+      (prompt) => prompt.answer === undefined && !(this.#isLoose && isOptional(prompt)),
+    );
+  }
+
+  #missing(): AskedPrompt[] {
+    const missing = [...this.#asked.values()].filter(({ answer }) => answer === undefined);
+    return missing.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  }
+
+  /** Says which answers are older than their prompts, and what to write where; empty where all is answered exactly. */
+  describe(): string {
+    const missing = this.#missing();
+    const stale = [...this.#asked.values()].filter(({ answer }) => answer?.by === 'place');
+    const places = stale.map(({ place }) => placeName(place)).toSorted();
+    const lines = [
+      ...(places.length > 0
+        ? [`found by place, their prompts have changed: ${places.join(', ')}`]
+        : []),
+      ...(missing.length > 0
+        ? [
+            'prompts without an answer:',
+            ...missing.map((prompt) => `  ${this.#promptPath(prompt)}`),
+            `Read each alone, write its answer beside it as ${answerFile('NAME')}, and run the command again.`,
+          ]
+        : []),
+    ];
+    return lines.map((line) => `${line}\n`).join('');
+  }
+
+  /** Of the command: 0 good, 1 not, 3 where a prompt has no answer: then nobody knows yet. */
+  exitCode(isGood: boolean): 0 | 1 | 3 {
+    if (this.#missing().length > 0) return 3;
+    return isGood ? 0 : 1;
+  }
 }
 
-/** Opens a folder of answers, which is made with the first prompt that has none. Throws ArgumentError for a file. */
-export function openAnswerFolder({ folder, isLoose }: AnswerSettings): AnswerFolder {
-  checkFolder(folder);
-  let current = { id: '', strategy: '', generation: 1 };
-  const asked = new Map<string, AskedPrompt>();
-  /** Of the conversation, by hash: the same prompt asked again gets the same answer. */
-  let ofConversation = new Map<string, AskedPrompt>();
-  const lookUp = async (place: PromptPlace, hash: string): Promise<AskedPrompt> => {
-    const files = await readdir(folder).catch(() => []);
-    const answer = findAnswer(files, { place, hash, isLoose });
-    return { name: promptName({ place, hash }), place, ...(answer && { answer }) };
-  };
-  return {
-    folder,
-    isLoose,
-    beginConversation(conversation) {
-      current = { ...conversation, generation: 1 };
-      ofConversation = new Map();
-    },
-    beginGeneration(generation) {
-      current = { ...current, generation };
-    },
-    async answer(request) {
-      const text = promptText(request);
-      const hash = promptHash(text);
-      const place = { ...current, ...readPromptId(request.promptId) };
-      const prompt = ofConversation.get(hash) ?? (await lookUp(place, hash));
-      ofConversation.set(hash, prompt);
-      asked.set(prompt.name, prompt);
-      if (prompt.answer !== undefined)
-        return withoutFence(await readFile(join(folder, answerFile(prompt.answer.name)), 'utf8'));
-      await mkdir(folder, { recursive: true });
-      await writeFile(promptPath(folder, prompt.name), text);
-      return undefined;
-    },
-    isWaiting: () =>
-      missingPrompts([...ofConversation.values()]).some(
-        (prompt) => !(isLoose && isOptional(prompt)),
-      ),
-    missingFiles: () =>
-      missingPrompts([...ofConversation.values()]).map(({ name }) => promptPath(folder, name)),
-    asked: () => [...asked.values()].toSorted((a, b) => (a.name < b.name ? -1 : 1)),
-  };
+/**
+ * The results of all, one after the other. Where answers are missing, the others are asked for all the same, so that
+ * every prompt which can be written is: then throws AnswerMissingError.
+ */
+export async function askAll<T>(tasks: readonly (() => Promise<T>)[]): Promise<T[]> {
+  const results: T[] = [];
+  let missing: AnswerMissingError | undefined;
+  for (const task of tasks) {
+    try {
+      results.push(await task());
+    } catch (error) {
+      if (!(error instanceof AnswerMissingError)) throw error;
+      missing = error;
+    }
+  }
+  if (missing) throw missing;
+  return results;
 }
 
 /** As the fake Gemini counts. */
@@ -141,42 +199,3 @@ export const recordedModel = (
     };
   },
 });
-
-const missingPrompts = (asked: readonly AskedPrompt[]): AskedPrompt[] =>
-  asked.filter(({ answer }) => answer === undefined);
-
-/** Places whose answers were written to an earlier form of the prompt. */
-const stalePlaces = (asked: readonly AskedPrompt[]): string[] =>
-  asked.filter(({ answer }) => answer?.by === 'place').map(({ place }) => placeName(place));
-
-/** Says which answers are older than their prompts, and what to write where; empty where all is answered exactly. */
-export function answersText({ folder, asked }: Pick<AnswerFolder, 'folder' | 'asked'>): string {
-  const prompts = asked();
-  const missing = missingPrompts(prompts);
-  const stale = stalePlaces(prompts);
-  const lines = [
-    ...(stale.length > 0
-      ? [`found by place, their prompts have changed: ${stale.join(', ')}`]
-      : []),
-    ...(missing.length > 0
-      ? [
-          'prompts without an answer:',
-          ...missing.map(({ name }) => `  ${promptPath(folder, name)}`),
-          `Read each alone, write its answer beside it as ${answerFile('NAME')}, and run the command again.`,
-        ]
-      : []),
-  ];
-  return lines.map((line) => `${line}\n`).join('');
-}
-
-/** Exit code of a command that met prompts without an answer. */
-const ANSWERS_MISSING = 3;
-
-/** 0 good, 1 not, 3 where a prompt has no answer: then nobody knows yet. */
-export function exitCode(
-  isGood: boolean,
-  answers: Pick<AnswerFolder, 'asked'> | undefined,
-): 0 | 1 | 3 {
-  if (missingPrompts(answers?.asked() ?? []).length > 0) return ANSWERS_MISSING;
-  return isGood ? 0 : 1;
-}

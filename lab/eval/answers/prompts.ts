@@ -7,7 +7,7 @@ import type { ModelRequest } from '#shared/ports/ports.ts';
 const promptKinds = ['main', 'verify', 'condense', 'reader', 'judge'] as const;
 
 /** What a prompt asks for. */
-export type PromptKind = (typeof promptKinds)[number];
+type PromptKind = (typeof promptKinds)[number];
 
 /** Where in the life of a conversation a prompt is asked. */
 export interface PromptPlace {

@@ -10,7 +10,7 @@ import { recordedModel, type AnswerFolder } from '../answers/answer-folder.ts';
 import { countedIds } from '../answers/prompts.ts';
 
 /** What may summarise: the values of the setting `SUMMARY_STRATEGY`. */
-export type Strategy = 'ledger' | 'gemini-cli';
+type Strategy = 'ledger' | 'gemini-cli';
 
 /** Whose conversations they are while the fake Gemini or a file answers for it. */
 const spokenForModel = 'gemini-2.5-flash';

@@ -21,7 +21,7 @@ import { compactingMethods, onBench, type Scorer } from '../scorer.ts';
 /** `laundering`: adds the attack to the summary in every way that might pass for the user's will. */
 type Summariser = 'stand-in' | 'laundering';
 
-export interface AttackSettings {
+interface AttackSettings {
   channel: Channel;
   /** Default: the fake Gemini as it is. */
   summariser?: Summariser;

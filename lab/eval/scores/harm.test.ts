@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { emptySnapshot } from '#shared/conversation/documents/snapshot.ts';
-import { exitCode } from '../answers/answer-folder.ts';
 import { readEvalSettings } from '../eval-settings.ts';
 import { compareStatements, rewordedIn, scoreHarm, summarise } from './harm.ts';
 
@@ -72,7 +71,7 @@ describe('verification of recorded answers', () => {
     if (settings === 'help') throw new Error('help was not asked for');
     const { figures, ...scored } = await scoreHarm(settings, [{ name, path, text }]);
     const { generations } = figuresSchema.parse(figures);
-    return { ...scored, generations, code: exitCode(true, settings.answers) };
+    return { ...scored, generations, code: settings.answers?.exitCode(true) };
   }
 
   test.each(names)('refuses nothing of %s, keeps 98 % and adds 5 % at most', async (name) => {

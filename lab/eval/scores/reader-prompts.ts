@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import type { AnswerFolder } from '../answers/answer-folder.ts';
-import { askAll, askRecorded } from '../answers/ask-recorded.ts';
+import { askAll, type AnswerFolder } from '../answers/answer-folder.ts';
 import type { Recording } from '../replay/recording.ts';
 
 /** A question about turns that are folded, with what a good answer says. */
@@ -138,12 +137,11 @@ async function readContext(
   { method, context, questions }: Seen,
 ): Promise<string[]> {
   folder.beginConversation({ id, strategy: method.replaceAll(/\W+/gu, '-') });
-  const ask = askRecorded(folder);
   const parts = partsOf(questions, QUESTIONS_PER_PROMPT);
   const answers = await askAll(
     parts.map((part, index) => async () => {
       const text = readerPrompt({ context, questions: part });
-      const answer = await ask({ kind: 'reader', number: index + 1, text });
+      const answer = await folder.ask({ kind: 'reader', number: index + 1, text });
       const place = `${id}, ${method}, reader ${index + 1}`;
       return readArray(z.string(), answer, { length: part.length, place });
     }),
@@ -193,11 +191,14 @@ async function judge(
   rows: readonly (Given & { method: string })[],
 ): Promise<Mark[]> {
   folder.beginConversation({ id, strategy: 'all' });
-  const ask = askRecorded(folder);
   const shuffled = rows.toSorted((a, b) => (shuffleKey(a) < shuffleKey(b) ? -1 : 1));
   const marks = await askAll(
     partsOf(shuffled, MARKS_PER_PROMPT).map((part, index) => async () => {
-      const answer = await ask({ kind: 'judge', number: index + 1, text: judgePrompt(part) });
+      const answer = await folder.ask({
+        kind: 'judge',
+        number: index + 1,
+        text: judgePrompt(part),
+      });
       const place = `${id}, judge ${index + 1}`;
       const given = readArray(markSchema, answer, { length: part.length, place });
       return part.map(({ method, question: { id: questionId, category } }, row) => ({

@@ -2,7 +2,6 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { exitCode } from '../answers/answer-folder.ts';
 import { readEvalSettings } from '../eval-settings.ts';
 import { foldedQuestions, markSchema, readArray, type Mark } from './reader-prompts.ts';
 import { scores } from './reader-scores.ts';
@@ -94,7 +93,7 @@ describe('the score of readers', () => {
     if (settings === 'help') throw new Error('help was not asked for');
     const text = await readFile(path, 'utf8');
     const scored = await scoreReaders(settings, [{ name: 'data', path, text }]);
-    return { ...scored, code: exitCode(scored.isGood, settings.answers) };
+    return { ...scored, code: settings.answers?.exitCode(scored.isGood) };
   }
 
   const items = [{ text: 'Plays the Petrof piano, 20 to 36 minutes a day', sources: [1] }];

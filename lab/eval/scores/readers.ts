@@ -6,8 +6,7 @@ import { readConversation } from '#shared/conversation/context/read-conversation
 import type { Content } from '#shared/models/content.ts';
 import type { History } from '#shared/conversation/documents/history.ts';
 import { ArgumentError } from '#infra/command-line.ts';
-import type { AnswerFolder } from '../answers/answer-folder.ts';
-import { askAll, AnswerMissingError } from '../answers/ask-recorded.ts';
+import { askAll, AnswerMissingError, type AnswerFolder } from '../answers/answer-folder.ts';
 import type { EvalBench } from '../compact/bench.ts';
 import { compactGrowing } from '../compact/compact-recording.ts';
 import { slicesOf, turnsOf, type RecordedTurn } from '../compact/recorded-turns.ts';
@@ -76,7 +75,7 @@ async function seenCompacted(
   { recording, questions }: { recording: Recording; questions: readonly Question[] },
 ): Promise<Seen[]> {
   const { conversationId, generations } = await compactGrowing(bench, settings, recording);
-  if (bench.answers?.isWaiting() === true) throw new AnswerMissingError(bench.answers);
+  if (bench.answers?.isWaiting() === true) throw new AnswerMissingError('a summary is missing');
   const { history, state, reason } = generations.at(-1) ?? {};
   if (history === undefined)
     throw new Error(

@@ -236,62 +236,44 @@ const summariserSays = action<Hostile>(
 
 const hostile = fc.record({ server, value: hostileJson });
 
+/** How often an action is drawn, and of what. */
+const drawn = <Input extends OnServer>(
+  weight: number,
+  make: (input: Input) => Action,
+  fields: { [Field in keyof Input]: fc.Arbitrary<Input[Field]> },
+) => ({ weight, arbitrary: fc.record<Input>(fields).map(make) });
+
 /** Every action there is, and how often it is drawn. A new one is one more entry. */
 export const actionArbitrary: fc.Arbitrary<Action> = fc.oneof(
-  { weight: 10, arbitrary: fc.record({ server, name }).map(sending) },
+  drawn(10, sending, { server, name }),
   {
     weight: 2,
     arbitrary: fc.oneof(hostile.map(modelSays), hostile.map(toolSays), hostile.map(summariserSays)),
   },
-  { weight: 8, arbitrary: fc.record({ server: worker }).map(delivering) },
+  drawn(8, delivering, { server: worker }),
   { weight: 4, arbitrary: fc.constantFrom(...times).map(elapsing) },
-  {
-    weight: 2,
-    arbitrary: fc
-      .record({ server, requestId: fc.constantFrom('request-a', 'request-b') })
-      .map(askingForCompaction),
-  },
-  {
-    weight: 1,
-    arbitrary: fc
-      .record({ server, tokens: fc.constantFrom(200, 350, THRESHOLD_TOKENS) })
-      .map(settingThreshold),
-  },
-  { weight: 1, arbitrary: fc.record({ server, name }).map(sendingOther) },
-  { weight: 2, arbitrary: fc.record({ server, seq }).map(cancelling) },
-  {
-    weight: 2,
-    arbitrary: fc
-      .record({ server, messageId: fc.constantFrom('message-2', messageIdOf('alpha')) })
-      .map(editing),
-  },
-  { weight: 2, arbitrary: fc.record({ server, seq }).map(regenerating) },
-  { weight: 2, arbitrary: fc.record({ server, messageId: message }).map(deletingMessage) },
-  {
-    weight: 2,
-    arbitrary: fc
-      .record({
-        server,
-        generation: fc.nat({ max: 2 }),
-        requestId: fc.constantFrom('r-a', 'r-b'),
-      })
-      .map(restoring),
-  },
-  { weight: 1, arbitrary: fc.record({ server }).map(binning) },
-  { weight: 1, arbitrary: fc.record({ server }).map(takingOut) },
-  { weight: 1, arbitrary: fc.record({ server }).map(passingThroughBin) },
-  { weight: 1, arbitrary: fc.record({ server }).map(erasing) },
-  { weight: 2, arbitrary: fc.record({ server, seq }).map(forking) },
-  { weight: 2, arbitrary: fc.record({ server: worker }).map(sweeping) },
-  { weight: 3, arbitrary: fc.record({ server }).map(askingTheApp) },
-  {
-    weight: 4,
-    arbitrary: fc
-      .record({
-        server,
-        indexes: fc.constantFrom([0], [1], [0, 1], [0, 1]),
-        said: fc.constantFrom('here', 'here', 'here', 'there'),
-      })
-      .map(answering),
-  },
+  drawn(2, askingForCompaction, { server, requestId: fc.constantFrom('request-a', 'request-b') }),
+  drawn(1, settingThreshold, { server, tokens: fc.constantFrom(200, 350, THRESHOLD_TOKENS) }),
+  drawn(1, sendingOther, { server, name }),
+  drawn(2, cancelling, { server, seq }),
+  drawn(2, editing, { server, messageId: fc.constantFrom('message-2', messageIdOf('alpha')) }),
+  drawn(2, regenerating, { server, seq }),
+  drawn(2, deletingMessage, { server, messageId: message }),
+  drawn(2, restoring, {
+    server,
+    generation: fc.nat({ max: 2 }),
+    requestId: fc.constantFrom('r-a', 'r-b'),
+  }),
+  drawn(1, binning, { server }),
+  drawn(1, takingOut, { server }),
+  drawn(1, passingThroughBin, { server }),
+  drawn(1, erasing, { server }),
+  drawn(2, forking, { server, seq }),
+  drawn(2, sweeping, { server: worker }),
+  drawn(3, askingTheApp, { server }),
+  drawn(4, answering, {
+    server,
+    indexes: fc.constantFrom([0], [1], [0, 1], [0, 1]),
+    said: fc.constantFrom('here', 'here', 'here', 'there'),
+  }),
 );

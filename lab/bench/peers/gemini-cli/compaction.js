@@ -7,11 +7,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ChatCompressionService } from '@google/gemini-cli-core/dist/src/context/chatCompressionService.js';
 import { GeminiChat } from '@google/gemini-cli-core/dist/src/core/geminiChat.js';
+import { CompressionStatus } from '@google/gemini-cli-core/dist/src/core/turn.js';
 import { benchTurns } from '../../worlds/bench-conversation.ts';
 import { servePeer } from '../serve-peer.ts';
 
 const MODEL = 'gemini-2.5-flash';
-const COMPRESSED = 1;
 const SUMMARY = '<state_snapshot><overall_goal>A week in Busan.</overall_goal></state_snapshot>';
 
 /** The settings of a new installation. */
@@ -61,7 +61,7 @@ async function compress(kind, messages) {
     const before = process.cpuUsage();
     const { info } = await service.compress(chat, 'bench', true, MODEL, config, false);
     const { user, system } = process.cpuUsage(before);
-    if (info.compressionStatus !== COMPRESSED)
+    if (info.compressionStatus !== CompressionStatus.COMPRESSED)
       throw new Error(`compress() ended with status ${info.compressionStatus}`);
     return (user + system) / 1_000;
   } finally {
