@@ -1,11 +1,5 @@
-import {
-  createServer as createHttpServer,
-  request as openRequest,
-  type IncomingMessage,
-  type ServerResponse,
-} from 'node:http';
+import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
-import { buffer } from 'node:stream/consumers';
 import { openServer } from '#infra/local/processes/open-server.ts';
 import type { Random } from './random.ts';
 
@@ -56,23 +50,51 @@ function join(connection: Connection, { isShut, onSwallow }: Surroundings): void
   }
 }
 
-/** Starts a proxy on a free port of the loopback interface, before `target` (`host:port`). */
-export async function startReplyLosingProxy(target: string) {
+/** The first of the ports, from the `first` on, that somebody listens on; undefined: nobody does. */
+async function connectToOne(
+  { hostname, ports }: { hostname: string; ports: readonly number[] },
+  first: number,
+): Promise<Socket | undefined> {
+  for (const offset of ports.keys()) {
+    const server = connect(ports[(first + offset) % ports.length] ?? 0, hostname);
+    const isOpen = await once(server, 'connect').then(
+      () => true,
+      () => false,
+    );
+    if (isOpen) return server;
+  }
+  return undefined;
+}
+
+/**
+ * Starts a proxy on a free port of the loopback interface, before one server or, as a load balancer is, before several:
+ * connections go to them in turn, past those where nobody listens, and are reset where nobody listens anywhere.
+ */
+export async function startProxy(hostname: string, ports: readonly number[]) {
   const connections = new Set<Connection>();
   let isShut = false;
   let lost = 0;
-  const { hostname, port } = new URL(`tcp://${target}`);
-  const proxy = createServer((client) => {
-    const server = connect(Number(port), hostname);
-    const connection: Connection = { client, server, mode: 'open', holdMs: 0 };
-    connections.add(connection);
-    client.on('close', () => connections.delete(connection));
-    join(connection, { isShut: () => isShut, onSwallow: () => (lost += 1) });
+  let next = 0;
+  const proxy = createServer({ pauseOnConnect: true }, (client) => {
+    client.on('error', () => client.destroy());
+    void connectToOne({ hostname, ports }, next++).then((server) => {
+      if (server === undefined || client.destroyed) {
+        server?.destroy();
+        client.resetAndDestroy();
+        return;
+      }
+      const connection: Connection = { client, server, mode: 'open', holdMs: 0 };
+      connections.add(connection);
+      client.on('close', () => connections.delete(connection));
+      join(connection, { isShut: () => isShut, onSwallow: () => (lost += 1) });
+      if (!isShut) client.resume();
+    });
   });
-  const { host, close } = await openServer(proxy);
+  const { host, url, close } = await openServer(proxy);
   return {
     /** `host:port`. */
     host,
+    url,
     /** Connections whose replies were lost so far. */
     lostCount: () => lost,
     /**
@@ -106,67 +128,4 @@ export async function startReplyLosingProxy(target: string) {
       await closed;
     },
   };
-}
-
-interface Exchange {
-  incoming: IncomingMessage;
-  outgoing: ServerResponse;
-  body: Buffer;
-}
-
-/** `refused`: nobody listens there; nothing was sent, and another process may be asked. */
-async function tryProcess(exchange: Exchange, port: number): Promise<'taken' | 'refused'> {
-  const { incoming, outgoing, body } = exchange;
-  const { promise, resolve } = Promise.withResolvers<'taken' | 'refused'>();
-  const { connection: _, ...headers } = incoming.headers;
-  const upstream = openRequest({
-    host: '127.0.0.1',
-    port,
-    method: incoming.method,
-    path: incoming.url,
-    headers: { ...headers, 'content-length': body.length },
-    agent: false,
-  });
-  upstream.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code === 'ECONNREFUSED') return resolve('refused');
-    resolve('taken');
-    // A process that dies before its answer is a 503 to the outside, in the midst of it a cut.
-    if (outgoing.headersSent) outgoing.destroy();
-    else outgoing.writeHead(503).end('the process ended');
-  });
-  upstream.on('response', (response) => {
-    resolve('taken');
-    outgoing.writeHead(response.statusCode ?? 502, response.headers);
-    outgoing.flushHeaders();
-    response.on('error', () => outgoing.destroy());
-    response.on('aborted', () => outgoing.destroy());
-    response.pipe(outgoing);
-  });
-  outgoing.once('close', () => upstream.destroy());
-  upstream.end(body);
-  return promise;
-}
-
-/**
- * Starts a reverse proxy on a free port, as a load balancer is: requests go to `ports` in turn, past those where nobody listens;
- * 503 when nobody listens anywhere.
- */
-export async function startHttpFront(ports: readonly number[]) {
-  let next = 0;
-
-  async function serve(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
-    const exchange = { incoming, outgoing, body: await buffer(incoming) };
-    const first = next++;
-    for (const offset of ports.keys()) {
-      const port = ports[(first + offset) % ports.length] ?? 0;
-      if ((await tryProcess(exchange, port)) === 'taken') return;
-    }
-    outgoing.writeHead(503).end('no process is up');
-  }
-
-  const server = createHttpServer((incoming, outgoing) => {
-    serve(incoming, outgoing).catch(() => outgoing.destroy());
-  });
-  const { url, close } = await openServer(server);
-  return { url, stop: close };
 }

@@ -13,7 +13,7 @@ import {
   type EntrySettings,
   type FunctionProcess,
 } from './function-process.ts';
-import { startHttpFront, startReplyLosingProxy } from './proxies.ts';
+import { startProxy } from './proxies.ts';
 import { createRandom } from './random.ts';
 import type { Tally } from './report.ts';
 import { randomUUID } from 'node:crypto';
@@ -40,13 +40,19 @@ interface WorldOptions {
   onLine: (line: string) => void;
 }
 
+/** A proxy before a server at `host:port`. */
+function startProxyBefore(target: string) {
+  const { hostname, port } = new URL(`tcp://${target}`);
+  return startProxy(hostname, [Number(port)]);
+}
+
 async function startServices() {
   const emulators = await startEmulators({ log: () => undefined });
   if ('missing' in emulators) throw new Error(emulators.missing);
   const [fakeGemini, firestoreProxy, pubsubProxy] = await Promise.all([
     startFakeGemini({ timeToFirstTokenMs: 30, tokensPerSecond: 300 }),
-    startReplyLosingProxy(emulators.firestoreHost),
-    startReplyLosingProxy(emulators.pubsubHost),
+    startProxyBefore(emulators.firestoreHost),
+    startProxyBefore(emulators.pubsubHost),
   ]);
   return { emulators, fakeGemini, firestoreProxy, pubsubProxy };
 }
@@ -107,7 +113,10 @@ async function createProcesses(
 }
 
 const frontOf = (processes: readonly { port: number }[]) =>
-  startHttpFront(processes.map(({ port }) => port));
+  startProxy(
+    '127.0.0.1',
+    processes.map(({ port }) => port),
+  );
 
 async function createTopics(
   place: { pubsubHost: string; projectId: string },
