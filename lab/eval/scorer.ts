@@ -1,4 +1,5 @@
 import { ArgumentError, parseGiven } from '#infra/command-line.ts';
+import { aligned } from '#infra/text-table.ts';
 import type { CompactingMethod, CompactionSettings, EvalSettings } from './eval-settings.ts';
 import { parseRecordings, type Recording } from './replay/recording.ts';
 import { startEvalBench, type BenchSettings, type EvalBench } from './compact/bench.ts';
@@ -18,6 +19,28 @@ interface Scored {
   figures: object | undefined;
   /** Whether what must hold holds; the exit code tells. */
   isGood: boolean;
+}
+
+const isCell = (value: unknown): value is string | number =>
+  typeof value === 'string' || typeof value === 'number';
+
+/** Figures for people: a line each, and a column for every field that is a text or a number. */
+export function tableOf(figures: readonly object[]): string {
+  const rows = figures.map((each) => new Map(Object.entries(each)));
+  const titles = [
+    ...new Set(
+      rows.flatMap((row) => [...row].flatMap(([key, value]) => (isCell(value) ? [key] : []))),
+    ),
+  ];
+  const cellOf = (value: unknown): string => {
+    if (typeof value === 'number') return String(Number(value.toFixed(3)));
+    return typeof value === 'string' ? value : '-';
+  };
+  const isText = (title: string) => rows.some((row) => typeof row.get(title) === 'string');
+  return aligned(
+    [titles, ...rows.map((row) => titles.map((title) => cellOf(row.get(title))))],
+    [...titles.keys()].filter((column) => isText(titles[column] ?? '')),
+  );
 }
 
 /** What `--score` names. Throws ArgumentError. */

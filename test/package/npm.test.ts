@@ -1,7 +1,18 @@
 import OpenAI from 'openai';
 import { execFile, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { cp, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile, rename } from 'node:fs/promises';
+import {
+  cp,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+  rename,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -15,7 +26,11 @@ import { chooseFreePort } from '#infra/local/processes/open-server.ts';
 import { once } from 'node:events';
 import { eventually } from '#test/support/eventually.ts';
 import { AbstractChat, DefaultChatTransport, type UIMessage } from 'ai7';
-import { createPackedProject, packedApp as app, type PackedProject } from '#test/support/deployed/packed-project.ts';
+import {
+  createPackedProject,
+  packedApp as app,
+  type PackedProject,
+} from '#test/support/deployed/packed-project.ts';
 import { plainTransport } from '#test/clients/ui-chat.ts';
 import { chatState } from '#test/support/wire/use-chat.ts';
 

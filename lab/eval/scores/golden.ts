@@ -1,4 +1,3 @@
-import { aligned } from '#infra/text-table.ts';
 import { withoutFrame } from '#shared/compaction/snapshot-text.ts';
 import { contentText } from '#shared/models/content.ts';
 import type { History } from '#shared/conversation/documents/history.ts';
@@ -8,7 +7,7 @@ import { compactGrowing, markedIn } from '../compact/compact-recording.ts';
 import type { RecordedTurn } from '../compact/recorded-turns.ts';
 import type { CompactionSettings } from '../eval-settings.ts';
 import type { Recording } from '../replay/recording.ts';
-import { compactingMethods, onBench, wantedRecordings, type Scorer } from '../scorer.ts';
+import { compactingMethods, onBench, tableOf, wantedRecordings, type Scorer } from '../scorer.ts';
 import { z } from 'zod';
 
 const expectationsSchema = z.looseObject({
@@ -107,36 +106,6 @@ const wholeText = ({ role, parts }: Recording['turns'][number]): string =>
     ),
   ].join('\n');
 
-const cell = (value: number | undefined): string =>
-  value === undefined ? '-' : String(Math.round(value));
-
-const columns: readonly (readonly [title: string, value: (result: GoldenResult) => string])[] = [
-  ['conversation', ({ id }) => id],
-  ['strategy', ({ strategy }) => strategy],
-  ['outcome', ({ state }) => state],
-  ['gen', ({ generations }) => String(generations)],
-  ['keepFrom', ({ keepFrom }) => cell(keepFrom)],
-  ['before', ({ beforeTokens }) => cell(beforeTokens)],
-  ['after', ({ afterTokens }) => cell(afterTokens)],
-  ['snapshot', ({ snapshotTokens }) => cell(snapshotTokens)],
-  ['marked', ({ marked }) => cell(marked)],
-  ['calls', ({ calls }) => cell(calls)],
-  ['read', ({ promptTokens }) => cell(promptTokens)],
-  ['written', ({ outputTokens }) => cell(outputTokens)],
-  ['expected', ({ expected }) => cell(expected)],
-  ['found', ({ expected, missing }) => cell(expected - missing.length)],
-];
-
-/** A line a conversation, and why some have no snapshot. */
-function goldenText(results: readonly GoldenResult[]): string {
-  const titles = columns.map(([title]) => title);
-  const rows = results.map((result) => columns.map(([, value]) => value(result)));
-  const failures = results
-    .filter(({ snapshot }) => snapshot === undefined)
-    .map(({ id, state, reason }) => `${id}: ${state}${reason === undefined ? '' : ` (${reason})`}`);
-  return [aligned([titles, ...rows], [0, 1]), ...failures].join('\n');
-}
-
 /** Expectations of each recording are in its snapshot. */
 export const scoreGolden: Scorer = async (settings, files) => {
   const recordings = wantedRecordings(settings, files);
@@ -150,7 +119,13 @@ export const scoreGolden: Scorer = async (settings, files) => {
     });
   }
   return {
-    text: goldenText(results),
+    text: tableOf(
+      results.map((each) => ({
+        ...each,
+        snapshot: undefined,
+        found: each.expected - each.missing.length,
+      })),
+    ),
     figures: { results },
     isGood: results.every(
       ({ snapshot, missing }) => snapshot !== undefined && missing.length === 0,

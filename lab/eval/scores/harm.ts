@@ -1,5 +1,4 @@
 import type { CompactionDependencies } from '#functions/worker/compaction/run.ts';
-import { aligned } from '#infra/text-table.ts';
 import { readAnswer } from '#shared/compaction/operations.ts';
 import { findValues } from '#shared/compaction/values.ts';
 import { contentText } from '#shared/models/content.ts';
@@ -9,7 +8,7 @@ import type { EvalBench } from '../compact/bench.ts';
 import { compactGrowing, markedIn } from '../compact/compact-recording.ts';
 import type { CompactionSettings } from '../eval-settings.ts';
 import type { Recording } from '../replay/recording.ts';
-import { onBench, wantedRecordings, type Scorer } from '../scorer.ts';
+import { onBench, tableOf, wantedRecordings, type Scorer } from '../scorer.ts';
 import { z } from 'zod';
 
 const stopWords = new Set(
@@ -188,19 +187,6 @@ async function measureHarm(
   });
 }
 
-const cell = (value: number | undefined): string => (value === undefined ? '-' : String(value));
-
-const columns: readonly (readonly [string, (harmed: HarmedGeneration) => string])[] = [
-  ['conversation', ({ id }) => id],
-  ['gen', ({ generation }) => String(generation)],
-  ['state', ({ state, reason }) => (reason === undefined ? state : `${state} (${reason})`)],
-  ['statements', ({ statements }) => String(statements)],
-  ['kept', ({ kept }) => kept.toFixed(3)],
-  ['added', ({ added }) => added?.toFixed(3) ?? '-'],
-  ['marked', ({ marked }) => cell(marked)],
-  ['reworded', ({ reworded }) => cell(reworded)],
-];
-
 /** What verification did to the answers of a model. */
 export const scoreHarm: Scorer = async (settings, files) => {
   const generations: HarmedGeneration[] = [];
@@ -213,13 +199,7 @@ export const scoreHarm: Scorer = async (settings, files) => {
   const { refused, kept, added } = summarise(generations);
   return {
     text: [
-      aligned(
-        [
-          columns.map(([title]) => title),
-          ...generations.map((each) => columns.map(([, value]) => value(each))),
-        ],
-        [0, 2],
-      ),
+      tableOf(generations),
       `${generations.length} generations, ${refused} refused; in the mean kept ${kept}, added ${added}`,
     ].join('\n'),
     figures: { generations },

@@ -7,9 +7,8 @@ import {
   estimatePromptTokens,
   type PromptToEstimate,
 } from '#shared/tokens/token-estimate.ts';
-import { aligned } from '#infra/text-table.ts';
 import { ArgumentError, parseGiven } from '#infra/command-line.ts';
-import type { Scorer } from '../scorer.ts';
+import { tableOf, type Scorer } from '../scorer.ts';
 
 /** The source that the weights were not fitted to. */
 const HELD_OUT = 'crmne/ruby_llm';
@@ -203,9 +202,6 @@ export function tokenFigures(rows: readonly CountedText[]) {
     );
 }
 
-const percent = (value: number): string => `${(100 * value).toFixed(1)} %`;
-const titles = ['texts', 'rule', 'n', 'within 20 %', 'mean error', 'off by', '10 % too low'];
-
 /** The estimate of tokens beside counts that servers reported. */
 export const scoreTokens: Scorer = (_, files) => {
   const read = files.map((file) => parseGiven(file, parseTokenTruth));
@@ -213,15 +209,6 @@ export const scoreTokens: Scorer = (_, files) => {
   const unreadable = read.reduce((sum, each) => sum + each.unreadable, 0);
   if (rows.length === 0) throw new ArgumentError('--data holds no counts');
   const figures = tokenFigures(rows);
-  const lines = figures.map((each) => [
-    each.texts,
-    each.rule,
-    String(each.n),
-    percent(each.within20),
-    percent(each.meanError),
-    percent(each.meanAbsoluteError),
-    percent(each.tooLow),
-  ]);
-  const text = `${aligned([titles, ...lines], [0, 1])}\n${rows.length} rows; ${unreadable} could not be read`;
+  const text = `${tableOf(figures)}\n${rows.length} rows; ${unreadable} could not be read`;
   return Promise.resolve({ text, figures, isGood: true });
 };
