@@ -93,7 +93,6 @@ const publisher: EventPublisher = {
       reason: 'EVENT_BUS_UNAVAILABLE',
       message: 'the chaos run refused an event',
       publicMessage: 'The service is busy. Try again in a moment.',
-      retryable: true,
     });
   },
 };

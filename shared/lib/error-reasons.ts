@@ -27,7 +27,19 @@ type ErrorScope = 'every' | 'user' | 'body' | 'write' | 'path' | 'paged' | 'answ
  * its way has passed; `no`, because it would meet the same error.
  */
 export const retryAdvices = ['yes', 'later', 'no'] as const;
-export type RetryAdvice = (typeof retryAdvices)[number];
+type RetryAdvice = (typeof retryAdvices)[number];
+
+const passingStatuses: ReadonlySet<string> = new Set<ErrorStatus>([
+  'UNAVAILABLE',
+  'DEADLINE_EXCEEDED',
+  'RESOURCE_EXHAUSTED',
+]);
+
+/** What the table advises for a reason with one of its statuses; for one that is not in it, what its status does. */
+export const retryAdvice = (
+  row: Pick<ErrorReasonRow, 'retry'> | undefined,
+  status: ErrorStatus,
+): RetryAdvice => row?.retry ?? (passingStatuses.has(status) ? 'yes' : 'no');
 
 export interface ErrorReasonRow {
   status: ErrorStatus;

@@ -3,6 +3,7 @@ import {
   type ErrorReasonName,
   type errorReasons,
   type ErrorStatus,
+  retryAdvice,
 } from './error-reasons.ts';
 
 /** Reasons whose status the table tells. */
@@ -21,7 +22,7 @@ interface ErrorTexts {
   message: string;
   /** The only text that leaves the process: names the field or limit and the remedy. */
   publicMessage: string;
-  /** Whether the same request may succeed later. Default false. */
+  /** Whether the same request may succeed later. Default: where it says when, and where the table advises it. */
   retryable?: boolean;
   /** How long the caller should wait before the next try, in milliseconds. */
   retryAfterMs?: number;
@@ -51,8 +52,10 @@ export class AppError extends Error {
     const row = rowByReason.get(options.reason);
     this.status = options.status ?? row?.status ?? 'INTERNAL';
     this.reason = options.reason;
-    this.retryable = options.retryable ?? false;
     this.retryAfterMs = options.retryAfterMs;
+    this.retryable =
+      options.retryable ??
+      (options.retryAfterMs !== undefined || retryAdvice(row, this.status) === 'yes');
     this.publicMessage = options.publicMessage;
     this.metadata = options.metadata ?? {};
     this.httpStatus = row?.httpStatus;
@@ -95,7 +98,6 @@ export class GuardLostError extends AppError {
       reason: 'GUARD_LOST',
       message: `commit of ${paths.length} writes lost a guard${often} (${paths.slice(0, 4).join(', ')})`,
       publicMessage: 'Another request changed the same conversation. Try again.',
-      retryable: true,
       cause: options.cause,
     });
     this.paths = paths;
@@ -109,7 +111,6 @@ export class StoreUnavailableError extends AppError {
       reason: 'STORE_UNAVAILABLE',
       message: `the store did not answer: ${options.operation}`,
       publicMessage: 'The service is busy. Try again in a moment.',
-      retryable: true,
       retryAfterMs: 1_000,
       cause: options.cause,
     });

@@ -71,7 +71,6 @@ export function quotaError(refusal: QuotaRefusal, tier: CallerTier): AppError {
     reason: isGuests ? 'ANONYMOUS_LIMIT' : reasons[name],
     message: `${name}: ${used} used, ${reserved} reserved, ${wanted} wanted of ${limit}`,
     publicMessage: publicMessage(refusal, tier),
-    retryable: true,
     retryAfterMs,
     metadata: {
       quota: name,
@@ -97,7 +96,6 @@ export const globalBudgetError = (input: {
       input.kind === 'held'
         ? 'The service is about to reach its budget of the day: others on their way hold the rest. Try again when they are done.'
         : `The service has reached its budget of the day. It goes on from ${input.resetTime.toISOString()} on.`,
-    retryable: true,
     retryAfterMs:
       input.kind === 'held' ? BUSY_RETRY_MS : input.resetTime.getTime() - input.now.getTime(),
     metadata: { resetTime: input.resetTime.toISOString() },

@@ -45,7 +45,6 @@ const failed = (problem: string, cause?: unknown) =>
     reason: 'ACCOUNT_LOOKUP_FAILED',
     message: `an account could not be looked up: ${problem}`,
     publicMessage: 'Sign-in cannot be checked right now. Try again in a moment.',
-    retryable: true,
     retryAfterMs: 1_000,
     cause,
   });

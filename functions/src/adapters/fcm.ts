@@ -100,7 +100,6 @@ const unavailable = (problem: string, retryAfterMs?: number, cause?: unknown) =>
     reason: 'NOTIFIER_UNAVAILABLE',
     message: `FCM ${problem}`,
     publicMessage: 'Notifications cannot be sent right now.',
-    retryable: true,
     ...(retryAfterMs !== undefined && { retryAfterMs }),
     cause,
   });

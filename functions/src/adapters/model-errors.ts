@@ -52,7 +52,6 @@ export function timeoutError(call: ModelCall, waitedFor: string, timeoutMs?: num
     reason: 'MODEL_TIMEOUT',
     message: `${describe(call)} timed out${after} waiting for ${waitedFor}`,
     publicMessage: 'The model took too long to answer. Try again.',
-    retryable: true,
   });
 }
 
@@ -62,7 +61,6 @@ export function overloadedError(call: ModelCall, problem: string, cause?: unknow
     reason: 'MODEL_OVERLOADED',
     message: `${describe(call)} failed: ${problem}`,
     publicMessage: 'The model is not available right now. Try again in a moment.',
-    retryable: true,
     retryAfterMs: 1_000,
     cause: cause === undefined ? undefined : scrub(cause),
   });
@@ -74,7 +72,6 @@ function quotaError(call: ModelCall, retryAfterMs: number | undefined): AppError
     reason: 'MODEL_QUOTA',
     message: `${describe(call)} is over the model's quota`,
     publicMessage: 'The model is at its limit of requests. Try again later.',
-    retryable: true,
     retryAfterMs,
   });
 }
@@ -132,7 +129,7 @@ function refusedError(call: ModelCall, evidence: Record<string, string>, cause: 
     publicMessage: isAccess
       ? 'The service is not allowed to ask the model. No message can change that; whoever runs it finds the cause in its log. Send the same message again once that is mended.'
       : 'The model did not accept the request. Send a text alone, or files of types that the model takes; the same again is refused again.',
-    ...(isAccess && { retryable: true, retryAfterMs: ACCESS_RETRY_MS }),
+    ...(isAccess && { retryAfterMs: ACCESS_RETRY_MS }),
     metadata: evidence,
     cause: scrub(cause),
   });

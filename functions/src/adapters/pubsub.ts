@@ -63,7 +63,6 @@ function unavailable(topic: Topic, cause: unknown): AppError {
     reason: 'EVENT_BUS_UNAVAILABLE',
     message: `the event bus did not take an event for ${topic}`,
     publicMessage: 'The service is busy. Try again in a moment.',
-    retryable: true,
     retryAfterMs: 1_000,
     cause,
   });

@@ -76,7 +76,6 @@ async function judge(
       reason: 'KEYS_UNAVAILABLE',
       message: 'the keys that sign tokens could not be fetched',
       publicMessage: 'Sign-in cannot be checked right now. Try again in a moment.',
-      retryable: true,
       retryAfterMs: 1_000,
       cause,
     });

@@ -42,7 +42,6 @@ export const webhookFailed = (webhook: { url: string }, problem: string, cause?:
     reason: 'WEBHOOK_FAILED',
     message: `${webhookName(webhook)} ${problem}`,
     publicMessage: 'A webhook of the deployment failed.',
-    retryable: true,
     cause,
   });
 

@@ -15,7 +15,6 @@ const uploadBroken = (cause: unknown) =>
     reason: 'BODY_INCOMPLETE',
     message: 'a body broke off while it was read',
     publicMessage: 'The body broke off. Send the request again.',
-    retryable: true,
     cause,
   });
 

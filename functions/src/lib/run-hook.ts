@@ -43,7 +43,6 @@ export async function runHook<Event, Answer>(
       reason: 'HOOK_FAILED',
       message: `the required hook ${hook.name} failed for ${conversationId}`,
       publicMessage: run.publicMessage,
-      retryable: true,
       cause: error,
     });
   }

@@ -40,7 +40,6 @@ const pausedError = (model: string, leftMs: number) =>
     reason: 'MODEL_PAUSED',
     message: `${model} is left alone for ${leftMs} ms more: it refused or failed before`,
     publicMessage: 'The model is at its limit of requests. Try again later.',
-    retryable: true,
     retryAfterMs: leftMs,
   });
 

@@ -251,6 +251,5 @@ function refusedError(topic: Topic, why: string): AppError {
     reason: 'EVENT_BUS_UNAVAILABLE',
     message: `the in-process bus ${why} and took no event for ${topic}`,
     publicMessage: 'The service is busy. Try again in a moment.',
-    retryable: true,
   });
 }

@@ -32,7 +32,6 @@ export class NewerDocumentError extends AppError {
       reason: 'STORED_BY_NEWER_VERSION',
       message: `${path} has schemaVersion ${schemaVersion}, this release reads up to ${SCHEMA_VERSION}: deploy the release that wrote it, or a later one`,
       publicMessage: `The conversation was stored by a later version of this service (schema ${schemaVersion}) than the one that answers (schema ${SCHEMA_VERSION}). Try again in half a minute; if it stays so, the service has to be upgraded again. Nothing is lost.`,
-      retryable: true,
       retryAfterMs: RETRY_AFTER_MS,
       metadata: { stored: String(schemaVersion), known: String(SCHEMA_VERSION) },
     });

@@ -1,25 +1,10 @@
-import {
-  errorStatuses,
-  type ErrorStatus,
-  errorReasonRows,
-  retryAdvices,
-  type ErrorReasonRow,
-  type RetryAdvice,
-} from '#shared/lib/error-reasons.ts';
+import { errorStatuses, type ErrorStatus, errorReasonRows, retryAdvices, type ErrorReasonRow } from '#shared/lib/error-reasons.ts';
 import { httpStatusByStatus } from './error-body.ts';
 import { z } from 'zod';
+import { retryAdvice } from '#shared/error-reasons.ts';
 
 /** Where the reasons are explained, each under its name. */
 export const ERRORS_PATH = '/v1/errors';
-
-const TRY_AGAIN: ReadonlySet<string> = new Set([
-  'UNAVAILABLE',
-  'DEADLINE_EXCEEDED',
-  'RESOURCE_EXHAUSTED',
-]);
-
-const retryAdvice = (row: ErrorReasonRow, status: string): RetryAdvice =>
-  row.retry ?? (TRY_AGAIN.has(status) ? 'yes' : 'no');
 
 /** What `GET /v1/errors/{reason}` answers. */
 export const errorReasonResponse = z.object({

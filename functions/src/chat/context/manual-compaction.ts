@@ -90,7 +90,6 @@ const limitReached = (conversationId: string, limit: string, retryAfterMs: numbe
     message: `${conversationId} has reached ${limit} of compactions`,
     publicMessage:
       'This conversation was compacted as often as it may be for now. Try again after the time given; the chat goes on meanwhile.',
-    retryable: true,
     retryAfterMs,
     metadata: { limit },
   });

@@ -45,7 +45,6 @@ const timeoutError = (cause: unknown) =>
     reason: 'MODEL_TIMEOUT',
     message: `the classifier gave no choice within ${ROUTING_TIMEOUT_MS} ms`,
     publicMessage: 'The model did not answer in time.',
-    retryable: true,
     cause,
   });
 

@@ -62,7 +62,6 @@ const tooManyUploads = (limit: number, { now, resetTime }: { now: Date; resetTim
     reason: 'USER_DAILY_UPLOADS',
     message: `an upload refused, limit ${limit} a day`,
     publicMessage: `${limit} uploads may be begun in a day (UTC). Go on tomorrow.`,
-    retryable: true,
     retryAfterMs: resetTime.getTime() - now.getTime(),
     metadata: { limit: String(limit), resetTime: resetTime.toISOString() },
   });

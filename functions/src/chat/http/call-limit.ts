@@ -41,7 +41,6 @@ const tooManyCalls = (input: {
     reason: 'USER_CALLS',
     message: `${input.quota}: ${input.limit} are reached`,
     publicMessage: input.said,
-    retryable: true,
     retryAfterMs: input.retryAfterMs,
     metadata: { quota: input.quota, limit: String(input.limit) },
   });

@@ -38,7 +38,6 @@ const bodyTooSlow = (timeoutMs: number) =>
     reason: 'BODY_TOO_SLOW',
     message: `a body was not complete after ${timeoutMs} ms`,
     publicMessage: `The body took longer than ${timeoutMs} ms. Send the request again.`,
-    retryable: true,
     metadata: { limitMs: String(timeoutMs) },
   });
 

@@ -16,7 +16,6 @@ export const shuttingDownError = (what: string) =>
     reason: 'SHUTTING_DOWN',
     message: `${what}: this instance shuts down`,
     publicMessage: 'This server is shutting down. Send the same message again.',
-    retryable: true,
     retryAfterMs: RESUME_AFTER_MS,
   });
 
@@ -26,7 +25,6 @@ export const stillQueuedError = (what: string) =>
     reason: 'TURN_STILL_QUEUED',
     message: `${what} still waits for its turn`,
     publicMessage: 'The message still waits for its turn. Ask again.',
-    retryable: true,
     retryAfterMs: RESUME_AFTER_MS,
   });
 
@@ -36,7 +34,6 @@ export const takenOverError = (turn: { conversationId: string; seq: number; atte
     reason: 'TURN_TAKEN_OVER',
     message: `attempt ${turn.attempt} at turn ${turn.seq} of ${turn.conversationId} was taken over`,
     publicMessage: 'Another server continues this answer.',
-    retryable: true,
   });
 
 export const isTakenOver = (error: unknown): boolean =>

@@ -136,7 +136,6 @@ const laterError = (event: TurnRested, reason: string, waitMs: number) =>
     reason,
     message: `${event.turnId} of ${event.conversationId} is to be told of in ${waitMs} ms`,
     publicMessage: 'Not done yet; deliver the event again.',
-    retryable: true,
     retryAfterMs: Math.max(1, waitMs),
   });
 

@@ -221,7 +221,6 @@ const again = (reason: string, retryAfterMs: number): Answer => ({
     reason,
     message: `the event is to be delivered again: ${reason}`,
     publicMessage: 'Not done yet; deliver the event again.',
-    retryable: true,
     retryAfterMs: Math.max(1, retryAfterMs),
   }),
 });

@@ -120,7 +120,6 @@ const busySource = (conversationId: string) =>
     reason: 'CONVERSATION_BUSY',
     message: `${conversationId} changed each time while it was copied`,
     publicMessage: 'The conversation keeps changing. Try again in a moment.',
-    retryable: true,
     retryAfterMs: 1_000,
   });
 

@@ -69,7 +69,6 @@ const takenOver = (conversationId: string) =>
     reason: 'FORK_TAKEN_OVER',
     message: `another request goes on with the fork ${conversationId}`,
     publicMessage: 'Another request is making this fork. Send the same request again.',
-    retryable: true,
   });
 
 const isForkOf = (conversation: Conversation, source: ForkSource) =>

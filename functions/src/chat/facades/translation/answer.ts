@@ -181,7 +181,6 @@ const restartedError = ({ recap: { turnId } }: Answer) =>
     reason: 'ANSWER_RESTARTED',
     message: `${turnId} began anew while it was streamed`,
     publicMessage: 'The answer was begun anew. Send the same request again to get it.',
-    retryable: true,
   });
 
 /**

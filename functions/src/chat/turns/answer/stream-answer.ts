@@ -86,7 +86,6 @@ export const timeoutError = ({ name, timeoutMs }: Pick<AnswerCall, 'name' | 'tim
     reason: 'MODEL_TIMEOUT',
     message: `${name} had no complete answer after ${timeoutMs} ms`,
     publicMessage: 'The model did not finish in time. Send the same message again.',
-    retryable: true,
   });
 
 /** Whether a reader sees anything of an answer, or it goes on by calls. */
@@ -103,7 +102,6 @@ export function emptyAnswerError(
     reason: 'MODEL_EMPTY_ANSWER',
     message: `the model answered nothing (finishReason ${answer.finishReason ?? 'missing'})`,
     publicMessage: 'The model gave no answer. Send the same message again.',
-    retryable: true,
   });
 }
 

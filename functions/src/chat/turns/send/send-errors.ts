@@ -20,7 +20,6 @@ export const busyError = (
     message: `turn ${seq} of ${conversationId} is being answered`,
     publicMessage:
       'Another message of this conversation is being answered. Wait for it, then send this one again.',
-    retryable: true,
     retryAfterMs,
     metadata: { turnId: turnId(seq) },
   });
@@ -31,7 +30,6 @@ export const contentionError = (conversationId: string, tries: number) =>
     reason: 'TURN_IN_PROGRESS',
     message: `start in ${conversationId} lost its guard ${tries} times`,
     publicMessage: 'Other messages of this conversation are being sent. Send this one again.',
-    retryable: true,
     retryAfterMs: 1_000,
   });
 
@@ -97,7 +95,6 @@ export function toRefusal(request: SendRequest, decision: Refusal, state: StartS
         reason: 'TURN_IN_PROGRESS',
         message: `the queue of ${conversationId} behind turn ${decision.seq} is full`,
         publicMessage: `${QUEUE_MAX} messages of this conversation wait for their answers already, and no more may. Wait for some of them, then send this one again.`,
-        retryable: true,
         retryAfterMs: decision.retryAfterMs,
         metadata: { turnId: turnId(decision.seq), queueMax: String(QUEUE_MAX) },
       });

@@ -57,7 +57,7 @@ function overflowError(
       estimatedRequestTokenCount: String(requestTokens),
       remainingTokenCount: String(remainingTokens),
     },
-    ...(isCompacting && { retryable: true, retryAfterMs: OVERFLOW_RETRY_MS }),
+    ...(isCompacting && { retryAfterMs: OVERFLOW_RETRY_MS }),
   });
 }
 
