@@ -35,18 +35,14 @@ export type Repairs = z.infer<typeof repairsSchema>;
 
 /** Both together, or the one that is there. */
 export function addRepairs(one: Repairs | undefined, other: Repairs | undefined) {
-  if (!one || !other) return one ?? other;
-  const sum: Repairs = { ...one };
-  for (const kind of repairKinds) {
-    const count = other[kind];
-    if (count !== undefined) sum[kind] = (sum[kind] ?? 0) + count;
-  }
-  return sum;
+  const sum = countRepairs(one);
+  for (const kind of repairKinds) sum.add(kind, other?.[kind] ?? 0);
+  return sum.total();
 }
 
-/** Counts repairs while a history is mended. */
-export function countRepairs() {
-  const counts: Repairs = {};
+/** Counts repairs while a history is mended, on top of those `before`. */
+export function countRepairs(before?: Repairs) {
+  const counts: Repairs = { ...before };
   return {
     add(kind: RepairKind, times = 1): void {
       if (times > 0) counts[kind] = (counts[kind] ?? 0) + times;

@@ -66,7 +66,7 @@ test('looked-up accounts are cached up to a bound, least recently used out first
   const accounts = createAccountRevocationCheck({
     projectId: 'p',
     baseUrl: url,
-    accessTokens: { get: () => Promise.resolve('token') },
+    accessTokens: { get: () => Promise.resolve('token'), renew: () => Promise.resolve('token') },
     clock: createManualClock(),
     maxAccounts: 2,
   });

@@ -1,6 +1,7 @@
 import { readBytes } from '#functions/lib/read-bytes.ts';
 import { AppError } from '#shared/lib/errors.ts';
 import type { AccessTokens, RevocationCheck, SignedInCaller, Clock } from '#shared/ports/ports.ts';
+import { googleFetch } from './google-fetch.ts';
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 
@@ -8,7 +9,7 @@ export interface AccountLookupOptions {
   projectId: string;
   /** Where the Identity Toolkit API is served, without a slash at the end. */
   baseUrl: string;
-  accessTokens: Pick<AccessTokens, 'get'>;
+  accessTokens: AccessTokens;
   clock: Pick<Clock, 'now'>;
   /** Accounts that are remembered. Default 10,000. */
   maxAccounts?: number;
@@ -74,14 +75,9 @@ function addressFor({ baseUrl, projectId }: AccountLookupOptions, { tenant }: Ho
 async function lookUp(options: AccountLookupOptions, holder: Holder): Promise<Account> {
   const { accessTokens } = options;
   const { uid } = holder;
-  const token = await accessTokens.get();
-  const response = await fetch(addressFor(options, holder), {
-    method: 'POST',
-    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ localId: [uid] }),
-    redirect: 'error',
-    signal: AbortSignal.timeout(LOOKUP_TIMEOUT_MS),
-  });
+  const json = { localId: [uid] };
+  const request = { method: 'POST', url: addressFor(options, holder), json } as const;
+  const response = await googleFetch(accessTokens, request, LOOKUP_TIMEOUT_MS);
   if (!response.ok || !response.body) {
     await response.body?.cancel();
     throw failed(`Identity Toolkit answered ${response.status}`);

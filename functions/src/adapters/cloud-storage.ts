@@ -5,6 +5,7 @@ import { UPLOAD_ADDRESS_SECONDS } from '#shared/uploads/limits.ts';
 import { z } from 'zod';
 import { AppError } from '#shared/lib/errors.ts';
 import { createHash } from 'node:crypto';
+import { googleFetch, type GoogleRequest } from './google-fetch.ts';
 
 /** Why a file could not be read or stored. */
 export const filesUnavailable = (
@@ -20,46 +21,12 @@ export const filesUnavailable = (
     cause: options.cause,
   });
 
-interface GoogleRequest {
-  method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
-  url: string;
-  headers?: Readonly<Record<string, string>>;
-  /** Sent as JSON. */
-  json?: object;
-  signal?: AbortSignal | undefined;
-}
-
 /** A file of 20 MB within Google's network takes a second; an upload of a phone does not pass here. */
 const TIMEOUT_MS = 30_000;
 /** Failures that a second try usually ends. */
 const TRIES = 2;
 
-function send(request: GoogleRequest, accessToken: string): Promise<Response> {
-  const { method, url, json, signal } = request;
-  const timeout = AbortSignal.timeout(TIMEOUT_MS);
-  return fetch(url, {
-    method,
-    headers: {
-      ...request.headers,
-      authorization: `Bearer ${accessToken}`,
-      ...(json && { 'content-type': 'application/json' }),
-    },
-    ...(json && { body: JSON.stringify(json) }),
-    redirect: 'error',
-    signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
-  });
-}
-
 const isTransient = (status: number) => status === 408 || status === 429 || status >= 500;
-
-/** Another access token where the first is not taken. */
-async function sendAuthorized(tokens: AccessTokens, request: GoogleRequest): Promise<Response> {
-  const accessToken = await tokens.get();
-  const response = await send(request, accessToken);
-  if (response.status !== 401) return response;
-  await response.body?.cancel();
-  return send(request, await tokens.renew(accessToken));
-}
 
 /**
  * Sends a request to an API of Google, at most twice; undefined for a 404. Throws FILES_UNAVAILABLE for what is no
@@ -73,7 +40,7 @@ export async function googleRequest(
   for (let tries = 1; ; tries++) {
     let response: Response;
     try {
-      response = await sendAuthorized(tokens, request);
+      response = await googleFetch(tokens, request, TIMEOUT_MS);
     } catch (error) {
       if (request.signal?.aborted) throw error;
       if (tries < TRIES) continue;

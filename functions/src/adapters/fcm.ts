@@ -1,6 +1,7 @@
 import { readBytes } from '#functions/lib/read-bytes.ts';
 import { AppError } from '#shared/lib/errors.ts';
 import type { AccessTokens, Clock, Notifier, PushNotification } from '#shared/ports/ports.ts';
+import { googleFetch } from './google-fetch.ts';
 import { z } from 'zod';
 
 /** A longer wait that FCM asks for is cut: the next delivery asks again. */
@@ -142,36 +143,15 @@ function messageOf(token: string, notification: PushNotification, now: Date) {
 }
 
 async function post(
-  { projectId, baseUrl, clock }: FcmOptions,
-  { accessToken, body }: { accessToken: string; body: string },
+  { projectId, baseUrl, accessTokens, clock }: FcmOptions,
+  json: object,
   signal: AbortSignal,
 ): Promise<FcmVerdict> {
-  const response = await fetch(`${baseUrl}/v1/projects/${projectId}/messages:send`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${accessToken}`, 'content-type': 'application/json' },
-    body,
-    redirect: 'error',
-    signal: AbortSignal.any([signal, AbortSignal.timeout(SEND_TIMEOUT_MS)]),
-  });
-  const text = response.body
-    ? (await readBytes(response.body, ANSWER_MAX_BYTES)).toString('utf8')
-    : '';
-  const { status, headers } = response;
+  const url = `${baseUrl}/v1/projects/${projectId}/messages:send`;
+  const request = { method: 'POST', url, json, signal } as const;
+  const { status, headers, body } = await googleFetch(accessTokens, request, SEND_TIMEOUT_MS);
+  const text = body ? (await readBytes(body, ANSWER_MAX_BYTES)).toString('utf8') : '';
   return fcmVerdict({ status, body: text, retryAfter: headers.get('retry-after') }, clock.now());
-}
-
-/** Sends once more with another access token where the first one is not taken. */
-async function postAuthorized(
-  options: FcmOptions,
-  body: string,
-  signal: AbortSignal,
-): Promise<FcmVerdict> {
-  const { accessTokens } = options;
-  const accessToken = await accessTokens.get();
-  const verdict = await post(options, { accessToken, body }, signal);
-  if (verdict.kind !== 'unauthenticated') return verdict;
-  const renewed = await accessTokens.renew(accessToken);
-  return post(options, { accessToken: renewed, body }, signal);
 }
 
 /**
@@ -184,7 +164,7 @@ export function createFcmNotifier(options: FcmOptions): Notifier {
       const message = messageOf(token, notification, options.clock.now());
       let verdict: FcmVerdict;
       try {
-        verdict = await postAuthorized(options, JSON.stringify({ message }), signal);
+        verdict = await post(options, { message }, signal);
       } catch (error) {
         if (signal.aborted) throw error;
         throw unavailable('could not be reached', undefined, error);

@@ -3,7 +3,12 @@ import {
   type Conversation,
   type Versioned,
 } from '#shared/conversation/documents/conversation.ts';
-import { endedTurnWrites } from '#shared/conversation/writes/turn-writes.ts';
+import {
+  finishWrites,
+  newTurnWrites,
+  type NewTurn,
+  type TurnEnd,
+} from '#shared/conversation/writes/turn-writes.ts';
 import { titleIn } from '#shared/titles/title.ts';
 import { stableUuid } from '#shared/lib/uuid.ts';
 import { FORK_TURNS_MAX } from '#functions/chat/conversations/fork/fork-conversation.ts';
@@ -12,7 +17,7 @@ import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { meterCounting } from '#functions/config/conversation-policy.ts';
 import { retry } from '#functions/lib/retry.ts';
 import { readAnyConversation } from '#shared/conversation/context/read-conversation.ts';
-import { turnPath, conversationPath } from '#shared/conversation/documents/paths.ts';
+import { conversationPath, messageGuardPath, turnPath } from '#shared/conversation/documents/paths.ts';
 import { readTurnDocument } from '#shared/conversation/documents/turn.ts';
 import { InvalidWriteError, mayBeCommitted } from '#shared/lib/errors.ts';
 import { inBatches } from '#shared/store/many-documents.ts';
@@ -95,6 +100,42 @@ const failed = (text: string) =>
     message: cutHead(text, ERROR_CHARACTERS) || 'The model gave no answer.',
     retryable: false,
   }) as const;
+
+/** A turn that was answered elsewhere. */
+interface EndedTurn {
+  begun: NewTurn;
+  ended: Pick<
+    TurnEnd,
+    'state' | 'contents' | 'answerTokens' | 'inContext' | 'finishReason' | 'error' | 'now'
+  >;
+}
+
+/**
+ * The documents that a turn leaves when it has begun and ended: itself, the guard of its message, and overflow pieces.
+ * The writes of the conversation document are the caller's.
+ */
+function endedTurnWrites({ begun, ended }: EndedTurn): Write[] {
+  const { conversationId, seq, messageId, bodyHash, userTokens } = begun;
+  const [start, ...userPieces] = newTurnWrites(begun, 'running');
+  const [end, ...others] = finishWrites({
+    ...ended,
+    conversationId,
+    seq,
+    userTokens,
+    attempt: 1,
+    turnUpdateTime: '',
+  });
+  if (start?.op !== 'create' || end?.op !== 'update')
+    throw new Error(
+      `turn ${seq} of ${conversationId} is not begun by a create and ended by an update`,
+    );
+  return [
+    { ...start, fields: { ...start.fields, ...end.fields } },
+    { op: 'create', path: messageGuardPath(conversationId, messageId), fields: { seq, bodyHash } },
+    ...userPieces,
+    ...others.filter(({ path }) => path !== conversationPath(conversationId)),
+  ];
+}
 
 /** `now` stands in for times that the source does not have. */
 function importedTurn(

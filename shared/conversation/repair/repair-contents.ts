@@ -1,5 +1,6 @@
 import { countRepairs, type RepairCounter, type Repairs } from '#shared/models/repairs.ts';
 import type { Part, Content } from '#shared/models/content.ts';
+import { boundedJson, jsonFault } from '#shared/lib/json-text.ts';
 
 /** A content as somebody may have written it. */
 export interface LooseContent {
@@ -64,27 +65,12 @@ function withName(part: Part, repairs: RepairCounter): Part {
   };
 }
 
-/** Whether all strings in a value are whole characters, names of fields included. */
-function isWellFormedValue(value: unknown): boolean {
-  if (typeof value === 'string') return value.isWellFormed();
-  if (typeof value !== 'object' || value === null) return true;
-  if (!Object.keys(value).every((key) => key.isWellFormed())) return false;
-  return Object.values(value).every(isWellFormedValue);
-}
-
-function wellFormed(value: unknown): unknown {
-  if (typeof value === 'string') return value.toWellFormed();
-  if (Array.isArray(value)) return value.map(wellFormed);
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([key, inner]) => [key.toWellFormed(), wellFormed(inner)]),
-  );
-}
-
 function withWholeCharacters(part: Part, repairs: RepairCounter): Part {
-  if (isWellFormedValue(part)) return part;
+  if (jsonFault(part, Infinity) === undefined) return part;
   repairs.add('surrogate');
-  return Object.fromEntries(Object.entries(part).map(([key, value]) => [key, wellFormed(value)]));
+  return Object.fromEntries(
+    Object.entries(part).map(([key, value]) => [key, boundedJson(value, Infinity)]),
+  );
 }
 
 /**

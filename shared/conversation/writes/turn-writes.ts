@@ -38,7 +38,7 @@ export interface KeptRounds {
 }
 
 /** A turn that is stored for the first time. */
-interface NewTurn {
+export interface NewTurn {
   conversationId: string;
   messageId: string;
   bodyHash: string;
@@ -503,41 +503,5 @@ export function resumeWrites(batch: {
     },
     ...answer.writes,
     ...batch.obsolete.map((path) => ({ op: 'delete' as const, path })),
-  ];
-}
-
-/** A turn that was answered elsewhere. */
-interface EndedTurn {
-  begun: NewTurn;
-  ended: Pick<
-    TurnEnd,
-    'state' | 'contents' | 'answerTokens' | 'inContext' | 'finishReason' | 'error' | 'now'
-  >;
-}
-
-/**
- * The documents that a turn leaves when it has begun and ended: itself, the guard of its message, and overflow pieces.
- * The writes of the conversation document are the caller's.
- */
-export function endedTurnWrites({ begun, ended }: EndedTurn): Write[] {
-  const { conversationId, seq, messageId, bodyHash, userTokens } = begun;
-  const [start, ...userPieces] = newTurnWrites(begun, 'running');
-  const [end, ...others] = finishWrites({
-    ...ended,
-    conversationId,
-    seq,
-    userTokens,
-    attempt: 1,
-    turnUpdateTime: '',
-  });
-  if (start?.op !== 'create' || end?.op !== 'update')
-    throw new Error(
-      `turn ${seq} of ${conversationId} is not begun by a create and ended by an update`,
-    );
-  return [
-    { ...start, fields: { ...start.fields, ...end.fields } },
-    { op: 'create', path: messageGuardPath(conversationId, messageId), fields: { seq, bodyHash } },
-    ...userPieces,
-    ...others.filter(({ path }) => path !== conversationPath(conversationId)),
   ];
 }

@@ -39,7 +39,7 @@ import {
   modelResponse,
 } from '#shared/wire/facades/openai.ts';
 import { conversationIdSchema } from '#shared/wire/fields.ts';
-import { toAnswer, streamAnswer } from '../translation/answer.ts';
+import { toAnswer, replyWith } from '../translation/answer.ts';
 import { type Completion, completionBody, completionText } from './completion.ts';
 import { z } from 'zod';
 
@@ -170,20 +170,14 @@ export const chatCompletionsRoute = userRoute({
     const stops = stopsOnDisconnect(header);
     const completion = await answerCompletion(dependencies, { caller, body, header });
     const { ignored, answer: given } = completion;
-    given.subscribe(left);
     const includeUsage = body.stream_options?.include_usage === true;
-    if (body.stream === true)
-      return streamAnswer(dependencies, given, {
-        left,
-        stops,
-        text: (answer, options) =>
-          completionText({ answer, ignored }, { ...options, includeUsage }),
-      });
-    return {
-      kind: 'json',
-      headers: { 'x-turn-id': given.recap.turnId },
-      body: await completionBody(completion),
-    };
+    return replyWith(dependencies, given, {
+      left,
+      stops,
+      isStreamed: body.stream === true,
+      text: (answer, options) => completionText({ answer, ignored }, { ...options, includeUsage }),
+      body: () => completionBody(completion),
+    });
   },
 });
 

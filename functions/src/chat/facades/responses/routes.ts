@@ -16,7 +16,7 @@ import {
   responseResource,
   type ResponseResource,
 } from '#shared/wire/facades/responses/response.ts';
-import { streamAnswer } from '../translation/answer.ts';
+import { replyWith, streamAnswer } from '../translation/answer.ts';
 import { answerResponse } from './request.ts';
 import {
   beginResponse,
@@ -70,18 +70,13 @@ export const createResponseRoute = userRoute({
     // Refuses an unknown wish before anything is stored, also where no answer could go on.
     const stops = stopsOnDisconnect(header) && body.background !== true;
     const { answer, ...told } = await answerResponse(dependencies, { caller, body, header });
-    answer.subscribe(left);
-    if (body.stream === true)
-      return streamAnswer(dependencies, answer, {
-        left,
-        stops,
-        text: (watched, options) => responseText(beginResponse(watched, body, told), options),
-      });
-    return {
-      kind: 'json',
-      headers: { 'x-turn-id': answer.recap.turnId },
-      body: await responseBody(beginResponse(answer, body, told)),
-    };
+    return replyWith(dependencies, answer, {
+      left,
+      stops,
+      isStreamed: body.stream === true,
+      text: (watched, options) => responseText(beginResponse(watched, body, told), options),
+      body: () => responseBody(beginResponse(answer, body, told)),
+    });
   },
 });
 

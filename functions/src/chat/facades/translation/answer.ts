@@ -226,19 +226,34 @@ async function firstWord({ frames, work }: Answer): Promise<void> {
   await work;
 }
 
+/** How an answer is given to whoever asked for it, in words of their protocol. */
+interface AnswerWords {
+  left: AbortSignal;
+  /** The turn is stopped when the reader leaves and does not come back in time. */
+  stops: boolean;
+  text: (answer: Answer, options: StreamOptions) => AsyncGenerator<string>;
+}
+
+/** An answer as its reader wants it: streamed, or whole. Throws what the answer fails with before its first word. */
+export async function replyWith(
+  dependencies: RouteDependencies,
+  answer: Answer,
+  words: AnswerWords & { isStreamed: boolean; body: () => Promise<object> },
+): Promise<Reply> {
+  answer.subscribe(words.left);
+  if (words.isStreamed) return streamAnswer(dependencies, answer, words);
+  const headers = { 'x-turn-id': answer.recap.turnId };
+  return { kind: 'json', headers, body: await words.body() };
+}
+
 /**
  * A streamed answer. It begins with the first word, or after a heartbeat's time: as long as nothing is sent, an error has
- * a status of its own, and only by it the SDKs try again. `stops`: the turn is stopped when the reader leaves and does not
- * come back in time. Throws what the answer fails with before its first word.
+ * a status of its own, and only by it the SDKs try again. Throws what the answer fails with before its first word.
  */
 export async function streamAnswer(
   dependencies: RouteDependencies,
   answer: Answer,
-  stream: {
-    left: AbortSignal;
-    stops: boolean;
-    text: (answer: Answer, options: StreamOptions) => AsyncGenerator<string>;
-  },
+  stream: AnswerWords,
 ): Promise<Reply> {
   const { clock, heartbeatMs, docsUrl } = dependencies;
   const { conversationId, turnId } = answer.recap;
