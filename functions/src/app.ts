@@ -158,7 +158,6 @@ export class ToolError extends AppError {
     super({
       status: 'FAILED_PRECONDITION',
       reason: 'TOOL_FAILED',
-      message: 'a tool of the app failed',
       publicMessage,
     });
   }

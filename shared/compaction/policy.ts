@@ -196,7 +196,6 @@ export function refuseOverhead(sizes: { overheadTokens: number; windowTokens: nu
   if (overheadTokens <= policyConstants.overheadFraction * windowTokens) return;
   throw new AppError({
     reason: 'OVERHEAD_TOO_LARGE',
-    message: `system instruction and tools take ${overheadTokens} of a window of ${windowTokens} tokens`,
     publicMessage:
       'systemInstruction and tools take more than half of the context window. Shorten them or choose a model with a larger window.',
     metadata: { overheadTokens: String(overheadTokens), windowTokens: String(windowTokens) },
@@ -305,7 +304,6 @@ function refuse(
 ): never {
   throw new AppError({
     reason: 'BAD_SETTING',
-    message: `${level} sets ${field} to ${String(value)}; allowed is ${allowed}`,
     publicMessage: `${field} must be ${allowed}.`,
     metadata: { field, level, value: String(value) },
   });

@@ -18,8 +18,11 @@ type Reason =
   { reason: SettledReason; status?: undefined } | { reason: string; status: ErrorStatus };
 
 interface ErrorTexts {
-  /** For logs: what was attempted, on which id, with which numbers. Never the user's text. */
-  message: string;
+  /**
+   * For the log, which has it of failures alone (HTTP 500 and above): what was attempted, on which id, with which numbers.
+   * Never the user's text. Default: the reason, which is all that is logged of a refusal.
+   */
+  message?: string;
   /** The only text that leaves the process: names the field or limit and the remedy. */
   publicMessage: string;
   /** Whether the same request may succeed later. Default: where it says when, and where the table advises it. */
@@ -47,7 +50,7 @@ export class AppError extends Error {
   readonly httpStatus: number | undefined;
 
   constructor(options: AppErrorOptions) {
-    super(options.message, { cause: options.cause });
+    super(options.message ?? options.reason, { cause: options.cause });
     this.name = new.target.name;
     const row = rowByReason.get(options.reason);
     this.status = options.status ?? row?.status ?? 'INTERNAL';

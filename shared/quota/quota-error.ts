@@ -91,7 +91,6 @@ export const globalBudgetError = (input: {
 }) =>
   new AppError({
     reason: 'GLOBAL_BUDGET',
-    message: `the budget of the day is ${input.kind}: ${input.spentMicros} millionths of a dollar are settled`,
     publicMessage:
       input.kind === 'held'
         ? 'The service is about to reach its budget of the day: others on their way hold the rest. Try again when they are done.'

@@ -32,7 +32,6 @@ const tokenSchema = z.tuple([z.string(), z.record(z.string(), z.union([z.string(
 const invalidToken = (cause?: unknown) =>
   new AppError({
     reason: 'PAGE_TOKEN_INVALID',
-    message: 'a page token could not be read',
     publicMessage:
       '`pageToken` is not one of this list. Send the `nextPageToken` of the last answer with the same parameters, or none to begin.',
     cause,

@@ -32,12 +32,4 @@ export function decodeUpload({ path, fields }: StoredDocument): Upload | undefin
   return data && { ...data, id: path.slice(path.lastIndexOf('/') + 1) };
 }
 
-export const encodeUpload = (upload: Upload): DocumentFields => ({
-  schemaVersion: upload.schemaVersion,
-  mimeType: upload.mimeType,
-  sizeBytes: upload.sizeBytes,
-  name: upload.name,
-  createTime: upload.createTime,
-  expireTime: upload.expireTime,
-  turns: upload.turns,
-});
+export const encodeUpload = ({ id: _, ...fields }: Upload): DocumentFields => fields;

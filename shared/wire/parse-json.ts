@@ -4,7 +4,6 @@ import { JSON_DEPTH_MAX, JSON_FIELDS_MAX, JSON_VALUES_MAX } from '#shared/lib/li
 const badJson = (publicMessage: string, cause?: unknown) =>
   new AppError({
     reason: 'BAD_JSON',
-    message: 'the body of a request is not usable JSON',
     publicMessage,
     cause,
   });

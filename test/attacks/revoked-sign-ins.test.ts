@@ -37,7 +37,10 @@ const accountOf =
   (uid: string) => ({
     body: { users: [{ localId: uid, validSince: '1000', ...changes }] },
   });
-const tokens = { get: () => Promise.resolve('access-1') };
+const tokens = {
+  get: () => Promise.resolve('access-1'),
+  renew: () => Promise.resolve('access-2'),
+};
 const signedIn = (seconds: number) =>
   ({ uid: 'alice', tier: 'signedIn', signedInAt: new Date(seconds * 1_000) }) as const;
 

@@ -53,14 +53,12 @@ const failed = (problem: string, cause?: unknown) =>
 const revoked = () =>
   new AppError({
     reason: 'ID_TOKEN_REVOKED',
-    message: 'an ID token of a revoked sign-in, or of an account that is gone, was refused',
     publicMessage: 'The sign-in has been revoked. Sign in again.',
   });
 
 const disabled = () =>
   new AppError({
     reason: 'USER_DISABLED',
-    message: 'an ID token of a disabled account was refused',
     publicMessage: 'The account is disabled. Ask whoever runs this app.',
   });
 

@@ -47,7 +47,7 @@ function createPatience(timeoutMs: number, late: () => void) {
  * the SDK would make an exception with a stack trace of it.
  */
 export function createAttemptTimeout(call: ModelCall, callerSignal: AbortSignal): AttemptTimeout {
-  if (callerSignal.aborted) throw abortedError(call);
+  if (callerSignal.aborted) throw abortedError();
   const controller = new AbortController();
   const abort = () => controller.abort(ABORT_REASON);
   let isOver = false;
@@ -57,47 +57,32 @@ export function createAttemptTimeout(call: ModelCall, callerSignal: AbortSignal)
     endings.push(() => callerSignal.removeEventListener('abort', react));
   };
   onCallerAbort(abort);
+  const each: AttemptTimeout['each'] = (source, { timeoutMs, waitedFor }) => {
+    const patience = createPatience(timeoutMs, () => {
+      items.interrupt(timeoutError(call, waitedFor, timeoutMs));
+      abort();
+    });
+    const items = interruptible(source, (result) => {
+      patience.pause();
+      isOver = result?.done === true;
+      if (isEnd(result)) patience.end();
+    });
+    endings.push(patience.end);
+    onCallerAbort(() => items.interrupt(abortedError()));
+    if (callerSignal.aborted) items.interrupt(abortedError());
+    return {
+      next: () => {
+        patience.begin();
+        return items.next();
+      },
+    };
+  };
   return {
     signal: controller.signal,
-    within: (work, { timeoutMs, waitedFor }) =>
-      new Promise((resolve, reject) => {
-        // Also where `work` never ends: the caller's signal may outlive thousands of attempts.
-        const forget = () => {
-          clearTimeout(timer);
-          callerSignal.removeEventListener('abort', onAbort);
-        };
-        const onAbort = (): void => {
-          forget();
-          reject(abortedError(call));
-        };
-        const timer = setTimeout(() => {
-          forget();
-          reject(timeoutError(call, waitedFor, timeoutMs));
-          abort();
-        }, timeoutMs);
-        callerSignal.addEventListener('abort', onAbort);
-        if (callerSignal.aborted) onAbort();
-        work.then(resolve, reject).finally(forget);
-      }),
-    each: (source, { timeoutMs, waitedFor }) => {
-      const patience = createPatience(timeoutMs, () => {
-        items.interrupt(timeoutError(call, waitedFor, timeoutMs));
-        abort();
-      });
-      const items = interruptible(source, (result) => {
-        patience.pause();
-        isOver = result?.done === true;
-        if (isEnd(result)) patience.end();
-      });
-      endings.push(patience.end);
-      onCallerAbort(() => items.interrupt(abortedError(call)));
-      if (callerSignal.aborted) items.interrupt(abortedError(call));
-      return {
-        next: () => {
-          patience.begin();
-          return items.next();
-        },
-      };
+    each,
+    within: async (work, limit) => {
+      const one = { next: () => work.then((value) => ({ done: false, value }) as const) };
+      return (await each(one, limit).next()).value;
     },
     release: () => endings.forEach((end) => void end()),
   };

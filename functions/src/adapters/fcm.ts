@@ -109,7 +109,6 @@ const refused = (code: string) =>
   new AppError({
     status: 'FAILED_PRECONDITION',
     reason: 'NOTIFICATION_REFUSED',
-    message: `FCM refused a notification with ${code}`,
     publicMessage: 'Notifications are not set up correctly.',
     metadata: { code },
   });

@@ -37,10 +37,9 @@ function describe(call: ModelCall): string {
 }
 
 /** The caller's signal fired. */
-export function abortedError(call: ModelCall): AppError {
+export function abortedError(): AppError {
   return new AppError({
     reason: 'ABORTED',
-    message: `${describe(call)} was aborted by the caller`,
     publicMessage: 'The request was cancelled.',
   });
 }
@@ -67,10 +66,9 @@ export function overloadedError(call: ModelCall, problem: string, cause?: unknow
 }
 
 /** `retryAfterMs` only where RetryInfo says it. */
-function quotaError(call: ModelCall, retryAfterMs: number | undefined): AppError {
+function quotaError(retryAfterMs: number | undefined): AppError {
   return new AppError({
     reason: 'MODEL_QUOTA',
-    message: `${describe(call)} is over the model's quota`,
     publicMessage: 'The model is at its limit of requests. Try again later.',
     retryAfterMs,
   });
@@ -81,14 +79,13 @@ const overflowText = /exceeds the maximum number of tokens allowed/i;
 const overflowNumbers =
   /input token count\s*\(?([\d,]+)\)?.*?maximum number of tokens allowed\s*\(?([\d,]+)/is;
 
-function overflowError(call: ModelCall, message: string): AppError {
+function overflowError(message: string): AppError {
   const found = overflowNumbers.exec(message);
   const [promptTokens, windowTokens] = [found?.[1], found?.[2]].map((number) =>
     number?.replaceAll(',', ''),
   );
   return new AppError({
     reason: 'MODEL_CONTEXT_OVERFLOW',
-    message: `${describe(call)}: prompt of ${promptTokens ?? '?'} tokens, window of ${windowTokens ?? '?'}`,
     publicMessage: 'The conversation is too long for the model.',
     metadata: {
       ...(promptTokens !== undefined && { promptTokens }),
@@ -98,10 +95,9 @@ function overflowError(call: ModelCall, message: string): AppError {
 }
 
 /** The conversation names a model that Google does not have: only whoever wrote it there can mend it. */
-const unknownModelError = (call: ModelCall, cause: unknown) =>
+const unknownModelError = (cause: unknown) =>
   new AppError({
     reason: 'MODEL_UNKNOWN',
-    message: `${describe(call)}: there is no such model`,
     publicMessage: 'The model of this conversation is not known. Choose another `model`.',
     metadata: { field: 'model' },
     cause: scrub(cause),
@@ -176,13 +172,13 @@ function scrub(error: unknown): Error {
 
 function translateApiError(call: ModelCall, httpStatus: number, error: Error): AppError {
   const google = parseGoogleError(error.message);
-  if (httpStatus === 429) return quotaError(call, readRetryDelayMs(google));
-  if (httpStatus === 404) return unknownModelError(call, error);
+  if (httpStatus === 429) return quotaError(readRetryDelayMs(google));
+  if (httpStatus === 404) return unknownModelError(error);
   if (httpStatus === 408 || httpStatus === 504) return timeoutError(call, `HTTP ${httpStatus}`);
   if (httpStatus >= 500 || httpStatus === 499) {
     return overloadedError(call, `HTTP ${httpStatus} ${google.status ?? ''}`.trim(), error);
   }
-  if (overflowText.test(google.message ?? '')) return overflowError(call, google.message ?? '');
+  if (overflowText.test(google.message ?? '')) return overflowError(google.message ?? '');
   const fields = google.details?.flatMap((detail) => detail.fieldViolations ?? []);
   const field = fields?.find((violation) => violation.field !== undefined)?.field;
   const reason = google.details?.find((detail) => detail.reason !== undefined)?.reason ?? '';
@@ -211,12 +207,12 @@ export function translateHttpError(
   const { httpStatus, message, retryAfterMs } = failure;
   if (httpStatus === 'in stream')
     return overflowWords.test(message)
-      ? overflowError(call, '')
+      ? overflowError('')
       : overloadedError(call, 'the stream told of an error');
   if (httpStatus === 429)
-    return quotaError(call, retryAfterMs && Math.min(LONGEST_PAUSE_MS, retryAfterMs));
+    return quotaError(retryAfterMs && Math.min(LONGEST_PAUSE_MS, retryAfterMs));
   const isRefused = httpStatus === 400 || httpStatus === 413;
-  if (isRefused && overflowWords.test(message)) return overflowError(call, '');
+  if (isRefused && overflowWords.test(message)) return overflowError('');
   return translateApiError(call, httpStatus, new Error('withheld'));
 }
 

@@ -1,21 +1,5 @@
-import type {
-  AppCheckVerifier,
-  IdTokenVerifier,
-  PushTokenVerifier,
-  Clock,
-  ServiceTokenVerifier,
-} from '#shared/ports/ports.ts';
-import {
-  createRemoteJWKSet,
-  customFetch,
-  decodeJwt,
-  decodeProtectedHeader,
-  errors,
-  jwtVerify,
-  UnsecuredJWT,
-  type JWTPayload,
-  type JWTVerifyGetKey,
-} from 'jose';
+import type { AppCheckVerifier, IdTokenVerifier, PushTokenVerifier, Clock, ServiceTokenVerifier } from '#shared/ports/ports.ts';
+import { createRemoteJWKSet, customFetch, decodeJwt, decodeProtectedHeader, errors, jwtVerify, UnsecuredJWT, type JWTPayload, type JWTVerifyGetKey } from 'jose';
 import { z } from 'zod';
 import { AppError } from '#shared/lib/errors.ts';
 import { readBytes } from '#functions/lib/read-bytes.ts';
@@ -104,7 +88,6 @@ const idClaimsSchema = z.looseObject({
 const expiredIdToken = (cause: unknown, remedy: string) =>
   new AppError({
     reason: 'ID_TOKEN_EXPIRED',
-    message: 'an ID token has expired',
     publicMessage: `The ID token has expired. ${remedy}`,
     cause,
   });
@@ -112,7 +95,6 @@ const expiredIdToken = (cause: unknown, remedy: string) =>
 const invalidIdToken = (publicMessage: string, cause?: unknown) =>
   new AppError({
     reason: 'ID_TOKEN_INVALID',
-    message: 'an ID token was refused',
     publicMessage,
     cause,
   });

@@ -130,7 +130,6 @@ const UID_HASH_CHARACTERS = 16;
 const repeatedParameter = (name: string) =>
   new AppError({
     reason: 'BAD_FIELD',
-    message: 'a query parameter came more than once',
     publicMessage: `\`${name.slice(0, 64)}\` is given more than once. Give it once.`,
     metadata: { field: name.slice(0, 64) },
   });

@@ -17,7 +17,6 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 const unusableRequest = (cause: unknown) =>
   new AppError({
     reason: 'BAD_REQUEST_LINE',
-    message: 'a request line or Host header could not be read',
     publicMessage: 'The address or the Host header of the request cannot be read.',
     cause,
   });

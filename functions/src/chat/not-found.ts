@@ -4,19 +4,17 @@ import { AppError } from '#shared/lib/errors.ts';
 import type { Caller } from '#shared/ports/ports.ts';
 
 /** One body for unknown, deleted and other people's conversations: an id must tell nothing. */
-export const notFoundError = (conversationId: string) =>
+export const notFoundError = () =>
   new AppError({
     reason: 'CONVERSATION_NOT_FOUND',
-    message: `no conversation ${conversationId} for this caller`,
     publicMessage:
       'There is no conversation under this id for you. Check the id, which is a UUID; for a new conversation draw a new one.',
   });
 
 /** 404 of a message to the caller's own conversation that is in the bin: another id would lose what it holds. */
-export const inBinError = (conversationId: string) =>
+export const inBinError = () =>
   new AppError({
     reason: 'CONVERSATION_NOT_FOUND',
-    message: `conversation ${conversationId} is in the bin`,
     publicMessage:
       'The conversation is in the bin. Take it back with POST /v1/conversations/{conversationId}:undelete, then send the message again.',
   });
@@ -28,34 +26,31 @@ export const inBinError = (conversationId: string) =>
 export function errorForCaller(error: unknown, caller: Caller | undefined): unknown {
   if (!(error instanceof NewerDocumentError || error instanceof UnreadableConversationError))
     return error;
-  const { ownerUid, path } = error;
+  const { ownerUid } = error;
   if (ownerUid === undefined || ownerUid === caller?.uid) return error;
-  return notFoundError(path.slice(path.lastIndexOf('/') + 1));
+  return notFoundError();
 }
 
 /** 404: the message that was named is not there, or what it said was erased. */
-export const messageNotFoundError = (conversationId: string, messageId: string) =>
+export const messageNotFoundError = (messageId: string) =>
   new AppError({
     reason: 'MESSAGE_NOT_FOUND',
-    message: `no message ${messageId} in ${conversationId}`,
     publicMessage: 'The conversation has no such message. Check its id in the list of messages.',
     metadata: { messageId },
   });
 
 /** 404: the conversation has not come to that generation. */
-export const generationNotFound = (conversationId: string, generation: number) =>
+export const generationNotFound = (generation: number) =>
   new AppError({
     reason: 'GENERATION_NOT_FOUND',
-    message: `no generation ${generation} in ${conversationId}`,
     publicMessage: `The conversation has no generation ${generation}. Look at the list of compactions.`,
     metadata: { generation: String(generation) },
   });
 
 /** 400: what the generation told is gone. */
-export const generationErased = (conversationId: string, generation: number) =>
+export const generationErased = (generation: number) =>
   new AppError({
     reason: 'GENERATION_ERASED',
-    message: `generation ${generation} of ${conversationId} covered a turn that was erased`,
     publicMessage: `Generation ${generation} told of a message that was deleted, and was erased with it. Choose another generation, or 0 for none.`,
     metadata: { generation: String(generation) },
   });

@@ -188,10 +188,9 @@ function readParams(
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   const field = String(issue?.path[0]);
-  if (field === 'conversationId') throw notFoundError('of a malformed id');
+  if (field === 'conversationId') throw notFoundError();
   throw new AppError({
     reason: 'NOT_FOUND',
-    message: `a malformed ${field} was asked for`,
     publicMessage: `There is nothing under this ${field}. ${idForms[field] ?? 'Check it.'}`,
     metadata: { field },
   });

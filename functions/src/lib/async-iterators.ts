@@ -142,7 +142,6 @@ export const isEnd = (result: IteratorResult<unknown> | undefined): boolean =>
 export const abortedError = () =>
   new AppError({
     reason: 'ABORTED',
-    message: 'the stream was ended from outside',
     publicMessage: 'The answer was stopped.',
   });
 

@@ -4,7 +4,6 @@ import { AppError } from '#shared/lib/errors.ts';
 export const bodyTooLarge = (maxBytes: number) =>
   new AppError({
     reason: 'BODY_TOO_LARGE',
-    message: `a body of more than ${maxBytes} bytes was refused`,
     publicMessage: `The body is larger than ${maxBytes} bytes. Send less in one request, and files as uploads: POST /v1/uploads.`,
     metadata: { limitBytes: String(maxBytes) },
   });
@@ -13,7 +12,6 @@ export const bodyTooLarge = (maxBytes: number) =>
 const uploadBroken = (cause: unknown) =>
   new AppError({
     reason: 'BODY_INCOMPLETE',
-    message: 'a body broke off while it was read',
     publicMessage: 'The body broke off. Send the request again.',
     cause,
   });

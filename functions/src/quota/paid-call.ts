@@ -159,7 +159,6 @@ function guardOfFirst(conversationId: string, document: StoredDocument | undefin
   if (!document || decodeConversation(document).value.state !== 'live')
     throw new AppError({
       reason: 'CONVERSATION_NOT_FOUND',
-      message: `${conversationId} is not live: no model is asked for it`,
       publicMessage: 'The conversation is not there any more.',
     });
   return sameConversationWrite(conversationId, document.updateTime);

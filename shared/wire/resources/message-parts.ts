@@ -106,7 +106,6 @@ const sizeBytes = (text: string) => encoder.encode(text).length;
 const tooLong = (what: { subject: string; remedy: string; bytes: number; limitBytes: number }) =>
   new AppError({
     reason: 'TEXT_TOO_LONG',
-    message: `${what.subject} of ${what.bytes} bytes refused, limit ${what.limitBytes}`,
     publicMessage: `${what.subject} has ${what.bytes} bytes; the limit is ${what.limitBytes}. ${what.remedy}`,
     metadata: {
       field: what.subject.replaceAll('`', ''),

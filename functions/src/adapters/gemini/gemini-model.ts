@@ -47,18 +47,17 @@ export function retryDelayMs(
 
 /** Waits for the next attempt. Throws `failure` when there is to be none, ABORTED when the signal fires. */
 async function waitForRetry(options: {
-  call: ModelCall;
   failure: AppError;
   attempt: number;
   signal: AbortSignal;
 }): Promise<void> {
-  const { call, failure, attempt, signal } = options;
+  const { failure, attempt, signal } = options;
   const delayMs = retryDelayMs(failure, attempt, Math.random());
   if (delayMs === undefined) throw failure;
   try {
     await delay(delayMs, undefined, { signal });
   } catch {
-    throw abortedError(call);
+    throw abortedError();
   }
 }
 
@@ -165,7 +164,7 @@ async function withRetries<T>({ call, signal }: Attempt, work: () => Promise<T>)
       return await work();
     } catch (error) {
       const failure = translateError(call, error);
-      await waitForRetry({ call, failure, attempt: count, signal });
+      await waitForRetry({ failure, attempt: count, signal });
     }
   }
 }
@@ -242,7 +241,7 @@ async function* stream(
       const failure = translateError(call, error);
       // What was received has been passed on: a second attempt would say it twice.
       if (hasReceived) throw failure;
-      await waitForRetry({ call, failure, attempt: count, signal });
+      await waitForRetry({ failure, attempt: count, signal });
     } finally {
       attemptTimeout.release();
     }

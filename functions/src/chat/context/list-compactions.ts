@@ -134,7 +134,7 @@ export async function readCompaction(
         generation,
       ])
     : [];
-  if (!history) throw generationNotFound(conversationId, generation);
+  if (!history) throw generationNotFound(generation);
   const view = historyView(history, (record) => outcomeMessage(record, locale));
   const [rated = view] = await withRatings(dependencies.store, conversationId, [view]);
   return { ...rated, ...(history.snapshot && { snapshot: snapshotView(history.snapshot) }) };

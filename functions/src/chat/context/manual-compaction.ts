@@ -75,19 +75,17 @@ export async function previewCompaction(
   return { dryRun: true, state: 'WOULD_COMPACT', beforeTokens, turnsFolded, from, upTo };
 }
 
-const alreadyRunning = (conversationId: string, jobId: string) =>
+const alreadyRunning = (jobId: string) =>
   new AppError({
     reason: 'COMPACTION_RUNNING',
-    message: `a compaction of ${conversationId} is queued or running`,
     publicMessage:
       'A compaction of this conversation is queued or running. Wait for it; its state is in the context object.',
     metadata: { jobId },
   });
 
-const limitReached = (conversationId: string, limit: string, retryAfterMs: number) =>
+const limitReached = (limit: string, retryAfterMs: number) =>
   new AppError({
     reason: 'COMPACTION_LIMIT',
-    message: `${conversationId} has reached ${limit} of compactions`,
     publicMessage:
       'This conversation was compacted as often as it may be for now. Try again after the time given; the chat goes on meanwhile.',
     retryAfterMs,
@@ -165,16 +163,15 @@ export async function requestCompaction(
     const now = dependencies.clock.now();
     const known = knownState(requestId, { conversation: conversation.value, job, now });
     if (known !== undefined) return { result: { jobId: requestId, state: known } };
-    refuseMismatch(dependencies, request.ifMatch, { conversationId, conversation });
+    refuseMismatch(dependencies, request.ifMatch, conversation);
     const other = holderOf(job, now) ?? conversation.value.compactionRequests.manual?.requestId;
     if (other !== undefined) {
       await publishOverdue(dependencies, conversationId, conversation.value.compactionRequests);
-      throw alreadyRunning(conversationId, other);
+      throw alreadyRunning(other);
     }
     const allowance = spendAllowance(dependencies.config);
     const reached = reachedSpendLimit(job?.brake.spent, allowance, now);
-    if (reached)
-      throw limitReached(conversationId, reached.limit, reached.until.getTime() - now.getTime());
+    if (reached) throw limitReached(reached.limit, reached.until.getTime() - now.getTime());
     await dependencies.quota.refuseSpent(request.caller);
     const manual = { requestId, focus, since: now };
     return {
@@ -192,10 +189,9 @@ export async function requestCompaction(
   return view;
 }
 
-const compactionNotFound = (conversationId: string, jobId: string) =>
+const compactionNotFound = (jobId: string) =>
   new AppError({
     reason: 'COMPACTION_NOT_FOUND',
-    message: `no compaction ${jobId} in ${conversationId}`,
     publicMessage:
       'The conversation has no such compaction, or it ended long ago. Look at the list of compactions.',
     metadata: { jobId },
@@ -264,7 +260,7 @@ async function cancellationOf(
   const decision = decideCancel({ conversation: conversation.value, job, jobId, now });
   switch (decision.kind) {
     case 'unknown':
-      throw compactionNotFound(conversationId, jobId);
+      throw compactionNotFound(jobId);
     case 'ended':
       return { writes: [], result: { jobId, state: decision.state } };
     case 'queued':

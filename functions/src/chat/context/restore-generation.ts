@@ -29,29 +29,23 @@ import {
 import { refuseMismatch } from '../conversations/etag.ts';
 import { changeGeneration, type Decision, requestAfterChange } from './change-generation.ts';
 
-const generationOutdated = (conversationId: string, generation: number) =>
+const generationOutdated = (generation: number) =>
   new AppError({
     reason: 'GENERATION_OUTDATED',
-    message: `generation ${generation} of ${conversationId} covers turns that changed since`,
     publicMessage: `Generation ${generation} tells of messages that were edited since. Restore another generation, or 0 for none.`,
     metadata: { generation: String(generation) },
   });
 
-const snapshotUnreadable = (conversationId: string, generation: number) =>
+const snapshotUnreadable = (generation: number) =>
   new AppError({
     reason: 'SNAPSHOT_UNREADABLE',
-    message: `generation ${generation} of ${conversationId} cannot be read`,
     publicMessage: `The summary of generation ${generation} is damaged and is not used. Choose another generation, or 0 for none.`,
     metadata: { generation: String(generation) },
   });
 
-const requestIdReused = (
-  conversationId: string,
-  { requestId, restoredFrom = 0 }: Pick<History, 'requestId' | 'restoredFrom'>,
-) =>
+const requestIdReused = ({ restoredFrom = 0 }: Pick<History, 'restoredFrom'>) =>
   new AppError({
     reason: 'IDEMPOTENCY_KEY_REUSED',
-    message: `request ${requestId} of ${conversationId} restored generation ${restoredFrom}`,
     publicMessage: `This requestId has restored generation ${restoredFrom}. Draw a new one to restore another generation.`,
     metadata: { restoredFrom: String(restoredFrom) },
   });
@@ -202,7 +196,7 @@ async function changeOf(
   const { generation } = request;
   const decision = decideRestore(await readFacts(dependencies, target, request));
   // A repeated request met the state that it asked for, and changed it.
-  if (decision.kind !== 'done') refuseMismatch(dependencies, request.ifMatch, own);
+  if (decision.kind !== 'done') refuseMismatch(dependencies, request.ifMatch, own.conversation);
   switch (decision.kind) {
     case 'done': {
       // The first try may have died before it told the workers.
@@ -213,19 +207,19 @@ async function changeOf(
       };
     }
     case 'reused':
-      throw requestIdReused(conversationId, decision.history);
+      throw requestIdReused(decision.history);
     case 'nothing': {
       const { tokens } = await readPresent(dependencies, target);
       return { result: { view: nothingToRestore(tokens, dependencies.clock.now(), request) } };
     }
     case 'notFound':
-      throw generationNotFound(conversationId, generation);
+      throw generationNotFound(generation);
     case 'erased':
-      throw generationErased(conversationId, generation);
+      throw generationErased(generation);
     case 'unreadable':
-      throw snapshotUnreadable(conversationId, generation);
+      throw snapshotUnreadable(generation);
     case 'outdated':
-      throw generationOutdated(conversationId, generation);
+      throw generationOutdated(generation);
     case 'restore':
       return restore(dependencies, target, decision);
   }

@@ -246,9 +246,8 @@ async function showEarlier(
     read(generation + 1),
     readNotes(dependencies, conversation.ownerUid),
   ]);
-  if ((generation > 0 && !history) || !successor)
-    throw generationNotFound(conversationId, generation);
-  if (history?.erased === true) throw generationErased(conversationId, generation);
+  if ((generation > 0 && !history) || !successor) throw generationNotFound(generation);
+  if (history?.erased === true) throw generationErased(generation);
   const coveredThrough = history?.coveredThrough ?? { seq: 0, contentIndex: 0 };
   const conversationThen = { ...conversation, generation, coveredThrough };
   const madeAt = successor.createTime;
@@ -278,7 +277,7 @@ export async function showContext(
   if (generation === undefined) return showCurrent(dependencies, target);
   const { conversation } = await readOwnConversation(dependencies, target);
   const current = conversation.value.generation;
-  if (generation > current) throw generationNotFound(conversationId, generation);
+  if (generation > current) throw generationNotFound(generation);
   if (generation === current) return showCurrent(dependencies, target);
   return showEarlier(dependencies, {
     conversationId,

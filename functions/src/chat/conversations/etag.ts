@@ -32,18 +32,16 @@ const tagsOf = (header: string): string[] =>
 export const isKnownTo = (ifNoneMatch: string | undefined, etag: string): boolean =>
   ifNoneMatch !== undefined && tagsOf(ifNoneMatch).some((tag) => tag === '*' || tag === etag);
 
-const etagMismatch = (conversationId: string) =>
+const etagMismatch = () =>
   new AppError({
     reason: 'ETAG_MISMATCH',
-    message: `If-Match did not match in ${conversationId}`,
     publicMessage: 'The conversation has changed since it was read. Read it again and repeat.',
     metadata: { field: 'If-Match' },
   });
 
-const generationMismatch = (conversationId: string, generation: number) =>
+const generationMismatch = (generation: number) =>
   new AppError({
     reason: 'GENERATION_MISMATCH',
-    message: `If-Match names another generation than ${generation} of ${conversationId}`,
     publicMessage: `The conversation is at generation ${generation}. Read its context again and repeat.`,
     metadata: { field: 'If-Match', generation: String(generation) },
   });
@@ -57,10 +55,9 @@ const generationMismatch = (conversationId: string, generation: number) =>
 export function refuseMismatch(
   { sha256 }: { sha256: Sha256 },
   ifMatch: string | undefined,
-  target: { conversationId: string; conversation: Versioned<Conversation> },
+  conversation: Versioned<Conversation>,
 ): void {
   if (ifMatch === undefined) return;
-  const { conversationId, conversation } = target;
   const { generation } = conversation.value;
   // Weak tags never match here (RFC 9110).
   const tags = ifMatch.split(',').map((tag) => tag.trim());
@@ -72,6 +69,6 @@ export function refuseMismatch(
   );
   if (isRight) return;
   throw tags.every((tag) => GENERATION_TAG.test(tag))
-    ? generationMismatch(conversationId, generation)
-    : etagMismatch(conversationId);
+    ? generationMismatch(generation)
+    : etagMismatch();
 }

@@ -132,7 +132,6 @@ export async function* exportUser(
 const invalidToken = () =>
   new AppError({
     reason: 'READ_TOKEN_INVALID',
-    message: 'folded turns were asked for without a valid token',
     publicMessage:
       'Send the `token` of a preCompact call in the header `X-Recap-Read-Token`, before its `expireTime`, to the `path` beside it.',
   });
@@ -158,8 +157,7 @@ export async function readFoldedTurns(
   const range = signer && openedRange(signer, asked, clock.now());
   if (!range) throw invalidToken();
   const [document] = await store.get([conversationPath(conversationId)]);
-  if (!document || !isOpen(decodeConversation(document).value, range))
-    throw notFoundError(conversationId);
+  if (!document || !isOpen(decodeConversation(document).value, range)) throw notFoundError();
   const { generation, from, upTo } = range;
   logger.log('INFO', 'folded_turns_read', { conversationId, generation, from, upTo });
   return messageLines(dependencies, { conversationId, from, upTo });

@@ -55,7 +55,7 @@ export async function readOwnConversation(
   const conversation = conversationDocument && decodeConversation(conversationDocument);
   const isTheirs =
     conversation?.value.ownerUid === caller.uid && states.includes(conversation.value.state);
-  if (!conversation || !isTheirs) throw notFoundError(conversationId);
+  if (!conversation || !isTheirs) throw notFoundError();
   return {
     conversationId,
     conversation,

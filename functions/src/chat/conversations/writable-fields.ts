@@ -11,12 +11,7 @@ import { isKnownModel, unknownModelAdvice } from '#shared/models/known-models.ts
 import { isRouted } from '#shared/models/routing.ts';
 import { estimatePromptTokens } from '#shared/tokens/token-estimate.ts';
 import { METADATA_ENTRIES_MAX, THRESHOLD_MIN_TOKENS } from '#shared/lib/limits.ts';
-import {
-  isEntryPath,
-  type ConversationPatch,
-  type EntryPath,
-  type PatchPath,
-} from '#shared/wire/resources/conversations.ts';
+import { isEntryPath, type ConversationPatch, type EntryPath, type PatchPath } from '#shared/wire/resources/conversations.ts';
 import { promptInstruction } from '#shared/conversation/context/assemble-context.ts';
 import type { Caller } from '#shared/ports/ports.ts';
 
@@ -54,7 +49,6 @@ export function isWritable(
 const notWritable = (field: string, guard: Guarded | 'server') =>
   new AppError({
     reason: 'FIELD_NOT_WRITABLE',
-    message: `a caller tried to write ${field}`,
     publicMessage: `\`${field}\` is set by the deployment. Leave it out, or let ${
       guard === 'server'
         ? 'a server write it, with a service account that ADMIN_SERVICE_ACCOUNTS lists'
@@ -85,7 +79,6 @@ export function refuseManyEntries({ metadata }: Pick<Conversation, 'metadata'>):
   if (count <= METADATA_ENTRIES_MAX) return;
   throw new AppError({
     reason: 'BAD_FIELD',
-    message: `the metadata would have ${count} entries`,
     publicMessage: `\`metadata\` would have ${count} entries; the limit is ${METADATA_ENTRIES_MAX}. Take one away: name it in \`updateMask\` and leave it out of the body.`,
     metadata: { field: 'metadata' },
   });
@@ -94,7 +87,6 @@ export function refuseManyEntries({ metadata }: Pick<Conversation, 'metadata'>):
 const tooHigh = (field: string, limitTokens: number) =>
   new AppError({
     reason: 'THRESHOLD_TOO_HIGH',
-    message: `a caller asked for a ${field} above ${limitTokens} tokens`,
     publicMessage: `\`settings.${field}\` may ask for at most the deployment's threshold of ${limitTokens} tokens. Choose a lower one.`,
     metadata: { field: `settings.${field}`, limitTokens: String(limitTokens) },
   });
@@ -102,7 +94,6 @@ const tooHigh = (field: string, limitTokens: number) =>
 const tooLow = (windowTokens: number) =>
   new AppError({
     reason: 'THRESHOLD_TOO_LOW',
-    message: `a caller asked for a thresholdFraction below ${THRESHOLD_MIN_TOKENS} tokens`,
     publicMessage: `\`settings.thresholdFraction\` must come to at least ${THRESHOLD_MIN_TOKENS} of the window's ${windowTokens} tokens. Choose a higher one.`,
     metadata: { field: 'settings.thresholdFraction', limitTokens: String(THRESHOLD_MIN_TOKENS) },
   });
@@ -141,7 +132,6 @@ export function refuseRouting(
   if (model === undefined || !isRouted(model) || routing) return;
   throw new AppError({
     reason: 'ROUTING_NOT_SET',
-    message: 'a caller asked for auto, and no models are set to choose from',
     publicMessage:
       '`model` is `auto`, but this deployment has no models to choose from. Name a model, or let the deployment set ROUTING_MODELS.',
     metadata: { field: 'model' },
@@ -162,7 +152,6 @@ export function refuseUnknownModel(
   if (isKnownModel(model, known)) return;
   throw new AppError({
     reason: 'MODEL_UNKNOWN',
-    message: 'a caller named a model that is not known',
     publicMessage: `\`model\` names no model that is known here. ${unknownModelAdvice(known)}. A deployment makes another one known by MODEL_WINDOWS.`,
     metadata: { field: 'model' },
   });
@@ -177,7 +166,6 @@ export function refuseTakenNames(
     if (!toolbox.find(name)) continue;
     throw new AppError({
       reason: 'TOOL_NAME_TAKEN',
-      message: `a caller declared a tool named ${name}, which this server runs`,
       publicMessage: `\`tools[${index}].name\` is \`${name}\`, the name of a tool that the server runs. Choose another one.`,
       metadata: { field: `tools[${index}].name` },
     });

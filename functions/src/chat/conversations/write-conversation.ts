@@ -157,7 +157,7 @@ export async function createConversation(
     const [document] = request.id === undefined ? [] : await store.get([path]);
     if (document) {
       const existing = decodeConversation(document).value;
-      if (!isOwn(existing, request.caller)) throw notFoundError(conversationId);
+      if (!isOwn(existing, request.caller)) throw notFoundError();
       return { conversationId, conversation: existing, isNew: false };
     }
     const counted = await quota.create(request.caller, 1);
@@ -283,7 +283,7 @@ export async function updateConversation(
       refuseRouting(config, patch);
       if (paths.includes('model')) refuseUnknownModel(config, patch, conversation.value.model);
       refuseTakenNames(dependencies, patch);
-      refuseMismatch(dependencies, ifMatch, { conversationId, conversation });
+      refuseMismatch(dependencies, ifMatch, conversation);
       if (paths.length === 0) return { result: { conversation: conversation.value } };
       const now = clock.now();
       const result = {

@@ -27,7 +27,6 @@ type PutRequest = DeviceOf &
 const deviceNotFound = (deviceId: string) =>
   new AppError({
     reason: 'DEVICE_NOT_FOUND',
-    message: 'no such device of this caller',
     publicMessage: 'You have no such device. Check its id in the list of devices.',
     metadata: { deviceId },
   });
@@ -40,7 +39,6 @@ const pathOfDevice = ({ caller, deviceId }: DeviceOf): string =>
 const deviceDeleted = (deviceId: string) =>
   new AppError({
     reason: 'IDEMPOTENCY_KEY_REUSED',
-    message: 'the device was deleted',
     publicMessage:
       'The device was deleted. To register it again, sign in again, send another `token`, or choose another id.',
     metadata: { deviceId },

@@ -22,7 +22,6 @@ import { type MemoryListView, noteView } from '#shared/wire/resources/memories.t
 const memoryFull = () =>
   new AppError({
     reason: 'MEMORY_FULL',
-    message: `a user has ${NOTES_MAX} notes`,
     publicMessage: `A user may have ${NOTES_MAX} notes, and has them. Delete one that is no longer needed, or put two into one.`,
     metadata: { notesMax: String(NOTES_MAX) },
   });
@@ -31,7 +30,6 @@ const memoryFull = () =>
 export const memoryNotFound = (memoryId: string) =>
   new AppError({
     reason: 'MEMORY_NOT_FOUND',
-    message: 'no such note of this caller',
     publicMessage: 'You have no such note. Check its id in the list of memories.',
     metadata: { memoryId },
   });
@@ -40,7 +38,6 @@ export const memoryNotFound = (memoryId: string) =>
 const memoryIdTaken = (memoryId: string) =>
   new AppError({
     reason: 'IDEMPOTENCY_KEY_REUSED',
-    message: 'another note of this caller has the id',
     publicMessage:
       'You have another note with this `id`. Choose a new one, or change that note with PATCH.',
     metadata: { id: memoryId },
@@ -50,7 +47,6 @@ const memoryIdTaken = (memoryId: string) =>
 const memoryDeleted = (memoryId: string) =>
   new AppError({
     reason: 'IDEMPOTENCY_KEY_REUSED',
-    message: 'the note of this id was deleted',
     publicMessage: 'The note with this `id` was deleted. Choose a new one to save it again.',
     metadata: { id: memoryId },
   });

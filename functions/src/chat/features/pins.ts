@@ -20,27 +20,22 @@ import { findById, toLowerUuid } from '#shared/lib/uuid.ts';
 import { pinView, type PinListView } from '#shared/wire/resources/pins.ts';
 
 /** 400: one pin more than there may be. */
-const tooManyPins = (conversationId: string) =>
+const tooManyPins = () =>
   new AppError({
     reason: 'PIN_BUDGET',
-    message: `${conversationId} has ${PINS_MAX} pins`,
     publicMessage: `A conversation may have ${PINS_MAX} pins. Delete one that is no longer needed, or put two into one.`,
     metadata: { pinsMax: String(PINS_MAX) },
   });
 
 /** 400: the pin does not fit beside the others. */
-function pinsTooLarge(
-  conversationId: string,
-  {
-    budgetTokens,
-    neededTokens,
-    remainingTokens,
-  }: Omit<Extract<PinDecision, { kind: 'overBudget' }>, 'kind'> & { budgetTokens: number },
-) {
+function pinsTooLarge({
+  budgetTokens,
+  neededTokens,
+  remainingTokens,
+}: Omit<Extract<PinDecision, { kind: 'overBudget' }>, 'kind'> & { budgetTokens: number }) {
   const budget = `All pins together may take ${budgetTokens} tokens`;
   return new AppError({
     reason: 'PIN_BUDGET',
-    message: `a pin of ${neededTokens} tokens for ${conversationId}, with ${remainingTokens} of ${budgetTokens} left`,
     publicMessage: `${budget}: ${remainingTokens} are left, and this one takes about ${neededTokens}. Shorten it, or delete another pin.`,
     metadata: {
       budgetTokens: String(budgetTokens),
@@ -51,10 +46,9 @@ function pinsTooLarge(
 }
 
 /** 404: no such pin. */
-const pinNotFound = (conversationId: string, pinId: string) =>
+const pinNotFound = (pinId: string) =>
   new AppError({
     reason: 'PIN_NOT_FOUND',
-    message: `no pin ${pinId} in ${conversationId}`,
     publicMessage: 'The conversation has no such pin. Check its id in the list of pins.',
     metadata: { pinId },
   });
@@ -63,7 +57,6 @@ const pinNotFound = (conversationId: string, pinId: string) =>
 const pinDeleted = (pinId: string) =>
   new AppError({
     reason: 'IDEMPOTENCY_KEY_REUSED',
-    message: 'the pin of this id was deleted',
     publicMessage: 'The pin with this id was deleted. Choose a new id to pin it again.',
     metadata: { pinId },
   });
@@ -94,7 +87,7 @@ export async function readPin(
 ): Promise<Pin> {
   const { conversation } = await readOwnConversation(dependencies, input);
   const pin = findById(conversation.value.pins, input.pinId);
-  if (!pin) throw pinNotFound(input.conversationId, input.pinId);
+  if (!pin) throw pinNotFound(input.pinId);
   return pin;
 }
 
@@ -124,7 +117,7 @@ export function keepPin(
   request: PinOf,
   prepare: () => Omit<Pin, 'id'> | Promise<Omit<Pin, 'id'>>,
 ): Promise<{ pin: Pin; isNew: boolean }> {
-  const { conversationId, pinId } = request;
+  const { pinId } = request;
   return changeConversation<{ pin: Pin; isNew: boolean }>(
     dependencies,
     request,
@@ -137,9 +130,9 @@ export function keepPin(
       const decision = decidePin(pins, pin, budget);
       switch (decision.kind) {
         case 'tooMany':
-          throw tooManyPins(conversationId);
+          throw tooManyPins();
         case 'overBudget':
-          throw pinsTooLarge(conversationId, { ...decision, ...budget });
+          throw pinsTooLarge({ ...decision, ...budget });
         case 'unchanged':
           return { result: { pin: decision.pin, isNew: false } };
         case 'put': {

@@ -26,7 +26,6 @@ interface FeedbackOf extends ConversationTarget {
 const notAnAnswer = (messageId: string) =>
   new AppError({
     reason: 'NOT_AN_ANSWER',
-    message: 'feedback was given on a user message',
     publicMessage: 'Feedback is given on answers. Name the answer by its id, such as m_17.',
     metadata: { messageId },
   });
@@ -45,8 +44,8 @@ async function readAnswer(
   );
   if (!found.isAnswer) throw notAnAnswer(messageId);
   const { value } = found.turn;
-  if (!isTerminal(value.state)) throw unfinishedTurnError(conversationId, found.seq);
-  if (!hasAnswer(value) || value.eraseTime) throw messageNotFoundError(conversationId, messageId);
+  if (!isTerminal(value.state)) throw unfinishedTurnError(found.seq);
+  if (!hasAnswer(value) || value.eraseTime) throw messageNotFoundError(messageId);
   return found.turn;
 }
 
@@ -135,7 +134,7 @@ async function rateOnce(
     generation <= conversation.value.generation
       ? await readHistories(dependencies, target, [generation])
       : [];
-  if (!history) throw generationNotFound(conversationId, generation);
+  if (!history) throw generationNotFound(generation);
   const path = ratingPath(conversationId, generation);
   const [before] = await dependencies.store.get([path]);
   const known = before && decodeRating(before);

@@ -21,7 +21,6 @@ import { encodeUpload, type Upload, decodeUpload, turnKey } from '#shared/upload
 const uploadNotFound = (uploadId: string) =>
   new AppError({
     reason: 'UPLOAD_NOT_FOUND',
-    message: `no upload ${uploadId} for this caller`,
     publicMessage:
       'You have no uploaded file under this id. Check the id, and PUT the bytes to the address that POST /v1/uploads gave; a file that no message names expires after a day.',
     metadata: { uploadId },
@@ -30,7 +29,6 @@ const uploadNotFound = (uploadId: string) =>
 const uploadsOff = () =>
   new AppError({
     reason: 'UPLOADS_OFF',
-    message: 'an upload was asked for, and there is no UPLOADS_BUCKET',
     publicMessage:
       'This deployment takes no uploads: its operator has not set UPLOADS_BUCKET. Small files can be sent as `data`.',
   });
@@ -44,7 +42,6 @@ function requireBucket({ files }: { files?: FileBucket | undefined }): FileBucke
 const typeMismatch = (uploadId: string, declared: { mimeType: string; sizeBytes: number }) =>
   new AppError({
     reason: 'UPLOAD_TYPE_MISMATCH',
-    message: `upload ${uploadId} is no ${declared.mimeType} of ${declared.sizeBytes} bytes`,
     publicMessage: `The uploaded file is not what was declared: ${declared.mimeType} of ${declared.sizeBytes} bytes. Upload it again with its own media type and size.`,
     metadata: { uploadId, mimeType: declared.mimeType },
   });
@@ -52,7 +49,6 @@ const typeMismatch = (uploadId: string, declared: { mimeType: string; sizeBytes:
 const filesTooLarge = (sizeBytes: number) =>
   new AppError({
     reason: 'FILES_TOO_LARGE',
-    message: `uploads of ${sizeBytes} bytes in one message refused, limit ${FILES_MAX_BYTES}`,
     publicMessage: `The uploads of the message have ${sizeBytes} bytes together; the limit is ${FILES_MAX_BYTES}. Send fewer in one message.`,
     metadata: { sizeBytes: String(sizeBytes), limitBytes: String(FILES_MAX_BYTES) },
   });
@@ -60,7 +56,6 @@ const filesTooLarge = (sizeBytes: number) =>
 const tooManyUploads = (limit: number, { now, resetTime }: { now: Date; resetTime: Date }) =>
   new AppError({
     reason: 'USER_DAILY_UPLOADS',
-    message: `an upload refused, limit ${limit} a day`,
     publicMessage: `${limit} uploads may be begun in a day (UTC). Go on tomorrow.`,
     retryAfterMs: resetTime.getTime() - now.getTime(),
     metadata: { limit: String(limit), resetTime: resetTime.toISOString() },

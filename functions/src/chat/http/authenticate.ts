@@ -29,14 +29,12 @@ function headerFault(authorization: string | undefined): string {
 const missingToken = (authorization: string | undefined) =>
   new AppError({
     reason: 'ID_TOKEN_MISSING',
-    message: 'a request came without an ID token',
     publicMessage: `${headerFault(authorization)} Send a Firebase ID token: \`Authorization: Bearer <token>\`.`,
   });
 
 const unusableUid = (fault: string) =>
   new AppError({
     reason: 'ID_TOKEN_INVALID',
-    message: `an ID token was refused: its uid ${fault}`,
     publicMessage: `The user id (\`sub\`) of the ID token ${fault}. Sign in as a user whose id has 1 to 128 characters of valid Unicode.`,
   });
 
@@ -142,7 +140,6 @@ const KEPT_AFTER_EXPIRY_MS = 60_000;
 const replayed = () =>
   new AppError({
     reason: 'APP_CHECK_REPLAYED',
-    message: 'an App Check token was sent a second time where one serves once',
     publicMessage:
       'This App Check token has been used. Get a limited-use token for this request and send it once.',
   });
@@ -174,7 +171,6 @@ const APP_CHECK_HEADER = 'x-firebase-appcheck';
 const missingAppCheck = () =>
   new AppError({
     reason: 'APP_CHECK_MISSING',
-    message: 'a request came without an App Check token',
     publicMessage: 'Send a Firebase App Check token in the header `X-Firebase-AppCheck`.',
   });
 

@@ -72,7 +72,6 @@ export function methodNotAllowed(allow: string, { isPreflight }: { isPreflight: 
   const sentence = `This address takes ${allow} only.`;
   return new AppError({
     reason: 'METHOD_NOT_ALLOWED',
-    message: `method refused; allowed are ${allow}`,
     publicMessage: isPreflight ? `${sentence} ${NOT_LISTED}` : sentence,
     metadata: { allow },
   });
@@ -96,7 +95,6 @@ export const answerNoRoute = (path: string, dependencies: RouteDependencies) =>
     path,
     new AppError({
       reason: 'ROUTE_NOT_FOUND',
-      message: 'no such route',
       publicMessage: `There is no such address. ${ROUTES}`,
     }),
     dependencies,

@@ -7,7 +7,6 @@ import { parseJsonBody } from '#shared/wire/parse-json.ts';
 const encodingRefused = () =>
   new AppError({
     reason: 'ENCODING_UNSUPPORTED',
-    message: 'a compressed body was refused',
     publicMessage:
       'Compressed bodies are not taken. Send the JSON as it is, without Content-Encoding.',
     metadata: { field: 'Content-Encoding' },
@@ -16,7 +15,6 @@ const encodingRefused = () =>
 const notUtf8 = (cause: unknown) =>
   new AppError({
     reason: 'BAD_JSON',
-    message: 'a body is not UTF-8',
     publicMessage: 'The body is not valid UTF-8. Send JSON encoded as UTF-8.',
     cause,
   });
@@ -36,7 +34,6 @@ function decodeJson(bytes: Uint8Array): unknown {
 const bodyTooSlow = (timeoutMs: number) =>
   new AppError({
     reason: 'BODY_TOO_SLOW',
-    message: `a body was not complete after ${timeoutMs} ms`,
     publicMessage: `The body took longer than ${timeoutMs} ms. Send the request again.`,
     metadata: { limitMs: String(timeoutMs) },
   });

@@ -20,7 +20,6 @@ export const healthRoute = publicRoute({
 const unknownReason = () =>
   new AppError({
     reason: 'NOT_FOUND',
-    message: 'an unknown reason was asked for',
     publicMessage: `No error has this reason. GET ${ERRORS_PATH} lists all of them.`,
     metadata: { field: 'reason' },
   });

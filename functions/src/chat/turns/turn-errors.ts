@@ -29,10 +29,9 @@ export const stillQueuedError = (what: string) =>
   });
 
 /** The turn belongs to somebody else now, who tells how it ends. */
-export const takenOverError = (turn: { conversationId: string; seq: number; attempt: number }) =>
+export const takenOverError = () =>
   new AppError({
     reason: 'TURN_TAKEN_OVER',
-    message: `attempt ${turn.attempt} at turn ${turn.seq} of ${turn.conversationId} was taken over`,
     publicMessage: 'Another server continues this answer.',
   });
 

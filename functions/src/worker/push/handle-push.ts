@@ -107,7 +107,6 @@ async function answerPush(
 const notAPush = () =>
   new AppError({
     reason: 'METHOD_NOT_ALLOWED',
-    message: 'a request that is no POST',
     publicMessage: 'Only Pub/Sub pushes (POST) are taken here.',
     metadata: { allow: 'POST' },
   });

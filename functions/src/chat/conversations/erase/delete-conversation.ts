@@ -55,7 +55,7 @@ async function decideDelete(
   const { conversationId } = own;
   const conversation = own.conversation.value;
   if (conversation.state === 'deleted') return { result: conversation };
-  refuseMismatch(dependencies, ifMatch, own);
+  refuseMismatch(dependencies, ifMatch, own.conversation);
   const now = clock.now();
   const target = { conversationId, conversation };
   const present = await readPresent(dependencies, target);
@@ -89,7 +89,7 @@ const binUnreadable = (
   retryWhenLost(clock, async () => {
     const conversation = await readAnyConversation(store, conversationId);
     if (!conversation || !DELETABLE.some((state) => state === conversation.value.state))
-      throw notFoundError(conversationId);
+      throw notFoundError();
     if (conversation.value.state === 'deleted') return conversation.value;
     const now = clock.now();
     const target = { conversationId, conversation: conversation.value, now };
@@ -137,11 +137,11 @@ export async function eraseOwnConversation(
 ): Promise<void> {
   const marked = await markErasing(dependencies, conversationId, (conversation, updateTime) => {
     const isTheirs = conversation.ownerUid === caller.uid && conversation.state !== 'forking';
-    const read = { conversationId, conversation: { value: conversation, updateTime } };
-    if (isTheirs && conversation.state !== 'erasing') refuseMismatch(dependencies, ifMatch, read);
+    if (isTheirs && conversation.state !== 'erasing')
+      refuseMismatch(dependencies, ifMatch, { value: conversation, updateTime });
     return isTheirs;
   });
-  if (marked !== 'erasing') throw notFoundError(conversationId);
+  if (marked !== 'erasing') throw notFoundError();
   await passCrashPoint(dependencies, 'conversation-marked');
   await publishErase(dependencies, conversationId);
   await passCrashPoint(dependencies, 'erase-published');

@@ -228,15 +228,14 @@ async function changeOf(
   const { appendsUntil = new Date(0) } = target.conversation;
   // A producer that was not asked may add to its stream until then.
   const isAppended = alike.some(({ value }) => value.lastFrameId === undefined);
-  if (isAppended && appendsUntil > dependencies.clock.now())
-    throw unfinishedTurnError(conversationId, named.seq);
+  if (isAppended && appendsUntil > dependencies.clock.now()) throw unfinishedTurnError(named.seq);
   const decision = decideErase({ named, isAnswer, alike: alike.map(({ value }) => value) });
   const view = isAnswer ? answerView : userMessageView;
   switch (decision.kind) {
     case 'inProgress':
-      throw unfinishedTurnError(conversationId, decision.seq);
+      throw unfinishedTurnError(decision.seq);
     case 'notFound':
-      throw messageNotFoundError(conversationId, messageId);
+      throw messageNotFoundError(messageId);
     case 'done': {
       // The first try may have died before it told the workers.
       const compactionRequestId = target.conversation.compactionRequests.auto?.requestId;

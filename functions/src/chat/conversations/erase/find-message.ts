@@ -13,10 +13,9 @@ export interface ReadConversation {
 }
 
 /** 409: what is to be done with a message is not done while its turn runs or waits. */
-export const unfinishedTurnError = (conversationId: string, seq: number) =>
+export const unfinishedTurnError = (seq: number) =>
   new AppError({
     reason: 'TURN_IN_PROGRESS',
-    message: `turn ${seq} of ${conversationId} is not finished`,
     publicMessage:
       'This message is being answered, or waits for its answer. Wait for it, or cancel it.',
     metadata: { turnId: turnId(seq) },
@@ -37,7 +36,7 @@ export async function findMessage(
   const seq = answered ?? (guard && decodeMessageGuard(guard).seq) ?? 0;
   const isThere = seq >= 1 && seq <= conversation.lastSeq;
   const [turn] = isThere ? await readTurns(store, conversationId, [seq]) : [];
-  if (!turn) throw messageNotFoundError(conversationId, messageId);
+  if (!turn) throw messageNotFoundError(messageId);
   return { seq, turn, isAnswer: answered !== undefined };
 }
 

@@ -115,18 +115,16 @@ interface Fork {
   isNew: boolean;
 }
 
-const busySource = (conversationId: string) =>
+const busySource = () =>
   new AppError({
     reason: 'CONVERSATION_BUSY',
-    message: `${conversationId} changed each time while it was copied`,
     publicMessage: 'The conversation keeps changing. Try again in a moment.',
     retryAfterMs: 1_000,
   });
 
-const forkTooLarge = (conversationId: string, turns: number) =>
+const forkTooLarge = (turns: number) =>
   new AppError({
     reason: 'FORK_TOO_LARGE',
-    message: `a fork of ${conversationId} would have ${turns} turns`,
     publicMessage: `A fork has at most ${FORK_TURNS_MAX} turns, this one would have ${turns}. Fork at an earlier message.`,
     metadata: { turns: String(turns), turnsMax: String(FORK_TURNS_MAX) },
   });
@@ -139,8 +137,8 @@ async function findSource(
   const { conversationId, messageId } = request;
   const target = { conversationId, conversation: own.conversation.value };
   const { seq, turn } = await findMessage(dependencies, target, messageId);
-  if (!isTerminal(turn.value.state)) throw unfinishedTurnError(conversationId, seq);
-  if (seq > FORK_TURNS_MAX) throw forkTooLarge(conversationId, seq);
+  if (!isTerminal(turn.value.state)) throw unfinishedTurnError(seq);
+  if (seq > FORK_TURNS_MAX) throw forkTooLarge(seq);
   return { ...target, seq };
 }
 
@@ -270,6 +268,6 @@ export async function forkConversation(
   } catch (error) {
     if (error instanceof AppError && error.reason === 'CONVERSATION_NOT_FOUND')
       await dropFork(dependencies, request, forkId);
-    throw isSourceChanged(error) ? busySource(request.conversationId) : error;
+    throw isSourceChanged(error) ? busySource() : error;
   }
 }

@@ -186,7 +186,7 @@ export async function copyTurns(dependencies: ChatDependencies, copy: Copy): Pro
       const guards = await readAll(dependencies, copy, guardPaths);
       for (const [index, turn] of turns.entries()) {
         const { seq, state, tokens, inContext } = turn.value;
-        if (!isTerminal(state)) throw unfinishedTurnError(conversationId, seq);
+        if (!isTerminal(state)) throw unfinishedTurnError(seq);
         if (isInContextThrough(turn.value, lastSeq))
           copied.push({ seq, tokens: tokens.user + tokens.answer, isRevived: !inContext });
         const [document, guard] = [documents[index], guards[index]];

@@ -50,24 +50,21 @@ interface ForkBatch {
 const idTaken = (conversationId: string) =>
   new AppError({
     reason: 'IDEMPOTENCY_KEY_REUSED',
-    message: `${conversationId} is there and no fork of this message`,
     publicMessage: 'You have another conversation with this id. Choose a new id for the fork.',
     metadata: { id: conversationId },
   });
 
 /** One body for every conversation that the caller cannot go on with: an id must tell nothing. */
-const idUnusable = (conversationId: string) =>
+const idUnusable = () =>
   new AppError({
     reason: 'CONVERSATION_NOT_FOUND',
-    message: `no fork can be made under ${conversationId}`,
     publicMessage: 'No fork can be made under this `id`: it was used before. Draw a new id.',
     metadata: { field: 'id' },
   });
 
-const takenOver = (conversationId: string) =>
+const takenOver = () =>
   new AppError({
     reason: 'FORK_TAKEN_OVER',
-    message: `another request goes on with the fork ${conversationId}`,
     publicMessage: 'Another request is making this fork. Send the same request again.',
   });
 
@@ -145,7 +142,7 @@ export async function claimFork(
   if (conversation.epoch === drawn.epoch) return { kind: 'claimed', target };
   const isTheirs = conversation.ownerUid === caller.uid;
   if (!isTheirs || (conversation.state !== 'live' && conversation.state !== 'forking'))
-    throw idUnusable(conversationId);
+    throw idUnusable();
   if (!isForkOf(conversation, source)) throw idTaken(conversationId);
   if (conversation.state === 'live') return { kind: 'live', conversation };
   await target.commit({
@@ -197,7 +194,7 @@ async function commitOver(
       const conversation = await readConversation(store, conversationId);
       if (conversation?.value.epoch === epoch)
         return { epoch, updateTime: conversation.updateTime };
-      if (conversation?.value.epoch !== version.epoch) throw takenOver(conversationId);
+      if (conversation?.value.epoch !== version.epoch) throw takenOver();
       if (tries >= COMMIT_TRIES) throw error;
     }
   }

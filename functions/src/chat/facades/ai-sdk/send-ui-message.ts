@@ -56,7 +56,6 @@ const toMessageId = ({ sha256 }: Pick<RouteDependencies, 'sha256'>, uiMessageId:
 const saysNothing = (field: string) =>
   new AppError({
     reason: 'BAD_PART',
-    message: 'the last UI message of the user says nothing',
     publicMessage: `\`${field}\` holds no text and no file. Give a list such as [{"type":"text","text":"…"}], with a text that is not empty; \`content\` is not read.`,
     metadata: { field },
   });
@@ -262,7 +261,6 @@ async function findLastShown(
 const messageReplaced = (index: number, { seq }: Turn) =>
   new AppError({
     reason: 'MESSAGE_REPLACED',
-    message: `the history of a UI message was refused: turn ${seq} was replaced`,
     publicMessage: `\`messages[${index}]\` belongs to a branch that an edit has ended: another message stands in its place. Load the messages again, or fork the conversation there.`,
     metadata: { field: `messages[${index}]`, turnId: turnId(seq) },
   });

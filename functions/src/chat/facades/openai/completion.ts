@@ -82,7 +82,6 @@ async function wordedStep({ recap: { turnId }, step }: Answer): Promise<AnswerSt
   if (calls.length > 0 || approvals.length === 0) return result;
   throw new AppError({
     reason: 'APPROVAL_NEEDED',
-    message: `${turnId} waits for the approval of ${approvals.length} calls`,
     publicMessage: `The answer waits until the user allows ${approvals.map(({ name }) => name).join(' and ')}, which OpenAI's protocol cannot ask. Allow or refuse it with POST /v1/conversations/{conversationId}/turns/${turnId}/toolResults, then send the same request again.`,
     metadata: { turnId, calls: approvals.map(({ callId }) => callId).join(',') },
   });

@@ -187,7 +187,6 @@ const STORED_ID = /^chatcmpl-([0-9a-f-]{36})-(t_\d+)$/i;
 const notStored = () =>
   new AppError({
     reason: 'COMPLETION_NOT_FOUND',
-    message: 'a completion that is not stored was asked for',
     publicMessage:
       'There is no such completion. The id of one is `chatcmpl-{conversationId}-{turnId}`.',
   });
@@ -220,10 +219,9 @@ async function readCompletion(
   return { answer: toAnswer(dependencies, { handle, conversation, answered }), ignored: [] };
 }
 
-const noSuchModel = (model: string, known: readonly string[]) =>
+const noSuchModel = (known: readonly string[]) =>
   new AppError({
     reason: 'MODEL_NOT_FOUND',
-    message: `a client asked for the model ${model}`,
     publicMessage: `There is no such model here. There ${known.length === 1 ? 'is' : 'are'} ${known.join(' and ')}.`,
     metadata: { field: 'model' },
   });
@@ -261,7 +259,7 @@ export const retrieveModelRoute = userRoute({
   format: 'openai',
   handle: ({ config }, { params: { model } }) => {
     const known = modelsOf(config);
-    if (!known.includes(model)) throw noSuchModel(model, known);
+    if (!known.includes(model)) throw noSuchModel(known);
     return json(modelView(model));
   },
 });

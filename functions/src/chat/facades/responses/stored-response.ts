@@ -49,7 +49,6 @@ export function findStoredCall(id: string): { conversationId: string; callId: st
 const responseNotFound = (field: string) =>
   new AppError({
     reason: 'RESPONSE_NOT_FOUND',
-    message: 'a response was asked for by an id that none has',
     publicMessage:
       'There is no response under this id. Take the `id` of a response of this server.',
     metadata: { field },

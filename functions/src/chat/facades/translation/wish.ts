@@ -56,7 +56,6 @@ export interface Wish {
 export const badField = (field: string, publicMessage: string): AppError =>
   new AppError({
     reason: 'BAD_FIELD',
-    message: `a request was refused for its ${field}`,
     publicMessage,
     metadata: { field },
   });

@@ -52,7 +52,6 @@ export const readerReply = (
 const badHeader = () =>
   new AppError({
     reason: 'BAD_FIELD',
-    message: 'a Last-Event-ID that is no cursor',
     publicMessage:
       '`Last-Event-ID` must be the `id` of the last event that was received, a whole number. Leave it out to get the stream from its beginning.',
     metadata: { field: 'Last-Event-ID' },

@@ -106,10 +106,9 @@ export function emptyAnswerError(
 }
 
 /** A picture alone may be larger than an answer can be. The same message would bring it again. */
-const tooLargeError = ({ name, maxBytes }: AnswerCall) =>
+const tooLargeError = ({ maxBytes }: AnswerCall) =>
   new AppError({
     reason: 'ANSWER_TOO_LARGE',
-    message: `${name} was larger than ${maxBytes} bytes, and nothing of it could be kept`,
     publicMessage: `The answer is larger than the ${maxBytes} bytes that are left for it. Ask for less, such as a smaller picture, in a new message.`,
   });
 

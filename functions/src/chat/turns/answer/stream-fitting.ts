@@ -15,7 +15,6 @@ export type FittingAnswer = Answer & { misfitUsage?: ModelUsage | undefined };
 
 /** `calls`: how often the model was asked. */
 function unmetError(
-  { name }: AnswerCall,
   misfit: string,
   { finishReason, calls }: { finishReason: string | undefined; calls: number },
 ) {
@@ -29,7 +28,6 @@ function unmetError(
   };
   return new AppError({
     reason: 'RESPONSE_SCHEMA_UNMET',
-    message: `${name} did not fit its schema (finishReason ${finishReason ?? 'missing'})`,
     publicMessage: publicMessage(),
   });
 }
@@ -109,7 +107,7 @@ export async function streamFitting(
   const unmet = (answer: FittingAnswer, calls: number, still: string) => ({
     ...answer,
     parts: [],
-    error: answer.error ?? unmetError(call, still, { finishReason: answer.finishReason, calls }),
+    error: answer.error ?? unmetError(still, { finishReason: answer.finishReason, calls }),
   });
   if (toFinishReason(first.finishReason) !== 'stop') return unmet(first, 1, misfit);
   const repair = repairRequest(request, first, misfit);

@@ -279,7 +279,7 @@ async function writeTurn(
 
 /** A lost reply and a lost guard look the same from here: the turn itself says which step it is at. */
 async function storeRounds(writing: Writing, progress: RoundsToStore): Promise<void> {
-  const { dependencies, own, serially } = writing;
+  const { dependencies, serially } = writing;
   // Not `retry`: between two tries the turn itself says whether there is anything left to do.
   for (let tries = 1; ; tries++) {
     const batch = roundsBatch(writing, progress);
@@ -289,7 +289,7 @@ async function storeRounds(writing: Writing, progress: RoundsToStore): Promise<v
       if (!mayBeCommitted(error) || tries >= ROUNDS_TRIES) throw error;
       await dependencies.clock.wait(ROUNDS_RETRY_MS * (tries - 1));
       const standing = await serially(() => recover(writing)).catch(() => 'own' as const);
-      if (standing !== 'own') throw takenOverError(own);
+      if (standing !== 'own') throw takenOverError();
       if (writing.storedStep !== batch.step) continue;
       return noteStored(writing, batch);
     }

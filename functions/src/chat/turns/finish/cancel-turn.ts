@@ -61,7 +61,6 @@ export async function cancelTurn(
   if (turn.state === 'done' || turn.state === 'failed')
     throw new AppError({
       reason: 'TURN_FINISHED',
-      message: `turn ${turn.seq} is ${turn.state}; it cannot be cancelled`,
       publicMessage: 'This turn has ended already. There is nothing to cancel.',
       metadata: { turnId: turnId(turn.seq), state: turn.state },
     });
@@ -95,7 +94,7 @@ export async function requestCancel(
   // Not `retry`: only a failed commit is tried again; a read that fails ends the request.
   for (let tries = 1; ; tries++) {
     const [turn] = await readTurnDocuments(store, conversationId, [seq]);
-    if (!turn) throw notFoundError(conversationId);
+    if (!turn) throw notFoundError();
     try {
       if (!(await cancelAsRead(dependencies, conversationId, turn))) return;
       return await passCrashPoint(dependencies, 'cancel-stored');
@@ -154,7 +153,7 @@ async function endRunning(
 ): Promise<void> {
   const { store } = dependencies;
   const conversation = await readConversation(store, conversationId);
-  if (!conversation) throw notFoundError(conversationId);
+  if (!conversation) throw notFoundError();
   const counting = meterCounting(conversation.value);
   const partial = await readPartialAnswer(store, { conversationId, turn, counting });
   const closing = { ...abandonedFields(turn, now), end: { state: 'cancelled' as const, partial } };

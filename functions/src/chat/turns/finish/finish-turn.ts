@@ -148,7 +148,7 @@ async function commitFinish(
       await clock.wait(FINISH_RETRY_MS * (tries - 1));
       const standing = await writer.recover().catch(() => 'own' as const);
       if (standing === 'ended') return possibleRequest;
-      if (standing === 'lost') throw takenOverError(attempt);
+      if (standing === 'lost') throw takenOverError();
       // A conversation document that others keep changing is not waited for: a request too many ends as NOOP.
       request =
         tries < FINISH_TRIES - 1

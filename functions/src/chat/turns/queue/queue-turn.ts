@@ -385,7 +385,7 @@ export async function interruptTurns(
     if (!working) return;
     if (shutdown.aborted) throw shuttingDownError('an interruption was given up');
     const { seq } = working.value;
-    if (clock.now().getTime() >= endMs) throw busyError(conversationId, { seq, retryAfterMs });
+    if (clock.now().getTime() >= endMs) throw busyError({ seq, retryAfterMs });
     await untilNextLook(dependencies, { conversationId, seq });
   }
 }

@@ -29,7 +29,6 @@ export function refuseLongAnswer(
     if (maxOutputTokens <= limit) continue;
     throw new AppError({
       reason: 'BAD_FIELD',
-      message: `${maxOutputTokens} tokens were asked for, ${model} gives ${limit}`,
       publicMessage: `\`${field}\` may be at most ${limit}: an answer of ${model} has no more tokens. Ask for less, or leave it out.`,
       metadata: { field },
     });

@@ -11,13 +11,9 @@ import { toTurnError } from '../turn-errors.ts';
 import type { SendRequest } from './send-request.ts';
 
 /** 409: wait and come back; nothing was stored. */
-export const busyError = (
-  conversationId: string,
-  { seq, retryAfterMs }: { seq: number; retryAfterMs: number },
-) =>
+export const busyError = ({ seq, retryAfterMs }: { seq: number; retryAfterMs: number }) =>
   new AppError({
     reason: 'TURN_IN_PROGRESS',
-    message: `turn ${seq} of ${conversationId} is being answered`,
     publicMessage:
       'Another message of this conversation is being answered. Wait for it, then send this one again.',
     retryAfterMs,
@@ -25,19 +21,17 @@ export const busyError = (
   });
 
 /** Bounds the tries of a start that keeps losing its guard to others. */
-export const contentionError = (conversationId: string, tries: number) =>
+export const contentionError = () =>
   new AppError({
     reason: 'TURN_IN_PROGRESS',
-    message: `start in ${conversationId} lost its guard ${tries} times`,
     publicMessage: 'Other messages of this conversation are being sent. Send this one again.',
     retryAfterMs: 1_000,
   });
 
 /** 400: what goes on from the message is not what goes on in the conversation. */
-export const messageReplacedError = (conversationId: string, messageId: string) =>
+export const messageReplacedError = (messageId: string) =>
   new AppError({
     reason: 'MESSAGE_REPLACED',
-    message: `${messageId} of ${conversationId} was replaced and was to be edited`,
     publicMessage:
       'Another message has taken the place of this one. Fork the conversation at this message to go on from it.',
     metadata: { messageId },
@@ -71,29 +65,26 @@ function notYetError(
 
 /** The error that tells the caller why nothing was started. */
 export function toRefusal(request: SendRequest, decision: Refusal, state: StartState): Error {
-  const { conversationId, message } = request;
   const messageId = request.replacing?.messageId ?? '';
   switch (decision.kind) {
     case 'notFound': {
       const conversation = state.conversation?.value;
       const isInOwnBin =
         conversation?.state === 'deleted' && conversation.ownerUid === state.facts.uid;
-      return isInOwnBin ? inBinError(conversationId) : notFoundError(conversationId);
+      return isInOwnBin ? inBinError() : notFoundError();
     }
     case 'keyReused':
       return new AppError({
         reason: 'IDEMPOTENCY_KEY_REUSED',
-        message: `message id ${message.id} of ${conversationId} is known with another body`,
         publicMessage:
           'message.id was already used for another message of this conversation. Draw a new id for a new message.',
         metadata: { field: 'message.id' },
       });
     case 'busy':
-      return busyError(conversationId, decision);
+      return busyError(decision);
     case 'queueFull':
       return new AppError({
         reason: 'TURN_IN_PROGRESS',
-        message: `the queue of ${conversationId} behind turn ${decision.seq} is full`,
         publicMessage: `${QUEUE_MAX} messages of this conversation wait for their answers already, and no more may. Wait for some of them, then send this one again.`,
         retryAfterMs: decision.retryAfterMs,
         metadata: { turnId: turnId(decision.seq), queueMax: String(QUEUE_MAX) },
@@ -101,28 +92,25 @@ export function toRefusal(request: SendRequest, decision: Refusal, state: StartS
     case 'retryLater':
       return notYetError(state, decision);
     case 'targetNotFound':
-      return messageNotFoundError(conversationId, messageId);
+      return messageNotFoundError(messageId);
     case 'notUserMessage':
       return new AppError({
         reason: 'NOT_A_USER_MESSAGE',
-        message: `the answer ${messageId} of ${conversationId} was to be edited`,
         publicMessage: 'Only messages of the user can be edited. Regenerate the answer instead.',
         metadata: { messageId },
       });
     case 'notLastAnswer':
       return new AppError({
         reason: 'NOT_THE_LAST_ANSWER',
-        message: `${messageId} of ${conversationId} is not of its last turn ${decision.lastSeq}`,
         publicMessage:
           'Only the last answer can be regenerated. Edit the message before this one, or fork the conversation there.',
         metadata: { messageId, lastTurnId: turnId(decision.lastSeq) },
       });
     case 'messageReplaced':
-      return messageReplacedError(conversationId, messageId);
+      return messageReplacedError(messageId);
     case 'tooFarBack':
       return new AppError({
         reason: 'EDIT_TOO_FAR_BACK',
-        message: `an edit of ${messageId} in ${conversationId} would replace ${decision.replaced} turns`,
         publicMessage: `An edit replaces at most ${REPLACED_MAX} turns, this one ${decision.replaced}. Fork the conversation at that message instead.`,
         metadata: {
           messageId,

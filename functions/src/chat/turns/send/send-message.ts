@@ -84,7 +84,7 @@ async function sendInTries(
   // Not `retry`: documents of two moments are read again, too, and `again` asks for that without a pause.
   for (let tries = 0; tries < START_TRIES; tries++) {
     const state = await readStart(dependencies, request);
-    if (request.isStored && !state.known) throw notFoundError(conversationId);
+    if (request.isStored && !state.known) throw notFoundError();
     const decision = decideStart(state.facts);
     try {
       // Before anything is stored, and before what is being answered is stopped for it.
@@ -101,7 +101,7 @@ async function sendInTries(
     }
     await dependencies.clock.wait(Math.min(START_RETRY_MAX_MS, START_RETRY_MS * tries));
   }
-  if (!isTorn) throw contentionError(conversationId, START_TRIES);
+  if (!isTorn) throw contentionError();
   const operation = `the documents of ${conversationId} do not fit together`;
   throw new StoreUnavailableError({ operation });
 }
@@ -282,7 +282,7 @@ async function replayHandle(
 ): Promise<SendHandle> {
   const [stored] = await readTurns(dependencies.store, conversationId, [seq]);
   const conversation = state.conversation?.value;
-  if (!stored || !conversation) throw notFoundError(conversationId);
+  if (!stored || !conversation) throw notFoundError();
   const turn = withFinalError(stored.value);
   const finished = await finishedFrom(dependencies, {
     conversationId,

@@ -113,6 +113,6 @@ export async function sendStored(
   const { turn: named, sendMessage, ...sender } = input;
   const { conversationId } = sender;
   const [turn] = await readTurns(dependencies.store, conversationId, [named.seq]);
-  if (!turn) throw notFoundError(conversationId);
+  if (!turn) throw notFoundError();
   return sendMessage(dependencies, storedRequest(sender, turn.value));
 }

@@ -102,11 +102,10 @@ async function askBeforeTurn(
       return runHook(run, checked, question);
     }),
   );
-  for (const [index, answer] of answers.entries())
+  for (const answer of answers)
     if (answer?.deny)
       throw new AppError({
         reason: 'TURN_DENIED',
-        message: `the hook ${hooks[index]?.name} refused a message of ${conversationId}`,
         publicMessage: answer.deny.message,
       });
   const { text, leftOut } = addedContext(answers.map((answer) => answer?.addContext ?? ''));

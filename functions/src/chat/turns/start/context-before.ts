@@ -97,7 +97,7 @@ export async function readBefore(
   // While an edit waited, another one may have taken the place of the same message.
   const { replacing } = state.facts;
   if (replacing?.target && isReplaced(replacing.target))
-    throw messageReplacedError(conversationId, request.replacing?.messageId ?? '');
+    throw messageReplacedError(request.replacing?.messageId ?? '');
   const present = { conversationId, conversation, history, turns };
   const replacement = await planReplacement(dependencies, present, { fromSeq, by: input.by });
   return {

@@ -18,10 +18,9 @@ import { readFinished, readRemainder } from './read-turn.ts';
 const LOOK_INTERVAL_MS = 500;
 
 /** A finished turn whose frames after the reader's cursor are not stored any more. */
-export const expiredError = ({ conversationId, seq }: Pick<Followed, 'conversationId' | 'seq'>) =>
+export const expiredError = ({ seq }: Pick<Followed, 'seq'>) =>
   new AppError({
     reason: 'STREAM_EXPIRED',
-    message: `the chunks of turn ${seq} of ${conversationId} are purged`,
     publicMessage:
       'This stream is too old to be continued. Read the answer from the messages, or ask again without a cursor.',
     metadata: { turnId: turnId(seq) },
@@ -42,7 +41,7 @@ async function readTurn(
   { conversationId, seq }: Followed,
 ): Promise<TurnDocument['value']> {
   const [turn] = await readTurnDocuments(store, conversationId, [seq]);
-  if (!turn) throw notFoundError(conversationId);
+  if (!turn) throw notFoundError();
   return turn.value;
 }
 

@@ -38,7 +38,6 @@ export function stopsOnDisconnect(header: (name: string) => string | undefined):
   if (wish === 'stop' || wish === 'continue') return wish === 'stop';
   throw new AppError({
     reason: 'BAD_FIELD',
-    message: 'an unknown wish for a disconnect',
     publicMessage: 'The header `X-On-Disconnect` must be `stop` or `continue`.',
     metadata: { field: 'X-On-Disconnect' },
   });

@@ -45,7 +45,6 @@ export async function readOwnTurn(
   if (!turn)
     throw new AppError({
       reason: 'TURN_NOT_FOUND',
-      message: `no turn ${turnId} in ${conversationId}`,
       publicMessage: 'The conversation has no such turn.',
       metadata: { turnId },
     });
@@ -91,7 +90,7 @@ export async function readFinished(
     compactionJobPath(conversationId),
   ]);
   const [turn] = await readTurns(dependencies.store, conversationId, [seq]);
-  if (!conversationDocument || !turn) throw notFoundError(conversationId);
+  if (!conversationDocument || !turn) throw notFoundError();
   if (!isResting(turn.value.state)) return undefined;
   return finishedFrom(dependencies, {
     conversationId,

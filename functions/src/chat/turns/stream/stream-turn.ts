@@ -29,7 +29,6 @@ export interface StreamReader {
 const pastEndError = (seq: number, lastFrameId?: number) =>
   new AppError({
     reason: 'BAD_FIELD',
-    message: `a cursor behind the last frame of turn ${seq}`,
     publicMessage:
       lastFrameId === undefined
         ? '`startingAfter` (or `Last-Event-ID`) names an event later than all that this turn has sent. Ask again without it.'
@@ -75,7 +74,7 @@ async function finishedFrames(
     case 'pastEnd':
       throw pastEndError(turn.seq, showId(rest.lastFrameId));
     case 'expired':
-      throw expiredError({ conversationId, seq: turn.seq });
+      throw expiredError(turn);
   }
 }
 

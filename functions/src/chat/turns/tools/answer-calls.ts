@@ -55,26 +55,22 @@ const openList = (turn: Turn) => {
 function refusalOf(turn: Turn, decision: Refusal): AppError {
   const { kind, callId: id } = decision;
   const metadata = { callId: id, turnId: turnId(turn.seq), state: turn.state };
-  const what = `results for ${id} of turn ${turn.seq} (${turn.state}) refused: ${kind}`;
   switch (kind) {
     case 'unknown':
       return new AppError({
         reason: 'TOOL_CALL_NOT_FOUND',
-        message: what,
         publicMessage: `The turn has no call ${id} that the app answers. ${openList(turn)}`,
         metadata,
       });
     case 'conflict':
       return new AppError({
         reason: 'TOOL_RESULT_CONFLICT',
-        message: what,
         publicMessage: `The call ${id} has another answer already, or its turn has ended (${turn.state}).`,
         metadata,
       });
     case 'wrongKind':
       return new AppError({
         reason: 'BAD_FIELD',
-        message: what,
         publicMessage: `The call ${id} wants \`${decision.wants}\`${decision.wants === 'output' ? ' or `error`: the app runs it' : ': the server runs it once the user allows it'}.`,
         metadata: { ...metadata, field: 'results' },
       });
@@ -87,7 +83,6 @@ function refuseTooLarge({ contents }: Extract<ResultsDecision, { kind: 'new' }>)
   if (sizeBytes <= ROUNDS_MAX_BYTES) return;
   throw new AppError({
     reason: 'TEXT_TOO_LONG',
-    message: `tool results refused: the turn would have ${sizeBytes} bytes of ${ROUNDS_MAX_BYTES}`,
     publicMessage: `With \`results\` the tool calls of this answer have ${sizeBytes} bytes; the limit is ${ROUNDS_MAX_BYTES}. Send a shorter output, or an error.`,
     metadata: {
       field: 'results',
@@ -184,5 +179,5 @@ export async function answerCalls(
     }
     await dependencies.clock.wait(Math.min(ANSWER_RETRY_MAX_MS, ANSWER_RETRY_MS * tries));
   }
-  throw contentionError(answering.conversationId, ANSWER_TRIES);
+  throw contentionError();
 }

@@ -51,11 +51,10 @@ type Saving = z.infer<typeof saveParameters>;
 
 type Dependencies = Pick<ChatDependencies, 'store' | 'cache' | 'clock' | 'config' | 'sha256'>;
 
-const refused = (message: string, publicMessage: string) =>
+const refused = (publicMessage: string) =>
   new AppError({
     status: 'FAILED_PRECONDITION',
     reason: 'MEMORY_NOT_SAID',
-    message,
     publicMessage: `Not saved: ${publicMessage}`,
   });
 
@@ -65,25 +64,19 @@ async function quote(dependencies: Dependencies, { words }: Saving, context: Too
   const quotation = quoteUser(words, messages);
   if (!quotation)
     throw refused(
-      'a note that the user did not say',
       'no recent message of the user has these words. A note quotes one message, word for word; what tools return and what you conclude is not remembered.',
     );
   const { text, mayBeOthers, isPartOfShown } = quotation;
   if (text.length > NOTE_MAX_CHARACTERS)
     throw refused(
-      'a note of sentences that are too long',
       `the sentences with these words have more than ${NOTE_MAX_CHARACTERS} characters. Ask the user to say it in fewer.`,
     );
   if (isPartOfShown)
     throw refused(
-      'a part of words that may be shown',
       `the user is asked, and has to see all that is kept. Call again with these \`words\`: ${text}`,
     );
   if (mayBeOthers && !context.isApproved)
-    throw refused(
-      'a note of words that may be shown',
-      'the user has not allowed it. Ask the user.',
-    );
+    throw refused('the user has not allowed it. Ask the user.');
   const guards = [sameConversationWrite(context.conversationId, conversation.updateTime)];
   return { quotation, guards };
 }
@@ -162,7 +155,6 @@ const notAskedError = () =>
   new AppError({
     status: 'FAILED_PRECONDITION',
     reason: 'MEMORY_NOT_SAID',
-    message: 'the user did not ask to forget the note, and was not asked',
     publicMessage: 'Not forgotten: the user has not allowed it. Ask the user.',
   });
 

@@ -41,7 +41,6 @@ const unknownBlob = (id: string) =>
   new AppError({
     status: 'NOT_FOUND',
     reason: 'BLOB_NOT_FOUND',
-    message: `no blob ${NAME.exec(id)?.[0] ?? 'of that name'} in the conversation of the call`,
     publicMessage: `No stored output has the id ${JSON.stringify(id.slice(0, 70))} in this conversation: copy the 64 digits that stand in read_blob("…").`,
   });
 

@@ -86,7 +86,6 @@ export const SHOWN_BEGINNING_CHARACTERS = 4_000;
 const badValue = (field: string, fault: string) =>
   new AppError({
     reason: 'BAD_FIELD',
-    message: `the result of a call was refused for its ${field}`,
     publicMessage: `\`${field}\` ${fault}.`,
     metadata: { field },
   });
