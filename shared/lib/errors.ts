@@ -84,6 +84,10 @@ export function reworded(
   });
 }
 
+/** 400: a request that cannot be served for one of its fields. */
+export const badField = (field: string, publicMessage: string): AppError =>
+  new AppError({ reason: 'BAD_FIELD', publicMessage, metadata: { field } });
+
 /**
  * A guard of a commit did not hold: a created document existed, or an updated one was missing or had
  * another update time. Nothing of the commit was applied by *this* call; after a lost reply it may

@@ -6,20 +6,9 @@ import { AppError } from '#shared/lib/errors.ts';
 import type { SignedInCaller, Logger } from '#shared/ports/ports.ts';
 import { servedRoutes } from './chat-routes.ts';
 import { admit, authenticate, refuseNamedUser } from './http/authenticate.ts';
-import {
-  createCallLimit,
-  withinCallLimit,
-  type CallLimit,
-  withStreamPlace,
-} from './http/call-limit.ts';
+import { createCallLimit, withinCallLimit, type CallLimit, withStreamPlace } from './http/call-limit.ts';
 import { cors } from './http/cors.ts';
-import {
-  requestedDocsUrl,
-  errorResponse,
-  answerNoRoute,
-  methodNotAllowed,
-  refused,
-} from './http/error-response.ts';
+import { requestedDocsUrl, errorResponse, answerNoRoute, methodNotAllowed, refused } from './http/error-response.ts';
 import { COMMON_HEADERS } from './http/headers.ts';
 import { readJsonBody } from './http/read-body.ts';
 import { toBody } from './http/sent-text.ts';
@@ -27,6 +16,7 @@ import { errorForCaller } from './not-found.ts';
 import { Hono, type Context } from 'hono';
 import { TrieRouter } from 'hono/router/trie-router';
 import { conversationIdSchema } from '#shared/wire/fields.ts';
+import { badField } from '#shared/errors.ts';
 
 /** Where an unexpected error came from. Its message stays out: it may quote what the user sent. */
 function defectFields(error: unknown): { error: string; stack?: string } {
@@ -127,19 +117,16 @@ type ChatContext = Context<{ Bindings: ChatBindings }>;
 /** Enough to tell users apart in logs, too little to look one up. */
 const UID_HASH_CHARACTERS = 16;
 
-const repeatedParameter = (name: string) =>
-  new AppError({
-    reason: 'BAD_FIELD',
-    publicMessage: `\`${name.slice(0, 64)}\` is given more than once. Give it once.`,
-    metadata: { field: name.slice(0, 64) },
-  });
-
 /** Query parameters by name. Throws BAD_FIELD for one that comes twice. */
 function readQuery(context: ChatContext): Record<string, string> {
   return Object.fromEntries(
     Object.entries(context.req.queries()).map(([name, values]) => {
       const [value = '', ...rest] = values;
-      if (rest.length > 0) throw repeatedParameter(name);
+      if (rest.length > 0)
+        throw badField(
+          name.slice(0, 64),
+          `\`${name.slice(0, 64)}\` is given more than once. Give it once.`,
+        );
       return [name, value];
     }),
   );

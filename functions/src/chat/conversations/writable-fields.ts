@@ -14,6 +14,7 @@ import { METADATA_ENTRIES_MAX, THRESHOLD_MIN_TOKENS } from '#shared/lib/limits.t
 import { isEntryPath, type ConversationPatch, type EntryPath, type PatchPath } from '#shared/wire/resources/conversations.ts';
 import { promptInstruction } from '#shared/conversation/context/assemble-context.ts';
 import type { Caller } from '#shared/ports/ports.ts';
+import { badField } from '#shared/errors.ts';
 
 type Guarded = (typeof CLIENT_WRITABLE_FIELDS)[number];
 
@@ -77,11 +78,10 @@ export function refuseUnwritable(
 export function refuseManyEntries({ metadata }: Pick<Conversation, 'metadata'>): void {
   const count = Object.keys(metadata).length;
   if (count <= METADATA_ENTRIES_MAX) return;
-  throw new AppError({
-    reason: 'BAD_FIELD',
-    publicMessage: `\`metadata\` would have ${count} entries; the limit is ${METADATA_ENTRIES_MAX}. Take one away: name it in \`updateMask\` and leave it out of the body.`,
-    metadata: { field: 'metadata' },
-  });
+  throw badField(
+    'metadata',
+    `\`metadata\` would have ${count} entries; the limit is ${METADATA_ENTRIES_MAX}. Take one away: name it in \`updateMask\` and leave it out of the body.`,
+  );
 }
 
 const tooHigh = (field: string, limitTokens: number) =>

@@ -1,24 +1,8 @@
 import { type RouteDependencies, json, userRoute } from '#functions/chat/route.ts';
 import { isWritable } from '#functions/chat/conversations/writable-fields.ts';
-import {
-  findInstructions,
-  instructionTexts,
-  lastMessage,
-  outputsAtEnd,
-  type DialogueMessage,
-  sendDialogue,
-  sendOutputs,
-  type Header,
-} from '#functions/chat/facades/translation/dialogue.ts';
-import {
-  badField,
-  ignoredFields,
-  toAnswerOptions,
-  toClientTools,
-  toInstruction,
-  toParts,
-  type Wish,
-} from '#functions/chat/facades/translation/wish.ts';
+import { findInstructions, instructionTexts, lastMessage, outputsAtEnd, type DialogueMessage, sendDialogue, sendOutputs, type Header } from '#functions/chat/facades/translation/dialogue.ts';
+import { badField } from '#shared/errors.ts';
+import { ignoredFields, toAnswerOptions, toClientTools, toInstruction, toParts, type Wish } from '#functions/chat/facades/translation/wish.ts';
 import { answerOptions } from '#functions/chat/routes/answering.ts';
 import { sendStored } from '#functions/chat/turns/send/send-request.ts';
 import { DISCONNECT_HEADERS, stopsOnDisconnect } from '#functions/chat/turns/stream/leaving.ts';
@@ -30,14 +14,7 @@ import type { Caller } from '#shared/ports/ports.ts';
 import { AUTO_MODEL } from '#shared/models/routing.ts';
 import { toLowerUuid } from '#shared/lib/uuid.ts';
 import { parseRequest } from '#shared/wire/errors/validation-error.ts';
-import {
-  chatCompletionBody,
-  type ChatCompletionBody,
-  type OpenAiMessage,
-  chatCompletionResponse,
-  modelListResponse,
-  modelResponse,
-} from '#shared/wire/facades/openai.ts';
+import { chatCompletionBody, type ChatCompletionBody, type OpenAiMessage, chatCompletionResponse, modelListResponse, modelResponse } from '#shared/wire/facades/openai.ts';
 import { conversationIdSchema } from '#shared/wire/fields.ts';
 import { toAnswer, replyWith } from '../translation/answer.ts';
 import { type Completion, completionBody, completionText } from './completion.ts';

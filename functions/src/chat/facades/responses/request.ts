@@ -19,7 +19,6 @@ import {
 import {
   findTurnOfMessage,
   type GivenOutput,
-  badField,
   ignoredFields,
   toAnswerOptions,
   toClientTools,
@@ -42,6 +41,7 @@ import { findBegunSince, openNamed, openNew } from '../chat-names.ts';
 import { countAnswered, type Answer } from '../translation/answer.ts';
 import { findStoredCall, toResponsePlace, type ResponsePlace } from './stored-response.ts';
 import { z } from 'zod';
+import { badField } from '#shared/errors.ts';
 
 interface Asked {
   caller: Caller;

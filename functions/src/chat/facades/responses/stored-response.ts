@@ -1,6 +1,6 @@
 import type { RouteDependencies } from '#functions/chat/route.ts';
 import type { OwnConversation } from '#functions/chat/conversations/own-conversation.ts';
-import { badField } from '#functions/chat/facades/translation/wish.ts';
+import { badField } from '#shared/errors.ts';
 import { readOwnTurn } from '#functions/chat/turns/stream/read-turn.ts';
 import { streamTurn } from '#functions/chat/turns/stream/stream-turn.ts';
 import { toTurnError } from '#functions/chat/turns/turn-errors.ts';

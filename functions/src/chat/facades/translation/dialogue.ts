@@ -13,7 +13,6 @@ import { messageIdSchema } from '#shared/wire/fields.ts';
 import type { InputPart } from '#shared/wire/resources/message-parts.ts';
 import { toAnswer, type Answer } from './answer.ts';
 import {
-  badField,
   fileAt,
   type GivenOutput,
   declareWish,
@@ -24,6 +23,7 @@ import {
   type Place,
   type Wish,
 } from './wish.ts';
+import { badField } from '#shared/errors.ts';
 
 /* Dialogues as clients of OpenAI send them, in either of its protocols. */
 

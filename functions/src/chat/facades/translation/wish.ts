@@ -1,16 +1,8 @@
 import type { RouteDependencies } from '#functions/chat/route.ts';
 import { isWritable } from '#functions/chat/conversations/writable-fields.ts';
-import {
-  createConversation,
-  updateConversation,
-} from '#functions/chat/conversations/write-conversation.ts';
+import { createConversation, updateConversation } from '#functions/chat/conversations/write-conversation.ts';
 import { refuseLongAnswer } from '#functions/chat/turns/send/long-answer.ts';
-import {
-  type SendRequest,
-  type Replacing,
-  type SendHandle,
-  sendStored,
-} from '#functions/chat/turns/send/send-request.ts';
+import { type SendRequest, type Replacing, type SendHandle, sendStored } from '#functions/chat/turns/send/send-request.ts';
 import { comeBack, isLeftAlone } from '#functions/chat/turns/stream/leaving.ts';
 import { answerCalls } from '#functions/chat/turns/tools/answer-calls.ts';
 import { toToolResult } from '#functions/chat/turns/tools/tool-response.ts';
@@ -18,14 +10,10 @@ import type { Config } from '#functions/config.ts';
 import { readTurns } from '#shared/conversation/context/read-conversation.ts';
 import { turnIdOfCall } from '#shared/conversation/context/tool-calls.ts';
 import { type Part, contentText } from '#shared/models/content.ts';
-import {
-  type Conversation,
-  decodeConversation,
-} from '#shared/conversation/documents/conversation.ts';
+import { type Conversation, decodeConversation } from '#shared/conversation/documents/conversation.ts';
 import { readClientTools } from '#shared/conversation/documents/declared-tools.ts';
 import { conversationPath, messageGuardPath } from '#shared/conversation/documents/paths.ts';
 import { decodeMessageGuard, type Turn } from '#shared/conversation/documents/turn.ts';
-import { AppError } from '#shared/lib/errors.ts';
 import type { AnswerOptions, Sampling, ToolChoice } from '#shared/models/answer-options.ts';
 import type { Caller, DocumentStore } from '#shared/ports/ports.ts';
 import { mediaTypeOfAddress, readDataUrl } from '#shared/wire/data-url.ts';
@@ -35,6 +23,7 @@ import { SYSTEM_INSTRUCTION_MAX_CHARACTERS } from '#shared/lib/limits.ts';
 import { refuseTooLong, toPart, type InputPart } from '#shared/wire/resources/message-parts.ts';
 import { toolsSchema } from '#shared/wire/resources/tools.ts';
 import { z } from 'zod';
+import { badField } from '#shared/errors.ts';
 
 /* What a client of a façade wishes, in the words of the use cases. Errors name a field as its client does. */
 
@@ -51,14 +40,6 @@ export interface Wish {
   /** What the client calls `options.maxOutputTokens`. */
   maxTokensField: string;
 }
-
-/** A request that cannot be served for one of its fields (BAD_FIELD, 400). */
-export const badField = (field: string, publicMessage: string): AppError =>
-  new AppError({
-    reason: 'BAD_FIELD',
-    publicMessage,
-    metadata: { field },
-  });
 
 /** Fields of OpenAI's protocols that change nothing of what is said: who asks, where a provider bills and caches, the style. */
 const HARMLESS = new Set([

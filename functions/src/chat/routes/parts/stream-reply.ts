@@ -4,8 +4,8 @@ import type { OwnConversation } from '#functions/chat/conversations/own-conversa
 import { STREAM_HEADERS, type WrittenFrame, sseText } from '#functions/chat/http/sse.ts';
 import { turnId } from '#shared/conversation/documents/paths.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
-import { AppError } from '#shared/lib/errors.ts';
 import { cursorSchema } from '#shared/wire/resources/streams.ts';
+import { badField } from '#shared/errors.ts';
 
 /**
  * A turn's frames as an event stream. `work` is what must end before the request counts as served.
@@ -49,14 +49,6 @@ export const readerReply = (
       })
     : { kind: 'empty', status: 204 };
 
-const badHeader = () =>
-  new AppError({
-    reason: 'BAD_FIELD',
-    publicMessage:
-      '`Last-Event-ID` must be the `id` of the last event that was received, a whole number. Leave it out to get the stream from its beginning.',
-    metadata: { field: 'Last-Event-ID' },
-  });
-
 /**
  * After which frame a reader goes on: `?startingAfter`, else the header `Last-Event-ID` (an empty one is
  * none). Throws BAD_FIELD for a header that is no whole number.
@@ -69,6 +61,10 @@ export function readCursor(request: {
   const text = request.header('last-event-id')?.trim() ?? '';
   if (text === '') return undefined;
   const parsed = cursorSchema.safeParse(text);
-  if (!parsed.success) throw badHeader();
+  if (!parsed.success)
+    throw badField(
+      'Last-Event-ID',
+      '`Last-Event-ID` must be the `id` of the last event that was received, a whole number. Leave it out to get the stream from its beginning.',
+    );
   return parsed.data;
 }

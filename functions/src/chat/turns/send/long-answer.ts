@@ -1,13 +1,8 @@
 import type { Config } from '#functions/config.ts';
-import {
-  type ModelsConfig,
-  answeringModel,
-  knownModels,
-  modelWindowTokens,
-} from '#functions/models/models-in-use.ts';
-import { AppError } from '#shared/lib/errors.ts';
+import { type ModelsConfig, answeringModel, knownModels, modelWindowTokens } from '#functions/models/models-in-use.ts';
 import { findModel } from '#shared/models/model-entry.ts';
 import { isRouted } from '#shared/models/routing.ts';
+import { badField } from '#shared/errors.ts';
 
 type LongAnswerConfig = ModelsConfig & Pick<Config, 'routing'>;
 
@@ -27,10 +22,9 @@ export function refuseLongAnswer(
     const limit =
       findModel(knownModels(config), model)?.outputTokens ?? modelWindowTokens(config, model);
     if (maxOutputTokens <= limit) continue;
-    throw new AppError({
-      reason: 'BAD_FIELD',
-      publicMessage: `\`${field}\` may be at most ${limit}: an answer of ${model} has no more tokens. Ask for less, or leave it out.`,
-      metadata: { field },
-    });
+    throw badField(
+      field,
+      `\`${field}\` may be at most ${limit}: an answer of ${model} has no more tokens. Ask for less, or leave it out.`,
+    );
   }
 }

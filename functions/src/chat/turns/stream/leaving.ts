@@ -6,10 +6,11 @@ import { queueSeqs } from '#shared/conversation/start-decision.ts';
 import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import { turnId, turnPath } from '#shared/conversation/documents/paths.ts';
 import { type Turn, type TurnDocument, isResting } from '#shared/conversation/documents/turn.ts';
-import { AppError, GuardLostError } from '#shared/lib/errors.ts';
+import { GuardLostError } from '#shared/lib/errors.ts';
 import type { StreamFrame } from '#shared/wire/resources/streams.ts';
 import { requestCancel } from '../finish/cancel-turn.ts';
 import { liveTurnKey } from '../live/live-turn.ts';
+import { badField } from '#shared/errors.ts';
 
 /*
  * The clients of the AI SDK and of OpenAI stop an answer by closing the connection, as a reload and a lost network do. So an answer
@@ -36,11 +37,7 @@ export const DISCONNECT_HEADERS = {
 export function stopsOnDisconnect(header: (name: string) => string | undefined): boolean {
   const wish = header(DISCONNECT_HEADER) ?? 'stop';
   if (wish === 'stop' || wish === 'continue') return wish === 'stop';
-  throw new AppError({
-    reason: 'BAD_FIELD',
-    publicMessage: 'The header `X-On-Disconnect` must be `stop` or `continue`.',
-    metadata: { field: 'X-On-Disconnect' },
-  });
+  throw badField('X-On-Disconnect', 'The header `X-On-Disconnect` must be `stop` or `continue`.');
 }
 
 const isReadHere = ({ liveTurns }: Pick<ChatDependencies, 'liveTurns'>, target: Target) =>

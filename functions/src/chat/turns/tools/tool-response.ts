@@ -3,6 +3,7 @@ import type { ToolResult } from '#shared/conversation/context/tool-results.ts';
 import { AppError } from '#shared/lib/errors.ts';
 import { utf8Length } from '#shared/store/names.ts';
 import { cutHead } from '#shared/text/cut.ts';
+import { badField } from '#shared/errors.ts';
 
 /** What the model reads as the result of a call. */
 export type ToolResponse = Record<string, unknown>;
@@ -83,13 +84,6 @@ export const SHOWN_MAX_BYTES = 64 * 1024;
 /** UTF-16 units that are shown of what is longer. */
 export const SHOWN_BEGINNING_CHARACTERS = 4_000;
 
-const badValue = (field: string, fault: string) =>
-  new AppError({
-    reason: 'BAD_FIELD',
-    publicMessage: `\`${field}\` ${fault}.`,
-    metadata: { field },
-  });
-
 /** What an app says to one call, in the words of a request: one of the three. */
 interface GivenResult {
   callId: string;
@@ -108,7 +102,7 @@ export function toToolResult(
 ): ToolResult {
   if (approved !== undefined) return { callId, kind: 'approval', isApproved: approved };
   const fault = jsonFault(output ?? error);
-  if (fault !== undefined) throw badValue(field, fault);
+  if (fault !== undefined) throw badField(field, `\`${field}\` ${fault}.`);
   const response =
     error === undefined
       ? storableResponse(output, OUTPUT_MAX_BYTES).response
