@@ -1,45 +1,23 @@
 import type { SearchCache } from '#shared/recall/search-cache.ts';
-import type { RecapApp, TurnStart } from '../app.ts';
+import type { TurnStart } from '../app.ts';
 import type { Config } from '../config.ts';
 import type { ModelHealth } from '../models/model-health.ts';
-import type { Accounting } from '../quota/accounting.ts';
 import type { BeforeTurnHook } from '#shared/hooks/before-turn.ts';
 import type { Webhook } from '#shared/hooks/webhook.ts';
-import type {
-  FileBucket,
-  AppCheckVerifier,
-  IdTokenVerifier,
-  ServiceTokenVerifier,
-  RevocationCheck,
-  AtCrashPoint,
-  Clock,
-  DocumentStore,
-  EventPublisher,
-  Logger,
-  ModelStreamer,
-  Randomness,
-  Sha256,
-  Signer,
-  Quota,
-} from '#shared/ports/ports.ts';
+import type { AppCheckVerifier, IdTokenVerifier, ServiceTokenVerifier, RevocationCheck, DocumentStore, ModelStreamer, Quota } from '#shared/ports/ports.ts';
 import type { LiveTurns } from './turns/live/live-turn.ts';
 import type { Toolbox } from './turns/tools/toolbox.ts';
+import type { CommonDependencies } from '../common-dependencies.ts';
 
 /** What the chat function works with; handed in once by the composition root. */
-export interface ChatDependencies {
-  config: Config;
-  store: DocumentStore;
-  cache: SearchCache;
+export interface ChatDependencies extends CommonDependencies {
   /** The turns that this instance is answering now. */
   liveTurns: LiveTurns;
   /** What goes on behind answers of this instance: no request counts as served before it has ended. */
   afterwork: Set<Promise<unknown>>;
-  publisher: EventPublisher;
   model: ModelStreamer;
   /** Of the models that are called beside answers: one that has failed is left alone. */
   modelHealth: ModelHealth;
-  /** The bucket of uploads; undefined where there are none. */
-  files?: FileBucket | undefined;
   idTokens: IdTokenVerifier;
   /** Tells the servers of the app that may act for users. Absent: there are none. */
   serviceTokens?: ServiceTokenVerifier | undefined;
@@ -50,22 +28,10 @@ export interface ChatDependencies {
   /** The functions that this server runs for the model. */
   toolbox: Toolbox;
   quota: Quota;
-  accounting: Accounting;
-  clock: Clock;
-  randomness: Randomness;
-  sha256: Sha256;
-  /** Signs what webhooks read folded turns with; absent where HOOK_SIGNING_KEY is not set. */
-  signer?: Signer | undefined;
-  logger: Logger;
-  atCrashPoint: AtCrashPoint;
-  /** Fires when the process has been told to end: new messages are refused, running turns go on. */
-  shutdown: AbortSignal;
   /** The deployment's own. Default: none. */
   beforeTurnHooks?: readonly BeforeTurnHook[];
   /** The app's own system instruction, asked when a turn begins; absent: what is stored is used. */
   appInstruction?: ((turn: TurnStart) => Promise<string | undefined>) | undefined;
-  /** The app's step behind an answered turn. */
-  afterTurn?: RecapApp['afterTurn'];
   /** Makes hooks of addresses that the remote document or a conversation names. Absent: none is called. */
   beforeTurnWebhooks?: (webhooks: readonly Webhook[]) => readonly BeforeTurnHook[];
 }

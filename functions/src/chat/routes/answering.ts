@@ -1,4 +1,4 @@
-import type { RouteDependencies, Reply } from '../route.ts';
+import { type RouteDependencies, type Reply, ANSWER_HEADERS, TURN_HEADER } from '../route.ts';
 import type { StreamReader } from '../turns/stream/stream-turn.ts';
 import { streamReply } from './parts/stream-reply.ts';
 import { preferredLocale, wantsStream } from '../http/headers.ts';
@@ -6,11 +6,7 @@ import type { WrittenFrame } from '../http/sse.ts';
 import type { FinishedTurn } from '../turns/live/live-turn.ts';
 import type { SendRequest, SendHandle } from '../turns/send/send-request.ts';
 import { refuseTooLong, toPart } from '#shared/wire/resources/message-parts.ts';
-import {
-  type sendMessageBody,
-  answerView,
-  userMessageView,
-} from '#shared/wire/resources/messages.ts';
+import { type sendMessageBody, answerView, userMessageView, sendMessageResponse } from '#shared/wire/resources/messages.ts';
 import type { StreamFrame } from '#shared/wire/resources/streams.ts';
 import { turnView, usageView } from '#shared/wire/resources/turns.ts';
 import type { z } from 'zod';
@@ -65,6 +61,14 @@ const jsonReply = async (handle: SendHandle): Promise<Reply> => ({
   headers: { 'x-turn-id': handle.turnId },
   body: turnBody(await handle.result),
 });
+
+/** What routes declare whose answer is that to a message: a stream, or one JSON. */
+export const messageReply = {
+  response: sendMessageResponse,
+  media: ['application/json', 'text/event-stream'],
+  requestHeaders: ANSWER_HEADERS,
+  responseHeaders: TURN_HEADER,
+} as const;
 
 interface Answered {
   accept: string | undefined;

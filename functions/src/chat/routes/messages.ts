@@ -1,16 +1,42 @@
 import { listMessages } from '../conversations/list-messages.ts';
-import { userRoute, UPLOAD_ERRORS, ANSWER_HEADERS, TURN_HEADER, json } from '../route.ts';
+import { json, UPLOAD_ERRORS, userRoute, type Reply, type RouteDependencies } from '../route.ts';
+import type { SendRequest } from '../turns/send/send-request.ts';
 import { readCursor } from './parts/stream-reply.ts';
 import { conversationParams, messageParams, listMessagesQuery } from '#shared/wire/fields.ts';
 import {
   messageListResponse,
   sendMessageBody,
-  sendMessageResponse,
   editMessageBody,
   regenerateBody,
 } from '#shared/wire/resources/messages.ts';
 import { streamQuery } from '#shared/wire/resources/streams.ts';
-import { answerOptions, messageOfBody, turnReply } from './answering.ts';
+import { answerOptions, messageOfBody, messageReply, turnReply } from './answering.ts';
+import type { Caller } from '#shared/ports/ports.ts';
+import type { z } from 'zod';
+
+/** Sends what a request brings, and answers as it asks. */
+async function answer(
+  dependencies: RouteDependencies,
+  asked: {
+    caller: Caller;
+    params: { conversationId: string };
+    query: z.infer<typeof streamQuery>;
+    body: Parameters<typeof answerOptions>[0];
+    header: (name: string) => string | undefined;
+    left: AbortSignal;
+  },
+  sent: Pick<SendRequest, 'message' | 'replacing'>,
+): Promise<Reply> {
+  const { caller, params, body, header, left } = asked;
+  const handle = await dependencies.sendMessage(dependencies, {
+    caller,
+    conversationId: params.conversationId,
+    ...sent,
+    ...answerOptions(body, header),
+    cursor: readCursor(asked),
+  });
+  return turnReply(dependencies, handle, { accept: header('accept'), left });
+}
 
 export const sendMessageRoute = userRoute({
   operation: 'sendMessage',
@@ -19,10 +45,7 @@ export const sendMessageRoute = userRoute({
   params: conversationParams,
   query: streamQuery,
   body: sendMessageBody,
-  response: sendMessageResponse,
-  media: ['application/json', 'text/event-stream'],
-  requestHeaders: ANSWER_HEADERS,
-  responseHeaders: TURN_HEADER,
+  ...messageReply,
   errors: ['BAD_PART', 'TEXT_TOO_LONG', ...UPLOAD_ERRORS, 'STREAM_EXPIRED', 'CONVERSATION_BUSY'],
   example: {
     message: {
@@ -33,16 +56,8 @@ export const sendMessageRoute = userRoute({
   },
   // Sending creates the conversation, so a malformed id is worth telling.
   badParams: 'badArgument',
-  handle: async (dependencies, { caller, params, query, body, header, left }) => {
-    const handle = await dependencies.sendMessage(dependencies, {
-      caller,
-      conversationId: params.conversationId,
-      message: messageOfBody(dependencies, body.message),
-      ...answerOptions(body, header),
-      cursor: readCursor({ query, header }),
-    });
-    return turnReply(dependencies, handle, { accept: header('accept'), left });
-  },
+  handle: (dependencies, asked) =>
+    answer(dependencies, asked, { message: messageOfBody(dependencies, asked.body.message) }),
 });
 
 export const listMessagesRoute = userRoute({
@@ -62,10 +77,7 @@ export const editMessageRoute = userRoute({
   params: messageParams,
   query: streamQuery,
   body: editMessageBody,
-  response: sendMessageResponse,
-  media: ['application/json', 'text/event-stream'],
-  requestHeaders: ANSWER_HEADERS,
-  responseHeaders: TURN_HEADER,
+  ...messageReply,
   errors: [
     'BAD_PART',
     'TEXT_TOO_LONG',
@@ -83,18 +95,11 @@ export const editMessageRoute = userRoute({
     },
     locale: 'ko-KR',
   },
-  handle: async (dependencies, { caller, params, query, body, header, left }) => {
-    const { conversationId, messageId } = params;
-    const handle = await dependencies.sendMessage(dependencies, {
-      caller,
-      conversationId,
-      message: messageOfBody(dependencies, body.message),
-      replacing: { kind: 'edit', messageId },
-      ...answerOptions(body, header),
-      cursor: readCursor({ query, header }),
-    });
-    return turnReply(dependencies, handle, { accept: header('accept'), left });
-  },
+  handle: (dependencies, asked) =>
+    answer(dependencies, asked, {
+      message: messageOfBody(dependencies, asked.body.message),
+      replacing: { kind: 'edit', messageId: asked.params.messageId },
+    }),
 });
 
 export const regenerateRoute = userRoute({
@@ -104,10 +109,7 @@ export const regenerateRoute = userRoute({
   params: messageParams,
   query: streamQuery,
   body: regenerateBody,
-  response: sendMessageResponse,
-  media: ['application/json', 'text/event-stream'],
-  requestHeaders: ANSWER_HEADERS,
-  responseHeaders: TURN_HEADER,
+  ...messageReply,
   errors: [
     'STREAM_EXPIRED',
     'CONVERSATION_BUSY',
@@ -116,16 +118,9 @@ export const regenerateRoute = userRoute({
     'EDIT_TOO_FAR_BACK',
   ],
   example: { id: '0190a5d4-8a11-7c40-8e21-5f6e7d8c9b0a' },
-  handle: async (dependencies, { caller, params, query, body, header, left }) => {
-    const { conversationId, messageId } = params;
-    const handle = await dependencies.sendMessage(dependencies, {
-      caller,
-      conversationId,
-      message: { id: body.id ?? dependencies.randomness.uuid(), parts: [] },
-      replacing: { kind: 'regenerate', messageId },
-      ...answerOptions(body, header),
-      cursor: readCursor({ query, header }),
-    });
-    return turnReply(dependencies, handle, { accept: header('accept'), left });
-  },
+  handle: (dependencies, asked) =>
+    answer(dependencies, asked, {
+      message: { id: asked.body.id ?? dependencies.randomness.uuid(), parts: [] },
+      replacing: { kind: 'regenerate', messageId: asked.params.messageId },
+    }),
 });

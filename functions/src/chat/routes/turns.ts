@@ -2,16 +2,15 @@ import { streamConversation, streamTurn } from '../turns/stream/stream-turn.ts';
 import { readCursor, readerReply } from './parts/stream-reply.ts';
 import { toToolResult } from '../turns/tools/tool-response.ts';
 import { readOwnConversation } from '../conversations/own-conversation.ts';
-import { ANSWER_HEADERS, json, userRoute, LANGUAGE_HEADER, TURN_HEADER } from '../route.ts';
+import { json, userRoute, LANGUAGE_HEADER, TURN_HEADER } from '../route.ts';
 import { cancelTurn } from '../turns/finish/cancel-turn.ts';
 import { readOwnTurn } from '../turns/stream/read-turn.ts';
 import { answerCalls } from '../turns/tools/answer-calls.ts';
 import { turnParams, conversationParams } from '#shared/wire/fields.ts';
-import { sendMessageResponse } from '#shared/wire/resources/messages.ts';
 import { streamQuery, streamResponse } from '#shared/wire/resources/streams.ts';
 import { toolResultsBody } from '#shared/wire/resources/tool-results.ts';
 import { turnResponse, turnView } from '#shared/wire/resources/turns.ts';
-import { turnReply } from './answering.ts';
+import { messageReply, turnReply } from './answering.ts';
 
 export const getTurnRoute = userRoute({
   operation: 'getTurn',
@@ -41,10 +40,7 @@ export const toolResultsRoute = userRoute({
     'Answers calls of the model that the app runs, or allows a tool of the server. When no call is open any more the turn goes on, and its answer comes as that of a message does; before, the turn with its `openCalls`.',
   params: turnParams,
   body: toolResultsBody,
-  response: sendMessageResponse,
-  media: ['application/json', 'text/event-stream'],
-  requestHeaders: ANSWER_HEADERS,
-  responseHeaders: TURN_HEADER,
+  ...messageReply,
   errors: ['TOOL_CALL_NOT_FOUND', 'TOOL_RESULT_CONFLICT', 'TEXT_TOO_LONG'],
   example: { results: [{ callId: 't_17_c0', output: { latitude: 59.9, longitude: 10.7 } }] },
   handle: async (dependencies, { caller, params, body, header, left, locale }) => {

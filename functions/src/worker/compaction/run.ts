@@ -1,12 +1,7 @@
 import type { SearchCache } from '#shared/recall/search-cache.ts';
 import type { MemoryTexts } from '#shared/conversation/context/memory-texts.ts';
-import type { RecapApp } from '#functions/app.ts';
 import type { Config } from '#functions/config.ts';
-import {
-  modelThatLimits,
-  recallTokens,
-  selectSummariser,
-} from '#functions/config/conversation-policy.ts';
+import { modelThatLimits, recallTokens, selectSummariser } from '#functions/config/conversation-policy.ts';
 import { selectOutputForms } from '#functions/context/next-call.ts';
 import type { Accounting } from '#functions/quota/accounting.ts';
 import { loadIndex } from '#functions/recall/read-index.ts';
@@ -18,58 +13,23 @@ import type { CompactionPolicy } from '#shared/compaction/policy.ts';
 import type { CompactionRequest } from '#shared/compaction/request-decisions.ts';
 import type { CompactionWork } from '#shared/compaction/work.ts';
 import type { ContextSource } from '#shared/conversation/context/assemble-context.ts';
-import type {
-  CoveredThrough,
-  Conversation,
-  Versioned,
-} from '#shared/conversation/documents/conversation.ts';
+import type { CoveredThrough, Conversation, Versioned } from '#shared/conversation/documents/conversation.ts';
 import type { History } from '#shared/conversation/documents/history.ts';
 import type { CompactionJob } from '#shared/conversation/documents/job.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
 import { AppError } from '#shared/lib/errors.ts';
 import type { Webhook } from '#shared/hooks/webhook.ts';
-import type {
-  FileBucket,
-  PushTokenVerifier,
-  AtCrashPoint,
-  Clock,
-  DocumentStore,
-  EventPublisher,
-  Logger,
-  ModelGenerator,
-  Randomness,
-  Sha256,
-  Signer,
-  TokenCounter,
-  ToolDeclaration,
-} from '#shared/ports/ports.ts';
+import type { PushTokenVerifier, DocumentStore, EventPublisher, ModelGenerator, TokenCounter, ToolDeclaration } from '#shared/ports/ports.ts';
 import type { ContextObject } from '#shared/wire/resources/context-object.ts';
 import { StoppedError, type JobLease } from './job-lease.ts';
+import type { CommonDependencies } from '#functions/common-dependencies.ts';
 
 /** What the compaction worker works with; handed in once by the composition root. */
-export interface CompactionDependencies extends NotificationDependencies {
-  config: Config;
-  store: DocumentStore;
-  accounting: Accounting;
-  cache: SearchCache;
-  publisher: EventPublisher;
+export interface CompactionDependencies extends CommonDependencies, NotificationDependencies {
   model: ModelGenerator & TokenCounter;
-  /** The bucket of uploads; undefined where there are none. */
-  files?: FileBucket | undefined;
   pushTokens: PushTokenVerifier;
-  clock: Clock;
-  randomness: Randomness;
-  sha256: Sha256;
-  /** Signs what webhooks read folded turns with; absent where HOOK_SIGNING_KEY is not set. */
-  signer?: Signer | undefined;
-  logger: Logger;
-  atCrashPoint: AtCrashPoint;
-  /** Fires when the process is about to end: running work stops, and goes on elsewhere. */
-  shutdown: AbortSignal;
   /** Functions that the chat function runs for the model: part of every prompt that is measured. Default: none. */
   serverTools?: readonly ToolDeclaration[];
-  /** The app's step behind an answered turn, for the sweep. */
-  afterTurn?: RecapApp['afterTurn'];
   /** The app's. Default: none. */
   hooks?: CompactionHooks;
   /** Makes hooks of addresses that the remote document or a conversation names. Absent: none is called. */
