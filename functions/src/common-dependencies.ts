@@ -1,7 +1,7 @@
 import type { RecapApp } from './app.ts';
 import type { Config } from './config.ts';
 import type { Accounting } from './quota/accounting.ts';
-import type { ConversationCache } from '#shared/conversation/context/read-conversation.ts';
+import type { SearchCache } from '#shared/recall/search-cache.ts';
 import type {
   AtCrashPoint,
   Clock,
@@ -18,7 +18,7 @@ import type {
 export interface CommonDependencies {
   config: Config;
   store: DocumentStore;
-  cache: ConversationCache;
+  cache: SearchCache;
   publisher: EventPublisher;
   /** The bucket of uploads; undefined where there are none. */
   files?: FileBucket | undefined;

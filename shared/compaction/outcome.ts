@@ -25,12 +25,6 @@ export type OutcomeState = z.infer<typeof outcomeStateSchema>;
 
 export const hasFailed = (state: OutcomeState): boolean => state.startsWith('FAILED_');
 
-/** Verification refused the summary. */
-export const refusedStates = [
-  'FAILED_VERIFICATION',
-  'FAILED_EMPTY_SUMMARY',
-] as const satisfies readonly OutcomeState[];
-
 /** How one compaction ended, or where it stands. Tokens of the whole prompt, by one counter. */
 export interface CompactionOutcome {
   state: OutcomeState;

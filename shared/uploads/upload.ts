@@ -32,4 +32,7 @@ export function decodeUpload({ path, fields }: StoredDocument): Upload | undefin
   return data && { ...data, id: path.slice(path.lastIndexOf('/') + 1) };
 }
 
-export const encodeUpload = ({ id: _, ...fields }: Upload): DocumentFields => fields;
+export function encodeUpload(upload: Upload): DocumentFields {
+  const { id: _, ...fields } = upload;
+  return fields;
+}

@@ -1,5 +1,10 @@
-import { ABORT_REASON, interruptible, isEnd } from '#functions/lib/async-iterators.ts';
-import { abortedError, type ModelCall, timeoutError } from './model-errors.ts';
+import {
+  ABORT_REASON,
+  abortedError,
+  interruptible,
+  isEnd,
+} from '#functions/lib/async-iterators.ts';
+import { type ModelCall, timeoutError } from './model-errors.ts';
 
 interface WaitLimit {
   timeoutMs: number;

@@ -36,14 +36,6 @@ function describe(call: ModelCall): string {
   return `${call.operation} with ${call.model} (${call.promptId})`;
 }
 
-/** The caller's signal fired. */
-export function abortedError(): AppError {
-  return new AppError({
-    reason: 'ABORTED',
-    publicMessage: 'The request was cancelled.',
-  });
-}
-
 /** The model was silent for longer than `timeoutMs`, or said so itself (504). */
 export function timeoutError(call: ModelCall, waitedFor: string, timeoutMs?: number): AppError {
   const after = timeoutMs === undefined ? '' : ` after ${timeoutMs} ms`;

@@ -1,5 +1,21 @@
-import type { AppCheckVerifier, IdTokenVerifier, PushTokenVerifier, Clock, ServiceTokenVerifier } from '#shared/ports/ports.ts';
-import { createRemoteJWKSet, customFetch, decodeJwt, decodeProtectedHeader, errors, jwtVerify, UnsecuredJWT, type JWTPayload, type JWTVerifyGetKey } from 'jose';
+import type {
+  AppCheckVerifier,
+  IdTokenVerifier,
+  PushTokenVerifier,
+  Clock,
+  ServiceTokenVerifier,
+} from '#shared/ports/ports.ts';
+import {
+  createRemoteJWKSet,
+  customFetch,
+  decodeJwt,
+  decodeProtectedHeader,
+  errors,
+  jwtVerify,
+  UnsecuredJWT,
+  type JWTPayload,
+  type JWTVerifyGetKey,
+} from 'jose';
 import { z } from 'zod';
 import { AppError } from '#shared/lib/errors.ts';
 import { readBytes } from '#functions/lib/read-bytes.ts';

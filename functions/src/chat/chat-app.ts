@@ -1,14 +1,25 @@
+import { badField, AppError } from '#shared/lib/errors.ts';
 import type { RouteDependencies, Reply, Route, TextReply } from './route.ts';
 import { stackFrames, failureReason } from '../lib/failure-reason.ts';
 import { refreshRemote } from '#functions/config/remote-documents.ts';
 import { readTrace, withTrace } from '../lib/trace.ts';
-import { AppError } from '#shared/lib/errors.ts';
 import type { SignedInCaller, Logger } from '#shared/ports/ports.ts';
 import { servedRoutes } from './chat-routes.ts';
 import { admit, authenticate, refuseNamedUser } from './http/authenticate.ts';
-import { createCallLimit, withinCallLimit, type CallLimit, withStreamPlace } from './http/call-limit.ts';
+import {
+  createCallLimit,
+  withinCallLimit,
+  type CallLimit,
+  withStreamPlace,
+} from './http/call-limit.ts';
 import { cors } from './http/cors.ts';
-import { requestedDocsUrl, errorResponse, answerNoRoute, methodNotAllowed, refused } from './http/error-response.ts';
+import {
+  requestedDocsUrl,
+  errorResponse,
+  answerNoRoute,
+  methodNotAllowed,
+  refused,
+} from './http/error-response.ts';
 import { COMMON_HEADERS } from './http/headers.ts';
 import { readJsonBody } from './http/read-body.ts';
 import { toBody } from './http/sent-text.ts';
@@ -16,7 +27,6 @@ import { errorForCaller } from './not-found.ts';
 import { Hono, type Context } from 'hono';
 import { TrieRouter } from 'hono/router/trie-router';
 import { conversationIdSchema } from '#shared/wire/fields.ts';
-import { badField } from '#shared/errors.ts';
 
 /** Where an unexpected error came from. Its message stays out: it may quote what the user sent. */
 function defectFields(error: unknown): { error: string; stack?: string } {

@@ -1,10 +1,15 @@
-import type { SearchCache } from '#shared/recall/search-cache.ts';
 import type { TurnStart } from '../app.ts';
-import type { Config } from '../config.ts';
 import type { ModelHealth } from '../models/model-health.ts';
 import type { BeforeTurnHook } from '#shared/hooks/before-turn.ts';
 import type { Webhook } from '#shared/hooks/webhook.ts';
-import type { AppCheckVerifier, IdTokenVerifier, ServiceTokenVerifier, RevocationCheck, DocumentStore, ModelStreamer, Quota } from '#shared/ports/ports.ts';
+import type {
+  AppCheckVerifier,
+  IdTokenVerifier,
+  ServiceTokenVerifier,
+  RevocationCheck,
+  ModelStreamer,
+  Quota,
+} from '#shared/ports/ports.ts';
 import type { LiveTurns } from './turns/live/live-turn.ts';
 import type { Toolbox } from './turns/tools/toolbox.ts';
 import type { CommonDependencies } from '../common-dependencies.ts';

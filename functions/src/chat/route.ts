@@ -85,7 +85,7 @@ interface PublicRequest<Params, Query, Body> extends Pick<RawRequest, 'header' |
   locale: string | undefined;
 }
 
-interface RouteRequest<Params, Query, Body> extends PublicRequest<Params, Query, Body> {
+export interface RouteRequest<Params, Query, Body> extends PublicRequest<Params, Query, Body> {
   caller: SignedInCaller;
 }
 

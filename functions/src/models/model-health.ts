@@ -34,15 +34,6 @@ function healthAfter({ failures }: Health, error: AppError, nowMs: number): Heal
   }
 }
 
-const pausedError = (model: string, leftMs: number) =>
-  new AppError({
-    status: 'UNAVAILABLE',
-    reason: 'MODEL_PAUSED',
-    message: `${model} is left alone for ${leftMs} ms more: it refused or failed before`,
-    publicMessage: 'The model is at its limit of requests. Try again later.',
-    retryAfterMs: leftMs,
-  });
-
 /** How the models that this instance calls have done. */
 export interface ModelHealth {
   /** Throws MODEL_PAUSED with the time left while the model is left alone. */
@@ -62,7 +53,14 @@ export function createModelHealth(clock: Pick<Clock, 'now'>): ModelHealth {
   return {
     refusePaused: (model) => {
       const leftMs = (healths.get(model)?.until ?? 0) - nowMs();
-      if (leftMs > 0) throw pausedError(model, leftMs);
+      if (leftMs > 0)
+        throw new AppError({
+          status: 'UNAVAILABLE',
+          reason: 'MODEL_PAUSED',
+          message: `${model} is left alone for ${leftMs} ms more: it refused or failed before`,
+          publicMessage: 'The model is at its limit of requests. Try again later.',
+          retryAfterMs: leftMs,
+        });
     },
     answered: (model) => void healths.delete(model),
     failed: (model, error) => {

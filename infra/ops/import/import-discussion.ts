@@ -17,7 +17,11 @@ import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { meterCounting } from '#functions/config/conversation-policy.ts';
 import { retry } from '#functions/lib/retry.ts';
 import { readAnyConversation } from '#shared/conversation/context/read-conversation.ts';
-import { conversationPath, messageGuardPath, turnPath } from '#shared/conversation/documents/paths.ts';
+import {
+  conversationPath,
+  messageGuardPath,
+  turnPath,
+} from '#shared/conversation/documents/paths.ts';
 import { readTurnDocument } from '#shared/conversation/documents/turn.ts';
 import { InvalidWriteError, mayBeCommitted } from '#shared/lib/errors.ts';
 import { inBatches } from '#shared/store/many-documents.ts';
@@ -115,7 +119,7 @@ interface EndedTurn {
  * The writes of the conversation document are the caller's.
  */
 function endedTurnWrites({ begun, ended }: EndedTurn): Write[] {
-  const { conversationId, seq, messageId, bodyHash, userTokens } = begun;
+  const { conversationId, seq, messageId, userTokens } = begun;
   const [start, ...userPieces] = newTurnWrites(begun, 'running');
   const [end, ...others] = finishWrites({
     ...ended,
@@ -131,7 +135,11 @@ function endedTurnWrites({ begun, ended }: EndedTurn): Write[] {
     );
   return [
     { ...start, fields: { ...start.fields, ...end.fields } },
-    { op: 'create', path: messageGuardPath(conversationId, messageId), fields: { seq, bodyHash } },
+    {
+      op: 'create',
+      path: messageGuardPath(conversationId, messageId),
+      fields: { seq, bodyHash: begun.bodyHash },
+    },
     ...userPieces,
     ...others.filter(({ path }) => path !== conversationPath(conversationId)),
   ];

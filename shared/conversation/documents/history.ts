@@ -1,7 +1,13 @@
 import { canonicalJson } from '#shared/lib/json-text.ts';
-import type { DocumentFields, StoredDocument, Logger, DocumentStore } from '#shared/ports/ports.ts';
+import type {
+  DocumentFields,
+  StoredDocument,
+  Logger,
+  DocumentStore,
+  Write,
+} from '#shared/ports/ports.ts';
 import { coveredThroughSchema, measuredSchema, triggerSchema } from './conversation.ts';
-import { ratingPath } from './paths.ts';
+import { ratingPath, historyPath } from './paths.ts';
 import { readWhole, refuseNewer, readJsonText, problemText } from './read-document.ts';
 import { snapshotSchema, type Snapshot } from './snapshot.ts';
 import { z } from 'zod';
@@ -93,6 +99,13 @@ export function encodeHistory(history: History): DocumentFields {
     reportJson: JSON.stringify(report),
   };
 }
+
+/** Stores the history of a generation, which nobody else can make then. */
+export const historyWrite = (conversationId: string, history: History): Write => ({
+  op: 'create',
+  path: historyPath(conversationId, history.generation),
+  fields: encodeHistory(history),
+});
 
 /** What stands in a history as JSON. Made once: making a schema takes longer than reading with it. */
 const storedSnapshotSchema = snapshotSchema.nullable();

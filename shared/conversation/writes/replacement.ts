@@ -1,7 +1,7 @@
 import { isSeen, partSchema } from '#shared/models/content.ts';
 import type { CompactionRequests, Pin } from '../documents/conversation.ts';
-import { encodeHistory, type History } from '../documents/history.ts';
-import { seqOfId, turnId, historyPath, turnPath } from '../documents/paths.ts';
+import { historyWrite, type History } from '../documents/history.ts';
+import { seqOfId, turnId, turnPath } from '../documents/paths.ts';
 import type { TurnDocument } from '../documents/turn.ts';
 import type { DocumentFields, Write } from '#shared/ports/ports.ts';
 import { toFinishReason } from '#shared/models/finish-reason.ts';
@@ -94,11 +94,7 @@ export function replacementWrites(
   const closed = new Set(abandoned.map((turn) => turn.seq));
   const seqs = Array.from({ length: seq - fromSeq }, (_, i) => fromSeq + i);
   return [
-    {
-      op: 'create',
-      path: historyPath(conversationId, history.generation),
-      fields: encodeHistory(history),
-    },
+    historyWrite(conversationId, history),
     ...seqs
       .filter((replaced) => !closed.has(replaced))
       .map((replaced): Write => ({

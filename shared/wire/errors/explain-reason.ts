@@ -1,7 +1,13 @@
-import { errorStatuses, type ErrorStatus, errorReasonRows, retryAdvices, type ErrorReasonRow } from '#shared/lib/error-reasons.ts';
+import {
+  retryAdvice,
+  errorStatuses,
+  type ErrorStatus,
+  errorReasonRows,
+  retryAdvices,
+  type ErrorReasonRow,
+} from '#shared/lib/error-reasons.ts';
 import { httpStatusByStatus } from './error-body.ts';
 import { z } from 'zod';
-import { retryAdvice } from '#shared/error-reasons.ts';
 
 /** Where the reasons are explained, each under its name. */
 export const ERRORS_PATH = '/v1/errors';

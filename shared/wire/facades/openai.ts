@@ -253,7 +253,7 @@ export type OpenAiToolCall = z.infer<typeof toolCall>;
 
 const identity = { id: z.string(), created: z.number().int(), model: z.string() };
 
-const ignored = {
+export const ignored = {
   ignored: z
     .array(z.string())
     .optional()

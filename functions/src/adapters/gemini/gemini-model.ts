@@ -1,3 +1,4 @@
+import { abortedError } from '#functions/lib/async-iterators.ts';
 import { ignoreRejection } from '#functions/lib/promises.ts';
 import type { AppError } from '#shared/lib/errors.ts';
 import { once } from '#shared/lib/once.ts';
@@ -11,7 +12,7 @@ import type {
   TokenCounter,
 } from '#shared/ports/ports.ts';
 import { type AttemptTimeout, createAttemptTimeout } from '../attempt-timeout.ts';
-import { abortedError, type ModelCall, overloadedError, translateError } from '../model-errors.ts';
+import { type ModelCall, overloadedError, translateError } from '../model-errors.ts';
 import { toCountParameters, toGenerateParameters, type Platform } from './gemini-request.ts';
 import { isFinal, toModelResponse } from './gemini-response.ts';
 import { openStream } from './gemini-stream.ts';

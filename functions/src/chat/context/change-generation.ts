@@ -13,7 +13,7 @@ import type {
 } from '#shared/conversation/documents/conversation.ts';
 import {
   decodeHistory,
-  encodeHistory,
+  historyWrite,
   type History,
 } from '#shared/conversation/documents/history.ts';
 import { RECORDS_KEPT, type CompactionRecord } from '#shared/conversation/documents/job.ts';
@@ -115,11 +115,7 @@ async function commitGeneration<T>(
       ...(remove && { remove }),
       guard: { updateTime: conversation.updateTime },
     },
-    {
-      op: 'create',
-      path: historyPath(conversationId, history.generation),
-      fields: encodeHistory(history),
-    },
+    historyWrite(conversationId, history),
     ...jobWrites(own, record, now),
     ...writes,
     await ownersStatus(dependencies, own, change),

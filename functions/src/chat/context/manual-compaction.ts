@@ -189,14 +189,6 @@ export async function requestCompaction(
   return view;
 }
 
-const compactionNotFound = (jobId: string) =>
-  new AppError({
-    reason: 'COMPACTION_NOT_FOUND',
-    publicMessage:
-      'The conversation has no such compaction, or it ended long ago. Look at the list of compactions.',
-    metadata: { jobId },
-  });
-
 type CancelDependencies = Pick<
   ChatDependencies,
   'store' | 'cache' | 'logger' | 'clock' | 'config' | 'sha256'
@@ -260,7 +252,12 @@ async function cancellationOf(
   const decision = decideCancel({ conversation: conversation.value, job, jobId, now });
   switch (decision.kind) {
     case 'unknown':
-      throw compactionNotFound(jobId);
+      throw new AppError({
+        reason: 'COMPACTION_NOT_FOUND',
+        publicMessage:
+          'The conversation has no such compaction, or it ended long ago. Look at the list of compactions.',
+        metadata: { jobId },
+      });
     case 'ended':
       return { writes: [], result: { jobId, state: decision.state } };
     case 'queued':

@@ -29,20 +29,6 @@ import {
 import { refuseMismatch } from '../conversations/etag.ts';
 import { changeGeneration, type Decision, requestAfterChange } from './change-generation.ts';
 
-const generationOutdated = (generation: number) =>
-  new AppError({
-    reason: 'GENERATION_OUTDATED',
-    publicMessage: `Generation ${generation} tells of messages that were edited since. Restore another generation, or 0 for none.`,
-    metadata: { generation: String(generation) },
-  });
-
-const snapshotUnreadable = (generation: number) =>
-  new AppError({
-    reason: 'SNAPSHOT_UNREADABLE',
-    publicMessage: `The summary of generation ${generation} is damaged and is not used. Choose another generation, or 0 for none.`,
-    metadata: { generation: String(generation) },
-  });
-
 const requestIdReused = ({ restoredFrom = 0 }: Pick<History, 'restoredFrom'>) =>
   new AppError({
     reason: 'IDEMPOTENCY_KEY_REUSED',
@@ -217,9 +203,17 @@ async function changeOf(
     case 'erased':
       throw generationErased(generation);
     case 'unreadable':
-      throw snapshotUnreadable(generation);
+      throw new AppError({
+        reason: 'SNAPSHOT_UNREADABLE',
+        publicMessage: `The summary of generation ${generation} is damaged and is not used. Choose another generation, or 0 for none.`,
+        metadata: { generation: String(generation) },
+      });
     case 'outdated':
-      throw generationOutdated(generation);
+      throw new AppError({
+        reason: 'GENERATION_OUTDATED',
+        publicMessage: `Generation ${generation} tells of messages that were edited since. Restore another generation, or 0 for none.`,
+        metadata: { generation: String(generation) },
+      });
     case 'restore':
       return restore(dependencies, target, decision);
   }

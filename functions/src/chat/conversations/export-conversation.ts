@@ -129,13 +129,6 @@ export async function* exportUser(
   }
 }
 
-const invalidToken = () =>
-  new AppError({
-    reason: 'READ_TOKEN_INVALID',
-    publicMessage:
-      'Send the `token` of a preCompact call in the header `X-Recap-Read-Token`, before its `expireTime`, to the `path` beside it.',
-  });
-
 /** The conversation is still the one that was compacted, at most by the swap itself or one other change further. */
 const isOpen = (conversation: Conversation, { epoch, generation }: FoldedRange) =>
   conversation.state === 'live' &&
@@ -155,7 +148,12 @@ export async function readFoldedTurns(
   const { store, signer, clock, logger } = dependencies;
   const asked = { conversationId, token: token ?? '' };
   const range = signer && openedRange(signer, asked, clock.now());
-  if (!range) throw invalidToken();
+  if (!range)
+    throw new AppError({
+      reason: 'READ_TOKEN_INVALID',
+      publicMessage:
+        'Send the `token` of a preCompact call in the header `X-Recap-Read-Token`, before its `expireTime`, to the `path` beside it.',
+    });
   const [document] = await store.get([conversationPath(conversationId)]);
   if (!document || !isOpen(decodeConversation(document).value, range)) throw notFoundError();
   const { generation, from, upTo } = range;

@@ -1,3 +1,4 @@
+import { badField, AppError } from '#shared/lib/errors.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import type { Config } from '#functions/config.ts';
 import { meterCounting, conversationPolicy } from '#functions/config/conversation-policy.ts';
@@ -6,15 +7,18 @@ import { knownModelNames } from '#functions/models/models-in-use.ts';
 import { refuseOverhead } from '#shared/compaction/policy.ts';
 import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import { readClientTools, toDeclaration } from '#shared/conversation/documents/declared-tools.ts';
-import { AppError } from '#shared/lib/errors.ts';
 import { isKnownModel, unknownModelAdvice } from '#shared/models/known-models.ts';
 import { isRouted } from '#shared/models/routing.ts';
 import { estimatePromptTokens } from '#shared/tokens/token-estimate.ts';
 import { METADATA_ENTRIES_MAX, THRESHOLD_MIN_TOKENS } from '#shared/lib/limits.ts';
-import { isEntryPath, type ConversationPatch, type EntryPath, type PatchPath } from '#shared/wire/resources/conversations.ts';
+import {
+  isEntryPath,
+  type ConversationPatch,
+  type EntryPath,
+  type PatchPath,
+} from '#shared/wire/resources/conversations.ts';
 import { promptInstruction } from '#shared/conversation/context/assemble-context.ts';
 import type { Caller } from '#shared/ports/ports.ts';
-import { badField } from '#shared/errors.ts';
 
 type Guarded = (typeof CLIENT_WRITABLE_FIELDS)[number];
 

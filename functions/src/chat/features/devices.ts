@@ -24,13 +24,6 @@ interface DeviceOf {
 type PutRequest = DeviceOf &
   Pick<Device, 'token' | 'platform' | 'locale'> & { caller: SignedInCaller };
 
-const deviceNotFound = (deviceId: string) =>
-  new AppError({
-    reason: 'DEVICE_NOT_FOUND',
-    publicMessage: 'You have no such device. Check its id in the list of devices.',
-    metadata: { deviceId },
-  });
-
 /** The path of a device; a UUID is the same one in capitals. */
 const pathOfDevice = ({ caller, deviceId }: DeviceOf): string =>
   devicePath(caller.uid, toLowerUuid(deviceId));
@@ -116,7 +109,12 @@ export async function readDevice(
 ): Promise<Device> {
   const path = pathOfDevice({ caller, deviceId });
   const [document] = await store.get([path]);
-  if (!document || decodeDeletedDevice(document)) throw deviceNotFound(deviceId);
+  if (!document || decodeDeletedDevice(document))
+    throw new AppError({
+      reason: 'DEVICE_NOT_FOUND',
+      publicMessage: 'You have no such device. Check its id in the list of devices.',
+      metadata: { deviceId },
+    });
   return decodeDevice(document);
 }
 

@@ -23,13 +23,6 @@ interface FeedbackOf extends ConversationTarget {
   messageId: string;
 }
 
-const notAnAnswer = (messageId: string) =>
-  new AppError({
-    reason: 'NOT_AN_ANSWER',
-    publicMessage: 'Feedback is given on answers. Name the answer by its id, such as m_17.',
-    metadata: { messageId },
-  });
-
 /** The turn of an answer that is there and has ended. */
 async function readAnswer(
   dependencies: FeedbackDependencies,
@@ -42,7 +35,12 @@ async function readAnswer(
     { conversationId, conversation: conversation.value },
     messageId,
   );
-  if (!found.isAnswer) throw notAnAnswer(messageId);
+  if (!found.isAnswer)
+    throw new AppError({
+      reason: 'NOT_AN_ANSWER',
+      publicMessage: 'Feedback is given on answers. Name the answer by its id, such as m_17.',
+      metadata: { messageId },
+    });
   const { value } = found.turn;
   if (!isTerminal(value.state)) throw unfinishedTurnError(found.seq);
   if (!hasAnswer(value) || value.eraseTime) throw messageNotFoundError(messageId);

@@ -26,16 +26,14 @@ const uploadNotFound = (uploadId: string) =>
     metadata: { uploadId },
   });
 
-const uploadsOff = () =>
-  new AppError({
-    reason: 'UPLOADS_OFF',
-    publicMessage:
-      'This deployment takes no uploads: its operator has not set UPLOADS_BUCKET. Small files can be sent as `data`.',
-  });
-
 /** The bucket. Throws UPLOADS_OFF where there is none. */
 function requireBucket({ files }: { files?: FileBucket | undefined }): FileBucket {
-  if (!files) throw uploadsOff();
+  if (!files)
+    throw new AppError({
+      reason: 'UPLOADS_OFF',
+      publicMessage:
+        'This deployment takes no uploads: its operator has not set UPLOADS_BUCKET. Small files can be sent as `data`.',
+    });
   return files;
 }
 
@@ -44,13 +42,6 @@ const typeMismatch = (uploadId: string, declared: { mimeType: string; sizeBytes:
     reason: 'UPLOAD_TYPE_MISMATCH',
     publicMessage: `The uploaded file is not what was declared: ${declared.mimeType} of ${declared.sizeBytes} bytes. Upload it again with its own media type and size.`,
     metadata: { uploadId, mimeType: declared.mimeType },
-  });
-
-const filesTooLarge = (sizeBytes: number) =>
-  new AppError({
-    reason: 'FILES_TOO_LARGE',
-    publicMessage: `The uploads of the message have ${sizeBytes} bytes together; the limit is ${FILES_MAX_BYTES}. Send fewer in one message.`,
-    metadata: { sizeBytes: String(sizeBytes), limitBytes: String(FILES_MAX_BYTES) },
   });
 
 const tooManyUploads = (limit: number, { now, resetTime }: { now: Date; resetTime: Date }) =>
@@ -224,7 +215,12 @@ export async function resolveUploads(
   const files = requireBucket(dependencies);
   const uploads = await readUploads(dependencies, caller, ids);
   const sizeBytes = uploads.reduce((sum, upload) => sum + upload.sizeBytes, 0);
-  if (sizeBytes > FILES_MAX_BYTES) throw filesTooLarge(sizeBytes);
+  if (sizeBytes > FILES_MAX_BYTES)
+    throw new AppError({
+      reason: 'FILES_TOO_LARGE',
+      publicMessage: `The uploads of the message have ${sizeBytes} bytes together; the limit is ${FILES_MAX_BYTES}. Send fewer in one message.`,
+      metadata: { sizeBytes: String(sizeBytes), limitBytes: String(FILES_MAX_BYTES) },
+    });
   const resolved = new Map(
     await inParallel(
       uploads,

@@ -26,18 +26,6 @@ function headerFault(authorization: string | undefined): string {
     : 'The header `Authorization` is no `Bearer` and one token.';
 }
 
-const missingToken = (authorization: string | undefined) =>
-  new AppError({
-    reason: 'ID_TOKEN_MISSING',
-    publicMessage: `${headerFault(authorization)} Send a Firebase ID token: \`Authorization: Bearer <token>\`.`,
-  });
-
-const unusableUid = (fault: string) =>
-  new AppError({
-    reason: 'ID_TOKEN_INVALID',
-    publicMessage: `The user id (\`sub\`) of the ID token ${fault}. Sign in as a user whose id has 1 to 128 characters of valid Unicode.`,
-  });
-
 /** Names the user that a server acts for, percent-encoded. */
 export const ON_BEHALF_OF = 'X-Recap-On-Behalf-Of';
 
@@ -60,7 +48,6 @@ const badOnBehalfOf = (account: string, field: string, publicMessage: string) =>
   new AppError({
     status: 'INVALID_ARGUMENT',
     reason: 'BAD_FIELD',
-    message: 'a server named the user that it acts for badly',
     publicMessage,
     metadata: { field, account },
   });
@@ -95,7 +82,11 @@ export async function authenticate(
 ): Promise<SignedInCaller> {
   const authorization = header('authorization');
   const token = /^Bearer +(\S+) *$/i.exec(authorization ?? '')?.[1];
-  if (token === undefined) throw missingToken(authorization);
+  if (token === undefined)
+    throw new AppError({
+      reason: 'ID_TOKEN_MISSING',
+      publicMessage: `${headerFault(authorization)} Send a Firebase ID token: \`Authorization: Bearer <token>\`.`,
+    });
   const named = header(ON_BEHALF_OF);
   const account = await serviceTokens?.verify(token).catch((error: unknown) => {
     // Without the header it is most often that of Google Sign-In, sent by mistake: told as any other that is no user's.
@@ -104,7 +95,11 @@ export async function authenticate(
   if (account !== undefined) return userOfServer(account, named, clock.now());
   const caller = await idTokens.verify(token);
   const fault = uidFault(caller.uid);
-  if (fault !== undefined) throw unusableUid(fault);
+  if (fault !== undefined)
+    throw new AppError({
+      reason: 'ID_TOKEN_INVALID',
+      publicMessage: `The user id (\`sub\`) of the ID token ${fault}. Sign in as a user whose id has 1 to 128 characters of valid Unicode.`,
+    });
   return caller;
 }
 
@@ -137,13 +132,6 @@ export function refuseNamedUser(body: unknown, caller: SignedInCaller | undefine
 /** Beyond the clock tolerance of the verifier: the record outlives the token. */
 const KEPT_AFTER_EXPIRY_MS = 60_000;
 
-const replayed = () =>
-  new AppError({
-    reason: 'APP_CHECK_REPLAYED',
-    publicMessage:
-      'This App Check token has been used. Get a limited-use token for this request and send it once.',
-  });
-
 /**
  * Lets an App Check token through once: the first to create its record wins, whichever instance it asks.
  * The record holds nothing but when it may go (a TTL field). Throws APP_CHECK_REPLAYED (UNAUTHENTICATED),
@@ -162,17 +150,16 @@ export async function spendAppCheckToken(
     if (!(error instanceof GuardLostError)) throw error;
     // The reply to our own create may have been lost and the create repeated.
     const [record] = await store.get([path]);
-    if (record?.fields['by'] !== by) throw replayed();
+    if (record?.fields['by'] !== by)
+      throw new AppError({
+        reason: 'APP_CHECK_REPLAYED',
+        publicMessage:
+          'This App Check token has been used. Get a limited-use token for this request and send it once.',
+      });
   }
 }
 
 const APP_CHECK_HEADER = 'x-firebase-appcheck';
-
-const missingAppCheck = () =>
-  new AppError({
-    reason: 'APP_CHECK_MISSING',
-    publicMessage: 'Send a Firebase App Check token in the header `X-Firebase-AppCheck`.',
-  });
 
 /** Undefined where apps need not prove themselves; a token that comes all the same is not looked at. */
 async function readAppCheck(
@@ -180,7 +167,11 @@ async function readAppCheck(
   token: string | undefined,
 ): Promise<AppCheckToken | undefined> {
   if (config.APP_CHECK === 'off') return undefined;
-  if (token === undefined || token === '') throw missingAppCheck();
+  if (token === undefined || token === '')
+    throw new AppError({
+      reason: 'APP_CHECK_MISSING',
+      publicMessage: 'Send a Firebase App Check token in the header `X-Firebase-AppCheck`.',
+    });
   return appCheck.verify(token);
 }
 

@@ -39,6 +39,7 @@ const tooManyCalls = (input: {
 }) =>
   new AppError({
     reason: 'USER_CALLS',
+    message: `${input.quota}: ${input.limit} are reached`,
     publicMessage: input.said,
     retryAfterMs: input.retryAfterMs,
     metadata: { quota: input.quota, limit: String(input.limit) },

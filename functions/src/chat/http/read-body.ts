@@ -4,14 +4,6 @@ import { bodyTooLarge, readBytes } from '#functions/lib/read-bytes.ts';
 import { AppError } from '#shared/lib/errors.ts';
 import { parseJsonBody } from '#shared/wire/parse-json.ts';
 
-const encodingRefused = () =>
-  new AppError({
-    reason: 'ENCODING_UNSUPPORTED',
-    publicMessage:
-      'Compressed bodies are not taken. Send the JSON as it is, without Content-Encoding.',
-    metadata: { field: 'Content-Encoding' },
-  });
-
 const notUtf8 = (cause: unknown) =>
   new AppError({
     reason: 'BAD_JSON',
@@ -64,7 +56,13 @@ export async function readJsonBody(
 ): Promise<unknown> {
   const maxBytes = dependencies.config.MAX_BODY_BYTES;
   const encoding = request.headers.get('content-encoding') ?? 'identity';
-  if (encoding.toLowerCase() !== 'identity') throw encodingRefused();
+  if (encoding.toLowerCase() !== 'identity')
+    throw new AppError({
+      reason: 'ENCODING_UNSUPPORTED',
+      publicMessage:
+        'Compressed bodies are not taken. Send the JSON as it is, without Content-Encoding.',
+      metadata: { field: 'Content-Encoding' },
+    });
   if (Number(request.headers.get('content-length') ?? 0) > maxBytes) throw bodyTooLarge(maxBytes);
   if (!request.body) return {};
   return decodeJson(await readInTime(request.body, dependencies));

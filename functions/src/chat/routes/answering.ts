@@ -6,7 +6,12 @@ import type { WrittenFrame } from '../http/sse.ts';
 import type { FinishedTurn } from '../turns/live/live-turn.ts';
 import type { SendRequest, SendHandle } from '../turns/send/send-request.ts';
 import { refuseTooLong, toPart } from '#shared/wire/resources/message-parts.ts';
-import { type sendMessageBody, answerView, userMessageView, sendMessageResponse } from '#shared/wire/resources/messages.ts';
+import {
+  type sendMessageBody,
+  answerView,
+  userMessageView,
+  sendMessageResponse,
+} from '#shared/wire/resources/messages.ts';
 import type { StreamFrame } from '#shared/wire/resources/streams.ts';
 import { turnView, usageView } from '#shared/wire/resources/turns.ts';
 import type { z } from 'zod';

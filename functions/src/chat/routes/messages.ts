@@ -1,5 +1,12 @@
 import { listMessages } from '../conversations/list-messages.ts';
-import { json, UPLOAD_ERRORS, userRoute, type Reply, type RouteDependencies } from '../route.ts';
+import {
+  json,
+  UPLOAD_ERRORS,
+  userRoute,
+  type Reply,
+  type RouteDependencies,
+  type RouteRequest,
+} from '../route.ts';
 import type { SendRequest } from '../turns/send/send-request.ts';
 import { readCursor } from './parts/stream-reply.ts';
 import { conversationParams, messageParams, listMessagesQuery } from '#shared/wire/fields.ts';
@@ -11,20 +18,14 @@ import {
 } from '#shared/wire/resources/messages.ts';
 import { streamQuery } from '#shared/wire/resources/streams.ts';
 import { answerOptions, messageOfBody, messageReply, turnReply } from './answering.ts';
-import type { Caller } from '#shared/ports/ports.ts';
 import type { z } from 'zod';
+
+type StreamQuery = z.infer<typeof streamQuery>;
 
 /** Sends what a request brings, and answers as it asks. */
 async function answer(
   dependencies: RouteDependencies,
-  asked: {
-    caller: Caller;
-    params: { conversationId: string };
-    query: z.infer<typeof streamQuery>;
-    body: Parameters<typeof answerOptions>[0];
-    header: (name: string) => string | undefined;
-    left: AbortSignal;
-  },
+  asked: RouteRequest<{ conversationId: string }, StreamQuery, Parameters<typeof answerOptions>[0]>,
   sent: Pick<SendRequest, 'message' | 'replacing'>,
 ): Promise<Reply> {
   const { caller, params, body, header, left } = asked;

@@ -17,13 +17,6 @@ export const healthRoute = publicRoute({
   handle: () => json({ status: 'ok' }),
 });
 
-const unknownReason = () =>
-  new AppError({
-    reason: 'NOT_FOUND',
-    publicMessage: `No error has this reason. GET ${ERRORS_PATH} lists all of them.`,
-    metadata: { field: 'reason' },
-  });
-
 const reasonParams = z.strictObject({
   reason: z.string().describe('As `details` of the error has it, such as `USER_RPM`.'),
 });
@@ -37,7 +30,12 @@ export const getErrorReasonRoute = publicRoute({
   handle: (_, { params }) => {
     const name = params.reason.toUpperCase();
     const explained = explainedReasons().find(({ reason }) => reason === name);
-    if (!explained) throw unknownReason();
+    if (!explained)
+      throw new AppError({
+        reason: 'NOT_FOUND',
+        publicMessage: `No error has this reason. GET ${ERRORS_PATH} lists all of them.`,
+        metadata: { field: 'reason' },
+      });
     return json(explained);
   },
 });

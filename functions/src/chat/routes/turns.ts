@@ -56,17 +56,22 @@ export const toolResultsRoute = userRoute({
   },
 });
 
-export const streamConversationRoute = userRoute({
-  operation: 'streamConversation',
-  summary:
-    'The stream of the turn that is being answered, or, from `startingAfter` or `Last-Event-ID` on, the rest of a turn or the one after it; 204 when there is none. Event ids name their turn: 10,000,000 times its number, plus the id in the turn’s own stream.',
-  params: conversationParams,
+/** What routes declare that read a stream. */
+const reading = {
   query: streamQuery,
   response: streamResponse,
   statuses: [200, 204],
   requestHeaders: LANGUAGE_HEADER,
   responseHeaders: TURN_HEADER,
   errors: ['STREAM_EXPIRED', 'USER_STREAMS'],
+} as const;
+
+export const streamConversationRoute = userRoute({
+  operation: 'streamConversation',
+  summary:
+    'The stream of the turn that is being answered, or, from `startingAfter` or `Last-Event-ID` on, the rest of a turn or the one after it; 204 when there is none. Event ids name their turn: 10,000,000 times its number, plus the id in the turn’s own stream.',
+  params: conversationParams,
+  ...reading,
   handle: async (dependencies, { caller, params, locale, ...asked }) => {
     const { conversationId } = params;
     const own = await readOwnConversation(dependencies, { caller, conversationId });
@@ -82,12 +87,7 @@ export const streamTurnRoute = userRoute({
   summary:
     'The stream of a turn, running or finished, from `startingAfter` or `Last-Event-ID` on; 204 when nothing is left.',
   params: turnParams,
-  query: streamQuery,
-  response: streamResponse,
-  statuses: [200, 204],
-  requestHeaders: LANGUAGE_HEADER,
-  responseHeaders: TURN_HEADER,
-  errors: ['STREAM_EXPIRED', 'USER_STREAMS'],
+  ...reading,
   handle: async (dependencies, { caller, params, locale, ...asked }) => {
     const { own, turn } = await readOwnTurn(dependencies, { caller, ...params });
     const { sendMessage } = dependencies;

@@ -1,9 +1,10 @@
-import type { SearchCache } from '#shared/recall/search-cache.ts';
 import type { MemoryTexts } from '#shared/conversation/context/memory-texts.ts';
-import type { Config } from '#functions/config.ts';
-import { modelThatLimits, recallTokens, selectSummariser } from '#functions/config/conversation-policy.ts';
+import {
+  modelThatLimits,
+  recallTokens,
+  selectSummariser,
+} from '#functions/config/conversation-policy.ts';
 import { selectOutputForms } from '#functions/context/next-call.ts';
-import type { Accounting } from '#functions/quota/accounting.ts';
 import { loadIndex } from '#functions/recall/read-index.ts';
 import type { NotificationDependencies } from '#functions/worker/notifications/deliver-event.ts';
 import type { BrakeReason } from '#shared/compaction/brake.ts';
@@ -13,13 +14,22 @@ import type { CompactionPolicy } from '#shared/compaction/policy.ts';
 import type { CompactionRequest } from '#shared/compaction/request-decisions.ts';
 import type { CompactionWork } from '#shared/compaction/work.ts';
 import type { ContextSource } from '#shared/conversation/context/assemble-context.ts';
-import type { CoveredThrough, Conversation, Versioned } from '#shared/conversation/documents/conversation.ts';
+import type {
+  CoveredThrough,
+  Conversation,
+  Versioned,
+} from '#shared/conversation/documents/conversation.ts';
 import type { History } from '#shared/conversation/documents/history.ts';
 import type { CompactionJob } from '#shared/conversation/documents/job.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
 import { AppError } from '#shared/lib/errors.ts';
 import type { Webhook } from '#shared/hooks/webhook.ts';
-import type { PushTokenVerifier, DocumentStore, EventPublisher, ModelGenerator, TokenCounter, ToolDeclaration } from '#shared/ports/ports.ts';
+import type {
+  PushTokenVerifier,
+  ModelGenerator,
+  TokenCounter,
+  ToolDeclaration,
+} from '#shared/ports/ports.ts';
 import type { ContextObject } from '#shared/wire/resources/context-object.ts';
 import { StoppedError, type JobLease } from './job-lease.ts';
 import type { CommonDependencies } from '#functions/common-dependencies.ts';

@@ -11,7 +11,7 @@ import {
 } from '#shared/conversation/documents/conversation.ts';
 import {
   decodeHistory,
-  encodeHistory,
+  historyWrite,
   type History,
 } from '#shared/conversation/documents/history.ts';
 import {
@@ -116,11 +116,7 @@ async function generationWrites(
 ): Promise<Write[]> {
   const { conversationId } = run.reading;
   return [
-    {
-      op: 'create',
-      path: historyPath(conversationId, history.generation),
-      fields: encodeHistory(history),
-    },
+    historyWrite(conversationId, history),
     {
       op: 'update',
       path: conversationPath(conversationId),

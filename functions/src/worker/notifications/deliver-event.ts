@@ -1,13 +1,21 @@
 import { inParallel } from '#shared/lib/in-parallel.ts';
 import { retry } from '#functions/lib/retry.ts';
-import { readConversation, readTurnDocuments, readTurns } from '#shared/conversation/context/read-conversation.ts';
+import {
+  readConversation,
+  readTurnDocuments,
+  readTurns,
+} from '#shared/conversation/context/read-conversation.ts';
 import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import { seqOfId, turnPath } from '#shared/conversation/documents/paths.ts';
 import type { TurnDocument, Notice } from '#shared/conversation/documents/turn.ts';
 import { AppError, GuardLostError } from '#shared/lib/errors.ts';
 import { decideNotice, NOTICE_LEASE_MS, restPlace, restsAs } from '#shared/notification/notice.ts';
 import { createNotification, type TurnToNotify } from '#shared/notification/notification.ts';
-import { asTurnRested, type PublishedEvent, type TurnRested } from '#shared/notification/published-event.ts';
+import {
+  asTurnRested,
+  type PublishedEvent,
+  type TurnRested,
+} from '#shared/notification/published-event.ts';
 import type { EventWebhook, Notifier } from '#shared/ports/ports.ts';
 import { DEVICES_MAX, readDevices, type StoredDevice } from '#shared/user/device.ts';
 import type { CommonDependencies } from '#functions/common-dependencies.ts';

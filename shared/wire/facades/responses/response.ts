@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { tokens } from '#shared/wire/fields.ts';
+import { ignored } from '../openai.ts';
 import { contextObjectResponse } from '#shared/wire/resources/context-object.ts';
 
 /* What clients of OpenAI’s Responses API read. */
@@ -113,10 +114,7 @@ export const responseResource = z.object({
   conversation: z.object({ id: z.string() }),
   ...echo,
   recap,
-  ignored: z
-    .array(z.string())
-    .optional()
-    .describe('Fields of the request that had no effect; absent where there are none.'),
+  ...ignored,
 });
 export type ResponseResource = z.infer<typeof responseResource>;
 

@@ -47,25 +47,12 @@ interface ForkBatch {
   fields?: DocumentFields;
 }
 
-const idTaken = (conversationId: string) =>
-  new AppError({
-    reason: 'IDEMPOTENCY_KEY_REUSED',
-    publicMessage: 'You have another conversation with this id. Choose a new id for the fork.',
-    metadata: { id: conversationId },
-  });
-
 /** One body for every conversation that the caller cannot go on with: an id must tell nothing. */
 const idUnusable = () =>
   new AppError({
     reason: 'CONVERSATION_NOT_FOUND',
     publicMessage: 'No fork can be made under this `id`: it was used before. Draw a new id.',
     metadata: { field: 'id' },
-  });
-
-const takenOver = () =>
-  new AppError({
-    reason: 'FORK_TAKEN_OVER',
-    publicMessage: 'Another request is making this fork. Send the same request again.',
   });
 
 const isForkOf = (conversation: Conversation, source: ForkSource) =>
@@ -143,7 +130,12 @@ export async function claimFork(
   const isTheirs = conversation.ownerUid === caller.uid;
   if (!isTheirs || (conversation.state !== 'live' && conversation.state !== 'forking'))
     throw idUnusable();
-  if (!isForkOf(conversation, source)) throw idTaken(conversationId);
+  if (!isForkOf(conversation, source))
+    throw new AppError({
+      reason: 'IDEMPOTENCY_KEY_REUSED',
+      publicMessage: 'You have another conversation with this id. Choose a new id for the fork.',
+      metadata: { id: conversationId },
+    });
   if (conversation.state === 'live') return { kind: 'live', conversation };
   await target.commit({
     // The sweep takes forks away by their age.
@@ -194,7 +186,11 @@ async function commitOver(
       const conversation = await readConversation(store, conversationId);
       if (conversation?.value.epoch === epoch)
         return { epoch, updateTime: conversation.updateTime };
-      if (conversation?.value.epoch !== version.epoch) throw takenOver();
+      if (conversation?.value.epoch !== version.epoch)
+        throw new AppError({
+          reason: 'FORK_TAKEN_OVER',
+          publicMessage: 'Another request is making this fork. Send the same request again.',
+        });
       if (tries >= COMMIT_TRIES) throw error;
     }
   }

@@ -1,8 +1,19 @@
+import { badField, AppError } from '#shared/lib/errors.ts';
 import type { RouteDependencies } from '#functions/chat/route.ts';
 import { refuseUnwritable } from '#functions/chat/conversations/writable-fields.ts';
 import { placeBehind } from '#functions/chat/facades/translation/dialogue.ts';
-import { declareWish, findOwnConversation, findTurnOfMessage, goOn, sendWish, type Place, type Target, toAnswerOptions, toClientTools, type Wish } from '#functions/chat/facades/translation/wish.ts';
-import { badField } from '#shared/errors.ts';
+import {
+  declareWish,
+  findOwnConversation,
+  findTurnOfMessage,
+  goOn,
+  sendWish,
+  type Place,
+  type Target,
+  toAnswerOptions,
+  toClientTools,
+  type Wish,
+} from '#functions/chat/facades/translation/wish.ts';
 import { answerOptions, messageOfBody } from '#functions/chat/routes/answering.ts';
 import type { SendHandle } from '#functions/chat/turns/send/send-request.ts';
 import { readOwnTurn } from '#functions/chat/turns/stream/read-turn.ts';
@@ -12,15 +23,25 @@ import { readTurnRange, readTurns } from '#shared/conversation/context/read-conv
 import { callId } from '#shared/conversation/context/tool-calls.ts';
 import { waitingCalls } from '#shared/conversation/context/tool-results.ts';
 import { type Part, hasFunctionCall } from '#shared/models/content.ts';
-import { answerId, messageGuardPath, seqOfId, turnId } from '#shared/conversation/documents/paths.ts';
+import {
+  answerId,
+  messageGuardPath,
+  seqOfId,
+  turnId,
+} from '#shared/conversation/documents/paths.ts';
 import { isTerminal, type Turn } from '#shared/conversation/documents/turn.ts';
 import { REPLACED_MAX } from '#shared/conversation/start-decision.ts';
-import { AppError } from '#shared/lib/errors.ts';
 import type { Caller } from '#shared/ports/ports.ts';
 import { unreadUpload } from '#shared/uploads/upload-parts.ts';
 import { stableUuid } from '#shared/lib/uuid.ts';
 import { parseRequest } from '#shared/wire/errors/validation-error.ts';
-import { toInputParts, translatedMessage, type AiSdkChatBody, type UiMessage, uiToolOutputs } from '#shared/wire/facades/ai-sdk.ts';
+import {
+  toInputParts,
+  translatedMessage,
+  type AiSdkChatBody,
+  type UiMessage,
+  uiToolOutputs,
+} from '#shared/wire/facades/ai-sdk.ts';
 import { messageIdSchema } from '#shared/wire/fields.ts';
 import type { PatchPath } from '#shared/wire/resources/conversations.ts';
 import { openChat } from '../chat-names.ts';

@@ -1,22 +1,44 @@
+import { badField, AppError } from '#shared/lib/errors.ts';
 import { type RouteDependencies, json, userRoute } from '#functions/chat/route.ts';
 import { isWritable } from '#functions/chat/conversations/writable-fields.ts';
-import { findInstructions, instructionTexts, lastMessage, outputsAtEnd, type DialogueMessage, sendDialogue, sendOutputs, type Header } from '#functions/chat/facades/translation/dialogue.ts';
-import { badField } from '#shared/errors.ts';
-import { ignoredFields, toAnswerOptions, toClientTools, toInstruction, toParts, type Wish } from '#functions/chat/facades/translation/wish.ts';
+import {
+  findInstructions,
+  instructionTexts,
+  lastMessage,
+  outputsAtEnd,
+  type DialogueMessage,
+  sendDialogue,
+  sendOutputs,
+  type Header,
+} from '#functions/chat/facades/translation/dialogue.ts';
+import {
+  ignoredFields,
+  toAnswerOptions,
+  toClientTools,
+  toInstruction,
+  toParts,
+  type Wish,
+} from '#functions/chat/facades/translation/wish.ts';
 import { answerOptions } from '#functions/chat/routes/answering.ts';
 import { sendStored } from '#functions/chat/turns/send/send-request.ts';
 import { DISCONNECT_HEADERS, stopsOnDisconnect } from '#functions/chat/turns/stream/leaving.ts';
 import { readOwnTurn } from '#functions/chat/turns/stream/read-turn.ts';
 import type { Config } from '#functions/config.ts';
 import { callId, findCalls } from '#shared/conversation/context/tool-calls.ts';
-import { AppError } from '#shared/lib/errors.ts';
 import type { Caller } from '#shared/ports/ports.ts';
 import { AUTO_MODEL } from '#shared/models/routing.ts';
 import { toLowerUuid } from '#shared/lib/uuid.ts';
 import { parseRequest } from '#shared/wire/errors/validation-error.ts';
-import { chatCompletionBody, type ChatCompletionBody, type OpenAiMessage, chatCompletionResponse, modelListResponse, modelResponse } from '#shared/wire/facades/openai.ts';
+import {
+  chatCompletionBody,
+  type ChatCompletionBody,
+  type OpenAiMessage,
+  chatCompletionResponse,
+  modelListResponse,
+  modelResponse,
+} from '#shared/wire/facades/openai.ts';
 import { conversationIdSchema } from '#shared/wire/fields.ts';
-import { toAnswer, replyWith } from '../translation/answer.ts';
+import { ANSWER_ERRORS, toAnswer, replyWith } from '../translation/answer.ts';
 import { type Completion, completionBody, completionText } from './completion.ts';
 import { z } from 'zod';
 
@@ -122,20 +144,7 @@ export const chatCompletionsRoute = userRoute({
     'X-Conversation-Id': 'The conversation, where `metadata` cannot be set.',
     'Idempotency-Key': 'Names the message: the same key again is the same message.',
   },
-  errors: [
-    'TEXT_TOO_LONG',
-    'CONVERSATION_NOT_FOUND',
-    'USER_DAILY_CREATIONS',
-    'ANONYMOUS_LIMIT',
-    'ANSWER_RESTARTED',
-    'FIELD_NOT_WRITABLE',
-    'TOOL_NAME_TAKEN',
-    'TOOL_CALL_NOT_FOUND',
-    'TOOL_RESULT_CONFLICT',
-    'APPROVAL_NEEDED',
-    'MESSAGE_REPLACED',
-    'EDIT_TOO_FAR_BACK',
-  ],
+  errors: [...ANSWER_ERRORS, 'APPROVAL_NEEDED', 'MESSAGE_REPLACED', 'EDIT_TOO_FAR_BACK'],
   example: {
     model: 'recap',
     messages: [{ role: 'user', content: 'What did we decide about the boat?' }],
@@ -161,20 +170,18 @@ export const chatCompletionsRoute = userRoute({
 /** `chatcmpl-{conversationId}-{turnId}`, as an answer is called. */
 const STORED_ID = /^chatcmpl-([0-9a-f-]{36})-(t_\d+)$/i;
 
-const notStored = () =>
-  new AppError({
-    reason: 'COMPLETION_NOT_FOUND',
-    publicMessage:
-      'There is no such completion. The id of one is `chatcmpl-{conversationId}-{turnId}`.',
-  });
-
 /** A completion that was given before, as it stands now. Throws COMPLETION_NOT_FOUND, NOT_FOUND, TURN_NOT_FOUND. */
 async function readCompletion(
   dependencies: RouteDependencies,
   { caller, id }: { caller: Caller; id: string },
 ): Promise<Completion> {
   const [, named, turnId] = STORED_ID.exec(id) ?? [];
-  if (named === undefined || turnId === undefined) throw notStored();
+  if (named === undefined || turnId === undefined)
+    throw new AppError({
+      reason: 'COMPLETION_NOT_FOUND',
+      publicMessage:
+        'There is no such completion. The id of one is `chatcmpl-{conversationId}-{turnId}`.',
+    });
   const conversationId = toLowerUuid(named);
   const { own, turn } = await readOwnTurn(dependencies, { caller, conversationId, turnId });
   const { sendMessage } = dependencies;
@@ -195,13 +202,6 @@ async function readCompletion(
     .map(({ index }) => callId(seq, index));
   return { answer: toAnswer(dependencies, { handle, conversation, answered }), ignored: [] };
 }
-
-const noSuchModel = (known: readonly string[]) =>
-  new AppError({
-    reason: 'MODEL_NOT_FOUND',
-    publicMessage: `There is no such model here. There ${known.length === 1 ? 'is' : 'are'} ${known.join(' and ')}.`,
-    metadata: { field: 'model' },
-  });
 
 export const retrieveCompletionRoute = userRoute({
   operation: 'openAiRetrieveChatCompletion',
@@ -236,7 +236,12 @@ export const retrieveModelRoute = userRoute({
   format: 'openai',
   handle: ({ config }, { params: { model } }) => {
     const known = modelsOf(config);
-    if (!known.includes(model)) throw noSuchModel(known);
+    if (!known.includes(model))
+      throw new AppError({
+        reason: 'MODEL_NOT_FOUND',
+        publicMessage: `There is no such model here. There ${known.length === 1 ? 'is' : 'are'} ${known.join(' and ')}.`,
+        metadata: { field: 'model' },
+      });
     return json(modelView(model));
   },
 });

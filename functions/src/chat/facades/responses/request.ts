@@ -1,3 +1,4 @@
+import { badField } from '#shared/lib/errors.ts';
 import type { RouteDependencies } from '#functions/chat/route.ts';
 import { forkConversation } from '#functions/chat/conversations/fork/fork-conversation.ts';
 import { readOwnConversation } from '#functions/chat/conversations/own-conversation.ts';
@@ -41,7 +42,6 @@ import { findBegunSince, openNamed, openNew } from '../chat-names.ts';
 import { countAnswered, type Answer } from '../translation/answer.ts';
 import { findStoredCall, toResponsePlace, type ResponsePlace } from './stored-response.ts';
 import { z } from 'zod';
-import { badField } from '#shared/errors.ts';
 
 interface Asked {
   caller: Caller;

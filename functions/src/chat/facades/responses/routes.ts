@@ -16,7 +16,7 @@ import {
   responseResource,
   type ResponseResource,
 } from '#shared/wire/facades/responses/response.ts';
-import { replyWith, streamAnswer } from '../translation/answer.ts';
+import { ANSWER_ERRORS, replyWith, streamAnswer } from '../translation/answer.ts';
 import { answerResponse } from './request.ts';
 import {
   beginResponse,
@@ -50,20 +50,7 @@ export const createResponseRoute = userRoute({
     ...DISCONNECT_HEADERS,
     'Idempotency-Key': 'Names the message: the same key again is the same message.',
   },
-  errors: [
-    'TEXT_TOO_LONG',
-    'CONVERSATION_NOT_FOUND',
-    'RESPONSE_NOT_FOUND',
-    'MESSAGE_NOT_FOUND',
-    'USER_DAILY_CREATIONS',
-    'ANONYMOUS_LIMIT',
-    'ANSWER_RESTARTED',
-    'FIELD_NOT_WRITABLE',
-    'TOOL_NAME_TAKEN',
-    'TOOL_CALL_NOT_FOUND',
-    'TOOL_RESULT_CONFLICT',
-    'FORK_TOO_LARGE',
-  ],
+  errors: [...ANSWER_ERRORS, 'RESPONSE_NOT_FOUND', 'MESSAGE_NOT_FOUND', 'FORK_TOO_LARGE'],
   example: { model: 'recap', input: 'What did we decide about the boat?' },
   format: 'openai',
   handle: async (dependencies, { caller, body, header, left }) => {

@@ -1,13 +1,12 @@
+import { badField, AppError } from '#shared/lib/errors.ts';
 import type { RouteDependencies } from '#functions/chat/route.ts';
 import type { OwnConversation } from '#functions/chat/conversations/own-conversation.ts';
-import { badField } from '#shared/errors.ts';
 import { readOwnTurn } from '#functions/chat/turns/stream/read-turn.ts';
 import { streamTurn } from '#functions/chat/turns/stream/stream-turn.ts';
 import { toTurnError } from '#functions/chat/turns/turn-errors.ts';
 import { callId, findCalls } from '#shared/conversation/context/tool-calls.ts';
 import { turnId } from '#shared/conversation/documents/paths.ts';
 import { isResting, type Turn } from '#shared/conversation/documents/turn.ts';
-import { AppError } from '#shared/lib/errors.ts';
 import { singleLineJson } from '#shared/lib/json-text.ts';
 import type { Caller } from '#shared/ports/ports.ts';
 import { cursorPlace } from '#shared/conversation/frame-ids.ts';

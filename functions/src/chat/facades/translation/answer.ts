@@ -226,6 +226,19 @@ async function firstWord({ frames, work }: Answer): Promise<void> {
   await work;
 }
 
+/** Why no answer is given, in either protocol. */
+export const ANSWER_ERRORS = [
+  'TEXT_TOO_LONG',
+  'CONVERSATION_NOT_FOUND',
+  'USER_DAILY_CREATIONS',
+  'ANONYMOUS_LIMIT',
+  'ANSWER_RESTARTED',
+  'FIELD_NOT_WRITABLE',
+  'TOOL_NAME_TAKEN',
+  'TOOL_CALL_NOT_FOUND',
+  'TOOL_RESULT_CONFLICT',
+] as const;
+
 /** How an answer is given to whoever asked for it, in words of their protocol. */
 interface AnswerWords {
   left: AbortSignal;

@@ -1,3 +1,4 @@
+import { badField } from '#shared/lib/errors.ts';
 import type { RouteDependencies } from '#functions/chat/route.ts';
 import { preferredLocale } from '#functions/chat/http/headers.ts';
 import { firstTailSeq, readTurnRange } from '#shared/conversation/context/read-conversation.ts';
@@ -23,7 +24,6 @@ import {
   type Place,
   type Wish,
 } from './wish.ts';
-import { badField } from '#shared/errors.ts';
 
 /* Dialogues as clients of OpenAI send them, in either of its protocols. */
 

@@ -1,8 +1,17 @@
+import { badField } from '#shared/lib/errors.ts';
 import type { RouteDependencies } from '#functions/chat/route.ts';
 import { isWritable } from '#functions/chat/conversations/writable-fields.ts';
-import { createConversation, updateConversation } from '#functions/chat/conversations/write-conversation.ts';
+import {
+  createConversation,
+  updateConversation,
+} from '#functions/chat/conversations/write-conversation.ts';
 import { refuseLongAnswer } from '#functions/chat/turns/send/long-answer.ts';
-import { type SendRequest, type Replacing, type SendHandle, sendStored } from '#functions/chat/turns/send/send-request.ts';
+import {
+  type SendRequest,
+  type Replacing,
+  type SendHandle,
+  sendStored,
+} from '#functions/chat/turns/send/send-request.ts';
 import { comeBack, isLeftAlone } from '#functions/chat/turns/stream/leaving.ts';
 import { answerCalls } from '#functions/chat/turns/tools/answer-calls.ts';
 import { toToolResult } from '#functions/chat/turns/tools/tool-response.ts';
@@ -10,7 +19,10 @@ import type { Config } from '#functions/config.ts';
 import { readTurns } from '#shared/conversation/context/read-conversation.ts';
 import { turnIdOfCall } from '#shared/conversation/context/tool-calls.ts';
 import { type Part, contentText } from '#shared/models/content.ts';
-import { type Conversation, decodeConversation } from '#shared/conversation/documents/conversation.ts';
+import {
+  type Conversation,
+  decodeConversation,
+} from '#shared/conversation/documents/conversation.ts';
 import { readClientTools } from '#shared/conversation/documents/declared-tools.ts';
 import { conversationPath, messageGuardPath } from '#shared/conversation/documents/paths.ts';
 import { decodeMessageGuard, type Turn } from '#shared/conversation/documents/turn.ts';
@@ -23,7 +35,6 @@ import { SYSTEM_INSTRUCTION_MAX_CHARACTERS } from '#shared/lib/limits.ts';
 import { refuseTooLong, toPart, type InputPart } from '#shared/wire/resources/message-parts.ts';
 import { toolsSchema } from '#shared/wire/resources/tools.ts';
 import { z } from 'zod';
-import { badField } from '#shared/errors.ts';
 
 /* What a client of a façade wishes, in the words of the use cases. Errors name a field as its client does. */
 

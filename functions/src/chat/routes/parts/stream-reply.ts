@@ -1,3 +1,4 @@
+import { badField } from '#shared/lib/errors.ts';
 import type { RouteDependencies, Reply } from '#functions/chat/route.ts';
 import type { StreamReader } from '#functions/chat/turns/stream/stream-turn.ts';
 import type { OwnConversation } from '#functions/chat/conversations/own-conversation.ts';
@@ -5,7 +6,6 @@ import { STREAM_HEADERS, type WrittenFrame, sseText } from '#functions/chat/http
 import { turnId } from '#shared/conversation/documents/paths.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
 import { cursorSchema } from '#shared/wire/resources/streams.ts';
-import { badField } from '#shared/errors.ts';
 
 /**
  * A turn's frames as an event stream. `work` is what must end before the request counts as served.

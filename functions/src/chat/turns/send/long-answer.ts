@@ -1,8 +1,13 @@
+import { badField } from '#shared/lib/errors.ts';
 import type { Config } from '#functions/config.ts';
-import { type ModelsConfig, answeringModel, knownModels, modelWindowTokens } from '#functions/models/models-in-use.ts';
+import {
+  type ModelsConfig,
+  answeringModel,
+  knownModels,
+  modelWindowTokens,
+} from '#functions/models/models-in-use.ts';
 import { findModel } from '#shared/models/model-entry.ts';
 import { isRouted } from '#shared/models/routing.ts';
-import { badField } from '#shared/errors.ts';
 
 type LongAnswerConfig = ModelsConfig & Pick<Config, 'routing'>;
 

@@ -1,3 +1,4 @@
+import { badField, GuardLostError } from '#shared/lib/errors.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { failureReason } from '#functions/lib/failure-reason.ts';
 import { retryWhenLost } from '#functions/lib/retry.ts';
@@ -6,11 +7,9 @@ import { queueSeqs } from '#shared/conversation/start-decision.ts';
 import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import { turnId, turnPath } from '#shared/conversation/documents/paths.ts';
 import { type Turn, type TurnDocument, isResting } from '#shared/conversation/documents/turn.ts';
-import { GuardLostError } from '#shared/lib/errors.ts';
 import type { StreamFrame } from '#shared/wire/resources/streams.ts';
 import { requestCancel } from '../finish/cancel-turn.ts';
 import { liveTurnKey } from '../live/live-turn.ts';
-import { badField } from '#shared/errors.ts';
 
 /*
  * The clients of the AI SDK and of OpenAI stop an answer by closing the connection, as a reload and a lost network do. So an answer

@@ -1,9 +1,8 @@
+import { badField, AppError } from '#shared/lib/errors.ts';
 import { jsonFault, boundedJson } from '#shared/lib/json-text.ts';
 import type { ToolResult } from '#shared/conversation/context/tool-results.ts';
-import { AppError } from '#shared/lib/errors.ts';
 import { utf8Length } from '#shared/store/names.ts';
 import { cutHead } from '#shared/text/cut.ts';
-import { badField } from '#shared/errors.ts';
 
 /** What the model reads as the result of a call. */
 export type ToolResponse = Record<string, unknown>;
