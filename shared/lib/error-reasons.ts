@@ -17,10 +17,11 @@ export type ErrorStatus = (typeof errorStatuses)[number];
 
 /**
  * Where an error can come from: every route, every route with a sign-in, one that takes a body, one that
- * changes something, one with ids in its path, one with pages, one whose answer a model gives, or one with
+ * changes something, one that changes a conversation, one with ids in its path, one with pages, one whose answer a model gives, or one with
  * the path parameter of that name.
  */
-type ErrorScope = 'every' | 'user' | 'body' | 'write' | 'path' | 'paged' | 'answer' | `{${string}}`;
+type ErrorScope =
+  'every' | 'user' | 'body' | 'write' | 'change' | 'path' | 'paged' | 'answer' | `{${string}}`;
 
 /**
  * Whether the same request may be sent again: `yes`, after `Retry-After` where it is given; `later`, when what is in
@@ -345,6 +346,7 @@ export const errorReasons = {
   },
   CONVERSATION_BUSY: {
     status: 'ABORTED',
+    on: 'change',
     meaning: 'The conversation keeps changing; try again in a moment.',
     retry: 'yes',
   },

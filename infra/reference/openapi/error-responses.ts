@@ -42,6 +42,8 @@ function isMet(route: Route, { on, reason }: (typeof errorReasonRows)[number]): 
       return route.method !== 'GET';
     case 'write':
       return route.method !== 'GET' && route.access === 'user';
+    case 'change':
+      return route.method !== 'GET' && route.path.includes('{conversationId}');
     case 'path':
       return /\{(?!conversationId\})/.test(route.path);
     case 'paged':

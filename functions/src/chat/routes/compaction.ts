@@ -34,7 +34,6 @@ export const compactRoute = userRoute({
   errors: [
     'COMPACTION_RUNNING',
     'COMPACTION_LIMIT',
-    'CONVERSATION_BUSY',
     'ETAG_MISMATCH',
     'GENERATION_MISMATCH',
     'USER_DAILY_USD',
@@ -63,7 +62,6 @@ export const cancelCompactionRoute = userRoute({
     'Calls a compaction off: one that waits at once, one that runs within about two seconds. Nothing of the conversation changes. One that has ended is told as it ended.',
   params: compactionParams,
   response: cancelledCompactionResponse,
-  errors: ['CONVERSATION_BUSY'],
   handle: async (dependencies, { caller, params }) =>
     json(await cancelCompaction(dependencies, { caller, ...params })),
 });

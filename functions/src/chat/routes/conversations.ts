@@ -107,7 +107,7 @@ export const patchConversationRoute = userRoute({
   body: conversationPatchSchema,
   response: conversationResponse,
   requestHeaders: IF_MATCH_HEADER,
-  errors: ['ETAG_MISMATCH', 'GENERATION_MISMATCH', 'CONVERSATION_BUSY', ...FIELD_ERRORS],
+  errors: ['ETAG_MISMATCH', 'GENERATION_MISMATCH', ...FIELD_ERRORS],
   example: { title: 'The boat, second try' },
   handle: async (dependencies, { caller, params, query, body, header }) => {
     const { conversationId } = params;

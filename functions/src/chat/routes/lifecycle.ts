@@ -36,7 +36,6 @@ export const restoreRoute = userRoute({
     'GENERATION_OUTDATED',
     'SNAPSHOT_UNREADABLE',
     'IDEMPOTENCY_KEY_REUSED',
-    'CONVERSATION_BUSY',
   ],
   example: { generation: 2 },
   handle: async (dependencies, { caller, params, body, header, locale }) => {
@@ -51,7 +50,7 @@ export const deleteMessageRoute = userRoute({
     'Erases a user message with its answer, or an answer alone, and all that was made of it. Its place in the transcript stays, empty.',
   params: messageParams,
   response: messageResponse,
-  errors: ['TURN_IN_PROGRESS', 'CONVERSATION_BUSY'],
+  errors: ['TURN_IN_PROGRESS'],
   handle: async (dependencies, { caller, params }) =>
     json(await deleteMessage(dependencies, { caller, ...params })),
 });
@@ -66,7 +65,7 @@ export const deleteConversationRoute = userRoute({
   response: deleteConversationResponse,
   statuses: [200, 202],
   requestHeaders: IF_MATCH_HEADER,
-  errors: ['APP_CHECK_REPLAYED', 'CONVERSATION_BUSY', 'ETAG_MISMATCH', 'GENERATION_MISMATCH'],
+  errors: ['APP_CHECK_REPLAYED', 'ETAG_MISMATCH', 'GENERATION_MISMATCH'],
   handle: async (dependencies, { caller, params, query, header }) => {
     const { conversationId } = params;
     const ifMatch = header('if-match');
@@ -88,7 +87,6 @@ export const undeleteConversationRoute = userRoute({
   summary: 'Takes a conversation out of the bin.',
   params: conversationParams,
   response: conversationResponse,
-  errors: ['CONVERSATION_BUSY'],
   handle: async (dependencies, { caller, params }) => {
     const { conversationId } = params;
     const conversation = await undeleteConversation(dependencies, { caller, conversationId });
@@ -112,7 +110,6 @@ export const forkConversationRoute = userRoute({
     'USER_DAILY_CREATIONS',
     'ANONYMOUS_LIMIT',
     'FORK_TAKEN_OVER',
-    'CONVERSATION_BUSY',
   ],
   example: { messageId: 'm_12' },
   handle: async (dependencies, { caller, params, body }) => {

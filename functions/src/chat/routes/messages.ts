@@ -47,7 +47,7 @@ export const sendMessageRoute = userRoute({
   query: streamQuery,
   body: sendMessageBody,
   ...messageReply,
-  errors: ['BAD_PART', 'TEXT_TOO_LONG', ...UPLOAD_ERRORS, 'STREAM_EXPIRED', 'CONVERSATION_BUSY'],
+  errors: ['BAD_PART', 'TEXT_TOO_LONG', ...UPLOAD_ERRORS, 'STREAM_EXPIRED'],
   example: {
     message: {
       id: '0190a5d4-7c1e-7b3a-9f00-3d2c1b0a9e8f',
@@ -84,7 +84,6 @@ export const editMessageRoute = userRoute({
     'TEXT_TOO_LONG',
     ...UPLOAD_ERRORS,
     'STREAM_EXPIRED',
-    'CONVERSATION_BUSY',
     'NOT_A_USER_MESSAGE',
     'MESSAGE_REPLACED',
     'EDIT_TOO_FAR_BACK',
@@ -111,13 +110,7 @@ export const regenerateRoute = userRoute({
   query: streamQuery,
   body: regenerateBody,
   ...messageReply,
-  errors: [
-    'STREAM_EXPIRED',
-    'CONVERSATION_BUSY',
-    'NOT_THE_LAST_ANSWER',
-    'MESSAGE_REPLACED',
-    'EDIT_TOO_FAR_BACK',
-  ],
+  errors: ['STREAM_EXPIRED', 'NOT_THE_LAST_ANSWER', 'MESSAGE_REPLACED', 'EDIT_TOO_FAR_BACK'],
   example: { id: '0190a5d4-8a11-7c40-8e21-5f6e7d8c9b0a' },
   handle: (dependencies, asked) =>
     answer(dependencies, asked, {

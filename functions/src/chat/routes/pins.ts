@@ -35,7 +35,7 @@ export const putPinRoute = userRoute({
   body: putPinBody,
   response: pinResponse,
   statuses: [200, 201],
-  errors: ['PIN_BUDGET', 'IDEMPOTENCY_KEY_REUSED', 'CONVERSATION_BUSY'],
+  errors: ['PIN_BUDGET', 'IDEMPOTENCY_KEY_REUSED'],
   example: { text: 'The harbour closes at 19:00.' },
   badParams: 'badArgument',
   handle: async (dependencies, { caller, params, body }) => {
@@ -50,7 +50,6 @@ export const deletePinRoute = userRoute({
   params: pinParams,
   response: noBody,
   statuses: [204],
-  errors: ['CONVERSATION_BUSY'],
   handle: async (dependencies, { caller, params }) => {
     await deletePin(dependencies, { caller, ...params });
     return noContent;

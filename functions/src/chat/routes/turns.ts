@@ -29,7 +29,7 @@ export const cancelTurnRoute = userRoute({
     'Stops the answer of a turn; what was said so far stays. A turn that another server answers may still run for a second.',
   params: turnParams,
   response: turnResponse,
-  errors: ['TURN_FINISHED', 'CONVERSATION_BUSY'],
+  errors: ['TURN_FINISHED'],
   handle: async (dependencies, { caller, params }) =>
     json(turnView(await cancelTurn(dependencies, { caller, ...params }))),
 });
