@@ -1,3 +1,4 @@
+import { PINS_MAX } from '#shared/conversation/context/pins.ts';
 import { z } from 'zod';
 
 /** Code of an operator that runs at a certain point: in process, or behind a signed webhook. */
@@ -13,9 +14,6 @@ const WEBHOOKS_MAX = 5;
 
 /** Bytes of an answer; what a hook may pin is far below. */
 export const WEBHOOK_ANSWER_MAX_BYTES = 64 * 1024;
-
-/** Pins in one answer, before the budget of the conversation's pins. */
-const ANSWER_PINS_MAX = 50;
 
 const webhookEvents = ['preCompact', 'postCompact', 'beforeTurn'] as const;
 export type WebhookEvent = (typeof webhookEvents)[number];
@@ -46,7 +44,7 @@ export const webhookAnswerSchema = z.object({
   veto: z.boolean().optional(),
   pins: z
     .array(z.object({ id: z.string(), text: z.string() }))
-    .max(ANSWER_PINS_MAX)
+    .max(PINS_MAX)
     .optional(),
   /** Said to the summariser as data. */
   note: z.string().optional(),
