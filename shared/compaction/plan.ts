@@ -1,4 +1,4 @@
-import { type OutputForms } from '../conversation/context/sent-view.ts';
+import type { OutputForms } from '../conversation/context/sent-view.ts';
 import type { Repairs } from '../models/repairs.ts';
 import type { ContextSource } from '#shared/conversation/context/assemble-context.ts';
 import type { Content } from '#shared/models/content.ts';

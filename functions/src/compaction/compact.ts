@@ -1,7 +1,7 @@
 import { wholeOutputs } from '#shared/conversation/context/sent-view.ts';
 import { applyToolOutputBudget } from '#shared/conversation/context/tool-output-budget.ts';
-import { type Content } from '#shared/models/content.ts';
-import { type Repairs } from '#shared/models/repairs.ts';
+import type { Content } from '#shared/models/content.ts';
+import type { Repairs } from '#shared/models/repairs.ts';
 import { tokenCounting, estimateContextTokens } from '#shared/compaction/context-tokens.ts';
 import { checkAnswerText, strategies } from '#shared/compaction/ledger.ts';
 import {

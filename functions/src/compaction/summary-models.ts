@@ -1,4 +1,4 @@
-import { type Content } from '#shared/models/content.ts';
+import type { Content } from '#shared/models/content.ts';
 import type { OtherModel } from '#functions/app.ts';
 import type { ModelGenerator, ModelRequest, ModelResponse } from '#shared/ports/ports.ts';
 
