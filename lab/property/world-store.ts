@@ -1,4 +1,4 @@
-import type { FinishedTurn } from '#functions/chat/turns/live/live-turn.ts';
+import type { FinishedTurn } from '#functions/chat/turns/live-turn.ts';
 import type { Replacing } from '#functions/chat/turns/send/send-request.ts';
 import type { ModelRequest, Write, DocumentStore } from '#shared/ports/ports.ts';
 import type { Flow, Process, Interleaving } from './interleaving.ts';

@@ -93,9 +93,9 @@ function timesAtEnd(steps: readonly Step[], length: number): number {
 /**
  * The series of one to five calls that the model asks for at least the fifth time in a row, or undefined.
  * `rounds`: all calls of the turn, oldest first; the last round may have no responses yet. A call whose
- * response changes from time to time is none: who asks for the state of something until it is there, or
+ * response changes from time to time is none: a model that asks for the state of something until it is there, or
  * pages through results by a cursor of the server, gets on. Nor is a series with a call of one of the tools in
- * `polled`: who waits may hear "pending" a hundred times, and has its rounds for it.
+ * `polled`: a model that waits may hear "pending" a hundred times; the limit of rounds bounds it.
  */
 export function findCallLoop(
   rounds: readonly (readonly LoopCall[])[],
@@ -111,7 +111,7 @@ export function findCallLoop(
 
 /**
  * Whether a turn is to end because it loops: the model was told once (`loopFeedback`), went on, and was told
- * again. Read from the responses, so that whoever takes a turn over decides the same.
+ * again. Read from the responses, so that an attempt that takes the turn over decides the same.
  */
 export const hasLooped = (rounds: readonly (readonly LoopCall[])[]): boolean =>
   rounds.filter((round) => round.some(isFeedback)).length >= LOOP_DETECTIONS;

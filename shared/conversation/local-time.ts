@@ -18,10 +18,10 @@ export const answerTime = (
   turn: Pick<Turn, 'createTime' | 'finishTime' | 'describedClient'>,
 ): Date => userTime({ ...turn, createTime: turn.finishTime ?? turn.createTime });
 
-/** A moment that nobody knows: the history was kept without times. */
+/** A moment that is not known: the history was kept without times. */
 export const unknownTime = new Date(Number.NaN);
 
-/** The day of a moment in UTC, `2026-11-21`; undefined for one that nobody knows. */
+/** The day of a moment in UTC, `2026-11-21`; undefined for one that is not known. */
 export const toDayKey = (at: Date): string | undefined =>
   Number.isNaN(at.getTime()) ? undefined : at.toISOString().slice(0, 10);
 

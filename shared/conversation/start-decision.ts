@@ -14,17 +14,17 @@ export const RESTING_MS = 60_000;
 /** Turns that one edit replaces at most: all of them change in the one batch that starts the new turn. */
 export const REPLACED_MAX = 400;
 
-/** Messages of one conversation that may wait for their turn. */
+/** Messages of one conversation that may wait in the queue. */
 export const QUEUE_MAX = 20;
 
 /** Turns that the queue may span, those that were cancelled while they waited included: all are read. */
 export const QUEUE_SPAN_MAX = 100;
 
 /**
- * How long those who wait leave a turn whose lease has run out to its own sender, ms: one who came back
- * follows the lease, and shall not lose to whoever waits behind.
+ * How long after its lease ran out a turn is still not overtaken by the messages that wait behind it, ms: its sender
+ * may be coming back.
  */
-export const QUEUED_GRACE_MS = 2_000;
+export const OVERTAKE_GRACE_MS = 2_000;
 
 /** A compaction takes seconds, ms. */
 const COMPACTING_RETRY_MS = 5_000;
@@ -55,7 +55,7 @@ export interface StartFacts {
   queue: readonly TurnFields[];
   /** What the caller asked for; absent: as the conversation is set. */
   onBusy?: OnBusy | undefined;
-  /** The caller only reads the known turn: takes it over where nobody answers it, and begins nothing that has ended. */
+  /** The caller only reads the known turn: it takes over an abandoned one, and answers no failed one again. */
   isReader?: boolean | undefined;
   replacing?: ReplacingFacts | undefined;
 }
@@ -67,22 +67,24 @@ export type StartDecision =
   | { kind: 'keyReused'; seq: number }
   /** The answer stands; no model call. */
   | { kind: 'replay'; seq: number }
-  /** Someone is answering this message now. */
+  /** A producer is answering this message now. */
   | { kind: 'attach'; seq: number; attempt: number }
+  /** The turn of this message is abandoned: the same turn, next attempt. */
+  | { kind: 'takeOver'; seq: number; attempt: number }
   /**
-   * This message has no answer, and failed for now or is abandoned: the same turn, next attempt. Of one that
-   * failed, the same batch closes the abandoned turns in `abandoned`.
+   * The turn of this message failed retryably after it had begun: the same turn, next attempt. Its batch also closes
+   * the turns in `closes`.
    */
-  | { kind: 'takeOver'; seq: number; attempt: number; abandoned?: readonly number[] }
-  /** The same for one that waited and could not begin when its turn came. */
+  | { kind: 'answerAgain'; seq: number; attempt: number; closes: readonly number[] }
+  /** The turn of this message failed before it began. */
   | Extract<QueuedDecision, { kind: 'beginQueued' }>
-  /** It failed, and the time after which another try makes sense has not passed: no attempt is spent. */
+  /** The turn of this message failed, and it is too early for another try: no attempt is spent. */
   | { kind: 'retryLater'; seq: number; retryAfterMs: number }
-  /** Given up after MAX_ATTEMPTS, or waited for the app for too long: close it, then replay that. */
+  /** The turn has had MAX_ATTEMPTS, or has waited for the app for too long: close it, then decide again. */
   | { kind: 'giveUp'; seq: number }
-  /** This message waits for its turn, and someone waits with it. */
+  /** This message waits in the queue, and another request waits with it. */
   | { kind: 'waiting'; seq: number }
-  /** This message waits for its turn and nobody does with it: the caller becomes the one. */
+  /** This message waits in the queue, and no request waits with it: the caller becomes its waiter. */
   | { kind: 'rejoin'; seq: number }
   /** Another message is being answered. */
   | { kind: 'busy'; seq: number; retryAfterMs: number }
@@ -92,8 +94,8 @@ export type StartDecision =
   | { kind: 'enqueue'; seq: number; replaces?: number }
   /** Other messages are being answered or wait: they are cancelled, the newest first. */
   | { kind: 'interrupt'; seqs: readonly number[]; retryAfterMs: number }
-  /** A new turn; the same batch closes the abandoned turns in `abandoned`. */
-  | { kind: 'start'; seq: number; abandoned: readonly number[]; replaces?: number }
+  /** A new turn. Its batch also closes the turns in `closes`. */
+  | { kind: 'start'; seq: number; closes: readonly number[]; replaces?: number }
   /** The message to replace is not there. */
   | { kind: 'targetNotFound' }
   /** An answer was to be edited. */
@@ -107,39 +109,39 @@ export type StartDecision =
 
 /**
  * What a send does, from what it read: attach or create. A duplicate never becomes a second turn, and a
- * known message is never refused but for another body under the same id. Nobody overtakes a message that
- * waits for its turn.
+ * known message is never refused but for another body under the same id. No message overtakes one that waits in the
+ * queue.
  */
 export function decideStart(facts: StartFacts): StartDecision {
   const { conversation, known } = facts;
   if (conversation === undefined)
-    return facts.replacing ? { kind: 'notFound' } : { kind: 'start', seq: 1, abandoned: [] };
+    return facts.replacing ? { kind: 'notFound' } : { kind: 'start', seq: 1, closes: [] };
   if (conversation.state !== 'live' || conversation.ownerUid !== facts.uid)
     return { kind: 'notFound' };
   if (known !== undefined) return decideKnown(facts, conversation, known);
   const { refusal, replaces } = decideReplacing(facts, conversation);
   if (refusal) return refusal;
-  const { working, abandoned } = unfinishedTurns(facts);
+  const { working, closes } = unfinishedTurns(facts);
   const [first] = working;
   const replacing = replaces !== undefined && { replaces };
   if (first) return decideBusy(facts, { conversation, working, first, ...replacing });
-  return { kind: 'start', seq: conversation.lastSeq + 1, abandoned, ...replacing };
+  return { kind: 'start', seq: conversation.lastSeq + 1, closes, ...replacing };
 }
 
-/** What a send does whose message is known. */
+/** What a send does whose message has a turn already. */
 function decideKnown(
   facts: StartFacts,
   conversation: Conversation,
   turn: TurnFields,
 ): StartDecision {
   const { seq, attempt } = turn;
-  // An erased message keeps its id and no hash: whatever comes under it gets the empty turn again.
+  // An erased message keeps its id and no hash: any message under this id gets the empty turn again.
   const hash = facts.guard?.bodyHash;
   if (hash !== '' && hash !== facts.bodyHash) return { kind: 'keyReused', seq };
   if (turn.eraseTime !== undefined) return { kind: 'replay', seq };
   if (isRetryableFailure(turn)) return decideFailed(facts, conversation, turn);
   if (isTerminal(turn.state)) return { kind: 'replay', seq };
-  // The grace of a queued turn is for its own sender: who comes with the message need not wait for it.
+  // No grace: this is its own sender.
   const hasLease = isLeasedAt(turn, facts.now);
   if (turn.state === 'queued') return { kind: hasLease ? 'waiting' : 'rejoin', seq };
   if (turn.state === 'awaiting_tool') return { kind: hasLease ? 'replay' : 'giveUp', seq };
@@ -150,8 +152,8 @@ function decideKnown(
 }
 
 /**
- * A message that failed for now is answered in its place whenever it is sent again, whatever stands behind it, as
- * soon as nobody else is being answered.
+ * A message whose turn failed retryably is answered in its place when it is sent again, also where later turns stand
+ * behind it, as soon as no other turn is working.
  */
 function decideFailed(
   facts: StartFacts,
@@ -160,16 +162,16 @@ function decideFailed(
 ): StartDecision {
   const { seq, attempt, model } = turn;
   if (isReplaced(turn) || facts.isReader === true) return { kind: 'replay', seq };
-  // Only a turn that began has noted its model. What refused another, a quota or the window, is asked again at once.
+  // A turn notes its model when it begins. One that a quota or the window refused before that is tried again at once.
   const hasBegun = model !== undefined;
   const waitMs = hasBegun ? remainingWaitMs(turn, facts.now) : 0;
   if (waitMs > 0) return { kind: 'retryLater', seq, retryAfterMs: waitMs };
-  const { working, abandoned } = unfinishedTurns(facts);
+  const { working, closes } = unfinishedTurns(facts);
   const [first] = working;
   if (first) return { kind: 'busy', seq: first.seq, retryAfterMs: retryAfterMs(first, facts.now) };
   if (mayBeFolded(conversation, seq))
     return { kind: 'retryLater', seq, retryAfterMs: COMPACTING_RETRY_MS };
-  return { kind: hasBegun ? 'takeOver' : 'beginQueued', seq, attempt: attempt + 1, abandoned };
+  return { kind: hasBegun ? 'answerAgain' : 'beginQueued', seq, attempt: attempt + 1, closes };
 }
 
 const isRetryableFailure = (turn: TurnFields) =>
@@ -205,16 +207,19 @@ function decideReplacing(
   return { replaces: target.seq };
 }
 
-/** The turns that have not ended: of those, who is in the way of another, and who nobody answers any more. */
+/**
+ * The turns that have not ended. `working`: a new message waits for them. `closes`: all of them; the batch of the new
+ * turn closes them where none is working.
+ */
 function unfinishedTurns({ open, queue, now }: StartFacts) {
   const unfinished = [...(open ? [open] : []), ...queue].filter(({ state }) => !isTerminal(state));
   return {
     working: unfinished.filter((turn) => isInTheWay(turn, now)),
-    abandoned: unfinished.map(({ seq }) => seq),
+    closes: unfinished.map(({ seq }) => seq),
   };
 }
 
-/** What happens to a new message while the turns in `working` are being answered or wait for it. */
+/** What happens to a new message while the turns in `working` are being answered or wait in the queue. */
 function decideBusy(
   facts: StartFacts,
   busy: {
@@ -251,15 +256,15 @@ function decideBusy(
 const retryAfterMs = (turn: TurnFields, now: Date) =>
   Math.max(1_000, Math.min(turn.leaseUntil.getTime() - now.getTime(), 5_000));
 
-/* The queue: whose turn it is. */
+/* The queue: which message is answered next. */
 
-/** What the one who waits with a queued turn found. */
+/** What a waiter reads of the turn with which it waits, and of the turns before it. */
 export interface QueuedFacts {
   now: Date;
   conversation: Conversation | undefined;
   /** The turn that waits. */
   own: TurnFields | undefined;
-  /** Nonce under which the caller waits with it. */
+  /** Nonce of the waiter. */
   producer: string;
   open: TurnFields | undefined;
   /** The turns that `conversation.queue` spans, in order. */
@@ -267,57 +272,57 @@ export interface QueuedFacts {
 }
 
 export type QueuedDecision =
-  /** It waits no more, or somebody else waits with it. */
-  | { kind: 'gone' }
-  /** Not before turn `behind` has ended, or is abandoned. */
+  /** The turn is not queued any more, or another waiter has it: the message is sent again to learn what came of it. */
+  | { kind: 'sendAgain' }
+  /** Turn `behind` must have ended, or be abandoned, before this one begins. */
   | { kind: 'wait'; behind: number }
-  /** It is its turn; the same batch closes the abandoned turns in `abandoned`. */
-  | { kind: 'beginQueued'; seq: number; attempt: number; abandoned: readonly number[] };
+  /** The turn begins. Its batch also closes the turns in `closes`. */
+  | { kind: 'beginQueued'; seq: number; attempt: number; closes: readonly number[] };
 
-/** Whose turn it is: answers come in the order of seq, and nobody waits for one that is abandoned. */
+/** What a waiter does: answers come in the order of seq, and no waiter waits for an abandoned turn. */
 export function decideQueued(facts: QueuedFacts): QueuedDecision {
   const { conversation, own, open, queue, now } = facts;
   const isMine = own?.state === 'queued' && own.producer === facts.producer;
-  if (conversation?.state !== 'live' || !isMine) return { kind: 'gone' };
+  if (conversation?.state !== 'live' || !isMine) return { kind: 'sendAgain' };
   const before = [...(open ? [open] : []), ...queue].filter(
     ({ seq, state }) => seq < own.seq && !isTerminal(state),
   );
   const nearest = before.findLast(
-    (turn) => turn.state !== 'awaiting_tool' && isLeasedAt(turn, now, QUEUED_GRACE_MS),
+    (turn) => turn.state !== 'awaiting_tool' && isLeasedAt(turn, now, OVERTAKE_GRACE_MS),
   );
   if (nearest) return { kind: 'wait', behind: nearest.seq };
   const { seq, attempt } = own;
-  const abandoned = before.map((turn) => turn.seq);
-  return { kind: 'beginQueued', seq, attempt, abandoned };
+  const closes = before.map((turn) => turn.seq);
+  return { kind: 'beginQueued', seq, attempt, closes };
 }
 
-/** The turns that `conversation.queue` spans: those that wait, and those among them that have ended meanwhile. */
+/** The turns that `conversation.queue` spans: those that wait, and those between them that have ended meanwhile. */
 export const queueSeqs = ({ queue, lastSeq }: Pick<Conversation, 'queue' | 'lastSeq'>): number[] =>
   queue
     ? Array.from({ length: Math.max(0, lastSeq - queue.first + 1) }, (_, i) => queue.first + i)
     : [];
 
-/** `conversation.queue` once the turns up to `afterSeq` wait no more; undefined when nobody else waits. */
+/** `conversation.queue` once the turns up to `afterSeq` wait no more; undefined when no other turn waits. */
 export function queueAfter(queue: readonly TurnFields[], afterSeq: number): Conversation['queue'] {
   const first = queue.find(({ seq, state }) => seq > afterSeq && state === 'queued');
   return first && { first: first.seq, leaseUntil: first.leaseUntil };
 }
 
-/* Who holds a turn. */
+/* Whether a turn is held. */
 
 const isLeasedAt = ({ leaseUntil }: TurnFields, now: Date, graceMs = 0) =>
   leaseUntil.getTime() + graceMs > now.getTime();
 
 /**
- * Whether somebody answers a turn, or waits with it or may be coming back to do so. One that has not ended
- * and is not held is abandoned.
+ * Whether a producer answers the turn, a waiter waits with it, or its sender may be coming back to wait with it. A turn
+ * that has not ended and is not held is abandoned.
  */
 export const isHeld = (turn: TurnFields, now: Date): boolean =>
-  !isTerminal(turn.state) && isLeasedAt(turn, now, turn.state === 'queued' ? QUEUED_GRACE_MS : 0);
+  !isTerminal(turn.state) && isLeasedAt(turn, now, turn.state === 'queued' ? OVERTAKE_GRACE_MS : 0);
 
 /**
- * Whether a new message has to do with a turn that it finds: not with one that only waits for the app, whose
- * calls a new message answers with `cancelled_by_user`.
+ * Whether a new message has to wait for the turn, or to interrupt it. Not where the turn only waits for the app: the
+ * new message answers its calls with `cancelled_by_user`.
  */
 export const isInTheWay = (turn: TurnFields, now: Date): boolean =>
   turn.state !== 'awaiting_tool' && isHeld(turn, now);

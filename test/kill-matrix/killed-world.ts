@@ -45,6 +45,8 @@ const refused = () =>
     status: 'RESOURCE_EXHAUSTED',
     reason: 'USER_RPM',
     message: 'no quota',
+    // For good: a limit that passes is asked about again.
+    retryable: false,
     publicMessage: 'Too many messages.',
   });
 

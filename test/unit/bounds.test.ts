@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createAccountRevocationCheck } from '#functions/adapters/accounts.ts';
 import { createMemoryCache } from '#functions/adapters/memory-cache.ts';
-import { createSubscribers } from '#functions/chat/turns/live/live-turn.ts';
+import { createSubscribers } from '#functions/chat/turns/live-turn.ts';
 import { createPausingGenerator, MODELS_REMEMBERED_MAX } from '#functions/models/model-health.ts';
 import { createOpenStreams } from '#functions/quota/create-quota.ts';
 import {

@@ -10,7 +10,7 @@ import type {
   ModelStreamer,
   Quota,
 } from '#shared/ports/ports.ts';
-import type { LiveTurns } from './turns/live/live-turn.ts';
+import type { LiveTurns } from './turns/live-turn.ts';
 import type { Toolbox } from './turns/tools/toolbox.ts';
 import type { CommonDependencies } from '../common-dependencies.ts';
 

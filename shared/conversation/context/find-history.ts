@@ -40,7 +40,7 @@ export async function readHistories(
   );
 }
 
-/** `count` histories one after the other, read in pages: whoever has found what it looks for reads no further. */
+/** `count` histories one after the other, read in pages: a caller that has found its history reads no further page. */
 async function* readHistoriesInPages(
   source: StoredHistories,
   target: HistoryTarget,

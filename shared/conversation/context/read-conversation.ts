@@ -49,7 +49,7 @@ export async function readConversation(
   return document && decodeConversation(document);
 }
 
-/** The same for who erases: also one that cannot be read. */
+/** The conversation for an erasure, which takes also one that cannot be read. */
 export async function readAnyConversation(
   store: Pick<DocumentStore, 'get'>,
   conversationId: string,
@@ -108,7 +108,7 @@ export async function readTurns(
   }
 }
 
-/** A turn with its overflow pieces as it is stored: calls that nobody answered are open in an ended one, too. */
+/** A turn with its overflow pieces as it is stored: calls without a response are open in an ended turn, too. */
 export async function readStoredTurn(
   store: Pick<DocumentStore, 'get'>,
   conversationId: string,

@@ -2,8 +2,8 @@ import { hasCondensed, hasFunctionCall, type Content, type Part } from '#shared/
 
 /*
  * A turn with calls is stored in rounds: the model's content with its calls, and behind it one user content
- * with a response for every call, in their order. A response that nobody has given yet is a part without
- * `response`, so that calls and responses are whole pairs at every moment.
+ * with a response for every call, in their order. An open call has a part without `response`, so that calls and
+ * responses are whole pairs at every moment.
  */
 
 /** One call of a turn. */
@@ -36,7 +36,7 @@ const callParts = (content: Content) => content.parts.flatMap((part) => part.fun
 const responseParts = (content: Content | undefined) =>
   (content?.parts ?? []).flatMap((part) => part.functionResponse ?? []);
 
-/** The user content of a round in which nobody has answered yet. */
+/** The user content of a round whose calls are all open. */
 export const openResponses = (content: Content): Content => ({
   role: 'user',
   parts: callParts(content).map(({ id, name }) => ({
@@ -80,7 +80,7 @@ export function nameCalls(seq: number, contents: readonly Content[]): ReadonlyMa
   return names;
 }
 
-/** The calls that nobody has answered. */
+/** The calls without a response. */
 export const findOpenCalls = (contents: readonly Content[]): ToolCall[] =>
   findCalls(contents).filter(({ response }) => response === undefined);
 

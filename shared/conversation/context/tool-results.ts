@@ -1,7 +1,7 @@
 import type { Content } from '#shared/models/content.ts';
-import type { Rounds, Turn } from '../documents/turn.ts';
+import { nextStep, type Rounds, type Turn } from '../documents/turn.ts';
 import { canonicalJson } from '#shared/lib/json-text.ts';
-import { callId, findCalls, withResponses, type ToolCall } from './tool-calls.ts';
+import { callId, findCalls, findOpenCalls, withResponses, type ToolCall } from './tool-calls.ts';
 
 /** What the app, or its user, says to one call. */
 export type ToolResult = { callId: string } & (
@@ -10,44 +10,53 @@ export type ToolResult = { callId: string } & (
 );
 
 export type ResultsDecision =
-  /** There is no such call, or not one that the app has to do with. */
+  /** There is no such call, or the server answers it without the app or its user. */
   | { kind: 'unknown'; callId: string }
-  /** The call has another answer already, or none will be taken any more. */
+  /** The call has another answer already, or the turn takes no answers any more. */
   | { kind: 'conflict'; callId: string }
   /** A call of the app was to be approved, or one of the server answered. */
   | { kind: 'wrongKind'; callId: string; wants: 'output' | 'approved' }
   /** All of it is known. */
   | { kind: 'known' }
-  /** Something new; `isDone`: nothing is left for the app to do. */
+  /** Something new; `isDone`: no call waits any more. */
   | { kind: 'new'; contents: Content[]; rounds: Rounds; isDone: boolean };
 
-/** What the user's no says to the model. */
+/** The response that the model reads where the user did not allow a call. */
 export const DENIED = { error: 'denied_by_user' };
 
 type AnsweredTurn = Pick<Turn, 'seq' | 'state' | 'contents' | 'rounds'>;
 
+/** The user has to allow the call before the server runs it. */
 const isAsked = ({ rounds }: AnsweredTurn, { index }: ToolCall) =>
   rounds?.asks?.includes(index) === true;
 
-const isApps = ({ rounds }: AnsweredTurn, { index }: ToolCall) =>
-  rounds?.app.includes(index) === true;
+/** The app answers the call. */
+export const isOfApp = (
+  { rounds }: { rounds?: Pick<Rounds, 'app'> | undefined },
+  { index }: ToolCall,
+): boolean => rounds?.app.includes(index) === true;
 
-/** Calls that wait for the app, or for the word of its user. */
-export const waitingCalls = (turn: AnsweredTurn): ToolCall[] =>
-  turn.state === 'awaiting_tool'
-    ? findCalls(turn.contents).filter(
-        (call) =>
-          call.response === undefined &&
-          (isApps(turn, call) ||
-            (isAsked(turn, call) && turn.rounds?.approved?.includes(call.index) !== true)),
-      )
+/** A call without a response waits: for the app, or for the word of its user. */
+export const isWaitingCall = (
+  { app, asks = [], approved = [] }: Pick<Rounds, 'app' | 'asks' | 'approved'>,
+  { index }: ToolCall,
+): boolean => app.includes(index) || (asks.includes(index) && !approved.includes(index));
+
+/** Calls of the turn that wait for the app, or for the word of its user. */
+export const waitingCalls = ({ state, contents, rounds }: AnsweredTurn): ToolCall[] =>
+  state === 'awaiting_tool' && rounds
+    ? findOpenCalls(contents).filter((call) => isWaitingCall(rounds, call))
     : [];
 
-type Standing = 'new' | 'known' | 'conflict' | 'unknown' | 'wrongKind';
+/** How one result relates to what is stored. */
+type ResultClass = 'new' | 'known' | 'conflict' | 'unknown' | 'wrongKind';
 
-/** How one result stands to what is stored. */
-function standingOf(turn: AnsweredTurn, result: ToolResult, call: ToolCall | undefined): Standing {
-  if (!call || !(isApps(turn, call) || isAsked(turn, call))) return 'unknown';
+function classifyResult(
+  turn: AnsweredTurn,
+  result: ToolResult,
+  call: ToolCall | undefined,
+): ResultClass {
+  if (!call || !(isOfApp(turn, call) || isAsked(turn, call))) return 'unknown';
   if ((result.kind === 'approval') !== isAsked(turn, call)) return 'wrongKind';
   const isApproved = turn.rounds?.approved?.includes(call.index) === true;
   if (result.kind === 'approval' && isApproved) return result.isApproved ? 'known' : 'conflict';
@@ -70,8 +79,7 @@ function withNew(
     result.kind === 'approval' && result.isApproved ? [call.index] : [],
   );
   const rounds = {
-    ...turn.rounds,
-    step: turn.rounds.step + 1,
+    ...nextStep(turn.rounds),
     approved: [...(turn.rounds.approved ?? []), ...allowed],
   };
   const isDone = waitingCalls({ ...turn, contents, rounds }).length === 0;
@@ -79,8 +87,8 @@ function withNew(
 }
 
 /**
- * What results come to for a turn that is stored so: each call is answered once, the same answer again changes
- * nothing, another one is refused. All of them or none.
+ * What results change of a stored turn, all of them or none. A call takes one answer: the same answer again changes
+ * nothing, another one is refused.
  */
 export function decideToolResults(
   turn: AnsweredTurn,
@@ -92,14 +100,14 @@ export function decideToolResults(
   );
   for (const result of results) {
     const call = calls.get(result.callId);
-    const standing = standingOf(turn, result, call);
-    switch (standing) {
+    const kind = classifyResult(turn, result, call);
+    switch (kind) {
       case 'unknown':
       case 'conflict':
-        return { kind: standing, callId: result.callId };
+        return { kind, callId: result.callId };
       case 'wrongKind':
         return {
-          kind: standing,
+          kind,
           callId: result.callId,
           wants: result.kind === 'approval' ? 'output' : 'approved',
         };

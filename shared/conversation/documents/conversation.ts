@@ -143,16 +143,19 @@ export const conversationSchema = z.object({
   lastSeq: z.number().int().nonnegative().max(SEQ_MAX),
   /** Where the sweep finds the times of this conversation document (`pickSweepShard`); absent until the first turn. */
   sweepShard: z.number().int().nonnegative().optional(),
-  /** The one turn that may be running; it is the last. */
+  /**
+   * The turn that is being answered or waits for the app; later turns may stand behind it. `leaseUntil`: as it began;
+   * only the turn's own is renewed.
+   */
   open: z.object({ seq: z.number().int().positive(), leaseUntil: z.date() }).optional(),
   /**
-   * Messages that wait for their turn (`onBusy: queue`): the turns from `first` to `lastSeq`.
-   * `leaseUntil`: until when somebody surely waits for the answer of `first`.
+   * Messages that wait (`onBusy: queue`): the turns from `first` to `lastSeq`.
+   * `leaseUntil`: until then a waiter surely waits with `first`.
    */
   queue: z.object({ first: z.number().int().positive(), leaseUntil: z.date() }).optional(),
   /**
-   * Until when the producer of a turn that was closed with its conversation may still append to its stream: who erases
-   * that waits.
+   * Until when the producer of a turn that was closed with its conversation may still append to its stream: an erasure
+   * waits for that.
    */
   appendsUntil: z.date().optional(),
   /** Generation of the last change to a finished turn; what caches loaded before is stale. */
@@ -210,7 +213,7 @@ export interface Versioned<T> {
   problems?: ReadonlyMap<string, string> | undefined;
 }
 
-/** A conversation that says nothing of anybody, of which nothing is folded and whose context is not measured. */
+/** A conversation without content, of which nothing is folded and whose context is not measured. */
 const blankConversation = (time: Date): Conversation => ({
   schemaVersion: 1,
   epoch: '',
@@ -267,7 +270,7 @@ export function decodeConversation(document: StoredDocument): Versioned<Conversa
   });
 }
 
-/** Without one of these nobody can say whose conversation it is, how far it is, or what of it may be shown. */
+/** Without one of these it is not known whose conversation it is, how far it is, or what of it may be shown. */
 const ESSENTIAL_FIELDS = [
   'epoch',
   'state',
@@ -298,7 +301,7 @@ interface UnreadableConversation {
  */
 export class UnreadableConversationError extends AppError {
   readonly path: string;
-  /** Nobody else may learn that it is there. */
+  /** No other user may learn that it is there. */
   readonly ownerUid: string | undefined;
 
   constructor({ path, problem, ownerUid }: UnreadableConversation) {
@@ -339,7 +342,7 @@ export function newConversation(start: {
 /** How long an erased id stays taken, in milliseconds: longer than any client repeats a message. */
 const TOMBSTONE_MS = 30 * 24 * 60 * 60_000;
 
-/** A conversation document that says nothing of anybody and keeps the id taken until `expireTime`. */
+/** A conversation document without content, which keeps the id taken until `expireTime`. */
 export const tombstone = (generation: number, now: Date): Conversation => ({
   ...blankConversation(now),
   state: 'erased',

@@ -174,7 +174,7 @@ export function readHistoryDocument(document: StoredDocument): {
 export const decodeHistory = (document: StoredDocument): History =>
   readHistoryDocument(document).history;
 
-/** Without one of these nobody can say what a history stands in for. */
+/** Without one of these it is not known what a history stands in for. */
 const ESSENTIAL = ['coveredThrough', 'snapshotJson'];
 
 /** All that may be used of a history that cannot be read: that there is one. */

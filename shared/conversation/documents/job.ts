@@ -87,7 +87,7 @@ export const isHeld = (
   now: Date,
 ): boolean => job !== undefined && job.owner !== '' && job.leaseUntil > now;
 
-/** A job that nobody is at and that remembers nothing. */
+/** A job without a worker and without a past. */
 export const freshJob: CompactionJob = {
   schemaVersion: 1,
   owner: '',
@@ -129,7 +129,9 @@ export const isStillTold = (known: KnownJob, conversation: Asking): boolean =>
   known.generation === conversation.generation &&
   known.settledRequest === conversation.settledRequest;
 
-/** What may be kept of a job that was read with `conversation`; undefined while somebody works at it, or is to. */
+/**
+ * What may be kept of a job that was read with `conversation`; undefined while a worker is at it, or a request waits.
+ */
 export function knownJob(
   conversation: Asking,
   job: CompactionJob | undefined,

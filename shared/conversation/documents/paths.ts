@@ -76,8 +76,8 @@ export const chunksFrom = (
 ) => `${chunksPrefix(turn)}${padded(id, FRAME_ID_DIGITS)}`;
 
 /**
- * The chunk of one attempt that its producer ends with frame `lastId`; the order of ids is the order of the stream. Nobody
- * else writes it, so a producer that finds it there has stored it.
+ * The chunk of one attempt that its producer ends with frame `lastId`; the order of ids is the order of the stream. No
+ * other producer writes it, so one that finds it there has stored it.
  */
 export const chunkPath = (
   turn: { conversationId: string; seq: number; attempt: number },

@@ -16,15 +16,15 @@ interface NewerDocument {
 }
 
 /**
- * A document that a later release has written, met by an instance of an earlier one: during a deployment, or after
- * it was taken back. Nothing is wrong with the document, so it is neither a defect nor a break-in, and nobody here
- * may change it.
+ * A document that a later release has written, met by an instance of an earlier one: during a deployment, or after it
+ * was taken back. Nothing is wrong with the document, so it is neither a defect nor a break-in, and this instance may
+ * not change it.
  */
 export class NewerDocumentError extends AppError {
   readonly path: string;
   /** As it stands in the document. */
   readonly schemaVersion: number;
-  /** Of a conversation document: nobody else may learn that it is there. */
+  /** Of a conversation document: no other user may learn that it is there. */
   readonly ownerUid: string | undefined;
 
   constructor({ path, schemaVersion, ownerUid }: NewerDocument) {

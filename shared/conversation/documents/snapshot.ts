@@ -55,8 +55,8 @@ const itemSchema = z.object({
   /** One statement, in the user's language. */
   text: z.string(),
   /**
-   * The turns that say so, ascending; empty where nobody knows them: any covered turn may have said it. Those of a topic
-   * begin with the first turn of its stretch.
+   * The turns that say so, ascending; empty where they are not known: any covered turn may have said it. Those of a
+   * topic begin with the first turn of its stretch.
    */
   sources: z.array(z.number().int().positive()),
   /** Of a topic: the last turn of the stretch that begins with its first source. */

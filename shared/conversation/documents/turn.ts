@@ -20,7 +20,7 @@ const noticeSchema = z.object({
   /** Of a pause: the round of calls that waited. */
   round: z.number().int().positive().optional(),
   state: z.enum(['sending', 'sent']),
-  /** Of `sending`: before this time nobody else sends, nor tries again. */
+  /** Of `sending`: before this time no other sender begins, nor does this one try again. */
   until: z.date(),
   /** Of `sending`: ids of the devices that need not be told any more. */
   told: z.array(z.string()),
@@ -81,6 +81,9 @@ const roundsSchema = z.object({
 });
 export type Rounds = z.infer<typeof roundsSchema>;
 
+/** The rounds for the next store of contents. */
+export const nextStep = (rounds: Rounds): Rounds => ({ ...rounds, step: rounds.step + 1 });
+
 /** `feedback` of a turn: what the user thinks of the answer. */
 const feedbackSchema = z.object({
   rating: z.enum(['up', 'down']),
@@ -114,9 +117,11 @@ const turnFieldsSchema = z.object({
   leftOutFiles: z.array(leftOutFileSchema).optional(),
   /**
    * The model of the conversation when the turn began, an id or `auto`; it stays for as long as the turn is answered.
-   * While the turn is queued: the one that a hook has chosen for it, or absent.
+   * Absent until then.
    */
   model: z.string().optional(),
+  /** Of a turn that waited in the queue: the model that a hook chose for it. */
+  chosenModel: z.string().optional(),
   /** Of a turn of an `auto` conversation: which model answers it. */
   routing: routingSchema.optional(),
   finishReason: z.string().optional(),
@@ -133,7 +138,7 @@ const turnFieldsSchema = z.object({
   /** Ids of the turns that stand in for this one (`t_<seq>`), once they have begun. */
   replacedBy: z.record(z.string(), z.literal(true)).optional(),
   cancelRequested: z.boolean().optional(),
-  /** When a reader left whose leaving stops the turn; until somebody comes back. */
+  /** When a reader left whose leaving stops the turn; removed when a reader comes back. */
   leftAt: z.date().optional(),
   /**
    * Of a turn that was begun anew when a compaction had folded its place: whether it was in the context that was folded.
@@ -141,7 +146,7 @@ const turnFieldsSchema = z.object({
    */
   foldedInContext: z.boolean().optional(),
   rounds: roundsSchema.optional(),
-  /** Of a turn that ended with open calls: why nobody answered them. */
+  /** Of a turn that ended with open calls: why they got no answer. */
   unanswered: z.enum(unansweredReasons).optional(),
   /** Id of the last frame of a finished turn's stream. */
   lastFrameId: z.number().int().nonnegative().optional(),
@@ -150,7 +155,7 @@ const turnFieldsSchema = z.object({
   /** When its content was erased; the empty turn keeps its place. */
   eraseTime: z.date().optional(),
   feedback: feedbackSchema.optional(),
-  /** What a model reads before the user content and nobody else does: the app's context, what hooks added. */
+  /** What only the model reads, before the user content: the app's context, and what hooks added. */
   surroundings: z.string().optional(),
   /** How the message is to be answered: JSON of AnswerOptions. Absent: as the conversation says. */
   options: z.string().optional(),
@@ -196,7 +201,7 @@ export interface Turn extends z.infer<typeof turnFieldsSchema> {
 export const isTerminal = (state: TurnState) =>
   state === 'done' || state === 'failed' || state === 'cancelled';
 
-/** Whether nobody answers a turn any more, or until the app has done its part: its stream is at an end. */
+/** Whether the stream of a turn is at an end: the turn has ended, or waits for the app. */
 export const isResting = (state: TurnState) => isTerminal(state) || state === 'awaiting_tool';
 
 /** Whether nothing but an edit changes the turn again: a retryable failure may still be answered. */
@@ -244,7 +249,7 @@ export function readTurnDocument(conversationId: string, document: StoredDocumen
   };
 }
 
-/** A turn as it is stored: of one that ended, calls that nobody answered are open still. */
+/** A turn as it is stored: calls without a response are open in an ended turn, too. */
 export function decodeStoredTurn(
   document: TurnDocument,
   pieces: readonly string[] = [],
@@ -275,7 +280,7 @@ export function decodeStoredTurn(
 }
 
 /**
- * A turn whose calls all have responses once it has ended: those that nobody answered say why. What Google's own tools
+ * A turn whose calls all have responses once it has ended: those of open calls say why. What Google's own tools
  * were asked goes.
  */
 export function withWholePairs(turn: Turn): Turn {
@@ -293,7 +298,7 @@ export function decodeTurn(
   return { value: withWholePairs(value), updateTime };
 }
 
-/** Without one of these nobody can say what a turn holds, or what became of it. */
+/** Without one of these it is not known what a turn holds, or what became of it. */
 const ESSENTIAL_FIELDS = [
   'state',
   'inContext',
@@ -412,20 +417,20 @@ export const decodeMessageGuard = ({ fields }: StoredDocument): MessageGuard =>
 
 /**
  * The model that a turn is answered with: the one that a hook chose for it, or that of its conversation as the turn begins
- * (an id, or `auto`); and the same until it ends, whoever goes on with it and whatever the conversation has changed to
- * meanwhile. An answer that failed before any tool had run leaves nothing behind that a model made: the next attempt
- * begins anew. `turn` is absent while there is none.
+ * (an id, or `auto`). It stays the same until the turn ends, also in a later attempt, and where the conversation has
+ * another model by then. Only an answer that failed before any tool had run leaves nothing that a model made: the next
+ * attempt takes what a first one would. `turn` is absent while there is none.
  */
 export function turnModel(
   conversationModel: string,
-  turn: Pick<Turn, 'state' | 'model' | 'rounds'> | undefined,
+  turn: Pick<Turn, 'state' | 'model' | 'chosenModel' | 'rounds'> | undefined,
 ): string {
-  if (!turn) return conversationModel;
-  const isAnew = turn.state === 'failed' && turn.rounds === undefined;
-  return isAnew ? conversationModel : (turn.model ?? conversationModel);
+  const atFirst = turn?.chosenModel ?? conversationModel;
+  const isAnew = turn?.state === 'failed' && turn.rounds === undefined;
+  return isAnew ? atFirst : (turn?.model ?? atFirst);
 }
 
-/** Id of the model that has answered a turn so far; undefined where none was asked, or nobody noted it. */
+/** Id of the model that has answered a turn so far; undefined where none was asked, or none is stored. */
 export function modelThatAnswered({
   model,
   routing,
@@ -449,8 +454,8 @@ const wholeOutputs = (content: Content): Content =>
     : content;
 
 /**
- * The turn as who summarises it reads it: with nothing that nobody said, and outputs as the tools gave them. The same
- * object where there is nothing to take away.
+ * The turn as a summariser reads it: without what stands beside the message, and with outputs as the tools gave them.
+ * The same object where there is nothing to take away.
  */
 export function withoutSurroundings(turn: Turn): Turn {
   if (turn.surroundings === undefined && !turn.contents.some(hasCondensed)) return turn;

@@ -2,7 +2,7 @@ import { countRepairs, type RepairCounter, type Repairs } from '#shared/models/r
 import type { Part, Content } from '#shared/models/content.ts';
 import { boundedJson, jsonFault } from '#shared/lib/json-text.ts';
 
-/** A content as somebody may have written it. */
+/** A content as a client may have written it. */
 export interface LooseContent {
   role?: string | undefined;
   parts?: readonly Part[] | undefined;

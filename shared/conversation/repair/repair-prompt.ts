@@ -56,7 +56,7 @@ export const withoutSignatures = (contents: readonly Content[]): Content[] =>
  * Items as `model` may be sent them. A thought signature is readable for the model that made it alone: any other
  * refuses the whole prompt (400 "Corrupted thought signature"), those of earlier turns included. So signatures of
  * others go, and with them thoughts and empty texts that were there for nothing else; what is said and called stays.
- * Whoever made a signature that nobody noted is another. No item says `signedBy` any more.
+ * A signature without `signedBy` counts as another model's. No item says `signedBy` any more.
  */
 export function withOwnSignatures<T extends { content: Content; signedBy?: string | undefined }>(
   items: readonly T[],

@@ -1,9 +1,7 @@
-import { isHeld, queueAfter } from '../start-decision.ts';
 import type { DocumentFields, Write } from '#shared/ports/ports.ts';
 import type { UnansweredReason } from '../context/tool-calls.ts';
 import type { Content } from '#shared/models/content.ts';
-import type { Conversation, Versioned } from '../documents/conversation.ts';
-import { turnPath, conversationPath } from '../documents/paths.ts';
+import { turnPath } from '../documents/paths.ts';
 import {
   encodeAnswer,
   withWholePairs,
@@ -11,29 +9,28 @@ import {
   type Turn,
   type TurnDocument,
   type TurnError,
-  isTerminal,
 } from '../documents/turn.ts';
 import { replacedField, type Replacement } from './replacement.ts';
 
-/** A turn that nobody holds any more, as it was read. */
+/** A turn that no producer or waiter holds any more, as it was read. */
 export interface AbandonedTurn {
   seq: number;
   updateTime: string;
   /** Its user had asked to stop it: then it ends as cancelled. */
   cancelRequested?: boolean | undefined;
-  /** What had been said of an answer that its user had asked to stop. */
+  /** What its answer had come to, where its user had asked to stop it. */
   partial?: PartialAnswer | undefined;
-  /** Its tool calls and what came of them: the model has to know of those. */
+  /** Its tool calls and their responses: the next prompt shows them. */
   rounds?: Rounds | undefined;
-  /** It waited for the app: why it does no more. */
-  waited?: UnansweredReason | undefined;
-  /** As the turn says it: then it ends so. */
+  /** Of a turn that waited for the app: why its calls get no answer. */
+  unansweredReason?: UnansweredReason | undefined;
+  /** As the turn document says; its `inContext` becomes that. */
   foldedInContext?: boolean | undefined;
   /** The turn that the same batch puts in its place. */
   replacedBy?: number | undefined;
 }
 
-/** What of a turn decides how it is closed, whoever does it. */
+/** The fields of a turn that decide how it is closed. */
 export const abandonedFields = (
   { value, updateTime }: TurnDocument,
   now: Date,
@@ -44,11 +41,11 @@ export const abandonedFields = (
   rounds: value.rounds,
   foldedInContext: value.foldedInContext,
   ...(value.state === 'awaiting_tool' && {
-    waited: value.leaseUntil <= now ? 'expired' : 'cancelled_by_user',
+    unansweredReason: value.leaseUntil <= now ? 'expired' : 'cancelled_by_user',
   }),
 });
 
-/** What an attempt had said when nobody answered any more. */
+/** What an attempt had said before its turn was closed. */
 export interface PartialAnswer {
   attempt: number;
   /** Id of the last frame of its stream that counts. */
@@ -60,22 +57,22 @@ export interface PartialAnswer {
   tokens: { user: number; answer: number };
 }
 
-/** How a turn ends that nobody holds. */
+/** How an abandoned turn ends. */
 type AbandonedEnd =
   | {
       state: 'cancelled';
-      /** Absent: nothing was said, or it is not stored any more. */
+      /** Absent: the answer had not begun, or is not stored any more. */
       partial?: PartialAnswer | undefined;
       lastFrameId?: number;
-      /** Of a turn that its producer may still append to: what it appends from now on does not count. */
+      /** Of a turn to whose stream its producer may still append: frames after this one do not count. */
       shownThrough?: number | undefined;
       /** Default: the user stopped it. */
       unanswered?: UnansweredReason | undefined;
     }
   | { state: 'failed'; error: TurnError };
 
-/** A phone that comes back with the same message gets its answer after all. */
-const failedForNow: AbandonedEnd = {
+/** Retryable: a client that sends the same message again gets its answer after all. */
+const retryableFailure: AbandonedEnd = {
   state: 'failed',
   error: {
     status: 'UNAVAILABLE',
@@ -101,19 +98,22 @@ function endFields(end: AbandonedEnd): DocumentFields {
       };
 }
 
-/** A turn that nobody answers, and how it ends. */
+/** An abandoned turn, and how it ends. */
 export type ClosingTurn = Omit<AbandonedTurn, 'cancelRequested' | 'partial'> & {
   end: AbandonedEnd;
 };
 
 const partialOf = ({ end }: ClosingTurn) => (end.state === 'cancelled' ? end.partial : undefined);
 
-/** It is in the context as far as something was said or done, or as it was folded. */
+/**
+ * Whether the closed turn stands in the context: where it said something or called tools, or as it was folded. Not
+ * where another turn takes its place.
+ */
 export const staysInContext = (closing: ClosingTurn): boolean =>
   (closing.foldedInContext ?? (partialOf(closing) !== undefined || closing.rounds !== undefined)) &&
   closing.replacedBy === undefined;
 
-/** An open turn as it stands in the context, or does not, once it is closed. */
+/** The turn as readers of the context find it once it is closed. */
 export function closedTurn(turn: Turn, closing: ClosingTurn): Turn {
   const { end } = closing;
   const partial = partialOf(closing);
@@ -126,7 +126,7 @@ export function closedTurn(turn: Turn, closing: ClosingTurn): Turn {
   });
 }
 
-/** Ends a turn that nobody answers, running, queued or waiting, under the update time with which it was read. */
+/** Ends a turn, whether it is running, queued or waits for the app, if it is unchanged since it was read. */
 export function endAbandonedWrites(
   conversationId: string,
   closing: ClosingTurn & { now: Date },
@@ -140,7 +140,7 @@ export function endAbandonedWrites(
       path: turnPath(conversationId, seq),
       fields: {
         ...endFields(end),
-        // Nobody's any more: a producer that comes back must see that the turn is lost to it.
+        // A producer that comes back must see that it has lost the turn.
         producer: '',
         finishTime: now,
         inContext: staysInContext(closing),
@@ -148,23 +148,26 @@ export function endAbandonedWrites(
         ...(partial && { tokens: partial.tokens }),
         ...answer?.fields,
       },
-      // The stream ended where the turn began to wait; it ends otherwise now.
-      ...(closing.waited && { remove: ['lastFrameId'] }),
+      // It was the end of the stream when the turn paused. The stream of the closed turn ends with other frames.
+      ...(closing.unansweredReason && { remove: ['lastFrameId'] }),
       guard: { updateTime },
     },
     ...(answer?.writes ?? []),
   ];
 }
 
-function endOf({ cancelRequested, partial, waited }: AbandonedTurn): AbandonedEnd {
-  if (waited) return { state: 'cancelled', unanswered: waited };
-  return cancelRequested === true ? { state: 'cancelled', partial } : failedForNow;
+function endOf({ cancelRequested, partial, unansweredReason }: AbandonedTurn): AbandonedEnd {
+  if (unansweredReason) return { state: 'cancelled', unanswered: unansweredReason };
+  return cancelRequested === true ? { state: 'cancelled', partial } : retryableFailure;
 }
 
-/** An abandoned turn with the end that its user would have it come to. */
+/**
+ * An abandoned turn with its end: cancelled where its user asked for that or it waited for the app, else failed
+ * retryably.
+ */
 export const toClosingTurn = (turn: AbandonedTurn): ClosingTurn => ({ ...turn, end: endOf(turn) });
 
-/** Ends abandoned turns as their users would have them end, so that the next one may begin. */
+/** Ends abandoned turns as `toClosingTurn` says, so that the next one may begin. */
 export const closeAbandonedWrites = (
   conversationId: string,
   batch: { abandoned: readonly AbandonedTurn[]; now: Date },
@@ -173,7 +176,7 @@ export const closeAbandonedWrites = (
     endAbandonedWrites(conversationId, { ...toClosingTurn(turn), now: batch.now }),
   );
 
-/** Abandoned turns as the batch of turn `seq` ends them, which may stand in for some of them. */
+/** The abandoned turns as the batch of turn `seq` ends them: those that it replaces say so. */
 export const abandonedBefore = (
   seq: number,
   batch: {
@@ -186,88 +189,3 @@ export const abandonedBefore = (
       ? { ...turn, replacedBy: seq }
       : turn,
   );
-
-/** What may be abandoned of a conversation: the open turn, and the turns that `conversation.queue` spans, in order. */
-export interface UnfinishedTurns {
-  conversationId: string;
-  now: Date;
-  conversation: Versioned<Conversation>;
-  open: TurnDocument | undefined;
-  /** What the open turn had said, where its user asked to stop it. */
-  partial?: PartialAnswer | undefined;
-  queue: readonly TurnDocument[];
-}
-
-/** Without its document nobody holds a turn. */
-const isOpenHeld = ({ open, now }: UnfinishedTurns) =>
-  open !== undefined && isHeld(open.value, now);
-
-/** The turns at the head of the queue that nobody waits with, ended ones among them. */
-function abandonedInQueue({ queue, now }: UnfinishedTurns): TurnDocument[] {
-  const held = queue.findIndex(({ value }) => isHeld(value, now));
-  return queue.slice(0, held === -1 ? undefined : held);
-}
-
-/** What the conversation document says afterwards; undefined when it stays as it is. */
-function conversationWrite(
-  unfinished: UnfinishedTurns,
-  waiting: readonly TurnDocument[],
-): SweptTurns['conversation'] | undefined {
-  const { conversationId, conversation } = unfinished;
-  const isOpenOver = conversation.value.open !== undefined && !isOpenHeld(unfinished);
-  const isQueueOver =
-    conversation.value.queue !== undefined && (waiting.length > 0 || !unfinished.queue.length);
-  if (!isOpenOver && !isQueueOver) return undefined;
-  const next = queueAfter(
-    unfinished.queue.map(({ value }) => value),
-    waiting.at(-1)?.value.seq ?? 0,
-  );
-  const fields: DocumentFields = isQueueOver && next ? { queue: { ...next } } : {};
-  const remove = [...(isOpenOver ? ['open'] : []), ...(isQueueOver && !next ? ['queue'] : [])];
-  const guard = { updateTime: conversation.updateTime };
-  return { op: 'update', path: conversationPath(conversationId), fields, remove, guard };
-}
-
-/** A turn that the sweep closes, and how. */
-export interface ClosedTurn {
-  seq: number;
-  attempt: number;
-  state: 'failed' | 'cancelled';
-  replaces: number | undefined;
-}
-
-/** The batch of a sweep that ends abandoned turns. */
-export interface SweptTurns {
-  conversation: Extract<Write, { op: 'update' }>;
-  abandoned: AbandonedTurn[];
-  closed: ClosedTurn[];
-}
-
-/**
- * What closes the abandoned turns, and which these are; undefined when there are none. Each turn is guarded by its
- * update time, and the conversation document by its own: a turn that is taken over, or a queue that moves meanwhile,
- * wins.
- */
-export function sweptTurns(unfinished: UnfinishedTurns): SweptTurns | undefined {
-  const { now, open, partial } = unfinished;
-  const waiting = abandonedInQueue(unfinished);
-  const conversation = conversationWrite(unfinished, waiting);
-  if (!conversation) return undefined;
-  const ending = [...(open && !isOpenHeld(unfinished) ? [open] : []), ...waiting].filter(
-    ({ value }) => !isTerminal(value.state),
-  );
-  const abandoned = ending.map((turn) => ({
-    ...abandonedFields(turn, now),
-    partial: turn === open ? partial : undefined,
-  }));
-  const closed = ending.map(({ value: { seq, attempt, state, cancelRequested, replaces } }) => ({
-    seq,
-    attempt,
-    state:
-      cancelRequested === true || state === 'awaiting_tool'
-        ? ('cancelled' as const)
-        : ('failed' as const),
-    replaces,
-  }));
-  return { conversation, abandoned, closed };
-}

@@ -3,8 +3,8 @@ import { conversationPath } from '#shared/conversation/documents/paths.ts';
 
 /**
  * Changes nothing and fails when the conversation document has changed since it was read: the guard of a batch that
- * creates the first document of its kind below a conversation. The conversation document keeps its update time, so
- * nobody else loses by it.
+ * creates the first document of its kind below a conversation. The conversation document keeps its update time, so no
+ * other batch loses its guard.
  */
 export const sameConversationWrite = (conversationId: string, updateTime: string): Write => ({
   op: 'update',

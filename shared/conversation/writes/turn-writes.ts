@@ -22,7 +22,7 @@ import type { DocumentFields, Write } from '#shared/ports/ports.ts';
 import { abandonedBefore, closeAbandonedWrites, type AbandonedTurn } from './abandoned-turns.ts';
 import { replacementFields, replacementWrites, type Replacement } from './replacement.ts';
 
-/** Whose attempt it is and until when; written with every start and renewed while it runs. */
+/** Who holds the turn, and until when: written with every start, renewed while the turn runs. */
 export interface Lease {
   producer: string;
   leaseUntil: Date;
@@ -31,7 +31,7 @@ export interface Lease {
 /** The fields of a turn without an answer. */
 const answerNone = { answerJson: '[]', answerPieces: 0 };
 
-/** What an attempt goes on from: the whole rounds of those before it. */
+/** The rounds that an attempt finds and goes on from, at the step at which it stores them. */
 export interface KeptRounds {
   contents: readonly Content[];
   rounds: Rounds;
@@ -50,14 +50,16 @@ export interface NewTurn {
   replaces?: number | undefined;
   /** The turn whose user content this one repeats. */
   regenerates?: number | undefined;
-  /** That answers it; of a turn that waits in the queue only where a hook has chosen one. */
+  /** The model that answers the turn; absent while it waits in the queue. */
   model?: Turn['model'];
+  /** The model that a hook chose for a turn that waits in the queue. */
+  chosenModel?: Turn['chosenModel'];
   /** Of a regeneration: the model that answered before answers again. */
   routing?: Turn['routing'];
   surroundings?: Turn['surroundings'];
   describedClient?: Turn['describedClient'];
   tools?: Turn['tools'];
-  /** Where the message tells of its client what the conversation document does not say yet. */
+  /** Present where the message brings a time zone or locale that the conversation document does not have yet. */
   client?: Conversation['client'];
   userTokens: number;
   lease: Lease;
@@ -95,7 +97,7 @@ function conversationStartWrite(batch: StartBatch): Write {
     op: 'update',
     path: conversationPath(conversationId),
     fields: { ...fields, ...(replacement && replacementFields(replacement)) },
-    // Whoever starts found nobody waiting.
+    // A start is decided only where no turn waits.
     remove: ['queue'],
     guard: { updateTime: conversation.updateTime },
   };
@@ -123,6 +125,7 @@ export function newTurnWrites(turn: NewTurn, state: 'queued' | 'running'): Write
         replaces: turn.replaces,
         regenerates: turn.regenerates,
         model: turn.model,
+        chosenModel: turn.chosenModel,
         routing: turn.routing && { ...turn.routing },
         surroundings: turn.surroundings,
         describedClient: turn.describedClient && { ...turn.describedClient },
@@ -155,7 +158,7 @@ export interface TurnEnd {
   conversationId: string;
   seq: number;
   attempt: number;
-  /** `awaiting_tool`: no end, but nobody answers until the app has done its part. */
+  /** `awaiting_tool` is no end: the turn has no producer until the app has sent its results. */
   state: Exclude<TurnState, 'queued' | 'running'>;
   /** Of a turn that waits: until when. */
   waitsUntil?: Date | undefined;
@@ -183,7 +186,7 @@ export interface TurnEnd {
   compactionRequest?: CompactionRequests['auto'];
 }
 
-/** The same as it is stored. */
+/** The end of a turn with what its batch needs. */
 interface FinishBatch extends TurnEnd {
   turnUpdateTime: string;
   /** The conversation document must not have changed since; absent: its existence is enough. */
@@ -192,7 +195,9 @@ interface FinishBatch extends TurnEnd {
   stream?: { writes: readonly Write[]; lastFrameId: number };
 }
 
-/** What a turn has used whose model tells no figures: that it has waited shows all the same. */
+/**
+ * `settled` of a turn that waits and whose model told no usage: by `settled` a reader knows that the turn has waited.
+ */
 const NOTHING_USED: TurnUsage = {
   promptTokens: 0,
   cachedTokens: 0,
@@ -258,7 +263,7 @@ export function finishWrites(batch: FinishBatch): Write[] {
   ];
 }
 
-/** Stores a message that waits for its turn: durable and in its place at once. */
+/** Stores a message that waits in the queue: it is durable and has its place at once. */
 export function enqueueWrites(
   batch: NewTurn & {
     conversation: Versioned<Conversation>;
@@ -288,7 +293,7 @@ export function enqueueWrites(
   ];
 }
 
-/** Somebody goes on waiting with a queued turn, or begins to. */
+/** Renews a waiter's lease on a queued turn, or gives the turn to a new waiter. */
 export const waiterLeaseWrite = (
   conversationId: string,
   turn: { seq: number; updateTime: string; lease: Lease },
@@ -313,7 +318,7 @@ interface QueuedBatch {
 const queueFields = ({ queue }: QueuedBatch) => (queue ? { queue: { ...queue } } : {});
 const queueRemoved = ({ queue }: QueuedBatch) => (queue ? [] : ['queue']);
 
-/** The turn of a message begins that waited, or that could not begin when its turn came. */
+/** Begins a queued turn, or one that failed before it began. */
 export function beginQueuedWrites(
   batch: QueuedBatch & {
     attempt: number;
@@ -360,7 +365,7 @@ export function beginQueuedWrites(
   ];
 }
 
-/** The turn of a waiting message came and could not begin: its message is stored, and so is why. */
+/** Ends a queued turn that could not begin. */
 export function failQueuedWrites(batch: QueuedBatch & { error: TurnError }): Write[] {
   const { conversationId, seq, now, conversation, error } = batch;
   return [
@@ -381,7 +386,7 @@ export function failQueuedWrites(batch: QueuedBatch & { error: TurnError }): Wri
   ];
 }
 
-/** What becomes of the answer of an earlier attempt: its rounds stay, what it said after them goes. */
+/** What becomes of the answer of the attempt before: its rounds stay, what it said after them goes. */
 function answerAfterTakeOver(
   turn: { conversationId: string; seq: number; attempt: number },
   kept: KeptRounds | undefined,
@@ -392,13 +397,13 @@ function answerAfterTakeOver(
       writes: [],
       stale: ['usage', 'rounds', 'answerName', 'settled', 'grounding'],
     };
-  const rounds = { ...kept.rounds, step: kept.rounds.step + 1, frames: [] };
+  const { rounds } = kept;
   const { fields, writes } = encodeAnswer({ ...turn, step: rounds.step }, kept.contents);
   return { fields: { ...fields, rounds }, writes, stale: [] };
 }
 
-/** What the end of an attempt leaves in a turn. */
-const endFields = [
+/** Fields that the end of an attempt leaves in a turn. */
+const fieldsOfAnEnd = [
   'error',
   'finishReason',
   'finishTime',
@@ -409,7 +414,7 @@ const endFields = [
   'unanswered',
 ];
 
-/** The next attempt at the same turn: new producer, new lease, of the old answer nothing but whole rounds. */
+/** Begins the next attempt at a turn: a new producer, a new lease, and of the answer so far only the rounds. */
 export function takeOverWrites(batch: {
   conversationId: string;
   seq: number;
@@ -421,14 +426,17 @@ export function takeOverWrites(batch: {
   model: string;
   routing: Turn['routing'];
   kept?: KeptRounds | undefined;
-  /** Turns that nobody answers, where this one had ended; absent: it is the open one, and others may wait. */
+  /**
+   * Where this turn had failed: the turns that the batch closes. Absent: it is the open turn, and others may wait
+   * behind it.
+   */
   abandoned?: readonly AbandonedTurn[] | undefined;
   foldedInContext: boolean | undefined;
 }): Write[] {
   const { conversationId, seq, attempt, lease, now, conversation, model, routing } = batch;
   const answer = answerAfterTakeOver(batch, batch.kept);
   const stale = [
-    ...endFields,
+    ...fieldsOfAnEnd,
     ...(batch.foldedInContext === undefined ? ['foldedInContext'] : []),
     ...(routing ? [] : ['routing']),
     ...answer.stale,
@@ -438,7 +446,7 @@ export function takeOverWrites(batch: {
       op: 'update',
       path: conversationPath(conversationId),
       fields: { open: { seq, leaseUntil: lease.leaseUntil }, updateTime: now },
-      // Whoever begins to answer a turn that had ended found nobody waiting.
+      // Likewise.
       ...(batch.abandoned && { remove: ['queue'] }),
       guard: { updateTime: conversation.updateTime },
     },
@@ -463,7 +471,7 @@ export function takeOverWrites(batch: {
   ];
 }
 
-/** The same attempt goes on under a new producer: the app has answered all that the turn waited for. */
+/** Goes on with the same attempt under a new producer: the app has answered all that the turn waited for. */
 export function resumeWrites(batch: {
   conversationId: string;
   seq: number;
@@ -497,7 +505,7 @@ export function resumeWrites(batch: {
         rounds: { ...kept.rounds },
         ...answer.fields,
       },
-      // Where its stream ends is open again.
+      // Its stream has no end again.
       remove: ['lastFrameId'],
       guard: { updateTime: batch.turnUpdateTime },
     },

@@ -1,12 +1,12 @@
 import { newConversation } from '#shared/conversation/documents/conversation.ts';
 import type { TurnDocument } from '#shared/conversation/documents/turn.ts';
-import { QUEUED_GRACE_MS } from '#shared/conversation/start-decision.ts';
+import { OVERTAKE_GRACE_MS } from '#shared/conversation/start-decision.ts';
 
 export const now = new Date('2026-01-02T03:04:05Z');
 export const later = new Date(now.getTime() + 10_000);
 export const earlier = new Date(now.getTime() - 1);
 /** The end of a lease whose grace is over too. */
-export const longAgo = new Date(now.getTime() - QUEUED_GRACE_MS);
+export const longAgo = new Date(now.getTime() - OVERTAKE_GRACE_MS);
 
 export const emptyConversation = newConversation({
   epoch: 'e',

@@ -3,7 +3,7 @@ import type { StreamReader } from '../turns/stream/stream-turn.ts';
 import { streamReply } from './parts/stream-reply.ts';
 import { preferredLocale, wantsStream } from '../http/headers.ts';
 import type { WrittenFrame } from '../http/sse.ts';
-import type { FinishedTurn } from '../turns/live/live-turn.ts';
+import type { FinishedTurn } from '../turns/live-turn.ts';
 import type { SendRequest, SendHandle } from '../turns/send/send-request.ts';
 import { refuseTooLong, toPart } from '#shared/wire/resources/message-parts.ts';
 import {

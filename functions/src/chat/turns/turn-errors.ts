@@ -1,3 +1,4 @@
+import { turnId } from '#shared/conversation/documents/paths.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
 import { AppError } from '#shared/lib/errors.ts';
 
@@ -5,8 +6,8 @@ import { AppError } from '#shared/lib/errors.ts';
 const RESUME_AFTER_MS = 1_000;
 
 /**
- * Ends a stream without `[DONE]` and without a finish: the turn is not over, only this connection, and
- * whoever comes back with its cursor loses nothing.
+ * Ends a stream without `[DONE]` and without a finish: the turn goes on, only this connection ends. A client that comes
+ * back with its cursor loses nothing.
  */
 export class StreamCutError extends AppError {}
 
@@ -19,6 +20,33 @@ export const shuttingDownError = (what: string) =>
     retryAfterMs: RESUME_AFTER_MS,
   });
 
+/** 409: wait and come back; nothing was stored. */
+export const busyError = ({ seq, retryAfterMs }: { seq: number; retryAfterMs: number }) =>
+  new AppError({
+    reason: 'TURN_IN_PROGRESS',
+    publicMessage:
+      'Another message of this conversation is being answered. Wait for it, then send this one again.',
+    retryAfterMs,
+    metadata: { turnId: turnId(seq) },
+  });
+
+/** Bounds the tries of a start that keeps losing its guard. */
+export const contentionError = () =>
+  new AppError({
+    reason: 'TURN_IN_PROGRESS',
+    publicMessage: 'Other messages of this conversation are being sent. Send this one again.',
+    retryAfterMs: 1_000,
+  });
+
+/** 400: what goes on from the message is not what goes on in the conversation. */
+export const messageReplacedError = (messageId: string) =>
+  new AppError({
+    reason: 'MESSAGE_REPLACED',
+    publicMessage:
+      'Another message has taken the place of this one. Fork the conversation at this message to go on from it.',
+    metadata: { messageId },
+  });
+
 /** A queued turn that has not begun after all this time. */
 export const stillQueuedError = (what: string) =>
   new StreamCutError({
@@ -28,7 +56,7 @@ export const stillQueuedError = (what: string) =>
     retryAfterMs: RESUME_AFTER_MS,
   });
 
-/** The turn belongs to somebody else now, who tells how it ends. */
+/** Another producer has the turn; its stream tells how the turn ends. */
 export const takenOverError = () =>
   new AppError({
     reason: 'TURN_TAKEN_OVER',

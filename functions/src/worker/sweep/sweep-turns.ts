@@ -17,10 +17,6 @@ import {
 import { turnId, turnPath } from '#shared/conversation/documents/paths.ts';
 import { queueSeqs } from '#shared/conversation/start-decision.ts';
 import {
-  sweptTurns,
-  type ClosedTurn,
-  type SweptTurns,
-  type UnfinishedTurns,
   closeAbandonedWrites,
   toClosingTurn,
 } from '#shared/conversation/writes/abandoned-turns.ts';
@@ -34,13 +30,21 @@ import {
   readConversations,
   type Sweep,
 } from './sweep-pass.ts';
+import {
+  type ClosedTurn,
+  type SweptTurns,
+  type UnfinishedTurns,
+  sweptTurns,
+} from './swept-turns.ts';
 
-/** Chat changes a conversation document at any moment; who loses this often has met a conversation that is alive. */
+/**
+ * Chat changes a conversation document at any moment: a sweep that loses so often has met a conversation that is alive.
+ */
 const REPAIR_TRIES = 5;
 /** In each shard, and of the queues. */
 const AT_ONCE = 3;
 
-/** The turns of one conversation that have not ended, or undefined where nobody may write any more. */
+/** The turns of one conversation that have not ended; undefined where the conversation takes no writes any more. */
 async function readUnfinished(
   { dependencies }: Sweep,
   conversationId: string,
@@ -68,7 +72,7 @@ async function readUnfinished(
   };
 }
 
-/** Tells of turns that were closed: whoever waited for one would have taken it over. */
+/** Publishes the ends of the turns that were closed. No client waited for them: it would have taken its turn over. */
 const tellClosed = (
   { dependencies }: Sweep,
   conversationId: string,
@@ -88,7 +92,7 @@ const tellClosed = (
     ),
   );
 
-/** What the context needs that the open turn comes into, if that is among those that are closed. */
+/** The compaction that the context needs with the open turn in it, where that is closed. */
 async function requestOfClosed(
   { dependencies }: Sweep,
   { conversationId, conversation, open }: UnfinishedTurns,

@@ -30,12 +30,12 @@ test.each([
   [
     'its own when nothing is before it',
     {},
-    { kind: 'beginQueued', seq: 5, attempt: 1, abandoned: [] },
+    { kind: 'beginQueued', seq: 5, attempt: 1, closes: [] },
   ],
   [
     'its own when those before it have ended',
     { queue: [turn(3, 'cancelled'), turn(4, 'failed'), own] },
-    { kind: 'beginQueued', seq: 5, attempt: 1, abandoned: [] },
+    { kind: 'beginQueued', seq: 5, attempt: 1, closes: [] },
   ],
   [
     'its own when those before it were left alone: they are closed',
@@ -43,7 +43,7 @@ test.each([
       open: turn(2, 'running', { leaseUntil: longAgo }),
       queue: [turn(3, 'queued', { leaseUntil: longAgo }), turn(4, 'cancelled'), own],
     },
-    { kind: 'beginQueued', seq: 5, attempt: 1, abandoned: [2, 3] },
+    { kind: 'beginQueued', seq: 5, attempt: 1, closes: [2, 3] },
   ],
   [
     'still of one whose lease has just run out: its sender may be coming back',
@@ -63,11 +63,11 @@ test.each([
     },
     { kind: 'wait', behind: 3 },
   ],
-  ['nobody’s when it was cancelled', { own: turn(5, 'cancelled') }, { kind: 'gone' }],
+  ['nobody’s when it was cancelled', { own: turn(5, 'cancelled') }, { kind: 'sendAgain' }],
   [
     'nobody’s when the conversation was deleted',
     { conversation: { ...conversation, state: 'deleted' as const } },
-    { kind: 'gone' },
+    { kind: 'sendAgain' },
   ],
 ] satisfies [string, Partial<QueuedFacts>, object][])(
   'the next queued turn is %s',

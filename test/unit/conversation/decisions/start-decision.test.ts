@@ -48,7 +48,7 @@ test.each([
   [
     'starts turn 1 of an unknown conversation',
     { conversation: undefined },
-    { kind: 'start', seq: 1, abandoned: [] },
+    { kind: 'start', seq: 1, closes: [] },
   ],
   ['finds nothing in another user’s conversation', { uid: 'other' }, { kind: 'notFound' }],
   [
@@ -69,7 +69,7 @@ test.each([
   [
     'tries a retryable failure again',
     { guard, known: failed() },
-    { kind: 'takeOver', seq: 4, attempt: 2, abandoned: [] },
+    { kind: 'answerAgain', seq: 4, attempt: 2, closes: [] },
   ],
   [
     'waits with a retryable failure as long as the model asked',
@@ -87,7 +87,7 @@ test.each([
   [
     'tries it again when it has rested',
     { guard, known: failed({ finishTime: new Date(now.getTime() - RESTING_MS), attempt: 3 }) },
-    { kind: 'takeOver', seq: 4, attempt: 4, abandoned: [] },
+    { kind: 'answerAgain', seq: 4, attempt: 4, closes: [] },
   ],
   [
     'closes those that nobody answers with it',
@@ -97,7 +97,7 @@ test.each([
       open: turn({ seq: 3, leaseUntil: earlier }),
       queue: [waiting(4, longAgo)],
     },
-    { kind: 'takeOver', seq: 2, attempt: 2, abandoned: [3, 4] },
+    { kind: 'answerAgain', seq: 2, attempt: 2, closes: [3, 4] },
   ],
   [
     'tries no failure again while another turn is answered, however it asks',
@@ -125,9 +125,10 @@ test.each([
         state: 'failed',
         finishTime: now,
         error: { ...error(true), retryAfterMs: 3_600_000 },
+        chosenModel: 'gemini-3-flash',
       }),
     },
-    { kind: 'beginQueued', seq: 3, attempt: 2, abandoned: [] },
+    { kind: 'beginQueued', seq: 3, attempt: 2, closes: [] },
   ],
   [
     'replays a failure that another message has taken the place of',
@@ -157,7 +158,7 @@ test.each([
   [
     'closes an abandoned turn and starts the next',
     { open: turn({ leaseUntil: earlier }) },
-    { kind: 'start', seq: 5, abandoned: [4] },
+    { kind: 'start', seq: 5, closes: [4] },
   ],
   [
     'waits with its own queued turn when somebody does already',
@@ -207,7 +208,7 @@ test.each([
       conversation: { ...conversation, lastSeq: REPLACED_MAX },
       replacing: { kind: 'edit', target: done(1), isAnswer: false },
     },
-    { kind: 'start', seq: REPLACED_MAX + 1, abandoned: [], replaces: 1 },
+    { kind: 'start', seq: REPLACED_MAX + 1, closes: [], replaces: 1 },
   ],
   [
     'edits no message further back',

@@ -8,7 +8,7 @@ import {
   stopsOnDisconnect,
   unwatched,
   watchReader,
-} from '#functions/chat/turns/stream/leaving.ts';
+} from '#functions/chat/facades/translation/leaving.ts';
 import { readerReply } from '#functions/chat/routes/parts/stream-reply.ts';
 import { DENIED } from '#shared/conversation/context/tool-results.ts';
 import { seqOfId } from '#shared/conversation/documents/paths.ts';

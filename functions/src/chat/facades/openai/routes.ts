@@ -21,7 +21,10 @@ import {
 } from '#functions/chat/facades/translation/wish.ts';
 import { answerOptions } from '#functions/chat/routes/answering.ts';
 import { sendStored } from '#functions/chat/turns/send/send-request.ts';
-import { DISCONNECT_HEADERS, stopsOnDisconnect } from '#functions/chat/turns/stream/leaving.ts';
+import {
+  DISCONNECT_HEADERS,
+  stopsOnDisconnect,
+} from '#functions/chat/facades/translation/leaving.ts';
 import { readOwnTurn } from '#functions/chat/turns/stream/read-turn.ts';
 import type { Config } from '#functions/config.ts';
 import { callId, findCalls } from '#shared/conversation/context/tool-calls.ts';

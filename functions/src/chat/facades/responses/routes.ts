@@ -1,7 +1,10 @@
 import { type RouteDependencies, userRoute, json } from '#functions/chat/route.ts';
 import { deleteMessage } from '#functions/chat/conversations/erase/delete-message.ts';
 import { cancelTurn } from '#functions/chat/turns/finish/cancel-turn.ts';
-import { DISCONNECT_HEADERS, stopsOnDisconnect } from '#functions/chat/turns/stream/leaving.ts';
+import {
+  DISCONNECT_HEADERS,
+  stopsOnDisconnect,
+} from '#functions/chat/facades/translation/leaving.ts';
 import { toTurnError } from '#functions/chat/turns/turn-errors.ts';
 import { answerId, turnId } from '#shared/conversation/documents/paths.ts';
 import {

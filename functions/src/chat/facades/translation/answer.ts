@@ -5,9 +5,9 @@ import {
   withHeartbeats,
   type HeartbeatOptions,
 } from '#functions/chat/http/heartbeat.ts';
-import { usageBeyond } from '#functions/chat/turns/finish/settle-answer.ts';
+import { usageBeyond } from '#functions/chat/turns/usage.ts';
 import type { SendHandle } from '#functions/chat/turns/send/send-request.ts';
-import { unwatched, watchReader } from '#functions/chat/turns/stream/leaving.ts';
+import { unwatched, watchReader } from './leaving.ts';
 import { settlesWithin } from '#functions/lib/deadline.ts';
 import { callId, findCalls, type ToolCall } from '#shared/conversation/context/tool-calls.ts';
 import { waitingCalls } from '#shared/conversation/context/tool-results.ts';
@@ -116,7 +116,7 @@ export interface Answer {
   model: string;
   /** From the first frame on, then live, until the end or until the reader has `left`. */
   frames: (left?: AbortSignal) => AsyncIterable<StreamFrame>;
-  /** Says that somebody waits for it until their connection closes (`left`). */
+  /** Counts a connection that waits for the answer, until it closes (`left`). */
   subscribe: (left: AbortSignal) => void;
   /** What came of it; to be asked for after the last frame. Rejects with AppError when there is no answer. */
   step: () => Promise<AnswerStep>;

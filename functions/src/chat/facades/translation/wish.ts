@@ -5,15 +5,15 @@ import {
   createConversation,
   updateConversation,
 } from '#functions/chat/conversations/write-conversation.ts';
-import { refuseLongAnswer } from '#functions/chat/turns/send/long-answer.ts';
+import { refuseLongAnswer } from './long-answer.ts';
 import {
   type SendRequest,
   type Replacing,
   type SendHandle,
   sendStored,
 } from '#functions/chat/turns/send/send-request.ts';
-import { comeBack, isLeftAlone } from '#functions/chat/turns/stream/leaving.ts';
-import { answerCalls } from '#functions/chat/turns/tools/answer-calls.ts';
+import { comeBack, isLeftAlone } from './leaving.ts';
+import { answerCalls } from '#functions/chat/turns/resume/answer-calls.ts';
 import { toToolResult } from '#functions/chat/turns/tools/tool-response.ts';
 import type { Config } from '#functions/config.ts';
 import { readTurns } from '#shared/conversation/context/read-conversation.ts';
@@ -287,8 +287,8 @@ const isSameEdit = (sent: Turn | undefined, parts: Part[]): sent is Turn =>
   sent?.replaces !== undefined && contentText(sent.user) === contentText({ role: 'user', parts });
 
 /**
- * Sends a message to its place. One that comes after its reader has left an answer ends that at once: nobody waits for
- * it. Throws what sending throws.
+ * Sends a message to its place. Where the answer before it has no reader any more, that answer is stopped at once.
+ * Throws what sending throws.
  */
 export async function sendWish(
   dependencies: RouteDependencies,

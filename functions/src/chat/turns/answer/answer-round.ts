@@ -1,5 +1,4 @@
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
-import { meterCounting } from '#functions/config/conversation-policy.ts';
 import { passCrashPoint } from '#functions/lib/crash-points.ts';
 import {
   type ToolCall,
@@ -9,20 +8,19 @@ import {
   openResponses,
   withResponses,
 } from '#shared/conversation/context/tool-calls.ts';
+import { isWaitingCall } from '#shared/conversation/context/tool-results.ts';
 import type { Content, Part } from '#shared/models/content.ts';
 import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import { readClientTools } from '#shared/conversation/documents/declared-tools.ts';
-import type { Rounds, TurnUsage } from '#shared/conversation/documents/turn.ts';
+import { nextStep, type Rounds, type TurnUsage } from '#shared/conversation/documents/turn.ts';
 import {
   findCallLoop,
   loopFeedback,
   roundLimitResponse,
   roundsIn,
 } from '#shared/conversation/call-loop.ts';
-import { utf8Length } from '#shared/store/names.ts';
-import { estimateContentTokens } from '#shared/tokens/token-estimate.ts';
 import type { StreamChunk } from '#shared/wire/resources/streams.ts';
-import { approvalChunk, callChunk, responseChunks } from '../live/turn-frames.ts';
+import { approvalChunk, callChunk, responseChunks } from '../stream/turn-frames.ts';
 import type { BegunTurn, TurnProgress } from '../start/begun-turn.ts';
 import { needsApproval, runCalls } from '../tools/run-calls.ts';
 import {
@@ -31,9 +29,10 @@ import {
   type ToolResponse,
   errorResponse,
 } from '../tools/tool-response.ts';
+import { contentsBytes, estimateAll } from '../contents-size.ts';
 import type { TurnWriter } from './turn-writer.ts';
 
-/** What a turn is answered with. */
+/** What the loop that answers a turn needs. */
 export interface Answering {
   begun: BegunTurn;
   writer: Pick<TurnWriter, 'storeRounds'>;
@@ -41,18 +40,15 @@ export interface Answering {
   emit: (chunk: StreamChunk) => number;
   /** Ends the call of the model and the tools; what was received until then is the answer. */
   signal: AbortSignal;
-  /** Whether an answer that broke is left to somebody else. */
+  /** Whether an answer that broke off is left to another attempt. */
   isCut: () => boolean;
 }
 
-/** A turn with calls: its rounds are there. */
+/** The progress of a turn with tool calls. */
 export type WithRounds = TurnProgress & { rounds: Rounds };
 
 export const hasRounds = (progress: TurnProgress): progress is WithRounds =>
   progress.rounds !== undefined;
-
-export const contentsBytes = (contents: readonly Content[]): number =>
-  utf8Length(JSON.stringify(contents));
 
 /** How many rounds of calls one answer may have. */
 export const roundsLimit = (
@@ -60,24 +56,18 @@ export const roundsLimit = (
   { profile }: Pick<Conversation, 'profile'>,
 ): number => (profile === 'coding' ? config.CODING_TOOL_ROUNDS : config.TOOL_ROUNDS);
 
-/** Uncalibrated tokens of contents in the conversation. */
-export const estimateAll = (contents: readonly Content[], conversation: Conversation): number =>
-  contents.reduce(
-    (sum, content) => sum + estimateContentTokens(content, meterCounting(conversation)),
-    0,
-  );
-
 /** Stores what a turn has come to. Throws TURN_TAKEN_OVER, StoreUnavailableError. */
 export async function storeProgress(
   { begun, writer }: Answering,
   progress: WithRounds,
 ): Promise<void> {
   const { contents, rounds, usage, grounding } = progress;
-  const answerTokens = estimateAll(contents, begun.context.conversation);
-  const userTokens = begun.tokens.user;
-  await writer.storeRounds({ contents, rounds, answerTokens, userTokens, usage, grounding });
+  const answer = estimateAll(contents, begun.context.conversation);
+  const tokens = { user: begun.tokens.user, answer };
+  await writer.storeRounds({ contents, rounds, tokens, usage, grounding });
 }
 
+/** The usage before a round where no call has reported any; without a cost, for that is not known. */
 const NO_USAGE: TurnUsage = {
   promptTokens: 0,
   cachedTokens: 0,
@@ -86,8 +76,8 @@ const NO_USAGE: TurnUsage = {
 };
 
 /**
- * Stores the calls that the model has asked for, before any of them runs: whoever goes on with the turn runs
- * the same ones under the same keys. Throws what storing throws.
+ * Stores the calls that the model has asked for, before any of them runs: another attempt runs the same ones under the
+ * same keys. Throws what storing throws.
  */
 export async function beginRound(
   dependencies: ChatDependencies,
@@ -135,9 +125,9 @@ async function ownersOf(
       needsApproval(toolbox, call, { caller, conversationId, seq, key: callKey(seq, call.index) }),
     ),
   );
-  const isApps = ({ name }: ToolCall) => appTools.has(name) && toolbox.find(name) === undefined;
+  const app = calls.filter(({ name }) => appTools.has(name) && toolbox.find(name) === undefined);
   return {
-    app: calls.filter(isApps).map(({ index }) => index),
+    app: app.map(({ index }) => index),
     asks: calls.filter((_, place) => asked[place]).map(({ index }) => index),
   };
 }
@@ -145,25 +135,19 @@ async function ownersOf(
 /** How a round has ended: whole, waiting for the app or the user, or broken off from outside. */
 type RoundEnd = { kind: 'whole' | 'waiting' | 'broken'; progress: WithRounds };
 
-interface ToRun {
-  progress: WithRounds;
-  /** Names that the model may call. */
-  declared: readonly string[];
-}
-
 /**
- * Answers the open calls of the last round as far as this server does, and stores the round when it is whole.
- * Throws what storing throws.
+ * Runs those open calls of the last round that this server answers, and stores the round when it is whole. Throws what
+ * storing throws.
  */
 export async function endRound(
   dependencies: ChatDependencies,
   answering: Answering,
-  toRun: ToRun,
+  open: WithRounds,
 ): Promise<RoundEnd> {
-  const { rounds } = toRun.progress;
-  const { responses, lastId, isWaiting } = await respond(dependencies, answering, toRun);
-  const contents = withResponses(toRun.progress.contents, ({ index }) => responses.get(index));
-  const progress = { ...toRun.progress, contents };
+  const { rounds } = open;
+  const { responses, lastId, isWaiting } = await respond(dependencies, answering, open);
+  const contents = withResponses(open.contents, ({ index }) => responses.get(index));
+  const progress = { ...open, contents };
   if (answering.signal.aborted) return { kind: 'broken', progress };
   await passCrashPoint(dependencies, 'tools-ran');
   if (isWaiting) {
@@ -173,7 +157,7 @@ export async function endRound(
     return { kind: 'waiting', progress };
   }
   const frames = lastId === undefined ? rounds.frames : [...rounds.frames, lastId];
-  const whole = { ...progress, rounds: { ...rounds, step: rounds.step + 1, frames } };
+  const whole = { ...progress, rounds: { ...nextStep(rounds), frames } };
   await storeProgress(answering, whole);
   await passCrashPoint(dependencies, 'responses-stored');
   return { kind: 'whole', progress: whole };
@@ -183,16 +167,12 @@ const tooMany = errorResponse(
   `More than ${CALLS_PER_ROUND} calls at once: this one was not run. Call it again, with fewer others.`,
 );
 
-/** The responses of the calls that this server answers, and the id of the last frame that told of one. */
-async function respond(
-  dependencies: ChatDependencies,
-  answering: Answering,
-  { progress, declared }: ToRun,
-) {
+/** The responses of the calls that this server answers, and the id of the last frame that showed one. */
+async function respond(dependencies: ChatDependencies, answering: Answering, progress: WithRounds) {
   const { begun, signal } = answering;
   const { conversationId, seq } = begun.attempt;
   const { due, waiting, beyond } = newestCalls(progress);
-  const refusal = refusalOf(dependencies, begun.context.conversation, progress);
+  const refusal = roundRefusal(dependencies, begun.context.conversation, progress);
   const refused = refusal ? findOpenCalls(progress.contents) : beyond;
   const order = inOrder(answering, progress, refusal ? refused : [...due, ...beyond]);
   const responses = await runCalls(dependencies, {
@@ -201,7 +181,7 @@ async function respond(
     conversationId,
     seq,
     approved: progress.rounds.approved ?? [],
-    declared,
+    declared: (begun.call.prompt.tools ?? []).map(({ name }) => name),
     roomBytes: Math.max(0, ROUNDS_MAX_BYTES - contentsBytes(progress.contents)),
     signal,
     onResponse: order.tell,
@@ -215,8 +195,8 @@ async function respond(
   return { responses, lastId: order.lastId(), isWaiting: !refusal && waiting.length > 0 };
 }
 
-/** Why no call of the newest round is run, as the model reads it; undefined: they are run. */
-function refusalOf(
+/** The response that the model gets where no call of the newest round is run; undefined: they are run. */
+function roundRefusal(
   dependencies: ChatDependencies,
   conversation: Conversation,
   { contents, rounds }: WithRounds,
@@ -232,7 +212,7 @@ function refusalOf(
   return loop && loopFeedback(loop);
 }
 
-/** Tells the readers of responses in the order of their calls, each as soon as those before it are there. */
+/** Emits responses in the order of their calls, each as soon as those before it are there. */
 function inOrder(answering: Answering, progress: WithRounds, due: readonly ToolCall[]) {
   const owner = { seq: answering.begun.attempt.seq, rounds: progress.rounds };
   const responses = new Map<number, ToolResponse>();
@@ -258,13 +238,13 @@ interface NewestCalls {
   due: ToolCall[];
   /** The app runs them, or its user is asked first. */
   waiting: ToolCall[];
-  /** More than one round may have, whoever would run them: nobody does. */
+  /** More than one round may have: they are not run. */
   beyond: ToolCall[];
 }
 
 /**
- * What becomes of the open calls of a turn whose contents end with a round. The place of a call in its round decides
- * whether it is run at all; those that have a response count along.
+ * What becomes of the open calls of a turn whose contents end with a round. The place of a call in its round, among all
+ * of its calls, decides whether the call is run at all.
  */
 export function newestCalls({
   contents,
@@ -275,9 +255,7 @@ export function newestCalls({
 }): NewestCalls {
   const before = findCalls(contents.slice(0, -2)).length;
   const isBeyond = ({ index }: ToolCall) => index >= before + CALLS_PER_ROUND;
-  const isWaiting = ({ index }: ToolCall) =>
-    rounds.app.includes(index) ||
-    (rounds.asks?.includes(index) === true && rounds.approved?.includes(index) !== true);
+  const isWaiting = (call: ToolCall) => isWaitingCall(rounds, call);
   const open = findOpenCalls(contents);
   const allowed = open.filter((call) => !isBeyond(call));
   return {

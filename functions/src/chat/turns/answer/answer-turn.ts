@@ -18,19 +18,13 @@ import type { ModelRequest, ModelUsage } from '#shared/ports/ports.ts';
 import { estimateContentTokens } from '#shared/tokens/token-estimate.ts';
 import { toFinishReason } from '#shared/models/finish-reason.ts';
 import { textPartId } from '#shared/conversation/frame-ids.ts';
-import { addUsage, pricedUsage, usageBeyond } from '../finish/settle-answer.ts';
-import { contentChunks, responseChunks } from '../live/turn-frames.ts';
+import { contentChunks, responseChunks } from '../stream/turn-frames.ts';
 import type { BegunTurn, TurnAnswer, TurnProgress } from '../start/begun-turn.ts';
-import { refuseOverflow } from '../start/overflow.ts';
+import { refuseOrCompact } from '../overflow.ts';
 import { ROUNDS_MAX_BYTES } from '../tools/tool-response.ts';
-import {
-  type Answering,
-  beginRound,
-  contentsBytes,
-  endRound,
-  hasRounds,
-  roundsLimit,
-} from './answer-round.ts';
+import { addUsage, pricedUsage, usageBeyond } from '../usage.ts';
+import { contentsBytes } from '../contents-size.ts';
+import { type Answering, beginRound, endRound, hasRounds, roundsLimit } from './answer-round.ts';
 import { type CallAnswer, askWithoutDeadFiles } from './dead-files.ts';
 import {
   ANSWER_MAX_BYTES,
@@ -44,33 +38,33 @@ import { streamFitting } from './stream-fitting.ts';
 /** Loaded by the first turn that calls a tool. */
 const loadCondensing = () => import('./condense-round.ts');
 
-/** The prompt of a call between two rounds. */
+/** The prompt of one call. */
 type RoundPrompt = Pick<BegunTurn['call'], 'prompt' | 'sent'>;
 
-/** What the last call reported of `contents` contents; absent: nothing, or not of all that was there. */
+/** Usage that the last call reported, and how many contents of the turn it was sent. */
 interface CallReport {
   usage: ModelUsage;
   contents: number;
   outputTokens: number;
 }
 
-/** What the loop knows between two calls of the model; also what an error that ends it finds. */
+/** The state of the loop between two calls of the model. The answer is made of it when an error ends the loop. */
 interface AnswerState {
   progress: TurnProgress;
+  /** Undefined where the last call reported nothing, or was not sent all of the context. */
   report: CallReport | undefined;
-  /** A call of the model may be billed, and told no figures. */
+  /** A call of the model may be billed, and reported no usage. */
   isUnreported: boolean;
   /** Contents that the last call was sent. */
   sentContents: number;
-  /** How the newest prompt stands to the context. */
+  /** What of the context the newest prompt had. */
   sent: SentView;
 }
 
 /**
  * Answers a turn: calls the model, runs the tools that it asks for, and calls it again with what they gave,
- * until it answers, the app has to do something, or a limit is reached. Every step is stored before the next
- * one begins. An error is part of the answer, with all that stands before it; so is TURN_TAKEN_OVER. Throws what is no
- * AppError.
+ * until it answers, calls wait for the app, or a limit is reached. Every step is stored before the next one begins. An
+ * AppError ends the answer and is part of it, TURN_TAKEN_OVER too. Throws other errors.
  */
 export async function answerTurn(
   dependencies: ChatDependencies,
@@ -90,7 +84,7 @@ export async function answerTurn(
     return await answerInRounds(dependencies, answering, state);
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
-    return answerSoFar(state, error);
+    return answerSoFar(state, { error, isWaiting: false });
   }
 }
 
@@ -99,19 +93,21 @@ async function answerInRounds(
   answering: Answering,
   state: AnswerState,
 ): Promise<TurnAnswer> {
-  const declared = (answering.begun.call.prompt.tools ?? []).map(({ name }) => name);
   for (;;) {
     const { progress } = state;
     if (hasRounds(progress) && findOpenCalls(progress.contents).length > 0) {
-      const end = await endRound(dependencies, answering, { progress, declared });
+      const end = await endRound(dependencies, answering, progress);
       state.progress = end.progress;
-      if (end.kind === 'waiting') return answerSoFar(state, undefined);
-      if (end.kind === 'broken') return answerSoFar(state, abortedError());
+      if (end.kind === 'waiting') return answerSoFar(state, { error: undefined, isWaiting: true });
+      if (end.kind === 'broken')
+        return answerSoFar(state, { error: abortedError(), isWaiting: false });
     }
     const { progress: whole } = state;
     // The model was told that it repeats itself, and went on.
-    if (hasLooped(roundsIn(whole.contents)))
-      return { ...answerSoFar(state, undefined), finishReason: LOOP_OF_CALLS, isWaiting: false };
+    if (hasLooped(roundsIn(whole.contents))) {
+      const answer = answerSoFar(state, { error: undefined, isWaiting: false });
+      return { ...answer, finishReason: LOOP_OF_CALLS };
+    }
     if (hasRounds(whole)) {
       const { condenseRound } = await loadCondensing();
       state.progress = await condenseRound(dependencies, answering, whole);
@@ -121,7 +117,7 @@ async function answerInRounds(
   }
 }
 
-/** Goes on with the turn by one call of the model; the answer when it was the last one. */
+/** Calls the model once and stores the tool calls that it asks for. Returns the answer where it asks for none. */
 async function step(
   dependencies: ChatDependencies,
   answering: Answering,
@@ -139,7 +135,7 @@ async function step(
     contents.length === 0 ? begun.call : await promptOfRound(dependencies, begun, state);
   state.sent = prompt.sent;
   const reply = await callModel(dependencies, answering, { state, prompt, hasTools });
-  // A model that took the prompt reports no larger one than its window.
+  // A report of a prompt larger than the window is wrong: the model took the prompt.
   const isPossible =
     reply.usage !== undefined && reply.usage.promptTokens <= modelWindowTokens(config, model);
   const answer = { ...reply, usage: isPossible ? reply.usage : undefined };
@@ -158,7 +154,7 @@ async function step(
       offset: answerText(contents).length,
     }),
   };
-  // A report about a prompt with less than the context says nothing about it.
+  // The report of a prompt without all of the context, or of a second call, says nothing about the size of the context.
   const { isOverLimit, outputTokens } = prompt.sent;
   const reported = isOverLimit || reply.misfitUsage ? undefined : answer.usage;
   state.report = reported && { usage: reported, contents: state.sentContents, outputTokens };
@@ -211,7 +207,7 @@ async function callModel(
   );
 }
 
-/** Without the choice of a function that the app withholds from this turn: no model takes a name that is not declared. */
+/** Drops the choice of a function that is not declared in this turn: models refuse such a name. */
 const withDeclared = (options: AnswerOptions, { tools = [] }: RoundPrompt['prompt']) => {
   const { toolChoice, ...rest } = options;
   const isKnown =
@@ -220,8 +216,8 @@ const withDeclared = (options: AnswerOptions, { tools = [] }: RoundPrompt['promp
 };
 
 /**
- * What of a message's options goes into one call of the model. A function that has to be called is called once: after
- * `rounds` rounds the model is free to answer. Without `mayCall` it calls none, whatever was chosen.
+ * The options of a message for one call of the model. A chosen function is demanded of the first call only: after a
+ * round the model is free to answer. Without `mayCall` it calls none, whatever was chosen.
  */
 function callOptions(
   { sampling, maxOutputTokens, toolChoice }: AnswerOptions,
@@ -237,9 +233,8 @@ function callOptions(
 }
 
 /**
- * What the next call of a turn sends, under the same limits as its first: shrunk over the hard threshold,
- * refused where it cannot fit, and reserved anew. Throws CONTEXT_WINDOW_WILL_OVERFLOW, quota reasons,
- * StoreUnavailableError.
+ * The prompt of a call after a round, under the same limits as the first: shrunk over the hard threshold, refused where
+ * it cannot fit, and reserved anew. Throws CONTEXT_WINDOW_WILL_OVERFLOW, quota reasons, StoreUnavailableError.
  */
 async function promptOfRound(
   dependencies: ChatDependencies,
@@ -262,7 +257,7 @@ async function promptOfRound(
   const last = contents.at(-1);
   const newTokens = last ? estimateContentTokens(last, meterCounting(conversation)) : 0;
   const requestTokens = Math.ceil(conversation.context.calibration * newTokens);
-  await refuseOverflow(dependencies, {
+  await refuseOrCompact(dependencies, {
     conversationId,
     what: 'toolOutputs',
     conversation,
@@ -287,9 +282,9 @@ const callsTools = ({ parts, error, finishReason }: Answer): boolean =>
   toFinishReason(finishReason) !== 'content-filter' &&
   parts.some(({ functionCall }) => functionCall !== undefined);
 
-/** The end of a turn that the model has answered, or failed to. */
+/** The answer of a turn whose last call has answered or failed. */
 function lastAnswer(state: AnswerState, answer: Answer): TurnAnswer {
-  // A call that nobody will run is none.
+  // Tool calls that will not be run are left out.
   const parts = answer.parts.filter(({ functionCall }) => functionCall === undefined);
   const { progress } = state;
   const modelContents = parts.length > 0 ? [{ role: 'model' as const, parts }] : [];
@@ -306,23 +301,16 @@ function lastAnswer(state: AnswerState, answer: Answer): TurnAnswer {
   };
 }
 
-/** The end of a turn between two calls of the model. */
+/** The answer of a turn that ends or pauses between two calls of the model. */
 const answerSoFar = (
   { progress, isUnreported, sentContents, sent }: AnswerState,
-  error: AppError | undefined,
-): TurnAnswer => ({
-  ...progress,
-  error,
-  isUnreported,
-  sentContents,
-  sent,
-  isWaiting: error === undefined,
-});
+  end: Pick<TurnAnswer, 'error' | 'isWaiting'>,
+): TurnAnswer => ({ ...progress, isUnreported, sentContents, sent, ...end });
 
 /**
- * Shows the rounds that attempts before this one have stored, under the parts of this one, so that its stream
- * says all of the answer; after a pause what was answered meanwhile. Returns the rounds with the frames that
- * end them; nothing where there are none.
+ * Emits the rounds that earlier attempts have stored, as parts of this attempt, so that its stream has all of the
+ * answer. After a pause emits only what was answered meanwhile. Returns the rounds with the ids of the frames that end
+ * them; undefined where there are none.
  */
 function showStoredRounds({ begun, emit }: Answering): Rounds | undefined {
   const { seq, attempt } = begun.attempt;
@@ -330,7 +318,7 @@ function showStoredRounds({ begun, emit }: Answering): Rounds | undefined {
   if (!rounds) return undefined;
   const isOpen = findOpenCalls(contents).length > 0;
   if (isResumed) {
-    // What the stream of this attempt has not shown yet of a round that waited: what the app and the user said.
+    // The stream of this attempt has shown the round that waited, but not what the app and the user answered.
     const before = findCalls(contents.slice(0, -2)).length;
     const ids = findCalls(contents)
       .filter(({ index }) => index >= before)

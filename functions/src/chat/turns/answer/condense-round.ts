@@ -15,10 +15,12 @@ import {
 } from '#shared/compaction/condense-output.ts';
 import { toolOutputConstants } from '#shared/conversation/context/tool-output-constants.ts';
 import { turnId } from '#shared/conversation/documents/paths.ts';
+import { nextStep } from '#shared/conversation/documents/turn.ts';
 import type { ModelRequest } from '#shared/ports/ports.ts';
 import type { BegunTurn } from '../start/begun-turn.ts';
 import { ROUNDS_MAX_BYTES } from '../tools/tool-response.ts';
-import { type Answering, type WithRounds, contentsBytes, storeProgress } from './answer-round.ts';
+import { contentsBytes } from '../contents-size.ts';
+import { type Answering, type WithRounds, storeProgress } from './answer-round.ts';
 
 /**
  * The newest round with what a cheap model made of its longest outputs beside them, stored before any prompt shows
@@ -37,11 +39,7 @@ export async function condenseRound(
   const contents = withCondensed(progress.contents, texts);
   const isStored = texts.size > 0 && !answering.signal.aborted;
   if (!isStored || contentsBytes(contents) > ROUNDS_MAX_BYTES) return progress;
-  const condensed = {
-    ...progress,
-    contents,
-    rounds: { ...progress.rounds, step: progress.rounds.step + 1 },
-  };
+  const condensed = { ...progress, contents, rounds: nextStep(progress.rounds) };
   await storeProgress(answering, condensed);
   return condensed;
 }

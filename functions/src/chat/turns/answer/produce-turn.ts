@@ -19,31 +19,28 @@ import {
   createSubscribers,
   createFrameLog,
   liveTurnKey,
-  type Abandoned,
+  type ResumePoint,
   type LiveTurn,
   type Reading,
-} from '../live/live-turn.ts';
-import { openingChunks } from '../live/turn-frames.ts';
+} from '../live-turn.ts';
+import { openingChunks } from '../stream/turn-frames.ts';
 import type { BegunTurn, TurnAnswer } from '../start/begun-turn.ts';
 import { toolboxOfTurn } from '../tools/toolbox.ts';
 import { createTurnWriter, type TurnWriter } from './turn-writer.ts';
 import { shuttingDownError, StreamCutError, isTakenOver } from '../turn-errors.ts';
 import { answerTurn } from './answer-turn.ts';
 import { timeoutError } from './stream-answer.ts';
-import type { SendRequest } from '../send/send-request.ts';
 import { followFrames } from '../stream/follow-frames.ts';
 import { chainIterators } from '#functions/lib/async-iterators.ts';
 import { ignoreRejection } from '#functions/lib/promises.ts';
 import { firstFrameId } from '#shared/conversation/frame-ids.ts';
 
-/** A turn that is being answered here. */
+/** A turn that this instance answers. */
 interface Production {
   begun: BegunTurn;
-  messageId: string;
-  locale: string | undefined;
-  /** Where readers of this instance read. */
+  /** The frames for readers at this instance. */
   log: FrameLog;
-  /** Who waits for the answer in this instance. */
+  /** The connections to this instance that wait for the answer. */
   audience: Pick<Subscribers, 'present'>;
   /** Fired by a cancellation here, and by this production when it finds one in the store. */
   cancelled: AbortController;
@@ -51,12 +48,8 @@ interface Production {
   givenUp: AbortSignal;
 }
 
-/** Answers a turn that was begun here; whoever reads may come and go. */
-export function startProduction(
-  dependencies: ChatDependencies,
-  { message, locale }: SendRequest,
-  begun: BegunTurn,
-): LiveTurn {
+/** Begins to answer a turn at this instance. Its readers may come and go. */
+export function startProduction(dependencies: ChatDependencies, begun: BegunTurn): LiveTurn {
   const { conversationId, seq, attempt } = begun.attempt;
   const key = liveTurnKey(conversationId, seq);
   const log = createFrameLog(begun.progress.nextFrameId);
@@ -65,8 +58,6 @@ export function startProduction(
   const givenUp = new AbortController();
   const production: Production = {
     begun,
-    messageId: message.id,
-    locale,
     log,
     audience,
     cancelled,
@@ -79,7 +70,7 @@ export function startProduction(
     attempt,
     frames: (reading, left) => readAcrossPause(dependencies, production, { reading, left }),
     subscribe: (left) => audience.subscribe(left),
-    isRead: () => audience.present().length > 0,
+    isAwaited: () => audience.present().length > 0,
     lastId: () => log.lastId(),
     result: ignoreRejection(result),
     cancel: () => cancelled.abort(),
@@ -90,16 +81,16 @@ export function startProduction(
 }
 
 /**
- * Answers a turn that this instance owns: model, finish, publish, in a straight line. The frames end
- * after the publish, so that an instance keeps its CPU until all is done.
- * Resolves for every turn that was stored, failed and cancelled ones included; throws when it could not
- * be stored, when another instance has it (TURN_TAKEN_OVER), or when it was given up (SHUTTING_DOWN).
+ * Answers a turn: model, finish, publish, in a straight line. The frames end after the publish, so that the instance
+ * keeps its CPU until all is done. Resolves for every turn whose end was stored, a failure and a cancellation too.
+ * Throws when it could not be stored, when another producer has the turn (TURN_TAKEN_OVER), or when this one gave it up
+ * (SHUTTING_DOWN).
  */
 async function produceTurn(
   dependencies: ChatDependencies,
   production: Production,
 ): Promise<FinishedTurn> {
-  const { log, cancelled } = production;
+  const { log, audience, cancelled } = production;
   const { attempt, context, call, progress } = production.begun;
   const { conversationId, seq } = attempt;
   const times = createTurnTimes(dependencies.clock);
@@ -107,14 +98,14 @@ async function produceTurn(
     cancel: () => cancelled.abort(),
     stored: progress,
   });
-  const tell = (chunk: StreamChunk) => {
+  const append = (chunk: StreamChunk) => {
     const frame = log.emit(chunk);
     writer.add(frame);
     return frame.id;
   };
-  const title = titleOfTurn(dependencies, production.begun, tell);
+  const title = titleOfTurn(dependencies, production.begun, append);
   const emit = (chunk: StreamChunk) => {
-    const id = tell(chunk);
+    const id = append(chunk);
     times.see(chunk);
     title.see(chunk);
     return id;
@@ -138,15 +129,24 @@ async function produceTurn(
     // The ids of the closing frames are fixed from here on.
     title.close();
     await writer.stop();
-    if (answer.error && isLeft(production)) {
+    if (answer.error && isGivenUp(production)) {
       // A release that fails changes nothing but the time: the lease runs out by itself.
       await writer.release().catch(() => undefined);
       await settleUnstored(dependencies, { begun, answer, writer });
       throw shuttingDownError(`turn ${seq} of ${conversationId}`);
     }
     const isCancelled = cancelled.signal.aborted;
-    const end = { begun, answer, isCancelled, isAsked, writer, times, title };
-    const finished = await finishTurn(dependencies, { ...production, ...end });
+    const finished = await finishTurn(dependencies, {
+      begun,
+      answer,
+      isCancelled,
+      isAsked,
+      writer,
+      log,
+      audience,
+      times,
+      title,
+    });
     log.end('finished');
     return finished;
   } catch (error) {
@@ -157,10 +157,11 @@ async function produceTurn(
   }
 }
 
-/** Whether the turn is left to whoever sends its message again; a cancelled one ends here all the same. */
-const isLeft = ({ cancelled, givenUp }: Production) => givenUp.aborted && !cancelled.signal.aborted;
+/** Whether the turn is left to the next send of its message. A cancelled one is not: it ends here. */
+const isGivenUp = ({ cancelled, givenUp }: Production) =>
+  givenUp.aborted && !cancelled.signal.aborted;
 
-/** The answer, and the turn as its model was chosen for that. */
+/** Chooses the model of an `auto` turn, then answers the turn within TURN_TIMEOUT_MS. */
 async function answerWithin(
   dependencies: ChatDependencies,
   production: Production,
@@ -174,7 +175,7 @@ async function answerWithin(
   const signal = AbortSignal.any([writer.lost, timeout.signal, cancelled.signal, givenUp]);
   try {
     const begun = await routeTurn(dependencies, production.begun, { writer, signal });
-    const isCut = () => isLeft(production);
+    const isCut = () => isGivenUp(production);
     const toolbox = toolboxOfTurn(dependencies.toolbox, begun.turn.tools);
     const answering = { begun, writer, emit, signal, isCut };
     const answer = await answerTurn({ ...dependencies, toolbox }, answering);
@@ -186,7 +187,7 @@ async function answerWithin(
   }
 }
 
-/** The answer of a turn that was cancelled before anybody asked the model. */
+/** The answer of a turn that was cancelled before the model was called. */
 const unasked = ({ progress, call }: BegunTurn): TurnAnswer => ({
   ...progress,
   isUnreported: false,
@@ -195,7 +196,7 @@ const unasked = ({ progress, call }: BegunTurn): TurnAnswer => ({
   isWaiting: false,
 });
 
-/** The answer ended without being stored: the readers learn it, unless another attempt goes on with it. */
+/** Ends the frames of a turn whose end was not stored: with an error, unless the turn goes on elsewhere. */
 function endFailed({ begun, log }: Production, error: unknown): void {
   if (error instanceof StreamCutError) return log.end('givenUp');
   if (isTakenOver(error)) return log.end('lost');
@@ -207,7 +208,7 @@ function endFailed({ begun, log }: Production, error: unknown): void {
   log.end('finished');
 }
 
-type ReadTurn = Pick<Production, 'begun' | 'locale' | 'log'>;
+type ReadTurn = Pick<Production, 'begun' | 'log'>;
 
 interface Reader {
   reading: Reading;
@@ -215,14 +216,15 @@ interface Reader {
 }
 
 /**
- * The frames of a turn for a reader. Of one that goes on after a pause, who comes without a cursor, or with one from
- * before it, gets what was stored then first. The one whose request made the turn go on has all of that.
+ * The frames of a turn for a reader. After a pause the log has only the frames since. A reader without a cursor, or
+ * with one from before the pause, gets the stored frames of before first. The request that made the turn go on has them
+ * already.
  */
 function readAcrossPause(
   dependencies: ChatDependencies,
   turn: ReadTurn,
   { reading, left }: Reader,
-): AsyncIterableIterator<StreamFrame, Abandoned | undefined> {
+): AsyncIterableIterator<StreamFrame, ResumePoint | undefined> {
   const { attempt, progress } = turn.begun;
   const { nextFrameId, isResumed } = progress;
   const from = reading.kind === 'after' ? reading.id : firstFrameId(attempt.attempt) - 1;
@@ -237,12 +239,13 @@ function readAcrossPause(
   return chainIterators(storedFrames(), () => readLog(dependencies, turn, { reading: rest, left }));
 }
 
-/** The frames of the log; when another instance has taken the turn over, those of its attempt too. */
+/** The frames of the log, and after a take-over those of the other instance. */
 function readLog(
   dependencies: ChatDependencies,
-  { begun, locale, log }: ReadTurn,
+  { begun, log }: ReadTurn,
   { reading, left }: Reader,
-): AsyncIterableIterator<StreamFrame, Abandoned | undefined> {
+): AsyncIterableIterator<StreamFrame, ResumePoint | undefined> {
+  const { locale } = begun;
   const { conversationId, seq } = begun.attempt;
   return chainIterators(log.frames(reading), ({ end, cursor }) =>
     end === 'finished'

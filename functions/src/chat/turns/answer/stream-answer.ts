@@ -17,7 +17,7 @@ import { utf8Length } from '#shared/store/names.ts';
 import { cutHead } from '#shared/text/cut.ts';
 import { BLOCKED_PROMPT, toFinishReason } from '#shared/models/finish-reason.ts';
 import type { StreamChunk } from '#shared/wire/resources/streams.ts';
-import { createTextFrames } from '../live/text-frames.ts';
+import { createTextFrames } from './text-frames.ts';
 
 /** What came of one model call. `parts` are raw: signatures and unknown fields must go back as sent. */
 export interface Answer {
@@ -65,7 +65,7 @@ export interface AnswerCall {
   maxBytes: number;
   /** Id of the text part in the stream; one per answer. */
   partId: string;
-  /** Whether an answer that broke is left to somebody else: then its part has no end. */
+  /** Whether an answer that broke off is left to another attempt: then its text part has no end. */
   isCut: () => boolean;
 }
 
@@ -92,7 +92,7 @@ export const timeoutError = ({ name, timeoutMs }: Pick<AnswerCall, 'name' | 'tim
 const hasContent = (parts: readonly Part[]): boolean =>
   isSeen(parts) || parts.some(({ functionCall }) => functionCall !== undefined);
 
-/** An answer of which nobody sees anything is none: storing it would poison the context (nothing to send back). */
+/** An answer with nothing to see is a failure: storing it would poison the context (nothing to send back). */
 export function emptyAnswerError(
   answer: Pick<Answer, 'parts' | 'error' | 'finishReason'>,
 ): AppError | undefined {

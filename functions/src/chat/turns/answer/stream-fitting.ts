@@ -10,7 +10,7 @@ import { type Answer, type AnswerCall, isShown, streamAnswer } from './stream-an
 
 type Schema = NonNullable<AnswerOptions['responseSchema']>;
 
-/** An answer, and what the call before it took, whose answer did not fit. */
+/** An answer. `misfitUsage`: of a first call whose answer did not fit. */
 export type FittingAnswer = Answer & { misfitUsage?: ModelUsage | undefined };
 
 /** `calls`: how often the model was asked. */
@@ -69,23 +69,25 @@ function show({ emit, partId: id }: AnswerCall, { parts }: Answer): void {
   emit({ type: 'text-end', id });
 }
 
-/** What a model says beside its calls is no answer, and would stand before the JSON. Its signature alone is kept. */
+/** Without the text that a model says beside its calls: it would stand before the JSON. Its signatures are kept. */
 const withoutRemarks = (parts: readonly Part[]): Part[] =>
   parts.flatMap((part) => {
     if (!isShown(part)) return [part];
     return part.thoughtSignature === undefined ? [] : [{ ...part, text: '' }];
   });
 
-/** Models up to 2.5 take no schema beside tools; what they answer is then asked for once more, with it. */
-const firstRequest = (request: ModelRequest): ModelRequest => {
+/**
+ * Models up to 2.5 take no schema beside tools: their first call has none, and a second one asks for JSON that fits.
+ */
+const withoutSchemaBesideTools = (request: ModelRequest): ModelRequest => {
   const isEither = /\bgemini-[12]\b/.test(request.model) && (request.tools ?? []).length > 0;
   return isEither ? { ...request, responseJsonSchema: undefined } : request;
 };
 
 /**
- * Calls the model for an answer that fits `schema`. Nothing of it is shown before it does, so that whoever reads the
- * text can parse it; one that does not fit is asked for once more. Never throws: an answer that did not fit either
- * time ends in RESPONSE_SCHEMA_UNMET, without its text.
+ * Calls the model for an answer that fits `schema`. Emits nothing before the answer fits, so that a reader can parse
+ * its text. Calls the model once more where it does not fit. Never throws: where the second answer does not fit either,
+ * the answer is RESPONSE_SCHEMA_UNMET, without text.
  */
 export async function streamFitting(
   dependencies: Parameters<typeof streamAnswer>[0],
@@ -94,7 +96,10 @@ export async function streamFitting(
 ): Promise<FittingAnswer> {
   const request = { ...call.request, responseJsonSchema: schema };
   const silent = { ...call, emit: () => undefined };
-  const first = await streamAnswer(dependencies, { ...silent, request: firstRequest(request) });
+  const first = await streamAnswer(dependencies, {
+    ...silent,
+    request: withoutSchemaBesideTools(request),
+  });
   if (first.error) return { ...first, parts: [] };
   if (first.parts.some(({ functionCall }) => functionCall !== undefined))
     return { ...first, parts: withoutRemarks(first.parts) };

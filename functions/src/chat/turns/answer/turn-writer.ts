@@ -20,51 +20,47 @@ import { GuardLostError, mayBeCommitted } from '#shared/lib/errors.ts';
 import type { DocumentFields, Write } from '#shared/ports/ports.ts';
 import type { StreamFrame } from '#shared/wire/resources/streams.ts';
 import type { Attempt, ProgressAtStart } from '../start/begun-turn.ts';
+import { leaseFrom } from '../lease.ts';
 import { takenOverError } from '../turn-errors.ts';
 
-/** Frames wait this long for their chunk: a producer that dies takes no more with it. */
+/** Frames wait this long for their chunk, ms: a producer that dies loses no more of them. */
 const FLUSH_INTERVAL_MS = 600;
 
-/** The turn is looked at this often, so that a cancellation elsewhere is noticed in a second. */
+/** How often a producer looks at its turn, ms: it notices a cancellation at another instance within a second. */
 const PRODUCED_LOOK_INTERVAL_MS = 800;
 
-/** How often giving up is tried: the process has little time left. */
+/** How often a release is tried: the process has little time left. */
 const RELEASE_TRIES = 3;
 
 /** How often a store of rounds is tried before the turn is left to its lease. */
 const ROUNDS_TRIES = 5;
 const ROUNDS_RETRY_MS = 100;
 
-/** Until when a turn is its producer's, or that of who waits with it, unless the lease is renewed. */
-export const leaseFrom = (
-  { clock, config }: Pick<ChatDependencies, 'clock' | 'config'>,
-  now = clock.now(),
-): Date => new Date(now.getTime() + config.TURN_LEASE_MS);
-
-/** What a look at the turn found: still this producer's, its end (or pause) already stored, or somebody else's. */
+/**
+ * What the producer read of its turn: still its own; ended or paused by its own commit; or another producer's, or
+ * gone.
+ */
 type Standing = 'own' | 'ended' | 'lost';
 
 /** What a turn with calls has come to, between two calls of the model. */
 interface RoundsToStore {
   contents: readonly Content[];
   rounds: Rounds;
-  /** Estimated tokens of the contents. */
-  answerTokens: number;
-  userTokens: number;
+  tokens: Turn['tokens'];
   usage: TurnUsage | undefined;
   grounding: Turn['grounding'];
 }
 
 /**
- * The one who writes to a turn while it is answered. Chunks of its stream are appended by themselves, one after the other;
- * writes to the turn are serialised, each guarded by the update time that the one before it left.
+ * Writes to a turn while it is answered. Appends chunks of its stream one after the other. Serialises the writes to the
+ * turn, each guarded by the update time that the one before it left.
  */
 export interface TurnWriter {
-  /** Fires when another instance has the turn. */
+  /** Fires when the turn is found to be another producer's, or gone. */
   lost: AbortSignal;
   /** A frame to be stored with the next chunk. */
   add(frame: StreamFrame): void;
-  /** Fields of the turn to be stored at once; nobody waits for it, and every later write has them too. */
+  /** Begins to store fields of the turn, and returns at once; every later write has them too. */
   note(fields: DocumentFields): void;
   /** Begins to renew the lease and to look. Does nothing after `stop`. */
   start(): void;
@@ -79,19 +75,19 @@ export interface TurnWriter {
   storeRounds(progress: RoundsToStore): Promise<void>;
   /** Update time of the turn as it was last stored or read. */
   turnUpdateTime(): string;
-  /** The bill that stands with the stored contents of the turn. */
+  /** The usage that is stored with the contents of the turn. */
   storedUsage(): TurnUsage | undefined;
-  /** Takes away the pieces of the answer that a finish replaces. */
+  /** Writes that delete the pieces of the answer that a finish replaces. */
   obsoletePieces(): Write[];
-  /** What is left and the closing frames, as writes for the finish. */
+  /** The frames that are not stored yet and the closing ones, as writes for the finish. */
   last: ChunkBuffer['last'];
-  /** After a commit whose outcome is open: reads the turn and goes on from what stands there. */
-  recover(): Promise<Standing>;
+  /** After a commit whose outcome is not known: reads the turn and goes on from what stands there. */
+  reread(): Promise<Standing>;
   /** Stores what waits and ends the lease, so that the next send takes over at once. */
   release(): Promise<void>;
 }
 
-/** Where the writes to one turn stand. */
+/** The state of the writes to one turn. */
 interface Writing {
   dependencies: ChatDependencies;
   own: Attempt;
@@ -110,13 +106,13 @@ interface Writing {
   over: AbortSignal;
   /** Fields that go with every write, once they are there. */
   noted: DocumentFields;
-  /** No write has taken all of them along yet. */
+  /** Not all of them are stored yet. */
   isNoteDue: boolean;
   /** The last store of contents that is known to stand. */
   storedStep: number;
-  /** Paths of the overflow pieces that it made. */
+  /** Paths of the overflow pieces of that store. */
   pieces: string[];
-  /** The bill that stands with the stored contents: whoever goes on with them takes it over. */
+  /** The usage that is stored with the contents: the next attempt goes on from it. */
   storedUsage: TurnUsage | undefined;
 }
 
@@ -163,7 +159,7 @@ export function createTurnWriter(
     note: (fields) => {
       writing.noted = { ...writing.noted, ...fields };
       writing.isNoteDue = true;
-      void attempted(writing, () => serially(() => writeTurn(writing)));
+      void tryOnce(writing, () => serially(() => writeTurn(writing)));
     },
     start: () => void (keeping = keep(writing)),
     stop: async () => {
@@ -179,7 +175,7 @@ export function createTurnWriter(
     storedUsage: () => writing.storedUsage,
     obsoletePieces: () => obsoletePieces(writing),
     last: (closing, at) => buffer.last(closing, at),
-    recover: () => readStanding(writing),
+    reread: () => rereadTurn(writing),
     release: async () => {
       await passCrashPoint(dependencies, 'before-release');
       await release(writing);
@@ -190,7 +186,7 @@ export function createTurnWriter(
 
 type Serially = <T>(work: () => Promise<T>) => Promise<T>;
 
-/** Does one thing after the other, whatever becomes of those before. */
+/** Does one thing after the other, also where an earlier one failed. */
 function createSerially(): Serially {
   let last: Promise<unknown> = Promise.resolve();
   return (work) => {
@@ -202,7 +198,10 @@ function createSerially(): Serially {
 
 /* The turn: lease, look, rounds. */
 
-/** Looks at the turn at each interval; after a quarter of its lease, or to store what was noted, writes it instead. */
+/**
+ * Looks at the turn at each interval. Where a quarter of its lease has passed, or noted fields are not stored yet,
+ * writes the turn instead.
+ */
 async function keep(writing: Writing): Promise<void> {
   const { serially, over } = writing;
   const { clock, config } = writing.dependencies;
@@ -212,7 +211,7 @@ async function keep(writing: Writing): Promise<void> {
     await clock.wait(intervalMs, over);
     if (over.aborted) return;
     if (writing.isNoteDue || leaseLeftMs(writing) <= renewAtMs)
-      await attempted(writing, () => serially(() => writeTurn(writing)));
+      await tryOnce(writing, () => serially(() => writeTurn(writing)));
     else await look(writing);
   }
 }
@@ -220,24 +219,21 @@ async function keep(writing: Writing): Promise<void> {
 const leaseLeftMs = ({ dependencies, leaseUntil }: Writing) =>
   leaseUntil.getTime() - dependencies.clock.now().getTime();
 
-/** A read that failed says nothing about the turn; the next one asks again. */
+/** Reads the turn after the writes that are under way. A read that failed says nothing: the next look reads again. */
 const look = (writing: Writing): Promise<Standing> =>
-  writing.serially(() => readStanding(writing)).catch(() => 'own');
+  writing.serially(() => rereadTurn(writing)).catch(() => 'own');
 
-async function readStanding(writing: Writing): Promise<Standing> {
-  const standing = await recover(writing);
-  if (standing === 'lost') writing.lost.abort();
-  return standing;
-}
-
-/** Reads the turn and goes on from what stands there. */
-async function recover(writing: Writing): Promise<Standing> {
-  const { dependencies, own, cancel } = writing;
+/** Reads the turn and goes on from what stands there; fires `lost` where the turn is lost. */
+async function rereadTurn(writing: Writing): Promise<Standing> {
+  const { dependencies, own, cancel, lost } = writing;
   const { conversationId, seq } = own;
   const [document] = await dependencies.store.get([turnPath(conversationId, seq)]);
-  if (!document) return 'lost';
-  const { value: turn, updateTime } = readTurnDocument(conversationId, document);
-  if (turn.attempt !== own.attempt || turn.producer !== own.producer) return 'lost';
+  const read = document && readTurnDocument(conversationId, document);
+  if (read?.value.attempt !== own.attempt || read.value.producer !== own.producer) {
+    lost.abort();
+    return 'lost';
+  }
+  const { value: turn, updateTime } = read;
   if (turn.state !== 'running') return 'ended';
   writing.turnUpdateTime = updateTime;
   writing.leaseUntil = turn.leaseUntil;
@@ -246,8 +242,8 @@ async function recover(writing: Writing): Promise<Standing> {
   return 'own';
 }
 
-/** Whether it was done; a store that is away is asked again later. */
-async function attempted(writing: Writing, work: () => Promise<void>): Promise<boolean> {
+/** Does a write once. False: it failed, and a later one makes up for it. A lost guard makes it look at the turn. */
+async function tryOnce(writing: Writing, work: () => Promise<void>): Promise<boolean> {
   try {
     await work();
     return true;
@@ -277,7 +273,10 @@ async function writeTurn(
   if (rounds) noteStored(writing, rounds);
 }
 
-/** A lost reply and a lost guard look the same from here: the turn itself says which step it is at. */
+/**
+ * Stores rounds. A lost reply and a lost guard look the same from here: the turn says by its step whether they are
+ * stored.
+ */
 async function storeRounds(writing: Writing, progress: RoundsToStore): Promise<void> {
   const { dependencies, serially } = writing;
   // Not `retry`: between two tries the turn itself says whether there is anything left to do.
@@ -288,8 +287,7 @@ async function storeRounds(writing: Writing, progress: RoundsToStore): Promise<v
     } catch (error) {
       if (!mayBeCommitted(error) || tries >= ROUNDS_TRIES) throw error;
       await dependencies.clock.wait(ROUNDS_RETRY_MS * (tries - 1));
-      const standing = await serially(() => recover(writing)).catch(() => 'own' as const);
-      if (standing !== 'own') throw takenOverError();
+      if ((await look(writing)) !== 'own') throw takenOverError();
       if (writing.storedStep !== batch.step) continue;
       return noteStored(writing, batch);
     }
@@ -298,13 +296,13 @@ async function storeRounds(writing: Writing, progress: RoundsToStore): Promise<v
 
 /** The fields and pieces that store what a turn has come to. */
 function roundsBatch(writing: Writing, progress: RoundsToStore) {
-  const { contents, rounds, answerTokens, userTokens, usage, grounding } = progress;
+  const { contents, rounds, tokens, usage, grounding } = progress;
   const { fields, writes } = encodeAnswer({ ...writing.own, step: rounds.step }, contents);
   return {
     fields: {
       ...fields,
       rounds: { ...rounds },
-      tokens: { user: userTokens, answer: answerTokens },
+      tokens: { ...tokens },
       ...(usage && { usage: { ...usage } }),
       ...(grounding && { grounding: { ...grounding } }),
     },
@@ -334,16 +332,16 @@ async function flush(writing: Writing): Promise<void> {
     await dependencies.clock.wait(FLUSH_INTERVAL_MS, over);
     if (over.aborted) return;
     await passCrashPoint(dependencies, 'before-flush');
-    const isDone = await attempted(writing, () => append(writing));
+    const isDone = await tryOnce(writing, () => append(writing));
     if (isDone) await passCrashPoint(dependencies, 'flushed');
   }
   writing.isFlushing = false;
 }
 
 /**
- * Stores the next chunk. Nothing guards it but its id, so it is begun in the first half of the lease, which is renewed
- * for it if need be: its commit ends within STORE_DEADLINE_MS, before anybody may take the turn over, and before an
- * erasure, which waits for the lease, looks for the last time. Throws GuardLostError, StoreUnavailableError.
+ * Stores the next chunk. Only its id guards it, so its commit must end before the lease does: from then on a reader,
+ * the next attempt or an erasure may take the chunks that it finds as final. A commit takes STORE_DEADLINE_MS at most,
+ * so a lease that is more than half over is renewed first. Throws GuardLostError, StoreUnavailableError.
  */
 async function append(writing: Writing): Promise<void> {
   const { buffer, serially } = writing;
@@ -354,10 +352,10 @@ async function append(writing: Writing): Promise<void> {
   try {
     await store.commit([chunk.write]);
   } catch (error) {
-    // The id is this producer's own: an earlier try has stored it.
+    // The id is this producer's own: an earlier try has stored the chunk.
     if (!(error instanceof GuardLostError)) throw error;
   }
-  // A process that stood still meanwhile: whether the chunk may stay is known when the lease is renewed, or is lost.
+  // Over the lease: the chunk stays begun, and a renewal or `takeBack` settles it.
   if (leaseLeftMs(writing) > 0) buffer.stored();
 }
 
@@ -367,7 +365,7 @@ async function flushDownTo(writing: Writing, bytes: number): Promise<void> {
 }
 
 async function release(writing: Writing): Promise<void> {
-  // Not `retry`: between two tries the turn itself says whether it is still ours to release.
+  // Not `retry`: between two tries the turn says whether it is still this producer's to release.
   for (let tries = 1; ; tries++) {
     try {
       await flushDownTo(writing, 0);
@@ -379,7 +377,7 @@ async function release(writing: Writing): Promise<void> {
   }
 }
 
-/** Who went on with the turn, or erased it, knows nothing of a chunk that may have come too late. */
+/** Deletes a chunk that may have been committed after the turn was lost: the next owner never saw it. */
 async function takeBack({ dependencies, buffer, lost }: Writing): Promise<void> {
   const chunk = buffer.begun();
   if (!lost.signal.aborted || !chunk) return;

@@ -15,22 +15,25 @@ import type {
   CompactionRequests,
   ContextMeter,
 } from '#shared/conversation/documents/conversation.ts';
-import { type Turn, withWholePairs } from '#shared/conversation/documents/turn.ts';
+import { nextStep, type Turn, withWholePairs } from '#shared/conversation/documents/turn.ts';
 import type { TurnEnd } from '#shared/conversation/writes/turn-writes.ts';
 import { StoreUnavailableError } from '#shared/lib/errors.ts';
 import { loopKind } from '#shared/conversation/call-loop.ts';
 import { BLOCKED_PROMPT, toFinishReason } from '#shared/models/finish-reason.ts';
-import { estimateAll } from '../answer/answer-round.ts';
+import { estimateAll } from '../contents-size.ts';
 import type { BegunTurn, ContextAtStart, TurnAnswer } from '../start/begun-turn.ts';
 
-/** A phone that comes back at once would spend all attempts before anything has changed. */
+/**
+ * Default of the wait before a retry, ms: a client that comes back at once would spend all attempts before anything
+ * has changed.
+ */
 const RETRY_AFTER_MS = 1_000;
 
 const OVERFLOWS = ['MODEL_CONTEXT_OVERFLOW', 'CONTEXT_WINDOW_WILL_OVERFLOW'];
 
 /**
- * What the turn becomes: pure but for the time and the id that are handed in. A cancelled one keeps what
- * was said until then; one whose calls the app has to answer waits.
+ * The end of a turn, or its pause where the app has to answer calls. A cancelled turn keeps what was said until then.
+ * Pure: the time and an id are handed in.
  */
 export function endTurn(
   dependencies: Viewing,
@@ -61,7 +64,7 @@ export function endTurn(
     attempt,
     state: endState(answer, isCancelled),
     contents,
-    rounds: rounds && { ...rounds, step: rounds.step + 1 },
+    rounds: rounds && nextStep(rounds),
     unanswered,
     answerTokens: estimateAll(contents, begun.context.conversation),
     userTokens: begun.tokens.user,
@@ -86,7 +89,7 @@ export function endTurn(
     }),
     now,
     ...(isWaiting && { waitsUntil }),
-    // A turn that waits is not in the context yet; its size may ask for a compaction of what stands before it.
+    // A turn that waits is not in the context yet; with its size the turns before it may have to be folded.
     meter: isWaiting ? undefined : meter,
     compactionRequest: requestForTurn(dependencies, begun.context, {
       meter,
@@ -104,8 +107,8 @@ function endState(answer: TurnAnswer, isCancelled: boolean): TurnEnd['state'] {
 }
 
 /**
- * Whether the turn stands in the context: one that was answered, and of any other what the model has to know
- * of, because its user saw it or its tools have done it. What did not fit the window stays out of it.
+ * Whether the turn stands in the context: an answered one does. A cancelled or failed one does where the model has to
+ * know what its user saw or its tools did, unless it did not fit the window.
  */
 function isInContext(answer: TurnAnswer, isCancelled: boolean): boolean {
   const hasRounds = answer.rounds !== undefined;
@@ -156,11 +159,11 @@ const requestForTurn = (
     requestId: end.requestId,
     now: end.now,
     isOverflow: end.answer.error?.reason === 'MODEL_CONTEXT_OVERFLOW',
-    // Without a context the message alone is what is blocked.
+    // Without a context it is the message itself that is blocked.
     isBlocked:
       end.answer.finishReason === BLOCKED_PROMPT &&
       (history !== undefined || turns.some(({ inContext }) => inContext)),
-    // What waits in the conversation document is looked at again when the batch is written.
+    // Whether a request waits is read again by `requestAtEnd`.
     conversation: {
       ...conversation,
       compactionRequests: { declined: conversation.compactionRequests.declined },
@@ -169,19 +172,16 @@ const requestForTurn = (
     policy: conversationPolicy(config, { ...conversation, model: nextModel }),
   });
 
-/** What a finished turn asks for, and the state of the conversation document that this holds for. */
+/** The compaction that a finished turn asks for, and for which state of the conversation document that holds. */
 export interface RequestAtEnd {
   compactionRequest: CompactionRequests['auto'];
-  /** Only when the turn relies on a request that waits: it must still wait when the finish is committed. */
+  /** Where the turn relies on a request that waits: that one must still wait when the finish is committed. */
   conversationUpdateTime?: string | undefined;
 }
 
 /**
- * What becomes of a crossing that was measured with the conversation document of the start
- * (`end.compactionRequest`), at the end of the turn. A request that waits is enough: who settles it without a reason
- * looks again. After a swap in between the context is measured anew, with this turn; and so is that of a turn which
- * others stand behind, whose prompt had none of them. One read, and only by turns that crossed or were answered in their
- * place.
+ * Whether the compaction that the turn asks for is still needed, with the conversation document read again. Not where
+ * one waits already. After a swap, or where later turns stand behind this one, the context is measured anew.
  */
 export async function requestAtEnd(
   dependencies: Pick<
@@ -191,19 +191,18 @@ export async function requestAtEnd(
   begun: BegunTurn,
   end: TurnEnd,
 ): Promise<RequestAtEnd> {
-  // Others stand behind the turn: it was answered, in its place, after them. What it asks for if all of that crosses.
-  const isInItsPlace = end.seq < begun.context.conversation.lastSeq;
+  const hasLaterTurns = end.seq < begun.context.conversation.lastSeq;
   const compactionRequest =
     end.compactionRequest ??
-    (end.meter && isInItsPlace
+    (end.meter && hasLaterTurns
       ? { requestId: dependencies.randomness.uuid(), since: end.now, trigger: 'auto' as const }
       : undefined);
   if (!compactionRequest) return { compactionRequest: undefined };
   try {
-    return await measureAgain(dependencies, begun, { end, compactionRequest, isInItsPlace });
+    return await measureAgain(dependencies, begun, { end, compactionRequest, hasLaterTurns });
   } catch (error) {
     if (!(error instanceof StoreUnavailableError)) throw error;
-    // Unknown: a request too many ends as NOOP, one too few would be missed, and the answer must be stored.
+    // Not known: a needless request ends as NOOP, a needed one must not be lost, and the answer has to be stored.
     return { compactionRequest: end.compactionRequest };
   }
 }
@@ -214,27 +213,28 @@ async function measureAgain(
   ended: {
     end: TurnEnd;
     compactionRequest: NonNullable<CompactionRequests['auto']>;
-    isInItsPlace: boolean;
+    hasLaterTurns: boolean;
   },
 ): Promise<RequestAtEnd> {
-  const { end, compactionRequest, isInItsPlace } = ended;
+  const { end, compactionRequest, hasLaterTurns } = ended;
   const { conversationId, seq } = end;
   const document = await readConversation(dependencies.store, conversationId);
   if (!document) return { compactionRequest };
   const { value: conversation, updateTime } = document;
   const { auto } = conversation.compactionRequests;
-  // A search goes before a compaction, whose summary the same filter might block. Behind it the threshold is looked at again.
+  // The search for what a filter blocks comes first: it might block the summary, too. After it the threshold is looked
+  // at again.
   if (auto && (auto.trigger === 'blocked' || compactionRequest.trigger !== 'blocked'))
     return { compactionRequest: undefined, conversationUpdateTime: updateTime };
   if (compactionRequest.trigger === 'blocked') return { compactionRequest };
   const isSwapped = conversation.generation !== begun.context.conversation.generation;
-  if (!isSwapped && !isInItsPlace) return { compactionRequest };
-  const toSeq = isInItsPlace ? conversation.lastSeq : seq - 1;
+  if (!isSwapped && !hasLaterTurns) return { compactionRequest };
+  const toSeq = hasLaterTurns ? conversation.lastSeq : seq - 1;
   const parts = await readContextParts(dependencies, { conversationId, conversation, toSeq });
   const { history } = parts;
-  const turns = [...parts.turns, finishedTurn({ begun, messageId: '' }, end)];
-  // The meter as this turn leaves it: it says that the others have come behind this turn.
-  const context = (isInItsPlace && end.meter) || conversation.context;
+  const turns = [...parts.turns, finishedTurn(begun, end)];
+  // The meter as this turn leaves it: the later turns have come since.
+  const context = (hasLaterTurns && end.meter) || conversation.context;
   const { tokens } = contextTokens(
     { conversation: { ...conversation, context }, history, turns },
     selectOutputForms(dependencies, conversation),
@@ -252,14 +252,11 @@ async function measureAgain(
 }
 
 /** The turn as the finish stores it, without reading it again. */
-export const finishedTurn = (
-  { begun, messageId }: { begun: BegunTurn; messageId: string },
-  end: TurnEnd,
-): Turn =>
+export const finishedTurn = (begun: BegunTurn, end: TurnEnd): Turn =>
   withWholePairs({
     schemaVersion: 1,
     seq: end.seq,
-    messageId,
+    messageId: begun.messageId,
     state: end.state,
     attempt: end.attempt,
     producer: begun.attempt.producer,
@@ -288,13 +285,13 @@ export const finishedTurn = (
     ...(end.unanswered && { unanswered: end.unanswered }),
   });
 
-/** The context as its readers see it once the finish is stored. */
+/** The context object as readers get it once the finish is stored. */
 export function viewAfterFinish(
   dependencies: Pick<ChatDependencies, 'clock' | 'config' | 'sha256'>,
-  production: { begun: BegunTurn; messageId: string; locale: string | undefined },
+  begun: BegunTurn,
   end: TurnEnd,
 ) {
-  const { context } = production.begun;
+  const { context } = begun;
   const { conversation } = context;
   const { compactionRequests } = conversation;
   const auto = end.compactionRequest ?? compactionRequests.auto;
@@ -308,9 +305,9 @@ export function viewAfterFinish(
       context: end.meter ?? conversation.context,
       compactionRequests: { ...compactionRequests, auto },
     },
-    turns: [...context.turns, finishedTurn(production, end)],
+    turns: [...context.turns, finishedTurn(begun, end)],
     meter: end.meter,
-    locale: production.locale,
+    locale: begun.locale,
   });
   return { ...view, ...recalledView(end) };
 }

@@ -7,9 +7,10 @@ import { contentText } from '#shared/models/content.ts';
 import { isFinal } from '#shared/conversation/documents/turn.ts';
 import { type TurnEnd, finishWrites } from '#shared/conversation/writes/turn-writes.ts';
 import { AppError, mayBeCommitted } from '#shared/lib/errors.ts';
-import { usageBeyond, settleStored, settleUnstored } from './settle-answer.ts';
-import type { FinishedTurn, FrameLog, Subscribers } from '../live/live-turn.ts';
-import { closingChunks } from '../live/turn-frames.ts';
+import { settleStored, settleUnstored } from './settle-answer.ts';
+import { usageBeyond } from '../usage.ts';
+import type { FinishedTurn, FrameLog, Subscribers } from '../live-turn.ts';
+import { closingChunks } from '../stream/turn-frames.ts';
 import type { BegunTurn, TurnAnswer } from '../start/begun-turn.ts';
 import type { TurnWriter } from '../answer/turn-writer.ts';
 import {
@@ -36,11 +37,9 @@ const FINISH_RETRY_MS = 100;
 /** JSON of frames that the finish stores beside the answer, bytes; what is more is flushed before. */
 const FINISH_FRAMES_BYTES = 512 * 1024;
 
-/** A turn whose answer is there, and all who are to hear of its end. */
+/** A turn whose answer is there, with what its finish needs. */
 interface Ending {
   begun: BegunTurn;
-  messageId: string;
-  locale: string | undefined;
   answer: TurnAnswer;
   isCancelled: boolean;
   /** The model was called. */
@@ -53,8 +52,8 @@ interface Ending {
 }
 
 /**
- * Stores the end of a turn, then tells its readers and the workers. What it took is charged, whether it could be stored
- * or not. Throws TURN_TAKEN_OVER, StoreUnavailableError.
+ * Stores the end of a turn, then tells its readers and the workers. Charges what the turn took, also where its end
+ * could not be stored. Throws TURN_TAKEN_OVER, StoreUnavailableError.
  */
 export async function finishTurn(
   dependencies: ChatDependencies,
@@ -69,19 +68,22 @@ export async function finishTurn(
   );
   await passCrashPoint(dependencies, 'turn-finished');
   publishFinished(dependencies, ending, end);
-  const turn = finishedTurn(ending, end);
+  const turn = finishedTurn(begun, end);
   const { epoch, generation } = begun.context.conversation;
   if (isFinal(turn)) dependencies.cache.keepTurn(epoch, { turn, loadedAt: generation });
   for (const chunk of closing) log.emit(chunk);
   if (turn.inContext) title.answered(turn.contents.map(contentText).join('\n'));
-  const unsettled = { ...end, usage: usageBeyond(end.usage, begun.progress.settled) };
-  logFinished(dependencies, ending, unsettled);
+  const endOfAttempt = { ...end, usage: usageBeyond(end.usage, begun.progress.settled) };
+  logFinished(dependencies, ending, endOfAttempt);
   if (dependencies.afterTurn && end.state === 'done') {
     const { shutdown: signal } = dependencies;
     const ran = () => passCrashPoint(dependencies, 'after-turn-ran');
     addAfterwork(dependencies, runAfterTurn(dependencies, end, { signal, ran }));
   }
-  await Promise.all([publishOfRequest(dependencies, begun, end), settleStored(ending, unsettled)]);
+  await Promise.all([
+    publishOfRequest(dependencies, begun, end),
+    settleStored(ending, endOfAttempt),
+  ]);
   await passCrashPoint(dependencies, 'turn-published');
   return { turn, context, replayed: false, shrinkage: answer.sent.shrinkage };
 }
@@ -94,22 +96,23 @@ async function storeEnd(dependencies: ChatDependencies, ending: Ending) {
   const end = endTurn(dependencies, { begun, answer, isCancelled, now, requestId });
   const request = await requestAtEnd(dependencies, begun, end);
   const { compactionRequest } = request;
-  const context = viewAfterFinish(dependencies, ending, { ...end, compactionRequest });
+  const context = viewAfterFinish(dependencies, begun, { ...end, compactionRequest });
   const closing = closingChunks({ turn: end, error: end.error, context });
   await passCrashPoint(dependencies, 'before-finish');
-  const storedRequest = await commitFinish(dependencies, ending, {
+  const committedRequest = await commitFinish(dependencies, ending, {
     end,
     closing: log.preview(closing),
     status: compactionRequest && context,
     request,
   });
-  return { end: { ...end, compactionRequest: storedRequest }, context, closing };
+  return { end: { ...end, compactionRequest: committedRequest }, context, closing };
 }
 
 /**
- * Commits the end of a turn, or its pause, with the frames that are not stored yet and the closing ones. A lost reply and
- * a lost guard look the same from here, so the turn itself is asked: terminal by this producer is success.
- * Resolves to the request that the workers are to be told of. Throws TURN_TAKEN_OVER, StoreUnavailableError.
+ * Commits the end of a turn, or its pause, with the frames that are not stored yet and the closing ones. A lost reply
+ * and a lost guard look the same from here, so a failed try reads the turn: if this producer has ended it, the try
+ * succeeded. Resolves to the compaction request that the workers are to be told of. Throws TURN_TAKEN_OVER,
+ * StoreUnavailableError.
  */
 async function commitFinish(
   dependencies: ChatDependencies,
@@ -126,8 +129,8 @@ async function commitFinish(
   const { attempt } = begun;
   const { end, closing, status } = finish;
   let { request } = finish;
-  /** Of any try: which of them was applied is not known after a lost reply, and a hint more does no harm. */
-  let possibleRequest = request.compactionRequest;
+  /** Of the first try that asked: a lost reply hides which try was applied, and one event too many does no harm. */
+  let maybeCommitted = request.compactionRequest;
   const lastFrameId = closing.at(-1)?.id ?? 0;
   for (let tries = 1; ; tries++) {
     try {
@@ -146,20 +149,24 @@ async function commitFinish(
     } catch (error) {
       if (!mayBeCommitted(error) || tries >= FINISH_TRIES) throw error;
       await clock.wait(FINISH_RETRY_MS * (tries - 1));
-      const standing = await writer.recover().catch(() => 'own' as const);
-      if (standing === 'ended') return possibleRequest;
+      const standing = await writer.reread().catch(() => 'own' as const);
+      if (standing === 'ended') return maybeCommitted;
       if (standing === 'lost') throw takenOverError();
-      // A conversation document that others keep changing is not waited for: a request too many ends as NOOP.
+      // The last try does not wait for a conversation document that others keep changing: a needless request ends as
+      // NOOP.
       request =
         tries < FINISH_TRIES - 1
           ? await requestAtEnd(dependencies, begun, end)
           : { compactionRequest: end.compactionRequest };
-      possibleRequest ??= request.compactionRequest;
+      maybeCommitted ??= request.compactionRequest;
     }
   }
 }
 
-/** Tells the workers of the compaction that the turn, or its replacement of others, asks for, else of one that waits too long. */
+/**
+ * Publishes the compaction request of the turn, or of its replacement of others; else one that has waited for too
+ * long.
+ */
 async function publishOfRequest(
   dependencies: ChatDependencies,
   { context, replacementRequest }: BegunTurn,
@@ -178,8 +185,8 @@ async function publishOfRequest(
 }
 
 /**
- * Tells the events topic how a turn has ended, or that the app has something to do. The stream does not wait for it:
- * it is noted in `afterwork`, as what the request that is being served still has to do.
+ * Publishes how a turn has ended, or that it waits for the app. Runs as afterwork: the request waits for it, the stream
+ * does not.
  */
 function publishFinished(
   dependencies: ChatDependencies,
@@ -200,7 +207,7 @@ function publishFinished(
     addAfterwork(dependencies, publishTurnWaiting(dependencies, { ...event, round: rounds.count }));
 }
 
-/** What of a production's course is logged. */
+/** Times of a production, for its line in the log. */
 interface TurnTimes {
   readonly startMs: number;
   /** When the first word was passed on to readers; absent before. */
@@ -209,7 +216,7 @@ interface TurnTimes {
   see(chunk: StreamChunk): void;
 }
 
-/** Begins with now. */
+/** The production begins now. */
 export function createTurnTimes(clock: Pick<Clock, 'now'>): TurnTimes {
   const times: TurnTimes = {
     startMs: clock.now().getTime(),
@@ -221,7 +228,7 @@ export function createTurnTimes(clock: Pick<Clock, 'now'>): TurnTimes {
   return times;
 }
 
-/** One line for every turn that ended. `end.usage` is what this attempt took: what earlier ones took stands in theirs. */
+/** Logs one line for every turn that ended. `end.usage` is what this attempt took: earlier ones have logged theirs. */
 function logFinished(
   { logger }: Pick<ChatDependencies, 'logger'>,
   { answer, times: { startMs, firstTokenMs } }: Pick<Ending, 'answer' | 'times'>,

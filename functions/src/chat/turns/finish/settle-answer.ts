@@ -1,52 +1,15 @@
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
-import { type ModelsConfig, callCostMicros } from '#functions/models/models-in-use.ts';
 import { readTurns } from '#shared/conversation/context/read-conversation.ts';
-import { type TurnUsage, isTerminal } from '#shared/conversation/documents/turn.ts';
+import { isTerminal } from '#shared/conversation/documents/turn.ts';
 import type { TurnEnd } from '#shared/conversation/writes/turn-writes.ts';
-import { reportedCall } from '#shared/models/find-price.ts';
-import type { ModelUsage } from '#shared/ports/ports.ts';
 import type { TurnWriter } from '../answer/turn-writer.ts';
 import type { Attempt, BegunTurn, TurnAnswer } from '../start/begun-turn.ts';
+import { usageBeyond } from '../usage.ts';
 
-/** What one call reported, with what it cost. */
-export const pricedUsage = (config: ModelsConfig, model: string, usage: ModelUsage): TurnUsage => ({
-  ...usage,
-  costMicros: callCostMicros(config, reportedCall(model, usage)),
-});
-
-const combined = (
-  sum: TurnUsage,
-  other: TurnUsage,
-  combine: (one: number, two: number) => number,
-): TurnUsage => ({
-  promptTokens: combine(sum.promptTokens, other.promptTokens),
-  cachedTokens: combine(sum.cachedTokens, other.cachedTokens),
-  outputTokens: combine(sum.outputTokens, other.outputTokens),
-  thoughtsTokens: combine(sum.thoughtsTokens, other.thoughtsTokens),
-  ...((sum.toolTokens !== undefined || other.toolTokens !== undefined) && {
-    toolTokens: combine(sum.toolTokens ?? 0, other.toolTokens ?? 0),
-  }),
-  ...((sum.searches !== undefined || other.searches !== undefined) && {
-    searches: combine(sum.searches ?? 0, other.searches ?? 0),
-  }),
-  ...(sum.costMicros !== undefined &&
-    other.costMicros !== undefined && {
-      costMicros: combine(sum.costMicros, other.costMicros),
-    }),
-});
-
-/** The bill of several calls; without a cost as soon as that of one is not known. */
-export const addUsage = (sum: TurnUsage | undefined, more: TurnUsage | undefined) =>
-  sum && more ? combined(sum, more, (one, two) => one + two) : (sum ?? more);
-
-/** What of a bill has not been charged yet. */
-export const usageBeyond = (usage: TurnUsage | undefined, settled: TurnUsage | undefined) =>
-  usage && settled ? combined(usage, settled, (one, two) => Math.max(0, one - two)) : usage;
-
-/** Whether the message of a turn has been counted: it has waited for the app before. */
+/** Whether the message of a turn has been counted: that was done when the turn began to wait for the app. */
 const isCounted = ({ progress }: BegunTurn): boolean => progress.settled !== undefined;
 
-/** Whether a message was answered: not by a failure. A pause counts, for many never go on. */
+/** Whether a message counts as answered: not by a failure. A pause counts, for many turns never go on after one. */
 function isAnswered(
   { state, inContext, usage }: Pick<TurnEnd, 'state' | 'inContext' | 'usage'>,
   isAsked: boolean,
@@ -70,8 +33,8 @@ export async function settleStored(
   });
 }
 
-/** Whether another attempt goes on with the turn, or may; `gone`: it was erased in the meantime. */
-async function standingOf(
+/** What became of a turn: another attempt goes on with it, or may; it has ended; or it was erased (`gone`). */
+async function readOutcome(
   { store }: Pick<ChatDependencies, 'store'>,
   { conversationId, seq, attempt }: Attempt,
 ): Promise<'goesOn' | 'ended' | 'gone'> {
@@ -86,16 +49,16 @@ async function standingOf(
 }
 
 /**
- * Charges what this attempt took of a turn whose end it could not store: it was erased, deleted or taken over meanwhile,
- * or the store is away. Whoever goes on with the turn is charged for the rounds that are stored. Never throws.
+ * Charges what this attempt took of a turn whose end it could not store: the turn was erased, deleted or taken over
+ * meanwhile, or the store is away. The attempt that goes on with the turn charges the stored rounds. Never throws.
  */
 export async function settleUnstored(
   dependencies: Pick<ChatDependencies, 'store'>,
   turn: { begun: BegunTurn; answer: TurnAnswer; writer: Pick<TurnWriter, 'storedUsage'> },
 ): Promise<void> {
   const { begun, answer, writer } = turn;
-  const standing = await standingOf(dependencies, begun.attempt);
-  const goesOn = standing === 'goesOn';
+  const outcome = await readOutcome(dependencies, begun.attempt);
+  const goesOn = outcome === 'goesOn';
   const usage = usageBeyond(answer.usage, goesOn ? writer.storedUsage() : begun.progress.settled);
   await begun.reservation.settle({
     usage,
@@ -103,6 +66,6 @@ export async function settleUnstored(
     isMessage: !goesOn && !isCounted(begun) && (usage !== undefined || answer.contents.length > 0),
     isUnreported: answer.isUnreported,
     routing: begun.routingSpent,
-    isGone: standing === 'gone',
+    isGone: outcome === 'gone',
   });
 }

@@ -21,9 +21,10 @@ import { isPassingLimit } from '#shared/quota/quota-error.ts';
 import { estimateContentTokens } from '#shared/tokens/token-estimate.ts';
 import type { SendRequest } from '../send/send-request.ts';
 import type { BegunTurn } from '../start/begun-turn.ts';
-import { commitStart, beginTurn } from '../start/begin-turn.ts';
-import { refuseHopeless } from '../start/overflow.ts';
-import { type StartState, abandonedTurns, readStart } from '../start/read-start.ts';
+import { commitStart, beginTurnOnce } from '../start/begin-turn.ts';
+import { closeBeforeBeginning } from '../start/close-before.ts';
+import { refuseHopeless } from '../overflow.ts';
+import { type StartState, asClosed, readStart } from '../start/read-start.ts';
 import { reservationRequest } from '../start/reserve-turn.ts';
 import {
   storedMessage,
@@ -31,20 +32,19 @@ import {
   newsOfClient,
   collectTurnContext,
 } from '../start/turn-message.ts';
-import { leaseFrom } from '../answer/turn-writer.ts';
-import { endStopped, requestCancel } from '../finish/cancel-turn.ts';
-import { liveTurnKey } from '../live/live-turn.ts';
-import { busyError } from '../send/send-errors.ts';
-import { shuttingDownError, stillQueuedError } from '../turn-errors.ts';
+import { leaseFrom } from '../lease.ts';
+import { requestCancel } from '../finish/cancel-turn.ts';
+import { liveTurnKey } from '../live-turn.ts';
+import { busyError, shuttingDownError, stillQueuedError } from '../turn-errors.ts';
 import { conversationPath } from '#shared/conversation/documents/paths.ts';
 
-/** How often a turn that somebody waits for is looked at. */
+/** How often a turn is looked at whose end is waited for, ms. */
 const AWAITED_LOOK_INTERVAL_MS = 250;
 
-/** How often a turn is looked at that waits for a limit to pass, ms. */
+/** How often a queued turn is looked at while it waits for a limit to pass, ms. */
 const LIMIT_LOOK_MS = 1_000;
 
-/** A producer that lives obeys within a second; one that does not is noticed by its lease. */
+/** A live producer ends within a second of a cancellation; a dead one is noticed when its lease has run out. */
 const OBEDIENCE_MS = 5_000;
 
 interface Queued {
@@ -52,15 +52,15 @@ interface Queued {
   state: StartState;
 }
 
-/** A message that waits, and what comes of it, as `waitInQueue` says. */
+/** A message that waits in the queue, and what comes of it (see `waitInQueue`). */
 export interface WaitingTurn {
   seq: number;
-  begun: Promise<BegunTurn | 'gone'>;
+  outcome: Promise<BegunTurn | 'sendAgain'>;
 }
 
 /**
- * Waits with a message: with one that another request waits with, with one that was abandoned, or with a new one.
- * Undefined: what was read does not fit together. Throws what `queueTurn` throws.
+ * Waits with a message in the queue: with another request's message, with an abandoned one, or with a new one, which is
+ * stored first. Undefined: what was read does not fit together. Throws what `queueTurn` throws.
  */
 export async function joinQueue(
   dependencies: ChatDependencies,
@@ -73,7 +73,7 @@ export async function joinQueue(
   const { conversationId } = queued.request;
   switch (decision.kind) {
     case 'waiting':
-      return { seq, begun: untilBegun(dependencies, { conversationId, seq }) };
+      return { seq, outcome: untilNotWaiting(dependencies, { conversationId, seq }) };
     case 'rejoin':
       return rejoinQueue(dependencies, queued, seq);
     case 'enqueue':
@@ -81,22 +81,25 @@ export async function joinQueue(
   }
 }
 
-/** Resolves when a turn that another request waits with waits no more, or nobody waits with it. */
-async function untilBegun(
+/**
+ * Resolves when a turn with which another request waits has left the queue, or when the lease of that waiter has run
+ * out.
+ */
+async function untilNotWaiting(
   dependencies: ChatDependencies,
   turn: { conversationId: string; seq: number },
-): Promise<'gone'> {
+): Promise<'sendAgain'> {
   while (!dependencies.shutdown.aborted) {
     const [document] = await readTurnDocuments(dependencies.store, turn.conversationId, [turn.seq]);
     const isQueued = document?.value.state === 'queued';
-    // A lease that nobody renews ends this loop.
+    // The lease of a waiter that died ends this loop.
     if (!isQueued || document.value.leaseUntil <= dependencies.clock.now()) break;
     await untilNextLook(dependencies, turn);
   }
-  return 'gone';
+  return 'sendAgain';
 }
 
-/** Waits with a queued message that was abandoned. Throws GuardLostError, StoreUnavailableError. */
+/** Becomes the waiter of an abandoned turn of the queue. Throws GuardLostError, StoreUnavailableError. */
 async function rejoinQueue(
   dependencies: ChatDependencies,
   { request, state: { known } }: Queued,
@@ -113,8 +116,8 @@ async function rejoinQueue(
 }
 
 /**
- * Stores a message behind those that are being answered or wait, and waits with it. Throws the quota reasons of limits
- * that it cannot wait for, CONTEXT_WINDOW_WILL_OVERFLOW, GuardLostError, StoreUnavailableError.
+ * Stores a message at the end of the queue, and waits with it. Throws the quota reasons of limits that do not pass
+ * soon, CONTEXT_WINDOW_WILL_OVERFLOW, GuardLostError, StoreUnavailableError.
  */
 async function queueTurn(
   dependencies: ChatDependencies,
@@ -136,7 +139,7 @@ async function queueTurn(
     storedSeq: replaces ?? seq,
     isNew: true,
   });
-  // What the turns before will have told is not known yet: all is told, with the time at which it was said.
+  // Which context the turns before will have told is not known yet: this one tells all, as of now.
   const turnContext = collectTurnContext(dependencies, request, {
     generation,
     turns: [],
@@ -155,7 +158,7 @@ async function queueTurn(
     client: newsOfClient(client, request),
     replaces,
     regenerates: regeneratedBy(request, replaces),
-    model: chosenModel,
+    chosenModel,
     userTokens,
     lease,
     now: dependencies.clock.now(),
@@ -174,8 +177,8 @@ const newLease = (dependencies: ChatDependencies) => ({
 });
 
 /**
- * Refuses a message that is to wait in the queue, before anything is stored, where a limit stands in its way that it
- * cannot wait for: one of the day. Nothing is reserved. Throws quota reasons, StoreUnavailableError.
+ * Refuses a message before it is stored in the queue where a limit of the day is reached; a limit that passes soon is
+ * waited for. Nothing is reserved. Throws quota reasons, StoreUnavailableError.
  */
 async function refuseOverDayLimit(
   dependencies: Pick<ChatDependencies, 'quota' | 'config'>,
@@ -190,7 +193,7 @@ async function refuseOverDayLimit(
   }
 }
 
-/** Who waits with a queued turn. */
+/** A request that waits with a queued turn. */
 interface Waiter {
   request: SendRequest;
   seq: number;
@@ -203,30 +206,30 @@ function startWaiting(
   waiter: Waiter,
   crashPoint: 'turn-queued' | 'turn-rejoined',
 ): WaitingTurn {
-  const begun = passCrashPoint(dependencies, crashPoint).then(() =>
+  const outcome = passCrashPoint(dependencies, crashPoint).then(() =>
     waitInQueue(dependencies, waiter),
   );
-  return { seq: waiter.seq, begun };
+  return { seq: waiter.seq, outcome };
 }
 
 /**
- * Waits with a queued turn until it is its turn, then begins it. `gone`: the turn was cancelled, closed or taken over
- * meanwhile; sending its message again replays, answers or follows it.
- * Throws why it could not begin, TURN_STILL_QUEUED when all before it together take longer than they may, and
- * SHUTTING_DOWN; who sends the message again goes on waiting.
+ * Waits until all turns before this one have ended, then begins it. `sendAgain`: the turn was cancelled, closed or
+ * taken over meanwhile; sending its message again replays, answers or follows it. Throws why the turn could not begin,
+ * TURN_STILL_QUEUED when the turns before it together take longer than they may, and SHUTTING_DOWN; a sender that sends
+ * the message again goes on waiting.
  */
 async function waitInQueue(
   dependencies: ChatDependencies,
   waiter: Waiter,
-): Promise<BegunTurn | 'gone'> {
+): Promise<BegunTurn | 'sendAgain'> {
   const { clock, config } = dependencies;
   const { conversationId } = waiter.request;
   const longestMs = (QUEUE_MAX + 1) * config.TURN_TIMEOUT_MS;
   const endMs = clock.now().getTime() + longestMs;
   while (clock.now().getTime() < endMs) {
     try {
-      const begun = await look(dependencies, waiter);
-      if (begun) return begun;
+      const outcome = await lookAtQueue(dependencies, waiter);
+      if (outcome) return outcome;
     } catch (error) {
       if (!mayBeCommitted(error)) throw error;
       await untilNextLook(dependencies, { conversationId, seq: waiter.seq });
@@ -236,10 +239,10 @@ async function waitInQueue(
 }
 
 /** One look at the queue and what follows from it; `undefined`: look again. */
-async function look(
+async function lookAtQueue(
   dependencies: ChatDependencies,
   waiter: Waiter,
-): Promise<BegunTurn | 'gone' | undefined> {
+): Promise<BegunTurn | 'sendAgain' | undefined> {
   const { request, producer } = waiter;
   if (dependencies.shutdown.aborted)
     throw shuttingDownError(`queued turn ${waiter.seq} of ${request.conversationId}`);
@@ -247,8 +250,8 @@ async function look(
   const { now, conversation, known, open, queue } = state.facts;
   const decision = decideQueued({ now, conversation, own: known, producer, open, queue });
   switch (decision.kind) {
-    case 'gone':
-      return 'gone';
+    case 'sendAgain':
+      return 'sendAgain';
     case 'wait':
       await untilPassed(dependencies, waiter, decision.behind);
       return undefined;
@@ -257,7 +260,7 @@ async function look(
   }
 }
 
-/** Waits until the turn `behind` has ended or is abandoned, or the own one is nobody's to wait with. */
+/** Waits until the turn `behind` has ended or is abandoned, or the waiter has lost its own turn. */
 async function untilPassed(
   dependencies: ChatDependencies,
   waiter: Waiter,
@@ -277,7 +280,7 @@ async function untilPassed(
   }
 }
 
-/** Waits until a limit has passed, or the own turn is nobody's to wait with. */
+/** Waits until a limit has passed, or the waiter has lost its own turn. */
 async function untilLimitPasses(
   dependencies: ChatDependencies,
   waiter: Waiter,
@@ -294,8 +297,8 @@ async function untilLimitPasses(
 }
 
 /**
- * Keeps the lease of the waiting turn; false: it is not this waiter's to wait with any more. Who loses the guard finds
- * out at the next look.
+ * Renews the waiter's lease where that is due. False: the turn is not queued any more, or another waiter has it. A
+ * waiter that loses the guard finds that out at its next look.
  */
 async function keepLease(
   dependencies: ChatDependencies,
@@ -319,10 +322,10 @@ async function beginQueued(
 ): Promise<BegunTurn | undefined> {
   const { request } = waiter;
   const { conversationId } = request;
-  if (await endStopped(dependencies, conversationId, due.state)) return undefined;
+  if (await closeBeforeBeginning(dependencies, conversationId, due.state)) return undefined;
   try {
-    const begun = await beginTurn(dependencies, { request, ...due });
-    // Looked at again after a while.
+    const begun = await beginTurnOnce(dependencies, { request, ...due });
+    // As a lost guard: waits, then looks again.
     if (!begun) throw new GuardLostError({ paths: [conversationPath(conversationId)] });
     await passCrashPoint(dependencies, 'queued-turn-begun');
     return begun;
@@ -332,18 +335,18 @@ async function beginQueued(
       await untilLimitPasses(dependencies, waiter, error.retryAfterMs ?? 0);
       return undefined;
     }
-    const { abandoned } = due.decision;
-    await failQueued(dependencies, waiter, { state: due.state, abandoned, error });
-    // Not sent again by itself: whoever sent it decides.
+    const { closes } = due.decision;
+    await failQueued(dependencies, waiter, { state: due.state, closes, error });
+    // The sender decides whether to send it again.
     throw error;
   }
 }
 
-/** Stores why a waiting message could not be answered when its turn came. */
+/** Ends the queued turn with the reason why it could not begin. */
 async function failQueued(
   dependencies: ChatDependencies,
   { request, seq }: Waiter,
-  failure: { state: StartState; abandoned: readonly number[]; error: AppError },
+  failure: { state: StartState; closes: readonly number[]; error: AppError },
 ): Promise<void> {
   const { state, error } = failure;
   if (!state.conversation || !state.known) return;
@@ -355,7 +358,7 @@ async function failQueued(
       turnUpdateTime: state.known.updateTime,
       conversation: state.conversation,
       queue: queueAfter(state.facts.queue, seq),
-      abandoned: abandonedTurns(state, failure.abandoned),
+      abandoned: asClosed(state, failure.closes),
       error: { status, reason, message: publicMessage, retryable, retryAfterMs },
       now: dependencies.clock.now(),
     }),
@@ -364,9 +367,9 @@ async function failQueued(
 }
 
 /**
- * Cancels the turns that stand in a new message's way, those that wait first, so that none of them begins
- * meanwhile. Resolves when each has ended or has been abandoned; nothing of the new message is stored by
- * then. Throws TURN_IN_PROGRESS when one goes on for longer than a lease.
+ * Cancels the turns that a new message would have to wait for: first the queued ones, so that none of them begins
+ * meanwhile. Resolves when each has ended or is abandoned; nothing of the new message is stored by then. Throws
+ * TURN_IN_PROGRESS when one goes on for longer than a lease.
  */
 export async function interruptTurns(
   dependencies: ChatDependencies,
@@ -391,8 +394,8 @@ export async function interruptTurns(
 }
 
 /**
- * Resolves after a look's interval, or at once when the turn ends that this instance is answering, or the
- * process does.
+ * Resolves when it is time for the next look: after an interval, or at once when this instance ends the turn or shuts
+ * down.
  */
 async function untilNextLook(
   dependencies: Pick<ChatDependencies, 'clock' | 'liveTurns' | 'shutdown'>,

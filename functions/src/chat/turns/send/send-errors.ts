@@ -7,35 +7,8 @@ import { inBinError, messageNotFoundError, notFoundError } from '#functions/chat
 import { turnId } from '#shared/conversation/documents/paths.ts';
 import { AppError } from '#shared/lib/errors.ts';
 import type { StartState } from '../start/read-start.ts';
-import { toTurnError } from '../turn-errors.ts';
+import { busyError, messageReplacedError, toTurnError } from '../turn-errors.ts';
 import type { SendRequest } from './send-request.ts';
-
-/** 409: wait and come back; nothing was stored. */
-export const busyError = ({ seq, retryAfterMs }: { seq: number; retryAfterMs: number }) =>
-  new AppError({
-    reason: 'TURN_IN_PROGRESS',
-    publicMessage:
-      'Another message of this conversation is being answered. Wait for it, then send this one again.',
-    retryAfterMs,
-    metadata: { turnId: turnId(seq) },
-  });
-
-/** Bounds the tries of a start that keeps losing its guard to others. */
-export const contentionError = () =>
-  new AppError({
-    reason: 'TURN_IN_PROGRESS',
-    publicMessage: 'Other messages of this conversation are being sent. Send this one again.',
-    retryAfterMs: 1_000,
-  });
-
-/** 400: what goes on from the message is not what goes on in the conversation. */
-export const messageReplacedError = (messageId: string) =>
-  new AppError({
-    reason: 'MESSAGE_REPLACED',
-    publicMessage:
-      'Another message has taken the place of this one. Fork the conversation at this message to go on from it.',
-    metadata: { messageId },
-  });
 
 type Refusal = Extract<
   StartDecision,

@@ -9,34 +9,35 @@ import type { Turn } from '#shared/conversation/documents/turn.ts';
 import { GuardLostError, StoreUnavailableError } from '#shared/lib/errors.ts';
 import { toLowerUuid } from '#shared/lib/uuid.ts';
 import { startProduction } from '../answer/produce-turn.ts';
-import { endStopped, giveUpTurn } from '../finish/cancel-turn.ts';
+import { closeGivenUp } from '../finish/close-turn.ts';
 import {
-  type Abandoned,
   type LiveTurn,
   type Reading,
+  type ResumePoint,
   liveTurnKey,
   openReading,
-} from '../live/live-turn.ts';
-import { replayFrames } from '../live/turn-frames.ts';
+} from '../live-turn.ts';
+import { replayFrames } from '../stream/turn-frames.ts';
 import { type WaitingTurn, interruptTurns, joinQueue } from '../queue/queue-turn.ts';
 import { createBeforeTurn } from '../start/before-turn.ts';
-import { tryToBegin } from '../start/begin-turn.ts';
+import { beginTurn } from '../start/begin-turn.ts';
 import type { BegunTurn } from '../start/begun-turn.ts';
-import { refuseHopeless } from '../start/overflow.ts';
+import { closeBeforeBeginning } from '../start/close-before.ts';
+import { refuseHopeless } from '../overflow.ts';
 import { type StartState, readStart } from '../start/read-start.ts';
 import { type HeldQuota, holdQuota } from '../start/reserve-turn.ts';
 import { followTurn, readOn } from '../stream/follow-frames.ts';
 import { finishedFrom, iterateFrames, readFinished, readRemainder } from '../stream/read-turn.ts';
-import { isTakenOver, orFailure, shuttingDownError } from '../turn-errors.ts';
-import { contentionError, toRefusal } from './send-errors.ts';
+import { contentionError, isTakenOver, orFailure, shuttingDownError } from '../turn-errors.ts';
+import { toRefusal } from './send-errors.ts';
 import type { SendHandle, SendRequest } from './send-request.ts';
 
-/** A start reads again at most this often when others win its guard, or what it reads does not fit together. */
+/** A start reads again at most this often when it loses its guard, or what it reads does not fit together. */
 const START_TRIES = 30;
 const START_RETRY_MS = 10;
 const START_RETRY_MAX_MS = 100;
 
-/** A turn that is there already, or begins now. */
+/** A turn of the conversation, and the generation of its context. */
 interface PlacedTurn {
   seq: number;
   generation: number;
@@ -63,7 +64,7 @@ export async function sendMessage(
   }
 }
 
-/** iOS writes UUIDs in capitals: of messages, too, they are the same ones. */
+/** iOS writes UUIDs in capitals: ids of messages are compared in small letters. */
 const withLowerIds = ({ message, replacing, ...request }: SendRequest): SendRequest => ({
   ...request,
   message: { ...message, id: toLowerUuid(message.id) },
@@ -72,14 +73,15 @@ const withLowerIds = ({ message, replacing, ...request }: SendRequest): SendRequ
   }),
 });
 
-/** Reads and decides until a decision is carried out, again whenever others win. */
+/** Reads, decides, and carries the decision out; again where another request was first. */
 async function sendInTries(
   dependencies: ChatDependencies,
   request: SendRequest,
   held: HeldQuota,
 ): Promise<SendHandle> {
   const { conversationId } = request;
-  let isTorn = false;
+  let lastFailure: 'torn' | 'guardLost' = 'guardLost';
+  // Asked before anything is stored or interrupted.
   const beforeTurn = createBeforeTurn(dependencies, request);
   // Not `retry`: documents of two moments are read again, too, and `again` asks for that without a pause.
   for (let tries = 0; tries < START_TRIES; tries++) {
@@ -87,26 +89,25 @@ async function sendInTries(
     if (request.isStored && !state.known) throw notFoundError();
     const decision = decideStart(state.facts);
     try {
-      // Before anything is stored, and before what is being answered is stopped for it.
       const seq = newTurnSeq(decision, state);
       const asked =
         seq === undefined ? request : { ...request, added: await beforeTurn(seq, state) };
       const handle = await execute(dependencies, asked, { decision, state, held });
       if (handle === 'again') continue;
-      if (handle) return handle;
-      isTorn = true;
+      if (handle !== 'torn') return handle;
+      lastFailure = 'torn';
     } catch (error) {
       if (!(error instanceof GuardLostError)) throw error;
-      isTorn = false;
+      lastFailure = 'guardLost';
     }
     await dependencies.clock.wait(Math.min(START_RETRY_MAX_MS, START_RETRY_MS * tries));
   }
-  if (!isTorn) throw contentionError();
+  if (lastFailure === 'guardLost') throw contentionError();
   const operation = `the documents of ${conversationId} do not fit together`;
   throw new StoreUnavailableError({ operation });
 }
 
-/** The turn that a decision creates, now or as soon as there is room; undefined: none. */
+/** The turn that a decision creates, at once or after what it interrupts; undefined: none. */
 function newTurnSeq(decision: StartDecision, { facts }: StartState): number | undefined {
   const { kind } = decision;
   if (kind === 'start' || kind === 'enqueue') return decision.seq;
@@ -115,13 +116,13 @@ function newTurnSeq(decision: StartDecision, { facts }: StartState): number | un
 
 /**
  * Carries a decision out. `again`: something was done that changes what there is to decide, read again.
- * `undefined`: the documents that were read do not fit together.
+ * `torn`: the documents that were read do not fit together.
  */
 async function execute(
   dependencies: ChatDependencies,
   request: SendRequest,
   { decision, state, held }: { decision: StartDecision; state: StartState; held: HeldQuota },
-): Promise<SendHandle | 'again' | undefined> {
+): Promise<SendHandle | 'again' | 'torn'> {
   const { conversationId } = request;
   const generation = state.conversation?.value.generation ?? 0;
   switch (decision.kind) {
@@ -141,14 +142,14 @@ async function execute(
     case 'attach':
       return attachedHandle(dependencies, request, { ...decision, generation });
     case 'giveUp':
-      if (!(await endStopped(dependencies, conversationId, state)))
-        await giveUpTurn(dependencies, conversationId, state);
+      if (!(await closeBeforeBeginning(dependencies, conversationId, state)))
+        await closeGivenUp(dependencies, conversationId, state);
       return 'again';
     case 'waiting':
     case 'rejoin':
     case 'enqueue': {
       const waiting = await joinQueue(dependencies, { request, state, decision });
-      return waiting && waitingHandle(dependencies, request, { ...waiting, generation });
+      return waiting ? waitingHandle(dependencies, request, { ...waiting, generation }) : 'torn';
     }
     case 'interrupt':
       refuseHopeless(dependencies, request, state.conversation);
@@ -156,15 +157,16 @@ async function execute(
       return 'again';
     case 'start':
     case 'takeOver':
+    case 'answerAgain':
     case 'beginQueued': {
-      if (await endStopped(dependencies, conversationId, state)) return 'again';
-      const begun = await tryToBegin(dependencies, { request, state, decision }, held);
-      return begun && answerBegun(dependencies, request, begun);
+      if (await closeBeforeBeginning(dependencies, conversationId, state)) return 'again';
+      const begun = await beginTurn(dependencies, { request, state, decision }, held);
+      return begun ? answerBegun(dependencies, request, begun) : 'torn';
     }
   }
 }
 
-/** Answers a turn that has begun, for the one whose request began it. */
+/** Begins to answer a turn, and returns the handle for the request with which the turn began. */
 export function answerBegun(
   dependencies: ChatDependencies,
   request: SendRequest,
@@ -172,11 +174,11 @@ export function answerBegun(
 ): SendHandle {
   const { seq } = begun.attempt;
   const { generation } = begun.context.conversation;
-  const live = startProduction(dependencies, request, begun);
+  const live = startProduction(dependencies, begun);
   return liveHandle(dependencies, request, { live, seq, generation, reading: { kind: 'all' } });
 }
 
-/** A turn that is being answered, here or elsewhere. */
+/** A turn that this instance or another one answers. */
 function attachedHandle(
   dependencies: ChatDependencies,
   request: SendRequest,
@@ -188,14 +190,13 @@ function attachedHandle(
   return liveHandle(dependencies, request, { live, seq, generation, reading });
 }
 
-/** A turn that this instance answers. Its message is sent again for a reader that nobody has frames for any more. */
+/** A turn that this instance answers. If it loses the turn and no producer is left, the message is sent again. */
 function liveHandle(
   dependencies: ChatDependencies,
   request: SendRequest,
   { live, seq, generation, reading }: PlacedTurn & { live: LiveTurn; reading: Reading },
 ): SendHandle {
-  const sendAgain = (abandoned: Abandoned) =>
-    sendMessage(dependencies, { ...request, ...abandoned });
+  const sendAgain = (point: ResumePoint) => sendMessage(dependencies, { ...request, ...point });
   const result = live.result.then(orFailure, async (error: unknown) => {
     if (!isTakenOver(error)) throw error;
     return (await sendAgain({ cursor: undefined })).result;
@@ -211,7 +212,7 @@ function liveHandle(
   };
 }
 
-/** A turn that another instance answers. When that one has gone silent, this one takes it over, also for nobody. */
+/** A turn that another instance answers. If that one dies, this one takes over, even with no reader left. */
 function followedHandle(
   dependencies: ChatDependencies,
   request: SendRequest,
@@ -219,15 +220,13 @@ function followedHandle(
 ): SendHandle {
   const { conversationId, locale } = request;
   const { frames, end } = followTurn(dependencies, request, seq);
-  const next = end.then(
-    (abandoned) => abandoned && sendMessage(dependencies, { ...request, ...abandoned }),
-  );
+  const next = end.then((point) => point && sendMessage(dependencies, { ...request, ...point }));
   const result = async () => {
     const handle = await next;
     if (handle) return handle.result;
     const finished = await readFinished(dependencies, { conversationId, seq, locale });
     if (finished) return orFailure(finished);
-    // It failed for now and is asked again already: the answer is that of the next attempt.
+    // The turn had failed retryably, and its next attempt runs already: the result is that one's.
     return (await sendMessage(dependencies, { ...request, cursor: undefined })).result;
   };
   return {
@@ -240,20 +239,24 @@ function followedHandle(
       const handle = await next;
       if (handle) yield* handle.frames(left);
     },
-    // Whoever waits here waits for what this instance has taken over.
+    // A subscriber counts once this instance has taken the turn over.
     subscribe: (left) => subscribeLater(next, left),
     result: ignoreRejection(result()),
   };
 }
 
-/** A message that waits, here or elsewhere: its readers wait, and the connection lives meanwhile. */
+/**
+ * A message that waits in the queue, here or at another instance: its readers wait, and their connections stay open.
+ */
 function waitingHandle(
   dependencies: ChatDependencies,
   request: SendRequest,
-  { seq, generation, begun }: WaitingTurn & PlacedTurn,
+  { seq, generation, outcome }: WaitingTurn & PlacedTurn,
 ): SendHandle {
-  const next = begun.then((turn) =>
-    turn === 'gone' ? sendMessage(dependencies, request) : answerBegun(dependencies, request, turn),
+  const next = outcome.then((turn) =>
+    turn === 'sendAgain'
+      ? sendMessage(dependencies, request)
+      : answerBegun(dependencies, request, turn),
   );
   return {
     turnId: turnId(seq),
@@ -302,15 +305,15 @@ async function replayHandle(
     generation: finished.context.generation,
     replayed: true,
     frames: () => iterateFrames(frames),
-    // It has ended: nobody is waited for.
+    // It has ended: there is nothing to wait for.
     subscribe: () => undefined,
     result: ignoreRejection(Promise.resolve(finished).then(orFailure)),
   };
 }
 
 /**
- * A failure as it is replayed. A message that is deleted, or that another one has taken the place of, is not answered
- * any more, and a client library that is told 503 would send it for ever.
+ * The turn as it is replayed. The failure of a message that was deleted or replaced is told as a final one: such a
+ * message is not answered any more, and a client library that is told 503 would send it for ever.
  */
 function withFinalError(turn: Turn): Turn {
   const isGone = isReplaced(turn) || turn.eraseTime !== undefined;

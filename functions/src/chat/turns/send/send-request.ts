@@ -9,9 +9,9 @@ import type { Turn } from '#shared/conversation/documents/turn.ts';
 import { type AnswerOptions, decodeAnswerOptions } from '#shared/models/answer-options.ts';
 import type { Caller } from '#shared/ports/ports.ts';
 import type { StreamFrame } from '#shared/wire/resources/streams.ts';
-import type { FinishedTurn } from '../live/live-turn.ts';
+import type { FinishedTurn } from '../live-turn.ts';
 
-/** What a new turn stands in for: an edited message, or an answer that is made anew. */
+/** What a new turn replaces: an edited message, or an answer that is made anew. */
 export interface Replacing {
   kind: 'edit' | 'regenerate';
   /** The client's id of a user message, or `m_<seq>` of an answer. */
@@ -51,7 +51,7 @@ export interface SendRequest {
   cursor?: number | undefined;
   /** Made from the turn as it is stored: goes on with it, and never begins another one. */
   isStored?: true;
-  /** The caller only reads: what has ended is replayed, also what failed for now. */
+  /** The caller only reads: an ended turn is replayed, a retryable failure too. */
   isReader?: true;
 }
 
@@ -63,7 +63,7 @@ export interface SendHandle {
   replayed: boolean;
   /** From the first frame on, then live; ends after the finish frame, or when the reader has `left`. */
   frames(left?: AbortSignal): AsyncIterable<StreamFrame>;
-  /** Says that somebody waits for the answer, stream or JSON, until their connection closes (`left`). */
+  /** Counts a connection that waits for the answer, as stream or JSON, until it closes (`left`). */
   subscribe(left: AbortSignal): void;
   /** The finished turn; rejects with AppError when it failed. */
   result: Promise<FinishedTurn>;
@@ -88,7 +88,7 @@ interface Sender {
   isReader?: true;
 }
 
-/** What was sent, as far as it is needed to go on with its turn. */
+/** The request of a stored turn, as far as going on with the turn needs it. */
 export function storedRequest({ locale, ...sender }: Sender, turn: Turn): SendRequest {
   const { messageId, user, retention, replaces, regenerates, options } = turn;
   const kind = regenerates === undefined ? 'edit' : 'regenerate';
@@ -103,8 +103,8 @@ export function storedRequest({ locale, ...sender }: Sender, turn: Turn): SendRe
 }
 
 /**
- * Sends the message of a turn again as it is stored, for one who reads and has no message at hand: takes
- * over a turn that nobody answers, finds who does, or replays what came of it. Throws what sending throws.
+ * Sends the stored message of a turn again, for a reader that has no message at hand: takes an abandoned turn over,
+ * joins a running one, or replays an ended one. Throws what sending throws.
  */
 export async function sendStored(
   dependencies: ChatDependencies,

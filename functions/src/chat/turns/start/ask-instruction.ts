@@ -8,22 +8,21 @@ import type { Conversation } from '#shared/conversation/documents/conversation.t
 import { AppError } from '#shared/lib/errors.ts';
 import { inOneLine, safeParse } from '#shared/lib/safe-parse.ts';
 import { conversationPatchSchema } from '#shared/wire/resources/conversations.ts';
-import type { Begin } from './begun-turn.ts';
+import type { TurnToBegin } from './begun-turn.ts';
 
-/** As a client may write it: anything else the database could not store, or nobody could read back. */
+/** The bounds of a client's instruction: what exceeds them could not be stored, or not be read back. */
 const instructionSchema = conversationPatchSchema.shape.systemInstruction;
 
 /** How long a message waits for the app's instruction, ms. */
 const INSTRUCTION_TIMEOUT_MS = 2_000;
 
 /**
- * The system instruction that the app gives a turn that begins; undefined where it gives none, or the one that is stored. A failure,
- * or an instruction that cannot be stored or leaves no room for a conversation, is logged, and the conversation keeps what
- * it has.
+ * The app's new system instruction for a turn that begins; undefined where it gives none, or the stored one. A failure,
+ * or an instruction that cannot be stored or leaves no room for a conversation, is logged, and the stored one stays.
  */
 export async function askInstruction(
   dependencies: ChatDependencies,
-  { request, decision }: Begin,
+  { request, decision }: TurnToBegin,
   conversation: Conversation,
 ): Promise<string | undefined> {
   const { appInstruction, clock, logger } = dependencies;

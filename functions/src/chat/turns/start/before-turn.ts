@@ -85,7 +85,7 @@ async function askBeforeTurn(
   const run = {
     clock,
     logger,
-    // Who has sent it may be gone; the message is stored all the same.
+    // Not the request's signal: hooks run even if the sender hangs up.
     signal: new AbortController().signal,
     timeoutMs: HOOKS_TIMEOUT_MS,
     conversationId,

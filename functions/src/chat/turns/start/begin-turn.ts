@@ -13,16 +13,16 @@ import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { startIndexLoad } from '#functions/chat/features/recall-for-turn.ts';
 import { passCrashPoint } from '#functions/lib/crash-points.ts';
 import type { Conversation, Versioned } from '#shared/conversation/documents/conversation.ts';
-import { leaseFrom } from '../answer/turn-writer.ts';
+import { leaseFrom } from '../lease.ts';
 import { askInstruction } from './ask-instruction.ts';
-import type { BegunTurn, ProgressAtStart, Begin, KeptProgress } from './begun-turn.ts';
+import type { BegunTurn, ProgressAtStart, TurnToBegin, KeptProgress } from './begun-turn.ts';
 import {
   conversationAtTurn,
   firstReplaced,
-  readBefore,
-  type ContextBefore,
-} from './context-before.ts';
-import { firstConversation, abandonedTurns } from './read-start.ts';
+  planContext,
+  type PlannedContext,
+} from './plan-context.ts';
+import { firstConversation, asClosed } from './read-start.ts';
 import { preparePrompt } from './prepare-prompt.ts';
 import { holdQuota, nextAttempt, type HeldQuota } from './reserve-turn.ts';
 import {
@@ -35,6 +35,7 @@ import {
 import { contextStatusWrite } from '#functions/chat/context/view-context.ts';
 import { readTurns, readStoredTurn } from '#shared/conversation/context/read-conversation.ts';
 import { turnPath } from '#shared/conversation/documents/paths.ts';
+import { nextStep } from '#shared/conversation/documents/turn.ts';
 import { mayBeCommitted } from '#shared/lib/errors.ts';
 import { groundingWithin } from '#shared/grounding/locate-claims.ts';
 import { modelName } from '#shared/models/model-entry.ts';
@@ -42,53 +43,54 @@ import type { Write } from '#shared/ports/ports.ts';
 import { isRouted } from '#shared/models/routing.ts';
 import { firstFrameId } from '#shared/conversation/frame-ids.ts';
 
-/** A turn as the batch stores it with which it begins. */
+/** What the batch stores with which a turn begins. */
 interface TurnToStore {
-  conversation: Versioned<Conversation> | { create: Conversation };
-  before: ContextBefore;
+  document: Versioned<Conversation> | { create: Conversation };
+  planned: PlannedContext;
   message: Message;
   turnContext: TurnContext;
   userTokens: number;
-  /** What the app says from this turn on; undefined: what is stored. */
+  /** The app's new system instruction; undefined: the stored one stays. */
   systemInstruction: string | undefined;
   lease: Lease;
-  /** Of a turn that is taken over, or goes on. */
+  /** Of a turn that is taken over or answered again, or goes on. */
   kept: KeptProgress | undefined;
   now: Date;
 }
 
 /**
- * One of the tries to begin a turn, to take one over, or to begin one that waited: reads the context while the quota is
- * reserved, refuses what cannot fit, and makes all of it durable in one batch. `undefined`: what was read is no longer
- * true, read again. Throws GuardLostError, StoreUnavailableError, CONTEXT_WINDOW_WILL_OVERFLOW, and what the quota throws.
+ * One try to give a turn a producer: to start it, to take it over, to begin it after it waited, or to go on with it.
+ * Reads the context while the quota is reserved, refuses what cannot fit, and stores all of it in one batch.
+ * `undefined`: the conversation changed meanwhile, read again. Throws GuardLostError, StoreUnavailableError,
+ * CONTEXT_WINDOW_WILL_OVERFLOW, and what the quota throws.
  */
-export async function tryToBegin(
+export async function beginTurn(
   dependencies: ChatDependencies,
-  begin: Begin,
+  toBegin: TurnToBegin,
   held: HeldQuota,
 ): Promise<BegunTurn | undefined> {
-  const { request, state, decision } = begin;
+  const { request, state, decision } = toBegin;
   const { conversationId } = request;
   const { seq } = decision;
-  const start = state.conversation ?? {
+  const document = state.conversation ?? {
     create: firstConversation(dependencies, request.caller, state.notes.revision),
   };
-  const asRead = 'create' in start ? start.create : start.value;
-  const systemInstruction = await askInstruction(dependencies, begin, asRead);
-  const conversationAsRead =
-    systemInstruction === undefined ? asRead : { ...asRead, systemInstruction };
-  held.begin(begin, conversationAtTurn(dependencies.config, begin, conversationAsRead));
+  const stored = 'create' in document ? document.create : document.value;
+  const systemInstruction = await askInstruction(dependencies, toBegin, stored);
+  const withInstruction =
+    systemInstruction === undefined ? stored : { ...stored, systemInstruction };
+  held.reserve(toBegin, conversationAtTurn(dependencies.config, toBegin, withInstruction));
   const producer = dependencies.randomness.uuid();
-  const index = startIndexLoad(dependencies, { request, conversation: conversationAsRead });
-  const before = await readBefore(dependencies, begin, {
-    conversation: conversationAsRead,
+  const index = startIndexLoad(dependencies, { request, conversation: withInstruction });
+  const planned = await planContext(dependencies, toBegin, {
+    conversation: withInstruction,
     by: producer,
   });
-  if (!before) return undefined;
-  const { conversation, history, turns, replacement, foldedInContext } = before;
-  const { model } = conversation;
+  if (!planned) return undefined;
+  const { history, turns, replacement, foldedInContext } = planned;
+  const { model } = planned.conversation;
   const known = state.known?.value;
-  const replaces = firstReplaced(begin);
+  const replaces = firstReplaced(toBegin);
   const isNew = decision.kind === 'start';
   const message = await storedMessage(dependencies, request, {
     model,
@@ -96,22 +98,22 @@ export async function tryToBegin(
     isNew,
     known,
   });
-  const prepared = await preparePrompt(dependencies, begin, {
-    before,
+  const prepared = await preparePrompt(dependencies, toBegin, {
+    planned,
     message,
-    conversation: start,
+    document,
     index,
   });
   const { call, tokens, memory, turnContext } = prepared;
-  const reservation = await held.reserved(prepared.promptTokens);
+  const reservation = await held.whenReserved(prepared.promptTokens);
   await passCrashPoint(dependencies, 'turn-reserved');
 
   const now = dependencies.clock.now();
-  const kept = await readKeptProgress(dependencies, begin, model);
+  const kept = await readKeptProgress(dependencies, toBegin, model);
   const lease = { producer, leaseUntil: leaseFrom(dependencies, now) };
-  const turnUpdateTime = await commitBeginning(dependencies, begin, {
-    conversation: start,
-    before,
+  const turnUpdateTime = await commitBeginning(dependencies, toBegin, {
+    document,
+    planned,
     message,
     turnContext,
     userTokens: tokens.user,
@@ -123,11 +125,13 @@ export async function tryToBegin(
   held.handOver();
   const createTime = isNew ? now : (known?.createTime ?? now);
   return {
-    attempt: { conversationId, seq, attempt: nextAttempt(begin), ...lease, turnUpdateTime },
+    attempt: { conversationId, seq, attempt: nextAttempt(toBegin), ...lease, turnUpdateTime },
+    messageId: request.message.id,
+    locale: request.locale,
     turn: { ...message, ...turnContext, createTime, replaces, foldedInContext },
     context: {
-      conversation,
-      nextModel: conversationAsRead.model,
+      conversation: planned.conversation,
+      nextModel: withInstruction.model,
       job: state.job,
       history,
       turns,
@@ -137,52 +141,55 @@ export async function tryToBegin(
     tokens,
     caller: request.caller,
     reservation,
-    progress: progressAtStart(begin, kept),
+    progress: progressAtStart(toBegin, kept),
     replacementRequest: replacement?.compactionRequest,
   };
 }
 
-/** The only try; what it has reserved is given back where it begins no turn. Throws the same. */
-export async function beginTurn(
+/** `beginTurn` for a caller that makes one try: gives its reservation back where no turn begins. Throws the same. */
+export async function beginTurnOnce(
   dependencies: ChatDependencies,
-  begin: Begin,
+  toBegin: TurnToBegin,
 ): Promise<BegunTurn | undefined> {
   const held = holdQuota(dependencies);
   try {
-    return await tryToBegin(dependencies, begin, held);
+    return await beginTurn(dependencies, toBegin, held);
   } finally {
     held.giveUp();
   }
 }
 
 /**
- * The rounds of a turn that is taken over or goes on with `model`, those whose calls nobody answered included. Where
- * the turn's model has been retired meanwhile, without signatures: its successor cannot read them.
+ * The stored rounds of a turn that is taken over, answered again or goes on with `model`; the calls of the last one may
+ * be open. Without signatures where the turn's model has been retired meanwhile: its successor cannot read them.
  */
 async function readKeptProgress(
   { store }: Pick<ChatDependencies, 'store'>,
-  { request, state: { known }, decision }: Begin,
+  { request, state: { known }, decision }: TurnToBegin,
   model: string,
 ): Promise<KeptProgress | undefined> {
   const readStored = async (): Promise<KeptProgress | undefined> => {
-    if (decision.kind !== 'takeOver' || known?.value.rounds === undefined) return undefined;
+    const isNextAttempt = decision.kind === 'takeOver' || decision.kind === 'answerAgain';
+    if (!isNextAttempt || known?.value.rounds === undefined) return undefined;
     const stored = (await readStoredTurn(store, request.conversationId, known)).value;
     const { rounds, usage, settled, leftOutFiles } = stored;
     if (!rounds) return undefined;
     const contents = stored.contents.slice(0, 2 * rounds.count);
     const grounding = groundingWithin(stored.grounding, answerText(contents).length);
-    return { contents, rounds, usage, settled, grounding, leftOutFiles };
+    // The frames are those of the attempt before.
+    const ownRounds = { ...nextStep(rounds), frames: [] };
+    return { contents, rounds: ownRounds, usage, settled, grounding, leftOutFiles };
   };
   const kept = decision.kind === 'resume' ? decision.kept : await readStored();
   const modelBefore = known?.value.model ?? model;
-  // The model of an `auto` turn is chosen later, and noted beside it.
+  // The model of an `auto` turn is chosen later, and stored in `routing`.
   const isReadable = isRouted(model) || modelName(modelBefore) === modelName(model);
   return kept && !isReadable ? { ...kept, contents: withoutSignatures(kept.contents) } : kept;
 }
 
-/** What a producer begins with: a new attempt, or one that goes on after a pause. */
+/** What a producer begins with, in a new attempt or in one that goes on after a pause. */
 function progressAtStart(
-  { decision, state: { known } }: Begin,
+  { decision, state: { known } }: TurnToBegin,
   kept: KeptProgress | undefined,
 ): ProgressAtStart {
   if (decision.kind === 'resume') {
@@ -192,30 +199,29 @@ function progressAtStart(
   return {
     contents: [],
     ...kept,
-    ...(kept && { rounds: { ...kept.rounds, step: kept.rounds.step + 1, frames: [] } }),
     nextFrameId: firstFrameId('attempt' in decision ? decision.attempt : 1),
     isResumed: false,
   };
 }
 
 /**
- * Makes the beginning of a turn durable, with all that belongs to it, in one batch. Returns the turn's update time.
- * Throws GuardLostError, StoreUnavailableError.
+ * Commits the batch with which a turn begins. Returns the turn's update time. Throws GuardLostError,
+ * StoreUnavailableError.
  */
 async function commitBeginning(
   dependencies: ChatDependencies,
-  begin: Begin,
+  toBegin: TurnToBegin,
   turn: TurnToStore,
 ): Promise<string> {
-  const { request, state, decision } = begin;
+  const { request, state, decision } = toBegin;
   const { conversationId } = request;
-  const { before, lease } = turn;
+  const { planned, lease } = turn;
   const { seq } = decision;
-  const writes = beginWrites(begin, turn);
-  if (before.replacement) {
+  const writes = beginWrites(toBegin, turn);
+  if (planned.replacement) {
     // Tells the owner's other devices that the conversation goes on from an earlier point.
     writes.push(
-      await contextStatusWrite(dependencies, conversationId, { ...before, job: state.job }),
+      await contextStatusWrite(dependencies, conversationId, { ...planned, job: state.job }),
     );
   }
   const naming = { conversationId, seq, user: turn.message.user };
@@ -226,22 +232,21 @@ async function commitBeginning(
   // A cold instance loads the model's SDK while it waits for the store.
   dependencies.model.prepare?.();
   const turnUpdateTime = await committed;
-  if (before.replacement?.compactionRequest)
+  if (planned.replacement?.compactionRequest)
     await passCrashPoint(dependencies, 'replacement-begun');
   await keepUploads(dependencies, naming);
   return turnUpdateTime;
 }
 
 /** The one batch with which a turn begins. */
-function beginWrites({ request, state, decision }: Begin, turn: TurnToStore): Write[] {
-  const { conversation, before, message, lease, kept, now, userTokens } = turn;
-  const { replacement, foldedInContext } = before;
-  const { model } = before.conversation;
+function beginWrites({ request, state, decision }: TurnToBegin, turn: TurnToStore): Write[] {
+  const { document, planned, message, lease, kept, now, userTokens } = turn;
+  const { replacement, foldedInContext } = planned;
+  const { model } = planned.conversation;
   const { conversationId } = request;
   if (decision.kind === 'start') {
     const { seq, replaces } = decision;
-    const knownClient =
-      'create' in conversation ? conversation.create.client : conversation.value.client;
+    const knownClient = 'create' in document ? document.create.client : document.value.client;
     return startWrites({
       conversationId,
       messageId: request.message.id,
@@ -257,35 +262,42 @@ function beginWrites({ request, state, decision }: Begin, turn: TurnToStore): Wr
       systemInstruction: turn.systemInstruction,
       lease,
       now,
-      conversation,
-      abandoned: abandonedTurns(state, decision.abandoned),
+      conversation: document,
+      abandoned: asClosed(state, decision.closes),
       replacement,
     });
   }
   const { known } = state;
-  if ('create' in conversation || !known) throw new Error('a stored turn has a conversation');
+  if ('create' in document || !known) throw new Error('a stored turn has a conversation');
   const { seq, attempt } = decision;
   const turnUpdateTime = known.updateTime;
-  const begun = { conversationId, seq, attempt, lease, now, model, conversation, turnUpdateTime };
+  const begun = {
+    conversationId,
+    seq,
+    attempt,
+    lease,
+    now,
+    model,
+    conversation: document,
+    turnUpdateTime,
+  };
   switch (decision.kind) {
     case 'takeOver':
-      return takeOverWrites({
-        ...begun,
-        foldedInContext,
-        routing: message.routing,
-        kept,
-        ...(decision.abandoned && { abandoned: abandonedTurns(state, decision.abandoned) }),
-      });
+    case 'answerAgain': {
+      const closes = 'closes' in decision ? asClosed(state, decision.closes) : undefined;
+      const { routing } = message;
+      return takeOverWrites({ ...begun, foldedInContext, routing, kept, abandoned: closes });
+    }
     case 'resume':
       return resumeWrites({
         ...begun,
         kept: kept ?? decision.kept,
-        // Of a turn that nobody noted a model of, nobody knows who signed its calls.
+        // Where the turn document names no model, it goes on naming none: which model signed its calls is not known.
         model: known.value.model && model,
         obsolete: known.piecePaths.slice(known.value.userPieces),
       });
     case 'beginQueued': {
-      const waiting = state.facts.queue.filter((each) => !decision.abandoned.includes(each.seq));
+      const waiting = state.facts.queue.filter((each) => !decision.closes.includes(each.seq));
       return beginQueuedWrites({
         ...begun,
         foldedInContext,
@@ -293,16 +305,16 @@ function beginWrites({ request, state, decision }: Begin, turn: TurnToStore): Wr
         systemInstruction: turn.systemInstruction,
         replacement,
         queue: queueAfter(waiting, seq),
-        abandoned: abandonedTurns(state, decision.abandoned),
+        abandoned: asClosed(state, decision.closes),
       });
     }
   }
 }
 
 /**
- * Commits a batch that gives a turn to `producer`, and returns the turn's update time. After a lost reply,
- * or a client that repeated the commit by itself, the turn stands there with that nonce, which no other
- * batch writes: that is success. Throws GuardLostError, StoreUnavailableError.
+ * Commits a batch that gives a turn to `producer`, and returns the turn's update time. A commit whose reply was lost
+ * has succeeded if the turn names this producer: no other batch writes that nonce. Throws GuardLostError,
+ * StoreUnavailableError.
  */
 export async function commitStart(
   { store }: Pick<ChatDependencies, 'store'>,

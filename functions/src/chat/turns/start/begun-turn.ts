@@ -30,73 +30,73 @@ export interface Attempt {
   seq: number;
   attempt: number;
   producer: string;
-  /** Until when the turn is this producer's, as it began. */
+  /** Until when the producer holds the turn, as it began; later renewals do not show here. */
   leaseUntil: Date;
   /** Update time of the turn document when it began. */
   turnUpdateTime: string;
 }
 
-/** How far a turn has come that is answered in more than one call of the model. */
+/** How far the answer of a turn has come between two calls of the model. */
 export interface TurnProgress {
-  /** Model and tool contents so far; calls that nobody has answered are open among them. */
+  /** Model and tool contents so far; calls among them may be open. */
   contents: readonly Content[];
-  /** Absent while there was no call. */
+  /** Absent before the first tool call. */
   rounds?: Rounds | undefined;
   /** The bill of all calls of the model, those of earlier attempts included. */
   usage?: TurnUsage | undefined;
   /** What the answer rests on so far. */
   grounding?: Grounding | undefined;
-  /** What was mended of the history in the last call that needed it. */
+  /** What the last call that needed it mended of the history. */
   repairs?: Repairs | undefined;
-  /** What the model could not read any more: the turn is answered without it. */
+  /** Files that the model could not read any more: the turn is answered without them. */
   leftOutFiles?: Turn['leftOutFiles'];
 }
 
 /** What a producer begins with. */
 export interface ProgressAtStart extends TurnProgress {
-  /** Part of `usage` that is charged already: the turn has waited for the app. */
+  /** The part of `usage` that was charged when the turn began to wait for the app. */
   settled?: TurnUsage | undefined;
-  /** Id of the next frame of this attempt, which has some already where the turn goes on after a pause. */
+  /** Id of the next frame of this attempt; not the first one where the turn goes on after a pause. */
   nextFrameId: number;
-  /** The stream of this attempt has shown the rounds already. */
+  /** The turn goes on after a pause: the stream of this attempt has shown the rounds already. */
   isResumed: boolean;
 }
 
-/** The whole rounds that attempts before this one have left, and what they cost. */
+/** The stored rounds from which the producer goes on, and what they cost. */
 export type KeptProgress = KeptRounds &
   Pick<ProgressAtStart, 'usage' | 'settled' | 'grounding' | 'leftOutFiles'>;
 
-/** What came of the turn here: a part of it is always there, and an error where there was one. */
+/** What the producer made of the turn: as much of an answer as there is, and the error that ended it, if any. */
 export interface TurnAnswer extends TurnProgress {
   finishReason?: string | undefined;
   error?: AppError | undefined;
-  /** The last call of the model reported this, and nothing came after its answer. */
+  /** What the last call of the model reported, if nothing came after its answer. */
   report?: ModelUsage | undefined;
-  /** A call of the model here may be billed, and told no figures. */
+  /** A call of the model may be billed, and reported no usage. */
   isUnreported: boolean;
-  /** Contents that this call was sent. */
+  /** How many contents the last call was sent. */
   sentContents: number;
-  /** How the newest prompt stands to the context. */
+  /** What of the context the newest prompt had. */
   sent: SentView;
-  /** Open calls are the app's, or wait for the user. */
+  /** The turn pauses: its open calls wait for the app or its user. */
   isWaiting: boolean;
 }
 
 /** The ways in which a turn gets a producer. */
 type Beginning =
-  | Extract<StartDecision, { kind: 'start' | 'takeOver' }>
+  | Extract<StartDecision, { kind: 'start' | 'takeOver' | 'answerAgain' }>
   | Extract<QueuedDecision, { kind: 'beginQueued' }>
   /** The app has answered all that a turn waited for. */
   | { kind: 'resume'; seq: number; attempt: number; kept: KeptProgress };
 
-/** A turn that is to begin: what asks for it, what was read, and what was decided. */
-export interface Begin {
+/** A turn that is to get a producer: the request for it, what was read, and what was decided. */
+export interface TurnToBegin {
   request: SendRequest;
   state: StartState;
   decision: Beginning;
 }
 
-/** What the turn's document says of it from the start. `foldedInContext`: see `ContextBefore`. */
+/** The fields of the turn document that stand from the beginning. `foldedInContext`: see `PlannedContext`. */
 type TurnAtStart = Pick<
   Turn,
   | 'user'
@@ -113,31 +113,30 @@ type TurnAtStart = Pick<
 
 /** The context that a turn answers from. */
 export interface ContextAtStart {
-  /** With the model of the turn. */
+  /** As the batch left it, with the model of the turn. */
   conversation: Conversation;
-  /** What the conversation has changed to meanwhile: answers the next turn, whose limits are those of this context. */
+  /** The model of the conversation, which answers the next turn: its limits decide about a compaction. */
   nextModel: string;
   job: CompactionJob | undefined;
   history: History | undefined;
-  /** Terminal turns of the tail before this one, without those that it replaces. */
+  /** The ended turns behind the history and before this one, without those that it replaces. */
   turns: readonly Turn[];
   /** The memory as the prefix of the prompt shows it. */
   memory: MemoryTexts;
 }
 
-/** What the model is asked with. */
+/** The first call of the model. */
 interface TurnCall {
-  /** Answers all calls of the turn; where the conversation is `auto`, it is chosen before the first one. */
+  /** Answers all calls of the turn; `auto` until it is chosen, before the first one. */
   model: string;
-  /** Of the first call. */
   prompt: Prompt;
-  /** The same for another model: with the signatures that this one can read. */
+  /** The prompt for another model: with the signatures that it can read. */
   promptFor: (model: string) => Prompt;
-  /** The message as its prompts say it: with what they say of the memory and of folded turns beside it. */
+  /** The message as all prompts of the turn show it: with what is said beside it of the memory and of folded turns. */
   user: Content;
-  /** What was brought back of the folded turns; it stands in `user`. */
+  /** What recall brought back of the folded turns; it stands in `user`. */
   recalled: Recalled;
-  /** How that prompt stands to the context. */
+  /** What of the context the prompt had. */
   sent: SentView;
 }
 
@@ -151,20 +150,24 @@ interface TurnTokens {
   overhead: number;
 }
 
-/** A turn that this instance now owns, with all that its answer needs. */
+/** A turn whose producer this instance is, with all that its answer needs. */
 export interface BegunTurn {
   attempt: Attempt;
+  /** The client's id of its message. */
+  messageId: string;
+  /** Language of the messages about compaction. */
+  locale: string | undefined;
   turn: TurnAtStart;
   context: ContextAtStart;
   call: TurnCall;
   tokens: TurnTokens;
   caller: Caller;
-  /** What the answer holds of its user's quota. */
+  /** What the turn holds of its user's quota. */
   reservation: Reservation;
-  /** What the choice of its model took. */
+  /** What the choice of its model cost. */
   routingSpent?: QuotaSpending['routing'];
-  /** What attempts before this one have stored whole. */
+  /** What it goes on from. */
   progress: ProgressAtStart;
-  /** The compaction that a replacement asks for; published with the end of the turn. */
+  /** The compaction that an edit asked for when it replaced turns; published at the end of the turn. */
   replacementRequest: CompactionRequests['auto'];
 }

@@ -11,14 +11,14 @@ import { assemblePrompt } from '#shared/conversation/context/assemble-context.ts
 import { shownUser } from '#shared/conversation/documents/turn.ts';
 import type { Conversation, Versioned } from '#shared/conversation/documents/conversation.ts';
 import { estimateContentTokens, estimatePromptTokens } from '#shared/tokens/token-estimate.ts';
-import type { BegunTurn, Begin } from './begun-turn.ts';
-import type { ContextBefore } from './context-before.ts';
+import type { BegunTurn, TurnToBegin } from './begun-turn.ts';
+import type { PlannedContext } from './plan-context.ts';
 import { viewOfNextCall } from '#functions/context/next-call.ts';
 import { toolboxOfTurn } from '../tools/toolbox.ts';
-import { refuseOverflow } from './overflow.ts';
+import { refuseOrCompact } from '../overflow.ts';
 import { type Message, collectTurnContext, type TurnContext } from './turn-message.ts';
 
-/** What is sent to the model, and what it weighs. */
+/** What is sent to the model, with its size. */
 interface PreparedPrompt extends Pick<BegunTurn, 'call' | 'tokens'> {
   /** Tokens of all of it. */
   promptTokens: number;
@@ -27,22 +27,22 @@ interface PreparedPrompt extends Pick<BegunTurn, 'call' | 'tokens'> {
 }
 
 /**
- * The first call of a turn: the context, then the message behind what is said beside it of its client, the memory and
- * folded turns. Throws CONTEXT_WINDOW_WILL_OVERFLOW.
+ * The first call of a turn: the context, then what is said beside the message (of its client, the memory and folded
+ * turns), then the message. Throws CONTEXT_WINDOW_WILL_OVERFLOW.
  */
 export async function preparePrompt(
   dependencies: ChatDependencies,
-  { request, state, decision }: Begin,
+  { request, state, decision }: TurnToBegin,
   input: {
-    before: ContextBefore;
+    planned: PlannedContext;
     message: Message;
-    conversation: Versioned<Conversation> | { create: Conversation };
+    document: Versioned<Conversation> | { create: Conversation };
     index: IndexLoad | undefined;
   },
 ): Promise<PreparedPrompt> {
   const { config, toolbox } = dependencies;
-  const { before, message } = input;
-  const { conversation, history, turns } = before;
+  const { planned, message, document } = input;
+  const { conversation, history, turns } = planned;
   const { conversationId } = request;
   const counting = meterCounting(conversation);
   const memory = memoryForPrompt(config, {
@@ -62,7 +62,7 @@ export async function preparePrompt(
 
   const { generation, client } = conversation;
   const shownTurns = (shrinkage?.turnsLeftOut ?? 0) > 0 ? [] : turns;
-  // A turn that is stored keeps what was told beside its message.
+  // A stored turn keeps what was told beside its message.
   const turnContext: TurnContext =
     decision.kind === 'start'
       ? collectTurnContext(dependencies, request, { generation, turns: shownTurns, known: client })
@@ -76,7 +76,7 @@ export async function preparePrompt(
   const freeTokens = windowTokens - view.tokens - userTokens;
   const recalled = await recallForTurn(dependencies, input.index, {
     conversationId,
-    ...before,
+    ...planned,
     message: message.user,
     budgetTokens: recallTokens(config, conversation, { request, freeTokens }),
   });
@@ -87,9 +87,8 @@ export async function preparePrompt(
   const promptFor = (model: string) => assemblePrompt({ ...source, model }, view.items, user);
   const prompt = promptFor(conversation.model);
   // A compaction of the present context makes no room in the one that an edit goes back to.
-  const toCompact =
-    before.replacement || 'create' in input.conversation ? undefined : input.conversation;
-  await refuseOverflow(dependencies, {
+  const toCompact = planned.replacement || 'create' in document ? undefined : document;
+  await refuseOrCompact(dependencies, {
     conversationId,
     what: 'message',
     conversation,

@@ -40,10 +40,10 @@ import { isQuestionErased } from '#shared/conversation/writes/erase-turn.ts';
 import { type Notes, decodeNotes } from '#shared/memory/note.ts';
 import { encodeAnswerOptions } from '#shared/models/answer-options.ts';
 import type { Caller, StoredDocument } from '#shared/ports/ports.ts';
-import { liveSeqs } from '../live/live-turn.ts';
+import { liveSeqs } from '../live-turn.ts';
 import type { Replacing, SendRequest } from '../send/send-request.ts';
 
-/** Everything a start decides on. Two reads at most; that they fit together is what the batch's guards check. */
+/** Everything a start decides on, from two reads at most. The guards of the batch check that both are of one moment. */
 export interface StartState {
   facts: StartFacts;
   conversation: Versioned<Conversation> | undefined;
@@ -56,17 +56,17 @@ export interface StartState {
   notes: Notes;
 }
 
-/** The turns among `seqs`, which nobody holds any more, as they were read. */
-export const abandonedDocuments = (state: StartState, seqs: readonly number[]): TurnDocument[] =>
+/** The turns among `seqs`, as they were read. */
+export const turnsToClose = (state: StartState, seqs: readonly number[]): TurnDocument[] =>
   [...new Map([state.open, ...state.queue].map((turn) => [turn?.value.seq, turn])).values()]
     .filter((turn) => turn !== undefined)
     .filter(({ value }) => seqs.includes(value.seq));
 
-/** The same as a batch closes them. */
-export const abandonedTurns = (state: StartState, seqs: readonly number[]): AbandonedTurn[] =>
-  abandonedDocuments(state, seqs).map((turn) => abandonedFields(turn, state.facts.now));
+/** The turns among `seqs`, as a batch closes them. */
+export const asClosed = (state: StartState, seqs: readonly number[]): AbandonedTurn[] =>
+  turnsToClose(state, seqs).map((turn) => abandonedFields(turn, state.facts.now));
 
-/** What makes a request the same again. A regeneration has no text of its own to compare. */
+/** Two requests with one message id are the same if this is equal. A regeneration has no text of its own to compare. */
 export const bodyHash = (
   sha256: (text: string) => string,
   request: Pick<SendRequest, 'message' | 'replacing' | 'options'>,
@@ -92,8 +92,8 @@ function replacingFacts(replacing: Replacing, target: TurnDocument | undefined):
 }
 
 /**
- * What the job of the conversation tells: as it was read with the conversation document, as this instance knows it, or
- * read now.
+ * The compaction job: as this instance knows it where that still holds, else as it was read with the conversation
+ * document or is read now.
  */
 async function jobOf(
   { store, cache, clock }: Pick<ChatDependencies, 'store' | 'cache' | 'clock'>,
@@ -115,13 +115,13 @@ async function jobOf(
   return job;
 }
 
-type Reading = Pick<
+type ReadDependencies = Pick<
   ChatDependencies,
   'store' | 'cache' | 'clock' | 'sha256' | 'config' | 'liveTurns' | 'logger'
 >;
 
-/** What the first read brings: all that is known to be needed before anything is read. */
-async function readFirst(dependencies: Reading, request: SendRequest, knowsJob: boolean) {
+/** The first read: all documents whose paths the request and this instance's memory give. */
+async function readFirst(dependencies: ReadDependencies, request: SendRequest, knowsJob: boolean) {
   const { conversationId, message, caller, replacing } = request;
   const documentPath = conversationPath(conversationId);
   const guardPath = messageGuardPath(conversationId, message.id);
@@ -132,7 +132,7 @@ async function readFirst(dependencies: Reading, request: SendRequest, knowsJob: 
     replacing && namedSeq === undefined
       ? [messageGuardPath(conversationId, replacing.messageId)]
       : [];
-  // The turns that this instance is answering, too, so that a second sender needs no second read.
+  // Also the turns that this instance is answering, so that a second sender needs no second read.
   const livePaths = liveSeqs(dependencies.liveTurns, conversationId).map((seq) =>
     turnPath(conversationId, seq),
   );
@@ -161,11 +161,14 @@ async function readFirst(dependencies: Reading, request: SendRequest, knowsJob: 
 }
 
 /**
- * One read of conversation document, message guards, notes, the turn that this instance answers and, where this
- * instance does not know it, the job; a second only when another turn is known, open, queued or named, or the job has
- * changed.
+ * Reads once: the conversation document, message guards, notes, the turns that this instance answers, and the job where
+ * this instance does not know it. A second read follows only where the first one names other turns (of the message,
+ * open, queued, or to be replaced), or the job has changed.
  */
-export async function readStart(dependencies: Reading, request: SendRequest): Promise<StartState> {
+export async function readStart(
+  dependencies: ReadDependencies,
+  request: SendRequest,
+): Promise<StartState> {
   const { store, cache, clock, sha256 } = dependencies;
   const { conversationId, caller, replacing } = request;
   const keptJob = cache.job(conversationId);
@@ -177,10 +180,10 @@ export async function readStart(dependencies: Reading, request: SendRequest): Pr
   }
   const queued = conversation ? queueSeqs(conversation.value) : [];
   const openSeq = conversation?.value.open?.seq;
-  const isLive = new Set(live.map(({ value }) => value.seq));
+  const readSeqs = new Set(live.map(({ value }) => value.seq));
   const seqs = [guard?.seq, openSeq, targetSeq, ...queued]
     .filter((seq) => seq !== undefined)
-    .filter((seq) => !isLive.has(seq));
+    .filter((seq) => !readSeqs.has(seq));
   const ofJob = { conversationId, conversation: conversation?.value, known: keptJob };
   const [found, job] = await Promise.all([
     readTurnDocuments(store, conversationId, [...new Set(seqs)]),

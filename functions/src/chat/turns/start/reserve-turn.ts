@@ -7,17 +7,20 @@ import type { QuotaRequest, Reservation } from '#shared/ports/ports.ts';
 import { isRouted } from '#shared/models/routing.ts';
 import { estimateContentTokens } from '#shared/tokens/token-estimate.ts';
 import { userContent, type SendRequest } from '../send/send-request.ts';
-import type { Begin } from './begun-turn.ts';
-import { abandonedDocuments } from './read-start.ts';
+import type { TurnToBegin } from './begun-turn.ts';
+import { turnsToClose } from './read-start.ts';
 
-/** A prompt that is larger by this than was reserved for it is reserved anew, tokens: as much as an answer is taken for. */
+/**
+ * A prompt that is larger than its reservation by more than this is reserved anew, tokens: as much as an answer is
+ * taken for.
+ */
 const RESERVED_ANEW_TOKENS = 500;
 
 /** Which attempt at the turn it is, from 1. */
-export const nextAttempt = ({ decision }: Begin): number =>
+export const nextAttempt = ({ decision }: TurnToBegin): number =>
   'attempt' in decision ? decision.attempt : 1;
 
-/** What the first call of a turn is reserved as. */
+/** The reservation for the first call of a turn. */
 export function reservationRequest(
   { config }: Pick<ChatDependencies, 'config'>,
   { caller, conversationId, message }: SendRequest,
@@ -29,31 +32,28 @@ export function reservationRequest(
     conversationId,
     messageId: message.id,
     ...call,
-    // The model is not chosen yet, and no choice may cost more than what is held.
+    // The model is not chosen yet: the stronger one is reserved, so that no choice costs more than what is held.
     ...(routing && { model: routing.strong, isRouted: true }),
   };
 }
 
-/**
- * The same while its prompt is not known: it is estimated at what the last one had, the message, and what may be brought
- * back of turns that are folded.
- */
-function firstRequest(
+/** The reservation before the prompt is known: size of the last prompt + message + recall budget. */
+function requestBeforePrompt(
   { config }: Pick<ChatDependencies, 'config'>,
-  begin: Begin,
+  toBegin: TurnToBegin,
   conversation: Conversation,
 ): QuotaRequest {
-  const { request, state, decision } = begin;
+  const { request, state, decision } = toBegin;
   const known = state.known?.value;
   const { context, generation, model } = conversation;
   const userTokens =
     known?.tokens.user ?? estimateContentTokens(userContent(request), meterCounting(conversation));
   const recalled = generation > 0 ? recallTokens(config, conversation, { request }) : 0;
   const estimatedTokens = context.tokens + Math.ceil(context.calibration * userTokens) + recalled;
-  // Messages whose turns the batch closes because nobody answers them any more.
-  const abandonedSeqs = 'abandoned' in decision ? (decision.abandoned ?? []) : [];
-  const abandoned = abandonedDocuments(state, abandonedSeqs).map(({ value }) => value.messageId);
-  const call = { model, attempt: nextAttempt(begin), estimatedTokens };
+  const closes = 'closes' in decision ? decision.closes : [];
+  // The reservations of the messages whose turns the batch closes do not count.
+  const abandoned = turnsToClose(state, closes).map(({ value }) => value.messageId);
+  const call = { model, attempt: nextAttempt(toBegin), estimatedTokens };
   return {
     ...reservationRequest({ config }, request, call),
     abandoned,
@@ -61,19 +61,25 @@ function firstRequest(
   };
 }
 
-/** What one message holds of its user's quota until its turn begins. Tries that lose to others leave it to the next one. */
+/**
+ * What one message holds of its user's quota until its turn begins. A try that lost its guard leaves it to the next
+ * one.
+ */
 export interface HeldQuota {
-  /** Begins to reserve what a try needs, unless one before it has reserved the same. */
-  begin(begin: Begin, conversation: Conversation): void;
-  /** What is reserved, once the prompt is known. Throws quota reasons, GuardLostError, StoreUnavailableError. */
-  reserved(promptTokens: number): Promise<Reservation>;
-  /** The turn has begun: from here on it holds that. */
+  /** Begins to reserve what a try needs, unless an earlier try has reserved the same. */
+  reserve(toBegin: TurnToBegin, conversation: Conversation): void;
+  /**
+   * Resolves when it is reserved, enlarged where the prompt is larger than it was estimated. Throws quota reasons,
+   * GuardLostError, StoreUnavailableError.
+   */
+  whenReserved(promptTokens: number): Promise<Reservation>;
+  /** The turn has begun: the reservation is the turn's from here on. */
   handOver(): void;
-  /** Gives back what no turn has begun with. Nobody waits for that. */
+  /** Gives the reservation back, unless it was handed over. Returns at once. */
   giveUp(): void;
 }
 
-/** Whether a reservation for one call serves the other: how many tokens they have may differ. */
+/** Whether the reservation for one call serves the other: only their numbers of tokens may differ. */
 const isAlike = (one: QuotaRequest, other: QuotaRequest): boolean =>
   JSON.stringify({ ...one, estimatedTokens: 0 }) ===
   JSON.stringify({ ...other, estimatedTokens: 0 });
@@ -91,13 +97,13 @@ export function holdQuota(
     if (released) addAfterwork(dependencies, released);
   };
   return {
-    begin: (begin, conversation) => {
-      const request = firstRequest(dependencies, begin, conversation);
+    reserve: (toBegin, conversation) => {
+      const request = requestBeforePrompt(dependencies, toBegin, conversation);
       if (held && isAlike(held.request, request)) return;
       giveUp();
       held = { request, reserving: ignoreRejection(dependencies.quota.reserve(request)) };
     },
-    reserved: async (promptTokens) => {
+    whenReserved: async (promptTokens) => {
       if (!held) throw new Error('nothing is being reserved');
       const { request, reserving } = held;
       const reservation = await reserving.catch((error: unknown) => {

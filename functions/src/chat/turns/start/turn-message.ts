@@ -14,9 +14,12 @@ import { describeContext } from '#shared/conversation/describe-client.ts';
 export interface Message {
   user: Content;
   retention: Turn['retention'];
-  /** How it is to be answered; of a regeneration: as the one that it repeats, unless it says otherwise. */
+  /**
+   * How it is to be answered. A regeneration has the options of the turn that it repeats, unless the request names
+   * others.
+   */
   options: Turn['options'];
-  /** Of an `auto` conversation: what the turn was given before it begins here, or the turn that it repeats. */
+  /** Of an `auto` conversation: the choice of an earlier attempt at this turn, or of the turn that it repeats. */
   routing: Turn['routing'];
 }
 
@@ -27,9 +30,9 @@ export const regeneratedBy = (
 ): number | undefined => (replacing?.kind === 'regenerate' ? replaces : undefined);
 
 /**
- * What the user says in a turn: as sent, with its uploads looked up while it is `isNew`; or, in a regeneration
- * and for a message with uploads that is stored, as it stands in turn `storedSeq` already (the replaced one before
- * the new turn is stored, the new one after it). Throws what `resolveUploads` throws.
+ * What the user says in a turn. Usually as sent, with its uploads looked up. A regeneration, and a stored message with
+ * uploads, take it from turn `storedSeq`: the turn's own, or the replaced one while the new turn `isNew`. Throws what
+ * `resolveUploads` throws.
  */
 export async function storedMessage(
   { store, files }: Pick<ChatDependencies, 'store' | 'files'>,
@@ -67,13 +70,15 @@ export async function storedMessage(
   };
 }
 
-/** What a turn stores beside its message, for the model alone. */
+/** What a turn stores beside its message: only the model reads it. */
 export type TurnContext = Pick<Turn, 'surroundings' | 'describedClient' | 'tools'>;
 
-/** Of a line; two lines of one name in one conversation are alike by accident once in 2^64. */
+/**
+ * Length of the digest of a line: two different lines of one name in one conversation have the same one once in 2^64.
+ */
 const DIGEST_CHARACTERS = 16;
 
-/** What the conversation document is to say of the client from now on; undefined: it says so already. */
+/** What the conversation document has to say of the client from now on; undefined: nothing new. */
 export function newsOfClient(
   known: KnownClient | undefined,
   { clientContext }: Pick<SendRequest, 'clientContext'>,
@@ -84,8 +89,9 @@ export function newsOfClient(
 }
 
 /**
- * What is told beside a new message: the time always, unless the deployment wants it otherwise. `turns`: those before it,
- * as the prompt has them; where it leaves some out, none, so that all is told.
+ * What the model is told beside a new message: the time always, unless the deployment wants it otherwise, and of the
+ * client what the turns before have not told. `turns`: the turns before it in the prompt; empty where the prompt leaves
+ * some out, so that all is told again.
  */
 export function collectTurnContext(
   { clock, sha256, config }: Pick<ChatDependencies, 'clock' | 'sha256' | 'config'>,

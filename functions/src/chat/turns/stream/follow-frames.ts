@@ -8,8 +8,8 @@ import { type TurnDocument, isResting } from '#shared/conversation/documents/tur
 import { AppError, StoreUnavailableError } from '#shared/lib/errors.ts';
 import { firstFrameId } from '#shared/conversation/frame-ids.ts';
 import { type StreamFrame, collapseFrames } from '#shared/wire/resources/streams.ts';
-import { type Abandoned, openReading } from '../live/live-turn.ts';
-import { replayFrames } from '../live/turn-frames.ts';
+import { type ResumePoint, openReading } from '../live-turn.ts';
+import { replayFrames } from './turn-frames.ts';
 import type { SendHandle, SendRequest } from '../send/send-request.ts';
 import { shuttingDownError, stillQueuedError } from '../turn-errors.ts';
 import { readFinished, readRemainder } from './read-turn.ts';
@@ -36,7 +36,7 @@ interface Followed {
   left?: AbortSignal | undefined;
 }
 
-async function readTurn(
+async function readFollowed(
   { store }: Pick<ChatDependencies, 'store'>,
   { conversationId, seq }: Followed,
 ): Promise<TurnDocument['value']> {
@@ -61,7 +61,9 @@ async function* watchAttempt(
   const watched = store.watch(chunksCollection(followed.conversationId, followed.seq), stopped);
   const batches = watched[Symbol.asyncIterator]();
   try {
-    for (let leaseUntil = running.turn.leaseUntil, next = batches.next(); ;) {
+    let { leaseUntil } = running.turn;
+    let next = batches.next();
+    for (;;) {
       const timer = new AbortController();
       const waitMs = Math.max(1, leaseUntil.getTime() - clock.now().getTime());
       const silence = clock.wait(waitMs, timer.signal).then(() => 'silence' as const);
@@ -69,9 +71,9 @@ async function* watchAttempt(
       const batch = await Promise.race([next, silence]);
       timer.abort();
       if (batch === 'silence') {
-        const turn = await readTurn(dependencies, followed);
-        const isHeld = turn.attempt === order.attempt && turn.leaseUntil > clock.now();
-        if (!isHeld || turn.state !== 'running') return 'look';
+        const turn = await readFollowed(dependencies, followed);
+        const isRenewed = turn.attempt === order.attempt && turn.leaseUntil > clock.now();
+        if (!isRenewed || turn.state !== 'running') return 'look';
         leaseUntil = turn.leaseUntil;
         continue;
       }
@@ -92,8 +94,8 @@ async function* watchAttempt(
 }
 
 /**
- * The end of a finished turn, for one who has come so far; all of it for one who says to have come further.
- * Returns whether that was the end, or the turn goes on after all.
+ * The frames of a finished turn after the reader's cursor; all of them for a cursor behind the end. Returns false where
+ * the turn goes on after all.
  */
 async function* remainder(
   dependencies: ChatDependencies,
@@ -116,7 +118,7 @@ async function* remainder(
   }
 }
 
-/** Bounds how long a reader waits for a turn that has not begun. Throws when it was too long. */
+/** Throws TURN_STILL_QUEUED where a reader has waited too long for a turn to begin. */
 function refuseWaiting(
   { config, clock }: ChatDependencies,
   { conversationId, seq }: Followed,
@@ -127,16 +129,16 @@ function refuseWaiting(
 }
 
 /**
- * The frames of a turn that another instance produces, as they are stored, from the cursor on or, without
- * one of the present attempt, with what is there already collapsed; through take-overs, to the end or until
- * nobody answers the turn any more. Ends when the reader has left. Throws SHUTTING_DOWN when this process ends
- * (StreamCutError: another instance has the turn, nothing here is worth waiting for), NOT_FOUND,
+ * The frames of a turn that another instance answers, as it stores them: those after the cursor, or, for a reader
+ * without a cursor in the present attempt, those so far collapsed and then the next ones. Goes on through take-overs to
+ * the end of the turn, or until the turn is abandoned: then it returns where the reader stands. Ends when the reader
+ * has left. Throws SHUTTING_DOWN when this process ends (StreamCutError: another instance has the turn), NOT_FOUND,
  * STREAM_EXPIRED, TURN_STILL_QUEUED.
  */
 export async function* followFrames(
   dependencies: ChatDependencies,
   followed: Followed,
-): AsyncGenerator<StreamFrame, Abandoned | undefined> {
+): AsyncGenerator<StreamFrame, ResumePoint | undefined> {
   const { clock, shutdown } = dependencies;
   const { left } = followed;
   const until = left ? AbortSignal.any([left, shutdown]) : shutdown;
@@ -145,7 +147,7 @@ export async function* followFrames(
   let order: ChunkOrder | undefined;
   for (;;) {
     if (left?.aborted) return undefined;
-    const turn = await readTurn(dependencies, followed);
+    const turn = await readFollowed(dependencies, followed);
     if (isResting(turn.state)) {
       if (yield* remainder(dependencies, followed, cursor)) return undefined;
       continue;
@@ -161,29 +163,29 @@ export async function* followFrames(
     if (order?.attempt !== turn.attempt) order = createChunkOrder(turn.attempt, cursor);
     try {
       if ((yield* watchAttempt(dependencies, followed, { turn, order, until })) === 'ended') {
-        if (!order.isAhead() || (yield* remainder(dependencies, followed, undefined)))
+        if (!order.gotNothing() || (yield* remainder(dependencies, followed, undefined)))
           return undefined;
       }
     } catch (error) {
       if (!(error instanceof StoreUnavailableError)) throw error;
-      // The turn itself tells whether there is something to wait for.
+      // The next read of the turn tells whether to go on watching.
       await clock.wait(LOOK_INTERVAL_MS, until);
     }
     cursor = order.cursor();
   }
 }
 
-/** The chunks of one attempt as a watch tells of them: twice or out of order. */
+/** Puts the chunks of one attempt in order: a watch may give them twice or out of order. */
 interface ChunkOrder {
   attempt: number;
-  /** A chunk that was seen; those of other attempts tell only that there is one. */
+  /** Takes a chunk from the watch; one of another attempt tells only that there is that attempt. */
   put(chunk: StreamChunkDocument): void;
   /** The frames that are next, each once; the first ones collapsed for a reader without a cursor. */
   take(): StreamFrame[];
   /** Id of the last frame that was taken; before that, the cursor with which the reader came. */
   cursor(): number | undefined;
-  /** The reader came with a cursor behind all that there has been: it was given nothing. */
-  isAhead(): boolean;
+  /** The reader came with a cursor behind all frames of the attempt: it was given nothing. */
+  gotNothing(): boolean;
   /** The final chunk has been taken. */
   isEnded(): boolean;
   /** The turn waited for the app after the last chunk that was taken; said once. */
@@ -238,7 +240,7 @@ export function createChunkOrder(attempt: number, cursor: number | undefined): C
       return collapseFrames(frames);
     },
     cursor: () => taken,
-    isAhead: () => reading.kind === 'after' && reading.id > passedId,
+    gotNothing: () => reading.kind === 'after' && reading.id > passedId,
     isEnded: () => ended,
     takePause: () => {
       const wasPaused = paused;
@@ -249,7 +251,7 @@ export function createChunkOrder(attempt: number, cursor: number | undefined): C
   };
 }
 
-/** Frames on their way from one who follows to one who reads: the first can go on when the second left. */
+/** Passes frames on to a reader; what puts them in goes on when the reader has left. */
 function createRelay() {
   const frames: StreamFrame[] = [];
   let end: { error?: unknown } | undefined;
@@ -281,16 +283,16 @@ function createRelay() {
 }
 
 /**
- * Follows a turn that another instance holds: gives its frames as they are stored, to its end or until that
- * instance has gone silent. It goes on when its reader leaves.
+ * Follows a turn that another instance answers, to its end or until it is abandoned; goes on when its reader has left.
+ * `end`: where the reader stands in an abandoned turn.
  */
 export function followTurn(
   dependencies: ChatDependencies,
   { conversationId, cursor, locale }: SendRequest,
   seq: number,
-): { frames: () => AsyncGenerator<StreamFrame>; end: Promise<Abandoned | undefined> } {
+): { frames: () => AsyncGenerator<StreamFrame>; end: Promise<ResumePoint | undefined> } {
   const relay = createRelay();
-  const follow = async (): Promise<Abandoned | undefined> => {
+  const follow = async (): Promise<ResumePoint | undefined> => {
     const frames = followFrames(dependencies, { conversationId, seq, cursor, locale });
     let next = await frames.next();
     for (; !next.done; next = await frames.next()) relay.put(next.value);
@@ -303,18 +305,17 @@ export function followTurn(
 }
 
 /**
- * Frames of a turn to its end: one that nobody answers any more is sent again, and its reader, who counts as waiting for it
- * until they have `left`, reads on. Where the turn goes on at another instance, its frames are read there
- * (`produce-turn.ts`, `followFrames`).
+ * The frames of a turn to its end: the message of an abandoned turn is sent again, and the reader reads on. It is a
+ * subscriber of that turn until it has `left`. Where the turn goes on at another instance, `frames` follows it there.
  */
 export const readOn = (
-  frames: AsyncIterableIterator<StreamFrame, Abandoned | undefined>,
-  sendAgain: (abandoned: Abandoned) => Promise<SendHandle>,
+  frames: AsyncIterableIterator<StreamFrame, ResumePoint | undefined>,
+  sendAgain: (point: ResumePoint) => Promise<SendHandle>,
   left: AbortSignal | undefined,
 ): AsyncIterableIterator<StreamFrame> =>
-  chainIterators(frames, async (abandoned) => {
-    if (!abandoned) return undefined;
-    const handle = await sendAgain(abandoned);
+  chainIterators(frames, async (point) => {
+    if (!point) return undefined;
+    const handle = await sendAgain(point);
     if (left) handle.subscribe(left);
     return handle.frames(left)[Symbol.asyncIterator]();
   });

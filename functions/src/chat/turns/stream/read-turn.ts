@@ -24,13 +24,8 @@ import { AppError } from '#shared/lib/errors.ts';
 import type { Caller } from '#shared/ports/ports.ts';
 import { cursorPlace } from '#shared/conversation/frame-ids.ts';
 import type { StreamFrame } from '#shared/wire/resources/streams.ts';
-import type { FinishedTurn } from '../live/live-turn.ts';
-import {
-  closingFrames,
-  correctingFrames,
-  lastFrameIdIn,
-  replayFrames,
-} from '../live/turn-frames.ts';
+import type { FinishedTurn } from '../live-turn.ts';
+import { closingFrames, correctingFrames, lastFrameIdIn, replayFrames } from './turn-frames.ts';
 
 /** A turn of the caller's own conversation. Throws NOT_FOUND, TURN_NOT_FOUND. */
 export async function readOwnTurn(
@@ -77,8 +72,8 @@ export async function finishedFrom(
 }
 
 /**
- * The same, all of it read now; `undefined` when the turn goes on: what failed for now may be asked again
- * at any moment. Throws NOT_FOUND when the conversation or the turn is gone.
+ * A finished turn with the context object, both read now; `undefined` when the turn goes on: a retryable failure may
+ * get its next attempt at any moment. Throws NOT_FOUND when the conversation or the turn is gone.
  */
 export async function readFinished(
   dependencies: FinishedDependencies,
@@ -101,7 +96,7 @@ export async function readFinished(
   });
 }
 
-/** What a reader with a cursor, or none, still has to get of a finished turn. */
+/** What a reader with a cursor, or without one, still has to get of a finished turn. */
 type Remainder =
   /** Those after the cursor; none where it stands at the last one. */
   | { kind: 'frames'; frames: StreamFrame[] }
@@ -113,8 +108,8 @@ type Remainder =
 type Finished = FinishedTurn & { conversationId: string };
 
 /**
- * What is left of a turn that its producer did not finish: what it had stored after the cursor, then the
- * end. A cursor at a frame that is not stored is a reader's who has seen more than anybody will again.
+ * The rest of a turn that its producer did not finish: the stored frames after the cursor, then the end. Where the
+ * frame at the cursor is not stored, the reader has seen more than was stored: it gets frames that correct this.
  */
 async function afterForeignEnd(
   store: ChatDependencies['store'],

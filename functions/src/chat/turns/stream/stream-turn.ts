@@ -13,16 +13,16 @@ import {
   placeOfCursor,
 } from '#shared/conversation/frame-ids.ts';
 import type { StreamFrame } from '#shared/wire/resources/streams.ts';
-import { type Abandoned, liveTurnKey, openReading } from '../live/live-turn.ts';
+import { type ResumePoint, liveTurnKey, openReading } from '../live-turn.ts';
 import { type SendMessage, sendStored } from '../send/send-request.ts';
 import { expiredError, followFrames, readOn } from './follow-frames.ts';
 import { finishedFrom, iterateFrames, readRemainder } from './read-turn.ts';
 
-/** Who reads a stream. */
+/** The client that reads a stream. */
 export interface StreamReader {
   /** Fires when the client has gone. */
   left: AbortSignal;
-  /** Work that was taken on while reading, and that must end, too, before the request counts as served. */
+  /** Takes work that must end, too, before the request counts as served. */
   takeOn: (work: Promise<unknown>) => void;
 }
 
@@ -40,7 +40,7 @@ const pastEndError = (seq: number, lastFrameId?: number) =>
     },
   });
 
-/** Frames for a reader, who may leave; what a reader takes over has to be answered all the same. */
+/** The frames for a reader, which may leave; a turn that its reading takes over is answered all the same. */
 type ReadFrames = (reader?: Partial<StreamReader>) => AsyncIterable<StreamFrame>;
 
 interface Asked {
@@ -79,10 +79,10 @@ async function finishedFrames(
 }
 
 /**
- * The frames of a turn for one who only reads: live from this instance, as stored by another one, or what a
- * finished turn has left. A turn that nobody answers any more is taken over, as its sender would.
- * `undefined` when the cursor stands at the end of a finished turn.
- * Throws BAD_FIELD for a cursor behind all frames, STREAM_EXPIRED when the frames after it are purged.
+ * The frames of a turn for a reader that has not sent it: live from this instance, as another one stores them, or the
+ * rest of a finished turn. An abandoned turn is taken over, as by a send of its message. `undefined` when the cursor
+ * stands at the end of a finished turn. Throws BAD_FIELD for a cursor behind all frames, STREAM_EXPIRED when the frames
+ * after it are purged.
  */
 export async function streamTurn(
   dependencies: ChatDependencies,
@@ -105,9 +105,9 @@ export async function streamTurn(
     const frames =
       live?.frames(openReading(cursor, { attempt }), left) ??
       followFrames(dependencies, { conversationId, seq, cursor, locale, left });
-    // Where nobody answers the turn any more, the reader's work is to have it answered.
-    const sendAgain = (abandoned: Abandoned) => {
-      const stored = { ...asked, conversationId, ...abandoned, isReader: true as const };
+    // The request of a reader that takes an abandoned turn over lasts until the turn is answered.
+    const sendAgain = (point: ResumePoint) => {
+      const stored = { ...asked, conversationId, ...point, isReader: true as const };
       const sent = sendStored(dependencies, stored);
       takeOn?.(ignoreRejection(sent.then(({ result }) => result)));
       return sent;
@@ -121,7 +121,7 @@ interface ConversationStream {
   frames: ReadFrames;
 }
 
-async function readTurn(
+async function turnAt(
   { store }: Pick<ChatDependencies, 'store'>,
   { conversationId }: OwnConversation,
   seq: number,
@@ -163,14 +163,14 @@ export async function streamConversation(
   const { seq, id: cursor } = placeOfCursor(asked.cursor);
   if (seq === undefined) {
     const { open } = own.conversation.value;
-    const active = open && (await readTurn(dependencies, own, open.seq));
+    const active = open && (await turnAt(dependencies, own, open.seq));
     if (!active || isTerminal(active.state)) return undefined;
     return framesOfTurn(dependencies, own, { ...asked, cursor, turn: active });
   }
-  const turn = await readTurn(dependencies, own, seq);
+  const turn = await turnAt(dependencies, own, seq);
   if (!turn) throw pastEndError(seq);
   const rest = await framesOfTurn(dependencies, own, { ...asked, cursor, turn });
   if (rest) return rest;
-  const next = await readTurn(dependencies, own, seq + 1);
+  const next = await turnAt(dependencies, own, seq + 1);
   return next && framesOfTurn(dependencies, own, { ...asked, cursor: undefined, turn: next });
 }

@@ -1,4 +1,4 @@
-import { createDeltaCoalescer } from '#functions/chat/turns/live/text-frames.ts';
+import { createDeltaCoalescer } from '#functions/chat/turns/answer/text-frames.ts';
 import { expect, test } from 'vitest';
 import { createChunkOrder } from '#functions/chat/turns/stream/follow-frames.ts';
 import type { StreamChunkDocument } from '#shared/wire/stream-chunk.ts';

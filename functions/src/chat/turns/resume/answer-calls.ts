@@ -17,8 +17,7 @@ import {
 import { turnId, turnPath } from '#shared/conversation/documents/paths.ts';
 import { AppError, GuardLostError } from '#shared/lib/errors.ts';
 import type { Caller } from '#shared/ports/ports.ts';
-import { contentsBytes } from '../answer/answer-round.ts';
-import { contentionError } from '../send/send-errors.ts';
+import { contentsBytes } from '../contents-size.ts';
 import { answerBegun, sendMessage } from '../send/send-message.ts';
 import {
   type SendHandle,
@@ -26,18 +25,18 @@ import {
   sendStored,
   storedRequest,
 } from '../send/send-request.ts';
-import { beginTurn } from '../start/begin-turn.ts';
+import { beginTurnOnce } from '../start/begin-turn.ts';
 import { type StartState, readStart } from '../start/read-start.ts';
 import { readOwnTurn } from '../stream/read-turn.ts';
-import { shuttingDownError } from '../turn-errors.ts';
-import { ROUNDS_MAX_BYTES } from './tool-response.ts';
+import { contentionError, shuttingDownError } from '../turn-errors.ts';
+import { ROUNDS_MAX_BYTES } from '../tools/tool-response.ts';
 
-/** How often results are tried when others write to the conversation at the same time. */
+/** How often results are tried that lose their guard, and the waits between. */
 const ANSWER_TRIES = 30;
 const ANSWER_RETRY_MS = 10;
 const ANSWER_RETRY_MAX_MS = 100;
 
-interface Answering {
+interface GivenResults {
   caller: Caller;
   conversationId: string;
   turnId: string;
@@ -52,7 +51,7 @@ const openList = (turn: Turn) => {
   return open.length === 0 ? 'None waits.' : `Those that wait: ${open.join(', ')}.`;
 };
 
-function refusalOf(turn: Turn, decision: Refusal): AppError {
+function refusalError(turn: Turn, decision: Refusal): AppError {
   const { kind, callId: id } = decision;
   const metadata = { callId: id, turnId: turnId(turn.seq), state: turn.state };
   switch (kind) {
@@ -77,7 +76,7 @@ function refusalOf(turn: Turn, decision: Refusal): AppError {
   }
 }
 
-/** What a turn's tools have given together is stored in one commit. Throws TEXT_TOO_LONG (400). */
+/** Throws TEXT_TOO_LONG (400) where the contents of the turn do not fit one commit. */
 function refuseTooLarge({ contents }: Extract<ResultsDecision, { kind: 'new' }>): void {
   const sizeBytes = contentsBytes(contents);
   if (sizeBytes <= ROUNDS_MAX_BYTES) return;
@@ -92,10 +91,10 @@ function refuseTooLarge({ contents }: Extract<ResultsDecision, { kind: 'new' }>)
   });
 }
 
-/** Stores answers that leave others open. Throws GuardLostError. */
+/** Stores results that leave calls open. Throws GuardLostError. */
 async function storePart(
   { store }: Pick<ChatDependencies, 'store'>,
-  { conversationId }: Answering,
+  { conversationId }: GivenResults,
   input: { state: StartState; decision: Extract<ResultsDecision, { kind: 'new' }> },
 ): Promise<void> {
   const { known } = input.state;
@@ -116,7 +115,7 @@ async function storePart(
   ]);
 }
 
-/** Goes on with the turn now that nothing is left for the app to do; undefined: read again. */
+/** Goes on with a turn whose calls have all been answered; undefined: read again. */
 async function goOn(
   dependencies: ChatDependencies,
   input: { request: SendRequest; state: StartState },
@@ -129,50 +128,51 @@ async function goOn(
   const { usage, settled, grounding, leftOutFiles } = turn;
   const kept = { contents, rounds, usage, settled, grounding, leftOutFiles };
   const resume = { kind: 'resume' as const, seq: turn.seq, attempt: turn.attempt, kept };
-  const begun = await beginTurn(dependencies, { request, state, decision: resume });
+  const begun = await beginTurnOnce(dependencies, { request, state, decision: resume });
   if (!begun) return undefined;
   await passCrashPoint(dependencies, 'turn-resumed');
   return answerBegun(dependencies, request, begun);
 }
 
+/** One try; undefined: what was read does not fit together, read again. */
 async function tryAnswer(
   dependencies: ChatDependencies,
-  answering: Answering,
+  given: GivenResults,
 ): Promise<SendHandle | undefined> {
-  const { conversationId, caller, locale } = answering;
-  const { turn: own } = await readOwnTurn(dependencies, answering);
+  const { conversationId, caller, locale } = given;
+  const { turn: own } = await readOwnTurn(dependencies, given);
   const request = storedRequest({ caller, conversationId, locale, cursor: undefined }, own.value);
   const state = await readStart(dependencies, request);
   if (!state.known) return undefined;
   const { value } = await readStoredTurn(dependencies.store, conversationId, state.known);
   const turn = isTerminal(value.state) ? withWholePairs(value) : value;
-  const decision = decideToolResults(turn, answering.results);
+  const decision = decideToolResults(turn, given.results);
   if (decision.kind === 'new') refuseTooLarge(decision);
   if (decision.kind === 'new' && decision.isDone)
     return goOn(dependencies, { request, state }, decision);
   if (decision.kind === 'new') {
-    await storePart(dependencies, answering, { state, decision });
+    await storePart(dependencies, given, { state, decision });
     await passCrashPoint(dependencies, 'results-stored');
-  } else if (decision.kind !== 'known') throw refusalOf(turn, decision);
+  } else if (decision.kind !== 'known') throw refusalError(turn, decision);
   const sender = { caller, conversationId, locale, cursor: undefined, sendMessage };
   return sendStored(dependencies, { ...sender, turn });
 }
 
 /**
- * Takes what the app, or its user, says to calls of a turn that waits for it. When nothing is left open the
- * turn goes on, under the same attempt; else it waits on. The same results again change nothing: they give the
- * turn as it stands. Throws NOT_FOUND, TURN_NOT_FOUND, TOOL_CALL_NOT_FOUND, TOOL_RESULT_CONFLICT, BAD_FIELD,
- * and what a send throws.
+ * Stores the results of the app, or the word of its user, for calls of a turn that waits. When no call is left open,
+ * the turn goes on under the same attempt; else it waits on. The same results again change nothing and return the turn
+ * as it stands. Throws NOT_FOUND, TURN_NOT_FOUND, TOOL_CALL_NOT_FOUND, TOOL_RESULT_CONFLICT, BAD_FIELD, and what a send
+ * throws.
  */
 export async function answerCalls(
   dependencies: ChatDependencies,
-  answering: Answering,
+  given: GivenResults,
 ): Promise<SendHandle> {
   if (dependencies.shutdown.aborted) throw shuttingDownError('tool results were refused');
-  // Not `retry`: a try that found nothing to hand back is made again as one that lost its guard is.
+  // Not `retry`: a try whose documents did not fit together is made again, too.
   for (let tries = 0; tries < ANSWER_TRIES; tries++) {
     try {
-      const handle = await tryAnswer(dependencies, answering);
+      const handle = await tryAnswer(dependencies, given);
       if (handle) return handle;
     } catch (error) {
       if (!(error instanceof GuardLostError)) throw error;

@@ -8,12 +8,12 @@ import type { Conversation } from '#shared/conversation/documents/conversation.t
 import { turnId, turnPath } from '#shared/conversation/documents/paths.ts';
 import { type Turn, type TurnDocument, isResting } from '#shared/conversation/documents/turn.ts';
 import type { StreamFrame } from '#shared/wire/resources/streams.ts';
-import { requestCancel } from '../finish/cancel-turn.ts';
-import { liveTurnKey } from '../live/live-turn.ts';
+import { requestCancel } from '#functions/chat/turns/finish/cancel-turn.ts';
+import { liveTurnKey } from '#functions/chat/turns/live-turn.ts';
 
 /*
  * The clients of the AI SDK and of OpenAI stop an answer by closing the connection, as a reload and a lost network do. So an answer
- * whose reader has left goes on for DISCONNECT_GRACE_MS; unless somebody comes back by then, it is stopped.
+ * whose reader has left goes on for DISCONNECT_GRACE_MS; unless a reader comes back by then, it is stopped.
  */
 
 interface Target {
@@ -39,10 +39,10 @@ export function stopsOnDisconnect(header: (name: string) => string | undefined):
   throw badField('X-On-Disconnect', 'The header `X-On-Disconnect` must be `stop` or `continue`.');
 }
 
-const isReadHere = ({ liveTurns }: Pick<ChatDependencies, 'liveTurns'>, target: Target) =>
-  liveTurns.get(liveTurnKey(target.conversationId, target.seq))?.isRead() === true;
+const isAwaitedHere = ({ liveTurns }: Pick<ChatDependencies, 'liveTurns'>, target: Target) =>
+  liveTurns.get(liveTurnKey(target.conversationId, target.seq))?.isAwaited() === true;
 
-/** Notes on a turn that has not ended when its reader left, or that one came back. */
+/** Stores in a turn that has not ended when its reader left, or that a reader came back. */
 async function note(
   dependencies: ChatDependencies,
   { conversationId, seq }: Target,
@@ -69,28 +69,31 @@ const hasLeft = (turn: TurnDocument['value'], leftAt: Date) =>
 
 async function stopAfterGrace(dependencies: ChatDependencies, target: Target): Promise<void> {
   const { clock, config, shutdown, store } = dependencies;
-  if (isReadHere(dependencies, target)) return;
+  if (isAwaitedHere(dependencies, target)) return;
   const leftAt = clock.now();
   await note(dependencies, target, leftAt);
   await clock.wait(config.DISCONNECT_GRACE_MS, shutdown);
-  // The process ends: whoever goes on with the turn is not to find it stopped.
-  if (shutdown.aborted || isReadHere(dependencies, target)) return;
+  // The process ends: the instance that goes on with the turn must not find it stopped.
+  if (shutdown.aborted || isAwaitedHere(dependencies, target)) return;
   const [turn] = await readTurnDocuments(store, target.conversationId, [target.seq]);
   if (turn && hasLeft(turn.value, leftAt)) await requestCancel(dependencies, target);
 }
 
-/** One who reads an answer, until it ends or they leave. */
+/** The reader of an answer, until the answer ends or the reader leaves. */
 interface Reader {
-  /** Frames for the reader; at their end there is nothing left to stop. */
+  /** Passes frames to the reader; at their end there is nothing left to stop. */
   read: (frames: AsyncIterable<StreamFrame>) => AsyncIterable<StreamFrame>;
-  /** Resolves when the answer has ended, or, for one who left before that, when it is decided what becomes of it. */
+  /**
+   * Resolves when the answer has ended, or, where the reader left before that, when it is decided whether it is
+   * stopped.
+   */
   settled: Promise<void>;
 }
 
-/** One whose leaving changes nothing. */
+/** A reader whose leaving changes nothing. */
 export const unwatched: Reader = { read: (frames) => frames, settled: Promise.resolve() };
 
-/** Stops the answer of a turn when its reader leaves (`left`) and nobody comes back in time. */
+/** Stops the answer of a turn when its reader leaves (`left`) and none comes back in time. */
 export function watchReader(
   dependencies: ChatDependencies,
   target: Target & { left: AbortSignal },
@@ -124,7 +127,7 @@ export function watchReader(
   };
 }
 
-/** Says of a turn that somebody reads it again. */
+/** Stores in a turn that it has a reader again. */
 export async function comeBack(
   dependencies: ChatDependencies,
   { conversationId, turn }: { conversationId: string; turn: Pick<Turn, 'seq' | 'leftAt'> },
@@ -135,7 +138,7 @@ export async function comeBack(
   });
 }
 
-/** Whether the turn that is in the way of a new message was left by its reader: then nobody waits for it. */
+/** Whether the turn that a new message would have to wait for has no reader any more: it may be stopped at once. */
 export async function isLeftAlone(
   dependencies: ChatDependencies,
   { conversationId, conversation }: { conversationId: string; conversation: Conversation },
@@ -143,5 +146,5 @@ export async function isLeftAlone(
   const seq = conversation.open?.seq;
   if (seq === undefined || queueSeqs(conversation).length > 0) return false;
   const [turn] = await readTurnDocuments(dependencies.store, conversationId, [seq]);
-  return turn?.value.leftAt !== undefined && !isReadHere(dependencies, { conversationId, seq });
+  return turn?.value.leftAt !== undefined && !isAwaitedHere(dependencies, { conversationId, seq });
 }

@@ -18,19 +18,20 @@ import type { Conversation } from '#shared/conversation/documents/conversation.t
 import type { History } from '#shared/conversation/documents/history.ts';
 import { endsBefore, rearmsFrom } from '#shared/conversation/writes/next-generation.ts';
 import { isRouted } from '#shared/models/routing.ts';
-import { messageReplacedError } from '../send/send-errors.ts';
-import type { Begin } from './begun-turn.ts';
+import { messageReplacedError } from '../turn-errors.ts';
+import type { TurnToBegin } from './begun-turn.ts';
 
 /** Loaded when an edit needs it: it brings the finders of facts, which no message needs. */
 const loadRendering = () => import('#functions/context/snapshot-rendering.ts');
 
-/** The context that the turn answers from, and what its batch changes of it. */
-export interface ContextBefore {
+/** The context that the turn answers from, and what the batch with which it begins changes of it. */
+export interface PlannedContext {
+  /** As the batch leaves it. */
   conversation: Conversation;
   history: History | undefined;
   turns: readonly Turn[];
   replacement: PlannedReplacement | undefined;
-  /** Of a turn whose place a compaction has folded: whether it is in that context; it stays so. */
+  /** Of a turn whose place a compaction has folded: whether it was folded into the context; it stays so. */
   foldedInContext: boolean | undefined;
 }
 
@@ -42,26 +43,26 @@ interface PlannedReplacement extends Replacement {
 }
 
 /** First of the turns that this one stands in for. */
-export const firstReplaced = ({ state, decision }: Begin): number | undefined =>
+export const firstReplaced = ({ state, decision }: TurnToBegin): number | undefined =>
   decision.kind === 'start' ? decision.replaces : state.known?.value.replaces;
 
-/** The conversation document as the turn sees it: with the model that it begins with, or has begun with. */
+/** The conversation document as the turn sees it: with the model of the turn. */
 export function conversationAtTurn(
   config: Config,
-  { request, state, decision }: Begin,
+  { request, state, decision }: TurnToBegin,
   conversation: Conversation,
 ): Conversation {
   const model =
     (decision.kind === 'start' ? request.added?.model : undefined) ??
     turnModel(conversation.model, state.known?.value);
-  // Where nothing is chosen any more, the deployment's model answers, and for a retired one its successor: the turn
-  // notes that one, the conversation keeps what it has.
+  // Where the deployment no longer chooses models, its own model answers an `auto` turn. A retired model is answered
+  // for by its successor. The turn stores the model that answers; the conversation keeps its own.
   const isChosen = isRouted(model) && config.routing !== undefined;
   return { ...conversation, model: isChosen ? model : modelThatLimits(config, model) };
 }
 
 function foldedInContextOf(
-  { state: { known } }: Begin,
+  { state: { known } }: TurnToBegin,
   conversation: Conversation,
 ): boolean | undefined {
   if (!known || known.value.seq >= firstTailSeq(conversation)) return undefined;
@@ -69,17 +70,17 @@ function foldedInContextOf(
 }
 
 /**
- * Reads the context, and where the turn replaces others the one without them; undefined: the conversation document
- * moved on while it was read. Throws MESSAGE_REPLACED.
+ * Reads the context. Where the turn replaces others, plans the context without them. Undefined: the conversation got
+ * another generation while it was read. Throws MESSAGE_REPLACED.
  */
-export async function readBefore(
+export async function planContext(
   dependencies: ChatDependencies,
-  begin: Begin,
+  toBegin: TurnToBegin,
   input: { conversation: Conversation; by: string },
-): Promise<ContextBefore | undefined> {
-  const { request, state, decision } = begin;
+): Promise<PlannedContext | undefined> {
+  const { request, state, decision } = toBegin;
   const { conversationId } = request;
-  const conversation = conversationAtTurn(dependencies.config, begin, input.conversation);
+  const conversation = conversationAtTurn(dependencies.config, toBegin, input.conversation);
   const parts = await readContextParts(dependencies, {
     conversationId,
     conversation,
@@ -87,11 +88,11 @@ export async function readBefore(
   });
   if (conversation.generation > 0 && parts.history === undefined) return undefined;
   const { history, turns } = parts;
-  const fromSeq = firstReplaced(begin);
-  // What a turn that has begun before replaces is replaced.
-  const isGoingOn = decision.kind === 'takeOver' || decision.kind === 'resume';
-  if (fromSeq === undefined || isGoingOn) {
-    const foldedInContext = foldedInContextOf(begin, conversation);
+  const fromSeq = firstReplaced(toBegin);
+  // In a later batch there is nothing to replace: the first one has done it.
+  const isFirstBatch = decision.kind === 'start' || decision.kind === 'beginQueued';
+  if (fromSeq === undefined || !isFirstBatch) {
+    const foldedInContext = foldedInContextOf(toBegin, conversation);
     return { conversation, history, turns, replacement: undefined, foldedInContext };
   }
   // While an edit waited, another one may have taken the place of the same message.
@@ -105,7 +106,7 @@ export async function readBefore(
     history: replacement.history,
     turns: replacement.turns,
     replacement,
-    // Folded is no more than what stands before the replaced turns.
+    // The new context ends before the replaced turns, so this turn stands behind all that is folded.
     foldedInContext: undefined,
   };
 }
@@ -119,8 +120,8 @@ interface PresentContext {
 }
 
 /**
- * The present history without what came of the replaced turns, or, where nothing is left of it, the newest
- * earlier one that ends before them.
+ * The present history without what it holds of the replaced turns; where nothing would be left, the newest earlier one
+ * that ends before them.
  */
 async function historyBefore(
   dependencies: ChatDependencies,
@@ -138,8 +139,8 @@ async function historyBefore(
 }
 
 /**
- * What it takes to put a new turn in the place of the turns from `fromSeq` on: the next generation, made of the history
- * before them. `by`: nonce of the writer.
+ * Plans the next generation, in which a new turn takes the place of the turns from `fromSeq` on: it continues the
+ * history before them. `by`: nonce of the writer.
  */
 async function planReplacement(
   dependencies: ChatDependencies,
@@ -162,7 +163,7 @@ async function planReplacement(
       rearmsFrom({ source, present, declined: conversation.compactionRequests.declined, tokens }),
   });
   const { history, turns, tokens, conversationAfter } = next;
-  // Turns that were folded stand verbatim again, or are to be read again: they may need folding at once.
+  // Folded turns stand verbatim again, or are to be folded anew: the context may be over its threshold at once.
   const isOther = source?.generation !== present?.generation || source?.mended === true;
   const compactionRequest = isOther
     ? requestAfterChange(dependencies, { conversation: conversationAfter, history, tokens })

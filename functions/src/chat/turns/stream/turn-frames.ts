@@ -1,6 +1,6 @@
 import type { Shrinkage } from '#shared/conversation/context/sent-view.ts';
 import { type ToolCall, callId, findCalls } from '#shared/conversation/context/tool-calls.ts';
-import { waitingCalls } from '#shared/conversation/context/tool-results.ts';
+import { isOfApp, waitingCalls } from '#shared/conversation/context/tool-results.ts';
 import { type Content, contentText, hasFunctionCall } from '#shared/models/content.ts';
 import { answerId, turnId } from '#shared/conversation/documents/paths.ts';
 import type { Rounds, Turn, TurnError } from '#shared/conversation/documents/turn.ts';
@@ -21,7 +21,7 @@ import { leftOutFilesView, usageView } from '#shared/wire/resources/turns.ts';
 import { searchedView, sourcesView } from '#shared/wire/sources.ts';
 import { SHOWN_BEGINNING_CHARACTERS, SHOWN_MAX_BYTES } from '../tools/tool-response.ts';
 
-/** What an attempt begins with; a later one says first what of the earlier ones no longer holds. */
+/** The first chunks of an attempt; a later attempt says first which parts of the earlier ones to drop. */
 export const openingChunks = (start: {
   conversationId: string;
   seq: number;
@@ -148,8 +148,8 @@ function finishReasonView(end: {
 }
 
 /**
- * Id of the last frame of a finished turn. One that its producer did not finish ends with the highest id
- * of its attempt: how far its frames went nobody knows, and no reader may take the end for an old frame.
+ * Id of the last frame of a finished turn. A turn that its producer did not finish ends with the highest id of its
+ * attempt: its last id is not known, and no reader may take the end for a frame that it has.
  */
 export const lastFrameIdIn = (turn: Pick<Turn, 'attempt' | 'lastFrameId'>) =>
   turn.lastFrameId ?? highestFrameId(turn.attempt);
@@ -163,20 +163,26 @@ export function closingFrames(end: { turn: Turn; context: ContextObject }): Stre
 const countedBack = (chunks: readonly StreamChunk[], lastId: number): StreamFrame[] =>
   chunks.map((chunk, i) => ({ id: lastId - (chunks.length - 1 - i), chunk }));
 
-/** What still waits for the user's word: whoever comes anew is asked, too. */
+/** The notices that ask the user to allow calls that still wait: a new reader gets them, too. */
 const approvalChunks = (turn: Turn): StreamChunk[] =>
   waitingCalls(turn)
     .filter(({ index }) => turn.rounds?.asks?.includes(index) === true)
     .map((call) => approvalChunk(turn, call));
 
-/** What a turn says, group by group, with the id of the last frame of each where that is known. */
+/**
+ * The chunks of a turn's contents in groups, one for each call of the model, with the id of its last frame where that
+ * is known.
+ */
 function contentGroups(turn: Turn): { chunks: StreamChunk[]; lastId: number | undefined }[] {
   const groups = contentChunks(turn);
   groups.at(-1)?.push(...approvalChunks(turn));
   return groups.map((chunks, round) => ({ chunks, lastId: turn.rounds?.frames[round] }));
 }
 
-/** Groups of chunks as frames, counted back from the last id of all and from those that are known of a group. */
+/**
+ * Groups of chunks as frames. Ids are counted back from the last id of all, and in a group from its own last id where
+ * that is known.
+ */
 function groupFrames(
   groups: readonly { chunks: readonly StreamChunk[]; lastId?: number | undefined }[],
   lastId: number,
@@ -192,9 +198,9 @@ function groupFrames(
 }
 
 /**
- * A finished turn, or one that waits for the app, from what is stored: each text as one delta, with the ids
- * that the live stream gave to the first frames, to the last ones of each round, and to the last ones of all,
- * so that a reader can go on after any of them.
+ * The frames of a finished turn, or of one that waits for the app, made of the stored turn: each text is one delta. The
+ * first frames, the last ones of each round and the last ones of all have the ids of the live stream, so that a reader
+ * can go on after any of them.
  */
 export function replayFrames(replay: {
   conversationId: string;
@@ -220,8 +226,8 @@ export function replayFrames(replay: {
 }
 
 /**
- * The end of a turn that its producer did not finish, for a reader who has seen more of it than is stored:
- * what he has no longer holds, this does.
+ * The end of a turn that its producer did not finish, for a reader who has seen more of it than is stored: drops what
+ * the reader has, then says what is stored.
  */
 export function correctingFrames({ turn, context }: { turn: Turn; context: ContextObject }) {
   const { attempt, error } = turn;
@@ -239,7 +245,7 @@ export function correctingFrames({ turn, context }: { turn: Turn; context: Conte
   );
 }
 
-/** Whose calls they are, and who answers which. */
+/** The turn of the calls, and which of them the app answers. */
 interface CallsOwner {
   seq: number;
   rounds?: Pick<Rounds, 'app'> | undefined;
@@ -253,12 +259,9 @@ function shown(value: unknown): unknown {
   return { truncated: true, sizeBytes, beginning: cutHead(json, SHOWN_BEGINNING_CHARACTERS) };
 }
 
-const isApps = ({ rounds }: CallsOwner, { index }: ToolCall) =>
-  rounds?.app.includes(index) === true;
-
 const named = (owner: CallsOwner, call: ToolCall) => ({
   toolCallId: callId(owner.seq, call.index),
-  ...(!isApps(owner, call) && { providerExecuted: true as const }),
+  ...(!isOfApp(owner, call) && { providerExecuted: true as const }),
   dynamic: true as const,
 });
 

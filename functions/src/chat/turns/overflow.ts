@@ -7,12 +7,12 @@ import type { Conversation, Versioned } from '#shared/conversation/documents/con
 import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import { AppError, mayBeCommitted } from '#shared/lib/errors.ts';
 import { estimateContentTokens } from '#shared/tokens/token-estimate.ts';
-import { type SendRequest, userContent } from '../send/send-request.ts';
+import { type SendRequest, userContent } from './send/send-request.ts';
 
-/** A compaction takes seconds; earlier there is nothing to try again for, ms. */
+/** When the client should try again, ms: a compaction takes seconds. */
 const OVERFLOW_RETRY_MS = 5_000;
 
-/** What is to be sent beside what, in tokens. */
+/** What is to be sent, and what the window already holds, in tokens. */
 interface CallSizes {
   contextTokens: number;
   requestTokens: number;
@@ -62,8 +62,8 @@ function overflowError(
 }
 
 /**
- * Refuses a message that would not fit if there were nothing before it, so that nobody is interrupted, and
- * nothing waits, for what must fail. Throws CONTEXT_WINDOW_WILL_OVERFLOW with both figures.
+ * Refuses a message that would not fit even into an empty conversation, before a turn is interrupted for it or it waits
+ * in the queue. Throws CONTEXT_WINDOW_WILL_OVERFLOW with both figures.
  */
 export function refuseHopeless(
   { config }: Pick<ChatDependencies, 'config'>,
@@ -81,11 +81,11 @@ export function refuseHopeless(
 }
 
 /**
- * Refuses a call that cannot fit the window, that of a message before anything is written, and asks for a compaction
- * where that can let the next try succeed: the same message sent again goes on with the rounds that are stored.
- * Throws CONTEXT_WINDOW_WILL_OVERFLOW with both figures.
+ * Throws CONTEXT_WINDOW_WILL_OVERFLOW, with both figures, where a call cannot fit, and first asks for a compaction
+ * where that can help the next try. The first call of a turn is refused before anything is stored; a later one leaves
+ * its rounds to the next attempt.
  */
-export async function refuseOverflow(
+export async function refuseOrCompact(
   dependencies: ChatDependencies,
   call: {
     conversationId: string;
@@ -94,7 +94,7 @@ export async function refuseOverflow(
     conversation: Conversation;
     contextTokens: number;
     requestTokens: number;
-    /** What a compaction would be asked for; undefined: it could make no room. */
+    /** The conversation document in which a compaction is asked for; undefined: it could make no room. */
     toCompact: () => Promise<Versioned<Conversation> | undefined>;
   },
 ): Promise<void> {
@@ -105,7 +105,7 @@ export async function refuseOverflow(
   );
   const sizes = { requestTokens, contextTokens, windowTokens };
   if (!willOverflow(sizes)) return;
-  // Once everything before the call is a snapshot.
+  // The context when everything before the call is folded.
   const compactedTokens = conversation.context.overheadTokens + snapshotBudgetTokens;
   const toCompact = await call.toCompact();
   const isCompacting =
@@ -115,11 +115,11 @@ export async function refuseOverflow(
   throw overflowError(conversationId, sizes, { what, isCompacting });
 }
 
-/** Whether a compaction waits that a worker will serve: the owner may have switched it off meanwhile. */
+/** Whether a compaction waits that a worker will run: the owner may have switched it off meanwhile. */
 const isWaiting = ({ compactionRequests: { auto, manual }, settings }: Conversation): boolean =>
   manual !== undefined || (auto !== undefined && !isSwitchedOff(settings, auto.trigger));
 
-/** Resolves to whether a compaction is asked for. */
+/** Asks for a compaction unless one waits; false: none is on its way. */
 async function requestForOverflow(
   dependencies: ChatDependencies,
   conversationId: string,
@@ -144,7 +144,7 @@ async function requestForOverflow(
     ]);
   } catch (error) {
     if (!mayBeCommitted(error)) throw error;
-    return false; // someone else changed the conversation; the next refused message asks again
+    return false; // Another write changed the conversation: the next message that is refused asks again.
   }
   await publishRequest(dependencies, { conversationId, requestId, trigger: 'overflow' });
   return true;

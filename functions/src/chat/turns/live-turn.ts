@@ -7,22 +7,22 @@ import {
   type StreamFrame,
   collapseFrames,
 } from '#shared/wire/resources/streams.ts';
-import { shuttingDownError } from '../turn-errors.ts';
+import { shuttingDownError } from './turn-errors.ts';
 
 export interface FinishedTurn {
   turn: Turn;
   context: ContextObject;
   replayed: boolean;
-  /** What its prompt left out; unknown of a turn that another instance answered. */
+  /** What its prompt left out; not known of a turn that another instance answered. */
   shrinkage?: Shrinkage | undefined;
 }
 
-/** From where a reader reads: every frame, those so far joined where they can be, or those after an id. */
+/** What a reader gets: every frame, the frames so far joined where they can be, or the frames after an id. */
 export type Reading = { kind: 'all' } | { kind: 'collapsed' } | { kind: 'after'; id: number };
 
 /**
- * How a reader with this cursor, or none, reads an attempt. One from a later attempt is not believed, nor
- * one behind the last frame that there is, where that is known.
+ * How a reader with this cursor, or none, reads an attempt. A cursor from a later attempt is ignored, and so is one
+ * behind the last frame, where that is known.
  */
 export const openReading = (
   cursor: number | undefined,
@@ -34,14 +34,11 @@ export const openReading = (
     ? { kind: 'after', id: cursor }
     : { kind: 'collapsed' };
 
-/**
- * Why no frame comes any more: the turn has ended, the process gives it up, or another instance has taken
- * it over and goes on.
- */
+/** Why a log gets no more frames: the turn has ended, the process gave it up, or another producer has taken it over. */
 type LogEnd = 'finished' | 'givenUp' | 'lost';
 
-/** A turn that nobody answers any more, for one who has its frames up to `cursor`: its message is to be sent again. */
-export interface Abandoned {
+/** Where a reader stands in a turn that has no producer any more. */
+export interface ResumePoint {
   cursor: number | undefined;
 }
 
@@ -49,31 +46,31 @@ export interface Abandoned {
 export interface LiveTurn {
   attempt: number;
   /**
-   * What was emitted as `reading` says, then live, and when another instance has taken the turn over, what that one
-   * emits; any number of readers, each until it has `left`.
+   * The frames so far as `reading` says, then each as it is emitted; after a take-over those of the other instance. For
+   * any number of readers, each until it has `left`.
    */
   frames(
     reading: Reading,
     left?: AbortSignal,
-  ): AsyncIterableIterator<StreamFrame, Abandoned | undefined>;
-  /** Says that somebody waits for the answer until their connection closes (`left`). */
+  ): AsyncIterableIterator<StreamFrame, ResumePoint | undefined>;
+  /** Counts a connection that waits for the answer until it closes (`left`). */
   subscribe(left: AbortSignal): void;
-  /** Whether somebody waits for it. */
-  isRead(): boolean;
+  /** Whether a connection waits for the answer. */
+  isAwaited(): boolean;
   /** Id of the last frame that was emitted here; below the first one of the attempt when there is none. */
   lastId(): number;
   /** How the answer ends here; rejects with TURN_TAKEN_OVER when another instance goes on with it. */
   result: Promise<FinishedTurn>;
   /** Stops the model; the turn ends as cancelled with what was said so far. */
   cancel(): void;
-  /** Stops the model and leaves the turn to whoever sends its message again. */
+  /** Stops the model and leaves the turn to the next send of its message. */
   giveUp(): void;
 }
 
 /** Live turns of this instance by `{conversationId}/{seq}`. */
 export type LiveTurns = Map<string, LiveTurn>;
 
-/** The turns of a conversation that this instance answers: one, but for a moment when one follows another. */
+/** The turns of a conversation that this instance answers: at most one, but for the moment when the next one begins. */
 export function liveSeqs(liveTurns: LiveTurns, conversationId: string): number[] {
   const start = `${conversationId}/`;
   return [...liveTurns.keys()]
@@ -83,7 +80,7 @@ export function liveSeqs(liveTurns: LiveTurns, conversationId: string): number[]
 
 export const liveTurnKey = (conversationId: string, seq: number) => `${conversationId}/${seq}`;
 
-/** The frames of one attempt as they come: bounded by the answer itself, dropped with the turn. */
+/** The frames of one attempt. Kept in memory while this instance answers the turn; the answer bounds their size. */
 export interface FrameLog {
   /** Gives the chunk the next id and tells the readers. */
   emit(chunk: StreamChunk): StreamFrame;
@@ -156,7 +153,7 @@ export function createFrameLog(firstId = 0): FrameLog {
   };
 }
 
-/** Who waits for the answer of a turn, by their connections. */
+/** The connections that wait for the answer of a turn. */
 export interface Subscribers {
   /** Counts a connection until it is closed, which `left` tells. */
   subscribe(left: AbortSignal): void;
@@ -165,8 +162,8 @@ export interface Subscribers {
 }
 
 /**
- * Nobody yet. A phone that fell off the net counts until its connection is closed, which the platform in
- * front notices late.
+ * No connection yet. A phone that lost its network counts until the platform in front closes its connection, which is
+ * late.
  */
 export function createSubscribers(): Subscribers {
   let known: readonly AbortSignal[] = [];

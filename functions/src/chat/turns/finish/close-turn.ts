@@ -1,0 +1,90 @@
+import { readPartialAnswer } from '#shared/wire/partial-answer.ts';
+import {
+  type ClosingTurn,
+  closeAbandonedWrites,
+  toClosingTurn,
+  abandonedFields,
+  endAbandonedWrites,
+} from '#shared/conversation/writes/abandoned-turns.ts';
+import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
+import { notFoundError } from '#functions/chat/not-found.ts';
+import { meterCounting } from '#functions/config/conversation-policy.ts';
+import { requestAfterClosing } from '#functions/context/request-after-closing.ts';
+import { publishRequest } from '#functions/events/publish-request.ts';
+import { readConversation } from '#shared/conversation/context/read-conversation.ts';
+import type { Conversation, Versioned } from '#shared/conversation/documents/conversation.ts';
+import { conversationPath } from '#shared/conversation/documents/paths.ts';
+import type { TurnDocument } from '#shared/conversation/documents/turn.ts';
+import type { StartState } from '../start/read-start.ts';
+
+/**
+ * Closes an abandoned turn, or one that waits for the app, as cancelled, with what it had said so far. Throws NOT_FOUND,
+ * GuardLostError, StoreUnavailableError.
+ */
+export async function closeCancelled(
+  dependencies: ChatDependencies,
+  conversationId: string,
+  { turn, now }: { turn: TurnDocument; now: Date },
+): Promise<void> {
+  const { store } = dependencies;
+  const conversation = await readConversation(store, conversationId);
+  if (!conversation) throw notFoundError();
+  const counting = meterCounting(conversation.value);
+  const partial = await readPartialAnswer(store, { conversationId, turn, counting });
+  const closing = { ...abandonedFields(turn, now), end: { state: 'cancelled' as const, partial } };
+  await closeOpenTurn(dependencies, { conversationId, conversation, closing });
+}
+
+/**
+ * Closes the open turn and frees the conversation, in one batch under the update times of both. What the turn has said and
+ * done comes into the context with it, so the batch says whether that needs a compaction, as the end of an answer does.
+ * Throws GuardLostError, StoreUnavailableError.
+ */
+export async function closeOpenTurn(
+  dependencies: ChatDependencies,
+  target: { conversationId: string; conversation: Versioned<Conversation>; closing: ClosingTurn },
+): Promise<void> {
+  const { conversationId, conversation, closing } = target;
+  const compactionRequest = await requestAfterClosing(dependencies, {
+    conversationId,
+    conversation: conversation.value,
+    closing,
+  });
+  const now = dependencies.clock.now();
+  await dependencies.store.commit([
+    {
+      op: 'update',
+      path: conversationPath(conversationId),
+      fields: {
+        updateTime: now,
+        ...(compactionRequest && { 'compactionRequests.auto': { ...compactionRequest } }),
+      },
+      remove: ['open'],
+      guard: { updateTime: conversation.updateTime },
+    },
+    ...endAbandonedWrites(conversationId, { ...closing, now }),
+  ]);
+  if (!compactionRequest) return;
+  const { requestId, trigger } = compactionRequest;
+  await publishRequest(dependencies, { conversationId, requestId, trigger });
+}
+
+/** Closes a turn that has had all its attempts, or has waited for the app for too long. Throws GuardLostError. */
+export async function closeGivenUp(
+  dependencies: ChatDependencies,
+  conversationId: string,
+  { conversation, known }: StartState,
+): Promise<void> {
+  if (!conversation || !known) return;
+  const now = dependencies.clock.now();
+  const abandoned = abandonedFields(known, now);
+  if (conversation.value.open?.seq === known.value.seq)
+    return closeOpenTurn(dependencies, {
+      conversationId,
+      conversation,
+      closing: toClosingTurn(abandoned),
+    });
+  await dependencies.store.commit(
+    closeAbandonedWrites(conversationId, { abandoned: [abandoned], now }),
+  );
+}

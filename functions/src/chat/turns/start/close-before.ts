@@ -1,0 +1,35 @@
+import { isHeld, isInTheWay } from '#shared/conversation/start-decision.ts';
+import { abandonedFields, toClosingTurn } from '#shared/conversation/writes/abandoned-turns.ts';
+import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
+import { isTerminal } from '#shared/conversation/documents/turn.ts';
+import { requestCancel } from '../finish/cancel-turn.ts';
+import { closeOpenTurn } from '../finish/close-turn.ts';
+import type { StartState } from './read-start.ts';
+
+/**
+ * Closes, in a batch of its own, a turn whose words or tool calls the next prompt must show: an abandoned turn whose user
+ * had asked to stop it, or an open one with tool calls with which no producer goes on. True: read again. Throws what
+ * `requestCancel` throws, GuardLostError.
+ */
+export async function closeBeforeBeginning(
+  dependencies: ChatDependencies,
+  conversationId: string,
+  { known, open, facts, conversation }: StartState,
+): Promise<boolean> {
+  const stopped = [known?.value, open?.value].find(
+    (turn) =>
+      turn?.state === 'running' && turn.cancelRequested === true && !isHeld(turn, facts.now),
+  );
+  if (stopped) {
+    await requestCancel(dependencies, { conversationId, seq: stopped.seq });
+    return true;
+  }
+  if (!open || !conversation || open.value.seq === known?.value.seq) return false;
+  // The tools of an abandoned turn, or of one that waits for the app, have done something.
+  const { state, rounds } = open.value;
+  const hasDone = !isTerminal(state) && rounds !== undefined && !isInTheWay(open.value, facts.now);
+  if (!hasDone) return false;
+  const closing = toClosingTurn(abandonedFields(open, dependencies.clock.now()));
+  await closeOpenTurn(dependencies, { conversationId, conversation, closing });
+  return true;
+}
