@@ -120,7 +120,7 @@ const turnFieldsSchema = z.object({
    * Absent until then.
    */
   model: z.string().optional(),
-  /** Of a turn that waited in the queue: the model that a hook chose for it. */
+  /** The model that a hook chose for the turn; it holds until the turn is answered. */
   chosenModel: z.string().optional(),
   /** Of a turn of an `auto` conversation: which model answers it. */
   routing: routingSchema.optional(),

@@ -52,7 +52,7 @@ export interface NewTurn {
   regenerates?: number | undefined;
   /** The model that answers the turn; absent while it waits in the queue. */
   model?: Turn['model'];
-  /** The model that a hook chose for a turn that waits in the queue. */
+  /** The model that a hook chose for the turn. */
   chosenModel?: Turn['chosenModel'];
   /** Of a regeneration: the model that answered before answers again. */
   routing?: Turn['routing'];

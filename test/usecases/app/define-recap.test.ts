@@ -1,3 +1,4 @@
+import { AppError } from '#shared/lib/errors.ts';
 import { randomUUID } from 'node:crypto';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
@@ -226,6 +227,26 @@ describe('the step of an app before a turn', () => {
 
     expect(refused).toMatchObject({ status: 400, body: { error: { message: 'Not today.' } } });
     expect(requests.map(({ model }) => model)).toEqual(['gemini-3.1-pro-preview']);
+  });
+
+  test('a message that failed is answered by the model that beforeTurn chose when it is sent again', async () => {
+    const overloaded = new AppError({ reason: 'MODEL_OVERLOADED', publicMessage: 'Later.' });
+    const { call, requests } = await startApp({
+      app: { beforeTurn: () => ({ model: 'gemini-3.1-pro-preview' }) },
+      answers: [{ error: overloaded }, textAnswer('Fine.')],
+    });
+    const path = `${randomUUID()}/messages`;
+    const body = { message: { id: randomUUID(), parts: [{ type: 'text', text: 'Hello' }] } };
+
+    expect(await call(path, { body })).toMatchObject({ status: 503 });
+    // The failure asks for a wait.
+    const sendAgain = async () => (await call(path, { body })).status;
+    await expect.poll(sendAgain, { timeout: 20_000 }).toBe(200);
+
+    expect(requests.map(({ model }) => model)).toEqual([
+      'gemini-3.1-pro-preview',
+      'gemini-3.1-pro-preview',
+    ]);
   });
 
   test('a refusal of beforeTurn with too many words is a refusal still', async () => {

@@ -259,6 +259,7 @@ function beginWrites({ request, state, decision }: TurnToBegin, turn: TurnToStor
       regenerates: regeneratedBy(request, replaces),
       userTokens,
       model,
+      chosenModel: request.added?.model,
       systemInstruction: turn.systemInstruction,
       lease,
       now,
