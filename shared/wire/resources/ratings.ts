@@ -34,7 +34,7 @@ export const ratingResponse = z.object({
   comment: z.string().optional(),
   at: time,
 });
-export type RatingView = z.infer<typeof ratingResponse>;
+type RatingView = z.infer<typeof ratingResponse>;
 
 export const feedbackView = ({ time: at, ...said }: Feedback): FeedbackView => ({
   ...said,

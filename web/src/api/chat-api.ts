@@ -5,7 +5,6 @@ import type { ConversationView } from '#shared/wire/resources/conversations.ts';
 import type { MessageView } from '#shared/wire/resources/messages.ts';
 import type { TurnView } from '#shared/wire/resources/turns.ts';
 import type { PinListView } from '#shared/wire/resources/pins.ts';
-import type { RatingView } from '#shared/wire/resources/ratings.ts';
 import type { Call, OpenStream, Requester } from './requester.ts';
 
 export type ConversationWithContext = ConversationView & { context: ContextObject };
@@ -56,9 +55,7 @@ const compactionCalls = (call: JsonCall) => ({
     }),
   compaction: (generation: number) =>
     call<CompactionRecordView>('GET', `/compactions/${generation}`),
-  rate: (generation: number, score: number) =>
-    call<RatingView>('POST', `/compactions/${generation}:rate`, { body: { score } }),
-  compact: (focus?: string) => call<{ jobId: string }>('POST', ':compact', { body: { focus } }),
+  compact: () => call<unknown>('POST', ':compact', { body: {} }),
   cancelCompaction: (jobId: string) => call<unknown>('POST', `/compactions/${jobId}:cancel`),
   restore: (generation: number, requestId: string) =>
     call<CompactionRecordView>('POST', ':restore', { body: { generation, requestId } }),

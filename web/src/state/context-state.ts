@@ -2,7 +2,6 @@ import type { CompactionRecordView } from '#shared/wire/resources/compaction.ts'
 import type { ContextObject } from '#shared/wire/resources/context-object.ts';
 import type { ContextView } from '#shared/wire/resources/context.ts';
 import type { PinListView } from '#shared/wire/resources/pins.ts';
-import type { RatingView } from '#shared/wire/resources/ratings.ts';
 import type { ConversationApi, ConversationWithContext } from '#web/api/chat-api.ts';
 import { pause } from './answers.ts';
 import { isUnderWay } from './compactions.ts';
@@ -81,8 +80,6 @@ export interface ContextState extends ContextSignals {
   pin(pinId: string, text: string): Promise<void>;
   unpin(pinId: string): Promise<void>;
   loadMoreCompactions(): Promise<void>;
-  /** Says what the user thinks of a compaction, after what was said before. */
-  rate(generation: number, score: number): Promise<RatingView>;
 }
 
 /** Whether anything but the time has passed between two looks. */
@@ -131,24 +128,6 @@ function createReads(api: ConversationApi, signals: ContextSignals) {
   };
 }
 
-/** Ratings are sent one after the other: the last one is the one that stays. */
-function createRate(
-  api: ConversationApi,
-  compactions: ContextSignals['compactions'],
-): ContextState['rate'] {
-  let rated: Promise<unknown> = Promise.resolve();
-  return (generation, score) => {
-    const sent = rated.then(() => api.rate(generation, score));
-    rated = sent.catch(() => undefined);
-    return sent.then((rating) => {
-      compactions.value = compactions.value.map((record) =>
-        record.generation === generation ? { ...record, rating } : record,
-      );
-      return rating;
-    });
-  };
-}
-
 export function createContextState(api: ConversationApi): ContextState {
   const signals: ContextSignals = {
     view: signal(),
@@ -167,7 +146,6 @@ export function createContextState(api: ConversationApi): ContextState {
     learn: (next) => {
       context.value = next;
     },
-    rate: createRate(api, signals.compactions),
     read: async (isAnew) => {
       const conversation = await api.read();
       const isToRead = isAnew || isNews(view.value, conversation);

@@ -1,7 +1,6 @@
-import { useSignal } from '@preact/signals';
 import type { CompactionRecordView } from '#shared/wire/resources/compaction.ts';
 import { cost, count, dayAndTime, duration, percent, when } from '#web/figures.ts';
-import type { ConversationProps } from '#web/state/app.ts';
+import type { App, ConversationProps } from '#web/state/app.ts';
 import { isSaving, isUnderWay, savedShare, stages } from '#web/state/compactions.ts';
 import type { OpenConversation } from '#web/state/conversation.ts';
 import { Button } from '../controls.tsx';
@@ -68,10 +67,6 @@ function CompactionUnderWay({ conversation }: { conversation: OpenConversation }
   );
 }
 
-interface PastProps extends ConversationProps {
-  record: CompactionRecordView;
-}
-
 /** How an outcome looks: nothing is an error to the reader, since a compaction that failed changed nothing. */
 function outcomeTone(state: string): 'changed' | 'neutral' | 'unchanged' {
   if (['COMPACTED', 'CONTENT_TRUNCATED', 'RESTORED', 'CHANGED'].includes(state)) return 'changed';
@@ -118,54 +113,8 @@ function Figures({ record }: { record: CompactionRecordView }) {
   );
 }
 
-const SCORES = [1, 2, 3, 4, 5];
-
-/** What the user thinks of a compaction: radio buttons, so that keyboards and screen readers know them. */
-function Rating(props: {
-  conversation: OpenConversation;
-  generation: number;
-  /** As the service has it; undefined: none was given. */
-  score: number | undefined;
-}) {
-  const { conversation, generation, score } = props;
-  /** Chosen, and not stored yet. */
-  const chosen = useSignal<number | undefined>(undefined);
-  const isSaved = useSignal(false);
-  const shown = chosen.value ?? score ?? 0;
-  const rate = async (wanted: number): Promise<void> => {
-    chosen.value = wanted;
-    isSaved.value = false;
-    const rating = await conversation.attempt(() => conversation.rate(generation, wanted));
-    // Another choice may have followed; it is told when it is stored itself.
-    if (chosen.value !== wanted) return;
-    chosen.value = undefined;
-    isSaved.value = rating !== undefined;
-  };
-  return (
-    <fieldset class="rating small">
-      <legend class="quiet">Rate this compaction</legend>
-      {SCORES.map((each) => (
-        <label key={each} data-on={each <= shown} title={`${each} of 5`}>
-          <input
-            type="radio"
-            name={`rating-${generation}`}
-            value={each}
-            aria-label={`${each} of 5`}
-            checked={each === shown}
-            onChange={() => void rate(each)}
-          />
-          <span aria-hidden="true">{each <= shown ? '★' : '☆'}</span>
-        </label>
-      ))}
-      <span role="status" class="quiet">
-        {isSaved.value ? 'Saved' : ''}
-      </span>
-    </fieldset>
-  );
-}
-
 /** A compaction that has ended, whatever came of it. */
-function PastCompaction({ app, conversation, record }: PastProps) {
+function PastCompaction({ app, record }: { app: App; record: CompactionRecordView }) {
   const { generation, state, kind } = record;
   const finishedAt = new Date(record.finishedAt);
   const hasSnapshot = generation !== undefined && record.turnsFolded > 0;
@@ -189,18 +138,11 @@ function PastCompaction({ app, conversation, record }: PastProps) {
       <Figures record={record} />
       {record.reason !== undefined && <code>{record.reason}</code>}
       {hasSnapshot && (
-        <>
-          <Button
-            class="link"
-            text="Show what was kept"
-            onClick={() => (app.detail.value = generation)}
-          />
-          <Rating
-            conversation={conversation}
-            generation={generation}
-            score={record.rating?.score}
-          />
-        </>
+        <Button
+          class="link"
+          text="Show what was kept"
+          onClick={() => (app.detail.value = generation)}
+        />
       )}
     </li>
   );
@@ -220,12 +162,7 @@ export function CompactionTimeline({ app, conversation }: ConversationProps) {
       )}
       <ol class="timeline">
         {records.map((record) => (
-          <PastCompaction
-            key={`${record.jobId}-${record.finishedAt}`}
-            app={app}
-            conversation={conversation}
-            record={record}
-          />
+          <PastCompaction key={`${record.jobId}-${record.finishedAt}`} app={app} record={record} />
         ))}
       </ol>
       {conversation.moreCompactions.value !== undefined && (
