@@ -11,7 +11,7 @@ import type { MessageView } from '#shared/wire/resources/messages.ts';
 import type { StreamChunk } from '#shared/wire/resources/streams.ts';
 import type { WireEvent } from '#web/api/requester.ts';
 import { guestSession } from '#web/api/session.ts';
-import { createFirstWords, createOutbox } from '#web/state/browser-memory.ts';
+import { createFirstWords } from '#web/state/browser-memory.ts';
 import { WATCH_MS, watchPaceMs } from '#web/state/context-state.ts';
 import { applyFrame, beginLiveTurn, partsText } from '#web/state/live-turn.ts';
 import { emptyWireLog, EXCHANGES_KEPT, FRAMES_KEPT, recordWire } from '#web/state/wire-log.ts';
@@ -33,18 +33,6 @@ test('the page forgets the least recently viewed of seventeen transcript pages',
   const pages = upTo(17).reduce<TurnPages>((known, page) => withPage(known, page, []), new Map());
 
   expect([pages.size, pages.has(0), pages.has(16)]).toEqual([16, false, true]);
-});
-
-test('the page forgets the oldest of 51 requests under way', () => {
-  const outbox = createOutbox(memory());
-
-  for (const index of upTo(51)) {
-    const request = { kind: 'send', messageId: `m${index}`, text: 'Hello.' } as const;
-    outbox.add({ conversationId: 'c', request });
-  }
-
-  const kept = outbox.of('c').map(({ messageId }) => messageId);
-  expect([kept.length, kept[0]]).toEqual([50, 'm1']);
 });
 
 test('the page forgets the first words of the oldest of 201 untitled conversations', () => {

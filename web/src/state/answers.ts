@@ -1,7 +1,6 @@
 import type { ConversationApi, AnswerRequest } from '#web/api/chat-api.ts';
 import { ApiError } from '#web/api/api-error.ts';
 import type { ReceivedFrame } from '#web/api/requester.ts';
-import type { Outbox } from './browser-memory.ts';
 import {
   applyFrame,
   forgetFrames,
@@ -122,10 +121,7 @@ export interface Answers {
 const LOOK_AGAIN_MS = 2_000;
 
 interface AnswersParts extends Pick<AnswerConnection, 'left' | 'onFrame'> {
-  /** Of the conversation. */
-  id: string;
   api: ConversationApi;
-  outbox: Outbox;
   onAsk: (request: AnswerRequest) => void;
   /** A turn has ended: resolves to whether the transcript has it now. */
   onEnd: (seq: number) => Promise<boolean>;
@@ -140,7 +136,7 @@ async function explained(api: ConversationApi, turn: LiveTurn): Promise<LiveTurn
 }
 
 export function createAnswers(parts: AnswersParts): Answers {
-  const { id, api, outbox, left } = parts;
+  const { api, left } = parts;
   const live = signal<readonly LiveTurn[]>([]);
   const isOf = (messageId: string) => (turn: LiveTurn) => turn.request.messageId === messageId;
   const find = (messageId: string): LiveTurn | undefined => live.value.find(isOf(messageId));
@@ -160,7 +156,6 @@ export function createAnswers(parts: AnswersParts): Answers {
   async function settle(messageId: string): Promise<void> {
     const turn = find(messageId);
     if (!turn || isOpen(turn)) return;
-    outbox.remove(messageId);
     const seq = liveSeq(turn);
     if (seq === undefined) return;
     // Without a network what was streamed stays in its place.
@@ -179,12 +174,8 @@ export function createAnswers(parts: AnswersParts): Answers {
 
   function ask(request: AnswerRequest): void {
     parts.onAsk(request);
-    outbox.add({ conversationId: id, request });
     begin(request);
   }
-
-  // What was asked for before the page was loaded anew.
-  for (const request of outbox.of(id)) begin(request);
 
   return {
     live,

@@ -2,7 +2,7 @@ import { batch, signal, type ReadonlySignal, type Signal } from '@preact/signals
 import { createChatApi } from '../api/chat-api.ts';
 import { createRequester } from '#web/api/requester.ts';
 import type { PageConfig, Session } from '../api/session.ts';
-import { createFirstWords, createOutbox } from './browser-memory.ts';
+import { createFirstWords } from './browser-memory.ts';
 import { createConversationList, type ConversationList } from './conversation-list.ts';
 import { openConversation, type OpenConversation } from './conversation.ts';
 import { emptyWireLog, recordWire, type WireLog } from './wire-log.ts';
@@ -83,7 +83,6 @@ export function createApp({ config, session, storage }: AppParts): App {
     fetch: fetch.bind(globalThis),
   });
   const api = createChatApi(requester);
-  const outbox = createOutbox(storage);
   const firstWords = createFirstWords(storage);
   const conversations = createConversationList(api, firstWords);
 
@@ -93,7 +92,6 @@ export function createApp({ config, session, storage }: AppParts): App {
       id,
       isNew: known === undefined,
       api: api.conversation(id),
-      outbox,
       onBegin: (text) => {
         firstWords.note(id, text);
         history.replaceState(null, '', `#/c/${id}`);

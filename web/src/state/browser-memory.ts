@@ -1,5 +1,4 @@
 import { signal } from '@preact/signals';
-import type { AnswerRequest } from '../api/chat-api.ts';
 
 /* What the page keeps in this browser over a reload. A storage that refuses costs only that. */
 
@@ -20,39 +19,6 @@ function write(storage: BrowserStorage, key: string, value: unknown): void {
     // Private windows have no room.
   }
 }
-
-/** A request whose end this page has not seen: it is made again when the page comes back. */
-interface OutboxEntry {
-  conversationId: string;
-  request: AnswerRequest;
-}
-
-const OUTBOX_KEY = 'recap.outbox';
-
-/** Older entries have an end in the transcript long since. */
-const OUTBOX_ENTRIES_MAX = 50;
-
-/** The requests under way. */
-export function createOutbox(storage: BrowserStorage) {
-  const entries = (): OutboxEntry[] => {
-    const stored = read(storage, OUTBOX_KEY);
-    return Array.isArray(stored) ? stored : [];
-  };
-  const others = (messageId: string): OutboxEntry[] =>
-    entries().filter(({ request }) => request.messageId !== messageId);
-  const keep = (next: readonly OutboxEntry[]): void =>
-    write(storage, OUTBOX_KEY, next.slice(-OUTBOX_ENTRIES_MAX));
-  return {
-    of: (conversationId: string): AnswerRequest[] =>
-      entries()
-        .filter((entry) => entry.conversationId === conversationId)
-        .map(({ request }) => request),
-    add: (entry: OutboxEntry): void => keep([...others(entry.request.messageId), entry]),
-    remove: (messageId: string): void => keep(others(messageId)),
-  };
-}
-
-export type Outbox = ReturnType<typeof createOutbox>;
 
 const FIRST_WORDS_KEY = 'recap.firstWords';
 

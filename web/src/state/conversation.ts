@@ -2,7 +2,6 @@ import { signal, type Signal } from '@preact/signals';
 import { ApiError } from '#web/api/api-error.ts';
 import type { ConversationApi } from '../api/chat-api.ts';
 import { createAnswers, type Answers } from './answers.ts';
-import type { Outbox } from './browser-memory.ts';
 import { createContextState, type ContextState, watchContext } from './context-state.ts';
 import { isOpen } from './live-turn.ts';
 import { createTranscript, type Transcript, textOfMessage } from './transcript.ts';
@@ -39,7 +38,6 @@ interface ConversationParts {
   /** Begins with its first message: there is nothing to read yet. */
   isNew: boolean;
   api: ConversationApi;
-  outbox: Outbox;
   /** Its first message is on its way. */
   onBegin: (text: string) => void;
   /** The list of conversations has changed: a title, an order. */
