@@ -8,8 +8,6 @@ const date = (options: Intl.DateTimeFormatOptions) => {
   const format = new Intl.DateTimeFormat('en', options);
   return (value: Date): string => format.format(value);
 };
-const unit = (name: 'second' | 'millisecond', maximumFractionDigits: number) =>
-  number({ style: 'unit', unit: name, unitDisplay: 'narrow', maximumFractionDigits });
 
 export const count = number({});
 /** `1 turn`, `2,000 turns`. */
@@ -23,11 +21,9 @@ const dollars = number({ style: 'currency', currency: 'USD', maximumSignificantD
 /** US dollars of millionths. */
 export const cost = (micros: number): string => dollars(micros / 1_000_000);
 
-const seconds = unit('second', 1);
-const milliseconds = unit('millisecond', 0);
+const seconds = number({ maximumFractionDigits: 1 });
 
-export const duration = (ms: number): string =>
-  ms < 1_000 ? milliseconds(ms) : seconds(ms / 1_000);
+export const duration = (ms: number): string => `${seconds(ms / 1_000)} s`;
 
 const time = date({ hour: '2-digit', minute: '2-digit' });
 const shortDay = date({ month: 'short', day: 'numeric' });
@@ -38,3 +34,9 @@ export function when(at: Date, now = new Date()): string {
 }
 
 export const dayAndTime = date({ dateStyle: 'medium', timeStyle: 'medium' });
+
+/** What the service calls something, for people: `key_knowledge` is `Key knowledge`. */
+export function inWords(key: string): string {
+  const words = key.toLowerCase().replaceAll('_', ' ');
+  return words.slice(0, 1).toUpperCase() + words.slice(1);
+}

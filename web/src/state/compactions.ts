@@ -8,11 +8,11 @@ import type {
 /* What the page reads out of compactions. */
 
 /** Of a compaction that has not ended, in their order. */
-export const stages = ['QUEUED', 'RUNNING', 'VERIFYING'] as const;
+export const stages = { QUEUED: 'Queued', RUNNING: 'Summarising', VERIFYING: 'Verifying' };
 
 /** Whether a compaction waits or runs. */
 export const isUnderWay = (status: { state: string } | null | undefined): boolean =>
-  stages.some((stage) => stage === status?.state);
+  Object.hasOwn(stages, status?.state ?? '');
 
 /** Outcomes that make the context smaller; an edit or a restore makes it another one. */
 export const isSaving = ({ state }: Pick<CompactionRecordView, 'state'>): boolean =>

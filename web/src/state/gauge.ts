@@ -1,7 +1,6 @@
-import type { ContextObject } from '#shared/wire/resources/context-object.ts';
-import type { ContextItemView, ContextView } from '#shared/wire/resources/context.ts';
+import type { ContextItemView } from '#shared/wire/resources/context.ts';
 
-const segmentKinds = ['system', 'memory', 'pins', 'snapshot', 'tail'] as const;
+const segmentKinds = ['system', 'memory', 'pins', 'snapshot', 'turns'] as const;
 type SegmentKind = (typeof segmentKinds)[number];
 
 /** Which part of the gauge a piece of the prompt belongs to. */
@@ -12,32 +11,14 @@ export const kindSegments: Readonly<Record<ContextItemView['kind'], SegmentKind>
   pin: 'pins',
   snapshot: 'snapshot',
   ack: 'snapshot',
-  turn: 'tail',
-  marker: 'tail',
+  turn: 'turns',
+  marker: 'turns',
 };
 
 interface Segment {
-  kind: SegmentKind | 'free';
+  kind: SegmentKind;
   tokens: number;
-  /** Of the scale, 0–1. */
-  share: number;
 }
-
-export interface Mark {
-  kind: 'soft' | 'hard' | 'window';
-  tokens: number;
-  /** On the scale, 0–1; a window beyond it stands at its end. */
-  at: number;
-  isBeyond: boolean;
-}
-
-export interface Gauge {
-  segments: Segment[];
-  marks: Mark[];
-}
-
-/** Room behind the hard threshold, so that its mark does not stand at the edge. */
-const SCALE_ROOM = 1.08;
 
 /** What the estimates of the parts are to be multiplied by so that they add up to the figure; 1 for none. */
 export function gaugeScale(tokens: number, items: readonly ContextItemView[]): number {
@@ -45,54 +26,13 @@ export function gaugeScale(tokens: number, items: readonly ContextItemView[]): n
   return estimated === 0 ? 1 : tokens / estimated;
 }
 
-/** Tokens of the prompt by what they are. */
-function tokensByKind(items: readonly ContextItemView[]): Record<SegmentKind, number> {
-  const sums = { system: 0, memory: 0, pins: 0, snapshot: 0, tail: 0 };
-  for (const { kind, tokens } of items) sums[kindSegments[kind]] += tokens;
-  return sums;
-}
-
-function marksOf(
-  context: ContextObject,
-  hardTokens: number | undefined,
-  scaleTokens: number,
-): Mark[] {
-  const wanted: [Mark['kind'], number | null | undefined][] = [
-    ['soft', context.thresholdTokens],
-    ['hard', hardTokens],
-    ['window', context.windowTokens],
-  ];
-  return wanted.flatMap(([kind, tokens]) =>
-    tokens === null || tokens === undefined
-      ? []
-      : [{ kind, tokens, at: Math.min(1, tokens / scaleTokens), isBeyond: tokens > scaleTokens }],
-  );
-}
-
-/**
- * How full the context is, and of what. The figure is that of the context object; the parts are estimates and
- * are scaled to it. The scale ends a little behind the hard threshold, not at the window, which may be fifty
- * times as far.
- */
-export function toGauge(context: ContextObject, shown: ContextView | undefined): Gauge {
-  const { tokens, thresholdTokens, windowTokens } = context;
-  const hardTokens = shown?.policy?.hardThreshold.tokens;
-  const limit = hardTokens ?? thresholdTokens ?? windowTokens;
-  const scaleTokens = Math.max(1, Math.min(windowTokens, limit * SCALE_ROOM), tokens);
-  const items = shown?.items ?? [];
-  const sums = tokensByKind(items);
-  // Nothing is known of the parts yet: all of it is the tail.
-  if (segmentKinds.every((kind) => sums[kind] === 0)) sums.tail = tokens;
-  const factor = gaugeScale(tokens, items);
-  const used = segmentKinds.map((kind) => ({
-    kind,
-    tokens: Math.round(sums[kind] * factor),
-    share: (sums[kind] * factor) / scaleTokens,
-  }));
-  const free: Segment = {
-    kind: 'free',
-    tokens: Math.max(0, (thresholdTokens ?? windowTokens) - tokens),
-    share: Math.max(0, 1 - tokens / scaleTokens),
-  };
-  return { segments: [...used, free], marks: marksOf(context, hardTokens, scaleTokens) };
+/** What a context of so many tokens is made of. While nothing is known of its parts, all of it is turns. */
+export function toSegments(tokens: number, items: readonly ContextItemView[]): Segment[] {
+  const sums = { system: 0, memory: 0, pins: 0, snapshot: 0, turns: 0 };
+  for (const item of items) sums[kindSegments[item.kind]] += item.tokens;
+  if (segmentKinds.every((kind) => sums[kind] === 0)) sums.turns = tokens;
+  const scale = gaugeScale(tokens, items);
+  return segmentKinds
+    .filter((kind) => sums[kind] > 0)
+    .map((kind) => ({ kind, tokens: Math.round(scale * sums[kind]) }));
 }

@@ -1,27 +1,9 @@
 import type { CompactionRecordView } from '#shared/wire/resources/compaction.ts';
-import { cost, count, dayAndTime, duration, percent, when } from '#web/figures.ts';
+import { cost, count, dayAndTime, duration, inWords, percent, when } from '#web/figures.ts';
 import type { App, ConversationProps } from '#web/state/app.ts';
 import { isSaving, isUnderWay, savedShare, stages } from '#web/state/compactions.ts';
 import type { OpenConversation } from '#web/state/conversation.ts';
 import { Button } from '../controls.tsx';
-
-const stateNames: Readonly<Record<string, string>> = {
-  QUEUED: 'Queued',
-  RUNNING: 'Summarising',
-  VERIFYING: 'Verifying',
-  COMPACTED: 'Compacted',
-  NOOP: 'Nothing to do',
-  CONTENT_TRUNCATED: 'Shortened',
-  FAILED_INFLATED_TOKEN_COUNT: 'Not smaller',
-  FAILED_TOKEN_COUNT_ERROR: 'Not counted',
-  FAILED_EMPTY_SUMMARY: 'Empty summary',
-  FAILED_VERIFICATION: 'Not verified',
-  FAILED_ERROR: 'Failed',
-  ABORTED: 'Stopped',
-  SUPERSEDED: 'Superseded',
-  RESTORED: 'Restored',
-  CHANGED: 'Changed',
-};
 
 const triggerNames: Readonly<Record<string, string>> = {
   auto: 'automatic',
@@ -29,20 +11,20 @@ const triggerNames: Readonly<Record<string, string>> = {
   modelSwitch: 'model changed',
 };
 
-/** What a key is called; one of a later version of the service as it is. */
-const nameIn = (names: Readonly<Record<string, string>>, key: string): string => names[key] ?? key;
+/** One of a later version of the service as it is. */
+const triggerName = (trigger: string): string => triggerNames[trigger] ?? trigger;
 
 /** The compaction that waits or runs, stage by stage. */
 function CompactionUnderWay({ conversation }: { conversation: OpenConversation }) {
   const status = conversation.context.value?.compaction;
   if (!status || !isUnderWay(status)) return null;
   const { jobId, state, trigger, message } = status;
-  const reached = stages.findIndex((stage) => stage === state);
+  const reached = Object.keys(stages).indexOf(state);
   return (
     <section class="banner" aria-label="Compaction under way" aria-live="polite">
       <header class="bar">
         <strong>Compaction under way</strong>
-        {trigger !== undefined && <span>{nameIn(triggerNames, trigger)}</span>}
+        {trigger !== undefined && <span>{triggerName(trigger)}</span>}
         {jobId !== undefined && (
           <Button
             class="link at-end"
@@ -52,13 +34,13 @@ function CompactionUnderWay({ conversation }: { conversation: OpenConversation }
         )}
       </header>
       <ol class="stages">
-        {stages.map((stage, at) => (
+        {Object.values(stages).map((name, at) => (
           <li
-            key={stage}
+            key={name}
             data-reached={at <= reached}
             aria-current={at === reached ? 'step' : undefined}
           >
-            {stateNames[stage]}
+            {name}
           </li>
         ))}
       </ol>
@@ -121,9 +103,9 @@ function PastCompaction({ app, record }: { app: App; record: CompactionRecordVie
   return (
     <li class="record" data-tone={outcomeTone(state)}>
       <header class="bar">
-        <strong>{nameIn(stateNames, state)}</strong>
+        <strong>{inWords(state)}</strong>
         {/* An edit or a restore is what the user did: it had no other reason. */}
-        {kind === 'compaction' && <span class="quiet">{nameIn(triggerNames, record.trigger)}</span>}
+        {kind === 'compaction' && <span class="quiet">{triggerName(record.trigger)}</span>}
         {generation !== undefined && <span class="chip figure">{`#${generation}`}</span>}
         <time
           class="quiet figure at-end"

@@ -1,14 +1,18 @@
 import type { ContextObject } from '#shared/wire/resources/context-object.ts';
 import type { ContextItemView, ContextView } from '#shared/wire/resources/context.ts';
-import { count, percent } from '#web/figures.ts';
+import { count, inWords, percent } from '#web/figures.ts';
 import { IconButton, Button } from '#web/panes/controls.tsx';
 import { isUnderWay } from '#web/state/compactions.ts';
 import type { OpenConversation } from '#web/state/conversation.ts';
-import { toGauge, type Gauge, type Mark, gaugeScale, kindSegments } from '#web/state/gauge.ts';
+import { gaugeScale, kindSegments, toSegments } from '#web/state/gauge.ts';
 import { useSignal, type Signal } from '@preact/signals';
 
+interface PaneProps {
+  conversation: OpenConversation;
+}
+
 /** What stands in every context word for word, and the way to take it out. */
-export function PinList({ conversation }: { conversation: OpenConversation }) {
+export function PinList({ conversation }: PaneProps) {
   const { pins = [], tokens = 0, budgetTokens = 0 } = conversation.pins.value ?? {};
   return (
     <section>
@@ -39,85 +43,17 @@ export function PinList({ conversation }: { conversation: OpenConversation }) {
   );
 }
 
-const segmentNames = {
-  system: 'System & tools',
-  memory: 'Memory',
-  pins: 'Pins',
-  snapshot: 'Snapshot',
-  tail: 'Recent turns',
-  free: 'Free',
-};
-const markNames = { soft: 'Compacts', hard: 'Shortens', window: 'Window' };
 const sourceTexts = {
   reported: 'Reported by the model; the parts are estimates.',
   counted: 'Counted by the model; the parts are estimates.',
   estimated: 'Estimated.',
 };
 
-const width = (share: number): string => `${(100 * share).toFixed(3)}%`;
-
-/** A mark near an end is named on its inner side. */
-const sideOf = ({ at }: Mark): 'start' | 'middle' | 'end' => {
-  if (at < 0.15) return 'start';
-  return at > 0.85 ? 'end' : 'middle';
-};
-
-const Marks = ({ marks }: { marks: readonly Mark[] }) => (
-  <div
-    class="gauge-marks"
-    aria-hidden="true"
-    title="At the first mark it is compacted. From the second on the model sees a shortened view."
-  >
-    {marks
-      // The window stands in the legend when it is beyond the scale.
-      .filter(({ isBeyond }) => !isBeyond)
-      .map((mark) => (
-        <span
-          key={mark.kind}
-          class={`gauge-mark ${mark.kind}`}
-          data-side={sideOf(mark)}
-          style={{ insetInlineStart: width(mark.at) }}
-        >
-          <span>
-            {markNames[mark.kind]} <span class="figure">{count(mark.tokens)}</span>
-          </span>
-        </span>
-      ))}
-  </div>
-);
-
-function Legend({ gauge }: { gauge: Gauge }) {
-  const beyond = gauge.marks.filter(({ isBeyond }) => isBeyond);
-  const entries = [
-    ...gauge.segments.map(({ kind, tokens }) => [kind, segmentNames[kind], tokens] as const),
-    ...beyond.map(({ kind, tokens }) => ['beyond', markNames[kind], tokens] as const),
-  ];
-  return (
-    <dl class="gauge-legend small">
-      {entries.map(([look, name, tokens]) => (
-        <div key={name} class="bar">
-          <dt class="bar">
-            <span class={`swatch segment ${look}`} aria-hidden="true" />
-            {name}
-          </dt>
-          <dd class="figure at-end">{count(tokens)}</dd>
-        </div>
-      ))}
-    </dl>
-  );
-}
-
 /** What there is to say of the figures. */
 function remarks({ thresholdTokens, tokens, source, compaction, leftOut }: ContextObject) {
   const lines: string[] = [sourceTexts[source]];
   if (thresholdTokens === null) lines.push('Nothing is compacted at a threshold.');
-  if (leftOut)
-    lines.push(
-      `The model does not see the oldest turns (${count(leftOut.turns)}).`,
-      leftOut.remedy === 'wait'
-        ? 'A compaction is on its way.'
-        : '“Compact now” gives it a summary of them.',
-    );
+  if (leftOut) lines.push(leftOut.message);
   // Over the threshold a swap is not followed by the next one at once.
   if (thresholdTokens !== null && tokens >= thresholdTokens && compaction?.state === 'COMPACTED')
     lines.push(
@@ -126,18 +62,25 @@ function remarks({ thresholdTokens, tokens, source, compaction, leftOut }: Conte
   return lines;
 }
 
-/** How full the context is, of what, and where it is compacted. */
-function TokenGauge({ conversation }: { conversation: OpenConversation }) {
+/** How full the context is, of what, and where it is compacted: there the bar is full. */
+function TokenGauge({ conversation }: PaneProps) {
   const context = conversation.context.value;
   if (!context) return null;
-  const gauge = toGauge(context, conversation.shown.value);
-  const limit = context.thresholdTokens ?? context.windowTokens;
+  const { tokens, thresholdTokens, windowTokens } = context;
+  const limit = thresholdTokens ?? windowTokens;
+  const shown = conversation.shown.value;
+  const segments = toSegments(tokens, shown?.items ?? []);
+  const marks = [
+    ['Compacts', thresholdTokens],
+    ['Shortens', shown?.policy?.hardThreshold.tokens],
+    ['Window', windowTokens],
+  ] as const;
   return (
     <div class="gauge">
       <p class="gauge-figure bar figure">
-        <strong>{count(context.tokens)}</strong>
+        <strong>{count(tokens)}</strong>
         <span class="quiet">/ {count(limit)} tokens</span>
-        <strong class="at-end">{percent(context.tokens / limit)}</strong>
+        <strong class="at-end">{percent(tokens / limit)}</strong>
       </p>
       <div
         class="gauge-bar"
@@ -145,27 +88,36 @@ function TokenGauge({ conversation }: { conversation: OpenConversation }) {
         aria-label="Context in use"
         aria-valuemin={0}
         aria-valuemax={limit}
-        aria-valuenow={Math.min(limit, context.tokens)}
-        aria-valuetext={`${count(context.tokens)} of ${count(limit)} tokens`}
+        aria-valuenow={Math.min(limit, tokens)}
+        aria-valuetext={`${count(tokens)} of ${count(limit)} tokens`}
       >
-        {gauge.segments.map(({ kind, share, tokens }) => (
+        {segments.map((segment) => (
           <span
-            key={kind}
-            class={`segment ${kind}`}
-            title={`${segmentNames[kind]}: ${count(tokens)}`}
-            style={{ inlineSize: width(share) }}
+            key={segment.kind}
+            class={`segment ${segment.kind}`}
+            style={{ inlineSize: `${(100 * segment.tokens) / limit}%` }}
           />
         ))}
       </div>
-      <Marks marks={gauge.marks} />
-      <Legend gauge={gauge} />
+      <ul class="gauge-legend bar small">
+        {segments.map((segment) => (
+          <li key={segment.kind} class="bar">
+            <span class={`swatch segment ${segment.kind}`} aria-hidden="true" />
+            {inWords(segment.kind)} <span class="figure">{count(segment.tokens)}</span>
+          </li>
+        ))}
+      </ul>
+      <p
+        class="gauge-marks quiet small figure"
+        title="At the first it is compacted. From the second on the model sees a shortened view."
+      >
+        {marks
+          .flatMap(([name, at]) => (typeof at === 'number' ? [`${name} ${count(at)}`] : []))
+          .join(' · ')}
+      </p>
       <p class="quiet small">{remarks(context).join(' ')}</p>
     </div>
   );
-}
-
-interface PaneProps {
-  conversation: OpenConversation;
 }
 
 function CompactButton({ conversation }: PaneProps) {
@@ -278,17 +230,6 @@ function Generations({ conversation, earlier }: GenerationsProps) {
   );
 }
 
-const kindNames = {
-  system: 'System instruction',
-  tools: 'Tools',
-  memory: 'Memory',
-  pin: 'Pin',
-  snapshot: 'Snapshot',
-  ack: 'Acknowledgement',
-  turn: 'Turn',
-  marker: 'Left out',
-} satisfies Record<ContextItemView['kind'], string>;
-
 /** What a piece of the prompt says, as text. */
 function contentText(content: ContextItemView['content']): string {
   if (typeof content === 'string') return content;
@@ -315,7 +256,7 @@ function PromptItems({ items, tokens }: { items: readonly ContextItemView[]; tok
             <summary>
               <span class={`swatch segment ${kindSegments[item.kind]}`} aria-hidden="true" />
               <span class="figure">
-                {kindNames[item.kind]} {item.seq}
+                {inWords(item.kind)} {item.seq}
               </span>
               <span class="one-line quiet">{text.slice(0, 160)}</span>
               <span class="figure">{count(Math.round(scale * item.tokens))}</span>
