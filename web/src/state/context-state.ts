@@ -75,7 +75,6 @@ export interface ContextState extends ContextSignals {
   read(
     isAnew: boolean,
   ): Promise<{ conversation: ConversationWithContext; details: () => Promise<void> }>;
-  refreshPins(): Promise<void>;
   /** Keeps a text word for word in every context; the same id again is the same pin. */
   pin(pinId: string, text: string): Promise<void>;
   unpin(pinId: string): Promise<void>;
@@ -105,7 +104,6 @@ function createReads(api: ConversationApi, signals: ContextSignals) {
     shown.value = items;
   };
   return {
-    refreshPins,
     pin: (pinId: string, text: string) => api.pin(pinId, text).then(afterPin),
     unpin: (pinId: string) => api.unpin(pinId).then(afterPin),
     readDetails: async (): Promise<void> => {

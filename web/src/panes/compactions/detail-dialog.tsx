@@ -1,18 +1,14 @@
-import type { RefusalReason } from '#shared/compaction/apply.ts';
 import type { SnapshotReport } from '#shared/compaction/write-snapshot.ts';
 import type { CompactionDetailView, SnapshotItemView } from '#shared/wire/resources/compaction.ts';
-import { count, counted, percent } from '#web/figures.ts';
-import { PinList } from '#web/panes/context/context-pane.tsx';
+import { count, counted, inWords, percent } from '#web/figures.ts';
 import { Button, closeDialog, IconButton, showModal } from '#web/panes/controls.tsx';
 import type { ConversationProps } from '#web/state/app.ts';
 import {
-  readCheckOutcome,
-  isCarried,
   isFrom,
   isSaving,
+  isSnapshotReport,
   savedShare,
   turnsToShow,
-  UNSAID_MARK,
 } from '#web/state/compactions.ts';
 import type { OpenConversation } from '#web/state/conversation.ts';
 import {
@@ -24,52 +20,11 @@ import {
   type StoredTurn,
 } from '#web/state/transcript.ts';
 import { useSignal, type Signal } from '@preact/signals';
-import { type ComponentChildren, Fragment } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 
-const refusalTexts = {
-  UNKNOWN_SECTION: 'names no section',
-  UNKNOWN_ID: 'names no statement that is there',
-  UNKNOWN_TURNS: 'names none of the folded turns',
-  WORDS_OF_TOOL: 'a tool said it: no goal and no step of yours',
-  NO_QUOTE: 'no words of yours are quoted for it',
-  QUOTE_TOO_SHORT: 'the quote is too short',
-  QUOTE_TOO_LONG: 'the quote is too long for a rule',
-  QUOTE_NOT_OF_USER: 'the quote is no whole sentence of yours',
-  QUOTE_NOT_LATER: 'you did not say it after the rule',
-  REPETITIVE: 'it runs in a loop',
-} satisfies Record<RefusalReason, string>;
-
-const sum = (counts: Readonly<Record<string, number>>): number =>
-  Object.values(counts).reduce((total, each) => total + each, 0);
-
-/** What was found of one kind; nothing where there is none. */
-function Findings<T>(props: {
-  title: string;
-  /** Of these, at most the first fifty are listed. */
-  total: number;
-  list: readonly T[];
-  show: (each: T) => ComponentChildren;
-}) {
-  const { title, total, list, show } = props;
-  if (list.length === 0) return null;
-  return (
-    <section>
-      <h4>
-        {title} <span class="figure">({count(total)})</span>
-      </h4>
-      <ul class="report-list">
-        {list.map((each, at) => (
-          <li key={at}>{show(each)}</li>
-        ))}
-      </ul>
-    </section>
-  );
-}
-
 /** Figures in a line each; those that are zero say nothing. */
-function Counts({ report }: { report: SnapshotReport }) {
-  const lines = [
+const countLines = (report: SnapshotReport): string[] =>
+  [
     `${counted(report.statements, 'new or changed statement')}, ${counted(report.values, 'value')} in them looked up`,
     report.topics > 0 && `${counted(report.topics, 'topic')} in the timeline`,
     report.sourcesAdded > 0 &&
@@ -79,80 +34,62 @@ function Counts({ report }: { report: SnapshotReport }) {
     report.archived > 0 && `${count(report.archived)} moved to the archive for room`,
     report.constraintsOverBudget && 'The constraints need more than their share of the room',
   ].filter((line) => line !== false);
-  return (
-    <ul class="report-list">
-      {lines.map((line) => (
-        <li key={line}>{line}</li>
-      ))}
-    </ul>
-  );
-}
 
-/** What nobody was found to have said, and what of the answer did not become of the snapshot as the model asked. */
-const Lists = ({ report }: { report: SnapshotReport }) => (
-  <>
-    <Findings
-      title="Values nobody was found to have said"
-      total={report.markedCount}
-      list={report.marked}
-      show={({ text, values }) => [
-        `${text} `,
-        ...values.map((value) => <span class="chip">{value}</span>),
-      ]}
-    />
-    <Findings
-      title="Refused, or kept as knowledge"
-      total={sum(report.refused)}
-      list={report.refusedTexts}
-      show={({ text, reason }) => [`${text} `, <span class="quiet">{refusalTexts[reason]}</span>]}
-    />
-    <Findings
-      title="Removed"
-      total={report.removedCount}
-      list={report.removed}
-      show={({ text, reason }) => [<del>{text}</del>, ' ', <span class="quiet">{reason}</span>]}
-    />
-    <Findings
-      title="Shortened"
-      total={report.shortened.length}
-      list={report.shortened}
-      show={(text) => text}
-    />
-    <Findings
-      title="Left the archive"
-      total={report.droppedCount}
-      list={report.dropped}
-      show={(text) => <del>{text}</del>}
-    />
-  </>
+const sum = (counts: Readonly<Record<string, number>>): number =>
+  Object.values(counts).reduce((total, each) => total + each, 0);
+
+/**
+ * What nobody was found to have said, and what of the answer did not become of the snapshot as the model asked.
+ * Of each total the first fifty are listed.
+ */
+const findings = (report: SnapshotReport): [title: string, total: number, lines: string[]][] => [
+  [
+    'Values nobody was found to have said',
+    report.markedCount,
+    report.marked.map(({ text, values }) => `${text} (${values.join(', ')})`),
+  ],
+  [
+    'Refused, or kept as knowledge',
+    sum(report.refused),
+    report.refusedTexts.map(({ text, reason }) => `${text} (${inWords(reason)})`),
+  ],
+  ['Removed', report.removedCount, report.removed.map(({ text, reason }) => `${text} (${reason})`)],
+  ['Shortened', report.shortened.length, report.shortened],
+  ['Left the archive', report.droppedCount, report.dropped],
+];
+
+const ReportList = ({ lines }: { lines: readonly string[] }) => (
+  <ul class="report-list">
+    {lines.map((line, at) => (
+      <li key={at}>{line}</li>
+    ))}
+  </ul>
 );
 
-const withoutReport = {
-  byModel:
+/** Of a snapshot without a report, by who wrote it. */
+const strategyTexts: Readonly<Record<string, string>> = {
+  'gemini-cli':
     'The model wrote the whole snapshot anew, in two passes. Its statements name no turns, and code did not compare them with what was said.',
-  byCode:
+  fallback:
     'Code alone wrote this, without a model: sentences of the turns, word for word. Nothing of it had to be checked.',
-  copied: 'Taken over from the generation before, which was checked when it was made.',
-  none: 'There is no report on this one.',
+  copy: 'Taken over from the generation before, which was checked when it was made.',
 };
 
 /** Why one may trust a snapshot: what code found when it checked it. */
-function VerificationReport(props: {
-  compaction: CompactionDetailView;
-  conversation: OpenConversation;
-}) {
-  const outcome = readCheckOutcome(props.compaction);
+function VerificationReport({ strategy = '', report }: CompactionDetailView) {
+  if (!isSnapshotReport(report))
+    return <p class="quiet">{strategyTexts[strategy] ?? 'There is no report on this one.'}</p>;
   return (
-    <div class="detail-list report" tabIndex={0} role="group" aria-labelledby="detail-report">
-      {outcome.kind === 'checked' ? (
-        <>
-          <Counts report={outcome.report} />
-          <Lists report={outcome.report} />
-        </>
-      ) : (
-        <p class="quiet">{withoutReport[outcome.kind]}</p>
-      )}
-      <PinList conversation={props.conversation} />
+    <div class="detail-list" tabIndex={0} role="group" aria-labelledby="detail-report">
+      <ReportList lines={countLines(report)} />
+      {findings(report)
+        .filter(([, , lines]) => lines.length > 0)
+        .map(([title, total, lines]) => (
+          <section key={title}>
+            <h4>{`${title} (${count(total)})`}</h4>
+            <ReportList lines={lines} />
+          </section>
+        ))}
     </div>
   );
 }
@@ -163,20 +100,15 @@ interface Detail {
   turns: readonly StoredTurn[];
 }
 
-/** What is pointed at: a statement lights its turns, a turn its statements. */
-type Lit = Signal<{ item?: string; seq?: number }>;
-
 interface DetailProps {
   detail: Detail;
-  lit: Lit;
+  /** The statement that is pointed at: its turns are lit. */
+  lit: Signal<SnapshotItemView | undefined>;
 }
 
 /** The compaction, and the turns to show beside it in their order. Throws ApiError. */
-async function readDetail(
-  { api, refreshPins }: OpenConversation,
-  generation: number,
-): Promise<Detail> {
-  const [compaction] = await Promise.all([api.compaction(generation), refreshPins()]);
+async function readDetail({ api }: OpenConversation, generation: number): Promise<Detail> {
+  const compaction = await api.compaction(generation);
   const seqs = turnsToShow(compaction);
   const wanted = new Set(seqs);
   const turns: StoredTurn[] = [];
@@ -188,50 +120,20 @@ async function readDetail(
   return { compaction, turns };
 }
 
-/** Turns that the statement at hand comes from, or the turn at hand itself. */
-function litTurns({ compaction, turns }: Detail, lit: Lit['value']): ReadonlySet<number> {
-  if (lit.seq !== undefined) return new Set([lit.seq]);
-  const item = compaction.snapshot?.find(({ id }) => id === lit.item);
-  return new Set(
-    item === undefined ? [] : turns.map(({ seq }) => seq).filter((seq) => isFrom(item, seq)),
-  );
-}
-
-/** Where turns that were folded before and those of this compaction are both shown: which of them begin here. */
-function groupTitle({ turns, compaction }: Detail, at: number): string | undefined {
-  const { from = 1 } = compaction;
-  const titleOf = (turn: StoredTurn | undefined) =>
-    turn && (turn.seq < from ? 'Folded before' : 'Folded by this compaction');
-  const title = titleOf(turns[at]);
-  const isMixed = titleOf(turns[0]) !== titleOf(turns.at(-1));
-  return isMixed && title !== titleOf(turns[at - 1]) ? title : undefined;
-}
-
 /** What was folded; the turns of the statement at hand are lit and brought into view. */
 function FoldedTurns({ detail, lit }: DetailProps) {
   const list = useRef<HTMLOListElement>(null);
-  const shown = litTurns(detail, lit.value);
-  const [firstLit] = shown;
   useEffect(() => {
-    if (lit.value.item !== undefined && firstLit !== undefined)
-      list.current?.querySelector(`[data-seq="${firstLit}"]`)?.scrollIntoView({ block: 'nearest' });
-  }, [lit.value.item, firstLit]);
+    list.current?.querySelector('[data-lit=true]')?.scrollIntoView({ block: 'nearest' });
+  }, [lit.value]);
   return (
     <ol class="detail-list folded-turns" ref={list} tabIndex={0} aria-labelledby="detail-turns">
-      {detail.turns.map(({ seq, user, answer }, at) => {
-        const title = groupTitle(detail, at);
+      {detail.turns.map(({ seq, user, answer }) => {
+        const isLit = lit.value !== undefined && isFrom(lit.value, seq);
         return (
-          <li
-            key={seq}
-            class="lightable"
-            data-seq={seq}
-            data-lit={shown.has(seq)}
-            onMouseEnter={() => (lit.value = { seq })}
-            onMouseLeave={() => (lit.value = {})}
-          >
-            {title !== undefined && <h4>{title}</h4>}
+          <li key={seq} class="lightable" data-lit={isLit}>
             <p class="quiet small figure">
-              Turn {count(seq)} {shown.has(seq) && <span aria-hidden="true">●</span>}
+              Turn {count(seq)} {isLit && <span aria-hidden="true">●</span>}
             </p>
             <p class="said">{textOfMessage(user)}</p>
             {answer && <p class="said quiet">{textOfMessage(answer)}</p>}
@@ -239,41 +141,6 @@ function FoldedTurns({ detail, lit }: DetailProps) {
         );
       })}
     </ol>
-  );
-}
-
-const sectionNames: Readonly<Record<string, string>> = {
-  overall_goal: 'Goal',
-  user_profile: 'You',
-  active_constraints: 'Constraints',
-  key_knowledge: 'Knowledge',
-  decisions: 'Decisions',
-  open_questions: 'Open questions',
-  artifacts: 'Artifacts',
-  artifact_trail: 'Artifacts',
-  file_system_state: 'Files',
-  recent_actions: 'Recent actions',
-  task_state: 'Task',
-  timeline: 'Timeline',
-};
-
-const statusNames = { todo: 'to do', in_progress: 'in progress', done: 'done', tried: 'tried' };
-
-/** A text whose marks tell what they mean. */
-function MarkedText({ text }: { text: string }) {
-  const [head, ...rest] = text.split(UNSAID_MARK);
-  return (
-    <span>
-      {head}
-      {rest.map((piece, at) => (
-        <Fragment key={at}>
-          <abbr class="unsaid" title="Nobody was found to have said this value.">
-            {UNSAID_MARK}
-          </abbr>
-          {piece}
-        </Fragment>
-      ))}
-    </span>
   );
 }
 
@@ -285,31 +152,29 @@ function sourcesText({ sources, through }: SnapshotItemView): string {
   return `${sources.length === 1 ? 'Turn' : 'Turns'} ${sources.map(count).join(', ')}`;
 }
 
-function Item({ detail, lit, item }: DetailProps & { item: SnapshotItemView }) {
-  const light = () => (lit.value = { item: item.id });
-  const putOut = () => (lit.value = {});
-  const { seq } = lit.value;
+function Statement({ lit, item }: Pick<DetailProps, 'lit'> & { item: SnapshotItemView }) {
+  const { id, section, text, quote, at, status, by } = item;
+  const light = () => (lit.value = item);
+  const putOut = () => (lit.value = undefined);
   const chips = [
     sourcesText(item),
-    item.status && statusNames[item.status],
-    item.by === 'code' && 'word for word',
-    isCarried(item, detail.compaction) && 'carried over',
+    section === 'timeline' && at,
+    status && inWords(status),
+    by === 'code' && 'word for word',
   ].filter((chip) => typeof chip === 'string' && chip !== '');
   return (
     <li>
       <Button
         class="statement lightable"
-        data-lit={lit.value.item === item.id || (seq !== undefined && isFrom(item, seq))}
+        data-lit={lit.value?.id === id}
         onMouseEnter={light}
         onFocus={light}
         onClick={light}
         onMouseLeave={putOut}
         onBlur={putOut}
       >
-        <MarkedText text={item.text} />
-        {item.quote !== undefined && item.quote !== item.text && (
-          <q class="quiet small">{item.quote}</q>
-        )}
+        <span>{text}</span>
+        {quote !== undefined && quote !== text && <q class="quiet small">{quote}</q>}
         <span class="bar">
           {chips.map((chip) => (
             <span key={chip} class="chip figure">
@@ -322,65 +187,40 @@ function Item({ detail, lit, item }: DetailProps & { item: SnapshotItemView }) {
   );
 }
 
-/** Whether a topic is the first of its day: the timeline shows each day once. */
-const beginsDay = (items: readonly SnapshotItemView[], at: number): boolean =>
-  items[at]?.section === 'timeline' &&
-  items[at].at !== undefined &&
-  items[at].at !== items[at - 1]?.at;
+/** Behind a value of a snapshot that nobody was found to have said. */
+const UNSAID_MARK = '⁇';
 
-/** Statements by section, in the order in which the snapshot has them. */
-function Sections({ items, ...props }: DetailProps & { items: readonly SnapshotItemView[] }) {
-  return (
-    <>
-      {[...Map.groupBy(items, ({ section }) => section)].map(([section, statements]) => (
-        <section key={section}>
-          <h4>{sectionNames[section] ?? section}</h4>
-          <ul>
-            {statements.map((item, at) => (
-              <Fragment key={item.id}>
-                {beginsDay(statements, at) && <li class="quiet small figure">{item.at}</li>}
-                <Item {...props} item={item} />
-              </Fragment>
-            ))}
-          </ul>
-        </section>
-      ))}
-    </>
-  );
-}
-
-/** What was kept, statement by statement. */
-function SnapshotItems(props: DetailProps) {
-  const items = props.detail.compaction.snapshot ?? [];
-  const archive = items.filter(({ layer }) => layer === 'archive');
+/** What was kept, statement by statement: by section, in the order in which the snapshot has them. */
+function Statements({ detail, lit }: DetailProps) {
+  const items = detail.compaction.snapshot ?? [];
   if (items.length === 0)
     return <p class="quiet">No snapshot: nothing is folded in this generation.</p>;
+  const sections = Map.groupBy(items, ({ layer, section }) =>
+    layer === 'archive' ? 'Archive: in the context where there is room' : inWords(section),
+  );
   return (
     <div class="detail-list">
       {items.some(({ text }) => text.includes(UNSAID_MARK)) && (
         <p class="quiet small">
-          <span class="unsaid">{UNSAID_MARK}</span> stands behind a value that nobody was found to
-          have said.
+          {UNSAID_MARK} stands behind a value that nobody was found to have said.
         </p>
       )}
-      <Sections {...props} items={items.filter(({ layer }) => layer === 'working')} />
-      {archive.length > 0 && (
-        <details>
-          <summary>
-            Archive: kept for search, in the context where there is room{' '}
-            <span class="figure">({count(archive.length)})</span>
-          </summary>
-          <Sections {...props} items={archive} />
-        </details>
-      )}
+      {[...sections].map(([title, statements]) => (
+        <section key={title}>
+          <h4>{title}</h4>
+          <ul>
+            {statements.map((item) => (
+              <Statement key={item.id} lit={lit} item={item} />
+            ))}
+          </ul>
+        </section>
+      ))}
     </div>
   );
 }
 
-function Body({ conversation, detail }: { conversation: OpenConversation; detail: Detail }) {
-  const lit: Lit = useSignal({});
-  const { snapshot = [] } = detail.compaction;
-  const hasSources = snapshot.length === 0 || snapshot.some(({ sources }) => sources.length > 0);
+function Body({ detail }: { detail: Detail }) {
+  const lit = useSignal<SnapshotItemView | undefined>(undefined);
   return (
     <div class="detail-body">
       <section aria-labelledby="detail-turns">
@@ -390,15 +230,13 @@ function Body({ conversation, detail }: { conversation: OpenConversation; detail
       <section aria-labelledby="detail-snapshot">
         <h3 id="detail-snapshot">Snapshot</h3>
         <p class="quiet small">
-          {hasSources
-            ? 'Point at a statement, or move to it with the keyboard, to see the turns that say so.'
-            : 'The model wrote it anew as a whole: its statements name no turns.'}
+          Point at a statement, or move to it with the keyboard, to see the turns that say so.
         </p>
-        <SnapshotItems detail={detail} lit={lit} />
+        <Statements detail={detail} lit={lit} />
       </section>
       <section aria-labelledby="detail-report">
         <h3 id="detail-report">Verification</h3>
-        <VerificationReport compaction={detail.compaction} conversation={conversation} />
+        <VerificationReport {...detail.compaction} />
       </section>
     </div>
   );
@@ -439,7 +277,7 @@ export function DetailDialog(props: ConversationProps & { generation: number }) 
         )}
         <IconButton class="icon-button at-end" sign="✕" label="Close" onClick={closeDialog} />
       </header>
-      {detail.value && <Body conversation={conversation} detail={detail.value} />}
+      {detail.value && <Body detail={detail.value} />}
     </dialog>
   );
 }

@@ -12,7 +12,7 @@ interface PaneProps {
 }
 
 /** What stands in every context word for word, and the way to take it out. */
-export function PinList({ conversation }: PaneProps) {
+function PinList({ conversation }: PaneProps) {
   const { pins = [], tokens = 0, budgetTokens = 0 } = conversation.pins.value ?? {};
   return (
     <section>
