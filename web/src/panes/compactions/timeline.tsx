@@ -49,30 +49,6 @@ function CompactionUnderWay({ conversation }: { conversation: OpenConversation }
   );
 }
 
-/** How an outcome looks: nothing is an error to the reader, since a compaction that failed changed nothing. */
-function outcomeTone(state: string): 'changed' | 'neutral' | 'unchanged' {
-  if (['COMPACTED', 'CONTENT_TRUNCATED', 'RESTORED', 'CHANGED'].includes(state)) return 'changed';
-  return ['NOOP', 'SUPERSEDED', 'ABORTED'].includes(state) ? 'neutral' : 'unchanged';
-}
-
-/** From how much to how much, as bars of the same scale. */
-function Saving({ record }: { record: CompactionRecordView }) {
-  const { beforeTokens, afterTokens } = record;
-  const afterShare = `${(100 * afterTokens) / Math.max(1, beforeTokens)}%`;
-  return (
-    <div class="saving">
-      <span class="figure">{count(beforeTokens)}</span>
-      <span class="saving-bars" aria-hidden="true">
-        <span />
-        <span style={{ inlineSize: afterShare }} />
-      </span>
-      <span aria-hidden="true">→</span>
-      <strong class="figure">{count(afterTokens)}</strong>
-      <span class="saved figure">{percent(savedShare(record))} saved</span>
-    </div>
-  );
-}
-
 function Figures({ record }: { record: CompactionRecordView }) {
   const { turnsFolded, calls, costMicros, durationMs } = record;
   const figures: [string, string | undefined][] = [
@@ -101,12 +77,13 @@ function PastCompaction({ app, record }: { app: App; record: CompactionRecordVie
   const finishedAt = new Date(record.finishedAt);
   const hasSnapshot = generation !== undefined && record.turnsFolded > 0;
   return (
-    <li class="record" data-tone={outcomeTone(state)}>
+    <li class="record">
       <header class="bar">
         <strong>{inWords(state)}</strong>
         {/* An edit or a restore is what the user did: it had no other reason. */}
         {kind === 'compaction' && <span class="quiet">{triggerName(record.trigger)}</span>}
         {generation !== undefined && <span class="chip figure">{`#${generation}`}</span>}
+        {isSaving(record) && <span class="saved figure">{percent(savedShare(record))} saved</span>}
         <time
           class="quiet figure at-end"
           dateTime={record.finishedAt}
@@ -115,7 +92,6 @@ function PastCompaction({ app, record }: { app: App; record: CompactionRecordVie
           {when(finishedAt)}
         </time>
       </header>
-      {isSaving(record) && record.beforeTokens > record.afterTokens && <Saving record={record} />}
       <p class="quiet">{record.message}</p>
       <Figures record={record} />
       {record.reason !== undefined && <code>{record.reason}</code>}

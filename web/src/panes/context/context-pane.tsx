@@ -186,7 +186,7 @@ function EarlierBanner({ conversation, earlier }: GenerationsProps) {
     earlier.value = undefined;
   };
   return (
-    <div class="banner warning" role="status" ref={bringIntoView}>
+    <div class="banner" role="status" ref={bringIntoView}>
       <p>
         You see the context of: {generationName(generation)},{' '}
         <span class="figure">{count(contextTokens)} tokens</span>.

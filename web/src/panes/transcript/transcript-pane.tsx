@@ -1,4 +1,4 @@
-import { count, percent } from '#web/figures.ts';
+import { count } from '#web/figures.ts';
 import { Button, IconButton, submit, ProblemBar } from '#web/panes/controls.tsx';
 import type { ConversationProps } from '#web/state/app.ts';
 import { toFolded } from '#web/state/compactions.ts';
@@ -336,21 +336,6 @@ function Composer({ conversation }: ComposerProps) {
   );
 }
 
-/** How full the context is, beside the title: on a narrow screen the context is another pane. */
-function ContextShare({ app, conversation }: ConversationProps) {
-  const context = conversation.context.value;
-  if (!context) return null;
-  const share = context.tokens / (context.thresholdTokens ?? context.windowTokens);
-  return (
-    <Button
-      class="button context-share figure"
-      text={percent(share)}
-      aria-label={`Context: ${percent(share)}`}
-      onClick={() => (app.pane.value = 'context')}
-    />
-  );
-}
-
 export function TranscriptPane({ app, conversation }: ConversationProps) {
   const { view, answers, id } = conversation;
   const isNew = view.value === undefined && answers.live.value.length === 0;
@@ -359,7 +344,6 @@ export function TranscriptPane({ app, conversation }: ConversationProps) {
     <main class="pane transcript" aria-label="Transcript">
       <header class="pane-head transcript-head bar">
         <h2 class="one-line">{title}</h2>
-        <ContextShare app={app} conversation={conversation} />
       </header>
       <MessageList app={app} conversation={conversation} />
       <Announcer conversation={conversation} />

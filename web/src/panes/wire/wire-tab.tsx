@@ -110,21 +110,16 @@ function FrameTable(props: { frames: readonly WireFrame[]; exchanges: readonly E
 const COPIED_SHOWN_MS = 3_000;
 
 function RequestRow({ exchange }: { exchange: Exchange }) {
-  const copied = useSignal<'no' | 'yes' | 'refused'>('no');
+  const isCopied = useSignal(false);
   const { method, path, code, tookMs, problem } = exchange;
-  const isGood = code !== undefined && code < 400;
-  const command = toCurl(exchange);
+  const isBad = tookMs !== undefined && !(code !== undefined && code < 400);
   const copy = async (): Promise<void> => {
-    try {
-      await navigator.clipboard.writeText(command);
-      copied.value = 'yes';
-      setTimeout(() => (copied.value = 'no'), COPIED_SHOWN_MS);
-    } catch {
-      copied.value = 'refused';
-    }
+    await navigator.clipboard.writeText(toCurl(exchange));
+    isCopied.value = true;
+    setTimeout(() => (isCopied.value = false), COPIED_SHOWN_MS);
   };
   return (
-    <li data-good={isGood || undefined} data-bad={(!isGood && tookMs !== undefined) || undefined}>
+    <li data-bad={isBad}>
       <strong>{method}</strong>
       <span class="one-line" title={path}>
         {shortened(path)}
@@ -133,16 +128,10 @@ function RequestRow({ exchange }: { exchange: Exchange }) {
       <span class="figure quiet">{tookMs === undefined ? '' : `${count(tookMs)} ms`}</span>
       <Button
         class="button"
-        text={copied.value === 'yes' ? 'Copied' : 'curl'}
+        text={isCopied.value ? 'Copied' : 'curl'}
         aria-label={`Copy as curl: ${method} ${path}`}
         onClick={() => void copy()}
       />
-      {copied.value === 'refused' && (
-        <div class="wire-command">
-          <p class="quiet">The browser did not let the page copy. Select the text:</p>
-          <pre>{command}</pre>
-        </div>
-      )}
     </li>
   );
 }
