@@ -15,10 +15,10 @@ export interface ReceivedFrame {
  */
 async function* readFrames(
   body: ReadableStream<Uint8Array>,
-  tell: (frame: ReceivedFrame) => void = () => undefined,
+  tell: Tell,
 ): AsyncGenerator<ReceivedFrame> {
   const received: ReceivedFrame[] = [];
-  const end = { isSeen: false };
+  const end: { isSeen: boolean; problem?: string } = { isSeen: false };
   const parser = createParser({
     onEvent: ({ id, data }) => {
       if (data === '[DONE]') end.isSeen = true;
@@ -30,20 +30,21 @@ async function* readFrames(
   try {
     while (!end.isSeen) {
       const { done, value } = await reader.read();
-      if (done) break;
+      if (done) throw new Error('the stream ended without [DONE]');
       parser.feed(decoder.decode(value, { stream: true }));
       for (const frame of received.splice(0)) {
-        tell(frame);
+        tell({ kind: 'frame', frame });
         yield frame;
       }
     }
   } catch (error) {
+    end.problem = String(error);
     throw offline(error);
   } finally {
+    tell({ kind: 'end', problem: end.problem });
     // Whoever stops reading hangs up; a cut connection has nothing to cancel.
     await reader.cancel().catch(() => undefined);
   }
-  if (!end.isSeen) throw offline(new Error('the stream ended without [DONE]'));
 }
 
 export interface Call {
@@ -93,22 +94,6 @@ function urlOf(chatUrl: string, { path, query = {} }: Call): string {
     if (value !== undefined) parameters.set(name, String(value));
   const text = parameters.toString();
   return `${chatUrl}${path}${text === '' ? '' : `?${text}`}`;
-}
-
-/** The same events; their end, or how they broke off, is told. */
-async function* tellingEnd(
-  frames: AsyncIterable<ReceivedFrame>,
-  tell: Tell,
-): AsyncGenerator<ReceivedFrame> {
-  const end: WireStep = { kind: 'end' };
-  try {
-    yield* frames;
-  } catch (error) {
-    end.problem = String(error);
-    throw error;
-  } finally {
-    tell(end);
-  }
 }
 
 /** The answer to one request, a refusal too. Throws ApiError OFFLINE. */
@@ -169,8 +154,7 @@ export function createRequester(parts: RequesterParts): Requester {
       const { response, tell } = await send(call, 'text/event-stream');
       const turnId = response.headers.get('x-turn-id') ?? undefined;
       if (response.status === 204 || !response.body) return { turnId, frames: undefined };
-      const frames = readFrames(response.body, (frame) => tell({ kind: 'frame', frame }));
-      return { turnId, frames: tellingEnd(frames, tell) };
+      return { turnId, frames: readFrames(response.body, tell) };
     },
   };
 }

@@ -10,7 +10,7 @@ import {
   beginLiveTurn,
   liveSeq,
 } from './live-turn.ts';
-import { signal, type Signal } from '@preact/signals';
+import { signal } from '@preact/signals';
 
 /** Resolves after the time, or when the signal ends the wait. */
 export const pause = (delayMs: number, ended: AbortSignal): Promise<void> =>
@@ -105,18 +105,6 @@ async function followAnswer(connection: AnswerConnection): Promise<void> {
   }
 }
 
-/** The answers of a conversation that this page asked for, until the transcript has them. */
-export interface Answers {
-  live: Signal<readonly LiveTurn[]>;
-  ask(request: AnswerRequest): void;
-  /** The same request again: the service attaches it to the same turn. */
-  retry(messageId: string): void;
-  /** A turn that was not answered is shown as the transcript has it, or no more. */
-  forget(messageId: string): void;
-  /** Follows an answer that somebody else asked for. */
-  follow(request: AnswerRequest, turnId: string): void;
-}
-
 /** Pause before the transcript is asked again for a turn that has ended. */
 const LOOK_AGAIN_MS = 2_000;
 
@@ -135,7 +123,8 @@ async function explained(api: ConversationApi, turn: LiveTurn): Promise<LiveTurn
   return { ...turn, problem: { message, isFinal: !retryable } };
 }
 
-export function createAnswers(parts: AnswersParts): Answers {
+/** The answers of a conversation that this page asked for, until the transcript has them. */
+export function createAnswers(parts: AnswersParts) {
   const { api, left } = parts;
   const live = signal<readonly LiveTurn[]>([]);
   const isOf = (messageId: string) => (turn: LiveTurn) => turn.request.messageId === messageId;
@@ -148,6 +137,7 @@ export function createAnswers(parts: AnswersParts): Answers {
     live.value = live.value.map((known) => (isSame(known) ? next : known));
   };
 
+  /** A turn that was not answered is shown as the transcript has it, or no more. */
   const forget = (messageId: string): void => {
     live.value = others(messageId);
   };
@@ -180,11 +170,15 @@ export function createAnswers(parts: AnswersParts): Answers {
   return {
     live,
     ask,
-    retry: (messageId) => {
+    /** The same request again: the service attaches it to the same turn. */
+    retry: (messageId: string): void => {
       const turn = find(messageId);
       if (turn) ask(turn.request);
     },
     forget,
-    follow: begin,
+    /** Follows an answer that somebody else asked for. */
+    follow: (request: AnswerRequest, turnId: string): void => begin(request, turnId),
   };
 }
+
+export type Answers = ReturnType<typeof createAnswers>;

@@ -1,38 +1,13 @@
-import { batch, signal, type ReadonlySignal, type Signal } from '@preact/signals';
+import { batch, signal } from '@preact/signals';
 import { createChatApi } from '../api/chat-api.ts';
 import { createRequester } from '#web/api/requester.ts';
 import type { PageConfig, Session } from '../api/session.ts';
 import { createFirstWords } from './browser-memory.ts';
-import { createConversationList, type ConversationList } from './conversation-list.ts';
+import { createConversationList } from './conversation-list.ts';
 import { openConversation, type OpenConversation } from './conversation.ts';
-import { emptyWireLog, recordWire, type WireLog } from './wire-log.ts';
+import { emptyWireLog, recordWire } from './wire-log.ts';
 
 export type PaneName = 'conversations' | 'transcript' | 'context' | 'events';
-
-/** Everything that panes read and do. */
-export interface App {
-  /** What goes over the wire between the page and the service. */
-  wire: ReadonlySignal<WireLog>;
-  conversations: ConversationList;
-  open: Signal<OpenConversation>;
-  /** On narrow screens one pane is shown. */
-  pane: Signal<PaneName>;
-  /** The generation whose compaction is shown in detail. */
-  detail: Signal<number | undefined>;
-  /** What a conversation is called: its title, else how it begins; undefined where neither is known. */
-  nameOf(conversation: { id: string; title?: string | undefined }): string | undefined;
-  select(id: string): void;
-  startNew(): void;
-  remove(id: string): Promise<void>;
-  /** Brings back what was deleted last, and shows it. */
-  takeBack(): Promise<void>;
-}
-
-/** What most of the page is about. */
-export interface ConversationProps {
-  app: App;
-  conversation: OpenConversation;
-}
 
 interface AppParts {
   config: PageConfig;
@@ -45,7 +20,9 @@ const idOfAddress = (): string | undefined => /^#\/c\/([\w-]+)$/.exec(location.h
 /** The conversation that is open, in step with the address; `begin` opens one, without an id a new one. */
 function createNavigation(begin: (id: string | undefined) => OpenConversation) {
   const open = signal(begin(idOfAddress()));
+  /** The generation whose compaction is shown in detail. */
   const detail = signal<number | undefined>(undefined);
+  /** On narrow screens one pane is shown. */
   const pane = signal<PaneName>('transcript');
 
   function show(id: string | undefined): void {
@@ -72,7 +49,8 @@ function createNavigation(begin: (id: string | undefined) => OpenConversation) {
   return { open, detail, pane, select, startNew };
 }
 
-export function createApp({ config, session, storage }: AppParts): App {
+/** Everything that panes read and do. */
+export function createApp({ config, session, storage }: AppParts) {
   const wire = signal(emptyWireLog);
   const requester = createRequester({
     chatUrl: config.chatUrl,
@@ -104,16 +82,27 @@ export function createApp({ config, session, storage }: AppParts): App {
     wire,
     conversations,
     ...navigation,
-    nameOf: ({ id, title }) => title ?? firstWords.of(id),
-    remove: async (id) => {
+    /** What a conversation is called: its title, else how it begins; undefined where neither is known. */
+    nameOf: ({ id, title }: { id: string; title?: string | undefined }) =>
+      title ?? firstWords.of(id),
+    remove: async (id: string): Promise<void> => {
       if (!(await conversations.remove(id)) || id !== navigation.open.value.id) return;
       navigation.startNew();
       // Where it was deleted is the way back.
       navigation.pane.value = 'conversations';
     },
-    takeBack: async () => {
+    /** Brings back what was deleted last, and shows it. */
+    takeBack: async (): Promise<void> => {
       const id = await conversations.takeBack();
       if (id !== undefined) navigation.select(id);
     },
   };
+}
+
+export type App = ReturnType<typeof createApp>;
+
+/** What most of the page is about. */
+export interface ConversationProps {
+  app: App;
+  conversation: OpenConversation;
 }

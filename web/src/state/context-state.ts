@@ -5,7 +5,7 @@ import type { PinListView } from '#shared/wire/resources/pins.ts';
 import type { ConversationApi, ConversationWithContext } from '#web/api/chat-api.ts';
 import { pause } from './answers.ts';
 import { isUnderWay } from './compactions.ts';
-import { type ReadonlySignal, batch, signal, type Signal } from '@preact/signals';
+import { type ReadonlySignal, batch, signal } from '@preact/signals';
 
 /** Pauses between looks at the context, milliseconds: while something moves, waits, and rests. */
 export const WATCH_MS = { moving: 400, waiting: 2_000, resting: 5_000 };
@@ -54,33 +54,6 @@ export async function watchContext(watch: {
   }
 }
 
-interface ContextSignals {
-  view: Signal<ConversationWithContext | undefined>;
-  context: Signal<ContextObject | undefined>;
-  /** What the model would see now. */
-  shown: Signal<ContextView | undefined>;
-  /** What stays word for word; undefined: never asked for, since there was none. */
-  pins: Signal<PinListView | undefined>;
-  /** The newest first. */
-  compactions: Signal<readonly CompactionRecordView[]>;
-  /** Of older compactions; undefined: all are shown. */
-  moreCompactions: Signal<string | undefined>;
-}
-
-/** What is known of a conversation’s context and of its compactions. All that returns a promise throws ApiError. */
-export interface ContextState extends ContextSignals {
-  /** From a stream. */
-  learn(context: ContextObject): void;
-  /** Reads the conversation; `details` reads what has changed of its context, or all of it anew. */
-  read(
-    isAnew: boolean,
-  ): Promise<{ conversation: ConversationWithContext; details: () => Promise<void> }>;
-  /** Keeps a text word for word in every context; the same id again is the same pin. */
-  pin(pinId: string, text: string): Promise<void>;
-  unpin(pinId: string): Promise<void>;
-  loadMoreCompactions(): Promise<void>;
-}
-
 /** Whether anything but the time has passed between two looks. */
 const isNews = (
   before: ConversationWithContext | undefined,
@@ -92,30 +65,45 @@ const isNews = (
   before.context.compaction?.jobId !== now.context.compaction?.jobId ||
   before.context.tokens !== now.context.tokens;
 
-/** What is read beside the conversation itself. */
-function createReads(api: ConversationApi, signals: ContextSignals) {
-  const { shown, pins, compactions, moreCompactions } = signals;
-  const refreshPins = async (): Promise<void> => {
-    pins.value = await api.pins();
-  };
+/** What is known of a conversation’s context and of its compactions. All that returns a promise throws ApiError. */
+export function createContextState(api: ConversationApi) {
+  const view = signal<ConversationWithContext>();
+  const context = signal<ContextObject>();
+  /** What the model would see now. */
+  const shown = signal<ContextView>();
+  /** What stays word for word; undefined: never asked for, since there was none. */
+  const pins = signal<PinListView>();
+  /** The newest first. */
+  const compactions = signal<readonly CompactionRecordView[]>([]);
+  /** Of older compactions; undefined: all are shown. */
+  const moreCompactions = signal<string>();
+
   /** A change of a pin does not show in the conversation. */
   const afterPin = async (): Promise<void> => {
-    const [items] = await Promise.all([api.context(), refreshPins()]);
-    shown.value = items;
+    [shown.value, pins.value] = await Promise.all([api.context(), api.pins()]);
   };
+
+  async function readDetails(): Promise<void> {
+    const [items, page] = await Promise.all([api.context(), api.compactions()]);
+    batch(() => {
+      shown.value = items;
+      compactions.value = page.compactions;
+      moreCompactions.value = page.nextPageToken;
+    });
+    const hadPins = (pins.value?.pins.length ?? 0) > 0;
+    if (hadPins || items.items.some(({ kind }) => kind === 'pin')) pins.value = await api.pins();
+  }
+
   return {
+    view,
+    context,
+    shown,
+    pins,
+    compactions,
+    moreCompactions,
+    /** Keeps a text word for word in every context; the same id again is the same pin. */
     pin: (pinId: string, text: string) => api.pin(pinId, text).then(afterPin),
     unpin: (pinId: string) => api.unpin(pinId).then(afterPin),
-    readDetails: async (): Promise<void> => {
-      const [items, page] = await Promise.all([api.context(), api.compactions()]);
-      batch(() => {
-        shown.value = items;
-        compactions.value = page.compactions;
-        moreCompactions.value = page.nextPageToken;
-      });
-      const hadPins = (pins.value?.pins.length ?? 0) > 0;
-      if (hadPins || items.items.some(({ kind }) => kind === 'pin')) await refreshPins();
-    },
     loadMoreCompactions: async (): Promise<void> => {
       const page = await api.compactions(moreCompactions.value);
       batch(() => {
@@ -123,28 +111,8 @@ function createReads(api: ConversationApi, signals: ContextSignals) {
         moreCompactions.value = page.nextPageToken;
       });
     },
-  };
-}
-
-export function createContextState(api: ConversationApi): ContextState {
-  const signals: ContextSignals = {
-    view: signal(),
-    context: signal(),
-    shown: signal(),
-    pins: signal(),
-    compactions: signal([]),
-    moreCompactions: signal(),
-  };
-  const { view, context } = signals;
-  const { readDetails, ...reads } = createReads(api, signals);
-
-  return {
-    ...signals,
-    ...reads,
-    learn: (next) => {
-      context.value = next;
-    },
-    read: async (isAnew) => {
+    /** Reads the conversation; `details` reads what has changed of its context, or all of it anew. */
+    read: async (isAnew: boolean) => {
       const conversation = await api.read();
       const isToRead = isAnew || isNews(view.value, conversation);
       batch(() => {
@@ -155,3 +123,5 @@ export function createContextState(api: ConversationApi): ContextState {
     },
   };
 }
+
+export type ContextState = ReturnType<typeof createContextState>;

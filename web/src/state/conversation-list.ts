@@ -71,5 +71,3 @@ export function createConversationList(api: ChatApi, firstWords: FirstWords) {
     },
   };
 }
-
-export type ConversationList = ReturnType<typeof createConversationList>;

@@ -106,7 +106,7 @@ export function openConversation(parts: ConversationParts): OpenConversation {
       hasBegun = true;
     },
     onFrame: ({ chunk }) => {
-      if (chunk.type === 'data-context') state.learn(chunk.data);
+      if (chunk.type === 'data-context') state.context.value = chunk.data;
       if (chunk.type === 'data-title') onChange();
     },
     onEnd: async (seq) => {

@@ -30,7 +30,7 @@ export interface WireFrame {
 }
 
 /** What has gone over the wire, the newest of it. */
-export interface WireLog {
+interface WireLog {
   exchanges: readonly Exchange[];
   frames: readonly WireFrame[];
 }
