@@ -123,5 +123,3 @@ export function createContextState(api: ConversationApi) {
     },
   };
 }
-
-export type ContextState = ReturnType<typeof createContextState>;

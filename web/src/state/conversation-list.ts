@@ -1,7 +1,7 @@
 import { batch, signal } from '@preact/signals';
 import type { ConversationView } from '#shared/wire/resources/conversations.ts';
-import { ApiError } from '#web/api/api-error.ts';
 import type { ChatApi } from '../api/chat-api.ts';
+import { createAttempts } from './attempts.ts';
 import type { FirstWords } from './browser-memory.ts';
 
 interface Removed {
@@ -15,23 +15,10 @@ interface Removed {
 export function createConversationList(api: ChatApi, firstWords: FirstWords) {
   const entries = signal<readonly ConversationView[]>([]);
   const more = signal<string | undefined>(undefined);
-  const problem = signal<ApiError | undefined>(undefined);
+  const { problem, attempt } = createAttempts();
   const removed = signal<Removed | undefined>(undefined);
 
-  /** Whether it worked. */
-  async function attempt(work: () => Promise<void>): Promise<boolean> {
-    try {
-      await work();
-      problem.value = undefined;
-      return true;
-    } catch (error) {
-      if (!(error instanceof ApiError)) throw error;
-      problem.value = error;
-      return false;
-    }
-  }
-
-  const load = (pageToken: string | undefined) => async (): Promise<void> => {
+  const load = async (pageToken?: string): Promise<void> => {
     const page = await api.conversations(pageToken);
     batch(() => {
       const known = pageToken === undefined ? [] : entries.value;
@@ -40,18 +27,25 @@ export function createConversationList(api: ChatApi, firstWords: FirstWords) {
     });
   };
 
-  const change = (work: () => Promise<unknown>) => attempt(() => work().then(load(undefined)));
+  /** Whether it worked. */
+  async function change(work: () => Promise<unknown>): Promise<boolean> {
+    const isDone = await attempt(async () => {
+      await work();
+      await load();
+      return true;
+    });
+    return isDone ?? false;
+  }
 
   return {
     entries,
     /** Of older ones; undefined: all are shown. */
     more,
-    /** What did not work; undefined: nothing. */
     problem,
     /** What was deleted last, until it is taken back or dismissed. */
     removed,
-    refresh: async (): Promise<void> => void (await attempt(load(undefined))),
-    loadMore: async (): Promise<void> => void (await attempt(load(more.value))),
+    refresh: () => attempt(() => load()),
+    loadMore: () => attempt(() => load(more.value)),
     /** Into the bin; resolves to whether it is gone. */
     remove: async (id: string): Promise<boolean> => {
       const words = firstWords.of(id);
