@@ -1,15 +1,11 @@
-import type { WireEvent } from '#web/api/requester.ts';
+import type { Call, WireEvent } from '#web/api/requester.ts';
 
 /** A request of the page, and how it went. */
 export interface Exchange {
   exchange: number;
-  method: string;
-  /** With its query. */
-  path: string;
+  call: Call;
   url: string;
   accept: string;
-  /** JSON text; undefined: none. */
-  body: string | undefined;
   startedAt: number;
   /** HTTP code; undefined while there is none. */
   code?: number;
@@ -56,18 +52,6 @@ const withExchange = (
   ),
 });
 
-function exchangeOf({ exchange, call, url, at, accept }: Extract<WireEvent, { kind: 'request' }>) {
-  return {
-    exchange,
-    method: call.method,
-    path: url.slice(url.indexOf(call.path)),
-    url,
-    accept,
-    body: call.body === undefined ? undefined : JSON.stringify(call.body),
-    startedAt: at,
-  } satisfies Exchange;
-}
-
 function frameOf(log: WireLog, event: Extract<WireEvent, { kind: 'frame' }>): WireFrame {
   const { exchange, at, frame } = event;
   const startedAt = log.exchanges.find((found) => found.exchange === exchange)?.startedAt ?? at;
@@ -85,8 +69,11 @@ function frameOf(log: WireLog, event: Extract<WireEvent, { kind: 'frame' }>): Wi
 /** The log after an event. Requests beyond the newest 200 and frames beyond the newest 500 are forgotten. */
 export function recordWire(log: WireLog, event: WireEvent): WireLog {
   switch (event.kind) {
-    case 'request':
-      return { ...log, exchanges: [...log.exchanges, exchangeOf(event)].slice(-EXCHANGES_KEPT) };
+    case 'request': {
+      const { exchange, call, url, accept, at } = event;
+      const exchanges = [...log.exchanges, { exchange, call, url, accept, startedAt: at }];
+      return { ...log, exchanges: exchanges.slice(-EXCHANGES_KEPT) };
+    }
     case 'response':
       return withExchange(log, event, { code: event.code });
     case 'frame':

@@ -12,16 +12,19 @@ const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
  * The command that makes the same request again. The caller's token never gets into it: the shell puts in
  * `$RECAP_TOKEN`.
  */
-function toCurl(request: Pick<Exchange, 'method' | 'url' | 'accept' | 'body'>): string {
-  const { method, url, accept, body } = request;
+function toCurl({ call: { method, body }, url, accept }: Exchange): string {
   const flags = accept.includes('event-stream') ? '-sN' : '-s';
   return [
     `curl ${flags} -X ${method} ${quoted(url)}`,
     `-H "Authorization: Bearer $RECAP_TOKEN"`,
     `-H ${quoted(`Accept: ${accept}`)}`,
-    ...(body === undefined ? [] : [`-H 'Content-Type: application/json'`, `-d ${quoted(body)}`]),
+    ...(body === undefined
+      ? []
+      : [`-H 'Content-Type: application/json'`, `-d ${quoted(JSON.stringify(body))}`]),
   ].join(' \\\n  ');
 }
+
+const pathOf = (url: string): string => url.slice(url.indexOf('/v1/'));
 
 /** Ids of conversations fill a line; their beginnings tell them apart. */
 const shortened = (path: string): string =>
@@ -36,14 +39,14 @@ function deltaOf({ type, text }: WireFrame): string {
 }
 
 /** An event, below the name of its stream where that begins. */
-function FrameRows(props: { frame: WireFrame; isFirst: boolean; path: string | undefined }) {
-  const { frame, isFirst, path } = props;
+function FrameRows(props: { frame: WireFrame; isFirst: boolean; url: string | undefined }) {
+  const { frame, isFirst, url } = props;
   return (
     <>
       {isFirst && (
         <tr class="wire-stream">
           <th colSpan={4} scope="rowgroup">
-            Stream of {shortened(path ?? `#${frame.exchange}`)}
+            Stream of {url === undefined ? `#${frame.exchange}` : shortened(pathOf(url))}
           </th>
         </tr>
       )}
@@ -98,7 +101,7 @@ function FrameTable(props: { frames: readonly WireFrame[]; exchanges: readonly E
               key={`${frame.exchange}-${frame.id ?? `end-${frame.type}`}-${frame.atMs}`}
               frame={frame}
               isFirst={frames[index - 1]?.exchange !== frame.exchange}
-              path={exchanges.find(({ exchange }) => exchange === frame.exchange)?.path}
+              url={exchanges.find(({ exchange }) => exchange === frame.exchange)?.url}
             />
           ))}
         </tbody>
@@ -111,7 +114,9 @@ const COPIED_SHOWN_MS = 3_000;
 
 function RequestRow({ exchange }: { exchange: Exchange }) {
   const isCopied = useSignal(false);
-  const { method, path, code, tookMs, problem } = exchange;
+  const { call, url, code, tookMs, problem } = exchange;
+  const { method } = call;
+  const path = pathOf(url);
   const isBad = tookMs !== undefined && !(code !== undefined && code < 400);
   const copy = async (): Promise<void> => {
     await navigator.clipboard.writeText(toCurl(exchange));
