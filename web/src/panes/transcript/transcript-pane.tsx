@@ -5,7 +5,6 @@ import { toFolded } from '#web/state/compactions.ts';
 import type { OpenConversation } from '#web/state/conversation.ts';
 import { isOpen, partsText, type LiveTurn, liveSeq } from '#web/state/live-turn.ts';
 import { findTurn } from '#web/state/transcript.ts';
-import { newSentences } from './text-pieces.ts';
 import { LiveRow, StoredRow } from './turns.tsx';
 import { useSignal, type Signal } from '@preact/signals';
 import {
@@ -17,37 +16,21 @@ import {
 import type { RefObject } from 'preact';
 import { useEffect, useRef, useLayoutEffect, useReducer, useState } from 'preact/hooks';
 
-/** Sentences that stay in the log. */
-const KEPT_MAX = 30;
+interface TranscriptProps {
+  conversation: OpenConversation;
+}
 
-/** What goes on after the app has answered the model begins a text of its own. */
-const answerIdOf = ({ request }: LiveTurn): string =>
-  request.kind === 'results'
-    ? `${request.messageId} ${request.results[0]?.callId}`
-    : request.messageId;
-
-/** The answer for who listens: sentence by sentence, in a log that nobody sees. */
-function Announcer({ conversation }: { conversation: OpenConversation }) {
-  const log = useSignal<readonly { key: string; text: string }[]>([]);
-  const announcedLengths = useRef(new Map<string, number>());
+/** The newest answer for who listens, told when it has ended: in a log that nobody sees. */
+function Announcer({ conversation }: TranscriptProps) {
+  const ended = useSignal('');
   const turns = conversation.answers.live.value;
   useEffect(() => {
-    for (const turn of turns) {
-      const answerId = answerIdOf(turn);
-      const { sentences, length } = newSentences(partsText(turn.parts), {
-        length: announcedLengths.current.get(answerId) ?? 0,
-        isWhole: !isOpen(turn),
-      });
-      announcedLengths.current.set(answerId, length);
-      const added = sentences.map((text, at) => ({ key: `${answerId}-${length}-${at}`, text }));
-      if (added.length > 0) log.value = [...log.value, ...added].slice(-KEPT_MAX);
-    }
+    const turn = turns.findLast((each) => !isOpen(each));
+    if (turn) ended.value = partsText(turn.parts);
   }, [turns]);
   return (
     <div class="for-listeners" role="log" aria-live="polite" aria-label="Answer">
-      {log.value.map(({ key, text }) => (
-        <p key={key}>{text}</p>
-      ))}
+      {ended.value}
     </div>
   );
 }
@@ -253,11 +236,7 @@ function isFocusWelcome(): boolean {
   return isFree && matchMedia('(pointer: fine)').matches;
 }
 
-interface ComposerProps {
-  conversation: OpenConversation;
-}
-
-function SendButton({ conversation }: ComposerProps) {
+function SendButton({ conversation }: TranscriptProps) {
   const running = conversation.answers.live.value.find(isOpen);
   if (!running)
     return (
@@ -302,7 +281,7 @@ function send(conversation: OpenConversation): void {
 }
 
 /** Where a message is written. */
-function Composer({ conversation }: ComposerProps) {
+function Composer({ conversation }: TranscriptProps) {
   const { text: written, edited } = conversation.draft;
   const field = useRef<HTMLTextAreaElement>(null);
   useEffect(() => {

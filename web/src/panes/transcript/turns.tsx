@@ -1,4 +1,5 @@
 import type { MessageView } from '#shared/wire/resources/messages.ts';
+import type { TurnView } from '#shared/wire/resources/turns.ts';
 import type { ToolResult } from '#web/api/chat-api.ts';
 import { count } from '#web/figures.ts';
 import { Button, submit } from '#web/panes/controls.tsx';
@@ -6,10 +7,41 @@ import { toFolded } from '#web/state/compactions.ts';
 import type { OpenConversation } from '#web/state/conversation.ts';
 import { isOpen, liveSeq, type AnswerPart, type LiveTurn } from '#web/state/live-turn.ts';
 import { textOfMessage, type StoredTurn, turnRemarks } from '#web/state/transcript.ts';
-import { splitParagraphs } from './text-pieces.ts';
-import { completeResults, parseOutput, type OpenCall } from './tool-results.ts';
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
+
+/** A piece of a message as it is laid out. */
+interface Block {
+  kind: 'paragraph' | 'code';
+  text: string;
+}
+
+const FENCE = /^ {0,3}```/;
+
+/**
+ * Paragraphs, parted by empty lines, and code between fences of three backticks. A fence that is not closed
+ * goes to the end: an answer is shown while it comes.
+ */
+function splitParagraphs(text: string): Block[] {
+  const blocks: Block[] = [];
+  let lines: string[] = [];
+  let isCode = false;
+  const end = (): void => {
+    const joined = lines.join('\n');
+    if (isCode || joined.trim() !== '')
+      blocks.push({ kind: isCode ? 'code' : 'paragraph', text: joined });
+    lines = [];
+  };
+  for (const line of text.split('\n')) {
+    if (FENCE.test(line)) {
+      end();
+      isCode = !isCode;
+    } else if (!isCode && line.trim() === '') end();
+    else lines.push(line);
+  }
+  end();
+  return blocks;
+}
 
 /** Text of a message: paragraphs, and code between fences. Never read as HTML. */
 const Prose = ({ text }: { text: string }) => (
@@ -39,6 +71,17 @@ const ToolCall = ({ name, input, output }: { name: string; input?: unknown; outp
     {output !== undefined && <pre tabIndex={0}>{asText(output)}</pre>}
   </details>
 );
+
+type OpenCall = NonNullable<TurnView['openCalls']>[number];
+
+/** An answer as it was typed: JSON as such, anything else as a text. */
+function parseOutput(typed: string): unknown {
+  try {
+    return JSON.parse(typed);
+  } catch {
+    return { output: typed };
+  }
+}
 
 interface CallForm {
   call: OpenCall;
@@ -95,8 +138,8 @@ function OpenCalls(props: { conversation: OpenConversation; user: MessageView })
   }, [turnId]);
   const give = (result: ToolResult): void => {
     given.value = new Map([...given.value, [result.callId, result]]);
-    const results = completeResults(calls.value, given.value);
-    if (results === undefined) return;
+    const results = calls.value.flatMap(({ callId }) => given.value.get(callId) ?? []);
+    if (results.length < calls.value.length) return;
     const text = textOfMessage(user);
     conversation.answers.ask({ kind: 'results', messageId, text, turnId, results });
   };
@@ -345,7 +388,6 @@ function Actions({ conversation, turn }: StoredProps) {
 export function StoredRow(props: StoredProps) {
   const { conversation, turn } = props;
   const { seq, user, answer } = turn;
-  const edited = conversation.draft.edited.value;
   const isAwaiting = user?.state === 'awaiting_tool';
   return (
     <article
@@ -353,7 +395,6 @@ export function StoredRow(props: StoredProps) {
       data-seq={seq}
       data-folded={seq <= toFolded(conversation.compactions.value).upTo}
       data-in-context={user?.inContext || isAwaiting}
-      data-to-be-replaced={edited !== undefined && seq >= edited.seq}
     >
       <span class="turn-number figure" aria-hidden="true">
         {seq}
