@@ -102,7 +102,7 @@ interface Detail {
 
 interface DetailProps {
   detail: Detail;
-  /** The statement that is pointed at: its turns are lit. */
+  /** The statement that was pointed at last: its turns are lit. */
   lit: Signal<SnapshotItemView | undefined>;
 }
 
@@ -120,7 +120,7 @@ async function readDetail({ api }: OpenConversation, generation: number): Promis
   return { compaction, turns };
 }
 
-/** What was folded; the turns of the statement at hand are lit and brought into view. */
+/** What was folded; the turns of a statement are lit and brought into view. */
 function FoldedTurns({ detail, lit }: DetailProps) {
   const list = useRef<HTMLOListElement>(null);
   useEffect(() => {
@@ -155,7 +155,6 @@ function sourcesText({ sources, through }: SnapshotItemView): string {
 function Statement({ lit, item }: Pick<DetailProps, 'lit'> & { item: SnapshotItemView }) {
   const { id, section, text, quote, at, status, by } = item;
   const light = () => (lit.value = item);
-  const putOut = () => (lit.value = undefined);
   const chips = [
     sourcesText(item),
     section === 'timeline' && at,
@@ -170,8 +169,6 @@ function Statement({ lit, item }: Pick<DetailProps, 'lit'> & { item: SnapshotIte
         onMouseEnter={light}
         onFocus={light}
         onClick={light}
-        onMouseLeave={putOut}
-        onBlur={putOut}
       >
         <span>{text}</span>
         {quote !== undefined && quote !== text && <q class="quiet small">{quote}</q>}
