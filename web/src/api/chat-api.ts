@@ -1,5 +1,8 @@
 import type { ContextObject } from '#shared/wire/resources/context-object.ts';
-import type { CompactionRecordView } from '#shared/wire/resources/compaction.ts';
+import type {
+  CompactionDetailView,
+  CompactionRecordView,
+} from '#shared/wire/resources/compaction.ts';
 import type { ContextView } from '#shared/wire/resources/context.ts';
 import type { ConversationView } from '#shared/wire/resources/conversations.ts';
 import type { MessageView } from '#shared/wire/resources/messages.ts';
@@ -39,64 +42,15 @@ const askFor = (request: AnswerRequest): { path: string; body: object } => {
   }
 };
 
-/** A call of something under one path. Throws ApiError. */
-type JsonCall = <T>(
-  method: Call['method'],
-  path: string,
-  given?: Pick<Call, 'query' | 'body'>,
-) => Promise<T>;
-
-/** The calls about compactions of one conversation. */
-const compactionCalls = (call: JsonCall) => ({
-  context: (generation?: number) => call<ContextView>('GET', '/context', { query: { generation } }),
-  compactions: (pageToken?: string) =>
-    call<Page<'compactions', CompactionRecordView>>('GET', '/compactions', {
-      query: { pageToken },
-    }),
-  compaction: (generation: number) =>
-    call<CompactionRecordView>('GET', `/compactions/${generation}`),
-  compact: () => call<unknown>('POST', ':compact', { body: {} }),
-  cancelCompaction: (jobId: string) => call<unknown>('POST', `/compactions/${jobId}:cancel`),
-  restore: (generation: number, requestId: string) =>
-    call<CompactionRecordView>('POST', ':restore', { body: { generation, requestId } }),
-});
-
-/** The streams of answers in one conversation. */
-const answerCalls = (stream: Requester['stream'], base: string) => ({
-  /** Starts the answer, or attaches to it. */
-  ask: (request: AnswerRequest, signal: AbortSignal) => {
-    const { path, body } = askFor(request);
-    const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
-    // The model is told what time it is for the user; a turn that goes on has the time of its message.
-    const context = request.kind === 'results' ? {} : { clientContext: { timeZone } };
-    return stream({
-      method: 'POST',
-      path: `${base}${path}`,
-      body: { ...body, ...context },
-      signal,
-    });
-  },
-  /** The rest of an answer after a frame; all of it without one. */
-  follow: (
-    turnId: string,
-    { startingAfter, signal }: { startingAfter: number | undefined; signal: AbortSignal },
-  ): Promise<OpenStream> =>
-    stream({
-      method: 'GET',
-      path: `${base}/turns/${turnId}/stream`,
-      query: { startingAfter },
-      signal,
-    }),
-});
-
 /** The calls of one conversation. All throw ApiError. */
 function conversationApi({ json, stream }: Requester, id: string) {
   const base = `/v1/conversations/${id}`;
-  const call: JsonCall = (method, path, given) =>
-    json({ method, path: `${base}${path}`, ...given });
+  const call = <T>(
+    method: Call['method'],
+    path: string,
+    given?: Pick<Call, 'query' | 'body'>,
+  ): Promise<T> => json({ method, path: `${base}${path}`, ...given });
   return {
-    ...answerCalls(stream, base),
-    ...compactionCalls(call),
     read: () => call<ConversationWithContext>('GET', ''),
     change: (body: object, updateMask: string) =>
       call<ConversationView>('PATCH', '', { query: { updateMask }, body }),
@@ -108,6 +62,39 @@ function conversationApi({ json, stream }: Requester, id: string) {
       call<Page<'messages', MessageView>>('GET', '/messages', { query: { afterSeq, pageSize } }),
     turn: (turnId: string) => call<TurnView>('GET', `/turns/${turnId}`),
     cancel: (turnId: string) => call<TurnView>('POST', `/turns/${turnId}:cancel`),
+    /** Starts the answer, or attaches to it. */
+    ask: (request: AnswerRequest, signal: AbortSignal): Promise<OpenStream> => {
+      const { path, body } = askFor(request);
+      const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
+      // The model is told what time it is for the user; a turn that goes on has the time of its message.
+      const context = request.kind === 'results' ? {} : { clientContext: { timeZone } };
+      return stream({
+        method: 'POST',
+        path: `${base}${path}`,
+        body: { ...body, ...context },
+        signal,
+      });
+    },
+    /** The rest of an answer after a frame; all of it without one. */
+    follow: (turnId: string, startingAfter: number | undefined, signal: AbortSignal) =>
+      stream({
+        method: 'GET',
+        path: `${base}/turns/${turnId}/stream`,
+        query: { startingAfter },
+        signal,
+      }),
+    context: (generation?: number) =>
+      call<ContextView>('GET', '/context', { query: { generation } }),
+    compactions: (pageToken?: string) =>
+      call<Page<'compactions', CompactionRecordView>>('GET', '/compactions', {
+        query: { pageToken },
+      }),
+    compaction: (generation: number) =>
+      call<CompactionDetailView>('GET', `/compactions/${generation}`),
+    compact: () => call<unknown>('POST', ':compact', { body: {} }),
+    cancelCompaction: (jobId: string) => call<unknown>('POST', `/compactions/${jobId}:cancel`),
+    restore: (generation: number, requestId: string) =>
+      call<unknown>('POST', ':restore', { body: { generation, requestId } }),
     pins: () => call<PinListView>('GET', '/pins'),
     pin: (pinId: string, text: string) =>
       call<unknown>('PUT', `/pins/${pinId}`, { body: { text } }),

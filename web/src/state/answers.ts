@@ -64,7 +64,7 @@ async function connectOnce(connection: AnswerConnection): Promise<void> {
   // What somebody else asked for is never asked for again.
   const isResumption = turnId !== undefined && (isFollowed || lastFrameId !== undefined);
   const stream = isResumption
-    ? await api.follow(turnId, { startingAfter: lastFrameId, signal: left })
+    ? await api.follow(turnId, lastFrameId, left)
     : await api.ask(get().request, left);
   if (!stream.frames) {
     // All of it was seen: the stored turn says how it ended.

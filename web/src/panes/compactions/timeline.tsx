@@ -1,5 +1,5 @@
 import type { CompactionRecordView } from '#shared/wire/resources/compaction.ts';
-import { cost, count, dayAndTime, duration, inWords, percent, when } from '#web/figures.ts';
+import { cost, counted, dayAndTime, duration, inWords, percent, when } from '#web/figures.ts';
 import type { App, ConversationProps } from '#web/state/app.ts';
 import { isSaving, isUnderWay, savedShare, stages } from '#web/state/compactions.ts';
 import type { OpenConversation } from '#web/state/conversation.ts';
@@ -49,27 +49,16 @@ function CompactionUnderWay({ conversation }: { conversation: OpenConversation }
   );
 }
 
-function Figures({ record }: { record: CompactionRecordView }) {
-  const { turnsFolded, calls, costMicros, durationMs } = record;
-  const figures: [string, string | undefined][] = [
-    ['Turns', turnsFolded > 0 ? count(turnsFolded) : undefined],
-    ['Calls', calls > 0 ? count(calls) : undefined],
-    // Where no model was asked nothing was paid, which says nothing.
-    ['Cost', calls > 0 && costMicros !== undefined ? cost(costMicros) : undefined],
-    ['Time', durationMs > 0 ? duration(durationMs) : undefined],
-  ];
-  const known = figures.filter(([, value]) => value !== undefined);
-  if (known.length === 0) return null;
-  return (
-    <p class="bar small figure">
-      {known.map(([name, value]) => (
-        <span key={name}>
-          <span class="quiet">{name}</span> {value}
-        </span>
-      ))}
-    </p>
-  );
-}
+/** What it took; where no model was asked nothing was paid, which says nothing. */
+const figures = ({ turnsFolded, calls, costMicros, durationMs }: CompactionRecordView): string =>
+  [
+    turnsFolded > 0 && counted(turnsFolded, 'turn'),
+    calls > 0 && counted(calls, 'call'),
+    calls > 0 && costMicros !== undefined && cost(costMicros),
+    durationMs > 0 && duration(durationMs),
+  ]
+    .filter((figure) => figure !== false)
+    .join(' · ');
 
 /** A compaction that has ended, whatever came of it. */
 function PastCompaction({ app, record }: { app: App; record: CompactionRecordView }) {
@@ -93,7 +82,7 @@ function PastCompaction({ app, record }: { app: App; record: CompactionRecordVie
         </time>
       </header>
       <p class="quiet">{record.message}</p>
-      <Figures record={record} />
+      <p class="small figure">{figures(record)}</p>
       {record.reason !== undefined && <code>{record.reason}</code>}
       {hasSnapshot && (
         <Button

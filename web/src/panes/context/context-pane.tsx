@@ -14,17 +14,12 @@ interface PaneProps {
 /** What stands in every context word for word, and the way to take it out. */
 function PinList({ conversation }: PaneProps) {
   const { pins = [], tokens = 0, budgetTokens = 0 } = conversation.pins.value ?? {};
+  if (pins.length === 0) return null;
   return (
     <section>
       <h4>
-        Pins{' '}
-        {budgetTokens > 0 && (
-          <span class="quiet figure">
-            {count(tokens)} / {count(budgetTokens)} tokens
-          </span>
-        )}
+        Pins: {count(tokens)} / {count(budgetTokens)} tokens
       </h4>
-      {pins.length === 0 && <p class="quiet">No pins. Pin a message to keep it word for word.</p>}
       <ul class="report-list">
         {pins.map(({ id, text }) => (
           <li key={id} class="pin bar">
@@ -173,48 +168,25 @@ interface GenerationsProps extends PaneProps {
 const generationName = (generation: number): string =>
   generation === 0 ? 'Before the first compaction' : `Generation ${count(generation)}`;
 
-/** The way back is seen where there is little room, too. */
-const bringIntoView = (banner: HTMLElement | null): void =>
-  banner?.scrollIntoView({ block: 'nearest' });
-
-/** What is looked at, where that is not the present, and the way back to it. */
-function EarlierBanner({ conversation, earlier }: GenerationsProps) {
-  if (!earlier.value) return null;
-  const { generation, contextTokens } = earlier.value;
-  const restore = async (): Promise<void> => {
-    await conversation.api.restore(generation, crypto.randomUUID());
-    earlier.value = undefined;
-  };
-  return (
-    <div class="banner" role="status" ref={bringIntoView}>
-      <p>
-        You see the context of: {generationName(generation)},{' '}
-        <span class="figure">{count(contextTokens)} tokens</span>.
-      </p>
-      <p>Restoring makes it the present one again. The transcript stays as it is.</p>
-      <Button
-        class="button primary"
-        text="Restore it"
-        onClick={() => void conversation.change(restore)}
-      />
-    </div>
-  );
-}
-
 /** Which generation is looked at, and the way back to it. */
 function Generations({ conversation, earlier }: GenerationsProps) {
   const present = conversation.view.value?.generation ?? 0;
   if (present === 0) return null;
+  const shown = earlier.value?.generation ?? present;
   const choose = async (generation: number): Promise<void> => {
     const read = () => conversation.api.context(generation);
     earlier.value = generation === present ? undefined : await conversation.attempt(read);
+  };
+  const restore = async (): Promise<void> => {
+    await conversation.api.restore(shown, crypto.randomUUID());
+    earlier.value = undefined;
   };
   return (
     <>
       <label class="bar quiet small">
         View as of
         <select
-          value={earlier.value?.generation ?? present}
+          value={shown}
           onChange={({ currentTarget }) => void choose(Number(currentTarget.value))}
         >
           {Array.from({ length: present + 1 }, (_, at) => present - at).map((generation) => (
@@ -225,7 +197,19 @@ function Generations({ conversation, earlier }: GenerationsProps) {
           ))}
         </select>
       </label>
-      <EarlierBanner conversation={conversation} earlier={earlier} />
+      {earlier.value && (
+        <div class="banner" role="status">
+          <p>
+            These parts made up {count(earlier.value.contextTokens)} tokens. Restoring makes them
+            the present context again. The transcript stays as it is.
+          </p>
+          <Button
+            class="button primary"
+            text="Restore it"
+            onClick={() => void conversation.change(restore)}
+          />
+        </div>
+      )}
     </>
   );
 }
@@ -273,7 +257,6 @@ function PromptItems({ items, tokens }: { items: readonly ContextItemView[]; tok
 export function ContextPane({ conversation }: PaneProps) {
   const earlier = useSignal<ContextView | undefined>(undefined);
   const context = conversation.context.value;
-  const hasPins = (conversation.pins.value?.pins.length ?? 0) > 0;
   const items = (earlier.value ?? conversation.shown.value)?.items;
   const tokens = earlier.value?.contextTokens ?? context?.tokens ?? 0;
   return (
@@ -293,7 +276,7 @@ export function ContextPane({ conversation }: PaneProps) {
         {!earlier.value && <ThresholdField conversation={conversation} />}
         <Generations conversation={conversation} earlier={earlier} />
         {items && <PromptItems items={items} tokens={tokens} />}
-        {hasPins && <PinList conversation={conversation} />}
+        <PinList conversation={conversation} />
       </div>
     </section>
   );
