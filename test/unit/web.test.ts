@@ -11,7 +11,7 @@ import type { MessageView } from '#shared/wire/resources/messages.ts';
 import type { StreamChunk } from '#shared/wire/resources/streams.ts';
 import type { WireEvent } from '#web/api/requester.ts';
 import { guestSession } from '#web/api/session.ts';
-import { createFirstWords } from '#web/state/browser-memory.ts';
+import { createFirstWords } from '#web/state/first-words.ts';
 import { WATCH_MS, watchPaceMs } from '#web/state/context-state.ts';
 import { applyFrame, beginLiveTurn, partsText } from '#web/state/live-turn.ts';
 import { emptyWireLog, EXCHANGES_KEPT, FRAMES_KEPT, recordWire } from '#web/state/wire-log.ts';

@@ -2,7 +2,7 @@ import { batch, signal } from '@preact/signals';
 import { createChatApi } from '../api/chat-api.ts';
 import { createRequester } from '#web/api/requester.ts';
 import type { PageConfig, Session } from '../api/session.ts';
-import { createFirstWords } from './browser-memory.ts';
+import { createFirstWords } from './first-words.ts';
 import { createConversationList } from './conversation-list.ts';
 import { openConversation, type OpenConversation } from './conversation.ts';
 import { emptyWireLog, recordWire } from './wire-log.ts';

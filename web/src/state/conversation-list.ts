@@ -2,7 +2,7 @@ import { batch, signal } from '@preact/signals';
 import type { ConversationView } from '#shared/wire/resources/conversations.ts';
 import type { ChatApi } from '../api/chat-api.ts';
 import { createAttempts } from './attempts.ts';
-import type { FirstWords } from './browser-memory.ts';
+import type { FirstWords } from './first-words.ts';
 
 interface Removed {
   id: string;

@@ -153,14 +153,10 @@ function FoldMark({ app, conversation, seq }: ConversationProps & { seq: number 
 }
 
 const Empty = () => (
-  <div class="empty">
-    <img src="/icon.svg" alt="" width="48" height="48" />
-    <h2>Ask something</h2>
-    <p class="quiet">
-      Every message stays in this transcript. When the context fills up, older turns are folded into
-      a snapshot, and you can see what was kept.
-    </p>
-  </div>
+  <p class="empty quiet">
+    Every message stays in this transcript. When the context fills up, older turns are folded into a
+    snapshot, and you can see what was kept.
+  </p>
 );
 
 /** Has the transcript read the turns of the visible rows. */
