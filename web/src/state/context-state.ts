@@ -61,9 +61,7 @@ const isNews = (
 ): boolean =>
   before?.updateTime !== now.updateTime ||
   before.generation !== now.generation ||
-  before.context.compaction?.state !== now.context.compaction?.state ||
-  before.context.compaction?.jobId !== now.context.compaction?.jobId ||
-  before.context.tokens !== now.context.tokens;
+  watched(before.context) !== watched(now.context);
 
 /** What is known of a conversation’s context and of its compactions. All that returns a promise throws ApiError. */
 export function createContextState(api: ConversationApi) {

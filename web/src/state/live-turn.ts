@@ -108,11 +108,12 @@ function afterChunk(turn: LiveTurn, chunk: StreamChunk): LiveTurn {
     case 'start-step':
     case 'text-end':
       return show(turn.parts);
-    // The transcript has them as soon as the answer has ended.
+    // The transcript has them as soon as the answer has ended; a later version may tell of more.
     case 'source-url':
     case 'data-searched':
     case 'data-context':
     case 'data-title':
+    default:
       return turn;
   }
 }
@@ -123,9 +124,7 @@ function afterChunk(turn: LiveTurn, chunk: StreamChunk): LiveTurn {
  */
 export function applyFrame(turn: LiveTurn, { id, chunk }: ReceivedFrame): LiveTurn {
   if (id !== undefined && turn.lastFrameId !== undefined && id <= turn.lastFrameId) return turn;
-  const next =
-    chunk.type.startsWith('data-') && chunk.type !== 'data-notice' ? turn : afterChunk(turn, chunk);
-  return { ...next, lastFrameId: id ?? turn.lastFrameId };
+  return { ...afterChunk(turn, chunk), lastFrameId: id ?? turn.lastFrameId };
 }
 
 /** Before a connection without a cursor: everything comes again, collapsed. */

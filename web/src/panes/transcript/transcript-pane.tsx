@@ -224,14 +224,6 @@ function MessageList({ app, conversation }: ConversationProps) {
 const sends = (event: KeyboardEvent): boolean =>
   event.key === 'Enter' && !event.shiftKey && !event.isComposing && event.keyCode !== 229;
 
-/** Who came to write may write at once; a phone is not covered by its keyboard. */
-function isFocusWelcome(): boolean {
-  const focused = document.activeElement;
-  const isFree =
-    !focused || focused === document.body || focused.closest('.conversations') !== null;
-  return isFree && matchMedia('(pointer: fine)').matches;
-}
-
 function SendButton({ conversation }: TranscriptProps) {
   const running = conversation.answers.live.value.find(isOpen);
   if (!running)
@@ -281,7 +273,8 @@ function Composer({ conversation }: TranscriptProps) {
   const { text: written, edited } = conversation.draft;
   const field = useRef<HTMLTextAreaElement>(null);
   useEffect(() => {
-    if (edited.value !== undefined || isFocusWelcome()) field.current?.focus();
+    // A phone is not covered by its keyboard.
+    if (edited.value !== undefined || matchMedia('(pointer: fine)').matches) field.current?.focus();
   }, [edited.value]);
   return (
     <form class="composer bar" onSubmit={submit(() => send(conversation))}>

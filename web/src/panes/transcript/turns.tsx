@@ -285,12 +285,20 @@ const Message = ({ message }: { message: MessageView }) => (
   </div>
 );
 
-function Links({ title, links }: { title: string; links: readonly [url: string, text: string][] }) {
+/** The pages that an answer rests on, and where Google answers what the model has searched for. */
+function Sources({ answer: { sources = [], searched } }: { answer: MessageView }) {
+  const links = [
+    ...sources.map(({ url, title }) => ({ url, text: title ?? new URL(url).host })),
+    ...(searched?.queries ?? []).map((query) => ({
+      url: `https://www.google.com/search?q=${encodeURIComponent(query)}`,
+      text: `Google: ${query}`,
+    })),
+  ];
   if (links.length === 0) return null;
   return (
     <p class="turn-status links">
-      {title}{' '}
-      {links.map(([url, text], at) => (
+      Sources:{' '}
+      {links.map(({ url, text }, at) => (
         <a key={at} href={url} target="_blank" rel="noopener noreferrer nofollow">
           {text}
         </a>
@@ -298,24 +306,6 @@ function Links({ title, links }: { title: string; links: readonly [url: string, 
     </p>
   );
 }
-
-/** Where Google's own page answers what the model has searched for. */
-const resultsPage = (query: string): string =>
-  `https://www.google.com/search?q=${encodeURIComponent(query)}`;
-
-/** The pages that an answer rests on, and what Google was asked for it, as links. */
-const Sources = ({ answer: { sources = [], searched } }: { answer: MessageView }) => (
-  <>
-    <Links
-      title="Sources:"
-      links={sources.map(({ url, title }) => [url, title ?? new URL(url).host])}
-    />
-    <Links
-      title="Searched with Google:"
-      links={(searched?.queries ?? []).map((query) => [resultsPage(query), query])}
-    />
-  </>
-);
 
 interface StoredProps {
   conversation: OpenConversation;

@@ -145,7 +145,7 @@ function RequestRow({ exchange }: { exchange: Exchange }) {
 export function WireTab({ app }: { app: App }) {
   const { exchanges, frames } = app.wire.value;
   return (
-    <div class="wire">
+    <>
       <h3>Events of the stream</h3>
       {frames.length === 0 ? (
         <p class="quiet">No event yet. Send a message.</p>
@@ -161,6 +161,6 @@ export function WireTab({ app }: { app: App }) {
           <RequestRow key={exchange.exchange} exchange={exchange} />
         ))}
       </ol>
-    </div>
+    </>
   );
 }
