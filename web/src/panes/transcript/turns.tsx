@@ -391,8 +391,8 @@ export function StoredRow(props: StoredProps) {
       </span>
       {user && <Message message={user} />}
       {isPinnedIn(conversation, user?.id) && (
-        <p class="pinned-mark">
-          <span class="chip">Pinned</span>
+        <p class="pinned-mark bar">
+          <span class="chip at-end">Pinned</span>
         </p>
       )}
       {answer && <Message message={answer} />}
