@@ -11,9 +11,6 @@ const triggerNames: Readonly<Record<string, string>> = {
   modelSwitch: 'model changed',
 };
 
-/** One of a later version of the service as it is. */
-const triggerName = (trigger: string): string => triggerNames[trigger] ?? trigger;
-
 /** The compaction that waits or runs, stage by stage. */
 function CompactionUnderWay({ conversation }: { conversation: OpenConversation }) {
   const status = conversation.context.value?.compaction;
@@ -24,7 +21,7 @@ function CompactionUnderWay({ conversation }: { conversation: OpenConversation }
     <section class="banner" aria-label="Compaction under way" aria-live="polite">
       <header class="bar">
         <strong>Compaction under way</strong>
-        {trigger !== undefined && <span>{triggerName(trigger)}</span>}
+        {trigger !== undefined && <span>{triggerNames[trigger] ?? trigger}</span>}
         {jobId !== undefined && (
           <Button
             class="link at-end"
@@ -70,7 +67,9 @@ function PastCompaction({ app, record }: { app: App; record: CompactionRecordVie
       <header class="bar">
         <strong>{inWords(state)}</strong>
         {/* An edit or a restore is what the user did: it had no other reason. */}
-        {kind === 'compaction' && <span class="quiet">{triggerName(record.trigger)}</span>}
+        {kind === 'compaction' && (
+          <span class="quiet">{triggerNames[record.trigger] ?? record.trigger}</span>
+        )}
         {generation !== undefined && <span class="chip figure">{`#${generation}`}</span>}
         {isSaving(record) && <span class="saved figure">{percent(savedShare(record))} saved</span>}
         <time
