@@ -50,10 +50,11 @@ async function startServices() {
   const emulators = await startEmulators({ log: () => undefined });
   if ('missing' in emulators) throw new Error(emulators.missing);
   const [fakeGemini, firestoreProxy, pubsubProxy] = await Promise.all([
-    startFakeGemini({ timeToFirstTokenMs: 30, tokensPerSecond: 300 }),
+    startFakeGemini(),
     startProxyBefore(emulators.firestoreHost),
     startProxyBefore(emulators.pubsubHost),
   ]);
+  fakeGemini.setTiming({ timeToFirstTokenMs: 30, tokensPerSecond: 300 });
   return { emulators, fakeGemini, firestoreProxy, pubsubProxy };
 }
 

@@ -5,19 +5,9 @@ import { startFakeGemini } from './start-fake-gemini.ts';
  * The fake Gemini as a process: `node infra/fake-gemini/server/main.ts [--port 8790]`.
  * Prints one line with its URL, then serves until it is ended.
  */
-const { values } = parseArgs({
-  options: {
-    port: { type: 'string', default: '0' },
-    'time-to-first-token-ms': { type: 'string', default: '0' },
-    'tokens-per-second': { type: 'string', default: '0' },
-  },
-});
+const { values } = parseArgs({ options: { port: { type: 'string', default: '0' } } });
 
-const fakeGemini = await startFakeGemini({
-  port: Number(values.port),
-  timeToFirstTokenMs: Number(values['time-to-first-token-ms']),
-  tokensPerSecond: Number(values['tokens-per-second']),
-});
+const fakeGemini = await startFakeGemini(Number(values.port));
 console.log(fakeGemini.url);
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {

@@ -164,14 +164,6 @@ function control(
   }
 }
 
-interface FakeGeminiOptions {
-  /** Default 0: any free port. */
-  port?: number;
-  timeToFirstTokenMs?: number;
-  /** Default 0: as fast as possible. */
-  tokensPerSecond?: number;
-}
-
 /** A local server that speaks Gemini's REST API and can be driven in process or over `/control/…`. */
 export type FakeGemini = Awaited<ReturnType<typeof startFakeGemini>>;
 
@@ -234,13 +226,10 @@ async function serveModel(model: Model, arrival: Arrival, response: ServerRespon
   await answer(model, arrival, { response, entry, signal: gone.signal });
 }
 
-/** Starts the fake Gemini on the loopback interface. */
-export async function startFakeGemini(options: FakeGeminiOptions = {}) {
+/** Starts the fake Gemini on a port of the loopback interface; 0: any free one. */
+export async function startFakeGemini(wantedPort = 0) {
   const model: Model = {
-    timing: {
-      timeToFirstTokenMs: options.timeToFirstTokenMs ?? 0,
-      tokensPerSecond: options.tokensPerSecond ?? 0,
-    },
+    timing: { timeToFirstTokenMs: 0, tokensPerSecond: 0 },
     vices: {},
     windows: new Map(),
     faults: new FaultQueue(),
@@ -257,7 +246,7 @@ export async function startFakeGemini(options: FakeGeminiOptions = {}) {
     });
   });
   refuseForeign(server);
-  const { url, port, close } = await openServer(server, options.port);
+  const { url, port, close } = await openServer(server, wantedPort);
   return {
     url,
     port,

@@ -25,7 +25,6 @@ export interface StackPorts {
 export interface PartSettings {
   ports: StackPorts;
   environment: Readonly<Record<string, string | undefined>>;
-  fakeGeminiArguments: readonly string[];
   push: Partial<PushSettings>;
   /** 0: no sweep. */
   sweepSeconds: number;
@@ -48,15 +47,12 @@ interface Part {
 
 export const localUrl = (port: number): string => `http://127.0.0.1:${port}`;
 
-export function fakeGeminiPart({ ports, fakeGeminiArguments }: PartSettings): Part {
-  const port = ports.fakeGemini;
-  return {
-    name: 'stand-in',
-    title: 'stand-in for Gemini',
-    command: [scriptPath('fake-gemini'), '--port', `${port}`, ...fakeGeminiArguments],
-    readyUrl: `${localUrl(port)}/control/faults`,
-  };
-}
+export const fakeGeminiPart = ({ ports: { fakeGemini: port } }: PartSettings): Part => ({
+  name: 'stand-in',
+  title: 'stand-in for Gemini',
+  command: [scriptPath('fake-gemini'), '--port', `${port}`],
+  readyUrl: `${localUrl(port)}/control/faults`,
+});
 
 /** Chat or compaction over the emulators. */
 export function functionPart(name: 'chat' | 'compaction', { ports }: PartSettings): Part {

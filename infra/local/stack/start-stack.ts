@@ -41,8 +41,6 @@ export interface StackOptions {
   embedded?: boolean;
   /** Wanted ports; one that is taken is replaced by the next free one. Default: any free ones. */
   ports?: Partial<StackPorts>;
-  /** Arguments of the fake Gemini process, e.g. `['--tokens-per-second', '80']`. */
-  fakeGeminiArguments?: readonly string[];
   /** Variables of the functions that differ from the local defaults. */
   environment?: Environment;
   push?: Partial<PushSettings>;
@@ -168,7 +166,6 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     ports,
     environment: variables(),
     mayBeDown: options.entry !== undefined,
-    fakeGeminiArguments: options.fakeGeminiArguments ?? [],
     push: options.push ?? {},
     sweepSeconds: options.sweepSeconds ?? defaultSweepSeconds,
     log,
