@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { alterNumber, type Vices } from '#infra/fake-gemini/server/faults.ts';
 import { contentText, type ModelRequestBody } from '../server/request.ts';
 import { firstCodePoints, splitSentences } from './chat.ts';
 
@@ -9,33 +8,14 @@ import { firstCodePoints, splitSentences } from './chat.ts';
 export const isCondensing = (promptId: string): boolean => /-condense-\d+$/.test(promptId);
 
 const limitLine = /at most ([\d,]+) characters/i;
-/** A failure, an identifier or a path. */
-const telling = /error|warning|exception|failed|\d{5,}|\/\w/i;
-const FIRST_LINES = 5;
 
-/** The lines between the boundary and its next occurrence, equal ones once. */
-function outputLines(body: ModelRequestBody): string[] {
-  const [boundary = '', ...lines] = contentText(body.contents?.[0]).split('\n');
-  const end = lines.indexOf(boundary);
-  return [...new Set(lines.slice(0, end < 0 ? undefined : end))].filter(
-    (line) => line.trim() !== '',
-  );
-}
-
-/**
- * A tool output in fewer lines, verbatim and in order: the first five, and those with failures, identifiers or paths, as
- * many as the limit of characters allows that the request states.
- */
-export function condense(body: ModelRequestBody, vices: Vices): string {
-  const stated = limitLine.exec(contentText(body.contents?.at(-1)))?.[1];
-  let left = Number(stated?.replaceAll(',', '') ?? Number.POSITIVE_INFINITY);
-  const chosen = outputLines(body).filter((line, index) => {
-    if (index >= FIRST_LINES && !telling.test(line)) return false;
-    if (line.length + 1 > left) return false;
-    left -= line.length + 1;
-    return true;
-  });
-  return (vices.inventive === true ? alterNumber(chosen) : chosen).join('\n');
+/** The beginning of a tool output, verbatim: whole lines, as many as the limit of characters allows that the request states. */
+export function condense({ contents = [] }: ModelRequestBody): string {
+  const [boundary = '', ...lines] = contentText(contents[0]).split('\n');
+  const output = lines.slice(0, lines.indexOf(boundary)).join('\n');
+  const limit = limitLine.exec(contentText(contents.at(-1)))?.[1] ?? `${output.length}`;
+  const start = output.slice(0, Number(limit.replaceAll(',', '')));
+  return start === output ? output : start.slice(0, Math.max(0, start.lastIndexOf('\n')));
 }
 
 const messagesSchema = z.object({

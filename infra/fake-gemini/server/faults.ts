@@ -1,36 +1,35 @@
 import { z } from 'zod';
 
-/** What a client sees of each fault, and which fields it takes: docs/guides/local.md. */
-const faultKinds = [
-  'quota',
-  'internal',
-  'unavailable',
-  'htmlBadGateway',
-  'http',
-  'cut',
-  'silentEnd',
-  'halfEvent',
-  'errorEvent',
+/** An HTTP error in place of an answer. */
+export const refusals = ['quota', 'internal', 'unavailable', 'http'] as const;
+/** A stream that breaks. */
+export const breaks = ['cut', 'silentEnd', 'halfEvent', 'errorEvent'] as const;
+/** A finish reason, as Gemini writes it: SAFETY. */
+export const endings = [
   'safety',
   'recitation',
   'prohibitedContent',
   'malformedFunctionCall',
   'maxTokens',
-  'blockedPrompt',
-  'emptyCandidates',
-  'halfText',
-  'delay',
-  'stall',
-  'missingUsage',
-  'splitBytes',
-  'openEnd',
-  'hang',
 ] as const;
+/** The whole answer comes. */
+const nuisances = ['delay', 'stall', 'missingUsage', 'splitBytes', 'openEnd'] as const;
 
 const count = z.int().min(0);
 
 const faultSchema = z.strictObject({
-  kind: z.enum(faultKinds),
+  /** What a client sees of each, and which fields it takes: docs/guides/local.md. */
+  kind: z.enum([
+    ...refusals,
+    ...breaks,
+    ...endings,
+    ...nuisances,
+    'htmlBadGateway',
+    'hang',
+    'halfText',
+    'blockedPrompt',
+    'emptyCandidates',
+  ]),
   /** Events of the stream before it. */
   afterEvents: count.optional(),
   /** Of `http` and `errorEvent`: the HTTP code, Google's name of it and the message. */
@@ -57,26 +56,13 @@ const faultSchema = z.strictObject({
 });
 export type Fault = z.infer<typeof faultSchema>;
 
-/** How the candidate ends, for the faults that are an ending. */
-export const finishReasons: Readonly<Partial<Record<Fault['kind'], string>>> = {
-  safety: 'SAFETY',
-  recitation: 'RECITATION',
-  prohibitedContent: 'PROHIBITED_CONTENT',
-  malformedFunctionCall: 'MALFORMED_FUNCTION_CALL',
-  maxTokens: 'MAX_TOKENS',
-};
-
-const answeredKinds: readonly Fault['kind'][] = [
-  'delay',
-  'stall',
-  'missingUsage',
-  'splitBytes',
-  'openEnd',
-];
+/** Whether the fault is one of a group. */
+export const isOf = (group: readonly Fault['kind'][], fault: Fault | undefined): boolean =>
+  fault !== undefined && group.includes(fault.kind);
 
 /** Whether a client will have to ask again: the fault takes the answer, or a part of it, away. */
 export const isFailure = (fault: Fault | undefined): boolean =>
-  fault !== undefined && !answeredKinds.includes(fault.kind);
+  fault !== undefined && !isOf(nuisances, fault);
 
 /** Faults in the order they were queued; each waits for the next request that it matches. */
 export class FaultQueue {

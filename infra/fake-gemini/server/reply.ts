@@ -3,7 +3,7 @@ import { condense, isCondensing, nameMessages, route } from '../answers/auxiliar
 import { isReadable, signPart, signsCalls } from './refusals.ts';
 import { cutToTokens, textTokens } from '#infra/fake-gemini/answers/token-rule.ts';
 import { summarise } from '../summaries/summaries.ts';
-import { type Fault, finishReasons, isFailure, type Vices } from './faults.ts';
+import { endings, type Fault, isFailure, isOf, type Vices } from './faults.ts';
 import type { JournalEntry } from './journal.ts';
 import type { RecordedAnswers } from './recorded-answers.ts';
 import type { ModelRequestBody, RequestPart } from './request.ts';
@@ -12,9 +12,8 @@ import type { ModelRequestBody, RequestPart } from './request.ts';
 export interface Reply {
   parts: RequestPart[];
   finishReason?: string | undefined;
-  blockReason?: string;
-  /** No candidate at all: the field missing, or an empty list. */
-  noCandidates?: 'missing' | 'emptyList';
+  /** What a response has in place of its candidate. */
+  instead?: object;
   /** What Google's tools gave. */
   metadata?: object | undefined;
   toolTokens?: number | undefined;
@@ -76,7 +75,7 @@ function say(request: ReplyRequest): Reply {
   const { body, entry, vices } = request;
   switch (entry.role) {
     case 'utility_compressor': {
-      const text = isCondensing(entry.promptId) ? condense(body, vices) : summarise(body, vices);
+      const text = isCondensing(entry.promptId) ? condense(body) : summarise(body, vices);
       return { parts: [{ text }] };
     }
     case 'utility_title':
@@ -100,20 +99,24 @@ function cutParts(parts: readonly RequestPart[], tokens: number): RequestPart[] 
 }
 
 function applyFault(reply: Reply, wantedTokens: number, fault: Fault | undefined): Reply {
-  if (fault?.kind === 'blockedPrompt')
-    return { parts: [], blockReason: fault.reason ?? 'PROHIBITED_CONTENT' };
-  if (fault?.kind === 'emptyCandidates')
-    return fault.shape === 'noParts'
-      ? { parts: [], finishReason: 'STOP' }
-      : { parts: [], noCandidates: fault.shape ?? 'missing' };
+  if (fault?.kind === 'blockedPrompt') {
+    const blockReason = fault.reason ?? 'PROHIBITED_CONTENT';
+    return { parts: [], instead: { promptFeedback: { blockReason } } };
+  }
+  if (fault?.kind === 'emptyCandidates') {
+    if (fault.shape === 'noParts') return { parts: [], finishReason: 'STOP' };
+    return { parts: [], instead: fault.shape === 'emptyList' ? { candidates: [] } : {} };
+  }
   const isHalf =
     fault?.kind === 'halfText' || (fault?.kind === 'maxTokens' && fault.afterEvents === undefined);
   return {
     ...reply,
     parts: isHalf ? cutParts(reply.parts, Math.ceil(wantedTokens / 2)) : reply.parts,
-    finishReason: (fault && finishReasons[fault.kind]) ?? reply.finishReason,
+    ...(fault && isOf(endings, fault) && { finishReason: toSnakeCase(fault.kind) }),
   };
 }
+
+const toSnakeCase = (kind: string) => kind.replaceAll(/[A-Z]/g, '_$&').toUpperCase();
 
 /** The reply to a request that was not refused, with vices and with the faults that are in what is said. */
 export function composeReply(request: ReplyRequest): Reply {

@@ -1,5 +1,5 @@
 import { contentUnits, cutToTokens, toTokens } from '#infra/fake-gemini/answers/token-rule.ts';
-import { type Fault, finishReasons } from './faults.ts';
+import { breaks, endings, type Fault, isOf, refusals } from './faults.ts';
 import type { JournalEntry } from './journal.ts';
 import type { GoogleError } from './refusals.ts';
 import type { Reply } from './reply.ts';
@@ -13,14 +13,6 @@ const tokensPerEvent = 8;
 interface AnswerEvent {
   response: object;
   outputTokens: number;
-}
-
-interface AnswerOptions {
-  reply: Reply;
-  usage: { promptTokens: number; cachedTokens: number };
-  /** Fields that every response has: modelVersion, responseId. */
-  identity: object;
-  withUsage: boolean;
 }
 
 /** A text part in pieces of about eight tokens, never within a code point; its signature is on the last. */
@@ -52,76 +44,54 @@ function candidate(parts: readonly RequestPart[], end?: Reply): object {
   };
 }
 
-/** Output so far, in units of the token rule. */
-interface Sent {
-  text: number;
-  thoughts: number;
-}
-
-const nothing: Sent = { text: 0, thoughts: 0 };
-
-function add({ text, thoughts }: Sent, part: RequestPart): Sent {
-  const units = contentUnits({ parts: [part] });
-  return part.thought === true
-    ? { text, thoughts: thoughts + units }
-    : { text: text + units, thoughts };
-}
-
-/** A response with the usage up to and with it. */
-function respond(
-  { reply, usage, identity, withUsage }: AnswerOptions,
-  sent: Sent,
-  payload: object,
-): AnswerEvent {
-  const candidatesTokenCount = toTokens(sent.text);
-  const thoughtsTokenCount = toTokens(sent.thoughts);
-  const { toolTokens = 0 } = reply;
-  const usageMetadata = {
-    ...(toolTokens > 0 && { toolUsePromptTokenCount: toolTokens }),
-    promptTokenCount: usage.promptTokens,
-    ...(usage.cachedTokens > 0 && { cachedContentTokenCount: usage.cachedTokens }),
-    candidatesTokenCount,
-    thoughtsTokenCount,
-    totalTokenCount: usage.promptTokens + candidatesTokenCount + thoughtsTokenCount + toolTokens,
-    promptTokensDetails: [{ modality: 'TEXT', tokenCount: usage.promptTokens }],
-  };
-  return {
-    response: { ...payload, ...(withUsage && { usageMetadata }), ...identity },
-    outputTokens: toTokens(sent.text + sent.thoughts),
-  };
-}
-
-function withoutCandidates({ blockReason, noCandidates }: Reply): object | undefined {
-  if (blockReason !== undefined) return { promptFeedback: { blockReason } };
-  if (noCandidates === 'missing') return {};
-  return noCandidates === 'emptyList' ? { candidates: [] } : undefined;
-}
-
-/** The whole answer as one response, as generateContent gives it. */
-function wholeAnswer(options: AnswerOptions): AnswerEvent {
-  const { reply } = options;
-  const payload = withoutCandidates(reply) ?? { candidates: [candidate(reply.parts, reply)] };
-  return respond(options, reply.parts.reduce(add, nothing), payload);
-}
-
 /**
- * The answer as a stream: usage is cumulative, finishReason is on the last event only.
- * With `mostEvents` the text stops after so many events and a last one carries the finishReason alone.
+ * The answer in events, the finishReason on the last: one for generateContent, else one for each piece of text. Usage is
+ * cumulative. With a fault that ends a stream early the text stops, and a last event carries the finishReason alone.
  */
-function answerEvents(options: AnswerOptions & { mostEvents?: number }): AnswerEvent[] {
-  const { reply, mostEvents } = options;
-  let sent = nothing;
-  const bare = withoutCandidates(reply);
-  if (bare !== undefined) return [respond(options, sent, bare)];
+function answerEvents({ entry, fault }: Exchange, reply: Reply): AnswerEvent[] {
+  let textUnits = 0;
+  let thoughtUnits = 0;
+  const { toolTokens = 0 } = reply;
+  const { promptTokens, cachedTokens } = entry;
+  const usage = () => {
+    const candidatesTokenCount = toTokens(textUnits);
+    const thoughtsTokenCount = toTokens(thoughtUnits);
+    return {
+      ...(toolTokens > 0 && { toolUsePromptTokenCount: toolTokens }),
+      promptTokenCount: promptTokens,
+      ...(cachedTokens > 0 && { cachedContentTokenCount: cachedTokens }),
+      candidatesTokenCount,
+      thoughtsTokenCount,
+      totalTokenCount: promptTokens + candidatesTokenCount + thoughtsTokenCount + toolTokens,
+      promptTokensDetails: [{ modality: 'TEXT', tokenCount: promptTokens }],
+    };
+  };
+  const event = (parts: readonly RequestPart[], end?: Reply): AnswerEvent => {
+    for (const part of parts) {
+      const units = contentUnits({ parts: [part] });
+      if (part.thought === true) thoughtUnits += units;
+      else textUnits += units;
+    }
+    const response = {
+      ...(reply.instead ?? { candidates: [candidate(parts, end)] }),
+      ...(fault?.kind !== 'missingUsage' && { usageMetadata: usage() }),
+      modelVersion: entry.model,
+      responseId: `stand-in-${entry.n}`,
+    };
+    return { response, outputTokens: toTokens(textUnits + thoughtUnits) };
+  };
+
+  const mostEvents = eventsBeforeFinish(fault);
+  if (entry.operation !== 'streamGenerateContent') {
+    const finishReason = fault?.kind === 'silentEnd' ? undefined : reply.finishReason;
+    return [event(mostEvents === 0 ? [] : reply.parts, { ...reply, finishReason })];
+  }
   const pieces = reply.parts.flatMap((part) => splitPart(part)).slice(0, mostEvents);
   const endsAlone = pieces.length === 0 || mostEvents !== undefined;
-  const events = pieces.map((piece, index) => {
-    sent = add(sent, piece);
-    const isEnd = index === pieces.length - 1 && !endsAlone;
-    return respond(options, sent, { candidates: [candidate([piece], isEnd ? reply : undefined)] });
-  });
-  if (endsAlone) events.push(respond(options, sent, { candidates: [candidate([], reply)] }));
-  return events;
+  const events = pieces.map((piece, index) =>
+    event([piece], index === pieces.length - 1 && !endsAlone ? reply : undefined),
+  );
+  return endsAlone ? [...events, event([], reply)] : events;
 }
 
 /** How fast the model speaks. `tokensPerSecond` 0: as fast as the socket takes it. */
@@ -192,13 +162,11 @@ function toGoogleError(fault: Fault): GoogleError {
   return { code, status, message, ...(details && { details }) };
 }
 
-const refusingKinds: readonly Fault['kind'][] = ['quota', 'internal', 'unavailable', 'http'];
-
 /** Answers a request with a fault that leaves nothing of the answer. False for every other fault. */
 export async function sendFailure(exchange: Exchange): Promise<boolean> {
   const { entry, fault, response, signal } = exchange;
   if (fault === undefined) return false;
-  if (refusingKinds.includes(fault.kind)) {
+  if (isOf(refusals, fault)) {
     sendError(exchange, toGoogleError(fault));
   } else if (fault.kind === 'htmlBadGateway') {
     entry.httpStatus = 502;
@@ -213,8 +181,8 @@ export async function sendFailure(exchange: Exchange): Promise<boolean> {
 
 /** Events of text before a finish that a fault orders; undefined: all of them. */
 function eventsBeforeFinish(fault: Fault | undefined): number | undefined {
-  if (fault === undefined || finishReasons[fault.kind] === undefined) return undefined;
-  return fault.kind === 'maxTokens' ? fault.afterEvents : (fault.afterEvents ?? 0);
+  if (!isOf(endings, fault)) return undefined;
+  return fault?.kind === 'maxTokens' ? fault.afterEvents : (fault?.afterEvents ?? 0);
 }
 
 async function write({ fault, response, signal }: Exchange, text: string): Promise<void> {
@@ -236,8 +204,8 @@ const firstHalf = (text: string): string => text.slice(0, Math.floor(text.length
 
 const beforeResetMs = 50;
 
-/** Ends a stream the way the fault wants it. */
-async function breakOff(exchange: Exchange, event: AnswerEvent): Promise<void> {
+/** Ends an answer the way the fault wants it. */
+async function breakOff(exchange: Exchange, text: string): Promise<void> {
   const { fault, response, signal } = exchange;
   if (fault?.kind === 'cut') {
     // A reset takes with it what the client has not read yet: give it the time to read.
@@ -245,12 +213,10 @@ async function breakOff(exchange: Exchange, event: AnswerEvent): Promise<void> {
     response.socket?.resetAndDestroy();
     return;
   }
-  if (fault?.kind === 'halfEvent') await write(exchange, firstHalf(toEvent(event.response)));
+  if (fault?.kind === 'halfEvent') await write(exchange, firstHalf(text));
   if (fault?.kind === 'errorEvent') await write(exchange, toEvent({ error: toGoogleError(fault) }));
   response.end();
 }
-
-const breakingKinds: readonly Fault['kind'][] = ['cut', 'silentEnd', 'halfEvent', 'errorEvent'];
 
 /** A wait looks so often whether the timing was changed. */
 const LOOK_AT_TIMING_MS = 100;
@@ -270,60 +236,33 @@ async function pace(
   }
 }
 
-async function stream(exchange: Exchange, events: readonly AnswerEvent[]): Promise<void> {
-  const { entry, fault, response, signal } = exchange;
-  const started = performance.now();
-  const breaks = fault !== undefined && breakingKinds.includes(fault.kind);
-  await pace(exchange, started, 0);
-  if (signal.aborted) return;
-  entry.httpStatus = 200;
-  response.writeHead(200, { 'content-type': 'text/event-stream' });
-  response.flushHeaders();
-  for (const [index, event] of events.entries()) {
-    // A stream that is too short for the fault breaks before its last event: never a whole answer.
-    if (breaks && index >= Math.min(fault.afterEvents ?? 1, events.length - 1))
-      return breakOff(exchange, event);
-    if (fault?.kind === 'stall' && index === (fault.afterEvents ?? 1))
-      await wait(fault.delayMs ?? 0, signal);
-    await pace(exchange, started, events[index - 1]?.outputTokens ?? 0);
-    if (signal.aborted) return;
-    await write(exchange, toEvent(event.response));
-    entry.outputTokens = event.outputTokens;
-  }
-  if (fault?.kind === 'openEnd') await wait(Number.POSITIVE_INFINITY, signal);
-  response.end();
-}
-
-async function sendWhole(exchange: Exchange, answer: AnswerEvent): Promise<void> {
-  const { entry, fault, response, signal } = exchange;
-  await pace(exchange, performance.now(), answer.outputTokens);
-  if (fault?.kind === 'stall') await wait(fault.delayMs ?? 0, signal);
-  if (signal.aborted) return;
-  if (fault?.kind === 'errorEvent') return sendError(exchange, toGoogleError(fault));
-  const isBroken = fault?.kind === 'cut' || fault?.kind === 'halfEvent';
-  const text = JSON.stringify(answer.response);
-  entry.httpStatus = 200;
-  response.writeHead(200, { 'content-type': 'application/json; charset=UTF-8' });
-  await write(exchange, isBroken ? firstHalf(text) : text);
-  if (isBroken) await nextTick();
-  else entry.outputTokens = answer.outputTokens;
-  if (fault?.kind === 'cut') response.socket?.resetAndDestroy();
-  else response.end();
-}
-
 /** Sends an answer, streamed or whole, with the pace and the fault of the exchange. */
 export async function sendAnswer(exchange: Exchange, reply: Reply): Promise<void> {
-  const { entry, fault } = exchange;
-  const options = {
-    usage: entry,
-    identity: { modelVersion: entry.model, responseId: `stand-in-${entry.n}` },
-    withUsage: fault?.kind !== 'missingUsage',
-  };
-  const mostEvents = eventsBeforeFinish(fault);
-  entry.finishReason = reply.finishReason ?? reply.blockReason;
-  if (entry.operation === 'streamGenerateContent')
-    return stream(exchange, answerEvents({ ...options, reply, mostEvents }));
-  const finishReason = fault?.kind === 'silentEnd' ? undefined : reply.finishReason;
-  const parts = mostEvents === 0 ? [] : reply.parts;
-  return sendWhole(exchange, wholeAnswer({ ...options, reply: { ...reply, finishReason, parts } }));
+  const { entry, fault, response, signal } = exchange;
+  const isStreamed = entry.operation === 'streamGenerateContent';
+  const events = answerEvents(exchange, reply);
+  const started = performance.now();
+  entry.finishReason = reply.finishReason;
+  await pace(exchange, started, isStreamed ? 0 : (events[0]?.outputTokens ?? 0));
+  if (signal.aborted) return;
+  if (fault?.kind === 'errorEvent' && !isStreamed) return sendError(exchange, toGoogleError(fault));
+  entry.httpStatus = 200;
+  const type = isStreamed ? 'text/event-stream' : 'application/json; charset=UTF-8';
+  response.writeHead(200, { 'content-type': type });
+  response.flushHeaders();
+  // A stream that is too short for the fault breaks before its last event: never a whole answer.
+  const placeOfFault = Math.min(fault?.afterEvents ?? 1, events.length - 1);
+  // A whole answer without an end is one without its finishReason.
+  const isBroken = isOf(breaks, fault) && (isStreamed || fault?.kind !== 'silentEnd');
+  for (const [index, event] of events.entries()) {
+    const text = isStreamed ? toEvent(event.response) : JSON.stringify(event.response);
+    if (isBroken && index === placeOfFault) return breakOff(exchange, text);
+    if (fault?.kind === 'stall' && index === placeOfFault) await wait(fault.delayMs ?? 0, signal);
+    await pace(exchange, started, events[index - 1]?.outputTokens ?? 0);
+    if (signal.aborted) return;
+    await write(exchange, text);
+    entry.outputTokens = event.outputTokens;
+  }
+  if (fault?.kind === 'openEnd' && isStreamed) await wait(Number.POSITIVE_INFINITY, signal);
+  response.end();
 }
