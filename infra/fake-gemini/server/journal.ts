@@ -24,7 +24,7 @@ export interface JournalEntry {
   /** Which recorded answer was given. */
   recorded?: { conversation?: string; ordinal: number };
   /** Kind of the injected fault. */
-  fault?: string;
+  fault?: string | undefined;
   /** The client went away before the answer was complete. */
   aborted?: boolean;
   /** Missing while the request runs. */

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { readJson } from './request.ts';
 
 /*
  * A fake of Firebase Cloud Messaging, HTTP v1: `POST /v1/projects/{p}/messages:send`. It checks what FCM
@@ -53,51 +54,37 @@ interface MessagingFault {
 
 interface Answer {
   status: number;
-  headers: Readonly<Record<string, string>>;
+  retryAfter?: string | undefined;
   body: object;
 }
 
 function refusal({ status, code, message = 'Refused.', retryAfter }: MessagingFault): Answer {
   const type = 'type.googleapis.com/google.firebase.fcm.v1.FcmError';
   const details = code === undefined ? [] : [{ '@type': type, errorCode: code }];
-  return {
-    status,
-    headers: retryAfter === undefined ? {} : { 'retry-after': retryAfter },
-    body: { error: { code: status, message, details } },
-  };
+  return { status, retryAfter, body: { error: { code: status, message, details } } };
 }
 
 export const isSendAddress = (path: string): boolean =>
   /^\/v1\/projects\/[^/]+\/messages:send$/.test(path);
 
-function readMessage(rawBody: string): FcmMessage | undefined {
-  try {
-    return bodySchema.safeParse(JSON.parse(rawBody)).data?.message;
-  } catch {
-    return undefined;
-  }
-}
-
 export class Messaging {
-  readonly #unregistered = new Set<string>();
   readonly #revoked = new Set<string>();
   #sent: FcmMessage[] = [];
   #faults: { fault: MessagingFault; token: string | undefined }[] = [];
   #calls = 0;
 
-  send({ authorization, rawBody }: { authorization: string | undefined; rawBody: string }): Answer {
+  send(authorization: string | undefined, rawBody: string): Answer {
     this.#calls += 1;
     const accessToken = authorization?.replace(/^Bearer /, '') ?? '';
     if (accessToken === '' || this.#revoked.has(accessToken)) return refusal({ status: 401 });
-    const message = readMessage(rawBody);
+    const message = readJson(bodySchema, rawBody)?.message;
     if (!message) return refusal({ status: 400, message: 'Invalid JSON payload received.' });
     const { token } = message;
-    if (this.#unregistered.has(token)) return refusal({ status: 404, code: 'UNREGISTERED' });
     const index = this.#faults.findIndex((queued) => (queued.token ?? token) === token);
     const [queued] = index === -1 ? [] : this.#faults.splice(index, 1);
     if (queued) return refusal(queued.fault);
     this.#sent = [...this.#sent, message].slice(-KEPT);
-    return { status: 200, headers: {}, body: { name: `projects/p/messages/${this.#calls}` } };
+    return { status: 200, body: { name: `projects/p/messages/${this.#calls}` } };
   }
 
   /** The newest 200 messages that were taken, oldest first. */
@@ -113,11 +100,6 @@ export class Messaging {
   /** The next messages to a token, or to any, are refused like this, one after the other. */
   refuse(fault: MessagingFault, token?: string): void {
     this.#faults.push({ fault, token });
-  }
-
-  /** This installation has gone: UNREGISTERED from now on. */
-  unregister(token: string): void {
-    this.#unregistered.add(token);
   }
 
   /** This access token is not taken any more. */

@@ -21,12 +21,11 @@ export interface Reply {
 
 interface ReplyRequest {
   body: ModelRequestBody;
-  model: string;
   promptHash: string;
   vices: Vices;
   recorded: RecordedAnswers;
   fault: Fault | undefined;
-  /** Gets which recording was used. */
+  /** Says which model is asked, and gets which recording was used. */
   entry: JournalEntry;
 }
 
@@ -35,7 +34,7 @@ interface ReplyRequest {
  * has signed is signed anew: a signature is of the model that is asked here.
  */
 function sign(
-  { model, vices }: Pick<ReplyRequest, 'model' | 'vices'>,
+  { entry: { model }, vices }: ReplyRequest,
   parts: readonly RequestPart[],
 ): RequestPart[] {
   const firstCall = parts.findIndex((part) => part.functionCall !== undefined);

@@ -64,6 +64,15 @@ export function readAddress(pathname: string): Address | undefined {
   return { api: publisher === undefined ? 'gemini' : 'vertex', version, model, operation };
 }
 
+/** What a schema takes of a JSON text, or undefined. */
+export function readJson<T>(schema: z.ZodType<T>, text: string): T | undefined {
+  try {
+    return schema.safeParse(JSON.parse(text)).data;
+  } catch {
+    return undefined;
+  }
+}
+
 /** Text parts of a content without thoughts, one per line. */
 export const contentText = (content: RequestContent | undefined): string =>
   textParts(content).join('\n');

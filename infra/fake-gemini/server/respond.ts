@@ -4,8 +4,9 @@ import type { JournalEntry } from './journal.ts';
 import type { GoogleError } from './refusals.ts';
 import type { Reply } from './reply.ts';
 import type { RequestPart } from './request.ts';
+import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
-import { setImmediate as nextTick } from 'node:timers/promises';
+import { setImmediate as nextTick, setTimeout as delay } from 'node:timers/promises';
 
 const tokensPerEvent = 8;
 
@@ -112,20 +113,9 @@ export interface Exchange {
 
 const longestTimerMs = 2 ** 31 - 1;
 
-/** Resolves after `ms`, when the response takes more text, or when the signal fires; never rejects. */
-export function wait(ms: number, signal: AbortSignal, full?: ServerResponse): Promise<void> {
-  if (signal.aborted || ms <= 0) return Promise.resolve();
-  return new Promise((resolve) => {
-    const timer = setTimeout(done, Math.min(ms, longestTimerMs));
-    function done(): void {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', done);
-      full?.off('drain', done);
-      resolve();
-    }
-    signal.addEventListener('abort', done);
-    full?.once('drain', done);
-  });
+/** Resolves after `ms`, or when the signal fires; never rejects. */
+export async function wait(ms: number, signal: AbortSignal): Promise<void> {
+  if (ms > 0) await delay(Math.min(ms, longestTimerMs), undefined, { signal }).catch(() => {});
 }
 
 export function sendJson(response: ServerResponse, status: number, body: object): void {
@@ -187,7 +177,7 @@ function eventsBeforeFinish(fault: Fault | undefined): number | undefined {
 
 async function write({ fault, response, signal }: Exchange, text: string): Promise<void> {
   if (fault?.kind !== 'splitBytes') {
-    if (!response.write(text)) await wait(Number.POSITIVE_INFINITY, signal, response);
+    if (!response.write(text)) await once(response, 'drain', { signal }).catch(() => {});
     return;
   }
   const bytes = Buffer.from(text);

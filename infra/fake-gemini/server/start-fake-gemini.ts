@@ -6,7 +6,7 @@ import {
 import { openServer } from '#infra/local/processes/open-server.ts';
 import { refuseForeign } from '#infra/local/processes/refuse-foreign.ts';
 import { FaultQueue, type Vices, vicesSchema, type Fault } from './faults.ts';
-import { Journal, type JournalEntry } from './journal.ts';
+import { Journal } from './journal.ts';
 import { Messaging, isSendAddress } from './messaging.ts';
 import { RecordedAnswers, type RecordedAnswer } from './recorded-answers.ts';
 import {
@@ -18,7 +18,13 @@ import {
   notFound,
 } from './refusals.ts';
 import { composeReply } from './reply.ts';
-import { type Address, type ModelRequestBody, modelRequestSchema, readAddress } from './request.ts';
+import {
+  type Address,
+  type ModelRequestBody,
+  modelRequestSchema,
+  readAddress,
+  readJson,
+} from './request.ts';
 import {
   type Exchange,
   sendAnswer,
@@ -53,23 +59,6 @@ interface Arrival {
   address: Address;
   body: ModelRequestBody;
   measure: Measure;
-  rawBody: string;
-  headers: { role: string | undefined; promptId: string | undefined };
-}
-
-/** Notes an arrival in the journal. */
-function openEntry(model: Model, arrival: Arrival): JournalEntry {
-  const { address, headers, measure, rawBody } = arrival;
-  const entry = {
-    api: address.api,
-    operation: address.operation,
-    model: address.model,
-    role: headers.role ?? (address.operation === 'countTokens' ? '' : 'chat'),
-    promptId: headers.promptId ?? '',
-    promptTokens: measure.promptTokens,
-    cachedTokens: 0,
-  };
-  return model.journal.open(entry, rawBody);
 }
 
 function refuse(model: Model, { address, body, measure }: Arrival): GoogleError | undefined {
@@ -82,16 +71,9 @@ function refuse(model: Model, { address, body, measure }: Arrival): GoogleError 
 }
 
 /** Answers one model request; resolves when the answer is sent or its client has gone. */
-async function answer(
-  model: Model,
-  arrival: Arrival,
-  connection: Pick<Exchange, 'response' | 'entry' | 'signal'>,
-): Promise<void> {
+async function answer(model: Model, arrival: Arrival, exchange: Exchange): Promise<void> {
   const { address, body, measure } = arrival;
-  const { entry, response, signal } = connection;
-  const fault = model.faults.take(entry);
-  if (fault !== undefined) entry.fault = fault.kind;
-  const exchange: Exchange = { ...connection, fault, timing: () => model.timing };
+  const { entry, fault, response, signal } = exchange;
   if (fault?.kind === 'delay') await wait(fault.delayMs ?? 0, signal);
   if (await sendFailure(exchange)) return;
   const refusal = refuse(model, arrival);
@@ -108,9 +90,8 @@ async function answer(
   entry.cachedTokens = model.cache.use(address.model, measure.prefixes);
   const { vices, recorded } = model;
   const promptHash = measure.prefixes.at(-1)?.hash ?? '';
-  const request = { body, model: address.model, promptHash, vices, recorded, fault, entry };
   if (entry.role === 'utility_compressor') await wait(vices.slowMs ?? 0, signal);
-  await sendAnswer(exchange, composeReply(request));
+  await sendAnswer(exchange, composeReply({ body, promptHash, vices, recorded, fault, entry }));
 }
 
 interface ControlCall {
@@ -167,63 +148,54 @@ function control(
 /** A local server that speaks Gemini's REST API and can be driven in process or over `/control/…`. */
 export type FakeGemini = Awaited<ReturnType<typeof startFakeGemini>>;
 
-function header(request: IncomingMessage, name: string): string | undefined {
-  const value = request.headers[name];
-  return Array.isArray(value) ? value[0] : value;
-}
-
-function parseBody(rawBody: string): Arrival['body'] | undefined {
-  try {
-    return modelRequestSchema.safeParse(JSON.parse(rawBody)).data;
-  } catch {
-    return undefined;
-  }
-}
-
 async function serve(
   model: Model,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
   const rawBody = await readText(request);
-  const { method = 'GET', url = '/' } = request;
+  const { method = 'GET', url = '/', headers } = request;
   const { pathname } = new URL(url, 'http://fake');
   if (pathname.startsWith('/control/')) {
     const { status, body } = control(model, { method, path: pathname, body: rawBody });
     return sendJson(response, status, body);
   }
   if (isSendAddress(pathname)) {
-    const authorization = header(request, 'authorization');
-    const { status, headers, body } = model.messaging.send({ authorization, rawBody });
-    for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+    const { status, retryAfter, body } = model.messaging.send(headers.authorization, rawBody);
+    if (retryAfter !== undefined) response.setHeader('retry-after', retryAfter);
     return sendJson(response, status, body);
   }
   const address = method === 'POST' ? readAddress(pathname) : undefined;
   if (address === undefined)
     return sendJson(response, 404, { error: notFound(`there is no ${method} ${pathname}`) });
-  const body = parseBody(rawBody);
+  const body = readJson(modelRequestSchema, rawBody);
   if (body === undefined)
     return sendJson(response, 400, { error: invalidArgument('Invalid JSON payload received.') });
-  const role = header(request, 'x-recap-role');
-  const promptId = header(request, 'x-recap-prompt-id');
-  const headers = { role, promptId };
-  await serveModel(
-    model,
-    { address, body, measure: measureRequest(body), rawBody, headers },
-    response,
-  );
-}
-
-async function serveModel(model: Model, arrival: Arrival, response: ServerResponse): Promise<void> {
   const started = performance.now();
+  const measure = measureRequest(body);
+  const { api, operation } = address;
+  const entry = model.journal.open(
+    {
+      api,
+      operation,
+      model: address.model,
+      role: headers['x-recap-role']?.toString() ?? (operation === 'countTokens' ? '' : 'chat'),
+      promptId: headers['x-recap-prompt-id']?.toString() ?? '',
+      promptTokens: measure.promptTokens,
+      cachedTokens: 0,
+    },
+    rawBody,
+  );
+  const fault = model.faults.take(entry);
+  entry.fault = fault?.kind;
   const gone = new AbortController();
-  const entry = openEntry(model, arrival);
   response.once('close', () => {
     if (!response.writableFinished && entry.fault !== 'cut') entry.aborted = true;
     entry.durationMs = Math.round(performance.now() - started);
     gone.abort();
   });
-  await answer(model, arrival, { response, entry, signal: gone.signal });
+  const exchange = { response, entry, fault, timing: () => model.timing, signal: gone.signal };
+  await answer(model, { address, body, measure }, exchange);
 }
 
 /** Starts the fake Gemini on a port of the loopback interface; 0: any free one. */

@@ -197,7 +197,7 @@ test('notifications follow the rules of commits, and log neither a token nor mes
   recorded.commits.length = 0;
   const refusal = { status: 503, message: 'canary-token-1 cannot be reached' };
   messaging.refuse(refusal, 'canary-token-1');
-  messaging.unregister('canary-token-2');
+  messaging.refuse({ status: 404, code: 'UNREGISTERED' }, 'canary-token-2');
 
   await deliver(endOf(conversationId));
   clock.advance(10_000);
