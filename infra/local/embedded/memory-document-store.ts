@@ -14,6 +14,7 @@ import {
 } from '#shared/store/checked-write.ts';
 import { checkCollectionPath, checkDocumentPath } from '#shared/store/names.ts';
 import { setImmediate } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 
 /**
  * Firestore's order of values: null, booleans, NaN, numbers, dates, text (by UTF-8 bytes), arrays, maps.
@@ -38,37 +39,9 @@ function typeRank(value: StoredValue): number {
   return Array.isArray(value) ? 6 : 7;
 }
 
-/** Order of UTF-8 bytes, which is that of code points: JavaScript's own puts 😀 before U+FFEE. */
-function compareText(a: string, b: string): number {
-  const length = Math.min(a.length, b.length);
-  for (let index = 0; index < length; index += 1) {
-    const difference = codePointRank(a.charCodeAt(index)) - codePointRank(b.charCodeAt(index));
-    if (difference !== 0) return difference;
-  }
-  return a.length - b.length;
-}
-
-/** Moves the surrogates, which stand for the highest code points, behind U+FFFF. */
-function codePointRank(unit: number): number {
-  if (unit < 0xd8_00) return unit;
-  return unit < 0xe0_00 ? unit + 0x20_00 : unit - 0x8_00;
-}
-
-/** Whether writing `b` over `a` changes nothing: as stored, so 0 differs from -0, and NaN is NaN. */
-function isSameValue(a: StoredValue, b: StoredValue): boolean {
-  if (Object.is(a, b)) return true;
-  if (a instanceof Date && b instanceof Date) return a.getTime() === b.getTime();
-  if (Array.isArray(a) && Array.isArray(b)) return isSameList(a, b);
-  if (!isMap(a) || !isMap(b)) return false;
-  const names = Object.keys(a);
-  return (
-    names.length === Object.keys(b).length &&
-    names.every((name) => {
-      const [left, right] = [a[name], Object.hasOwn(b, name) ? b[name] : undefined];
-      return left !== undefined && right !== undefined && isSameValue(left, right);
-    })
-  );
-}
+/** Order of UTF-8 bytes: JavaScript's own puts 😀 before U+FFEE. */
+const compareText = (a: string, b: string): number =>
+  a === b ? 0 : Buffer.compare(Buffer.from(a), Buffer.from(b));
 
 function isMap(value: StoredValue | undefined): value is { [field: string]: StoredValue } {
   return (
@@ -76,27 +49,14 @@ function isMap(value: StoredValue | undefined): value is { [field: string]: Stor
   );
 }
 
-function isSameList(a: readonly StoredValue[], b: readonly StoredValue[]): boolean {
-  return a.length === b.length && compareEach(a, b, (x, y) => (isSameValue(x, y) ? 0 : 1)) === 0;
-}
-
 function compareLists(a: readonly StoredValue[], b: readonly StoredValue[]): number {
-  const difference = compareEach(a, b, compareValues);
-  return difference === 0 ? a.length - b.length : difference;
-}
-
-function compareEach(
-  a: readonly StoredValue[],
-  b: readonly StoredValue[],
-  compare: (x: StoredValue, y: StoredValue) => number,
-): number {
   for (const [index, left] of a.entries()) {
     const right = b[index];
-    if (right === undefined) return 0;
-    const difference = compare(left, right);
+    if (right === undefined) break;
+    const difference = compareValues(left, right);
     if (difference !== 0) return difference;
   }
-  return 0;
+  return a.length - b.length;
 }
 
 /** Name, value, name, value, … by name: maps compare entry by entry. */
@@ -129,22 +89,6 @@ function updatedFields(
   for (const { fieldPath, value } of update.set) result = withValue(result, fieldPath, value);
   for (const fieldPath of update.remove) result = withoutValue(result, fieldPath);
   return result;
-}
-
-/** A deep copy, so that nobody outside holds what the store holds. */
-function copyFields(fields: StoredFields): StoredFields {
-  const copies: StoredFields = {};
-  for (const name of Object.keys(fields)) {
-    const value = fields[name];
-    if (value !== undefined) copies[name] = copy(value);
-  }
-  return copies;
-}
-
-function copy(value: StoredValue): StoredValue {
-  if (value === null || typeof value !== 'object') return value;
-  if (value instanceof Date) return new Date(value);
-  return Array.isArray(value) ? value.map(copy) : copyFields(value);
 }
 
 /** As in Firestore, a value on the way that is no map gives way to one. */
@@ -319,8 +263,8 @@ class MemoryDocuments {
     if (write.op === 'create') return { path: write.path, fields: write.fields, updateTime };
     const fields = updatedFields(before?.fields ?? {}, write);
     checkDocumentSize(write.path, documentSize(write.path, fields).bytes);
-    // An update that changes nothing keeps the update time: so does Firestore.
-    if (before && isSameValue(before.fields, fields)) return before;
+    // An update that changes nothing keeps the update time: so does Firestore. 0 differs from -0, and NaN is NaN.
+    if (before && isDeepStrictEqual(before.fields, fields)) return before;
     return { path: write.path, fields, updateTime };
   }
 
@@ -467,6 +411,17 @@ async function* changesIn(documents: MemoryDocuments, collection: string, signal
   }
 }
 
-function released(document: QueriedDocument): StoredDocument {
-  return { ...document, fields: copyFields(document.fields) };
+/** A copy, so that nobody outside holds what the store holds. */
+const released = (document: QueriedDocument): StoredDocument => ({
+  ...document,
+  fields: copyFields(document.fields),
+});
+
+const copyFields = (fields: StoredFields): StoredFields =>
+  Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, copy(value)]));
+
+function copy(value: StoredValue): StoredValue {
+  if (value === null || typeof value !== 'object') return value;
+  if (value instanceof Date) return new Date(value);
+  return Array.isArray(value) ? value.map(copy) : copyFields(value);
 }
