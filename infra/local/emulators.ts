@@ -1,8 +1,7 @@
-import { openServer } from './processes/open-server.ts';
+import { answerStatus, chooseFreePort } from './processes/open-server.ts';
 import { startWatched, type WatchedProcess } from './processes/child-process.ts';
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, realpathSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { homedir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -129,7 +128,9 @@ async function startJars(
   { log, rulesFile }: Parameters<typeof startEmulators>[0],
 ): Promise<Emulators> {
   const startedAt = performance.now();
-  const [firestorePort, pubsubPort] = await freePorts();
+  const reserved = new Set<number>();
+  const firestorePort = await chooseFreePort(0, reserved);
+  const pubsubPort = await chooseFreePort(0, reserved);
   const firestoreHost = `127.0.0.1:${firestorePort}`;
   const pubsubHost = `127.0.0.1:${pubsubPort}`;
   const rules = rulesFile === undefined ? [] : ['--rules', rulesFile];
@@ -174,27 +175,10 @@ async function startJars(
 async function untilReady(host: string, emulator: WatchedProcess): Promise<void> {
   const giveUpAt = performance.now() + READY_TIMEOUT_MS;
   while (performance.now() < giveUpAt && emulator.isRunning()) {
-    if (await answers(host)) return;
+    if ((await answerStatus(`http://${host}/`)) === 200) return;
     await wait(POLL_INTERVAL_MS);
   }
   throw new Error(`the emulator on ${host} did not start:\n${emulator.lastOutput()}`);
-}
-
-async function answers(host: string): Promise<boolean> {
-  try {
-    const response = await fetch(`http://${host}/`, { signal: AbortSignal.timeout(1_000) });
-    await response.arrayBuffer();
-    return response.ok;
-  } catch {
-    return false;
-  }
-}
-
-/** Two ports that were free a moment ago; held together, so that they differ. */
-async function freePorts(): Promise<[number, number]> {
-  const held = await Promise.all([openServer(createServer()), openServer(createServer())]);
-  await Promise.all(held.map((server) => server.close()));
-  return [held[0].port, held[1].port];
 }
 
 function hasJava(): boolean {

@@ -1,6 +1,6 @@
 import { type OpenServer, openServer } from '#infra/local/processes/open-server.ts';
 import { isSource } from '#infra/local/script-path.ts';
-import { isLoopbackHost } from '#infra/local/processes/refuse-foreign.ts';
+import { refuseForeign } from '#infra/local/processes/refuse-foreign.ts';
 import { getRequestListener } from '@hono/node-server';
 import { Hono } from 'hono';
 import { readdir, readFile } from 'node:fs/promises';
@@ -107,12 +107,8 @@ export async function startPage(options: {
   const app = new Hono();
   const headers = pageHeaders([options.config.chatUrl]);
   app.use(async (context, next) => {
-    // The configuration holds tokens.
-    if (!isLoopbackHost(context.req.header('host')))
-      return context.text('The page is for this machine alone.', 403);
     await next();
     for (const [name, value] of Object.entries(headers)) context.header(name, value);
-    return undefined;
   });
   app.get('/config.json', (context) => {
     context.header('cache-control', 'no-store');
@@ -131,6 +127,8 @@ export async function startPage(options: {
 
   const listen = getRequestListener(app.fetch);
   const server = createServer((request, response) => void listen(request, response));
+  // The configuration holds tokens.
+  refuseForeign(server);
   // The next request tells of a failure.
   files().catch(() => undefined);
   return openServer(server, options.port);

@@ -1,10 +1,11 @@
 import type { PartName, StackLog } from '#infra/local/stack/stack-event.ts';
 import { scriptPath } from '#infra/local/script-path.ts';
+import { answerStatus } from './open-server.ts';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { pathToFileURL } from 'node:url';
-import { setTimeout as delay, setTimeout as wait } from 'node:timers/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 
 /** Ends the child when its parent is gone, however that went: loaded before the child's own code. */
 const leash = pathToFileURL(scriptPath('exit-with-parent')).href;
@@ -78,20 +79,10 @@ function launch(options: ChildOptions): Run {
   return run;
 }
 
-async function answers(url: string): Promise<boolean> {
-  try {
-    const response = await fetch(url, { signal: AbortSignal.timeout(2_000) });
-    await response.arrayBuffer();
-    return response.status < 500;
-  } catch {
-    return false;
-  }
-}
-
 async function waitUntilReady({ part, readyUrl }: ChildOptions, run: Run): Promise<void> {
   let ended: string | undefined;
   void run.exit.then((exit) => (ended = exit));
-  while (!(await answers(readyUrl))) {
+  while (((await answerStatus(readyUrl)) ?? 500) >= 500) {
     const tookMs = performance.now() - run.startedAt;
     if (ended === undefined && tookMs < readyTimeoutMs) {
       await delay(readyPollMs);
@@ -246,7 +237,7 @@ export function startWatched(command: string, commandArguments: readonly string[
   async function stop(): Promise<void> {
     child.stdin.end();
     const grace = new AbortController();
-    const timeUp = wait(GRACE_MS, undefined, { signal: grace.signal }).catch(() => {});
+    const timeUp = delay(GRACE_MS, undefined, { signal: grace.signal }).catch(() => {});
     await Promise.race([ended, timeUp]);
     grace.abort();
     if (isRunning()) killGroup(child.pid);

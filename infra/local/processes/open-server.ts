@@ -5,18 +5,18 @@ import { createServer, type Server } from 'node:net';
 const highestPort = 65_535;
 
 async function portIfFree(port: number): Promise<number | undefined> {
-  const { promise, resolve, reject } = Promise.withResolvers<number | undefined>();
-  const server = createServer();
-  server.once('error', (error: NodeJS.ErrnoException) => {
-    if (error.code === 'EADDRINUSE' || error.code === 'EACCES') resolve(undefined);
-    else reject(error);
-  });
-  server.listen({ port, host: '127.0.0.1' }, () => {
-    const address = server.address();
-    const used = typeof address === 'object' && address ? address.port : undefined;
-    server.close(() => resolve(used));
-  });
-  return promise;
+  try {
+    const server = await openServer(createServer(), port);
+    await server.close();
+    return server.port;
+  } catch (error) {
+    const isTaken =
+      error instanceof Error &&
+      'code' in error &&
+      (error.code === 'EADDRINUSE' || error.code === 'EACCES');
+    if (isTaken) return undefined;
+    throw error;
+  }
 }
 
 /**
@@ -34,6 +34,17 @@ export async function chooseFreePort(wantedPort: number, reserved: Set<number>):
     return free;
   }
   throw new Error(`no free port from ${wantedPort} on: 100 were tried`);
+}
+
+/** The status that a GET of the address is answered with, or undefined where it is not, within two seconds. */
+export async function answerStatus(url: string): Promise<number | undefined> {
+  try {
+    const response = await fetch(url, { signal: AbortSignal.timeout(2_000) });
+    await response.arrayBuffer();
+    return response.status;
+  } catch {
+    return undefined;
+  }
 }
 
 export interface OpenServer {
