@@ -10,9 +10,9 @@ import { describeEventBus, type BusSettings, type OpenedBus } from './event-bus.
 const subscription = 'projects/demo-recap/subscriptions/compaction';
 
 const timings = {
-  ackDeadlineMs: 1_000,
-  minBackoffMs: 30,
-  maxBackoffMs: 60,
+  ackDeadlineSeconds: 1,
+  minBackoffSeconds: 0.03,
+  maxBackoffSeconds: 0.06,
   maxDeliveryAttempts: 5,
 };
 
@@ -42,7 +42,7 @@ describe('in-process bus', () => {
           topic: 'compaction',
           name: subscription,
           endpoint: endpoint.url,
-          minBackoffMs: 5,
+          minBackoffSeconds: 0.005,
           ...settings,
         },
       ],
@@ -55,7 +55,10 @@ describe('in-process bus', () => {
   }
 
   test('the in-process bus doubles its back-off up to the maximum, and gives up after eight pushes', async () => {
-    const { bus, endpoint } = await start(() => 500, { minBackoffMs: 20, maxBackoffMs: 80 });
+    const { bus, endpoint } = await start(() => 500, {
+      minBackoffSeconds: 0.02,
+      maxBackoffSeconds: 0.08,
+    });
 
     await bus.publish({ topic: 'compaction', data: {} });
     await bus.idle();
@@ -71,7 +74,7 @@ describe('in-process bus', () => {
 
   test('closing the in-process bus ends pushes, queued events and back-offs without dead letters', async () => {
     const { bus, endpoint } = await start((_push, index) => (index === 0 ? 500 : null), {
-      minBackoffMs: 60_000,
+      minBackoffSeconds: 60,
     });
     for (const n of [1, 2, 3, 4]) await bus.publish({ topic: 'compaction', data: { n } });
     await endpoint.untilReceived(3, 5_000);

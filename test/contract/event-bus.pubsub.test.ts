@@ -10,28 +10,25 @@ import { expect, test } from 'vitest';
 
 /** The shortest that the emulator takes; its acknowledgement deadline is 10 s at least. */
 const timings = {
-  ackDeadlineMs: 10_000,
-  minBackoffMs: 100,
-  maxBackoffMs: 500,
+  ackDeadlineSeconds: 10,
+  minBackoffSeconds: 0.1,
+  maxBackoffSeconds: 0.5,
   maxDeliveryAttempts: 5,
 };
 const topicIds = { compaction: 'compaction', events: 'events' };
 
-async function openPubSub(settings: BusSettings): Promise<OpenedBus> {
+async function openPubSub({ endpoint, ...settings }: BusSettings): Promise<OpenedBus> {
   const place = { pubsubHost: pubsubEmulatorHost(), projectId: demoProjectId() };
   const setup = {
     ...place,
-    ackDeadlineSeconds: settings.ackDeadlineMs / 1_000,
-    minBackoffSeconds: settings.minBackoffMs / 1_000,
-    maxBackoffSeconds: settings.maxBackoffMs / 1_000,
-    pushEndpoint: settings.endpoint,
+    ...settings,
+    pushEndpoint: endpoint,
   };
   await createTopicAndPushSubscription({
     ...setup,
     topicId: topicIds.compaction,
     subscriptionId: 'compaction-push',
     deadLetterTopicId: 'compaction-dead',
-    maxDeliveryAttempts: settings.maxDeliveryAttempts,
   });
   await createTopicAndPushSubscription({
     ...setup,

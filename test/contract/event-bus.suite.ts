@@ -1,18 +1,12 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, test, type TestContext } from 'vitest';
 import { z } from 'zod';
+import type { PushSettings } from '#infra/local/stack/pubsub-setup.ts';
 import type { EventPublisher } from '#shared/ports/ports.ts';
 import { eventually } from '../support/eventually.ts';
 import { openPushEndpoint, type PushEndpoint } from '../support/processes/push-endpoint.ts';
 
-interface BusTimings {
-  ackDeadlineMs: number;
-  minBackoffMs: number;
-  maxBackoffMs: number;
-  maxDeliveryAttempts: number;
-}
-
-export interface BusSettings extends BusTimings {
+export interface BusSettings extends PushSettings {
   endpoint: string;
 }
 
@@ -52,7 +46,7 @@ const dataOf = (push: { body: string } | undefined) => decode(parse(push).messag
  */
 export function describeEventBus(
   name: string,
-  backend: { timings: BusTimings; open: (settings: BusSettings) => Promise<OpenedBus> },
+  backend: { timings: PushSettings; open: (settings: BusSettings) => Promise<OpenedBus> },
 ): void {
   const { timings, open } = backend;
 
@@ -105,7 +99,7 @@ export function describeEventBus(
 
       await Promise.all([...acknowledged, ...refused].map((status) => publish({ status })));
       await endpoint.untilReceived(acknowledged.length + 2 * refused.length, SOON_MS);
-      await wait(timings.maxBackoffMs);
+      await wait(timings.maxBackoffSeconds * 1_000);
 
       const pushes = endpoint.received.map((push) => JSON.stringify(parse(push).message));
       expect(pushes).toHaveLength(acknowledged.length + 2 * refused.length);
@@ -132,11 +126,11 @@ export function describeEventBus(
 
       const publishedAtMs = performance.now();
       await publish({ a: 1 });
-      await endpoint.untilReceived(2, timings.ackDeadlineMs + SOON_MS);
+      await endpoint.untilReceived(2, timings.ackDeadlineSeconds * 1_000 + SOON_MS);
 
       // From the publish on: a busy machine may notice the first push late.
       const waitedMs = (endpoint.received[1]?.atMs ?? 0) - publishedAtMs;
-      expect(waitedMs).toBeGreaterThan(timings.ackDeadlineMs * 0.9);
+      expect(waitedMs).toBeGreaterThan(timings.ackDeadlineSeconds * 900);
     });
 
     test('the event bus makes a dead letter of an event that is refused too often, and delivers the others', async (context) => {
@@ -159,7 +153,7 @@ export function describeEventBus(
       expect(refused).toHaveLength(timings.maxDeliveryAttempts);
       expect(delivered.map(dataOf)).toEqual([{ fine: true }]);
       expect((refused.at(-1)?.atMs ?? 0) - publishedAtMs).toBeGreaterThan(
-        (timings.maxDeliveryAttempts - 1) * timings.minBackoffMs * 0.9,
+        (timings.maxDeliveryAttempts - 1) * timings.minBackoffSeconds * 900,
       );
     });
   });

@@ -1,5 +1,9 @@
 import { createFirestoreDocumentStore } from '#functions/adapters/firestore.ts';
-import { createTopicAndPushSubscription, publishEvent } from '#infra/local/stack/pubsub-setup.ts';
+import {
+  createTopicAndPushSubscription,
+  deployedPushSettings,
+  publishEvent,
+} from '#infra/local/stack/pubsub-setup.ts';
 import { createDocumentTree } from '#infra/ops/document-tree.ts';
 import { createDeadLetterClient, createDeadLetters } from '#infra/ops/dead-letters.ts';
 import { conversationPath, turnPath } from '#shared/conversation/documents/paths.ts';
@@ -53,9 +57,7 @@ describe('dead letters of Pub/Sub', () => {
       subscriptionId: 'recap-compaction',
       // Nobody listens there: what is published again stays in the other subscription.
       pushEndpoint: 'http://127.0.0.1:9/',
-      ackDeadlineSeconds: 600,
-      minBackoffSeconds: 10,
-      maxBackoffSeconds: 600,
+      ...deployedPushSettings,
       deadLetterTopicId: 'recap-compaction-dead',
     });
     await createTopicAndPushSubscription({
@@ -63,9 +65,7 @@ describe('dead letters of Pub/Sub', () => {
       topicId: 'recap-compaction',
       subscriptionId: 'watched',
       pushEndpoint: '',
-      ackDeadlineSeconds: 600,
-      minBackoffSeconds: 10,
-      maxBackoffSeconds: 600,
+      ...deployedPushSettings,
     });
     const event = (conversationId: string) => ({
       schemaVersion: 1,

@@ -82,7 +82,9 @@ describe('the in-process bus', () => {
     const name = 'projects/demo-recap/subscriptions/compaction';
     const subscription = { topic: 'compaction' as const, name, endpoint: endpoint.url };
     const bus = createMemoryBus({
-      subscriptions: [{ ...subscription, minBackoffMs: 1, maxBackoffMs: 1, ...settings }],
+      subscriptions: [
+        { ...subscription, minBackoffSeconds: 0.001, maxBackoffSeconds: 0.001, ...settings },
+      ],
     });
     onTestFinished(async () => {
       await bus.close();
@@ -102,7 +104,7 @@ describe('the in-process bus', () => {
   });
 
   test('the in-process bus refuses an event when too many wait, for its publisher to retry', async () => {
-    const later = { minBackoffMs: 60_000, maxBackoffMs: 60_000 };
+    const later = { minBackoffSeconds: 60, maxBackoffSeconds: 60 };
     const { bus, endpoint } = await startBus(500, { maxQueued: 3, ...later });
     for (let i = 0; i < 3; i++) await bus.publish(event);
     await endpoint.untilReceived(3, 30_000);

@@ -7,25 +7,19 @@ import type { DocumentStore, Topic } from '#shared/ports/ports.ts';
 import { localConfig } from '../local-config.ts';
 import { chooseFreePort } from '#infra/local/processes/open-server.ts';
 import { serveFunctions } from '#infra/local/stack/function-host.ts';
-import { deployedPushSettings, listensToEvents, type PushSettings } from '../stack/pubsub-setup.ts';
+import { listensToEvents, type PushSettings } from '../stack/pubsub-setup.ts';
 import { localProjectId } from '../stack/stack-environment.ts';
 import { startSweepSchedule } from '../sweep-schedule.ts';
-import { createMemoryBus, type MemoryBus } from './memory-bus.ts';
+import { createMemoryBus, type MemoryBus, type PushSubscriptionOptions } from './memory-bus.ts';
 import { createMemoryDocumentStore } from './memory-document-store.ts';
-
-type WorkerPush = Partial<PushSettings> & {
-  /** Pushes at the same time; default 2, as the emulator does on two cores. */
-  maxInFlight?: number;
-  /** Each event is delivered this many times more; default 0. */
-  duplicates?: number;
-};
 
 interface EmbeddedHostOptions {
   /** What the functions read in place of `process.env`; see `stackEnvironment`. */
   environment: Readonly<Record<string, string | undefined>>;
   /** 0 or absent: any free port. */
   ports?: { chat: number; compaction: number };
-  push?: WorkerPush;
+  /** How pushes differ from those that are deployed. */
+  push?: Partial<PushSettings> & Pick<PushSubscriptionOptions, 'duplicates'>;
   /** How often the sweep event is published; 0 or absent = never. */
   sweepSeconds?: number;
   overrides?: Overrides;
@@ -55,7 +49,18 @@ export async function startEmbeddedHost(options: EmbeddedHostOptions): Promise<E
   const compactionUrl = `http://127.0.0.1:${compactionPort}`;
   const store = options.overrides?.store ?? createMemoryDocumentStore();
   const config = localConfig(withAppModel(options.environment, options.app ?? {}));
-  const bus = createWorkerBus(config, compactionUrl, options.push);
+  const subscription = (topic: Topic) => ({
+    ...options.push,
+    topic,
+    name: `projects/${localProjectId}/subscriptions/recap-${topic}`,
+    endpoint: compactionUrl,
+  });
+  const bus = createMemoryBus({
+    subscriptions: [
+      subscription('compaction'),
+      ...(listensToEvents(config) ? [subscription('events')] : []),
+    ],
+  });
   const functions = registerFunctions(
     createDependencies(
       config,
@@ -89,30 +94,4 @@ export async function startEmbeddedHost(options: EmbeddedHostOptions): Promise<E
       await Promise.all([bus.close(), ...servers.map((server) => server.close())]);
     },
   };
-}
-
-/** A bus in memory that pushes to the worker, as the topics are deployed; `push` says what differs. */
-function createWorkerBus(
-  settings: Parameters<typeof listensToEvents>[0],
-  compactionUrl: string,
-  push: WorkerPush = {},
-): MemoryBus {
-  const { maxInFlight, duplicates, ...timing } = { ...deployedPushSettings, ...push };
-  const subscription = (topic: Topic) => ({
-    topic,
-    name: `projects/${localProjectId}/subscriptions/recap-${topic}`,
-    endpoint: compactionUrl,
-    ackDeadlineMs: timing.ackDeadlineSeconds * 1_000,
-    minBackoffMs: timing.minBackoffSeconds * 1_000,
-    maxBackoffMs: timing.maxBackoffSeconds * 1_000,
-    maxDeliveryAttempts: timing.maxDeliveryAttempts,
-    ...(maxInFlight !== undefined && { maxInFlight }),
-    ...(duplicates !== undefined && { duplicates }),
-  });
-  return createMemoryBus({
-    subscriptions: [
-      subscription('compaction'),
-      ...(listensToEvents(settings) ? [subscription('events')] : []),
-    ],
-  });
 }

@@ -1,5 +1,6 @@
 import { AppError } from '#shared/lib/errors.ts';
 import type { EventPublisher, Topic } from '#shared/ports/ports.ts';
+import { deployedPushSettings, type PushSettings } from '../stack/pubsub-setup.ts';
 import { request } from 'node:http';
 import { setTimeout as wait, setImmediate } from 'node:timers/promises';
 
@@ -56,40 +57,22 @@ async function push(endpoint: string, body: string, signal: AbortSignal): Promis
   return promise;
 }
 
-/** Defaults as in the deployed subscription. */
-const DEFAULTS = {
-  ackDeadlineMs: 600_000,
-  minBackoffMs: 10_000,
-  maxBackoffMs: 600_000,
-  maxDeliveryAttempts: 8,
-  maxInFlight: 2,
-  duplicates: 0,
-  maxQueued: 10_000,
-};
-
 /** Dead letters that are kept to be looked at, the newest. */
 export const DEAD_LETTERS_KEPT = 100;
 
-export interface PushSubscriptionOptions {
+export interface PushSubscriptionOptions extends Partial<PushSettings> {
   /** Full name, as it stands in the push body: `projects/demo-recap/subscriptions/compaction`. */
   name: string;
   /** Where the pushes go, e.g. `http://127.0.0.1:8081/`. */
   endpoint: string;
-  /** A push that is not answered in this time counts as refused. Default 600 s. */
-  ackDeadlineMs?: number;
-  /** Wait after the first refusal; it doubles with each further one. Default 10 s. */
-  minBackoffMs?: number;
-  /** Default 600 s. */
-  maxBackoffMs?: number;
-  /** After this many refused pushes a message becomes a dead letter. Default 8. */
-  maxDeliveryAttempts?: number;
-  /** Pushes at the same time. Default 2, as the emulator does on two cores. */
-  maxInFlight?: number;
   /** Each message is delivered this many times more, acknowledged or not. Default 0. */
   duplicates?: number;
   /** Messages that wait, are on their way or between two tries; more are refused. Default 10,000. */
   maxQueued?: number;
 }
+
+/** Pushes at the same time, as the emulator does on two cores. */
+const MAX_IN_FLIGHT = 2;
 
 interface DeadLetter {
   message: BusMessage;
@@ -107,7 +90,7 @@ class PushSubscription {
   #inFlight = 0;
 
   constructor(options: PushSubscriptionOptions) {
-    this.#options = { ...DEFAULTS, ...options };
+    this.#options = { ...deployedPushSettings, duplicates: 0, maxQueued: 10_000, ...options };
   }
 
   /** Whether it takes no further message for now. */
@@ -146,24 +129,27 @@ class PushSubscription {
   }
 
   async #backOff(refusals: number): Promise<void> {
-    const { minBackoffMs, maxBackoffMs } = this.#options;
-    const delayMs = Math.min(minBackoffMs * 2 ** (refusals - 1), maxBackoffMs);
+    const { minBackoffSeconds, maxBackoffSeconds } = this.#options;
+    const seconds = Math.min(minBackoffSeconds * 2 ** (refusals - 1), maxBackoffSeconds);
     // The only rejection is that of the signal, which #push sees itself.
-    await wait(delayMs, undefined, { signal: this.#closing.signal }).catch(() => {});
+    await wait(seconds * 1_000, undefined, { signal: this.#closing.signal }).catch(() => {});
   }
 
   async #push(message: BusMessage): Promise<boolean> {
     await this.#enter();
     try {
       if (this.#closing.signal.aborted) return false;
-      return await this.#pushInTime(pushBody(message, this.#options.name));
+      const { name, endpoint, ackDeadlineSeconds } = this.#options;
+      const late = AbortSignal.timeout(ackDeadlineSeconds * 1_000);
+      const signal = AbortSignal.any([this.#closing.signal, late]);
+      return await push(endpoint, pushBody(message, name), signal);
     } finally {
       this.#leave();
     }
   }
 
   async #enter(): Promise<void> {
-    if (this.#inFlight < this.#options.maxInFlight || this.#closing.signal.aborted) {
+    if (this.#inFlight < MAX_IN_FLIGHT || this.#closing.signal.aborted) {
       this.#inFlight += 1;
       return;
     }
@@ -177,19 +163,6 @@ class PushSubscription {
     const next = this.#waiting.shift();
     if (next === undefined) this.#inFlight -= 1;
     else next();
-  }
-
-  async #pushInTime(body: string): Promise<boolean> {
-    const late = new AbortController();
-    const timer = setTimeout(() => {
-      late.abort();
-    }, this.#options.ackDeadlineMs);
-    try {
-      const signal = AbortSignal.any([this.#closing.signal, late.signal]);
-      return await push(this.#options.endpoint, body, signal);
-    } finally {
-      clearTimeout(timer);
-    }
   }
 }
 

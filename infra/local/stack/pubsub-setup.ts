@@ -7,10 +7,12 @@ interface PubSubPlace {
 
 /** How both topics are delivered to the worker; Pub/Sub takes back-offs in whole seconds. */
 export interface PushSettings {
+  /** A push that is not answered in this time counts as refused; of Pub/Sub 10 to 600. */
   ackDeadlineSeconds: number;
+  /** Wait after the first refusal; it doubles with each further one. */
   minBackoffSeconds: number;
   maxBackoffSeconds: number;
-  /** After this many refusals a message goes to the dead-letter topic; at least 5. */
+  /** After this many refusals a message is a dead letter; of Pub/Sub 5 to 100. */
   maxDeliveryAttempts: number;
 }
 
@@ -28,18 +30,12 @@ export const listensToEvents = (settings: {
   EVENT_WEBHOOK_URL?: string | undefined;
 }): boolean => Boolean(settings.FCM_PROJECT) || Boolean(settings.EVENT_WEBHOOK_URL);
 
-interface PushSetup extends PubSubPlace {
+interface PushSetup extends PubSubPlace, PushSettings {
   topicId: string;
   subscriptionId: string;
   pushEndpoint: string;
-  /** 10 to 600. */
-  ackDeadlineSeconds: number;
-  minBackoffSeconds: number;
-  maxBackoffSeconds: number;
   /** With it, the topic is created together with a pull subscription of the same id. */
   deadLetterTopicId?: string;
-  /** 5 to 100; Pub/Sub's own default is 5. */
-  maxDeliveryAttempts?: number;
 }
 
 const REQUEST_TIMEOUT_MS = 10_000;
@@ -98,9 +94,7 @@ async function createDeadLetters(setup: PushSetup): Promise<object | undefined> 
   });
   return {
     deadLetterTopic: fullName(setup, topic),
-    ...(setup.maxDeliveryAttempts !== undefined && {
-      maxDeliveryAttempts: setup.maxDeliveryAttempts,
-    }),
+    maxDeliveryAttempts: setup.maxDeliveryAttempts,
   };
 }
 

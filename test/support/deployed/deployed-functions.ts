@@ -1,4 +1,8 @@
-import { createTopic, createTopicAndPushSubscription } from '#infra/local/stack/pubsub-setup.ts';
+import {
+  createTopic,
+  createTopicAndPushSubscription,
+  deployedPushSettings,
+} from '#infra/local/stack/pubsub-setup.ts';
 import {
   firestoreEmulatorHost,
   pubsubEmulatorHost,
@@ -46,7 +50,7 @@ export async function deployArchive(zip: Uint8Array) {
     topicId,
     subscriptionId: topicId,
     pushEndpoint: await google.signPushes(compaction.url, { audience, email }),
-    ackDeadlineSeconds: 600,
+    ...deployedPushSettings,
     minBackoffSeconds: 1,
     maxBackoffSeconds: 1,
   });

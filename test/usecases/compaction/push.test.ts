@@ -4,21 +4,10 @@ import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document
 import { StoreUnavailableError } from '#shared/lib/errors.ts';
 import { createScriptedModel, snapshotAnswer } from '#test/fakes/scripted-model.ts';
 import { historiesOf, setConversation } from '#test/support/chat/lifecycle.ts';
-import {
-  actingAt,
-  buildDue,
-  see,
-  compactionBench,
-} from '#test/support/compaction/compacted-conversation.ts';
+import { actingAt, buildDue, see, compactionBench } from '#test/support/compaction/compacted-conversation.ts';
 import { overloaded } from '#test/support/model-down.ts';
 import { passTime } from '#test/support/pass-time.ts';
-import {
-  post,
-  pushOf,
-  requestFor,
-  serve,
-  serveInFramework,
-} from '#test/support/processes/pushing.ts';
+import { post, pushOf, requestFor, serve, serveInFramework } from '#test/support/processes/pushing.ts';
 import { describe, expect, onTestFinished, test } from 'vitest';
 
 describe('the worker’s HTTP function', () => {
@@ -165,9 +154,9 @@ test('a worker slower than the acknowledgement deadline is stopped; a redelivery
         name: 'projects/demo-recap/subscriptions/recap-compaction',
         endpoint,
         // The second delivery ends within it, on a busy machine too.
-        ackDeadlineMs: 2_000,
-        minBackoffMs: 20,
-        maxBackoffMs: 100,
+        ackDeadlineSeconds: 2,
+        minBackoffSeconds: 0.02,
+        maxBackoffSeconds: 0.1,
         maxDeliveryAttempts: 1_000,
       },
     ],
