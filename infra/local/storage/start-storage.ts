@@ -10,23 +10,26 @@ import { z } from 'zod';
  */
 
 /** A request as it came over the wire; header names in lower case. */
-interface SignedArrival {
+interface Arrival {
   method: string;
   /** Path and query, as they were written. */
   target: string;
+  url: URL;
   headers: Readonly<Record<string, string | undefined>>;
+  /** undefined: it was too large. */
+  body: Buffer | undefined;
 }
 
-interface Verdict {
-  status: 400 | 403;
-  code: string;
-  message: string;
+interface StorageAnswer {
+  status: number;
+  headers?: Readonly<Record<string, string>>;
+  body?: Buffer | string;
 }
 
-const refused = (code: string, message: string, status: Verdict['status'] = 403): Verdict => ({
+const failure = (status: number, code: string, message: string): StorageAnswer => ({
   status,
-  code,
-  message,
+  headers: { 'content-type': 'application/xml' },
+  body: `<?xml version='1.0' encoding='UTF-8'?><Error><Code>${code}</Code><Message>${message}</Message></Error>`,
 });
 
 /** Seven days: the longest that Cloud Storage lets an address live. */
@@ -44,7 +47,7 @@ const canonicalQuery = (query: string) =>
     .toSorted()
     .join('&');
 
-function canonicalHash(arrival: SignedArrival, signedHeaders: readonly string[]): string {
+function canonicalHash(arrival: Arrival, signedHeaders: readonly string[]): string {
   const [path = '', query = ''] = arrival.target.split('?');
   const headers = signedHeaders.map((name) => `${name}:${(arrival.headers[name] ?? '').trim()}\n`);
   const canonical = `${arrival.method}\n${path}\n${canonicalQuery(query)}\n${headers.join('')}\n${signedHeaders.join(';')}\nUNSIGNED-PAYLOAD`;
@@ -60,29 +63,28 @@ const mustBeSigned = (name: string) =>
  * with the public key. undefined: it is good.
  */
 function findRefusal(
-  arrival: SignedArrival,
+  arrival: Arrival,
   { publicKey, now }: { publicKey: KeyObject; now: Date },
-): Verdict | undefined {
-  const query = new URL(arrival.target, 'http://storage').searchParams;
-  const value = (name: string) => query.get(`X-Goog-${name}`) ?? '';
+): StorageAnswer | undefined {
+  const value = (name: string) => arrival.url.searchParams.get(`X-Goog-${name}`) ?? '';
   const signature = value('Signature');
-  if (signature === '') return refused('AccessDenied', 'Anonymous caller has no access.');
+  if (signature === '') return failure(403, 'AccessDenied', 'Anonymous caller has no access.');
   if (value('Algorithm') !== 'GOOG4-RSA-SHA256')
-    return refused('InvalidArgument', 'Unknown algorithm.', 400);
+    return failure(400, 'InvalidArgument', 'Unknown algorithm.');
   const [startMs, seconds] = [timeOf(value('Date')), Number(value('Expires'))];
   if (Number.isNaN(startMs) || !(seconds > 0 && seconds <= LONGEST_SECONDS))
-    return refused('InvalidArgument', 'Invalid date or expiration.', 400);
+    return failure(400, 'InvalidArgument', 'Invalid date or expiration.');
   if (now.getTime() > startMs + seconds * 1_000)
-    return refused('ExpiredToken', 'The provided token has expired.', 400);
+    return failure(400, 'ExpiredToken', 'The provided token has expired.');
   const signedHeaders = value('SignedHeaders').split(';');
   const missing = Object.keys(arrival.headers).filter(
     (name) => mustBeSigned(name) && !signedHeaders.includes(name),
   );
   if (missing.length > 0)
-    return refused(
+    return failure(
+      400,
       'MalformedSecurityHeader',
       `Header was included, but not signed: ${missing.join(', ')}`,
-      400,
     );
   const scope = value('Credential').split('/').slice(1).join('/');
   const stringToSign = `GOOG4-RSA-SHA256\n${value('Date')}\n${scope}\n${canonicalHash(arrival, signedHeaders)}`;
@@ -94,7 +96,7 @@ function findRefusal(
   );
   return isGood
     ? undefined
-    : refused('SignatureDoesNotMatch', 'The request signature we calculated does not match.');
+    : failure(403, 'SignatureDoesNotMatch', 'The request signature we calculated does not match.');
 }
 
 interface StoredFile {
@@ -106,12 +108,6 @@ interface StoredFile {
 /** The objects of a bucket, by their names. */
 type StoredFiles = Map<string, StoredFile>;
 
-interface StorageAnswer {
-  status: number;
-  headers?: Readonly<Record<string, string>>;
-  body?: Buffer | string;
-}
-
 const json = (status: number, body: object): StorageAnswer => ({
   status,
   headers: { 'content-type': 'application/json' },
@@ -121,13 +117,6 @@ const json = (status: number, body: object): StorageAnswer => ({
 const notFound = json(404, { error: { code: 404, message: 'No such object.' } });
 const patchSchema = z.strictObject({ customTime: z.iso.datetime() });
 const PAGE = 1_000;
-
-interface JsonCall {
-  method: string;
-  url: URL;
-  range: string | undefined;
-  body: Buffer;
-}
 
 function media({ bytes }: StoredFile, range: string | undefined): StorageAnswer {
   const last = /^bytes=0-(\d+)$/.exec(range ?? '')?.[1];
@@ -143,8 +132,8 @@ function list(files: StoredFiles, prefix: string): StorageAnswer {
   });
 }
 
-function patch(file: StoredFile, body: Buffer): StorageAnswer {
-  const { customTime } = patchSchema.parse(JSON.parse(body.toString('utf8')));
+function patch(file: StoredFile, body: Buffer | undefined): StorageAnswer {
+  const { customTime } = patchSchema.parse(JSON.parse(String(body)));
   const before = file.customTime;
   if (before !== undefined && Date.parse(customTime) < Date.parse(before))
     return json(400, { error: { code: 400, message: 'Custom-Time cannot be moved back.' } });
@@ -156,7 +145,7 @@ function patch(file: StoredFile, body: Buffer): StorageAnswer {
 function jsonApi(
   files: StoredFiles,
   bucket: string,
-  { method, url, range, body }: JsonCall,
+  { method, url, headers, body }: Arrival,
 ): StorageAnswer | undefined {
   const root = `/storage/v1/b/${bucket}/o`;
   if (url.pathname === root) return list(files, url.searchParams.get('prefix') ?? '');
@@ -172,7 +161,7 @@ function jsonApi(
       return patch(file, body);
     default:
       return url.searchParams.get('alt') === 'media'
-        ? media(file, range)
+        ? media(file, headers['range'])
         : // Sizes are texts there: they may be larger than a number holds.
           json(200, { name, contentType: file.contentType, size: String(file.bytes.length) });
   }
@@ -203,17 +192,11 @@ const BODY_MAX_BYTES = 32 * 1_024 * 1_024;
 
 const signBlobSchema = z.strictObject({ payload: z.base64() });
 
-function signBlob(body: Buffer, privateKey: KeyObject): StorageAnswer {
-  const { payload } = signBlobSchema.parse(JSON.parse(body.toString('utf8')));
+function signBlob(body: Buffer | undefined, privateKey: KeyObject): StorageAnswer {
+  const { payload } = signBlobSchema.parse(JSON.parse(String(body)));
   const signedBlob = sign('sha256', Buffer.from(payload, 'base64'), privateKey).toString('base64');
   return { status: 200, body: JSON.stringify({ keyId: 'local', signedBlob }) };
 }
-
-const failure = (status: number, code: string, message: string): StorageAnswer => ({
-  status,
-  headers: { 'content-type': 'application/xml' },
-  body: `<?xml version='1.0' encoding='UTF-8'?><Error><Code>${code}</Code><Message>${message}</Message></Error>`,
-});
 
 async function bodyOf(request: IncomingMessage): Promise<Buffer | undefined> {
   const chunks: Buffer[] = [];
@@ -225,14 +208,6 @@ async function bodyOf(request: IncomingMessage): Promise<Buffer | undefined> {
     if (size <= BODY_MAX_BYTES) chunks.push(bytes);
   }
   return size > BODY_MAX_BYTES ? undefined : Buffer.concat(chunks);
-}
-
-interface Arrival {
-  method: string;
-  url: URL;
-  target: string;
-  headers: Readonly<Record<string, string | undefined>>;
-  body: Buffer | undefined;
 }
 
 async function readArrival(request: IncomingMessage): Promise<Arrival> {
@@ -291,22 +266,20 @@ export async function startStorage(options: StorageOptions): Promise<LocalStorag
   const revoked = new Set<string>();
 
   const answer = (arrival: Arrival): StorageAnswer => {
-    const { method, url, headers, target, body } = arrival;
+    const { method, url, headers, body } = arrival;
     if (method === 'OPTIONS') return { status: 204, headers: CORS };
     const due = failures.findIndex((queued) => queued.method === method);
     const [fault] = due === -1 ? [] : failures.splice(due, 1);
     if (fault) return failure(fault.status, 'Fault', 'As it was told to.');
     const token = headers['authorization']?.replace(/^Bearer /, '');
     if (token === undefined) {
-      const verdict = findRefusal({ method, target, headers }, { publicKey, now: now() });
-      if (verdict) return failure(verdict.status, verdict.code, verdict.message);
-      return xmlApi(files, bucket, arrival);
+      const refusal = findRefusal(arrival, { publicKey, now: now() });
+      return refusal ?? xmlApi(files, bucket, arrival);
     }
     if (revoked.has(token)) return failure(401, 'Unauthenticated', 'Another token, please.');
     if (/^\/v1\/projects\/-\/serviceAccounts\/[^/]+:signBlob$/.test(url.pathname))
-      return signBlob(body ?? Buffer.alloc(0), privateKey);
-    const call = { method, url, range: headers['range'], body: body ?? Buffer.alloc(0) };
-    return jsonApi(files, bucket, call) ?? failure(404, 'NotFound', 'No such address.');
+      return signBlob(body, privateKey);
+    return jsonApi(files, bucket, arrival) ?? failure(404, 'NotFound', 'No such address.');
   };
 
   const serve = async (request: IncomingMessage, response: ServerResponse) => {
