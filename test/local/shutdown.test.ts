@@ -26,7 +26,7 @@ async function startProcess({ onTestFinished }: TestContext, drainMs: number, fa
     fakeGeminiUrl: fakeGemini.url,
     settings,
   });
-  const child = spawn(process.execPath, [script, `--chat-port=${port}`], {
+  const child = spawn(process.execPath, [script, JSON.stringify({ ports: { chat: port } })], {
     stdio: 'ignore',
     env: environment,
   });

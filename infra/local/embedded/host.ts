@@ -13,15 +13,19 @@ import { startSweepSchedule } from '../sweep-schedule.ts';
 import { createMemoryBus, type MemoryBus, type PushSubscriptionOptions } from './memory-bus.ts';
 import { createMemoryDocumentStore } from './memory-document-store.ts';
 
-interface EmbeddedHostOptions {
-  /** What the functions read in place of `process.env`; see `stackEnvironment`. */
-  environment: Readonly<Record<string, string | undefined>>;
+/** What the process of an embedded host is told. */
+export interface EmbeddedSettings {
   /** 0 or absent: any free port. */
-  ports?: { chat: number; compaction: number };
+  ports?: { chat?: number; compaction?: number };
   /** How pushes differ from those that are deployed. */
   push?: Partial<PushSettings> & Pick<PushSubscriptionOptions, 'duplicates'>;
   /** How often the sweep event is published; 0 or absent = never. */
   sweepSeconds?: number;
+}
+
+interface EmbeddedHostOptions extends EmbeddedSettings {
+  /** What the functions read in place of `process.env`; see `stackEnvironment`. */
+  environment: Readonly<Record<string, string | undefined>>;
   overrides?: Overrides;
   /** What the app defines. Default: nothing. */
   app?: RecapApp | undefined;

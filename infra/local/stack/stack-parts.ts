@@ -70,13 +70,7 @@ export function functionPart(name: 'chat' | 'compaction', { ports }: PartSetting
 export const embeddedPart = ({ ports, push, sweepSeconds }: PartSettings): Part => ({
   name: 'functions',
   title: 'chat and compaction functions',
-  command: [
-    scriptPath('embedded'),
-    `--chat-port=${ports.chat}`,
-    `--compaction-port=${ports.compaction}`,
-    `--push=${JSON.stringify(push)}`,
-    `--sweep-seconds=${sweepSeconds}`,
-  ],
+  command: [scriptPath('embedded'), JSON.stringify({ ports, push, sweepSeconds })],
   readyUrl: `${localUrl(ports.chat)}/v1/health`,
 });
 

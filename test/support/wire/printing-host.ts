@@ -123,16 +123,14 @@ async function startPrintingHost(): Promise<PrintingHost> {
   const reserved = new Set<number>();
   const chatPort = await chooseFreePort(0, reserved);
   const compactionPort = await chooseFreePort(0, reserved);
-  const child = spawn(
-    process.execPath,
-    [
-      main,
-      `--chat-port=${chatPort}`,
-      `--compaction-port=${compactionPort}`,
-      `--push=${JSON.stringify({ minBackoffSeconds: 1, maxBackoffSeconds: 1 })}`,
-    ],
-    { stdio: ['ignore', 'pipe', 'pipe'], env: environmentOf(model, keys) },
-  );
+  const settings = {
+    ports: { chat: chatPort, compaction: compactionPort },
+    push: { minBackoffSeconds: 1, maxBackoffSeconds: 1 },
+  };
+  const child = spawn(process.execPath, [main, JSON.stringify(settings)], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: environmentOf(model, keys),
+  });
   const closed = once(child, 'close');
   let output = '';
   for (const stream of [child.stdout, child.stderr])
