@@ -56,11 +56,15 @@ function statementsOf(
   return [...statements.values(), ...rules.values()];
 }
 
-/** The texts as a summariser with these vices writes them down. */
-const tamper = (texts: readonly string[], { inventive, verbose }: Vices): string[] =>
-  (inventive === true ? alterNumber(texts) : texts).map((text) =>
-    verbose === undefined ? text : inflate(text, verbose),
-  );
+/** Statements with what a summariser with these vices writes of them. */
+function writeDown(statements: readonly Statement[], { inventive, verbose = 1 }: Vices) {
+  const texts = statements.map(({ text }) => text);
+  const written = inventive === true ? alterNumber(texts) : texts;
+  return statements.map((statement, index) => ({
+    ...statement,
+    written: inflate(written[index] ?? '', verbose),
+  }));
+}
 
 /** The newest statements that have room together; rules and the goal before all others. */
 function withinRoom(statements: readonly Statement[], roomCharacters: number): Statement[] {
@@ -123,26 +127,18 @@ function ledgerAnswer(body: ModelRequestBody, vices: Vices): string {
   const hasGoal = known.some(({ section }) => section === 'overall_goal');
   const statements = statementsOf(utterances, hasGoal, vices);
   const news = statements.filter(({ text }) => known.every((item) => item.text !== text));
-  const added = withinRoom(news, room - size);
-  const texts = tamper(
-    added.map(({ text }) => text),
-    vices,
-  );
-  const items = added.map(({ section, text: quote, turn }, index) => ({
-    section,
-    item: {
-      text: texts[index],
-      sources: [turn],
-      ...(section === 'active_constraints' && { quote }),
-    },
-  }));
+  const added = writeDown(withinRoom(news, room - size), vices);
   return JSON.stringify({
     scratchpad: `The history has ${utterances.length} utterances.`,
     operations: [
-      ...[...Map.groupBy(items, ({ section }) => section)].map(([section, group]) => ({
+      ...[...Map.groupBy(added, ({ section }) => section)].map(([section, group]) => ({
         op: 'add',
         section,
-        items: group.map(({ item }) => item),
+        items: group.map(({ written, text: quote, turn }) => ({
+          text: written,
+          sources: [turn],
+          ...(section === 'active_constraints' && { quote }),
+        })),
       })),
       ...removed.map(({ id }) => ({ op: 'remove', id, reason: 'room', sources: [] })),
     ],
@@ -190,13 +186,9 @@ function snapshotAnswer({ contents = [] }: ModelRequestBody, vices: Vices): stri
     text: contentText(content),
   }));
   const statements = statementsOf(utterances, earlier !== undefined, vices);
-  const texts = tamper(
-    statements.map(({ text }) => text),
-    vices,
-  );
   let snapshot = earlier ?? emptySnapshot;
-  for (const [index, { section }] of statements.entries()) {
-    const line = `${section === 'overall_goal' ? '' : '- '}${escapeXml(texts[index] ?? '')}`;
+  for (const { section, written } of writeDown(statements, vices)) {
+    const line = `${section === 'overall_goal' ? '' : '- '}${escapeXml(written)}`;
     snapshot = snapshot.replace(`</${section}>`, () => `${line}\n</${section}>`);
   }
   return scratchpad + snapshot;
