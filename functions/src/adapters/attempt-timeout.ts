@@ -62,32 +62,47 @@ export function createAttemptTimeout(call: ModelCall, callerSignal: AbortSignal)
     endings.push(() => callerSignal.removeEventListener('abort', react));
   };
   onCallerAbort(abort);
-  const each: AttemptTimeout['each'] = (source, { timeoutMs, waitedFor }) => {
-    const patience = createPatience(timeoutMs, () => {
-      items.interrupt(timeoutError(call, waitedFor, timeoutMs));
-      abort();
-    });
-    const items = interruptible(source, (result) => {
-      patience.pause();
-      isOver = result?.done === true;
-      if (isEnd(result)) patience.end();
-    });
-    endings.push(patience.end);
-    onCallerAbort(() => items.interrupt(abortedError()));
-    if (callerSignal.aborted) items.interrupt(abortedError());
-    return {
-      next: () => {
-        patience.begin();
-        return items.next();
-      },
-    };
-  };
   return {
     signal: controller.signal,
-    each,
-    within: async (work, limit) => {
-      const one = { next: () => work.then((value) => ({ done: false, value }) as const) };
-      return (await each(one, limit).next()).value;
+    within: (work, { timeoutMs, waitedFor }) =>
+      new Promise((resolve, reject) => {
+        // Also where `work` never ends: the caller's signal may outlive thousands of attempts.
+        const forget = () => {
+          clearTimeout(timer);
+          callerSignal.removeEventListener('abort', onAbort);
+        };
+        const onAbort = (): void => {
+          forget();
+          reject(abortedError());
+        };
+        const timer = setTimeout(() => {
+          forget();
+          reject(timeoutError(call, waitedFor, timeoutMs));
+          abort();
+        }, timeoutMs);
+        callerSignal.addEventListener('abort', onAbort);
+        if (callerSignal.aborted) onAbort();
+        work.then(resolve, reject).finally(forget);
+      }),
+    each: (source, { timeoutMs, waitedFor }) => {
+      const patience = createPatience(timeoutMs, () => {
+        items.interrupt(timeoutError(call, waitedFor, timeoutMs));
+        abort();
+      });
+      const items = interruptible(source, (result) => {
+        patience.pause();
+        isOver = result?.done === true;
+        if (isEnd(result)) patience.end();
+      });
+      endings.push(patience.end);
+      onCallerAbort(() => items.interrupt(abortedError()));
+      if (callerSignal.aborted) items.interrupt(abortedError());
+      return {
+        next: () => {
+          patience.begin();
+          return items.next();
+        },
+      };
     },
     release: () => endings.forEach((end) => void end()),
   };

@@ -4,10 +4,21 @@ import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document
 import { StoreUnavailableError } from '#shared/lib/errors.ts';
 import { createScriptedModel, snapshotAnswer } from '#test/fakes/scripted-model.ts';
 import { historiesOf, setConversation } from '#test/support/chat/lifecycle.ts';
-import { actingAt, buildDue, see, compactionBench } from '#test/support/compaction/compacted-conversation.ts';
+import {
+  actingAt,
+  buildDue,
+  see,
+  compactionBench,
+} from '#test/support/compaction/compacted-conversation.ts';
 import { overloaded } from '#test/support/model-down.ts';
 import { passTime } from '#test/support/pass-time.ts';
-import { post, pushOf, requestFor, serve, serveInFramework } from '#test/support/processes/pushing.ts';
+import {
+  post,
+  pushOf,
+  requestFor,
+  serve,
+  serveInFramework,
+} from '#test/support/processes/pushing.ts';
 import { describe, expect, onTestFinished, test } from 'vitest';
 
 describe('the worker’s HTTP function', () => {
