@@ -1,3 +1,4 @@
+import { readTurns } from '#shared/conversation/context/read-conversation.ts';
 import {
   decodeConversation,
   type Conversation,
@@ -11,7 +12,6 @@ import {
 } from '#shared/conversation/documents/paths.ts';
 import {
   decodeMessageGuard,
-  decodeTurn,
   readTurnDocument,
   type Turn,
 } from '#shared/conversation/documents/turn.ts';
@@ -62,10 +62,11 @@ export async function readDocuments(
     all('histories'),
     all('messages'),
   ]);
+  const seqs = turns.map((turn) => readTurnDocument(conversationId, turn).value.seq);
   return {
     conversation: conversation && decodeConversation(conversation).value,
     job: job && decodeJob(job).value,
-    turns: turns.map((turn) => decodeTurn(readTurnDocument(conversationId, turn)).value),
+    turns: (await readTurns(store, conversationId, seqs)).map(({ value }) => value),
     histories: histories.map(decodeHistory),
     messages: new Map(
       messages.map((message) => [
