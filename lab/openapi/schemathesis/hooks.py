@@ -21,6 +21,7 @@ RULED_FIELDS = {
     "message": "a part has one of data, url and uploadId",
     "messages": "the order of roles, and images as data: addresses in base64",
     "startingAfter": "not behind the end of the turn",
+    "metadata.conversation_id": "there, or in the header",
     "metadata.client_context": "a client context as JSON in a text",
     "input": "what the server does not compact, and the order of items",
     "X-Conversation-Id": "a UUID; headers have no schema of their own",
