@@ -9,8 +9,7 @@ export interface User {
   uid: string;
   isAnonymous: boolean;
   /**
-   * Of the verified ID token, custom claims among them. Empty where there is no token of the user: a server of the app acts
-   * for them, or their message waited and its sender is gone.
+   * Of the verified ID token, custom claims among them. Empty where a server of the app acts for the user.
    */
   claims: Readonly<Record<string, unknown>>;
 }
@@ -209,15 +208,15 @@ export interface RecapApp {
    * The system instruction of every conversation, 200,000 UTF-16 units at most, or what makes it of the user when a turn
    * begins; two seconds. It takes the place of `SYSTEM_INSTRUCTION` and of what clients write; undefined leaves that. The
    * conversation stores it when it has changed, so that compactions and other instances go by the same. One that fails is
-   * logged, and the last one stays, as it does for a message that waited behind another.
+   * logged, and the last one stays.
    */
   systemInstruction?:
     string | ((turn: TurnStart) => string | undefined | Promise<string | undefined>);
   /** Beside those of `BUILT_IN_TOOLS`. */
   tools?: readonly AnyTool[];
   /**
-   * Runs before a new message is stored, once however often its start is tried; two seconds. A retry of the client after a
-   * crash may run it again.
+   * Runs before a new message is stored, once however often its start is tried; two seconds. It runs again where another
+   * message takes the place of its turn first, and perhaps at a retry of the client after a crash.
    */
   beforeTurn?: Step<
     (
@@ -240,6 +239,9 @@ export interface RecapApp {
     ) =>
       BeforeCompactionResult | undefined | void | Promise<BeforeCompactionResult | undefined | void>
   >;
-  /** Runs in the worker after the outcome; ten seconds. Nothing changes by what it does. */
+  /**
+   * Runs in the worker after a compaction for which turns were chosen, unless a step before it ended it; ten seconds.
+   * Nothing changes by what it does.
+   */
   afterCompaction?: (compaction: AfterCompaction) => void | Promise<void>;
 }

@@ -60,7 +60,7 @@ interface RecapAdmin {
   call(uid: string, path: string, call?: Call): Promise<Response>;
 }
 
-/** A call was refused, or failed each time that it was tried. */
+/** A call was refused, or answered by no success each time. Where there was no answer, fetch's TypeError is thrown. */
 export class RecapAdminError extends Error {
   /** HTTP. */
   readonly status: number;

@@ -39,7 +39,7 @@ function knownSnapshot({ profile, known }: CompactionWork) {
   return known?.snapshot ? inProfile(known.snapshot, sections) : emptySnapshot(sections);
 }
 
-/** The room of the snapshot that a run makes, by what it folds and what is known. */
+/** How large the new snapshot may be, by the size of what is folded and of the previous snapshot. */
 function roomFor(
   { policy, known, calibration }: CompactionWork,
   { folded }: Pick<FoldPlan, 'folded'>,
@@ -100,8 +100,8 @@ function readReply(text: string): Reply {
 }
 
 /**
- * Asks for what takes the folded turns into the snapshot: in one call, or, where they are more than the summariser reads
- * at once, in several at a time whose answers code joins. One chunk without an answer refuses all: half of a range must
+ * Asks the model for operations that add the folded turns to the snapshot: in one call, or, where they are more than it
+ * reads at once, in several whose answers code joins. One chunk without an answer refuses all: half of a range must
  * not pass for the whole. Throws what the model throws.
  */
 async function askForAnswer(
@@ -233,8 +233,8 @@ export function fallbackDraft(work: CompactionWork, plan: FoldPlan): Checked {
 }
 
 /**
- * A snapshot with those sources of the folded answers that bear it out. A turn that is folded in parts gives the sources
- * of the whole turn.
+ * Adds the web sources of the folded answers that support a statement. Of a turn that is folded in part, those of the
+ * whole turn count.
  */
 function citing(
   { context, known }: CompactionWork,

@@ -32,12 +32,15 @@ export interface NextContext {
   context: ContextSource;
   /** Its pins, and which of them are new. */
   pins: KeptPins;
-  /** Uncalibrated tokens of the memory that the snapshot makes: itself and the acknowledgement. */
+  /** Uncalibrated tokens of the snapshot and its acknowledgement. */
   snapshotTokens: number;
   prompts: { before: Prompt; after: Prompt };
 }
 
-/** The context with a snapshot that was drafted. `boundary`: drawn for it; `memory`: as the prefix shows it from then on. */
+/**
+ * The context after the swap. `boundary`: the mark around the snapshot; `memory`: the user's notes as prompts show them
+ * from then on.
+ */
 export function nextContext(
   work: CompactionWork,
   plan: FoldPlan,
@@ -54,12 +57,12 @@ export function nextContext(
     coveredThrough: plan.coveredThrough,
     turns: plan.kept,
   };
-  const memory = assembleContext({ ...context, memory: undefined, pins: [], turns: [] });
+  const snapshotItems = assembleContext({ ...context, memory: undefined, pins: [], turns: [] });
   return {
     snapshotText,
     context,
     pins,
-    snapshotTokens: memory.reduce(
+    snapshotTokens: snapshotItems.reduce(
       (sum, { content }) => sum + estimateContentTokens(content, forms.counting),
       0,
     ),
@@ -91,7 +94,10 @@ export function estimateCounts(
   };
 }
 
-/** Whether the drafted snapshot replaces what it stands for. */
+/**
+ * Whether the context with the new snapshot is enough smaller to be used. Functions that are declared only after a fold do
+ * not count against it.
+ */
 export function decideDraft(
   work: CompactionWork,
   plan: FoldPlan,

@@ -18,7 +18,7 @@ export interface PlanSource extends SizedContext {
   summariserForms?: OutputForms;
   /** Who writes the snapshot; the one call of `gemini-cli` may not get all that should be folded. */
   strategy: SummaryStrategy;
-  /** False while the breaker is open, or the conversation has spent what it may. */
+  /** False while the breaker is open, or where the conversation's allowance or the dollars of the day are used up. */
   isModelAllowed: boolean;
   /** Without a model: code alone writes a snapshot of a context of this many tokens or more. Absent: never. */
   foldFromTokens?: number | undefined;
@@ -32,7 +32,7 @@ export interface FoldPlan {
   upTo: number;
   /** > 0: of turn `upTo` only the answer contents up to this one are folded. */
   contentIndex: number;
-  /** Both, as the conversation document of the next generation has them. */
+  /** `upTo` and `contentIndex` as the next conversation document stores them. */
   coveredThrough: CoveredThrough;
   /** Not all that should be folded: the summariser could not have read more. */
   isPartial: boolean;
@@ -40,9 +40,9 @@ export interface FoldPlan {
   folded: Turn[];
   /** `folded`, cut and shortened as the calls are to read it; a turn may stand in several chunks. */
   chunks: Chunk[];
-  /** The turns of the next context: whole, as `coveredThrough` expects them. */
+  /** The turns that stay, as they are stored. One that is folded in part is whole here. */
   kept: Turn[];
-  /** `kept` with those contents that the next context shows: what need not be summarised. */
+  /** The same turns without the contents that are folded. */
   tail: Turn[];
   /** What all chunks hold as one prompt, previous snapshot first; made when it is first read. */
   readonly contents: Content[];
@@ -94,7 +94,7 @@ export function planCompaction(source: PlanSource): Plan {
     : { kind: 'noop', reason: 'BREAKER_OPEN' };
 }
 
-/** What a model would be asked to fold. */
+/** Chooses the turns to fold and cuts them into chunks: for a model, or for code, whose window has no end. */
 export function planFold(
   source: Omit<PlanSource, 'isModelAllowed' | 'foldFromTokens'>,
 ): FoldPlan | NoopPlan {

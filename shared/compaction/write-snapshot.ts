@@ -38,7 +38,7 @@ export interface SnapshotInput {
   answer: SummariserAnswer;
   /** The folded turns, in order. */
   turns: readonly Turn[];
-  /** What tools said in earlier turns that messages of these brought back. */
+  /** What tools said in earlier turns, where recall showed it again beside these turns. */
   recalled: readonly string[];
   /** What else may say a value: pins, tail, notes of hooks, the focus of the run. */
   otherTexts: readonly string[];
@@ -66,8 +66,9 @@ export type SnapshotReport = {
   removedCount: number;
   /** Statements that were cut behind a clause. */
   shortened: string[];
-  /** Items that went to the archive for room, and those that left it. */
+  /** Items that were moved to the archive for room. */
   archived: number;
+  /** Items that left the archive for good. */
   dropped: string[];
   droppedCount: number;
   topics: number;
@@ -83,9 +84,10 @@ type WrittenSnapshot =
     };
 
 /**
- * The next snapshot by the answer of a summariser, checked by code: shape, sources, values, a foreign answer, quotes,
- * whose words, room. Only whose words something is needs lists of words; the rest knows no language. What was not said is
- * marked, not cut; nothing is put back or reworded. An answer that says nothing new is no failure: what was known stands.
+ * Applies the answer of a summariser (`apply.ts`: shape, sources, quotes, whose words), drops statements that repeat
+ * themselves, marks values that nobody said, refuses an answer about another conversation, and archives what has no room.
+ * Only the check of whose words something is needs lists of words; the rest knows no language. Nothing is put back or
+ * reworded. An answer that says nothing new is no failure: what was known stands.
  * Linear in the turns.
  */
 export function writeSnapshot(input: SnapshotInput): WrittenSnapshot {
@@ -169,7 +171,9 @@ function readEvidence(turns: readonly Turn[], recalled: readonly string[]): Turn
   );
 }
 
-/** What was said in a turn, behind what the app and its hooks told the model of it. */
+/**
+ * The utterances of a turn. What the app and its hooks told the model beside the message comes first, as words of a tool.
+ */
 const saidIn = (
   { seq, surroundings = '' }: Turn,
   utterances: readonly Utterance[],
@@ -188,7 +192,7 @@ function textOfTurn(turn: Turn): string {
   return [...spoken.map(({ text }) => text), ...stringsIn(calls)].join('\n');
 }
 
-/** Where values were said: turns under their numbers, known items below zero, everything else at zero. */
+/** Where each value was said, by place: above 0 the number of a turn, below 0 an item of the previous snapshot, 0 else. */
 interface SaidValues {
   index: ValueIndex;
   known: readonly ArchivedItem[];
@@ -246,7 +250,10 @@ function checkStatement(
   };
 }
 
-/** The turns that an item must cite too: what they alone say stands in it, and must go with them. */
+/**
+ * Turns to add to an item's sources for one value: none where a turn that it cites says it, else the first turn or item
+ * of the previous snapshot that does. So an erasure of that turn finds the item.
+ */
 function sourcesOfValue(
   places: readonly number[],
   item: Item,

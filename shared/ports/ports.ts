@@ -221,7 +221,7 @@ export type CallerTier = 'anonymous' | 'signedIn';
 export interface Caller {
   uid: string;
   tier: CallerTier;
-  /** What the ID token says, as it came; absent where the server goes on without a request of theirs. */
+  /** What the ID token says, as it came; absent for a command of the operator. */
   claims?: Readonly<Record<string, unknown>>;
   /** E-mail of the service account that acts for them; absent: they ask themselves. */
   actor?: string;

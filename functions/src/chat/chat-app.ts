@@ -292,8 +292,8 @@ async function serve(
 }
 
 /**
- * The chat API as a router: every declared route, 405 for other methods of their paths, 404 for the rest,
- * all as AIP-193 JSON.
+ * The chat API as a router: every declared route, 405 for other methods of their paths, 404 for the rest, in the form of
+ * errors that the path's clients read.
  */
 export function createChatApp(dependencies: RouteDependencies): Hono<{ Bindings: ChatBindings }> {
   // Some clients encode every path segment, and with it the colon before a verb.

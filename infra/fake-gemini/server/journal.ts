@@ -33,7 +33,7 @@ export interface JournalEntry {
 
 const mostKept = 500;
 
-/** The newest 500 requests, with their bodies as received. */
+/** The newest 500 requests. Their bodies, as received, are for tests in the same process; HTTP gives none. */
 export class Journal {
   #requests: { entry: JournalEntry; body: string }[] = [];
   #count = 0;

@@ -10,7 +10,7 @@ import {
 
 /** What each chapter of the reference is about; one that is missing here is described by its name. */
 const descriptions: Readonly<Record<string, string>> = {
-  service: 'What anybody may ask: health and this document.',
+  service: 'What anybody may ask: health, this document, and what a reason of an error means.',
   conversations:
     'Conversations of the caller and their life: create, change, delete, fork, export.',
   messages: 'The transcript, and ways to add to it; each answers as one JSON or as a stream.',
@@ -21,9 +21,13 @@ const descriptions: Readonly<Record<string, string>> = {
   foldedTurns: 'For webhooks that are called before a compaction: the turns that it folds.',
   pins: 'Facts that stay word for word through every compaction.',
   uploads: 'Files for messages: sent to a bucket first, then named by their ids.',
+  usage: 'What the caller has taken today, and what is left.',
+  devices: 'Where the caller is told of answers that nobody waited for.',
+  memories: 'Notes about the caller that every conversation has.',
   users: 'Everything of the caller at once.',
   'ai-sdk': 'For `useChat` of the AI SDK; the same conversations in its protocol.',
-  openai: 'For clients of OpenAI’s chat completions; the same conversations in their protocol.',
+  openai:
+    'For clients of OpenAI’s chat completions and Responses; the same conversations in their protocols.',
   callable: 'For Firebase callable functions; the same conversations in their protocol.',
 };
 

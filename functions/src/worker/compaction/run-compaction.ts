@@ -41,7 +41,10 @@ type CompactionResult =
 /** A longer pause is left to the sweep, which comes every five minutes. */
 export const SHORT_PAUSE_MS = 60_000;
 
-/** As `runCompaction`, after a short pause that the request may be in. Throws the signal's reason in the pause. */
+/**
+ * Runs a compaction. Where its request has to wait a minute or less, this waits and runs it once more. Throws the signal's
+ * reason while it waits.
+ */
 export async function runAfterPause(
   dependencies: CompactionDependencies,
   request: { conversationId: string; signal: AbortSignal },
@@ -56,7 +59,7 @@ export async function runAfterPause(
 
 /**
  * Does what the documents of one conversation ask for: claim → plan → summarise → verify → swap →
- * settle. Never holds up the conversation. Throws StoreUnavailableError when the store is away, and
+ * settle. A strategy checks its answer within `summarise`; `verify` counts tokens and decides whether to swap. Never holds up the conversation. Throws StoreUnavailableError when the store is away, and
  * what is thrown at a crash point; everything else is an outcome.
  */
 export async function runCompaction(
@@ -73,7 +76,7 @@ export async function runCompaction(
     case 'retry':
       return claim;
     case 'settled':
-      // An automatic request is settled by a swap alone.
+      // An automatic request is settled by what changed the context.
       await clearRequest(dependencies, {
         conversationId,
         request: claim.request,
@@ -115,7 +118,7 @@ async function runClaimed(
   }
 }
 
-/** The end of a run, with or without a lease; PostCompact hooks learn of one that had a plan. */
+/** The end of a run, with or without a lease. PostCompact hooks are told where turns were chosen and no hook ended the run. */
 async function settleAndReport(
   run: Run,
   outcome: Outcome,
@@ -158,8 +161,8 @@ async function attemptSearch(run: ClaimedRun): Promise<Outcome> {
 }
 
 /**
- * One step: what it throws becomes the outcome, which ends the attempt (AttemptEnded). The crash point lies behind it,
- * outside of its reach.
+ * One step: what it throws becomes the outcome, which ends the attempt (AttemptEnded). The crash point is passed
+ * after the step, failed or not: a crash there is no outcome.
  */
 async function step<T>(
   run: ClaimedRun,
@@ -189,9 +192,8 @@ async function step<T>(
 }
 
 /**
- * Tokens of a context from which a run that may not ask a model folds all the same: the hard threshold,
- * beyond which answers come from a shrunken view; after an overflow any. Undefined: never, as in the profile
- * `gemini-cli`, which only shortens.
+ * Tokens of a context from which code folds turns where no model may be asked: the hard threshold, from which on prompts
+ * leave turns out; after an overflow 0. Undefined: code never folds, as in the profile `gemini-cli`, which only shortens.
  */
 function foldFromTokens({ reading, request }: Pick<Run, 'reading' | 'request'>) {
   const { conversation, policy } = reading;
@@ -201,7 +203,10 @@ function foldFromTokens({ reading, request }: Pick<Run, 'reading' | 'request'>) 
   return request.trigger === 'overflow' ? 0 : policy.hardThresholdTokens + context.overheadTokens;
 }
 
-/** A plan that folds something, and the run that goes on with it: hooks may have pinned something. */
+/**
+ * Plans what is folded and asks the PreCompact hooks. Returns the plan, and the run with the pins and notes of the hooks.
+ * Throws AttemptEnded where nothing is folded.
+ */
 async function planStep(run: ClaimedRun): Promise<{ plan: FoldPlan; run: ClaimedRun }> {
   const { reading, dependencies } = run;
   const plan = planCompaction({
@@ -235,14 +240,14 @@ async function candidateStep(run: ClaimedRun, plan: FoldPlan): Promise<Candidate
   });
 }
 
-/** That turns were not as a model takes them: how often what, no text. */
+/** Logs how many repairs of each kind the turns needed, without text. */
 function logRepairs({ dependencies, reading }: ClaimedRun, { repairs }: FoldPlan): void {
   if (!repairs) return;
   const { conversationId } = reading;
   dependencies.logger.log('WARNING', 'history_mended', { conversationId, ...repairs });
 }
 
-/** The snapshot of what a plan folds, in the way of the run's conversation. */
+/** The snapshot of what a plan folds, by the conversation's strategy, or by code where no model may be asked. */
 async function draft(run: ClaimedRun, plan: FoldPlan): Promise<Checked> {
   const work = toWork(run);
   if (run.refusal) return fallbackDraft(work, plan);
