@@ -98,17 +98,22 @@ async function start(wanted: StartArguments, screen: Screen): Promise<Stack> {
   }
 }
 
-/** Starts the functions anew when a source of an app, or its `.env`, has changed. The result ends that. */
+/**
+ * Starts the functions anew when a source of an app, or its `.env`, has changed; a change while they start is made up for
+ * once they have. The result ends that.
+ */
 async function reloadOnChanges(
-  stack: Pick<Stack, 'reload'>,
+  started: Promise<Pick<Stack, 'reload'>>,
   wanted: StartArguments,
 ): Promise<() => void> {
   if (wanted.entry === undefined) return () => {};
-  const watching = await watchSources(appFolder(wanted.entry), (path) => {
+  const reload = async (path: string) => {
+    const stack = await started;
     write(`${path} has changed: the functions start again\n`);
-    Promise.resolve()
-      .then(() => stack.reload(readShell(wanted)))
-      .catch((error: unknown) => write(`✗ ${messageOf(error)}\n`));
+    await stack.reload(readShell(wanted));
+  };
+  const watching = await watchSources(appFolder(wanted.entry), (path) => {
+    reload(path).catch((error: unknown) => write(`✗ ${messageOf(error)}\n`));
   });
   return () => watching.stop();
 }
@@ -118,6 +123,9 @@ async function run(wanted: StartArguments): Promise<void> {
   const stopAsked = untilAskedToStop();
   write('Recap starts\n');
   const screen = createStartConsole({ write, isVerbose: wanted.isVerbose });
+  const started = Promise.withResolvers<Stack>();
+  // Before the functions read their sources: what is saved from then on is told.
+  const stopWatching = await reloadOnChanges(started.promise, wanted);
   const stack = await start(wanted, screen);
   const drawn = {
     now: new Date(),
@@ -133,7 +141,7 @@ async function run(wanted: StartArguments): Promise<void> {
       '\n✗ The functions are down (see above): they start again when a source or .env changes.\n',
     );
   const forget = noteStack(stack, { processId: process.pid });
-  const stopWatching = await reloadOnChanges(stack, wanted);
+  started.resolve(stack);
   await stopAsked;
   stopWatching();
   write('\nRecap stops …\n');
