@@ -6,6 +6,7 @@ import {
   type Part,
 } from '#shared/models/content.ts';
 import { AppError } from '#shared/lib/errors.ts';
+import { canonicalJson } from '#shared/lib/json-text.ts';
 import { ACKNOWLEDGEMENT } from '#shared/conversation/context/assemble-context.ts';
 import { snapshotSchema } from '#shared/conversation/documents/snapshot.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
@@ -43,16 +44,6 @@ export const snapshotContents = ({ text }: Pick<CompactionSnapshot, 'text'>): Co
 
 // Which contents a snapshot stands for
 
-/** A value of JSON with its keys in order: stores bring them back in another one. */
-function inOrder(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(inOrder);
-  if (typeof value !== 'object' || value === null) return value;
-  const entries = Object.entries(value).filter(([, inner]) => inner !== undefined);
-  return Object.fromEntries(
-    entries.toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([key, inner]) => [key, inOrder(inner)]),
-  );
-}
-
 /** Thoughts and signatures are not kept by everybody; they say nothing of what was said. */
 function saidPart(whole: Part): Part[] {
   const { thought, thoughtSignature: _, ...part } = whole;
@@ -61,9 +52,12 @@ function saidPart(whole: Part): Part[] {
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 
-/** The name of the contents that `before` names and one more behind them. */
+/**
+ * The name of the contents that `before` names and one more behind them. Canonical: stores bring keys back in another
+ * order.
+ */
 const hashWith = (before: string, { role, parts }: Content): string =>
-  sha256(`${before}${role}${JSON.stringify(inOrder(parts.flatMap(saidPart)))}`);
+  sha256(`${before}${role}${canonicalJson(parts.flatMap(saidPart))}`);
 
 const hashOf = (contents: readonly Content[], before = ''): string => {
   let hash = before;
