@@ -1,3 +1,4 @@
+import { unlessAborted } from '#functions/lib/promises.ts';
 import { wholeOutputs } from '#shared/conversation/context/sent-view.ts';
 import { applyToolOutputBudget } from '#shared/conversation/context/tool-output-budget.ts';
 import type { Content } from '#shared/models/content.ts';
@@ -165,19 +166,6 @@ const planOf = ({ work, strategy }: Reading, windowTokens: number) =>
     summariserForms: { policy: work.policy, counting: work.forms.counting },
   });
 
-/** Rejects with the signal's reason as soon as it fires, whether the work heeds it or not. */
-async function untilAborted<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
-  signal.throwIfAborted();
-  const { promise, reject } = Promise.withResolvers<never>();
-  const abort = () => reject(signal.reason);
-  signal.addEventListener('abort', abort, { once: true });
-  try {
-    return await Promise.race([work(), promise]);
-  } finally {
-    signal.removeEventListener('abort', abort);
-  }
-}
-
 function summariserFor(
   { contents, work }: Reading,
   {
@@ -192,8 +180,9 @@ function summariserFor(
     promptId: 'compact',
     async generate(asked) {
       const { promptVersion: _, ...request } = asked;
+      signal.throwIfAborted();
       usage.calls += 1;
-      const answer = await untilAborted(signal, () =>
+      const answer = await unlessAborted(signal, () =>
         model.generate({ ...request, model: model.id }, signal),
       );
       usage.promptTokens += answer.usage?.promptTokens ?? 0;

@@ -1,5 +1,6 @@
 import type { Clock } from '#shared/ports/ports.ts';
 import { ABORT_REASON } from './async-iterators.ts';
+import { unlessAborted } from './promises.ts';
 
 type Timers = Pick<Clock, 'wait'>;
 
@@ -39,19 +40,10 @@ export async function withDeadline<T>(
   const isLate = () => new DOMException(`took longer than ${limit.ms} ms`, 'TimeoutError');
   const timeout = timeoutAfter(limit, limit.ms, isLate);
   const signal = AbortSignal.any([limit.signal, timeout.signal]);
-  const { promise: aborted, reject } = Promise.withResolvers<never>();
-  const onAbort = () => {
-    reject(signal.reason);
-  };
-  // A rejection that nobody waits for any more must not end the process.
-  aborted.catch(() => undefined);
-  if (signal.aborted) onAbort();
-  else signal.addEventListener('abort', onAbort, { once: true });
   try {
-    return await Promise.race([work(signal), aborted]);
+    return await unlessAborted(signal, () => work(signal));
   } finally {
     timeout.stop();
-    signal.removeEventListener('abort', onAbort);
   }
 }
 
