@@ -27,7 +27,13 @@ import {
 import { renderSnapshot } from './render.ts';
 import { measureWideShare, promptRoom, snapshotRoom, type SnapshotRoom } from './room.ts';
 import { askSummariser, type Summariser } from './summariser.ts';
-import { keptTexts, type Checked, type CompactionWork, type SnapshotStrategy } from './work.ts';
+import {
+  keptTexts,
+  type Checked,
+  type CompactionWork,
+  type FoldedTurns,
+  type SnapshotStrategy,
+} from './work.ts';
 import { writeSnapshot } from './write-snapshot.ts';
 
 /** Calls at once for one compaction. */
@@ -132,13 +138,10 @@ async function askForAnswer(
   };
 }
 
-/** What a plan folds, and what stays beside it. */
-type Folded = Parameters<typeof keptTexts>[1];
-
 /** The snapshot that an answer makes of what is known. `recalled`: what tools said in earlier turns that came back. */
 function check(
   work: CompactionWork,
-  plan: Folded,
+  plan: FoldedTurns,
   {
     known,
     room,
@@ -196,7 +199,7 @@ const ledgerStrategy: SnapshotStrategy = async (work, plan, summariser) => {
 };
 
 /** The snapshot that the text of an answer about all folded turns makes, checked in the same way. */
-export function checkAnswerText(work: CompactionWork, plan: Folded, text: string): Checked {
+export function checkAnswerText(work: CompactionWork, plan: FoldedTurns, text: string): Checked {
   const reply = readReply(text.trim());
   if (reply.kind !== 'answer') return reply;
   const room = roomFor(work, plan);

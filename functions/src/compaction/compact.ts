@@ -12,7 +12,7 @@ import {
   refusedOutcome,
 } from '#shared/compaction/measure-draft.ts';
 import type { OutcomeState } from '#shared/compaction/outcome.ts';
-import { noopState, planFold, type FoldPlan } from '#shared/compaction/plan.ts';
+import { noopState, planFold } from '#shared/compaction/plan.ts';
 import { isOverThreshold } from '#shared/compaction/policy.ts';
 import type { Summariser } from '#shared/compaction/summariser.ts';
 import type { Checked, CompactionWork } from '#shared/compaction/work.ts';
@@ -339,14 +339,8 @@ export function verifySummary(input: HistoryInput & { answer: string }): Verifie
   const { answer, ...given } = checkedInput(input, ['contents', 'snapshot', 'policy', 'answer']);
   const { work } = readHistory({ ...given, timeOf: input.timeOf });
   const { turns } = work.context;
-  const upTo = turns.at(-1)?.seq ?? 0;
-  const folded: Pick<FoldPlan, 'folded' | 'tail' | 'upTo' | 'contentIndex'> = {
-    folded: [...turns],
-    tail: [],
-    upTo,
-    contentIndex: 0,
-  };
-  return verified(checkAnswerText(work, folded, answer));
+  const all = { folded: [...turns], tail: [], upTo: turns.at(-1)?.seq ?? 0, contentIndex: 0 };
+  return verified(checkAnswerText(work, all, answer));
 }
 
 /**
