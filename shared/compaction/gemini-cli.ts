@@ -148,7 +148,7 @@ async function ask(
     promptId,
     promptVersion,
   });
-  if (answer.kind === 'refused') return { kind: 'refused', reason: answer.reason };
+  if (answer.kind === 'refused') return answer;
   return readSummary(answer.text, { budgetTokens, counting: work.forms.counting });
 }
 

@@ -32,8 +32,7 @@ export interface Summariser {
 }
 
 /** One answer of the summariser, its thoughts left out. */
-type SummariserText =
-  { kind: 'text'; text: string } | { kind: 'refused'; reason: string; text: string };
+type SummariserText = { kind: 'text'; text: string } | { kind: 'refused'; reason: string };
 
 /** Asks again without files where a model may have refused a request for one of them. */
 export async function askReadable<Request extends Pick<ModelRequest, 'contents'>>(
@@ -69,11 +68,9 @@ export async function askSummariser(
     role: 'utility_compressor',
   };
   const answer = await askReadable(request, (readable) => summariser.generate(readable));
-  const text = contentText({ role: 'model', parts: answer.parts }).trim();
   if (answer.blockReason !== undefined)
-    return { kind: 'refused', reason: `SUMMARY_BLOCKED_${answer.blockReason}`, text: '' };
+    return { kind: 'refused', reason: `SUMMARY_BLOCKED_${answer.blockReason}` };
   const finishReason = answer.finishReason ?? 'UNFINISHED';
-  return finishReason === 'STOP'
-    ? { kind: 'text', text }
-    : { kind: 'refused', reason: `SUMMARY_${finishReason}`, text };
+  if (finishReason !== 'STOP') return { kind: 'refused', reason: `SUMMARY_${finishReason}` };
+  return { kind: 'text', text: contentText({ role: 'model', parts: answer.parts }).trim() };
 }
