@@ -1,6 +1,7 @@
 import type { Content } from '#shared/models/content.ts';
 import type { OtherModel } from '#functions/app.ts';
-import type { ModelGenerator, ModelRequest, ModelResponse } from '#shared/ports/ports.ts';
+import { once } from '#shared/lib/once.ts';
+import type { ModelRequest, ModelResponse } from '#shared/ports/ports.ts';
 
 /* Who may write summaries: Gemini, a model of the AI SDK, a function. */
 
@@ -63,14 +64,13 @@ export function fromGemini(
     | { apiKey: string; baseUrl?: string }
     | { vertex: { project: string; location: string }; baseUrl?: string },
 ): SummaryModel {
-  let loading: Promise<ModelGenerator> | undefined;
-  const load = async () => {
+  const load = once(async () => {
     const { createGeminiModel } = await import('#functions/adapters/gemini/gemini-model.ts');
     return createGeminiModel({ ...server, ...timeouts });
-  };
+  });
   return {
     id,
-    generate: async (request, signal) => (await (loading ??= load())).generate(request, signal),
+    generate: async (request, signal) => (await load()).generate(request, signal),
   };
 }
 
