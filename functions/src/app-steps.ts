@@ -4,6 +4,7 @@ import type {
   BeforeTurn,
   OtherModel,
   RecapApp,
+  Step,
   TurnStart,
   User,
 } from './app.ts';
@@ -125,6 +126,12 @@ export function appInstruction({ systemInstruction }: RecapApp) {
   };
 }
 
+/** A step with whether it is required; default: it is not. */
+const withRequired = <Run extends (...given: never) => unknown>(
+  step: Step<Run>,
+): { run: Run; required: boolean } =>
+  typeof step === 'function' ? { run: step, required: false } : step;
+
 function toBeforeTurn(question: BeforeTurnQuestion, signal: AbortSignal): BeforeTurn {
   const { event, caller, parts, history } = question;
   const { conversationId, turnId: id, messageId } = event;
@@ -178,8 +185,7 @@ export function beforeTurnHooks({
 }: RecapApp): readonly BeforeTurnHook[] {
   if (!beforeTurn) return [];
   const schema = beforeTurnResultSchema(ownTools);
-  const { run, required } =
-    typeof beforeTurn === 'function' ? { run: beforeTurn, required: false } : beforeTurn;
+  const { run, required } = withRequired(beforeTurn);
   return [
     {
       name: 'beforeTurn',
@@ -217,10 +223,7 @@ const beforeCompactionResultSchema = z.strictObject({
 
 /** The app's steps around a compaction. */
 export function compactionHooks({ beforeCompaction, afterCompaction }: RecapApp): CompactionHooks {
-  const before =
-    typeof beforeCompaction === 'function'
-      ? { run: beforeCompaction, required: false }
-      : beforeCompaction;
+  const before = beforeCompaction && withRequired(beforeCompaction);
   return {
     preCompact: before
       ? [
