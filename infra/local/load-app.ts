@@ -28,11 +28,16 @@ export async function loadApp(environment: Environment): Promise<RecapApp> {
   return app;
 }
 
+/** Whether a path leads into a folder, or to it. */
+function isWithin(folder: string, path: string): boolean {
+  const below = relative(folder, path);
+  return !below.startsWith('..') && !isAbsolute(below);
+}
+
 /** The folder that the sources of an app are in: that of the project, where its entry is below it. */
 export function appFolder(entry: string): string {
   const beside = dirname(resolve(entry));
-  const isBelow = !/^\.\.|^[A-Za-z]:/.test(relative(process.cwd(), beside));
-  return !isSource && isBelow ? process.cwd() : beside;
+  return !isSource && isWithin(process.cwd(), beside) ? process.cwd() : beside;
 }
 
 /** A file URL or a path in a frame of a stack. */
@@ -41,8 +46,7 @@ const PLACE = /(?:file:\/\/)?((?:\/|[A-Za-z]:\\)[^():]*(?:\([^()]*\)[^():]*)*):\
 function isFrameOfApp(line: string, folder: string): boolean {
   const path = PLACE.exec(line)?.[1];
   if (path === undefined || path.includes('node_modules')) return false;
-  const below = relative(folder, decodeURI(path));
-  return !below.startsWith('..') && !isAbsolute(below);
+  return isWithin(folder, decodeURI(path));
 }
 
 /**
