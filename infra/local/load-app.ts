@@ -1,6 +1,8 @@
 import { AppError } from '#shared/lib/errors.ts';
 import type { RecapApp } from '#functions/app.ts';
+import { disableNodeDomains } from '#functions/bootstrap/disable-node-domains.ts';
 import { findApp } from '#functions/define-recap.ts';
+import { endOnSignal } from '#functions/lib/framework.ts';
 import { dirname, isAbsolute, relative, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { isSource } from './script-path.ts';
@@ -66,15 +68,23 @@ function startFailure(error: unknown, environment: Environment): string {
 }
 
 /**
- * Runs a process of a local stack over the app that its environment names. The parent learns by which model of the app's
- * own it answers. A start that fails ends the process with `startFailure`.
+ * Runs a process of a local stack over the app that its environment names, until it is told to end. The parent learns by
+ * which model of the app's own it answers. A start that fails ends the process with `startFailure`.
  */
-export async function runApp(run: (app: RecapApp) => Promise<void>): Promise<void> {
+export async function runApp(
+  start: (app: RecapApp, shutdown: AbortSignal) => Promise<{ drain: () => Promise<void> }>,
+): Promise<void> {
+  disableNodeDomains();
+  const shutdown = new AbortController();
   try {
     const app = await loadApp(process.env);
     const isOwn = app.model && [undefined, '', app.model.id].includes(process.env['MODEL']);
     if (isOwn) process.send?.({ ownModel: app.model?.id });
-    await run(app);
+    const started = await start(app, shutdown.signal);
+    endOnSignal(process, () => {
+      shutdown.abort();
+      return started.drain();
+    });
   } catch (error) {
     process.stderr.write(`${startFailure(error, process.env)}\n`, () => process.exit(1));
   }

@@ -1,5 +1,3 @@
-import { endOnSignal } from '#functions/lib/framework.ts';
-import { disableNodeDomains } from '#functions/bootstrap/disable-node-domains.ts';
 import { runApp } from '#infra/local/load-app.ts';
 import { type EmbeddedSettings, startEmbeddedHost } from './host.ts';
 
@@ -9,17 +7,11 @@ import { type EmbeddedSettings, startEmbeddedHost } from './host.ts';
  */
 const [settings = '{}'] = process.argv.slice(2);
 
-disableNodeDomains();
-const shutdown = new AbortController();
-await runApp(async (app) => {
-  const host = await startEmbeddedHost({
+await runApp((app, shutdown) =>
+  startEmbeddedHost({
     environment: process.env,
     app,
-    overrides: { shutdown: shutdown.signal },
+    overrides: { shutdown },
     ...(JSON.parse(settings) as EmbeddedSettings),
-  });
-  endOnSignal(process, () => {
-    shutdown.abort();
-    return host.drain();
-  });
-});
+  }),
+);
