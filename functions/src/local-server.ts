@@ -7,11 +7,15 @@ export const LOCAL_SERVER = {
 
 const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
 
+/** A token without a signature, as Firebase's Auth emulator gives them. */
+export const unsignedJwt = (claims: object): string =>
+  `${encode({ alg: 'none', typ: 'JWT' })}.${encode(claims)}.`;
+
 /** Good for an hour, and only in a `demo-` project that takes tokens of the Auth emulator. */
 export function localServerToken(now: Date): string {
   const { account, audience } = LOCAL_SERVER;
   const issuedAtSeconds = Math.floor(now.getTime() / 1_000) - 60;
-  const claims = {
+  return unsignedJwt({
     iss: 'https://accounts.google.com',
     aud: audience,
     sub: account,
@@ -19,6 +23,5 @@ export function localServerToken(now: Date): string {
     email_verified: true,
     iat: issuedAtSeconds,
     exp: issuedAtSeconds + 3_660,
-  };
-  return `${encode({ alg: 'none', typ: 'JWT' })}.${encode(claims)}.`;
+  });
 }

@@ -1,4 +1,4 @@
-const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
+import { unsignedJwt } from '#functions/local-server.ts';
 
 const tenYearsSeconds = 10 * 365 * 24 * 60 * 60;
 
@@ -14,7 +14,7 @@ export function unsignedToken(user: {
   claims?: Readonly<Record<string, unknown>>;
 }): string {
   const issuedAtSeconds = Math.floor(user.now.getTime() / 1_000) - 60;
-  const claims = {
+  return unsignedJwt({
     ...user.claims,
     iss: `https://securetoken.google.com/${user.projectId}`,
     aud: user.projectId,
@@ -24,6 +24,5 @@ export function unsignedToken(user: {
     iat: issuedAtSeconds,
     exp: issuedAtSeconds + tenYearsSeconds,
     firebase: { identities: {}, sign_in_provider: 'custom' },
-  };
-  return `${encode({ alg: 'none', typ: 'JWT' })}.${encode(claims)}.`;
+  });
 }

@@ -1,3 +1,4 @@
+import { unsignedJwt } from '#functions/local-server.ts';
 import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -19,17 +20,16 @@ Object.assign(process.env, {
   GEMINI_API_KEY: 'none',
 });
 
-const encoded = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
 const nowSeconds = Math.floor(Date.now() / 1_000);
-const claims = {
+const token = unsignedJwt({
   iss: 'https://securetoken.google.com/demo-build',
   aud: 'demo-build',
   sub: 'build',
   auth_time: nowSeconds,
   iat: nowSeconds,
   exp: nowSeconds + 600,
-};
-const authorization = `Bearer ${encoded({ alg: 'none', typ: 'JWT' })}.${encoded(claims)}.`;
+});
+const authorization = `Bearer ${token}`;
 
 async function ask(server: Server, path: string, request: RequestInit = {}): Promise<Response> {
   if (!server.listening) await once(server.listen(0, '127.0.0.1'), 'listening');
