@@ -33,6 +33,10 @@ const LOST_TRIES = 25;
 const LOST_RETRY_MS = 10;
 const LOST_RETRY_MAX_MS = 100;
 
+/** Waits after so many lost guards in a row. */
+export const waitAfterLost = (clock: Pick<Clock, 'wait'>, times: number): Promise<void> =>
+  clock.wait(Math.min(LOST_RETRY_MAX_MS, LOST_RETRY_MS * times));
+
 /**
  * Retries `attempt` with growing pauses until its commit keeps its guards. It reads and decides anew each time. Only for
  * commits that may be applied twice: a lost reply looks like a lost guard. Throws what `attempt` throws, and
@@ -46,7 +50,7 @@ export async function retryWhenLost<T>(
   try {
     return await retry(attempt, {
       mostTries,
-      beforeNext: (tries) => clock.wait(Math.min(LOST_RETRY_MAX_MS, LOST_RETRY_MS * tries)),
+      beforeNext: (tries) => waitAfterLost(clock, tries),
     });
   } catch (error) {
     if (!(error instanceof GuardLostError)) throw error;

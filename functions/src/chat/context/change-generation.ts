@@ -5,7 +5,7 @@ import {
   type OwnTarget,
 } from '../conversations/own-conversation.ts';
 import { conversationPolicy } from '#functions/config/conversation-policy.ts';
-import { retry } from '#functions/lib/retry.ts';
+import { retry, waitAfterLost } from '#functions/lib/retry.ts';
 import { requestForChangedContext } from '#shared/compaction/trigger.ts';
 import type {
   Conversation,
@@ -30,8 +30,6 @@ import { contextStatusWrite } from './view-context.ts';
 
 /** A change reads again at most this often when others win the conversation document's guard. */
 const CHANGE_TRIES = 25;
-const CHANGE_RETRY_MS = 10;
-const CHANGE_RETRY_MAX_MS = 100;
 /** A store that does not answer is asked again this often; then the caller is told to come back. */
 const OUTAGE_TRIES = 3;
 
@@ -162,8 +160,7 @@ export async function changeGeneration<T>(
       error instanceof StoreUnavailableError
         ? ++outages < OUTAGE_TRIES
         : error instanceof GuardLostError,
-    beforeNext: (tries) =>
-      dependencies.clock.wait(Math.min(CHANGE_RETRY_MAX_MS, CHANGE_RETRY_MS * tries)),
+    beforeNext: (tries) => waitAfterLost(dependencies.clock, tries),
   });
 }
 

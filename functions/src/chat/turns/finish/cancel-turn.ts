@@ -3,6 +3,7 @@ import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { notFoundError } from '#functions/chat/not-found.ts';
 import { passCrashPoint } from '#functions/lib/crash-points.ts';
 import { settlesWithin } from '#functions/lib/deadline.ts';
+import { waitAfterLost } from '#functions/lib/retry.ts';
 import { readTurnDocuments } from '#shared/conversation/context/read-conversation.ts';
 import { turnId, turnPath } from '#shared/conversation/documents/paths.ts';
 import { type Turn, type TurnDocument, isTerminal } from '#shared/conversation/documents/turn.ts';
@@ -12,10 +13,8 @@ import { liveTurnKey } from '../live-turn.ts';
 import { readOwnTurn } from '../stream/read-turn.ts';
 import { closeCancelled } from './close-turn.ts';
 
-/** How often a cancellation is tried that loses its guard, and the waits between. */
+/** How often a cancellation is tried that loses its guard. */
 const CANCEL_TRIES = 25;
-const CANCEL_RETRY_MS = 10;
-const CANCEL_RETRY_MAX_MS = 100;
 
 /** How long the answer to a cancellation waits for a producer in this process to end, ms. */
 const CANCEL_WAIT_MS = 2_000;
@@ -83,7 +82,7 @@ export async function requestCancel(
       return await passCrashPoint(dependencies, 'cancel-stored');
     } catch (error) {
       if (!mayBeCommitted(error) || tries >= CANCEL_TRIES) throw error;
-      await clock.wait(Math.min(CANCEL_RETRY_MAX_MS, CANCEL_RETRY_MS * (tries - 1)));
+      await waitAfterLost(clock, tries - 1);
     }
   }
 }

@@ -1,5 +1,6 @@
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { passCrashPoint } from '#functions/lib/crash-points.ts';
+import { waitAfterLost } from '#functions/lib/retry.ts';
 import { readStoredTurn } from '#shared/conversation/context/read-conversation.ts';
 import { callId } from '#shared/conversation/context/tool-calls.ts';
 import {
@@ -31,10 +32,8 @@ import { readOwnTurn } from '../stream/read-turn.ts';
 import { contentionError, shuttingDownError } from '../turn-errors.ts';
 import { ROUNDS_MAX_BYTES } from '../tools/tool-response.ts';
 
-/** How often results are tried that lose their guard, and the waits between. */
+/** How often results are tried that lose their guard. */
 const ANSWER_TRIES = 30;
-const ANSWER_RETRY_MS = 10;
-const ANSWER_RETRY_MAX_MS = 100;
 
 interface GivenResults {
   caller: Caller;
@@ -177,7 +176,7 @@ export async function answerCalls(
     } catch (error) {
       if (!(error instanceof GuardLostError)) throw error;
     }
-    await dependencies.clock.wait(Math.min(ANSWER_RETRY_MAX_MS, ANSWER_RETRY_MS * tries));
+    await waitAfterLost(dependencies.clock, tries);
   }
   throw contentionError();
 }

@@ -2,6 +2,7 @@ import { isReplaced } from '#shared/conversation/writes/replacement.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { notFoundError } from '#functions/chat/not-found.ts';
 import { ignoreRejection } from '#functions/lib/promises.ts';
+import { waitAfterLost } from '#functions/lib/retry.ts';
 import { readTurns } from '#shared/conversation/context/read-conversation.ts';
 import { type StartDecision, decideStart } from '#shared/conversation/start-decision.ts';
 import { turnId } from '#shared/conversation/documents/paths.ts';
@@ -34,8 +35,6 @@ import type { SendHandle, SendRequest } from './send-request.ts';
 
 /** A start reads again at most this often when it loses its guard, or what it reads does not fit together. */
 const START_TRIES = 30;
-const START_RETRY_MS = 10;
-const START_RETRY_MAX_MS = 100;
 
 /** A turn of the conversation, and the generation of its context. */
 interface PlacedTurn {
@@ -100,7 +99,7 @@ async function sendInTries(
       if (!(error instanceof GuardLostError)) throw error;
       lastFailure = 'guardLost';
     }
-    await dependencies.clock.wait(Math.min(START_RETRY_MAX_MS, START_RETRY_MS * tries));
+    await waitAfterLost(dependencies.clock, tries);
   }
   if (lastFailure === 'guardLost') throw contentionError();
   const operation = `the documents of ${conversationId} do not fit together`;
