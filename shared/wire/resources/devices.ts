@@ -1,4 +1,4 @@
-import type { Device } from '#shared/user/device.ts';
+import type { Device } from '#shared/notification/device.ts';
 import { time } from '../fields.ts';
 import { DEVICE_TOKEN_MAX_CHARACTERS } from '#shared/lib/limits.ts';
 import { z } from 'zod';

@@ -13,7 +13,7 @@ import {
   surplusDevices,
   type DeletedDevice,
   type Device,
-} from '#shared/user/device.ts';
+} from '#shared/notification/device.ts';
 import { toLowerUuid } from '#shared/lib/uuid.ts';
 
 interface DeviceOf {

@@ -17,7 +17,7 @@ import {
   type TurnRested,
 } from '#shared/notification/published-event.ts';
 import type { EventWebhook, Notifier } from '#shared/ports/ports.ts';
-import { DEVICES_MAX, readDevices, type StoredDevice } from '#shared/user/device.ts';
+import { DEVICES_MAX, readDevices, type StoredDevice } from '#shared/notification/device.ts';
 import type { CommonDependencies } from '#functions/common-dependencies.ts';
 
 /** What telling devices and the operator of events works with. */

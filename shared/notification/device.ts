@@ -1,6 +1,6 @@
 import type { DocumentStore, StoredDocument } from '#shared/ports/ports.ts';
 import { lastSegment } from '#shared/store/names.ts';
-import { devicesCollection } from '../conversation/documents/paths.ts';
+import { devicesCollection } from '#shared/conversation/documents/paths.ts';
 import { z } from 'zod';
 
 /** Devices of one user: more than a person has, and an old installation that nobody deleted falls out. */
