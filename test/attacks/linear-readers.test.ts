@@ -27,7 +27,7 @@ import { createFinder, readSearchQuery, cutSnippet } from '#shared/search/find-i
 import { decodeXml, escapeXml } from '#shared/text/escape-xml.ts';
 import { splitSentences } from '#shared/text/sentences.ts';
 import { distinctUnits } from '#shared/text/words.ts';
-import { titleIn } from '#shared/titles/title.ts';
+import { titleIn } from '#shared/conversation/title.ts';
 import { estimateTextTokens } from '#shared/tokens/token-estimate.ts';
 import { decodePageToken } from '#shared/store/page-token.ts';
 import { parseJsonBody } from '#shared/wire/parse-json.ts';

@@ -1,4 +1,4 @@
-import { mayStoreTitle, titleIn } from '#shared/titles/title.ts';
+import { mayStoreTitle, titleIn } from '#shared/conversation/title.ts';
 import { describe, expect, test } from 'vitest';
 
 const generated = { title: 'made', autoTitle: { throughSeq: 1 } };

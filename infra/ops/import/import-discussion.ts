@@ -9,7 +9,7 @@ import {
   type NewTurn,
   type TurnEnd,
 } from '#shared/conversation/writes/turn-writes.ts';
-import { titleIn } from '#shared/titles/title.ts';
+import { titleIn } from '#shared/conversation/title.ts';
 import { stableUuid } from '#shared/lib/uuid.ts';
 import { FORK_TURNS_MAX } from '#functions/chat/conversations/fork/fork-conversation.ts';
 import { firstConversation, bodyHash } from '#functions/chat/turns/start/read-start.ts';

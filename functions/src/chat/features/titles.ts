@@ -10,7 +10,7 @@ import { turnId, conversationPath } from '#shared/conversation/documents/paths.t
 import type { Turn } from '#shared/conversation/documents/turn.ts';
 import { GuardLostError } from '#shared/lib/errors.ts';
 import type { ModelRequest } from '#shared/ports/ports.ts';
-import { mayStoreTitle, wantsTitle, titlePrompt, titleIn } from '#shared/titles/title.ts';
+import { mayStoreTitle, wantsTitle, titlePrompt, titleIn } from '#shared/conversation/title.ts';
 import type { StreamChunk } from '#shared/wire/resources/streams.ts';
 import { callAuxiliaryModel } from './auxiliary-model-call.ts';
 

@@ -1,9 +1,9 @@
-import { withoutHidden } from '../text/plain-text.ts';
+import { withoutHidden } from '#shared/text/plain-text.ts';
 import { contentText } from '#shared/models/content.ts';
-import type { Conversation } from '../conversation/documents/conversation.ts';
-import type { Turn } from '../conversation/documents/turn.ts';
-import type { Prompt } from '../ports/ports.ts';
-import { cutHead } from '../text/cut.ts';
+import type { Conversation } from './documents/conversation.ts';
+import type { Turn } from './documents/turn.ts';
+import type { Prompt } from '#shared/ports/ports.ts';
+import { cutHead } from '#shared/text/cut.ts';
 
 /** After this turn a title is made once more: by then the talk has shown what it is about. */
 const SECOND_TITLE_TURN = 4;
