@@ -1,5 +1,5 @@
 import { cancelTurn } from '#functions/chat/turns/finish/cancel-turn.ts';
-import { answerCalls } from '#functions/chat/turns/resume/answer-calls.ts';
+import { answerCalls } from '#functions/chat/turns/send/answer-calls.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { ownConversation, messageIdOf } from '#lab/property/actions/actors.ts';
 import { autoRequest, markedTurns } from '#lab/property/initial-state.ts';

@@ -10,7 +10,7 @@ import { deleteMessage } from '#functions/chat/conversations/erase/delete-messag
 import { forkConversation } from '#functions/chat/conversations/fork/fork-conversation.ts';
 import { updateConversation } from '#functions/chat/conversations/write-conversation.ts';
 import { cancelTurn } from '#functions/chat/turns/finish/cancel-turn.ts';
-import { answerCalls } from '#functions/chat/turns/resume/answer-calls.ts';
+import { answerCalls } from '#functions/chat/turns/send/answer-calls.ts';
 import { runSweep } from '#functions/worker/sweep/sweep.ts';
 import { callId } from '#shared/conversation/context/tool-calls.ts';
 import { messageGuardPath } from '#shared/conversation/documents/paths.ts';

@@ -11,7 +11,7 @@ import type { ConversationPatch } from '#shared/wire/resources/conversations.ts'
 import { chatDependencies } from './chat-dependencies.ts';
 import { collect, request } from './sending.ts';
 import { randomUUID } from 'node:crypto';
-import { answerCalls } from '#functions/chat/turns/resume/answer-calls.ts';
+import { answerCalls } from '#functions/chat/turns/send/answer-calls.ts';
 import type { Config } from '#functions/config.ts';
 import { createModelWatch } from '#functions/models/model-watch.ts';
 import { callId } from '#shared/conversation/context/tool-calls.ts';

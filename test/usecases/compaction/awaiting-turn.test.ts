@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { requestCompaction } from '#functions/chat/context/manual-compaction.ts';
-import { answerCalls } from '#functions/chat/turns/resume/answer-calls.ts';
+import { answerCalls } from '#functions/chat/turns/send/answer-calls.ts';
 import { readConversation } from '#shared/conversation/context/read-conversation.ts';
 import { storedTurn } from '#test/support/chat/streaming.ts';
 import { compactOnce } from '#test/support/compaction/compacted-conversation.ts';

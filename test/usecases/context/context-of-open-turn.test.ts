@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { z } from 'zod';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { showContext, type ShownContext } from '#functions/chat/context/show-context.ts';
-import { answerCalls } from '#functions/chat/turns/resume/answer-calls.ts';
+import { answerCalls } from '#functions/chat/turns/send/answer-calls.ts';
 import { itemContents, type ContextItem } from '#shared/conversation/context/assemble-context.ts';
 import { contentSchema, type Content } from '#shared/models/content.ts';
 import { withResponses } from '#shared/conversation/context/tool-calls.ts';

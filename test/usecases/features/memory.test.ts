@@ -4,7 +4,7 @@ import { type ToolCallContext, createToolbox } from '#functions/chat/turns/tools
 import { showContext } from '#functions/chat/context/show-context.ts';
 import { eraseOwnConversation } from '#functions/chat/conversations/erase/delete-conversation.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
-import { answerCalls } from '#functions/chat/turns/resume/answer-calls.ts';
+import { answerCalls } from '#functions/chat/turns/send/answer-calls.ts';
 import { builtInTools } from '#functions/chat/turns/tools/built-in-tools.ts';
 import { finishErasure } from '#functions/erasure/finish-erasure.ts';
 import { readConversation } from '#shared/conversation/context/read-conversation.ts';

@@ -2,7 +2,7 @@ import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { showUsage } from '#functions/chat/routes/usage.ts';
 import { cancelTurn } from '#functions/chat/turns/finish/cancel-turn.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
-import { answerCalls } from '#functions/chat/turns/resume/answer-calls.ts';
+import { answerCalls } from '#functions/chat/turns/send/answer-calls.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import { createManualClock } from '#test/fakes/manual-clock.ts';
 import { heldStreamer, scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';

@@ -1,5 +1,5 @@
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
-import { answerCalls } from '#functions/chat/turns/resume/answer-calls.ts';
+import { answerCalls } from '#functions/chat/turns/send/answer-calls.ts';
 import { createToolbox } from '#functions/chat/turns/tools/toolbox.ts';
 import type { ToolResult } from '#shared/conversation/context/tool-results.ts';
 import {

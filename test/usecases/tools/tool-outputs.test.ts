@@ -14,7 +14,7 @@ import {
 } from '#test/support/tools/tool-world.ts';
 import { systemClock } from '#functions/adapters/clocks.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
-import { answerCalls } from '#functions/chat/turns/resume/answer-calls.ts';
+import { answerCalls } from '#functions/chat/turns/send/answer-calls.ts';
 import { contentSchema, type Content } from '#shared/models/content.ts';
 import { ERROR, GOOD, log } from '#test/support/compaction/condensing.ts';
 import { builtInTools } from '#functions/chat/turns/tools/built-in-tools.ts';

@@ -2,7 +2,7 @@ import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { showContext } from '#functions/chat/context/show-context.ts';
 import { requestCancel } from '#functions/chat/turns/finish/cancel-turn.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
-import { answerCalls } from '#functions/chat/turns/resume/answer-calls.ts';
+import { answerCalls } from '#functions/chat/turns/send/answer-calls.ts';
 import type { ServerTool } from '#functions/chat/turns/tools/toolbox.ts';
 import type { ChatCrashPoint } from '#functions/lib/crash-points.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';

@@ -5,7 +5,7 @@ import { readOwnConversation } from '../conversations/own-conversation.ts';
 import { json, userRoute, LANGUAGE_HEADER, TURN_HEADER } from '../route.ts';
 import { cancelTurn } from '../turns/finish/cancel-turn.ts';
 import { readOwnTurn } from '../turns/stream/read-turn.ts';
-import { answerCalls } from '../turns/resume/answer-calls.ts';
+import { answerCalls } from '#functions/chat/turns/send/answer-calls.ts';
 import { turnParams, conversationParams } from '#shared/wire/fields.ts';
 import { streamQuery, streamResponse } from '#shared/wire/resources/streams.ts';
 import { toolResultsBody } from '#shared/wire/resources/tool-results.ts';

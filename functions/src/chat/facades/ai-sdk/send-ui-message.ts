@@ -17,7 +17,7 @@ import {
 import { answerOptions, messageOfBody } from '#functions/chat/routes/answering.ts';
 import type { SendHandle } from '#functions/chat/turns/send/send-request.ts';
 import { readOwnTurn } from '#functions/chat/turns/stream/read-turn.ts';
-import { answerCalls } from '#functions/chat/turns/resume/answer-calls.ts';
+import { answerCalls } from '#functions/chat/turns/send/answer-calls.ts';
 import { toToolResult } from '#functions/chat/turns/tools/tool-response.ts';
 import { readTurnRange, readTurns } from '#shared/conversation/context/read-conversation.ts';
 import { callId } from '#shared/conversation/context/tool-calls.ts';

@@ -11,7 +11,7 @@ import { answerOptions, messageOfBody, turnBody } from '#functions/chat/routes/a
 import type { SendHandle } from '#functions/chat/turns/send/send-request.ts';
 import { readFinished } from '#functions/chat/turns/stream/read-turn.ts';
 import { stillQueuedError, orFailure } from '#functions/chat/turns/turn-errors.ts';
-import { answerCalls } from '#functions/chat/turns/resume/answer-calls.ts';
+import { answerCalls } from '#functions/chat/turns/send/answer-calls.ts';
 import { toToolResult } from '#functions/chat/turns/tools/tool-response.ts';
 import { turnIdOfCall } from '#shared/conversation/context/tool-calls.ts';
 import type { Caller } from '#shared/ports/ports.ts';

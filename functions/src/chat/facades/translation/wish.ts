@@ -13,7 +13,7 @@ import {
   sendStored,
 } from '#functions/chat/turns/send/send-request.ts';
 import { comeBack, isLeftAlone } from './leaving.ts';
-import { answerCalls } from '#functions/chat/turns/resume/answer-calls.ts';
+import { answerCalls } from '#functions/chat/turns/send/answer-calls.ts';
 import { toToolResult } from '#functions/chat/turns/tools/tool-response.ts';
 import type { Config } from '#functions/config.ts';
 import { readTurns } from '#shared/conversation/context/read-conversation.ts';

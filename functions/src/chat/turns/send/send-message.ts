@@ -19,7 +19,7 @@ import {
   openReading,
 } from '../live-turn.ts';
 import { replayFrames } from '../stream/turn-frames.ts';
-import { type WaitingTurn, interruptTurns, joinQueue } from '../queue/queue-turn.ts';
+import { type WaitingTurn, interruptTurns, joinQueue } from './queue-turn.ts';
 import { createBeforeTurn } from '../start/before-turn.ts';
 import { beginTurn } from '../start/begin-turn.ts';
 import type { BegunTurn } from '../start/begun-turn.ts';

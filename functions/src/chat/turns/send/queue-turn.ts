@@ -19,7 +19,7 @@ import { shownUser, isTerminal, type TurnDocument } from '#shared/conversation/d
 import { AppError, GuardLostError, mayBeCommitted } from '#shared/lib/errors.ts';
 import { isPassingLimit } from '#shared/quota/quota-error.ts';
 import { estimateContentTokens } from '#shared/tokens/token-estimate.ts';
-import type { SendRequest } from '../send/send-request.ts';
+import type { SendRequest } from './send-request.ts';
 import type { BegunTurn } from '../start/begun-turn.ts';
 import { commitStart, beginTurnOnce } from '../start/begin-turn.ts';
 import { closeBeforeBeginning } from '../start/close-before.ts';

@@ -19,13 +19,8 @@ import { turnId, turnPath } from '#shared/conversation/documents/paths.ts';
 import { AppError, GuardLostError } from '#shared/lib/errors.ts';
 import type { Caller } from '#shared/ports/ports.ts';
 import { contentsBytes } from '../contents-size.ts';
-import { answerBegun, sendMessage } from '../send/send-message.ts';
-import {
-  type SendHandle,
-  type SendRequest,
-  sendStored,
-  storedRequest,
-} from '../send/send-request.ts';
+import { answerBegun, sendMessage } from './send-message.ts';
+import { type SendHandle, type SendRequest, sendStored, storedRequest } from './send-request.ts';
 import { beginTurnOnce } from '../start/begin-turn.ts';
 import { type StartState, readStart } from '../start/read-start.ts';
 import { readOwnTurn } from '../stream/read-turn.ts';
