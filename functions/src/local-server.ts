@@ -5,6 +5,10 @@ export const LOCAL_SERVER = {
   audience: 'http://localhost',
 } as const;
 
+/** Whether a host is this machine, as it calls itself. */
+export const isLoopback = (hostname: string): boolean =>
+  ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
+
 const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
 
 /** A token without a signature, as Firebase's Auth emulator gives them. */

@@ -1,5 +1,5 @@
 import { createIdTokens } from './adapters/access-tokens.ts';
-import { localServerToken } from './local-server.ts';
+import { isLoopback, localServerToken } from './local-server.ts';
 import { z } from 'zod';
 
 /* What the package gives to servers of an app: Recap's API for any user. It needs HTTPS and Google's ID tokens alone. */
@@ -120,8 +120,7 @@ const PASSING: ReadonlySet<number> = new Set([408, 502, 503, 504]);
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-const isLocal = ({ protocol, hostname }: URL) =>
-  protocol === 'http:' && ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
+const isLocal = ({ protocol, hostname }: URL) => protocol === 'http:' && isLoopback(hostname);
 
 /** Gives `Authorization`. Throws Error for an address that a token must not be sent to. */
 function authorization({ baseUrl, audience, auth }: RecapAdminOptions): () => Promise<string> {

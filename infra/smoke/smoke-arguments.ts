@@ -1,3 +1,4 @@
+import { isLoopback } from '#functions/local-server.ts';
 import { ArgumentError, readOptions, recapCommand } from '#infra/command-line.ts';
 
 export const smokeHelp = `Usage: ${recapCommand('smoke', '--url URL [--token TOKEN | --api-key KEY] [options]')}
@@ -26,10 +27,6 @@ export interface SmokeArguments {
   report?: string | undefined;
 }
 
-/** The stack of this machine, whose unsigned tokens anybody can make. */
-const isLocal = (url: string): boolean =>
-  ['127.0.0.1', 'localhost', '[::1]'].includes(new URL(url).hostname);
-
 function checkUrl(url: string | undefined): string {
   if (url === undefined)
     throw new ArgumentError('--url is missing: terraform output -raw chat_url');
@@ -54,7 +51,8 @@ export function parseSmokeArguments(
   const token = values.token ?? (apiKey === undefined ? environment['RECAP_TOKEN'] : undefined);
   if (values.token !== undefined && apiKey !== undefined)
     throw new ArgumentError('--token and --api-key are two ways to sign in: give one');
-  if (token === undefined && apiKey === undefined && !isLocal(url))
+  // Unsigned tokens of the stack of this machine anybody can make.
+  if (token === undefined && apiKey === undefined && !isLoopback(new URL(url).hostname))
     throw new ArgumentError(
       'nobody is signed in: give --api-key for a new anonymous user, or --token',
     );
