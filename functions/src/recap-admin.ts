@@ -1,6 +1,7 @@
 import { createIdTokens } from './adapters/access-tokens.ts';
 import { isLoopback, localServerToken } from './local-server.ts';
 import { z } from 'zod';
+import { setTimeout } from 'node:timers/promises';
 
 /* What the package gives to servers of an app: Recap's API for any user. It needs HTTPS and Google's ID tokens alone. */
 
@@ -118,7 +119,15 @@ const WAIT_MAX_MS = 30_000;
 /** What a later try may pass: the request did not come whole, or nobody was there to serve it. */
 const PASSING: ReadonlySet<number> = new Set([408, 502, 503, 504]);
 
-const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+/** Throws the signal's reason as soon as it fires. */
+const pause = (ms: number, signal: AbortSignal | undefined) =>
+  setTimeout(ms, undefined, { ...(signal && { signal }) }).catch(() => signal?.throwIfAborted());
+
+/** `Retry-After`, in seconds or as a date, in ms from now; 0 where it says neither. */
+function askedWaitMs({ headers }: Response): number {
+  const asked = headers.get('retry-after') ?? '';
+  return Number(asked) * 1_000 || Date.parse(asked) - Date.now() || 0;
+}
 
 const isLocal = ({ protocol, hostname }: URL) => protocol === 'http:' && isLoopback(hostname);
 
@@ -133,17 +142,24 @@ function authorization({ baseUrl, audience, auth }: RecapAdminOptions): () => Pr
 }
 
 /** The text of a stream's answer, piece by piece. A stream that breaks off is over: the answer is stored. */
-async function tellText(response: Response, onText: (text: string) => void): Promise<void> {
+async function* readText(
+  response: Response,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<string, void> {
   const decoder = new TextDecoderStream();
   const body = response.body?.pipeThrough(decoder as ReadableWritablePair<string, Uint8Array>);
   let text = '';
-  for await (const piece of body ?? []) {
-    const lines = (text + piece).split('\n');
-    text = lines.pop() ?? '';
-    for (const line of lines) {
-      const chunk = deltaSchema.safeParse(readJson(line.replace(/^data: ?/, ''))).data;
-      if (chunk) onText(chunk.delta);
+  try {
+    for await (const piece of body ?? []) {
+      const lines = (text + piece).split('\n');
+      text = lines.pop() ?? '';
+      for (const line of lines) {
+        const chunk = deltaSchema.safeParse(readJson(line.replace(/^data: ?/, ''))).data;
+        if (chunk) yield chunk.delta;
+      }
     }
+  } catch {
+    signal?.throwIfAborted();
   }
 }
 
@@ -155,8 +171,8 @@ export function recapAdmin(options: RecapAdminOptions): RecapAdmin {
   const authorize = authorization(options);
   const baseUrl = options.baseUrl.replace(/\/+$/, '');
 
-  const tryOnce = async (uid: string, path: string, { body, signal, ...call }: Call) =>
-    fetch(`${baseUrl}${path}`, {
+  const requestOf = async (uid: string, path: string, { body, signal, ...call }: Call) =>
+    new Request(`${baseUrl}${path}`, {
       method: call.method ?? (body === undefined ? 'GET' : 'POST'),
       headers: {
         ...call.headers,
@@ -169,23 +185,32 @@ export function recapAdmin(options: RecapAdminOptions): RecapAdmin {
       redirect: 'error',
     });
 
-  const call: RecapAdmin['call'] = async (uid, path, request = {}) => {
-    for (const waitMs of WAITS_MS) {
-      const response = await tryOnce(uid, path, request).catch((error: unknown) => {
-        if (!(error instanceof TypeError)) throw error;
-      });
-      if (response?.ok) return response;
-      if (response && !PASSING.has(response.status)) throw await refusal(response);
-      const askedMs = Number(response?.headers.get('retry-after') ?? 0) * 1_000;
-      if (response && askedMs > WAIT_MAX_MS) throw await refusal(response);
-      await response?.body?.cancel();
-      await pause(Math.max(waitMs, askedMs));
-      request.signal?.throwIfAborted();
+  /** Calls until an answer is there and `read`, which reads it whole or not at all. */
+  const ask = async <T>(
+    [uid, path, call]: [string, string, Call],
+    read: (response: Response) => T | Promise<T>,
+  ): Promise<T> => {
+    for (let tries = 0; ; tries += 1) {
+      // Outside of the try: what cannot be sent at all is no lost connection.
+      const request = await requestOf(uid, path, call);
+      const waitMs = WAITS_MS[tries];
+      let askedMs = 0;
+      try {
+        const response = await fetch(request);
+        if (response.ok) return await read(response);
+        askedMs = askedWaitMs(response);
+        const isPassing = PASSING.has(response.status) && askedMs <= WAIT_MAX_MS;
+        if (!isPassing || waitMs === undefined) throw await refusal(response);
+        await response.body?.cancel();
+      } catch (error) {
+        if (!(error instanceof TypeError) || waitMs === undefined) throw error;
+      }
+      await pause(Math.max(waitMs ?? 0, askedMs), call.signal);
     }
-    const response = await tryOnce(uid, path, request);
-    if (!response.ok) throw await refusal(response);
-    return response;
   };
+
+  const call: RecapAdmin['call'] = (uid, path, request = {}) =>
+    ask([uid, path, request], (response) => response);
 
   return {
     call,
@@ -197,11 +222,11 @@ export function recapAdmin(options: RecapAdminOptions): RecapAdmin {
       if (onText) {
         const headers = { accept: 'text/event-stream' };
         const stream = await call(uid, path, { body, signal, headers });
-        await tellText(stream, onText).catch(() => signal?.throwIfAborted());
+        for await (const piece of readText(stream, signal)) onText(piece);
       }
       // Also after a stream: the stored answer, for which no model is called.
-      const response = await call(uid, path, { body, signal });
-      const reply = replySchema.parse(await response.json());
+      const stored = await ask([uid, path, { body, signal }], (response) => response.json());
+      const reply = replySchema.parse(stored);
       const text = reply.message.parts.flatMap((part) =>
         part.type === 'text' ? [part.text ?? ''] : [],
       );

@@ -17,17 +17,20 @@ function passOn(
 }
 
 /**
- * A proxy that loses the first stream after its first piece: it ends in good order, or nothing more comes. What follows is
- * passed on.
+ * A proxy that loses the first answer after its first piece, or of one that is cut half of it: it ends in good order, is
+ * cut, or nothing more comes. What follows is passed on.
  */
-export async function startLosingProxy(url: string, then: 'ends' | 'falls silent') {
+export async function startLosingProxy(url: string, then: 'ends' | 'falls silent' | 'is cut') {
   let isFirst = true;
   const server = createServer((incoming, outgoing) => {
     if (!isFirst) return passOn(url, { incoming, outgoing });
     isFirst = false;
     passOn(url, { incoming, outgoing }, (answer) => {
       answer.once('data', (piece: Buffer) => {
-        outgoing.write(piece);
+        const isCut = then === 'is cut';
+        outgoing.write(isCut ? piece.subarray(0, piece.length / 2) : piece, () => {
+          if (isCut) outgoing.destroy();
+        });
         if (then === 'ends') outgoing.end();
         answer.destroy();
       });

@@ -8,6 +8,7 @@ import { unsignedToken } from '#infra/local/processes/unsigned-token.ts';
 import { localProjectId, stackEnvironment } from '#infra/local/stack/stack-environment.ts';
 import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
 import { createScriptedModel } from '#test/fakes/scripted-model.ts';
+import { eventually } from '#test/support/eventually.ts';
 import { startBrokenProxy, startLosingProxy } from '#test/support/wire/broken-proxy.ts';
 
 /* A server of an app with `recap/admin`, against the local stack's functions. */
@@ -106,6 +107,76 @@ test('a call that meets a gateway without its service is made again', async () =
 
   expect(answer.text).toBe('Your order left on Monday.');
   expect(requests).toHaveLength(1);
+});
+
+test('an answer whose connection is lost in the middle is asked for again', async () => {
+  const { host, requests } = await startLocal();
+  const proxy = await startLosingProxy(host.chatUrl, 'is cut');
+  onTestFinished(() => proxy.close());
+
+  const answer = await recapAdmin({ baseUrl: proxy.url }).send('ada', 'Where is my order?');
+
+  expect(answer.text).toBe('Your order left on Monday.');
+  expect(requests).toHaveLength(1);
+});
+
+test('what fails in the handling of a piece fails the call', async () => {
+  const { host } = await startLocal();
+
+  const sent = recapAdmin({ baseUrl: host.chatUrl }).send('ada', 'Where is my order?', {
+    onText: () => {
+      throw new Error('The screen is gone.');
+    },
+  });
+
+  await expect(sent).rejects.toThrow('The screen is gone.');
+});
+
+/** Answers that nobody is there, and when to come back. */
+async function startBusy(retryAfter: () => string) {
+  const calledAt: number[] = [];
+  const server = createServer((_, response) => {
+    calledAt.push(Date.now());
+    response.writeHead(503, { 'retry-after': retryAfter() }).end();
+  });
+  const { url, close } = await openServer(server);
+  onTestFinished(() => close());
+  return { recap: recapAdmin({ baseUrl: url }), calledAt };
+}
+
+test('a server that no longer waits is let go between two tries', async () => {
+  const { recap, calledAt } = await startBusy(() => '20');
+  const leaving = new AbortController();
+
+  const sent = recap.send('ada', 'Hello', { signal: leaving.signal });
+  await eventually('a call', () => Promise.resolve(calledAt[0]));
+  const leftAt = Date.now();
+  leaving.abort(new Error('The user left.'));
+
+  await expect(sent).rejects.toThrow('The user left.');
+  expect(Date.now() - leftAt).toBeLessThan(10_000);
+});
+
+test('a service that names the time to come back at is not called before', async () => {
+  const inAnHour = () => new Date(Date.now() + 3_600_000).toUTCString();
+  const { recap, calledAt } = await startBusy(inAnHour);
+
+  await expect(recap.send('ada', 'Hello')).rejects.toMatchObject({ status: 503 });
+  expect(calledAt).toHaveLength(1);
+});
+
+test('what cannot be sent at all is not tried again', async () => {
+  let asked = 0;
+  const recap = recapAdmin({
+    baseUrl: 'http://127.0.0.1:1',
+    auth: () => {
+      asked += 1;
+      return 'my-token';
+    },
+  });
+
+  await expect(recap.send('ada', 'Hello', { fields: { number: 1n } })).rejects.toThrow('BigInt');
+  expect(asked).toBe(1);
 });
 
 test('a server sets the instruction of a conversation and takes it away', async () => {
