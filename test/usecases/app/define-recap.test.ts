@@ -213,6 +213,35 @@ describe('the step of an app before a turn', () => {
     );
   });
 
+  test('an answer that is made anew, and an edit, are asked about with their message and without what they replace', async () => {
+    const { call, requests } = await startApp({
+      app: {
+        beforeTurn: async ({ message, history }) => ({
+          context: `asked ${message.text} after ${(await history()).map(({ user }) => user).join()}.`,
+        }),
+      },
+    });
+    const id = randomUUID();
+    const messageOf = (text: string) => ({ id: randomUUID(), parts: [{ type: 'text', text }] });
+    const anew = randomUUID();
+
+    await call(`${id}/messages`, { body: { message: messageOf('One?') } });
+    await call(`${id}/messages`, { body: { message: messageOf('Two?') } });
+    await call(`${id}/messages/m_2:regenerate`, { body: { id: anew } });
+    await call(`${id}/messages/${anew}:edit`, { body: { message: messageOf('Other?') } });
+
+    expect(
+      requests.map(
+        ({ contents }) => /asked .*\./.exec(contentText(contents.at(-1) ?? untyped({})))?.[0],
+      ),
+    ).toEqual([
+      'asked One? after .',
+      'asked Two? after One?.',
+      'asked Two? after One?.',
+      'asked Other? after One?.',
+    ]);
+  });
+
   test('beforeTurn may refuse a message in its own words, or choose the model of one turn', async () => {
     const { send, requests } = await startApp({
       app: {

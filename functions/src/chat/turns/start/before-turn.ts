@@ -4,7 +4,8 @@ import {
   refuseUnknownModel,
 } from '#functions/chat/conversations/writable-fields.ts';
 import { hookFault, runHook } from '#functions/lib/run-hook.ts';
-import { readContextParts } from '#shared/conversation/context/read-conversation.ts';
+import { readContextParts, readTurns } from '#shared/conversation/context/read-conversation.ts';
+import type { Part } from '#shared/models/content.ts';
 import { turnId } from '#shared/conversation/documents/paths.ts';
 import { AppError } from '#shared/lib/errors.ts';
 import {
@@ -22,16 +23,34 @@ import type { StartState } from './read-start.ts';
 /** How long the user waits for the hooks, which are asked at the same time. */
 const HOOKS_TIMEOUT_MS = 2_000;
 
-/** The turns that the model sees word for word before a new one. Throws StoreUnavailableError. */
+/**
+ * The turns that the model sees word for word before a new one, without those that it replaces. Throws
+ * StoreUnavailableError.
+ */
 async function readTail(
   dependencies: ChatDependencies,
   { conversationId }: SendRequest,
-  { conversation }: StartState,
+  { conversation, facts }: StartState,
 ): Promise<ReadTurn[]> {
   if (!conversation) return [];
-  const target = { conversationId, conversation: conversation.value };
-  const { turns } = await readContextParts(dependencies, target);
+  const replaced = facts.replacing?.target;
+  const { turns } = await readContextParts(dependencies, {
+    conversationId,
+    conversation: conversation.value,
+    ...(replaced && { toSeq: replaced.seq - 1 }),
+  });
   return turns.filter(({ inContext }) => inContext).map(toReadTurn);
+}
+
+/** What the user says in a new turn: a regeneration repeats the turn that it replaces. Throws StoreUnavailableError. */
+async function readParts(
+  { store }: Pick<ChatDependencies, 'store'>,
+  { conversationId, message }: SendRequest,
+  { facts: { replacing } }: StartState,
+): Promise<readonly Part[]> {
+  if (replacing?.kind !== 'regenerate' || !replacing.target) return message.parts;
+  const [repeated] = await readTurns(store, conversationId, [replacing.target.seq]);
+  return repeated?.value.user.parts ?? message.parts;
 }
 
 /** What a hook answered. Throws ZodError, and HOOK_FAILED that names what is not known here. */
@@ -79,7 +98,7 @@ async function askBeforeTurn(
       uidHash: sha256(caller.uid),
     },
     caller,
-    parts: message.parts,
+    parts: await readParts(dependencies, request, state),
     history: () => readTail(dependencies, request, state),
   };
   const run = {
