@@ -6,11 +6,11 @@ import type { Repairs } from '#shared/models/repairs.ts';
 import { tokenCounting, estimateContextTokens } from '#shared/compaction/context-tokens.ts';
 import { checkAnswerText, strategies } from '#shared/compaction/ledger.ts';
 import {
-  decideDraft,
+  decideNextContext,
   estimateCounts,
   nextContext,
   refusedOutcome,
-} from '#shared/compaction/measure-draft.ts';
+} from '#shared/compaction/next-context.ts';
 import type { OutcomeState } from '#shared/compaction/outcome.ts';
 import { noopState, planFold } from '#shared/compaction/plan.ts';
 import { isOverThreshold } from '#shared/compaction/policy.ts';
@@ -242,7 +242,7 @@ export async function compact(input: CompactInput): Promise<CompactResult> {
   const { body, snapshot: statements, strategy, report: check } = draft;
   const next = nextContext(work, plan, { body, boundary: summariser.drawBoundary() });
   const counts = estimateCounts(work, next.prompts);
-  const decision = decideDraft(work, plan, { prompts: next.prompts, counts });
+  const decision = decideNextContext(work, plan, { prompts: next.prompts, counts });
   const figures = {
     beforeTokens: counts.beforeTokens ?? beforeTokens,
     afterTokens: counts.afterTokens ?? beforeTokens,

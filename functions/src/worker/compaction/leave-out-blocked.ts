@@ -1,6 +1,6 @@
 import { continueHistory, readPresent } from '#functions/context/continue-history.ts';
 import { createRenderer } from '#functions/context/snapshot-rendering.ts';
-import { sentPrompt } from '#shared/compaction/measure-draft.ts';
+import { sentPrompt } from '#shared/compaction/next-context.ts';
 import { askReadable } from '#shared/compaction/summariser.ts';
 import type { ContextSource } from '#shared/conversation/context/assemble-context.ts';
 import { newestHistoryThrough } from '#shared/conversation/context/find-history.ts';

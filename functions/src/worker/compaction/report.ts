@@ -20,7 +20,7 @@ import {
   recordStatus,
   type ContextObject,
 } from '#shared/wire/resources/context-object.ts';
-import type { Candidate } from './measure-swap.ts';
+import type { Candidate } from './measure-candidate.ts';
 import {
   unchanged,
   type Outcome,

@@ -13,7 +13,7 @@ import { runSummariser } from './ask-summariser.ts';
 import { claimCompaction } from './claim.ts';
 import { JobLease, type TakenLease } from './job-lease.ts';
 import { leaveOutBlocked } from './leave-out-blocked.ts';
-import { measureDraft, type Candidate } from './measure-swap.ts';
+import { measureCandidate, type Candidate } from './measure-candidate.ts';
 import { outcomeStatusWrite, reportOutcome, reportStart, reportVerified } from './report.ts';
 import { reportNoop, runPostCompactHooks, runPreCompactHooks } from './run-hooks.ts';
 import {
@@ -236,7 +236,7 @@ async function candidateStep(run: ClaimedRun, plan: FoldPlan): Promise<Candidate
       step: 'verify',
     });
     await passWorkerCrashPoint(dependencies, 'status-written');
-    return measureDraft(run, plan, drafted);
+    return measureCandidate(run, plan, drafted);
   });
 }
 

@@ -23,7 +23,7 @@ import { mayBeCommitted } from '#shared/lib/errors.ts';
 import type { DocumentFields, Write } from '#shared/ports/ports.ts';
 import { SEGMENT_TURNS } from '#shared/recall/segment.ts';
 import { refuseUnwanted, StoppedError } from './job-lease.ts';
-import type { Candidate } from './measure-swap.ts';
+import type { Candidate } from './measure-candidate.ts';
 import { jobAfter, outcomeStatusWrite } from './report.ts';
 import { billedCost, elapsedMs, type ClaimedRun, type Outcome } from './run.ts';
 

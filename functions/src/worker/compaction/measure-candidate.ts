@@ -10,13 +10,13 @@ import type { Pin } from '#shared/conversation/documents/conversation.ts';
 import type { History } from '#shared/conversation/documents/history.ts';
 import { AttemptEnded, unchanged, type ClaimedRun, summariserOfRun, toWork } from './run.ts';
 import {
-  decideDraft,
+  decideNextContext,
   estimateCounts,
   nextContext,
   refusedOutcome,
   type NextContext,
   type TokenCounts,
-} from '#shared/compaction/measure-draft.ts';
+} from '#shared/compaction/next-context.ts';
 import type { Checked } from '#shared/compaction/work.ts';
 
 /** The next generation as it would be: everything decided, nothing written. */
@@ -50,7 +50,7 @@ export interface Candidate extends Pick<
  * decides by `decideSwap` whether the one replaces the other. Throws AttemptEnded for a snapshot that is not good
  * enough, StoppedError, and what the store throws.
  */
-export async function measureDraft(
+export async function measureCandidate(
   run: ClaimedRun,
   plan: FoldPlan,
   checked: Checked,
@@ -64,7 +64,7 @@ export async function measureDraft(
   const next = nextContext(work, plan, { body, boundary, memory: reading.memory.after });
   const { prompts, snapshotText, snapshotTokens, pins, context: after } = next;
   const counts = await countTokens(run, prompts);
-  const decision = decideDraft(work, plan, { prompts, counts });
+  const decision = decideNextContext(work, plan, { prompts, counts });
   const beforeTokens = counts.beforeTokens ?? reading.tokens;
   const afterTokens = counts.afterTokens ?? beforeTokens;
   if (!decision.swap) {

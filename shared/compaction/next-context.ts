@@ -1,5 +1,5 @@
-import type { Content } from '../models/content.ts';
-import { sentOutputs } from '../conversation/context/sent-view.ts';
+import type { Content } from '#shared/models/content.ts';
+import { sentOutputs } from '#shared/conversation/context/sent-view.ts';
 import {
   type ContextSource,
   assembleContext,
@@ -98,7 +98,7 @@ export function estimateCounts(
  * Whether the context with the new snapshot is enough smaller to be used. Functions that are declared only after a fold do
  * not count against it.
  */
-export function decideDraft(
+export function decideNextContext(
   work: CompactionWork,
   plan: FoldPlan,
   { prompts, counts }: { prompts: NextContext['prompts']; counts: TokenCounts },
