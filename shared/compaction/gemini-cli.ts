@@ -185,7 +185,7 @@ export const geminiCliStrategy: SnapshotStrategy = async (work, plan, summariser
   const summary = await summarise({ work, summariser }, plan);
   if (summary.kind !== 'usable') return summary;
   return {
-    kind: 'checked',
+    kind: 'snapshot',
     strategy: 'gemini-cli',
     snapshot: snapshotOfSections(summary.sections),
     body: sectionsBody(summary.sections),

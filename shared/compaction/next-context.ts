@@ -11,10 +11,10 @@ import { estimateContentTokens, estimatePromptTokens } from '#shared/tokens/toke
 import type { FoldPlan } from './plan.ts';
 import { frameSnapshot } from './snapshot-text.ts';
 import { decideSwap, isSoundCount, type SwapDecision } from './swap-decision.ts';
-import { pinsAfterFold, type Checked, type CompactionWork } from './work.ts';
+import { pinsAfterFold, type Draft, type CompactionWork } from './work.ts';
 
 /** The outcome of a draft that is no snapshot. */
-export const refusedOutcome = (refused: Exclude<Checked, { kind: 'checked' }>) =>
+export const refusedOutcome = (refused: Exclude<Draft, { kind: 'snapshot' }>) =>
   refused.kind === 'empty'
     ? ({ state: 'FAILED_EMPTY_SUMMARY', reason: 'EMPTY' } as const)
     : ({ state: 'FAILED_VERIFICATION', reason: refused.reason } as const);

@@ -28,18 +28,18 @@ export interface CompactionWork extends SizedContext {
   recalledTools?: (folded: FoldPlan['folded']) => Promise<string[]>;
 }
 
-/** A snapshot that code has checked. */
-interface CheckedSnapshot extends Pick<History, 'promptVersion' | 'report'> {
-  kind: 'checked';
+/** A snapshot that code has checked. It is not measured yet. */
+interface DraftedSnapshot extends Pick<History, 'promptVersion' | 'report'> {
+  kind: 'snapshot';
   strategy: Exclude<History['strategy'], 'copy'>;
   snapshot: Snapshot;
   /** As it stands in the context between its boundary lines: one `<state_snapshot>`. */
   body: string;
 }
 
-/** What the check leads to; an answer that cannot be used is a result. */
-export type Checked =
-  | CheckedSnapshot
+/** What a strategy makes of the folded turns; an answer that cannot be used is a result. */
+export type Draft =
+  | DraftedSnapshot
   /** Nothing was written. */
   | { kind: 'empty' }
   /** The answer was cut or blocked, cannot be read, or does not stand up to the check. */
@@ -53,7 +53,7 @@ export type SnapshotStrategy = (
   work: CompactionWork,
   plan: FoldPlan,
   summariser: Summariser,
-) => Promise<Checked>;
+) => Promise<Draft>;
 
 /** The turns that a plan folds, and those that stay. */
 export type FoldedTurns = Pick<FoldPlan, 'folded' | 'tail' | 'upTo' | 'contentIndex'>;

@@ -4,7 +4,7 @@ import { applyToolOutputBudget } from '#shared/conversation/context/tool-output-
 import type { Content } from '#shared/models/content.ts';
 import type { Repairs } from '#shared/models/repairs.ts';
 import { tokenCounting, estimateContextTokens } from '#shared/compaction/context-tokens.ts';
-import { checkAnswerText, strategies } from '#shared/compaction/ledger.ts';
+import { checkAnswerText, strategies } from '#shared/compaction/draft-snapshot.ts';
 import {
   decideNextContext,
   estimateCounts,
@@ -15,7 +15,7 @@ import type { OutcomeState } from '#shared/compaction/outcome.ts';
 import { noopState, planFold } from '#shared/compaction/plan.ts';
 import { isOverThreshold } from '#shared/compaction/policy.ts';
 import type { Summariser } from '#shared/compaction/summariser.ts';
-import type { Checked, CompactionWork } from '#shared/compaction/work.ts';
+import type { Draft, CompactionWork } from '#shared/compaction/work.ts';
 import { nothingCovered } from '#shared/conversation/documents/conversation.ts';
 import type { Snapshot } from '#shared/conversation/documents/snapshot.ts';
 import { estimatePromptTokens, estimateTextTokens } from '#shared/tokens/token-estimate.ts';
@@ -238,7 +238,7 @@ export async function compact(input: CompactInput): Promise<CompactResult> {
 
   const draft = await strategies[reading.strategy](work, plan, summariser);
   signal.throwIfAborted();
-  if (draft.kind !== 'checked') return unchanged(refusedOutcome(draft));
+  if (draft.kind !== 'snapshot') return unchanged(refusedOutcome(draft));
   const { body, snapshot: statements, strategy, report: check } = draft;
   const next = nextContext(work, plan, { body, boundary: summariser.drawBoundary() });
   const counts = estimateCounts(work, next.prompts);
@@ -325,10 +325,10 @@ export type VerifiedSummary =
   /** `EMPTY`, `FOREIGN_ANSWER`, `SUMMARY_UNREADABLE_…`. */
   | { ok: false; reason: string };
 
-const verified = (checked: Checked): VerifiedSummary =>
-  checked.kind === 'checked'
-    ? { ok: true, statements: checked.snapshot, check: checked.report }
-    : { ok: false, reason: refusedOutcome(checked).reason };
+const verified = (draft: Draft): VerifiedSummary =>
+  draft.kind === 'snapshot'
+    ? { ok: true, statements: draft.snapshot, check: draft.report }
+    : { ok: false, reason: refusedOutcome(draft).reason };
 
 /**
  * Checks a summariser's answer (the JSON of `{operations, topics}` that its schema asks for) against the contents that it

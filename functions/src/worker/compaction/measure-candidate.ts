@@ -17,7 +17,7 @@ import {
   type NextContext,
   type TokenCounts,
 } from '#shared/compaction/next-context.ts';
-import type { Checked } from '#shared/compaction/work.ts';
+import type { Draft } from '#shared/compaction/work.ts';
 
 /** The next generation as it would be: everything decided, nothing written. */
 export interface Candidate extends Pick<
@@ -53,14 +53,14 @@ export interface Candidate extends Pick<
 export async function measureCandidate(
   run: ClaimedRun,
   plan: FoldPlan,
-  checked: Checked,
+  draft: Draft,
 ): Promise<Candidate> {
   const { reading, dependencies } = run;
-  if (checked.kind !== 'checked')
-    throw new AttemptEnded(unchanged(reading.tokens, refusedOutcome(checked)));
+  if (draft.kind !== 'snapshot')
+    throw new AttemptEnded(unchanged(reading.tokens, refusedOutcome(draft)));
   const boundary = dependencies.randomness.uuid();
   const work = toWork(run);
-  const { body, strategy, snapshot, promptVersion } = checked;
+  const { body, strategy, snapshot, promptVersion } = draft;
   const next = nextContext(work, plan, { body, boundary, memory: reading.memory.after });
   const { prompts, snapshotText, snapshotTokens, pins, context: after } = next;
   const counts = await countTokens(run, prompts);
@@ -92,7 +92,7 @@ export async function measureCandidate(
     model: strategy === 'fallback' ? '' : (run.bill.model ?? summariserOfRun(run).model),
     promptVersion,
     report: {
-      ...checked.report,
+      ...draft.report,
       tokensSource: counts.source,
       ...(plan.repairs && { repairs: plan.repairs }),
       ...(pins.leftOut.length > 0 && { keptOver: pins.leftOut.slice(-PINS_MAX) }),

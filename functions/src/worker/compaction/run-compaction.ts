@@ -5,10 +5,10 @@ import {
   type CompactionCrashPoint,
 } from '#functions/lib/crash-points.ts';
 import { stackFrames } from '#functions/lib/failure-reason.ts';
-import { fallbackDraft, strategies } from '#shared/compaction/ledger.ts';
+import { fallbackDraft, strategies } from '#shared/compaction/draft-snapshot.ts';
 import type { OutcomeState } from '#shared/compaction/outcome.ts';
 import { noopState, planCompaction, type FoldPlan } from '#shared/compaction/plan.ts';
-import type { Checked } from '#shared/compaction/work.ts';
+import type { Draft } from '#shared/compaction/work.ts';
 import { runSummariser } from './ask-summariser.ts';
 import { claimCompaction } from './claim.ts';
 import { JobLease, type TakenLease } from './job-lease.ts';
@@ -229,14 +229,14 @@ async function planStep(run: ClaimedRun): Promise<{ plan: FoldPlan; run: Claimed
 async function candidateStep(run: ClaimedRun, plan: FoldPlan): Promise<Candidate> {
   const { dependencies, reading } = run;
   logRepairs(run, plan);
-  const drafted = await step(run, 'summarised', () => draft(run, plan));
+  const draft = await step(run, 'summarised', () => draftSnapshot(run, plan));
   return step(run, 'verified', async () => {
     const verifying = unchanged(reading.tokens, { state: 'VERIFYING' });
     await run.lease.commit(async () => [await outcomeStatusWrite(run, verifying)], {
       step: 'verify',
     });
     await passWorkerCrashPoint(dependencies, 'status-written');
-    return measureCandidate(run, plan, drafted);
+    return measureCandidate(run, plan, draft);
   });
 }
 
@@ -248,7 +248,7 @@ function logRepairs({ dependencies, reading }: ClaimedRun, { repairs }: FoldPlan
 }
 
 /** The snapshot of what a plan folds, by the conversation's strategy, or by code where no model may be asked. */
-async function draft(run: ClaimedRun, plan: FoldPlan): Promise<Checked> {
+async function draftSnapshot(run: ClaimedRun, plan: FoldPlan): Promise<Draft> {
   const work = toWork(run);
   if (run.refusal) return fallbackDraft(work, plan);
   const { config } = run.dependencies;

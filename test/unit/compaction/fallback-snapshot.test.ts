@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { fallbackSnapshot } from '#shared/compaction/code-snapshot.ts';
+import { fallbackSnapshot } from '#shared/compaction/fallback-snapshot.ts';
 import type { SnapshotRoom } from '#shared/compaction/room.ts';
 import { emptySnapshot, type Snapshot } from '#shared/conversation/documents/snapshot.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';

@@ -1,6 +1,6 @@
-import { AppError } from '../lib/errors.ts';
+import { AppError } from '#shared/lib/errors.ts';
 import { sourceUtterances, withCitations } from './cite-statements.ts';
-import { fallbackSnapshot } from './code-snapshot.ts';
+import { fallbackSnapshot } from './fallback-snapshot.ts';
 import { leftOutParts } from '#shared/conversation/context/left-out-files.ts';
 import {
   emptySnapshot,
@@ -29,7 +29,7 @@ import { measureWideShare, promptRoom, snapshotRoom, type SnapshotRoom } from '.
 import { askSummariser, type Summariser } from './summariser.ts';
 import {
   keptTexts,
-  type Checked,
+  type Draft,
   type CompactionWork,
   type FoldedTurns,
   type SnapshotStrategy,
@@ -61,7 +61,7 @@ function roomFor(
 }
 
 /** What the summariser answered; an answer that cannot be used is a result. */
-type Reply = ({ kind: 'answer' } & SummariserAnswer) | Exclude<Checked, { kind: 'checked' }>;
+type Reply = ({ kind: 'answer' } & SummariserAnswer) | Exclude<Draft, { kind: 'snapshot' }>;
 
 /** Asks about the turns of one chunk. */
 async function askAboutChunk(
@@ -139,7 +139,7 @@ async function askForAnswer(
 }
 
 /** The snapshot that an answer makes of what is known. `recalled`: what tools said in earlier turns that came back. */
-function check(
+function checkedDraft(
   work: CompactionWork,
   plan: FoldedTurns,
   {
@@ -148,7 +148,7 @@ function check(
     answer,
     recalled,
   }: { known: Snapshot; room: SnapshotRoom; answer: SummariserAnswer; recalled: readonly string[] },
-): Checked {
+): Draft {
   const { focus, notes = [] } = work;
   const { counting } = work.forms;
   const written = writeSnapshot({
@@ -166,7 +166,7 @@ function check(
       : { kind: 'refused', reason: written.problem };
   const snapshot = citing(work, plan, written.snapshot);
   return {
-    kind: 'checked',
+    kind: 'snapshot',
     strategy: 'ledger',
     snapshot,
     body: renderSnapshot(snapshot, { budgetTokens: room.roomTokens, counting }),
@@ -195,15 +195,20 @@ const ledgerStrategy: SnapshotStrategy = async (work, plan, summariser) => {
   }
   if (reply.kind !== 'answer') return reply;
   const recalled = (await work.recalledTools?.(plan.folded)) ?? [];
-  return check(work, plan, { known, room, answer: reply, recalled });
+  return checkedDraft(work, plan, { known, room, answer: reply, recalled });
 };
 
 /** The snapshot that the text of an answer about all folded turns makes, checked in the same way. */
-export function checkAnswerText(work: CompactionWork, plan: FoldedTurns, text: string): Checked {
+export function checkAnswerText(work: CompactionWork, plan: FoldedTurns, text: string): Draft {
   const reply = readReply(text.trim());
   if (reply.kind !== 'answer') return reply;
   const room = roomFor(work, plan);
-  return check(work, plan, { known: knownSnapshot(work), room, answer: reply, recalled: [] });
+  return checkedDraft(work, plan, {
+    known: knownSnapshot(work),
+    room,
+    answer: reply,
+    recalled: [],
+  });
 }
 
 /** The ways in which a model writes snapshots. */
@@ -219,14 +224,14 @@ const FALLBACK_VERSION = 'fallback-2';
  * The snapshot by code alone: what was known, and the beginnings of the user's messages since. Worse than what a model
  * writes and better than none: progress needs no model.
  */
-export function fallbackDraft(work: CompactionWork, plan: FoldPlan): Checked {
+export function fallbackDraft(work: CompactionWork, plan: FoldPlan): Draft {
   const { counting } = work.forms;
   const room = roomFor(work, plan);
   const written = fallbackSnapshot(knownSnapshot(work), plan.folded, { room, counting });
   if (workingItems(written).length === 0) return { kind: 'empty' };
   const snapshot = citing(work, plan, written);
   return {
-    kind: 'checked',
+    kind: 'snapshot',
     strategy: 'fallback',
     snapshot,
     body: renderSnapshot(snapshot, { budgetTokens: room.roomTokens, counting }),
