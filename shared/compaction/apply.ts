@@ -78,17 +78,17 @@ export interface AppliedAnswer {
  * used again. The topics are appended to the timeline in the order of their turns. Linear, but for constraints, of which each is compared with each.
  */
 export function applyAnswer(
-  base: Snapshot,
+  previous: Snapshot,
   { operations, topics }: SummariserAnswer,
   input: ApplyInput,
 ): AppliedAnswer {
-  const application = new Application(base, input);
+  const application = new Application(previous, input);
   for (const operation of operations) application.apply(operation);
   for (const topic of topics.toSorted(inOrder)) application.appendTopic(topic);
-  const { draft, refused, removed, shortened } = application;
+  const { editor, refused, removed, shortened } = application;
   return {
-    snapshot: mergeConstraints(draft.snapshot()),
-    made: draft.made,
+    snapshot: mergeConstraints(editor.snapshot()),
+    made: editor.made,
     refused,
     removed,
     shortened,
@@ -123,7 +123,7 @@ function mergeConstraints(snapshot: Snapshot): Snapshot {
 }
 
 class Application {
-  readonly draft: Draft;
+  readonly editor: SnapshotEditor;
   readonly refused: Refusal[] = [];
   readonly removed: { text: string; reason: string }[] = [];
   readonly shortened: string[] = [];
@@ -131,10 +131,10 @@ class Application {
   private readonly words: WhoseWords;
   private readonly dayOf: ApplyInput['dayOf'];
 
-  constructor(base: Snapshot, { evidence, dayOf }: ApplyInput) {
-    this.draft = new Draft(base);
+  constructor(previous: Snapshot, { evidence, dayOf }: ApplyInput) {
+    this.editor = new SnapshotEditor(previous);
     this.evidence = evidence;
-    this.words = whoseWords(evidence, base);
+    this.words = whoseWords(evidence, previous);
     this.dayOf = dayOf;
   }
 
@@ -187,14 +187,14 @@ class Application {
 
   /** Places a statement: new, or as further sources of the item that says the same. */
   private place(section: string, statement: Statement, replaced?: ArchivedItem): void {
-    const { draft } = this;
-    const same = draft.saying(section, statement.text);
-    if (same === undefined && draft.isArchived(section, statement)) return;
+    const { editor } = this;
+    const same = editor.saying(section, statement.text);
+    if (same === undefined && editor.isArchived(section, statement)) return;
     const old = replaced?.id === same?.id ? undefined : replaced;
-    if (old !== undefined) draft.archiveItem(old);
+    if (old !== undefined) editor.archiveItem(old);
     const { text, sources, quote, status } = statement;
     if (same !== undefined) {
-      draft.put(section, {
+      editor.put(section, {
         ...same,
         sources: citedTurns([...same.sources, ...sources]),
         ...(status !== undefined && { status }),
@@ -204,7 +204,7 @@ class Application {
       return;
     }
     const day = sources[0] === undefined ? undefined : this.dayOf(sources[0]);
-    draft.put(section, {
+    editor.put(section, {
       text,
       sources: [...sources],
       ...(quote !== undefined && { quote }),
@@ -233,9 +233,9 @@ class Application {
   }
 
   private add(operation: AddOperation): void {
-    const { draft } = this;
+    const { editor } = this;
     const { section } = operation;
-    const sections: readonly string[] = snapshotSections[draft.base.profile];
+    const sections: readonly string[] = snapshotSections[editor.previous.profile];
     if (!sections.includes(section) || section === timelineSection)
       return this.refuse(operation.text, 'UNKNOWN_SECTION');
     const statement = this.statementOf(operation, this.countedSources(operation.sources));
@@ -251,8 +251,8 @@ class Application {
     { quote, supersedes }: AddOperation,
     { section, text, sources }: Statement & { section: string },
   ): ArchivedItem | undefined {
-    if (section === goalSection) return this.draft.only(section);
-    const named = supersedes === undefined ? undefined : this.draft.known(supersedes);
+    if (section === goalSection) return this.editor.only(section);
+    const named = supersedes === undefined ? undefined : this.editor.previousItem(supersedes);
     return named && this.mayEnd(named, { quote, text, sources }) ? named : undefined;
   }
 
@@ -286,7 +286,7 @@ class Application {
    * they say something else, go to the archive under an id of their own.
    */
   private update(operation: UpdateOperation): void {
-    const item = this.draft.known(operation.id);
+    const item = this.editor.previousItem(operation.id);
     if (item === undefined) return this.refuse(operation.text, 'UNKNOWN_ID');
     const statement = this.statementOf(operation, this.countedSources(operation.sources, item));
     if (item.section === constraintSection) return this.extend(item, operation, statement);
@@ -314,20 +314,20 @@ class Application {
    */
   private mergedSources({ id, merges = [] }: UpdateOperation): number[] {
     return merges.flatMap((other) => {
-      const item = other === id ? undefined : this.draft.known(other);
+      const item = other === id ? undefined : this.editor.previousItem(other);
       if (item === undefined || item.section === constraintSection) return [];
-      this.draft.archiveItem(item);
+      this.editor.archiveItem(item);
       return item.sources;
     });
   }
 
-  private change(known: ArchivedItem, statement: Statement): void {
-    const { section, quote: _quote, ...item } = known;
+  private change(old: ArchivedItem, statement: Statement): void {
+    const { section, quote: _quote, ...item } = old;
     const isSame = textKey(statement.text) === textKey(item.text);
-    const supersedes = (isSame ? undefined : this.draft.archiveWords(known)) ?? item.supersedes;
+    const supersedes = (isSame ? undefined : this.editor.archiveWords(old)) ?? item.supersedes;
     const newest = statement.sources.at(-1);
     const day = isSame || newest === undefined ? undefined : this.dayOf(newest);
-    this.draft.put(section, {
+    this.editor.put(section, {
       ...item,
       text: statement.text,
       sources: citedTurns([...item.sources, ...statement.sources]),
@@ -368,15 +368,15 @@ class Application {
    * the archive.
    */
   private remove(operation: RemoveOperation): void {
-    const item = this.draft.known(operation.id);
+    const item = this.editor.previousItem(operation.id);
     if (item === undefined) return this.refuse(operation.reason, 'UNKNOWN_ID');
     const { quote, sources } = operation;
     if (!this.mayEnd(item, { quote, sources })) return;
     if (item.section !== constraintSection && this.countedSources(sources, item).length === 0)
-      return this.draft.archiveItem(item);
-    this.draft.drop(item);
+      return this.editor.archiveItem(item);
+    this.editor.drop(item);
     const reason = oneLine(operation.reason);
-    for (const { text } of [item, ...this.draft.forgetReplaced(item)])
+    for (const { text } of [item, ...this.editor.forgetReplaced(item)])
       this.removed.push({ text, reason });
   }
 
@@ -393,7 +393,7 @@ class Application {
     const topic = rest === '' ? ofTools[0] : rest;
     if (topic === undefined) return this.refuse(title, 'WORDS_OF_TOOL');
     const day = this.dayOf(first);
-    this.draft.put(timelineSection, {
+    this.editor.put(timelineSection, {
       text: topic,
       sources: [first],
       through: last,
@@ -431,8 +431,8 @@ export function cutAtClause(text: string, characters: number): string {
 // The snapshot meanwhile
 
 /** A snapshot while operations are applied to it; every step on it takes constant time. */
-class Draft {
-  readonly base: Snapshot;
+class SnapshotEditor {
+  readonly previous: Snapshot;
   /** Ids of items that the operations made or gave other words. */
   readonly made = new Set<string>();
   private readonly sections = new Map<string, Map<string, Item>>();
@@ -442,12 +442,12 @@ class Draft {
   private readonly archivedByText = new Map<string, ArchivedItem[]>();
   private nextId: number;
 
-  constructor(base: Snapshot) {
-    this.base = base;
-    this.nextId = base.nextId;
-    for (const [section, items] of Object.entries(base.sections))
+  constructor(previous: Snapshot) {
+    this.previous = previous;
+    this.nextId = previous.nextId;
+    for (const [section, items] of Object.entries(previous.sections))
       for (const item of items) this.place(section, item);
-    for (const item of base.archive) this.putArchived(item);
+    for (const item of previous.archive) this.putArchived(item);
   }
 
   private place(section: string, item: Item): void {
@@ -471,9 +471,9 @@ class Draft {
   }
 
   /** The item of the working layer with this id, of those that were there before. */
-  known(id: string): ArchivedItem | undefined {
+  previousItem(id: string): ArchivedItem | undefined {
     // An answer cannot mean an item that it makes itself.
-    if (Number(id.replace(/^i/u, '')) >= this.base.nextId) return undefined;
+    if (Number(id.replace(/^i/u, '')) >= this.previous.nextId) return undefined;
     const section = this.sectionById.get(id);
     const item = section === undefined ? undefined : this.sections.get(section)?.get(id);
     return section === undefined || item === undefined || section === timelineSection
@@ -549,7 +549,7 @@ class Draft {
 
   snapshot(): Snapshot {
     return {
-      ...this.base,
+      ...this.previous,
       sections: Object.fromEntries(
         [...this.sections].map(([section, items]) => [section, [...items.values()]]),
       ),

@@ -39,22 +39,22 @@ import { writeSnapshot } from './write-snapshot.ts';
 /** Calls at once for one compaction. */
 const CHUNKS_AT_ONCE = 4;
 
-/** What the present generation knows, in the sections of the conversation's profile. */
-function knownSnapshot({ profile, known }: CompactionWork) {
+/** The snapshot that the new one goes on from, in the sections of the conversation's profile; empty before the first fold. */
+function previousSnapshot({ profile, previous }: CompactionWork) {
   const sections = snapshotProfile(profile);
-  return known?.snapshot ? inProfile(known.snapshot, sections) : emptySnapshot(sections);
+  return previous?.snapshot ? inProfile(previous.snapshot, sections) : emptySnapshot(sections);
 }
 
 /** How large the new snapshot may be, by the size of what is folded and of the previous snapshot. */
 function roomFor(
-  { policy, known, calibration }: CompactionWork,
+  { policy, previous, calibration }: CompactionWork,
   { folded }: Pick<FoldPlan, 'folded'>,
 ): SnapshotRoom {
   return snapshotRoom({
     budgetTokens: policy.snapshotBudgetTokens,
     foldedTokens: folded.reduce((sum, { tokens }) => sum + tokens.user + tokens.answer, 0),
-    previousTokens: known?.snapshotTokens ?? 0,
-    previous: known?.snapshot ?? undefined,
+    previousTokens: previous?.snapshotTokens ?? 0,
+    previous: previous?.snapshot ?? undefined,
     calibration,
     wideShare: measureWideShare(folded),
   });
@@ -69,14 +69,14 @@ async function askAboutChunk(
   summariser: Summariser,
   question: {
     turns: readonly Turn[];
-    known: readonly ArchivedItem[];
+    previousItems: readonly ArchivedItem[];
     room: PromptRoom;
     promptId: string;
   },
 ): Promise<Reply> {
   const { focus, notes, isSearched, context } = work;
   const profile = snapshotProfile(work.profile);
-  const { turns, known, room, promptId } = question;
+  const { turns, previousItems, room, promptId } = question;
   const boundary = summariser.drawBoundary();
   const request = summariserRequest({ boundary, focus, notes });
   const answer = await askSummariser(summariser, {
@@ -85,7 +85,7 @@ async function askAboutChunk(
       ...historyContents({
         utterances: [...readUtterances(turns), ...sourceUtterances(turns)],
         attachments: attachmentsIn(turns, leftOutParts(context.turns)),
-        known,
+        previousItems,
         boundary,
       }),
       { role: 'user', parts: [{ text: request }] },
@@ -113,19 +113,23 @@ function readReply(text: string): Reply {
 async function askForAnswer(
   work: CompactionWork,
   { chunks }: FoldPlan,
-  { summariser, known, room }: { summariser: Summariser; known: Snapshot; room: SnapshotRoom },
+  {
+    summariser,
+    previous,
+    room,
+  }: { summariser: Summariser; previous: Snapshot; room: SnapshotRoom },
 ): Promise<Reply> {
-  const items = nameableItems(known);
+  const previousItems = nameableItems(previous);
   const chunkRoom = promptRoom(room, {
-    known: items,
-    folds: known.folds ?? 0,
+    previousItems,
+    folds: previous.folds ?? 0,
     chunks: chunks.length,
   });
   const { promptId } = summariser;
   const answers = await inParallel(chunks, CHUNKS_AT_ONCE, ({ turns }, index) =>
     askAboutChunk(work, summariser, {
       turns,
-      known: items,
+      previousItems,
       room: chunkRoom,
       promptId: chunks.length === 1 ? promptId : `${promptId}-${index + 1}`,
     }),
@@ -138,21 +142,26 @@ async function askForAnswer(
   };
 }
 
-/** The snapshot that an answer makes of what is known. `recalled`: what tools said in earlier turns that came back. */
+/** The snapshot that an answer makes of the previous one. `recalled`: what tools said in earlier turns that came back. */
 function checkedDraft(
   work: CompactionWork,
   plan: FoldedTurns,
   {
-    known,
+    previous,
     room,
     answer,
     recalled,
-  }: { known: Snapshot; room: SnapshotRoom; answer: SummariserAnswer; recalled: readonly string[] },
+  }: {
+    previous: Snapshot;
+    room: SnapshotRoom;
+    answer: SummariserAnswer;
+    recalled: readonly string[];
+  },
 ): Draft {
   const { focus, notes = [] } = work;
   const { counting } = work.forms;
   const written = writeSnapshot({
-    previous: known,
+    previous,
     answer,
     turns: plan.folded,
     recalled,
@@ -181,11 +190,11 @@ function checkedDraft(
  * `gemini-cli` takes over.
  */
 const ledgerStrategy: SnapshotStrategy = async (work, plan, summariser) => {
-  const known = knownSnapshot(work);
+  const previous = previousSnapshot(work);
   const room = roomFor(work, plan);
   let reply: Reply;
   try {
-    reply = await askForAnswer(work, plan, { summariser, known, room });
+    reply = await askForAnswer(work, plan, { summariser, previous, room });
   } catch (error) {
     const isRefused = error instanceof AppError && error.reason === 'MODEL_REFUSED_REQUEST';
     if (!isRefused || summariser.signal.aborted) throw error;
@@ -195,7 +204,7 @@ const ledgerStrategy: SnapshotStrategy = async (work, plan, summariser) => {
   }
   if (reply.kind !== 'answer') return reply;
   const recalled = (await work.recalledTools?.(plan.folded)) ?? [];
-  return checkedDraft(work, plan, { known, room, answer: reply, recalled });
+  return checkedDraft(work, plan, { previous, room, answer: reply, recalled });
 };
 
 /** The snapshot that the text of an answer about all folded turns makes, checked in the same way. */
@@ -204,7 +213,7 @@ export function checkAnswerText(work: CompactionWork, plan: FoldedTurns, text: s
   if (reply.kind !== 'answer') return reply;
   const room = roomFor(work, plan);
   return checkedDraft(work, plan, {
-    known: knownSnapshot(work),
+    previous: previousSnapshot(work),
     room,
     answer: reply,
     recalled: [],
@@ -221,13 +230,13 @@ export const strategies: Readonly<Record<SummaryStrategy, SnapshotStrategy>> = {
 const FALLBACK_VERSION = 'fallback-2';
 
 /**
- * The snapshot by code alone: what was known, and the beginnings of the user's messages since. Worse than what a model
+ * The snapshot by code alone: the previous one, and the beginnings of the user's messages since. Worse than what a model
  * writes and better than none: progress needs no model.
  */
 export function fallbackDraft(work: CompactionWork, plan: FoldPlan): Draft {
   const { counting } = work.forms;
   const room = roomFor(work, plan);
-  const written = fallbackSnapshot(knownSnapshot(work), plan.folded, { room, counting });
+  const written = fallbackSnapshot(previousSnapshot(work), plan.folded, { room, counting });
   if (workingItems(written).length === 0) return { kind: 'empty' };
   const snapshot = citing(work, plan, written);
   return {
@@ -245,13 +254,13 @@ export function fallbackDraft(work: CompactionWork, plan: FoldPlan): Draft {
  * whole turn count.
  */
 function citing(
-  { context, known }: CompactionWork,
+  { context, previous }: CompactionWork,
   { folded }: Pick<FoldPlan, 'folded'>,
   snapshot: Snapshot,
 ): Snapshot {
   const whole = new Map(context.turns.map((turn) => [turn.seq, turn]));
   return withCitations(snapshot, {
-    previous: known?.snapshot ?? undefined,
+    previous: previous?.snapshot ?? undefined,
     turns: folded.map((turn) => whole.get(turn.seq) ?? turn),
   });
 }

@@ -73,29 +73,32 @@ function newestWithin(
 }
 
 /**
- * A snapshot without a model: what was known, and the beginnings of the user's messages since, the newest that have
- * room. Where he said nothing, that he sent something. Empty only where nothing was known and there are no turns.
+ * A snapshot without a model: the previous one, and the beginnings of the user's messages since, the newest that have
+ * room. Where he said nothing, that he sent something. Empty only where the previous one is empty and there are no turns.
  */
 export function fallbackSnapshot(
-  known: Snapshot,
+  previous: Snapshot,
   turns: readonly Turn[],
   { room, counting }: { room: SnapshotRoom; counting: TokenCounting },
 ): Snapshot {
   const beginnings = turns.flatMap((turn) => beginningOf(turn) ?? []);
-  const usedTokens = estimateTextTokens(renderWorkingLayer(known), counting);
+  const usedTokens = estimateTextTokens(renderWorkingLayer(previous), counting);
   const roomTokens = Math.max(
     room.ceilingTokens - usedTokens,
     engineConstants.newShare * room.ceilingTokens,
   );
   const lines = newestWithin(beginnings, roomTokens, counting);
-  const unsaid = lines.length + workingItems(known).length === 0 ? silence(turns) : undefined;
+  const unsaid = lines.length + workingItems(previous).length === 0 ? silence(turns) : undefined;
   const added = unsaid === undefined ? lines : [unsaid];
-  const items = added.map((line, index): Item => ({ ...line, id: `i${known.nextId + index}` }));
+  const items = added.map((line, index): Item => ({ ...line, id: `i${previous.nextId + index}` }));
   const snapshot: Snapshot = {
-    ...known,
-    sections: { ...known.sections, [SECTION]: [...(known.sections[SECTION] ?? []), ...items] },
-    nextId: known.nextId + items.length,
-    folds: (known.folds ?? 0) + 1,
+    ...previous,
+    sections: {
+      ...previous.sections,
+      [SECTION]: [...(previous.sections[SECTION] ?? []), ...items],
+    },
+    nextId: previous.nextId + items.length,
+    folds: (previous.folds ?? 0) + 1,
     roomCharacters: room.characters,
   };
   return fitSnapshot(snapshot, room, counting).snapshot;

@@ -161,8 +161,8 @@ function historyLines(entries: readonly Entry[]): string[] {
   return lines;
 }
 
-const knownLines = (known: readonly ArchivedItem[]): string[] =>
-  known.map(({ id, section, text, status, importance }) =>
+const itemLines = (items: readonly ArchivedItem[]): string[] =>
+  items.map(({ id, section, text, status, importance }) =>
     JSON.stringify({ id, section, text, status, ...(importance !== 2 && { importance }) }),
   );
 
@@ -181,13 +181,13 @@ export function historyContents(input: {
   utterances: readonly Utterance[];
   /** Those of the same turns. */
   attachments: readonly Attachment[];
-  /** Items that operations may name. */
-  known: readonly ArchivedItem[];
+  /** Items of the previous snapshot that operations may name. */
+  previousItems: readonly ArchivedItem[];
   /** Random: nobody who wrote the history can know it. */
   boundary: string;
 }): Content[] {
-  const { attachments, boundary, known } = input;
+  const { attachments, boundary, previousItems } = input;
   const history = historyLines(entriesOf(input.utterances, attachments));
-  const lines = [boundary, ...history, boundary, ...knownLines(known), boundary];
+  const lines = [boundary, ...history, boundary, ...itemLines(previousItems), boundary];
   return [{ role: 'user', parts: [{ text: lines.join('\n') }, ...attachmentParts(attachments)] }];
 }

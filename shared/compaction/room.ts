@@ -66,9 +66,9 @@ export function snapshotRoom(folding: Folding): SnapshotRoom {
   );
   const factor = 1 + roomGrowth * Math.min(folds, roomGrowthFolds);
   const fresh = charactersFor(factor * budget, wideShare);
-  const known = previous?.roomCharacters ?? 0;
+  const before = previous?.roomCharacters ?? 0;
   const isGrown = folds > roomGrowthFolds;
-  const wanted = isGrown && known > 0 ? known : Math.max(fresh, known);
+  const wanted = isGrown && before > 0 ? before : Math.max(fresh, before);
   const largest = charactersFor(
     (1 + roomGrowth * roomGrowthFolds) * roomOvershoot * budget,
     wideShare,
@@ -131,12 +131,16 @@ const charactersIn = (items: readonly { text: string }[]): number =>
  */
 export function promptRoom(
   { characters }: Pick<SnapshotRoom, 'characters'>,
-  { known, folds, chunks }: { known: readonly { text: string }[]; folds: number; chunks: number },
+  {
+    previousItems,
+    folds,
+    chunks,
+  }: { previousItems: readonly { text: string }[]; folds: number; chunks: number },
 ): PromptRoom {
   const { timelineRoomFraction, newShare, topicCharacters, topicMinimum } = engineConstants;
   const forItems = (1 - timelineRoomFraction) * characters;
   const share = Math.max(newShare, 1 / (folds + 1));
-  const free = Math.max(forItems - charactersIn(known), share * forItems);
+  const free = Math.max(forItems - charactersIn(previousItems), share * forItems);
   const topics = Math.max(topicMinimum, Math.floor(characters / topicCharacters));
   return {
     characters: Math.max(LEAST_CHARACTERS, Math.floor(free / chunks / 100) * 100),

@@ -15,7 +15,7 @@ import type { Summariser } from './summariser.ts';
 export interface CompactionWork extends SizedContext {
   profile: Profile;
   /** What the present snapshot says and takes; absent: there is none. */
-  known?: { snapshot: Snapshot | null; snapshotTokens: number } | undefined;
+  previous?: { snapshot: Snapshot | null; snapshotTokens: number } | undefined;
   /** Tokens of system instruction and tools, as they were measured. */
   overheadTokens: number;
   /** What a person asked to keep in particular. */

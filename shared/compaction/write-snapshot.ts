@@ -33,7 +33,7 @@ import { toEvidence, type TurnEvidence } from './whose-words.ts';
 
 /** What a snapshot is made of, and what it is checked against. */
 export interface SnapshotInput {
-  /** What was known, in the profile of the conversation; empty before the first fold. */
+  /** The snapshot before, in the profile of the conversation; empty before the first fold. */
   previous: Snapshot;
   answer: SummariserAnswer;
   /** The folded turns, in order. */
@@ -195,27 +195,27 @@ function textOfTurn(turn: Turn): string {
 /** Where each value was said, by place: above 0 the number of a turn, below 0 an item of the previous snapshot, 0 else. */
 interface SaidValues {
   index: ValueIndex;
-  known: readonly ArchivedItem[];
+  previousItems: readonly ArchivedItem[];
 }
 
 /** No turn has the number 0. */
 const OTHER_PLACE = 0;
 
-const placeOfKnown = (index: number): number => -1 - index;
+const placeOfItem = (index: number): number => -1 - index;
 
 function* placesOf(
   { turns, recalled, otherTexts }: SnapshotInput,
-  known: readonly ArchivedItem[],
+  previousItems: readonly ArchivedItem[],
 ): Generator<{ place: number; text: string }> {
   for (const turn of turns) yield { place: turn.seq, text: textOfTurn(turn) };
-  for (const [index, item] of known.entries())
-    yield { place: placeOfKnown(index), text: withoutMarkedValues(item.text) };
+  for (const [index, item] of previousItems.entries())
+    yield { place: placeOfItem(index), text: withoutMarkedValues(item.text) };
   for (const text of [...recalled, ...otherTexts]) yield { place: OTHER_PLACE, text };
 }
 
 function readSaidValues(input: SnapshotInput, values: readonly Value[]): SaidValues {
-  const known = everyItem(input.previous);
-  return { index: indexValues(values, placesOf(input, known)), known };
+  const previousItems = everyItem(input.previous);
+  return { index: indexValues(values, placesOf(input, previousItems)), previousItems };
 }
 
 // The check of one statement
@@ -230,7 +230,7 @@ interface CheckedStatement {
 
 function checkStatement(
   { item, values }: { item: Item; values: readonly Value[] },
-  { index, known }: SaidValues,
+  { index, previousItems }: SaidValues,
   mediaTurns: readonly number[],
 ): CheckedStatement {
   const unsaid: Value[] = [];
@@ -238,7 +238,7 @@ function checkStatement(
   for (const value of values) {
     const places = index.holders(value);
     if (places.length === 0) unsaid.push(value);
-    cited = withSources(cited, sourcesOfValue(places, cited, known));
+    cited = withSources(cited, sourcesOfValue(places, cited, previousItems));
   }
   // A picture or a file may show what no text says.
   const isBorneOut = unsaid.length > 0 && mediaTurns.some((seq) => isAboutTurn(cited, seq));
@@ -257,13 +257,13 @@ function checkStatement(
 function sourcesOfValue(
   places: readonly number[],
   item: Item,
-  known: readonly ArchivedItem[],
+  previousItems: readonly ArchivedItem[],
 ): readonly number[] {
   if (places.some((place) => isAboutTurn(item, place))) return [];
   const turn = places.find((place) => place > OTHER_PLACE);
   if (turn !== undefined) return [turn];
   const place = places.find((one) => one < OTHER_PLACE);
-  return place === undefined ? [] : (known[placeOfKnown(place)]?.sources ?? []);
+  return place === undefined ? [] : (previousItems[placeOfItem(place)]?.sources ?? []);
 }
 
 /** An item that cites these turns too; the stretch of a topic begins where it did. */

@@ -114,7 +114,7 @@ interface Reading {
   work: CompactionWork;
   tail: Tail;
   turns: KeptTurn[];
-  before: CompactionSnapshot | undefined;
+  previous: CompactionSnapshot | undefined;
   strategy: keyof typeof strategies;
   /** What the model is sent now. */
   contents: readonly Content[];
@@ -150,12 +150,12 @@ function readHistory(input: {
     overheadTokens: 0,
     forms: wholeOutputs({ counting }),
     profile,
-    known: snapshot && { snapshot: snapshot.statements, snapshotTokens: snapshot.tokens },
+    previous: snapshot && { snapshot: snapshot.statements, snapshotTokens: snapshot.tokens },
     isSearched: false,
   };
   const isAsGiven = snapshot === undefined || tail.isRendered;
   const sent = isAsGiven ? contents : [...snapshotContents(snapshot), ...tail.contents];
-  return { work, tail, turns, before: snapshot, strategy, contents: sent, overheadTokens };
+  return { work, tail, turns, previous: snapshot, strategy, contents: sent, overheadTokens };
 }
 
 const planOf = ({ work, strategy }: Reading, windowTokens: number) =>
@@ -222,7 +222,7 @@ export async function compact(input: CompactInput): Promise<CompactResult> {
   const unchanged = (
     outcome: Pick<CompactionReport, 'state'> & Partial<CompactionReport>,
   ): CompactResult => ({
-    snapshot: reading.before,
+    snapshot: reading.previous,
     contents: reading.contents,
     report: { beforeTokens, afterTokens: beforeTokens, turnsFolded: 0, ...outcome },
     usage,
@@ -253,8 +253,8 @@ export async function compact(input: CompactInput): Promise<CompactResult> {
     const { state, reason } = decision;
     return unchanged({ ...figures, state, reason });
   }
-  const { tail, turns, before } = reading;
-  const { kept, place } = foldTail(tail, turns, { point: plan.coveredThrough, before });
+  const { tail, turns, previous } = reading;
+  const { kept, place } = foldTail(tail, turns, { point: plan.coveredThrough, previous });
   const snapshot: CompactionSnapshot = {
     schemaVersion: 1,
     statements,
@@ -301,8 +301,8 @@ export function chooseSplit(
   const reading = readHistory({ ...given, timeOf: input.timeOf });
   const plan = planOf(reading, reading.work.policy.windowTokens);
   if (plan.kind === 'noop') return undefined;
-  const { tail, turns, before } = reading;
-  const { folded, kept } = foldTail(tail, turns, { point: plan.coveredThrough, before });
+  const { tail, turns, previous } = reading;
+  const { folded, kept } = foldTail(tail, turns, { point: plan.coveredThrough, previous });
   return { folded, kept, turnsFolded: plan.folded.length };
 }
 

@@ -207,10 +207,10 @@ export function foldTail(
   turns: readonly KeptTurn[],
   {
     point,
-    before,
+    previous,
   }: {
     point: { seq: number; contentIndex: number };
-    before: CompactionSnapshot | undefined;
+    previous: CompactionSnapshot | undefined;
   },
 ): Fold {
   const { contents, places } = tail;
@@ -222,15 +222,15 @@ export function foldTail(
   const message = isInside && current.hasMessage ? current.first : undefined;
   const folded = contents.slice(0, end);
   // The message that the last fold kept is among those that it stands for.
-  const isKnown = before?.keptContent !== undefined;
+  const isKnown = previous?.keptContent !== undefined;
   return {
     folded,
     kept: contents.filter((_, index) => index >= end || index === message),
     place: {
       nextTurn: isInside ? point.seq : point.seq + 1,
-      contents: Math.max(before?.contents ?? 0, (places[end - 1] ?? 0) + 1),
+      contents: Math.max(previous?.contents ?? 0, (places[end - 1] ?? 0) + 1),
       ...(message !== undefined && { keptContent: places[message] ?? message }),
-      hash: hashOf(folded.slice(isKnown ? 1 : 0), before?.hash),
+      hash: hashOf(folded.slice(isKnown ? 1 : 0), previous?.hash),
     },
   };
 }

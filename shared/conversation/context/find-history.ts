@@ -113,7 +113,7 @@ export async function changesSince(
 }
 
 /** What a compaction starts from. */
-export interface FoldingBase {
+export interface FoldSource {
   history: History | undefined;
   /** How far `history` stands in for turns. */
   coveredThrough: CoveredThrough;
@@ -125,21 +125,21 @@ export interface FoldingBase {
   present: ReturnType<typeof contextTokens>;
 }
 
-/** The last turn that the base of a compaction may cover; undefined: the present history will do. */
+/** The last turn that the history of a fold source may cover; undefined: the present history will do. */
 function lastCovered({ isUnreadable, rederiveFrom, coveredThrough }: History): number | undefined {
   if (isUnreadable) return coveredThrough.seq;
   return rederiveFrom === undefined ? undefined : rederiveFrom - 1;
 }
 
-/** Calibrated estimate of what the base makes. */
-export const baseTokens = (
+/** Calibrated estimate of the context that it makes. */
+export const foldSourceTokens = (
   conversation: Conversation,
-  base: Pick<FoldingBase, 'history' | 'turns'>,
+  source: Pick<FoldSource, 'history' | 'turns'>,
   forms: OutputForms,
 ): number =>
   contextTokens(
     {
-      ...base,
+      ...source,
       conversation: { ...conversation, context: { ...conversation.context, source: 'estimated' } },
     },
     forms,
@@ -152,11 +152,11 @@ export const baseTokens = (
  * where that makes at most `readAgainTokens`; else the mended history stays. Undefined when the document of
  * the generation is missing.
  */
-export async function readFoldingBase(
+export async function readFoldSource(
   source: HistorySource,
   target: HistoryTarget,
   { readAgainTokens, forms }: { readAgainTokens: number; forms: OutputForms },
-): Promise<FoldingBase | undefined> {
+): Promise<FoldSource | undefined> {
   const { conversation } = target;
   const parts = await readContextParts(source, target);
   // The document of a generation stands before the conversation document names it; missing means the conversation
@@ -178,7 +178,7 @@ export async function readFoldingBase(
     fromSeq: firstTailSeq({ coveredThrough }),
     toSeq: conversation.lastSeq,
   });
-  const base = {
+  const readAgain = {
     history,
     coveredThrough,
     isReadAgain: true,
@@ -186,7 +186,7 @@ export async function readFoldingBase(
     present,
   };
   // The summariser reads outputs whole.
-  const wholeTokens = baseTokens(conversation, base, wholeOutputs(forms));
+  const wholeTokens = foldSourceTokens(conversation, readAgain, wholeOutputs(forms));
   const isReadAgain = parts.history?.isUnreadable || wholeTokens <= readAgainTokens;
-  return isReadAgain ? base : unchanged;
+  return isReadAgain ? readAgain : unchanged;
 }

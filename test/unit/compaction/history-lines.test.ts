@@ -22,8 +22,8 @@ const said = (seq: number, speaker: Speaker, text: string): Utterance => ({
   at: new Date('2026-11-21T10:00:00Z'),
 });
 
-function linesOf(utterances: Utterance[], known: readonly ArchivedItem[] = []): string[] {
-  const contents = historyContents({ utterances, attachments: [], known, boundary });
+function linesOf(utterances: Utterance[], previousItems: readonly ArchivedItem[] = []): string[] {
+  const contents = historyContents({ utterances, attachments: [], previousItems, boundary });
   expect(contents).toHaveLength(1);
   return contents[0]?.parts[0]?.text?.split('\n') ?? [];
 }

@@ -17,7 +17,7 @@ import {
   type CancelDecision,
   CANCELLED_BY_USER,
 } from '#shared/compaction/request-decisions.ts';
-import { readFoldingBase } from '#shared/conversation/context/find-history.ts';
+import { readFoldSource } from '#shared/conversation/context/find-history.ts';
 import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import { isHeld, type CompactionJob } from '#shared/conversation/documents/job.ts';
 import { conversationPath } from '#shared/conversation/documents/paths.ts';
@@ -55,9 +55,9 @@ export async function previewCompaction(
   const { conversationId } = target;
   const forms = selectOutputForms(dependencies, conversation);
   const room = { readAgainTokens: readAgainTokens(config, conversation), forms };
-  const base = await readFoldingBase(dependencies, { conversationId, conversation }, room);
+  const source = await readFoldSource(dependencies, { conversationId, conversation }, room);
   const plan = planFold({
-    context: { ...conversation, ...(base ?? context) },
+    context: { ...conversation, ...(source ?? context) },
     policy,
     trigger: 'manual',
     calibration: conversation.context.calibration,

@@ -16,9 +16,9 @@ import {
   type ClaimDecision,
 } from '#shared/compaction/request-decisions.ts';
 import {
-  baseTokens,
-  readFoldingBase,
-  type FoldingBase,
+  foldSourceTokens,
+  readFoldSource,
+  type FoldSource,
 } from '#shared/conversation/context/find-history.ts';
 import { firstTailSeq } from '#shared/conversation/context/read-conversation.ts';
 import {
@@ -107,7 +107,7 @@ function decide(
   const { history, policy } = reading;
   const conversation = reading.conversation.value;
   // Statements that are to be derived again come of more than the context shows.
-  const tokens = Math.max(reading.tokens, reading.foldedTokens);
+  const tokens = Math.max(reading.tokens, reading.sourceTokens);
   const { overheadTokens } = conversation.context;
   return decideClaim({
     now: clock.now(),
@@ -219,16 +219,19 @@ function withoutGap(turns: readonly Turn[], fromSeq: number): Turn[] {
   return turns.slice(0, gap === -1 ? undefined : gap);
 }
 
-async function readBase(
+async function readSource(
   dependencies: CompactionDependencies,
   conversationId: string,
   conversation: Conversation,
-): Promise<FoldingBase | undefined> {
+): Promise<FoldSource | undefined> {
   const forms = selectOutputForms(dependencies, conversation);
   const room = { readAgainTokens: readAgainTokens(dependencies.config, conversation), forms };
-  const base = await readFoldingBase(dependencies, { conversationId, conversation }, room);
+  const source = await readFoldSource(dependencies, { conversationId, conversation }, room);
   return (
-    base && { ...base, turns: withoutGap(base.turns, firstTailSeq({ ...conversation, ...base })) }
+    source && {
+      ...source,
+      turns: withoutGap(source.turns, firstTailSeq({ ...conversation, ...source })),
+    }
   );
 }
 
@@ -257,18 +260,22 @@ export async function readForCompaction(
   documents: { conversation: Versioned<Conversation>; job: Versioned<CompactionJob> | undefined },
 ): Promise<Reading> {
   let { conversation, job } = documents;
-  // Nothing throws here: a base that is not there was swapped or erased meanwhile, so the conversation document is
+  // Nothing throws here: a generation that is not there was swapped or erased meanwhile, so the conversation document is
   // read again.
   for (let tries = 1; tries <= READ_TRIES; tries++) {
-    const [base, memory] = await Promise.all([
-      readBase(dependencies, conversationId, conversation.value),
+    const [source, memory] = await Promise.all([
+      readSource(dependencies, conversationId, conversation.value),
       readMemory(dependencies, conversation.value),
     ]);
-    if (base) {
-      const { present, ...folding } = base;
+    if (source) {
+      const { present, ...read } = source;
       const { tokens, source: tokensSource } = present;
-      const foldedTokens = base.isReadAgain
-        ? baseTokens(conversation.value, base, selectOutputForms(dependencies, conversation.value))
+      const sourceTokens = source.isReadAgain
+        ? foldSourceTokens(
+            conversation.value,
+            source,
+            selectOutputForms(dependencies, conversation.value),
+          )
         : tokens;
       const policy = conversationPolicy(dependencies.config, conversation.value);
       const variant = selectVariant(dependencies.config, conversation.value)?.name;
@@ -277,11 +284,11 @@ export async function readForCompaction(
         conversation,
         job,
         policy,
-        ...folding,
+        ...read,
         tokens,
         tokensSource,
         memory,
-        foldedTokens,
+        sourceTokens,
         ...(variant !== undefined && { variant }),
       };
     }

@@ -76,7 +76,7 @@ export interface Reading {
   tokensSource: ContextObject['source'];
   memory: ReadMemory;
   /** Estimated tokens of what `history` and `turns` make; more than `tokens` where turns are read again. */
-  foldedTokens: number;
+  sourceTokens: number;
   /** Which settings of a comparison it has; absent where none is made. */
   variant?: string;
 }
@@ -181,7 +181,7 @@ export function toWork(run: Run & Pick<ClaimedRun, 'notes'>): CompactionWork {
     overheadTokens,
     forms: selectOutputForms(dependencies, conversation),
     profile: conversation.profile,
-    known: reading.history,
+    previous: reading.history,
     focus: request.focus,
     notes,
     isSearched: recallTokens(dependencies.config, conversation) > 0,
