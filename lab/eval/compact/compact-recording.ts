@@ -1,6 +1,6 @@
 import { noCache } from '#shared/recall/search-cache.ts';
 import { selectOutputForms } from '#functions/context/next-call.ts';
-import { readForCompaction, readConversationAndJob } from '#functions/worker/compaction/claim.ts';
+import { readForCompaction, readConversationAndJob } from '#functions/worker/compaction/reading.ts';
 import { runCompaction } from '#functions/worker/compaction/run-compaction.ts';
 import type { CompactionDependencies } from '#functions/worker/compaction/run.ts';
 import type { PolicySettings } from '#shared/compaction/policy-settings.ts';

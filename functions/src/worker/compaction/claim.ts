@@ -1,12 +1,5 @@
-import {
-  spendAllowance,
-  conversationPolicy,
-  readAgainTokens,
-  selectVariant,
-} from '#functions/config/conversation-policy.ts';
-import { selectOutputForms } from '#functions/context/next-call.ts';
+import { spendAllowance } from '#functions/config/conversation-policy.ts';
 import { passWorkerCrashPoint } from '#functions/lib/crash-points.ts';
-import { memoryForPrompt, readNotes } from '#functions/memory/prompt-memory.ts';
 import { exhaustedBudget } from '#functions/quota/paid-call.ts';
 import { sizeBrakes } from '#shared/compaction/brake.ts';
 import { isOverThreshold } from '#shared/compaction/policy.ts';
@@ -15,32 +8,15 @@ import {
   waitingRequest,
   type ClaimDecision,
 } from '#shared/compaction/request-decisions.ts';
-import {
-  foldSourceTokens,
-  readFoldSource,
-  type FoldSource,
-} from '#shared/conversation/context/find-history.ts';
-import { firstTailSeq } from '#shared/conversation/context/read-conversation.ts';
-import {
-  decodeConversation,
-  type Conversation,
-  type Versioned,
-} from '#shared/conversation/documents/conversation.ts';
-import { freshJob, decodeJob, type CompactionJob } from '#shared/conversation/documents/job.ts';
-import { compactionJobPath, conversationPath } from '#shared/conversation/documents/paths.ts';
-import type { Turn } from '#shared/conversation/documents/turn.ts';
+import { freshJob, type CompactionJob } from '#shared/conversation/documents/job.ts';
+import { compactionJobPath } from '#shared/conversation/documents/paths.ts';
 import { sameConversationWrite } from '#shared/conversation/writes/same-conversation.ts';
-import { mayBeCommitted, StoreUnavailableError } from '#shared/lib/errors.ts';
+import { mayBeCommitted } from '#shared/lib/errors.ts';
 import type { DocumentFields, Write } from '#shared/ports/ports.ts';
 import type { TakenLease } from './job-lease.ts';
+import { readConversationAndJob, readForCompaction, type Reading } from './reading.ts';
 import { outcomeStatusWrite } from './report.ts';
-import {
-  unchanged,
-  type CompactionDependencies,
-  type Reading,
-  type Run,
-  type ReadMemory,
-} from './run.ts';
+import { unchanged, type CompactionDependencies, type Run } from './run.ts';
 
 /** Two workers that start together meet at most a few times before one holds the lease; a chat may win oftener. */
 const CLAIM_TRIES = 5;
@@ -188,115 +164,4 @@ async function takeLease(run: Run, owner: string): Promise<TakenLease> {
     : [sameConversationWrite(conversationId, reading.conversation.updateTime)];
   const times = await dependencies.store.commit([claim, status, ...fenced]);
   return takenLease(run, { owner, fence }, times[0] ?? '');
-}
-
-/** A load that misses a document reads the conversation document again, this often. */
-const READ_TRIES = 3;
-
-interface ConversationAndJob {
-  conversation: Versioned<Conversation> | undefined;
-  job: Versioned<CompactionJob> | undefined;
-}
-
-/** Conversation and job in one round trip. */
-export async function readConversationAndJob(
-  { store }: Pick<CompactionDependencies, 'store'>,
-  conversationId: string,
-): Promise<ConversationAndJob> {
-  const [conversation, job] = await store.get([
-    conversationPath(conversationId),
-    compactionJobPath(conversationId),
-  ]);
-  return {
-    conversation: conversation && decodeConversation(conversation),
-    job: job && decodeJob(job),
-  };
-}
-
-/** The turns up to the first that is missing or not terminal: a fold names a range without holes. */
-function withoutGap(turns: readonly Turn[], fromSeq: number): Turn[] {
-  const gap = turns.findIndex(({ seq }, index) => seq !== fromSeq + index);
-  return turns.slice(0, gap === -1 ? undefined : gap);
-}
-
-async function readSource(
-  dependencies: CompactionDependencies,
-  conversationId: string,
-  conversation: Conversation,
-): Promise<FoldSource | undefined> {
-  const forms = selectOutputForms(dependencies, conversation);
-  const room = { readAgainTokens: readAgainTokens(dependencies.config, conversation), forms };
-  const source = await readFoldSource(dependencies, { conversationId, conversation }, room);
-  return (
-    source && {
-      ...source,
-      turns: withoutGap(source.turns, firstTailSeq({ ...conversation, ...source })),
-    }
-  );
-}
-
-/** What the prompts say of the owner's memory now, and once a swap has moved the newer notes up. */
-async function readMemory(
-  dependencies: CompactionDependencies,
-  conversation: Conversation,
-): Promise<ReadMemory> {
-  const { config } = dependencies;
-  const notes = await readNotes(dependencies, conversation.ownerUid);
-  const revision = Math.max(notes.revision, conversation.memoryRevision ?? 0);
-  return {
-    before: memoryForPrompt(config, { conversation, notes }).standing,
-    after: memoryForPrompt(config, { conversation, notes, memoryRevision: revision }).standing,
-    revision,
-  };
-}
-
-/**
- * The context that the conversation document names, or what of it has to be read again. Throws StoreUnavailableError
- * when the documents do not fit together after several tries.
- */
-export async function readForCompaction(
-  dependencies: CompactionDependencies,
-  conversationId: string,
-  documents: { conversation: Versioned<Conversation>; job: Versioned<CompactionJob> | undefined },
-): Promise<Reading> {
-  let { conversation, job } = documents;
-  // Nothing throws here: a generation that is not there was swapped or erased meanwhile, so the conversation document is
-  // read again.
-  for (let tries = 1; tries <= READ_TRIES; tries++) {
-    const [source, memory] = await Promise.all([
-      readSource(dependencies, conversationId, conversation.value),
-      readMemory(dependencies, conversation.value),
-    ]);
-    if (source) {
-      const { present, ...read } = source;
-      const { tokens, source: tokensSource } = present;
-      const sourceTokens = source.isReadAgain
-        ? foldSourceTokens(
-            conversation.value,
-            source,
-            selectOutputForms(dependencies, conversation.value),
-          )
-        : tokens;
-      const policy = conversationPolicy(dependencies.config, conversation.value);
-      const variant = selectVariant(dependencies.config, conversation.value)?.name;
-      return {
-        conversationId,
-        conversation,
-        job,
-        policy,
-        ...read,
-        tokens,
-        tokensSource,
-        memory,
-        sourceTokens,
-        ...(variant !== undefined && { variant }),
-      };
-    }
-    const again = await readConversationAndJob(dependencies, conversationId);
-    conversation = again.conversation ?? conversation;
-    job = again.job ?? job;
-  }
-  throw new StoreUnavailableError({
-    operation: `reading generation ${conversation.value.generation} of ${conversationId}`,
-  });
 }

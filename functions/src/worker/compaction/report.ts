@@ -21,14 +21,8 @@ import {
   type ContextObject,
 } from '#shared/wire/resources/context-object.ts';
 import type { Candidate } from './measure-candidate.ts';
-import {
-  unchanged,
-  type Outcome,
-  billedCost,
-  elapsedMs,
-  type Run,
-  conversationTokens,
-} from './run.ts';
+import { unchanged, type Outcome, billedCost, elapsedMs, type Run } from './run.ts';
+import { conversationTokens } from './reading.ts';
 
 /** What events and log lines say of a run, as it stands at an outcome. */
 const figuresOf = (run: Run, outcome: Outcome) => ({

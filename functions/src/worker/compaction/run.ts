@@ -1,4 +1,3 @@
-import type { MemoryTexts } from '#shared/conversation/context/memory-texts.ts';
 import {
   modelThatLimits,
   recallTokens,
@@ -10,17 +9,10 @@ import type { NotificationDependencies } from '#functions/worker/notifications/d
 import type { BrakeReason } from '#shared/compaction/brake.ts';
 import type { CompactionHooks } from '#shared/compaction/hooks.ts';
 import { isUnpaid, type OutcomeState } from '#shared/compaction/outcome.ts';
-import type { CompactionPolicy } from '#shared/compaction/policy.ts';
 import type { CompactionRequest } from '#shared/compaction/request-decisions.ts';
 import type { CompactionWork } from '#shared/compaction/work.ts';
 import type { ContextSource } from '#shared/conversation/context/assemble-context.ts';
-import type {
-  CoveredThrough,
-  Conversation,
-  Versioned,
-} from '#shared/conversation/documents/conversation.ts';
 import type { History } from '#shared/conversation/documents/history.ts';
-import type { CompactionJob } from '#shared/conversation/documents/job.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
 import { AppError } from '#shared/lib/errors.ts';
 import type { Webhook } from '#shared/hooks/webhook.ts';
@@ -32,6 +24,7 @@ import type {
 } from '#shared/ports/ports.ts';
 import type { ContextObject } from '#shared/wire/resources/context-object.ts';
 import { StoppedError, type JobLease } from './job-lease.ts';
+import type { Reading } from './reading.ts';
 import type { CommonDependencies } from '#functions/common-dependencies.ts';
 
 /** What the compaction worker works with; handed in once by the composition root. */
@@ -45,48 +38,6 @@ export interface CompactionDependencies extends CommonDependencies, Notification
   /** Makes hooks of addresses that the remote document or a conversation names. Absent: none is called. */
   webhooks?: (webhooks: readonly Webhook[]) => CompactionHooks;
 }
-
-/** The owner's memory as the prefix shows it, and as it will after a swap. */
-export interface ReadMemory {
-  before: MemoryTexts;
-  after: MemoryTexts;
-  /** Up to which notes stand in `after`. */
-  revision: number;
-}
-
-/**
- * One consistent reading of a conversation: the conversation document, its job, and the context that the conversation
- * document names.
- */
-export interface Reading {
-  conversationId: string;
-  conversation: Versioned<Conversation>;
-  job: Versioned<CompactionJob> | undefined;
-  policy: CompactionPolicy;
-  /** What the run starts from: of the present generation, unless turns are read again. */
-  history: History | undefined;
-  /** How far `history` stands in for turns. */
-  coveredThrough: CoveredThrough;
-  /** `history` is an earlier one, or none: the present one cannot go on, or lost statements. */
-  isReadAgain: boolean;
-  /** Terminal turns behind `history` in order, without a gap. */
-  turns: Turn[];
-  /** Tokens of the context now, and who counted them. */
-  tokens: number;
-  tokensSource: ContextObject['source'];
-  memory: ReadMemory;
-  /** Estimated tokens of what `history` and `turns` make; more than `tokens` where turns are read again. */
-  sourceTokens: number;
-  /** Which settings of a comparison it has; absent where none is made. */
-  variant?: string;
-}
-
-/** Of the context as it was read, without what no compaction can shrink. */
-export const conversationTokens = ({
-  tokens,
-  conversation,
-}: Pick<Reading, 'tokens' | 'conversation'>): number =>
-  Math.max(0, tokens - conversation.value.context.overheadTokens);
 
 /** What the model calls of one attempt cost; rises as they are made. */
 interface Bill {

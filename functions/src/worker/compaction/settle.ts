@@ -18,7 +18,7 @@ import { sameConversationWrite } from '#shared/conversation/writes/same-conversa
 import { GuardLostError } from '#shared/lib/errors.ts';
 import type { DocumentFields, Write } from '#shared/ports/ports.ts';
 import { nextDay } from '#shared/quota/usage.ts';
-import { readForCompaction, readConversationAndJob } from './claim.ts';
+import { readForCompaction, readConversationAndJob } from './reading.ts';
 import { jobAfter, outcomeStatusWrite } from './report.ts';
 import { StoppedError, type JobLease } from './job-lease.ts';
 import type { CompactionDependencies, Outcome, Run } from './run.ts';
