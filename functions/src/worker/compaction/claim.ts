@@ -16,7 +16,7 @@ import type { DocumentFields, Write } from '#shared/ports/ports.ts';
 import type { TakenLease } from './job-lease.ts';
 import { readConversationAndJob, readForCompaction, type Reading } from './reading.ts';
 import { outcomeStatusWrite } from './report.ts';
-import { unchanged, type CompactionDependencies, type Run } from './run.ts';
+import { withoutSwap, type CompactionDependencies, type Run } from './run.ts';
 
 /** Two workers that start together meet at most a few times before one holds the lease; a chat may win oftener. */
 const CLAIM_TRIES = 5;
@@ -157,7 +157,7 @@ async function takeLease(run: Run, owner: string): Promise<TakenLease> {
   const claim: Write = job
     ? { op: 'update', path, fields: lease, guard: { updateTime: job.updateTime } }
     : { op: 'create', path, fields: { ...freshJob, ...lease } };
-  const status = await outcomeStatusWrite(run, unchanged(reading.tokens, { state: 'RUNNING' }));
+  const status = await outcomeStatusWrite(run, withoutSwap(reading.tokens, { state: 'RUNNING' }));
   // A job that is not there guards nothing.
   const fenced = job
     ? []

@@ -15,12 +15,12 @@ import { payFor } from './ask-summariser.ts';
 import {
   AttemptEnded,
   runContext,
-  unchanged,
+  withoutSwap,
   toWork,
   type ClaimedRun,
   type Outcome,
 } from './run.ts';
-import type { MadeGeneration } from './swap.ts';
+import type { NextGeneration } from './swap.ts';
 
 /** What is asked behind the context: only whether the prompt passes matters. */
 const QUESTION = { role: 'user' as const, parts: [{ text: 'Answer with the word OK.' }] };
@@ -190,14 +190,18 @@ async function generationWithout(
   run: ClaimedRun,
   present: Present,
   { seqs, blockReason }: { seqs: readonly number[]; blockReason: string },
-): Promise<MadeGeneration> {
+): Promise<NextGeneration> {
   const { conversationId, conversation, tokens: beforeTokens } = run.reading;
   const { history, tokens } = await continueWithout(run, present, seqs);
   const firstSeq = Math.min(...seqs);
   const losesIndex = (conversation.value.indexedThrough ?? 0) >= firstSeq;
   const outcome: Outcome = {
-    ...unchanged(beforeTokens, { state: 'CONTENT_TRUNCATED', reason: 'TURNS_BLOCKED' }),
+    state: 'CONTENT_TRUNCATED',
+    reason: 'TURNS_BLOCKED',
+    beforeTokens,
     afterTokens: tokens,
+    turnsFolded: 0,
+    isRetryable: false,
     generation: history.generation,
     coveredThrough: history.coveredThrough,
     strategy: 'copy',
@@ -223,10 +227,10 @@ async function generationWithout(
  * Finds what of the context a filter of the model blocks, and makes the generation without it. Throws AttemptEnded where
  * there is nothing to take out, what the model and the quota throw, GuardLostError, StoreUnavailableError.
  */
-export async function leaveOutBlocked(run: ClaimedRun): Promise<MadeGeneration> {
+export async function leaveOutBlocked(run: ClaimedRun): Promise<NextGeneration> {
   const { reading, dependencies } = run;
   const noop = (reason: string, searchedPrefix?: string) =>
-    new AttemptEnded(unchanged(reading.tokens, { state: 'NOOP', reason, searchedPrefix }));
+    new AttemptEnded(withoutSwap(reading.tokens, { state: 'NOOP', reason, searchedPrefix }));
   if (run.refusal) throw noop(run.refusal);
   const { conversationId } = reading;
   const conversation = reading.conversation.value;

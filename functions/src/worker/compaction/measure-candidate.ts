@@ -8,7 +8,7 @@ import { countedContext } from '#shared/conversation/context/meter.ts';
 import { PINS_MAX } from '#shared/conversation/context/pins.ts';
 import type { Pin } from '#shared/conversation/documents/conversation.ts';
 import type { History } from '#shared/conversation/documents/history.ts';
-import { AttemptEnded, unchanged, type ClaimedRun, summariserOfRun, toWork } from './run.ts';
+import { AttemptEnded, withoutSwap, type ClaimedRun, summariserOfRun, toWork } from './run.ts';
 import {
   decideNextContext,
   estimateCounts,
@@ -57,7 +57,7 @@ export async function measureCandidate(
 ): Promise<Candidate> {
   const { reading, dependencies } = run;
   if (draft.kind !== 'snapshot')
-    throw new AttemptEnded(unchanged(reading.tokens, refusedOutcome(draft)));
+    throw new AttemptEnded(withoutSwap(reading.tokens, refusedOutcome(draft)));
   const boundary = dependencies.randomness.uuid();
   const work = toWork(run);
   const { body, strategy, snapshot, promptVersion } = draft;
@@ -69,7 +69,7 @@ export async function measureCandidate(
   const afterTokens = counts.afterTokens ?? beforeTokens;
   if (!decision.swap) {
     const { state, reason } = decision;
-    throw new AttemptEnded(unchanged(beforeTokens, { state, reason, afterTokens }));
+    throw new AttemptEnded(withoutSwap(beforeTokens, { state, reason, afterTokens }));
   }
   return {
     state: 'COMPACTED',

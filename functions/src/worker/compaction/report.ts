@@ -21,7 +21,7 @@ import {
   type ContextObject,
 } from '#shared/wire/resources/context-object.ts';
 import type { Candidate } from './measure-candidate.ts';
-import { unchanged, type Outcome, billedCost, elapsedMs, type Run } from './run.ts';
+import { withoutSwap, type Outcome, billedCost, elapsedMs, type Run } from './run.ts';
 import { conversationTokens } from './reading.ts';
 
 /** What events and log lines say of a run, as it stands at an outcome. */
@@ -47,7 +47,7 @@ function publishEvent(run: Run, type: CompactionEventType, outcome: Outcome): Pr
 }
 
 export const reportStart = (run: Run): Promise<void> =>
-  publishEvent(run, 'started', unchanged(run.reading.tokens, { state: 'RUNNING' }));
+  publishEvent(run, 'started', withoutSwap(run.reading.tokens, { state: 'RUNNING' }));
 
 /** Code has found the next generation good; it is not in use yet. */
 export async function reportVerified(run: Run, candidate: Candidate): Promise<void> {
@@ -58,7 +58,11 @@ export async function reportVerified(run: Run, candidate: Candidate): Promise<vo
     requestId: run.request.requestId,
     ...figures,
   });
-  await publishEvent(run, 'verified', unchanged(beforeTokens, { state: 'VERIFYING', ...figures }));
+  await publishEvent(
+    run,
+    'verified',
+    withoutSwap(beforeTokens, { state: 'VERIFYING', ...figures }),
+  );
 }
 
 /** One log line and one event for every attempt, NOOP and failures included (there before = after). */

@@ -15,12 +15,12 @@ import { JobLease, type TakenLease } from './job-lease.ts';
 import { leaveOutBlocked } from './leave-out-blocked.ts';
 import { measureCandidate, type Candidate } from './measure-candidate.ts';
 import { outcomeStatusWrite, reportOutcome, reportStart, reportVerified } from './report.ts';
-import { reportNoop, runPostCompactHooks, runPreCompactHooks } from './run-hooks.ts';
+import { runPreCompactHooksOfNoop, runPostCompactHooks, runPreCompactHooks } from './run-hooks.ts';
 import {
   AttemptEnded,
   outcomeOfError,
   summariserOfRun,
-  unchanged,
+  withoutSwap,
   toWork,
   type ClaimedRun,
   type CompactionDependencies,
@@ -28,7 +28,7 @@ import {
   type Run,
 } from './run.ts';
 import { clearRequest, settle } from './settle.ts';
-import { indexFolded, swap, swapChanged } from './swap.ts';
+import { indexFolded, swap, swapChangedTurns } from './swap.ts';
 
 type CompactionResult =
   /** `state` is absent where there was nothing to do. */
@@ -58,9 +58,9 @@ export async function runAfterPause(
 }
 
 /**
- * Does what the documents of one conversation ask for: claim → plan → summarise → verify → swap →
- * settle. A strategy checks its answer within `summarise`; `verify` counts tokens and decides whether to swap. Never holds up the conversation. Throws StoreUnavailableError when the store is away, and
- * what is thrown at a crash point; everything else is an outcome.
+ * Does what the documents of one conversation ask for: claim → plan → draft → measure → swap → settle. A strategy checks
+ * its own draft; what is measured stands as VERIFYING for users. Never holds up the conversation. Throws
+ * StoreUnavailableError when the store is away, and what is thrown at a crash point; everything else is an outcome.
  */
 export async function runCompaction(
   dependencies: CompactionDependencies,
@@ -86,8 +86,8 @@ export async function runCompaction(
       return { kind: 'done', reason: 'SETTLED' };
     case 'outcome': {
       const { run, state, reason } = claim;
-      if (state === 'NOOP') await reportNoop({ ...run, signal });
-      return settleAndReport(run, unchanged(run.reading.tokens, { state, reason }));
+      if (state === 'NOOP') await runPreCompactHooksOfNoop({ ...run, signal });
+      return settleAndReport(run, withoutSwap(run.reading.tokens, { state, reason }));
     }
     case 'claimed':
       return runClaimed(claim.run, claim.taken, signal);
@@ -136,11 +136,11 @@ async function settleAndReport(
     : { kind: 'done', state, reason };
 }
 
-/** Plan → summarise → verify → swap, a straight line that any step may end. */
+/** Plan → draft → measure → swap, a straight line that any step may end. */
 async function attempt(claimed: ClaimedRun): Promise<{ outcome: Outcome; plan?: FoldPlan }> {
   let plan: FoldPlan | undefined;
   try {
-    if (claimed.request.trigger === 'blocked') return { outcome: await attemptSearch(claimed) };
+    if (claimed.request.trigger === 'blocked') return { outcome: await attemptLeaveOut(claimed) };
     const planned = await step(claimed, 'planned', () => planStep(claimed));
     const { run } = planned;
     plan = planned.plan;
@@ -155,9 +155,9 @@ async function attempt(claimed: ClaimedRun): Promise<{ outcome: Outcome; plan?: 
 }
 
 /** Search → swap: what a filter of the model blocks leaves the context. */
-async function attemptSearch(run: ClaimedRun): Promise<Outcome> {
+async function attemptLeaveOut(run: ClaimedRun): Promise<Outcome> {
   const generation = await step(run, 'verified', () => leaveOutBlocked(run));
-  return swapStep(run, () => swapChanged(run, generation));
+  return swapStep(run, () => swapChangedTurns(run, generation));
 }
 
 /**
@@ -218,11 +218,13 @@ async function planStep(run: ClaimedRun): Promise<{ plan: FoldPlan; run: Claimed
   });
   if (plan.kind === 'fold') return { plan, run: await runPreCompactHooks(run, plan) };
   const state = plan.kind === 'noop' ? noopState(plan) : 'CONTENT_TRUNCATED';
-  if (state !== 'FAILED_ERROR') await reportNoop(run);
+  if (state !== 'FAILED_ERROR') await runPreCompactHooksOfNoop(run);
   if (plan.kind === 'truncate')
-    throw new AttemptEnded(unchanged(plan.beforeTokens, { state, afterTokens: plan.afterTokens }));
+    throw new AttemptEnded(
+      withoutSwap(plan.beforeTokens, { state, afterTokens: plan.afterTokens }),
+    );
   const reason = plan.reason === 'BREAKER_OPEN' ? (run.refusal ?? plan.reason) : plan.reason;
-  throw new AttemptEnded(unchanged(reading.tokens, { state, reason }));
+  throw new AttemptEnded(withoutSwap(reading.tokens, { state, reason }));
 }
 
 /** The next generation as a plan makes it, drafted, checked and measured. */
@@ -231,7 +233,7 @@ async function candidateStep(run: ClaimedRun, plan: FoldPlan): Promise<Candidate
   logRepairs(run, plan);
   const draft = await step(run, 'summarised', () => draftSnapshot(run, plan));
   return step(run, 'verified', async () => {
-    const verifying = unchanged(reading.tokens, { state: 'VERIFYING' });
+    const verifying = withoutSwap(reading.tokens, { state: 'VERIFYING' });
     await run.lease.commit(async () => [await outcomeStatusWrite(run, verifying)], {
       step: 'verify',
     });

@@ -25,7 +25,7 @@ import { refuseUnwanted } from './job-lease.ts';
 import {
   AttemptEnded,
   summariserOfRun,
-  unchanged,
+  withoutSwap,
   type ClaimedRun,
   type Outcome,
   type Run,
@@ -143,7 +143,7 @@ export async function runPreCompactHooks(run: ClaimedRun, plan: FoldPlan): Promi
   }
   const pinned = await storeHookPins(run, answers);
   if (answers.at(-1)?.veto === true)
-    throw new AttemptEnded(unchanged(run.reading.tokens, { state: 'NOOP', reason: 'VETOED' }));
+    throw new AttemptEnded(withoutSwap(run.reading.tokens, { state: 'NOOP', reason: 'VETOED' }));
   const notes = answers.flatMap(({ hook, note }) =>
     note === undefined ? [] : [{ hook, text: note }],
   );
@@ -151,10 +151,10 @@ export async function runPreCompactHooks(run: ClaimedRun, plan: FoldPlan): Promi
 }
 
 /**
- * Tells the PreCompact hooks of a run that ends as NOOP without one having been asked: in the profile `gemini-cli`
+ * Runs the PreCompact hooks of a run that ends as NOOP without one having been asked: in the profile `gemini-cli`
  * alone, as that program fires its hook before it decides. Nothing comes of what they answer, nor of a failure.
  */
-export async function reportNoop(run: HookedRun): Promise<void> {
+export async function runPreCompactHooksOfNoop(run: HookedRun): Promise<void> {
   const { conversation, turns, history } = run.reading;
   const isEmpty = turns.length === 0 && history === undefined;
   if (conversation.value.profile !== 'gemini-cli' || isEmpty) return;

@@ -178,8 +178,8 @@ export interface Outcome {
   retryAfterMs?: number | undefined;
 }
 
-/** An outcome that changed nothing, with the figures of the context as it stays. */
-export const unchanged = (
+/** How a run stands or ended that has not put a generation into use: the figures are those of the context as it stays. */
+export const withoutSwap = (
   tokens: number,
   outcome: Pick<Outcome, 'state'> & Partial<Outcome>,
 ): Outcome => ({
@@ -208,22 +208,22 @@ export function outcomeOfError(error: unknown, signal: AbortSignal, tokens: numb
   if (error instanceof AttemptEnded) return error.outcome;
   const cause: unknown = signal.aborted ? signal.reason : error;
   if (cause instanceof StoppedError)
-    return unchanged(tokens, { state: cause.state, reason: cause.reason, isRetryable: true });
+    return withoutSwap(tokens, { state: cause.state, reason: cause.reason, isRetryable: true });
   if (signal.aborted)
-    return unchanged(tokens, { state: 'ABORTED', reason: 'CANCELLED', isRetryable: true });
+    return withoutSwap(tokens, { state: 'ABORTED', reason: 'CANCELLED', isRetryable: true });
   if (cause instanceof AppError && isUnpaid(cause.reason))
-    return unchanged(tokens, {
+    return withoutSwap(tokens, {
       state: 'NOOP',
       reason: cause.reason,
       retryAfterMs: cause.retryAfterMs,
     });
   if (cause instanceof AppError)
-    return unchanged(tokens, {
+    return withoutSwap(tokens, {
       state: 'FAILED_ERROR',
       reason: cause.reason,
       // What whoever runs the service must mend is told at once; the next crossing tries again.
       isRetryable: cause.retryable && cause.status !== 'INTERNAL',
       retryAfterMs: cause.retryAfterMs,
     });
-  return unchanged(tokens, { state: 'FAILED_ERROR', reason: 'INTERNAL' });
+  return withoutSwap(tokens, { state: 'FAILED_ERROR', reason: 'INTERNAL' });
 }

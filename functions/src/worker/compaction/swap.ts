@@ -99,7 +99,7 @@ function pinsToWrite({ pins }: Conversation, { keptPins }: Candidate): Pin[] | u
 }
 
 /** The next generation, decided and not written yet. */
-export interface MadeGeneration {
+export interface NextGeneration {
   /** With the lease's owner as its writer. */
   history: History;
   outcome: Outcome;
@@ -111,7 +111,7 @@ export interface MadeGeneration {
 
 async function generationWrites(
   run: ClaimedRun,
-  { history, outcome, fields, writes = [] }: MadeGeneration,
+  { history, outcome, fields, writes = [] }: NextGeneration,
   guard: { updateTime: string } | { exists: true },
 ): Promise<Write[]> {
   const { conversationId } = run.reading;
@@ -139,7 +139,7 @@ function generationOf(
   run: ClaimedRun,
   candidate: Candidate,
   { value: conversation }: Versioned<Conversation>,
-): MadeGeneration & { isGuarded: boolean } {
+): NextGeneration & { isGuarded: boolean } {
   const { memory } = run.reading;
   const history = historyOf(run, candidate);
   const pins = pinsToWrite(conversation, candidate);
@@ -165,11 +165,11 @@ export const swap = (run: ClaimedRun, candidate: Candidate): Promise<Outcome> =>
   });
 
 /** Puts a generation into use in which finished turns changed: see `commitGeneration`. */
-export const swapChanged = (run: ClaimedRun, made: MadeGeneration): Promise<Outcome> =>
+export const swapChangedTurns = (run: ClaimedRun, next: NextGeneration): Promise<Outcome> =>
   commitGeneration(run, {
-    outcome: made.outcome,
+    outcome: next.outcome,
     mostTries: GUARDED_TRIES,
-    make: () => ({ ...made, isGuarded: true }),
+    make: () => ({ ...next, isGuarded: true }),
   });
 
 /**
@@ -187,7 +187,7 @@ async function commitGeneration(
   }: {
     outcome: Outcome;
     mostTries: number;
-    make: (conversation: Versioned<Conversation>) => MadeGeneration & { isGuarded: boolean };
+    make: (conversation: Versioned<Conversation>) => NextGeneration & { isGuarded: boolean };
   },
 ): Promise<Outcome> {
   // Not `retry`: after every failure, the last one too, the documents say whether the swap was applied.
@@ -197,10 +197,10 @@ async function commitGeneration(
     const { conversation } = standing;
     const turnsArrived = conversation.value.lastSeq - run.reading.conversation.value.lastSeq;
     try {
-      const made = make(conversation);
+      const next = make(conversation);
       const { updateTime } = conversation;
-      const guard = made.isGuarded ? { updateTime } : ({ exists: true } as const);
-      await run.dependencies.store.commit(await generationWrites(run, made, guard));
+      const guard = next.isGuarded ? { updateTime } : ({ exists: true } as const);
+      await run.dependencies.store.commit(await generationWrites(run, next, guard));
       return { ...outcome, turnsArrived };
     } catch (error) {
       if (!mayBeCommitted(error)) throw error;
