@@ -53,7 +53,13 @@ export interface FoldPlan {
 
 interface NoopPlan {
   kind: 'noop';
-  reason: 'NOTHING_TO_FOLD' | 'TURN_TOO_LARGE' | 'SAVES_TOO_LITTLE' | 'BREAKER_OPEN';
+  reason: 'NOTHING_TO_FOLD' | 'TURN_TOO_LARGE' | 'SAVES_TOO_LITTLE';
+}
+
+/** No model may be asked, and code alone can do nothing. */
+interface NoModelPlan {
+  kind: 'noop';
+  reason: 'NO_MODEL';
 }
 
 /** No model: long tool outputs are sent shortened, as ever, and nothing else can be done. Estimated tokens. */
@@ -63,13 +69,13 @@ interface TruncatePlan {
   afterTokens: number;
 }
 
-type Plan = FoldPlan | TruncatePlan | NoopPlan;
+type Plan = FoldPlan | TruncatePlan | NoopPlan | NoModelPlan;
 
 /**
  * The outcome of a plan that does nothing. Where there is something to fold and no way to do it, it is a
  * failure: who waits for room must learn why.
  */
-export const noopState = ({ reason }: NoopPlan) =>
+export const noopState = ({ reason }: NoopPlan | NoModelPlan) =>
   reason === 'TURN_TOO_LARGE' ? 'FAILED_ERROR' : 'NOOP';
 
 /**
@@ -91,7 +97,7 @@ export function planCompaction(source: PlanSource): Plan {
   const beforeTokens = estimateContextTokens(context, whole);
   return afterTokens < beforeTokens
     ? { kind: 'truncate', beforeTokens, afterTokens }
-    : { kind: 'noop', reason: 'BREAKER_OPEN' };
+    : { kind: 'noop', reason: 'NO_MODEL' };
 }
 
 /** Chooses the turns to fold and cuts them into chunks: for a model, or for code, whose window has no end. */

@@ -223,7 +223,7 @@ async function planStep(run: ClaimedRun): Promise<{ plan: FoldPlan; run: Claimed
     throw new AttemptEnded(
       withoutSwap(plan.beforeTokens, { state, afterTokens: plan.afterTokens }),
     );
-  const reason = plan.reason === 'BREAKER_OPEN' ? (run.refusal ?? plan.reason) : plan.reason;
+  const reason = plan.reason === 'NO_MODEL' ? run.refusal : plan.reason;
   throw new AttemptEnded(withoutSwap(reading.tokens, { state, reason }));
 }
 
