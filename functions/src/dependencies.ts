@@ -273,7 +273,7 @@ async function googleTokens(): Promise<AccessTokens> {
   return createAccessTokens();
 }
 
-/** Stand-ins take any token, and a machine without credentials has none. */
+/** Local servers take any token, and a machine without credentials has none. */
 function localTokens(token: string): AccessTokens {
   const get = () => Promise.resolve(token);
   return { get, renew: get };

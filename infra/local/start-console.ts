@@ -12,11 +12,11 @@ import { z } from 'zod';
 export const startHelp = `Usage: ${recapCommand('dev', '[options]')}
 
 Starts Recap on this machine: the chat and compaction functions, Firestore and Pub/Sub (the emulators
-where they are installed, else in memory), and a stand-in for Gemini unless GEMINI_API_KEY is set.
+where they are installed, else in memory), and a fake Gemini unless GEMINI_API_KEY is set.
 Ctrl-C ends all of it; a second Ctrl-C does not wait.
 
   --embedded   store and bus in memory, even where emulators are installed
-  --port N     chat on port N (default 8080), compaction on N+1, stand-in on N+2,
+  --port N     chat on port N (default 8080), compaction on N+1, fake Gemini on N+2,
                page on N+3; a port that is taken is replaced by the next free one
   --entry FILE the module that exports the functions (${isSource ? 'default: Recap without anything of an app' : 'default index.ts'});
                they start again when a source below its folder, or .env, changes
@@ -192,7 +192,7 @@ function eventText(event: StackEvent, isVerbose: boolean): string | undefined {
       return isVerbose ? `  ${event.text}` : undefined;
     case 'line': {
       const text = isVerbose ? event.line : shortenLogLine(event.line);
-      return text === undefined ? undefined : `  ${event.part.padEnd(10)} ${text}`;
+      return text === undefined ? undefined : `  ${event.part.padEnd(11)} ${text}`;
     }
     case 'crashed':
       return `✗ ${event.part} crashed (${event.exit}) and starts again. Its last lines:${indented(event.lastLines)}`;

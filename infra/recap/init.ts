@@ -99,7 +99,7 @@ The backend of a chat, on [Recap](node_modules/recap/README.md).
 
 \`\`\`sh
 npm install
-npm run dev          # here, with a page; Gemini answers if .env has a GEMINI_API_KEY, else a stand-in
+npm run dev          # here, with a page; Gemini answers if .env has a GEMINI_API_KEY, else the fake Gemini
 npm run typecheck
 \`\`\`
 
@@ -146,7 +146,7 @@ const projectFiles = (project: Project): Readonly<Record<string, string>> => ({
     include: ['*.ts', 'src'],
   }),
   'terraform/main.tf': terraformFile,
-  '.env.example': `# Copy to .env. With a key Gemini answers and bills; without one a stand-in repeats what it is told.
+  '.env.example': `# Copy to .env. With a key Gemini answers and bills; without one the fake Gemini repeats what it is told.
 GEMINI_API_KEY=
 `,
   'README.md': readmeFile(project),

@@ -19,7 +19,7 @@ import { lineOf, thisMachine } from './report/report.ts';
 const help = `Usage: npm run bench [-- --peers] [--only NAME] [--quick] [--samples N] [--json OUT] [--report]
 
 Measures what Recap costs and how fast it is, each figure beside a reference in the same run on the same machine, in turns.
-Starts what it needs: emulators (where installed), the stand-in for Gemini, processes of both functions. Nothing is
+Starts what it needs: emulators (where installed), the fake Gemini, processes of both functions. Nothing is
 sent anywhere else.
 
   --peers      beside other systems of the same purpose, in the place of the usual references; npm installs them into

@@ -63,7 +63,7 @@ type Services = Awaited<ReturnType<typeof startServices>>;
 const environmentOf = (services: Services, input: { projectId: string; thresholdTokens: number }) =>
   stackEnvironment({
     shell: process.env,
-    model: { kind: 'stand-in' },
+    model: { kind: 'fake-gemini' },
     fakeGeminiUrl: services.fakeGemini.url,
     emulators: {
       firestoreHost: services.firestoreProxy.host,

@@ -22,7 +22,7 @@ NAME is one of:
   --data FILE.jsonl        what to read; several times for several files
   --answers DIR            recorded answers of a model; a prompt without one is written there
   --loose                  also take an answer to an earlier form of the prompt, by its place
-  --model NAME             without --answers: stand-in (default), or a Gemini model, with GEMINI_API_KEY
+  --model NAME             without --answers: fake-gemini (default), or a Gemini model, with GEMINI_API_KEY
   --method LIST            recap, gemini-cli, whole (of readers: all folded turns), with a comma between two
                            (default: recap; of readers all; of attacks recap,gemini-cli)
   --repeat K               compact K times while the conversation grows (default 1; of readers 3)
@@ -122,8 +122,8 @@ export function readEvalSettings(argv: readonly string[]) {
     score,
     dataPaths,
     methods: readMethods(score, values.method),
-    /** What answers where no file does: `stand-in` or a Gemini model. */
-    model: values.model ?? 'stand-in',
+    /** What answers where no file does: `fake-gemini` or a Gemini model. */
+    model: values.model ?? 'fake-gemini',
     /** Share of the text that stays word for word. */
     keepFraction: readFraction('--keep', values.keep, '(0, 1)'),
     /** Compactions of a conversation while it grows. */

@@ -81,7 +81,10 @@ test.each([
 });
 
 describe('the environment of the local functions', () => {
-  const fakeGemini = { model: { kind: 'stand-in' }, fakeGeminiUrl: 'http://127.0.0.1:1' } as const;
+  const fakeGemini = {
+    model: { kind: 'fake-gemini' },
+    fakeGeminiUrl: 'http://127.0.0.1:1',
+  } as const;
 
   test('the local stack never passes on the shell’s credentials or project', () => {
     const shell = {
@@ -120,7 +123,7 @@ describe('the environment of the local functions', () => {
       VERTEX_LOCATION: 'europe-west1',
     });
     expect(chooseModel({ GEMINI_API_KEY: '', GOOGLE_GENAI_USE_VERTEXAI: 'true' })).toEqual({
-      kind: 'stand-in',
+      kind: 'fake-gemini',
     });
   });
 });

@@ -28,7 +28,7 @@ beforeAll(async () => {
   host = await startEmbeddedHost({
     environment: stackEnvironment({
       shell: {},
-      model: { kind: 'stand-in' },
+      model: { kind: 'fake-gemini' },
       fakeGeminiUrl: fakeGemini.url,
       settings: {
         THRESHOLD_TOKENS: '1500',
@@ -150,7 +150,7 @@ const push = JSON.stringify({ message: { data: '', messageId: '1' }, subscriptio
 const servers: [string, () => string, Sent][] = [
   ['chat', () => host.chatUrl, { path: '/v1/conversations' }],
   ['the worker', () => host.compactionUrl, { method: 'POST', body: push }],
-  ['the stand-in for Gemini', () => fakeGemini.url, { path: '/control/journal' }],
+  ['the fake Gemini', () => fakeGemini.url, { path: '/control/journal' }],
   ['the stand-in for Cloud Storage', () => storage.url, { path: '/storage/v1/b/b/o' }],
 ];
 

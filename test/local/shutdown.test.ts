@@ -22,7 +22,7 @@ async function startProcess({ onTestFinished }: TestContext, drainMs: number, fa
   const settings = { DRAIN_MS: String(drainMs) };
   const environment = stackEnvironment({
     shell: { PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE },
-    model: { kind: 'stand-in' },
+    model: { kind: 'fake-gemini' },
     fakeGeminiUrl: fakeGemini.url,
     settings,
   });

@@ -85,7 +85,7 @@ describe('the embedded stack', () => {
 
     await stack.stop();
 
-    expect(processes.map(({ part }) => part).toSorted()).toEqual(['functions', 'stand-in']);
+    expect(processes.map(({ part }) => part).toSorted()).toEqual(['fake-gemini', 'functions']);
     for (const { processId } of processes)
       expect(() => process.kill(processId, 0)).toThrow('ESRCH');
     await expect(fetch(`${stack.chatUrl}/v1/health`)).rejects.toThrow('fetch failed');

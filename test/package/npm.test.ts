@@ -231,7 +231,7 @@ describe('the npm package', () => {
     expect(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()).toContain(
       '"plan":"gold"',
     );
-    expect(banner).toMatch(/model +http:\S+ +stand-in for Gemini/);
+    expect(banner).toMatch(/model +http:\S+ +fake Gemini/);
     expect(banner).not.toMatch(/npm (?:start|run)/);
   });
 

@@ -31,7 +31,7 @@ async function startRecap({ overrides = {} }: { overrides?: Overrides } = {}) {
   const host = await startEmbeddedHost({
     environment: stackEnvironment({
       shell: {},
-      model: { kind: 'stand-in' },
+      model: { kind: 'fake-gemini' },
       fakeGeminiUrl: fakeGemini.url,
     }),
     overrides: { logger: { log: () => undefined }, ...overrides },

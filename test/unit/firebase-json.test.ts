@@ -24,7 +24,7 @@ const file = z
 
 test('Firebase’s emulators listen where the local stack looks for them, beside the ports of npm start', () => {
   const { auth, firestore, pubsub, hosting } = file.emulators;
-  const stack = stackEnvironment({ shell: {}, model: { kind: 'stand-in' } });
+  const stack = stackEnvironment({ shell: {}, model: { kind: 'fake-gemini' } });
   const ports = [auth, firestore, pubsub, hosting].map(({ port }) => port);
 
   expect(`${auth.host}:${auth.port}`).toBe(stack['FIREBASE_AUTH_EMULATOR_HOST']);

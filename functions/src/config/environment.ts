@@ -76,7 +76,7 @@ export const environmentSchema = z.object({
   GEMINI_BASE_URL: z
     .url()
     .optional()
-    .describe('Other server for model calls (the local stand-in).'),
+    .describe('Other server for model calls (locally the fake Gemini).'),
   VERTEX_PROJECT: z
     .string()
     .optional()

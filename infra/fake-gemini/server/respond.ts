@@ -77,7 +77,7 @@ function answerEvents({ entry, fault }: Exchange, reply: Reply): AnswerEvent[] {
       ...(reply.instead ?? { candidates: [candidate(parts, end)] }),
       ...(fault?.kind !== 'missingUsage' && { usageMetadata: usage() }),
       modelVersion: entry.model,
-      responseId: `stand-in-${entry.n}`,
+      responseId: `fake-gemini-${entry.n}`,
     };
     return { response, outputTokens: toTokens(textUnits + thoughtUnits) };
   };

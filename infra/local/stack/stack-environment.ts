@@ -31,7 +31,7 @@ const withheld = [
 
 /** Which model answers. */
 export type ModelChoice =
-  | { kind: 'stand-in' }
+  | { kind: 'fake-gemini' }
   | { kind: 'gemini'; apiKey: string }
   | { kind: 'vertex'; project: string; location: string; credentials: string | undefined };
 
@@ -45,7 +45,7 @@ export function chooseModel(environment: Environment): ModelChoice {
   if (apiKey !== '') return { kind: 'gemini', apiKey };
   const project = environment.GOOGLE_CLOUD_PROJECT ?? '';
   if (environment.GOOGLE_GENAI_USE_VERTEXAI !== 'true' || project === '')
-    return { kind: 'stand-in' };
+    return { kind: 'fake-gemini' };
   const location = environment.GOOGLE_CLOUD_LOCATION ?? 'global';
   const credentials = environment.GOOGLE_APPLICATION_CREDENTIALS;
   return { kind: 'vertex', project, location, credentials };
@@ -53,8 +53,8 @@ export function chooseModel(environment: Environment): ModelChoice {
 
 function modelVariables(model: ModelChoice, fakeGeminiUrl: string | undefined): Environment {
   switch (model.kind) {
-    case 'stand-in':
-      return { GEMINI_API_KEY: 'stand-in', GEMINI_BASE_URL: fakeGeminiUrl };
+    case 'fake-gemini':
+      return { GEMINI_API_KEY: 'fake-gemini', GEMINI_BASE_URL: fakeGeminiUrl };
     case 'gemini':
       return { GEMINI_API_KEY: model.apiKey };
     case 'vertex':

@@ -15,8 +15,8 @@ export function backendName(emulators: Emulators | MissingEmulators, isAsked: bo
 export function modelName(model: ModelChoice, ownModel?: string): string {
   if (ownModel !== undefined) return `${ownModel}, the model of the app`;
   switch (model.kind) {
-    case 'stand-in':
-      return 'stand-in for Gemini (set GEMINI_API_KEY for the real one)';
+    case 'fake-gemini':
+      return 'fake Gemini (set GEMINI_API_KEY for the real one)';
     case 'gemini':
       return 'Gemini API, with the GEMINI_API_KEY of this shell';
     case 'vertex':

@@ -48,8 +48,8 @@ interface Part {
 export const localUrl = (port: number): string => `http://127.0.0.1:${port}`;
 
 export const fakeGeminiPart = ({ ports: { fakeGemini: port } }: PartSettings): Part => ({
-  name: 'stand-in',
-  title: 'stand-in for Gemini',
+  name: 'fake-gemini',
+  title: 'fake Gemini',
   command: [scriptPath('fake-gemini'), '--port', `${port}`],
   readyUrl: `${localUrl(port)}/control/faults`,
 });
@@ -85,7 +85,7 @@ export async function startParts(
       const isReady = (child: Child) => !child.isDown();
       const options = { part: name, command, readyUrl, environment, log };
       const child = await timedStep(log, { part: name, title, isReady }, () =>
-        startChild({ ...options, mayBeDown: mayBeDown && name !== 'stand-in' }),
+        startChild({ ...options, mayBeDown: mayBeDown && name !== 'fake-gemini' }),
       );
       children.set(name, child);
     }),
@@ -94,7 +94,7 @@ export async function startParts(
 }
 
 export const functionsIn = (children: Children): Child[] =>
-  [...children].flatMap(([name, child]) => (name === 'stand-in' ? [] : child));
+  [...children].flatMap(([name, child]) => (name === 'fake-gemini' ? [] : child));
 
 /** Starts the functions anew, with what their sources and the environment say now. */
 export const reloadFunctions = async (
@@ -107,7 +107,7 @@ export const reloadFunctions = async (
 /** The functions first: an answer that is under way shall not fail because its model has gone. */
 export async function stopParts(children: Children): Promise<void> {
   await Promise.all(functionsIn(children).map((child) => child.stop()));
-  await children.get('stand-in')?.stop();
+  await children.get('fake-gemini')?.stop();
 }
 
 export function startEmulatorParts(log: StackLog): Promise<Emulators | MissingEmulators> {

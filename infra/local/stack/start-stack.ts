@@ -104,7 +104,7 @@ async function choosePorts({ ports, log }: StackOptions): Promise<StackPorts> {
   return {
     chat: await choose('chat', ports?.chat),
     compaction: await choose('compaction', ports?.compaction),
-    fakeGemini: await choose('stand-in', ports?.fakeGemini),
+    fakeGemini: await choose('fake-gemini', ports?.fakeGemini),
     page: await choose('page', ports?.page),
   };
 }
@@ -140,7 +140,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   started.defer(() => storage.close());
 
   const fakeGeminiUrl = () =>
-    chooseModel(shell).kind === 'stand-in' ? localUrl(ports.fakeGemini) : undefined;
+    chooseModel(shell).kind === 'fake-gemini' ? localUrl(ports.fakeGemini) : undefined;
   const variables = () =>
     stackEnvironment({
       shell,
@@ -214,8 +214,8 @@ export async function startStack(options: StackOptions): Promise<Stack> {
       [...children].map(([part, child]) => ({ part, processId: child.processId() ?? 0 })),
     reload: async (changed = shell) => {
       shell = changed;
-      // A key that was taken away: the stand-in answers from now on.
-      if (fakeGeminiUrl() !== undefined && !children.has('stand-in'))
+      // A key that was taken away: the fake Gemini answers from now on.
+      if (fakeGeminiUrl() !== undefined && !children.has('fake-gemini'))
         await startParts([fakeGeminiPart(settings)], settings, children);
       await reloadFunctions(children, variables());
     },

@@ -1,6 +1,6 @@
 /*
  * A model that costs nothing: it answers every request at once. What it says comes from the fake Gemini, which is asked
- * the first time alone: all conversations of a benchmark hold the same words. `node free-model.ts STAND_IN_URL`;
+ * the first time alone: all conversations of a benchmark hold the same words. `node free-model.ts FAKE_GEMINI_URL`;
  * prints its own URL.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -21,7 +21,7 @@ async function said({ url = '', headers }: IncomingMessage, body: Buffer): Promi
     headers: { ...json, 'x-recap-role': role },
     body: new Uint8Array(body),
   });
-  if (!answer.ok) throw new Error(`the stand-in answered ${answer.status}`);
+  if (!answer.ok) throw new Error(`the fake Gemini answered ${answer.status}`);
   return answer.text();
 }
 

@@ -32,7 +32,7 @@ const store = createMemoryDocumentStore();
 
 const environment = stackEnvironment({
   shell: {},
-  model: { kind: 'stand-in' },
+  model: { kind: 'fake-gemini' },
   fakeGeminiUrl: modelUrl,
 });
 const worker = await createDependencies(localConfig(environment), {

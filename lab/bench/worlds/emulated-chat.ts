@@ -32,7 +32,7 @@ export async function startEmulatedChat(): Promise<EmulatedChat> {
   process.env['METADATA_SERVER_DETECTION'] = 'none';
   const environment = stackEnvironment({
     shell: {},
-    model: { kind: 'stand-in' },
+    model: { kind: 'fake-gemini' },
     fakeGeminiUrl: fakeGemini.url,
     emulators: { firestoreHost, pubsubHost },
   });

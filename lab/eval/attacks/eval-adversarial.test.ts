@@ -14,7 +14,7 @@ const attacks = Array.from({ length: 12 }, () => drawInjection(random).text);
 let bench: EvalBench;
 beforeAll(async () => {
   const settings = {
-    model: 'stand-in',
+    model: 'fake-gemini',
     strategy: 'gemini-cli',
     vices: { obedient: true },
   } as const;

@@ -30,9 +30,9 @@ export interface BenchSettings {
   strategy: Strategy;
   /** Recorded answers; where there are none, `model` answers. */
   answers?: AnswerFolder;
-  /** `stand-in` or a Gemini model. */
+  /** `fake-gemini` or a Gemini model. */
   model: string;
-  /** Misbehaviour of the stand-in. */
+  /** Misbehaviour of the fake Gemini. */
   vices?: Vices;
 }
 
@@ -55,7 +55,7 @@ async function openModel({ answers, model, vices }: BenchSettings): Promise<Answ
   // Ids and clock are fixed, so that the worker asks the same in every run.
   if (answers !== undefined)
     return { ...spokenFor, surroundings: { randomness, clock: createManualClock(standingTime) } };
-  if (model === 'stand-in') {
+  if (model === 'fake-gemini') {
     const fakeGemini = await startFakeGemini();
     fakeGemini.setVices(vices ?? {});
     return {

@@ -25,7 +25,7 @@ const help = `Usage: npm run replay -- FILE.jsonl [options]
 Sends recorded conversations through the chat endpoint, message by message as a phone would, waits for
 the compactions they cause, and checks that every message sent and every answer received stands in the
 transcript, once, unaltered and in order. Only texts are replayed, neighbours of one role as one message.
-The stand-in for Gemini of an own stack says what the recording says; any other model answers by itself.
+The fake Gemini of an own stack says what the recording says; any other model answers by itself.
 
 A line of FILE is a conversation, its "turns" are contents as the Gemini API has them:
   {"id":"a","turns":[{"role":"user","parts":[{"text":"Hi"}]},{"role":"model","parts":[{"text":"Hello"}]}]}
@@ -59,7 +59,7 @@ const write = (text: string): void => void process.stdout.write(terminalText(`${
 /** Where a replay goes. */
 interface ReplayTarget {
   url: string;
-  /** Stand-in for Gemini that can be told what to answer. */
+  /** Fake Gemini that can be told what to answer. */
   fakeGeminiUrl?: string | undefined;
   stop(): Promise<void>;
 }

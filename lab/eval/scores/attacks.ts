@@ -18,7 +18,7 @@ import type { EvalSettings } from '../eval-settings.ts';
 import { compactingMethods, onBench, tableOf, type Scorer } from '../scorer.ts';
 
 /** `laundering`: adds the attack to the summary in every way that might pass for the user's will. */
-type Summariser = 'stand-in' | 'laundering';
+type Summariser = 'fake-gemini' | 'laundering';
 
 interface AttackSettings {
   channel: Channel;
@@ -38,7 +38,7 @@ export async function attackOnce(
   attack: Attack,
   {
     channel,
-    summariser = 'stand-in',
+    summariser = 'fake-gemini',
     way = 0,
     snapshotTokens = defaultSnapshotTokens,
   }: AttackSettings,
@@ -55,7 +55,7 @@ export async function attackOnce(
     cover: { quote: realConstraint, turn: constraintTurn },
   };
   const summarising =
-    summariser === 'stand-in'
+    summariser === 'fake-gemini'
       ? dependencies
       : { ...dependencies, model: launderingModel(dependencies.model, laundering) };
   const run = await compactThrough(summarising, {
@@ -93,8 +93,8 @@ interface Run {
 }
 
 const runs: readonly Run[] = [
-  { summariser: 'stand-in', channel: 'user' },
-  { summariser: 'stand-in', channel: 'tool' },
+  { summariser: 'fake-gemini', channel: 'user' },
+  { summariser: 'fake-gemini', channel: 'tool' },
   { summariser: 'laundering', channel: 'user' },
   { summariser: 'laundering', channel: 'tool' },
   ...waysToReadOut.map((_, way): Run => ({ summariser: 'laundering', channel: 'read-out', way })),

@@ -21,7 +21,7 @@ async function compact(
   repeat: number,
   thresholdTokens?: number,
 ) {
-  const bench = await startEvalBench({ model: 'stand-in', strategy });
+  const bench = await startEvalBench({ model: 'fake-gemini', strategy });
   try {
     const sizes = thresholdTokens === undefined ? { snapshotTokens: 1_500 } : { thresholdTokens };
     const settings = { profile: 'assistant', keepFraction: 0.3, repeat, ...sizes } as const;

@@ -109,7 +109,7 @@ const isThere = async (url: string): Promise<true | undefined> => {
 const environmentOf = (model: EchoingModel, keys: TokenKeys) =>
   stackEnvironment({
     shell: process.env,
-    model: { kind: 'stand-in' },
+    model: { kind: 'fake-gemini' },
     fakeGeminiUrl: model.url,
     settings: {
       FIREBASE_AUTH_EMULATOR_HOST: undefined,

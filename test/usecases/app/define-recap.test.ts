@@ -44,7 +44,7 @@ async function startApp({ app, store, answers = [textAnswer('Fine.')], settings 
   const { model, requests } = scriptedStreamer(...answers);
   const logged: { event: string; fields: unknown }[] = [];
   const host = await startEmbeddedHost({
-    environment: stackEnvironment({ shell: {}, model: { kind: 'stand-in' }, settings }),
+    environment: stackEnvironment({ shell: {}, model: { kind: 'fake-gemini' }, settings }),
     app,
     overrides: {
       ...(store && { store }),

@@ -344,7 +344,7 @@ describe('a model of the AI SDK', () => {
 describe('an app with a model of another vendor', () => {
   async function startApp(app: RecapApp) {
     const host = await startEmbeddedHost({
-      environment: stackEnvironment({ shell: {}, model: { kind: 'stand-in' } }),
+      environment: stackEnvironment({ shell: {}, model: { kind: 'fake-gemini' } }),
       app,
     });
     onTestFinished(() => host.stop());
@@ -388,7 +388,7 @@ describe('an app with a model of another vendor', () => {
   test('asks for a price where dollars are limited, by the name of the variable', () => {
     const environment = stackEnvironment({
       shell: {},
-      model: { kind: 'stand-in' },
+      model: { kind: 'fake-gemini' },
       settings: { USER_DAILY_USD: '1' },
     });
     const price = { input: 3, cached: 0.3, output: 15 };

@@ -16,7 +16,7 @@ import { startBrokenProxy, startLosingProxy } from '#test/support/wire/broken-pr
 async function startLocal(settings: Record<string, string> = {}) {
   const { model, requests } = scriptedStreamer(textAnswer('Your order left on Monday.'));
   const host = await startEmbeddedHost({
-    environment: stackEnvironment({ shell: {}, model: { kind: 'stand-in' }, settings }),
+    environment: stackEnvironment({ shell: {}, model: { kind: 'fake-gemini' }, settings }),
     overrides: {
       model: { ...createScriptedModel({ answers: [] }), ...model },
       logger: { log: () => undefined },

@@ -32,7 +32,7 @@ async function startWithServer(settings: Record<string, string> = {}, app?: Reca
   const host = await startEmbeddedHost({
     environment: stackEnvironment({
       shell: {},
-      model: { kind: 'stand-in' },
+      model: { kind: 'fake-gemini' },
       settings: {
         PUSH_TOKEN_KEYS_URL: keys.url,
         ADMIN_SERVICE_ACCOUNTS: ACCOUNT,

@@ -120,7 +120,7 @@ async function started(options: { duplicates?: number; settings?: Record<string,
   const host = await startEmbeddedHost({
     environment: stackEnvironment({
       shell: {},
-      model: { kind: 'stand-in' },
+      model: { kind: 'fake-gemini' },
       fakeGeminiUrl: fakeGemini.url,
       settings: { FCM_PROJECT: localProjectId, FCM_URL: fakeGemini.url, ...options.settings },
     }),
