@@ -15,13 +15,13 @@ export {
   type HistoryInput,
   type Split,
   type VerifiedSummary,
-} from './compaction/compact.ts';
+} from './external-history/compact.ts';
 export {
   compactionSnapshotSchema,
   type CompactionSnapshot,
   type ContentTime,
-} from './compaction/kept-history.ts';
-export type { CompactionSettings } from './compaction/settings.ts';
+} from './external-history/contents-as-turns.ts';
+export type { CompactionSettings } from './external-history/settings.ts';
 export {
   fromGemini,
   type CompactionModel,
@@ -29,6 +29,6 @@ export {
   type SummaryModel,
   type SummaryPrompt,
   type SummaryText,
-} from './compaction/summary-models.ts';
+} from './external-history/summary-models.ts';
 export type { Content, Part } from '#shared/models/content.ts';
 export { AppError } from '#shared/lib/errors.ts';

@@ -214,7 +214,7 @@ test('no other place in the code calls a model', () => {
     'functions/src/chat/features/auxiliary-model-call.ts',
     'functions/src/chat/turns/answer/stream-answer.ts',
     // Is no part of the service: whoever imports `recap/compaction` pays.
-    'functions/src/compaction/compact.ts',
+    'functions/src/external-history/compact.ts',
     // Hand on what a summariser is asked.
     'functions/src/models/log-model-call.ts',
     'functions/src/models/model-health.ts',

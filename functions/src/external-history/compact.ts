@@ -30,7 +30,7 @@ import {
   type KeptTurn,
   type Tail,
   type ContentTime,
-} from './kept-history.ts';
+} from './contents-as-turns.ts';
 import { checkedInput, choosePolicy, type CompactionSettings } from './settings.ts';
 import { toSummaryModel, type CompactionModel } from './summary-models.ts';
 

@@ -4,7 +4,7 @@ import { settingSchema, type PolicySettings } from '#shared/compaction/policy-se
 import { resolvePolicy, type CompactionPolicy } from '#shared/compaction/policy.ts';
 import { profileSchema, type Profile } from '#shared/conversation/documents/snapshot.ts';
 import { parseRequest } from '#shared/wire/errors/validation-error.ts';
-import { compactionSnapshotSchema, contentsSchema } from './kept-history.ts';
+import { compactionSnapshotSchema, contentsSchema } from './contents-as-turns.ts';
 import { z } from 'zod';
 
 /** When a history is compacted, and what is left of it. Tokens are estimated; whatever is absent has a default. */
