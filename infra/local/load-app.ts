@@ -2,7 +2,7 @@ import { AppError } from '#shared/lib/errors.ts';
 import type { RecapApp } from '#functions/app.ts';
 import { disableNodeDomains } from '#functions/bootstrap/disable-node-domains.ts';
 import { findApp } from '#functions/define-recap.ts';
-import { endOnSignal } from '#functions/lib/framework.ts';
+import { endOnSignal } from '#functions/bootstrap/end-on-signal.ts';
 import { dirname, isAbsolute, relative, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { isSource } from './script-path.ts';

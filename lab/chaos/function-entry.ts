@@ -5,7 +5,7 @@ import { createIdTokenVerifier, createPushTokenVerifier } from '#functions/adapt
 import { createPubSubEventPublisher } from '#functions/adapters/pubsub.ts';
 import { localConfig } from '#infra/local/local-config.ts';
 import { createDependencies } from '#functions/dependencies.ts';
-import { endOnSignal } from '#functions/lib/framework.ts';
+import { endOnSignal } from '#functions/bootstrap/end-on-signal.ts';
 import { registerFunctions } from '#functions/bootstrap/register.ts';
 import { serveFunctions } from '#infra/local/stack/function-host.ts';
 import { requestPlacesPath } from '#shared/conversation/documents/paths.ts';

@@ -4,7 +4,7 @@ import { AppError } from '#shared/lib/errors.ts';
 import { once } from '#shared/lib/once.ts';
 import { errorReply } from '#shared/wire/errors/error-body.ts';
 import { HEARTBEAT_INTERVAL_MS } from '#shared/lib/limits.ts';
-import { guardServer } from '#functions/lib/framework.ts';
+import { guardServer } from '#functions/lib/guard-server.ts';
 import { ABORT_REASON } from '#functions/lib/async-iterators.ts';
 import { createChatApp } from './chat-app.ts';
 import { publicDocsUrl } from './http/error-response.ts';

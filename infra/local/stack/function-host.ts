@@ -1,4 +1,4 @@
-import { guardServer } from '#functions/lib/framework.ts';
+import { guardServer } from '#functions/lib/guard-server.ts';
 import { type OpenServer, openServer } from '#infra/local/processes/open-server.ts';
 import { listedOrigins, refuseForeign } from '#infra/local/processes/refuse-foreign.ts';
 import { getTestServer } from '@google-cloud/functions-framework/testing';

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { KEEP_ALIVE_MS } from '#functions/lib/framework.ts';
+import { KEEP_ALIVE_MS } from '#functions/lib/guard-server.ts';
 import { createServer, type RequestListener } from 'node:http';
 
 /** Serves on a free port of the loopback interface, and prints the URL, for which `startHost` waits. */

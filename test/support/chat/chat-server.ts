@@ -10,7 +10,7 @@ import {
   createServiceTokenVerifier,
 } from '#functions/adapters/tokens.ts';
 import { createChatHandler } from '#functions/chat/handler.ts';
-import { guardServer } from '#functions/lib/framework.ts';
+import { guardServer } from '#functions/lib/guard-server.ts';
 import type { LogFields } from '#shared/ports/ports.ts';
 import { chatDependencies } from './chat-dependencies.ts';
 import { openServer } from '#infra/local/processes/open-server.ts';

@@ -1,5 +1,5 @@
 import { disableNodeDomains } from '#functions/bootstrap/disable-node-domains.ts';
-import { guardEveryServer } from '#functions/lib/framework.ts';
+import { guardEveryServer } from '#functions/lib/guard-server.ts';
 import { errorOf, startChatServer, type ChatServer } from '#test/support/chat/chat-server.ts';
 import { settle } from '#test/support/chat/streaming.ts';
 import { openForTest } from '#test/support/open-for-test.ts';

@@ -1,4 +1,4 @@
-import { endOnSignal } from '#functions/lib/framework.ts';
+import { endOnSignal } from '#functions/bootstrap/end-on-signal.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { drainChat } from '#functions/chat/drain.ts';
 import { sseText } from '#functions/chat/http/sse.ts';

@@ -10,7 +10,7 @@ import { isHit, textScores } from '#shared/search/rank-texts.ts';
 import type { MessageText, TurnTexts } from '#shared/search/turn-texts.ts';
 import { decodePageToken, encodePageToken, type PageScope } from '#shared/store/page-token.ts';
 import type { SearchHitView, SearchView } from '#shared/wire/resources/search.ts';
-import { lookThrough } from './look-through.ts';
+import { scanTurns } from './scan-turns.ts';
 import { z } from 'zod';
 
 /** Turns that one request looks through. */
@@ -90,7 +90,7 @@ export async function searchMessages(
   const newest = Math.min(place?.t ?? conversation.value.lastSeq, conversation.value.lastSeq);
   const given = place?.n ?? 0;
   const { looked, lookInto } = messageSearch(q);
-  const searched = await lookThrough(dependencies, {
+  const searched = await scanTurns(dependencies, {
     conversationId,
     conversation: conversation.value,
     newest,

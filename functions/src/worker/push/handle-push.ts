@@ -1,4 +1,4 @@
-import { guardServer } from '#functions/lib/framework.ts';
+import { guardServer } from '#functions/lib/guard-server.ts';
 import { refreshRemote } from '#functions/config/remote-documents.ts';
 import { eraseConversation } from '#functions/erasure/erase-conversation.ts';
 import { publishToWorkers } from '#functions/events/publish-request.ts';

@@ -1,5 +1,5 @@
 import { topicsAsked } from '#shared/recall/recall.ts';
-import { type Searched, lookThrough } from '#functions/chat/features/look-through.ts';
+import { type ScannedTurns, scanTurns } from '#functions/chat/features/scan-turns.ts';
 import { z } from 'zod';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { readOwnConversation } from '#functions/chat/conversations/own-conversation.ts';
@@ -55,14 +55,14 @@ const parameters = z.object({
     .describe('Looks only through turns before this one (a `seq`).'),
 });
 
-function noteOf(isFound: boolean, { isWhole, oldestSeq }: Searched): string | undefined {
+function noteOf(isFound: boolean, { isWhole, oldestSeq }: ScannedTurns): string | undefined {
   if (!isWhole)
     return `Turns before ${oldestSeq} were not looked through: call again with "before": ${oldestSeq} to go on.`;
   return isFound ? undefined : 'Nothing was found. Other words for the same thing may do.';
 }
 
 /** How far a search came whose older turns are in the index. */
-const withIndexed = (tail: Searched, throughSeq: number): Searched =>
+const withIndexed = (tail: ScannedTurns, throughSeq: number): ScannedTurns =>
   tail.oldestSeq > throughSeq + 1
     ? tail
     : { ...tail, turns: tail.newestSeq, oldestSeq: Math.min(1, tail.newestSeq), isWhole: true };
@@ -92,7 +92,7 @@ export function recallHistory(
       });
       const isIndexed = index.throughSeq > 0 && index.isWhole && !index.isBroken;
       const throughSeq = isIndexed ? Math.min(newest, index.throughSeq) : 0;
-      const tail = await lookThrough(dependencies, {
+      const tail = await scanTurns(dependencies, {
         conversationId,
         conversation: conversation.value,
         newest,

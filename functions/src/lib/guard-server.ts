@@ -1,5 +1,4 @@
 import { subscribe } from 'node:diagnostics_channel';
-import type { EventEmitter } from 'node:events';
 import { Server, type IncomingMessage } from 'node:http';
 
 /*
@@ -52,31 +51,5 @@ export function guardEveryServer(): void {
     // Published before the event `request`, so that the first request is caught too.
     if (typeof message === 'object' && message !== null && 'server' in message)
       guardServer(message.server);
-  });
-}
-
-/** What of `process` is used here. */
-interface EndingProcess extends Pick<EventEmitter, 'on' | 'removeListener'> {
-  exit(code: number): void;
-}
-
-/**
- * Ends the process on SIGTERM, after `drain`; a second signal changes nothing. The framework would answer
- * 500 to the request that it served last and exit at once, so whoever else listens to the signal is taken
- * off as soon as it is put on.
- */
-export function endOnSignal(process: EndingProcess, drain: () => Promise<void>): void {
-  let isEnding = false;
-  const end = () => {
-    if (isEnding) return;
-    isEnding = true;
-    const exit = () => process.exit(0);
-    drain().then(exit, exit);
-  };
-  process.on('SIGTERM', end);
-  process.on('newListener', (event, listener) => {
-    if (event !== 'SIGTERM' || listener === end) return;
-    // The listener is added after this event.
-    queueMicrotask(() => process.removeListener('SIGTERM', listener));
   });
 }
