@@ -31,7 +31,7 @@ import {
   keptTexts,
   type Draft,
   type CompactionWork,
-  type FoldedTurns,
+  type PlannedTurns,
   type SnapshotStrategy,
 } from './work.ts';
 import { writeSnapshot } from './write-snapshot.ts';
@@ -145,7 +145,7 @@ async function askForAnswer(
 /** The snapshot that an answer makes of the previous one. `recalled`: what tools said in earlier turns that came back. */
 function checkedDraft(
   work: CompactionWork,
-  plan: FoldedTurns,
+  plan: PlannedTurns,
   {
     previous,
     room,
@@ -208,7 +208,7 @@ const ledgerStrategy: SnapshotStrategy = async (work, plan, summariser) => {
 };
 
 /** The snapshot that the text of an answer about all folded turns makes, checked in the same way. */
-export function checkAnswerText(work: CompactionWork, plan: FoldedTurns, text: string): Draft {
+export function checkAnswerText(work: CompactionWork, plan: PlannedTurns, text: string): Draft {
   const reply = readReply(text.trim());
   if (reply.kind !== 'answer') return reply;
   const room = roomFor(work, plan);

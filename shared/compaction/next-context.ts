@@ -55,7 +55,7 @@ export function nextContext(
     pins: pins.pins,
     history: { snapshotText },
     coveredThrough: plan.coveredThrough,
-    turns: plan.kept,
+    turns: plan.storedTail,
   };
   const snapshotItems = assembleContext({ ...context, memory: undefined, pins: [], turns: [] });
   return {

@@ -41,7 +41,7 @@ export interface FoldPlan {
   /** `folded`, cut and shortened as the calls are to read it; a turn may stand in several chunks. */
   chunks: Chunk[];
   /** The turns that stay, as they are stored. One that is folded in part is whole here. */
-  kept: Turn[];
+  storedTail: Turn[];
   /** The same turns without the contents that are folded. */
   tail: Turn[];
   /** What all chunks hold as one prompt, previous snapshot first; made when it is first read. */
@@ -117,7 +117,7 @@ export function planFold(
   });
   if (input === undefined) return { kind: 'noop', reason: 'TURN_TOO_LARGE' };
   const plan = foldPlanOf(context, input);
-  const { kept: turns, coveredThrough } = plan;
+  const { storedTail: turns, coveredThrough } = plan;
   const after = { ...context, history: undefined, coveredThrough, turns };
   return !plan.isPartial && savesTooLittle(source, after)
     ? { kind: 'noop', reason: 'SAVES_TOO_LITTLE' }
@@ -126,7 +126,7 @@ export function planFold(
 
 function foldPlanOf(context: ContextSource, input: SummariserInput): FoldPlan {
   const { point: coveredThrough, isPartial, folded, chunks, repairs } = input;
-  const kept = keptTurns(context.turns, coveredThrough);
+  const storedTail = keptTurns(context.turns, coveredThrough);
   return {
     kind: 'fold',
     from: context.turns[0]?.seq ?? coveredThrough.seq,
@@ -136,8 +136,10 @@ function foldPlanOf(context: ContextSource, input: SummariserInput): FoldPlan {
     isPartial,
     folded,
     chunks,
-    kept,
-    tail: kept.map((turn) => slicedTurn(turn, { from: foldedContents(turn, coveredThrough) })),
+    storedTail,
+    tail: storedTail.map((turn) =>
+      slicedTurn(turn, { from: foldedContents(turn, coveredThrough) }),
+    ),
     get contents() {
       return input.contents();
     },

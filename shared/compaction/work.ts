@@ -56,12 +56,12 @@ export type SnapshotStrategy = (
 ) => Promise<Draft>;
 
 /** The turns that a plan folds, and those that stay. */
-export type FoldedTurns = Pick<FoldPlan, 'folded' | 'tail' | 'upTo' | 'contentIndex'>;
+export type PlannedTurns = Pick<FoldPlan, 'folded' | 'tail' | 'upTo' | 'contentIndex'>;
 
 /** The pins as a plan's swap leaves them: with the folded messages that are to stay word for word. */
 export function pinsAfterFold(
   { context, policy, calibration }: CompactionWork,
-  { folded, upTo, contentIndex }: Omit<FoldedTurns, 'tail'>,
+  { folded, upTo, contentIndex }: Omit<PlannedTurns, 'tail'>,
 ): KeptPins {
   // A turn that is folded inside keeps its user content in the context.
   const gone = contentIndex > 0 ? folded.filter(({ seq }) => seq !== upTo) : folded;
@@ -69,11 +69,11 @@ export function pinsAfterFold(
 }
 
 /** The tail, as the model goes on reading it. */
-const keptContents = ({ tail }: Pick<FoldedTurns, 'tail'>): Content[] =>
+const tailContents = ({ tail }: Pick<PlannedTurns, 'tail'>): Content[] =>
   tail.filter(({ inContext }) => inContext).flatMap(({ user, contents }) => [user, ...contents]);
 
 /** What stays in the context beside the snapshot, as texts: the pins and the words of the tail. */
-export const keptTexts = (work: CompactionWork, plan: FoldedTurns): string[] => [
+export const keptTexts = (work: CompactionWork, plan: PlannedTurns): string[] => [
   ...pinsAfterFold(work, plan).pins.map(({ text }) => text),
-  ...keptContents(plan).map(contentText),
+  ...tailContents(plan).map(contentText),
 ];

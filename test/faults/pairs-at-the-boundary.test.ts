@@ -124,7 +124,7 @@ describe('a history of any nesting of calls and responses', () => {
         if (plan.kind !== 'fold') return;
 
         const folded = plan.folded.map(({ seq }) => seq);
-        const kept = plan.kept.map(({ seq }) => seq);
+        const kept = plan.storedTail.map(({ seq }) => seq);
         // A turn that is folded inside stands on both sides.
         const shared = plan.contentIndex > 0 ? 1 : 0;
         expect([...folded, ...kept.slice(shared)]).toEqual(turns.map(({ seq }) => seq));
@@ -146,7 +146,7 @@ describe('a history of any nesting of calls and responses', () => {
           ...context,
           history: { snapshotText: 'Before that: nothing.' },
           coveredThrough: plan.coveredThrough,
-          turns: plan.kept,
+          turns: plan.storedTail,
         }).map(({ content }) => content);
         for (const contents of [after, plan.contents]) expect(brokenPairs(contents)).toEqual([]);
       }),

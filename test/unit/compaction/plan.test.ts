@@ -93,9 +93,9 @@ describe('a newest turn that is too large alone', () => {
 
   test('a partly folded turn keeps its message and the rest', () => {
     const plan = foldOf(source);
-    const { coveredThrough, kept } = plan;
+    const { coveredThrough, storedTail } = plan;
 
-    const items = assembleContext({ ...source.context, coveredThrough, turns: kept });
+    const items = assembleContext({ ...source.context, coveredThrough, turns: storedTail });
 
     expect(items.map(({ content }) => content)).toEqual(
       plan.tail.flatMap(({ user, contents }) => [user, ...contents]),
