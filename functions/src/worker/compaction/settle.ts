@@ -86,7 +86,7 @@ const isUndecided = ({ state, reason }: Outcome) =>
   (state === 'NOOP' && (reason === 'BELOW_THRESHOLD' || reason === 'NOT_ARMED'));
 
 /** Outcomes after which another try makes sense only once more was added. */
-const isToWait = ({ state, reason }: Outcome) =>
+const isDeclined = ({ state, reason }: Outcome) =>
   reason === CANCELLED_BY_USER ||
   (state === 'FAILED_INFLATED_TOKEN_COUNT' && reason === 'SAVES_TOO_LITTLE');
 
@@ -134,7 +134,7 @@ export async function settle(run: Run, outcome: Outcome, lease?: JobLease): Prom
   await clearRequest(run.dependencies, {
     conversationId,
     request: run.request,
-    ...(isToWait(outcome) && { waitsFromTokens: run.reading.tokens }),
+    ...(isDeclined(outcome) && { declinedAtTokens: run.reading.tokens }),
     // A search may stand in the place of a request for what is over the threshold.
     looksAgain:
       outcome.generation !== undefined || isUndecided(outcome) || run.request.trigger === 'blocked',
@@ -158,7 +158,7 @@ interface ServedRequest {
    */
   looksAgain: boolean;
   /** Size of a context that its owner does not want compacted, or of which a summary saves too little. */
-  waitsFromTokens?: number;
+  declinedAtTokens?: number;
   /** Last finished turn of the context that the outcome is about; later ones were not part of it. */
   measuredSeq?: number;
 }
@@ -166,13 +166,13 @@ interface ServedRequest {
 /** A request for what is over the threshold now, or undefined. A person's request was none of the threshold's. */
 async function renewedRequest(
   dependencies: CompactionDependencies,
-  { conversationId, request, looksAgain, measuredSeq, waitsFromTokens }: ServedRequest,
+  { conversationId, request, looksAgain, measuredSeq, declinedAtTokens }: ServedRequest,
   conversation: Versioned<Conversation>,
 ): Promise<CompactionRequests['auto']> {
   const hasGrown = measuredSeq !== undefined && conversation.value.context.seq !== measuredSeq;
   if (request.kind === 'manual' || !(looksAgain || hasGrown)) return undefined;
   // What has grown meanwhile is the next turn's to measure: a wish that was just said must not be overrun.
-  if (waitsFromTokens !== undefined) return undefined;
+  if (declinedAtTokens !== undefined) return undefined;
   const reading = await readForCompaction(dependencies, conversationId, {
     conversation,
     job: undefined,
@@ -199,7 +199,7 @@ function isCancellationOver(
 
 /** What lets the next automatic compaction wait; a person's own request says nothing of it. */
 const declinedFields = (
-  { request, waitsFromTokens: tokens }: ServedRequest,
+  { request, declinedAtTokens: tokens }: ServedRequest,
   { generation }: Conversation,
 ) =>
   tokens === undefined || request.kind === 'manual'
