@@ -29,10 +29,10 @@ const QUESTION = { role: 'user' as const, parts: [{ text: 'Answer with the word 
  * Why a search changed nothing, by how it ended. None is made again before the context has changed, or what stands in every
  * prompt.
  */
-const nothingFound: Readonly<Record<'clear' | 'always' | 'found', string>> = {
+const nothingFound: Readonly<Record<Exclude<SearchResult['kind'], 'found'>, string>> = {
   clear: 'MESSAGE_BLOCKED',
   always: 'INSTRUCTION_BLOCKED',
-  found: 'BLOCK_NOT_FOUND',
+  notFound: 'BLOCK_NOT_FOUND',
 };
 const searchReasons: ReadonlySet<string | undefined> = new Set(Object.values(nothingFound));
 
@@ -131,7 +131,7 @@ const prefixOf = (run: ClaimedRun, present: Present): string =>
   );
 
 /** The reason that an earlier search gave, where the context and this prefix are still the same. */
-function knownReason(
+function reasonOfEarlierSearch(
   { reading }: ClaimedRun,
   { history, turns }: Present,
   prefix: string,
@@ -236,18 +236,17 @@ export async function leaveOutBlocked(run: ClaimedRun): Promise<NextGeneration> 
   const conversation = reading.conversation.value;
   const present = await readPresent(dependencies, { conversationId, conversation });
   const prefix = prefixOf(run, present);
-  const known = knownReason(run, present, prefix);
-  if (known !== undefined) throw noop(known, prefix);
+  const earlierReason = reasonOfEarlierSearch(run, present, prefix);
+  if (earlierReason !== undefined) throw noop(earlierReason, prefix);
   let blockReason = '';
   const search = await findBlocked(unitsOf(present), async (units) => {
     const reason = await blockReasonOf(run, present, units);
     blockReason = reason ?? blockReason;
     return reason !== undefined;
   });
-  const seqs = search.kind === 'found' ? search.seqs : [];
-  if (seqs.length === 0 || present.history?.isUnreadable)
-    throw noop(nothingFound[search.kind], prefix);
-  return generationWithout(run, present, { seqs, blockReason });
+  if (search.kind !== 'found') throw noop(nothingFound[search.kind], prefix);
+  if (present.history?.isUnreadable) throw noop(nothingFound.notFound, prefix);
+  return generationWithout(run, present, { seqs: search.seqs, blockReason });
 }
 
 /** What the search tells apart: a turn of the tail, or a statement of the snapshot. */
@@ -264,7 +263,9 @@ type SearchResult =
   | { kind: 'clear' }
   /** It is blocked for what stands in every prompt: instruction, tools, memory, pins. */
   | { kind: 'always' }
-  /** Turns that must leave; none where no unit is blocked by itself. */
+  /** No unit is blocked by itself. */
+  | { kind: 'notFound' }
+  /** Turns that must leave. */
   | { kind: 'found'; seqs: number[] };
 
 /** A unit that is blocked by itself, of units that are blocked together. */
@@ -301,5 +302,6 @@ async function findBlocked<U extends Unit>(
     units = units.filter((unit) => !unit.seqs.some((seq) => seqs.has(seq)));
     if (!(await isBlocked(units))) break;
   }
+  if (seqs.size === 0) return { kind: 'notFound' };
   return { kind: 'found', seqs: [...seqs].toSorted((a, b) => a - b) };
 }
