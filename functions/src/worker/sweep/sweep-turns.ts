@@ -12,15 +12,21 @@ import {
 } from '#shared/conversation/context/read-conversation.ts';
 import {
   type CompactionRequests,
+  type Conversation,
   sweepShards,
+  type Versioned,
 } from '#shared/conversation/documents/conversation.ts';
-import { turnId, turnPath } from '#shared/conversation/documents/paths.ts';
-import { queueSeqs } from '#shared/conversation/start-decision.ts';
+import { conversationPath, turnId, turnPath } from '#shared/conversation/documents/paths.ts';
+import { isTerminal, type TurnDocument } from '#shared/conversation/documents/turn.ts';
+import { isHeld, queueAfter, queueSeqs } from '#shared/conversation/start-decision.ts';
 import {
+  abandonedFields,
+  type AbandonedTurn,
   closeAbandonedWrites,
+  type PartialAnswer,
   toClosingTurn,
 } from '#shared/conversation/writes/abandoned-turns.ts';
-import type { StoredDocument } from '#shared/ports/ports.ts';
+import type { DocumentFields, StoredDocument, Write } from '#shared/ports/ports.ts';
 import { fieldAt } from '#shared/store/many-documents.ts';
 import {
   conversationIdFromPath,
@@ -30,12 +36,6 @@ import {
   readConversations,
   type Sweep,
 } from './sweep-pass.ts';
-import {
-  type ClosedTurn,
-  type SweptTurns,
-  type UnfinishedTurns,
-  sweptTurns,
-} from './swept-turns.ts';
 
 /**
  * Chat changes a conversation document at any moment: a sweep that loses so often has met a conversation that is alive.
@@ -43,6 +43,93 @@ import {
 const REPAIR_TRIES = 5;
 /** In each shard, and of the queues. */
 const AT_ONCE = 3;
+
+/**
+ * The turns of a conversation that may be abandoned: the open one, and those that `conversation.queue` spans, in
+ * order.
+ */
+interface UnfinishedTurns {
+  conversationId: string;
+  now: Date;
+  conversation: Versioned<Conversation>;
+  open: TurnDocument | undefined;
+  /** What the answer of the open turn had come to, where its user asked to stop it. */
+  partial?: PartialAnswer | undefined;
+  queue: readonly TurnDocument[];
+}
+
+/** A turn without a document is not held. */
+const isOpenHeld = ({ open, now }: UnfinishedTurns) =>
+  open !== undefined && isHeld(open.value, now);
+
+/** The turns at the head of the queue, up to the first that a waiter holds; ended ones are among them. */
+function abandonedInQueue({ queue, now }: UnfinishedTurns): TurnDocument[] {
+  const held = queue.findIndex(({ value }) => isHeld(value, now));
+  return queue.slice(0, held === -1 ? undefined : held);
+}
+
+/** What the batch changes of the conversation document; undefined when that stays as it is. */
+function conversationWrite(
+  unfinished: UnfinishedTurns,
+  unheld: readonly TurnDocument[],
+): SweptTurns['conversation'] | undefined {
+  const { conversationId, conversation } = unfinished;
+  const isOpenOver = conversation.value.open !== undefined && !isOpenHeld(unfinished);
+  const isQueueOver =
+    conversation.value.queue !== undefined && (unheld.length > 0 || !unfinished.queue.length);
+  if (!isOpenOver && !isQueueOver) return undefined;
+  const next = queueAfter(
+    unfinished.queue.map(({ value }) => value),
+    unheld.at(-1)?.value.seq ?? 0,
+  );
+  const fields: DocumentFields = isQueueOver && next ? { queue: { ...next } } : {};
+  const remove = [...(isOpenOver ? ['open'] : []), ...(isQueueOver && !next ? ['queue'] : [])];
+  const guard = { updateTime: conversation.updateTime };
+  return { op: 'update', path: conversationPath(conversationId), fields, remove, guard };
+}
+
+/** How the sweep closed a turn. */
+interface ClosedTurn {
+  seq: number;
+  attempt: number;
+  state: 'failed' | 'cancelled';
+  replaces: number | undefined;
+}
+
+/** What the batch of a sweep writes, and which turns it ends. */
+interface SweptTurns {
+  conversation: Extract<Write, { op: 'update' }>;
+  abandoned: AbandonedTurn[];
+  closed: ClosedTurn[];
+}
+
+/**
+ * What the sweep writes to close the abandoned turns; undefined when there are none. The update times of the turns and
+ * of the conversation document guard the batch: it fails if a turn is taken over, or the queue moves, meanwhile.
+ */
+function sweptTurns(unfinished: UnfinishedTurns): SweptTurns | undefined {
+  const { now, open, partial } = unfinished;
+  const unheld = abandonedInQueue(unfinished);
+  const conversation = conversationWrite(unfinished, unheld);
+  if (!conversation) return undefined;
+  const ending = [...(open && !isOpenHeld(unfinished) ? [open] : []), ...unheld].filter(
+    ({ value }) => !isTerminal(value.state),
+  );
+  const abandoned = ending.map((turn) => ({
+    ...abandonedFields(turn, now),
+    partial: turn === open ? partial : undefined,
+  }));
+  const closed = ending.map(({ value: { seq, attempt, state, cancelRequested, replaces } }) => ({
+    seq,
+    attempt,
+    state:
+      cancelRequested === true || state === 'awaiting_tool'
+        ? ('cancelled' as const)
+        : ('failed' as const),
+    replaces,
+  }));
+  return { conversation, abandoned, closed };
+}
 
 /** The turns of one conversation that have not ended; undefined where the conversation takes no writes any more. */
 async function readUnfinished(
