@@ -109,19 +109,26 @@ export interface NextGeneration {
   writes?: readonly Write[];
 }
 
+/** The writes that put a generation into use, over the conversation document as it is now. */
+interface GenerationChange extends Omit<NextGeneration, 'outcome'> {
+  /** It rests on what the conversation document says: that must not have changed. */
+  isGuarded: boolean;
+}
+
 async function generationWrites(
   run: ClaimedRun,
-  { history, outcome, fields, writes = [] }: NextGeneration,
-  guard: { updateTime: string } | { exists: true },
+  outcome: Outcome,
+  { change, updateTime }: { change: GenerationChange; updateTime: string },
 ): Promise<Write[]> {
   const { conversationId } = run.reading;
+  const { history, fields, writes = [], isGuarded } = change;
   return [
     historyWrite(conversationId, history),
     {
       op: 'update',
       path: conversationPath(conversationId),
       fields: { updateTime: history.createTime, ...fields },
-      guard,
+      guard: isGuarded ? { updateTime } : { exists: true },
     },
     ...writes,
     {
@@ -134,42 +141,32 @@ async function generationWrites(
   ];
 }
 
-/** The generation of a candidate, over the conversation document as it is now. */
-function generationOf(
-  run: ClaimedRun,
-  candidate: Candidate,
-  { value: conversation }: Versioned<Conversation>,
-): NextGeneration & { isGuarded: boolean } {
-  const { memory } = run.reading;
-  const history = historyOf(run, candidate);
-  const pins = pinsToWrite(conversation, candidate);
-  return {
-    history,
-    outcome: outcomeOf(candidate, history.generation),
-    fields: {
-      generation: history.generation,
-      coveredThrough: { ...candidate.coveredThrough },
-      ...(pins && { pins }),
-      ...(memory.revision > 0 && { memoryRevision: memory.revision }),
-    },
-    isGuarded: pins !== undefined,
-  };
-}
-
 /** Puts the candidate in place of what it folds: see `commitGeneration`. */
 export const swap = (run: ClaimedRun, candidate: Candidate): Promise<Outcome> =>
-  commitGeneration(run, {
-    outcome: outcomeOf(candidate, run.reading.conversation.value.generation + 1),
+  commitGeneration(run, outcomeOf(candidate, run.reading.conversation.value.generation + 1), {
     mostTries: candidate.keptPins.length > 0 ? GUARDED_TRIES : SWAP_TRIES,
-    make: (conversation) => generationOf(run, candidate, conversation),
+    changeOf(conversation) {
+      const { revision } = run.reading.memory;
+      const history = historyOf(run, candidate);
+      const pins = pinsToWrite(conversation, candidate);
+      const fields = {
+        generation: history.generation,
+        coveredThrough: { ...candidate.coveredThrough },
+        ...(pins && { pins }),
+        ...(revision > 0 && { memoryRevision: revision }),
+      };
+      return { history, fields, isGuarded: pins !== undefined };
+    },
   });
 
 /** Puts a generation into use in which finished turns changed: see `commitGeneration`. */
-export const swapChangedTurns = (run: ClaimedRun, next: NextGeneration): Promise<Outcome> =>
-  commitGeneration(run, {
-    outcome: next.outcome,
+export const swapChangedTurns = (
+  run: ClaimedRun,
+  { outcome, ...generation }: NextGeneration,
+): Promise<Outcome> =>
+  commitGeneration(run, outcome, {
     mostTries: GUARDED_TRIES,
-    make: () => ({ ...next, isGuarded: true }),
+    changeOf: () => ({ ...generation, isGuarded: true }),
   });
 
 /**
@@ -180,27 +177,23 @@ export const swapChangedTurns = (run: ClaimedRun, next: NextGeneration): Promise
  */
 async function commitGeneration(
   run: ClaimedRun,
+  outcome: Outcome,
   {
-    outcome,
     mostTries,
-    make,
-  }: {
-    outcome: Outcome;
-    mostTries: number;
-    make: (conversation: Versioned<Conversation>) => NextGeneration & { isGuarded: boolean };
-  },
+    changeOf,
+  }: { mostTries: number; changeOf: (conversation: Conversation) => GenerationChange },
 ): Promise<Outcome> {
   // Not `retry`: after every failure, the last one too, the documents say whether the swap was applied.
   for (let tries = 1; ; tries++) {
     const standing = await standingOf(run);
     if (standing.isApplied) return outcome;
-    const { conversation } = standing;
-    const turnsArrived = conversation.value.lastSeq - run.reading.conversation.value.lastSeq;
+    const { value: conversation, updateTime } = standing.conversation;
+    const turnsArrived = conversation.lastSeq - run.reading.conversation.value.lastSeq;
     try {
-      const next = make(conversation);
-      const { updateTime } = conversation;
-      const guard = next.isGuarded ? { updateTime } : ({ exists: true } as const);
-      await run.dependencies.store.commit(await generationWrites(run, next, guard));
+      const change = changeOf(conversation);
+      await run.dependencies.store.commit(
+        await generationWrites(run, outcome, { change, updateTime }),
+      );
       return { ...outcome, turnsArrived };
     } catch (error) {
       if (!mayBeCommitted(error)) throw error;
