@@ -2,7 +2,7 @@ import { isKnownModel, unknownModelAdvice } from '#shared/models/known-models.ts
 import type { PolicySettings } from '#shared/compaction/policy-settings.ts';
 import { AppError } from '#shared/lib/errors.ts';
 import { isAllowedWebhook } from '#shared/hooks/webhook.ts';
-import { registry } from '#shared/models/registry.ts';
+import { modelRegistry } from '#shared/models/model-registry.ts';
 import { isRouted, type RoutingModels } from '#shared/models/routing.ts';
 import { serviceConstants, type ServiceConstants } from './config/constants.ts';
 import { environmentSchema, type Environment } from './config/environment.ts';
@@ -53,7 +53,7 @@ function pairProblems(environment: Environment): Problem[] {
 /** Models that are `auto` where one must be named, or that the table does not know: most often misspelt. */
 function modelProblems(environment: Environment): Problem[] {
   const { MODEL_WINDOWS: windows, MODEL_PRICES: prices } = environment;
-  const known = { models: registry, windows, prices, named: [] };
+  const known = { models: modelRegistry, windows, prices, named: [] };
   const variables = ['MODEL', 'ROUTING_MODELS', 'QUICK_MODEL', 'COMPRESSOR_MODEL'] as const;
   return variables.flatMap((variable) =>
     [environment[variable] ?? []].flat().flatMap((model) => {

@@ -1,4 +1,4 @@
-import { registry, VERIFIED_ON, type RegistryEntry } from '#shared/models/registry.ts';
+import { modelRegistry, VERIFIED_ON, type RegistryEntry } from '#shared/models/model-registry.ts';
 import { globSync, readFileSync } from 'node:fs';
 
 /** A number that a module declares for itself. */
@@ -127,7 +127,7 @@ function retirementText({ retirement }: RegistryEntry): string {
 }
 
 function modelsChapter(): string {
-  const rows = Object.entries(registry).map(([name, entry]) => {
+  const rows = Object.entries(modelRegistry).map(([name, entry]) => {
     const limits = `${tokensText(entry.windowTokens)} / ${tokensText(entry.outputTokens)}`;
     const cachedFrom = entry.cacheFromTokens?.toLocaleString('en') ?? '–';
     return `| \`${name}\` | ${limits} | ${cachedFrom} | ${pricesText(entry)} | ${retirementText(entry)} | ${entry.origin} |`;

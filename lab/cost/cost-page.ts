@@ -132,5 +132,5 @@ export const costPage = (shapes: readonly ShapeCosts[], asked: Asked): string =>
     thresholdTable(shapes),
     '## What the figures say',
     assumptions(asked),
-    `Prices: \`shared/models/registry.ts\` for models, \`lab/cost/prices.ts\` for the cloud (us-central1, ${PRICED_ON}).`,
+    `Prices: \`shared/models/model-registry.ts\` for models, \`lab/cost/prices.ts\` for the cloud (us-central1, ${PRICED_ON}).`,
   ].join('\n\n')}\n`;

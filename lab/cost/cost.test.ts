@@ -1,11 +1,13 @@
 import { expect, test } from 'vitest';
-import { registry } from '#shared/models/registry.ts';
+import { modelRegistry } from '#shared/models/model-registry.ts';
 import { billFolds, type Fold } from './bill.ts';
 import { compareCosts } from './compare-costs.ts';
 import { listSteps, readShapes, recordedShapes } from './conversation.ts';
 import { foldAtThreshold, foldLikeGeminiCli } from './folds.ts';
 
-const priced = Object.entries(registry).flatMap(([model, { prices }]) => (prices ? [model] : []));
+const priced = Object.entries(modelRegistry).flatMap(([model, { prices }]) =>
+  prices ? [model] : [],
+);
 const chat = { messageTokens: 60, answerTokens: 250 };
 
 test.each(readShapes({ ...chat, turnCount: 400 }))(

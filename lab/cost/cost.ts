@@ -9,7 +9,7 @@ import {
   readOptions,
   runCommand,
 } from '#infra/command-line.ts';
-import { registry } from '#shared/models/registry.ts';
+import { modelRegistry } from '#shared/models/model-registry.ts';
 import { readRecordings } from '#lab/eval/replay/recording.ts';
 import { compareCosts } from './compare-costs.ts';
 import { readShapes, recordedShapes } from './conversation.ts';
@@ -61,7 +61,7 @@ process.exitCode = await runCommand(help, async (argv) => {
   const values = readOptions(argv, options);
   if (values.help) return 'help';
   const asked = {
-    model: readChoice('--model', values.model, Object.keys(registry)),
+    model: readChoice('--model', values.model, Object.keys(modelRegistry)),
     hitFraction: readFraction('--hit-rate', values['hit-rate'], '[0, 1]'),
     overheadTokens: readInteger('--overhead-tokens', values['overhead-tokens']),
   };

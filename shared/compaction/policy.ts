@@ -8,7 +8,7 @@ import {
 import { AppError } from '#shared/lib/errors.ts';
 import { webhooksSchema, type Webhook } from '#shared/hooks/webhook.ts';
 import { findModel, type ModelTable } from '#shared/models/model-entry.ts';
-import { registry } from '#shared/models/registry.ts';
+import { modelRegistry } from '#shared/models/model-registry.ts';
 import type { TokenRule } from '#shared/tokens/text-weight.ts';
 import type { ContextLimits, OutputLimits } from '#shared/conversation/context/sent-view.ts';
 import { toolOutputConstants } from '#shared/conversation/context/tool-output-constants.ts';
@@ -265,7 +265,7 @@ function findLevel(
 }
 
 /** What the row of a model names for a profile. */
-function modelSettings({ model, models = registry }: GivenSettings, profile: string) {
+function modelSettings({ model, models = modelRegistry }: GivenSettings, profile: string) {
   const thresholds = findModel(models, model)?.thresholds ?? {};
   return (profile === 'assistant' || profile === 'coding' ? thresholds[profile] : undefined) ?? {};
 }

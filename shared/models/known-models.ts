@@ -5,7 +5,7 @@ import {
   modelEntrySchema,
   hasSuccessorLoop,
 } from './model-entry.ts';
-import { registry } from './registry.ts';
+import { modelRegistry } from './model-registry.ts';
 import { z } from 'zod';
 
 /** Window in tokens by model id; a key that ends in `*` stands for every id that begins so. */
@@ -25,7 +25,7 @@ const isOverriddenBy = (name: string, id: string): boolean =>
 export const contextWindowTokens = (
   model: string,
   overrides: WindowOverrides = {},
-  models: ModelTable = registry,
+  models: ModelTable = modelRegistry,
 ): number =>
   findModel(overrides, model, isOverriddenBy) ??
   findModel(models, model)?.windowTokens ??
@@ -102,11 +102,11 @@ function withEntry(models: ModelTable, name: string, value: unknown): ModelTable
  * successor that leads back to it, is left out and named in `unusable` as `models.<name>`.
  */
 export function readRemoteModels(value: unknown): { models: ModelTable; unusable: string[] } {
-  if (value === undefined || value === null) return { models: registry, unusable: [] };
+  if (value === undefined || value === null) return { models: modelRegistry, unusable: [] };
   const record = recordSchema.safeParse(value);
   if (!record.success || Object.keys(record.data).length > MOST_ENTRIES)
-    return { models: registry, unusable: ['models'] };
-  let models: ModelTable = registry;
+    return { models: modelRegistry, unusable: ['models'] };
+  let models: ModelTable = modelRegistry;
   const unusable: string[] = [];
   for (const [name, entry] of Object.entries(record.data)) {
     const added = withEntry(models, name, entry);

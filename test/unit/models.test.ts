@@ -9,7 +9,7 @@ import {
 } from '#shared/models/model-entry.ts';
 import { environmentSchema } from '#functions/config/environment.ts';
 import { knownPrice, findPrice, costMicros, dearestPrice } from '#shared/models/find-price.ts';
-import { registry } from '#shared/models/registry.ts';
+import { modelRegistry } from '#shared/models/model-registry.ts';
 import { verifiedModels } from '#test/support/verified-models.ts';
 import { describe, expect, test } from 'vitest';
 
@@ -76,7 +76,7 @@ describe('models of a remote document', () => {
       ['models'],
     ],
   ])('remote models that are %s leave the registry unchanged', (_, value, unusable) => {
-    expect(readRemoteModels(value)).toEqual({ models: registry, unusable });
+    expect(readRemoteModels(value)).toEqual({ models: modelRegistry, unusable });
   });
 });
 
@@ -117,11 +117,11 @@ describe('the model that is called', () => {
   });
 });
 
-const names = Object.keys(registry);
+const names = Object.keys(modelRegistry);
 const platforms = ['geminiApi', 'vertex'] as const;
 
 describe.each(names)('the entry of %s', (name) => {
-  const { origin, ...entry } = registry[name] ?? { origin: '' };
+  const { origin, ...entry } = modelRegistry[name] ?? { origin: '' };
 
   test('a registry entry names its origin and is valid in a remote document', () => {
     expect(modelEntrySchema.safeParse(entry).success).toBe(true);
@@ -129,14 +129,14 @@ describe.each(names)('the entry of %s', (name) => {
   });
 
   test('a registry entry leads to a known, priced model in service, on any day', () => {
-    expect(hasSuccessorLoop(name, registry)).toBe(false);
+    expect(hasSuccessorLoop(name, modelRegistry)).toBe(false);
     for (const platform of platforms) {
       const called = modelInService(name, {
         ...verifiedModels,
         platform,
         now: new Date('2099-01-01'),
       });
-      const found = findModel(registry, called);
+      const found = findModel(modelRegistry, called);
       expect(found).toBeDefined();
       // Gemma has no price where it is paid for.
       expect(found?.prices !== undefined || name.startsWith('gemma-')).toBe(true);

@@ -3,7 +3,7 @@ import { readRemoteSettings } from '#shared/compaction/policy.ts';
 import type { Webhook } from '#shared/hooks/webhook.ts';
 import { readAppNotes, type AppNote } from '#shared/memory/note.ts';
 import type { ModelTable } from '#shared/models/model-entry.ts';
-import { registry } from '#shared/models/registry.ts';
+import { modelRegistry } from '#shared/models/model-registry.ts';
 import type { Clock, DocumentStore, Logger, StoredDocument } from '#shared/ports/ports.ts';
 
 /** A change takes effect within this time in every instance, and costs each of them one read in it. */
@@ -103,7 +103,7 @@ export function createRemotePolicy(following: Following): RemotePolicy {
     variants: () => read?.variants ?? {},
     learnsThreshold: () => read?.learnsThreshold ?? false,
     hooks: () => read?.hooks ?? [],
-    models: () => read?.models ?? registry,
+    models: () => read?.models ?? modelRegistry,
     ...document,
   };
 }

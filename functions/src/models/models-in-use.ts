@@ -10,7 +10,7 @@ import {
   findRetirement,
   modelInService,
 } from '#shared/models/model-entry.ts';
-import { registry } from '#shared/models/registry.ts';
+import { modelRegistry } from '#shared/models/model-registry.ts';
 import type { ModelRequest } from '#shared/ports/ports.ts';
 import { type RoutingModels, isRouted } from '#shared/models/routing.ts';
 
@@ -31,7 +31,7 @@ const BEFORE_ALL = new Date(0);
 
 /** The registry, with what the remote document says of models. */
 export const knownModels = ({ remotePolicy }: Pick<Config, 'remotePolicy'>): ModelTable =>
-  remotePolicy?.models() ?? registry;
+  remotePolicy?.models() ?? modelRegistry;
 
 /** What a caller may name a model by. */
 export const knownModelNames = (

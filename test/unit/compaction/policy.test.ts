@@ -6,7 +6,7 @@ import {
   learnShift,
 } from '#shared/compaction/policy.ts';
 import { AppError } from '#shared/lib/errors.ts';
-import { registry } from '#shared/models/registry.ts';
+import { modelRegistry } from '#shared/models/model-registry.ts';
 import { describe, expect, test } from 'vitest';
 
 const model = 'gemini-2.5-flash';
@@ -24,7 +24,7 @@ function refusal(input: Partial<PolicyInput>): AppError {
 const environment = { thresholdTokens: 50_000 };
 const remote = { thresholdFraction: 0.01 };
 const models = {
-  ...registry,
+  ...modelRegistry,
   [model]: { thresholds: { coding: { thresholdTokens: 90_000 } } },
   tailed: { thresholds: { coding: { tailTokens: 900 } } },
 };

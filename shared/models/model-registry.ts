@@ -280,7 +280,7 @@ const gemma: Readonly<Record<string, RegistryEntry>> = {
  * Every model that a deployment may name, and the one place where any is added. Prices are those of text, standard
  * calls of the paid tier. What the document `config/compaction` says of a model wins over this table.
  */
-export const registry: Readonly<Record<string, RegistryEntry>> = {
+export const modelRegistry: Readonly<Record<string, RegistryEntry>> = {
   ...current,
   ...aliases,
   ...shutDown,
