@@ -7,7 +7,7 @@ import type { Turn } from '#shared/conversation/documents/turn.ts';
 import { estimateContextTokens, savesTooLittle, type SizedContext } from './context-tokens.ts';
 import type { SummaryStrategy } from '#shared/conversation/documents/history.ts';
 import { wholeOutputs } from '#shared/conversation/context/sent-view.ts';
-import { foldedContents, slicedTurn } from './shown-turns.ts';
+import { foldedContentCount, slicedTurn } from './shown-turns.ts';
 import { foldPoint, keptTurns } from './split.ts';
 import { summariserInput, type Chunk, type SummariserInput } from './summariser-input.ts';
 
@@ -138,7 +138,7 @@ function foldPlanOf(context: ContextSource, input: SummariserInput): FoldPlan {
     chunks,
     storedTail,
     tail: storedTail.map((turn) =>
-      slicedTurn(turn, { from: foldedContents(turn, coveredThrough) }),
+      slicedTurn(turn, { from: foldedContentCount(turn, coveredThrough) }),
     ),
     get contents() {
       return input.contents();

@@ -5,7 +5,7 @@ import type { Turn } from '#shared/conversation/documents/turn.ts';
 import { sentOutputs, type OutputForms } from '#shared/conversation/context/sent-view.ts';
 
 /** How many of a turn's answer contents `covered` has folded already. */
-export const foldedContents = (turn: Pick<Turn, 'seq'>, covered: CoveredThrough): number =>
+export const foldedContentCount = (turn: Pick<Turn, 'seq'>, covered: CoveredThrough): number =>
   turn.seq === covered.seq ? covered.contentIndex : 0;
 
 /**
@@ -30,7 +30,7 @@ export function turnsAsSent(
 ): Turn[] {
   const places = turns.flatMap((turn) =>
     [turn.user, ...turn.contents]
-      .filter((_, index) => index === 0 || index > foldedContents(turn, covered))
+      .filter((_, index) => index === 0 || index > foldedContentCount(turn, covered))
       .filter(hasFunctionResponse)
       .map((stored) => ({ stored, content: condensedContent(stored) })),
   );
@@ -55,5 +55,5 @@ const isSent = ({ thought, thoughtSignature }: Part) =>
   thought !== true || thoughtSignature !== undefined;
 
 /** A content as far as it is sent. */
-export const sentPart = (content: Content): Content =>
+export const sentContent = (content: Content): Content =>
   content.parts.every(isSent) ? content : { ...content, parts: content.parts.filter(isSent) };

@@ -4,7 +4,7 @@ import { shownUser, type Turn } from '#shared/conversation/documents/turn.ts';
 import { type TokenCounting, estimateContentTokens } from '#shared/tokens/token-estimate.ts';
 import { policyConstants } from './constants.ts';
 import { type CompactionPolicy, tailValues } from './policy.ts';
-import { foldedContents, sentPart } from './shown-turns.ts';
+import { foldedContentCount, sentContent } from './shown-turns.ts';
 
 // How much stays
 
@@ -73,7 +73,7 @@ export function validStart(turns: readonly SizedTurn[], start: number): number {
  * Where a tail that begins with turn `start` lets the fold end: before it, or inside the newest turn when
  * that alone is more than the cap.
  */
-export function findFoldPoint(
+export function foldPointOfTail(
   turns: readonly SizedTurn[],
   start: number,
   limits: TailLimits,
@@ -149,8 +149,8 @@ export function sizedTurn(
   turn: Turn,
   { covered, counting }: { covered: CoveredThrough; counting: TokenCounting },
 ): SizedTurn {
-  const userTokens = estimateContentTokens(sentPart(shownUser(turn)), counting);
-  const blocks = toBlocks(turn.contents, { from: foldedContents(turn, covered), counting });
+  const userTokens = estimateContentTokens(sentContent(shownUser(turn)), counting);
+  const blocks = toBlocks(turn.contents, { from: foldedContentCount(turn, covered), counting });
   return {
     seq: turn.seq,
     userTokens,
@@ -181,7 +181,7 @@ export function toBlocks(
   const tokensOf =
     'tokensOf' in options
       ? options.tokensOf
-      : (content: Content) => estimateContentTokens(sentPart(content), options.counting);
+      : (content: Content) => estimateContentTokens(sentContent(content), options.counting);
   const blocks: Block[] = [];
   let open = 0;
   for (const [index, content] of contents.entries()) {

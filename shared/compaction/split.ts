@@ -6,7 +6,13 @@ import { policyConstants } from './constants.ts';
 import { estimateContextTokens, type SizedContext } from './context-tokens.ts';
 import { sentOutputs } from '#shared/conversation/context/sent-view.ts';
 import { turnsAsSent } from './shown-turns.ts';
-import { findFoldPoint, pointBefore, sizedTurn, splitInside, tailLimits } from './split-by-tail.ts';
+import {
+  foldPointOfTail,
+  pointBefore,
+  sizedTurn,
+  splitInside,
+  tailLimits,
+} from './split-by-tail.ts';
 import { adaptiveStart } from './split-by-topic.ts';
 
 /**
@@ -24,7 +30,7 @@ export function foldPoint(source: SizedContext): CoveredThrough | undefined {
   const limits = tailLimits(policy, { tokens, calibration });
   const usual =
     policy.preserveFraction === undefined
-      ? findFoldPoint(sizes, adaptiveStart(visible, sizes, limits), limits)
+      ? foldPointOfTail(sizes, adaptiveStart(visible, sizes, limits), limits)
       : preserveFractionPoint(source, visible, policy.preserveFraction);
   if (source.trigger !== 'overflow') return usual;
   const newest = sizes.at(-1);

@@ -27,7 +27,7 @@ import { noteTokens } from './hooks.ts';
 import { neutraliseContent } from '#shared/conversation/neutralise-tags.ts';
 import type { SummaryStrategy } from '#shared/conversation/documents/history.ts';
 import type { OutputForms } from '#shared/conversation/context/sent-view.ts';
-import { foldedContents, slicedTurn, sentPart, turnsAsSent } from './shown-turns.ts';
+import { foldedContentCount, slicedTurn, sentContent, turnsAsSent } from './shown-turns.ts';
 import { withoutFrame } from './snapshot-text.ts';
 import { toBlocks, type Block } from './split-by-tail.ts';
 
@@ -64,7 +64,7 @@ export interface SummariserInput {
 }
 
 /** How each strategy reads: what it takes at once, in how many chunks more than that, and what it writes around a content. */
-const readings: Readonly<
+const readingRules: Readonly<
   Record<
     SummaryStrategy,
     {
@@ -90,7 +90,7 @@ const readings: Readonly<
  */
 export function summariserInput(source: SummariserSource): SummariserInput | undefined {
   const { point } = source;
-  const { atOnce, maximumChunks } = readings[source.strategy];
+  const { atOnce, maximumChunks } = readingRules[source.strategy];
   const { fitFactor, weighing, readAll, tokensOf, contentsOf } = createReader(source);
   const rooms = summariserRooms(source.windowTokens);
   const wanted = wantedTurns(source);
@@ -132,7 +132,7 @@ function wantedTurns({ context, point }: SummariserSource): WantedTurn[] {
     const isCut = turn.seq === point.seq && point.contentIndex > 0;
     wanted.push({
       turn,
-      from: foldedContents(turn, context.coveredThrough),
+      from: foldedContentCount(turn, context.coveredThrough),
       end: isCut ? point.contentIndex : turn.contents.length,
     });
   }
@@ -218,21 +218,21 @@ function createReader({ context, forms, calibration, strategy }: SummariserSourc
   const { counting } = forms;
   // Rather fewer turns than a refused call: a calibration below 1 earns no room here.
   const fitFactor = Math.min(CALIBRATION_MAX, Math.max(1, calibration));
-  const weighing = { counting, marginOf: readings[strategy].marginOf };
-  const memory = memoryContents(context);
+  const weighing = { counting, marginOf: readingRules[strategy].marginOf };
+  const snapshot = snapshotContents(context);
   return {
     fitFactor,
     weighing,
     readAll: (all: readonly WantedTurn[]) => all.map((item) => readTurn(item, weighing)),
     tokensOf: (reads: readonly ReadTurn[]) =>
-      Math.ceil(fitFactor * tokensToRead(memory, reads, weighing)),
+      Math.ceil(fitFactor * tokensToRead(snapshot, reads, weighing)),
     contentsOf: (slices: readonly Turn[]) =>
-      once(() => sanitizeHistory([...memory, ...slices.flatMap(contentsRead)])),
+      once(() => sanitizeHistory([...snapshot, ...slices.flatMap(contentsRead)])),
   };
 }
 
 /** What stands before the turns: our own snapshot is the one thing that may look like one. */
-function memoryContents(context: ContextSource): Content[] {
+function snapshotContents(context: ContextSource): Content[] {
   const snapshotText = withoutFrame(context.history?.snapshotText ?? '');
   return assembleContext({
     ...context,
@@ -321,7 +321,7 @@ const turnToRead = ({ weight, margin, end }: ReadTurn, { counting }: Weighing) =
 function partsOfTurn({ turn, from, end }: WantedTurn, { counting, marginOf }: Weighing) {
   const tokensOf = (content: Content): number =>
     estimateContentTokens(content, counting) + marginOf(content);
-  const tokensOfSent = (content: Content): number => tokensOf(sentPart(content));
+  const tokensOfSent = (content: Content): number => tokensOf(sentContent(content));
   const contents = turn.contents.slice(0, end);
   const blocks = toBlocks(contents, { from, tokensOf: tokensOfSent });
   return { userTokens: tokensOf(turn.user), blocks };

@@ -1,6 +1,6 @@
 import {
   type SizedTurn,
-  findFoldPoint,
+  foldPointOfTail,
   tailStart,
   toBlocks,
 } from '#shared/compaction/split-by-tail.ts';
@@ -57,19 +57,19 @@ test.each<[string, SizedTurn[], number]>([
 
 describe('the fold point', () => {
   test('the fold point lies before the first turn that stays', () => {
-    expect(findFoldPoint(turnsOf(100, 100, 100), 2, limits)).toEqual({ seq: 2, contentIndex: 0 });
+    expect(foldPointOfTail(turnsOf(100, 100, 100), 2, limits)).toEqual({ seq: 2, contentIndex: 0 });
   });
 
   test('the fold point includes turns outside of the context', () => {
     const turns = [sized(1, 100), sized(7, 100)];
 
-    expect(findFoldPoint(turns, 1, limits)).toEqual({ seq: 6, contentIndex: 0 });
+    expect(foldPointOfTail(turns, 1, limits)).toEqual({ seq: 6, contentIndex: 0 });
   });
 
   test('the fold point lies inside a newest turn that exceeds the cap', () => {
     const turns = [sized(1, 100), { ...run(100, 500, 100), seq: 2 }];
 
-    expect(findFoldPoint(turns, 1, limits)).toEqual({ seq: 2, contentIndex: 2 });
+    expect(foldPointOfTail(turns, 1, limits)).toEqual({ seq: 2, contentIndex: 2 });
   });
 });
 
