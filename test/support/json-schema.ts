@@ -19,10 +19,21 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 const closedEach = (schemas: Record<string, unknown>) =>
   Object.fromEntries(Object.entries(schemas).map(([name, each]) => [name, closed(each)]));
 
+/** What was closed before: thousands of values are held against the hundreds of schemas of one document. */
+const closedBefore = new WeakMap<object, unknown>();
+
 /** Replies may gain fields one day; one that the document does not name today is a mistake. */
 function closed(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(closed);
   if (!isObject(schema)) return schema;
+  const known = closedBefore.get(schema);
+  if (known !== undefined) return known;
+  const made = close(schema);
+  closedBefore.set(schema, made);
+  return made;
+}
+
+function close(schema: Record<string, unknown>) {
   const { properties, ...rest } = schema;
   if (!isObject(properties)) return closedEach(schema);
   return { additionalProperties: false, ...closedEach(rest), properties: closedEach(properties) };
@@ -34,7 +45,7 @@ export function misfitOf(
   schema: JsonSchema | boolean,
   names: SchemaNames,
 ): string | undefined {
-  const root = { anyOf: [closed(schema)], components: { schemas: closedEach(names) } };
+  const root = { anyOf: [closed(schema)], components: { schemas: closed(names) } };
   return findMisfit(root, value);
 }
 
@@ -66,6 +77,15 @@ const text = (minLength: number, maxLength: number): Arbitrary<string> =>
     },
   );
 
+/** By their patterns: fast-check searches long for the texts that it likes to try with each. */
+const matchingTexts = new Map<string, Arbitrary<string>>();
+
+function textMatching(pattern: string): Arbitrary<string> {
+  const known = matchingTexts.get(pattern) ?? fc.stringMatching(new RegExp(pattern));
+  matchingTexts.set(pattern, known);
+  return known;
+}
+
 function stringOf(schema: JsonSchema): Arbitrary<string> {
   const { minLength = 0, maxLength = Infinity, pattern, format, contentEncoding } = schema;
   const fits = ({ length }: string) => length >= minLength && length <= maxLength;
@@ -80,7 +100,7 @@ function stringOf(schema: JsonSchema): Arbitrary<string> {
     const regex = new RegExp(pattern, 'u');
     return text(minLength, most).filter((drawn) => fits(drawn) && regex.test(drawn));
   }
-  if (pattern !== undefined) return fc.stringMatching(new RegExp(pattern)).filter(fits);
+  if (pattern !== undefined) return textMatching(pattern).filter(fits);
   // A unit may be two characters long.
   return text(minLength, most).filter(fits);
 }
