@@ -17,6 +17,8 @@ const processTests = [
   'test/smoke/**/*.test.ts',
   'test/terraform/**/*.test.ts',
 ];
+/** These use the npm package, which is packed once for them. */
+const packedTests = ['test/package/npm.test.ts', 'test/emulator/package.test.ts'];
 const browserTests = ['test/browser/**/*.test.ts'];
 const clientTests = ['test/clients/**/*.test.ts'];
 const emulatorTests = [
@@ -59,7 +61,16 @@ export default defineConfig({
       },
       {
         extends: true,
-        test: { name: 'processes', include: processTests, exclude: leftOut },
+        test: { name: 'processes', include: processTests, exclude: [...leftOut, ...packedTests] },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'packed',
+          include: packedTests,
+          exclude: leftOut,
+          globalSetup: 'test/package/global-setup.ts',
+        },
       },
       {
         extends: true,

@@ -46,8 +46,7 @@ let project: string;
 beforeAll(async () => {
   packed = await createPackedProject();
   project = packed.folder;
-  // It compiles the types, bundles and builds the page.
-}, 300_000);
+});
 afterAll(() => packed?.remove());
 
 const recap = (...parameters: string[]) => packed.recap(...parameters);

@@ -1,8 +1,9 @@
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { inject } from 'vitest';
 
 /* The npm package as an app's project has it. */
 
@@ -19,18 +20,13 @@ export interface PackedProject {
   remove(): Promise<void>;
 }
 
-/** Packs the package, and unpacks it into the node_modules of a project that it has written. */
+/** Unpacks the package into the node_modules of a project that it has written. */
 export async function createPackedProject(): Promise<PackedProject> {
   // Below the repository, so that packages are found.
-  await mkdir(join(root, 'dist'), { recursive: true });
   const folder = await mkdtemp(join(root, 'dist/app-'));
-  await run('npm', ['pack', '--silent', '--pack-destination', folder], { cwd: root });
-  const manifest: { version: string } = JSON.parse(
-    await readFile(join(root, 'package.json'), 'utf8'),
-  );
   const unpacked = join(folder, 'unpacked');
   await mkdir(unpacked);
-  await run('tar', ['-xzf', join(folder, `recap-${manifest.version}.tgz`), '-C', unpacked]);
+  await run('tar', ['-xzf', inject('packed'), '-C', unpacked]);
   await run(process.execPath, [join(unpacked, 'package/dist/npm/recap.js'), 'init', 'my-chat'], {
     cwd: folder,
   });

@@ -1,3 +1,4 @@
+import { once } from '#shared/lib/once.ts';
 import { z } from 'zod';
 import { terraformFolder } from '#test/terraform/check-terraform.ts';
 import { makeResources } from '#test/terraform/made-resources.ts';
@@ -37,7 +38,7 @@ async function makeDefaults() {
 }
 
 /** Both functions as `terraform apply` makes them where nothing but what is required is given. */
-export async function terraformFunctions() {
+export const terraformFunctions = once(async () => {
   const made = await makeDefaults();
   const read = (wanted: string): TerraformFunction => {
     const found = made.find(({ name }) => name === wanted);
@@ -51,4 +52,4 @@ export async function terraformFunctions() {
     };
   };
   return { chat: read('chat'), compaction: read('compaction') };
-}
+});
