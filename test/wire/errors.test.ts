@@ -112,6 +112,13 @@ const mistakes: [what: string, mistake: Mistake, status: number, reason: string,
     'A turnId looks like t_7',
   ],
   [
+    'a message by its number',
+    { method: 'DELETE', path: `${conversation}/messages/1`, body: '' },
+    404,
+    'NOT_FOUND',
+    'm_7',
+  ],
+  [
     'a generation that is missing',
     { path: `${conversation}:restore`, body: {} },
     400,

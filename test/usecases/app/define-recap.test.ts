@@ -165,7 +165,7 @@ describe('the system instruction of an app', () => {
     expect(JSON.stringify(context.items)).toContain('silver');
   });
 
-  test.each([
+  test.each<[string, () => string, string?]>([
     [
       'throws',
       () => {
@@ -175,8 +175,12 @@ describe('the system instruction of an app', () => {
     ['is longer than half of the window', () => 'word '.repeat(600_000)],
     ['is longer than can be stored', () => 'word '.repeat(40_001)],
     ['holds half of a surrogate pair', () => 'Be kind \ud83d'],
-    ['is no text, as an app in JavaScript may give it', () => JSON.parse('null')],
-  ])('an app’s instruction that %s is logged, and the last one stays', async (_, bad) => {
+    [
+      'is no text, as an app in JavaScript may give it',
+      () => untyped(null),
+      'systemInstruction returned null',
+    ],
+  ])('an app’s instruction that %s is logged, and the last one stays', async (_, bad, problem) => {
     let turns = 0;
     const { send, requests, logged } = await startApp({
       app: { systemInstruction: () => (++turns === 1 ? 'Be kind.' : bad()) },
@@ -190,34 +194,17 @@ describe('the system instruction of an app', () => {
       'Be kind.',
       'Be kind.',
     ]);
-    expect(logged.map(({ event }) => event)).toContain('system_instruction_failed');
+    const failure = logged.find(({ event }) => event === 'system_instruction_failed');
+    expect(JSON.stringify(failure)).toContain(problem ?? 'system_instruction_failed');
   });
 });
 
 describe('the step of an app before a turn', () => {
-  test('what beforeTurn finds is said to the model, from the message and the turns before it', async () => {
-    const { send, requests } = await startApp({
-      app: {
-        beforeTurn: async ({ message, history, user }) => ({
-          context: `${user.uid} asked ${message.text} after ${(await history()).map(({ user: said, answer }) => `${said} → ${answer}`).join()}`,
-        }),
-      },
-    });
-    const id = randomUUID();
-
-    await send(id, 'One?');
-    await send(id, 'Two?');
-
-    expect(contentText(requests[1]?.contents.at(-1) ?? { role: 'user', parts: [] })).toContain(
-      '| ada asked Two? after One? → Fine.',
-    );
-  });
-
-  test('an answer that is made anew, and an edit, are asked about with their message and without what they replace', async () => {
+  test('what beforeTurn finds is said to the model, from the message and the turns before it, without what an edit or an answer made anew replaces', async () => {
     const { call, requests } = await startApp({
       app: {
-        beforeTurn: async ({ message, history }) => ({
-          context: `asked ${message.text} after ${(await history()).map(({ user }) => user).join()}.`,
+        beforeTurn: async ({ message, history, user }) => ({
+          context: `${user.uid} asked ${message.text} after ${(await history()).map(({ user: said, answer }) => `${said} → ${answer}`).join()}.`,
         }),
       },
     });
@@ -232,13 +219,13 @@ describe('the step of an app before a turn', () => {
 
     expect(
       requests.map(
-        ({ contents }) => /asked .*\./.exec(contentText(contents.at(-1) ?? untyped({})))?.[0],
+        ({ contents }) => /\| .* asked .*\./.exec(contentText(contents.at(-1) ?? untyped({})))?.[0],
       ),
     ).toEqual([
-      'asked One? after .',
-      'asked Two? after One?.',
-      'asked Two? after One?.',
-      'asked Other? after One?.',
+      '| ada asked One? after .',
+      '| ada asked Two? after One? → Fine..',
+      '| ada asked Two? after One? → Fine..',
+      '| ada asked Other? after One? → Fine..',
     ]);
   });
 
@@ -289,28 +276,6 @@ describe('the step of an app before a turn', () => {
     });
     expect(requests).toEqual([]);
   });
-
-  test.each([
-    ['throws', () => Promise.reject(new Error('no index'))],
-    ['names a model that nobody knows', () => Promise.resolve({ model: 'gemini-99' })],
-  ])(
-    'a beforeTurn that %s lets the turn go on, or refuses it where it is required',
-    async (_, run) => {
-      const free = await startApp({ app: { beforeTurn: run } });
-      const required = await startApp({ app: { beforeTurn: { run, required: true } } });
-
-      expect(await free.send(randomUUID(), 'Hello')).toMatchObject({ status: 200 });
-      expect(await required.send(randomUUID(), 'Hello')).toMatchObject({
-        status: 503,
-        body: {
-          error: {
-            details: expect.arrayContaining([expect.objectContaining({ reason: 'HOOK_FAILED' })]),
-          },
-        },
-      });
-      expect(free.logged.map(({ event }) => event)).toContain('before_turn_hook_failed');
-    },
-  );
 });
 
 describe('the tools that beforeTurn chooses', () => {
@@ -396,25 +361,20 @@ describe('what an app’s step returns and may not', () => {
       const required = await startApp({ app: { beforeTurn: { run, required: true } } });
 
       expect(await free.send(randomUUID(), 'Hello')).toMatchObject({ status: 200 });
-      expect(await required.send(randomUUID(), 'Hello')).toMatchObject({ status: 503 });
+      expect(await required.send(randomUUID(), 'Hello')).toMatchObject({
+        status: 503,
+        body: {
+          error: {
+            details: expect.arrayContaining([expect.objectContaining({ reason: 'HOOK_FAILED' })]),
+          },
+        },
+      });
       expect(free.logged.filter(({ event }) => event === 'before_turn_hook_failed')).toMatchObject([
         { fields: { hook: 'beforeTurn', problem: expect.stringContaining(problem) } },
       ]);
       expect(JSON.stringify(free.logged)).not.toContain('secret words');
     },
   );
-
-  test('an instruction that is no text is named in the log', async () => {
-    const { send, logged } = await startApp({
-      app: { systemInstruction: () => untyped(null) },
-    });
-
-    await send(randomUUID(), 'Hello');
-
-    expect(logged.find(({ event }) => event === 'system_instruction_failed')).toMatchObject({
-      fields: { problem: expect.stringContaining('systemInstruction returned null') },
-    });
-  });
 
   test('a tool whose needsApproval says nothing asks the user', async () => {
     const pay = tool({
