@@ -27,7 +27,7 @@ const claims = (changes: Record<string, unknown> = {}) => ({
 const signed = (changes: Record<string, unknown> = {}) => keys.sign(claims(changes));
 
 /** The worker with a conversation that is due, and what is left of both after a push. */
-async function pushWith(authorization: string | undefined, event?: object) {
+async function pushWith(authorization: string | undefined) {
   const bench = compactionBench({
     pushTokens: createPushTokenVerifier({
       PUSH_AUDIENCE: AUDIENCE,
@@ -40,10 +40,10 @@ async function pushWith(authorization: string | undefined, event?: object) {
   const url = await serveInFramework(bench);
   const response = await fetch(url, {
     method: 'POST',
-    body: pushOf(event ?? requestFor(conversationId)),
+    body: pushOf(requestFor(conversationId)),
     headers: { ...(authorization !== undefined && { authorization }) },
   });
-  return { response, bench, left: await see(bench.store, conversationId), conversationId };
+  return { response, bench, left: await see(bench.store, conversationId) };
 }
 
 const forged: [string, () => Promise<string | undefined> | string | undefined][] = [

@@ -6,7 +6,6 @@ import { heldStreamer, scriptedStreamer, textAnswer } from '#test/fakes/scripted
 import { errorOf } from '#test/support/chat/chat-server.ts';
 import { startLimitedServer, usageOf } from '#test/support/chat/quotas.ts';
 import { eventually } from '../support/eventually.ts';
-import { idTokenClaims } from '../support/token-keys.ts';
 import { randomUUID } from 'node:crypto';
 import { describe, expect, onTestFinished, test } from 'vitest';
 
@@ -84,19 +83,6 @@ describe('a refusal', () => {
       expect(error.text).toContain(`"retryDelay":"${after}s"`);
     },
   );
-
-  test('a guest’s quota refusal suggests signing in', async () => {
-    const server = await serverWith({ ANONYMOUS_DAILY_MESSAGES: '1' });
-    const firebase = { sign_in_provider: 'anonymous', identities: {} };
-    const claims = { ...idTokenClaims(server.project, 'guest'), firebase };
-    const token = await server.keys.sign(claims);
-    expect((await send(server, { token })).status).toBe(200);
-
-    const error = await errorOf(await send(server, { token }));
-
-    expect(error).toMatchObject({ http: 429, reason: 'ANONYMOUS_LIMIT' });
-    expect(error.message).toContain('Sign in');
-  });
 
   test('a requested compaction is refused too when no quota is left', async () => {
     const server = await serverWith({ USER_DAILY_USD: '0.0006' });

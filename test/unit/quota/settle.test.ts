@@ -22,21 +22,6 @@ describe('what a call took', () => {
       { messages: 1, tokens: 275, costMicros: 9 },
     ],
     [
-      'no message where it failed',
-      { usage, isMessage: false },
-      { messages: 0, tokens: 275, costMicros: 0 },
-    ],
-    [
-      'nothing where the model was not asked',
-      { isMessage: false },
-      { messages: 0, tokens: 0, costMicros: 0 },
-    ],
-    [
-      'what was reserved where it was stopped before any figures',
-      { isMessage: true, isUnreported: true },
-      { messages: 1, tokens: 700, costMicros: 70 },
-    ],
-    [
       'what is reported, though more was cached than read',
       { usage: { ...usage, cachedTokens: 2_000 }, isMessage: true },
       { messages: 1, tokens: 75, costMicros: 0 },

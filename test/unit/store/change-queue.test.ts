@@ -9,11 +9,10 @@ interface State {
 /** A queue whose first batch, an empty one, was read. */
 async function startedQueue() {
   const queue = new ChangeQueue<State>();
-  const controller = new AbortController();
-  const batches = queue.batches(controller.signal);
+  const batches = queue.batches(new AbortController().signal);
   queue.release();
   await batches.next();
-  return { queue, batches, controller };
+  return { queue, batches };
 }
 
 function releaseAll(queue: ChangeQueue<State>, states: readonly State[]): void {

@@ -202,13 +202,12 @@ describe('changing a conversation', () => {
 /** A conversation of alice with one answered message. */
 async function answeredConversation(uid = 'alice') {
   const id = randomUUID();
-  const messageId = randomUUID();
   const response = await chat.call(`/v1/conversations/${id}/messages`, {
     uid,
-    body: { message: { id: messageId, parts: [{ type: 'text', text: 'Hello.' }] } },
+    body: { message: { id: randomUUID(), parts: [{ type: 'text', text: 'Hello.' }] } },
   });
   expect(response.status).toBe(200);
-  return { id, messageId, path: `/v1/conversations/${id}` };
+  return { id, path: `/v1/conversations/${id}` };
 }
 
 describe('a conversation in the bin', () => {

@@ -191,20 +191,19 @@ function countingClock() {
   return { waits, clock: { now: () => new Date('2026-01-02T03:04:05Z'), wait } };
 }
 
-/** A store in which others win the guard of the first `losses` batches that are meant, and what it was asked. */
-function contested(store: DocumentStore, losses: number, isMeant: (write: Write) => boolean) {
+/** A store in which others win the guard of the first `losses` batches that are meant. */
+function contested(
+  store: DocumentStore,
+  losses: number,
+  isMeant: (write: Write) => boolean,
+): DocumentStore {
   let left = losses;
-  const asked: string[] = [];
   const commit: DocumentStore['commit'] = (writes) => {
     if (left === 0 || !writes.some((write) => isMeant(write))) return store.commit(writes);
     left -= 1;
     return Promise.reject(new GuardLostError({ paths: ['head'] }));
   };
-  const deleteBelow: DocumentStore['deleteBelow'] = (path, signal) => {
-    asked.push(path);
-    return store.deleteBelow(path, signal);
-  };
-  return { asked, store: { ...store, commit, deleteBelow } };
+  return { ...store, commit };
 }
 
 const isConversation = (conversationId: string) => (write: Write) =>
@@ -215,7 +214,7 @@ describe('an erasure that others disturb', () => {
     const world = lifecycle();
     const { conversationId } = await buildConversation(world.store, { turns: 1 });
     const { waits, clock } = countingClock();
-    const { store } = contested(world.store, 2, isConversation(conversationId));
+    const store = contested(world.store, 2, isConversation(conversationId));
 
     const marked = await markErasing({ store, clock }, conversationId, () => true);
 

@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import { systemClock } from '#functions/adapters/clocks.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { createToolbox } from '#functions/chat/turns/tools/toolbox.ts';
@@ -37,9 +36,7 @@ function world() {
   const chat = (overrides: Partial<ChatDependencies> = {}) =>
     routedChat(model, { store, toolbox, ...overrides }, { TURN_LEASE_MS: '200' });
   const dying = (point: string) => chat(dyingAt(store, point));
-  /** An instance two seconds later. */
-  const later = () => chat({ clock: { ...systemClock, now: () => new Date(Date.now() + 2_000) } });
-  return { chat: chat(), later, dying, recorded };
+  return { chat: chat(), dying, recorded };
 }
 
 describe('a turn that waits for the app', () => {

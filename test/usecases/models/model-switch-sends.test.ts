@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { updateConversation } from '#functions/chat/conversations/write-conversation.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
@@ -7,7 +6,6 @@ import { estimatePromptTokens } from '#shared/tokens/token-estimate.ts';
 import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
 import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
 import { request } from '#test/support/chat/sending.ts';
-import { compactOnce, compactionBench } from '#test/support/compaction/compacted-conversation.ts';
 import { buildConversation } from '#test/support/compaction/conversation-builder.ts';
 
 const caller = { uid: 'u1', tier: 'signedIn' } as const;
@@ -18,23 +16,19 @@ const WINDOW = 32_768;
 const environment = {
   THRESHOLD_FRACTION: '0.5',
   CLIENT_WRITABLE: 'model',
-  MODEL_PRICES: JSON.stringify({
-    [LARGE]: { input: 1, cached: 1, output: 1 },
-    [SMALL]: { input: 3, cached: 3, output: 3 },
-  }),
 };
 
 /** Some 100,000 tokens with a model of a million, which it then leaves for one of 32,768. */
-async function switched({ conversation = {}, text = 'about bees '.repeat(2_200) } = {}) {
+async function switched() {
   const { model, requests } = scriptedStreamer(textAnswer('Fine.'));
   const chat = chatDependencies({ model }, environment);
-  const { store, cache } = chat;
-  const bench = compactionBench({ store, cache });
-  const worker = { ...bench, config: chat.config };
-  const turns = Array.from({ length: 20 }, (_, i) => ({ user: `Question ${i + 1} ${text}` }));
+  const { store } = chat;
+  const turns = Array.from({ length: 20 }, (_, i) => ({
+    user: `Question ${i + 1} ${'about bees '.repeat(2_200)}`,
+  }));
   const { conversationId } = await buildConversation(store, {
     turns,
-    conversation: { ownerUid: 'u1', model: LARGE, ...conversation },
+    conversation: { ownerUid: 'u1', model: LARGE },
   });
   const conversationNow = async () => {
     const read = await readConversation(store, conversationId);
@@ -44,14 +38,10 @@ async function switched({ conversation = {}, text = 'about bees '.repeat(2_200) 
   const before = await conversationNow();
   await updateConversation(chat, { caller, conversationId, patch: { model: SMALL } });
   return {
-    chat,
     before,
     conversationNow,
-    conversationId,
     requests,
-    send: async (said = 'And now?') =>
-      (await sendMessage(chat, request(conversationId, said, randomUUID()))).result,
-    compact: () => compactOnce(worker, conversationId),
+    send: async () => (await sendMessage(chat, request(conversationId, 'And now?'))).result,
     /** Tokens of the last prompt, as they are estimated. */
     sentTokens: () => {
       const sent = requests.at(-1);

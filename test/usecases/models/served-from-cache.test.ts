@@ -1,6 +1,5 @@
 import { createGeminiModel } from '#functions/adapters/gemini/gemini-model.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
-import type { SendRequest } from '#functions/chat/turns/send/send-request.ts';
 import { startFakeGemini } from '#infra/fake-gemini/server/start-fake-gemini.ts';
 import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
 import { setConversation } from '#test/support/chat/lifecycle.ts';
@@ -35,16 +34,15 @@ async function cachingChat() {
   const chat = chatDependencies({ model, logger }, { SYSTEM_INSTRUCTION: LONG_INSTRUCTION });
   const id = randomUUID();
   /** Which share of its prompt a message was served from the cache. */
-  const send = async (message: SendRequest) => {
+  const ask = async (text: string) => {
     await (
-      await sendMessage(chat, message)
+      await sendMessage(chat, request(id, text))
     ).result;
     return shares.at(-1);
   };
-  const second = request(id, 'My dog is called Pixel.');
-  await send(request(id, 'Hello.'));
-  await send(second);
-  return { chat, id, shares, second, send, ask: (text: string) => send(request(id, text)) };
+  await ask('Hello.');
+  await ask('My dog is called Pixel.');
+  return { chat, id, shares, ask };
 }
 
 test('all but the end of a prompt comes from the cache from the second message on', async () => {

@@ -152,22 +152,20 @@ async function started(options: { duplicates?: number; settings?: Record<string,
       method: 'PUT',
       body: { token: `token-${id}`, platform: 'ios', locale: 'ja' },
     });
-  const send = (conversationId: string, signal?: AbortSignal) =>
-    call(`/v1/conversations/${conversationId}/messages`, {
+  /** Sends, and hangs up at the first byte. */
+  const sendAndLeave = async (conversationId: string) => {
+    fakeGemini.setTiming({ timeToFirstTokenMs: FIRST_TOKEN_MS });
+    const leaving = new AbortController();
+    await call(`/v1/conversations/${conversationId}/messages`, {
       method: 'POST',
       body: {
         message: { id: randomUUID(), parts: [{ type: 'text', text: 'Tell me about harbours.' }] },
       },
-      ...(signal && { signal }),
+      signal: leaving.signal,
     });
-  /** Sends, and hangs up at the first byte. */
-  const sendAndLeave = async (conversationId: string, timeToFirstTokenMs = FIRST_TOKEN_MS) => {
-    fakeGemini.setTiming({ timeToFirstTokenMs });
-    const leaving = new AbortController();
-    await send(conversationId, leaving.signal);
     leaving.abort();
   };
-  return { fakeGemini, host, send, sendAndLeave, call };
+  return { fakeGemini, host, sendAndLeave };
 }
 
 test('a user who hung up is notified once a device, in its language, despite duplicates', async () => {

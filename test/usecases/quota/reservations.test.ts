@@ -44,7 +44,7 @@ describe('an instance that dies before the turn is stored', () => {
   const limits = { STREAMS_PER_USER: '1', USER_DAILY_MESSAGES: '1', USER_REQUESTS_PER_MINUTE: '1' };
 
   async function died() {
-    const { store, clock, instance } = world(limits);
+    const { store, instance } = world(limits);
     const sent = request(randomUUID(), 'Hello');
     const reserved = Promise.withResolvers<undefined>();
     const dying = instance({
@@ -56,7 +56,7 @@ describe('an instance that dies before the turn is stored', () => {
     });
     void sendMessage(dying, sent);
     await reserved.promise;
-    return { store, clock, sent, chat: instance(), config: dying.config };
+    return { store, sent, chat: instance() };
   }
 
   test('its reservation serves the same message', async () => {

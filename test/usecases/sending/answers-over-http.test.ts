@@ -52,14 +52,12 @@ const finishedTurn = (request: SendRequest, text: string): Turn => ({
   ],
 });
 
-/** A send use case that a test writes by hand; it remembers what it was asked. */
+/** A send use case that a test writes by hand. */
 function handWrittenSend(
   answer: (request: SendRequest) => Pick<SendHandle, 'frames'> & Partial<SendHandle>,
 ) {
-  const requests: SendRequest[] = [];
-  const sendMessage = (_: ChatDependencies, request: SendRequest): Promise<SendHandle> => {
-    requests.push(request);
-    return Promise.resolve({
+  const sendMessage = (_: ChatDependencies, request: SendRequest): Promise<SendHandle> =>
+    Promise.resolve({
       turnId: 't_1',
       conversationId: request.conversationId,
       generation: 3,
@@ -72,8 +70,7 @@ function handWrittenSend(
       }),
       ...answer(request),
     });
-  };
-  return { requests, sendMessage };
+  return { sendMessage };
 }
 
 /** Frames from a list. */

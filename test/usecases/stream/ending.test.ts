@@ -223,16 +223,11 @@ test('an endless answer is ended as too long, and stored', async () => {
   expect(length).toBeLessThanOrEqual(ANSWER_MAX_BYTES);
 });
 
-/** A store that knows how many watches of it are open, and how often it was read by id. */
+/** A store that knows how many watches of it are open. */
 function countingStore(store: DocumentStore) {
   let open = 0;
-  let reads = 0;
   const counting: DocumentStore = {
     ...store,
-    get: (paths) => {
-      reads += 1;
-      return store.get(paths);
-    },
     async *watch(collection, signal) {
       open += 1;
       try {
@@ -242,10 +237,10 @@ function countingStore(store: DocumentStore) {
       }
     },
   };
-  return { store: counting, openWatches: () => open, reads: () => reads };
+  return { store: counting, openWatches: () => open };
 }
 
-/** A turn that one instance answers, and another instance whose reads and watches are counted. */
+/** A turn that one instance answers, and another instance whose watches are counted. */
 async function elsewhere(overrides: Partial<ChatDependencies> = {}) {
   const clock = createManualClock();
   const store = createMemoryDocumentStore();
@@ -256,9 +251,9 @@ async function elsewhere(overrides: Partial<ChatDependencies> = {}) {
   const call = await chat.call();
   await sayEach(clock, call, ['Half an ', 'answer']);
   await pass(clock, 600);
-  const { store: counted, ...counts } = countingStore(store);
+  const { store: counted, openWatches } = countingStore(store);
   const other = chatDependencies({ clock, store: counted, ...overrides });
-  return { ...chat, ...counts, clock, conversationId, send, handle, call, other };
+  return { ...chat, openWatches, clock, conversationId, send, handle, call, other };
 }
 
 /** Reads the text of a stream to its end, in the background. */

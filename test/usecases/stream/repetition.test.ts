@@ -40,11 +40,10 @@ function chatting(...answers: ScriptedAnswer[]) {
 
 async function answeredWith(...answers: ScriptedAnswer[]) {
   const chat = chatting(...answers);
-  const send = request(chat.id, 'Where is my parcel?');
-  const handle = await sendMessage(chat.dependencies, send);
+  const handle = await sendMessage(chat.dependencies, request(chat.id, 'Where is my parcel?'));
   const frames = await collect(handle.frames());
   const { turn } = await handle.result;
-  return { ...chat, send, frames, turn };
+  return { frames, turn };
 }
 
 describe('a repetitive answer', () => {

@@ -24,8 +24,8 @@ async function speaking() {
   const steered = steeredStreamer();
   const server = await serving({ overrides: { model: steered.model } });
   const conversation = `/v1/conversations/${randomUUID()}`;
-  const response = await server.call(`${conversation}/messages`, { body: body(), headers: sse });
-  return { server, conversation, response, call: await steered.call() };
+  await server.call(`${conversation}/messages`, { body: body(), headers: sse });
+  return { server, conversation, call: await steered.call() };
 }
 
 /** A server with one answered message. */

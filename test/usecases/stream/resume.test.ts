@@ -190,7 +190,7 @@ describe('a turn that is taken over', () => {
     await pass(clock, 600);
     process.stop();
     (await dead.call()).say('!'.repeat(2_000));
-    return { store, clock, conversationId, send, dead };
+    return { store, clock, conversationId, send };
   }
   const second = () => scriptedStreamer(textAnswer('Another answer.')).model;
 
