@@ -10,6 +10,7 @@ import {
   type JWTPayload,
 } from 'jose';
 import { openServer } from '#infra/local/processes/open-server.ts';
+import { once } from '#shared/lib/once.ts';
 
 const KEY_ID = 'key-1';
 
@@ -34,12 +35,13 @@ export interface TokenKeys {
   close(): Promise<void>;
 }
 
+/** Of all key sets of a process: three pairs take 0.2 s of processor time, and tests start hundreds of servers. */
+const keyPairs = once(() =>
+  Promise.all([generateKeyPair('RS256'), generateKeyPair('RS256'), generateKeyPair('RS256')]),
+);
+
 export async function startTokenKeys(): Promise<TokenKeys> {
-  const [own, other, retired] = await Promise.all([
-    generateKeyPair('RS256'),
-    generateKeyPair('RS256'),
-    generateKeyPair('RS256'),
-  ]);
+  const [own, other, retired] = await keyPairs();
   const key = { ...(await exportJWK(own.publicKey)), kid: KEY_ID, alg: 'RS256', use: 'sig' };
   // Google's sets hold several keys, too.
   const older = { ...(await exportJWK(retired.publicKey)), kid: 'key-0', alg: 'RS256', use: 'sig' };
