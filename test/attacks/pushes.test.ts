@@ -26,15 +26,17 @@ const claims = (changes: Record<string, unknown> = {}) => ({
 });
 const signed = (changes: Record<string, unknown> = {}) => keys.sign(claims(changes));
 
+const settings = {
+  PUSH_AUDIENCE: AUDIENCE,
+  PUSH_SERVICE_ACCOUNT: ACCOUNT,
+  PUSH_TOKEN_KEYS_URL: keys.url,
+  allowUnsignedPush: false,
+};
+
 /** The worker with a conversation that is due, and what is left of both after a push. */
 async function pushWith(authorization: string | undefined) {
   const bench = compactionBench({
-    pushTokens: createPushTokenVerifier({
-      PUSH_AUDIENCE: AUDIENCE,
-      PUSH_SERVICE_ACCOUNT: ACCOUNT,
-      PUSH_TOKEN_KEYS_URL: keys.url,
-      allowUnsignedPush: false,
-    }),
+    pushTokens: createPushTokenVerifier(settings),
   });
   const conversationId = await buildDue(bench);
   const url = await serveInFramework(bench);
@@ -103,4 +105,12 @@ describe('S18: a push with', () => {
     expect(response.status).toBe(204);
     expect(left.conversation.generation).toBe(1);
   });
+});
+
+test('S18: every push is refused while the deployment names no audience', async () => {
+  const verifier = createPushTokenVerifier({ ...settings, PUSH_AUDIENCE: undefined });
+
+  const verified = verifier.verify(`Bearer ${await signed()}`);
+
+  await expect(verified).rejects.toMatchObject({ status: 'UNAUTHENTICATED' });
 });

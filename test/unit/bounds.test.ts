@@ -77,8 +77,8 @@ test('looked-up accounts are cached up to a bound, least recently used out first
 });
 
 describe('the in-process bus', () => {
-  async function startBus(status: number, settings: Partial<PushSubscriptionOptions>) {
-    const endpoint = await openPushEndpoint(() => status);
+  async function startBus(settings: Partial<PushSubscriptionOptions>) {
+    const endpoint = await openPushEndpoint(() => 500);
     const name = 'projects/demo-recap/subscriptions/compaction';
     const subscription = { topic: 'compaction' as const, name, endpoint: endpoint.url };
     const bus = createMemoryBus({
@@ -95,7 +95,7 @@ describe('the in-process bus', () => {
   const event = { topic: 'compaction' as const, data: {} };
 
   test('the in-process bus keeps only the newest hundred dead letters', async () => {
-    const { bus } = await startBus(500, { maxDeliveryAttempts: 1 });
+    const { bus } = await startBus({ maxDeliveryAttempts: 1 });
     for (let i = 0; i < DEAD_LETTERS_KEPT + 7; i++) await bus.publish(event);
     await bus.idle();
 
@@ -105,7 +105,7 @@ describe('the in-process bus', () => {
 
   test('the in-process bus refuses an event when too many wait, for its publisher to retry', async () => {
     const later = { minBackoffSeconds: 60, maxBackoffSeconds: 60 };
-    const { bus, endpoint } = await startBus(500, { maxQueued: 3, ...later });
+    const { bus, endpoint } = await startBus({ maxQueued: 3, ...later });
     for (let i = 0; i < 3; i++) await bus.publish(event);
     await endpoint.untilReceived(3, 30_000);
 

@@ -17,13 +17,15 @@ const seoul = (context: ClientContext = {}): ClientContext => ({
 
 type Turns = Parameters<typeof describeContext>[0]['turns'];
 
-type Known = Parameters<typeof describeContext>[0]['known'];
-
-const tell = (
-  context: ClientContext | undefined,
-  turns: Turns = [],
-  { generation = 0, known }: { generation?: number; known?: Known } = {},
-) => describeContext({ context, known, now, generation, turns, digest: (text) => `#${text}` });
+const tell = (context: ClientContext | undefined, turns: Turns = []) =>
+  describeContext({
+    context,
+    known: undefined,
+    now,
+    generation: 0,
+    turns,
+    digest: (text) => `#${text}`,
+  });
 
 const ALONE = 'Told by the service, not by the user: it is ';
 

@@ -52,11 +52,7 @@ const held = (costMicros: number) => ({
   until: later(60_000),
 });
 
-const decide = (
-  limits: Partial<QuotaLimits>,
-  usage: Partial<Usage> = {},
-  asked: Partial<Parameters<typeof decideReservation>[0]> = {},
-) =>
+const decide = (limits: Partial<QuotaLimits>, usage: Partial<Usage>) =>
   decideReservation({
     usage: { ...noUsage, ...usage },
     limits: { ...unlimited, ...limits },
@@ -64,7 +60,6 @@ const decide = (
     abandoned: [],
     holdMs: 320_000,
     now,
-    ...asked,
   });
 
 describe('a reservation', () => {

@@ -6,7 +6,6 @@ import {
 import {
   errorOf,
   startChatServer,
-  type CallOptions,
   createConversation,
   readAs,
 } from '#test/support/chat/chat-server.ts';
@@ -21,8 +20,6 @@ const openChat = await startChatServer({
   },
 });
 afterAll(() => Promise.all([chat.stop(), openChat.stop()]));
-
-const create = (options?: CallOptions) => createConversation(chat, options);
 
 describe('creating a conversation', () => {
   test('creating a conversation takes what the caller may write and the deployment’s defaults', async () => {
@@ -116,7 +113,7 @@ describe('creating a conversation', () => {
 
 describe('a conversation', () => {
   test('a conversation shows its context object and an ETag', async () => {
-    const { id } = await create();
+    const { id } = await createConversation(chat);
 
     const response = await chat.call(`/v1/conversations/${id}`);
 

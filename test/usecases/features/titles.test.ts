@@ -65,8 +65,8 @@ async function talk(world: Titled, id: string, ...texts: string[]) {
   }
 }
 
-const changeTitle = (world: Titled, conversationId: string, patch: object = { title: 'Mine' }) =>
-  updateConversation(world.dependencies, { caller: owner, conversationId, patch });
+const changeTitle = ({ dependencies }: Titled, conversationId: string) =>
+  updateConversation(dependencies, { caller: owner, conversationId, patch: { title: 'Mine' } });
 
 const gate = () => Promise.withResolvers<void>();
 

@@ -14,7 +14,7 @@ import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
 import { instances, queued, request } from '#test/support/chat/sending.ts';
 import { passTime } from '#test/support/pass-time.ts';
 import { tool } from '#test/support/tools/tool-world.ts';
-import { type WebhookReply, startWebhook } from '#test/support/processes/webhook-server.ts';
+import { startWebhook } from '#test/support/processes/webhook-server.ts';
 import { createHash, randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 
@@ -27,20 +27,14 @@ interface Logged {
 }
 
 /** An instance of chat whose hooks are given, and what it asked and logged. */
-function hookedChat(
-  overrides: Partial<ChatDependencies> = {},
-  environment: Record<string, string> = {},
-) {
+function hookedChat(overrides: Partial<ChatDependencies> = {}) {
   const { model, requests } = scriptedStreamer(textAnswer('Fine.'));
   const logged: Logged[] = [];
-  const dependencies = chatDependencies(
-    {
-      model,
-      logger: { log: (severity, event, fields) => logged.push({ severity, event, fields }) },
-      ...overrides,
-    },
-    environment,
-  );
+  const dependencies = chatDependencies({
+    model,
+    logger: { log: (severity, event, fields) => logged.push({ severity, event, fields }) },
+    ...overrides,
+  });
   return {
     dependencies,
     logged,
@@ -56,10 +50,10 @@ function hookedChat(
 }
 
 /** A hook that answers so, and the events that it got. */
-function hookOf(answer: BeforeTurnAnswer | undefined, name = 'crm') {
+function hookOf(answer: BeforeTurnAnswer | undefined) {
   const events: unknown[] = [];
   const hook: BeforeTurnHook = {
-    name,
+    name: 'crm',
     run: ({ event }) => {
       events.push(event);
       return Promise.resolve(answer);
@@ -67,13 +61,6 @@ function hookOf(answer: BeforeTurnAnswer | undefined, name = 'crm') {
   };
   return { hook, events };
 }
-
-/** Calls webhooks of these hosts, on a clock of its own. */
-const calling = (hosts: string[], clock = createManualClock()) => ({
-  clock,
-  beforeTurnWebhooks: (given: readonly Webhook[]) =>
-    createBeforeTurnWebhooks(given, { hosts, allowsHttp: true, signingKey, clock }),
-});
 
 describe('a hook before a turn', () => {
   test('a hook before a turn gets the message id and none of its text', async () => {
@@ -256,35 +243,31 @@ async function policyWith(hooks: Webhook[]) {
   return remotePolicy;
 }
 
-describe('a webhook before a turn', () => {
-  async function withWebhook(reply: WebhookReply, required = false) {
-    const server = await startWebhook(reply);
-    const clock = createManualClock();
-    const remotePolicy = await policyWith([{ url: server.url, events: ['beforeTurn'], required }]);
-    const { config } = hookedChat().dependencies;
-    const made = hookedChat({
-      ...calling([server.host], clock),
-      config: { ...config, remotePolicy },
-    });
-    const id = randomUUID();
-    return { ...made, clock, server, id };
-  }
-
-  test('a webhook before a turn gets a signed event and adds a context', async () => {
-    const body = JSON.stringify({ addContext: 'Gold member', later: 'ignored' });
-    const { send, said, server, id } = await withWebhook({ body });
-
-    await send(request(id, 'Hello'));
-
-    const [call] = server.calls;
-    expect(JSON.parse(call?.body ?? '')).toMatchObject({
-      schemaVersion: 1,
-      type: 'beforeTurn',
-      conversationId: id,
-      turnId: 't_1',
-    });
-    expect(call?.body).not.toMatch(/Hello|"u1"/);
-    expect(call?.headers['x-recap-signature']).toMatch(/^sha256=[0-9a-f]{64}$/);
-    expect(said()).toEqual([expect.stringContaining('| Gold member'), 'Hello']);
+test('a webhook before a turn gets a signed event and adds a context', async () => {
+  const body = JSON.stringify({ addContext: 'Gold member', later: 'ignored' });
+  const server = await startWebhook({ body });
+  const clock = createManualClock();
+  const remotePolicy = await policyWith([{ url: server.url, events: ['beforeTurn'] }]);
+  const hosts = [server.host];
+  const { config } = hookedChat().dependencies;
+  const { send, said } = hookedChat({
+    clock,
+    beforeTurnWebhooks: (given: readonly Webhook[]) =>
+      createBeforeTurnWebhooks(given, { hosts, allowsHttp: true, signingKey, clock }),
+    config: { ...config, remotePolicy },
   });
+  const id = randomUUID();
+
+  await send(request(id, 'Hello'));
+
+  const [call] = server.calls;
+  expect(JSON.parse(call?.body ?? '')).toMatchObject({
+    schemaVersion: 1,
+    type: 'beforeTurn',
+    conversationId: id,
+    turnId: 't_1',
+  });
+  expect(call?.body).not.toMatch(/Hello|"u1"/);
+  expect(call?.headers['x-recap-signature']).toMatch(/^sha256=[0-9a-f]{64}$/);
+  expect(said()).toEqual([expect.stringContaining('| Gold member'), 'Hello']);
 });

@@ -10,11 +10,7 @@ import { errorReply } from '#shared/wire/errors/error-body.ts';
 import { exportMessages } from '#shared/wire/resources/export.ts';
 import { answerView } from '#shared/wire/resources/messages.ts';
 import { createManualClock } from '#test/fakes/manual-clock.ts';
-import {
-  scriptedStreamer,
-  textAnswer,
-  type ScriptedAnswer,
-} from '#test/fakes/scripted-streamer.ts';
+import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
 import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
 import {
   collect,
@@ -227,9 +223,8 @@ describe('contract 8: the same message id', () => {
 });
 
 /** A message whose answer failed for now, and a later one that was answered; the wait for the first is over. */
-async function failedBehindAnother(...before: readonly ScriptedAnswer[]) {
+async function failedBehindAnother() {
   const { model, requests } = scriptedStreamer(
-    ...before,
     { error: overloaded() },
     textAnswer('Second.'),
     textAnswer('First, at last.'),

@@ -10,8 +10,8 @@ afterEach(async () => {
 });
 
 const sse = { accept: 'text/event-stream' };
-const body = (id: string = randomUUID()) => ({
-  message: { id, parts: [{ type: 'text', text: 'Hello' }] },
+const body = () => ({
+  message: { id: randomUUID(), parts: [{ type: 'text', text: 'Hello' }] },
 });
 
 async function serving(overrides: Parameters<typeof startChatServer>[0] = {}) {

@@ -50,8 +50,8 @@ const answer = (chat: ChatDependencies, conversationId: string, results: ToolRes
   });
 
 /** A turn whose model has called functions of the app. */
-async function waiting(text = ASKING, environment: Record<string, string> = {}) {
-  const { chat, effects } = toolChat(model, { environment });
+async function waiting(text = ASKING) {
+  const { chat, effects } = toolChat(model);
   const conversationId = randomUUID();
   await withAppTools(chat, conversationId, ['locate', 'choose']);
   return { chat, effects, conversationId, ...(await say(chat, conversationId, text)) };
