@@ -21,28 +21,26 @@ async function control(method: string, path: string, body?: object): Promise<[nu
 
 const hello = { contents: [user('Hello there.')] };
 
-describe('control over HTTP', () => {
-  test('the fake Gemini’s journal is read and cleared while its numbers go on', async () => {
-    await ask(fakeGemini, hello, { role: 'chat', promptId: 't_1' });
-    const [, before] = await control('GET', 'journal');
-    await control('DELETE', 'journal');
-    await ask(fakeGemini, hello);
-    const [, after] = await control('GET', 'journal');
+test('the fake Gemini’s journal is read and cleared while its numbers go on', async () => {
+  await ask(fakeGemini, hello, { role: 'chat', promptId: 't_1' });
+  const [, before] = await control('GET', 'journal');
+  await control('DELETE', 'journal');
+  await ask(fakeGemini, hello);
+  const [, after] = await control('GET', 'journal');
 
-    const entry = {
-      n: 1,
-      api: 'gemini',
-      operation: 'generateContent',
-      model: 'gemini-2.5-flash',
-      role: 'chat',
-      promptId: 't_1',
-      promptTokens: 3,
-      httpStatus: 200,
-      finishReason: 'STOP',
-    };
-    expect(before).toMatchObject({ entries: [entry] });
-    expect(after).toMatchObject({ entries: [{ n: 2 }] });
-  });
+  const entry = {
+    n: 1,
+    api: 'gemini',
+    operation: 'generateContent',
+    model: 'gemini-2.5-flash',
+    role: 'chat',
+    promptId: 't_1',
+    promptTokens: 3,
+    httpStatus: 200,
+    finishReason: 'STOP',
+  };
+  expect(before).toMatchObject({ entries: [entry] });
+  expect(after).toMatchObject({ entries: [{ n: 2 }] });
 });
 
 test('the fake Gemini’s journal keeps the newest 500 requests', () => {

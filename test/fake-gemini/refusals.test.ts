@@ -15,40 +15,34 @@ const response = (...names: string[]) => ({
   parts: names.map((name) => ({ functionResponse: { name, response: { ok: true } } })),
 });
 
-describe('what the API refuses', () => {
-  test.each([
-    ['no contents', [], 'contents is not specified'],
-    ['a content without parts', [{ role: 'user', parts: [] }], 'parts must not be empty'],
-    ['an unknown role', [{ role: 'system', parts: [{ text: 'x' }] }], 'valid role: user, model'],
-    ['a model content first', [model('hello'), user('hi')], 'start with a user role'],
-    [
-      'a response without a call',
-      [user('hi'), model('yes'), response('find')],
-      'function response turn comes immediately after a function call turn',
-    ],
-    [
-      'fewer responses than calls',
-      [
-        user('hi'),
-        { role: 'model', parts: [...call('a').parts, ...call('b').parts] },
-        response('a'),
-      ],
-      'number of function response parts is equal to the number of function call parts',
-    ],
-    ['a call that nothing follows', [user('hi'), call('a')], 'number of function response'],
-    ['the response of another call', [user('hi'), call('a'), response('b')], 'number of function'],
-    [
-      'a call after a model content',
-      [user('hi'), model('so'), call('a'), response('a')],
-      'function call turn comes immediately after a user turn',
-    ],
-  ])('the fake Gemini refuses %s', async (_, contents, message) => {
-    const answer = await ask(fakeGemini, { contents });
+test.each([
+  ['no contents', [], 'contents is not specified'],
+  ['a content without parts', [{ role: 'user', parts: [] }], 'parts must not be empty'],
+  ['an unknown role', [{ role: 'system', parts: [{ text: 'x' }] }], 'valid role: user, model'],
+  ['a model content first', [model('hello'), user('hi')], 'start with a user role'],
+  [
+    'a response without a call',
+    [user('hi'), model('yes'), response('find')],
+    'function response turn comes immediately after a function call turn',
+  ],
+  [
+    'fewer responses than calls',
+    [user('hi'), { role: 'model', parts: [...call('a').parts, ...call('b').parts] }, response('a')],
+    'number of function response parts is equal to the number of function call parts',
+  ],
+  ['a call that nothing follows', [user('hi'), call('a')], 'number of function response'],
+  ['the response of another call', [user('hi'), call('a'), response('b')], 'number of function'],
+  [
+    'a call after a model content',
+    [user('hi'), model('so'), call('a'), response('a')],
+    'function call turn comes immediately after a user turn',
+  ],
+])('the fake Gemini refuses %s', async (_, contents, message) => {
+  const answer = await ask(fakeGemini, { contents });
 
-    expect(answer.status).toBe(400);
-    expect(answer.body.error).toMatchObject({ code: 400, status: 'INVALID_ARGUMENT' });
-    expect(answer.body.error?.message).toContain(message);
-  });
+  expect(answer.status).toBe(400);
+  expect(answer.body.error).toMatchObject({ code: 400, status: 'INVALID_ARGUMENT' });
+  expect(answer.body.error?.message).toContain(message);
 });
 
 describe('thought signatures on Gemini 3', () => {

@@ -7,7 +7,7 @@ import { searchCases } from '#test/support/search-cases.ts';
 import { chatDependencies } from '../support/chat/chat-dependencies.ts';
 import { messagesPath, startFaultStack } from '../support/processes/fault-stack.ts';
 import { randomUUID } from 'node:crypto';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import fc from 'fast-check';
 
 const stack = await startFaultStack();
@@ -45,31 +45,29 @@ const wellFormed = fc
 const PARTS = 100;
 const MESSAGES = searchCases(100);
 
-describe('text of any characters', () => {
-  test('any text comes back from the transcript, and reaches the model, as it was sent', async () => {
-    await fc.assert(
-      fc.asyncProperty(
-        fc.array(wellFormed, { minLength: PARTS, maxLength: PARTS }),
-        async (texts) => {
-          const id = randomUUID();
-          const parts = texts.map((text) => ({ type: 'text', text }));
+test('any text comes back from the transcript, and reaches the model, as it was sent', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(wellFormed, { minLength: PARTS, maxLength: PARTS }),
+      async (texts) => {
+        const id = randomUUID();
+        const parts = texts.map((text) => ({ type: 'text', text }));
 
-          const response = await stack.chat.call(messagesPath(id), {
-            body: { message: { id: randomUUID(), parts } },
-          });
+        const response = await stack.chat.call(messagesPath(id), {
+          body: { message: { id: randomUUID(), parts } },
+        });
 
-          const [message] = await stack.transcript(id);
-          expect(response.status).toBe(200);
-          expect(message?.parts).toEqual(parts);
-          expect(stack.lastPrompt()).toEqual([
-            { role: 'user', parts: texts.map((text) => ({ text })) },
-          ]);
-        },
-      ),
-      { numRuns: MESSAGES },
-    );
-  }, 120_000);
-});
+        const [message] = await stack.transcript(id);
+        expect(response.status).toBe(200);
+        expect(message?.parts).toEqual(parts);
+        expect(stack.lastPrompt()).toEqual([
+          { role: 'user', parts: texts.map((text) => ({ text })) },
+        ]);
+      },
+    ),
+    { numRuns: MESSAGES },
+  );
+}, 120_000);
 
 /** `text` as the chunks that end at the UTF-16 units `edges`. */
 function chunksOf(text: string, edges: readonly number[]): string[] {

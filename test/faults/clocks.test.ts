@@ -118,37 +118,35 @@ describe('instances whose machines differ by a day and more', () => {
   );
 });
 
-describe('workers whose machines differ by a day and more', () => {
-  test.each(wrong)(
-    'workers leave a lease to its holder, and no longer, %i ms off',
-    async (offsetMs) => {
-      const bench = compactionBench();
-      const { store, clock: time } = bench;
-      const id = await buildDue(bench, { conversation: { compactionRequests: autoRequest() } });
-      const worker = (ms: number) => ({ ...compactionBench(), ...skewed(store, time, ms) });
-      const claimed = Promise.withResolvers<void>();
-      const dead = worker(offsetMs);
-      const { store: deadStore, atCrashPoint } = dyingAt(dead.store, 'claimed');
-      const dying = {
-        ...dead,
-        store: deadStore,
-        atCrashPoint: (point: string) => {
-          if (point === 'claimed') claimed.resolve();
-          return atCrashPoint(point);
-        },
-      };
-      void runCompaction(dying, { conversationId: id, signal: neverAborted() });
-      await claimed.promise;
-      const run = () =>
-        runCompaction(worker(-offsetMs), { conversationId: id, signal: neverAborted() });
+test.each(wrong)(
+  'workers leave a lease to its holder, and no longer, %i ms off',
+  async (offsetMs) => {
+    const bench = compactionBench();
+    const { store, clock: time } = bench;
+    const id = await buildDue(bench, { conversation: { compactionRequests: autoRequest() } });
+    const worker = (ms: number) => ({ ...compactionBench(), ...skewed(store, time, ms) });
+    const claimed = Promise.withResolvers<void>();
+    const dead = worker(offsetMs);
+    const { store: deadStore, atCrashPoint } = dyingAt(dead.store, 'claimed');
+    const dying = {
+      ...dead,
+      store: deadStore,
+      atCrashPoint: (point: string) => {
+        if (point === 'claimed') claimed.resolve();
+        return atCrashPoint(point);
+      },
+    };
+    void runCompaction(dying, { conversationId: id, signal: neverAborted() });
+    await claimed.promise;
+    const run = () =>
+      runCompaction(worker(-offsetMs), { conversationId: id, signal: neverAborted() });
 
-      const atOnce = await run();
-      time.advance(61_000);
-      const later = await run();
+    const atOnce = await run();
+    time.advance(61_000);
+    const later = await run();
 
-      expect(atOnce).toMatchObject({ kind: 'later', reason: 'LEASE_HELD' });
-      expect(later).toMatchObject({ kind: 'done', state: 'COMPACTED' });
-      expect((await see(store, id)).conversation.generation).toBe(1);
-    },
-  );
-});
+    expect(atOnce).toMatchObject({ kind: 'later', reason: 'LEASE_HELD' });
+    expect(later).toMatchObject({ kind: 'done', state: 'COMPACTED' });
+    expect((await see(store, id)).conversation.generation).toBe(1);
+  },
+);

@@ -12,7 +12,7 @@ import {
   startFaultStack,
 } from '../support/processes/fault-stack.ts';
 import { randomUUID } from 'node:crypto';
-import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, expect, onTestFinished, test } from 'vitest';
 
 const QUESTION = 'Tell me of the long way from the harbour to the temple.';
 const ANSWER = Array.from({ length: 40 }, (_, stop) => `Stop ${stop} has a view of the sea.`).join(
@@ -50,23 +50,21 @@ const finishedTurn = (conversationId: string) =>
     return turn && isTerminal(turn.value.state) ? turn.value : undefined;
   });
 
-describe('a client that hangs up', () => {
-  test.concurrent.each([0, 2, 15])(
-    'a client that hangs up after %i events finds the whole answer of one model call',
-    async (events) => {
-      const [id, messageId] = [randomUUID(), randomUUID()];
+test.concurrent.each([0, 2, 15])(
+  'a client that hangs up after %i events finds the whole answer of one model call',
+  async (events) => {
+    const [id, messageId] = [randomUUID(), randomUUID()];
 
-      await hangUpAfter(events, id, messageId);
-      const turn = await finishedTurn(id);
-      const replay = await stack.send(id, QUESTION, messageId);
+    await hangUpAfter(events, id, messageId);
+    const turn = await finishedTurn(id);
+    const replay = await stack.send(id, QUESTION, messageId);
 
-      expect(turn).toMatchObject({ state: 'done', attempt: 1, inContext: true });
-      expect(turn.contents.map(contentText)).toEqual([ANSWER]);
-      expect(replay).toEqual({ http: 200, text: ANSWER });
-      expect((await storedConversation(stack.store, id)).lastSeq).toBe(1);
-    },
-  );
-});
+    expect(turn).toMatchObject({ state: 'done', attempt: 1, inContext: true });
+    expect(turn.contents.map(contentText)).toEqual([ANSWER]);
+    expect(replay).toEqual({ http: 200, text: ANSWER });
+    expect((await storedConversation(stack.store, id)).lastSeq).toBe(1);
+  },
+);
 
 test('an unavailable store gives 503 with a retry time, and the message can be resent', async () => {
   let isAway = true;

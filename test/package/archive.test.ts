@@ -130,21 +130,19 @@ test('the archive’s Firestore takes 300 commits at once, closes the clients th
   await server.close();
 });
 
-describe('npm run package', () => {
-  const pack = (file: string, environment: object) =>
-    run(process.execPath, [join(root, 'infra/package/package.ts'), '--out', file], {
-      cwd: tmpdir(),
-      env: { PATH: process.env['PATH'], ...environment },
-    });
-
-  test('npm run package writes the same bytes under another umask, clock, locale and folder', async () => {
-    const file = join(await temporaryFolder(), 'below', 'recap.zip');
-
-    const { stdout } = await pack(file, { TZ: 'Asia/Tokyo', LANG: 'tr_TR.UTF-8', HOME: '/' });
-
-    expect((await readFile(file)).equals(zip)).toBe(true);
-    expect(stdout).toMatch(/sha256 {3}[0-9a-f]{64}\n/);
+const pack = (file: string, environment: object) =>
+  run(process.execPath, [join(root, 'infra/package/package.ts'), '--out', file], {
+    cwd: tmpdir(),
+    env: { PATH: process.env['PATH'], ...environment },
   });
+
+test('npm run package writes the same bytes under another umask, clock, locale and folder', async () => {
+  const file = join(await temporaryFolder(), 'below', 'recap.zip');
+
+  const { stdout } = await pack(file, { TZ: 'Asia/Tokyo', LANG: 'tr_TR.UTF-8', HOME: '/' });
+
+  expect((await readFile(file)).equals(zip)).toBe(true);
+  expect(stdout).toMatch(/sha256 {3}[0-9a-f]{64}\n/);
 });
 
 describe('what cannot be packed', () => {

@@ -33,23 +33,21 @@ test.each([
   expect(mediaTokens({ mimeType, data, family })).toBe(tokens);
 });
 
-describe('estimateTextTokens by character class', () => {
-  test.each([
-    ['', 0],
-    ['abcde', 1],
-    ['a b c', 2],
-    ['ABCDEFGHIJ', 3],
-    ['one two three', 3],
-    ['12345', 5],
-    ['{}{}{', 3],
-    ['가나다라마바사아자차', 13],
-    ['漢字', 3],
-    ['😀', 2],
-    ['\ud83d', 1],
-    ['a', 1],
-  ])('estimateTextTokens of %j is %i', (text, tokens) => {
-    expect(estimateTextTokens(text, 'character-class')).toBe(tokens);
-  });
+test.each([
+  ['', 0],
+  ['abcde', 1],
+  ['a b c', 2],
+  ['ABCDEFGHIJ', 3],
+  ['one two three', 3],
+  ['12345', 5],
+  ['{}{}{', 3],
+  ['가나다라마바사아자차', 13],
+  ['漢字', 3],
+  ['😀', 2],
+  ['\ud83d', 1],
+  ['a', 1],
+])('estimateTextTokens of %j is %i', (text, tokens) => {
+  expect(estimateTextTokens(text, 'character-class')).toBe(tokens);
 });
 
 test.each([

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { ChangeQueue } from '#shared/store/change-queue.ts';
 
 interface State {
@@ -22,21 +22,19 @@ function releaseAll(queue: ChangeQueue<State>, states: readonly State[]): void {
   }
 }
 
-describe('ChangeQueue', () => {
-  test('ChangeQueue keeps only each document’s newest state for a slow reader', async () => {
-    const { queue, batches } = await startedQueue();
+test('ChangeQueue keeps only each document’s newest state for a slow reader', async () => {
+  const { queue, batches } = await startedQueue();
 
-    releaseAll(queue, [
-      { path: 'a', v: 1 },
+  releaseAll(queue, [
+    { path: 'a', v: 1 },
+    { path: 'b', v: 1 },
+    { path: 'a', v: 2 },
+  ]);
+
+  expect(await batches.next()).toMatchObject({
+    value: [
       { path: 'b', v: 1 },
       { path: 'a', v: 2 },
-    ]);
-
-    expect(await batches.next()).toMatchObject({
-      value: [
-        { path: 'b', v: 1 },
-        { path: 'a', v: 2 },
-      ],
-    });
+    ],
   });
 });

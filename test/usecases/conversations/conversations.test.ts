@@ -111,16 +111,14 @@ describe('creating a conversation', () => {
   });
 });
 
-describe('a conversation', () => {
-  test('a conversation shows its context object and an ETag', async () => {
-    const { id } = await createConversation(chat);
+test('a conversation shows its context object and an ETag', async () => {
+  const { id } = await createConversation(chat);
 
-    const response = await chat.call(`/v1/conversations/${id}`);
+  const response = await chat.call(`/v1/conversations/${id}`);
 
-    expect(response.headers.get('etag')).toMatch(/^"[0-9a-f]{24}-[0-9a-f]{24}"$/);
-    const conversation = await readAs(conversationWithContextResponse, response);
-    expect(conversation.context).toMatchObject({ tokens: 0, generation: 0, compaction: null });
-  });
+  expect(response.headers.get('etag')).toMatch(/^"[0-9a-f]{24}-[0-9a-f]{24}"$/);
+  const conversation = await readAs(conversationWithContextResponse, response);
+  expect(conversation.context).toMatchObject({ tokens: 0, generation: 0, compaction: null });
 });
 
 afterAll(() => chat.stop());

@@ -151,28 +151,24 @@ describe('the export of a conversation', () => {
   });
 });
 
-describe('the export of a user', () => {
-  test('a user’s export has all their conversations, deleted ones included, and nobody else’s', async () => {
-    const uid = randomUUID();
-    const live = await build(uid, [{}], 'live');
-    const deleted = await build(uid, [{}, {}], 'deleted');
-    const forking = await build(uid, [{}], 'forking');
-    await build(randomUUID(), [{}], 'theirs');
-    const { dependencies } = chat;
-    const caller = { uid, tier: 'signedIn' } as const;
-    await deleteConversation(dependencies, { caller, conversationId: deleted });
-    await setConversation(dependencies, forking, { state: 'forking' });
+test('a user’s export has all their conversations, deleted ones included, and nobody else’s', async () => {
+  const uid = randomUUID();
+  const live = await build(uid, [{}], 'live');
+  const deleted = await build(uid, [{}, {}], 'deleted');
+  const forking = await build(uid, [{}], 'forking');
+  await build(randomUUID(), [{}], 'theirs');
+  const { dependencies } = chat;
+  const caller = { uid, tier: 'signedIn' } as const;
+  await deleteConversation(dependencies, { caller, conversationId: deleted });
+  await setConversation(dependencies, forking, { state: 'forking' });
 
-    const response = await chat.call('/v1/users/me:export', { uid, method: 'POST' });
+  const response = await chat.call('/v1/users/me:export', { uid, method: 'POST' });
 
-    const lines = linesOf(await response.text());
-    expect(response.headers.get('content-disposition')).toBe(
-      'attachment; filename="conversations.jsonl"',
-    );
-    const conversationDocuments = lines.filter((line) => line.type === 'conversation');
-    expect(conversationDocuments.map(({ id }) => id).toSorted()).toEqual(
-      [live, deleted].toSorted(),
-    );
-    expect(lines).toHaveLength(2 + 2 + 4);
-  });
+  const lines = linesOf(await response.text());
+  expect(response.headers.get('content-disposition')).toBe(
+    'attachment; filename="conversations.jsonl"',
+  );
+  const conversationDocuments = lines.filter((line) => line.type === 'conversation');
+  expect(conversationDocuments.map(({ id }) => id).toSorted()).toEqual([live, deleted].toSorted());
+  expect(lines).toHaveLength(2 + 2 + 4);
 });

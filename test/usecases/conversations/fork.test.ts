@@ -159,21 +159,19 @@ describe('a fork', () => {
   });
 });
 
-describe('what cannot be forked', () => {
-  test('a message that is being answered cannot be forked', async () => {
-    const world = lifecycle();
-    const { conversationId } = await buildConversation(world.store, { turns: 3 });
-    const path = turnPath(conversationId, 3);
-    await world.store.commit([
-      { op: 'update', path, fields: { state: 'running' }, guard: { exists: true } },
-    ]);
-    await setConversation(world, conversationId, { open: { seq: 3, leaseUntil: new Date() } });
+test('a message that is being answered cannot be forked', async () => {
+  const world = lifecycle();
+  const { conversationId } = await buildConversation(world.store, { turns: 3 });
+  const path = turnPath(conversationId, 3);
+  await world.store.commit([
+    { op: 'update', path, fields: { state: 'running' }, guard: { exists: true } },
+  ]);
+  await setConversation(world, conversationId, { open: { seq: 3, leaseUntil: new Date() } });
 
-    await expect(fork(world, conversationId, 'message-3')).rejects.toMatchObject({
-      reason: 'TURN_IN_PROGRESS',
-    });
-    expect(await fork(world, conversationId, 'message-2')).toMatchObject({ isNew: true });
+  await expect(fork(world, conversationId, 'message-3')).rejects.toMatchObject({
+    reason: 'TURN_IN_PROGRESS',
   });
+  expect(await fork(world, conversationId, 'message-2')).toMatchObject({ isNew: true });
 });
 
 describe('a fork under an id', () => {

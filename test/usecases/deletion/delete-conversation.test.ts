@@ -154,24 +154,22 @@ describe('taking a conversation out of the bin', () => {
   });
 });
 
-describe('deleting a conversation for good', () => {
-  test.each(['live', 'deleted'])(
-    'deleting a conversation for good marks one that is %s and informs workers',
-    async (state) => {
-      const world = lifecycle();
-      const conversationId = await compacted(world);
-      if (state === 'deleted')
-        await deleteConversation(world.chat, { caller: owner, conversationId });
+test.each(['live', 'deleted'])(
+  'deleting a conversation for good marks one that is %s and informs workers',
+  async (state) => {
+    const world = lifecycle();
+    const conversationId = await compacted(world);
+    if (state === 'deleted')
+      await deleteConversation(world.chat, { caller: owner, conversationId });
 
-      await eraseOwnConversation(world.chat, { caller: owner, conversationId });
+    await eraseOwnConversation(world.chat, { caller: owner, conversationId });
 
-      expect(await storedConversation(world, conversationId)).toMatchObject({ state: 'erasing' });
-      expect(world.chat.published).toEqual([
-        { topic: 'compaction', data: { schemaVersion: 1, kind: 'erase', conversationId } },
-      ]);
-    },
-  );
-});
+    expect(await storedConversation(world, conversationId)).toMatchObject({ state: 'erasing' });
+    expect(world.chat.published).toEqual([
+      { topic: 'compaction', data: { schemaVersion: 1, kind: 'erase', conversationId } },
+    ]);
+  },
+);
 
 async function messagesAfter({ chat }: Lifecycle, conversationId: string, afterSeq: number) {
   const page = { caller: owner, conversationId, pageSize: 10, order: 'asc', afterSeq } as const;
@@ -243,66 +241,55 @@ describe('deleting a message of the tail', () => {
   });
 });
 
-describe('what cannot be deleted', () => {
-  test.each(['running', 'queued'])(
-    'a message whose turn is %s cannot be deleted',
-    async (state) => {
-      const world = lifecycle();
-      const conversationId = await shortConversation(world);
-      const path = turnPath(conversationId, 2);
-      await world.store.commit([
-        { op: 'update', path, fields: { state }, guard: { exists: true } },
-      ]);
+test.each(['running', 'queued'])('a message whose turn is %s cannot be deleted', async (state) => {
+  const world = lifecycle();
+  const conversationId = await shortConversation(world);
+  const path = turnPath(conversationId, 2);
+  await world.store.commit([{ op: 'update', path, fields: { state }, guard: { exists: true } }]);
 
-      await expect(removeMessage(world, conversationId, 'message-2')).rejects.toMatchObject({
-        status: 'ABORTED',
-        reason: 'TURN_IN_PROGRESS',
-      });
-    },
-  );
-});
-
-describe('deleting a regenerated message', () => {
-  /** A message with the canary, answered three times. */
-  async function regenerated({ chat }: Pick<Lifecycle, 'chat'>) {
-    const id = randomUUID();
-    const asked = request(id, `The word is ${CANARY}.`);
-    await answered(chat, asked);
-    const again = regenerate(id, 'm_1');
-    await answered(chat, again);
-    await answered(chat, regenerate(id, 'm_2'));
-    return { id, messageIds: [asked.message.id, again.message.id] };
-  }
-
-  test.each([0, 1])(
-    'deleting a regenerated message erases it from every turn (named by turn %#)',
-    async (index) => {
-      const world = lifecycle();
-      const { id, messageIds } = await regenerated(world);
-
-      await removeMessage(world, id, messageIds[index] ?? '');
-
-      expect(await canaries(world)).toEqual([]);
-      expect(await shownTexts(world.chat, id)).toEqual([]);
-      const page = { caller: owner, conversationId: id, pageSize: 10, order: 'asc' } as const;
-      const { messages } = await listMessages(world.chat, { ...page, afterSeq: 0 });
-      expect(messages.map(({ deleted }) => deleted)).toEqual(messages.map(() => true));
-    },
-  );
-});
-
-describe('the id of a deleted message', () => {
-  test('a deleted message’s id sent again calls no model, whatever its text', async () => {
-    const world = lifecycle();
-    const conversationId = await shortConversation(world);
-    await removeMessage(world, conversationId, 'message-2');
-    const message = { id: 'message-2', parts: [{ text: 'Something else.' }] };
-
-    const handle = await sendMessage(world.chat, { caller: owner, conversationId, message });
-
-    const { turn, replayed } = await handle.result;
-    expect(replayed).toBe(true);
-    expect(turn).toMatchObject({ seq: 2, contents: [], user: { parts: [] } });
-    expect((await see(world.store, conversationId)).conversation.lastSeq).toBe(3);
+  await expect(removeMessage(world, conversationId, 'message-2')).rejects.toMatchObject({
+    status: 'ABORTED',
+    reason: 'TURN_IN_PROGRESS',
   });
+});
+
+/** A message with the canary, answered three times. */
+async function regenerated({ chat }: Pick<Lifecycle, 'chat'>) {
+  const id = randomUUID();
+  const asked = request(id, `The word is ${CANARY}.`);
+  await answered(chat, asked);
+  const again = regenerate(id, 'm_1');
+  await answered(chat, again);
+  await answered(chat, regenerate(id, 'm_2'));
+  return { id, messageIds: [asked.message.id, again.message.id] };
+}
+
+test.each([0, 1])(
+  'deleting a regenerated message erases it from every turn (named by turn %#)',
+  async (index) => {
+    const world = lifecycle();
+    const { id, messageIds } = await regenerated(world);
+
+    await removeMessage(world, id, messageIds[index] ?? '');
+
+    expect(await canaries(world)).toEqual([]);
+    expect(await shownTexts(world.chat, id)).toEqual([]);
+    const page = { caller: owner, conversationId: id, pageSize: 10, order: 'asc' } as const;
+    const { messages } = await listMessages(world.chat, { ...page, afterSeq: 0 });
+    expect(messages.map(({ deleted }) => deleted)).toEqual(messages.map(() => true));
+  },
+);
+
+test('a deleted message’s id sent again calls no model, whatever its text', async () => {
+  const world = lifecycle();
+  const conversationId = await shortConversation(world);
+  await removeMessage(world, conversationId, 'message-2');
+  const message = { id: 'message-2', parts: [{ text: 'Something else.' }] };
+
+  const handle = await sendMessage(world.chat, { caller: owner, conversationId, message });
+
+  const { turn, replayed } = await handle.result;
+  expect(replayed).toBe(true);
+  expect(turn).toMatchObject({ seq: 2, contents: [], user: { parts: [] } });
+  expect((await see(world.store, conversationId)).conversation.lastSeq).toBe(3);
 });

@@ -154,32 +154,30 @@ const workerPoints = Object.keys(compactionCrashPoints).filter(
   (point) => !point.startsWith('sweep-'),
 );
 
-describe('erasing in the middle of a compaction', () => {
-  /** A worker that compacts while the user is erased at `point`. */
-  async function eraseAt(point: string, world: Lifecycle, conversationId: string) {
-    const held = compactionBench({
-      ...world.bench,
-      atCrashPoint: async (name) => {
-        if (name === point) await erase(world);
-      },
-    });
-    await compactOnce(held, conversationId).catch(() => undefined);
-    await erase(world);
-  }
-
-  test.each(workerPoints)(
-    'erasing during a compaction at %s leaves nothing, and the worker loses',
-    async (point) => {
-      const world = lifecycle();
-      const conversationId = await compacted(world);
-      await setConversation(world, conversationId, { compactionRequests: { ...manualRequest() } });
-
-      await eraseAt(point, world, conversationId);
-
-      expect(await remainsOf(world)).toEqual([]);
+/** A worker that compacts while the user is erased at `point`. */
+async function eraseAt(point: string, world: Lifecycle, conversationId: string) {
+  const held = compactionBench({
+    ...world.bench,
+    atCrashPoint: async (name) => {
+      if (name === point) await erase(world);
     },
-  );
-});
+  });
+  await compactOnce(held, conversationId).catch(() => undefined);
+  await erase(world);
+}
+
+test.each(workerPoints)(
+  'erasing during a compaction at %s leaves nothing, and the worker loses',
+  async (point) => {
+    const world = lifecycle();
+    const conversationId = await compacted(world);
+    await setConversation(world, conversationId, { compactionRequests: { ...manualRequest() } });
+
+    await eraseAt(point, world, conversationId);
+
+    expect(await remainsOf(world)).toEqual([]);
+  },
+);
 
 /** A clock that notes how long it was waited on. */
 function countingClock() {
@@ -209,18 +207,16 @@ function contested(
 const isConversation = (conversationId: string) => (write: Write) =>
   write.op === 'update' && write.path === conversationPath(conversationId);
 
-describe('an erasure that others disturb', () => {
-  test('a disturbed erasure waits before it marks a conversation again', async () => {
-    const world = lifecycle();
-    const { conversationId } = await buildConversation(world.store, { turns: 1 });
-    const { waits, clock } = countingClock();
-    const store = contested(world.store, 2, isConversation(conversationId));
+test('a disturbed erasure waits before it marks a conversation again', async () => {
+  const world = lifecycle();
+  const { conversationId } = await buildConversation(world.store, { turns: 1 });
+  const { waits, clock } = countingClock();
+  const store = contested(world.store, 2, isConversation(conversationId));
 
-    const marked = await markErasing({ store, clock }, conversationId, () => true);
+  const marked = await markErasing({ store, clock }, conversationId, () => true);
 
-    expect(marked).toBe('erasing');
-    expect(waits).toEqual([10, 20]);
-  });
+  expect(marked).toBe('erasing');
+  expect(waits).toEqual([10, 20]);
 });
 
 const conversationId = 'c';

@@ -24,26 +24,24 @@ import {
 } from '#test/support/compaction/compacted-conversation.ts';
 import { describe, expect, test } from 'vitest';
 
-describe('an erasure that stopped half way', () => {
-  test('an unfinished erasure shows nothing of the message meanwhile', async () => {
-    const world = lifecycle();
-    const conversationId = await compacted(world);
-    await compactAgain(world, conversationId);
-    const dying = { chat: { ...world.chat, ...dyingAt('message-wiped') } };
-    await expect(removeMessage(dying, conversationId, 'message-3')).rejects.toThrow('died');
-    const target = { caller: owner, conversationId };
+test('an unfinished erasure shows nothing of the message meanwhile', async () => {
+  const world = lifecycle();
+  const conversationId = await compacted(world);
+  await compactAgain(world, conversationId);
+  const dying = { chat: { ...world.chat, ...dyingAt('message-wiped') } };
+  await expect(removeMessage(dying, conversationId, 'message-3')).rejects.toThrow('died');
+  const target = { caller: owner, conversationId };
 
-    const shown = await Promise.all([
-      ...[0, 1, 2].map((generation) =>
-        // A generation that covered the message is refused as a whole.
-        showContext(world.chat, { ...target, generation }).catch((error: unknown) => error),
-      ),
-      listCompactions(world.chat, { ...target, pageSize: 10, locale: undefined }),
-    ]);
+  const shown = await Promise.all([
+    ...[0, 1, 2].map((generation) =>
+      // A generation that covered the message is refused as a whole.
+      showContext(world.chat, { ...target, generation }).catch((error: unknown) => error),
+    ),
+    listCompactions(world.chat, { ...target, pageSize: 10, locale: undefined }),
+  ]);
 
-    expect(await canaries(world)).not.toEqual([]);
-    expect(JSON.stringify(shown)).not.toContain(CANARY);
-  });
+  expect(await canaries(world)).not.toEqual([]);
+  expect(JSON.stringify(shown)).not.toContain(CANARY);
 });
 
 describe('deleting a message that a summary without sources covers', () => {
@@ -220,29 +218,27 @@ describe('deleting a message that statements of a summary cite', () => {
   });
 });
 
-describe('the statements that an erasure took with it', () => {
-  test('statements lost with an erased message are derived again from remaining turns', async () => {
-    const world = lifecycle();
-    const conversationId = await compactedTwice(world, [
-      [KEPT, 1],
-      [BOTH, 3, 4],
-    ]);
-    await removeMessage(world, conversationId, 'message-3');
-    const { conversation, text } = await see(world.store, conversationId);
-    expect(conversation.compactionRequests.auto).toMatchObject({ trigger: 'auto' });
-    expect(world.chat.published).toHaveLength(1);
-    expect(text).not.toContain('Question 4');
+test('statements lost with an erased message are derived again from remaining turns', async () => {
+  const world = lifecycle();
+  const conversationId = await compactedTwice(world, [
+    [KEPT, 1],
+    [BOTH, 3, 4],
+  ]);
+  await removeMessage(world, conversationId, 'message-3');
+  const { conversation, text } = await see(world.store, conversationId);
+  expect(conversation.compactionRequests.auto).toMatchObject({ trigger: 'auto' });
+  expect(world.chat.published).toHaveLength(1);
+  expect(text).not.toContain('Question 4');
 
-    expect(await compactOnce(world.bench, conversationId)).toMatchObject({ state: 'COMPACTED' });
+  expect(await compactOnce(world.bench, conversationId)).toMatchObject({ state: 'COMPACTED' });
 
-    const asked = JSON.stringify(world.bench.model.calls.at(-1)?.contents);
-    expect(asked).toContain('Question 4');
-    expect(asked).not.toContain(CANARY);
-    const after = await see(world.store, conversationId);
-    expect(after.history?.rederiveFrom).toBeUndefined();
-    expect(after.conversation.coveredThrough.seq).toBeGreaterThanOrEqual(
-      conversation.coveredThrough.seq,
-    );
-    expect(after.conversation.compactionRequests).toEqual({});
-  });
+  const asked = JSON.stringify(world.bench.model.calls.at(-1)?.contents);
+  expect(asked).toContain('Question 4');
+  expect(asked).not.toContain(CANARY);
+  const after = await see(world.store, conversationId);
+  expect(after.history?.rederiveFrom).toBeUndefined();
+  expect(after.conversation.coveredThrough.seq).toBeGreaterThanOrEqual(
+    conversation.coveredThrough.seq,
+  );
+  expect(after.conversation.compactionRequests).toEqual({});
 });

@@ -87,24 +87,22 @@ describe('an edited message', () => {
   });
 });
 
-describe('an edit while another message is being answered', () => {
-  test('an edit with onBusy queue waits for the running answer, then replaces', async () => {
-    const world = instances();
-    const chat = world.instance();
-    const id = randomUUID();
-    const running = request(id, 'one');
-    const first = await sendMessage(chat, running);
+test('an edit with onBusy queue waits for the running answer, then replaces', async () => {
+  const world = instances();
+  const chat = world.instance();
+  const id = randomUUID();
+  const running = request(id, 'one');
+  const first = await sendMessage(chat, running);
 
-    const asked = { ...edit(id, running.message.id, 'one, corrected'), onBusy: 'queue' as const };
-    const handle = await sendMessage(chat, asked);
-    world.answerAll();
-    await passTime(world.clock, first.result);
-    const { turn } = await passTime(world.clock, handle.result);
+  const asked = { ...edit(id, running.message.id, 'one, corrected'), onBusy: 'queue' as const };
+  const handle = await sendMessage(chat, asked);
+  world.answerAll();
+  await passTime(world.clock, first.result);
+  const { turn } = await passTime(world.clock, handle.result);
 
-    expect(turn).toMatchObject({ seq: 2, replaces: 1, state: 'done' });
-    expect(world.calls[1]?.request.contents.map(contentText)).toEqual(['one, corrected']);
-    expect((await turnsOf(chat, id, 2)).map(({ inContext }) => inContext)).toEqual([false, true]);
-  });
+  expect(turn).toMatchObject({ seq: 2, replaces: 1, state: 'done' });
+  expect(world.calls[1]?.request.contents.map(contentText)).toEqual(['one, corrected']);
+  expect((await turnsOf(chat, id, 2)).map(({ inContext }) => inContext)).toEqual([false, true]);
 });
 
 describe('the same edit sent again', () => {
@@ -186,19 +184,17 @@ describe('an edit of a turn in a summary without sources', () => {
   });
 });
 
-describe('a message that another has taken the place of', () => {
-  test('a replaced message is not edited', async () => {
-    const { id, dependencies, messageIds } = await threeTurns();
-    const [, two = ''] = messageIds;
-    await answered(dependencies, edit(id, two, 'two, corrected'));
+test('a replaced message is not edited', async () => {
+  const { id, dependencies, messageIds } = await threeTurns();
+  const [, two = ''] = messageIds;
+  await answered(dependencies, edit(id, two, 'two, corrected'));
 
-    const asked = sendMessage(dependencies, edit(id, two, 'again'));
+  const asked = sendMessage(dependencies, edit(id, two, 'again'));
 
-    await expect(asked).rejects.toMatchObject({
-      status: 'FAILED_PRECONDITION',
-      reason: 'MESSAGE_REPLACED',
-      metadata: { messageId: two },
-    });
+  await expect(asked).rejects.toMatchObject({
+    status: 'FAILED_PRECONDITION',
+    reason: 'MESSAGE_REPLACED',
+    metadata: { messageId: two },
   });
 });
 

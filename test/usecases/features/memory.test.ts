@@ -226,21 +226,19 @@ test('a note with topics is sent exactly with messages that touch one', async ()
   expect(everything(prompts[1] ?? [])).not.toContain('Aisle seat.');
 });
 
-describe('/context', () => {
-  test('/context is the next prompt but its last user content, whatever waits', async () => {
-    const { save, begin, send, show } = rememberingChat({ app: 'The shop closes at 18:00.' });
-    await save([noteOf(1)]);
-    const id = await begin();
-    await send(id, 'One');
-    await save([noteOf(1), noteOf(2), noteOf(3, { topics: ['bees'] })]);
+test('/context is the next prompt but its last user content, whatever waits', async () => {
+  const { save, begin, send, show } = rememberingChat({ app: 'The shop closes at 18:00.' });
+  await save([noteOf(1)]);
+  const id = await begin();
+  await send(id, 'One');
+  await save([noteOf(1), noteOf(2), noteOf(3, { topics: ['bees'] })]);
 
-    const { items } = await show(id);
-    const prompt = await send(id, 'Tell me of bees.');
+  const { items } = await show(id);
+  const prompt = await send(id, 'Tell me of bees.');
 
-    expect(shownContents(items)).toEqual(prompt.slice(0, -1));
-    expect(items.slice(0, 3).map(({ kind }) => kind)).toEqual(['memory', 'memory', 'ack']);
-    expect(items[0]?.tokens).toBeGreaterThan(10);
-  });
+  expect(shownContents(items)).toEqual(prompt.slice(0, -1));
+  expect(items.slice(0, 3).map(({ kind }) => kind)).toEqual(['memory', 'memory', 'ack']);
+  expect(items[0]?.tokens).toBeGreaterThan(10);
 });
 
 const refusal = (reason: string) => expect.objectContaining({ reason });
@@ -453,30 +451,28 @@ const toolNote = (
 const idsLeft = async ({ store }: Lifecycle) =>
   (await notesOf(store, owner.uid)).notes.map(({ id }) => id);
 
-describe('a message that is erased', () => {
-  /** Deletes it, dies right after the message is wiped, and lets the sweep finish. */
-  const dieAndSweep = async ({ chat }: Lifecycle, conversationId: string, messageId: string) => {
-    const dying = { chat: { ...chat, ...dyingAt('message-wiped') } };
-    await expect(removeMessage(dying, conversationId, messageId)).rejects.toThrow('died');
-    await finishErasure(chat, conversationId);
-  };
+/** Deletes it, dies right after the message is wiped, and lets the sweep finish. */
+const dieAndSweep = async ({ chat }: Lifecycle, conversationId: string, messageId: string) => {
+  const dying = { chat: { ...chat, ...dyingAt('message-wiped') } };
+  await expect(removeMessage(dying, conversationId, messageId)).rejects.toThrow('died');
+  await finishErasure(chat, conversationId);
+};
 
-  test.each([
-    ['at once', removeMessage],
-    ['by the sweep', dieAndSweep],
-  ])('erasing a message removes the notes that a tool made of it, %s', async (_, remove) => {
-    const world = lifecycle();
-    const conversationId = await compacted(world);
-    await storeNotes(world.store, owner.uid, [
-      toolNote('said', { conversationId, seq: 4, saidIn: 3 }),
-      toolNote('called', { conversationId, seq: 3, saidIn: 2 }),
-    ]);
+test.each([
+  ['at once', removeMessage],
+  ['by the sweep', dieAndSweep],
+])('erasing a message removes the notes that a tool made of it, %s', async (_, remove) => {
+  const world = lifecycle();
+  const conversationId = await compacted(world);
+  await storeNotes(world.store, owner.uid, [
+    toolNote('said', { conversationId, seq: 4, saidIn: 3 }),
+    toolNote('called', { conversationId, seq: 3, saidIn: 2 }),
+  ]);
 
-    await remove(world, conversationId, 'message-3');
+  await remove(world, conversationId, 'message-3');
 
-    expect(await canaries(world)).toEqual([]);
-    expect(await idsLeft(world)).toEqual([]);
-  });
+  expect(await canaries(world)).toEqual([]);
+  expect(await idsLeft(world)).toEqual([]);
 });
 
 test('erasing a conversation removes the notes that tools made in it, and no others', async () => {

@@ -73,35 +73,33 @@ describe('a pin', () => {
   });
 });
 
-describe('the context', () => {
-  const send = (id: string) => {
-    const message = { id: randomUUID(), parts: [{ type: 'text', text: 'What may I eat?' }] };
-    const headers = { accept: 'application/json' };
-    return chat.call(`/v1/conversations/${id}/messages`, { headers, body: { message } });
+const send = (id: string) => {
+  const message = { id: randomUUID(), parts: [{ type: 'text', text: 'What may I eat?' }] };
+  const headers = { accept: 'application/json' };
+  return chat.call(`/v1/conversations/${id}/messages`, { headers, body: { message } });
+};
+
+test('the context is larger with a pin, before and after an answer', async () => {
+  const { id } = await createConversation(chat);
+  const tokens = async () => {
+    const response = await chat.call(`/v1/conversations/${id}`);
+    return (await readAs(conversationWithContextResponse, response)).context.tokens;
   };
+  const sizes = [await tokens()];
+  await put(id, 'one', { text: textOf(40) });
+  sizes.push(await tokens());
+  await send(id);
+  sizes.push(await tokens());
+  await put(id, 'two', { text: textOf(40) });
+  sizes.push(await tokens());
+  await chat.call(pinsPath(id, 'one'), { method: 'DELETE' });
+  await chat.call(pinsPath(id, 'two'), { method: 'DELETE' });
+  sizes.push(await tokens());
 
-  test('the context is larger with a pin, before and after an answer', async () => {
-    const { id } = await createConversation(chat);
-    const tokens = async () => {
-      const response = await chat.call(`/v1/conversations/${id}`);
-      return (await readAs(conversationWithContextResponse, response)).context.tokens;
-    };
-    const sizes = [await tokens()];
-    await put(id, 'one', { text: textOf(40) });
-    sizes.push(await tokens());
-    await send(id);
-    sizes.push(await tokens());
-    await put(id, 'two', { text: textOf(40) });
-    sizes.push(await tokens());
-    await chat.call(pinsPath(id, 'one'), { method: 'DELETE' });
-    await chat.call(pinsPath(id, 'two'), { method: 'DELETE' });
-    sizes.push(await tokens());
-
-    const [empty = 0, pinned = 0, answered = 0, twice = 0, none = 0] = sizes;
-    expect(pinned - empty).toBeGreaterThan(40);
-    expect(twice - answered).toBeGreaterThan(30);
-    expect(answered - none).toBeGreaterThan(40);
-  });
+  const [empty = 0, pinned = 0, answered = 0, twice = 0, none = 0] = sizes;
+  expect(pinned - empty).toBeGreaterThan(40);
+  expect(twice - answered).toBeGreaterThan(30);
+  expect(answered - none).toBeGreaterThan(40);
 });
 
 describe('a pin is refused', () => {

@@ -170,25 +170,23 @@ async function readingOf(turns: Parameters<typeof conversationOf>[0]) {
   };
 }
 
-describe('the bounds of recall_history', () => {
-  test('recall_history searches a bounded number of turns and says how to continue', async () => {
-    const { dependencies, conversationId, read } = await readingOf([
-      { user: 'the oldest boat', answer: 'x' },
-      ...filler(1),
-    ]);
+test('recall_history searches a bounded number of turns and says how to continue', async () => {
+  const { dependencies, conversationId, read } = await readingOf([
+    { user: 'the oldest boat', answer: 'x' },
+    ...filler(1),
+  ]);
 
-    const { hits, searched, note } = await recall(dependencies, conversationId, {
-      query: 'oldest boat',
-      seq: RECALL_TURNS + 2,
-    });
-
-    expect(read).toHaveLength(RECALL_TURNS);
-    expect(searched).toMatchObject({ turns: RECALL_TURNS, oldestSeq: 2, isWhole: false });
-    expect(hits.map(({ seq }) => seq)).not.toContain(1);
-    expect(note).toContain('"before": 2');
-    const [oldest] = await dependencies.store.get([turnPath(conversationId, 1)]);
-    expect(oldest).toBeDefined();
+  const { hits, searched, note } = await recall(dependencies, conversationId, {
+    query: 'oldest boat',
+    seq: RECALL_TURNS + 2,
   });
+
+  expect(read).toHaveLength(RECALL_TURNS);
+  expect(searched).toMatchObject({ turns: RECALL_TURNS, oldestSeq: 2, isWhole: false });
+  expect(hits.map(({ seq }) => seq)).not.toContain(1);
+  expect(note).toContain('"before": 2');
+  const [oldest] = await dependencies.store.get([turnPath(conversationId, 1)]);
+  expect(oldest).toBeDefined();
 });
 
 type Topic = [title: string, from: number, through: number, day: string];

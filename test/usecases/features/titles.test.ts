@@ -172,42 +172,38 @@ describe('the title of a conversation', () => {
   });
 });
 
-describe('the stream of an answer whose title is made', () => {
-  test('an answer’s stream ends without waiting for a slow title', async () => {
-    const world = titled([{ ...textAnswer('Late'), gate: gate().promise }], {
-      answers: [textAnswer(LONG)],
-    });
-
-    const handle = await sendMessage(world.dependencies, request(randomUUID(), 'boats'));
-    const types = (await collect(handle.frames())).map(({ chunk }) => chunk.type);
-    await handle.result;
-
-    expect(types).not.toContain('data-title');
-    expect(types.at(-1)).toBe('finish');
-    expect(world.dependencies.afterwork.size).toBe(1);
+test('an answer’s stream ends without waiting for a slow title', async () => {
+  const world = titled([{ ...textAnswer('Late'), gate: gate().promise }], {
+    answers: [textAnswer(LONG)],
   });
+
+  const handle = await sendMessage(world.dependencies, request(randomUUID(), 'boats'));
+  const types = (await collect(handle.frames())).map(({ chunk }) => chunk.type);
+  await handle.result;
+
+  expect(types).not.toContain('data-title');
+  expect(types.at(-1)).toBe('finish');
+  expect(world.dependencies.afterwork.size).toBe(1);
 });
 
-describe('a slow title', () => {
-  test('a slow title is given up after five seconds', async () => {
-    const world = titled([{ ...textAnswer('Late'), gate: gate().promise }]);
-    const { clock } = world.dependencies;
-    const waits: number[] = [];
-    const wait = (ms: number, signal?: AbortSignal) => {
-      if (ms !== 5_000) return clock.wait(ms, signal);
-      waits.push(ms);
-      return clock.wait(5, signal);
-    };
-    const id = randomUUID();
+test('a slow title is given up after five seconds', async () => {
+  const world = titled([{ ...textAnswer('Late'), gate: gate().promise }]);
+  const { clock } = world.dependencies;
+  const waits: number[] = [];
+  const wait = (ms: number, signal?: AbortSignal) => {
+    if (ms !== 5_000) return clock.wait(ms, signal);
+    waits.push(ms);
+    return clock.wait(5, signal);
+  };
+  const id = randomUUID();
 
-    await sendAll({ ...world.dependencies, clock: { ...clock, wait } }, id, ['boats']);
-    await afterwork(world);
+  await sendAll({ ...world.dependencies, clock: { ...clock, wait } }, id, ['boats']);
+  await afterwork(world);
 
-    expect(waits).toEqual([5_000]);
-    const line = world.logs.find(({ event }) => event === 'title_failed');
-    expect(line?.fields).toMatchObject({ reason: 'TIMEOUT' });
-    expect((await storedConversation(world, id))?.title).toBeUndefined();
-  });
+  expect(waits).toEqual([5_000]);
+  const line = world.logs.find(({ event }) => event === 'title_failed');
+  expect(line?.fields).toMatchObject({ reason: 'TIMEOUT' });
+  expect((await storedConversation(world, id))?.title).toBeUndefined();
 });
 
 describe('erasing what a title was made of', () => {

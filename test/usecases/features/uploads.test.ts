@@ -246,25 +246,23 @@ describe('the files of a message that is deleted', () => {
   });
 });
 
-describe('the files of a conversation that is erased', () => {
-  test('the files of an erased conversation live on in a fork', async () => {
-    const { uid, conversationId, uploadId } = await sent();
-    const picture = await world.local.bucket.read(uploadPath(uid, uploadId), { maxBytes: 1_000 });
-    const body = { messageId: 'm_1' };
-    const path = `/v1/conversations/${conversationId}:fork`;
-    const fork = await readAs(conversationResponse, await world.chat.call(path, { body, uid }));
-    await remove(uid, `${conversationId}?permanent=true`);
-    await serve(conversationId);
+test('the files of an erased conversation live on in a fork', async () => {
+  const { uid, conversationId, uploadId } = await sent();
+  const picture = await world.local.bucket.read(uploadPath(uid, uploadId), { maxBytes: 1_000 });
+  const body = { messageId: 'm_1' };
+  const path = `/v1/conversations/${conversationId}:fork`;
+  const fork = await readAs(conversationResponse, await world.chat.call(path, { body, uid }));
+  await remove(uid, `${conversationId}?permanent=true`);
+  await serve(conversationId);
 
-    await world.send({ conversationId: fork.id, uploadIds: [], text: 'Still there?', uid });
-    const shown = world.prompt();
-    await remove(uid, `${fork.id}?permanent=true`);
-    await serve(fork.id);
+  await world.send({ conversationId: fork.id, uploadIds: [], text: 'Still there?', uid });
+  const shown = world.prompt();
+  await remove(uid, `${fork.id}?permanent=true`);
+  await serve(fork.id);
 
-    const data = base64Of({ bytes: picture ?? new Uint8Array(), mimeType: 'image/png' });
-    expect(shown).toContainEqual({ inlineData: { mimeType: 'image/png', data } });
-    expect(files(uid)).toEqual([]);
-  });
+  const data = base64Of({ bytes: picture ?? new Uint8Array(), mimeType: 'image/png' });
+  expect(shown).toContainEqual({ inlineData: { mimeType: 'image/png', data } });
+  expect(files(uid)).toEqual([]);
 });
 
 describe('a user who is erased', () => {

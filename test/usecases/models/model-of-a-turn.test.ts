@@ -83,25 +83,18 @@ describe('a turn that waits for the app', () => {
   });
 });
 
-describe('a change of the model', () => {
-  test('a model change applies from the next turn, without the other’s signatures', async () => {
-    const { chat } = world();
-    const id = await autoConversation(chat, { model: FAST });
-    await ask(chat, id, WEATHER);
-    await switchTo(chat, id, STRONG);
+test('a model change applies from the next turn, without the other’s signatures', async () => {
+  const { chat } = world();
+  const id = await autoConversation(chat, { model: FAST });
+  await ask(chat, id, WEATHER);
+  await switchTo(chat, id, STRONG);
 
-    const { turn } = await ask(chat, id, WEATHER);
+  const { turn } = await ask(chat, id, WEATHER);
 
-    expect(turnView(turn)).toMatchObject({ state: 'done', model: STRONG });
-    expect(signedCalls(server)).toEqual([
-      `${FAST}: 0`,
-      `${FAST}: 1`,
-      `${STRONG}: 0`,
-      `${STRONG}: 1`,
-    ]);
-    expect(turn.repairs).toBeUndefined();
-    expect(refusalsOf(server)).toEqual([]);
-  });
+  expect(turnView(turn)).toMatchObject({ state: 'done', model: STRONG });
+  expect(signedCalls(server)).toEqual([`${FAST}: 0`, `${FAST}: 1`, `${STRONG}: 0`, `${STRONG}: 1`]);
+  expect(turn.repairs).toBeUndefined();
+  expect(refusalsOf(server)).toEqual([]);
 });
 
 test.each([

@@ -158,20 +158,18 @@ describe('the limits of an auto conversation', () => {
   });
 });
 
-describe('what a choice costs', () => {
-  test('a classifier call is billed under its own name, within the daily dollars', async () => {
-    const base = routedChat(model, {}, { USER_DAILY_USD: '5' });
-    const chat = { ...base, quota: createQuota(base) };
+test('a classifier call is billed under its own name, within the daily dollars', async () => {
+  const base = routedChat(model, {}, { USER_DAILY_USD: '5' });
+  const chat = { ...base, quota: createQuota(base) };
 
-    await ask(chat, await autoConversation(chat), HARD);
+  await ask(chat, await autoConversation(chat), HARD);
 
-    const { routing, titles, limits } = await showUsage(chat, caller);
-    expect(routing).toMatchObject({ runs: 1 });
-    expect(routing.tokens).toBeGreaterThan(100);
-    expect(routing.costMicros).toBeGreaterThan(0);
-    expect(titles.runs).toBe(0);
-    expect(limits.costMicrosPerDay.used).toBeGreaterThan(routing.costMicros);
-  });
+  const { routing, titles, limits } = await showUsage(chat, caller);
+  expect(routing).toMatchObject({ runs: 1 });
+  expect(routing.tokens).toBeGreaterThan(100);
+  expect(routing.costMicros).toBeGreaterThan(0);
+  expect(titles.runs).toBe(0);
+  expect(limits.costMicrosPerDay.used).toBeGreaterThan(routing.costMicros);
 });
 
 describe('auto without models to choose from', () => {
@@ -214,27 +212,25 @@ function instances() {
   return { recorded, chat, dying };
 }
 
-describe('a turn that was given its model', () => {
-  test('a routed turn keeps its model when another instance takes it over', async () => {
-    const { recorded, chat, dying } = instances();
-    const id = await autoConversation(chat());
-    const sent = request(id, HARD);
-    server.queueFaults({ kind: 'delay', delayMs: 300, match: { role: 'chat' } });
-    await sendMessage(dying('answer-streamed'), sent);
-    await eventually('the stored choice', async () => (await storedTurn(chat(), id, 1)).routing);
-    // Would be easy now.
-    server.queueFaults({ kind: 'http', code: 400, match: { role: 'utility_router' }, status: 'X' });
+test('a routed turn keeps its model when another instance takes it over', async () => {
+  const { recorded, chat, dying } = instances();
+  const id = await autoConversation(chat());
+  const sent = request(id, HARD);
+  server.queueFaults({ kind: 'delay', delayMs: 300, match: { role: 'chat' } });
+  await sendMessage(dying('answer-streamed'), sent);
+  await eventually('the stored choice', async () => (await storedTurn(chat(), id, 1)).routing);
+  // Would be easy now.
+  server.queueFaults({ kind: 'http', code: 400, match: { role: 'utility_router' }, status: 'X' });
 
-    const { turn } = await (await sendMessage(chat(), sent)).result;
+  const { turn } = await (await sendMessage(chat(), sent)).result;
 
-    expect(turn).toMatchObject({ attempt: 2, state: 'done', routing: byClassifier });
-    expect(callsOf(server)).toEqual([
-      `utility_router ${CLASSIFIER}`,
-      `chat ${STRONG}`,
-      `chat ${STRONG}`,
-    ]);
-    expect(recorded.brokenRules()).toEqual([]);
-  });
+  expect(turn).toMatchObject({ attempt: 2, state: 'done', routing: byClassifier });
+  expect(callsOf(server)).toEqual([
+    `utility_router ${CLASSIFIER}`,
+    `chat ${STRONG}`,
+    `chat ${STRONG}`,
+  ]);
+  expect(recorded.brokenRules()).toEqual([]);
 });
 
 test('a turn stopped while its model is chosen is cancelled at once, unanswered', async () => {

@@ -29,26 +29,24 @@ async function answered(
 const tokensTold = ({ messaging }: Pick<Worker, 'messaging'>) =>
   messaging.sent().map(({ token }) => token);
 
-describe('an answer that nobody waited for', () => {
-  test('an unwatched answer is sent to every device once, with what the app needs', async () => {
-    const title = 'A trip to Jeju';
-    const made = await answered({ built: { conversation: { title } } });
-    const { messaging, deliver, conversationId } = made;
-    const event = endOf(conversationId);
+test('an unwatched answer is sent to every device once, with what the app needs', async () => {
+  const title = 'A trip to Jeju';
+  const made = await answered({ built: { conversation: { title } } });
+  const { messaging, deliver, conversationId } = made;
+  const event = endOf(conversationId);
 
-    const together = await Promise.all([deliver(event), deliver(event), deliver(event)]);
-    const later = await deliver(event);
+  const together = await Promise.all([deliver(event), deliver(event), deliver(event)]);
+  const later = await deliver(event);
 
-    expect(together).toContain(204);
-    expect(later).toBe(204);
-    expect(tokensTold(made).toSorted()).toEqual(['phone', 'tablet']);
-    const ids = { conversationId, turnId: 't_1', messageId: 'm_1' };
-    expect(messaging.sent()[0]).toMatchObject({
-      notification: { title, body: 'Your answer is ready.' },
-      data: { type: 'turn.finished', ...ids, state: 'done' },
-    });
-    expect(JSON.stringify(messaging.sent())).not.toMatch(/Question|Answer 1/);
+  expect(together).toContain(204);
+  expect(later).toBe(204);
+  expect(tokensTold(made).toSorted()).toEqual(['phone', 'tablet']);
+  const ids = { conversationId, turnId: 't_1', messageId: 'm_1' };
+  expect(messaging.sent()[0]).toMatchObject({
+    notification: { title, body: 'Your answer is ready.' },
+    data: { type: 'turn.finished', ...ids, state: 'done' },
   });
+  expect(JSON.stringify(messaging.sent())).not.toMatch(/Question|Answer 1/);
 });
 
 describe('a turn that waits for the app', () => {
@@ -99,47 +97,43 @@ describe('a turn that waits for the app', () => {
   });
 });
 
-describe('nobody is notified', () => {
-  test.each<[string, Parameters<typeof endOf>[1], 'head' | 'turn', Fields]>([
-    ['of an answer that somebody waited for', { isAttended: true }, 'turn', {}],
-    ['of an attempt that another one has followed', { attempt: 2 }, 'turn', {}],
-    ['of a turn that is not there', { turnId: 't_9' }, 'turn', {}],
-    ['of a turn that its user stopped', {}, 'turn', { state: 'cancelled' }],
-    ['of a message that was edited', {}, 'turn', { replacedBy: { t_2: true } }],
-    ['of a message that was erased', {}, 'turn', { eraseTime: new Date(0) }],
-    ['of the day before', {}, 'turn', { finishTime: new Date('2026-01-01T03:00:00Z') }],
-    ['in a conversation that was deleted', {}, 'head', { state: 'deleted' }],
-    ['in a conversation that is being erased', {}, 'head', { state: 'erasing' }],
-  ])('nobody is notified: %s', async (_, more, where, fields) => {
-    const { bench, messaging, deliver, conversationId } = await answered();
-    const path = where === 'head' ? conversationPath(conversationId) : turnPath(conversationId, 1);
-    await bench.store.commit([update(path, fields)]);
+test.each<[string, Parameters<typeof endOf>[1], 'head' | 'turn', Fields]>([
+  ['of an answer that somebody waited for', { isAttended: true }, 'turn', {}],
+  ['of an attempt that another one has followed', { attempt: 2 }, 'turn', {}],
+  ['of a turn that is not there', { turnId: 't_9' }, 'turn', {}],
+  ['of a turn that its user stopped', {}, 'turn', { state: 'cancelled' }],
+  ['of a message that was edited', {}, 'turn', { replacedBy: { t_2: true } }],
+  ['of a message that was erased', {}, 'turn', { eraseTime: new Date(0) }],
+  ['of the day before', {}, 'turn', { finishTime: new Date('2026-01-01T03:00:00Z') }],
+  ['in a conversation that was deleted', {}, 'head', { state: 'deleted' }],
+  ['in a conversation that is being erased', {}, 'head', { state: 'erasing' }],
+])('nobody is notified: %s', async (_, more, where, fields) => {
+  const { bench, messaging, deliver, conversationId } = await answered();
+  const path = where === 'head' ? conversationPath(conversationId) : turnPath(conversationId, 1);
+  await bench.store.commit([update(path, fields)]);
 
-    expect(await deliver(endOf(conversationId, more))).toBe(204);
-    expect(messaging.calls()).toBe(0);
-  });
+  expect(await deliver(endOf(conversationId, more))).toBe(204);
+  expect(messaging.calls()).toBe(0);
 });
 
-describe('a device', () => {
-  const noToken = 'The registration token is not a valid FCM registration token';
-  test.each([
-    ['that has gone', { status: 404, code: 'UNREGISTERED' }, undefined],
-    ['whose token is none', { status: 400, message: noToken }, undefined],
-    ['of another project', { status: 403, code: 'SENDER_ID_MISMATCH' }, 'phone'],
-  ])('a device %s is refused, and the others are notified', async (_, fault, left) => {
-    const made = await answered();
-    const { bench, messaging, deliver, conversationId } = made;
-    messaging.refuse(fault, 'phone');
+const noToken = 'The registration token is not a valid FCM registration token';
+test.each([
+  ['that has gone', { status: 404, code: 'UNREGISTERED' }, undefined],
+  ['whose token is none', { status: 400, message: noToken }, undefined],
+  ['of another project', { status: 403, code: 'SENDER_ID_MISMATCH' }, 'phone'],
+])('a device %s is refused, and the others are notified', async (_, fault, left) => {
+  const made = await answered();
+  const { bench, messaging, deliver, conversationId } = made;
+  messaging.refuse(fault, 'phone');
 
-    expect(await deliver(endOf(conversationId))).toBe(204);
+  expect(await deliver(endOf(conversationId))).toBe(204);
 
-    expect(tokensTold(made)).toEqual(['tablet']);
-    const paths = ['id-phone', 'id-tablet'].map((id) => devicePath('u1', id));
-    const devices = await bench.store.get(paths);
-    expect(devices.map((device) => device?.fields['token'])).toEqual([left, 'tablet']);
-    const failures = bench.logged.filter(({ event }) => event === 'notification_failed');
-    expect(failures).toHaveLength(left === undefined ? 0 : 1);
-  });
+  expect(tokensTold(made)).toEqual(['tablet']);
+  const paths = ['id-phone', 'id-tablet'].map((id) => devicePath('u1', id));
+  const devices = await bench.store.get(paths);
+  expect(devices.map((device) => device?.fields['token'])).toEqual([left, 'tablet']);
+  const failures = bench.logged.filter(({ event }) => event === 'notification_failed');
+  expect(failures).toHaveLength(left === undefined ? 0 : 1);
 });
 
 describe('an FCM that cannot be had', () => {

@@ -104,21 +104,19 @@ describe('a message that waits for its turn', () => {
   });
 });
 
-describe('a message that nobody waits with any more', () => {
-  test('a waiting message stays open while its waiter renews it', async () => {
-    const world = instances();
-    const chat = world.instance();
-    const id = randomUUID();
-    const first = await sendMessage(chat, request(id, 'one'));
-    const second = await sendMessage(world.instance(), queued(id, 'two'));
+test('a waiting message stays open while its waiter renews it', async () => {
+  const world = instances();
+  const chat = world.instance();
+  const id = randomUUID();
+  const first = await sendMessage(chat, request(id, 'one'));
+  const second = await sendMessage(world.instance(), queued(id, 'two'));
 
-    await passTime(world.clock, world.clock.wait(120_000));
+  await passTime(world.clock, world.clock.wait(120_000));
 
-    expect((await turnsOf(chat, id, 2)).map(({ state }) => state)).toEqual(['running', 'queued']);
-    world.answerAll();
-    await first.result;
-    expect((await passTime(world.clock, second.result)).turn.state).toBe('done');
-  });
+  expect((await turnsOf(chat, id, 2)).map(({ state }) => state)).toEqual(['running', 'queued']);
+  world.answerAll();
+  await first.result;
+  expect((await passTime(world.clock, second.result)).turn.state).toBe('done');
 });
 
 describe('the same waiting message sent again', () => {
@@ -270,24 +268,22 @@ const statesOf = async (chat: Chat, conversationId: string) => {
   return (await turnsOf(chat, conversationId, lastSeq)).map(({ state }) => state);
 };
 
-describe('messages that wait when a limit of the day is reached', () => {
-  test('messages over a reached daily limit are refused before they are stored', async () => {
-    const world = limitedInstances({ USER_DAILY_MESSAGES: '1' });
-    const chat = world.limited();
-    const [spent, id] = [randomUUID(), randomUUID()];
-    world.answerAll();
-    await (
-      await sendMessage(chat, request(spent, 'one'))
-    ).result;
-    const free = world.instance();
-    const running = await sendMessage(free, request(id, 'one'));
+test('messages over a reached daily limit are refused before they are stored', async () => {
+  const world = limitedInstances({ USER_DAILY_MESSAGES: '1' });
+  const chat = world.limited();
+  const [spent, id] = [randomUUID(), randomUUID()];
+  world.answerAll();
+  await (
+    await sendMessage(chat, request(spent, 'one'))
+  ).result;
+  const free = world.instance();
+  const running = await sendMessage(free, request(id, 'one'));
 
-    const refused = await outcomeOf(chat, queued(id, 'two'));
+  const refused = await outcomeOf(chat, queued(id, 'two'));
 
-    await running.result;
-    expect(refused).toMatchObject({ status: 'RESOURCE_EXHAUSTED', reason: 'USER_DAILY_MESSAGES' });
-    expect(await statesOf(chat, id)).toEqual(['done']);
-  });
+  await running.result;
+  expect(refused).toMatchObject({ status: 'RESOURCE_EXHAUSTED', reason: 'USER_DAILY_MESSAGES' });
+  expect(await statesOf(chat, id)).toEqual(['done']);
 });
 
 const quick = () => scriptedStreamer(textAnswer('Quick.')).model;

@@ -158,24 +158,22 @@ describe('a compaction', () => {
   });
 });
 
-describe('erasing a user', () => {
-  test('erasing a user removes earlier days’ usage and leaves bare counts of today', async () => {
-    const world = lifecycle();
-    const { store } = world;
-    const { clock } = world.bench;
-    const chat = limitedChat({ USER_DAILY_MESSAGES: '9' }, { store, clock });
-    await answerOrReason(chat, 'c-1');
-    clock.advance(24 * 60 * 60_000);
-    await answerOrReason(chat, 'c-1');
-    expect((await world.documents()).filter(({ path }) => path.startsWith('quotas/'))).toHaveLength(
-      2,
-    );
+test('erasing a user removes earlier days’ usage and leaves bare counts of today', async () => {
+  const world = lifecycle();
+  const { store } = world;
+  const { clock } = world.bench;
+  const chat = limitedChat({ USER_DAILY_MESSAGES: '9' }, { store, clock });
+  await answerOrReason(chat, 'c-1');
+  clock.advance(24 * 60 * 60_000);
+  await answerOrReason(chat, 'c-1');
+  expect((await world.documents()).filter(({ path }) => path.startsWith('quotas/'))).toHaveLength(
+    2,
+  );
 
-    await eraseUser(world.chat, { caller: owner });
+  await eraseUser(world.chat, { caller: owner });
 
-    const left = (await world.documents()).filter(({ path }) => path.startsWith('quotas/'));
-    expect(left.map(({ path }) => path)).toEqual([usagePath(owner.uid, toDay(clock.now()))]);
-    expect(left[0]?.fields).toMatchObject({ messages: 1, open: [] });
-    expect(left[0]?.fields['expireTime']).toEqual(nextDay(clock.now()));
-  });
+  const left = (await world.documents()).filter(({ path }) => path.startsWith('quotas/'));
+  expect(left.map(({ path }) => path)).toEqual([usagePath(owner.uid, toDay(clock.now()))]);
+  expect(left[0]?.fields).toMatchObject({ messages: 1, open: [] });
+  expect(left[0]?.fields['expireTime']).toEqual(nextDay(clock.now()));
 });

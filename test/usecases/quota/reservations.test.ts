@@ -40,34 +40,32 @@ test('one message that two instances get at once is reserved once, at every limi
   expect((await usageOf(store)).begun).toHaveLength(1);
 });
 
-describe('an instance that dies before the turn is stored', () => {
-  const limits = { STREAMS_PER_USER: '1', USER_DAILY_MESSAGES: '1', USER_REQUESTS_PER_MINUTE: '1' };
+const limits = { STREAMS_PER_USER: '1', USER_DAILY_MESSAGES: '1', USER_REQUESTS_PER_MINUTE: '1' };
 
-  async function died() {
-    const { store, instance } = world(limits);
-    const sent = request(randomUUID(), 'Hello');
-    const reserved = Promise.withResolvers<undefined>();
-    const dying = instance({
-      atCrashPoint: (point) => {
-        if (point !== 'turn-reserved') return Promise.resolve();
-        reserved.resolve(undefined);
-        return new Promise<void>(() => undefined);
-      },
-    });
-    void sendMessage(dying, sent);
-    await reserved.promise;
-    return { store, sent, chat: instance() };
-  }
-
-  test('its reservation serves the same message', async () => {
-    const { store, sent, chat } = await died();
-
-    expect(await answerOrReason(chat, randomUUID())).toBe('USER_STREAMS');
-    const { turn } = await (await sendMessage(chat, sent)).result;
-
-    expect(turn).toMatchObject({ state: 'done', attempt: 1 });
-    expect(await usageOf(store)).toMatchObject({ messages: 1, open: [] });
+async function died() {
+  const { store, instance } = world(limits);
+  const sent = request(randomUUID(), 'Hello');
+  const reserved = Promise.withResolvers<undefined>();
+  const dying = instance({
+    atCrashPoint: (point) => {
+      if (point !== 'turn-reserved') return Promise.resolve();
+      reserved.resolve(undefined);
+      return new Promise<void>(() => undefined);
+    },
   });
+  void sendMessage(dying, sent);
+  await reserved.promise;
+  return { store, sent, chat: instance() };
+}
+
+test('the reservation of an instance that dies before the turn is stored serves the same message', async () => {
+  const { store, sent, chat } = await died();
+
+  expect(await answerOrReason(chat, randomUUID())).toBe('USER_STREAMS');
+  const { turn } = await (await sendMessage(chat, sent)).result;
+
+  expect(turn).toMatchObject({ state: 'done', attempt: 1 });
+  expect(await usageOf(store)).toMatchObject({ messages: 1, open: [] });
 });
 
 describe('a turn that does not begin', () => {

@@ -67,25 +67,23 @@ describe('what is logged', () => {
   });
 });
 
-describe('the logger', () => {
-  test('the logger writes one JSON line in the form of Cloud Logging', () => {
-    const lines: string[] = [];
-    const logger = createJsonLogger({
-      write: (line) => lines.push(line),
-      clock: { now: () => new Date(0) },
-    });
-
-    logger.log('WARNING', 'something', {
-      count: 2,
-      text: 'a\nb',
-      severity: 'DEBUG',
-      none: undefined,
-    });
-
-    expect(lines).toEqual([
-      '{"count":2,"text":"a\\nb","severity":"WARNING","time":"1970-01-01T00:00:00.000Z","event":"something","message":"something"}\n',
-    ]);
+test('the logger writes one JSON line in the form of Cloud Logging', () => {
+  const lines: string[] = [];
+  const logger = createJsonLogger({
+    write: (line) => lines.push(line),
+    clock: { now: () => new Date(0) },
   });
+
+  logger.log('WARNING', 'something', {
+    count: 2,
+    text: 'a\nb',
+    severity: 'DEBUG',
+    none: undefined,
+  });
+
+  expect(lines).toEqual([
+    '{"count":2,"text":"a\\nb","severity":"WARNING","time":"1970-01-01T00:00:00.000Z","event":"something","message":"something"}\n',
+  ]);
 });
 
 /** The lines of the calls that a message makes whose title is asked for as well. */

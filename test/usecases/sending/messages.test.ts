@@ -303,45 +303,43 @@ test.each([
   },
 );
 
-describe('an instance that comes back after its turn was closed', () => {
-  /** A stalls in mid-answer; B closes its turn and answers the next message; then A goes on. */
-  async function closedMeanwhile() {
-    const store = createMemoryDocumentStore();
-    const clock = createManualClock();
-    const id = randomUUID();
-    const gate = Promise.withResolvers<void>();
-    const slow = scriptedStreamer({ ...textAnswer('Too late.'), gate: gate.promise });
-    const first = await sendMessage(
-      chatDependencies({ store, clock: { ...clock, wait: () => gate.promise }, model: slow.model }),
-      request(id, 'first'),
-    );
-    clock.advance(20_001);
-    const open = Promise.withResolvers<void>();
-    const busy = scriptedStreamer({ ...textAnswer('Second.'), gate: open.promise });
-    const second = await sendMessage(
-      chatDependencies({ store, clock, model: busy.model }),
-      request(id, 'second'),
-    );
-    gate.resolve();
-    await expect(first.result).rejects.toMatchObject({
-      reason: 'TURN_IN_PROGRESS',
-      retryable: true,
-    });
-    return { store, id, open, second };
-  }
+/** A stalls in mid-answer; B closes its turn and answers the next message; then A goes on. */
+async function closedMeanwhile() {
+  const store = createMemoryDocumentStore();
+  const clock = createManualClock();
+  const id = randomUUID();
+  const gate = Promise.withResolvers<void>();
+  const slow = scriptedStreamer({ ...textAnswer('Too late.'), gate: gate.promise });
+  const first = await sendMessage(
+    chatDependencies({ store, clock: { ...clock, wait: () => gate.promise }, model: slow.model }),
+    request(id, 'first'),
+  );
+  clock.advance(20_001);
+  const open = Promise.withResolvers<void>();
+  const busy = scriptedStreamer({ ...textAnswer('Second.'), gate: open.promise });
+  const second = await sendMessage(
+    chatDependencies({ store, clock, model: busy.model }),
+    request(id, 'second'),
+  );
+  gate.resolve();
+  await expect(first.result).rejects.toMatchObject({
+    reason: 'TURN_IN_PROGRESS',
+    retryable: true,
+  });
+  return { store, id, open, second };
+}
 
-  test('an instance returning to a closed turn does not answer it beside another', async () => {
-    const { store, id, open, second } = await closedMeanwhile();
-    open.resolve();
-    await second.result;
+test('an instance returning to a closed turn does not answer it beside another', async () => {
+  const { store, id, open, second } = await closedMeanwhile();
+  open.resolve();
+  await second.result;
 
-    const [turn] = await readTurns(store, id, [1]);
-    expect(turn?.value).toMatchObject({
-      state: 'failed',
-      error: { reason: 'TURN_ABANDONED', retryable: true },
-      inContext: false,
-      contents: [],
-    });
+  const [turn] = await readTurns(store, id, [1]);
+  expect(turn?.value).toMatchObject({
+    state: 'failed',
+    error: { reason: 'TURN_ABANDONED', retryable: true },
+    inContext: false,
+    contents: [],
   });
 });
 

@@ -7,31 +7,23 @@ import { idTokenClaims } from '#test/support/token-keys.ts';
 const chat = await startChatServer();
 afterAll(() => chat.stop());
 
-describe('a bad address', () => {
-  test.each([
-    [
-      'an unknown verb',
-      'POST',
-      `/v1/conversations/${randomUUID()}:explode`,
-      404,
-      'ROUTE_NOT_FOUND',
-    ],
-    ['a negative page size', 'GET', '/v1/conversations?pageSize=-1', 400, 'BAD_FIELD'],
-    [
-      'an id with a slash in it',
-      'GET',
-      `/v1/conversations/${randomUUID()}%2Fturns%2F1`,
-      404,
-      'CONVERSATION_NOT_FOUND',
-    ],
-    ['an id that cannot be decoded', 'GET', '/v1/conversations/%E0%A4%A', 404, 'ROUTE_NOT_FOUND'],
-  ])('a bad address: %s is answered in JSON', async (...[, method, path, code, reason]) => {
-    const response = await chat.call(path, { method });
+test.each([
+  ['an unknown verb', 'POST', `/v1/conversations/${randomUUID()}:explode`, 404, 'ROUTE_NOT_FOUND'],
+  ['a negative page size', 'GET', '/v1/conversations?pageSize=-1', 400, 'BAD_FIELD'],
+  [
+    'an id with a slash in it',
+    'GET',
+    `/v1/conversations/${randomUUID()}%2Fturns%2F1`,
+    404,
+    'CONVERSATION_NOT_FOUND',
+  ],
+  ['an id that cannot be decoded', 'GET', '/v1/conversations/%E0%A4%A', 404, 'ROUTE_NOT_FOUND'],
+])('a bad address: %s is answered in JSON', async (...[, method, path, code, reason]) => {
+  const response = await chat.call(path, { method });
 
-    const error = await errorOf(response);
-    expectClean(error);
-    expect(error).toMatchObject({ http: code, reason });
-  });
+  const error = await errorOf(response);
+  expectClean(error);
+  expect(error).toMatchObject({ http: code, reason });
 });
 
 const CANARY = 'canary-7f3a';
@@ -159,12 +151,10 @@ describe('a bad body', () => {
   );
 });
 
-describe('an ID token', () => {
-  test('health needs no ID token', async () => {
-    const response = await chat.call('/v1/health', { uid: null });
+test('health needs no ID token', async () => {
+  const response = await chat.call('/v1/health', { uid: null });
 
-    expect(await response.json()).toEqual({ status: 'ok' });
-  });
+  expect(await response.json()).toEqual({ status: 'ok' });
 });
 
 describe('the ID token verifier', () => {

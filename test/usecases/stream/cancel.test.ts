@@ -80,24 +80,22 @@ describe('cancelling a running turn', () => {
   });
 });
 
-describe('cancelling a turn that has ended', () => {
-  test.each([
-    ['an answer', textAnswer('Done.')],
-    ['a failure', { error: new Error('no') }],
-  ])('cancelling a turn ended by %s is refused and changes nothing', async (_, answer) => {
-    const dependencies = chatDependencies({ model: scriptedStreamer(answer).model });
-    const conversationId = randomUUID();
-    const handle = await sendMessage(dependencies, request(conversationId, 'x'));
-    await handle.result.catch(() => undefined);
-    const before = await storedTurn(dependencies, conversationId);
+test.each([
+  ['an answer', textAnswer('Done.')],
+  ['a failure', { error: new Error('no') }],
+])('cancelling a turn ended by %s is refused and changes nothing', async (_, answer) => {
+  const dependencies = chatDependencies({ model: scriptedStreamer(answer).model });
+  const conversationId = randomUUID();
+  const handle = await sendMessage(dependencies, request(conversationId, 'x'));
+  await handle.result.catch(() => undefined);
+  const before = await storedTurn(dependencies, conversationId);
 
-    await expect(cancel(dependencies, conversationId)).rejects.toMatchObject({
-      status: 'FAILED_PRECONDITION',
-      reason: 'TURN_FINISHED',
-    });
-
-    expect(await storedTurn(dependencies, conversationId)).toEqual(before);
+  await expect(cancel(dependencies, conversationId)).rejects.toMatchObject({
+    status: 'FAILED_PRECONDITION',
+    reason: 'TURN_FINISHED',
   });
+
+  expect(await storedTurn(dependencies, conversationId)).toEqual(before);
 });
 
 test('cancelling a queued turn is immediate, keeps its place and shows readers the abort', async () => {
@@ -118,22 +116,20 @@ test('cancelling a queued turn is immediate, keeps its place and shows readers t
   expect((await handle.result).turn.state).toBe('done');
 });
 
-describe('cancelling a turn whose instance died before it said anything', () => {
-  test('cancelling a silent dead instance’s turn ends it at once', async () => {
-    const store = createMemoryDocumentStore();
-    const clock = createManualClock();
-    const conversationId = randomUUID();
-    const process = stoppable({ store, clock });
-    const { dependencies: dead } = steeredChat({ store: process.store, clock: process.clock });
-    await sendMessage(dead, request(conversationId, 'Tell me.'));
-    process.stop();
-    clock.advance(20_001);
+test('cancelling a silent dead instance’s turn ends it at once', async () => {
+  const store = createMemoryDocumentStore();
+  const clock = createManualClock();
+  const conversationId = randomUUID();
+  const process = stoppable({ store, clock });
+  const { dependencies: dead } = steeredChat({ store: process.store, clock: process.clock });
+  await sendMessage(dead, request(conversationId, 'Tell me.'));
+  process.stop();
+  clock.advance(20_001);
 
-    const turn = await cancel(chatDependencies({ store, clock }), conversationId);
+  const turn = await cancel(chatDependencies({ store, clock }), conversationId);
 
-    expect(turn).toMatchObject({ state: 'cancelled', inContext: false });
-    expect((await readConversation(store, conversationId))?.value.open).toBeUndefined();
-  });
+  expect(turn).toMatchObject({ state: 'cancelled', inContext: false });
+  expect((await readConversation(store, conversationId))?.value.open).toBeUndefined();
 });
 
 describe('cancelling a turn whose instance died in mid-answer', () => {

@@ -86,23 +86,21 @@ describe('a finished stream', () => {
   });
 });
 
-describe('a stream whose chunks are purged', () => {
-  async function purged() {
-    const conversationId = randomUUID();
-    const clock = createManualClock();
-    const chat = await answered(FIVE_WORDS, { clock, conversationId });
-    const { store } = chat.dependencies;
-    await store.deleteBelow(`conversations/${conversationId}/streams/t_1`);
-    return { ...chat, conversationId };
-  }
+async function purged() {
+  const conversationId = randomUUID();
+  const clock = createManualClock();
+  const chat = await answered(FIVE_WORDS, { clock, conversationId });
+  const { store } = chat.dependencies;
+  await store.deleteBelow(`conversations/${conversationId}/streams/t_1`);
+  return { ...chat, conversationId };
+}
 
-  test('a stream with purged chunks cannot be continued', async () => {
-    const { dependencies, conversationId } = await purged();
+test('a stream with purged chunks cannot be continued', async () => {
+  const { dependencies, conversationId } = await purged();
 
-    await expect(readStream(dependencies, { conversationId, cursor: 3 })).rejects.toMatchObject({
-      reason: 'STREAM_EXPIRED',
-      httpStatus: 410,
-    });
+  await expect(readStream(dependencies, { conversationId, cursor: 3 })).rejects.toMatchObject({
+    reason: 'STREAM_EXPIRED',
+    httpStatus: 410,
   });
 });
 

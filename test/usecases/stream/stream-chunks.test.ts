@@ -90,25 +90,21 @@ test('a watch that repeats and reorders chunks changes nothing for its reader', 
   expect(await read).toEqual((await frames).slice(1));
 });
 
-describe('a store that fails while an answer is on its way', () => {
-  test('a store failure during an answer that recovers before its end loses no frame', async () => {
-    let isDown = false;
-    const { clock, dependencies, conversationId, call, handle, frames } = await speaking({
-      beforeOperation: () =>
-        isDown
-          ? Promise.reject(new StoreUnavailableError({ operation: 'all' }))
-          : Promise.resolve(),
-    });
-    isDown = true;
-    await sayEach(clock, call, ['One ', 'two ', 'x'.repeat(2_000)]);
-    await pass(clock, 3_000, 100);
-    isDown = false;
-    await sayEach(clock, call, [' three']);
-    call.end();
-    await handle.result;
-
-    const rest = await collect(await openStream(dependencies, { conversationId, cursor: 0 }));
-
-    expect(rest).toEqual((await frames).slice(1));
+test('a store failure during an answer that recovers before its end loses no frame', async () => {
+  let isDown = false;
+  const { clock, dependencies, conversationId, call, handle, frames } = await speaking({
+    beforeOperation: () =>
+      isDown ? Promise.reject(new StoreUnavailableError({ operation: 'all' })) : Promise.resolve(),
   });
+  isDown = true;
+  await sayEach(clock, call, ['One ', 'two ', 'x'.repeat(2_000)]);
+  await pass(clock, 3_000, 100);
+  isDown = false;
+  await sayEach(clock, call, [' three']);
+  call.end();
+  await handle.result;
+
+  const rest = await collect(await openStream(dependencies, { conversationId, cursor: 0 }));
+
+  expect(rest).toEqual((await frames).slice(1));
 });

@@ -198,26 +198,24 @@ async function* hanging(): AsyncIterable<ModelChunk> {
   yield { parts: [] };
 }
 
-describe('an output is cut as ever', () => {
-  test.each<[string, Condense, Partial<ChatDependencies>]>([
-    ['where the model states what it does not say', () => saying('Order TK-99999 came.'), {}],
-    ['where the model does not answer in time', hanging, { clock: hurried }],
-    [
-      'where the model fails',
-      () => {
-        throw new Error('no model');
-      },
-      {},
-    ],
-  ])('a long output is cut instead of condensed: %s', async (_, condense, overrides) => {
-    const { chat, asked, conversationId } = chatWith(condense, { overrides });
+test.each<[string, Condense, Partial<ChatDependencies>]>([
+  ['where the model states what it does not say', () => saying('Order TK-99999 came.'), {}],
+  ['where the model does not answer in time', hanging, { clock: hurried }],
+  [
+    'where the model fails',
+    () => {
+      throw new Error('no model');
+    },
+    {},
+  ],
+])('a long output is cut instead of condensed: %s', async (_, condense, overrides) => {
+  const { chat, asked, conversationId } = chatWith(condense, { overrides });
 
-    const { turn } = await say(chat, conversationId, 'call read_log');
+  const { turn } = await say(chat, conversationId, 'call read_log');
 
-    expect(turn.state).toBe('done');
-    expect(asked).toHaveLength(1);
-    expect(JSON.stringify(shownIn(prompts().at(-1)))).toContain('characters left out');
-  });
+  expect(turn.state).toBe('done');
+  expect(asked).toHaveLength(1);
+  expect(JSON.stringify(shownIn(prompts().at(-1)))).toContain('characters left out');
 });
 
 /** A conversation in which a tool gave this output. */
@@ -313,18 +311,16 @@ describe('read_blob', () => {
   });
 });
 
-describe('the tools of the server', () => {
-  test.each([
-    [undefined, ['recall_history', 'read_blob', 'save_memory', 'forget_memory']],
-    ['read_blob', ['read_blob']],
-    ['read_blob,save_memory,forget_memory', ['read_blob', 'save_memory', 'forget_memory']],
-    ['none', []],
-  ])('the server’s tools with BUILT_IN_TOOLS=%s are %j', (setting, names) => {
-    const dependencies = chatDependencies(
-      {},
-      setting === undefined ? {} : { BUILT_IN_TOOLS: setting },
-    );
+test.each([
+  [undefined, ['recall_history', 'read_blob', 'save_memory', 'forget_memory']],
+  ['read_blob', ['read_blob']],
+  ['read_blob,save_memory,forget_memory', ['read_blob', 'save_memory', 'forget_memory']],
+  ['none', []],
+])('the server’s tools with BUILT_IN_TOOLS=%s are %j', (setting, names) => {
+  const dependencies = chatDependencies(
+    {},
+    setting === undefined ? {} : { BUILT_IN_TOOLS: setting },
+  );
 
-    expect(builtInTools(dependencies).map(({ name }) => name)).toEqual(names);
-  });
+  expect(builtInTools(dependencies).map(({ name }) => name)).toEqual(names);
 });

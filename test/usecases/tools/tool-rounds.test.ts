@@ -120,39 +120,37 @@ test('the round limit ends open calls with an error, a notice and a last call wi
   expect(refusals()).toEqual([]);
 });
 
-describe('a turn with tools', () => {
-  test('a turn with tools is replayed collapsed and can be resumed from any frame', async () => {
-    const { chat } = toolChat(model);
-    const conversationId = randomUUID();
-    const sent = request(
-      conversationId,
-      'call weather {"city":"A"}\nthen\ncall weather {"city":"B"}',
-    );
-    const live = await collect((await sendMessage(chat, sent)).frames());
+test('a turn with tools is replayed collapsed and can be resumed from any frame', async () => {
+  const { chat } = toolChat(model);
+  const conversationId = randomUUID();
+  const sent = request(
+    conversationId,
+    'call weather {"city":"A"}\nthen\ncall weather {"city":"B"}',
+  );
+  const live = await collect((await sendMessage(chat, sent)).frames());
 
-    const replayed = await collect((await sendMessage(chat, sent)).frames());
+  const replayed = await collect((await sendMessage(chat, sent)).frames());
 
-    expect(replayed.map(({ chunk }) => chunk.type)).toEqual([
-      'start',
-      'tool-input-available',
-      'tool-output-available',
-      'start-step',
-      'tool-input-available',
-      'tool-output-available',
-      'start-step',
-      'text-start',
-      'text-delta',
-      'text-end',
-      'data-context',
-      'finish',
-    ]);
-    for (const frame of replayed) {
-      if (frame.chunk.type === 'start' || frame.chunk.type === 'data-context') continue;
-      const rest = await readStream(chat, { conversationId, cursor: frame.id });
-      const after = rest ? await collect(rest) : [];
-      expect(after).toEqual(live.filter(({ id }) => id > frame.id));
-    }
-  });
+  expect(replayed.map(({ chunk }) => chunk.type)).toEqual([
+    'start',
+    'tool-input-available',
+    'tool-output-available',
+    'start-step',
+    'tool-input-available',
+    'tool-output-available',
+    'start-step',
+    'text-start',
+    'text-delta',
+    'text-end',
+    'data-context',
+    'finish',
+  ]);
+  for (const frame of replayed) {
+    if (frame.chunk.type === 'start' || frame.chunk.type === 'data-context') continue;
+    const rest = await readStream(chat, { conversationId, cursor: frame.id });
+    const after = rest ? await collect(rest) : [];
+    expect(after).toEqual(live.filter(({ id }) => id > frame.id));
+  }
 });
 
 const SHORT_LEASE = { TURN_LEASE_MS: '200' };
@@ -188,45 +186,43 @@ function instances() {
   return { store, effects, chat, dyingAt };
 }
 
-describe('an instance that dies between the batches of a round', () => {
-  test.each([
-    { point: 'tools-ran', nth: 1 },
-    { point: 'responses-stored', nth: 1 },
-    { point: 'responses-stored', nth: 2 },
-  ] as const)(
-    'an instance that dies between round batches is followed by another: $point, $nth',
-    async ({ point, nth }) => {
-      const world = instances();
-      const conversationId = randomUUID();
-      const sent = request(conversationId, TWO_ROUNDS);
-      await sendMessage(world.dyingAt(point, nth), sent);
-      const chat = world.chat();
+test.each([
+  { point: 'tools-ran', nth: 1 },
+  { point: 'responses-stored', nth: 1 },
+  { point: 'responses-stored', nth: 2 },
+] as const)(
+  'an instance that dies between round batches is followed by another: $point, $nth',
+  async ({ point, nth }) => {
+    const world = instances();
+    const conversationId = randomUUID();
+    const sent = request(conversationId, TWO_ROUNDS);
+    await sendMessage(world.dyingAt(point, nth), sent);
+    const chat = world.chat();
 
-      const handle = await sendMessage(chat, sent);
-      const frames = await collect(handle.frames());
-      const { turn } = await handle.result;
+    const handle = await sendMessage(chat, sent);
+    const frames = await collect(handle.frames());
+    const { turn } = await handle.result;
 
-      expect(turn).toMatchObject({ state: 'done', attempt: 2 });
-      expect(turn.contents.map(({ role }) => role)).toEqual([
-        'model',
-        'user',
-        'model',
-        'user',
-        'model',
-      ]);
-      // What ran and was not stored runs again, under the same key; what was stored does not.
-      const isLost = point === 'tools-ran';
-      const again = isLost ? ['t_1:0'] : [];
-      expect(Object.fromEntries(world.effects)).toEqual(
-        Object.fromEntries(
-          ['t_1:0', 't_1:1', 't_1:2'].map((key) => [key, again.includes(key) ? 2 : 1]),
-        ),
-      );
-      expect(shownText(frames)).toContain('The tools gave');
-      expect(refusals()).toEqual([]);
-    },
-  );
-});
+    expect(turn).toMatchObject({ state: 'done', attempt: 2 });
+    expect(turn.contents.map(({ role }) => role)).toEqual([
+      'model',
+      'user',
+      'model',
+      'user',
+      'model',
+    ]);
+    // What ran and was not stored runs again, under the same key; what was stored does not.
+    const isLost = point === 'tools-ran';
+    const again = isLost ? ['t_1:0'] : [];
+    expect(Object.fromEntries(world.effects)).toEqual(
+      Object.fromEntries(
+        ['t_1:0', 't_1:1', 't_1:2'].map((key) => [key, again.includes(key) ? 2 : 1]),
+      ),
+    );
+    expect(shownText(frames)).toContain('The tools gave');
+    expect(refusals()).toEqual([]);
+  },
+);
 
 /** A tool that runs until the test ends it, and what is known of it. */
 function slowTool() {
@@ -240,32 +236,30 @@ function slowTool() {
   return { slow, begun: begun.promise, isStopped: () => isStopped };
 }
 
-describe('a turn that is stopped while its tools run', () => {
-  test('a turn stopped while its tools run ends with whole pairs and aborts its tool', async () => {
-    const { slow, begun, isStopped } = slowTool();
-    const { tools } = countingTools();
-    const { chat } = toolChat(model, { tools: [...tools, slow] });
-    const conversationId = randomUUID();
-    const handle = await sendMessage(
-      chat,
-      request(conversationId, 'call weather {"city":"Oslo"}\ncall slow'),
-    );
-    await begun;
-    await settle();
-    await requestCancel(chat, { conversationId, seq: 1 });
+test('a turn stopped while its tools run ends with whole pairs and aborts its tool', async () => {
+  const { slow, begun, isStopped } = slowTool();
+  const { tools } = countingTools();
+  const { chat } = toolChat(model, { tools: [...tools, slow] });
+  const conversationId = randomUUID();
+  const handle = await sendMessage(
+    chat,
+    request(conversationId, 'call weather {"city":"Oslo"}\ncall slow'),
+  );
+  await begun;
+  await settle();
+  await requestCancel(chat, { conversationId, seq: 1 });
 
-    const { turn } = await handle.result;
+  const { turn } = await handle.result;
 
-    expect(turn).toMatchObject({ state: 'cancelled', inContext: true });
-    expect(responsesIn(turn.contents)).toEqual([
-      { name: 'weather', response: { city: 'Oslo', degrees: 21 } },
-      { name: 'slow', response: { error: 'cancelled_by_user' } },
-    ]);
-    expect(isStopped()).toBe(true);
-    const next = await say(chat, conversationId, 'Go on.');
-    expect(next.turn.state).toBe('done');
-    expect(refusals()).toEqual([]);
-  });
+  expect(turn).toMatchObject({ state: 'cancelled', inContext: true });
+  expect(responsesIn(turn.contents)).toEqual([
+    { name: 'weather', response: { city: 'Oslo', degrees: 21 } },
+    { name: 'slow', response: { error: 'cancelled_by_user' } },
+  ]);
+  expect(isStopped()).toBe(true);
+  const next = await say(chat, conversationId, 'Go on.');
+  expect(next.turn.state).toBe('done');
+  expect(refusals()).toEqual([]);
 });
 
 /** The frames of a turn that fails, and why. */
@@ -296,30 +290,28 @@ const quotaForOneCall: ChatDependencies['quota'] = {
   }),
 };
 
-describe('a quota that is exhausted between two rounds', () => {
-  const spent = async () => {
-    const { chat, effects } = toolChat(model, { overrides: { quota: quotaForOneCall } });
-    const conversationId = randomUUID();
-    const end = await sayFailing(chat, conversationId, 'call weather {"city":"Oslo"}');
-    return { chat, effects, conversationId, ...end };
-  };
+const spent = async () => {
+  const { chat, effects } = toolChat(model, { overrides: { quota: quotaForOneCall } });
+  const conversationId = randomUUID();
+  const end = await sayFailing(chat, conversationId, 'call weather {"city":"Oslo"}');
+  return { chat, effects, conversationId, ...end };
+};
 
-  test('a quota exhausted between two rounds keeps tool results for the next message', async () => {
-    const { chat, conversationId, effects } = await spent();
-    const kept = await storedTurn(chat, conversationId);
-    const shown = await showContext(chat, { caller, conversationId });
+test('a quota exhausted between two rounds keeps tool results for the next message', async () => {
+  const { chat, conversationId, effects } = await spent();
+  const kept = await storedTurn(chat, conversationId);
+  const shown = await showContext(chat, { caller, conversationId });
 
-    const { turn } = await say(chat, conversationId, 'And now?');
+  const { turn } = await say(chat, conversationId, 'And now?');
 
-    expect(kept).toMatchObject({ state: 'failed', inContext: true });
-    expect(responsesIn(kept.contents)).toMatchObject([{ response: { degrees: 21 } }]);
-    expect(JSON.stringify(shown.items)).toContain('"degrees":21');
-    expect(turn.state).toBe('done');
-    expect(effects.get('t_1:0')).toBe(1);
-    const sent = JSON.stringify(fakeGemini.requestBody(fakeGemini.journal().at(-1)?.n ?? 0));
-    expect(sent).toContain('"degrees":21');
-    expect(refusals()).toEqual([]);
-  });
+  expect(kept).toMatchObject({ state: 'failed', inContext: true });
+  expect(responsesIn(kept.contents)).toMatchObject([{ response: { degrees: 21 } }]);
+  expect(JSON.stringify(shown.items)).toContain('"degrees":21');
+  expect(turn.state).toBe('done');
+  expect(effects.get('t_1:0')).toBe(1);
+  const sent = JSON.stringify(fakeGemini.requestBody(fakeGemini.journal().at(-1)?.n ?? 0));
+  expect(sent).toContain('"degrees":21');
+  expect(refusals()).toEqual([]);
 });
 
 const OSLO = 'call weather {"city":"Oslo"}';
@@ -362,21 +354,17 @@ describe('a call that is asked for five times in a row', () => {
   });
 });
 
-describe('a tool that is polled', () => {
-  const STATE = 'call job_state {"id":7}';
-  const pending = tool('job_state', { id: z.number() }, () =>
-    Promise.resolve({ state: 'pending' }),
-  );
-  const polling = async (tools: readonly ServerTool[]) => {
-    const { chat } = toolChat(model, { environment: { LOOP_DETECTION: 'on' }, tools });
-    return (await say(chat, randomUUID(), rounds(...times(8, STATE)))).turn;
-  };
+const STATE = 'call job_state {"id":7}';
+const pending = tool('job_state', { id: z.number() }, () => Promise.resolve({ state: 'pending' }));
+const polling = async (tools: readonly ServerTool[]) => {
+  const { chat } = toolChat(model, { environment: { LOOP_DETECTION: 'on' }, tools });
+  return (await say(chat, randomUUID(), rounds(...times(8, STATE)))).turn;
+};
 
-  test('a polled tool may repeat itself in as many rounds as there are', async () => {
-    const turn = await polling([{ ...pending, polled: true }]);
+test('a polled tool may repeat itself in as many rounds as there are', async () => {
+  const turn = await polling([{ ...pending, polled: true }]);
 
-    expect(turn).toMatchObject({ finishReason: 'STOP', rounds: { count: 8 } });
-  });
+  expect(turn).toMatchObject({ finishReason: 'STOP', rounds: { count: 8 } });
 });
 
 const weather = (i: number) => `call weather {"city":"City ${i}"}`;
@@ -467,31 +455,29 @@ async function waiting() {
   return { chat, requests, conversationId, ...(await say(chat, conversationId, 'How do I go?')) };
 }
 
-describe('sources of an answer in rounds', () => {
-  test('an answer in two rounds has the sources of both, each at its place in the whole text', async () => {
-    const { chat, requests, conversationId } = await waiting();
+test('an answer in two rounds has the sources of both, each at its place in the whole text', async () => {
+  const { chat, requests, conversationId } = await waiting();
 
-    const handle = await answerCalls(chat, {
-      caller: { uid: 'u1', tier: 'signedIn' },
-      conversationId,
-      turnId: 't_1',
-      results: [{ callId: 't_1_c0', kind: 'response', response: { city: 'Lisbon' } }],
-      locale: undefined,
-    });
-    const { turn } = await handle.result;
-
-    const text = answerText(turn.contents);
-    const told = sourcesView(turn).map(({ id, spans = [] }) => [
-      id,
-      spans.map(({ start, end }) => text.slice(start, end)),
-    ]);
-    expect(told).toEqual([
-      ['s1.1', ['Rain comes.']],
-      ['s1.2', ['Take tram 12.']],
-    ]);
-    expect(turn.usage).toMatchObject({ searches: 2 });
-    // While it is answered, the model gets back what it asked Google's tools; afterwards nobody does.
-    expect(JSON.stringify(requests[1]?.contents)).toContain('toolCall');
-    expect(JSON.stringify(turn.contents)).not.toContain('toolCall');
+  const handle = await answerCalls(chat, {
+    caller: { uid: 'u1', tier: 'signedIn' },
+    conversationId,
+    turnId: 't_1',
+    results: [{ callId: 't_1_c0', kind: 'response', response: { city: 'Lisbon' } }],
+    locale: undefined,
   });
+  const { turn } = await handle.result;
+
+  const text = answerText(turn.contents);
+  const told = sourcesView(turn).map(({ id, spans = [] }) => [
+    id,
+    spans.map(({ start, end }) => text.slice(start, end)),
+  ]);
+  expect(told).toEqual([
+    ['s1.1', ['Rain comes.']],
+    ['s1.2', ['Take tram 12.']],
+  ]);
+  expect(turn.usage).toMatchObject({ searches: 2 });
+  // While it is answered, the model gets back what it asked Google's tools; afterwards nobody does.
+  expect(JSON.stringify(requests[1]?.contents)).toContain('toolCall');
+  expect(JSON.stringify(turn.contents)).not.toContain('toolCall');
 });

@@ -215,33 +215,31 @@ describe.each([
   });
 });
 
-describe('the stream of a callable', () => {
-  test('a callable’s stream sends a byte within every 10 s of model silence', async () => {
-    const clock = createManualClock();
-    const answered = Promise.withResolvers<void>();
-    async function* frames() {
-      await answered.promise;
-      yield { id: 0, chunk: { type: 'abort' as const } };
+test('a callable’s stream sends a byte within every 10 s of model silence', async () => {
+  const clock = createManualClock();
+  const answered = Promise.withResolvers<void>();
+  async function* frames() {
+    await answered.promise;
+    yield { id: 0, chunk: { type: 'abort' as const } };
+  }
+  const times: number[] = [clock.now().getTime()];
+  const pieces: string[] = [];
+  const reading = (async () => {
+    const call = { frames: frames(), result: () => Promise.resolve({ turn: null }) };
+    const left = new AbortController().signal;
+    const options = { clock, heartbeatMs: HEARTBEAT_INTERVAL_MS, left };
+    for await (const piece of callableText(call, options)) {
+      times.push(clock.now().getTime());
+      pieces.push(piece);
     }
-    const times: number[] = [clock.now().getTime()];
-    const pieces: string[] = [];
-    const reading = (async () => {
-      const call = { frames: frames(), result: () => Promise.resolve({ turn: null }) };
-      const left = new AbortController().signal;
-      const options = { clock, heartbeatMs: HEARTBEAT_INTERVAL_MS, left };
-      for await (const piece of callableText(call, options)) {
-        times.push(clock.now().getTime());
-        pieces.push(piece);
-      }
-    })();
-    await pass(clock, 40_000, 1_000);
-    answered.resolve();
-    await reading;
+  })();
+  await pass(clock, 40_000, 1_000);
+  answered.resolve();
+  await reading;
 
-    const gapsMs = times.slice(1).map((time, i) => time - (times[i] ?? 0));
-    const { messages, isEnded, error } = readAsAndroid(200, pieces.join(''), gapsMs);
-    expect(error).toBeUndefined();
-    expect(isEnded).toBe(true);
-    expect(messages).toHaveLength(SIGNS_OF_LIFE + 1);
-  });
+  const gapsMs = times.slice(1).map((time, i) => time - (times[i] ?? 0));
+  const { messages, isEnded, error } = readAsAndroid(200, pieces.join(''), gapsMs);
+  expect(error).toBeUndefined();
+  expect(isEnded).toBe(true);
+  expect(messages).toHaveLength(SIGNS_OF_LIFE + 1);
 });

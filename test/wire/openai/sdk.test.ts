@@ -210,36 +210,33 @@ describe('an error', () => {
   });
 });
 
-describe('a client of OpenAI that stops', () => {
-  /** A chat completion that is stopped in the middle of its words. */
-  async function stopped(headers: Record<string, string>) {
-    const at = await startWireServer({ environment: { DISCONNECT_GRACE_MS: '0' } });
-    onTestFinished(() => at.stop());
-    const { client } = await clientOf(at);
-    const [text, conversationId] = [newText(), randomUUID()];
-    const body = { ...bodyOf(text, conversationId), stream: true as const };
-    const asked = client.chat.completions.create(body, { headers });
-    const call = await at.callOf(text);
-    call.say('Half');
-    const stream = await asked;
-    for await (const chunk of stream) if (chunk.choices[0]?.delta.content === 'Half') break;
-    stream.controller.abort();
-    const turn = async () =>
-      (await readTurns(at.dependencies.store, conversationId, [1]))[0]?.value;
-    const ended = () =>
-      eventually('the turn ends', async () => {
-        const now = await turn();
-        return now?.state === 'running' ? undefined : now;
-      });
-    return { call, ended };
-  }
+/** A chat completion that is stopped in the middle of its words. */
+async function stopped(headers: Record<string, string>) {
+  const at = await startWireServer({ environment: { DISCONNECT_GRACE_MS: '0' } });
+  onTestFinished(() => at.stop());
+  const { client } = await clientOf(at);
+  const [text, conversationId] = [newText(), randomUUID()];
+  const body = { ...bodyOf(text, conversationId), stream: true as const };
+  const asked = client.chat.completions.create(body, { headers });
+  const call = await at.callOf(text);
+  call.say('Half');
+  const stream = await asked;
+  for await (const chunk of stream) if (chunk.choices[0]?.delta.content === 'Half') break;
+  stream.controller.abort();
+  const turn = async () => (await readTurns(at.dependencies.store, conversationId, [1]))[0]?.value;
+  const ended = () =>
+    eventually('the turn ends', async () => {
+      const now = await turn();
+      return now?.state === 'running' ? undefined : now;
+    });
+  return { call, ended };
+}
 
-  test('a stop of OpenAI’s SDK lets an answer go on that the header X-On-Disconnect asks for', async () => {
-    const { call, ended } = await stopped({ 'X-On-Disconnect': 'continue' });
-    call.say(' and whole.');
-    call.end();
+test('a stop of OpenAI’s SDK lets an answer go on that the header X-On-Disconnect asks for', async () => {
+  const { call, ended } = await stopped({ 'X-On-Disconnect': 'continue' });
+  call.say(' and whole.');
+  call.end();
 
-    const contents = [{ parts: [{ text: 'Half and whole.' }] }];
-    expect(await ended()).toMatchObject({ state: 'done', contents });
-  });
+  const contents = [{ parts: [{ text: 'Half and whole.' }] }];
+  expect(await ended()).toMatchObject({ state: 'done', contents });
 });

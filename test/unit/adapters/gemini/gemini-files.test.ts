@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { withFiles } from '#functions/adapters/gemini/gemini-files.ts';
 import type { Content } from '#shared/models/content.ts';
 import { mediaPart } from '#shared/uploads/upload-parts.ts';
@@ -37,14 +37,12 @@ async function withTwoFiles(sizeBytes: number) {
   return { read, count, counted: scripted.counted };
 }
 
-describe('the files that an instance remembers', () => {
-  test('the file cache holds one full request and evicts the least recently used', async () => {
-    const { read, count } = await withTwoFiles(15 * MIB);
+test('the file cache holds one full request and evicts the least recently used', async () => {
+  const { read, count } = await withTwoFiles(15 * MIB);
 
-    for (const path of ['a', 'b', 'b', 'a']) await count(path);
+  for (const path of ['a', 'b', 'b', 'a']) await count(path);
 
-    expect(read).toEqual(['a', 'b', 'a']);
-  });
+  expect(read).toEqual(['a', 'b', 'a']);
 });
 
 test('a request carries the newest files up to 20 MB, and a line for older ones', async () => {
