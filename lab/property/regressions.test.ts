@@ -7,6 +7,7 @@ import {
   modelSays,
   passingThroughBin,
   sending,
+  settingThreshold,
 } from './actions/actions.ts';
 import { nest } from './hostile-json.ts';
 import { initialStates } from './initial-state.ts';
@@ -82,6 +83,18 @@ const regressions: readonly Regression[] = [
       initial: startingWith('two turns and an app'),
       strands: [[askingTheApp({ server: 'chat-1' })], [cancelling({ server: 'chat-0', seq: 3 })]],
       schedule: turns([0, 8], [1, 100]),
+    },
+  },
+  {
+    name: 'a threshold that is lowered while a message begins, which may not begin by the old one',
+    program: {
+      ...calm,
+      initial: startingWith('two turns, far below'),
+      strands: [
+        [askingTheApp({ server: 'chat-0' })],
+        [settingThreshold({ server: 'chat-1', tokens: 200 })],
+      ],
+      schedule: turns([0, 4], [1, 30]),
     },
   },
   {

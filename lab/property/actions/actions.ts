@@ -83,7 +83,7 @@ const elapsing = (ms: number): Action => ({
 });
 const times = [100, TURN_LEASE_MS + 1, COMPACTION_LEASE_MS + 1, TOOL_RESULT_TIMEOUT_MS + 1, 61_000];
 
-const settingThreshold = action<OnServer & { tokens: number }>(
+export const settingThreshold = action<OnServer & { tokens: number }>(
   (input) => `the threshold is set to ${input.tokens} tokens`,
   (stage, { tokens }) =>
     updateConversation(chatOf(stage), {
