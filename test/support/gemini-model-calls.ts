@@ -28,14 +28,17 @@ export const request: ModelRequest = {
   promptId: 't_17',
 };
 
-/** The adapter, connected to a server of the test; its bounds are longer than a busy machine takes. */
-export const modelAt = (baseUrl: string, options: Partial<GeminiModelOptions> = {}) =>
+/** The adapter, connected to a server of the test; it waits longer than a busy machine takes, unless a test says otherwise. */
+export const modelAt = (
+  baseUrl: string,
+  { waitMs = 30_000, ...options }: Partial<GeminiModelOptions> & { waitMs?: number } = {},
+) =>
   createGeminiModel({
     apiKey: 'no-key',
     baseUrl,
-    firstEventTimeoutMs: 30_000,
-    eventIdleTimeoutMs: 30_000,
-    requestTimeoutMs: 30_000,
+    firstEventTimeoutMs: waitMs,
+    eventIdleTimeoutMs: waitMs,
+    requestTimeoutMs: waitMs,
     ...options,
   });
 

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { z } from 'zod';
 import { withFiles } from '#functions/adapters/gemini/gemini-files.ts';
-import { createGeminiModel } from '#functions/adapters/gemini/gemini-model.ts';
 import { startFakeGemini, type FakeGemini } from '#infra/fake-gemini/server/start-fake-gemini.ts';
 import { modelRequestSchema, type RequestPart } from '#infra/fake-gemini/server/request.ts';
 import { createUploadResponse } from '#shared/wire/resources/uploads.ts';
+import { modelAt } from '../gemini-model-calls.ts';
 import { startChatServer, type ChatServer } from './chat-server.ts';
 import { startLocalBucket, type LocalBucket } from '../processes/local-bucket.ts';
 import { createRecordedStore, type RecordedStore } from '../stores/recorded-store.ts';
@@ -43,9 +43,6 @@ interface Sent {
   path?: string;
 }
 
-/** No answer of a server on this machine takes as long. */
-const PATIENCE_MS = 60_000;
-
 export const newUser = () => `user-${randomUUID()}`;
 
 /** The beginning of a picture, and as many bytes as are wanted; `salt` makes it another one. */
@@ -76,14 +73,10 @@ export async function startAttaching(
 ): Promise<AttachingWorld> {
   const [local, fakeGemini] = await Promise.all([startLocalBucket(), startFakeGemini()]);
   const recorded = createRecordedStore();
-  const gemini = createGeminiModel({
-    apiKey: 'local',
-    baseUrl: fakeGemini.url,
-    firstEventTimeoutMs: PATIENCE_MS,
-    eventIdleTimeoutMs: PATIENCE_MS,
-    requestTimeoutMs: PATIENCE_MS,
+  const model = withFiles(modelAt(fakeGemini.url), {
+    files: local.bucket,
+    modelReadsBucket: false,
   });
-  const model = withFiles(gemini, { files: local.bucket, modelReadsBucket: false });
   const overrides = { store: recorded.store, files: local.bucket, model };
   const chat = await startChatServer({ overrides, environment });
 

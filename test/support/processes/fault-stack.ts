@@ -1,6 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { createGeminiModel } from '#functions/adapters/gemini/gemini-model.ts';
 import { createMemoryCache } from '#functions/adapters/memory-cache.ts';
 import type { CompactionDependencies } from '#functions/worker/compaction/run.ts';
 import { runCompaction } from '#functions/worker/compaction/run-compaction.ts';
@@ -15,9 +14,7 @@ import { errorOf, startChatServer } from '#test/support/chat/chat-server.ts';
 import { createAccounting } from '#functions/quota/accounting.ts';
 import { compactionBench, neverAborted } from '#test/support/compaction/compacted-conversation.ts';
 import { shownContents } from '#test/support/chat/sending.ts';
-
-/** How long the adapter waits for the local model unless a test says otherwise, also on a busy machine. */
-const MODEL_WAIT_MS = 10_000;
+import { modelAt } from '#test/support/gemini-model-calls.ts';
 
 /** What came of one message. */
 interface Sent {
@@ -78,17 +75,10 @@ export const messageBody = (text: string, id: string = randomUUID()) => ({
 
 /** The running parts, before anything is said. */
 async function startParts(options: FaultStackOptions) {
-  const { modelWaitMs = MODEL_WAIT_MS } = options;
   const fakeGemini = await startFakeGemini();
   const store = createMemoryDocumentStore();
   const clock = createShiftedClock();
-  const model = createGeminiModel({
-    apiKey: 'local',
-    baseUrl: fakeGemini.url,
-    firstEventTimeoutMs: modelWaitMs,
-    eventIdleTimeoutMs: modelWaitMs,
-    requestTimeoutMs: modelWaitMs,
-  });
+  const model = modelAt(fakeGemini.url, { waitMs: options.modelWaitMs ?? 10_000 });
   const cache = createMemoryCache({ maxBytes: 10_000_000 });
   const chat = await startChatServer({
     overrides: {

@@ -1,10 +1,7 @@
-import { createGeminiModel } from '#functions/adapters/gemini/gemini-model.ts';
 import type { CompactionDependencies } from '#functions/worker/compaction/run.ts';
 import { startFakeGemini } from '#infra/fake-gemini/server/start-fake-gemini.ts';
+import { modelAt } from '#test/support/gemini-model-calls.ts';
 import { afterAll, beforeEach } from 'vitest';
-
-/** No answer of a server on this machine takes as long; a test that waits moves its own clock. */
-const PATIENCE_MS = 60_000;
 
 /** The local model server of a test file, without faults and vices when a test begins. */
 export async function startModelServer() {
@@ -15,13 +12,7 @@ export async function startModelServer() {
     server.setVices({});
   });
   afterAll(() => server.close());
-  const model = createGeminiModel({
-    apiKey: 'local',
-    baseUrl: server.url,
-    firstEventTimeoutMs: PATIENCE_MS,
-    eventIdleTimeoutMs: PATIENCE_MS,
-    requestTimeoutMs: PATIENCE_MS,
-  });
+  const model = modelAt(server.url);
   return {
     server,
     model,

@@ -1,6 +1,5 @@
 import { createMemoryCache } from '#functions/adapters/memory-cache.ts';
 import { systemClock } from '#functions/adapters/clocks.ts';
-import { createGeminiModel } from '#functions/adapters/gemini/gemini-model.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import {
@@ -8,13 +7,11 @@ import {
   type ToolCallContext,
   createToolbox,
 } from '#functions/chat/turns/tools/toolbox.ts';
-import { startFakeGemini, type FakeGemini } from '#infra/fake-gemini/server/start-fake-gemini.ts';
 import { newConversation } from '#shared/conversation/documents/conversation.ts';
 import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import { AppError } from '#shared/lib/errors.ts';
 import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
 import { collect, request } from '#test/support/chat/sending.ts';
-import { afterAll, beforeEach } from 'vitest';
 import { z } from 'zod';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import { contentSchema, type Content } from '#shared/models/content.ts';
@@ -80,29 +77,6 @@ export function countingTools() {
 }
 
 export const MODEL = 'gemini-3.8-flash';
-
-/** A model server that refuses whatever Gemini would refuse, behind the real client. */
-async function startToolModel(): Promise<{
-  fakeGemini: FakeGemini;
-  model: ReturnType<typeof createGeminiModel>;
-}> {
-  const fakeGemini = await startFakeGemini();
-  const model = createGeminiModel({
-    baseUrl: fakeGemini.url,
-    firstEventTimeoutMs: 5_000,
-    eventIdleTimeoutMs: 5_000,
-    requestTimeoutMs: 5_000,
-  });
-  return { fakeGemini, model };
-}
-
-/** The same for the tests of a file: its journal is empty before each of them, and it is closed after all. */
-export async function useToolModel(): ReturnType<typeof startToolModel> {
-  const { fakeGemini, model } = await startToolModel();
-  beforeEach(() => fakeGemini.clearJournal());
-  afterAll(() => fakeGemini.close());
-  return { fakeGemini, model };
-}
 
 /** Chat with tools on the embedded store. */
 export function toolChat(
@@ -184,7 +158,7 @@ const environment = {
 };
 
 /** Chat, worker and sweep on one store and one clock that can be set forward. */
-export async function createToolStage(model: ReturnType<typeof createGeminiModel>) {
+export async function createToolStage(model: ChatDependencies['model']) {
   const store = createMemoryDocumentStore();
   const { tools } = countingTools();
   let aheadMs = 0;

@@ -4,9 +4,10 @@ import { answerCalls } from '#functions/chat/turns/send/answer-calls.ts';
 import { readConversation } from '#shared/conversation/context/read-conversation.ts';
 import { storedTurn } from '#test/support/chat/streaming.ts';
 import { compactOnce } from '#test/support/compaction/compacted-conversation.ts';
-import { createToolStage, responsesIn, say, useToolModel } from '#test/support/tools/tool-world.ts';
+import { startModelServer } from '#test/support/processes/model-server.ts';
+import { createToolStage, responsesIn, say } from '#test/support/tools/tool-world.ts';
 
-const { fakeGemini, model } = await useToolModel();
+const { server: fakeGemini, model } = await startModelServer();
 
 const caller = { uid: 'u1', tier: 'signedIn' } as const;
 /** After the twelve turns of the stage. */

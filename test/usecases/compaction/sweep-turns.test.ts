@@ -23,13 +23,13 @@ import {
   buildDue,
   quiet,
 } from '#test/support/compaction/compacted-conversation.ts';
+import { startModelServer } from '#test/support/processes/model-server.ts';
 import {
   RESULT_TIMEOUT_MS,
   type ToolStage,
   createToolStage,
   responsesIn,
   say,
-  useToolModel,
 } from '#test/support/tools/tool-world.ts';
 import { describe, expect, test } from 'vitest';
 
@@ -160,7 +160,7 @@ describe('messages that wait', () => {
 });
 
 describe('a turn that waits for the app when a sweep comes', async () => {
-  const { fakeGemini, model } = await useToolModel();
+  const { server: fakeGemini, model } = await startModelServer();
   const caller = { uid: 'u1', tier: 'signedIn' } as const;
   /** After the twelve turns of the stage. */
   const SEQ = 13;

@@ -7,9 +7,10 @@ import { answerCalls } from '#functions/chat/turns/send/answer-calls.ts';
 import { itemContents, type ContextItem } from '#shared/conversation/context/assemble-context.ts';
 import { contentSchema, type Content } from '#shared/models/content.ts';
 import { withResponses } from '#shared/conversation/context/tool-calls.ts';
-import { say, useToolModel, toolChat, withAppTools } from '#test/support/tools/tool-world.ts';
+import { startModelServer } from '#test/support/processes/model-server.ts';
+import { say, toolChat, withAppTools } from '#test/support/tools/tool-world.ts';
 
-const { fakeGemini, model } = await useToolModel();
+const { server: fakeGemini, model } = await startModelServer();
 
 const caller = { uid: 'u1', tier: 'signedIn' } as const;
 const bodySchema = z.looseObject({ contents: z.array(contentSchema) });

@@ -11,9 +11,10 @@ import { createManualClock } from '#test/fakes/manual-clock.ts';
 import { cancel, request } from '#test/support/chat/sending.ts';
 import { neverAborted, compactionBench } from '#test/support/compaction/compacted-conversation.ts';
 import { buildConversation } from '#test/support/compaction/conversation-builder.ts';
-import { appTool, MODEL, say, useToolModel, toolChat } from '#test/support/tools/tool-world.ts';
+import { startModelServer } from '#test/support/processes/model-server.ts';
+import { appTool, MODEL, say, toolChat } from '#test/support/tools/tool-world.ts';
 
-const { model } = await useToolModel();
+const { model } = await startModelServer();
 
 /** Two turns of about 130 tokens are below it, a third one of about 300 is not. */
 const THRESHOLD_TOKENS = 400;

@@ -16,10 +16,10 @@ import {
 } from '#test/support/chat/chat-server.ts';
 import { collect } from '#test/support/chat/sending.ts';
 import { idsOf, storedTurn } from '#test/support/chat/streaming.ts';
+import { startModelServer } from '#test/support/processes/model-server.ts';
 import {
   responsesIn,
   say,
-  useToolModel,
   toolChat,
   withAppTools,
   appTool,
@@ -28,7 +28,7 @@ import {
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test, afterAll } from 'vitest';
 
-const { fakeGemini, model } = await useToolModel();
+const { server: fakeGemini, model } = await startModelServer();
 
 const refusals = () => fakeGemini.journal().flatMap(({ refusal }) => refusal ?? []);
 const caller = { uid: 'u1', tier: 'signedIn' } as const;

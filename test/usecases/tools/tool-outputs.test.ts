@@ -4,14 +4,8 @@ import { z } from 'zod';
 import { showContext } from '#functions/chat/context/show-context.ts';
 import { readConversation } from '#shared/conversation/context/read-conversation.ts';
 import type { ModelChunk, ModelRequest } from '#shared/ports/ports.ts';
-import {
-  say,
-  useToolModel,
-  tool,
-  toolChat,
-  responsesIn,
-  withAppTools,
-} from '#test/support/tools/tool-world.ts';
+import { startModelServer } from '#test/support/processes/model-server.ts';
+import { say, tool, toolChat, responsesIn, withAppTools } from '#test/support/tools/tool-world.ts';
 import { systemClock } from '#functions/adapters/clocks.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { answerCalls } from '#functions/chat/turns/send/answer-calls.ts';
@@ -25,7 +19,7 @@ import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
 import { buildConversation } from '#test/support/compaction/conversation-builder.ts';
 import { toolTurn } from '#test/support/tools/tool-conversation.ts';
 
-const { fakeGemini, model } = await useToolModel();
+const { server: fakeGemini, model } = await startModelServer();
 
 const THRESHOLD_TOKENS = 100_000;
 const OUTPUT_CHARACTERS = 30_000;

@@ -16,11 +16,11 @@ import { scriptedStreamer, type ScriptedAnswer } from '#test/fakes/scripted-stre
 import { caller, answerAll, refusalsOf } from '#test/support/chat/routing.ts';
 import { collect, request } from '#test/support/chat/sending.ts';
 import { storedTurn, readStream, settle, shownText } from '#test/support/chat/streaming.ts';
+import { startModelServer } from '#test/support/processes/model-server.ts';
 import {
   sentPrompt,
   responsesIn,
   say,
-  useToolModel,
   toolChat,
   countingTools,
   tool,
@@ -30,7 +30,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 
-const { fakeGemini, model } = await useToolModel();
+const { server: fakeGemini, model } = await startModelServer();
 
 const refusals = () => fakeGemini.journal().flatMap(({ refusal }) => refusal ?? []);
 
