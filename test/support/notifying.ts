@@ -1,6 +1,5 @@
 import { onTestFinished } from 'vitest';
 import { createFcmNotifier } from '#functions/adapters/fcm.ts';
-import { localConfig } from '#infra/local/local-config.ts';
 import { startFakeGemini } from '#infra/fake-gemini/server/start-fake-gemini.ts';
 import { devicePath } from '#shared/conversation/documents/paths.ts';
 import {
@@ -11,7 +10,11 @@ import {
 } from '#shared/notification/published-event.ts';
 import type { DocumentStore } from '#shared/ports/ports.ts';
 import { buildConversation, type ConversationToBuild } from './compaction/conversation-builder.ts';
-import { compactionBench, type CompactionBench } from './compaction/compacted-conversation.ts';
+import {
+  compactionBench,
+  workerConfig,
+  type CompactionBench,
+} from './compaction/compacted-conversation.ts';
 import { createManualClock } from '#test/fakes/manual-clock.ts';
 import { post, pushOf, serve } from './processes/pushing.ts';
 
@@ -80,12 +83,7 @@ export async function notifyingWorker(
   const clock = createManualClock(NOW);
   const bench = compactionBench({
     clock,
-    config: localConfig({
-      GOOGLE_CLOUD_PROJECT: 'demo-recap',
-      PUBSUB_EMULATOR_HOST: 'localhost:1',
-      FCM_PROJECT: 'demo-recap',
-      ...options.environment,
-    }),
+    config: workerConfig({ FCM_PROJECT: 'demo-recap', ...options.environment }),
     notifier: createFcmNotifier({
       projectId: 'demo-recap',
       baseUrl: fakeGemini.url,

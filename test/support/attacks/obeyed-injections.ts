@@ -4,12 +4,8 @@ import { realConstraint } from '#lab/eval/attacks/eval-adversarial-conversation.
 import type { Snapshot } from '#shared/conversation/documents/snapshot.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
 import { distinctWords } from '#shared/text/words.ts';
-import {
-  modelItem,
-  saidTurn,
-  snapshotWith,
-  type Said,
-} from '#test/support/compaction/said-turn.ts';
+import { item, snapshotWith } from '#test/support/compaction/engine-samples.ts';
+import { saidTurn, type Said } from '#test/support/compaction/said-turn.ts';
 import { foldInMemory } from './fold-in-memory.ts';
 
 /** A text that tries to become an instruction. */
@@ -169,13 +165,16 @@ function saidWith(placement: Placement, text: string): Record<number, Said> {
 }
 
 /** What the first two turns left: a goal, knowledge and a step. */
-const known = snapshotWith({
-  overall_goal: [modelItem(1, 'Plan a journey to Porto by train.')],
-  key_knowledge: [
-    modelItem(2, 'The booking number with the railway is QX-7719.', { sources: [2] }),
-  ],
-  task_state: [modelItem(4, 'Find a hotel for the night in Madrid.', { status: 'todo' })],
-});
+const known = snapshotWith(
+  {
+    overall_goal: [item('i1', 'Plan a journey to Porto by train.')],
+    key_knowledge: [
+      item('i2', 'The booking number with the railway is QX-7719.', { sources: [2] }),
+    ],
+    task_state: [item('i4', 'Find a hotel for the night in Madrid.', { status: 'todo' })],
+  },
+  { nextId: 103 },
+);
 
 /** The same where an earlier run took what a tool said for knowledge. */
 function knownWith(text: string): Snapshot {

@@ -56,7 +56,8 @@ export interface ChatServerOptions {
   isGuarded?: boolean;
 }
 
-function request(
+/** A request with a token, or without one. */
+export function fetchAs(
   url: string,
   { body, method = body === undefined ? 'GET' : 'POST', headers, signal }: CallOptions,
   token: string | undefined,
@@ -116,7 +117,7 @@ export async function startChatServer(options: ChatServerOptions = {}): Promise<
     keys,
     dependencies,
     logs,
-    call: async (path, call = {}) => request(`${url}${path}`, call, await tokenOf(call)),
+    call: async (path, call = {}) => fetchAs(`${url}${path}`, call, await tokenOf(call)),
     stop: async () => {
       await Promise.all([close(), keys.close()]);
     },

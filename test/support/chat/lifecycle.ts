@@ -21,6 +21,7 @@ import {
   neverAborted,
   rewriteHistory,
   autoRequest,
+  workerConfig,
 } from '#test/support/compaction/compacted-conversation.ts';
 import {
   addTurn,
@@ -31,7 +32,6 @@ import { createRecordedStore, type RecordedStore } from '#test/support/stores/re
 import { readableFields } from '#test/support/stores/readable-fields.ts';
 import { restoreGeneration } from '#functions/chat/context/restore-generation.ts';
 import { eraseUser } from '#functions/chat/conversations/erase/erase-user.ts';
-import { localConfig } from '#infra/local/local-config.ts';
 import { everyItem, type Snapshot } from '#shared/conversation/documents/snapshot.ts';
 
 export const owner: Caller = { uid: 'u1', tier: 'signedIn' };
@@ -229,12 +229,7 @@ export const strategies: StrategyName[] = ['ledger', 'gemini-cli'];
 
 /** The worker's configuration with one way to write snapshots. */
 export const configOf = (strategy: StrategyName, environment: Record<string, string> = {}) =>
-  localConfig({
-    GOOGLE_CLOUD_PROJECT: 'demo-recap',
-    PUBSUB_EMULATOR_HOST: 'localhost:1',
-    SUMMARY_STRATEGY: strategy,
-    ...environment,
-  });
+  workerConfig({ SUMMARY_STRATEGY: strategy, ...environment });
 
 /** A worker whose summariser gives these answers, the last one again and again. */
 export const benchWith = (

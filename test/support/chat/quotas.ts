@@ -80,16 +80,19 @@ export function startLimitedServer(
   return startChatServer({ overrides: { ...overrides, store, quota }, environment: settings });
 }
 
-/** What a user is told whose messages of the day are spent. */
-const noMessagesLeft = (retryAfterMs: number) =>
+const spent = (reason: string, retryAfterMs: number, publicMessage = 'Too many messages.') =>
   new AppError({
     status: 'RESOURCE_EXHAUSTED',
-    reason: 'USER_DAILY_MESSAGES',
+    reason,
     message: 'quota of a test',
-    publicMessage: 'No messages are left for today.',
+    publicMessage,
     retryable: true,
     retryAfterMs,
   });
+
+/** What a user is told whose messages of the day are spent. */
+const noMessagesLeft = (retryAfterMs: number) =>
+  spent('USER_DAILY_MESSAGES', retryAfterMs, 'No messages are left for today.');
 
 /** A quota that refuses the messages of the conversations it was told, and no others. */
 export function createSpentQuota() {
@@ -121,16 +124,6 @@ export function refusingQuota(refusals: AppError[]) {
   };
   return { quota, askedAtMs };
 }
-
-const spent = (reason: string, retryAfterMs: number) =>
-  new AppError({
-    status: 'RESOURCE_EXHAUSTED',
-    reason,
-    message: 'quota of a test',
-    publicMessage: 'Too many messages.',
-    retryable: true,
-    retryAfterMs,
-  });
 
 /** The messages of this minute are used up. */
 export const minuteSpent = (retryAfterMs: number) => spent('USER_RPM', retryAfterMs);

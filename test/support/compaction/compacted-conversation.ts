@@ -93,6 +93,14 @@ export interface CompactionBench extends CompactionDependencies {
   logged: LoggedLine[];
 }
 
+/** The settings of a worker on this machine. */
+export const workerConfig = (environment: Record<string, string> = {}) =>
+  localConfig({
+    GOOGLE_CLOUD_PROJECT: 'demo-recap',
+    PUBSUB_EMULATOR_HOST: 'localhost:1',
+    ...environment,
+  });
+
 /** The worker on the embedded store, a clock that stands still and a scripted model; all replaceable. */
 export function compactionBench(overrides: Partial<CompactionBench> = {}): CompactionBench {
   const published: CompactionBench['published'] = [];
@@ -103,10 +111,7 @@ export function compactionBench(overrides: Partial<CompactionBench> = {}): Compa
     randomness = { uuid: () => randomUUID() },
   } = overrides;
   return {
-    config: localConfig({
-      GOOGLE_CLOUD_PROJECT: 'demo-recap',
-      PUBSUB_EMULATOR_HOST: 'localhost:1',
-    }),
+    config: workerConfig(),
     store,
     accounting: createAccounting({ store, clock, randomness }),
     cache: createMemoryCache({ maxBytes: 10_000_000 }),
@@ -137,14 +142,7 @@ export function compactionBench(overrides: Partial<CompactionBench> = {}): Compa
 
 /** The same with Gemini CLI's two passes as its way to write snapshots. */
 export const geminiCliBench = (overrides: Partial<CompactionBench> = {}): CompactionBench =>
-  compactionBench({
-    config: localConfig({
-      GOOGLE_CLOUD_PROJECT: 'demo-recap',
-      PUBSUB_EMULATOR_HOST: 'localhost:1',
-      SUMMARY_STRATEGY: 'gemini-cli',
-    }),
-    ...overrides,
-  });
+  compactionBench({ config: workerConfig({ SUMMARY_STRATEGY: 'gemini-cli' }), ...overrides });
 
 /** `bench`, whose worker waits for `act` each time it passes `point`. */
 export const actingAt = (
@@ -303,8 +301,10 @@ export async function addQueued(
   await bench.store.commit([{ op: 'update', path, fields, guard: { exists: true } }, ...writes]);
 }
 
-export const storedConversation = async (bench: CompactionBench, conversationId: string) =>
-  (await readConversation(bench.store, conversationId))?.value;
+export const storedConversation = async (
+  { store }: Pick<CompactionBench, 'store'>,
+  conversationId: string,
+) => (await readConversation(store, conversationId))?.value;
 
 export const statesFrom = async (bench: CompactionBench, conversationId: string, seqs: number[]) =>
   (await readTurns(bench.store, conversationId, seqs)).map(({ value }) => value.state);

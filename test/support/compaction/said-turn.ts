@@ -1,4 +1,3 @@
-import type { Item, Snapshot } from '#shared/conversation/documents/snapshot.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
 
 /** A finished turn in which the user says `text`. */
@@ -42,22 +41,3 @@ export function saidTurn(seq: number, { user = '', model, tool, at = new Date(0)
     contents: [...(tool === undefined ? [] : called), ...(model === undefined ? [] : [answer])],
   };
 }
-
-/** An item as a model makes it. */
-export const modelItem = (id: number, text: string, fields: Partial<Item> = {}): Item => ({
-  id: `i${id}`,
-  text,
-  sources: [1],
-  importance: 2,
-  by: 'model',
-  ...fields,
-});
-
-/** A snapshot of a conversation between people with these items. */
-export const snapshotWith = (sections: Record<string, Item[]>): Snapshot => ({
-  schemaVersion: 1,
-  profile: 'assistant',
-  sections,
-  archive: [],
-  nextId: Object.values(sections).flat().length + 100,
-});

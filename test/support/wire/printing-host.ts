@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { chooseFreePort, openServer } from '#infra/local/processes/open-server.ts';
 import { localProjectId, stackEnvironment } from '#infra/local/stack/stack-environment.ts';
+import { fetchAs, type CallOptions } from '#test/support/chat/chat-server.ts';
 import { eventually } from '#test/support/eventually.ts';
 import { idTokenClaims, startTokenKeys, type TokenKeys } from '#test/support/token-keys.ts';
 import { startFakeGemini } from '#infra/fake-gemini/server/start-fake-gemini.ts';
@@ -193,15 +194,7 @@ function createCanaries(): Canaries {
 export interface World {
   host: PrintingHost;
   canaries: Canaries;
-  call: (path: string, request?: CallRequest) => Promise<{ status: number; text: string }>;
-}
-
-interface CallRequest {
-  method?: string;
-  /** Sent as JSON; a text is sent as it is. */
-  body?: unknown;
-  token?: string;
-  headers?: Record<string, string>;
+  call: (path: string, call?: CallOptions) => Promise<{ status: number; text: string }>;
 }
 
 /** A user of a new host; see `startPrintingHost`. */
@@ -212,25 +205,16 @@ export async function startWorld(): Promise<World> {
   return {
     host,
     canaries,
-    call: async (path, { body, token = own, headers, ...rest } = {}) => {
-      const method = rest.method ?? (body === undefined ? 'GET' : 'POST');
-      const response = await fetch(`${host.chatUrl}${path}`, {
-        method,
-        headers: {
-          authorization: `Bearer ${token}`,
-          ...(body !== undefined && { 'content-type': 'application/json' }),
-          ...headers,
-        },
-        ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
-      });
+    call: async (path, { token = own, ...call } = {}) => {
+      const response = await fetchAs(`${host.chatUrl}${path}`, call, token);
       return { status: response.status, text: await response.text() };
     },
   };
 }
 
 /** The status where a request has to be taken: what is refused plants nothing. */
-export async function taken({ call }: World, path: string, request: CallRequest): Promise<void> {
-  const { status, text } = await call(path, request);
+export async function taken({ call }: World, path: string, sent: CallOptions): Promise<void> {
+  const { status, text } = await call(path, sent);
   if (status >= 300) throw new Error(`${path} was not taken: ${text}`);
 }
 

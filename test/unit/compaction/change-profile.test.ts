@@ -1,19 +1,8 @@
 import { inProfile } from '#shared/compaction/prompt.ts';
-import {
-  emptySnapshot,
-  type Item,
-  type Snapshot,
-} from '#shared/conversation/documents/snapshot.ts';
+import { emptySnapshot, type Snapshot } from '#shared/conversation/documents/snapshot.ts';
 import { snapshotTexts } from '#test/support/chat/lifecycle.ts';
+import { item } from '#test/support/compaction/engine-samples.ts';
 import { describe, expect, test } from 'vitest';
-
-const item = (id: string, text: string): Item => ({
-  id,
-  text,
-  sources: [1],
-  importance: 2,
-  by: 'model',
-});
 
 const coding: Snapshot = {
   ...emptySnapshot('coding'),

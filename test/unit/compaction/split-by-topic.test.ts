@@ -1,7 +1,7 @@
 import type { SizedTurn } from '#shared/compaction/split-by-tail.ts';
 import { adaptiveStart } from '#shared/compaction/split-by-topic.ts';
-import type { Content } from '#shared/models/content.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
+import { saidTurn } from '#test/support/compaction/said-turn.ts';
 import { describe, expect, test } from 'vitest';
 
 const limits = { targetTokens: 400, capTokens: 600, turnCapTokens: 600, minimumTokens: 100 };
@@ -9,20 +9,7 @@ const limits = { targetTokens: 400, capTokens: 600, turnCapTokens: 600, minimumT
 const garden = 'The tomatoes in the garden need water because their leaves turn yellow';
 const train = 'The Friday train to Hamburg has free seats near the window';
 
-const turnOf = (seq: number, text: string, contents: Content[] = []): Turn => ({
-  schemaVersion: 1,
-  seq,
-  messageId: `message-${seq}`,
-  state: 'done',
-  attempt: 1,
-  producer: 'p',
-  leaseUntil: new Date(0),
-  createTime: new Date(0),
-  tokens: { user: 0, answer: 0 },
-  inContext: true,
-  user: { role: 'user', parts: [{ text }] },
-  contents,
-});
+const turnOf = (seq: number, text: string): Turn => saidTurn(seq, { user: text });
 
 const sizeOf = ({ seq, retention }: Turn): SizedTurn => ({
   seq,

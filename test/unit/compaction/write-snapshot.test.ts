@@ -9,8 +9,8 @@ import {
   type Snapshot,
 } from '#shared/conversation/documents/snapshot.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
-import { counting } from '#test/support/compaction/engine-samples.ts';
-import { modelItem, saidTurn, snapshotWith } from '#test/support/compaction/said-turn.ts';
+import { counting, item, snapshotWith } from '#test/support/compaction/engine-samples.ts';
+import { saidTurn } from '#test/support/compaction/said-turn.ts';
 import { describe, expect, test } from 'vitest';
 
 const room: SnapshotRoom = {
@@ -64,7 +64,7 @@ const itemsOf = (snapshot: Snapshot): Item[] => workingItems(snapshot);
 const textsOf = (...input: Parameters<typeof write>): string[] =>
   itemsOf(written(...input).snapshot).map(({ text }) => text);
 const knownTrip = snapshotWith({
-  key_knowledge: [modelItem(7, 'Ana: oboe in Porto, room 815', { sources: [40] })],
+  key_knowledge: [item('i7', 'Ana: oboe in Porto, room 815', { sources: [40] })],
 });
 
 describe('the values of a statement', () => {

@@ -1,27 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { readUtterances } from '#shared/conversation/utterances.ts';
 import type { Content } from '#shared/models/content.ts';
-import type { Turn } from '#shared/conversation/documents/turn.ts';
-
-const at = new Date('2026-11-21T10:00:00Z');
-
-const turn = (user: Content, contents: Content[]): Turn => ({
-  schemaVersion: 1,
-  seq: 7,
-  messageId: 'm7',
-  state: 'done',
-  attempt: 1,
-  producer: 'p',
-  leaseUntil: at,
-  createTime: at,
-  tokens: { user: 1, answer: 1 },
-  inContext: true,
-  user,
-  contents,
-});
+import { foldedTurn } from '#test/support/compaction/said-turn.ts';
 
 const said = (user: Content, contents: Content[]) =>
-  readUtterances([turn(user, contents)]).map(({ speaker, text }) => [speaker, text]);
+  readUtterances([{ ...foldedTurn(7, ''), user, contents }]).map(({ speaker, text }) => [
+    speaker,
+    text,
+  ]);
 
 const hello: Content = { role: 'user', parts: [{ text: 'hello' }] };
 

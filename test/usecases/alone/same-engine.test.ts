@@ -1,5 +1,5 @@
 import { compact } from '#functions/recap-compaction.ts';
-import { localConfig } from '#infra/local/local-config.ts';
+import { configOf } from '#test/support/chat/lifecycle.ts';
 import { createScriptedModel, snapshotAnswer } from '#test/fakes/scripted-model.ts';
 import {
   buildDue,
@@ -24,14 +24,8 @@ test.each(['ledger', 'gemini-cli'] as const)(
     const alone = createScriptedModel({ answers: [snapshotAnswer()] });
     const bench = compactionBench({
       model: worker,
-      config: localConfig({
-        GOOGLE_CLOUD_PROJECT: 'demo-recap',
-        PUBSUB_EMULATOR_HOST: 'localhost:1',
-        SUMMARY_STRATEGY: strategy,
-        // Alone nothing searches what was folded.
-        RECALL_TOKENS: '0',
-        BUILT_IN_TOOLS: 'none',
-      }),
+      // Alone nothing searches what was folded.
+      config: configOf(strategy, { RECALL_TOKENS: '0', BUILT_IN_TOOLS: 'none' }),
     });
     const looking = {
       user: 'Look it up.',

@@ -3,7 +3,7 @@ import { StoppedError } from '#functions/worker/compaction/job-lease.ts';
 import { runCompaction } from '#functions/worker/compaction/run-compaction.ts';
 import { compactionJobPath } from '#shared/conversation/documents/paths.ts';
 import { createScriptedModel, snapshotAnswer } from '#test/fakes/scripted-model.ts';
-import { historiesOf, setConversation } from '#test/support/chat/lifecycle.ts';
+import { dyingAt, historiesOf, setConversation } from '#test/support/chat/lifecycle.ts';
 import {
   autoRequest,
   buildDue,
@@ -93,13 +93,6 @@ test('a worker whose lease was taken after verification changes nothing', async 
   expect(job).toMatchObject({ owner: 'another', fence: 2, records: [] });
   expect(await historiesOf(bench, conversationId)).toHaveLength(0);
 });
-
-const dyingAt = (bench: CompactionBench, point: string) =>
-  compactionBench({
-    ...bench,
-    atCrashPoint: (name) =>
-      name === point ? Promise.reject(new Error(`died at ${name}`)) : Promise.resolve(),
-  });
 
 describe('a worker that is stopped, dies or meets others', () => {
   test('a deadline while the model writes is ABORTED and keeps the request', async () => {
@@ -192,7 +185,9 @@ describe('a worker that is stopped, dies or meets others', () => {
     const bench = compactionBench();
     const conversationId = await buildDue(bench);
     for (let attempt = 0; attempt < 3; attempt++) {
-      await expect(compactOnce(dyingAt(bench, 'planned'), conversationId)).rejects.toThrow('died');
+      await expect(
+        compactOnce({ ...bench, ...dyingAt('planned') }, conversationId),
+      ).rejects.toThrow('died');
       bench.clock.advance(61_000);
     }
 

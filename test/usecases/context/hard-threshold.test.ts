@@ -1,6 +1,5 @@
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
-import { readConversation } from '#shared/conversation/context/read-conversation.ts';
 import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
 import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
 import { setConversation } from '#test/support/chat/lifecycle.ts';
@@ -9,6 +8,7 @@ import {
   compactOnce,
   manualRequest,
   compactionBench,
+  storedConversation,
 } from '#test/support/compaction/compacted-conversation.ts';
 import { buildConversation } from '#test/support/compaction/conversation-builder.ts';
 import { describe, expect, test } from 'vitest';
@@ -25,11 +25,6 @@ async function largeConversation(environment: Record<string, string> = {}) {
   });
   return { dependencies, conversationId, requests };
 }
-
-const storedConversation = async (
-  { store }: Awaited<ReturnType<typeof largeConversation>>['dependencies'],
-  id: string,
-) => (await readConversation(store, id))?.value;
 
 describe('a context over the hard threshold', () => {
   test('a shortened view leaves room for a message that the whole context would not', async () => {

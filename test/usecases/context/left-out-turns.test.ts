@@ -4,7 +4,6 @@ import { requestCompaction } from '#functions/chat/context/manual-compaction.ts'
 import { showContext } from '#functions/chat/context/show-context.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import type { SendRequest } from '#functions/chat/turns/send/send-request.ts';
-import { readConversation } from '#shared/conversation/context/read-conversation.ts';
 import type { ConversationSettings } from '#shared/conversation/documents/conversation.ts';
 import { statusPath } from '#shared/conversation/documents/paths.ts';
 import { contextObjectResponse } from '#shared/wire/resources/context-object.ts';
@@ -14,7 +13,11 @@ import { scriptedStreamer } from '#test/fakes/scripted-streamer.ts';
 import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
 import { owner } from '#test/support/chat/lifecycle.ts';
 import { request } from '#test/support/chat/sending.ts';
-import { compactOnce, compactionBench } from '#test/support/compaction/compacted-conversation.ts';
+import {
+  compactOnce,
+  compactionBench,
+  storedConversation,
+} from '#test/support/compaction/compacted-conversation.ts';
 import {
   buildConversation,
   madeUpAnswer,
@@ -55,9 +58,6 @@ async function send({ chat }: World, conversationId: string, message: string | S
   return (await sendMessage(chat, target)).result;
 }
 
-const storedConversation = async ({ chat }: World, id: string) =>
-  (await readConversation(chat.store, id))?.value;
-
 const objectOf = async ({ chat }: World, conversationId: string) =>
   toContextObject(chat, await readContext(chat, { caller: owner, conversationId }), undefined);
 
@@ -72,7 +72,7 @@ describe('with THRESHOLD_FRACTION=1 and automatic compaction', () => {
     const { context, turn } = await send(world, id, 'And now?');
 
     expect(turn.state).toBe('done');
-    expect((await storedConversation(world, id))?.compactionRequests.auto?.trigger).toBe(
+    expect((await storedConversation(world.chat, id))?.compactionRequests.auto?.trigger).toBe(
       'overflow',
     );
     expect(world.chat.published).toHaveLength(1);
@@ -94,7 +94,7 @@ describe('with THRESHOLD_FRACTION=1 and automatic compaction', () => {
 
     expect(most).toBeGreaterThan(75);
     expect(most).toBeLessThan(95);
-    expect((await storedConversation(world, id))?.generation).toBeGreaterThan(1);
+    expect((await storedConversation(world.chat, id))?.generation).toBeGreaterThan(1);
   });
 });
 
@@ -107,7 +107,7 @@ describe.each(['manual', 'off'] as const)('with compaction %s', (compaction) => 
 
     const leftOut = context.leftOut;
     expect(turn.state).toBe('done');
-    expect((await storedConversation(world, id))?.compactionRequests).toEqual({});
+    expect((await storedConversation(world.chat, id))?.compactionRequests).toEqual({});
     expect(leftOut).toMatchObject({ from: 1, remedy: 'compact' });
     expect(leftOut?.turns).toBe(leftOut?.upTo);
     expect(leftOut?.message).toContain('compact the history');
@@ -128,7 +128,7 @@ describe.each(['manual', 'off'] as const)('with compaction %s', (compaction) => 
     await compactOnce(world.bench, id);
 
     expect(queued).toMatchObject({ leftOut: { remedy: 'wait' } });
-    expect((await storedConversation(world, id))?.generation).toBe(1);
+    expect((await storedConversation(world.chat, id))?.generation).toBe(1);
     expect(await statusOf(world, id)).not.toHaveProperty('leftOut');
     expect((await objectOf(world, id)).leftOut).toBeUndefined();
   });

@@ -5,7 +5,8 @@ import { plainText } from '#shared/text/plain-text.ts';
 import { textFilePart } from '#shared/uploads/upload-parts.ts';
 import { foldInMemory } from '#test/support/attacks/fold-in-memory.ts';
 import { type Tongue, tongues } from '#test/support/attacks/tongues.ts';
-import { foldedTurn, modelItem, snapshotWith } from '#test/support/compaction/said-turn.ts';
+import { item, snapshotWith } from '#test/support/compaction/engine-samples.ts';
+import { foldedTurn } from '#test/support/compaction/said-turn.ts';
 import { sampled } from '#test/support/search-cases.ts';
 import { describe, expect, test } from 'vitest';
 
@@ -132,8 +133,8 @@ function relayedTurns(
 const BUSY = { timeout: 300_000 };
 
 const previous = snapshotWith({
-  overall_goal: [modelItem(1, 'Plan a journey to Porto by train.')],
-  task_state: [modelItem(2, 'Find a hotel for the night in Madrid.', { status: 'todo' })],
+  overall_goal: [item('i1', 'Plan a journey to Porto by train.')],
+  task_state: [item('i2', 'Find a hotel for the night in Madrid.', { status: 'todo' })],
 });
 
 /** Sections whose items tell the model what to do, or what its user wants. */
@@ -247,7 +248,7 @@ describe('S8: an order that the model repeats', () => {
         const folded = foldInMemory({ turns, previous, answer: answerOf(operations) });
         if (folded.kind === 'refused') return [folded.reason];
         return workingItems(folded.snapshot)
-          .map((item) => item.text)
+          .map(({ text: known }) => known)
           .filter((words) => holdsPartOf(words, tongue.order))
           .filter((words) => !words.startsWith('Tool: "') && !words.startsWith('"'));
       });

@@ -4,23 +4,13 @@ import {
   ERASED_MAX,
   type EraseFacts,
 } from '#shared/conversation/writes/erase-turn.ts';
+import { saidTurn } from '#test/support/compaction/said-turn.ts';
 import { expect, test } from 'vitest';
 
 const now = new Date('2026-01-02T03:04:05Z');
 
 const turn = (seq: number, fields: Partial<Turn> = {}): Turn => ({
-  schemaVersion: 1,
-  seq,
-  messageId: `message-${seq}`,
-  state: 'done',
-  attempt: 1,
-  producer: '',
-  leaseUntil: now,
-  createTime: now,
-  tokens: { user: 1, answer: 1 },
-  inContext: true,
-  user: { role: 'user', parts: [{ text: 'Hello' }] },
-  contents: [{ role: 'model', parts: [{ text: 'Hi' }] }],
+  ...saidTurn(seq, { user: 'Hello', model: 'Hi' }),
   ...fields,
 });
 

@@ -1,35 +1,31 @@
 import type { History } from '#shared/conversation/documents/history.ts';
-import type { Item } from '#shared/conversation/documents/snapshot.ts';
 import { withoutTurns, type RenderHistory } from '#shared/conversation/writes/erased-history.ts';
 import { snapshotTexts } from '#test/support/chat/lifecycle.ts';
+import { item, snapshotWith } from '#test/support/compaction/engine-samples.ts';
 import { history } from '#test/support/compaction/past-compactions.ts';
 import { describe, expect, test } from 'vitest';
 
-const item = (id: string, sources: number[]): Item => ({
-  id,
-  text: `Said in ${sources.join(' and ')}.`,
-  sources,
-  importance: 2,
-  by: 'model',
-});
+/** A statement that these turns are cited for. */
+const statement = (id: string, sources: number[]) =>
+  item(id, `Said in ${sources.join(' and ')}.`, { sources });
 
 const covering: History = {
   ...history(1, 1_000),
   from: 6,
   coveredThrough: { seq: 9, contentIndex: 2 },
-  snapshot: {
-    schemaVersion: 1,
-    profile: 'assistant',
-    sections: {
-      overall_goal: [item('i1', [1])],
-      decisions: [item('i2', [3]), item('i3', [3, 5]), item('i4', [5])],
+  snapshot: snapshotWith(
+    {
+      overall_goal: [statement('i1', [1])],
+      decisions: [statement('i2', [3]), statement('i3', [3, 5]), statement('i4', [5])],
     },
-    archive: [
-      { ...item('i5', [3]), section: 'decisions' },
-      { ...item('i6', [7]), section: 'decisions' },
-    ],
-    nextId: 7,
-  },
+    {
+      archive: [
+        { ...statement('i5', [3]), section: 'decisions' },
+        { ...statement('i6', [7]), section: 'decisions' },
+      ],
+      nextId: 7,
+    },
+  ),
   report: { leftOut: [{ text: 'Said in 3.', seq: 3 }] },
 };
 
@@ -71,8 +67,8 @@ describe('a history without an erased turn', () => {
   });
 
   test.each<[string, Partial<History>]>([
-    ['whose items have no sources', { snapshot: { ...snapshotOf([[], []]) } }],
-    ['all of whose items cite it', { snapshot: { ...snapshotOf([[3], [3, 4]]) } }],
+    ['whose items have no sources', { snapshot: snapshotOf([[], []]) }],
+    ['all of whose items cite it', { snapshot: snapshotOf([[3], [3, 4]]) }],
     ['that has text and no items', { snapshot: null }],
   ])('a history without the erased turn: %s is emptied', (_, changes) => {
     const mended = without({ seqs: [3] }, { ...covering, ...changes });
@@ -82,12 +78,7 @@ describe('a history without an erased turn', () => {
 });
 
 function snapshotOf(sources: number[][]) {
-  const items = sources.map((each, index) => item(`i${index + 1}`, each));
-  return {
-    schemaVersion: 1 as const,
-    profile: 'assistant' as const,
-    sections: { decisions: items },
-    archive: [],
-    nextId: 9,
-  };
+  return snapshotWith({
+    decisions: sources.map((each, index) => statement(`i${index + 1}`, each)),
+  });
 }
