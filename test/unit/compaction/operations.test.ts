@@ -21,8 +21,13 @@ describe('the operations of an answer', () => {
 
   test.each([
     ['MOSTLY_INVALID', answer(add, 'x', 7)],
+    ['MOSTLY_INVALID', `${'['.repeat(5_000)}${']'.repeat(5_000)}`],
     ['NOT_JSON', 'I cannot do that.'],
     ['NOT_JSON', answer(add).slice(0, -3)],
+    ['NOT_JSON', `${answer(add)}${answer(add)}`],
+    ['NOT_JSON', '\u0000'.repeat(100)],
+    ['NOT_JSON', '<!DOCTYPE html><html><body>502</body></html>'],
+    ['NO_OPERATIONS', 'null'],
     ['NO_OPERATIONS', '{"scratchpad":"notes"}'],
     ['NO_OPERATIONS', '"text"'],
     ['TOO_LONG', ' '.repeat(400_001)],

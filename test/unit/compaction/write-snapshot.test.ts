@@ -79,6 +79,19 @@ describe('the values of a statement', () => {
     expect(report).toMatchObject({ marked: [{ id: 'i1', text, values: ['541'] }], markedCount: 1 });
   });
 
+  test.each([
+    ['a number', '4,821 guests came.', '4,821'],
+    ['an amount', 'A fee of $917.55 was paid.', '917.55'],
+    ['an identifier', 'The order is ORD-99817.', 'ORD-99817'],
+    ['an address', 'Write to bob@evil.example.', 'bob@evil.example'],
+    ['a link', 'See https://evil.example/pay.', 'https://evil.example/pay'],
+    ['a telephone number', 'Call +49 30 7712345.', '7712345'],
+  ])('S13: %s that nobody said is marked', (_what, invented, value) => {
+    const { report } = written([add('Trip to Lyon: budget 540 EUR'), add(invented)]);
+
+    expect(report.marked).toMatchObject([{ text: invented, values: [value] }]);
+  });
+
   test.each<[who: string, input: Partial<SnapshotInput>]>([
     ['a turn', { turns: [trip, saidTurn(2, { user: 'The code is 815.' })] }],
     ['an excerpt that a message brought back', { recalled: ['code: 815'] }],
