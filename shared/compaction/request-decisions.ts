@@ -36,7 +36,7 @@ export const waitingRequest = (
   requestOfKind(conversation, 'manual') ?? requestOfKind(conversation, 'auto');
 
 /** What a worker found in the documents before it takes the lease. */
-export interface ClaimFacts {
+interface ClaimFacts {
   now: Date;
   conversation:
     | (Pick<Conversation, 'state' | 'compactionRequests'> & Partial<Pick<Conversation, 'settings'>>)

@@ -29,7 +29,7 @@ export const record = (at: number, changes: Partial<CompactionRecord> = {}): Com
 });
 
 /** A job that nobody holds and that has had one worker; `changes` say otherwise. */
-export const jobWith = (changes: Partial<CompactionJob> = {}): CompactionJob => ({
+const jobWith = (changes: Partial<CompactionJob> = {}): CompactionJob => ({
   ...freshJob,
   fence: 1,
   records: [],

@@ -143,6 +143,22 @@ const rows: Row[] = [
     reason: 'BELOW_THRESHOLD',
   },
   {
+    brake: 'a smaller model whose threshold is far',
+    set: none,
+    turns: 3,
+    trigger: 'modelSwitch',
+    fate: 'ends',
+    reason: 'BELOW_THRESHOLD',
+  },
+  {
+    brake: 'no threshold for an overflow',
+    set: none,
+    turns: 7,
+    trigger: 'overflow',
+    fate: 'model',
+  },
+  { brake: 'no threshold for a person', set: none, turns: 7, trigger: 'manual', fate: 'model' },
+  {
     brake: 'an empty conversation',
     set: none,
     turns: 0,

@@ -189,6 +189,10 @@ describe('a worker that is stopped, dies or meets others', () => {
         compactOnce({ ...bench, ...dyingAt('planned') }, conversationId),
       ).rejects.toThrow('died');
       bench.clock.advance(61_000);
+      // One at a person's request in between does not make the others forgotten.
+      const path = compactionJobPath(conversationId);
+      const fields = { requestId: 'm-0', 'attempts.manual': { requestId: 'm-0', count: 1 } };
+      await bench.store.commit([{ op: 'update', path, fields, guard: { exists: true } }]);
     }
 
     const result = await compactOnce(bench, conversationId);

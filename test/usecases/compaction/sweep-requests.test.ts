@@ -73,6 +73,7 @@ describe('a compaction request before a sweep', () => {
     await sweep(bench);
 
     expect(toldOf(bench, 'compact')).toEqual([asked, due]);
+    expect(bench.published[0]?.data).toMatchObject({ requestId: 'request-m' });
   });
 
   test.each<[string, (bench: CompactionBench) => Partial<Conversation>]>([
