@@ -31,6 +31,17 @@ describe('duplicate deliveries', () => {
     expect(bench.model.calls).toHaveLength(1);
   });
 
+  test('a person’s compaction request is served before an automatic one', async () => {
+    const bench = compactionBench();
+    const compactionRequests = { ...autoRequest(), ...manualRequest() };
+    const conversationId = await buildDue(bench, { conversation: { compactionRequests } });
+
+    await compactOnce(bench, conversationId);
+
+    const { job } = await see(bench.store, conversationId);
+    expect(job?.records).toMatchObject([{ requestId: 'request-m', trigger: 'manual' }]);
+  });
+
   test('an event for a conversation that does not exist is acknowledged', async () => {
     const bench = compactionBench();
 
