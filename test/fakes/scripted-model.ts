@@ -110,6 +110,13 @@ export function createScriptedModel(script: {
   };
 }
 
+/** What a model answers that says nothing until its call is given up. */
+export function untilAborted(signal: AbortSignal): Promise<string> {
+  const { promise, reject } = Promise.withResolvers<string>();
+  signal.addEventListener('abort', () => reject(signal.reason));
+  return promise;
+}
+
 /** An answer in the summariser's format that says what `knowledge` says. */
 export const snapshotAnswer = (knowledge = 'The user plans a trip to Busan in May.') =>
   [

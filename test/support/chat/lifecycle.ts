@@ -22,6 +22,7 @@ import {
   rewriteHistory,
   autoRequest,
   workerConfig,
+  updateDocument,
 } from '#test/support/compaction/compacted-conversation.ts';
 import {
   addTurn,
@@ -120,10 +121,7 @@ export const setConversation = (
   { store }: Pick<Lifecycle, 'store'>,
   conversationId: string,
   fields: DocumentFields,
-) =>
-  store.commit([
-    { op: 'update', path: conversationPath(conversationId), fields, guard: { exists: true } },
-  ]);
+) => updateDocument(store, conversationPath(conversationId), fields);
 
 /** Stops whoever comes to this crash point. */
 export const dyingAt = (point: string): Pick<ChatDependencies, 'atCrashPoint'> => ({

@@ -52,6 +52,13 @@ const plainSource = (store: Pick<DocumentStore, 'get'>) => ({
   logger: { log: () => undefined },
 });
 
+/** Changes fields of a document that is there, whatever else it says. */
+export const updateDocument = (
+  store: Pick<DocumentStore, 'commit'>,
+  path: string,
+  fields: DocumentFields,
+) => store.commit([{ op: 'update', path, fields, guard: { exists: true } }]);
+
 /** Changes a history as the server does. */
 export async function rewriteHistory(
   store: Pick<DocumentStore, 'get' | 'commit'>,
@@ -62,7 +69,7 @@ export async function rewriteHistory(
   const [document] = await store.get([path]);
   if (!document) throw new Error(`there is no ${path}`);
   const fields = encodeHistory({ ...decodeHistory(document), ...changes });
-  await store.commit([{ op: 'update', path, fields, guard: { exists: true } }]);
+  await updateDocument(store, path, fields);
 }
 
 /** Puts something into a history document that nobody can read. */
@@ -70,15 +77,7 @@ export const damage = (
   store: Pick<DocumentStore, 'commit'>,
   target: { conversationId: string; generation: number },
   fields: DocumentFields = { snapshotText: 'DAMAGED', snapshotJson: '{"half' },
-) =>
-  store.commit([
-    {
-      op: 'update',
-      path: historyPath(target.conversationId, target.generation),
-      fields,
-      guard: { exists: true },
-    },
-  ]);
+) => updateDocument(store, historyPath(target.conversationId, target.generation), fields);
 
 interface LoggedLine {
   severity: string;

@@ -23,8 +23,6 @@ interface Sent {
   reason?: string;
   /** Of an answer. */
   text?: string;
-  /** Seconds of Retry-After. */
-  retryAfterSeconds?: number;
 }
 
 export type FaultStack = Awaited<ReturnType<typeof startFaultStack>>;
@@ -45,13 +43,8 @@ async function sentOf(response: Response): Promise<Sent> {
     const { message } = answered.parse(await response.json());
     return { http: response.status, text: message.parts.map(({ text = '' }) => text).join('') };
   }
-  const retryAfter = response.headers.get('retry-after');
   const { http, reason } = await errorOf(response);
-  return {
-    http,
-    reason,
-    ...(retryAfter !== null && { retryAfterSeconds: Number(retryAfter) }),
-  };
+  return { http, reason };
 }
 
 const promptSchema = z.object({

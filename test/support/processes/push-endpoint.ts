@@ -1,7 +1,7 @@
-import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { buffer } from 'node:stream/consumers';
-import { setTimeout as wait } from 'node:timers/promises';
 import { openServer } from '#infra/local/processes/open-server.ts';
+import { eventually } from '#test/support/eventually.ts';
 
 interface ReceivedPush {
   method: string | undefined;
@@ -15,8 +15,6 @@ interface ReceivedPush {
 export interface PushEndpoint {
   url: string;
   received: readonly ReceivedPush[];
-  /** The highest number of pushes that waited for their answer at one time. */
-  mostInFlight(): number;
   /** Waits until `count` pushes have arrived. Throws Error after `timeoutMs`. */
   untilReceived(count: number, timeoutMs: number): Promise<void>;
   /** Cuts every connection, also those that wait for an answer. */
@@ -29,12 +27,7 @@ export async function openPushEndpoint(
   answer: (push: ReceivedPush, index: number) => Promise<number | null> | number | null,
 ): Promise<PushEndpoint> {
   const received: ReceivedPush[] = [];
-  const unanswered = new Set<ServerResponse>();
-  let most = 0;
   const server = createServer((request, response) => {
-    unanswered.add(response);
-    most = Math.max(most, unanswered.size);
-    response.once('close', () => unanswered.delete(response));
     void (async () => {
       const bytes = await buffer(request).catch(() => undefined);
       // Cut before it had arrived: that was no push.
@@ -52,15 +45,9 @@ export async function openPushEndpoint(
   return {
     url: `${url}/push`,
     received,
-    mostInFlight: () => most,
     async untilReceived(count, timeoutMs) {
-      const giveUpAt = performance.now() + timeoutMs;
-      while (received.length < count) {
-        if (performance.now() > giveUpAt) {
-          throw new Error(`${received.length} of ${count} pushes arrived in ${timeoutMs} ms`);
-        }
-        await wait(10);
-      }
+      const haveArrived = () => Promise.resolve(received.length >= count || undefined);
+      await eventually(`${count} pushes`, haveArrived, timeoutMs);
     },
     cut() {
       server.closeAllConnections();

@@ -26,7 +26,6 @@ const remote = { thresholdFraction: 0.01 };
 const models = {
   ...modelRegistry,
   [model]: { thresholds: { coding: { thresholdTokens: 90_000 } } },
-  tailed: { thresholds: { coding: { tailTokens: 900 } } },
 };
 test.each<[string, Partial<PolicyInput>, number | null, string]>([
   ['nothing given', {}, 24_000, 'default'],

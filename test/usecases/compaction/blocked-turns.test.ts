@@ -1,6 +1,4 @@
 import { runCompaction } from '#functions/worker/compaction/run-compaction.ts';
-import { conversationPath } from '#shared/conversation/documents/paths.ts';
-import type { DocumentFields } from '#shared/ports/ports.ts';
 import { contextResponse } from '#shared/wire/resources/context.ts';
 import { messageListResponse, sendMessageResponse } from '#shared/wire/resources/messages.ts';
 import { type Refusal, choosyModel, refusedWith } from '#test/fakes/scripted-streamer.ts';
@@ -32,15 +30,6 @@ function world() {
           ? { parts: [], blockReason: 'PROHIBITED_CONTENT' }
           : undefined;
     },
-    set: (fields: DocumentFields) =>
-      store.commit([
-        {
-          op: 'update',
-          path: conversationPath(conversationId),
-          fields,
-          guard: { exists: true },
-        },
-      ]),
     send: async (text: string) => {
       const message = { id: randomUUID(), parts: [{ type: 'text', text }] };
       return sendMessageResponse.parse(await call('POST', '/messages', { message }));

@@ -43,16 +43,6 @@ describe('a compaction', () => {
     expect(text).not.toContain('Question 1:');
   });
 
-  test('a compaction removes the request, records the attempt and releases the lease', async () => {
-    const { conversation, job } = await compacted();
-
-    expect(conversation.compactionRequests).toEqual({});
-    expect(job).toMatchObject({ owner: '', fence: 1, brake: { failures: 0 } });
-    expect(job?.records).toMatchObject([
-      { requestId: 'request-1', state: 'COMPACTED', generation: 1, modelCalls: 1 },
-    ]);
-  });
-
   test('a compaction silently folds failed turns, which were never in the context', async () => {
     const turns = Array.from({ length: 20 }, (_, index) =>
       index === 2 ? { user: 'A question that failed.', state: 'failed' as const } : {},

@@ -21,6 +21,7 @@ import {
   actingAt,
   compactionBench,
   autoRequest,
+  updateDocument,
 } from '#test/support/compaction/compacted-conversation.ts';
 import type { ConversationToBuild } from '#test/support/compaction/conversation-builder.ts';
 import { describe, expect, test } from 'vitest';
@@ -118,7 +119,7 @@ describe('a conversation that lost a statement with an erased message', () => {
     const until = new Date(world.bench.clock.now().getTime() + 60_000);
     const brake = { failures: 3, pause: { reason: 'BREAKER_OPEN', until } };
     const path = compactionJobPath(conversationId);
-    await world.store.commit([{ op: 'update', path, fields: { brake }, guard: { exists: true } }]);
+    await updateDocument(world.store, path, { brake });
 
     await compactOnce(world.bench, conversationId);
 

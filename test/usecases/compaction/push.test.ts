@@ -2,7 +2,7 @@ import { MAX_PUSH_BYTES, decodePush } from '#functions/worker/push/handle-push.t
 import { createMemoryBus } from '#infra/local/embedded/memory-bus.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import { StoreUnavailableError } from '#shared/lib/errors.ts';
-import { createScriptedModel, snapshotAnswer } from '#test/fakes/scripted-model.ts';
+import { createScriptedModel, snapshotAnswer, untilAborted } from '#test/fakes/scripted-model.ts';
 import { historiesOf, setConversation } from '#test/support/chat/lifecycle.ts';
 import {
   actingAt,
@@ -144,16 +144,7 @@ test('a worker process about to end releases its lease and publishes the request
 test('a worker slower than the acknowledgement deadline is stopped; a redelivery swaps once', async () => {
   const bench = compactionBench({
     model: createScriptedModel({
-      answers: [
-        (_, signal) => {
-          const { promise, reject } = Promise.withResolvers<string>();
-          signal.addEventListener('abort', () => {
-            reject(signal.reason);
-          });
-          return promise;
-        },
-        snapshotAnswer(),
-      ],
+      answers: [(_, signal) => untilAborted(signal), snapshotAnswer()],
     }),
   });
   const conversationId = await buildDue(bench);

@@ -2,7 +2,7 @@ import type { CompactionCrashPoint } from '#functions/lib/crash-points.ts';
 import { StoppedError } from '#functions/worker/compaction/job-lease.ts';
 import { runCompaction } from '#functions/worker/compaction/run-compaction.ts';
 import { compactionJobPath } from '#shared/conversation/documents/paths.ts';
-import { createScriptedModel, snapshotAnswer } from '#test/fakes/scripted-model.ts';
+import { createScriptedModel, snapshotAnswer, untilAborted } from '#test/fakes/scripted-model.ts';
 import { dyingAt, historiesOf, setConversation } from '#test/support/chat/lifecycle.ts';
 import {
   autoRequest,
@@ -13,6 +13,7 @@ import {
   compactionBench,
   type CompactionBench,
   actingAt,
+  updateDocument,
 } from '#test/support/compaction/compacted-conversation.ts';
 import { addTurn } from '#test/support/compaction/conversation-builder.ts';
 import { describe, expect, test } from 'vitest';
@@ -78,23 +79,14 @@ describe('duplicate deliveries', () => {
   });
 });
 
+/** Another worker takes the lease. */
+const takeLease = ({ store }: CompactionBench, conversationId: string) =>
+  updateDocument(store, compactionJobPath(conversationId), { owner: 'another', fence: 2 });
+
 test('a worker whose lease was taken after verification changes nothing', async () => {
   const bench = compactionBench();
   const conversationId = await buildDue(bench);
-  const overtaken = compactionBench({
-    ...bench,
-    atCrashPoint: async (name) => {
-      if (name !== 'verified') return;
-      await bench.store.commit([
-        {
-          op: 'update',
-          path: compactionJobPath(conversationId),
-          fields: { owner: 'another', fence: 2 },
-          guard: { exists: true },
-        },
-      ]);
-    },
-  });
+  const overtaken = actingAt(bench, 'verified', () => takeLease(bench, conversationId));
 
   const result = await compactOnce(overtaken, conversationId);
 
@@ -166,20 +158,9 @@ describe('a worker that is stopped, dies or meets others', () => {
       model: createScriptedModel({
         answers: [
           async (_, signal) => {
-            await bench.store.commit([
-              {
-                op: 'update',
-                path: compactionJobPath(conversationId),
-                fields: { owner: 'another', fence: 2 },
-                guard: { exists: true },
-              },
-            ]);
-            const { promise, reject } = Promise.withResolvers<string>();
-            signal.addEventListener('abort', () => {
-              reject(signal.reason);
-            });
+            await takeLease(bench, conversationId);
             bench.clock.advance(20_000);
-            return promise;
+            return untilAborted(signal);
           },
         ],
       }),
@@ -203,7 +184,7 @@ describe('a worker that is stopped, dies or meets others', () => {
       // One at a person's request in between does not make the others forgotten.
       const path = compactionJobPath(conversationId);
       const fields = { requestId: 'm-0', 'attempts.manual': { requestId: 'm-0', count: 1 } };
-      await bench.store.commit([{ op: 'update', path, fields, guard: { exists: true } }]);
+      await updateDocument(bench.store, path, fields);
     }
 
     const result = await compactOnce(bench, conversationId);
@@ -245,9 +226,7 @@ function benchCalledOff(conversationId: () => string, jobId?: string): Compactio
       async (_request, signal) => {
         await callOff(base, conversationId(), jobId);
         base.clock.advance(2_000);
-        const { promise, reject } = Promise.withResolvers<string>();
-        signal.addEventListener('abort', () => reject(signal.reason));
-        return promise;
+        return untilAborted(signal);
       },
     ],
   });

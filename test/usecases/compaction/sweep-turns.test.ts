@@ -22,6 +22,7 @@ import {
   sweepBench,
   buildDue,
   quiet,
+  updateDocument,
 } from '#test/support/compaction/compacted-conversation.ts';
 import { startModelServer } from '#test/support/processes/model-server.ts';
 import {
@@ -45,9 +46,7 @@ const chunk = (conversationId: string) =>
   });
 
 const setTurn = (bench: CompactionBench, conversationId: string, fields: DocumentFields) =>
-  bench.store.commit([
-    { op: 'update', path: turnPath(conversationId, 3), fields, guard: { exists: true } },
-  ]);
+  updateDocument(bench.store, turnPath(conversationId, 3), fields);
 
 describe('an open turn that nobody answers', () => {
   test('a sweep closes an unanswered open turn as failed, to be tried again, freeing the conversation', async () => {

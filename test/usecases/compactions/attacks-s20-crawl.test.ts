@@ -1,3 +1,4 @@
+import { updateDocument } from '#test/support/compaction/compacted-conversation.ts';
 import { eraseOwnConversation } from '#functions/chat/conversations/erase/delete-conversation.ts';
 import type { DocumentFields } from '#shared/ports/ports.ts';
 import {
@@ -92,14 +93,7 @@ describe('S20: an erasure', () => {
         Object.values(below).map((pathOf) => pathOf(conversationId)),
       );
       await write(world, Object.values(ofUser));
-      await world.store.commit([
-        {
-          op: 'update',
-          path: paths.compactionJobPath(conversationId),
-          fields: { lease },
-          guard: { exists: true },
-        },
-      ]);
+      await updateDocument(world.store, paths.compactionJobPath(conversationId), { lease });
 
       await erase(world);
 

@@ -1,3 +1,5 @@
+import type { DocumentFields } from '#shared/ports/ports.ts';
+import { setConversation } from '#test/support/chat/lifecycle.ts';
 import { spentAfter } from '#shared/compaction/brake.ts';
 import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import { AppError } from '#shared/lib/errors.ts';
@@ -148,15 +150,8 @@ describe('asking for a compaction', () => {
 const cancel = (id: string, jobId: string) =>
   chat.call(`/v1/conversations/${id}/compactions/${jobId}:cancel`, { method: 'POST' });
 
-const setRequest = (id: string, compactionRequests: object) =>
-  chat.dependencies.store.commit([
-    {
-      op: 'update',
-      path: conversationPath(id),
-      fields: { compactionRequests: { ...compactionRequests } },
-      guard: { exists: true },
-    },
-  ]);
+const setRequest = (id: string, compactionRequests: DocumentFields) =>
+  setConversation(chat.dependencies, id, { compactionRequests });
 
 const hold = (id: string, requestId: string, leaseForMs: number) =>
   writeJob(chat.dependencies.store, id, {

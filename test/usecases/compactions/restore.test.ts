@@ -13,6 +13,7 @@ import {
   compactOnce,
   see,
   geminiCliBench,
+  updateDocument,
 } from '#test/support/compaction/compacted-conversation.ts';
 import { describe, expect, test } from 'vitest';
 
@@ -146,8 +147,7 @@ describe('what cannot be restored', () => {
     // What an edit of a turn that only the second summary covers leaves.
     const changedFromSeq = conversation.coveredThrough.seq + 1;
     const path = historyPath(conversationId, 3);
-    const fields = { state: 'CHANGED', changedFromSeq };
-    await world.store.commit([{ op: 'update', path, fields, guard: { exists: true } }]);
+    await updateDocument(world.store, path, { state: 'CHANGED', changedFromSeq });
 
     await expect(restore(world, conversationId, 2)).rejects.toMatchObject({
       reason: 'GENERATION_OUTDATED',

@@ -1,3 +1,4 @@
+import { setConversation } from '#test/support/chat/lifecycle.ts';
 import {
   conversationPath,
   turnPath,
@@ -12,11 +13,16 @@ import {
   compactionBench,
   sweep,
   sweepBench,
+  updateDocument,
 } from '#test/support/compaction/compacted-conversation.ts';
 import { buildConversation } from '#test/support/compaction/conversation-builder.ts';
 import { post, pushOf, requestFor, serve } from '#test/support/processes/pushing.ts';
 import { randomUUID } from 'node:crypto';
 import { afterEach, expect, test } from 'vitest';
+
+/** As a later release leaves a document. */
+const raise = (store: DocumentStore, path: string) =>
+  updateDocument(store, path, { schemaVersion: 2 });
 
 let chat: ChatServer | undefined;
 afterEach(async () => {
@@ -33,9 +39,7 @@ async function serveWith(pathOf: (conversationId: string) => string, fields: Doc
     conversation: { ownerUid: 'alice' },
   });
   const path = pathOf(conversationId);
-  const [document] = await store.get([path]);
-  const guard = { updateTime: document?.updateTime ?? '' };
-  await store.commit([{ op: 'update', path, fields, guard }]);
+  await updateDocument(store, path, fields);
   const sent = await chat.call(`/v1/conversations/${conversationId}/messages`, {
     method: 'POST',
     body: { message: { id: randomUUID(), parts: [{ type: 'text', text: 'Hello?' }] } },
@@ -90,9 +94,7 @@ test('a conversation of a later schema version is skipped in the list', async ()
   const { store } = chat.dependencies;
   const build = () => buildConversation(store, { turns: 1, conversation: { ownerUid: 'alice' } });
   const built = [await build(), await build(), await build()];
-  const path = conversationPath(built[1]?.conversationId ?? '');
-  const fields = { schemaVersion: 2 };
-  await store.commit([{ op: 'update', path, fields, guard: { exists: true } }]);
+  await raise(store, conversationPath(built[1]?.conversationId ?? ''));
 
   const first = await readAs(
     conversationListResponse,
@@ -120,9 +122,7 @@ test.each(['', '/messages'])(
     const { store } = chat.dependencies;
     const conversation = { ownerUid: 'alice' };
     const { conversationId } = await buildConversation(store, { turns: 1, conversation });
-    const fields = { schemaVersion: 2 };
-    const guard = { exists: true } as const;
-    await store.commit([{ op: 'update', path: conversationPath(conversationId), fields, guard }]);
+    await raise(store, conversationPath(conversationId));
     const unknown = randomUUID();
     const get = (id: string, uid: string) => chat?.call(`/v1/conversations/${id}${under}`, { uid });
 
@@ -136,12 +136,6 @@ test.each(['', '/messages'])(
     expect(await foreign?.json()).toEqual(await none?.json());
   },
 );
-
-/** As a later release leaves a document. */
-async function raise(store: DocumentStore, path: string): Promise<void> {
-  const fields = { schemaVersion: 2 };
-  await store.commit([{ op: 'update', path, fields, guard: { exists: true } }]);
-}
 
 /** What the conversation document says, and how many snapshots there are. */
 async function stored(store: DocumentStore, conversationId: string) {
@@ -188,9 +182,7 @@ test('a snapshot that a later release signed is valid, and nothing is folded ont
   });
   await raise(bench.store, history?.path ?? '');
   const need = { requestId: 'again', since: bench.clock.now() };
-  const path = conversationPath(conversationId);
-  const fields = { compactionRequests: { manual: need } };
-  await bench.store.commit([{ op: 'update', path, fields, guard: { exists: true } }]);
+  await setConversation(bench, conversationId, { compactionRequests: { manual: need } });
   // Another instance: it has no history in its memory.
   const other = compactionBench({ store: bench.store });
   const response = await post(await serve(other), pushOf(requestFor(conversationId)));
@@ -205,9 +197,7 @@ test('a request whose job a later release wrote stays for that release', async (
   const conversationId = await buildDue(bench);
   await compactOnce(bench, conversationId);
   const need = { requestId: 'again', since: new Date(0), trigger: 'auto' };
-  const path = conversationPath(conversationId);
-  const fields = { compactionRequests: { auto: need } };
-  await bench.store.commit([{ op: 'update', path, fields, guard: { exists: true } }]);
+  await setConversation(bench, conversationId, { compactionRequests: { auto: need } });
   await raise(bench.store, compactionJobPath(conversationId));
 
   const counts = await sweep(bench);

@@ -37,6 +37,7 @@ import {
   manualRequest,
   see,
   damage,
+  updateDocument,
 } from '#test/support/compaction/compacted-conversation.ts';
 import { buildConversation, modelText } from '#test/support/compaction/conversation-builder.ts';
 import { expect, test, describe } from 'vitest';
@@ -79,9 +80,7 @@ test('a turn that was tried too often leaves the conversation free', async () =>
   const send = request('given-up', 'Tell me.');
   await sendMessage(dead.dependencies, send);
   process.stop();
-  const path = turnPath('given-up', 1);
-  const guard = { exists: true } as const;
-  await store.commit([{ op: 'update', path, fields: { attempt: 3, producer: 'gone' }, guard }]);
+  await updateDocument(store, turnPath('given-up', 1), { attempt: 3, producer: 'gone' });
   await pass(clock, 41_000, 1_000);
 
   const alive = chatDependencies({ clock, store, model: silentModel() });
