@@ -425,23 +425,6 @@ describe('who may write a summary', () => {
     expect(usage.calls).toBe(1);
     expect(usage.promptTokens).toBeGreaterThan(1_000);
   });
-
-  test('a model that takes no schema writes a text in two calls', async () => {
-    const sections = `<state_snapshot><overall_goal>Lockers</overall_goal><active_constraints></active_constraints><key_knowledge>${Array.from(
-      { length: 30 },
-      (_, at) => `locker note ${at} as it was told by the user`,
-    ).join(
-      '\n',
-    )}</key_knowledge><artifact_trail></artifact_trail><file_system_state></file_system_state><recent_actions>Talked.</recent_actions><task_state></task_state></state_snapshot>`;
-    const { report, usage, snapshot } = await compacted({
-      policy: { ...policy, strategy: 'gemini-cli' },
-      model: () => sections,
-    });
-
-    expect(report).toMatchObject({ state: 'COMPACTED', strategy: 'gemini-cli' });
-    expect(usage.calls).toBe(2);
-    expect(snapshot.text).toContain('locker note 29');
-  });
 });
 
 const statementsIn = (verified: VerifiedSummary) =>

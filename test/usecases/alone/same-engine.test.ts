@@ -37,7 +37,7 @@ test.each(['ledger', 'gemini-cli'] as const)(
     await compactOnce(bench, conversationId);
     const { history } = await see(bench.store, conversationId);
 
-    const { snapshot, report } = await compact({
+    const { snapshot, report, usage } = await compact({
       contents: stored.turns.flatMap(({ user, contents }) => [user, ...contents]),
       policy: { model: 'gemini-2.5-flash', thresholdTokens: THRESHOLD_TOKENS, strategy },
       model: { id: 'gemini-2.5-flash', generate: alone.generate.bind(alone) },
@@ -48,6 +48,7 @@ test.each(['ledger', 'gemini-cli'] as const)(
       withoutMarks(calls.map(({ promptId: _promptId, ...request }) => request));
     expect(worker.calls.length).toBeGreaterThan(0);
     expect(asked(alone)).toEqual(asked(worker));
+    expect(usage.calls).toBe(worker.calls.length);
     expect(snapshot?.statements).toEqual(history?.snapshot);
     expect(withoutMarks(snapshot?.text)).toBe(withoutMarks(history?.snapshotText));
     expect(snapshot?.nextTurn).toBe((history?.coveredThrough.seq ?? 0) + 1);

@@ -19,19 +19,6 @@ import { addTurn } from '#test/support/compaction/conversation-builder.ts';
 import { describe, expect, test } from 'vitest';
 
 describe('duplicate deliveries', () => {
-  test.each([
-    ['automatic', autoRequest()],
-    ['manual', manualRequest()],
-  ])('five deliveries of one %s request make one swap and one model call', async (_, need) => {
-    const bench = compactionBench();
-    const conversationId = await buildDue(bench, { conversation: { compactionRequests: need } });
-
-    for (let delivery = 0; delivery < 5; delivery++) await compactOnce(bench, conversationId);
-
-    expect(await historiesOf(bench, conversationId)).toHaveLength(1);
-    expect(bench.model.calls).toHaveLength(1);
-  });
-
   test('a person’s compaction request is served before an automatic one', async () => {
     const bench = compactionBench();
     const compactionRequests = { ...autoRequest(), ...manualRequest() };
@@ -49,33 +36,6 @@ describe('duplicate deliveries', () => {
     const result = await compactOnce(bench, 'nobody');
 
     expect(result).toEqual({ kind: 'done', reason: 'NOT_LIVE' });
-  });
-
-  test('a worker that outlived its lease loses the swap to the new holder', async () => {
-    const bench = compactionBench();
-    const conversationId = await buildDue(bench);
-    const slowBench = compactionBench({
-      ...bench,
-      model: createScriptedModel({
-        answers: [
-          async () => {
-            // The slow worker's clock stands still: its lease expires without a renewal.
-            const fresh = compactionBench({ ...bench, clock: compactionBench().clock });
-            fresh.clock.advance(120_000);
-            await compactOnce(fresh, conversationId);
-            return snapshotAnswer('Written too late.');
-          },
-          snapshotAnswer('Written too late.'),
-        ],
-      }),
-    });
-
-    const result = await compactOnce(slowBench, conversationId);
-
-    const { conversation, text } = await see(bench.store, conversationId);
-    expect(result).toMatchObject({ kind: 'retry', reason: 'LEASE_LOST' });
-    expect(conversation.generation).toBe(1);
-    expect(text).not.toContain('too late');
   });
 });
 

@@ -4,7 +4,7 @@ import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document
 import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import { compactionJobPath } from '#shared/conversation/documents/paths.ts';
 import { StoreUnavailableError } from '#shared/lib/errors.ts';
-import type { DocumentStore } from '#shared/ports/ports.ts';
+import type { DocumentStore, Query } from '#shared/ports/ports.ts';
 import { createScriptedModel } from '#test/fakes/scripted-model.ts';
 import { setConversation } from '#test/support/chat/lifecycle.ts';
 import {
@@ -23,9 +23,41 @@ import {
   quiet,
   storedConversation,
 } from '#test/support/compaction/compacted-conversation.ts';
+import { buildConversation } from '#test/support/compaction/conversation-builder.ts';
 import { modelDown } from '#test/support/model-down.ts';
-import { toldOf, buildMany, sweepOnePage } from '#test/support/stores/many-conversations.ts';
 import { describe, expect, test } from 'vitest';
+
+/** So many conversations without turns, whose documents are as `documentOf` says; their ids in order. */
+async function buildMany(
+  { store }: CompactionBench,
+  count: number,
+  documentOf: (index: number) => Partial<Conversation>,
+): Promise<string[]> {
+  const ids: string[] = [];
+  for (let index = 0; index < count; index++) {
+    const conversation = documentOf(index);
+    ids.push((await buildConversation(store, { turns: 0, conversation })).conversationId);
+  }
+  return ids;
+}
+
+/** A sweep whose time is up as soon as any of its lists goes on to a second page. */
+function sweepOnePage(bench: CompactionBench) {
+  const controller = new AbortController();
+  const query = (asked: Query) => {
+    if (asked.startAfter) controller.abort();
+    return bench.store.query(asked);
+  };
+  return runSweep({ ...bench, store: { ...bench.store, query } }, controller.signal);
+}
+
+/** Conversation ids of the events of a kind that were published, in order. */
+const toldOf = (bench: CompactionBench, kind: 'compact' | 'erase'): string[] =>
+  bench.published.flatMap(({ data }) =>
+    'conversationId' in data && ('kind' in data ? data.kind : 'compact') === kind
+      ? [String(data.conversationId)]
+      : [],
+  );
 
 const down = () => sweepBench({ model: createScriptedModel({ answers: [modelDown()] }) });
 
@@ -246,7 +278,7 @@ const PAGE = 100;
 
 /** Requests that have waited for an hour and less, the oldest first. */
 const buildRequests = (bench: CompactionBench, count: number) =>
-  buildMany(bench.store, count, (index) => ({
+  buildMany(bench, count, (index) => ({
     compactionRequests: {
       auto: {
         requestId: `r${index}`,
@@ -279,7 +311,7 @@ test('interrupted sweeps close all abandoned turns, and have time for requests a
   for (let i = 0; i < 250; i++) ids.push(await buildOpen(bench, inSeconds(bench, i - 250)));
   for (const id of ids) await setConversation(bench, id, { sweepShard: 0 });
   const [due] = await buildRequests(bench, 1);
-  const expired = await buildMany(bench.store, 1, () => ({ expireTime: inSeconds(bench, -1) }));
+  const expired = await buildMany(bench, 1, () => ({ expireTime: inSeconds(bench, -1) }));
 
   const closed = [(await sweepOnePage(bench)).turnsClosed];
 
@@ -294,7 +326,7 @@ test('interrupted sweeps close all abandoned turns, and have time for requests a
 
 describe('many conversations that expire together', () => {
   const buildExpired = (bench: CompactionBench, count: number) =>
-    buildMany(bench.store, count, (index) => ({
+    buildMany(bench, count, (index) => ({
       ...quiet,
       expireTime: inSeconds(bench, index / 100 - 3_600),
     }));

@@ -1,6 +1,5 @@
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import { conversationPath, statusPath } from '#shared/conversation/documents/paths.ts';
-import { type Snapshot, emptySnapshot } from '#shared/conversation/documents/snapshot.ts';
 import type { DocumentStore } from '#shared/ports/ports.ts';
 import {
   compactionDetailResponse,
@@ -19,6 +18,7 @@ import {
   compactOnce,
   compactionBench,
 } from '#test/support/compaction/compacted-conversation.ts';
+import { item, snapshotWith } from '#test/support/compaction/engine-samples.ts';
 import {
   history,
   record,
@@ -91,61 +91,24 @@ describe('the list of compactions', () => {
 
   test('a compaction’s details show its snapshot’s statements with their turns', async () => {
     const id = await create();
-    const item = { importance: 2, by: 'model' } as const;
-    const snapshot: Snapshot = {
-      ...emptySnapshot('assistant'),
-      sections: {
-        decisions: [{ ...item, id: 'i2', text: 'The boat is blue.', sources: [3, 5] }],
-        key_knowledge: [
-          { ...item, id: 'i1', text: 'The dog is Pixel.', sources: [1], quote: 'Pixel' },
-        ],
-        timeline: [
-          { ...item, id: 'i3', text: 'Boats', sources: [3], through: 6, at: '2026-11-21' },
-        ],
-      },
-      archive: [{ ...item, id: 'i0', text: 'It rained.', sources: [2], section: 'recent_actions' }],
-    };
+    const dog = item('i1', 'The dog is Pixel.', { quote: 'Pixel' });
+    const boat = item('i2', 'The boat is blue.', { sources: [3, 5] });
+    const topic = item('i3', 'Boats', { sources: [3], through: 6, at: '2026-11-21' });
+    const rain = { ...item('i0', 'It rained.', { sources: [2] }), section: 'recent_actions' };
+    const snapshot = snapshotWith(
+      { decisions: [boat], key_knowledge: [dog], timeline: [topic] },
+      { archive: [rain] },
+    );
     await writeHistories(chat.dependencies.store, id, [{ ...history(1, 10_000), snapshot }]);
 
     const answer = await chat.call(`/v1/conversations/${id}/compactions/1`);
     const { snapshot: items } = await readAs(compactionDetailResponse, answer);
 
     expect(items).toEqual([
-      {
-        ...item,
-        id: 'i1',
-        section: 'key_knowledge',
-        layer: 'working',
-        text: 'The dog is Pixel.',
-        sources: [1],
-        quote: 'Pixel',
-      },
-      {
-        ...item,
-        id: 'i2',
-        section: 'decisions',
-        layer: 'working',
-        text: 'The boat is blue.',
-        sources: [3, 5],
-      },
-      {
-        ...item,
-        id: 'i3',
-        section: 'timeline',
-        layer: 'working',
-        text: 'Boats',
-        sources: [3],
-        through: 6,
-        at: '2026-11-21',
-      },
-      {
-        ...item,
-        id: 'i0',
-        section: 'recent_actions',
-        layer: 'archive',
-        text: 'It rained.',
-        sources: [2],
-      },
+      { ...dog, section: 'key_knowledge', layer: 'working' },
+      { ...boat, section: 'decisions', layer: 'working' },
+      { ...topic, section: 'timeline', layer: 'working' },
+      { ...rain, layer: 'archive' },
     ]);
   });
 });

@@ -1,13 +1,10 @@
 import { runSweep } from '#functions/worker/sweep/sweep.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
-import type { CompactionRequests } from '#shared/conversation/documents/conversation.ts';
 import { createScriptedModel, snapshotAnswer } from '#test/fakes/scripted-model.ts';
 import { recordCommits } from '#test/support/compaction/commit-rules.ts';
 import {
-  autoRequest,
   buildDue,
   compactOnce,
-  manualRequest,
   neverAborted,
   see,
   compactionBench,
@@ -25,30 +22,19 @@ function recordingBench(overrides: Partial<CompactionBench> = {}) {
 describe('every commit of the worker is guarded by what it read', () => {
   test.each<{
     name: string;
-    needed: CompactionRequests;
     turns: number;
     isModelDown: boolean;
     commits: number;
   }>([
-    { name: 'that swaps', needed: autoRequest(), turns: 20, isModelDown: false, commits: 5 },
-    {
-      name: 'that a person asked for',
-      needed: manualRequest(),
-      turns: 20,
-      isModelDown: false,
-      commits: 5,
-    },
-    { name: 'that fails', needed: autoRequest(), turns: 20, isModelDown: true, commits: 2 },
-    { name: 'without work', needed: autoRequest(), turns: 2, isModelDown: false, commits: 2 },
+    { name: 'that swaps', turns: 20, isModelDown: false, commits: 5 },
+    { name: 'that fails', turns: 20, isModelDown: true, commits: 2 },
+    { name: 'without work', turns: 2, isModelDown: false, commits: 2 },
   ])(
     'every commit of a run $name is guarded by what it read',
-    async ({ needed, turns, isModelDown, commits }) => {
+    async ({ turns, isModelDown, commits }) => {
       const answers = isModelDown ? [modelDown()] : [snapshotAnswer()];
       const { bench, recorded } = recordingBench({ model: createScriptedModel({ answers }) });
-      const conversationId = await buildDue(bench, {
-        turns,
-        conversation: { compactionRequests: needed },
-      });
+      const conversationId = await buildDue(bench, { turns });
       recorded.commits.length = 0;
 
       await compactOnce(bench, conversationId);
