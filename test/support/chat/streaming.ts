@@ -5,7 +5,9 @@ import { readOwnTurn } from '#functions/chat/turns/stream/read-turn.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { streamTurn } from '#functions/chat/turns/stream/stream-turn.ts';
 import { readTurns } from '#shared/conversation/context/read-conversation.ts';
+import { chunksCollection } from '#shared/conversation/documents/paths.ts';
 import type { Clock, DocumentStore } from '#shared/ports/ports.ts';
+import { decodeStreamChunk } from '#shared/wire/stream-chunk.ts';
 import type { StreamFrame } from '#shared/wire/resources/streams.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import { createManualClock, type ManualClock } from '#test/fakes/manual-clock.ts';
@@ -175,8 +177,15 @@ export async function sendAndDie(
 /** An instance whose model is never asked. */
 export const silentModel = () => scriptedStreamer({ error: new Error('must not be asked') }).model;
 
-/** An answer of which two words have been said. */
-export async function halfSaid(overrides: Partial<ChatDependencies> = {}) {
+/** The chunk documents of the first turn, in order. */
+export async function storedChunks(store: DocumentStore, conversationId: string) {
+  const collection = chunksCollection(conversationId, 1);
+  const documents = await store.query({ collection, limit: 1_000 });
+  return documents.map(decodeStreamChunk);
+}
+
+/** A turn that is being answered, and of which nothing has been said; its process can stand still. */
+export async function speaking(overrides: Partial<ChatDependencies> = {}) {
   const clock = createManualClock();
   const store = overrides.store ?? createMemoryDocumentStore();
   const conversationId = randomUUID();
@@ -186,6 +195,12 @@ export async function halfSaid(overrides: Partial<ChatDependencies> = {}) {
   const handle = await sendMessage(chat.dependencies, send);
   const frames = collect(handle.frames());
   const call = await chat.call();
-  await sayEach(clock, call, ['Half an ', 'answer']);
   return { ...chat, process, clock, store, conversationId, send, handle, frames, call };
+}
+
+/** An answer of which two words have been said. */
+export async function halfSaid(overrides: Partial<ChatDependencies> = {}) {
+  const spoken = await speaking(overrides);
+  await sayEach(spoken.clock, spoken.call, ['Half an ', 'answer']);
+  return spoken;
 }

@@ -33,7 +33,14 @@ import {
   serveErasures,
 } from '#test/support/chat/lifecycle.ts';
 import { request } from '#test/support/chat/sending.ts';
-import { pass, settle, steeredChat, stoppable, storedTurn } from '#test/support/chat/streaming.ts';
+import {
+  pass,
+  settle,
+  steeredChat,
+  stoppable,
+  storedTurn,
+  storedChunks,
+} from '#test/support/chat/streaming.ts';
 import {
   neverAborted,
   manualRequest,
@@ -41,7 +48,6 @@ import {
   compactionBench,
 } from '#test/support/compaction/compacted-conversation.ts';
 import { buildConversation } from '#test/support/compaction/conversation-builder.ts';
-import { storedChunks } from '#test/support/speaking.ts';
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 

@@ -6,8 +6,9 @@ import type { DocumentStore } from '#shared/ports/ports.ts';
 import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
 import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
 import { collect, request, textOf } from '#test/support/chat/sending.ts';
-import { speaking, storedChunks } from '#test/support/speaking.ts';
 import {
+  speaking,
+  storedChunks,
   idsOf,
   openStream,
   pass,
@@ -16,6 +17,7 @@ import {
   sayEach,
 } from '#test/support/chat/streaming.ts';
 import { StoreUnavailableError } from '#shared/lib/errors.ts';
+import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 
 describe('the chunks of a stream', () => {
   test('stream chunks are stored 600 ms after the first frame, without the end', async () => {
@@ -92,10 +94,11 @@ test('a watch that repeats and reorders chunks changes nothing for its reader', 
 
 test('a store failure during an answer that recovers before its end loses no frame', async () => {
   let isDown = false;
-  const { clock, dependencies, conversationId, call, handle, frames } = await speaking({
+  const store = createMemoryDocumentStore({
     beforeOperation: () =>
       isDown ? Promise.reject(new StoreUnavailableError({ operation: 'all' })) : Promise.resolve(),
   });
+  const { clock, dependencies, conversationId, call, handle, frames } = await speaking({ store });
   isDown = true;
   await sayEach(clock, call, ['One ', 'two ', 'x'.repeat(2_000)]);
   await pass(clock, 3_000, 100);
