@@ -99,7 +99,6 @@ describe('the blocks of an answer', () => {
 
 const start = new Date('2026-01-02T03:00:00Z').getTime();
 const at = (minutes: number) => new Date(start + minutes * 60_000);
-const turns = (...texts: string[]) => texts.map((text, index) => ({ text, at: at(index) }));
 
 const garden = [
   'The tomatoes in the garden need water',
@@ -107,19 +106,7 @@ const garden = [
   'My garden tomatoes have yellow leaves',
   'Yellow leaves on tomatoes mean too much water',
 ];
-const train = [
-  'Which train goes to Hamburg on Friday',
-  'The Friday train to Hamburg leaves at nine',
-  'Book two seats on that train to Hamburg',
-];
-
-const highest = (values: readonly number[]) => values.indexOf(Math.max(...values));
-
 describe('a change of topic', () => {
-  test('a topic change is found where other words begin', () => {
-    expect(highest(topicChanges(turns(...garden, ...train)))).toBe(garden.length);
-  });
-
   test('a topic change is found at the end of a long pause', () => {
     const talk = garden.map((text, index) => ({ text, at: at(index < 2 ? index : 600 + index) }));
 

@@ -176,23 +176,6 @@ describe('a compaction request before a sweep', () => {
     expect(job?.records.at(-1)).toMatchObject(expected);
   });
 
-  test('a sweep republishes a request a bounded number of times, then records a reason', async () => {
-    const bench = down();
-    const conversationId = await buildDue(bench);
-
-    const published: number[] = [];
-    for (let round = 0; round < 6; round++) {
-      published.push((await sweep(bench)).requestsPublished);
-      await compactOnce(bench, conversationId);
-      bench.clock.advance(10 * 60_000);
-    }
-
-    const { conversation, job } = await see(bench.store, conversationId);
-    expect(published).toEqual([1, 1, 1, 0, 0, 0]);
-    expect(conversation.compactionRequests).toEqual({});
-    expect(job?.records.at(-1)).toMatchObject({ state: 'FAILED_ERROR' });
-  });
-
   test('a request whose job is unreadable is published for a day, then given up', async () => {
     const bench = sweepBench();
     const conversationId = await buildDue(bench);

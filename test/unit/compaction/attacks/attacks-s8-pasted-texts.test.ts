@@ -1,4 +1,3 @@
-import { ownWords } from '#shared/compaction/user-words.ts';
 import { constraintSection } from '#shared/conversation/documents/snapshot.ts';
 import { foldInMemory } from '#test/support/attacks/fold-in-memory.ts';
 import { pastesIn, tongues } from '#test/support/attacks/tongues.ts';
@@ -126,15 +125,6 @@ describe('S8: an order in a text that the user shows', () => {
     },
   );
 });
-
-test.each(Object.entries(honestWishes))(
-  'a user’s wish keeps all of its words in %s',
-  (_, wishes) => {
-    const cut = wishes.filter((said) => ownWords(said) !== said);
-
-    expect(cut).toEqual([]);
-  },
-);
 
 test.each(Object.entries(honestWishes))('a user’s wish can be a rule in %s', (_, wishes) => {
   const refused = wishes.filter((said) => rulesOf(said, [said]).length === 0);
