@@ -21,7 +21,10 @@ export interface StoredDocument {
   /** Slash path from the root, e.g. `conversations/c1/turns/0000000001`. */
   path: string;
   fields: DocumentFields;
-  /** Opaque; equal exactly while the document is unchanged. An update that changes nothing keeps it. */
+  /**
+   * Equal exactly while the document is unchanged; an update that changes nothing keeps it. `compareUpdateTimes` orders
+   * them as the commits were.
+   */
   updateTime: string;
 }
 
@@ -38,6 +41,16 @@ export type Write =
       /** Dotted field paths to take away. */
       readonly remove?: readonly string[];
       readonly guard: Guard;
+    }
+  /**
+   * Sets whole fields of a document, which it creates where there is none. It has no guard: it belongs into a batch whose
+   * other writes have one.
+   */
+  | {
+      readonly op: 'merge';
+      readonly path: string;
+      readonly fields: DocumentFields;
+      readonly remove?: readonly string[];
     }
   | { readonly op: 'delete'; readonly path: string; readonly guard?: Guard };
 
@@ -74,11 +87,15 @@ export interface DocumentStore {
   /** Sum of a field over the documents of a collection; what is no number adds nothing. Billed as one read for each 1,000. */
   sum(collection: string, field: string): Promise<number>;
   /**
-   * Follows a collection: first the documents that are there, ordered by id (perhaps none), then those
-   * that are created or changed, as it happens; ends when `signal` fires. A document may come twice,
-   * deletions are not told. Throws StoreUnavailableError.
+   * Follows a collection, or those of its documents whose field is at least `since`: first the documents that are there
+   * (perhaps none), then those that are created or changed, in the order of the commits; ends when `signal` fires. A
+   * document may come twice, deletions are not told. Throws StoreUnavailableError.
    */
-  watch(collection: string, signal: AbortSignal): AsyncIterable<StoredDocument[]>;
+  watch(
+    collection: string,
+    signal: AbortSignal,
+    since?: { field: string; value: Date },
+  ): AsyncIterable<StoredDocument[]>;
   /**
    * Deletes every document below a document, at any depth, and not itself; resolves to how many there
    * were. Not atomic: it may stop half way (`signal`, a crash) and be repeated. Throws

@@ -30,6 +30,15 @@ export function checkQuery(query: Query): CheckedQuery {
   return orderBy === undefined ? query : { ...query, orderBy };
 }
 
+/** What a watch follows: a whole collection, or the documents whose field is at least `since`. */
+export function watchedQuery(
+  collection: string,
+  since: { field: string; value: Date } | undefined,
+): CheckedQuery {
+  const where = since && [{ field: since.field, op: '>=' as const, value: since.value }];
+  return checkQuery({ collection, limit: Number.MAX_SAFE_INTEGER, ...(where && { where }) });
+}
+
 function isUnordered(value: Value): boolean {
   return value === null || Number.isNaN(value);
 }

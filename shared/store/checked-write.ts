@@ -6,6 +6,7 @@ import { checkDocumentPath, parseFieldPath, checkName, utf8Length } from './name
 export type CheckedWrite =
   | { op: 'create'; path: string; fields: StoredFields }
   | { op: 'update'; path: string; set: FieldSetting[]; remove: string[][]; guard: Guard }
+  | { op: 'merge'; path: string; set: FieldSetting[]; remove: string[][]; guard?: undefined }
   | { op: 'delete'; path: string; guard: Guard | undefined };
 
 export interface FieldSetting {
@@ -53,14 +54,24 @@ export function checkWrites(writes: readonly Write[]): CheckedWrite[] {
 
 function checkWrite(write: Write): CheckedWrite {
   checkDocumentPath(write.path);
-  const { op, path } = write;
-  if (op === 'create') return { op, path, fields: copyFields(write.fields, path) };
-  if (op === 'delete') return { op, path, guard: write.guard };
-  return checkUpdate(write);
+  const { path } = write;
+  switch (write.op) {
+    case 'create':
+      return { op: 'create', path, fields: copyFields(write.fields, path) };
+    case 'delete':
+      return { op: 'delete', path, guard: write.guard };
+    case 'update':
+      return { op: 'update', path, ...checkChanges(write), guard: write.guard };
+    case 'merge':
+      return { op: 'merge', path, ...checkChanges(write) };
+  }
 }
 
-function checkUpdate(write: Extract<Write, { op: 'update' }>): CheckedWrite {
-  const { path, guard } = write;
+function checkChanges(write: Extract<Write, { op: 'update' | 'merge' }>): {
+  set: FieldSetting[];
+  remove: string[][];
+} {
+  const { path } = write;
   const set: FieldSetting[] = [];
   for (const [field, value] of Object.entries(write.fields)) {
     if (value === undefined) continue;
@@ -70,7 +81,12 @@ function checkUpdate(write: Extract<Write, { op: 'update' }>): CheckedWrite {
   }
   const remove = (write.remove ?? []).map((field) => parseFieldPath(field, path));
   checkOverlap([...set.map((setting) => setting.fieldPath), ...remove], path);
-  return { op: 'update', path, set, remove, guard };
+  const nested = [...set.map(({ fieldPath }) => fieldPath), ...remove].find(
+    ({ length }) => length > 1,
+  );
+  if (write.op === 'merge' && nested)
+    throw refused(path, `a merge of ${nested.join('.')}, which is a part of a field`);
+  return { set, remove };
 }
 
 /** `a` and `a.b` in one update contradict each other. */

@@ -2,7 +2,7 @@ import { createDatabaseClock } from '#functions/adapters/clocks.ts';
 import {
   deleteCollections,
   createFirestoreDocumentStore,
-  watchCollection,
+  watchQuery,
 } from '#functions/adapters/firestore.ts';
 import type { DocumentStore } from '#shared/ports/ports.ts';
 import {
@@ -53,12 +53,12 @@ test('a watch stops listening when its reader leaves, or when its signal fires w
   const options = { signal: controller.signal, deadlineMs: 20_000 };
   const things = database.collection('things');
 
-  for await (const first of watchCollection(things, options)) {
+  for await (const first of watchQuery(things, options)) {
     expect(first).toEqual([]);
     await expect(database.terminate()).rejects.toMatch('1 active listeners');
     break;
   }
-  const batches = watchCollection(things, options);
+  const batches = watchQuery(things, options);
   await batches.next();
   const waiting = batches.next();
   controller.abort();

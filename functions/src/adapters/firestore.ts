@@ -13,7 +13,7 @@ import type {
   Guard,
 } from '#shared/ports/ports.ts';
 import { ChangeQueue } from '#shared/store/change-queue.ts';
-import { checkQuery, type CheckedQuery } from '#shared/store/checked-query.ts';
+import { checkQuery, watchedQuery, type CheckedQuery } from '#shared/store/checked-query.ts';
 import { checkWrites, type CheckedWrite } from '#shared/store/checked-write.ts';
 import { checkCollectionPath, checkDocumentPath } from '#shared/store/names.ts';
 import type { DatabaseClock } from './clocks.ts';
@@ -100,7 +100,7 @@ export function createFirestoreDocumentStore(options: StoreOptions): DocumentSto
       });
     },
 
-    watch: (collection, signal) => watch(client, collection, signal),
+    watch: (collection, signal, since) => watch(client, watchedQuery(collection, since), signal),
     deleteBelow: (path, signal) => deleteBelow(client, path, signal),
   };
 }
@@ -179,6 +179,17 @@ function addWrite({ sdk, database }: Opened, batch: WriteBatch, write: CheckedWr
     case 'delete':
       batch.delete(document, write.guard && precondition(sdk, write.path, write.guard));
       return;
+    case 'merge': {
+      const names = [...write.set, ...write.remove.map((fieldPath) => ({ fieldPath }))].map(
+        ({ fieldPath: [name = ''] }) => new sdk.FieldPath(name),
+      );
+      const fields = Object.fromEntries([
+        ...write.set.map(({ fieldPath: [name = ''], value }) => [name, value] as const),
+        ...write.remove.map(([name = '']) => [name, sdk.FieldValue.delete()] as const),
+      ]);
+      batch.set(document, fields, { mergeFields: names });
+      return;
+    }
     case 'update': {
       const changes: [string[], unknown][] = [
         ...write.set.map(({ fieldPath, value }): [string[], unknown] => [fieldPath, value]),
@@ -263,14 +274,15 @@ function documentValue(sdk: Sdk, value: unknown): Value {
 
 async function* watch(
   { whenOpen, deadlineMs }: Client,
-  collection: string,
+  { collection, where = [] }: CheckedQuery,
   signal: AbortSignal,
 ): ReturnType<DocumentStore['watch']> {
-  checkCollectionPath(collection);
   const { sdk, database } = await whenOpen();
   if (signal.aborted) return;
   try {
-    const watched = watchCollection(database.collection(collection), { signal, deadlineMs });
+    let query: FirestoreQuery = database.collection(collection);
+    for (const { field, op, value } of where) query = query.where(field, op, value);
+    const watched = watchQuery(query, { signal, deadlineMs });
     for await (const batch of watched) {
       yield batch.flatMap((snapshot) => storedDocument(sdk, snapshot) ?? []);
     }
@@ -280,13 +292,13 @@ async function* watch(
 }
 
 /**
- * The snapshots of a collection's documents: all that are there, in the order of their ids, then those
+ * The snapshots of the documents that a query finds: all that are there, then those
  * that are created or changed, until `signal` fires. The SDK connects again by itself when the stream
  * breaks. Throws DeadlineError when the first ones take longer than `deadlineMs`, and what the SDK gives
  * for good (a right that is missing).
  */
-export async function* watchCollection(
-  collection: CollectionReference,
+export async function* watchQuery(
+  query: Pick<FirestoreQuery, 'onSnapshot'>,
   options: { signal: AbortSignal; deadlineMs: number },
 ): AsyncGenerator<DocumentSnapshot[], void, undefined> {
   const { signal, deadlineMs } = options;
@@ -294,7 +306,7 @@ export async function* watchCollection(
   const fail = (error: Error) => queue.fail(error);
   const late = new DeadlineError({ operation: 'watch', deadlineMs });
   const timer = setTimeout(fail, deadlineMs, late);
-  const unsubscribe = collection.onSnapshot((all) => {
+  const unsubscribe = query.onSnapshot((all) => {
     clearTimeout(timer);
     for (const { type, doc } of all.docChanges()) {
       if (type === 'removed') queue.drop(doc.ref.path);

@@ -51,7 +51,9 @@ export async function startEmbeddedHost(options: EmbeddedHostOptions): Promise<E
   const compactionPort = await chooseFreePort(options.ports?.compaction ?? 0, reserved);
   const chatUrl = `http://127.0.0.1:${chatPort}`;
   const compactionUrl = `http://127.0.0.1:${compactionPort}`;
-  const store = options.overrides?.store ?? createMemoryDocumentStore();
+  const store =
+    options.overrides?.store ??
+    createMemoryDocumentStore({ second: Math.floor(Date.now() / 1_000) });
   const config = localConfig(withAppModel(options.environment, options.app ?? {}));
   const subscription = (topic: Topic) => ({
     ...options.push,

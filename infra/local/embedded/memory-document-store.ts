@@ -1,7 +1,7 @@
 import { GuardLostError } from '#shared/lib/errors.ts';
 import type { Value, Guard, DocumentStore, StoredDocument, Write } from '#shared/ports/ports.ts';
 import { ChangeQueue } from '#shared/store/change-queue.ts';
-import { type CheckedQuery, checkQuery } from '#shared/store/checked-query.ts';
+import { type CheckedQuery, checkQuery, watchedQuery } from '#shared/store/checked-query.ts';
 import {
   type CheckedWrite,
   checkDocumentSize,
@@ -197,7 +197,13 @@ function copied(value: Value, path: string): StoredValue {
 class MemoryDocuments {
   readonly #collections = new Map<string, Map<string, QueriedDocument>>();
   readonly #followers = new Map<string, Set<ChangeQueue<QueriedDocument>>>();
+  readonly #second: number;
   #commits = 0;
+
+  /** `second`: the first part of every update time. */
+  constructor(second: number) {
+    this.#second = second;
+  }
 
   /** The document at a path. */
   find(path: string): QueriedDocument | undefined {
@@ -230,7 +236,7 @@ class MemoryDocuments {
     const lost = writes.filter((write) => !this.#isGuardHeld(write)).map((write) => write.path);
     if (lost.length > 0) throw new GuardLostError({ paths: lost });
     this.#commits += 1;
-    const updateTime = `${this.#commits}.0`;
+    const updateTime = `${this.#second}.${this.#commits}`;
     const results = writes.map((write) => this.#result(write, updateTime));
     this.#putAll(writes.map(({ path }, index) => [path, results[index]]));
     return results.map((document) => document?.updateTime ?? '');
@@ -316,6 +322,8 @@ export type StoreOperation =
 
 /** Places where a test holds an operation or lets it fail: what these throw, the caller gets. */
 export interface MemoryStoreHooks {
+  /** When it began, seconds since 1970: update times of an earlier store lie before those of this one. Default: 1. */
+  second?: number;
   /** What stands for the way to the database; default: a turn of the event loop. */
   pause?: () => Promise<void>;
   /** Before the documents are looked at. */
@@ -331,7 +339,7 @@ export interface MemoryStoreHooks {
  * all collections. Nothing outlives it.
  */
 export function createMemoryDocumentStore(hooks: MemoryStoreHooks = {}): DocumentStore {
-  const documents = new MemoryDocuments();
+  const documents = new MemoryDocuments(hooks.second ?? 1);
   const pause = hooks.pause ?? setImmediate;
 
   /** Lets everything else run first, as a call over a network would. */
@@ -376,10 +384,10 @@ export function createMemoryDocumentStore(hooks: MemoryStoreHooks = {}): Documen
       return total;
     },
 
-    async *watch(collection, signal) {
-      checkCollectionPath(collection);
+    async *watch(collection, signal, since) {
+      const query = watchedQuery(collection, since);
       await begin({ name: 'watch', collection });
-      yield* changesIn(documents, collection, signal);
+      yield* changesIn(documents, query, signal);
     },
 
     async deleteBelow(path, signal) {
@@ -397,15 +405,18 @@ export function createMemoryDocumentStore(hooks: MemoryStoreHooks = {}): Documen
   };
 }
 
-/** All documents of a collection, then each batch of changes, until `signal` fires. */
-async function* changesIn(documents: MemoryDocuments, collection: string, signal: AbortSignal) {
+/** All documents that a query finds, then each batch of changes, until `signal` fires. */
+async function* changesIn(documents: MemoryDocuments, query: CheckedQuery, signal: AbortSignal) {
   const queue = new ChangeQueue<QueriedDocument>();
-  const all = { collection, limit: Infinity };
-  for (const document of runQuery(documents.in(collection), all)) queue.put(document);
+  const isFound = matcher(query);
+  for (const document of runQuery(documents.in(query.collection), query)) queue.put(document);
   queue.release();
-  const unfollow = documents.follow(collection, queue);
+  const unfollow = documents.follow(query.collection, queue);
   try {
-    for await (const batch of queue.batches(signal)) yield batch.map(released);
+    for await (const batch of queue.batches(signal)) {
+      const found = batch.filter(({ fields }) => isFound(fields));
+      yield found.map(released);
+    }
   } finally {
     unfollow();
   }
