@@ -136,7 +136,7 @@ const pageSizeSchema = wholeNumber(10)
     `Entries of a page; 0 or none: ${PAGE_SIZE_DEFAULT}, more than ${PAGE_SIZE_MAX} are ${PAGE_SIZE_MAX}.`,
   );
 
-const pageQuery = {
+export const pageQuery = {
   pageSize: pageSizeSchema,
   pageToken: z
     .string()
@@ -147,10 +147,6 @@ const pageQuery = {
 };
 
 export const listQuery = z.strictObject(pageQuery);
-export const listConversationsQuery = z.strictObject({
-  ...pageQuery,
-  showDeleted: flag.describe('true: those in the bin too.'),
-});
 export const listMessagesQuery = z.strictObject({
   ...pageQuery,
   order: z.enum(['asc', 'desc']).default('asc').describe('asc: the oldest first.'),

@@ -6,6 +6,7 @@ import {
   devicePath,
   conversationPath,
   historyPath,
+  inboxPath,
   messageGuardPath,
   notesPath,
   ratingPath,
@@ -146,6 +147,45 @@ describe('S19: the status document', () => {
 
     expect([made, changed, deleted].map(({ status }) => status)).toEqual([403, 403, 403]);
     expect((await read(path, asServer)).body).toContain('8123');
+  });
+});
+
+describe('S19: the inbox', () => {
+  const entry = { title: { stringValue: 'The boat' } };
+  const list = (uid: string, token?: string) =>
+    call(`v1/${root}/${userPath(uid)}/inbox`, token === undefined ? {} : { token });
+
+  test('S19: the inbox can be read and listed by its user, also as a guest', async () => {
+    const uid = `user-${randomUUID()}`;
+    const path = inboxPath(uid, randomUUID());
+    await write(path, entry, asServer);
+
+    const answers = [
+      await read(path, asUser(uid)),
+      await list(uid, asUser(uid)),
+      await list(uid, asGuest(uid)),
+    ];
+
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+    expect(answers.map(({ body }) => body.includes('The boat'))).toEqual([true, true, true]);
+  });
+
+  test('S19: the inbox is hidden from everybody else, and written by nobody', async () => {
+    const uid = `user-${randomUUID()}`;
+    const path = inboxPath(uid, randomUUID());
+    await write(path, entry, asServer);
+
+    const denied = await Promise.all([
+      read(path, asUser('bob')),
+      read(path),
+      list(uid, asUser('bob')),
+      list(uid),
+      write(path, entry, asUser(uid)),
+      write(inboxPath(uid, randomUUID()), entry, asUser(uid)),
+      call(`v1/${root}/${path}`, { method: 'DELETE', token: asUser(uid) }),
+    ]);
+
+    expect(denied.map(({ status }) => status)).toEqual([403, 403, 403, 403, 403, 403, 403]);
   });
 });
 

@@ -13,7 +13,13 @@ import {
 } from '#infra/ops/verify/verify-conversation.ts';
 import { loadConversation, type StoredHistory } from '#infra/ops/verify/load.ts';
 import type { Item } from '#shared/conversation/documents/snapshot.ts';
-import { conversationPath } from '#shared/conversation/documents/paths.ts';
+import { decodeAnyConversation } from '#shared/conversation/documents/conversation.ts';
+import { firstInboxWrites } from '#shared/conversation/documents/inbox.ts';
+import { conversationPath, inboxPath } from '#shared/conversation/documents/paths.ts';
+import { NewerDocumentError } from '#shared/conversation/documents/read-document.ts';
+import type { DocumentFields, DocumentStore } from '#shared/ports/ports.ts';
+import { mendInbox } from '#infra/ops/verify/inbox.ts';
+import { buildConversation } from '#test/support/compaction/conversation-builder.ts';
 import { owner } from '#test/support/chat/lifecycle.ts';
 import { compactedThrice, readingOf, verifyWorld } from '../support/compaction/verifying.ts';
 import { planted, type Documents } from './planted.ts';
@@ -21,6 +27,39 @@ import { planted, type Documents } from './planted.ts';
 const world = verifyWorld();
 const conversationId = await compactedThrice(world);
 const root = conversationPath(conversationId);
+
+/** The entry of the inbox that belongs to a conversation document, where that can be read. */
+async function listAsStored(store: DocumentStore, fields: DocumentFields): Promise<void> {
+  try {
+    const document = { path: root, fields, updateTime: '1.1' };
+    const { value } = decodeAnyConversation(document);
+    await store.commit(firstInboxWrites(conversationId, value, new Date()));
+  } catch (error) {
+    if (!(error instanceof NewerDocumentError)) throw error;
+  }
+}
+
+test('an entry of the inbox that differs from its conversation is found, and written anew', async () => {
+  const store = createMemoryDocumentStore();
+  const built = await buildConversation(store, { turns: 2 });
+  const path = inboxPath('u1', built.conversationId);
+  const guard = { exists: true } as const;
+  await store.commit([{ op: 'update', path, fields: { state: 'failed', readSeq: 1 }, guard }]);
+  const reading = { ...readingOf(world), store };
+  const found = async () =>
+    (await verifyConversation(reading, built.conversationId)).findings
+      .filter(({ name }) => name === 'inbox-differs')
+      .map(({ is }) => is);
+
+  expect(await found()).toEqual(['state differ from the head']);
+  await mendInbox(store, built.conversationId, new Date());
+  expect(await found()).toEqual([]);
+  expect((await store.get([path]))[0]?.fields).toMatchObject({ state: 'idle', readSeq: 1 });
+  await store.commit([{ op: 'delete', path }]);
+  expect(await found()).toEqual(['it is not there']);
+  await mendInbox(store, built.conversationId, new Date());
+  expect(await found()).toEqual([]);
+});
 
 describe('a conversation that was spoiled', async () => {
   const names = ['turns', 'messages', 'histories', 'jobs', 'public', 'recall'];
@@ -49,6 +88,8 @@ describe('a conversation that was spoiled', async () => {
         fields,
       })),
     );
+    const head = documents.get('');
+    if (head) await listAsStored(store, head);
     const reading = { ...readingOf(world), store };
     return (await verifyConversation(reading, conversationId)).findings;
   }
@@ -135,7 +176,7 @@ test('verification accepts a conversation in the bin, while it is erased, after 
 });
 
 test('every invariant is broken on purpose by a test', () => {
-  const byThemselves = ['constraint-not-in-context'];
+  const byThemselves = ['constraint-not-in-context', 'inbox-differs'];
   const tried = new Set([...planted.map(({ name }) => name), ...byThemselves]);
 
   expect(Object.keys(invariants).filter((name) => !tried.has(name))).toEqual([]);

@@ -17,9 +17,13 @@ export const servedRoutes: readonly ServedRoute[] = [
   }),
   ...served(() => import('./routes/conversations.ts'), {
     createConversationRoute: ['POST', '/v1/conversations'],
-    listConversationsRoute: ['GET', '/v1/conversations'],
     getConversationRoute: ['GET', '/v1/conversations/{conversationId}'],
     patchConversationRoute: ['PATCH', '/v1/conversations/{conversationId}'],
+  }),
+  ...served(() => import('./routes/inbox.ts'), {
+    listConversationsRoute: ['GET', '/v1/conversations'],
+    readConversationRoute: ['POST', '/v1/conversations/{conversationId}:read'],
+    userEventsRoute: ['GET', '/v1/users/me/events'],
   }),
   ...served(() => import('./routes/lifecycle.ts'), {
     deleteConversationRoute: ['DELETE', '/v1/conversations/{conversationId}'],

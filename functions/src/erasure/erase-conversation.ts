@@ -13,6 +13,7 @@ import {
   conversationPath,
   statusPath,
 } from '#shared/conversation/documents/paths.ts';
+import { goneInboxWrites } from '#shared/conversation/documents/inbox.ts';
 import { isTerminal } from '#shared/conversation/documents/turn.ts';
 import { queueSeqs } from '#shared/conversation/start-decision.ts';
 import {
@@ -75,6 +76,7 @@ export async function markErasing(
       ...closed.writes,
       { op: 'delete', path: compactionJobPath(conversationId) },
       { op: 'delete', path: statusPath(conversationId) },
+      ...goneInboxWrites({ conversationId, ownerUid: conversation.value.ownerUid }, now),
     ]);
     return 'erasing';
   });

@@ -6,6 +6,7 @@ import { lastSegment } from '#shared/store/names.ts';
 import { ArgumentError } from '#infra/command-line.ts';
 import { opsCommand } from '../command.ts';
 import { counted, figure, type Screen } from '../screen.ts';
+import { mendInbox } from '#infra/ops/verify/inbox.ts';
 import type { Reading } from '#infra/ops/verify/load.ts';
 import { verifyConversation, type Verified } from '#infra/ops/verify/verify-conversation.ts';
 
@@ -52,13 +53,33 @@ async function verifyOne(
   }
 }
 
-/** Checks what the documents of conversations say against the invariants. Changes nothing. */
+/** Writes the entry of the inbox anew where that is what is wrong, and looks again. */
+async function mended(
+  store: DocumentStore,
+  reading: Reading,
+  verified: Verified | undefined,
+): Promise<Verified | undefined> {
+  if (!verified?.findings.some(({ name }) => name === 'inbox-differs')) return verified;
+  const { conversationId } = verified;
+  await mendInbox(store, conversationId, reading.now());
+  return verifyConversation(reading, conversationId);
+}
+
+/**
+ * Checks what the documents of conversations say against the invariants. Changes nothing but entries of the inbox, where
+ * that is asked for.
+ */
 export const verifyCommand = opsCommand({
   name: 'verify',
   description: 'Checks the stored documents of conversations against their invariants.',
   args: {
     conversation: { type: 'positional', required: false, description: 'id; more may follow' },
     all: { type: 'boolean', default: false, description: 'all conversations' },
+    'mend-inbox': {
+      type: 'boolean',
+      default: false,
+      description: 'write entries of the inbox anew that differ from their conversation',
+    },
     after: { type: 'string', valueHint: 'ID', description: 'with --all: go on behind this one' },
   },
   takesMany: true,
@@ -78,7 +99,10 @@ export const verifyCommand = opsCommand({
     let findings = 0;
     const pages = args.all ? conversationIds(chat.store, args.after) : [ids];
     for await (const page of pages) {
-      const results = await inParallel(page, AT_ONCE, (id) => verifyOne(reading, screen, id));
+      const results = await inParallel(page, AT_ONCE, async (id) => {
+        const verified = await verifyOne(reading, screen, id);
+        return args['mend-inbox'] ? mended(chat.store, reading, verified) : verified;
+      });
       for (const verified of results) {
         looked += 1;
         if (!verified || verified.findings.length > 0) wrong += 1;

@@ -4,10 +4,10 @@ import {
   type Versioned,
 } from '#shared/conversation/documents/conversation.ts';
 import {
-  finishWrites,
   newTurnWrites,
   type NewTurn,
   type TurnEnd,
+  turnEndWrites,
 } from '#shared/conversation/writes/turn-writes.ts';
 import { titleIn } from '#shared/conversation/title.ts';
 import { stableUuid } from '#shared/lib/uuid.ts';
@@ -22,6 +22,8 @@ import {
   messageGuardPath,
   turnPath,
 } from '#shared/conversation/documents/paths.ts';
+import { firstInboxWrites } from '#shared/conversation/documents/inbox.ts';
+import { lastAnswer, lastQuestion } from '#shared/conversation/documents/last-message.ts';
 import { readTurnDocument } from '#shared/conversation/documents/turn.ts';
 import { InvalidWriteError, mayBeCommitted } from '#shared/lib/errors.ts';
 import { inBatches } from '#shared/store/many-documents.ts';
@@ -33,7 +35,7 @@ import {
   type SourceMessage,
 } from './source.ts';
 import type { Content } from '#shared/models/content.ts';
-import type { Sha256, Write, DocumentFields } from '#shared/ports/ports.ts';
+import type { Sha256, Write } from '#shared/ports/ports.ts';
 import { cutHead } from '#shared/text/cut.ts';
 import { estimateContentTokens, type TokenCounting } from '#shared/tokens/token-estimate.ts';
 import { METADATA_VALUE_MAX_CHARACTERS } from '#shared/lib/limits.ts';
@@ -88,6 +90,8 @@ export const importedId = (sha256: Sha256, path: string): string =>
 interface ImportedTurn {
   seq: number;
   writes: readonly Write[];
+  /** What the conversation document says of it while it is the last one. */
+  newest: Required<Pick<Conversation, 'asked' | 'answered'>>;
   /** Estimated, of what is in the context. */
   tokens: number;
   createTime: Date;
@@ -121,7 +125,7 @@ interface EndedTurn {
 function endedTurnWrites({ begun, ended }: EndedTurn): Write[] {
   const { conversationId, seq, messageId, userTokens } = begun;
   const [start, ...userPieces] = newTurnWrites(begun, 'running');
-  const [end, ...others] = finishWrites({
+  const [end, ...answerPieces] = turnEndWrites({
     ...ended,
     conversationId,
     seq,
@@ -141,7 +145,7 @@ function endedTurnWrites({ begun, ended }: EndedTurn): Write[] {
       fields: { seq, bodyHash: begun.bodyHash },
     },
     ...userPieces,
-    ...others.filter(({ path }) => path !== conversationPath(conversationId)),
+    ...answerPieces,
   ];
 }
 
@@ -180,8 +184,16 @@ function importedTurn(
     },
   });
   const tokens = isAnswered ? userTokens + answerTokens : 0;
+  const newest = {
+    asked: lastQuestion(place.seq, user, createTime),
+    answered: lastAnswer(
+      { seq: place.seq, state: isAnswered ? 'done' : 'failed' },
+      contents,
+      finishTime,
+    ),
+  };
   const title = titleIn(prompt.split('\n', 1)[0] ?? '');
-  return { seq: place.seq, writes, tokens, createTime, finishTime, isAnswered, title };
+  return { seq: place.seq, writes, newest, tokens, createTime, finishTime, isAnswered, title };
 }
 
 /** Some turns of a discussion, the next of its conversation. */
@@ -190,6 +202,7 @@ interface ImportBatch {
   collection: string;
   turns: readonly ImportedTurn[];
   isLast: boolean;
+  now: Date;
   /** As it was read or written last; or the document to create. */
   conversation: Versioned<Conversation> | { create: Conversation };
 }
@@ -204,7 +217,7 @@ const origin = (collection: string): Record<string, string> =>
 function createdFields(
   { conversationId, collection, turns, isLast }: ImportBatch,
   create: Conversation,
-): DocumentFields {
+): Conversation {
   const [first] = turns;
   return {
     ...create,
@@ -223,22 +236,28 @@ function createdFields(
  * conversation leave it in the bin, where nobody can write in it.
  */
 function importWrites(batch: ImportBatch): Write[] {
-  const { conversationId, turns, isLast, conversation } = batch;
+  const { now, conversationId, turns, isLast, conversation } = batch;
   const path = conversationPath(conversationId);
   const last = turns.at(-1);
-  const progress = last && { lastSeq: last.seq, updateTime: last.finishTime };
+  const progress = last && { lastSeq: last.seq, updateTime: last.finishTime, ...last.newest };
   const below = turns.flatMap(({ writes }) => writes);
+  // What came from elsewhere was read there.
+  const listed = (after: Conversation) => firstInboxWrites(conversationId, after, now);
   if ('create' in conversation) {
     const fields = { ...createdFields(batch, conversation.create), ...progress };
-    return [{ op: 'create', path, fields }, ...below];
+    return [{ op: 'create', path, fields }, ...listed(fields), ...below];
   }
   const { value, updateTime } = conversation;
   const fields = {
     ...progress,
-    'context.tokens': value.context.tokens + sumTokens(turns),
-    ...(isLast && isBeingImported(value) && { state: 'live' }),
+    ...(isLast && isBeingImported(value) && { state: 'live' as const }),
   };
-  return [{ op: 'update', path, fields, guard: { updateTime } }, ...below];
+  const context = { 'context.tokens': value.context.tokens + sumTokens(turns) };
+  return [
+    { op: 'update', path, fields: { ...fields, ...context }, guard: { updateTime } },
+    ...listed({ ...value, ...fields }),
+    ...below,
+  ];
 }
 
 /** Turns of a conversation at most, as of a fork: each message reads those that no compaction has replaced. */
@@ -306,7 +325,7 @@ async function writeTurns(
   const turns = importedTurns(chat, { conversationId, conversation: create, first }, messages);
   let conversation: Stored | undefined = stored;
   for await (const { groups, isLast } of inBatches(turns)) {
-    const batch = { conversationId, collection, turns: groups, isLast };
+    const batch = { conversationId, collection, turns: groups, isLast, now: chat.clock.now() };
     await chat.store.commit(importWrites({ ...batch, conversation: conversation ?? { create } }));
     if (!isLast) conversation = await readAnyConversation(chat.store, conversationId);
   }

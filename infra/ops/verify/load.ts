@@ -12,6 +12,7 @@ import {
   compactionJobPath,
   conversationPath,
   historiesCollection,
+  inboxPath,
   messageGuardsCollection,
   recallPath,
   turnPiecesCollection,
@@ -164,6 +165,8 @@ export interface Stored {
   /** Of the conversation document, whether it can be read or not. */
   fields: DocumentFields;
   job: CompactionJob | undefined;
+  /** The fields of the entry in the owner's inbox. */
+  inbox: DocumentFields | undefined;
   turns: readonly StoredTurn[];
   guards: readonly StoredGuard[];
   histories: readonly StoredHistory[];
@@ -345,6 +348,7 @@ export async function loadConversation(reading: Reading, conversationId: string)
     conversation,
     fields: document?.fields ?? {},
     job: undefined,
+    inbox: undefined,
     turns: [],
     guards: [],
     histories: [],
@@ -355,7 +359,7 @@ export async function loadConversation(reading: Reading, conversationId: string)
   if (heads.unreadable.length > 0) return nothing;
   if (!conversation || conversation.state === 'erased')
     return { ...nothing, remains: await readRemains(reading, conversationId) };
-  const [jobs, turns, guards, histories, index] = await Promise.all([
+  const [jobs, turns, guards, histories, index, [inbox]] = await Promise.all([
     readable(jobDocument ? [jobDocument] : [], 'job', (job) => {
       const { value, problems } = decodeJob(job);
       refuseProblems(problems);
@@ -375,10 +379,12 @@ export async function loadConversation(reading: Reading, conversationId: string)
       readStored,
     ),
     readIndex(store, conversationId, conversation.indexedThrough ?? 0),
+    store.get([inboxPath(conversation.ownerUid, conversationId)]),
   ]);
   return {
     ...nothing,
     job: jobs.values[0],
+    inbox: inbox?.fields,
     turns: turns.values,
     guards: guards.values,
     histories: histories.values,

@@ -1,6 +1,7 @@
 import { compactionJobPath, conversationPath } from '#shared/conversation/documents/paths.ts';
 import { compactionInvariants } from './compaction.ts';
 import { contextInvariants } from './context.ts';
+import { inboxInvariants } from './inbox.ts';
 import { endOfErasure, erasedTurnInvariants, remainsInvariants } from './erasure.ts';
 import {
   type Breach,
@@ -18,6 +19,7 @@ const wholeInvariants = {
   ...compactionInvariants,
   ...endOfErasure,
   ...erasedTurnInvariants,
+  ...inboxInvariants,
 };
 
 /** All that must hold of the documents of a conversation, by the name of the finding where it does not. */

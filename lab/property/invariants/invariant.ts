@@ -26,6 +26,7 @@ export function storedFaults(documents: Documents, wanted: StoredInvariant['grou
     conversation,
     fields: {},
     job: documents.job,
+    inbox: undefined,
     turns: documents.turns.map((turn) => ({
       path: turnPath(CONVERSATION, turn.seq),
       turn,

@@ -1,3 +1,4 @@
+import { erasedTurnsSchema, lastAnswerSchema, lastMessageSchema } from './last-message.ts';
 import { knownClientSchema } from '#shared/conversation/documents/client-context.ts';
 import { AppError } from '#shared/lib/errors.ts';
 import type { StoredDocument, Write } from '#shared/ports/ports.ts';
@@ -125,6 +126,8 @@ export const conversationSchema = z.object({
   state: z.enum(['live', 'forking', 'deleted', 'erasing', 'erased']),
   ownerUid: z.string(),
   title: z.string().optional(),
+  archived: z.boolean().optional(),
+  pinned: z.boolean().optional(),
   /** The title was made by a model, of the turns up to this one; absent: it is the user's own. */
   autoTitle: z.object({ throughSeq: z.number().int().positive() }).optional(),
   systemInstruction: z.string().optional(),
@@ -147,7 +150,19 @@ export const conversationSchema = z.object({
    * The turn that is being answered or waits for the app; later turns may stand behind it. `leaseUntil`: as it began;
    * only the turn's own is renewed.
    */
-  open: z.object({ seq: z.number().int().positive(), leaseUntil: z.date() }).optional(),
+  open: z
+    .object({
+      seq: z.number().int().positive(),
+      leaseUntil: z.date(),
+      /** For the app, which has to answer calls. */
+      isWaiting: z.boolean().optional(),
+    })
+    .optional(),
+  /** The last question, and the last turn that has ended: what the inbox shows. */
+  asked: lastMessageSchema.optional(),
+  answered: lastAnswerSchema.optional(),
+  /** What devices that were away have to forget. */
+  erasedTurns: erasedTurnsSchema.optional(),
   /**
    * Messages that wait (`onBusy: queue`): the turns from `first` to `lastSeq`.
    * `leaseUntil`: until then a waiter surely waits with `first`.

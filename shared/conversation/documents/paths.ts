@@ -123,6 +123,12 @@ export const spentAppCheckTokenPath = (tokenHash: string) => `appCheckTokens/${t
 /** All that is remembered about a user. */
 export const notesPath = (uid: string) => `${userPath(uid)}/memory/notes`;
 
+/** What the list of a user's conversations shows, a document for each. */
+export const inboxCollection = (uid: string) => `${userPath(uid)}/inbox`;
+
+export const inboxPath = (uid: string, conversationId: string) =>
+  `${inboxCollection(uid)}/${conversationId}`;
+
 export const devicesCollection = (uid: string) => `${userPath(uid)}/devices`;
 
 export const devicePath = (uid: string, deviceId: string) =>

@@ -1,6 +1,7 @@
 import type { DocumentFields, Write } from '#shared/ports/ports.ts';
 import type { UnansweredReason } from '../context/tool-calls.ts';
 import type { Content } from '#shared/models/content.ts';
+import { type LastAnswer, lastAnswer } from '../documents/last-message.ts';
 import { turnPath } from '../documents/paths.ts';
 import {
   encodeAnswer,
@@ -113,6 +114,14 @@ export const staysInContext = (closing: ClosingTurn): boolean =>
   (closing.foldedInContext ?? (partialOf(closing) !== undefined || closing.rounds !== undefined)) &&
   closing.replacedBy === undefined;
 
+/** What the conversation document says of a closed turn. */
+export const closedAs = (closing: ClosingTurn, now: Date): LastAnswer =>
+  lastAnswer(
+    { seq: closing.seq, state: closing.end.state },
+    partialOf(closing)?.contents ?? [],
+    now,
+  );
+
 /** The turn as readers of the context find it once it is closed. */
 export function closedTurn(turn: Turn, closing: ClosingTurn): Turn {
   const { end } = closing;
@@ -166,6 +175,15 @@ function endOf({ cancelRequested, partial, unansweredReason }: AbandonedTurn): A
  * retryably.
  */
 export const toClosingTurn = (turn: AbandonedTurn): ClosingTurn => ({ ...turn, end: endOf(turn) });
+
+/** What the conversation document says of the newest of the turns that a batch closes. */
+export function newestClosed(
+  abandoned: readonly AbandonedTurn[],
+  now: Date,
+): { answered?: LastAnswer } {
+  const newest = abandoned.toSorted((a, b) => a.seq - b.seq).at(-1);
+  return newest ? { answered: closedAs(toClosingTurn(newest), now) } : {};
+}
 
 /** Ends abandoned turns as `toClosingTurn` says, so that the next one may begin. */
 export const closeAbandonedWrites = (

@@ -8,6 +8,13 @@ import {
   type Conversation,
   type Versioned,
 } from '../documents/conversation.ts';
+import {
+  answeredInboxWrite,
+  firstInboxWrites,
+  inboxWrites,
+  waitingInboxWrite,
+} from '../documents/inbox.ts';
+import { lastAnswer, lastQuestion } from '../documents/last-message.ts';
 import { conversationPath, messageGuardPath, turnPath } from '../documents/paths.ts';
 import {
   encodeAnswer,
@@ -19,7 +26,12 @@ import {
   type TurnUsage,
 } from '../documents/turn.ts';
 import type { DocumentFields, Write } from '#shared/ports/ports.ts';
-import { abandonedBefore, closeAbandonedWrites, type AbandonedTurn } from './abandoned-turns.ts';
+import {
+  abandonedBefore,
+  closeAbandonedWrites,
+  newestClosed,
+  type AbandonedTurn,
+} from './abandoned-turns.ts';
 import { replacementFields, replacementWrites, type Replacement } from './replacement.ts';
 
 /** Who holds the turn, and until when: written with every start, renewed while the turn runs. */
@@ -75,32 +87,43 @@ interface StartBatch extends NewTurn {
   replacement?: Replacement | undefined;
   /** Undefined: as the conversation has it. */
   systemInstruction?: string | undefined;
+  /** A server sends it for the user, who need not have read what stands before it. */
+  isFromServer?: boolean;
 }
 
-function conversationStartWrite(batch: StartBatch): Write {
+function conversationStartWrites(batch: StartBatch, abandoned: readonly AbandonedTurn[]): Write[] {
   const { conversationId, seq, now, lease, conversation, replacement } = batch;
-  const fields: DocumentFields = {
+  const fields = {
     lastSeq: seq,
     open: { seq, leaseUntil: lease.leaseUntil },
+    asked: lastQuestion(seq, batch.user, now),
+    ...newestClosed(abandoned, now),
     updateTime: now,
     sweepShard: pickSweepShard(conversationId),
     ...(batch.client && { client: { ...batch.client } }),
     ...(batch.systemInstruction !== undefined && { systemInstruction: batch.systemInstruction }),
   };
-  if ('create' in conversation)
-    return {
-      op: 'create',
-      path: conversationPath(conversationId),
-      fields: { ...conversation.create, ...fields },
-    };
-  return {
-    op: 'update',
-    path: conversationPath(conversationId),
-    fields: { ...fields, ...(replacement && replacementFields(replacement)) },
-    // A start is decided only where no turn waits.
-    remove: ['queue'],
-    guard: { updateTime: conversation.updateTime },
-  };
+  const path = conversationPath(conversationId);
+  if ('create' in conversation) {
+    const created = { ...conversation.create, ...fields };
+    return [
+      { op: 'create', path, fields: created },
+      ...firstInboxWrites(conversationId, created, now),
+    ];
+  }
+  const read = batch.isFromServer ? {} : { readSeq: seq - 1, unread: false };
+  const after = { ...conversation.value, ...fields };
+  return [
+    {
+      op: 'update',
+      path,
+      fields: { ...fields, ...(replacement && replacementFields(replacement)) },
+      // A start is decided only where no turn waits.
+      remove: ['queue'],
+      guard: { updateTime: conversation.updateTime },
+    },
+    ...inboxWrites(conversationId, after, { now, read }),
+  ];
 }
 
 /** The documents of a turn that is stored for the first time. */
@@ -145,7 +168,7 @@ export function startWrites(batch: StartBatch): Write[] {
   const { replacement } = batch;
   const abandoned = abandonedBefore(seq, { abandoned: batch.abandoned ?? [], replacement });
   return [
-    conversationStartWrite(batch),
+    ...conversationStartWrites(batch, abandoned),
     { op: 'create', path: messageGuardPath(conversationId, messageId), fields: { seq, bodyHash } },
     ...newTurnWrites(batch, 'running'),
     ...closeAbandonedWrites(conversationId, { abandoned, now }),
@@ -188,6 +211,7 @@ export interface TurnEnd {
 
 /** The end of a turn with what its batch needs. */
 interface FinishBatch extends TurnEnd {
+  ownerUid: string;
   turnUpdateTime: string;
   /** The conversation document must not have changed since; absent: its existence is enough. */
   conversationUpdateTime?: string | undefined;
@@ -206,12 +230,9 @@ const NOTHING_USED: TurnUsage = {
   costMicros: 0,
 };
 
-/**
- * The one batch that ends a turn, or lets it wait for the app. The turn is the guard; the conversation document is
- * updated on existence only, unless the turn relies on what it read there.
- */
-export function finishWrites(batch: FinishBatch): Write[] {
-  const { conversationId, seq, attempt, now, stream } = batch;
+/** The turn as it ends, or waits for the app: its document first, then its overflow pieces. */
+export function turnEndWrites(batch: Omit<FinishBatch, 'ownerUid'>): Write[] {
+  const { conversationId, seq, attempt, state, now, stream } = batch;
   const step = batch.rounds?.step;
   const answer = encodeAnswer({ conversationId, seq, attempt, step }, batch.contents);
   return [
@@ -219,10 +240,10 @@ export function finishWrites(batch: FinishBatch): Write[] {
       op: 'update',
       path: turnPath(conversationId, seq),
       fields: {
-        state: batch.state,
+        state,
         ...(batch.rounds && { rounds: { ...batch.rounds } }),
         ...(batch.unanswered && { unanswered: batch.unanswered }),
-        ...(batch.state === 'cancelled' && { cancelRequested: true }),
+        ...(state === 'cancelled' && { cancelRequested: true }),
         ...(batch.waitsUntil
           ? { leaseUntil: batch.waitsUntil, settled: { ...(batch.usage ?? NOTHING_USED) } }
           : { finishTime: now }),
@@ -243,7 +264,20 @@ export function finishWrites(batch: FinishBatch): Write[] {
       guard: { updateTime: batch.turnUpdateTime },
     },
     ...answer.writes,
-    ...(stream?.writes ?? []),
+  ];
+}
+
+/**
+ * The one batch that ends a turn, or lets it wait for the app. The turn is the guard; the conversation document is
+ * updated on existence only, unless the turn relies on what it read there.
+ */
+export function finishWrites(batch: FinishBatch): Write[] {
+  const { conversationId, seq, state, now } = batch;
+  const answered =
+    state === 'awaiting_tool' ? undefined : lastAnswer({ seq, state }, batch.contents, now);
+  return [
+    ...turnEndWrites(batch),
+    ...(batch.stream?.writes ?? []),
     {
       op: 'update',
       path: conversationPath(conversationId),
@@ -253,13 +287,17 @@ export function finishWrites(batch: FinishBatch): Write[] {
         ...(batch.compactionRequest && {
           'compactionRequests.auto': { ...batch.compactionRequest },
         }),
-        ...(batch.waitsUntil && { open: { seq, leaseUntil: batch.waitsUntil } }),
+        ...(batch.waitsUntil && {
+          open: { seq, leaseUntil: batch.waitsUntil, isWaiting: true },
+        }),
+        ...(answered && { answered: { ...answered } }),
       },
       remove: batch.waitsUntil ? [] : ['open'],
       guard: batch.conversationUpdateTime
         ? { updateTime: batch.conversationUpdateTime }
         : { exists: true },
     },
+    answered ? answeredInboxWrite(batch, { answered, now }) : waitingInboxWrite(batch, now),
   ];
 }
 
@@ -272,18 +310,21 @@ export function enqueueWrites(
   },
 ): Write[] {
   const { conversationId, seq, now, conversation, queue } = batch;
+  const fields = {
+    lastSeq: seq,
+    queue: { ...queue },
+    asked: lastQuestion(seq, batch.user, now),
+    updateTime: now,
+    ...(batch.client && { client: { ...batch.client } }),
+  };
   return [
     {
       op: 'update',
       path: conversationPath(conversationId),
-      fields: {
-        lastSeq: seq,
-        queue: { ...queue },
-        updateTime: now,
-        ...(batch.client && { client: { ...batch.client } }),
-      },
+      fields,
       guard: { updateTime: conversation.updateTime },
     },
+    ...inboxWrites(conversationId, { ...conversation.value, ...fields }, { now }),
     {
       op: 'create',
       path: messageGuardPath(conversationId, batch.messageId),
@@ -332,12 +373,16 @@ export function beginQueuedWrites(
 ): Write[] {
   const { conversationId, seq, attempt, lease, now, conversation, model, replacement } = batch;
   const { systemInstruction } = batch;
+  const shown = {
+    open: { seq, leaseUntil: lease.leaseUntil },
+    ...newestClosed(batch.abandoned, now),
+  };
   return [
     {
       op: 'update',
       path: conversationPath(conversationId),
       fields: {
-        open: { seq, leaseUntil: lease.leaseUntil },
+        ...shown,
         updateTime: now,
         ...(systemInstruction !== undefined && { systemInstruction }),
         ...queueFields(batch),
@@ -346,6 +391,14 @@ export function beginQueuedWrites(
       remove: queueRemoved(batch),
       guard: { updateTime: conversation.updateTime },
     },
+    ...inboxWrites(
+      conversationId,
+      { ...conversation.value, ...shown },
+      {
+        now,
+        ...('answered' in shown && { read: { unread: true } }),
+      },
+    ),
     {
       op: 'update',
       path: turnPath(conversationId, seq),
@@ -368,14 +421,17 @@ export function beginQueuedWrites(
 /** Ends a queued turn that could not begin. */
 export function failQueuedWrites(batch: QueuedBatch & { error: TurnError }): Write[] {
   const { conversationId, seq, now, conversation, error } = batch;
+  const answered = lastAnswer({ seq, state: 'failed' }, [], now);
+  const after = { ...conversation.value, answered, open: undefined };
   return [
     {
       op: 'update',
       path: conversationPath(conversationId),
-      fields: { updateTime: now, ...queueFields(batch) },
+      fields: { answered, updateTime: now, ...queueFields(batch) },
       remove: [...queueRemoved(batch), 'open'],
       guard: { updateTime: conversation.updateTime },
     },
+    ...inboxWrites(conversationId, after, { now, read: { unread: true } }),
     {
       op: 'update',
       path: turnPath(conversationId, seq),
@@ -435,6 +491,10 @@ export function takeOverWrites(batch: {
 }): Write[] {
   const { conversationId, seq, attempt, lease, now, conversation, model, routing } = batch;
   const answer = answerAfterTakeOver(batch, batch.kept);
+  const shown = {
+    open: { seq, leaseUntil: lease.leaseUntil },
+    ...newestClosed(batch.abandoned ?? [], now),
+  };
   const stale = [
     ...fieldsOfAnEnd,
     ...(batch.foldedInContext === undefined ? ['foldedInContext'] : []),
@@ -445,11 +505,19 @@ export function takeOverWrites(batch: {
     {
       op: 'update',
       path: conversationPath(conversationId),
-      fields: { open: { seq, leaseUntil: lease.leaseUntil }, updateTime: now },
+      fields: { ...shown, updateTime: now },
       // Likewise.
       ...(batch.abandoned && { remove: ['queue'] }),
       guard: { updateTime: conversation.updateTime },
     },
+    ...inboxWrites(
+      conversationId,
+      { ...conversation.value, ...shown },
+      {
+        now,
+        ...('answered' in shown && { read: { unread: true } }),
+      },
+    ),
     {
       op: 'update',
       path: turnPath(conversationId, seq),
@@ -488,13 +556,15 @@ export function resumeWrites(batch: {
 }): Write[] {
   const { conversationId, seq, lease, now, conversation, kept, model } = batch;
   const answer = encodeAnswer({ ...batch, step: kept.rounds.step }, kept.contents);
+  const open = { seq, leaseUntil: lease.leaseUntil };
   return [
     {
       op: 'update',
       path: conversationPath(conversationId),
-      fields: { open: { seq, leaseUntil: lease.leaseUntil }, updateTime: now },
+      fields: { open, updateTime: now },
       guard: { updateTime: conversation.updateTime },
     },
+    ...inboxWrites(conversationId, { ...conversation.value, open }, { now }),
     {
       op: 'update',
       path: turnPath(conversationId, seq),

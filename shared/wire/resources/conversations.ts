@@ -82,6 +82,8 @@ const settingsSchema = z.strictObject({
 
 const conversationFields = {
   title: shownLine(TITLE_MAX_CHARACTERS).optional().describe('A line for lists.'),
+  archived: z.boolean().optional().describe('Out of the list, until it is asked for.'),
+  pinned: z.boolean().optional().describe('The app shows it before the others.'),
   metadata: metadataSchema
     .optional()
     .describe(`What the app keeps with the conversation; at most ${METADATA_ENTRIES_MAX} entries.`),
@@ -120,6 +122,8 @@ export type ConversationPatch = z.infer<typeof conversationPatchSchema>;
 /** Fields that `updateMask` may name. */
 export const PATCH_PATHS = [
   'title',
+  'archived',
+  'pinned',
   'metadata',
   'profile',
   'model',
@@ -179,6 +183,8 @@ export const forkBody = z.strictObject({
 export const conversationResponse = z.object({
   id: z.string(),
   title: z.string().optional(),
+  archived: z.boolean(),
+  pinned: z.boolean(),
   metadata: z.record(z.string(), z.string()),
   profile: profileSchema,
   model: z.string(),
@@ -209,11 +215,6 @@ export const conversationWithContextResponse = conversationResponse.extend({
   context: contextObjectResponse,
 });
 
-export const conversationListResponse = z.object({
-  conversations: z.array(conversationResponse),
-  nextPageToken: z.string().optional(),
-});
-
 /** What is on its way to be erased. */
 export const erasingResponse = z.object({ conversations: z.number().int() });
 
@@ -225,6 +226,8 @@ export const deleteConversationResponse = z.union([conversationResponse, erasing
 export const conversationView = (id: string, conversation: Conversation): ConversationView => ({
   id,
   ...(conversation.title !== undefined && { title: conversation.title }),
+  archived: conversation.archived === true,
+  pinned: conversation.pinned === true,
   metadata: conversation.metadata,
   profile: conversation.profile,
   model: conversation.model,

@@ -1,3 +1,4 @@
+import { firstInboxWrites } from '#shared/conversation/documents/inbox.ts';
 import { readConversation, readTurns } from '#shared/conversation/context/read-conversation.ts';
 import type { Content } from '#shared/models/content.ts';
 import {
@@ -190,6 +191,7 @@ export async function buildConversation(
   const conversation = storedConversation(options, { conversationId, turns, now });
   await store.commit([
     { op: 'create', path: conversationPath(conversationId), fields: { ...conversation } },
+    ...firstInboxWrites(conversationId, conversation, now),
   ]);
   const writes = turns.flatMap((turn, index) =>
     turnWrites({ conversationId, seq: index + 1, turn, now }),
@@ -228,6 +230,7 @@ export async function addTurn(
   const [started] = await readTurns(store, conversationId, [seq]);
   await store.commit(
     finishWrites({
+      ownerUid: conversation.value.ownerUid,
       conversationId,
       seq,
       attempt: 1,

@@ -41,6 +41,7 @@ const ofUser: Readonly<Record<string, string>> = {
   usagePath: paths.usagePath(UID, '2025-12-30'),
   notesPath: paths.notesPath(UID),
   devicePath: paths.devicePath(UID, 'phone-1'),
+  inboxPath: paths.inboxPath(UID, 'conversation-1'),
   chatNamePath: paths.chatNamePath(UID, 'f'.repeat(64)),
   uploadPath: paths.uploadPath(UID, 'upload-1'),
 };
@@ -119,10 +120,16 @@ describe('S20: an erasure', () => {
     await serveErasures(world);
 
     const left = (await world.documents()).map(({ path }) => path);
-    expect(left.toSorted()).toEqual([
-      paths.conversationPath(conversationId),
-      paths.devicePath(UID, 'phone-1'),
+    // The entry says no more than that it is gone, for the user's other devices.
+    const ofTheUser = [paths.devicePath(UID, 'phone-1'), paths.inboxPath(UID, conversationId)];
+    expect(left.toSorted()).toEqual([paths.conversationPath(conversationId), ...ofTheUser]);
+    expect((await remainsOf(world)).toSorted()).toEqual(ofTheUser);
+    const [entry] = await world.store.get(ofTheUser.slice(1));
+    expect(Object.keys(entry?.fields ?? {}).toSorted()).toEqual([
+      'changeTime',
+      'expireTime',
+      'list',
+      'schemaVersion',
     ]);
-    expect(await remainsOf(world)).toEqual([paths.devicePath(UID, 'phone-1')]);
   });
 });

@@ -53,8 +53,9 @@ test('ten turns read and write as many documents on 2,000 past turns as on 100',
   expect(long).toEqual(short);
   // Cold: the tail and the job once; every turn: conversation, guard and the user's notes.
   expect(short.read).toBe(TAIL_TURNS + 1 + NEW_TURNS * 3);
-  // Start: conversation, guard and turn; finish: turn, conversation and the chunk that holds the short stream.
-  expect(short.written).toBe(NEW_TURNS * 6);
+  // Start: conversation, guard, turn and the entry of the inbox; finish: turn, conversation, entry, and the chunk that
+  // holds the short stream.
+  expect(short.written).toBe(NEW_TURNS * 8);
 }, 60_000);
 
 test('a tail of seven hundred turns is read whole', async () => {

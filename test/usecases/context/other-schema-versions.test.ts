@@ -1,11 +1,12 @@
 import { setConversation } from '#test/support/chat/lifecycle.ts';
 import {
   conversationPath,
+  inboxPath,
   turnPath,
   compactionJobPath,
 } from '#shared/conversation/documents/paths.ts';
 import type { DocumentFields, DocumentStore } from '#shared/ports/ports.ts';
-import { conversationListResponse } from '#shared/wire/resources/conversations.ts';
+import { conversationListResponse } from '#shared/wire/resources/inbox.ts';
 import { type ChatServer, startChatServer, readAs } from '#test/support/chat/chat-server.ts';
 import {
   buildDue,
@@ -94,7 +95,7 @@ test('a conversation of a later schema version is skipped in the list', async ()
   const { store } = chat.dependencies;
   const build = () => buildConversation(store, { turns: 1, conversation: { ownerUid: 'alice' } });
   const built = [await build(), await build(), await build()];
-  await raise(store, conversationPath(built[1]?.conversationId ?? ''));
+  await raise(store, inboxPath('alice', built[1]?.conversationId ?? ''));
 
   const first = await readAs(
     conversationListResponse,

@@ -25,6 +25,8 @@ type Guarded = (typeof CLIENT_WRITABLE_FIELDS)[number];
 /** Which entry of CLIENT_WRITABLE opens a field, or that none does; the others are everybody's. */
 const guardOf: Readonly<Record<PatchPath, Guarded | 'server' | undefined>> = {
   title: undefined,
+  archived: undefined,
+  pinned: undefined,
   metadata: undefined,
   profile: 'profile',
   model: 'model',

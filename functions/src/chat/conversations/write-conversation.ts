@@ -16,6 +16,7 @@ import {
   decodeConversation,
   type CompactionRequests,
 } from '#shared/conversation/documents/conversation.ts';
+import { firstInboxWrites, inboxWrites } from '#shared/conversation/documents/inbox.ts';
 import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import type { Caller, DocumentFields } from '#shared/ports/ports.ts';
 import { toLowerUuid } from '#shared/lib/uuid.ts';
@@ -98,6 +99,8 @@ function patchedConversation(
   return {
     ...conversation,
     title: has('title') ? patch.title : conversation.title,
+    archived: has('archived') ? patch.archived : conversation.archived,
+    pinned: has('pinned') ? patch.pinned : conversation.pinned,
     autoTitle: has('title') ? undefined : conversation.autoTitle,
     metadata: patchMetadata(conversation.metadata, patch, paths),
     profile: has('profile') ? (patch.profile ?? config.PROFILE) : conversation.profile,
@@ -161,7 +164,11 @@ export async function createConversation(
       return { conversationId, conversation: existing, isNew: false };
     }
     const counted = await quota.create(request.caller, 1);
-    await store.commit([{ op: 'create', path, fields: { ...conversation } }, ...counted]);
+    await store.commit([
+      { op: 'create', path, fields: { ...conversation } },
+      ...firstInboxWrites(conversationId, conversation, clock.now()),
+      ...counted,
+    ]);
     return { conversationId, conversation, isNew: true };
   });
 }
@@ -184,8 +191,10 @@ function changedFields(
   now: Date,
 ): { fields: DocumentFields; remove: string[] } {
   const { title, systemInstruction, serverInstruction, toolsJson } = conversation;
-  const { metadata, profile, model, settings } = conversation;
+  const { metadata, profile, model, settings, archived, pinned } = conversation;
   const remove = [
+    ...(archived ? [] : ['archived']),
+    ...(pinned ? [] : ['pinned']),
     ...(title === undefined ? ['title'] : []),
     ...(conversation.autoTitle === undefined ? ['autoTitle'] : []),
     ...(systemInstruction === undefined ? ['systemInstruction'] : []),
@@ -199,6 +208,8 @@ function changedFields(
       model,
       settings,
       updateTime: now,
+      ...(archived && { archived }),
+      ...(pinned && { pinned }),
       ...(title !== undefined && { title }),
       ...(systemInstruction !== undefined && { systemInstruction }),
       ...(serverInstruction !== undefined && { serverInstruction }),
@@ -301,11 +312,13 @@ export async function updateConversation(
             after: result,
           })
         : undefined;
-      if (!auto) return { fields, remove, result: { conversation: result } };
+      const writes = inboxWrites(conversationId, result, { now });
+      if (!auto) return { fields, remove, writes, result: { conversation: result } };
       const compactionRequests = { ...result.compactionRequests, auto };
       return {
         fields: { ...fields, 'compactionRequests.auto': { ...auto } },
         remove,
+        writes,
         result: {
           conversation: { ...result, compactionRequests },
           compactionRequestId: auto.requestId,

@@ -1,3 +1,4 @@
+import { inboxWrites } from '#shared/conversation/documents/inbox.ts';
 import { type ChatDependencies, addAfterwork } from '../chat-dependencies.ts';
 import type { BegunTurn } from '../turns/start/begun-turn.ts';
 import { timeoutAfter } from '#functions/lib/deadline.ts';
@@ -111,6 +112,7 @@ async function storeTitle(
         fields: { title, autoTitle: { throughSeq } },
         guard: { updateTime: conversation.updateTime },
       },
+      ...inboxWrites(conversationId, { ...conversation.value, title }, { now: clock.now() }),
     ]);
     return true;
   };

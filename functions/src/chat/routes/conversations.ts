@@ -1,9 +1,8 @@
 import { toContextObject, readContext } from '../context/view-context.ts';
 import { createConversation, updateConversation } from '../conversations/write-conversation.ts';
 import { json, userRoute, LANGUAGE_HEADER, IF_MATCH_HEADER } from '../route.ts';
-import { conversationParams, listConversationsQuery } from '#shared/wire/fields.ts';
+import { conversationParams } from '#shared/wire/fields.ts';
 import {
-  conversationListResponse,
   conversationPatchSchema,
   conversationResponse,
   conversationView,
@@ -12,7 +11,6 @@ import {
   patchConversationQuery,
 } from '#shared/wire/resources/conversations.ts';
 import { toEtag, isKnownTo } from '../conversations/etag.ts';
-import { listConversations } from '../conversations/list-conversations.ts';
 
 /** Why the fields of a conversation are not taken as they were sent. */
 const FIELD_ERRORS = [
@@ -49,25 +47,6 @@ export const createConversationRoute = userRoute({
       status: created.isNew ? 201 : 200,
       headers: { location: `/v1/conversations/${created.conversationId}` },
       body: conversationView(created.conversationId, created.conversation),
-    };
-  },
-});
-
-export const listConversationsRoute = userRoute({
-  operation: 'listConversations',
-  summary: 'The caller’s conversations, the one with the newest update first.',
-  query: listConversationsQuery,
-  response: conversationListResponse,
-  handle: async (dependencies, { caller, query }) => {
-    const { conversations, ...page } = await listConversations(dependencies, { caller, ...query });
-    return {
-      kind: 'json',
-      body: {
-        conversations: conversations.map(({ id, conversation }) =>
-          conversationView(id, conversation),
-        ),
-        ...page,
-      },
     };
   },
 });

@@ -16,6 +16,7 @@ import {
   sweepShards,
   type Versioned,
 } from '#shared/conversation/documents/conversation.ts';
+import { inboxWrites } from '#shared/conversation/documents/inbox.ts';
 import { conversationPath, turnId, turnPath } from '#shared/conversation/documents/paths.ts';
 import { isTerminal, type TurnDocument } from '#shared/conversation/documents/turn.ts';
 import { isHeld, queueAfter, queueSeqs } from '#shared/conversation/start-decision.ts';
@@ -23,6 +24,7 @@ import {
   abandonedFields,
   type AbandonedTurn,
   closeAbandonedWrites,
+  newestClosed,
   type PartialAnswer,
   toClosingTurn,
 } from '#shared/conversation/writes/abandoned-turns.ts';
@@ -99,6 +101,7 @@ interface ClosedTurn {
 /** What the batch of a sweep writes, and which turns it ends. */
 interface SweptTurns {
   conversation: Extract<Write, { op: 'update' }>;
+  inbox: readonly Write[];
   abandoned: AbandonedTurn[];
   closed: ClosedTurn[];
 }
@@ -108,7 +111,7 @@ interface SweptTurns {
  * of the conversation document guard the batch: it fails if a turn is taken over, or the queue moves, meanwhile.
  */
 function sweptTurns(unfinished: UnfinishedTurns): SweptTurns | undefined {
-  const { now, open, partial } = unfinished;
+  const { conversationId, now, open, partial } = unfinished;
   const unheld = abandonedInQueue(unfinished);
   const conversation = conversationWrite(unfinished, unheld);
   if (!conversation) return undefined;
@@ -128,7 +131,17 @@ function sweptTurns(unfinished: UnfinishedTurns): SweptTurns | undefined {
         : ('failed' as const),
     replaces,
   }));
-  return { conversation, abandoned, closed };
+  const newest = newestClosed(abandoned, now);
+  const { open: openBefore, ...before } = unfinished.conversation.value;
+  const isOpenLeft = conversation.remove?.includes('open') !== true;
+  const after = { ...before, ...newest, ...(isOpenLeft && { open: openBefore }) };
+  const read = newest.answered && { unread: true };
+  return {
+    conversation: { ...conversation, fields: { ...conversation.fields, ...newest } },
+    inbox: inboxWrites(conversationId, after, { now, read }),
+    abandoned,
+    closed,
+  };
 }
 
 /** The turns of one conversation that have not ended; undefined where the conversation takes no writes any more. */
@@ -210,6 +223,7 @@ async function repairTurns(sweep: Sweep, conversationId: string): Promise<number
     };
     await dependencies.store.commit([
       { ...conversation, fields },
+      ...swept.inbox,
       ...closeAbandonedWrites(conversationId, { abandoned, now: found.now }),
     ]);
     await tellClosed(sweep, conversationId, closed);

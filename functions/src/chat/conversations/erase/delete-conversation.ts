@@ -22,6 +22,7 @@ import {
   type CompactionRequests,
   UnreadableConversationError,
 } from '#shared/conversation/documents/conversation.ts';
+import { inboxWrites } from '#shared/conversation/documents/inbox.ts';
 import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import { refuseMismatch } from '../etag.ts';
 import {
@@ -76,7 +77,7 @@ async function decideDelete(
     conversationAfter,
     fields: deleted,
     remove: ['open', 'queue'],
-    writes: closed.writes,
+    writes: [...closed.writes, ...inboxWrites(conversationId, conversationAfter, { now })],
     result: conversationAfter,
   };
 }
@@ -100,6 +101,11 @@ const binUnreadable = (
     await store.commit([
       { op: 'update', path: conversationPath(conversationId), fields, remove, guard },
       ...closed.writes,
+      ...inboxWrites(
+        conversationId,
+        { ...conversation.value, ...fields, open: undefined },
+        { now },
+      ),
     ]);
     return { ...conversation.value, ...fields };
   });
@@ -179,6 +185,7 @@ export async function undeleteConversation(
       const updateTime = dependencies.clock.now();
       const auto = await dueRequest(dependencies, input.conversationId, value);
       const compactionRequests = auto ? { auto } : {};
+      const result = { ...kept, state: 'live' as const, updateTime, compactionRequests };
       return {
         fields: {
           state: 'live',
@@ -186,7 +193,8 @@ export async function undeleteConversation(
           compactionRequests: auto ? { auto: { ...auto } } : {},
         },
         remove: ['deleteTime', 'purgeTime'],
-        result: { ...kept, state: 'live', updateTime, compactionRequests },
+        writes: inboxWrites(input.conversationId, result, { now: updateTime }),
+        result,
       };
     },
   );

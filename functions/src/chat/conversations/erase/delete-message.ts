@@ -26,6 +26,8 @@ import {
 } from '#shared/conversation/writes/erase-turn.ts';
 import { readableParts, type Part } from '#shared/models/content.ts';
 import type { Conversation, Versioned } from '#shared/conversation/documents/conversation.ts';
+import { inboxWrites } from '#shared/conversation/documents/inbox.ts';
+import { withErasedTurns, withoutPreview } from '#shared/conversation/documents/last-message.ts';
 import type { History } from '#shared/conversation/documents/history.ts';
 import type { Item } from '#shared/conversation/documents/snapshot.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
@@ -179,6 +181,18 @@ async function continueWithout(
   return { ...next, pins, compactionRequest };
 }
 
+/** What the conversation document says of its newest messages when some are erased. */
+function withoutErased(
+  { asked, answered, erasedTurns }: Conversation,
+  { part, seqs }: { part: 'turn' | 'answer'; seqs: readonly number[] },
+): Pick<Conversation, 'asked' | 'answered' | 'erasedTurns'> {
+  return {
+    ...(asked && part === 'turn' && seqs.includes(asked.seq) && { asked: withoutPreview(asked) }),
+    ...(answered && seqs.includes(answered.seq) && { answered: withoutPreview(answered) }),
+    erasedTurns: withErasedTurns(erasedTurns, seqs),
+  };
+}
+
 /** The next generation, without the turns that are emptied in the same batch. */
 async function eraseTurns(
   dependencies: ChatDependencies,
@@ -195,6 +209,8 @@ async function eraseTurns(
   // A title that was made of what goes tells of it.
   const isTitleGone = seqs.some((seq) => seq <= (conversation.autoTitle?.throughSeq ?? 0));
   const items = await repeatingItems(dependencies, read, turns);
+  const shown = withoutErased(conversation, { part, seqs });
+  const listed = { ...conversationAfter, ...shown, ...(isTitleGone && { title: undefined }) };
   return {
     history,
     turns: next.turns,
@@ -207,12 +223,16 @@ async function eraseTurns(
       },
     },
     fields: {
+      ...shown,
       pins,
       pendingErasure: pendingWith(conversation.pendingErasure, { seqs, items, now }),
       ...(compactionRequest && { 'compactionRequests.auto': { ...compactionRequest } }),
     },
     ...(isTitleGone && { remove: ['title', 'autoTitle'] }),
-    writes: read.turns.flatMap((turn) => eraseTurnWrites(conversationId, turn, { part, now })),
+    writes: [
+      ...read.turns.flatMap((turn) => eraseTurnWrites(conversationId, turn, { part, now })),
+      ...inboxWrites(conversationId, listed, { now }),
+    ],
   };
 }
 

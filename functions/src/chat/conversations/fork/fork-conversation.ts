@@ -1,6 +1,7 @@
 import { pinnedTokens } from '#shared/conversation/context/meter.ts';
 import { withoutPinsFrom } from '#shared/conversation/context/pins.ts';
 import {
+  newConversation,
   nothingCovered,
   type ContextMeter,
   type CompactionRequests,
@@ -15,7 +16,13 @@ import { retry } from '#functions/lib/retry.ts';
 import { newestHistoryThrough } from '#shared/conversation/context/find-history.ts';
 import { firstTailSeq, readConversation } from '#shared/conversation/context/read-conversation.ts';
 import type { History } from '#shared/conversation/documents/history.ts';
-import { isTerminal } from '#shared/conversation/documents/turn.ts';
+import { firstInboxWrites } from '#shared/conversation/documents/inbox.ts';
+import {
+  lastAnswer,
+  lastQuestion,
+  withoutPreview,
+} from '#shared/conversation/documents/last-message.ts';
+import { isTerminal, type Turn } from '#shared/conversation/documents/turn.ts';
 import { continuedHistory } from '#shared/conversation/writes/next-generation.ts';
 import { sameConversationWrite } from '#shared/conversation/writes/same-conversation.ts';
 import { AppError } from '#shared/lib/errors.ts';
@@ -66,7 +73,7 @@ function forkMeter(source: ForkSource, { history, turns }: MadeFork): ContextMet
 
 /** What the document of the fork says once it is live: what its source says, for the turns that it has. */
 const liveFields = (source: ForkSource, made: MadeFork, now: Date) => {
-  const { conversation, seq } = source;
+  const { conversation, seq, newest } = source;
   const { history } = made;
   return {
     state: 'live',
@@ -87,6 +94,7 @@ const liveFields = (source: ForkSource, made: MadeFork, now: Date) => {
     generation: history ? 1 : 0,
     coveredThrough: { ...(history?.coveredThrough ?? nothingCovered) },
     lastSeq: seq,
+    ...newest,
     pins: forkPins(source),
     ...(conversation.memoryRevision !== undefined && {
       memoryRevision: conversation.memoryRevision,
@@ -137,9 +145,28 @@ async function findSource(
   const { conversationId, messageId } = request;
   const target = { conversationId, conversation: own.conversation.value };
   const { seq, turn } = await findMessage(dependencies, target, messageId);
-  if (!isTerminal(turn.value.state)) throw unfinishedTurnError(seq);
   if (seq > FORK_TURNS_MAX) throw forkTooLarge(seq);
-  return { ...target, seq };
+  return { ...target, seq, newest: newestOf(turn.value) };
+}
+
+/** A turn that has ended as the conversation document tells of it. */
+function newestOf({
+  seq,
+  state,
+  user,
+  contents,
+  createTime,
+  finishTime = createTime,
+  eraseTime,
+}: Turn): ForkSource['newest'] {
+  if (!isTerminal(state)) throw unfinishedTurnError(seq);
+  const asked = lastQuestion(seq, user, createTime);
+  const answered = lastAnswer({ seq, state }, contents, finishTime);
+  const isQuestionGone = eraseTime !== undefined && user.parts.length === 0;
+  return {
+    asked: isQuestionGone ? withoutPreview(asked) : asked,
+    answered: eraseTime ? withoutPreview(answered) : answered,
+  };
 }
 
 /**
@@ -178,7 +205,12 @@ async function finishFork(
 ): Promise<CompactionRequests['auto']> {
   const { store, clock } = dependencies;
   const { source, target } = fork;
-  const fields = liveFields(source, made, clock.now());
+  const { conversationId, createTime } = target;
+  const madeAt = clock.now();
+  const fields = liveFields(source, made, madeAt);
+  const { systemInstruction } = source.conversation;
+  const begun = newConversation({ ...source.conversation, systemInstruction, now: createTime });
+  const live = { ...begun, ...fields };
   const compactionRequest = requestAfterChange(dependencies, {
     conversation: { ...source.conversation, ...fields, compactionRequests: {} },
     history: made.history,
@@ -194,7 +226,10 @@ async function finishFork(
       const isSame =
         now?.value.state === 'live' && now.value.changedIn === source.conversation.changedIn;
       if (!isSame) throw new SourceChangedError(source.conversationId);
-      return [sameConversationWrite(source.conversationId, now.updateTime)];
+      return [
+        sameConversationWrite(source.conversationId, now.updateTime),
+        ...firstInboxWrites(conversationId, live, madeAt),
+      ];
     },
   });
   return compactionRequest;

@@ -17,6 +17,8 @@ export interface ForkSource {
   conversation: Conversation;
   /** The last turn that is copied. */
   seq: number;
+  /** What the conversation document says of that turn as the newest one. */
+  newest: Required<Pick<Conversation, 'asked' | 'answered'>>;
 }
 
 interface WantedFork extends ConversationTarget {
@@ -32,6 +34,7 @@ interface ForkVersion {
 /** The document of a fork that this request is making. */
 export interface ForkTarget {
   conversationId: string;
+  createTime: Date;
   /** Nonce of the last batch. */
   epoch(): string;
   /**
@@ -125,7 +128,8 @@ export async function claimFork(
   const drawn = forkingConversation(dependencies, caller, source);
   const { conversation, updateTime } = await readOrCreate(dependencies, fork, drawn);
   const version = { epoch: conversation.epoch, updateTime };
-  const target = createForkTarget(dependencies, conversationId, version);
+  const { createTime } = drawn;
+  const target = createForkTarget(dependencies, { conversationId, createTime }, version);
   if (conversation.epoch === drawn.epoch) return { kind: 'claimed', target };
   const isTheirs = conversation.ownerUid === caller.uid;
   if (!isTheirs || (conversation.state !== 'live' && conversation.state !== 'forking'))
@@ -139,7 +143,7 @@ export async function claimFork(
   if (conversation.state === 'live') return { kind: 'live', conversation };
   await target.commit({
     // The sweep takes forks away by their age.
-    fields: { createTime: drawn.createTime },
+    fields: { createTime },
     build: () => Promise.resolve([]),
   });
   return { kind: 'claimed', target };
@@ -147,12 +151,13 @@ export async function claimFork(
 
 function createForkTarget(
   dependencies: Pick<ChatDependencies, 'store' | 'randomness'>,
-  conversationId: string,
+  fork: Pick<ForkTarget, 'conversationId' | 'createTime'>,
   found: ForkVersion,
 ): ForkTarget {
+  const { conversationId } = fork;
   let version = found;
   return {
-    conversationId,
+    ...fork,
     epoch: () => version.epoch,
     commit: async (batch) => {
       version = await commitOver(dependencies, { conversationId, version }, batch);

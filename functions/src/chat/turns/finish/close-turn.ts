@@ -2,6 +2,7 @@ import { readPartialAnswer } from '#shared/wire/partial-answer.ts';
 import {
   type ClosingTurn,
   closeAbandonedWrites,
+  closedAs,
   toClosingTurn,
   abandonedFields,
   endAbandonedWrites,
@@ -13,6 +14,7 @@ import { requestAfterClosing } from '#functions/context/request-after-closing.ts
 import { publishRequest } from '#functions/events/publish-request.ts';
 import { readConversation } from '#shared/conversation/context/read-conversation.ts';
 import type { Conversation, Versioned } from '#shared/conversation/documents/conversation.ts';
+import { inboxWrites } from '#shared/conversation/documents/inbox.ts';
 import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import type { TurnDocument } from '#shared/conversation/documents/turn.ts';
 import type { StartState } from '../start/read-start.ts';
@@ -51,17 +53,21 @@ export async function closeOpenTurn(
     closing,
   });
   const now = dependencies.clock.now();
+  const answered = closedAs(closing, now);
+  const after = { ...conversation.value, answered, open: undefined };
   await dependencies.store.commit([
     {
       op: 'update',
       path: conversationPath(conversationId),
       fields: {
+        answered,
         updateTime: now,
         ...(compactionRequest && { 'compactionRequests.auto': { ...compactionRequest } }),
       },
       remove: ['open'],
       guard: { updateTime: conversation.updateTime },
     },
+    ...inboxWrites(conversationId, after, { now, read: { unread: true } }),
     ...endAbandonedWrites(conversationId, { ...closing, now }),
   ]);
   if (!compactionRequest) return;

@@ -251,6 +251,7 @@ function beginWrites({ request, state, decision }: TurnToBegin, turn: TurnToStor
       conversationId,
       messageId: request.message.id,
       bodyHash: state.facts.bodyHash,
+      isFromServer: request.caller.actor !== undefined,
       seq,
       ...message,
       ...turn.turnContext,

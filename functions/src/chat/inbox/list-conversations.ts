@@ -1,0 +1,105 @@
+import type { ChatDependencies } from '../chat-dependencies.ts';
+import { decodeInboxEntry, type InboxEntry } from '#shared/conversation/documents/inbox.ts';
+import { inboxCollection, inboxPath } from '#shared/conversation/documents/paths.ts';
+import { NewerDocumentError } from '#shared/conversation/documents/read-document.ts';
+import type { Caller, StoredDocument } from '#shared/ports/ports.ts';
+import { lastSegment } from '#shared/store/names.ts';
+import { decodePageToken, encodePageToken, type PageScope } from '#shared/store/page-token.ts';
+import { conversationIdSchema } from '#shared/wire/fields.ts';
+import { z } from 'zod';
+
+/** Active time (ms since 1970) and id of the last entry of a page. */
+const placeSchema = z.strictObject({
+  t: z.number().int().min(0).max(8.64e15),
+  id: conversationIdSchema,
+});
+
+interface InboxPage {
+  caller: Caller;
+  list: Exclude<InboxEntry['list'], 'gone'>;
+  /** Only these; absent or false: all. */
+  pinned?: boolean;
+  unread?: boolean;
+  pageSize: number;
+  pageToken?: string | undefined;
+}
+
+interface ListedEntry {
+  id: string;
+  entry: InboxEntry;
+}
+
+type ListDependencies = Pick<ChatDependencies, 'store' | 'sha256' | 'logger'>;
+
+const scopeOf = ({ caller, list, pinned = false, unread = false }: InboxPage): PageScope => ({
+  uid: caller.uid,
+  list: 'inbox',
+  parameters: { list, pinned, unread },
+});
+
+/**
+ * During a deployment, or after it was taken back, one entry may be of a later version. It is left out and logged, so
+ * that its owner sees the others.
+ */
+export function readableEntry(
+  { logger }: Pick<ListDependencies, 'logger'>,
+  document: StoredDocument,
+): InboxEntry | undefined {
+  try {
+    return decodeInboxEntry(document);
+  } catch (error) {
+    if (!(error instanceof NewerDocumentError)) throw error;
+    const { message: problem, reason } = error;
+    const conversationId = lastSegment(document.path);
+    logger.log('WARNING', 'conversation_not_listed', { conversationId, problem, reason });
+    return undefined;
+  }
+}
+
+/** What is no time stands before all times in the order of the query. */
+const BEFORE_ALL = new Date('9999-12-31T23:59:59.999Z');
+const orderedSchema = z.object({ activeTime: z.date().catch(BEFORE_ALL) });
+
+/**
+ * A page of the caller's conversations, the one with the newest message first, by one query; `version` changes with
+ * everything that the page shows. A page is shorter by those that a later version of the service wrote. Throws
+ * PAGE_TOKEN_INVALID.
+ */
+export async function listConversations(
+  dependencies: ListDependencies,
+  page: InboxPage,
+): Promise<{ entries: ListedEntry[]; version: string; nextPageToken?: string }> {
+  const { store, sha256 } = dependencies;
+  const { caller, list, pageSize, pageToken: token } = page;
+  const place = decodePageToken(sha256, scopeOf(page), { schema: placeSchema, token });
+  const flags = (['pinned', 'unread'] as const).filter((name) => page[name] === true);
+  const documents = await store.query({
+    collection: inboxCollection(caller.uid),
+    where: [
+      { field: 'list', op: '==', value: list },
+      ...flags.map((field) => ({ field, op: '==' as const, value: true })),
+    ],
+    orderBy: { field: 'activeTime', direction: 'desc' },
+    // One more than the page has, so that the next page is known of.
+    limit: pageSize + 1,
+    ...(place && {
+      startAfter: { value: new Date(place.t), path: inboxPath(caller.uid, place.id) },
+    }),
+  });
+  const shown = documents.slice(0, pageSize);
+  const entries = shown.flatMap((document) => {
+    const entry = readableEntry(dependencies, document);
+    return entry ? [{ id: lastSegment(document.path), entry }] : [];
+  });
+  const version = sha256(
+    documents.map(({ path, updateTime }) => `${path} ${updateTime}`).join('\n'),
+  );
+  const last = shown.at(-1);
+  if (documents.length <= pageSize || !last) return { entries, version };
+  const { activeTime } = orderedSchema.parse(last.fields);
+  const nextPageToken = encodePageToken(sha256, scopeOf(page), {
+    t: activeTime.getTime(),
+    id: lastSegment(last.path),
+  });
+  return { entries, version, nextPageToken };
+}

@@ -1,0 +1,41 @@
+import type { InboxEntry } from '#shared/conversation/documents/inbox.ts';
+import { inboxEntryResponse, inboxEntryView } from './inbox.ts';
+import { z } from 'zod';
+
+export const userEventsQuery = z.strictObject({
+  cursor: z
+    .string()
+    .max(128)
+    .optional()
+    .describe(
+      'The `id` of the last event that was received, as is the header `Last-Event-ID`; none: begins with what comes next.',
+    ),
+});
+
+/** What a stream of a user's events tells. */
+export const userEventResponse = z.discriminatedUnion('type', [
+  z.object({
+    type: z.literal('conversation'),
+    conversation: inboxEntryResponse,
+    erased: z
+      .object({ count: z.number().int(), seqs: z.array(z.number().int()) })
+      .optional()
+      .describe(
+        'Turns of which something was erased: how many in all, and the last 20. Their messages are to be read again.',
+      ),
+  }),
+  z.object({ type: z.literal('gone'), conversationId: z.string() }),
+  z.object({ type: z.literal('ready') }),
+  z.object({ type: z.literal('reset') }),
+  z.object({ type: z.literal('reconnect') }),
+]);
+export type UserEvent = z.infer<typeof userEventResponse>;
+
+export const conversationEvent = (id: string, entry: InboxEntry): UserEvent =>
+  entry.list === 'gone'
+    ? { type: 'gone', conversationId: id }
+    : {
+        type: 'conversation',
+        conversation: inboxEntryView(id, entry),
+        ...(entry.erasedTurns && { erased: entry.erasedTurns }),
+      };
