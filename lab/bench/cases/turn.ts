@@ -6,6 +6,7 @@ import { beforeTurnHooks } from '#functions/app-steps.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { paidCall } from '#functions/quota/paid-call.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
+import { once } from '#shared/lib/once.ts';
 import type { ModelStreamer } from '#shared/ports/ports.ts';
 import { createManualClock } from '#test/fakes/manual-clock.ts';
 import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
@@ -19,6 +20,7 @@ import {
   FAR_LIMITS,
   sendOne,
 } from '../worlds/limited-instances.ts';
+import { createListedUser, firstPageMs } from '../worlds/full-inbox.ts';
 import { createLongTurns, floorMs, type LongTurns, type TurnWork } from '../worlds/long-turns.ts';
 
 const ANSWER_MS = 6_000;
@@ -168,11 +170,30 @@ function storedTurns(turns: LongTurns): BenchCase[] {
       ours: async () => parallelSendsMs(await turns.world()),
       reference: async () => bareBurstMs(await turns.world()),
     },
+    firstPage(turns),
     {
       ...documents('warm-reads', 3, async () => (await turns.turn(1_000)).reads),
       samples: 5,
     },
   ];
+}
+
+/** The list of a user of years beside that of a new one, on the Firestore emulator. */
+function firstPage(turns: LongTurns): BenchCase {
+  const userOf = (conversations: number) =>
+    once(async () => createListedUser((await turns.world()).chat, conversations));
+  const [many, few] = [userOf(10_000), userOf(10)];
+  const pageMs = async (user: () => Promise<string>) =>
+    firstPageMs((await turns.world()).chat, await user());
+  return {
+    name: 'first-page-10000',
+    unit: 'ms',
+    referenceName: 'the first page of ten conversations',
+    aim: atMost(1.3),
+    samples: 15,
+    ours: () => pageMs(many),
+    reference: () => pageMs(few),
+  };
 }
 
 /** Turns of one sample: one of some milliseconds is told from another only in numbers. */
@@ -218,7 +239,7 @@ export function turnGroup(): BenchGroup {
   const cases: BenchCase[] = [
     ...storedTurns(turns),
     {
-      ...documents('turn-writes', 18, async () => {
+      ...documents('turn-writes', 19, async () => {
         sixSeconds = await answerOfSixSeconds();
         return sixSeconds.writes;
       }),
