@@ -1,7 +1,9 @@
 import { callId } from '#shared/conversation/context/tool-calls.ts';
 import { onBusySchema } from '#shared/conversation/documents/conversation.ts';
-import { answerId, turnId } from '#shared/conversation/documents/paths.ts';
-import { turnStateSchema, type Turn } from '#shared/conversation/documents/turn.ts';
+import { answerId, seqOfId, turnId } from '#shared/conversation/documents/paths.ts';
+import { isTerminal, turnStateSchema, type Turn } from '#shared/conversation/documents/turn.ts';
+import { toFinishReason } from '#shared/models/finish-reason.ts';
+import { isReplaced } from '#shared/conversation/writes/replacement.ts';
 import { RECALL_TOKENS_MAX } from '#shared/recall/segment.ts';
 import { languageTag, messageIdSchema, time } from '../fields.ts';
 import { groundingFields, groundingView } from '../sources.ts';
@@ -71,6 +73,32 @@ export const regenerateBody = z.strictObject({
   ...answerFields,
 });
 
+/** Why a message is out of the context, beside the state of its turn. */
+const otherReasons = [
+  'filtered',
+  'blocked',
+  'replaced',
+  'deleted',
+  'answerDeleted',
+  'late',
+  'unreadable',
+] as const;
+
+const outOfContextResponse = z
+  .object({
+    reason: z
+      .enum([...turnStateSchema.exclude(['done']).options, ...otherReasons])
+      .describe(
+        '`queued`, `running`, `awaiting_tool`: its turn has not ended; it comes into the context then. `failed`: its turn ended with an error. `cancelled`: it was stopped before anything was said. `filtered`: a filter of the model stopped the answer. `blocked`: a filter of the model blocks every prompt with this turn (`blocked` says why). `replaced`: an edit or a regeneration took its place. `deleted`: it was deleted. `answerDeleted`: it stands, but its answer was deleted. `late`: it was answered when its place in the history had been folded, so the summary does not tell of it. `unreadable`: what is stored cannot be read.',
+      ),
+    replacedBy: z
+      .string()
+      .optional()
+      .describe('Of `replaced`: id of the turn that stands in its place, such as t_9.'),
+  })
+  .describe('Where `inContext` is false: why the model does not know of the message.');
+type OutOfContext = z.infer<typeof outOfContextResponse>;
+
 export const messageResponse = z.object({
   id: z.string().describe('The client’s id of a user message, m_{seq} of an answer.'),
   turnId: z.string(),
@@ -81,7 +109,12 @@ export const messageResponse = z.object({
   createTime: time,
   finishReason: finishReasonResponse.optional(),
   loop: loopResponse.optional(),
-  inContext: z.boolean(),
+  inContext: z
+    .boolean()
+    .describe(
+      'Whether the model knows of the message: it stands in the context word for word, or was folded into its summary (`coveredThrough` of the context says up to which turn).',
+    ),
+  outOfContext: outOfContextResponse.optional(),
   replaces: replacesResponse,
   recalled: recalledResponse.optional(),
   leftOutFiles: leftOutFilesResponse.optional(),
@@ -108,22 +141,41 @@ export const sendMessageResponse = z.object({
   shrunken: shrinkageResponse.optional(),
 });
 
-const messageBase = (turn: Turn) => ({
+/** Why a message is in no context; `isDeleted`: its own content was erased. */
+function outOfContext(turn: Turn, isDeleted: boolean): OutOfContext {
+  const { state, replacedBy = {}, finishReason } = turn;
+  const seqsBehind = Object.keys(replacedBy).map((id) => seqOfId(id, 't') ?? 0);
+  if (turn.unreadable !== undefined) return { reason: 'unreadable' };
+  if (isDeleted) return { reason: 'deleted' };
+  if (isReplaced(turn)) return { reason: 'replaced', replacedBy: turnId(Math.max(...seqsBehind)) };
+  if (turn.eraseTime) return { reason: 'answerDeleted' };
+  if (turn.blocked !== undefined) return { reason: 'blocked' };
+  if (!isTerminal(state)) return { reason: state };
+  if (finishReason !== undefined && toFinishReason(finishReason) === 'content-filter')
+    return { reason: 'filtered' };
+  return { reason: state === 'done' || turn.inContext ? 'late' : state };
+}
+
+const messageBase = (turn: Turn, is: { inContext: boolean; isDeleted: boolean }) => ({
   turnId: turnId(turn.seq),
   seq: turn.seq,
   state: turn.state,
-  inContext: turn.inContext,
+  inContext: is.inContext,
+  ...(!is.inContext && { outOfContext: outOfContext(turn, is.isDeleted) }),
   ...turnMarks(turn),
+  ...(is.isDeleted && { deleted: true as const }),
 });
 
-export const userMessageView = (turn: Turn): MessageView => ({
-  id: turn.messageId,
-  ...messageBase(turn),
-  role: 'user',
-  parts: toOutputParts(turn.seq, [turn.user]),
-  createTime: turn.createTime.toISOString(),
-  ...(turn.eraseTime && turn.user.parts.length === 0 && { deleted: true as const }),
-});
+export function userMessageView(turn: Turn): MessageView {
+  const isDeleted = turn.eraseTime !== undefined && turn.user.parts.length === 0;
+  return {
+    id: turn.messageId,
+    ...messageBase(turn, { inContext: turn.inContext, isDeleted }),
+    role: 'user',
+    parts: toOutputParts(turn.seq, [turn.user]),
+    createTime: turn.createTime.toISOString(),
+  };
+}
 
 /** Parts of an answer; its calls say whether the server runs them. */
 function answerParts({ seq, contents, rounds }: Turn): MessageView['parts'] {
@@ -138,9 +190,11 @@ function answerParts({ seq, contents, rounds }: Turn): MessageView['parts'] {
 /** The answer as one message, tool calls included; its parts are empty while nothing is stored. */
 export const answerView = (turn: Turn): MessageView => ({
   id: answerId(turn.seq),
-  ...messageBase(turn),
-  // What was answered behind a fold of the turn's place is in no context, whatever was folded of the turn.
-  inContext: turn.inContext && turn.foldedInContext === undefined,
+  ...messageBase(turn, {
+    // What was answered behind a fold of the turn's place is in no context, whatever was folded of the turn.
+    inContext: turn.inContext && turn.foldedInContext === undefined,
+    isDeleted: turn.eraseTime !== undefined,
+  }),
   role: 'model',
   parts: answerParts(turn),
   createTime: (turn.finishTime ?? turn.createTime).toISOString(),
@@ -148,6 +202,5 @@ export const answerView = (turn: Turn): MessageView => ({
   ...recalledView(turn),
   ...leftOutFilesView(turn),
   ...groundingView(turn),
-  ...(turn.eraseTime && { deleted: true as const }),
   ...(turn.feedback && { feedback: feedbackView(turn.feedback) }),
 });

@@ -92,6 +92,7 @@ describe('a turn that a filter blocks from now on', () => {
       parts: [{ type: 'text', text: FORBIDDEN }],
       inContext: false,
       blocked: 'PROHIBITED_CONTENT',
+      outOfContext: { reason: 'blocked' },
     });
     const contents = chat.requests.at(-1)?.contents.slice(0, -1);
     expect(items.filter(({ kind }) => kind === 'turn').map(({ content }) => content)).toEqual(

@@ -8,7 +8,7 @@ import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import { AppError } from '#shared/lib/errors.ts';
 import { errorReply } from '#shared/wire/errors/error-body.ts';
 import { exportMessages } from '#shared/wire/resources/export.ts';
-import { answerView } from '#shared/wire/resources/messages.ts';
+import { answerView, userMessageView } from '#shared/wire/resources/messages.ts';
 import { createManualClock } from '#test/fakes/manual-clock.ts';
 import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
 import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
@@ -277,6 +277,8 @@ describe('a message that failed for now, sent again when another stands behind i
     expect(after.items).toEqual(before.items);
     expect(after.tokens).toBe(before.tokens);
     expect(turn && exportMessages(turn).map(({ fate }) => fate)).toEqual(['answered', 'answered']);
+    expect(turn && userMessageView(turn).outOfContext).toEqual({ reason: 'late' });
+    expect(turn && answerView(turn).outOfContext).toEqual({ reason: 'late' });
     expect(await foundIn({ store: bench.store, chat }, id)).toEqual([]);
   });
 });
