@@ -153,6 +153,11 @@ export const listMessagesQuery = z.strictObject({
   afterSeq: wholeNumber(10)
     .default(0)
     .describe('Only what comes after this turn: what a second device has missed.'),
+  around: wholeNumber(10)
+    .optional()
+    .describe(
+      'The page around this turn, as for a jump from a search hit: `nextPageToken` goes on from it, `previousPageToken` the other way.',
+    ),
 });
 
 export const searchQuery = z.strictObject({

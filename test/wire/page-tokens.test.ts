@@ -76,6 +76,7 @@ test.each<[what: string, address: (user: Paged) => string, asAnother?: boolean]>
     'of a list that begins elsewhere',
     ({ path, token }) => `${path}/messages?afterSeq=1&pageToken=${token}`,
   ],
+  ['around another turn', ({ path, token }) => `${path}/messages?around=2&pageToken=${token}`],
   ['of another conversation', ({ otherPath, token }) => `${otherPath}/messages?pageToken=${token}`],
   [
     'of messages in the list of compactions',

@@ -129,6 +129,12 @@ export type MessageView = z.infer<typeof messageResponse>;
 export const messageListResponse = z.object({
   messages: z.array(messageResponse),
   nextPageToken: z.string().optional(),
+  previousPageToken: z
+    .string()
+    .optional()
+    .describe(
+      'Of a page around a turn and of those before it: `pageToken` of the page that stands before this one in the same order.',
+    ),
 });
 
 export const sendMessageResponse = z.object({

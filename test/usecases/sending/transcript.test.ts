@@ -95,6 +95,58 @@ describe('the transcript', () => {
     expect((await list(id, '?afterSeq=4')).messages).toEqual([]);
   });
 
+  test.each(['asc', 'desc'])(
+    'the transcript around a turn in order %s goes on in both directions to its ends',
+    async (order) => {
+      const id = await conversationOf(9);
+      const rolesOf = ({ messages }: Awaited<ReturnType<typeof list>>) =>
+        messages.map(({ role, seq }) => `${role}${seq}`);
+      const query = `?around=5&order=${order}&pageSize=4`;
+
+      const middle = await list(id, query);
+      const seen = [rolesOf(middle)];
+      let { nextPageToken: next, previousPageToken: previous } = middle;
+      while (next !== undefined) {
+        const page = await list(id, `${query}&pageToken=${next}`);
+        seen.push(rolesOf(page));
+        expect(page.previousPageToken).toBeUndefined();
+        next = page.nextPageToken;
+      }
+      while (previous !== undefined) {
+        const page = await list(id, `${query}&pageToken=${previous}`);
+        seen.unshift(rolesOf(page));
+        expect(page.nextPageToken).toBeUndefined();
+        previous = page.previousPageToken;
+      }
+
+      const inMiddle = ['user4', 'model4', 'user5', 'model5'];
+      expect(rolesOf(middle)).toEqual(order === 'asc' ? inMiddle : inMiddle.toReversed());
+      const expected = Array.from({ length: 9 }, (_, i) => [
+        `user${i + 1}`,
+        `model${i + 1}`,
+      ]).flat();
+      expect(seen.flat()).toEqual(order === 'asc' ? expected : expected.toReversed());
+    },
+  );
+
+  test('the transcript around a turn has no page where nothing more stands, and none outside of the list', async () => {
+    const id = await conversationOf(3);
+
+    const whole = await list(id, '?around=2');
+    const one = await list(id, '?around=2&pageSize=1');
+    const behind = await list(id, '?around=99&pageSize=2');
+    const missed = await list(id, '?around=2&afterSeq=2');
+
+    expect(whole.messages).toHaveLength(6);
+    expect([whole.nextPageToken, whole.previousPageToken]).toEqual([undefined, undefined]);
+    expect(one.messages.map(({ role, seq }) => `${role}${seq}`)).toEqual(['user2']);
+    const before = await list(id, `?around=2&pageSize=1&pageToken=${one.previousPageToken}`);
+    expect(before.messages.map(({ role, seq }) => `${role}${seq}`)).toEqual(['model1']);
+    expect(behind.messages.map(({ role, seq }) => `${role}${seq}`)).toEqual(['model2', 'user3']);
+    expect(missed.messages.map(({ seq }) => seq)).toEqual([3, 3]);
+    expect(missed.previousPageToken).toBeUndefined();
+  });
+
   test('the transcript shows the state of a turn, and 404 for a missing one', async () => {
     const id = await conversationOf(1);
 
