@@ -104,23 +104,32 @@ export function turnSearch(q: string) {
   const onDay = dayWeights(q);
   const turnsLookedInto = segmentsOfTurns();
 
+  function find(limit: number, indexed: readonly Visible[], hidden?: ReadonlySet<number>) {
+    const segments = [
+      ...turnsLookedInto.newestFirst().map((segment) => ({ segment, throughSeq: Infinity })),
+      ...indexed,
+    ];
+    const { candidates } = lookUp({
+      segments,
+      query,
+      ...(hidden && { hidden }),
+      ...(onDay && { boost: ({ at }) => onDay(at) }),
+      limit,
+    });
+    return { segments, candidates };
+  }
+
   return {
     /** Turns follow one another, in either direction. */
     lookInto: (texts: TurnTexts): void => turnsLookedInto.add(texts),
 
+    /** The best passages first, of equal ones the newest; else as `hits`. */
+    passages: (...asked: Parameters<typeof find>): readonly Candidate[] =>
+      find(...asked).candidates,
+
     /** The best turns first, of equal ones the newest; at most `limit`. Turns of `indexed` were not looked into. */
     hits(limit: number, indexed: readonly Visible[] = [], hidden?: ReadonlySet<number>): TurnHit[] {
-      const segments = [
-        ...turnsLookedInto.newestFirst().map((segment) => ({ segment, throughSeq: Infinity })),
-        ...indexed,
-      ];
-      const { candidates } = lookUp({
-        segments,
-        query,
-        ...(hidden && { hidden }),
-        ...(onDay && { boost: ({ at }) => onDay(at) }),
-        limit: limit * PASSAGES_PER_HIT,
-      });
+      const { segments, candidates } = find(limit * PASSAGES_PER_HIT, indexed, hidden);
       const best = bestByTurn(candidates).slice(0, limit);
       const texts = textsOfTurns(segments, new Set(best.map(({ seq }) => seq)));
       return best.map((passage) => hitOf(passage, texts.get(passage.seq) ?? {}, findIn));

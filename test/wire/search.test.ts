@@ -1,5 +1,5 @@
 import { deleteMessage } from '#functions/chat/conversations/erase/delete-message.ts';
-import { searchResponse } from '#shared/wire/resources/search.ts';
+import { searchAllResponse, searchResponse } from '#shared/wire/resources/search.ts';
 import {
   errorOf,
   startChatServer,
@@ -7,6 +7,7 @@ import {
   readAs,
 } from '#test/support/chat/chat-server.ts';
 import { buildConversation, type TurnToBuild } from '../support/compaction/conversation-builder.ts';
+import { randomUUID } from 'node:crypto';
 import { afterAll, expect, test } from 'vitest';
 
 const chat = await startChatServer();
@@ -133,4 +134,48 @@ test.each([
   const { id } = await createConversation(chat);
 
   expect(await errorOf(await ask(id, q))).toMatchObject({ http: 400, reason: 'BAD_FIELD' });
+});
+
+const askAll = (q: string, more = '', uid = 'alice') =>
+  chat.call(`/v1/users/me/search?q=${encodeURIComponent(q)}${more}`, { uid });
+
+test('searching all conversations finds what was sent to any of them, and nothing of another user', async () => {
+  const say = async (uid: string, text: string) => {
+    const { id } = await createConversation(chat, { uid });
+    const message = { id: randomUUID(), parts: [{ type: 'text', text }] };
+    await chat.call(`/v1/conversations/${id}/messages`, { uid, body: { message } });
+    return id;
+  };
+  const first = await say('carol', 'My barometer falls.');
+  const second = await say('carol', 'The barometer rises again.');
+  await say('dave', 'My barometer is broken.');
+
+  const found = await readAs(searchAllResponse, await askAll('barometer', '', 'carol'));
+
+  const ids = found.hits.map(({ conversationId }) => conversationId);
+  expect(new Set(ids)).toEqual(new Set([first, second]));
+  expect(found).toMatchObject({ searched: 2, unreached: [] });
+});
+
+test.each([
+  ['without words', '?!', '', 'BAD_FIELD'],
+  ['for a text in place of words', 'a'.repeat(201), '', 'BAD_FIELD'],
+  ['with a page token that is none', 'boat', '&pageToken=x', 'PAGE_TOKEN_INVALID'],
+])('searching all conversations %s is refused', async (_, q, more, reason) => {
+  expect(await errorOf(await askAll(q, more))).toMatchObject({ http: 400, reason });
+});
+
+test('a page token of a search is refused with other words, and by another user', async () => {
+  for (let i = 0; i < 2; i++) {
+    const { id } = await createConversation(chat, { uid: 'erin' });
+    const message = { id: randomUUID(), parts: [{ type: 'text', text: 'The anchor holds.' }] };
+    await chat.call(`/v1/conversations/${id}/messages`, { uid: 'erin', body: { message } });
+  }
+  const first = await askAll('anchor', '&pageSize=1', 'erin');
+  const { nextPageToken } = await readAs(searchAllResponse, first);
+  const more = `&pageSize=1&pageToken=${nextPageToken}`;
+
+  const refused = { http: 400, reason: 'PAGE_TOKEN_INVALID' };
+  expect(await errorOf(await askAll('boat', more, 'erin'))).toMatchObject(refused);
+  expect(await errorOf(await askAll('anchor', more, 'mallory'))).toMatchObject(refused);
 });

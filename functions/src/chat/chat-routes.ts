@@ -37,6 +37,7 @@ export const servedRoutes: readonly ServedRoute[] = [
     exportConversationRoute: ['GET', '/v1/conversations/{conversationId}:export'],
     exportUserRoute: ['POST', '/v1/users/me:export'],
     searchRoute: ['GET', '/v1/conversations/{conversationId}:search'],
+    searchAllRoute: ['GET', '/v1/users/me/search'],
     foldedTurnsRoute: ['GET', '/v1/conversations/{conversationId}/foldedTurns'],
   }),
   ...served(() => import('./routes/usage.ts'), {

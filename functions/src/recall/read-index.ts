@@ -76,12 +76,12 @@ async function loadSegments(
  */
 export async function loadIndex(
   source: IndexSource,
-  target: { conversationId: string; conversation: Conversation },
+  target: { conversationId: string; conversation: Conversation; segmentsMax?: number },
 ): Promise<LoadedIndex> {
-  const { conversation } = target;
+  const { conversation, segmentsMax = SEGMENTS_MAX } = target;
   const throughSeq = Math.min(conversation.indexedThrough ?? 0, foldedThrough(conversation));
   const newest = segmentNumber(throughSeq);
-  const count = Math.min(SEGMENTS_MAX, newest);
+  const count = Math.min(segmentsMax, newest);
   const numbers = Array.from({ length: count }, (_, i) => newest - i);
   const isWhole: IsWhole = (number, entry) =>
     entry.throughSeq >= Math.min(lastOfSegment(number), throughSeq);

@@ -33,3 +33,43 @@ export const searchResponse = z.object({
   nextPageToken: z.string().optional(),
 });
 export type SearchView = z.infer<typeof searchResponse>;
+
+const conversationFields = {
+  conversationId: z.string(),
+  title: z.string().optional().describe('Of the conversation.'),
+};
+
+export const searchAllResponse = z.object({
+  hits: z
+    .array(searchHitResponse.extend(conversationFields))
+    .describe(
+      'The best first. Of folded turns, those that an edit replaced or that failed are found by the search of their conversation alone.',
+    ),
+  titles: z
+    .array(z.object({ conversationId: z.string(), title: z.string() }))
+    .describe('Conversations whose titles have the words, those with the newest message first.'),
+  searched: z
+    .number()
+    .int()
+    .describe(
+      'So many conversations this request looked into; `nextPageToken` goes on, first with more hits of the same.',
+    ),
+  unreached: z
+    .array(
+      z.object({
+        ...conversationFields,
+        turns: z
+          .number()
+          .int()
+          .optional()
+          .describe(
+            'So many of its older turns, which the search of that conversation reaches; absent: nothing of it, because it cannot be read, or not by this version of the service.',
+          ),
+      }),
+    )
+    .describe(
+      'What was passed by. Said once, with the titles: on the first page of its conversations.',
+    ),
+  nextPageToken: z.string().optional(),
+});
+export type SearchAllView = z.infer<typeof searchAllResponse>;

@@ -40,7 +40,7 @@ const charactersOf = ({ messages, tools }: TurnTexts) =>
   messages.reduce((sum, { text }) => sum + text.length, TURN_CHARACTERS + tools.length);
 
 /** The texts of turns in the order given, those of finished turns from the cache where it has them. */
-async function readTexts(
+export async function readTexts(
   { store, cache }: Pick<ChatDependencies, 'store' | 'cache'>,
   { conversationId, conversation }: Pick<TurnScan, 'conversationId' | 'conversation'>,
   seqs: readonly number[],

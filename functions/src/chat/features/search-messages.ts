@@ -32,38 +32,51 @@ interface SearchRequest extends ConversationTarget {
 interface Looked {
   message: Omit<MessageText, 'text'> & Pick<TurnTexts, 'seq' | 'isReplaced'>;
   counted: CountedText;
-  /** Absent: no hit. */
-  snippet?: string;
+  /** Undefined: no hit. */
+  snippet: string | undefined;
+}
+
+/** Looks for the words of `q` in texts; a text with enough of them has a snippet. */
+export function snippetFinder(q: string) {
+  const findIn = createFinder(readSearchQuery(q));
+  return (text: string) => {
+    const { places, ...counted } = findIn(text);
+    return { counted, snippet: isHit(counted) ? cutSnippet(text, places, q.length) : undefined };
+  };
 }
 
 /** Looks into turns one by one and remembers what ranking needs. */
 function messageSearch(q: string) {
-  const findIn = createFinder(readSearchQuery(q));
+  const lookAt = snippetFinder(q);
   const looked: Looked[] = [];
   function lookInto({ seq, isReplaced, messages }: TurnTexts): void {
     // An answer comes after its question: the newest is looked into first.
-    for (const { text, ...message } of messages.toReversed()) {
-      const { places, ...counted } = findIn(text);
-      const snippet = isHit(counted) ? cutSnippet(text, places, q.length) : undefined;
-      looked.push({
-        message: { ...message, seq, isReplaced },
-        counted,
-        ...(snippet && { snippet }),
-      });
-    }
+    for (const { text, ...message } of messages.toReversed())
+      looked.push({ message: { ...message, seq, isReplaced }, ...lookAt(text) });
   }
   return { looked, lookInto };
 }
+
+/** A message that was found. */
+export const hitView = (
+  { seq, role, id, time, isReplaced }: Looked['message'],
+  { snippet, score }: { snippet: string; score: number },
+): SearchHitView => ({
+  seq,
+  role,
+  messageId: id,
+  at: time.toISOString(),
+  ...(isReplaced && { replaced: true }),
+  snippet,
+  score: Math.round(score * 1_000) / 1_000,
+});
 
 function hitsOf(looked: readonly Looked[]): SearchHitView[] {
   const scores = textScores(looked.map(({ counted }) => counted));
   return looked
     .flatMap(({ message, snippet }, i) => {
       if (snippet === undefined) return [];
-      const { seq, role, id, time, isReplaced } = message;
-      const score = Math.round((scores[i] ?? 0) * 1_000) / 1_000;
-      const replaced = isReplaced && { replaced: true as const };
-      return [{ seq, role, messageId: id, at: time.toISOString(), ...replaced, snippet, score }];
+      return [hitView(message, { snippet, score: scores[i] ?? 0 })];
     })
     .toSorted((a, b) => b.score - a.score || b.seq - a.seq);
 }

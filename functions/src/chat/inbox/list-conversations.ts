@@ -16,7 +16,8 @@ const placeSchema = z.strictObject({
 
 interface InboxPage {
   caller: Caller;
-  list: Exclude<InboxEntry['list'], 'gone'>;
+  /** Absent: all of them. */
+  list?: Exclude<InboxEntry['list'], 'gone'>;
   /** Only these; absent or false: all. */
   pinned?: boolean;
   unread?: boolean;
@@ -24,9 +25,10 @@ interface InboxPage {
   pageToken?: string | undefined;
 }
 
-interface ListedEntry {
+export interface ListedEntry {
   id: string;
-  entry: InboxEntry;
+  /** Undefined: a later version of the service wrote it. */
+  entry: InboxEntry | undefined;
 }
 
 type ListDependencies = Pick<ChatDependencies, 'store' | 'sha256' | 'logger'>;
@@ -34,12 +36,12 @@ type ListDependencies = Pick<ChatDependencies, 'store' | 'sha256' | 'logger'>;
 const scopeOf = ({ caller, list, pinned = false, unread = false }: InboxPage): PageScope => ({
   uid: caller.uid,
   list: 'inbox',
-  parameters: { list, pinned, unread },
+  parameters: { list: list ?? 'all', pinned, unread },
 });
 
 /**
- * During a deployment, or after it was taken back, one entry may be of a later version. It is left out and logged, so
- * that its owner sees the others.
+ * During a deployment, or after it was taken back, one entry may be of a later version. It is logged, and its owner sees
+ * the others.
  */
 export function readableEntry(
   { logger }: Pick<ListDependencies, 'logger'>,
@@ -62,8 +64,7 @@ const orderedSchema = z.object({ activeTime: z.date().catch(BEFORE_ALL) });
 
 /**
  * A page of the caller's conversations, the one with the newest message first, by one query; `version` changes with
- * everything that the page shows. A page is shorter by those that a later version of the service wrote. Throws
- * PAGE_TOKEN_INVALID.
+ * everything that the page shows. Throws PAGE_TOKEN_INVALID.
  */
 export async function listConversations(
   dependencies: ListDependencies,
@@ -76,7 +77,7 @@ export async function listConversations(
   const documents = await store.query({
     collection: inboxCollection(caller.uid),
     where: [
-      { field: 'list', op: '==', value: list },
+      ...(list === undefined ? [] : [{ field: 'list', op: '==' as const, value: list }]),
       ...flags.map((field) => ({ field, op: '==' as const, value: true })),
     ],
     orderBy: { field: 'activeTime', direction: 'desc' },
@@ -87,10 +88,10 @@ export async function listConversations(
     }),
   });
   const shown = documents.slice(0, pageSize);
-  const entries = shown.flatMap((document) => {
-    const entry = readableEntry(dependencies, document);
-    return entry ? [{ id: lastSegment(document.path), entry }] : [];
-  });
+  const entries = shown.map((document) => ({
+    id: lastSegment(document.path),
+    entry: readableEntry(dependencies, document),
+  }));
   const version = sha256(
     documents.map(({ path, updateTime }) => `${path} ${updateTime}`).join('\n'),
   );

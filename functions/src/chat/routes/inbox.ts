@@ -32,7 +32,9 @@ export const listConversationsRoute = userRoute({
     const etag = `"${version.slice(0, 24)}"`;
     if (isKnownTo(header('if-none-match'), etag))
       return { kind: 'empty', status: 304, headers: { etag } };
-    const conversations = entries.map(({ id, entry }) => inboxEntryView(id, entry));
+    const conversations = entries.flatMap(({ id, entry }) =>
+      entry ? [inboxEntryView(id, entry)] : [],
+    );
     return { kind: 'json', headers: { etag }, body: { conversations, ...page } };
   },
 });

@@ -3,11 +3,12 @@ import {
   exportUser,
   readFoldedTurns,
 } from '../conversations/export-conversation.ts';
+import { searchConversations } from '../inbox/search-conversations.ts';
 import { searchMessages } from '../features/search-messages.ts';
 import { type TextReply, json, userRoute, publicRoute } from '../route.ts';
 import { conversationParams, exportQuery, searchQuery } from '#shared/wire/fields.ts';
 import { exportLineResponse } from '#shared/wire/resources/export.ts';
-import { searchResponse } from '#shared/wire/resources/search.ts';
+import { searchAllResponse, searchResponse } from '#shared/wire/resources/search.ts';
 
 const FORMATS = {
   jsonl: { contentType: 'application/jsonl; charset=utf-8', extension: 'jsonl' },
@@ -85,4 +86,14 @@ export const searchRoute = userRoute({
   response: searchResponse,
   handle: async (dependencies, { caller, params, query }) =>
     json(await searchMessages(dependencies, { caller, ...params, ...query })),
+});
+
+export const searchAllRoute = userRoute({
+  operation: 'searchAllConversations',
+  summary:
+    'Messages of all conversations of the caller, archived ones included, that have the words of `q`: up to 50 conversations a request, those with the newest message first; of each its newest 200 turns that are not folded and the index of its newest 4,000 folded ones, and its 10 best hits.',
+  query: searchQuery,
+  response: searchAllResponse,
+  handle: async (dependencies, { caller, query, left }) =>
+    json(await searchConversations(dependencies, { caller, ...query, left })),
 });
