@@ -449,8 +449,6 @@ export interface FileBucket {
   keep(path: string): Promise<void>;
   /** One that is not there is gone already. */
   delete(path: string): Promise<void>;
-  /** Deletes all below a path; resolves to how many there were. May stop half way and be repeated. */
-  deleteFolder(path: string): Promise<number>;
   /** How Google's own services name the file: `gs://…`. */
   uri(path: string): string;
 }

@@ -12,9 +12,11 @@ const uploadSchema = z.object({
   expireTime: z.date().optional(),
   /** The turns that name it, by `turnKey`. */
   turns: z.record(z.string(), z.literal(true)),
+  /** Where its bytes stand in the bucket; absent: under the path of the document. Of one that came from another account. */
+  path: z.string().optional(),
 });
 
-/** `users/{uid}/uploads/{uploadId}`: a file of a user. Its bytes stand under the same path in the bucket. */
+/** `users/{uid}/uploads/{uploadId}`: a file of a user. */
 export interface Upload extends z.infer<typeof uploadSchema> {
   id: string;
 }
@@ -25,6 +27,12 @@ export const turnKey = (conversationId: string, seq: number) => `${conversationI
 /** Whether a note of `turnKey` is of that conversation. */
 export const isTurnKey = (key: string, conversationId: string) =>
   key.startsWith(`${conversationId}_`);
+
+/** Where the file of a stored upload stands in the bucket. */
+export function uploadFilePath({ path, fields }: Pick<StoredDocument, 'path' | 'fields'>): string {
+  const { data } = uploadSchema.shape.path.safeParse(fields['path']);
+  return data ?? path;
+}
 
 /** Reads an upload; one that cannot be read is none. */
 export function decodeUpload({ path, fields }: StoredDocument): Upload | undefined {

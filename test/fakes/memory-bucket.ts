@@ -48,11 +48,6 @@ export function createMemoryBucket(now: () => Date = () => new Date()): MemoryBu
       held.delete(path);
       return Promise.resolve();
     },
-    deleteFolder: (path) => {
-      const below = [...held.keys()].filter((name) => name.startsWith(`${path}/`));
-      for (const name of below) held.delete(name);
-      return Promise.resolve(below.length);
-    },
     uri: (path) => `gs://memory/${path}`,
     paths: () => [...held.keys()],
   };

@@ -1,4 +1,3 @@
-import { inParallel } from '#shared/lib/in-parallel.ts';
 import { readBytes } from '#functions/lib/read-bytes.ts';
 import type { FileBucket, AccessTokens, Clock } from '#shared/ports/ports.ts';
 import { UPLOAD_ADDRESS_SECONDS } from '#shared/uploads/limits.ts';
@@ -154,19 +153,13 @@ export interface GcsBucketOptions {
   clock: Pick<Clock, 'now'>;
 }
 
-/** Metadata and lists of names are some hundred bytes a file. */
+/** Metadata are some hundred bytes a file. */
 const JSON_MAX_BYTES = 4 * 1_024 * 1_024;
-/** Deletions at the same time. */
-const DELETIONS = 8;
 /** A lifecycle rule on the custom time does not reach a file that was kept before the end of this one. */
 const KEPT_UNTIL = '2999-12-31T00:00:00Z';
 
 const signedBlobSchema = z.object({ signedBlob: z.base64() });
 const objectSchema = z.object({ contentType: z.string().default(''), size: z.coerce.number() });
-const listSchema = z.object({
-  items: z.array(z.object({ name: z.string() })).default([]),
-  nextPageToken: z.string().optional(),
-});
 
 async function bytesOf({ body }: Response, maxBytes: number): Promise<Buffer> {
   if (!body) return Buffer.alloc(0);
@@ -213,22 +206,6 @@ async function signedUrl(
 /** `attachment`, so that no file is run in the place of the app; RFC 8187 for names that are not ASCII. */
 const disposition = (name: string | undefined) =>
   name === undefined ? 'attachment' : `attachment; filename*=UTF-8''${encodeURIComponent(name)}`;
-
-/** The next names below a folder; none: it is empty. */
-async function namesBelow(
-  { accessTokens }: GcsBucketOptions,
-  listUrl: string,
-  folder: string,
-): Promise<string[]> {
-  const query = new URLSearchParams({
-    prefix: `${folder}/`,
-    fields: 'items/name,nextPageToken',
-  });
-  const url = `${listUrl}?${query.toString()}`;
-  const response = await googleRequest(accessTokens, { method: 'GET', url });
-  if (!response) throw filesUnavailable('is not there', { isPermanent: true });
-  return (await jsonOf(response, listSchema)).items.map(({ name }) => name);
-}
 
 /** What an upload has to send along, all of it signed. */
 const uploadHeaders = (mimeType: string, sizeBytes: number, now: Date) => ({
@@ -281,15 +258,6 @@ export function createGcsBucket(options: GcsBucketOptions): FileBucket {
       await googleRequest(accessTokens, { method: 'PATCH', url: objectUrl(path), json });
     },
     delete: remove,
-    deleteFolder: async (path) => {
-      let deleted = 0;
-      for (;;) {
-        const names = await namesBelow(options, listUrl, path);
-        if (names.length === 0) return deleted;
-        await inParallel(names, DELETIONS, remove);
-        deleted += names.length;
-      }
-    },
     uri: (path) => `gs://${bucket}/${path}`,
   };
 }

@@ -1,7 +1,7 @@
 import { uploadsCollection } from '#shared/conversation/documents/paths.ts';
 import type { FileBucket, DocumentStore, StoredDocument } from '#shared/ports/ports.ts';
 import { readPages } from '#shared/store/many-documents.ts';
-import { decodeUpload } from '#shared/uploads/upload.ts';
+import { decodeUpload, uploadFilePath } from '#shared/uploads/upload.ts';
 import { retry } from '../lib/retry.ts';
 
 /** Uploads of one read; each is a few hundred bytes. */
@@ -38,7 +38,7 @@ async function release(
     if (released.length < turns.length)
       await store.commit([{ op: 'update', path, fields: {}, remove, guard }]);
     else {
-      await files.delete(path);
+      await files.delete(uploadFilePath(document));
       await store.commit([{ op: 'delete', path, guard }]);
     }
   };

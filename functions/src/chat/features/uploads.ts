@@ -115,14 +115,17 @@ interface ReadableUpload {
 
 type Dependencies = Pick<ChatDependencies, 'store' | 'files'>;
 
+/** Where the file of an upload stands in the bucket. */
+const filePath = (uid: string, { id, path }: Upload): string => path ?? uploadPath(uid, id);
+
 const readable = async (
   dependencies: Dependencies,
   { uid }: Caller,
   upload: Upload,
 ): Promise<ReadableUpload> => {
-  const { id, name } = upload;
+  const { name } = upload;
   const request = await requireBucket(dependencies).signDownload({
-    path: uploadPath(uid, id),
+    path: filePath(uid, upload),
     name,
   });
   return { upload, request };
@@ -171,7 +174,7 @@ function decoded(bytes: Uint8Array): string | undefined {
 /** The part that a turn stores for an upload whose file is there and is what it says. */
 async function resolvedPart(files: FileBucket, uid: string, upload: Upload): Promise<Part> {
   const { id, mimeType, sizeBytes, name } = upload;
-  const path = uploadPath(uid, id);
+  const path = filePath(uid, upload);
   const found = await files.stat(path);
   if (!found) throw uploadNotFound(id);
   if (found.mimeType !== mimeType || found.sizeBytes !== sizeBytes) throw typeMismatch(id, upload);
@@ -240,15 +243,19 @@ interface NamingTurn {
   user: Content;
 }
 
-/** An upload, and the turn that names it. */
+/** The document of an upload, and the turn that names it. */
 interface NamedUpload {
   path: string;
   /** Of `turnKey`. */
   key: string;
 }
 
-export const namedBy = ({ conversationId, seq, user }: NamingTurn): NamedUpload[] =>
-  uploadsIn([user]).map(({ path }) => ({ path, key: turnKey(conversationId, seq) }));
+/** The uploads that a turn of a user names. */
+export const namedBy = (uid: string, { conversationId, seq, user }: NamingTurn): NamedUpload[] =>
+  uploadsIn([user]).map(({ id }) => ({
+    path: uploadPath(uid, id),
+    key: turnKey(conversationId, seq),
+  }));
 
 /**
  * Notes at uploads which turns name them, so that they neither expire nor are deleted with another turn. For the

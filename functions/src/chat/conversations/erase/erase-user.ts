@@ -1,63 +1,12 @@
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { markErasing } from '#functions/erasure/erase-conversation.ts';
+import { eraseUserDocuments, eraseUserFiles } from '#functions/erasure/erase-user-documents.ts';
 import { publishErase } from '#functions/events/publish-request.ts';
 import { passCrashPoint } from '#functions/lib/crash-points.ts';
 import { settleAll } from '#functions/lib/promises.ts';
-import { retryWhenLost } from '#functions/lib/retry.ts';
-import { reservationHoldMs } from '#functions/quota/quota-settings.ts';
 import type { Conversation } from '#shared/conversation/documents/conversation.ts';
-import {
-  uploadsCollection,
-  usageCollection,
-  usagePath,
-  userPath,
-} from '#shared/conversation/documents/paths.ts';
-import type { Caller, Write } from '#shared/ports/ports.ts';
-import { countedDays, nextDay } from '#shared/quota/usage.ts';
+import type { Caller } from '#shared/ports/ports.ts';
 import { ownConversations } from '../own-conversation.ts';
-
-/** Days of figures that are read at once: more than are kept of anybody. */
-const USAGE_DAYS_MAX = 100;
-
-/**
- * Deletes the figures of earlier days. Those that still count stay until the day ends: else erasing oneself would give
- * anybody the day's quota anew, and what is on its way could not be charged. They hold sums, times and hashes.
- */
-async function eraseFigures(
-  { store, clock, config }: Pick<ChatDependencies, 'store' | 'clock' | 'config'>,
-  { uid }: Caller,
-): Promise<void> {
-  await retryWhenLost(clock, async () => {
-    const now = clock.now();
-    const documents = await store.query({
-      collection: usageCollection(uid),
-      limit: USAGE_DAYS_MAX,
-    });
-    const counted = countedDays(now, reservationHoldMs(config)).map((day) => usagePath(uid, day));
-    const writes = documents.map(({ path, updateTime }): Write => {
-      const guard = { updateTime };
-      // Later writes of the day leave it so (`usageWrite`).
-      return counted.includes(path)
-        ? { op: 'update', path, fields: { expireTime: nextDay(now) }, guard }
-        : { op: 'delete', path, guard };
-    });
-    if (writes.length > 0) await store.commit(writes);
-  });
-}
-
-/**
- * Deletes all that is kept about a person beside conversations, files included. Only the bare figures of today's quota
- * stay, until the day ends. Throws GuardLostError, FILES_UNAVAILABLE, StoreUnavailableError.
- */
-async function eraseUserDocuments(dependencies: ChatDependencies, caller: Caller): Promise<void> {
-  const { store, files } = dependencies;
-  const path = userPath(caller.uid);
-  while ((await store.deleteBelow(path)) > 0);
-  await store.commit([{ op: 'delete', path }]);
-  await files?.deleteFolder(uploadsCollection(caller.uid));
-  await eraseFigures(dependencies, caller);
-  await passCrashPoint(dependencies, 'user-documents-erased');
-}
 
 /** A pass finds what was begun behind the one before it; who begins more all the while is not waited for. */
 const PASSES_MAX = 20;
@@ -91,7 +40,7 @@ async function markAll(
 
 /**
  * Erases everything of a caller: marks every conversation, in whatever state, tells the workers to erase
- * it, and deletes what stands below the user (`eraseUserDocuments`). A fork may have become live behind the
+ * it, and deletes the user's files and what stands below the user. A fork may have become live behind the
  * walk while its source was not marked yet, so the walk is repeated until it finds nothing: then every source
  * is marked, and no fork of one can become live. From here on nobody finds the conversations; one that is begun meanwhile
  * with new messages may stay. Returns how many are being erased. May be repeated.
@@ -104,6 +53,7 @@ export async function eraseUser(
   const marked = new Set<string>();
   for (let pass = 1; pass <= PASSES_MAX; pass++)
     if ((await markAll(dependencies, caller, marked)) === 0) break;
-  await eraseUserDocuments(dependencies, caller);
+  await eraseUserFiles(dependencies, caller.uid);
+  await eraseUserDocuments(dependencies, caller.uid);
   return { conversations: marked.size };
 }

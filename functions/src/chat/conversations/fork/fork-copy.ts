@@ -1,6 +1,6 @@
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { unfinishedTurnError } from '../erase/find-message.ts';
-import { namingWrites } from '#functions/chat/features/uploads.ts';
+import { namedBy, namingWrites } from '#functions/chat/features/uploads.ts';
 import { passCrashPoint } from '#functions/lib/crash-points.ts';
 import { pieceText } from '#shared/conversation/context/read-conversation.ts';
 import { encodeHistory, type History } from '#shared/conversation/documents/history.ts';
@@ -22,8 +22,6 @@ import {
 import { isInContextThrough, replacedWithin } from '#shared/conversation/writes/replacement.ts';
 import type { StoredDocument, DocumentFields, Write } from '#shared/ports/ports.ts';
 import { BATCH_WRITES, inBatches } from '#shared/store/many-documents.ts';
-import { uploadsIn } from '#shared/uploads/upload-parts.ts';
-import { turnKey } from '#shared/uploads/upload.ts';
 import type { ForkTarget, ForkSource } from './fork-target.ts';
 
 /** Documents of one read and one batch; each may have a MiB, and a turn a few pieces beside it. */
@@ -141,27 +139,15 @@ async function readAll(
   });
 }
 
-interface NamedUpload {
-  seq: number;
-  path: string;
-}
-
 /** Notes at the uploads of copied turns that the fork names them as well: they outlive the source. */
 async function nameForFork(
   dependencies: ChatDependencies,
   target: ForkTarget,
-  named: readonly NamedUpload[],
+  named: ReturnType<typeof namedBy>,
 ): Promise<void> {
-  const { conversationId } = target;
   for (let first = 0; first < named.length; first += BATCH_WRITES)
     await target.commit({
-      build: () =>
-        namingWrites(
-          dependencies,
-          named
-            .slice(first, first + BATCH_WRITES)
-            .map(({ path, seq }) => ({ path, key: turnKey(conversationId, seq) })),
-        ),
+      build: () => namingWrites(dependencies, named.slice(first, first + BATCH_WRITES)),
     });
 }
 
@@ -173,7 +159,7 @@ async function nameForFork(
 export async function copyTurns(dependencies: ChatDependencies, copy: Copy): Promise<CopiedTurn[]> {
   const { conversationId, seq: lastSeq } = copy.source;
   const copied: CopiedTurn[] = [];
-  const named: NamedUpload[] = [];
+  const named: ReturnType<typeof namedBy> = [];
   async function* creations(): AsyncGenerator<{ writes: [Creation] }> {
     for (let newest = lastSeq; newest > 0; newest -= TURNS_PER_READ) {
       const length = Math.min(TURNS_PER_READ, newest);
@@ -195,7 +181,8 @@ export async function copyTurns(dependencies: ChatDependencies, copy: Copy): Pro
         const pieces = await readAll(dependencies, copy, turn.piecePaths);
         for (const each of [guard, ...pieces]) yield created(copy, each);
         const { user } = decodeTurn(turn, pieces.map(pieceText)).value;
-        named.push(...uploadsIn([user]).map(({ path }) => ({ seq, path })));
+        const { ownerUid } = copy.source.conversation;
+        named.push(...namedBy(ownerUid, { conversationId: copy.target.conversationId, seq, user }));
       }
     }
   }

@@ -165,7 +165,7 @@ async function queueTurn(
     conversation: state.conversation,
     queue: queueAfter(state.facts.queue, 0) ?? { first: seq, leaseUntil },
   });
-  const named = namedBy({ conversationId, seq, user: message.user });
+  const named = namedBy(request.caller.uid, { conversationId, seq, user: message.user });
   writes.push(...(await namingWrites(dependencies, named)));
   await commitStart(dependencies, { conversationId, seq, producer, writes });
   return startWaiting(dependencies, { request, seq, producer }, 'turn-queued');

@@ -226,7 +226,7 @@ async function commitBeginning(
   }
   const naming = { conversationId, seq, user: turn.message.user };
   if (decision.kind === 'start')
-    writes.push(...(await namingWrites(dependencies, namedBy(naming))));
+    writes.push(...(await namingWrites(dependencies, namedBy(request.caller.uid, naming))));
   const { producer } = lease;
   const committed = commitStart(dependencies, { conversationId, seq, producer, writes });
   // A cold instance loads the model's SDK while it waits for the store.
