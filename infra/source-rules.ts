@@ -99,9 +99,16 @@ const layers: readonly (readonly string[])[] = [
   ['shared/wire/'],
   ['functions/src/lib/', 'functions/src/app.ts'],
   ['functions/src/config', 'functions/src/models/', 'functions/src/adapters/'],
-  ['context/', 'erasure/', 'events/', 'memory/', 'quota/', 'recall/', 'common-dependencies'].map(
-    (name) => `functions/src/${name}`,
-  ),
+  [
+    'claims/',
+    'context/',
+    'erasure/',
+    'events/',
+    'memory/',
+    'quota/',
+    'recall/',
+    'common-dependencies',
+  ].map((name) => `functions/src/${name}`),
   ['turns', 'conversations', 'features', 'context', 'chat-dependencies', 'not-found']
     .map((name) => `functions/src/chat/${name}`)
     .concat('functions/src/app-steps.ts', 'functions/src/worker/'),

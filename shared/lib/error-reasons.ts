@@ -406,6 +406,19 @@ export const errorReasons = {
     status: 'FAILED_PRECONDITION',
     meaning: 'The copy would have too many turns; fork at an earlier message.',
   },
+  CALLER_IS_GUEST: {
+    status: 'FAILED_PRECONDITION',
+    meaning: 'The caller is anonymous, and only an account takes a guest over. Sign in first.',
+  },
+  GUEST_TOKEN_INVALID: {
+    status: 'INVALID_ARGUMENT',
+    meaning:
+      'The guest token is no valid ID token of another user who is anonymous: it has expired, is of another project, or of somebody who has signed in. Take it with `getIdToken()` before the sign-in, and send it at once.',
+  },
+  GUEST_CLAIMED: {
+    status: 'ALREADY_EXISTS',
+    meaning: 'Another account has taken the guest over. What the guest had is there.',
+  },
   FORK_TAKEN_OVER: {
     status: 'ABORTED',
     meaning: 'Another request is making this fork; send the same again.',

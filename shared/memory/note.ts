@@ -217,6 +217,19 @@ export function createNote(
 }
 
 /**
+ * The notes with those of another account behind them, the newest where there is no room for all. What stands already
+ * or was deleted is left out.
+ */
+export function withNotesOf(own: Notes, others: readonly Note[]): Note[] {
+  const added = others.flatMap((other) => {
+    const decision = createNote(own, { ...other, isDrawn: true });
+    return decision.kind === 'created' ? [decision.note] : [];
+  });
+  // Where there is no room at all, none is added.
+  return [...own.notes, ...added.slice(own.notes.length - NOTES_MAX)];
+}
+
+/**
  * A note as its user edits it, in the next revision: from then on it is the user's own, wherever it came
  * from. Undefined where there is none; the same notes where nothing changes.
  */

@@ -34,6 +34,12 @@ export function uploadFilePath({ path, fields }: Pick<StoredDocument, 'path' | '
   return data ?? path;
 }
 
+/** The turn that a note of `turnKey` is of. */
+export function turnOfKey(key: string): { conversationId: string; seq: number } | undefined {
+  const [, conversationId, seq] = /^(.+)_t_(\d+)$/su.exec(key) ?? [];
+  return conversationId === undefined ? undefined : { conversationId, seq: Number(seq) };
+}
+
 /** Reads an upload; one that cannot be read is none. */
 export function decodeUpload({ path, fields }: StoredDocument): Upload | undefined {
   const { data } = uploadSchema.safeParse(fields);

@@ -127,6 +127,7 @@ describe('S2: a limited-use token', () => {
     ['GET', `/v1/conversations/${randomUUID()}:export`],
     ['POST', '/v1/users/me:export'],
     ['POST', '/v1/users/me:erase'],
+    ['POST', '/v1/users/me:claim'],
   ])('S2: a limited-use token is used up by %s %s', async (method, path) => {
     const call = { method, uid: randomUUID(), ...(await withApp()) };
 

@@ -148,7 +148,7 @@ describe('a revoked sign-in at the function', () => {
   }
   const isRevoked = accountOf({ validSince: '9999999999' });
 
-  test('a revoked sign-in may still read, but not erase, delete or export', async () => {
+  test('a revoked sign-in may still read, but not erase, delete, export or claim', async () => {
     const { chat } = await chatWith(isRevoked);
     const { id } = await createConversation(chat);
 
@@ -158,6 +158,7 @@ describe('a revoked sign-in at the function', () => {
       chat.call(`/v1/conversations/${id}:export`),
       chat.call('/v1/users/me:export', { method: 'POST' }),
       chat.call('/v1/users/me:erase', { method: 'POST' }),
+      chat.call('/v1/users/me:claim', { body: { guestToken: 'a-token' } }),
     ]);
 
     expect(await Promise.all(refused.map(errorOf))).toMatchObject(

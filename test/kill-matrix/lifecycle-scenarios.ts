@@ -5,13 +5,23 @@ import {
   undeleteConversation,
 } from '#functions/chat/conversations/erase/delete-conversation.ts';
 import { deleteMessage } from '#functions/chat/conversations/erase/delete-message.ts';
+import { claimGuest } from '#functions/chat/inbox/claim-guest.ts';
+import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { eraseUser } from '#functions/chat/conversations/erase/erase-user.ts';
 import { forkConversation } from '#functions/chat/conversations/fork/fork-conversation.ts';
-import { caller, ownConversation } from '#lab/property/actions/actors.ts';
-import { answerMark, marksIn, questionMark } from '#lab/property/scripted-models.ts';
+import { caller, messageIdOf, ownConversation } from '#lab/property/actions/actors.ts';
+import { markedTurns } from '#lab/property/initial-state.ts';
+import { answerMark, marksIn, questionMark, questionText } from '#lab/property/scripted-models.ts';
+import {
+  chatNamePath,
+  claimPath,
+  inboxPath,
+  notesPath,
+} from '#shared/conversation/documents/paths.ts';
+import { encodeNotes } from '#shared/memory/note.ts';
 import { isCount } from '../support/compaction/commit-rules.ts';
 import { readableFields } from '../support/stores/readable-fields.ts';
-import { due, MARKS, problem, type After, type Scenario } from './scenario.ts';
+import { due, MARKS, problem, stateOf, type After, type Scenario } from './scenario.ts';
 import type { Stage } from './stage.ts';
 
 const FORK = 'fork-of-c-one';
@@ -165,5 +175,85 @@ const erasures: Scenario[] = [
   },
 ];
 
+const guest = { uid: 'guest', tier: 'anonymous' } as const;
+
+/** A guest with a conversation, a note and a name of a chat. */
+const guestState = await stateOf('two turns of a guest', {
+  turns: markedTurns(['first', 'second']),
+  conversation: { ownerUid: guest.uid },
+});
+const saved = { id: 'n1', text: 'A note.', source: 'user' as const, savedAt: new Date(0) };
+const notes = encodeNotes({ revision: 1, notes: [{ ...saved, revision: 1 }] });
+const ofGuest: Scenario['initial'] = {
+  ...guestState,
+  writes: [
+    ...guestState.writes,
+    { op: 'create', path: notesPath(guest.uid), fields: notes },
+    {
+      op: 'create',
+      path: chatNamePath(guest.uid, 'a-chat'),
+      fields: { schemaVersion: 1, conversationId: 'c1', updateTime: new Date(0) },
+    },
+  ],
+};
+
+/** What is not with the account, or still with the guest. */
+function claimProblems(after: After): string[] {
+  const paths = new Set(after.everything.map(({ path }) => path));
+  const [claim] = under(after, claimPath(guest.uid));
+  const moved = [
+    notesPath(caller.uid),
+    chatNamePath(caller.uid, 'a-chat'),
+    inboxPath(caller.uid, 'c1'),
+  ];
+  return [
+    ...problem(after.documents.conversation?.ownerUid !== caller.uid, 'it is not the account’s'),
+    ...moved.filter((path) => !paths.has(path)).map((path) => `${path} is not there`),
+    ...[...paths]
+      .filter((path) => path.startsWith('users/guest/'))
+      .map((path) => `${path} is left`),
+    ...problem(claim?.fields['state'] !== 'done', 'the claim is not done'),
+  ];
+}
+
+const claims: Scenario[] = [
+  {
+    name: 'a guest who is claimed in the middle of an answer',
+    points: [
+      'claim-begun',
+      'conversation-claimed',
+      'guest-documents-copied',
+      'guest-copies-cleared',
+      'user-documents-erased',
+      'claim-done',
+    ],
+    initial: ofGuest,
+    run: async (stage) => {
+      const asked = stage.phone(
+        'asking as the guest',
+        async (chat) => {
+          const message = { id: messageIdOf('alpha'), parts: [{ text: questionText('alpha') }] };
+          stage.world.journal.sent.set(message.id, { name: 'alpha', replacing: undefined });
+          const asking = { caller: guest, conversationId: 'c1', message };
+          return (await sendMessage(chat, asking)).result;
+        },
+        ['chat-1', 'chat-1'],
+      );
+      await stage.pass(400);
+      await stage.phone('claiming', (chat) => {
+        const verify = () => Promise.resolve({ ...guest, signedInAt: new Date(0) });
+        return claimGuest({ ...chat, idTokens: { verify } }, { caller, guestToken: 'guest' });
+      });
+      await asked;
+    },
+    problems: claimProblems,
+  },
+];
+
 /** Everything that changes a conversation beside its turns, or takes it away. */
-export const lifecycleScenarios: readonly Scenario[] = [...changes, ...copies, ...erasures];
+export const lifecycleScenarios: readonly Scenario[] = [
+  ...changes,
+  ...copies,
+  ...erasures,
+  ...claims,
+];

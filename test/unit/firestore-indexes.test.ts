@@ -199,6 +199,7 @@ describe('the exemptions from indexing', () => {
     ['the figures of a user’s day', 'usage'],
     ['the sums of a day', 'shards'],
     ['notes of files that nobody sent', 'uploads'],
+    ['records of guests who were taken over', 'claims'],
   ])('S20: firestore.indexes.json lets expired %s be deleted', (_, collectionGroup) => {
     const expiry = { collectionGroup, fieldPath: 'expireTime', indexes: [], ttl: true };
 

@@ -24,6 +24,7 @@ export const servedRoutes: readonly ServedRoute[] = [
     listConversationsRoute: ['GET', '/v1/conversations'],
     readConversationRoute: ['POST', '/v1/conversations/{conversationId}:read'],
     userEventsRoute: ['GET', '/v1/users/me/events'],
+    claimGuestRoute: ['POST', '/v1/users/me:claim'],
   }),
   ...served(() => import('./routes/lifecycle.ts'), {
     deleteConversationRoute: ['DELETE', '/v1/conversations/{conversationId}'],

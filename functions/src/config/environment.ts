@@ -359,7 +359,7 @@ export const environmentSchema = z.object({
     .enum(['off', 'enforced', 'once'])
     .default('off')
     .describe(
-      'enforced: every request of a user needs a Firebase App Check token in X-Firebase-AppCheck. once: besides, to delete or export a conversation, and to erase or export a user, a token serves once; apps send limited-use tokens there.',
+      'enforced: every request of a user needs a Firebase App Check token in X-Firebase-AppCheck. once: besides, to delete or export a conversation, to erase or export a user, and to claim a guest, a token serves once; apps send limited-use tokens there.',
     ),
   APP_CHECK_PROJECT_NUMBER: z
     .string()
@@ -373,7 +373,7 @@ export const environmentSchema = z.object({
     .enum(['off', 'erasures', 'always'])
     .default('erasures')
     .describe(
-      'Which requests ask Firebase Auth whether the sign-in was revoked or the account disabled: erasures = to delete or export a conversation, and to erase or export a user; always = every one. Needs the permission firebaseauth.users.get. off in a demo- project where it is not set.',
+      'Which requests ask Firebase Auth whether the sign-in was revoked or the account disabled: erasures = to delete or export a conversation, to erase or export a user, and to claim a guest; always = every one. Needs the permission firebaseauth.users.get. off in a demo- project where it is not set.',
     ),
 });
 

@@ -3,6 +3,7 @@ import { passCrashPoint } from '#functions/lib/crash-points.ts';
 import { retryWhenLost } from '#functions/lib/retry.ts';
 import { reservationHoldMs } from '#functions/quota/quota-settings.ts';
 import {
+  CLAIMS,
   uploadsCollection,
   usageCollection,
   usagePath,
@@ -15,7 +16,7 @@ import { readPages } from '#shared/store/many-documents.ts';
 import { uploadFilePath } from '#shared/uploads/upload.ts';
 
 /** What the erasure of a person's documents works with. */
-interface EraseUserDependencies {
+export interface EraseUserDependencies {
   store: DocumentStore;
   clock: Clock;
   config: Config;
@@ -59,8 +60,9 @@ async function eraseFigures(
 }
 
 /**
- * Deletes the files of a person's uploads, before those: some may stand below the path of somebody else. Bytes without an
- * upload are gone from the bucket within a day. Throws FILES_UNAVAILABLE, StoreUnavailableError.
+ * Deletes the files of a person's uploads, before those: below the path of a guest there are also files of the account
+ * that took them over, and of a person there may be some elsewhere. Bytes without an upload are gone from the bucket
+ * within a day. Throws FILES_UNAVAILABLE, StoreUnavailableError.
  */
 export async function eraseUserFiles(
   { store, files }: EraseUserDependencies,
@@ -70,6 +72,16 @@ export async function eraseUserFiles(
   const collection = uploadsCollection(uid);
   for await (const page of readPages(store, { collection, limit: PAGE }))
     await inParallel(page, DELETIONS, (upload) => files.delete(uploadFilePath(upload)));
+}
+
+/** Drops the claims of an account that is erased: what a guest has left must not come to it any more. */
+export async function dropClaimsOf(
+  { store }: Pick<EraseUserDependencies, 'store'>,
+  uid: string,
+): Promise<void> {
+  const where = [{ field: 'uid', op: '==', value: uid }] as const;
+  for await (const page of readPages(store, { collection: CLAIMS, where, limit: PAGE }))
+    await store.commit(page.map(({ path }) => ({ op: 'delete', path })));
 }
 
 /**

@@ -202,6 +202,7 @@ async function settle({
 /** What `eraseBelow` depends on: messages change the conversation document, and nothing of this. */
 const stateOf = ({ conversation, pending }: Erasure): string =>
   JSON.stringify([
+    conversation.value.ownerUid,
     conversation.value.generation,
     conversation.value.changedIn,
     pending.seqs,

@@ -35,7 +35,7 @@ export const chatCrashPoints = {
 export type ChatCrashPoint = keyof typeof chatCrashPoints;
 
 /**
- * Every place between two effects of restoring, deleting, erasing and forking, and what has happened
+ * Every place between two effects of restoring, deleting, erasing, forking and claiming, and what has happened
  * there. A process that dies at any of them leaves a conversation that the same request again, or the
  * sweep, puts right.
  */
@@ -54,6 +54,12 @@ export const lifecycleCrashPoints = {
   'fork-batch-copied': 'Some documents are copied.',
   'fork-copied': 'All documents are copied; the fork is not live.',
   'fork-live': 'The fork is live; the caller does not know.',
+  'claim-begun': 'It is stored that an account takes over what a guest has; nothing has moved.',
+  'conversation-claimed': 'One conversation of the guest belongs to the account.',
+  'guest-documents-copied':
+    'Uploads, names of chats, devices or notes of the guest stand below both users.',
+  'guest-copies-cleared': 'Nothing that was copied tells of what was erased meanwhile.',
+  'claim-done': 'The guest has nothing any more; the caller does not know.',
 } as const;
 
 type LifecycleCrashPoint = keyof typeof lifecycleCrashPoints;

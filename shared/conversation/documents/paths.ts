@@ -120,6 +120,11 @@ export const requestPlacesPath = 'sweeps/requests';
 /** That an App Check token which serves once has been used, by the hash of its id. */
 export const spentAppCheckTokenPath = (tokenHash: string) => `appCheckTokens/${tokenHash}`;
 
+/** Accounts that take over what guests have, a document for each guest. */
+export const CLAIMS = 'claims';
+
+export const claimPath = (guestUid: string) => `${CLAIMS}/${userDocumentId(guestUid)}`;
+
 /** All that is remembered about a user. */
 export const notesPath = (uid: string) => `${userPath(uid)}/memory/notes`;
 
@@ -140,9 +145,11 @@ export const uploadsCollection = (uid: string) => `${userPath(uid)}/uploads`;
 export const uploadPath = (uid: string, uploadId: string) =>
   `${uploadsCollection(uid)}/${uploadId}`;
 
+export const chatNamesCollection = (uid: string) => `${userPath(uid)}/chatNames`;
+
 /** Which conversation a chat of an AI SDK is, by the hash of the name that the app gave it. */
 export const chatNamePath = (uid: string, nameHash: string) =>
-  `${userPath(uid)}/chatNames/${nameHash}`;
+  `${chatNamesCollection(uid)}/${nameHash}`;
 
 export const turnId = (seq: number) => `t_${seq}`;
 export const answerId = (seq: number) => `m_${seq}`;

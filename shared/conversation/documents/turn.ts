@@ -171,6 +171,8 @@ const turnFieldsSchema = z.object({
   grounding: groundingSchema.optional(),
   /** Which end of the turn the owner's devices have been told of. */
   notice: noticeSchema.optional(),
+  /** The account that took the conversation over while the turn was open: its inbox tells of the end. */
+  movedTo: z.string().optional(),
 });
 
 /** A message and an answer of the largest size that may be configured have fewer. */

@@ -28,6 +28,21 @@ export const readBody = z.strictObject({
     ),
 });
 
+/** More than any ID token has. */
+const TOKEN_MAX_CHARACTERS = 16_384;
+
+export const claimBody = z.strictObject({
+  guestToken: z
+    .string()
+    .min(1)
+    .max(TOKEN_MAX_CHARACTERS)
+    .describe('Firebase ID token of the anonymous user, taken before the sign-in.'),
+});
+
+export const claimResponse = z.object({
+  conversations: z.number().int().describe('As many the guest had when the claim began.'),
+});
+
 const lastMessageResponse = z.object({
   seq: z.number().int(),
   role: z.enum(['user', 'model']),

@@ -86,6 +86,7 @@ describe('a compaction request before a sweep', () => {
           afterTurnsRun: 0,
           erasuresFinished: 0,
           tombstonesDropped: 0,
+          claimsFinished: 0,
           failed: 0,
           isComplete: true,
           durationMs: 0,

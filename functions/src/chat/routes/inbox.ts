@@ -10,8 +10,11 @@ import {
   inboxEntryView,
   listConversationsQuery,
   readBody,
+  claimBody,
+  claimResponse,
 } from '#shared/wire/resources/inbox.ts';
 import { userEventResponse, userEventsQuery } from '#shared/wire/resources/user-events.ts';
+import { claimGuest } from '../inbox/claim-guest.ts';
 
 export const listConversationsRoute = userRoute({
   operation: 'listConversations',
@@ -66,4 +69,17 @@ export const userEventsRoute = userRoute({
     const cursor = query.cursor ?? header('last-event-id')?.trim();
     return userEventsReply(dependencies, { caller, cursor, left });
   },
+});
+
+export const claimGuestRoute = userRoute({
+  operation: 'claimGuest',
+  isSensitive: true,
+  summary:
+    'Moves everything of a guest, an anonymous user, to the caller, who has signed in: conversations, those in the bin too, files, notes and devices.',
+  body: claimBody,
+  response: claimResponse,
+  errors: ['APP_CHECK_REPLAYED', 'CALLER_IS_GUEST', 'GUEST_TOKEN_INVALID', 'GUEST_CLAIMED'],
+  example: { guestToken: 'eyJhbGciOiJSUzI1NiIs…' },
+  handle: async (dependencies, { caller, body }) =>
+    json(await claimGuest(dependencies, { caller, ...body })),
 });

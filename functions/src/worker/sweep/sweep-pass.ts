@@ -19,6 +19,8 @@ export interface SweepCounts {
   erasuresHandedOver: number;
   erasuresFinished: number;
   tombstonesDropped: number;
+  /** Guests of whom nothing is left to move. */
+  claimsFinished: number;
   /** Steps of the app behind turns. */
   afterTurnsRun: number;
   /** Items and queries that failed; the next sweep meets them again. */
@@ -30,6 +32,7 @@ export interface Sweep {
   dependencies: Pick<
     CompactionDependencies,
     | 'store'
+    | 'files'
     | 'cache'
     | 'publisher'
     | 'clock'

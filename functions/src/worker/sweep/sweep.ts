@@ -3,6 +3,7 @@ import { timeoutAfter } from '#functions/lib/deadline.ts';
 import { settleAll } from '#functions/lib/promises.ts';
 import type { CompactionDependencies } from '#functions/worker/compaction/run.ts';
 import { sweepAfterTurns } from './sweep-after-turns.ts';
+import { sweepClaims } from './sweep-claims.ts';
 import { sweepErasures } from './sweep-erasures.ts';
 import { guarded, type Sweep, type SweepCounts } from './sweep-pass.ts';
 import { sweepRequests } from './sweep-requests.ts';
@@ -19,6 +20,7 @@ const nothingDone = (): SweepCounts => ({
   erasuresHandedOver: 0,
   erasuresFinished: 0,
   tombstonesDropped: 0,
+  claimsFinished: 0,
   afterTurnsRun: 0,
   failed: 0,
 });
@@ -29,6 +31,7 @@ async function sweepAll(sweep: Sweep): Promise<void> {
     guarded(sweep, 'turns', () => sweepTurns(sweep)),
     guarded(sweep, 'requests', () => sweepRequests(sweep)),
     guarded(sweep, 'erasures', () => sweepErasures(sweep)),
+    guarded(sweep, 'claims', () => sweepClaims(sweep)),
     guarded(sweep, 'afterTurns', () => sweepAfterTurns(sweep)),
   ]);
   await passWorkerCrashPoint(sweep.dependencies, 'sweep-swept');
@@ -36,7 +39,7 @@ async function sweepAll(sweep: Sweep): Promise<void> {
 
 /**
  * Mends what nobody came back to, in all conversations: closes abandoned turns, publishes or settles compaction
- * requests, finishes erasures, and erases what has expired. It remembers nothing but how far it came with the requests:
+ * requests, finishes erasures and claims, and erases what has expired. It remembers nothing but how far it came with the requests:
  * what is mended is not found again, what is not is met by the next sweep, so that it may be stopped and repeated at any
  * place. Two at once do everything at most twice. Ends when `signal` fires, after four minutes at the latest. Throws
  * nothing but what a test has a crash point throw.

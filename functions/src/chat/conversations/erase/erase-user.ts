@@ -1,6 +1,10 @@
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { markErasing } from '#functions/erasure/erase-conversation.ts';
-import { eraseUserDocuments, eraseUserFiles } from '#functions/erasure/erase-user-documents.ts';
+import {
+  dropClaimsOf,
+  eraseUserDocuments,
+  eraseUserFiles,
+} from '#functions/erasure/erase-user-documents.ts';
 import { publishErase } from '#functions/events/publish-request.ts';
 import { passCrashPoint } from '#functions/lib/crash-points.ts';
 import { settleAll } from '#functions/lib/promises.ts';
@@ -51,6 +55,7 @@ export async function eraseUser(
   { caller }: { caller: Caller },
 ): Promise<{ conversations: number }> {
   const marked = new Set<string>();
+  await dropClaimsOf(dependencies, caller.uid);
   for (let pass = 1; pass <= PASSES_MAX; pass++)
     if ((await markAll(dependencies, caller, marked)) === 0) break;
   await eraseUserFiles(dependencies, caller.uid);

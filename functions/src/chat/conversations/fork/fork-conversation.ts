@@ -224,7 +224,9 @@ async function finishFork(
     build: async () => {
       const now = await readConversation(store, source.conversationId);
       const isSame =
-        now?.value.state === 'live' && now.value.changedIn === source.conversation.changedIn;
+        now?.value.state === 'live' &&
+        now.value.ownerUid === source.conversation.ownerUid &&
+        now.value.changedIn === source.conversation.changedIn;
       if (!isSame) throw new SourceChangedError(source.conversationId);
       return [
         sameConversationWrite(source.conversationId, now.updateTime),

@@ -75,6 +75,8 @@ export interface TurnWriter {
   storeRounds(progress: RoundsToStore): Promise<void>;
   /** Update time of the turn as it was last stored or read. */
   turnUpdateTime(): string;
+  /** The account that had taken the conversation over by then; undefined: that of the start has it. */
+  movedTo(): string | undefined;
   /** The usage that is stored with the contents of the turn. */
   storedUsage(): TurnUsage | undefined;
   /** Writes that delete the pieces of the answer that a finish replaces. */
@@ -93,6 +95,8 @@ interface Writing {
   own: Attempt;
   /** Of the turn as it was last stored or read; guards the next write. */
   turnUpdateTime: string;
+  /** As read with it. */
+  movedTo: string | undefined;
   /** Until when the turn is this producer's. */
   leaseUntil: Date;
   /** Called when the turn says that it shall be cancelled. */
@@ -132,6 +136,7 @@ export function createTurnWriter(
     dependencies,
     own,
     turnUpdateTime: own.turnUpdateTime,
+    movedTo: undefined,
     leaseUntil: own.leaseUntil,
     cancel,
     buffer: createChunkBuffer(own),
@@ -172,6 +177,7 @@ export function createTurnWriter(
     flushDownTo: (bytes) => flushDownTo(writing, bytes),
     storeRounds: (progress) => storeRounds(writing, progress),
     turnUpdateTime: () => writing.turnUpdateTime,
+    movedTo: () => writing.movedTo,
     storedUsage: () => writing.storedUsage,
     obsoletePieces: () => obsoletePieces(writing),
     last: (closing, at) => buffer.last(closing, at),
@@ -236,6 +242,7 @@ async function rereadTurn(writing: Writing): Promise<Standing> {
   const { value: turn, updateTime } = read;
   if (turn.state !== 'running') return 'ended';
   writing.turnUpdateTime = updateTime;
+  writing.movedTo = turn.movedTo;
   writing.leaseUntil = turn.leaseUntil;
   writing.storedStep = turn.rounds?.step ?? 0;
   if (turn.cancelRequested) cancel();

@@ -136,12 +136,13 @@ async function commitFinish(
     try {
       await writer.flushDownTo(FINISH_FRAMES_BYTES);
       const { conversationId } = attempt;
-      const { ownerUid } = begun.context.conversation;
       const statusWrites = status ? [await statusWrite(store, conversationId, { ...status })] : [];
       const streamEnd = end.waitsUntil ? 'pause' : 'final';
       const lastChunks = writer.last(closing, { end: streamEnd, now: end.now });
       const stream = { writes: lastChunks, lastFrameId };
       const turnUpdateTime = writer.turnUpdateTime();
+      // Who has taken the conversation over since the start has changed the turn: both are of one reading.
+      const ownerUid = writer.movedTo() ?? begun.context.conversation.ownerUid;
       const writes = finishWrites({ ...end, ...request, ownerUid, turnUpdateTime, stream });
       const afterTurn =
         dependencies.afterTurn && end.state === 'done' ? [afterTurnWrite(end, end.now)] : [];
