@@ -90,10 +90,15 @@ async function moveConversation(
  * Moves every conversation of the guest, those that are being erased too: what erases them looks for their files at
  * their owner. Once a pass finds nothing, no fork of one can become the guest's: its source is not (`finishFork`).
  */
-async function moveConversations(dependencies: ClaimDependencies, claim: Claim): Promise<void> {
+async function moveConversations(
+  dependencies: ClaimDependencies,
+  claim: Claim,
+  signal: AbortSignal | undefined,
+): Promise<void> {
   for (let pass = 1; pass <= PASSES_MAX; pass++) {
     let moved = 0;
     for await (const page of conversationPages(dependencies.store, claim.guestUid)) {
+      signal?.throwIfAborted();
       const results = await inParallel(page, MOVED_AT_ONCE, ({ path }) =>
         moveConversation(dependencies, claim, lastSegment(path)),
       );
@@ -105,12 +110,16 @@ async function moveConversations(dependencies: ClaimDependencies, claim: Claim):
 
 /**
  * Moves everything of a guest to the account that has claimed them, and erases what is left of the guest; the bare
- * figures of the day's quota stay the guest's. May stop anywhere and be repeated, also by two at once. Throws
- * GuardLostError, FILES_UNAVAILABLE, StoreUnavailableError.
+ * figures of the day's quota stay the guest's. May stop anywhere and be repeated, also by two at once. Throws the
+ * signal's reason, GuardLostError, FILES_UNAVAILABLE, StoreUnavailableError.
  */
-export async function runClaim(dependencies: ClaimDependencies, claim: Claim): Promise<void> {
+export async function runClaim(
+  dependencies: ClaimDependencies,
+  claim: Claim,
+  signal?: AbortSignal,
+): Promise<void> {
   const { store, clock } = dependencies;
-  await moveConversations(dependencies, claim);
+  await moveConversations(dependencies, claim, signal);
   await copyUserDocuments(dependencies, claim);
   await eraseUserDocuments(dependencies, claim.guestUid);
   await store.commit([claimDoneWrite(claim, clock.now())]);

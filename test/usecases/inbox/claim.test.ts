@@ -1,5 +1,6 @@
 import { findChat, openNamed } from '#functions/chat/facades/chat-names.ts';
 import { deleteConversation } from '#functions/chat/conversations/erase/delete-conversation.ts';
+import { deleteMessage } from '#functions/chat/conversations/erase/delete-message.ts';
 import { eraseUser } from '#functions/chat/conversations/erase/erase-user.ts';
 import { forkConversation } from '#functions/chat/conversations/fork/fork-conversation.ts';
 import { readOwnConversation } from '#functions/chat/conversations/own-conversation.ts';
@@ -10,8 +11,10 @@ import { claimGuest } from '#functions/chat/inbox/claim-guest.ts';
 import { listConversations } from '#functions/chat/inbox/list-conversations.ts';
 import { markRead } from '#functions/chat/inbox/mark-read.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
+import { runClaim } from '#functions/claims/run-claim.ts';
 import { eraseConversation, markErasing } from '#functions/erasure/erase-conversation.ts';
 import { runSweep } from '#functions/worker/sweep/sweep.ts';
+import { decodeClaim } from '#shared/conversation/documents/claim.ts';
 import { claimPath, turnPath, uploadPath } from '#shared/conversation/documents/paths.ts';
 import { AppError } from '#shared/lib/errors.ts';
 import type { Caller } from '#shared/ports/ports.ts';
@@ -19,7 +22,7 @@ import { unreadUpload } from '#shared/uploads/upload-parts.ts';
 import { createManualClock } from '#test/fakes/manual-clock.ts';
 import { createMemoryBucket } from '#test/fakes/memory-bucket.ts';
 import { heldStreamer } from '#test/fakes/scripted-streamer.ts';
-import { lifecycle, owner, stranger } from '#test/support/chat/lifecycle.ts';
+import { dyingAt, lifecycle, owner, stranger } from '#test/support/chat/lifecycle.ts';
 import { queued, request } from '#test/support/chat/sending.ts';
 import { pass, settle } from '#test/support/chat/streaming.ts';
 import { neverAborted } from '#test/support/compaction/compacted-conversation.ts';
@@ -83,7 +86,7 @@ async function createGuest(world: ClaimWorld) {
   const [live, binned, named] = [randomUUID(), randomUUID(), randomUUID()];
   const uploadId = await uploadOf(world, 'What I think of temples.');
   await say(world, live);
-  await sayWithFile(world, live, uploadId);
+  const { messageId } = (await sayWithFile(world, live, uploadId)).turn;
   await markRead(chat, { caller: guest, conversationId: live, seq: 1 });
   await say(world, binned);
   await deleteConversation(chat, { caller: guest, conversationId: binned });
@@ -98,7 +101,7 @@ async function createGuest(world: ClaimWorld) {
   });
   const chatId = `chat:${named}`;
   const ofChat = await openNamed(chat, { caller: guest, chatId });
-  return { live, binned, uploadId, chatId, ofChat };
+  return { live, binned, uploadId, messageId, chatId, ofChat };
 }
 
 const claim = ({ chat }: Pick<ClaimWorld, 'chat'>, caller = owner, guestToken = 'guest') =>
@@ -272,11 +275,8 @@ describe.each(points)('an instance that dies at %s of a claim', (point) => {
   const dying = async () => {
     const world = createWorld();
     const made = await createGuest(world);
-    const { atCrashPoint } = {
-      atCrashPoint: (name: string) =>
-        name === point ? Promise.reject(new Error(`died at ${point}`)) : Promise.resolve(),
-    };
-    await expect(claim({ chat: { ...world.chat, atCrashPoint } })).rejects.toThrow(point);
+    const chat = { ...world.chat, ...dyingAt(point) };
+    await expect(claim({ chat })).rejects.toThrow(point);
     return { world, made };
   };
 
@@ -449,6 +449,40 @@ describe('the files of a guest', () => {
       expect(paths(world)).toEqual([]);
     },
   );
+});
+
+test('what a guest has deleted a moment ago is forgotten in the account, too', async () => {
+  const world = createWorld();
+  const { live, messageId } = await createGuest(world);
+  const dying = { ...world.chat, ...dyingAt('message-wiped') };
+  const deleted = deleteMessage(dying, { caller: guest, conversationId: live, messageId });
+  await expect(deleted).rejects.toThrow('message-wiped');
+  const from = { conversationId: live, seq: 2, saidIn: 2, saidAt: new Date(1) };
+  const note = { id: 'n9', text: 'Read this.', source: 'tool' as const, savedAt: new Date(1) };
+  await storeNotes(world.store, guest.uid, [{ ...note, revision: 1, from }]);
+
+  await claim(world);
+  world.bench.clock.advance(61_000);
+  await world.sweep();
+
+  expect(world.files.paths()).toEqual([]);
+  expect((await listMemories(world.chat, owner)).memories).toEqual([]);
+});
+
+test('a sweep whose time is up leaves the rest of a claim to the next one', async () => {
+  const world = createWorld();
+  const made = await createGuest(world);
+  const dying = { ...world.chat, ...dyingAt('claim-begun') };
+  await expect(claim({ chat: dying })).rejects.toThrow('claim-begun');
+  const [document] = await world.store.get([claimPath('guest')]);
+  const begun = decodeClaim(document ?? { fields: {} });
+  const stopped = runClaim(world.chat, begun, AbortSignal.abort());
+  await expect(stopped).rejects.toThrow('aborted');
+
+  world.bench.clock.advance(61_000);
+  await world.sweep();
+
+  await expectMoved(world, made);
 });
 
 describe('claims that are refused', () => {

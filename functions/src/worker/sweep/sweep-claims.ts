@@ -23,7 +23,7 @@ export async function sweepClaims(sweep: Sweep): Promise<void> {
     await forEachItem(sweep, { pass: 'claims', items, atOnce: AT_ONCE }, async (document) => {
       const claim = decodeClaim(document);
       if (claim.time > leftBefore) return;
-      await runClaim(dependencies, claim);
+      await runClaim(dependencies, claim, signal);
       counts.claimsFinished += 1;
     });
     if (signal.aborted) return;
