@@ -116,20 +116,11 @@ const json = (status: number, body: object): StorageAnswer => ({
 
 const notFound = json(404, { error: { code: 404, message: 'No such object.' } });
 const patchSchema = z.strictObject({ customTime: z.iso.datetime() });
-const PAGE = 1_000;
 
 function media({ bytes }: StoredFile, range: string | undefined): StorageAnswer {
   const last = /^bytes=0-(\d+)$/.exec(range ?? '')?.[1];
   if (last === undefined) return { status: 200, body: bytes };
   return { status: 206, body: bytes.subarray(0, Number(last) + 1) };
-}
-
-function list(files: StoredFiles, prefix: string): StorageAnswer {
-  const names = [...files.keys()].filter((name) => name.startsWith(prefix)).toSorted();
-  // A list without entries has no `items`.
-  return json(200, {
-    ...(names.length > 0 && { items: names.slice(0, PAGE).map((name) => ({ name })) }),
-  });
 }
 
 function patch(file: StoredFile, body: Buffer | undefined): StorageAnswer {
@@ -148,7 +139,6 @@ function jsonApi(
   { method, url, headers, body }: Arrival,
 ): StorageAnswer | undefined {
   const root = `/storage/v1/b/${bucket}/o`;
-  if (url.pathname === root) return list(files, url.searchParams.get('prefix') ?? '');
   if (!url.pathname.startsWith(`${root}/`)) return undefined;
   const name = decodeURIComponent(url.pathname.slice(root.length + 1));
   const file = files.get(name);

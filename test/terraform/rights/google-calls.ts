@@ -57,7 +57,6 @@ export const googleCalls: Readonly<Record<string, readonly GoogleCall[]>> = {
       permissions: ['storage.objects.get', 'storage.objects.update'],
     },
     { method: 'objects.delete', accounts: both, permissions: ['storage.objects.delete'] },
-    { method: 'objects.list', accounts: chat, permissions: ['storage.objects.list'] },
   ],
   'https://firebase.google.com/docs/projects/iam/permissions': [
     {
