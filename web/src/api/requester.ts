@@ -1,7 +1,7 @@
 import type { StreamChunk } from '#shared/wire/resources/streams.ts';
 import { offline, ApiError, readError } from './api-error.ts';
 import type { Session } from './session.ts';
-import { createParser } from 'eventsource-parser';
+import { createParser, type EventSourceMessage } from 'eventsource-parser';
 
 /** One event of an answer. Those that tell of a broken stream have no id. */
 export interface ReceivedFrame {
@@ -9,41 +9,51 @@ export interface ReceivedFrame {
   chunk: StreamChunk;
 }
 
+/** The service says something every eight seconds: a connection that is silent for longer is lost. */
+const SILENCE_MAX_MS = 30_000;
+
+/** The events of a stream as they come; ends where the connection does. */
+async function* readEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<EventSourceMessage> {
+  const received: EventSourceMessage[] = [];
+  const parser = createParser({ onEvent: (event) => received.push(event) });
+  const decoder = new TextDecoder();
+  const reader = body.getReader();
+  try {
+    for (;;) {
+      const silence = setTimeout(() => void reader.cancel().catch(() => undefined), SILENCE_MAX_MS);
+      const { done, value } = await reader.read().finally(() => clearTimeout(silence));
+      if (done) return;
+      parser.feed(decoder.decode(value, { stream: true }));
+      yield* received.splice(0);
+    }
+  } finally {
+    // Whoever stops reading hangs up; a cut connection has nothing to cancel.
+    await reader.cancel().catch(() => undefined);
+  }
+}
+
 /**
- * The events of a stream up to its `[DONE]`. Throws ApiError OFFLINE when the connection ends before that:
+ * The events of an answer up to its `[DONE]`. Throws ApiError OFFLINE when the connection ends before that:
  * then the rest is to be asked for.
  */
 async function* readFrames(
   body: ReadableStream<Uint8Array>,
   tell: Tell,
 ): AsyncGenerator<ReceivedFrame> {
-  const received: ReceivedFrame[] = [];
-  const end: { isSeen: boolean; problem?: string } = { isSeen: false };
-  const parser = createParser({
-    onEvent: ({ id, data }) => {
-      if (data === '[DONE]') end.isSeen = true;
-      else received.push({ id: id ? Number(id) : undefined, chunk: JSON.parse(data) });
-    },
-  });
-  const decoder = new TextDecoder();
-  const reader = body.getReader();
+  let problem: string | undefined;
   try {
-    while (!end.isSeen) {
-      const { done, value } = await reader.read();
-      if (done) throw new Error('the stream ended without [DONE]');
-      parser.feed(decoder.decode(value, { stream: true }));
-      for (const frame of received.splice(0)) {
-        tell({ kind: 'frame', frame });
-        yield frame;
-      }
+    for await (const { id, data } of readEvents(body)) {
+      if (data === '[DONE]') return;
+      const frame = { id: id ? Number(id) : undefined, chunk: JSON.parse(data) };
+      tell({ kind: 'frame', frame });
+      yield frame;
     }
+    throw new Error('the stream ended without [DONE]');
   } catch (error) {
-    end.problem = String(error);
+    problem = String(error);
     throw offline(error);
   } finally {
-    tell({ kind: 'end', problem: end.problem });
-    // Whoever stops reading hangs up; a cut connection has nothing to cancel.
-    await reader.cancel().catch(() => undefined);
+    tell({ kind: 'end', problem });
   }
 }
 
