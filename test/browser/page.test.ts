@@ -111,7 +111,7 @@ describe.skipIf(missingBrowser().length > 0)('the page', () => {
           'Turn 4 took its place',
         );
       const entry = page.locator('.conversation', { hasText: 'My boat is moored in Vlieland.' });
-      await entry.hover();
+      await entry.getByLabel('Actions').click();
       await entry.getByRole('button', { name: 'Delete conversation' }).click();
       await entry.waitFor({ state: 'detached' });
       await page.getByRole('button', { name: 'Undo' }).click();
@@ -227,7 +227,7 @@ describe.skipIf(missingBrowser().length > 0)('the page', () => {
     await page.locator('.wire-frames tr', { hasText: 'finish' }).waitFor();
     const cells = page.locator('.wire-frames [data-frame] td:first-child');
     const ids = (await cells.allInnerTexts()).map(Number);
-    const row = page.locator('.wire-requests li', { hasText: 'POST' }).first();
+    const row = page.locator('.wire-requests li', { hasText: /POST.*messages/ }).first();
     await row.getByRole('button').click();
     await row.getByText('Copied').waitFor();
 

@@ -7,12 +7,16 @@ import {
 } from '#web/state/transcript.ts';
 import { openServer } from '#infra/local/processes/open-server.ts';
 import type { ContextObject } from '#shared/wire/resources/context-object.ts';
+import type { InboxEntryView } from '#shared/wire/resources/inbox.ts';
 import type { MessageView } from '#shared/wire/resources/messages.ts';
 import type { StreamChunk } from '#shared/wire/resources/streams.ts';
+import type { UserEvent } from '#shared/wire/resources/user-events.ts';
+import { createChatApi } from '#web/api/chat-api.ts';
 import type { WireEvent } from '#web/api/requester.ts';
 import { guestSession } from '#web/api/session.ts';
 import { createFirstWords } from '#web/state/first-words.ts';
 import { WATCH_MS, watchPaceMs } from '#web/state/context-state.ts';
+import { createInbox } from '#web/state/inbox.ts';
 import { applyFrame, beginLiveTurn, partsText } from '#web/state/live-turn.ts';
 import { emptyWireLog, EXCHANGES_KEPT, FRAMES_KEPT, recordWire } from '#web/state/wire-log.ts';
 import { createServer } from 'node:http';
@@ -45,6 +49,74 @@ test('the page forgets the first words of the oldest of 201 untitled conversatio
     'Hello 1',
     'Hello 200',
   ]);
+});
+
+describe('the list of conversations', () => {
+  const row = (id: string, is: Partial<InboxEntryView> = {}): InboxEntryView => ({
+    id,
+    metadata: {},
+    archived: false,
+    pinned: false,
+    state: 'idle',
+    lastSeq: 1,
+    readSeq: 1,
+    unreadCount: 0,
+    createTime: '2026-01-02T03:04:05.000Z',
+    activeTime: '2026-01-02T03:04:05.000Z',
+    ...is,
+  });
+  const told = (conversation: InboxEntryView): UserEvent => ({
+    type: 'conversation',
+    conversation,
+  });
+
+  /** A list whose pages come when the test lets them. */
+  function startInbox() {
+    const page = Promise.withResolvers<InboxEntryView[]>();
+    const api = createChatApi({
+      json: async <T>() => ({ conversations: await page.promise }) as T,
+      stream: () => Promise.reject(new Error('no stream')),
+      events: async function* events() {},
+    });
+    return { page, inbox: createInbox(api, createFirstWords(memory())) };
+  }
+  const titlesOf = ({ entries }: ReturnType<typeof createInbox>) =>
+    entries.value.map(({ id, title }) => title ?? id);
+
+  test('an event that comes while the list is read wins over what the page says', async () => {
+    const { page, inbox } = startInbox();
+
+    const ready = inbox.apply({ type: 'ready' });
+    const renamed = inbox.apply(told(row('a', { title: 'New' })));
+    page.resolve([row('a', { title: 'Old' }), row('b')]);
+    await Promise.all([ready, renamed]);
+
+    expect(titlesOf(inbox)).toEqual(['New', 'b']);
+  });
+
+  test('the list has the pinned conversations first, then those with the newest message', async () => {
+    const { inbox } = startInbox();
+
+    await inbox.apply(told(row('old')));
+    await inbox.apply(told(row('new', { activeTime: '2026-03-02T03:04:05.000Z' })));
+    await inbox.apply(
+      told(row('pinned', { pinned: true, activeTime: '2025-01-01T00:00:00.000Z' })),
+    );
+    await inbox.apply(told(row('archived', { archived: true })));
+    await inbox.apply(told(row('deleted', { deleteTime: '2026-03-02T03:04:05.000Z' })));
+
+    expect(titlesOf(inbox)).toEqual(['pinned', 'new', 'old']);
+  });
+
+  test('a list that has to be read anew forgets what is not in it any more', async () => {
+    const { page, inbox } = startInbox();
+    await inbox.apply(told(row('gone')));
+    page.resolve([row('a')]);
+
+    await inbox.apply({ type: 'reset' });
+
+    expect(titlesOf(inbox)).toEqual(['a']);
+  });
 });
 
 const closers: (() => Promise<void>)[] = [];
@@ -222,14 +294,14 @@ const over: ContextObject = { ...context, tokens: 2_000 };
 const under = (state: string): ContextObject => ({ ...over, compaction: { state, jobId: 'j' } });
 
 test.each([
-  ['rarely below the threshold', context, 0, 'resting'],
+  ['no more below the threshold', context, 0, undefined],
   ['often when the threshold was just crossed', over, 14_999, 'moving'],
-  ['rarely over the threshold where nothing comes of it', over, 15_000, 'resting'],
+  ['no more over the threshold where nothing comes of it', over, 15_000, undefined],
   ['often while a compaction runs', under('RUNNING'), 59_999, 'moving'],
   ['less often where one waits for another try', under('QUEUED'), 60_000, 'waiting'],
-  ['rarely where nothing is known', undefined, 0, 'resting'],
+  ['not where nothing is known', undefined, 0, undefined],
 ] as const)('the page looks at the context %s', (...[, known, unchangedMs, pace]) => {
-  expect(watchPaceMs(known, unchangedMs)).toBe(WATCH_MS[pace]);
+  expect(watchPaceMs(known, unchangedMs)).toBe(pace && WATCH_MS[pace]);
 });
 
 const begun = beginLiveTurn({ kind: 'send', messageId: 'm', text: 'Hello' });

@@ -9,7 +9,7 @@ async function start(root: HTMLElement): Promise<void> {
     const session = createSession(config, localStorage);
     const app = createApp({ config, session, storage: localStorage });
     render(<Page app={app} />, root);
-    await app.conversations.refresh();
+    await app.follow();
   } catch (error) {
     render(
       <p class="note" role="alert">

@@ -93,15 +93,32 @@ export const boatStory: readonly string[] = [
   ...Array.from({ length: 5 }, (_, index) => logEntry(index + 1)),
 ];
 
-async function post({ stack }: PageStack, path: string, body: object): Promise<void> {
+async function call(
+  { stack }: PageStack,
+  method: string,
+  path: string,
+  body?: object,
+): Promise<void> {
   const token = unsignedToken({ uid: LOCAL_USER, projectId: stack.projectId, now: new Date() });
   const response = await fetch(`${stack.chatUrl}/v1/conversations${path}`, {
-    method: 'POST',
+    method,
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-    body: JSON.stringify(body),
+    ...(body && { body: JSON.stringify(body) }),
   });
   if (!response.ok) throw new Error(`${path} was refused: ${await response.text()}`);
 }
+
+/** Sends a message as another device does, without the page; resolves to its id when it is answered. */
+export async function tell(stack: PageStack, id: string, text: string): Promise<string> {
+  const messageId = randomUUID();
+  const message = { id: messageId, parts: [{ type: 'text', text }] };
+  await call(stack, 'POST', `/${id}/messages`, { message });
+  return messageId;
+}
+
+/** Deletes a message as another device does. */
+export const eraseMessage = (stack: PageStack, id: string, messageId: string): Promise<void> =>
+  call(stack, 'DELETE', `/${id}/messages/${messageId}`);
 
 /** Tells the story as an app would, without the page; resolves to the conversation's id. */
 export async function tellOfTheBoat(
@@ -114,11 +131,8 @@ export async function tellOfTheBoat(
   } = {},
 ): Promise<string> {
   const id = randomUUID();
-  await post(stack, '', { id, ...begin });
-  for (const text of story)
-    await post(stack, `/${id}/messages`, {
-      message: { id: randomUUID(), parts: [{ type: 'text', text }] },
-    });
+  await call(stack, 'POST', '', { id, ...begin });
+  for (const text of story) await tell(stack, id, text);
   return id;
 }
 

@@ -5,9 +5,11 @@ import type {
 } from '#shared/wire/resources/compaction.ts';
 import type { ContextView } from '#shared/wire/resources/context.ts';
 import type { ConversationView } from '#shared/wire/resources/conversations.ts';
+import type { InboxEntryView } from '#shared/wire/resources/inbox.ts';
 import type { MessageView } from '#shared/wire/resources/messages.ts';
 import type { TurnView } from '#shared/wire/resources/turns.ts';
 import type { PinListView } from '#shared/wire/resources/pins.ts';
+import type { UserEvent } from '#shared/wire/resources/user-events.ts';
 import type { Call, OpenStream, Requester } from './requester.ts';
 
 export type ConversationWithContext = ConversationView & { context: ContextObject };
@@ -43,7 +45,7 @@ const askFor = (request: AnswerRequest): { path: string; body: object } => {
 };
 
 /** The calls of one conversation. All throw ApiError. */
-function conversationApi({ json, stream }: Requester, id: string) {
+function conversationApi({ json, stream }: Pick<Requester, 'json' | 'stream'>, id: string) {
   const base = `/v1/conversations/${id}`;
   const call = <T>(
     method: Call['method'],
@@ -54,6 +56,8 @@ function conversationApi({ json, stream }: Requester, id: string) {
     read: () => call<ConversationWithContext>('GET', ''),
     change: (body: object, updateMask: string) =>
       call<ConversationView>('PATCH', '', { query: { updateMask }, body }),
+    /** The answers up to this turn were seen. */
+    markRead: (seq: number) => call<InboxEntryView>('POST', ':read', { body: { seq } }),
     /** Into the bin, and out of it. */
     remove: () => call<unknown>('DELETE', ''),
     undelete: () => call<unknown>('POST', ':undelete'),
@@ -104,16 +108,32 @@ function conversationApi({ json, stream }: Requester, id: string) {
 
 export type ConversationApi = ReturnType<typeof conversationApi>;
 
+export interface ListQuery {
+  list: 'active' | 'archived';
+  /** Only those. */
+  pinned?: true;
+  pageToken?: string | undefined;
+}
+
 /** The public API as the page uses it; nothing else of the service is called. */
-export function createChatApi(requester: Requester) {
+export function createChatApi({ json, stream, events }: Requester) {
   return {
-    conversations: (pageToken?: string) =>
-      requester.json<Page<'conversations', ConversationView>>({
+    conversations: (query: ListQuery) =>
+      json<Page<'conversations', InboxEntryView>>({
         method: 'GET',
         path: '/v1/conversations',
-        query: { pageToken },
+        query: { ...query },
       }),
-    conversation: (id: string) => conversationApi(requester, id),
+    /** What changes in the list, after a cursor. Throws ApiError OFFLINE when the connection is cut. */
+    events: async function* userEvents(
+      cursor: string | undefined,
+      signal: AbortSignal,
+    ): AsyncGenerator<{ id: string | undefined; event: UserEvent }> {
+      const path = '/v1/users/me/events';
+      for await (const { id, data } of events({ method: 'GET', path, query: { cursor }, signal }))
+        yield { id, event: JSON.parse(data) };
+    },
+    conversation: (id: string) => conversationApi({ json, stream }, id),
   };
 }
 

@@ -89,6 +89,8 @@ export interface Requester {
   json: <T>(call: Call) => Promise<T>;
   /** Throws ApiError. */
   stream: (call: Call) => Promise<OpenStream>;
+  /** The events of a stream that has no end of its own. Throws ApiError OFFLINE when it is cut. */
+  events: (call: Call) => AsyncIterable<EventSourceMessage>;
 }
 
 interface RequesterParts {
@@ -165,6 +167,16 @@ export function createRequester(parts: RequesterParts): Requester {
       const turnId = response.headers.get('x-turn-id') ?? undefined;
       if (response.status === 204 || !response.body) return { turnId, frames: undefined };
       return { turnId, frames: readFrames(response.body, tell) };
+    },
+    events: async function* events(call) {
+      const { response, tell } = await send(call, 'text/event-stream');
+      try {
+        if (response.body) yield* readEvents(response.body);
+      } catch (error) {
+        throw offline(error);
+      } finally {
+        tell({ kind: 'end' });
+      }
     },
   };
 }

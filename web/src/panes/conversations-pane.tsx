@@ -1,31 +1,101 @@
-import type { ConversationView } from '#shared/wire/resources/conversations.ts';
-import { counted, when } from '#web/figures.ts';
+import type { InboxEntryView } from '#shared/wire/resources/inbox.ts';
+import { count, counted, when } from '#web/figures.ts';
 import type { App } from '#web/state/app.ts';
 import { Button, IconButton, ProblemBar } from './controls.tsx';
 
-function Entry({ app, conversation }: { app: App; conversation: ConversationView }) {
-  const { id, lastSeq, updateTime } = conversation;
-  const name = app.nameOf(conversation) ?? 'Untitled';
-  const isOpen = app.open.value.id === id;
+const stateTexts = {
+  idle: undefined,
+  running: 'Answering …',
+  waiting: 'Waits for you',
+  failed: 'No answer',
+};
+
+/** What goes on in a conversation, else what was said last. */
+function Preview({ entry: { state, lastMessage } }: { entry: InboxEntryView }) {
+  const stateText = stateTexts[state];
+  const { role, deleted, preview } = lastMessage ?? {};
+  const said = deleted ? 'Deleted message' : preview;
   return (
-    <li class="conversation" data-open={isOpen}>
+    <span class="one-line">
+      {stateText && <span class="conversation-state" data-state={state} children={stateText} />}
+      {stateText && said && ' · '}
+      {said && (role === 'user' ? `You: ${said}` : said)}
+    </span>
+  );
+}
+
+/** As a menu: what was chosen closes it. */
+function closeActions({ currentTarget }: { currentTarget: Element }): void {
+  const menu = currentTarget.closest('details');
+  menu?.querySelector('summary')?.focus();
+  menu?.removeAttribute('open');
+}
+
+/** What can be done to a conversation; of one at a time. */
+function Actions({ app, entry, name }: { app: App; entry: InboxEntryView; name: string }) {
+  const { id, archived, pinned } = entry;
+  const { set } = app.conversations;
+  const pin = pinned ? 'Unpin' : 'Pin';
+  const archive = archived ? 'Unarchive' : 'Archive';
+  return (
+    <details class="conversation-actions small" name="conversation-actions">
+      <summary class="icon-button" aria-label={`Actions: ${name}`} title="Actions">
+        ⋯
+      </summary>
+      <p class="bar" onClick={closeActions}>
+        <Button
+          class="link"
+          text={pin}
+          aria-label={`${pin} conversation: ${name}`}
+          onClick={() => void set(id, { pinned: !pinned })}
+        />
+        <Button
+          class="link"
+          text={archive}
+          aria-label={`${archive} conversation: ${name}`}
+          onClick={() => void set(id, { archived: !archived })}
+        />
+        <Button
+          class="link"
+          text="Delete"
+          aria-label={`Delete conversation: ${name}`}
+          onClick={() => void app.remove(id)}
+        />
+      </p>
+    </details>
+  );
+}
+
+function Entry({ app, entry }: { app: App; entry: InboxEntryView }) {
+  const { id, activeTime, pinned, unreadCount } = entry;
+  const name = app.nameOf(entry) ?? 'Untitled';
+  const isOpen = app.open.value.id === id;
+  const unread = app.isInView(id) ? 0 : unreadCount;
+  return (
+    <li class="conversation" data-open={isOpen} data-unread={unread > 0}>
       <Button
         class="conversation-name"
         aria-current={isOpen ? 'true' : undefined}
         onClick={() => app.select(id)}
       >
-        <span class="one-line">{name}</span>
-        <span class="quiet small">
-          {counted(lastSeq, 'turn')} ·{' '}
-          <time dateTime={updateTime}>{when(new Date(updateTime))}</time>
+        <span class="conversation-line">
+          <span class="one-line">{name}</span>
+          {pinned && <span class="chip at-end">Pinned</span>}
+          {unread > 0 && (
+            <span class="unread figure at-end">
+              {count(unread)}
+              <span class="for-listeners"> unread</span>
+            </span>
+          )}
+        </span>
+        <span class="conversation-line quiet small">
+          <Preview entry={entry} />
+          <time class="at-end" dateTime={activeTime}>
+            {when(new Date(activeTime))}
+          </time>
         </span>
       </Button>
-      <IconButton
-        sign="×"
-        label="Delete conversation"
-        aria-label={`Delete conversation: ${name}`}
-        onClick={() => void app.remove(id)}
-      />
+      <Actions app={app} entry={entry} name={name} />
     </li>
   );
 }
@@ -45,23 +115,34 @@ function Removed({ app }: { app: App }) {
 }
 
 export function ConversationsPane({ app }: { app: App }) {
-  const { entries, more, loadMore, problem } = app.conversations;
+  const { list, entries, hasMore, show, loadMore, problem } = app.conversations;
+  const isArchive = list.value === 'archived';
+  const unread = entries.value.filter((entry) => entry.unreadCount > 0 && !app.isInView(entry.id));
   return (
     <nav class="pane conversations" aria-label="Chats">
       <header class="bar">
         <img src="/icon.svg" alt="" width="24" height="24" />
         <h1>Recap</h1>
+        <Button
+          class="link small at-end"
+          text={isArchive ? 'All chats' : 'Archive'}
+          onClick={() => show(isArchive ? 'active' : 'archived')}
+        />
       </header>
       <Button class="button" text="New chat" onClick={() => app.startNew()} />
-      {entries.value.length === 0 && <p class="quiet">No conversations yet.</p>}
+      <p class="for-listeners" role="status">
+        {unread.length > 0 && `${counted(unread.length, 'chat')} with unread answers`}
+      </p>
+      {isArchive && <h2>Archive</h2>}
+      {entries.value.length === 0 && (
+        <p class="quiet">{isArchive ? 'Nothing is archived.' : 'No conversations yet.'}</p>
+      )}
       <ul class="conversation-list">
-        {entries.value.map((conversation) => (
-          <Entry key={conversation.id} app={app} conversation={conversation} />
+        {entries.value.map((entry) => (
+          <Entry key={entry.id} app={app} entry={entry} />
         ))}
       </ul>
-      {more.value !== undefined && (
-        <Button class="link" text="Show older" onClick={() => void loadMore()} />
-      )}
+      {hasMore.value && <Button class="link" text="Show older" onClick={() => void loadMore()} />}
       <Removed app={app} />
       <ProblemBar problem={problem} />
     </nav>

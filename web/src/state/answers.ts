@@ -26,7 +26,7 @@ export const pause = (delayMs: number, ended: AbortSignal): Promise<void> =>
   });
 
 /** Waits between tries without a `Retry-After`, milliseconds (docs/guides/clients.md). */
-const BACK_OFF_MS = [300, 1_000, 2_000, 4_000, 8_000, 15_000, 30_000];
+export const BACK_OFF_MS = [300, 1_000, 2_000, 4_000, 8_000, 15_000, 30_000];
 
 /** Tries of a request that the service did not even take: what is refused so often is shown. */
 const TRIES_MAX = 12;

@@ -1,10 +1,13 @@
-import { batch, signal } from '@preact/signals';
+import { batch, computed, effect, signal } from '@preact/signals';
 import { createChatApi } from '../api/chat-api.ts';
 import { createRequester } from '#web/api/requester.ts';
+import type { UserEvent } from '#shared/wire/resources/user-events.ts';
 import type { PageConfig, Session } from '../api/session.ts';
 import { createFirstWords } from './first-words.ts';
-import { createConversationList } from './conversation-list.ts';
+import { createInbox } from './inbox.ts';
 import { openConversation, type OpenConversation } from './conversation.ts';
+import { isOpen } from './live-turn.ts';
+import { followUser } from './user-events.ts';
 import { emptyWireLog, recordWire } from './wire-log.ts';
 
 export type PaneName = 'conversations' | 'transcript' | 'context' | 'events';
@@ -49,6 +52,14 @@ function createNavigation(begin: (id: string | undefined) => OpenConversation) {
   return { open, detail, pane, select, startNew };
 }
 
+/** Whether somebody may be looking at the open transcript: another window may cover it, on narrow screens another pane. */
+function watchTranscript({ pane }: Pick<ReturnType<typeof createNavigation>, 'pane'>) {
+  const isVisible = signal(!document.hidden);
+  document.addEventListener('visibilitychange', () => (isVisible.value = !document.hidden));
+  const wide = matchMedia('(min-width: 900px)');
+  return computed(() => isVisible.value && (pane.value === 'transcript' || wide.matches));
+}
+
 /** Everything that panes read and do. */
 export function createApp({ config, session, storage }: AppParts) {
   const wire = signal(emptyWireLog);
@@ -62,7 +73,7 @@ export function createApp({ config, session, storage }: AppParts) {
   });
   const api = createChatApi(requester);
   const firstWords = createFirstWords(storage);
-  const conversations = createConversationList(api, firstWords);
+  const conversations = createInbox(api, firstWords);
 
   const navigation = createNavigation((known) => {
     const id = known ?? crypto.randomUUID();
@@ -74,22 +85,47 @@ export function createApp({ config, session, storage }: AppParts) {
         firstWords.note(id, text);
         history.replaceState(null, '', `#/c/${id}`);
       },
-      onChange: () => void conversations.refresh(),
     });
   });
+
+  const isSeen = watchTranscript(navigation);
+  effect(() => {
+    const { id, transcript, answers } = navigation.open.value;
+    const row = conversations.rows.value.get(id);
+    if (!row || row.unreadCount === 0 || !isSeen.value) return;
+    const isShown = transcript.turnCount.value >= row.lastSeq && !answers.live.value.some(isOpen);
+    if (isShown) conversations.markRead(row);
+  });
+
+  /** The open conversation is deleted: where it was deleted is the way back. */
+  function leave(): void {
+    navigation.startNew();
+    navigation.pane.value = 'conversations';
+  }
+
+  /** Rejects where the list could not be read. */
+  async function handle(event: UserEvent): Promise<void> {
+    await conversations.apply(event);
+    const open = navigation.open.value;
+    if (event.type === 'ready') open.look();
+    if (event.type === 'gone' && event.conversationId === open.id) leave();
+    if (event.type !== 'conversation' || event.conversation.id !== open.id) return;
+    if (event.conversation.deleteTime === undefined) open.hear(event);
+    else leave();
+  }
 
   return {
     wire,
     conversations,
     ...navigation,
+    follow: () => followUser({ api, handle, onProblem: conversations.fail }),
+    /** Whether what is said in a conversation is in view. */
+    isInView: (id: string): boolean => isSeen.value && id === navigation.open.value.id,
     /** What a conversation is called: its title, else how it begins; undefined where neither is known. */
     nameOf: ({ id, title }: { id: string; title?: string | undefined }) =>
-      title ?? firstWords.of(id),
+      conversations.rows.value.get(id)?.title ?? title ?? firstWords.of(id),
     remove: async (id: string): Promise<void> => {
-      if (!(await conversations.remove(id)) || id !== navigation.open.value.id) return;
-      navigation.startNew();
-      // Where it was deleted is the way back.
-      navigation.pane.value = 'conversations';
+      if ((await conversations.remove(id)) && id === navigation.open.value.id) leave();
     },
     /** Brings back what was deleted last, and shows it. */
     takeBack: async (): Promise<void> => {

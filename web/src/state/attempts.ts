@@ -12,16 +12,23 @@ export function createAttempts() {
   const left = leaving.signal;
   /** What did not work; undefined: nothing. */
   const problem = signal<ApiError>();
+  /** An answer came: an outage is over. */
+  const recover = (): void => {
+    if (problem.value?.code === 0) problem.value = undefined;
+  };
+  const fail = (error: unknown): void => {
+    if (!left.aborted) problem.value = asApiError(error);
+  };
   /** Runs a call, and shows its problem instead of throwing. */
   async function attempt<T>(work: () => Promise<T>): Promise<T | undefined> {
     try {
       const found = await work();
-      if (problem.value?.code === 0) problem.value = undefined;
+      recover();
       return found;
     } catch (error) {
-      if (!left.aborted) problem.value = asApiError(error);
+      fail(error);
       return undefined;
     }
   }
-  return { problem, attempt, left, leave: () => leaving.abort() };
+  return { problem, attempt, recover, fail, left, leave: () => leaving.abort() };
 }

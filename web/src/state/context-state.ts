@@ -3,12 +3,11 @@ import type { ContextObject } from '#shared/wire/resources/context-object.ts';
 import type { ContextView } from '#shared/wire/resources/context.ts';
 import type { PinListView } from '#shared/wire/resources/pins.ts';
 import type { ConversationApi, ConversationWithContext } from '#web/api/chat-api.ts';
-import { pause } from './answers.ts';
 import { isUnderWay } from './compactions.ts';
-import { type ReadonlySignal, batch, signal } from '@preact/signals';
+import { type ReadonlySignal, batch, effect, signal } from '@preact/signals';
 
-/** Pauses between looks at the context, milliseconds: while something moves, waits, and rests. */
-export const WATCH_MS = { moving: 400, waiting: 2_000, resting: 5_000 };
+/** Pauses between looks at the context, milliseconds: while something moves, and while it waits. */
+export const WATCH_MS = { moving: 400, waiting: 2_000 };
 
 /** A compaction that is due begins within seconds; after that it is one that is not due: little was added. */
 const DUE_WITHIN_MS = 15_000;
@@ -16,42 +15,41 @@ const DUE_WITHIN_MS = 15_000;
 /** So long a compaction takes; one that shows nothing new for longer waits for its next try. */
 const MOVES_WITHIN_MS = 60_000;
 
-/** How long to pause before the next look, where there was nothing new for so long. */
-export function watchPaceMs(context: ContextObject | undefined, unchangedMs: number): number {
-  if (!context) return WATCH_MS.resting;
+/** How long to pause before the next look, where there was nothing new for so long; undefined: nothing is under way. */
+export function watchPaceMs(
+  context: ContextObject | undefined,
+  unchangedMs: number,
+): number | undefined {
+  if (!context) return undefined;
   if (isUnderWay(context.compaction))
     return unchangedMs < MOVES_WITHIN_MS ? WATCH_MS.moving : WATCH_MS.waiting;
   const isOver = context.thresholdTokens !== null && context.tokens >= context.thresholdTokens;
-  return isOver && unchangedMs < DUE_WITHIN_MS ? WATCH_MS.moving : WATCH_MS.resting;
+  return isOver && unchangedMs < DUE_WITHIN_MS ? WATCH_MS.moving : undefined;
 }
 
 /** What a change of is news to the watcher. */
 const watched = (context: ContextObject | undefined): string =>
   `${context?.tokens} ${context?.compaction?.jobId} ${context?.compaction?.state}`;
 
-/** Keeps the context of a conversation fresh until it is left: compactions go on without a stream that would tell of them. */
-export async function watchContext(watch: {
+/** Looks again and again while a compaction is under way: no stream tells of its stages. */
+export function watchContext(watch: {
   context: ReadonlySignal<ContextObject | undefined>;
-  /** Whether there is a conversation to ask for, and somebody who sees it. */
-  isWanted: () => boolean;
-  /** Reads what has changed; never rejects. */
-  look: () => Promise<unknown>;
+  /** Reads the context anew. */
+  look: () => void;
   left: AbortSignal;
-}): Promise<void> {
-  const { context, isWanted, look, left } = watch;
+}): void {
   let known = '';
-  let changedAt = Date.now();
-  let lookedAt = Date.now();
-  while (!left.aborted) {
-    await pause(WATCH_MS.moving, left);
-    if (!isWanted() || left.aborted) continue;
-    const { value } = context;
+  let changedAt = 0;
+  const stop = effect(() => {
+    const { value } = watch.context;
     if (watched(value) !== known) changedAt = Date.now();
     known = watched(value);
-    if (Date.now() - lookedAt < watchPaceMs(value, Date.now() - changedAt)) continue;
-    lookedAt = Date.now();
-    await look();
-  }
+    const paceMs = watchPaceMs(value, Date.now() - changedAt);
+    if (paceMs === undefined) return undefined;
+    const timer = setTimeout(watch.look, paceMs);
+    return () => clearTimeout(timer);
+  });
+  watch.left.addEventListener('abort', stop);
 }
 
 /** Whether anything but the time has passed between two looks. */

@@ -1,10 +1,16 @@
 import { signal } from '@preact/signals';
+import type { UserEvent } from '#shared/wire/resources/user-events.ts';
 import type { ConversationApi } from '../api/chat-api.ts';
 import { createAnswers, type Answers } from './answers.ts';
 import { createAttempts } from './attempts.ts';
 import { createContextState, watchContext } from './context-state.ts';
-import { isOpen } from './live-turn.ts';
-import { createTranscript, type Transcript, textOfMessage } from './transcript.ts';
+import { isOpen, liveSeq } from './live-turn.ts';
+import {
+  createTranscript,
+  type ErasedTurns,
+  type Transcript,
+  textOfMessage,
+} from './transcript.ts';
 
 interface ConversationParts {
   id: string;
@@ -13,40 +19,50 @@ interface ConversationParts {
   api: ConversationApi;
   /** Its first message is on its way. */
   onBegin: (text: string) => void;
-  /** The list of conversations has changed: a title, an order. */
-  onChange: () => void;
 }
 
-/** Follows the newest turn where another device asked for it and it is being answered. */
-async function followOther(transcript: Transcript, answers: Answers, seq: number): Promise<void> {
-  if (answers.live.value.some(isOpen)) return;
-  const user = (await transcript.reload(seq))?.user;
+type ConversationEvent = Extract<UserEvent, { type: 'conversation' }>;
+
+/** Whether this page sees a turn, or one after it, being answered. */
+const isAnswering = (answers: Answers, seq: number): boolean =>
+  answers.live.value.some((turn) => isOpen(turn) && (liveSeq(turn) ?? Infinity) >= seq);
+
+/** The transcript as far as it goes now; an answer that another device asked for is followed. */
+async function showTurns(transcript: Transcript, answers: Answers, lastSeq: number): Promise<void> {
+  // Its stream tells of the newest turn, which may not have its number yet.
+  if (isAnswering(answers, lastSeq)) return;
+  const seqs = new Set(transcript.openSeqs());
+  if (lastSeq > transcript.turnCount.value) seqs.add(lastSeq);
+  const turns = await Promise.all([...seqs].map(transcript.reload));
+  const user = turns.find((turn) => turn?.user?.state === 'running')?.user ?? turns.at(-1)?.user;
   if (user?.state !== 'running' && user?.state !== 'queued') return;
+  if (answers.live.value.some(isOpen)) return;
   const request = { kind: 'send', messageId: user.id, text: textOfMessage(user) } as const;
   answers.follow(request, user.turnId);
 }
 
-/** The transcript as far as it goes now. */
-async function showTurns(transcript: Transcript, answers: Answers, seq: number): Promise<void> {
-  if (seq > transcript.turnCount.value) await followOther(transcript, answers, seq);
-  transcript.turnCount.value = seq;
-}
-
-/** Begins to show a conversation, and to watch its context until `leave`. */
+/** Begins to show a conversation, until `leave`. */
 export function openConversation(parts: ConversationParts) {
-  const { id, api, onChange } = parts;
+  const { id, api } = parts;
   const attempts = createAttempts();
   const { attempt, left } = attempts;
   const state = createContextState(api);
   const transcript = createTranscript(api);
   let hasBegun = !parts.isNew;
+  let erased: ErasedTurns | undefined;
 
-  /** Reads what has changed, or all of it anew. Throws ApiError. */
-  async function refresh(isAnew = false): Promise<void> {
-    const title = state.view.value?.title;
+  async function read(isAnew: boolean): Promise<void> {
     const { conversation, details } = await state.read(isAnew);
     await Promise.all([details(), showTurns(transcript, answers, conversation.lastSeq)]);
-    if (conversation.title !== title) onChange();
+    if (erased) await transcript.readErased(erased);
+  }
+
+  let lastRead: Promise<unknown> = Promise.resolve();
+  /** Reads what has changed, or all of it anew; one after the other. Throws ApiError. */
+  function refresh(isAnew = false): Promise<void> {
+    const done = lastRead.then(() => read(isAnew));
+    lastRead = done.catch(() => undefined);
+    return done;
   }
 
   const answers = createAnswers({
@@ -58,23 +74,21 @@ export function openConversation(parts: ConversationParts) {
     },
     onFrame: ({ chunk }) => {
       if (chunk.type === 'data-context') state.context.value = chunk.data;
-      if (chunk.type === 'data-title') onChange();
     },
     onEnd: async (seq) => {
       const turn = await attempt(() => transcript.reload(seq));
       await attempt(() => refresh());
-      onChange();
       return turn !== undefined;
     },
   });
 
-  if (hasBegun) void attempt(() => refresh());
-  void watchContext({
-    context: state.context,
-    isWanted: () => hasBegun && !document.hidden,
-    look: () => attempt(() => refresh()),
-    left,
-  });
+  /** Looks for what has changed, unless nobody sees it. */
+  const look = (): void => {
+    if (hasBegun && !document.hidden) void attempt(() => refresh());
+  };
+
+  look();
+  watchContext({ context: state.context, look, left });
 
   return {
     ...state,
@@ -83,6 +97,13 @@ export function openConversation(parts: ConversationParts) {
     api,
     transcript,
     answers,
+    look,
+    /** After an event: something has changed, perhaps on another device. */
+    hear: (event: ConversationEvent): void => {
+      erased = event.erased ?? erased;
+      // An answer under way tells of itself, and of what has changed when it ends.
+      if (!isAnswering(answers, event.conversation.lastSeq)) look();
+    },
     /** What is being written. */
     draft: {
       text: signal(''),

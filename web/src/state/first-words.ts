@@ -34,7 +34,8 @@ export function createFirstWords(storage: FirstWordsStorage) {
     }
   }
   return {
-    of: (id: string): string | undefined => entries.value[id],
+    /** Another window of this browser may have begun it. */
+    of: (id: string): string | undefined => entries.value[id] ?? readStored(storage)[id],
     note: (id: string, text: string): void =>
       keep([...others(id), [id, Array.from(text).slice(0, CHARACTERS_MAX).join('')]]),
     forget: (id: string): void => keep(others(id)),

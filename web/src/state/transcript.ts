@@ -1,4 +1,5 @@
 import type { MessageView } from '#shared/wire/resources/messages.ts';
+import type { UserEvent } from '#shared/wire/resources/user-events.ts';
 import type { ConversationApi } from '#web/api/chat-api.ts';
 import { signal } from '@preact/signals';
 
@@ -54,6 +55,9 @@ export function turnRemarks(turn: StoredTurn, pages: TurnPages): TurnRemark[] {
   return user.state === 'failed' ? outcome : [...outcome, { kind: 'notInContext' }];
 }
 
+/** What an event tells of a conversation's erased turns. */
+export type ErasedTurns = NonNullable<Extract<UserEvent, { type: 'conversation' }>['erased']>;
+
 /** One turn of the transcript: what the user said, and the answer where there is one. */
 export interface StoredTurn {
   seq: number;
@@ -107,6 +111,10 @@ function withTurn(pages: TurnPages, turn: StoredTurn): TurnPages {
 export const findTurn = (pages: TurnPages, seq: number): StoredTurn | undefined =>
   pages.get(pageNumber(seq))?.find((turn) => turn.seq === seq);
 
+/** Whether the turn of a message is being answered, or will be. */
+const isOpenState = (state: MessageView['state']): boolean =>
+  state === 'running' || state === 'queued' || state === 'awaiting_tool';
+
 /** Turns of one page that are read by themselves: an answer and its message. */
 const MESSAGES_OF_TURN = 2;
 
@@ -143,19 +151,35 @@ export function createTranscript(api: Pick<ConversationApi, 'messages'>) {
     await Promise.all(waits);
   }
 
-  return {
-    turnCount,
-    pages,
-    need,
-    /** Reads one turn again. */
-    reload: async (seq: number): Promise<StoredTurn | undefined> => {
-      const { messages } = await api.messages(seq - 1, MESSAGES_OF_TURN);
-      const turn = toTurns(messages).find((found) => found.seq === seq);
-      if (turn) pages.value = withoutReplaced(withTurn(pages.value, turn), seq);
-      turnCount.value = Math.max(turnCount.value, seq);
-      return turn ?? findTurn(pages.value, seq);
-    },
-  };
+  /** Reads one turn again. */
+  async function reload(seq: number): Promise<StoredTurn | undefined> {
+    const { messages } = await api.messages(seq - 1, MESSAGES_OF_TURN);
+    const turn = toTurns(messages).find((found) => found.seq === seq);
+    if (turn) pages.value = withoutReplaced(withTurn(pages.value, turn), seq);
+    turnCount.value = Math.max(turnCount.value, seq);
+    return turn ?? findTurn(pages.value, seq);
+  }
+
+  let erasedCount = 0;
+  /** Reads again what was erased since it was read; all, where that is more than the turns that are named. */
+  async function readErased({ count, seqs }: ErasedTurns): Promise<void> {
+    const newCount = count - erasedCount;
+    if (newCount > seqs.length) pages.value = new Map();
+    else if (newCount > 0) {
+      const shown = seqs.slice(-newCount).filter((seq) => findTurn(pages.value, seq));
+      await Promise.all(shown.map(reload));
+    }
+    erasedCount = count;
+  }
+
+  /** Turns in memory that had not ended when they were read. */
+  const openSeqs = (): number[] =>
+    [...pages.value.values()]
+      .flat()
+      .filter(({ user }) => user && isOpenState(user.state))
+      .map(({ seq }) => seq);
+
+  return { turnCount, pages, need, reload, readErased, openSeqs };
 }
 
 export type Transcript = ReturnType<typeof createTranscript>;
