@@ -107,7 +107,7 @@ export function createApp({ config, session, storage }: AppParts) {
   async function handle(event: UserEvent): Promise<void> {
     await conversations.apply(event);
     const open = navigation.open.value;
-    if (event.type === 'ready') open.look();
+    if (event.type === 'ready') void open.look();
     if (event.type === 'gone' && event.conversationId === open.id) leave();
     if (event.type !== 'conversation' || event.conversation.id !== open.id) return;
     if (event.conversation.deleteTime === undefined) open.hear(event);

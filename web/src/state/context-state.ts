@@ -34,19 +34,22 @@ const watched = (context: ContextObject | undefined): string =>
 /** Looks again and again while a compaction is under way: no stream tells of its stages. */
 export function watchContext(watch: {
   context: ReadonlySignal<ContextObject | undefined>;
-  /** Reads the context anew. */
-  look: () => void;
+  /** Reads the context anew; never rejects. */
+  look: () => Promise<unknown>;
   left: AbortSignal;
 }): void {
+  const looks = signal(0);
   let known = '';
   let changedAt = 0;
   const stop = effect(() => {
     const { value } = watch.context;
+    void looks.value;
     if (watched(value) !== known) changedAt = Date.now();
     known = watched(value);
     const paceMs = watchPaceMs(value, Date.now() - changedAt);
     if (paceMs === undefined) return undefined;
-    const timer = setTimeout(watch.look, paceMs);
+    // A look that failed is no news, and another one is due.
+    const timer = setTimeout(() => void watch.look().then(() => (looks.value += 1)), paceMs);
     return () => clearTimeout(timer);
   });
   watch.left.addEventListener('abort', stop);
@@ -74,11 +77,6 @@ export function createContextState(api: ConversationApi) {
   /** Of older compactions; undefined: all are shown. */
   const moreCompactions = signal<string>();
 
-  /** A change of a pin does not show in the conversation. */
-  const afterPin = async (): Promise<void> => {
-    [shown.value, pins.value] = await Promise.all([api.context(), api.pins()]);
-  };
-
   async function readDetails(): Promise<void> {
     const [items, page] = await Promise.all([api.context(), api.compactions()]);
     batch(() => {
@@ -97,9 +95,6 @@ export function createContextState(api: ConversationApi) {
     pins,
     compactions,
     moreCompactions,
-    /** Keeps a text word for word in every context; the same id again is the same pin. */
-    pin: (pinId: string, text: string) => api.pin(pinId, text).then(afterPin),
-    unpin: (pinId: string) => api.unpin(pinId).then(afterPin),
     loadMoreCompactions: async (): Promise<void> => {
       const page = await api.compactions(moreCompactions.value);
       batch(() => {

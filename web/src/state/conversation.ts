@@ -83,11 +83,14 @@ export function openConversation(parts: ConversationParts) {
   });
 
   /** Looks for what has changed, unless nobody sees it. */
-  const look = (): void => {
-    if (hasBegun && !document.hidden) void attempt(() => refresh());
+  const look = async (): Promise<void> => {
+    if (hasBegun && !document.hidden) await attempt(() => refresh());
   };
+  /** Runs a call that changes it, and reads what came of that. */
+  const change = (work: () => Promise<unknown>, isAnew?: boolean): Promise<void> =>
+    attempt(() => work().then(() => refresh(isAnew)));
 
-  look();
+  void look();
   watchContext({ context: state.context, look, left });
 
   return {
@@ -102,7 +105,7 @@ export function openConversation(parts: ConversationParts) {
     hear: (event: ConversationEvent): void => {
       erased = event.erased ?? erased;
       // An answer under way tells of itself, and of what has changed when it ends.
-      if (!isAnswering(answers, event.conversation.lastSeq)) look();
+      if (!isAnswering(answers, event.conversation.lastSeq)) void look();
     },
     /** What is being written. */
     draft: {
@@ -110,9 +113,10 @@ export function openConversation(parts: ConversationParts) {
       /** The message that it takes the place of, and its turn; undefined: it is a new one. */
       edited: signal<{ messageId: string; seq: number }>(),
     },
-    /** Runs a call that changes it, and reads what came of that. */
-    change: (work: () => Promise<unknown>, isAnew?: boolean) =>
-      attempt(() => work().then(() => refresh(isAnew))),
+    change,
+    /** Keeps a text word for word in every context; the same id again is the same pin. */
+    pin: (pinId: string, text: string) => change(() => api.pin(pinId, text), true),
+    unpin: (pinId: string) => change(() => api.unpin(pinId), true),
   };
 }
 

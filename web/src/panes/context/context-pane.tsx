@@ -29,7 +29,7 @@ function PinList({ conversation }: PaneProps) {
               sign="✕"
               label="Remove pin"
               aria-label={`Remove pin: ${text}`}
-              onClick={() => void conversation.attempt(() => conversation.unpin(id))}
+              onClick={() => void conversation.unpin(id)}
             />
           </li>
         ))}

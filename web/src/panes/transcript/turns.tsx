@@ -368,7 +368,7 @@ function Actions({ conversation, turn }: StoredProps) {
         text={isPinned ? 'Pinned' : 'Pin'}
         aria-pressed={isPinned}
         title="Your message stays word for word in every context"
-        onClick={() => void conversation.attempt(pin)}
+        onClick={() => void pin()}
       />
     </div>
   );
