@@ -73,6 +73,20 @@ describe.skipIf(missingBrowser().length > 0)('the list of conversations in two w
     expect(await entry(one, title).innerText()).toContain('Noted.');
   });
 
+  test('what was seen while the network failed is read when the network is back', async () => {
+    const { id, title, one, other } = await start('Bridge');
+    await one.route('**/*:read', (route) => route.abort());
+    await openConversation(one, id);
+    await one.getByText('No connection.').waitFor();
+
+    expect(await unread(other, title).innerText()).toContain('1');
+    await one.unroute('**/*:read');
+    await one.context().setOffline(true);
+    await one.context().setOffline(false);
+
+    await unread(other, title).waitFor({ state: 'detached' });
+  });
+
   test('a message that another device deletes is no longer shown', async () => {
     const { id, one } = await start('Confession');
     const messageId = await tell(stack, id, 'I never paid the harbour fee.');

@@ -92,9 +92,9 @@ export function createApp({ config, session, storage }: AppParts) {
   effect(() => {
     const { id, transcript, answers } = navigation.open.value;
     const row = conversations.rows.value.get(id);
-    if (!row || row.unreadCount === 0 || !isSeen.value) return;
+    if (!row || row.unreadCount === 0 || !isSeen.value || conversations.isOffline.value) return;
     const isShown = transcript.turnCount.value >= row.lastSeq && !answers.live.value.some(isOpen);
-    if (isShown) conversations.markRead(row);
+    if (isShown) void conversations.markRead(row);
   });
 
   /** The open conversation is deleted: where it was deleted is the way back. */

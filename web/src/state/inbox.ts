@@ -34,6 +34,7 @@ export function createInbox(api: ChatApi, firstWords: FirstWords) {
   /** Where older ones begin in the lists that were asked for; undefined: all are known. */
   const nextPages = signal<ReadonlyMap<ListName, string | undefined>>(new Map());
   const { problem, attempt, recover, fail } = createAttempts();
+  const isOffline = computed(() => problem.value?.code === 0);
   const removed = signal<Removed | undefined>(undefined);
 
   /** Adds a page to what is known, or puts it in the place of all that. */
@@ -111,6 +112,7 @@ export function createInbox(api: ChatApi, firstWords: FirstWords) {
     hasMore: computed(() => nextPages.value.get(list.value) !== undefined),
     problem,
     fail,
+    isOffline,
     /** What was deleted last, until it is taken back or dismissed. */
     removed,
     apply: (event: UserEvent) => inTurn(() => apply(event)),
@@ -120,9 +122,11 @@ export function createInbox(api: ChatApi, firstWords: FirstWords) {
     },
     loadMore: () =>
       attempt(() => inTurn(() => load({ pageToken: nextPages.value.get(list.value) }))),
-    markRead: ({ id, lastSeq }: InboxEntryView): void => {
+    /** Without a network it stays unread: whoever sees it tries again when that is back. */
+    markRead: async ({ id, lastSeq, readSeq, unreadCount }: InboxEntryView): Promise<void> => {
       change(id, { unreadCount: 0, readSeq: lastSeq });
-      void attempt(() => api.conversation(id).markRead(lastSeq));
+      await attempt(() => api.conversation(id).markRead(lastSeq));
+      if (isOffline.value) change(id, { unreadCount, readSeq });
     },
     /** Moves it in the list, or to the other one. */
     set: (id: string, now: { archived: boolean } | { pinned: boolean }) =>
