@@ -242,7 +242,7 @@ run "defaults" {
     error_message = "Vertex AI of the same project reads the bucket without a right of its own."
   }
   assert {
-    condition     = toset([for field in values(google_firestore_field.override) : field.collection if length(field.ttl_config) == 1]) == toset(["appCheckTokens", "chunks", "uploads", "usage", "shards"])
+    condition     = toset([for field in values(google_firestore_field.override) : field.collection if length(field.ttl_config) == 1]) == toset(["appCheckTokens", "chunks", "claims", "inbox", "uploads", "usage", "shards"])
     error_message = "What expires must be deleted by a TTL policy."
   }
   assert {

@@ -49,7 +49,7 @@ function contentSchema(schema: JsonSchema | boolean | undefined) {
 function pieceSchema(media: string, schema: JsonSchema, names: SchemaNames) {
   if (media === 'text/event-stream') {
     const { data } = resolved(schema, names).properties ?? {};
-    return typeof data === 'object' ? contentSchema(data.else) : undefined;
+    return typeof data === 'object' ? contentSchema(data.else ?? data) : undefined;
   }
   return schema.type === 'string' ? contentSchema(schema) : schema;
 }

@@ -3,7 +3,12 @@ import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import type { ModelRequest, ModelStreamer } from '#shared/ports/ports.ts';
 import { snapshotAnswer } from '#test/fakes/scripted-model.ts';
 import { benchWith, strategies } from '#test/support/chat/lifecycle.ts';
-import { createResources, createWireApp, type Resources } from '#test/support/chat/wire-app.ts';
+import {
+  endingQuery,
+  createResources,
+  createWireApp,
+  type Resources,
+} from '#test/support/chat/wire-app.ts';
 import { buildDue, compactOnce, see } from '#test/support/compaction/compacted-conversation.ts';
 import { targetsOf } from './generated-requests.ts';
 import { randomUUID } from 'node:crypto';
@@ -83,7 +88,7 @@ const writes = targetsOf(servedDocument())
   .map(({ method, path }) => [method, path] as const);
 
 const addressOf = (path: string) =>
-  `${path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(alices[name] ?? 'x'))}${path.endsWith(':search') ? '?q=code' : ''}`;
+  `${path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(alices[name] ?? 'x'))}?${path.endsWith('earch') ? 'q=code' : endingQuery(path)}`;
 
 describe('S14: the operator’s instruction', () => {
   test.each(reads)(

@@ -2,6 +2,7 @@ import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document
 import { servedDocument } from '#infra/reference/api-document.ts';
 import type { DocumentStore } from '#shared/ports/ports.ts';
 import {
+  endingQuery,
   createResources,
   createWireApp,
   type Resources,
@@ -82,7 +83,7 @@ const callAs = (
 ) =>
   app.call({
     method: target.method,
-    path: `${pathOf(target, ids)}?${required(target)}`,
+    path: `${pathOf(target, ids)}?${required(target)}${endingQuery(target.path)}`,
     uid,
     body,
     headers: { accept: 'application/json' },

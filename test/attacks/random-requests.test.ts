@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { CLIENT_WRITABLE_FIELDS } from '#functions/config/environment.ts';
 import { servedDocument } from '#infra/reference/api-document.ts';
 import {
+  endingQuery,
   createResources,
   createWireApp,
   type Resources,
@@ -52,7 +53,8 @@ function addressOf({ target, path, query }: GeneratedRequest, own: Resources): s
     const text = value && 'text' in value ? value.text : ownId(own, name, value?.known ?? 0);
     return encodeURIComponent(text);
   });
-  return query.length === 0 ? place : `${place}?${new URLSearchParams(query).toString()}`;
+  const ending = endingQuery(target.path);
+  return `${place}?${ending === '' ? new URLSearchParams(query).toString() : ending}`;
 }
 
 const isOfKnownIds = ({ path }: GeneratedRequest) =>

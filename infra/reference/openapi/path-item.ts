@@ -1,3 +1,4 @@
+import { streamResponse } from '#shared/wire/resources/streams.ts';
 import type { Route, ResponseMedia } from '#functions/chat/route.ts';
 import { errorResponses, responseMedia } from './error-responses.ts';
 import {
@@ -21,6 +22,8 @@ const descriptions: Readonly<Record<string, string>> = {
   foldedTurns: 'For webhooks that are called before a compaction: the turns that it folds.',
   pins: 'Facts that stay word for word through every compaction.',
   uploads: 'Files for messages: sent to a bucket first, then named by their ids.',
+  events: 'What happens in the caller’s list of conversations, as it happens.',
+  search: 'Messages of all conversations of the caller.',
   usage: 'What the caller has taken today, and what is left.',
   devices: 'Where the caller is told of answers that nobody waited for.',
   memories: 'Notes about the caller that every conversation has.',
@@ -67,6 +70,23 @@ const streamEvent: JsonSchema = {
   },
 };
 
+/** An event of a stream that is none of a turn: its route declares what each one says. */
+const ownEvent = (said: JsonSchema): JsonSchema => ({
+  type: 'object',
+  description:
+    'One event of a stream of server-sent events. There are no `event:` lines; comments are heartbeats.',
+  required: ['id', 'data'],
+  properties: {
+    id: { type: 'string', description: 'The cursor behind it.' },
+    data: {
+      type: 'string',
+      description: 'JSON on one line.',
+      contentMediaType: 'application/json',
+      contentSchema: said,
+    },
+  },
+});
+
 const facadeStreamEvent: JsonSchema = {
   type: 'object',
   description:
@@ -79,6 +99,10 @@ const facadeStreamEvent: JsonSchema = {
 
 const isOurStream = ({ format = 'aip' }: Pick<Route, 'format'>) =>
   format === 'aip' || format === 'ai-sdk';
+
+const hasOwnEvents = (route: Route) =>
+  responseMedia(route).every((media) => media === 'text/event-stream') &&
+  route.response !== streamResponse;
 
 /** What one event of a route's stream is. */
 const eventSchema = (route: Pick<Route, 'format'>): JsonSchema =>
@@ -167,7 +191,7 @@ function mediaSchema(route: Route, media: ResponseMedia, reply: JsonSchema | und
     case 'text/markdown':
       return { schema: { type: 'string' } };
     case 'text/event-stream':
-      return { schema: eventSchema(route) };
+      return { schema: hasOwnEvents(route) && reply ? ownEvent(reply) : eventSchema(route) };
   }
 }
 

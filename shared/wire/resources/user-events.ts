@@ -1,4 +1,5 @@
 import type { InboxEntry } from '#shared/conversation/documents/inbox.ts';
+import { flag } from '../fields.ts';
 import { inboxEntryResponse, inboxEntryView } from './inbox.ts';
 import { z } from 'zod';
 
@@ -10,6 +11,7 @@ export const userEventsQuery = z.strictObject({
     .describe(
       'The `id` of the last event that was received, as is the header `Last-Event-ID`; none: begins with what comes next.',
     ),
+  once: flag.describe('true: only what was missed, up to `ready`; for a look in the background.'),
 });
 
 /** What a stream of a user's events tells. */

@@ -33,10 +33,18 @@ export interface ReceivedEvent {
 }
 
 /** Reads the events of a user as they come; `stop` hangs up. */
-export async function listen(chat: ChatServer, uid: string, cursor?: string) {
+export async function listen(
+  chat: ChatServer,
+  uid: string,
+  cursor?: string,
+  { once = false }: { once?: boolean } = {},
+) {
   const stopping = new AbortController();
-  const query = cursor === undefined ? '' : `?cursor=${encodeURIComponent(cursor)}`;
-  const response = await chat.call(`/v1/users/me/events${query}`, {
+  const query = new URLSearchParams({
+    once: String(once),
+    ...(cursor !== undefined && { cursor }),
+  });
+  const response = await chat.call(`/v1/users/me/events?${query}`, {
     uid,
     headers: { accept: 'text/event-stream' },
     signal: stopping.signal,

@@ -141,3 +141,7 @@ export async function createResources(
     reason: 'USER_RPM',
   };
 }
+
+/** What a call needs in its query so that its answer ends: a stream of events tells what there is, and no more. */
+export const endingQuery = (path: string): string =>
+  path === '/v1/users/me/events' ? `once=true&cursor=${Date.now()}_0.0_` : '';

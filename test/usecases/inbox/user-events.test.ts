@@ -83,6 +83,16 @@ test('a device is told what was read, archived, erased and gone', async () => {
   expect(await next()).toEqual({ type: 'gone', conversationId: id });
 });
 
+test('a look in the background is told what was missed, and ends', async () => {
+  const { chat, phone, open } = await start();
+  const [ready] = await (await open()).until(isReady);
+  await phone.send('Hello?');
+
+  const looked = await listen(chat, phone.uid, ready?.id, { once: true });
+
+  expect(told(await looked.until(() => false))).toEqual(['idle 1', 'ready']);
+});
+
 test('nobody is told of another user', async () => {
   const { chat, phone, open } = await start();
   const other = await listen(chat, 'mallory');

@@ -36,14 +36,14 @@ function countStream(uid: string, closed: AbortSignal): void {
 /** The text of the stream. It ends before Cloud Run would cut it, and when this instance ends. */
 async function* eventText(
   dependencies: RouteDependencies,
-  read: { uid: string; cursor: ReturnType<typeof decodeCursor>; left: AbortSignal },
+  read: { uid: string; cursor: ReturnType<typeof decodeCursor>; once: boolean; left: AbortSignal },
 ): AsyncGenerator<string> {
   const { clock, heartbeatMs, shutdown } = dependencies;
-  const { uid, cursor, left } = read;
+  const { uid, cursor, once, left } = read;
   const life = new AbortController();
   const until = AbortSignal.any([left, shutdown, life.signal]);
   void clock.wait(EVENTS_LIFE_MS, until).then(() => life.abort());
-  const events = userEvents(dependencies, { uid, cursor, until });
+  const events = userEvents(dependencies, { uid, cursor, once, until });
   try {
     for await (const next of withHeartbeats(events, { clock, heartbeatMs, left }))
       yield next === HEARTBEAT_DUE
@@ -60,15 +60,16 @@ export function userEventsReply(
   {
     caller: { uid },
     cursor,
+    once,
     left: closed,
-  }: { caller: Caller; cursor: string | undefined; left: AbortSignal },
+  }: { caller: Caller; cursor: string | undefined; once: boolean; left: AbortSignal },
 ): Reply {
   const place = decodeCursor(cursor);
   countStream(uid, closed);
   return {
     kind: 'stream',
     headers: EVENT_HEADERS,
-    text: ({ left }) => eventText(dependencies, { uid, cursor: place, left }),
+    text: ({ left }) => eventText(dependencies, { uid, cursor: place, once, left }),
     work: Promise.resolve(),
   };
 }

@@ -82,12 +82,17 @@ function inOrder(documents: readonly StoredDocument[], from: Place): Change[] {
 /**
  * What changes in the inbox of a user, in the order of the commits, until `until` fires: after the cursor, then as it
  * comes. `ready` stands where the reader has caught up; `reset` there instead if it was away for too long to be told what
- * it missed. Changes of one conversation that come close together may come as one. Ends where the store does not answer:
+ * it missed; there a reader has enough who wants them `once`. Changes of one conversation that come close together may come as one. Ends where the store does not answer:
  * a reader comes back with its cursor.
  */
 export async function* userEvents(
   dependencies: Pick<ChatDependencies, 'store' | 'clock' | 'logger'>,
-  { uid, cursor, until }: { uid: string; cursor: Place | undefined; until: AbortSignal },
+  {
+    uid,
+    cursor,
+    once,
+    until,
+  }: { uid: string; cursor: Place | undefined; once: boolean; until: AbortSignal },
 ): AsyncGenerator<SentEvent> {
   const { store, clock } = dependencies;
   const nowMs = clock.now().getTime();
@@ -112,6 +117,7 @@ export async function* userEvents(
       if (isFirst) {
         const type = isTold || cursor === undefined ? 'ready' : 'reset';
         yield { id: encodePlace(at), event: { type } };
+        if (once) return;
       }
       isFirst = false;
     }

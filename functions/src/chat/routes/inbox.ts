@@ -67,7 +67,7 @@ export const userEventsRoute = userRoute({
   errors: ['USER_STREAMS'],
   handle: (dependencies, { caller, query, header, left }) => {
     const cursor = query.cursor ?? header('last-event-id')?.trim();
-    return userEventsReply(dependencies, { caller, cursor, left });
+    return userEventsReply(dependencies, { caller, cursor, once: query.once, left });
   },
 });
 
