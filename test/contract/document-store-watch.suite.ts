@@ -1,5 +1,6 @@
 import { afterAll, expect, test } from 'vitest';
 import type { DocumentStore } from '#shared/ports/ports.ts';
+import { compareUpdateTimes } from '#shared/store/update-time.ts';
 import {
   EXISTS,
   newCollection,
@@ -8,17 +9,21 @@ import {
 } from '#test/support/stores/document-store-cases.ts';
 import { watched } from '#test/support/stores/watched-collection.ts';
 
-type Watch = (collection: string) => ReturnType<typeof watched>;
+type Watch = (
+  collection: string,
+  since?: { field: string; value: Date },
+) => ReturnType<typeof watched>;
 
 export function describeWatch(store: DocumentStore): void {
   const watches: ReturnType<Watch>[] = [];
   afterAll(() => watches.forEach((batches) => batches.stop()));
-  const watch: Watch = (collection) => {
-    const batches = watched(store, collection);
+  const watch: Watch = (collection, since) => {
+    const batches = watched(store, collection, since);
     watches.push(batches);
     return batches;
   };
   describeWatchedDocuments(store, watch);
+  describeWatchSince(store, watch);
   describeEndOfWatch(store, watch);
 }
 
@@ -75,6 +80,69 @@ function describeWatchedDocuments(store: DocumentStore, watch: Watch): void {
       ['a', 'b', 'c', 'd'].map((id) => `${collection}/${id}`),
     );
     expect(states.get(path)).toBe(5);
+  });
+}
+
+function describeWatchSince(store: DocumentStore, watch: Watch): void {
+  const { seed } = queriesOf(store);
+  const at = (time: number) => ({ at: new Date(time) });
+  const since = { field: 'at', value: new Date(5) };
+
+  test('a watch since a time begins with the documents of that time or later, and with no others', async () => {
+    const collection = await seed([
+      ['before', at(4)],
+      ['then', at(5)],
+      ['after', at(6)],
+      ['without', {}],
+      ['text', { at: 'text' }],
+    ]);
+
+    const first = await watch(collection, since).next();
+
+    expect(first?.map(({ path }) => path).toSorted()).toEqual(
+      ['after', 'then'].map((id) => `${collection}/${id}`),
+    );
+  });
+
+  test('a watch since a time reports documents that are created or come to that time, and no others', async () => {
+    const collection = await seed([['a', at(4)]]);
+    const batches = watch(collection, since);
+    const empty = await batches.next();
+
+    await put(store, `${collection}/b`, at(4));
+    await put(store, `${collection}/c`, at(5));
+    const created = await batches.next();
+    await store.commit([{ op: 'update', path: `${collection}/a`, fields: at(6), guard: EXISTS }]);
+    const updated = await batches.next();
+
+    expect(empty).toEqual([]);
+    expect(created).toMatchObject([{ path: `${collection}/c`, fields: at(5) }]);
+    expect(updated).toMatchObject([{ path: `${collection}/a`, fields: at(6) }]);
+  });
+
+  test('update times of watched documents order them as their commits were', async () => {
+    const collection = newCollection();
+    const batches = watch(collection, since);
+    await batches.next();
+    const ids = ['c', 'a', 'b', 'a'];
+
+    const times: string[] = [];
+    for (const [index, id] of ids.entries()) {
+      const write = { op: 'merge', path: `${collection}/${id}`, fields: at(10 + index) } as const;
+      times.push(...(await store.commit([write])));
+    }
+
+    const told = new Map<string, string>();
+    while (told.get(`${collection}/a`) !== times[3])
+      for (const { path, updateTime } of (await batches.next()) ?? []) told.set(path, updateTime);
+    expect([...times].toReversed().toSorted(compareUpdateTimes)).toEqual(times);
+    expect([...told].toSorted(([, a], [, b]) => compareUpdateTimes(a, b))).toEqual(
+      [
+        ['c', times[0]],
+        ['b', times[2]],
+        ['a', times[3]],
+      ].map(([id, time]) => [`${collection}/${id}`, time]),
+    );
   });
 }
 

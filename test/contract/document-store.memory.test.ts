@@ -72,6 +72,19 @@ test.each<[string, DocumentFields, string[]]>([
   await expect(commit).rejects.toThrow(InvalidWriteError);
 });
 
+test.each<[string, DocumentFields, string[]]>([
+  ['sets', { 'm.a': 1 }, []],
+  ['removes', {}, ['m.a']],
+])('the store refuses a merge that %s a part of a field', async (_name, fields, remove) => {
+  const path = newPath();
+  await put(store, path, { m: { a: 0 } });
+
+  const commit = store.commit([{ op: 'merge', path, fields, remove }]);
+
+  await expect(commit).rejects.toThrow(InvalidWriteError);
+  expect(await fieldsAt(store, path)).toEqual({ m: { a: 0 } });
+});
+
 test('the store refuses a document one byte over 1 MiB', async () => {
   const path = newPath();
   const frame = path.length + 1 + 16 + 32 + 2 * (2 + 1);

@@ -24,6 +24,7 @@ export function describeDocumentStore(name: string, create: () => DocumentStore)
     describeGuards(store);
     describeCommits(store);
     describeUpdates(store);
+    describeMerges(store);
     describeValues(store);
     describeLimits(store);
     describeQueries(store);
@@ -222,6 +223,73 @@ function describeUpdates(store: DocumentStore): void {
     const part = await store.commit([{ op: 'update', path, fields: { 'm.a': 1 }, guard: EXISTS }]);
 
     expect([...whole, ...part, await timeAt(store, path)]).toEqual(Array(3).fill(updateTime));
+  });
+}
+
+function describeMerges(store: DocumentStore): void {
+  const merge = (path: string, fields: DocumentFields, remove?: string[]): Write => ({
+    op: 'merge',
+    path,
+    fields,
+    ...(remove && { remove }),
+  });
+
+  test('a merge creates a document, of which it has the update time', async () => {
+    const path = newPath();
+
+    const times = await store.commit([merge(path, { a: 1, m: { b: 2 }, none: undefined }, ['c'])]);
+
+    expect(await fieldsAt(store, path)).toStrictEqual({ a: 1, m: { b: 2 } });
+    expect(times).toEqual([await timeAt(store, path)]);
+  });
+
+  test('a merge sets and removes whole fields, maps too, and keeps the others', async () => {
+    const path = newPath();
+    await put(store, path, {
+      a: 1,
+      m: { a: 1, b: 2 },
+      list: [1, 2],
+      old: { x: 1 },
+      kept: { y: 1 },
+    });
+
+    await store.commit([merge(path, { a: 2, m: { c: 3 }, list: [3], empty: {} }, ['old', 'none'])]);
+
+    expect(await fieldsAt(store, path)).toStrictEqual({
+      a: 2,
+      m: { c: 3 },
+      list: [3],
+      empty: {},
+      kept: { y: 1 },
+    });
+  });
+
+  test('a merge of the values that are there keeps the update time', async () => {
+    const path = newPath();
+    const updateTime = await put(store, path, { a: 1, m: { b: 2 } });
+
+    const times = await store.commit([merge(path, { m: { b: 2 } }, ['none'])]);
+
+    expect([...times, await timeAt(store, path)]).toEqual([updateTime, updateTime]);
+  });
+
+  test('a merge over another one changes nothing of what that one wrote elsewhere', async () => {
+    const path = newPath();
+
+    await Promise.all(
+      ['a', 'b', 'c', 'd'].map((name) => store.commit([merge(path, { [name]: 1 })])),
+    );
+
+    expect(await fieldsAt(store, path)).toEqual({ a: 1, b: 1, c: 1, d: 1 });
+  });
+
+  test('a merge is not applied where another write of its commit loses its guard', async () => {
+    const [path, other] = [newPath(), newPath()];
+    const losing: Write = { op: 'update', path: other, fields: {}, guard: EXISTS };
+
+    await expect(store.commit([merge(path, { a: 1 }), losing])).rejects.toThrow(GuardLostError);
+
+    expect(await fieldsAt(store, path)).toBeUndefined();
   });
 }
 

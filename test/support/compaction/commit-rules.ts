@@ -5,6 +5,8 @@ import type { StoreOperation } from '#infra/local/embedded/memory-document-store
  * The rule of every commit below a conversation: it updates, under the update time that was read, the
  * open turn, `jobs/compaction` or the conversation document, or it creates the conversation document. So a commit that was prepared before
  * a conversation is erased, or that is sent twice, changes nothing.
+ *
+ * A `merge`, which has no guard of its own, stands only in a batch that fails as a whole when what it says is no longer true.
  */
 
 interface Place {
@@ -33,6 +35,15 @@ function isAnchor(write: Write): boolean {
   if (below === '') return write.op === 'create' || isUpdatedAsRead(write);
   if (below === undefined || !isUpdatedAsRead(write)) return false;
   return below === 'jobs/compaction' || /^turns\/\d+$/.test(below);
+}
+
+/** Merges in a batch that nothing holds back: neither a state that was read nor a conversation that begins with it. */
+function unguardedMerges(writes: readonly Write[]): string[] {
+  const isBegun = (write: Write) => write.op === 'create' && placeOf(write.path)?.below === '';
+  if (writes.some((write) => isUpdatedAsRead(write) || isBegun(write))) return [];
+  return writes
+    .filter(({ op }) => op === 'merge')
+    .map(({ path }) => `nothing that was read guards the merge of ${path}`);
 }
 
 /** Frames of a stream are appended alone, under the lease of their producer. */
@@ -67,8 +78,8 @@ const blindCounts = (writes: readonly Write[]): string[] =>
     .map(({ path }) => `${path} is written over whatever stands there`);
 
 /**
- * What a commit does that the documents do not allow, in words; empty when it keeps to the rule. Commits
- * outside of conversations are looked at only where they count what was taken.
+ * What a commit does that the documents do not allow, in words; empty when it keeps to the rules. Commits
+ * outside of conversations are looked at only where they count what was taken, or merge.
  */
 export function brokenRules(writes: readonly Write[]): string[] {
   const places = writes.flatMap((write) => {
@@ -83,6 +94,7 @@ export function brokenRules(writes: readonly Write[]): string[] {
   );
   return [
     ...blindCounts(writes),
+    ...unguardedMerges(writes),
     ...unanchored.map(
       (id) =>
         `nothing that was read guards ${places

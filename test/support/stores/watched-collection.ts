@@ -7,10 +7,14 @@ interface WatchedCollection {
   stop(): void;
 }
 
-/** Watches a collection until it is stopped. */
-export function watched(store: DocumentStore, collection: string): WatchedCollection {
+/** Watches a collection, or those of its documents that are as `since` says, until it is stopped. */
+export function watched(
+  store: DocumentStore,
+  collection: string,
+  since?: Parameters<DocumentStore['watch']>[2],
+): WatchedCollection {
   const controller = new AbortController();
-  const batches = store.watch(collection, controller.signal)[Symbol.asyncIterator]();
+  const batches = store.watch(collection, controller.signal, since)[Symbol.asyncIterator]();
   const stop = (): void => {
     controller.abort();
   };
