@@ -15,7 +15,7 @@ import { searchCases } from '#test/support/search-cases.ts';
 
 /** The same requests in every run; FUZZ_SEED and FUZZ_REQUESTS look at others. */
 const seed = Number(process.env.FUZZ_SEED ?? 20_261_121);
-const requests = Number(process.env.FUZZ_REQUESTS ?? Math.max(3_000, searchCases(5_000)));
+const requests = Number(process.env.FUZZ_REQUESTS ?? Math.max(4_000, searchCases(5_000)));
 
 const document = servedDocument();
 const names = document.components.schemas;

@@ -41,7 +41,7 @@ export const inboxEntrySchema = z.object({
   purgeTime: z.date().optional(),
   /** The answers up to this one were read; only grows. */
   readSeq: z.number().int().nonnegative(),
-  /** Whether an answer after `readSeq` has come. */
+  /** Whether an answer has come that was not read: after `readSeq`, or again for a turn up to it. */
   unread: z.boolean(),
   /** When it was written, by the clock of the writer: who follows the inbox asks for those from a time on. */
   changeTime: z.date(),
@@ -117,17 +117,19 @@ export const firstInboxWrites = (
   return inboxWrites(conversationId, conversation, { now, read });
 };
 
-/** The entry after an answer, for a batch that does not rely on what the conversation document is. */
+/**
+ * The entry after an answer, for a batch that does not rely on what the conversation document is. `newest`: this answer, or
+ * the one of a later turn, which goes on being told of.
+ */
 export const answeredInboxWrite = (
   { ownerUid, conversationId }: { ownerUid: string; conversationId: string },
-  end: { answered: LastAnswer; now: Date },
+  { answered, newest, now }: { answered: LastAnswer; newest: LastAnswer; now: Date },
 ): Write =>
   merge(inboxPath(ownerUid, conversationId), {
-    answered: { ...end.answered },
-    state: end.answered.state === 'failed' ? 'failed' : 'idle',
+    ...(newest === answered && { answered: { ...answered }, activeTime: now }),
+    state: newest.state === 'failed' ? 'failed' : 'idle',
     unread: true,
-    activeTime: end.now,
-    changeTime: end.now,
+    changeTime: now,
   });
 
 /** The entry of a turn that waits for the app. */
@@ -167,6 +169,6 @@ export function decodeInboxEntry(document: Pick<StoredDocument, 'path' | 'fields
   return readWhole<InboxEntry>(inboxEntrySchema, document.fields, blank).value;
 }
 
-/** Answers that were not read. */
+/** Answers that were not read; one that came again for a turn which was read is one. */
 export const unreadCount = ({ unread, answered, readSeq }: InboxEntry): number =>
-  unread ? Math.max(0, (answered?.seq ?? 0) - readSeq) : 0;
+  unread ? Math.max(1, (answered?.seq ?? 0) - readSeq) : 0;

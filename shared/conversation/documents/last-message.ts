@@ -68,6 +68,10 @@ export const lastAnswer = (
   }),
 });
 
+/** The last one as the messages stand: an answer that comes again for an earlier turn is not. */
+export const newestAnswer = (before: LastAnswer | undefined, answered: LastAnswer): LastAnswer =>
+  before && before.seq > answered.seq ? before : answered;
+
 /** Tells nothing of a message any more. */
 export const withoutPreview = <Message extends LastMessage>(message: Message): Message => ({
   ...message,

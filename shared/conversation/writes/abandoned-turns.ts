@@ -1,7 +1,7 @@
 import type { DocumentFields, Write } from '#shared/ports/ports.ts';
 import type { UnansweredReason } from '../context/tool-calls.ts';
 import type { Content } from '#shared/models/content.ts';
-import { type LastAnswer, lastAnswer } from '../documents/last-message.ts';
+import { type LastAnswer, lastAnswer, newestAnswer } from '../documents/last-message.ts';
 import { turnPath } from '../documents/paths.ts';
 import {
   encodeAnswer,
@@ -176,13 +176,14 @@ function endOf({ cancelRequested, partial, unansweredReason }: AbandonedTurn): A
  */
 export const toClosingTurn = (turn: AbandonedTurn): ClosingTurn => ({ ...turn, end: endOf(turn) });
 
-/** What the conversation document says of the newest of the turns that a batch closes. */
+/** What the conversation document says of the last answer when a batch closes turns; `before`: what it said. */
 export function newestClosed(
   abandoned: readonly AbandonedTurn[],
   now: Date,
+  before: LastAnswer | undefined,
 ): { answered?: LastAnswer } {
   const newest = abandoned.toSorted((a, b) => a.seq - b.seq).at(-1);
-  return newest ? { answered: closedAs(toClosingTurn(newest), now) } : {};
+  return newest ? { answered: newestAnswer(before, closedAs(toClosingTurn(newest), now)) } : {};
 }
 
 /** Ends abandoned turns as `toClosingTurn` says, so that the next one may begin. */

@@ -14,7 +14,12 @@ import {
   inboxWrites,
   waitingInboxWrite,
 } from '../documents/inbox.ts';
-import { lastAnswer, lastQuestion } from '../documents/last-message.ts';
+import {
+  type LastAnswer,
+  lastAnswer,
+  lastQuestion,
+  newestAnswer,
+} from '../documents/last-message.ts';
 import { conversationPath, messageGuardPath, turnPath } from '../documents/paths.ts';
 import {
   encodeAnswer,
@@ -93,11 +98,12 @@ interface StartBatch extends NewTurn {
 
 function conversationStartWrites(batch: StartBatch, abandoned: readonly AbandonedTurn[]): Write[] {
   const { conversationId, seq, now, lease, conversation, replacement } = batch;
+  const before = 'create' in conversation ? undefined : conversation.value.answered;
   const fields = {
     lastSeq: seq,
     open: { seq, leaseUntil: lease.leaseUntil },
     asked: lastQuestion(seq, batch.user, now),
-    ...newestClosed(abandoned, now),
+    ...newestClosed(abandoned, now, before),
     updateTime: now,
     sweepShard: pickSweepShard(conversationId),
     ...(batch.client && { client: { ...batch.client } }),
@@ -215,6 +221,8 @@ interface FinishBatch extends TurnEnd {
   turnUpdateTime: string;
   /** The conversation document must not have changed since; absent: its existence is enough. */
   conversationUpdateTime?: string | undefined;
+  /** The last answer when the turn began: later than this one where an earlier turn is answered again. */
+  answeredBefore?: LastAnswer | undefined;
   /** The rest of the stream: its last chunks, and the id of the last frame. */
   stream?: { writes: readonly Write[]; lastFrameId: number };
 }
@@ -275,6 +283,7 @@ export function finishWrites(batch: FinishBatch): Write[] {
   const { conversationId, seq, state, now } = batch;
   const answered =
     state === 'awaiting_tool' ? undefined : lastAnswer({ seq, state }, batch.contents, now);
+  const newest = answered && newestAnswer(batch.answeredBefore, answered);
   return [
     ...turnEndWrites(batch),
     ...(batch.stream?.writes ?? []),
@@ -290,14 +299,17 @@ export function finishWrites(batch: FinishBatch): Write[] {
         ...(batch.waitsUntil && {
           open: { seq, leaseUntil: batch.waitsUntil, isWaiting: true },
         }),
-        ...(answered && { answered: { ...answered } }),
+        // What is not newer stays as it is: it may have been erased meanwhile.
+        ...(answered && newest === answered && { answered: { ...answered } }),
       },
       remove: batch.waitsUntil ? [] : ['open'],
       guard: batch.conversationUpdateTime
         ? { updateTime: batch.conversationUpdateTime }
         : { exists: true },
     },
-    answered ? answeredInboxWrite(batch, { answered, now }) : waitingInboxWrite(batch, now),
+    answered && newest
+      ? answeredInboxWrite(batch, { answered, newest, now })
+      : waitingInboxWrite(batch, now),
   ];
 }
 
@@ -375,7 +387,7 @@ export function beginQueuedWrites(
   const { systemInstruction } = batch;
   const shown = {
     open: { seq, leaseUntil: lease.leaseUntil },
-    ...newestClosed(batch.abandoned, now),
+    ...newestClosed(batch.abandoned, now, conversation.value.answered),
   };
   return [
     {
@@ -421,7 +433,10 @@ export function beginQueuedWrites(
 /** Ends a queued turn that could not begin. */
 export function failQueuedWrites(batch: QueuedBatch & { error: TurnError }): Write[] {
   const { conversationId, seq, now, conversation, error } = batch;
-  const answered = lastAnswer({ seq, state: 'failed' }, [], now);
+  const answered = newestAnswer(
+    conversation.value.answered,
+    lastAnswer({ seq, state: 'failed' }, [], now),
+  );
   const after = { ...conversation.value, answered, open: undefined };
   return [
     {
@@ -493,7 +508,7 @@ export function takeOverWrites(batch: {
   const answer = answerAfterTakeOver(batch, batch.kept);
   const shown = {
     open: { seq, leaseUntil: lease.leaseUntil },
-    ...newestClosed(batch.abandoned ?? [], now),
+    ...newestClosed(batch.abandoned ?? [], now, conversation.value.answered),
   };
   const stale = [
     ...fieldsOfAnEnd,

@@ -131,7 +131,7 @@ function sweptTurns(unfinished: UnfinishedTurns): SweptTurns | undefined {
         : ('failed' as const),
     replaces,
   }));
-  const newest = newestClosed(abandoned, now);
+  const newest = newestClosed(abandoned, now, unfinished.conversation.value.answered);
   const { open: openBefore, ...before } = unfinished.conversation.value;
   const isOpenLeft = conversation.remove?.includes('open') !== true;
   const after = { ...before, ...newest, ...(isOpenLeft && { open: openBefore }) };

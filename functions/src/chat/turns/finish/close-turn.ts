@@ -15,6 +15,7 @@ import { publishRequest } from '#functions/events/publish-request.ts';
 import { readConversation } from '#shared/conversation/context/read-conversation.ts';
 import type { Conversation, Versioned } from '#shared/conversation/documents/conversation.ts';
 import { inboxWrites } from '#shared/conversation/documents/inbox.ts';
+import { newestAnswer } from '#shared/conversation/documents/last-message.ts';
 import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import type { TurnDocument } from '#shared/conversation/documents/turn.ts';
 import type { StartState } from '../start/read-start.ts';
@@ -53,7 +54,7 @@ export async function closeOpenTurn(
     closing,
   });
   const now = dependencies.clock.now();
-  const answered = closedAs(closing, now);
+  const answered = newestAnswer(conversation.value.answered, closedAs(closing, now));
   const after = { ...conversation.value, answered, open: undefined };
   await dependencies.store.commit([
     {

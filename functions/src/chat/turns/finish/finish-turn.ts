@@ -13,13 +13,7 @@ import type { FinishedTurn, FrameLog, Subscribers } from '../live-turn.ts';
 import { closingChunks } from '../stream/turn-frames.ts';
 import type { BegunTurn, TurnAnswer } from '../start/begun-turn.ts';
 import type { TurnWriter } from '../answer/turn-writer.ts';
-import {
-  finishedTurn,
-  viewAfterFinish,
-  endTurn,
-  requestAtEnd,
-  type RequestAtEnd,
-} from './end-turn.ts';
+import { finishedTurn, viewAfterFinish, endTurn, requestAtEnd, type RequestAtEnd } from './end-turn.ts';
 import { takenOverError } from '../turn-errors.ts';
 import { publishTurnFinished, publishTurnWaiting } from '#functions/events/publish-turn-event.ts';
 import { turnId } from '#shared/conversation/documents/paths.ts';
@@ -141,9 +135,11 @@ async function commitFinish(
       const lastChunks = writer.last(closing, { end: streamEnd, now: end.now });
       const stream = { writes: lastChunks, lastFrameId };
       const turnUpdateTime = writer.turnUpdateTime();
+      const { ownerUid: ownerAtStart, answered: answeredBefore } = begun.context.conversation;
       // Who has taken the conversation over since the start has changed the turn: both are of one reading.
-      const ownerUid = writer.movedTo() ?? begun.context.conversation.ownerUid;
-      const writes = finishWrites({ ...end, ...request, ownerUid, turnUpdateTime, stream });
+      const ownerUid = writer.movedTo() ?? ownerAtStart;
+      const target = { ownerUid, answeredBefore, turnUpdateTime };
+      const writes = finishWrites({ ...end, ...request, ...target, stream });
       const afterTurn =
         dependencies.afterTurn && end.state === 'done' ? [afterTurnWrite(end, end.now)] : [];
       await store.commit([...writes, ...writer.obsoletePieces(), ...statusWrites, ...afterTurn]);
