@@ -7,9 +7,11 @@ import {
 import { answerText, PIN, questionText } from './scripted-models.ts';
 
 /** The one conversation of every program. */
-export const CONVERSATION = 'c1';
+export const CONVERSATION = '11111111-1111-4111-8111-111111111111';
 /** Its fork, if a program makes one. */
-export const FORK = 'c2';
+export const FORK = '22222222-2222-4222-8222-222222222222';
+/** Of another user. */
+export const STRANGE = '33333333-3333-4333-8333-333333333333';
 
 /** What stands in the store before a program runs. */
 export interface InitialState {

@@ -40,6 +40,7 @@ const programsOf = (size: Size): fc.Arbitrary<Program> =>
     faults: fc.array(fault, { maxLength: size.faultsMax, size: 'max' }),
     schedule: fc.array(turn, { maxLength: size.turnsMax, size: 'max' }),
     endsWithMessage: fc.constantFrom(false, false, true),
+    hangsUpAfter: fc.constantFrom(undefined, 1, 2, 3),
     afterTurn: fc.constantFrom(undefined, undefined, undefined, ...stepManners),
   });
 
@@ -58,7 +59,7 @@ const times = (steps: number) => (steps === 1 ? 'one step' : `${steps} steps`);
 
 /** A program as a person reads it. */
 export function describeProgram(program: Program): string {
-  const { initial, strands, faults, schedule, endsWithMessage, afterTurn } = program;
+  const { initial, strands, faults, schedule, endsWithMessage, afterTurn, hangsUpAfter } = program;
   return [
     `starts with: ${initial.text}`,
     ...strands.flatMap((actions, index) => [
@@ -69,6 +70,9 @@ export function describeProgram(program: Program): string {
       ({ process, effect, kind }) => `fault: ${kind} at effect ${effect} of ${process}`,
     ),
     ...(afterTurn ? [`the app’s step behind turns ${afterTurn}`] : []),
+    ...(hangsUpAfter === undefined
+      ? []
+      : [`a device listens, and comes back at the other server after ${hangsUpAfter} changes`]),
     ...(endsWithMessage ? ['and at last one more message is sent'] : []),
     `schedule: ${schedule.map(({ lane, steps }) => `${lane} for ${times(steps)}`).join(', ') || 'one lane after the other'}`,
   ].join('\n');

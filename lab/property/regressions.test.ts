@@ -109,6 +109,19 @@ const regressions: readonly Regression[] = [
       schedule: [],
     },
   },
+  {
+    name: 'an answer that comes again for a turn before the last one that was read',
+    program: {
+      ...calm,
+      initial: startingWith('five turns'),
+      strands: [
+        [sending({ server: 'chat-0', name: 'alpha' })],
+        [sending({ server: 'chat-1', name: 'bravo' })],
+      ],
+      faults: [{ process: 'chat-0', effect: 4, kind: 'crashBefore' }],
+      schedule: turns([1, 1]),
+    },
+  },
 ];
 
 describe('a program that was once found', () => {

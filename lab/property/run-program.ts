@@ -14,6 +14,7 @@ import {
   connectBus,
   deliverOnce,
 } from './actions/actors.ts';
+import { startListening } from './actions/listening.ts';
 import { CONVERSATION, FORK, type InitialState } from './initial-state.ts';
 import {
   type Fault,
@@ -24,6 +25,7 @@ import {
 } from './interleaving.ts';
 import { readDocuments, readTexts, type Documents } from './invariants/documents.ts';
 import { eraseTimeOf } from './invariants/journal-writes.ts';
+import { createListedStates } from './listed-states.ts';
 import type { Journal } from './world-store.ts';
 import {
   createWorld,
@@ -233,8 +235,16 @@ export async function runProgram(
   });
   const world = createWorld(interleaving, { ...options, afterTurn: program.afterTurn });
   const running: Running = { world, interleaving, stuck: [] };
-  if (initial.writes.length > 0) await world.store.commit(initial.writes);
+  if (initial.writes.length > 0) {
+    await world.store.commit(initial.writes);
+    const noteListed = createListedStates(world.store);
+    const before = { afterCommits: 0, atMs: interleaving.now().getTime() };
+    world.journal.listed.push(...(await noteListed(initial.writes, before)));
+  }
   connectBus(world, interleaving);
+  const { hangsUpAfter } = program;
+  const device =
+    hangsUpAfter === undefined ? undefined : startListening(world, interleaving, hangsUpAfter);
   await complete(running, 'a strand', () =>
     Promise.all(
       strands.map((actions, index) => runStrand(running, { name: `strand ${index}`, actions })),
@@ -243,6 +253,7 @@ export async function runProgram(
   interleaving.note('all', 'comes to rest');
   interleaving.calm();
   const rest = await comeToRest(running, program);
+  if (device) await complete(running, 'the device that listens', () => device.catchUp());
   const { journal, store } = world;
   const writes = journal.commits.flatMap((commit) => commit.writes);
   const isErasing = writes.some((write) => eraseTimeOf(write) !== undefined);
@@ -271,4 +282,6 @@ export interface Program {
   endsWithMessage: boolean;
   /** How the app's step behind turns behaves; absent: it has none. */
   afterTurn?: StepManner | undefined;
+  /** After how many changes of the inbox a device that listens hangs up; absent: none listens. */
+  hangsUpAfter?: number | undefined;
 }

@@ -1,7 +1,9 @@
 import type { FinishedTurn } from '#functions/chat/turns/live-turn.ts';
 import type { Replacing } from '#functions/chat/turns/send/send-request.ts';
 import type { ModelRequest, Write, DocumentStore } from '#shared/ports/ports.ts';
+import type { UserEvent } from '#shared/wire/resources/user-events.ts';
 import type { Flow, Process, Interleaving } from './interleaving.ts';
+import type { createListedStates, ListedState } from './listed-states.ts';
 
 /** A commit that was applied, in the order of all. */
 interface AppliedCommit {
@@ -34,9 +36,22 @@ interface TakenResult {
   response: Record<string, unknown>;
 }
 
+/** What a device that follows its user's inbox was told. */
+interface Told {
+  /** How many commits had been applied by then. */
+  afterCommits: number;
+  /** The cursor behind it. */
+  id: string;
+  event: UserEvent;
+}
+
 /** Everything that is remembered of a run beside the documents. */
 export interface Journal {
   commits: AppliedCommit[];
+  /** What every commit left of the conversations and entries that it wrote. */
+  listed: ListedState[];
+  /** In the order in which it came. */
+  told: Told[];
   chatCalls: ChatCall[];
   acknowledged: Acknowledgement[];
   taken: TakenResult[];
@@ -57,6 +72,8 @@ export interface HostileValues {
 
 export const createJournal = (): Journal => ({
   commits: [],
+  listed: [],
+  told: [],
   chatCalls: [],
   acknowledged: [],
   taken: [],
@@ -75,11 +92,12 @@ interface Observed {
   interleaving: Interleaving;
   store: DocumentStore;
   journal: Journal;
+  listedStates: ReturnType<typeof createListedStates>;
 }
 
 /** The store as a process has it: each call is an effect of the interleaving, and commits are noted. */
 export function observedStore(
-  { interleaving, store, journal }: Observed,
+  { interleaving, store, journal, listedStates }: Observed,
   process: Process,
   flow: Flow,
 ): DocumentStore {
@@ -98,15 +116,16 @@ export function observedStore(
         apply: async () => {
           const times = await store.commit(writes);
           const atMs = interleaving.now().getTime();
-          journal.commits.push({ process: process.name, flow, atMs, writes });
+          const afterCommits = journal.commits.push({ process: process.name, flow, atMs, writes });
+          journal.listed.push(...(await listedStates(writes, { afterCommits, atMs })));
           return times;
         },
       }),
-    async *watch(collection, signal) {
+    async *watch(collection, signal, since) {
       await interleaving.effect(flow, () => `watch ${shortPath(collection)}`, {
         apply: () => Promise.resolve(),
       });
-      for await (const documents of store.watch(collection, signal)) {
+      for await (const documents of store.watch(collection, signal, since)) {
         await interleaving.step(flow, () => `hears of ${documents.length} documents`);
         yield documents;
       }

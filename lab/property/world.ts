@@ -11,6 +11,7 @@ import { estimatePromptTokens } from '#shared/tokens/token-estimate.ts';
 import { noQuota } from '#test/fakes/no-quota.ts';
 import { tool } from '#test/support/tools/tool-world.ts';
 import { type Interleaving, createProcess, type Flow, type Process } from './interleaving.ts';
+import { createListedStates } from './listed-states.ts';
 import { createModels } from './world-models.ts';
 import { CONVERSATION } from './initial-state.ts';
 import { createJournal, type HostileValues, type Journal, observedStore } from './world-store.ts';
@@ -169,7 +170,8 @@ export function createWorld(interleaving: Interleaving, options: WorldOptions = 
   const hostile: HostileValues = { model: [], tool: [], summariser: [] };
   const models = createModels(interleaving, journal, hostile);
   const toolbox = worldTools(hostile);
-  const observed = { interleaving, store, journal };
+  const listedStates = createListedStates(store);
+  const observed = { interleaving, store, journal, listedStates };
   const afterTurn = options.afterTurn && createStep(journal, options.afterTurn);
   let identifiers = 0;
 

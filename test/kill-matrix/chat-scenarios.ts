@@ -2,7 +2,7 @@ import { cancelTurn } from '#functions/chat/turns/finish/cancel-turn.ts';
 import { answerCalls } from '#functions/chat/turns/send/answer-calls.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { ownConversation, messageIdOf } from '#lab/property/actions/actors.ts';
-import { autoRequest, markedTurns } from '#lab/property/initial-state.ts';
+import { autoRequest, CONVERSATION, markedTurns } from '#lab/property/initial-state.ts';
 import { questionText } from '#lab/property/scripted-models.ts';
 import { MARKS, problem, stateOf, type After, type Scenario } from './scenario.ts';
 import type { Stage } from './stage.ts';
@@ -144,7 +144,7 @@ const sends: Scenario[] = [
     points: ['replacement-begun', 'turn-finished'],
     initial: farOver,
     run: async ({ deliver, say }) => {
-      await deliver({ schemaVersion: 1, conversationId: 'c1', requestId: 'before' });
+      await deliver({ schemaVersion: 1, conversationId: CONVERSATION, requestId: 'before' });
       await say({ name: 'edited', replacing: { kind: 'edit', messageId: 'message-6' } });
     },
     problems: answered('edited'),

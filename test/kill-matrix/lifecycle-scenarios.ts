@@ -1,23 +1,14 @@
 import { restoreGeneration } from '#functions/chat/context/restore-generation.ts';
-import {
-  deleteConversation,
-  eraseOwnConversation,
-  undeleteConversation,
-} from '#functions/chat/conversations/erase/delete-conversation.ts';
+import { deleteConversation, eraseOwnConversation, undeleteConversation } from '#functions/chat/conversations/erase/delete-conversation.ts';
 import { deleteMessage } from '#functions/chat/conversations/erase/delete-message.ts';
 import { claimGuest } from '#functions/chat/inbox/claim-guest.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { eraseUser } from '#functions/chat/conversations/erase/erase-user.ts';
 import { forkConversation } from '#functions/chat/conversations/fork/fork-conversation.ts';
 import { caller, messageIdOf, ownConversation } from '#lab/property/actions/actors.ts';
-import { markedTurns } from '#lab/property/initial-state.ts';
+import { markedTurns, CONVERSATION } from '#lab/property/initial-state.ts';
 import { answerMark, marksIn, questionMark, questionText } from '#lab/property/scripted-models.ts';
-import {
-  chatNamePath,
-  claimPath,
-  inboxPath,
-  notesPath,
-} from '#shared/conversation/documents/paths.ts';
+import { chatNamePath, claimPath, inboxPath, notesPath, conversationPath } from '#shared/conversation/documents/paths.ts';
 import { encodeNotes } from '#shared/memory/note.ts';
 import { isCount } from '../support/compaction/commit-rules.ts';
 import { readableFields } from '../support/stores/readable-fields.ts';
@@ -27,7 +18,7 @@ import type { Stage } from './stage.ts';
 const FORK = 'fork-of-c-one';
 
 const compact = ({ deliver }: Stage) =>
-  deliver({ schemaVersion: 1, conversationId: 'c1', requestId: 'before' });
+  deliver({ schemaVersion: 1, conversationId: CONVERSATION, requestId: 'before' });
 
 /** Documents below and at a path. */
 const under = ({ everything }: After, path: string) =>
@@ -39,13 +30,20 @@ const remains = (after: After): string[] =>
     .filter(({ path, fields }) => {
       const text = readableFields(fields);
       // Figures of the day outlive an erasure; nothing in them names a conversation.
-      if (isCount(path)) return text.includes('c1') || marksIn(text).length > 0;
+      if (isCount(path)) return text.includes(CONVERSATION) || marksIn(text).length > 0;
       return fields['state'] !== 'erased' || text.includes('u1') || marksIn(text).length > 0;
     })
     .map(({ path }) => `${path} is left`);
 
+/** For a while the owner's devices are told that it is gone, and nothing else of it. */
+const remainsBesideGone = (after: After): string[] =>
+  remains({
+    ...after,
+    everything: after.everything.filter(({ fields }) => fields['list'] !== 'gone'),
+  });
+
 const tellsOf = (after: After, mark: string): string[] =>
-  under(after, 'conversations/c1')
+  under(after, conversationPath(CONVERSATION))
     .filter(({ fields }) => readableFields(fields).includes(mark))
     .map(({ path }) => `${path} still tells of ${mark}`);
 
@@ -159,7 +157,7 @@ const erasures: Scenario[] = [
       await compact(stage);
       await stage.phone('erasing', (chat) => eraseOwnConversation(chat, ownConversation));
     },
-    problems: remains,
+    problems: remainsBesideGone,
   },
   {
     name: 'a person who is erased in the middle of an answer',

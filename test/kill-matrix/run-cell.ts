@@ -1,6 +1,7 @@
 import { CONVERSATION } from '#lab/property/initial-state.ts';
 import { createInterleaving } from '#lab/property/interleaving.ts';
 import { readDocuments, type Documents } from '#lab/property/invariants/documents.ts';
+import { entryFaults } from '#lab/property/invariants/listed-entries.ts';
 import { violationsOf } from '#lab/property/invariants/invariants.ts';
 import { complete, showEverywhere, type RunRecord } from '#lab/property/run-program.ts';
 import { marksIn } from '#lab/property/scripted-models.ts';
@@ -9,6 +10,7 @@ import { AFTER_TURNS } from '#shared/hooks/after-turn.ts';
 import { contentText, type Content } from '#shared/models/content.ts';
 import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import type { StoredDocument, Write } from '#shared/ports/ports.ts';
+import { unguardedMerges } from '../support/compaction/commit-rules.ts';
 import { createRecordedStore } from '../support/stores/recorded-store.ts';
 import { withDeath, type KilledWorld } from './killed-world.ts';
 import type { Scenario } from './scenario.ts';
@@ -103,7 +105,31 @@ function journalOf({ journal }: KilledWorld): RunRecord['journal'] {
     ...commit,
     writes: commit.writes.filter(isOwn),
   }));
-  return { ...journal, commits };
+  const listed = journal.listed.filter(({ conversationId }) => conversationId === CONVERSATION);
+  return { ...journal, commits, listed };
+}
+
+/** Where the inbox of anybody says otherwise than the conversation, after any commit and at the end. */
+function inboxFaults({ journal }: KilledWorld, everything: readonly StoredDocument[]): string[] {
+  const named = (pattern: RegExp) =>
+    everything.flatMap((document) => {
+      const [, id] = pattern.exec(document.path) ?? [];
+      return id === undefined ? [] : [[id, document] as const];
+    });
+  const conversations = new Map(named(/^conversations\/([^/]+)$/));
+  const entries = named(/^users\/[^/]+\/inbox\/([^/]+)$/);
+  const unlisted = [...conversations].filter(([id]) => entries.every(([other]) => other !== id));
+  return [
+    ...journal.listed.flatMap(({ conversationId, conversation, entry }) =>
+      entryFaults(conversation, entry).map((fault) => `on the way, ${conversationId}: ${fault}`),
+    ),
+    ...entries.flatMap(([id, entry]) =>
+      entryFaults(conversations.get(id), entry).map((fault) => `${entry.path}: ${fault}`),
+    ),
+    ...unlisted.flatMap(([id, document]) =>
+      entryFaults(document, undefined).map((fault) => `${id}: ${fault}`),
+    ),
+  ];
 }
 
 /** What the invariants of every run of this product say. */
@@ -154,7 +180,13 @@ export async function runCell(scenario: Scenario, options: CellOptions = {}): Pr
     ? []
     : (scenario.problems?.({ documents: settled, everything, afterTurns }) ?? []);
   return {
-    problems: [...common, ...leftovers(everything), ...own],
+    problems: [
+      ...common,
+      ...leftovers(everything),
+      ...inboxFaults(world, everything),
+      ...world.journal.commits.flatMap(({ writes }) => unguardedMerges(writes)),
+      ...own,
+    ],
     visible: isGone ? 'nothing' : visibleOf(settled),
     passed: world.death.passed,
     isDead,

@@ -8,7 +8,11 @@ import {
 } from '#functions/chat/conversations/erase/delete-conversation.ts';
 import { deleteMessage } from '#functions/chat/conversations/erase/delete-message.ts';
 import { forkConversation } from '#functions/chat/conversations/fork/fork-conversation.ts';
-import { updateConversation } from '#functions/chat/conversations/write-conversation.ts';
+import {
+  createConversation,
+  updateConversation,
+} from '#functions/chat/conversations/write-conversation.ts';
+import { markRead } from '#functions/chat/inbox/mark-read.ts';
 import { cancelTurn } from '#functions/chat/turns/finish/cancel-turn.ts';
 import { answerCalls } from '#functions/chat/turns/send/answer-calls.ts';
 import { runSweep } from '#functions/worker/sweep/sweep.ts';
@@ -16,7 +20,7 @@ import { callId } from '#shared/conversation/context/tool-calls.ts';
 import { messageGuardPath } from '#shared/conversation/documents/paths.ts';
 import { isTerminal } from '#shared/conversation/documents/turn.ts';
 import { describeValue, hostileJson } from '../hostile-json.ts';
-import { CONVERSATION, FORK } from '../initial-state.ts';
+import { CONVERSATION, FORK, STRANGE } from '../initial-state.ts';
 import { questionText } from '../scripted-models.ts';
 import {
   COMPACTION_LEASE_MS,
@@ -163,6 +167,27 @@ const forking = action<OnServer & { seq: number }>(
     forkConversation(chatOf(stage), { ...ownConversation, messageId: `m_${input.seq}`, id: FORK }),
 );
 
+const marking = action<OnServer & { seq: number }>(
+  (input) => `answers up to ${input.seq} are marked read`,
+  (stage, { seq: through }) => markRead(chatOf(stage), { ...ownConversation, seq: through }),
+);
+
+const placing = action<OnServer & { patch: { archived?: boolean; pinned?: boolean } }>(
+  (input) => `the list is told ${JSON.stringify(input.patch)}`,
+  (stage, { patch }) => updateConversation(chatOf(stage), { ...ownConversation, patch }),
+);
+
+/** What other devices of other people do at the same time. */
+const strangers = action<OnServer>(
+  () => 'another user begins a conversation, and marks this one read',
+  async (stage) => {
+    const stranger = { uid: 'u2', tier: 'signedIn' } as const;
+    const fields = { title: 'Of nobody else’s concern' };
+    await createConversation(chatOf(stage), { caller: stranger, id: STRANGE, fields });
+    await markRead(chatOf(stage), { ...ownConversation, caller: stranger, seq: 9 });
+  },
+);
+
 const sweeping = action<OnServer>(
   () => 'a sweep runs',
   ({ world, flow }, input) =>
@@ -269,6 +294,12 @@ export const actionArbitrary: fc.Arbitrary<Action> = fc.oneof(
   drawn(1, passingThroughBin, { server }),
   drawn(1, erasing, { server }),
   drawn(2, forking, { server, seq }),
+  drawn(3, marking, { server, seq: fc.integer({ min: 0, max: 7 }) }),
+  drawn(3, placing, {
+    server,
+    patch: fc.constantFrom({ archived: true }, { archived: false }, { pinned: true }),
+  }),
+  drawn(1, strangers, { server }),
   drawn(2, sweeping, { server: worker }),
   drawn(3, askingTheApp, { server }),
   drawn(4, answering, {

@@ -1,6 +1,7 @@
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
-import { conversationPath } from '#shared/conversation/documents/paths.ts';
+import { conversationPath, inboxPath } from '#shared/conversation/documents/paths.ts';
 import type { DocumentStore, Write } from '#shared/ports/ports.ts';
+import { caller } from '../actions/actors.ts';
 import { CONVERSATION, initialStates, type InitialState } from '../initial-state.ts';
 import { runProgram } from '../run-program.ts';
 
@@ -11,7 +12,8 @@ async function creations(store: DocumentStore): Promise<Write[]> {
   const below = collections.map((name) =>
     store.query({ collection: `${root}/${name}`, limit: 20 }),
   );
-  const documents = [...(await store.get([root])), ...(await Promise.all(below)).flat()];
+  const paths = [root, inboxPath(caller.uid, CONVERSATION)];
+  const documents = [...(await store.get(paths)), ...(await Promise.all(below)).flat()];
   return documents.flatMap((document) =>
     document ? [{ op: 'create' as const, path: document.path, fields: document.fields }] : [],
   );

@@ -104,18 +104,26 @@ function dueTokens(conversation: Conversation, documents: Documents): number | u
   return isDue ? tokens : undefined;
 }
 
-const isSettings = (write: Write) =>
-  isConversation(write) && fieldOf(write, 'settings') !== undefined;
+/** The settings that a write leaves, as text. A change of the title or of the list repeats those that were there. */
+const settingsIn = (write: Write): string[] => {
+  const settings = isConversation(write) ? fieldOf(write, 'settings') : undefined;
+  return settings === undefined ? [] : [JSON.stringify(settings)];
+};
 
-/** The newest turn in the context, and what was written since it began and since it ended. */
-function newestTurn({ journal, final }: RunRecord) {
+/** The newest turn in the context, and what was written until it began, since then, and since it ended. */
+function newestTurn({ initial, journal, final }: RunRecord) {
   const { commits } = journal;
   const seq = final.turns.findLast(({ inContext }) => inContext)?.seq ?? 0;
+  const beginning = commits.findLastIndex(({ writes }) =>
+    writes.some((write) => isOpening(write, seq)),
+  );
+  const before = commits.slice(0, beginning + 1).flatMap(({ writes }) => writes);
   const since = (isThat: (write: Write) => boolean) =>
     commits
       .slice(commits.findLastIndex(({ writes }) => writes.some(isThat)) + 1)
       .flatMap(({ writes }) => writes);
   return {
+    untilBegin: [...initial.writes, ...before],
     sinceBegin: since((write) => isOpening(write, seq)),
     sinceEnd: since(
       (write) => write.path === turnPath(CONVERSATION, seq) && fieldOf(write, 'inContext') === true,
@@ -149,9 +157,10 @@ export const crossings: Invariant = {
     const tokens =
       conversation?.state === 'live' ? dueTokens(conversation, record.final) : undefined;
     if (tokens === undefined) return [];
-    const { sinceBegin, sinceEnd } = newestTurn(record);
+    const { untilBegin, sinceBegin, sinceEnd } = newestTurn(record);
+    const settings = untilBegin.flatMap(settingsIn).at(-1);
     // A turn asks by the settings that it began with; other settings are for the next one.
-    const isOverruled = sinceBegin.some(isSettings);
+    const isOverruled = sinceBegin.flatMap(settingsIn).some((other) => other !== settings);
     return when(
       !isOverruled && !isTold(record, tokens, sinceEnd),
       `the context is due with ${tokens} tokens, and there is neither a compaction nor a reason`,

@@ -11,6 +11,11 @@ import type { Documents } from './documents.ts';
 import { erasures } from './erasure.ts';
 import { type Invariant, when, storedFaults } from './invariant.ts';
 import { fieldOf, isConversation, isHistory, isJob, isTurn } from './journal-writes.ts';
+import { erasedPreviews } from './erased-previews.ts';
+import { guardedMerges } from './guarded-merges.ts';
+import { listedEntries } from './listed-entries.ts';
+import { readMarks } from './read-marks.ts';
+import { toldEntries } from './told-entries.ts';
 import { trueSnapshots } from './true-snapshots.ts';
 
 /** Its owner had it erased, in whole or the answer alone. */
@@ -281,6 +286,11 @@ const invariants: readonly Invariant[] = [
   cleanErrors,
   usable,
   trueSnapshots,
+  guardedMerges,
+  listedEntries,
+  readMarks,
+  erasedPreviews,
+  toldEntries,
 ];
 
 /** All that is wrong with a run, by the name of the invariant. */

@@ -38,7 +38,7 @@ function isAnchor(write: Write): boolean {
 }
 
 /** Merges in a batch that nothing holds back: neither a state that was read nor a conversation that begins with it. */
-function unguardedMerges(writes: readonly Write[]): string[] {
+export function unguardedMerges(writes: readonly Write[]): string[] {
   const isBegun = (write: Write) => write.op === 'create' && placeOf(write.path)?.below === '';
   if (writes.some((write) => isUpdatedAsRead(write) || isBegun(write))) return [];
   return writes
