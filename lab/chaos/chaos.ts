@@ -10,8 +10,8 @@ const help = `Usage: npm run chaos -- --minutes M --seed S [options]
 
 Runs two chat and two compaction processes on the emulators while phones talk, alone and in bursts beyond
 their limits, processes are killed and started on machines whose clocks are wrong by a day, the model fails,
-replies are lost and Firestore stops for 20 s. Then everything comes to rest, and what the phones were told is
-compared with what is stored.
+replies are lost and Firestore stops for 20 s. A second device of each user follows the list of conversations. Then
+everything comes to rest, and what the devices were told is compared with what is stored.
 
   --minutes M  how long the faults go on (default 1; fractions are allowed)
   --seed S     another run: kills, faults and phones follow from it (default 1)

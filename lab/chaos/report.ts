@@ -25,6 +25,8 @@ export class Tally {
   readonly errors = new Map<string, number>();
   /** Of the search for what was erased: documents read, words of messages found in them, words sought. */
   searched = { documents: 0, words: 0, sought: 0 };
+  /** Entries of lists that were compared with what tablets were told and with their conversations. */
+  listed = 0;
   /** SIGKILL. */
   kills = 0;
   /** SIGTERM. */
@@ -100,11 +102,13 @@ export function chaosFigures({ minutes, seed, ledger, tally, findings }: ChaosRe
     leaked: count('leaked'),
     /** Permanent refusals of stored messages. */
     refused: count('refused'),
+    inbox: count('inbox'),
     crashes: tally.crashes.length,
     generations: tally.generations,
     kills: tally.kills,
     terminations: tally.terminations,
     searched: tally.searched,
+    listed: tally.listed,
     faults: Object.fromEntries(tally.faults),
     actions: Object.fromEntries(tally.actions),
   };
@@ -117,7 +121,7 @@ const countsOf = (counts: ReadonlyMap<string, number>): string =>
 export function describeReport(report: ChaosReport): string {
   const { ledger, tally } = report;
   const figures = chaosFigures(report);
-  const { lost, doubled, refused, mismatched, unfinished, torn, leaked, crashes } = figures;
+  const { lost, doubled, refused, mismatched, unfinished, torn, leaked, crashes, inbox } = figures;
   const { sought, documents, words } = tally.searched;
   const problems = [
     ...report.findings,
@@ -132,8 +136,9 @@ export function describeReport(report: ChaosReport): string {
     `faults survived: ${countsOf(tally.faults)}`,
     `errors in the logs of the functions: ${countsOf(tally.errors)}`,
     `${sought} erased words sought in ${documents} documents with ${words} words`,
+    `${tally.listed} conversations compared in the list, on the second devices and by themselves`,
     ...problems,
     ...tally.crashes.map((how) => `  crash: ${how}`),
-    `lost ${lost}, doubled ${doubled}, refused for good though stored ${refused}, different ${mismatched}, unfinished ${unfinished}, torn ${torn}, leaked ${leaked}, crashed ${crashes}`,
+    `lost ${lost}, doubled ${doubled}, refused for good though stored ${refused}, different ${mismatched}, unfinished ${unfinished}, torn ${torn}, leaked ${leaked}, crashed ${crashes}, inbox ${inbox}`,
   ].join('\n');
 }

@@ -2,6 +2,7 @@ import { createFirestoreDocumentStore } from '#functions/adapters/firestore.ts';
 import { unsignedToken } from '#infra/local/processes/unsigned-token.ts';
 import type { DocumentStore } from '#shared/ports/ports.ts';
 import { checkEverything, readUnrest } from './checks/check-everything.ts';
+import { checkInbox, type InboxOwner } from './checks/check-inbox.ts';
 import {
   type Transcript,
   type Acknowledgement,
@@ -13,6 +14,7 @@ import { phoneActions } from './phones/actions.ts';
 import { ChatClient } from '#lab/chat-client/client.ts';
 import { answersTo, canariesIn } from './phones/message-text.ts';
 import { Phone, type PhoneAction } from './phones/phone.ts';
+import { Tablet } from './phones/tablet.ts';
 import { createRandom, type Random } from './random.ts';
 import { type ChaosReport, Tally } from './report.ts';
 import { type ChaosWorld, startChaosWorld } from './world.ts';
@@ -53,13 +55,15 @@ interface Run {
   clientOf: (uid: string) => ChatClient;
 }
 
+const uidOf = (index: number) => `phone-${index}`;
+
 function createPhones(
   { options, random, ledger, world, tally, clientOf }: Run,
   signals: { stopping: AbortSignal; deadline: AbortSignal },
 ): Phone[] {
   return Array.from({ length: options.phones }, (_, index) => {
     const own = random.fork(`phone ${index}`);
-    const uid = `phone-${index}`;
+    const uid = uidOf(index);
     const conversationIds = Array.from({ length: CONVERSATIONS_PER_PHONE }, () => own.uuid());
     for (const id of conversationIds) ledger.conversations.set(id, uid);
     return new Phone({
@@ -160,13 +164,27 @@ function unanswered(ledger: Ledger, phones: readonly Phone[]): Finding[] {
     }));
 }
 
-async function report(run: Run, phones: readonly Phone[]): Promise<ChaosReport> {
+/** A second device of every user. */
+const createOwners = ({ options, random, tally, clientOf }: Run): InboxOwner[] =>
+  Array.from({ length: options.phones }, (_, index) => {
+    const uid = uidOf(index);
+    const own = random.fork(`tablet ${index}`);
+    const tablet = new Tablet({ client: clientOf(uid), random: own, count: tally.countAction });
+    return { uid, client: clientOf(uid), tablet };
+  });
+
+async function report(
+  run: Run,
+  phones: readonly Phone[],
+  owners: readonly InboxOwner[],
+): Promise<ChaosReport> {
   const { options, ledger, tally } = run;
   const findings = await checkEverything({
     ...run,
     thresholdTokens: THRESHOLD_TOKENS,
     onTranscript: options.onTranscript ?? (() => undefined),
   });
+  findings.push(...(await checkInbox(run, owners)));
   const { minutes, seed } = options;
   return { minutes, seed, ledger, tally, findings: [...findings, ...unanswered(ledger, phones)] };
 }
@@ -218,15 +236,24 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
     every(PROGRESS_EVERY_MS, signal, () => options.onProgress(progressLine(run, startedAtMs))),
     every(SWEEP_EVERY_MS, signal, () => run.world.publishSweep()),
   ];
+  const owners = createOwners(run);
+  const asleep = new AbortController();
+  const following = owners.map(({ tablet }) => tablet.follow(asleep.signal));
   try {
     const phones = await talkInChaos(run);
     options.onProgress('no more faults; coming to rest');
     await comeToRest(run);
     await talkInPeace(run, phones);
     await comeToRest(run);
-    return await report(run, phones);
+    asleep.abort();
+    await Promise.all(following);
+    const deadline = AbortSignal.timeout(REST_TIMEOUT_MS);
+    await Promise.all(owners.map(({ tablet }) => tablet.catchUp(deadline)));
+    return await report(run, phones, owners);
   } finally {
     ended.abort();
+    asleep.abort();
+    await Promise.all(following);
     await Promise.all(surroundings);
     await run.world.stop();
   }

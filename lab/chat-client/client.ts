@@ -1,3 +1,4 @@
+import { EventSourceParserStream } from 'eventsource-parser/stream';
 import { z } from 'zod';
 import { contentText, partSchema } from '#shared/models/content.ts';
 import { seqOfId } from '#shared/conversation/documents/paths.ts';
@@ -221,6 +222,23 @@ export class ChatClient {
   ): Promise<OpenedStream> {
     const path = pathOf(conversationId, `/turns/t_${seq}/stream`);
     return this.#open({ method: 'GET', path }, request);
+  }
+
+  /** Events of the user's inbox after a cursor, until the connection ends. Throws when it is refused or cut. */
+  async *userEvents(
+    cursor: string | undefined,
+    signal: AbortSignal,
+  ): AsyncGenerator<{ id: string; data: string }> {
+    const response = await this.#fetch('GET', '/v1/users/me/events', {
+      accept: 'text/event-stream',
+      signal,
+      ...(cursor !== undefined && { headers: { 'last-event-id': cursor } }),
+    });
+    if (!response.ok || !response.body) throw new Error(`refused: ${await response.text()}`);
+    const events = response.body
+      .pipeThrough(new TextDecoderStream())
+      .pipeThrough(new EventSourceParserStream({ onError: 'terminate' }));
+    for await (const { id, data } of events) if (id !== undefined) yield { id, data };
   }
 
   /** Any other call: its JSON, or `undefined` when it did not succeed. */

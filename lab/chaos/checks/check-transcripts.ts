@@ -83,9 +83,10 @@ export class Ledger {
 export interface Finding {
   /**
    * `torn`: a stream that was read in pieces; `leaked`: something of what was erased; `refused`: a stored message that
-   * its phone was told will never be answered, though nothing was wrong with it.
+   * its phone was told will never be answered, though nothing was wrong with it; `inbox`: the list of conversations, or
+   * what a device was told of it, says otherwise than a conversation.
    */
-  kind: 'lost' | 'doubled' | 'mismatched' | 'unfinished' | 'torn' | 'leaked' | 'refused';
+  kind: 'lost' | 'doubled' | 'mismatched' | 'unfinished' | 'torn' | 'leaked' | 'refused' | 'inbox';
   conversationId: string;
   messageId?: string;
   what: string;

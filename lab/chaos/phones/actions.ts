@@ -58,6 +58,19 @@ async function setThreshold(phone: Phone): Promise<void> {
   await phone.sendUntilKnown(phone.compose({ conversationId }));
 }
 
+/** Answers are shown here, too. */
+async function markRead(phone: Phone): Promise<void> {
+  const { random, client } = phone.options;
+  const seq = random.integer(0, 20);
+  await client.ask('POST', pathOf(random.pick(phone.conversationIds), ':read'), { seq });
+}
+
+async function placeInList(phone: Phone): Promise<void> {
+  const { random, client } = phone.options;
+  const patch = { [random.pick(['archived', 'pinned'])]: random.chance(0.5) };
+  await client.ask('PATCH', pathOf(random.pick(phone.conversationIds)), patch);
+}
+
 const conversationSchema = z.looseObject({ lastSeq: z.number(), generation: z.number() });
 
 async function look(phone: Phone, conversationId: string) {
@@ -310,6 +323,8 @@ export const phoneActions: readonly PhoneAction[] = [
   { name: 'compact', weight: 4, run: compact },
   { name: 'read', weight: 8, run: read },
   { name: 'set threshold', weight: 4, run: setThreshold },
+  { name: 'mark read', weight: 4, run: markRead },
+  { name: 'archive or pin', weight: 3, run: placeInList },
   { name: 'cancel', weight: 4, run: cancel },
   { name: 'edit', weight: 6, run: edit },
   { name: 'delete a message', weight: 2, run: deleteMessage },
