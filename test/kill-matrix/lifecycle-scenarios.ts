@@ -1,5 +1,9 @@
 import { restoreGeneration } from '#functions/chat/context/restore-generation.ts';
-import { deleteConversation, eraseOwnConversation, undeleteConversation } from '#functions/chat/conversations/erase/delete-conversation.ts';
+import {
+  deleteConversation,
+  eraseOwnConversation,
+  undeleteConversation,
+} from '#functions/chat/conversations/erase/delete-conversation.ts';
 import { deleteMessage } from '#functions/chat/conversations/erase/delete-message.ts';
 import { claimGuest } from '#functions/chat/inbox/claim-guest.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
@@ -8,7 +12,13 @@ import { forkConversation } from '#functions/chat/conversations/fork/fork-conver
 import { caller, messageIdOf, ownConversation } from '#lab/property/actions/actors.ts';
 import { markedTurns, CONVERSATION } from '#lab/property/initial-state.ts';
 import { answerMark, marksIn, questionMark, questionText } from '#lab/property/scripted-models.ts';
-import { chatNamePath, claimPath, inboxPath, notesPath, conversationPath } from '#shared/conversation/documents/paths.ts';
+import {
+  chatNamePath,
+  claimPath,
+  inboxPath,
+  notesPath,
+  conversationPath,
+} from '#shared/conversation/documents/paths.ts';
 import { encodeNotes } from '#shared/memory/note.ts';
 import { isCount } from '../support/compaction/commit-rules.ts';
 import { readableFields } from '../support/stores/readable-fields.ts';

@@ -24,6 +24,7 @@ export function startListening(world: World, interleaving: Interleaving, hangsUp
     for await (const { id, event } of userEvents(dependencies, {
       uid: caller.uid,
       cursor: place,
+      once: false,
       until,
     })) {
       cursor = id;

@@ -35,7 +35,7 @@ export const inboxEntrySchema = z.object({
   answered: lastAnswerSchema.optional(),
   erasedTurns: erasedTurnsSchema.optional(),
   createTime: z.date(),
-  /** Of the last question or answer; else of the creation. The list is in this order. */
+  /** Of the last question, else of the creation. The list is in this order. */
   activeTime: z.date(),
   deleteTime: z.date().optional(),
   purgeTime: z.date().optional(),
@@ -63,7 +63,6 @@ function listOf({ state, archived }: Conversation): InboxEntry['list'] {
 /** What an entry says that follows from the conversation document; `undefined`: it does not have the field. */
 export const inboxFields = (conversation: Conversation) => {
   const { asked, answered, createTime, erasedTurns } = conversation;
-  const times = [createTime, asked?.time, answered?.time].filter((time) => time !== undefined);
   return {
     schemaVersion: 1,
     list: listOf(conversation),
@@ -76,7 +75,7 @@ export const inboxFields = (conversation: Conversation) => {
     answered: answered && { ...answered },
     erasedTurns: erasedTurns && { ...erasedTurns },
     createTime,
-    activeTime: new Date(Math.max(...times.map((time) => time.getTime()))),
+    activeTime: asked && asked.time > createTime ? asked.time : createTime,
     deleteTime: conversation.deleteTime,
     purgeTime: conversation.purgeTime,
   } satisfies Omit<InboxEntry, 'readSeq' | 'unread' | 'changeTime'>;
@@ -126,7 +125,7 @@ export const answeredInboxWrite = (
   { answered, newest, now }: { answered: LastAnswer; newest: LastAnswer; now: Date },
 ): Write =>
   merge(inboxPath(ownerUid, conversationId), {
-    ...(newest === answered && { answered: { ...answered }, activeTime: now }),
+    ...(newest === answered && { answered: { ...answered } }),
     state: newest.state === 'failed' ? 'failed' : 'idle',
     unread: true,
     changeTime: now,

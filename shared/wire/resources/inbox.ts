@@ -69,7 +69,7 @@ export const inboxEntryResponse = z.object({
   readSeq: z.number().int().describe('The answers up to this turn were read.'),
   unreadCount: z.number().int(),
   createTime: time,
-  activeTime: time.describe('Of the last message; else of the creation.'),
+  activeTime: time.describe('Of the user’s last message, else of the creation.'),
   deleteTime: time.optional().describe('Since when it is in the bin.'),
   purgeTime: time.optional().describe('When it is erased for good unless it is taken back.'),
 });

@@ -19,7 +19,7 @@ import { claimGuest } from '../inbox/claim-guest.ts';
 export const listConversationsRoute = userRoute({
   operation: 'listConversations',
   summary:
-    'The caller’s conversations as a list shows them, the one with the newest message first.',
+    'The caller’s conversations as a list shows them, the one that the user wrote to last first.',
   query: listConversationsQuery,
   response: conversationListResponse,
   statuses: [200, 304],

@@ -13,7 +13,13 @@ import type { FinishedTurn, FrameLog, Subscribers } from '../live-turn.ts';
 import { closingChunks } from '../stream/turn-frames.ts';
 import type { BegunTurn, TurnAnswer } from '../start/begun-turn.ts';
 import type { TurnWriter } from '../answer/turn-writer.ts';
-import { finishedTurn, viewAfterFinish, endTurn, requestAtEnd, type RequestAtEnd } from './end-turn.ts';
+import {
+  finishedTurn,
+  viewAfterFinish,
+  endTurn,
+  requestAtEnd,
+  type RequestAtEnd,
+} from './end-turn.ts';
 import { takenOverError } from '../turn-errors.ts';
 import { publishTurnFinished, publishTurnWaiting } from '#functions/events/publish-turn-event.ts';
 import { turnId } from '#shared/conversation/documents/paths.ts';
