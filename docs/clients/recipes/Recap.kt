@@ -157,11 +157,25 @@ data class Part(
 )
 
 @Serializable
-data class Conversation(val id: String, val title: String? = null, val updateTime: String)
+data class Conversation(val id: String, val title: String? = null)
+
+@Serializable
+data class LastMessage(val seq: Int, val role: String, val preview: String? = null)
+
+/** A row of the list. `state`: "idle", "running", "waiting" (for the app) or "failed". */
+@Serializable
+data class ConversationRow(
+    val id: String,
+    val title: String? = null,
+    val state: String,
+    val lastMessage: LastMessage? = null,
+    val unreadCount: Int,
+    val activeTime: String,
+)
 
 /** Go on with `nextPageToken`, while there is one. */
 @Serializable
-data class ConversationPage(val conversations: List<Conversation>, val nextPageToken: String? = null)
+data class ConversationPage(val conversations: List<ConversationRow>, val nextPageToken: String? = null)
 
 /** `role`: "user" or "model". `inContext`: false where another message took its place. */
 @Serializable

@@ -118,10 +118,20 @@ struct Part: Codable, Sendable {
   var text, uploadId, mediaType, data: String?
 }
 
-struct Conversation: Decodable, Sendable { var id: String; var title: String?; var updateTime: String }
+struct Conversation: Decodable, Sendable { var id: String; var title: String? }
+
+struct LastMessage: Decodable, Sendable { var seq: Int; var role: String; var preview: String? }
+
+/// A row of the list. `state`: "idle", "running", "waiting" (for the app) or "failed".
+struct ConversationRow: Decodable, Sendable {
+  var id, state, activeTime: String
+  var title: String?
+  var lastMessage: LastMessage?
+  var unreadCount: Int
+}
 
 /// Go on with `nextPageToken`, while there is one.
-struct ConversationPage: Decodable, Sendable { var conversations: [Conversation]; var nextPageToken: String? }
+struct ConversationPage: Decodable, Sendable { var conversations: [ConversationRow]; var nextPageToken: String? }
 
 /// `role`: "user" or "model". `inContext`: false where another message took its place.
 struct StoredMessage: Decodable, Sendable {

@@ -11,7 +11,14 @@ export interface Backend {
 export interface Conversation {
   id: string;
   title?: string;
-  updateTime: string;
+}
+
+/** A row of the list. `state`: "idle", "running", "waiting" (for the app) or "failed". */
+export interface ConversationRow extends Conversation {
+  state: string;
+  lastMessage?: { seq: number; role: string; preview?: string };
+  unreadCount: number;
+  activeTime: string;
 }
 
 export interface StoredMessage {
@@ -106,7 +113,7 @@ export class Recap {
 
   /** The newest first; go on with `nextPageToken`. */
   listConversations(pageToken?: string) {
-    return this.call<{ conversations: Conversation[]; nextPageToken?: string }>(
+    return this.call<{ conversations: ConversationRow[]; nextPageToken?: string }>(
       'GET',
       `/conversations${pageQuery(pageToken)}`,
     );

@@ -44,7 +44,7 @@ export async function listen(
     once: String(once),
     ...(cursor !== undefined && { cursor }),
   });
-  const response = await chat.call(`/v1/users/me/events?${query}`, {
+  const response = await chat.call(`/v1/users/me/events?${query.toString()}`, {
     uid,
     headers: { accept: 'text/event-stream' },
     signal: stopping.signal,

@@ -42,6 +42,7 @@ const ofUser: Readonly<Record<string, string>> = {
   notesPath: paths.notesPath(UID),
   devicePath: paths.devicePath(UID, 'phone-1'),
   inboxPath: paths.inboxPath(UID, 'conversation-1'),
+  claimPath: paths.claimPath('guest-1'),
   chatNamePath: paths.chatNamePath(UID, 'f'.repeat(64)),
   uploadPath: paths.uploadPath(UID, 'upload-1'),
 };
