@@ -141,6 +141,7 @@ describe.skipIf(missingBrowser().length > 0)('the list of conversations in two w
     await one.context().setOffline(false);
     await entry(one, `News of ${id}`).waitFor();
     await one.locator('.turn[data-seq="3"] .message.model').waitFor();
+    await one.locator('.turn[data-seq="2"] .message.model').waitFor();
 
     expect(await one.locator('.message.user').allInnerTexts()).toEqual([
       'My boat is called Pixel.',
