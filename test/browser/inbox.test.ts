@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import {
+  boatStory,
   eraseMessage,
   openConversation,
   type PageStack,
@@ -122,6 +123,49 @@ describe.skipIf(missingBrowser().length > 0)('the list of conversations in two w
     await other.locator('.transcript-head', { hasText: 'New chat' }).waitFor();
 
     expect(await other.locator('.turn').count()).toBe(0);
+  });
+
+  test('a search finds a message of an older conversation, and opens it there; an archived one is found too', async () => {
+    const word = `sextant${randomUUID().slice(0, 4)}`;
+    const story = [`The spare key hangs behind the ${word}.`, ...boatStory];
+    const id = await tellOfTheBoat(stack, story, { title: 'Keys' });
+    const { id: archivedId, title, one } = await start(`Repair of the ${word}`);
+    await tell(stack, archivedId, `The ${word} is in the workshop.`);
+    await act(one, title, 'Archive');
+    await entry(one, title).waitFor({ state: 'detached' });
+    const results = one.locator('.search-results');
+    const search = async (q: string) => {
+      await one.getByLabel('Search all chats').fill(q);
+      await one.keyboard.press('Enter');
+    };
+    const isInView = async (seq: number) => {
+      const message = one.locator(`.turn[data-seq="${seq}"] .message.user`);
+      const [box, view] = [
+        await message.boundingBox(),
+        await one.locator('.messages').boundingBox(),
+      ];
+      return box && view && box.y >= view.y && box.y + box.height <= view.y + view.height;
+    };
+
+    await search(word.toUpperCase());
+    await results.getByRole('status').filter({ hasText: '2 messages' }).waitFor();
+    const marked = await results.locator('mark').allInnerTexts();
+    const titles = await results.getByRole('button', { name: title, exact: true }).count();
+    await results.getByRole('button', { name: 'in the workshop' }).click();
+    await one.locator('.transcript-head', { hasText: title }).waitFor();
+    await results.getByRole('button', { name: 'The spare key' }).click();
+    await one.locator('.transcript-head', { hasText: 'Keys' }).waitFor();
+    await expect.poll(() => isInView(1)).toBe(true);
+    const isNewestInView = await isInView(story.length);
+    await search('astrolabe');
+    await one.getByText('No message has these words.').waitFor();
+    await one.keyboard.press('Escape');
+    await entry(one, 'Keys').first().waitFor();
+
+    expect(titles).toBe(1);
+    expect(marked).toEqual([word, word, word, word]);
+    expect(one.url()).toContain(id);
+    expect(isNewestInView).toBe(false);
   });
 
   test('a window that was offline goes on behind the last event, and shows what it has missed', async () => {

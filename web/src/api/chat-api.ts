@@ -7,6 +7,7 @@ import type { ContextView } from '#shared/wire/resources/context.ts';
 import type { ConversationView } from '#shared/wire/resources/conversations.ts';
 import type { InboxEntryView } from '#shared/wire/resources/inbox.ts';
 import type { MessageView } from '#shared/wire/resources/messages.ts';
+import type { SearchAllView } from '#shared/wire/resources/search.ts';
 import type { TurnView } from '#shared/wire/resources/turns.ts';
 import type { PinListView } from '#shared/wire/resources/pins.ts';
 import type { UserEvent } from '#shared/wire/resources/user-events.ts';
@@ -124,6 +125,9 @@ export function createChatApi({ json, stream, events }: Requester) {
         path: '/v1/conversations',
         query: { ...query },
       }),
+    /** Messages and titles of all conversations. */
+    search: (q: string, pageToken: string | undefined) =>
+      json<SearchAllView>({ method: 'GET', path: '/v1/users/me/search', query: { q, pageToken } }),
     /** What changes in the list, after a cursor. Throws ApiError OFFLINE when the connection is cut. */
     events: async function* userEvents(
       cursor: string | undefined,

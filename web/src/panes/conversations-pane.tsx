@@ -2,6 +2,7 @@ import type { InboxEntryView } from '#shared/wire/resources/inbox.ts';
 import { count, counted, when } from '#web/figures.ts';
 import type { App } from '#web/state/app.ts';
 import { Button, IconButton, ProblemBar } from './controls.tsx';
+import { endSearch, SearchField, SearchResults } from './search.tsx';
 
 const stateTexts = {
   idle: undefined,
@@ -116,33 +117,46 @@ function Removed({ app }: { app: App }) {
 
 export function ConversationsPane({ app }: { app: App }) {
   const { list, entries, hasMore, show, loadMore, problem } = app.conversations;
+  const { clear, standing } = app.search;
   const isArchive = list.value === 'archived';
   const unread = entries.value.filter((entry) => entry.unreadCount > 0 && !app.isInView(entry.id));
   return (
-    <nav class="pane conversations" aria-label="Chats">
+    <nav class="pane conversations" aria-label="Chats" onKeyDown={endSearch(app)}>
       <header class="bar">
         <img src="/icon.svg" alt="" width="24" height="24" />
         <h1>Recap</h1>
         <Button
           class="link small at-end"
           text={isArchive ? 'All chats' : 'Archive'}
-          onClick={() => show(isArchive ? 'active' : 'archived')}
+          onClick={() => {
+            clear();
+            show(isArchive ? 'active' : 'archived');
+          }}
         />
       </header>
       <Button class="button" text="New chat" onClick={() => app.startNew()} />
+      <SearchField app={app} />
       <p class="for-listeners" role="status">
         {unread.length > 0 && `${counted(unread.length, 'chat')} with unread answers`}
       </p>
-      {isArchive && <h2>Archive</h2>}
-      {entries.value.length === 0 && (
-        <p class="quiet">{isArchive ? 'Nothing is archived.' : 'No conversations yet.'}</p>
+      {standing.value ? (
+        <SearchResults app={app} search={standing.value} />
+      ) : (
+        <>
+          {isArchive && <h2>Archive</h2>}
+          {entries.value.length === 0 && (
+            <p class="quiet">{isArchive ? 'Nothing is archived.' : 'No conversations yet.'}</p>
+          )}
+          <ul class="conversation-list">
+            {entries.value.map((entry) => (
+              <Entry key={entry.id} app={app} entry={entry} />
+            ))}
+          </ul>
+          {hasMore.value && (
+            <Button class="link" text="Show older" onClick={() => void loadMore()} />
+          )}
+        </>
       )}
-      <ul class="conversation-list">
-        {entries.value.map((entry) => (
-          <Entry key={entry.id} app={app} entry={entry} />
-        ))}
-      </ul>
-      {hasMore.value && <Button class="link" text="Show older" onClick={() => void loadMore()} />}
       <Removed app={app} />
       <ProblemBar problem={problem} />
     </nav>

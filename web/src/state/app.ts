@@ -7,6 +7,7 @@ import { createFirstWords } from './first-words.ts';
 import { createInbox } from './inbox.ts';
 import { openConversation, type OpenConversation } from './conversation.ts';
 import { isOpen } from './live-turn.ts';
+import { createSearch } from './search.ts';
 import { followUser } from './user-events.ts';
 import { emptyWireLog, recordWire } from './wire-log.ts';
 
@@ -38,8 +39,10 @@ function createNavigation(begin: (id: string | undefined) => OpenConversation) {
     });
   }
 
-  function select(id: string): void {
+  /** With a turn: leads to it. */
+  function select(id: string, seq?: number): void {
     show(id);
+    open.value.target.value = seq;
     pane.value = 'transcript';
     if (idOfAddress() !== id) history.pushState(null, '', `#/c/${id}`);
   }
@@ -117,6 +120,7 @@ export function createApp({ config, session, storage }: AppParts) {
   return {
     wire,
     conversations,
+    search: createSearch(api, conversations.attempt),
     ...navigation,
     follow: () => followUser({ api, handle, onProblem: conversations.fail }),
     /** Whether what is said in a conversation is in view. */

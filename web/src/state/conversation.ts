@@ -107,6 +107,8 @@ export function openConversation(parts: ConversationParts) {
       // An answer under way tells of itself, and of what has changed when it ends.
       if (!isAnswering(answers, event.conversation.lastSeq)) void look();
     },
+    /** The turn that the transcript is to lead to; undefined: it shows what it shows. */
+    target: signal<number>(),
     /** What is being written. */
     draft: {
       text: signal(''),

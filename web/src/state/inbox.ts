@@ -111,6 +111,7 @@ export function createInbox(api: ChatApi, firstWords: FirstWords) {
     ),
     hasMore: computed(() => nextPages.value.get(list.value) !== undefined),
     problem,
+    attempt,
     fail,
     isOffline,
     /** What was deleted last, until it is taken back or dismissed. */

@@ -179,10 +179,18 @@ function MessageList({ app, conversation }: ConversationProps) {
   const rowCount = rowsOf(transcript.turnCount.value, answers.live.value).count;
   const rows = useVirtualRows(box, rowCount);
   const isNewestKept = useNewestInView(box);
-  const showTurn = (seq: number): void => {
+  const showTurn = (seq: number, align: 'center' | 'start' = 'center'): void => {
     isNewestKept.value = false;
-    rows.scrollToIndex(seq - 1, { align: 'center' });
+    rows.scrollToIndex(seq - 1, { align });
   };
+  const target = conversation.target.value;
+  const isTargetThere = target !== undefined && target <= transcript.turnCount.value;
+  useEffect(() => {
+    if (!isTargetThere) return;
+    // What was found in a turn longer than the view is read from its beginning.
+    showTurn(target, 'start');
+    conversation.target.value = undefined;
+  }, [target, isTargetThere]);
   const showNewest = (): void => {
     isNewestKept.value = true;
     box.current?.scrollTo({ top: box.current.scrollHeight });
