@@ -2,6 +2,7 @@ import { listConversations } from '#functions/chat/inbox/list-conversations.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { newConversation } from '#shared/conversation/documents/conversation.ts';
 import { firstInboxWrites } from '#shared/conversation/documents/inbox.ts';
+import type { EmulatedChat } from './emulated-chat.ts';
 import { randomUUID } from 'node:crypto';
 
 const ENTRIES_PER_COMMIT = 400;
@@ -24,11 +25,14 @@ export async function createListedUser(
   return ownerUid;
 }
 
-/** How long the first ten rows of the list take, ms. */
-export async function firstPageMs(chat: ChatDependencies, uid: string): Promise<number> {
-  const startedAt = performance.now();
+/** Documents that the first ten rows of the list take. */
+export async function firstPageReads(
+  { chat, counted }: Pick<EmulatedChat, 'chat' | 'counted'>,
+  uid: string,
+): Promise<number> {
+  counted.take();
   const caller = { uid, tier: 'signedIn' } as const;
   const page = await listConversations(chat, { caller, list: 'active', pageSize: PAGE_SIZE });
   if (page.entries.length !== PAGE_SIZE) throw new Error(`${page.entries.length} rows`);
-  return performance.now() - startedAt;
+  return counted.take().reads;
 }
