@@ -187,6 +187,19 @@ describe('S19: the inbox', () => {
 
     expect(denied.map(({ status }) => status)).toEqual([403, 403, 403, 403, 403, 403, 403]);
   });
+
+  test('S19: the inbox of a user whose id is stored encoded is hidden from who is called like that', async () => {
+    const path = inboxPath('ann/b', randomUUID());
+    await write(encodeURI(path), entry, asServer);
+    expect((await read(encodeURI(path), asServer)).status).toBe(200);
+
+    const denied = await Promise.all([
+      read(encodeURI(path), asUser('ann%2Fb')),
+      call(`v1/${root}/${encodeURI(userPath('ann/b'))}/inbox`, { token: asUser('ann%2Fb') }),
+    ]);
+
+    expect(denied.map(({ status }) => status)).toEqual([403, 403]);
+  });
 });
 
 const piece = { of: 'u', index: 1 };
