@@ -190,6 +190,18 @@ describe('a guest who signs in to an account', () => {
     expect(await listed(world, owner)).toEqual([[made.live], [made.binned]]);
   });
 
+  test('the same claim again moves what the guest began meanwhile', async () => {
+    const world = createWorld();
+    const made = await createGuest(world);
+    await claim(world);
+    const late = randomUUID();
+    await say(world, late);
+
+    expect(await claim(world)).toEqual({ conversations: 2 });
+    expect(await listed(world, owner)).toEqual([[late, made.live], [made.binned]]);
+    expect(await leftOf(world)).toEqual([]);
+  });
+
   test('a server claims for the user it acts for', async () => {
     const world = createWorld();
     const made = await createGuest(world);

@@ -77,8 +77,8 @@ function openClaim(
 }
 
 /**
- * Moves everything of an anonymous user to the caller. The same request again goes on where it stopped and answers the
- * same; what nobody comes back for is the sweep's. Throws CALLER_IS_GUEST, GUEST_TOKEN_INVALID, GUEST_CLAIMED, which
+ * Moves everything of an anonymous user to the caller. The same request again goes on where it stopped, moves what came
+ * since, and answers the same; what nobody comes back for is the sweep's. Throws CALLER_IS_GUEST, GUEST_TOKEN_INVALID, GUEST_CLAIMED, which
  * change nothing, and GuardLostError, FILES_UNAVAILABLE, KEYS_UNAVAILABLE, StoreUnavailableError.
  */
 export async function claimGuest(
@@ -87,6 +87,7 @@ export async function claimGuest(
 ): Promise<{ conversations: number }> {
   const guest = await verifyGuest(dependencies, guestToken);
   const claim = await openClaim(dependencies, caller, guest);
-  if (claim.state !== 'done') await runClaim(dependencies, claim);
+  // Also one that is done: the guest may have sent more since, before the app signed in.
+  await runClaim(dependencies, claim);
   return { conversations: claim.conversations };
 }
