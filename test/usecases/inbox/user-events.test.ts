@@ -1,4 +1,6 @@
+import { userEventsReply } from '#functions/chat/inbox/event-stream.ts';
 import { EVENTS_LIFE_MS } from '#functions/chat/inbox/user-events.ts';
+import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import type { UserEvent } from '#shared/wire/resources/user-events.ts';
 import { errorOf, startChatServer } from '#test/support/chat/chat-server.ts';
 import { listen, phoneOf, type ReceivedEvent } from '#test/support/chat/inbox.ts';
@@ -155,4 +157,16 @@ test('a user has ten streams at once, and another one when one ends', async () =
       ),
     )
     .toBe(true);
+});
+
+test('who hangs up before the stream begins takes no place', async () => {
+  const { chat, phone, open } = await start();
+  const dependencies = { ...chat.dependencies, sendMessage, heartbeatMs: 15_000 };
+  const caller = { uid: phone.uid, tier: 'signedIn' as const };
+  const gone = { caller, cursor: undefined, once: false, left: AbortSignal.abort() };
+  for (let calls = 1; calls <= 10; calls++) userEventsReply(dependencies, gone);
+
+  const stream = await open();
+
+  expect(told(await stream.until(isReady))).toEqual(['ready']);
 });

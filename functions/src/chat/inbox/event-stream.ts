@@ -15,6 +15,8 @@ const openStreams = new Map<string, number>();
 
 /** Counts a stream of a user until its connection is closed. Throws USER_STREAMS. */
 function countStream(uid: string, closed: AbortSignal): void {
+  // Who has hung up already is not told of again.
+  if (closed.aborted) return;
   const open = openStreams.get(uid) ?? 0;
   if (open >= STREAMS_MAX)
     throw new AppError({
