@@ -11,6 +11,7 @@ import { phoneOf } from '#test/support/chat/inbox.ts';
 import { heldStreamer, scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import type { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
+import { encodePageToken } from '#shared/store/page-token.ts';
 import { AppError } from '#shared/lib/errors.ts';
 import { randomUUID } from 'node:crypto';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -135,6 +136,18 @@ describe('the list of conversations', () => {
 
     expect(entry?.lastMessage?.preview).toHaveLength(120);
     expect(entry?.id).toBe(id);
+  });
+
+  test('refuses a page token with a time that the store does not take', async () => {
+    const { chat, phone } = await start(answering('Yes.'));
+    const { id } = await phone.send('A?');
+    const parameters = { list: 'active', pinned: false, unread: false };
+    const scope = { uid: phone.uid, list: 'inbox', parameters };
+    const token = encodePageToken(chat.dependencies.sha256, scope, { t: 8.64e15, id });
+
+    const response = await phone.call(`/v1/conversations?pageToken=${token}`);
+
+    expect(await errorOf(response)).toMatchObject({ http: 400, reason: 'PAGE_TOKEN_INVALID' });
   });
 
   test('says by an ETag that nothing has changed', async () => {

@@ -130,7 +130,7 @@ test('who was away for more than a week reads the list anew', async () => {
   expect(told(events)).toEqual(['reset']);
 });
 
-test.each(['x', '1_2', '1_1.1_not-an-id', '-5_1.1_'])(
+test.each(['x', '1_2', '1_1.1_not-an-id', '-5_1.1_', '8640000000000000_1.1_'])(
   'the cursor %s is refused',
   async (cursor) => {
     const { phone } = await start();

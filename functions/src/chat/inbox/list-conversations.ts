@@ -8,9 +8,12 @@ import { decodePageToken, encodePageToken, type PageScope } from '#shared/store/
 import { conversationIdSchema } from '#shared/wire/fields.ts';
 import { z } from 'zod';
 
+/** The latest time that the store takes, ms since 1970: the last one of the year 9999. */
+export const LATEST_MS = 253_402_300_799_999;
+
 /** Active time (ms since 1970) and id of the last entry of a page. */
 const placeSchema = z.strictObject({
-  t: z.number().int().min(0).max(8.64e15),
+  t: z.number().int().min(0).max(LATEST_MS),
   id: conversationIdSchema,
 });
 
@@ -59,7 +62,7 @@ export function readableEntry(
 }
 
 /** What is no time stands before all times in the order of the query. */
-const BEFORE_ALL = new Date('9999-12-31T23:59:59.999Z');
+const BEFORE_ALL = new Date(LATEST_MS);
 const orderedSchema = z.object({ activeTime: z.date().catch(BEFORE_ALL) });
 
 /**

@@ -6,7 +6,7 @@ import { lastSegment } from '#shared/store/names.ts';
 import { compareUpdateTimes } from '#shared/store/update-time.ts';
 import { conversationIdSchema } from '#shared/wire/fields.ts';
 import { type UserEvent, conversationEvent } from '#shared/wire/resources/user-events.ts';
-import { readableEntry } from './list-conversations.ts';
+import { LATEST_MS, readableEntry } from './list-conversations.ts';
 import { z } from 'zod';
 
 /**
@@ -29,7 +29,7 @@ interface Place {
 }
 
 const placeSchema = z.tuple([
-  z.coerce.number().int().min(0).max(8.64e15),
+  z.coerce.number().int().min(0).max(LATEST_MS),
   z.string().regex(/^\d{1,12}\.\d{1,9}$/),
   z.union([z.literal(''), conversationIdSchema]),
 ]);
