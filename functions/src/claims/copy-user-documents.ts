@@ -5,6 +5,7 @@ import { changeNotes, eraseNotesFrom } from '#functions/memory/change-notes.ts';
 import type { Claim } from '#shared/conversation/documents/claim.ts';
 import {
   chatNamesCollection,
+  claimPath,
   devicesCollection,
   notesPath,
   turnPath,
@@ -27,6 +28,16 @@ const PAGE = 100;
 const TURNS_PER_READ = 20;
 const AT_ONCE = 10;
 
+/** Throws GuardLostError for a claim that was dropped: its account is erased, and nothing comes to it any more. */
+export async function checkClaim(
+  store: Pick<DocumentStore, 'get'>,
+  { guestUid, uid }: Claim,
+): Promise<void> {
+  const path = claimPath(guestUid);
+  const [document] = await store.get([path]);
+  if (document?.fields['uid'] !== uid) throw new GuardLostError({ paths: [path] });
+}
+
 interface NamedTurn {
   conversationId: string;
   seq: number;
@@ -35,12 +46,13 @@ interface NamedTurn {
 /** Copies what a collection has, and resolves to it; what there is under the same name stays. Undefined: it is left out. */
 async function copyCollection(
   store: DocumentStore,
-  { from, to }: { from: string; to: string },
+  { from, to, claim }: { from: string; to: string; claim: Claim },
   copyOf: (document: StoredDocument) => DocumentFields | undefined,
 ): Promise<StoredDocument[]> {
   const found: StoredDocument[] = [];
   for await (const page of readPages(store, { collection: from, limit: PAGE })) {
     found.push(...page);
+    await checkClaim(store, claim);
     await inParallel(page, AT_ONCE, async (document) => {
       const fields = copyOf(document);
       const path = `${to}/${lastSegment(document.path)}`;
@@ -54,18 +66,18 @@ function ignoreLostGuard(error: unknown): void {
   if (!(error instanceof GuardLostError)) throw error;
 }
 
-const copyChatNames = (store: DocumentStore, { guestUid, uid }: Claim) =>
+const copyChatNames = (store: DocumentStore, claim: Claim) =>
   copyCollection(
     store,
-    { from: chatNamesCollection(guestUid), to: chatNamesCollection(uid) },
+    { from: chatNamesCollection(claim.guestUid), to: chatNamesCollection(claim.uid), claim },
     ({ fields }) => fields,
   );
 
 /** The files stay where they are, where turns name them. Resolves to the turns that do. */
-async function copyUploads(store: DocumentStore, { guestUid, uid }: Claim): Promise<NamedTurn[]> {
+async function copyUploads(store: DocumentStore, claim: Claim): Promise<NamedTurn[]> {
   const uploads = await copyCollection(
     store,
-    { from: uploadsCollection(guestUid), to: uploadsCollection(uid) },
+    { from: uploadsCollection(claim.guestUid), to: uploadsCollection(claim.uid), claim },
     (document) => ({ ...document.fields, path: uploadFilePath(document) }),
   );
   const keys = uploads.flatMap((upload) => Object.keys(decodeUpload(upload)?.turns ?? {}));
@@ -73,11 +85,12 @@ async function copyUploads(store: DocumentStore, { guestUid, uid }: Claim): Prom
 }
 
 /** An installation that the account has registered already stays as it is there. */
-async function copyDevices(store: DocumentStore, { guestUid, uid }: Claim): Promise<void> {
+async function copyDevices(store: DocumentStore, claim: Claim): Promise<void> {
+  const { uid } = claim;
   const own = new Set<unknown>((await readDevices(store, uid)).map(({ device }) => device.token));
   await copyCollection(
     store,
-    { from: devicesCollection(guestUid), to: devicesCollection(uid) },
+    { from: devicesCollection(claim.guestUid), to: devicesCollection(claim.uid), claim },
     ({ fields }) => (own.has(fields['token']) ? undefined : fields),
   );
   const surplus = surplusDevices(await readDeviceDocuments(store, uid));
@@ -85,14 +98,12 @@ async function copyDevices(store: DocumentStore, { guestUid, uid }: Claim): Prom
 }
 
 /** Resolves to the turns of which the guest's notes tell. */
-async function copyNotes(
-  dependencies: EraseUserDependencies,
-  { guestUid, uid }: Claim,
-): Promise<NamedTurn[]> {
-  const [document] = await dependencies.store.get([notesPath(guestUid)]);
+async function copyNotes(dependencies: EraseUserDependencies, claim: Claim): Promise<NamedTurn[]> {
+  const [document] = await dependencies.store.get([notesPath(claim.guestUid)]);
   const { notes } = decodeNotes(document);
   if (notes.length === 0) return [];
-  await changeNotes<void>(dependencies, uid, (own) => {
+  await checkClaim(dependencies.store, claim);
+  await changeNotes<void>(dependencies, claim.uid, (own) => {
     const after = withNotesOf(own, notes);
     return { result: undefined, ...(after.length > own.notes.length && { notes: after }) };
   });
@@ -131,7 +142,7 @@ async function clearErased(
 /**
  * Copies what stands below the guest to the account, apart from the inbox, which went with the conversations: what the
  * account has under the same name stays. May stop anywhere and be repeated, for as long as the guest's are there. Throws
- * GuardLostError, FILES_UNAVAILABLE, StoreUnavailableError.
+ * GuardLostError, also for a claim that was dropped, FILES_UNAVAILABLE, StoreUnavailableError.
  */
 export async function copyUserDocuments(
   dependencies: EraseUserDependencies,

@@ -12,6 +12,7 @@ import {
   decodeAnyConversation,
 } from '#shared/conversation/documents/conversation.ts';
 import {
+  claimPath,
   CONVERSATIONS,
   conversationPath,
   inboxPath,
@@ -21,7 +22,7 @@ import { inParallel } from '#shared/lib/in-parallel.ts';
 import type { DocumentStore, EventPublisher, Logger, StoredDocument } from '#shared/ports/ports.ts';
 import { readPages } from '#shared/store/many-documents.ts';
 import { lastSegment } from '#shared/store/names.ts';
-import { copyUserDocuments } from './copy-user-documents.ts';
+import { checkClaim, copyUserDocuments } from './copy-user-documents.ts';
 
 /** What a claim works with, in chat and in the sweep. */
 interface ClaimDependencies extends EraseUserDependencies {
@@ -55,7 +56,7 @@ export async function countConversations(
   return count;
 }
 
-/** Gives one conversation to the account. False: it is not the guest's any more. */
+/** Gives one conversation to the account. False: it is not the guest's any more, or the claim was dropped. */
 async function moveConversation(
   dependencies: ClaimDependencies,
   { guestUid, uid }: Claim,
@@ -65,10 +66,12 @@ async function moveConversation(
   const isFork = ({ state, ownerUid }: Conversation) =>
     state === 'forking' && ownerUid === guestUid;
   return retryWhenLost(clock, async () => {
-    const [document, entry] = await store.get([
+    const [document, entry, claim] = await store.get([
       conversationPath(conversationId),
       inboxPath(guestUid, conversationId),
+      claimPath(guestUid),
     ]);
+    if (claim?.fields['uid'] !== uid) return false;
     const conversation = document && decodeAnyConversation(document);
     if (conversation?.value.ownerUid !== guestUid) return false;
     if (isFork(conversation.value)) {
@@ -121,6 +124,7 @@ export async function runClaim(
   const { store, clock } = dependencies;
   await moveConversations(dependencies, claim, signal);
   await copyUserDocuments(dependencies, claim);
+  await checkClaim(store, claim);
   await eraseUserDocuments(dependencies, claim.guestUid);
   await store.commit([claimDoneWrite(claim, clock.now())]);
   await passCrashPoint(dependencies, 'claim-done');

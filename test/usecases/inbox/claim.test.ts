@@ -559,4 +559,28 @@ describe('claims that are refused', () => {
     expect(await listed(world, owner)).toEqual([[], []]);
     expect(await entryOf(world, guest, live)).toBeDefined();
   });
+
+  test.each(['conversation-claimed', 'guest-documents-copied'])(
+    'nor does it come to one that is erased at %s of the claim',
+    async (point) => {
+      const world = createWorld();
+      const made = await createGuest(world);
+      let isErased = false;
+      const atCrashPoint = async (passed: string) => {
+        if (passed !== point || isErased) return;
+        isErased = true;
+        await eraseUser(world.chat, { caller: owner });
+      };
+
+      await claim({ chat: { ...world.chat, atCrashPoint } }).catch(() => undefined);
+
+      expect(isErased).toBe(true);
+      expect(await shownTo(world, owner, made.chatId)).toEqual({
+        lists: [[], []],
+        notes: [],
+        devices: [],
+        chat: undefined,
+      });
+    },
+  );
 });
