@@ -73,6 +73,21 @@ describe('a fork', () => {
     );
   });
 
+  test('a fork has no title that was made of later turns, which may be erased', async () => {
+    const world = lifecycle();
+    const { conversationId } = await buildConversation(world.store, {
+      turns: 4,
+      conversation: { title: 'A secret trip', autoTitle: { throughSeq: 4 } },
+    });
+
+    const forked = await fork(world, conversationId, 'message-2');
+
+    expect(JSON.stringify(forked.conversation)).not.toContain('secret');
+    expect((await fork(world, conversationId, 'message-4')).conversation.title).toBe(
+      'A secret trip',
+    );
+  });
+
   test('a fork takes settings, title, model and the pins of its turns along', async () => {
     const world = lifecycle();
     const pin = { text: 'a fact', source: 'api' } as const;

@@ -75,10 +75,11 @@ function forkMeter(source: ForkSource, { history, turns }: MadeFork): ContextMet
 const liveFields = (source: ForkSource, made: MadeFork, now: Date) => {
   const { conversation, seq, newest } = source;
   const { history } = made;
+  // A title that was made of later turns tells of what the fork does not have.
+  const isTitleOfFork = (conversation.autoTitle?.throughSeq ?? 0) <= seq;
   return {
     state: 'live',
-    ...(conversation.title !== undefined && { title: conversation.title }),
-    ...(conversation.autoTitle && { autoTitle: conversation.autoTitle }),
+    ...(isTitleOfFork && { title: conversation.title, autoTitle: conversation.autoTitle }),
     ...(conversation.systemInstruction !== undefined && {
       systemInstruction: conversation.systemInstruction,
     }),
