@@ -13,11 +13,13 @@ import {
   conversationPath,
   statusPath,
 } from '#shared/conversation/documents/paths.ts';
+import { newestAnswer } from '#shared/conversation/documents/last-message.ts';
 import { goneInboxWrites } from '#shared/conversation/documents/inbox.ts';
 import { isTerminal } from '#shared/conversation/documents/turn.ts';
 import { queueSeqs } from '#shared/conversation/start-decision.ts';
 import {
   abandonedFields,
+  closedAs,
   endAbandonedWrites,
 } from '#shared/conversation/writes/abandoned-turns.ts';
 import { GuardLostError } from '#shared/lib/errors.ts';
@@ -145,9 +147,9 @@ const unfinishedSeqs = (conversation: Conversation): number[] => [
 ];
 
 /** Turns that end with their conversation: the writes, and what the conversation document says of it. */
-interface ClosedTurns {
+export interface ClosedTurns {
   writes: Write[];
-  fields: Pick<Conversation, 'appendsUntil'>;
+  fields: Pick<Conversation, 'appendsUntil' | 'answered'>;
 }
 
 /**
@@ -163,7 +165,7 @@ export async function closeTurns(
   const turns = await readTurnDocuments(store, conversationId, unfinishedSeqs(conversation));
   const counting = meterCounting(conversation);
   const writes: Write[] = [];
-  let { appendsUntil } = conversation;
+  let { appendsUntil, answered } = conversation;
   for (const turn of turns) {
     if (!turn || isTerminal(turn.value.state)) continue;
     const { state, attempt, leaseUntil } = turn.value;
@@ -174,14 +176,19 @@ export async function closeTurns(
       : undefined;
     const shownThrough = isAppended ? (partial?.throughId ?? firstFrameId(attempt) - 1) : undefined;
     const end = { state: 'cancelled', partial, shownThrough } as const;
-    writes.push(
-      ...endAbandonedWrites(conversationId, {
-        ...abandonedFields(turn, now),
-        ...(!target.keepsAnswers && { rounds: undefined }),
-        end,
-        now,
-      }),
-    );
+    const closing = {
+      ...abandonedFields(turn, now),
+      ...(!target.keepsAnswers && { rounds: undefined }),
+      end,
+    };
+    writes.push(...endAbandonedWrites(conversationId, { ...closing, now }));
+    answered = newestAnswer(answered, closedAs(closing, now));
   }
-  return { writes, fields: appendsUntil ? { appendsUntil } : {} };
+  return {
+    writes,
+    fields: {
+      ...(appendsUntil && { appendsUntil }),
+      ...(target.keepsAnswers && answered && { answered }),
+    },
+  };
 }

@@ -78,6 +78,8 @@ export interface NewTurn {
   tools?: Turn['tools'];
   /** Present where the message brings a time zone or locale that the conversation document does not have yet. */
   client?: Conversation['client'];
+  /** A server sends it for the user, who need not have read what stands before it. */
+  isFromServer?: boolean;
   userTokens: number;
   lease: Lease;
   now: Date;
@@ -92,8 +94,6 @@ interface StartBatch extends NewTurn {
   replacement?: Replacement | undefined;
   /** Undefined: as the conversation has it. */
   systemInstruction?: string | undefined;
-  /** A server sends it for the user, who need not have read what stands before it. */
-  isFromServer?: boolean;
 }
 
 function conversationStartWrites(batch: StartBatch, abandoned: readonly AbandonedTurn[]): Write[] {
@@ -322,6 +322,9 @@ export function enqueueWrites(
   },
 ): Write[] {
   const { conversationId, seq, now, conversation, queue } = batch;
+  const { answered, open } = conversation.value;
+  const readSeq = Math.max(answered?.seq ?? 0, (open?.seq ?? 1) - 1);
+  const read = batch.isFromServer ? {} : { readSeq, unread: false };
   const fields = {
     lastSeq: seq,
     queue: { ...queue },
@@ -336,7 +339,7 @@ export function enqueueWrites(
       fields,
       guard: { updateTime: conversation.updateTime },
     },
-    ...inboxWrites(conversationId, { ...conversation.value, ...fields }, { now }),
+    ...inboxWrites(conversationId, { ...conversation.value, ...fields }, { now, read }),
     {
       op: 'create',
       path: messageGuardPath(conversationId, batch.messageId),

@@ -141,6 +141,7 @@ describe('messages that wait', () => {
     expect(states).toEqual(['failed', 'failed', 'failed', 'queued']);
     expect(conversation?.queue).toEqual({ first: 6, leaseUntil: held });
     expect(conversation?.open).toBeUndefined();
+    expect(conversation?.answered).toMatchObject({ seq: 5, state: 'failed' });
   });
 
   test('a sweep leaves no queue when nobody waits behind a turn that goes on', async () => {
@@ -155,6 +156,8 @@ describe('messages that wait', () => {
     expect(conversation?.open?.seq).toBe(3);
     const states = await statesFrom(bench, conversationId, [3, 4, 5]);
     expect(states).toEqual(['running', 'failed', 'failed']);
+    // The answer before them is told of when it ends.
+    expect(conversation?.answered).toBeUndefined();
   });
 });
 

@@ -98,6 +98,24 @@ describe('the list of conversations', () => {
     expect(await idsOf('list=deleted')).toEqual([]);
   });
 
+  test('tells of an answer that a deletion has stopped when the conversation is taken back', async () => {
+    const held = heldStreamer();
+    const { chat, phone } = await start({ model: held.model });
+    const id = randomUUID();
+    const sent = phone.send('Is anybody there?', id);
+    await expect.poll(() => held.calls.length).toBe(1);
+    await phone.call(`/v1/conversations/${id}`, { method: 'DELETE' });
+    await sent;
+    await phone.post(`${id}:undelete`);
+
+    const [document] = await chat.dependencies.store.get([inboxPath(phone.uid, id)]);
+    expect(document && decodeInboxEntry(document)).toMatchObject({
+      list: 'active',
+      state: 'idle',
+      answered: { seq: 1, state: 'cancelled' },
+    });
+  });
+
   test('an erased message is in no preview, and an erased conversation in no list', async () => {
     const { chat, phone } = await start(answering('A secret answer.'));
     const { id, messageId } = await phone.send('A secret question?');

@@ -121,6 +121,22 @@ test('a stream ends after five minutes with the cursor to come back with', async
   expect(told(await stream.until(() => false))).toEqual(['reconnect']);
 });
 
+test('a device that keeps coming back is told nothing anew where nothing happens for weeks', async () => {
+  const clock = createManualClock();
+  const { open } = await start({ overrides: { clock } });
+  const types: string[] = [];
+
+  let cursor: string | undefined;
+  for (let day = 0; day < 24; day += 6) {
+    const [event] = await (await open(cursor)).until(() => true);
+    types.push(...told(event ? [event] : []));
+    cursor = event?.id;
+    clock.advance(6 * 24 * 60 * 60_000);
+  }
+
+  expect(types).toEqual(['ready', 'ready', 'ready', 'ready']);
+});
+
 test('who was away for more than a week reads the list anew', async () => {
   const { phone, open } = await start();
   await phone.send('Hello?');

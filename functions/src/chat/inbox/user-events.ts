@@ -82,8 +82,8 @@ function inOrder(documents: readonly StoredDocument[], from: Place): Change[] {
 /**
  * What changes in the inbox of a user, in the order of the commits, until `until` fires: after the cursor, then as it
  * comes. `ready` stands where the reader has caught up; `reset` there instead if it was away for too long to be told what
- * it missed; there a reader has enough who wants them `once`. Changes of one conversation that come close together may come as one. Ends where the store does not answer:
- * a reader comes back with its cursor.
+ * it missed; who wants them `once` has enough there. Changes of one conversation that come close together may come as
+ * one. Ends where the store does not answer: a reader comes back with its cursor.
  */
 export async function* userEvents(
   dependencies: Pick<ChatDependencies, 'store' | 'clock' | 'logger'>,
@@ -115,6 +115,8 @@ export async function* userEvents(
       if (isTold) for (const change of missed) yield* tell(change);
       else at = changes.at(-1)?.place ?? at;
       if (isFirst) {
+        // What was noted by then has come, or is noted within the overlap: a place does not age where nothing happens.
+        at = { ...at, timeMs: Math.max(at.timeMs, nowMs) };
         const type = isTold || cursor === undefined ? 'ready' : 'reset';
         yield { id: encodePlace(at), event: { type } };
         if (once) return;

@@ -131,11 +131,12 @@ function sweptTurns(unfinished: UnfinishedTurns): SweptTurns | undefined {
         : ('failed' as const),
     replaces,
   }));
-  const newest = newestClosed(abandoned, now, unfinished.conversation.value.answered);
   const { open: openBefore, ...before } = unfinished.conversation.value;
-  const isOpenLeft = conversation.remove?.includes('open') !== true;
+  const isOpenLeft = openBefore && conversation.remove?.includes('open') !== true;
+  // While an earlier turn is answered, its end is what the inbox tells of next.
+  const newest = isOpenLeft ? {} : newestClosed(abandoned, now, before.answered);
   const after = { ...before, ...newest, ...(isOpenLeft && { open: openBefore }) };
-  const read = newest.answered && { unread: true };
+  const read = 'answered' in newest ? { unread: true } : {};
   return {
     conversation: { ...conversation, fields: { ...conversation.fields, ...newest } },
     inbox: inboxWrites(conversationId, after, { now, read }),

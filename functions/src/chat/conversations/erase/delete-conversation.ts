@@ -7,7 +7,11 @@ import {
 import { notFoundError } from '#functions/chat/not-found.ts';
 import { continueHistory, readPresent } from '#functions/context/continue-history.ts';
 import { selectOutputForms } from '#functions/context/next-call.ts';
-import { closeTurns, markErasing } from '#functions/erasure/erase-conversation.ts';
+import {
+  type ClosedTurns,
+  closeTurns,
+  markErasing,
+} from '#functions/erasure/erase-conversation.ts';
 import { publishErase, publishRequest } from '#functions/events/publish-request.ts';
 import { passCrashPoint } from '#functions/lib/crash-points.ts';
 import { retryWhenLost } from '#functions/lib/retry.ts';
@@ -48,6 +52,9 @@ const deletedFields = ({ SOFT_DELETE_DAYS }: ChatDependencies['config'], now: Da
   return { state: 'deleted', deleteTime: now, purgeTime, compactionRequests: {} } as const;
 };
 
+/** What a deletion changes of what was read: an answer that it stops has ended, and was not read. */
+const readAfter = ({ writes }: ClosedTurns) => (writes.length > 0 ? { unread: true } : {});
+
 async function decideDelete(
   dependencies: ChatDependencies,
   { own, by, ifMatch }: { own: OwnConversation; by: string; ifMatch: string | undefined },
@@ -77,7 +84,10 @@ async function decideDelete(
     conversationAfter,
     fields: deleted,
     remove: ['open', 'queue'],
-    writes: [...closed.writes, ...inboxWrites(conversationId, conversationAfter, { now })],
+    writes: [
+      ...closed.writes,
+      ...inboxWrites(conversationId, conversationAfter, { now, read: readAfter(closed) }),
+    ],
     result: conversationAfter,
   };
 }
@@ -104,7 +114,7 @@ const binUnreadable = (
       ...inboxWrites(
         conversationId,
         { ...conversation.value, ...fields, open: undefined },
-        { now },
+        { now, read: readAfter(closed) },
       ),
     ]);
     return { ...conversation.value, ...fields };

@@ -152,6 +152,7 @@ async function queueTurn(
     conversationId,
     messageId: request.message.id,
     bodyHash: state.facts.bodyHash,
+    isFromServer: request.caller.actor !== undefined,
     seq,
     ...message,
     ...turnContext,
