@@ -157,6 +157,14 @@ interface Reply {
 
 const isError = (code: string) => Number(code) >= 400;
 
+/** What the events of a stream are; of those without a name of their own, what their `data` says. */
+function eventsText(event: JsonSchema): string {
+  const { contentSchema } = asSchema(event.properties?.['data']);
+  return typeof contentSchema === 'object'
+    ? `events, the \`data\` of each a ${typeText(contentSchema)}`
+    : `events, each a ${typeText(event)}`;
+}
+
 function replyRows(operation: Operation): string[][] {
   return Object.entries<Reply>(operation.responses)
     .filter(([code]) => !isError(code))
@@ -166,7 +174,7 @@ function replyRows(operation: Operation): string[][] {
       return media.map(([type, { schema }]) => [
         code,
         `\`${type}\``,
-        `${type === 'text/event-stream' ? 'events, each a ' : ''}${typeText(schema)}`,
+        type === 'text/event-stream' ? eventsText(schema) : typeText(schema),
       ]);
     });
 }

@@ -78,7 +78,13 @@ export const claimGuestRoute = userRoute({
     'Moves everything of a guest, an anonymous user, to the caller, who has signed in: conversations, those in the bin too, files, notes and devices.',
   body: claimBody,
   response: claimResponse,
-  errors: ['APP_CHECK_REPLAYED', 'CALLER_IS_GUEST', 'GUEST_TOKEN_INVALID', 'GUEST_CLAIMED'],
+  errors: [
+    'APP_CHECK_REPLAYED',
+    'CALLER_IS_GUEST',
+    'GUEST_TOKEN_INVALID',
+    'GUEST_CLAIMED',
+    'FILES_UNAVAILABLE',
+  ],
   example: { guestToken: 'eyJhbGciOiJSUzI1NiIs…' },
   handle: async (dependencies, { caller, body }) =>
     json(await claimGuest(dependencies, { caller, ...body })),

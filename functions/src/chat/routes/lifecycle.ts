@@ -129,7 +129,7 @@ export const eraseUserRoute = userRoute({
   summary: 'Erases everything of the caller, without a way back.',
   response: erasingResponse,
   statuses: [202],
-  errors: ['APP_CHECK_REPLAYED', 'CONVERSATION_BUSY'],
+  errors: ['APP_CHECK_REPLAYED', 'CONVERSATION_BUSY', 'FILES_UNAVAILABLE'],
   handle: async (dependencies, { caller }) => ({
     kind: 'json',
     status: 202,
