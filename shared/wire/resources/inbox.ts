@@ -24,7 +24,7 @@ export const readBody = z.strictObject({
     .min(0)
     .max(9_999_999_999)
     .describe(
-      'Of the last answer that was shown; its turn or more. Smaller ones than before change nothing.',
+      'Turn of the last answer that was shown. More than there are answers means all of them; less than before changes nothing.',
     ),
 });
 
@@ -40,7 +40,7 @@ export const claimBody = z.strictObject({
 });
 
 export const claimResponse = z.object({
-  conversations: z.number().int().describe('As many the guest had when the claim began.'),
+  conversations: z.number().int().describe('As many as the guest had when the claim began.'),
 });
 
 const lastMessageResponse = z.object({
@@ -67,7 +67,12 @@ export const inboxEntryResponse = z.object({
   lastMessage: lastMessageResponse.optional(),
   lastSeq: z.number().int().describe('Number of turns so far.'),
   readSeq: z.number().int().describe('The answers up to this turn were read.'),
-  unreadCount: z.number().int(),
+  unreadCount: z
+    .number()
+    .int()
+    .describe(
+      'Answers that were not read: those after `readSeq`, or one that came again for a turn up to it.',
+    ),
   createTime: time,
   activeTime: time.describe('Of the user’s last message, else of the creation.'),
   deleteTime: time.optional().describe('Since when it is in the bin.'),

@@ -16,20 +16,32 @@ export const userEventsQuery = z.strictObject({
 
 /** What a stream of a user's events tells. */
 export const userEventResponse = z.discriminatedUnion('type', [
-  z.object({
-    type: z.literal('conversation'),
-    conversation: inboxEntryResponse,
-    erased: z
-      .object({ count: z.number().int(), seqs: z.array(z.number().int()) })
-      .optional()
-      .describe(
-        'Turns of which something was erased: how many in all, and the last 20. Their messages are to be read again.',
-      ),
-  }),
-  z.object({ type: z.literal('gone'), conversationId: z.string() }),
-  z.object({ type: z.literal('ready') }),
-  z.object({ type: z.literal('reset') }),
-  z.object({ type: z.literal('reconnect') }),
+  z
+    .object({
+      type: z.literal('conversation'),
+      conversation: inboxEntryResponse,
+      erased: z
+        .object({ count: z.number().int(), seqs: z.array(z.number().int()) })
+        .optional()
+        .describe(
+          'Turns of which something was erased: how many in all, and the last 20. Their messages are to be read again.',
+        ),
+    })
+    .describe('The whole row as it is now, in whichever list, the bin too.'),
+  z
+    .object({ type: z.literal('gone'), conversationId: z.string() })
+    .describe('Nothing is left of the conversation.'),
+  z
+    .object({ type: z.literal('ready') })
+    .describe('All that was missed has been told: what follows comes as it happens.'),
+  z
+    .object({ type: z.literal('reset') })
+    .describe(
+      'In the place of `ready`: more was missed than is told. The list is to be read again.',
+    ),
+  z
+    .object({ type: z.literal('reconnect') })
+    .describe('The stream ends here: come back with the cursor.'),
 ]);
 export type UserEvent = z.infer<typeof userEventResponse>;
 
