@@ -11,8 +11,9 @@ import { readWhole, refuseNewer } from './read-document.ts';
 import { z } from 'zod';
 
 /*
- * The inbox of a user has one document for each conversation: what a list shows of it. All but what was read follows
- * from the conversation document (`inboxFields`), and is written in the batches that change that one.
+ * The inbox of a user has one document for each conversation: what a list shows of it. All but what was read, and the
+ * time of the write, follows from the conversation document (`inboxFields`), and is written in the batches that change
+ * that one.
  */
 
 /** How long a device that was away is told that a conversation is gone, in milliseconds. */
@@ -92,8 +93,8 @@ const merge = (path: string, fields: DocumentFields): Write => ({
 type Read = Pick<InboxEntry, 'readSeq' | 'unread'>;
 
 /**
- * The entry as the conversation document is after a batch, which this write belongs into; `read`: what the batch changes
- * of that. Nobody lists a fork before it is done.
+ * The entry as the conversation document is after a batch, to be written in that batch. What was read stays, but for what
+ * `read` has of it. Nobody lists a fork before it is done.
  */
 export function inboxWrites(
   conversationId: string,
@@ -117,8 +118,8 @@ export const firstInboxWrites = (
 };
 
 /**
- * The entry after an answer, for a batch that does not rely on what the conversation document is. `newest`: this answer, or
- * the one of a later turn, which goes on being told of.
+ * The entry after an answer, from the answer alone: its batch need not know what the conversation document is by now.
+ * `newest`: this answer, or that of a later turn, which then stays in the entry.
  */
 export const answeredInboxWrite = (
   { ownerUid, conversationId }: { ownerUid: string; conversationId: string },
