@@ -73,7 +73,7 @@ export const SAY = 'My dog is called Pixel.';
 export const ASK = 'What is my dog called?';
 export const EDITED = 'My cat is called Momo.';
 /** Answered by numbers, one each 50 ms. */
-export const COUNT = 'Count to 40.';
+export const COUNT = 'Count to 60.';
 export const COUNT_ON = 'Count to 100.';
 export const COUNT_LONG = 'Count to 240.';
 /** Answered by a call of the app's function, then by what it gave. */

@@ -59,7 +59,8 @@ const runs: Readonly<Record<Column, Run>> = {
   stream: async ({ page, place }) => {
     let pieces = 0;
     const answer = await page.say(talk.COUNT, { onText: () => void (pieces += 1) });
-    if (pieces < 4) differ(`the answer came in ${pieces} pieces`);
+    // How many pieces a page draws depends on how busy the machine is; a library that streams draws more than one.
+    if (pieces < 2) differ('the answer came in one piece');
     same('the context', await modelContext(place), [`user: ${talk.COUNT}`, `model: ${answer}`]);
   },
 
