@@ -160,7 +160,7 @@ describe.skipIf(missingBrowser().length > 0)('the hooks of React', () => {
   test('in React Native a file of the device is sent by its address', async () => {
     const { server, open } = await start();
     const { page } = await open({ isNative: true });
-    const file = { uri: 'data:image/png;base64,aGVsbG8=', type: 'image/png', name: 'a.png' };
+    const file = { uri: 'data:image/png;base64,iVBORw0KGgo=', type: 'image/png', name: 'a.png' };
 
     await page.evaluate(`app.send(undefined, 'What is it?', { files: [${JSON.stringify(file)}] })`);
     await server.answer('What is it?', 'A picture.');
