@@ -38,10 +38,10 @@ describe.skipIf(missingBrowser().length > 0)('the hooks of React', () => {
   const row = (page: Page, text: string) =>
     chats(page).getByRole('button', { name: text, exact: true });
 
-  const streamsEnd = (world: Awaited<ReturnType<typeof start>>, path: RegExp) =>
-    expect
-      .poll(() => world.openStreams().filter((stream) => path.test(stream)), { timeout: 10_000 })
-      .toEqual([]);
+  async function streamsEnd(world: Awaited<ReturnType<typeof start>>, path: RegExp) {
+    const open = () => world.openStreams().filter((stream) => path.test(stream));
+    await expect.poll(open, { timeout: 10_000 }).toEqual([]);
+  }
 
   for (const isNative of [false, true]) {
     const where = isNative ? 'with what React Native has' : 'in a browser';

@@ -9,7 +9,7 @@ export interface BundledPage {
   url: string;
   /** For CORS_ORIGINS. */
   origin: string;
-  stop(): Promise<void>;
+  stop: () => Promise<void>;
 }
 
 /** A page for React, bundled as an app would be, on a server of its own, and a real browser. */

@@ -97,7 +97,7 @@ const chatsOfReadme: Plugin = {
 const OF_THE_BROWSER = /^(?:Failed to load resource|Refused to get unsafe header)/;
 
 /** A page of the hooks, and how it asks. */
-export interface HooksPage {
+interface HooksPage {
   page: Page;
   /** Messages of React and errors of the page. */
   problems: readonly string[];
@@ -105,7 +105,7 @@ export interface HooksPage {
   streamedBy: ReadonlySet<string>;
 }
 
-export interface HooksWorld {
+interface HooksWorld {
   server: WireServer;
   /** Event streams that the server has open. */
   openStreams: () => readonly string[];
