@@ -1,0 +1,573 @@
+import { randomUUID } from 'node:crypto';
+import {
+  editMessageBody,
+  regenerateBody,
+  sendMessageBody,
+} from '#shared/wire/resources/messages.ts';
+import { toolResultsBody } from '#shared/wire/resources/tool-results.ts';
+import { z } from 'zod';
+import type { Line, Outcome } from './control.ts';
+import { listen, type Exchange } from './exchange.ts';
+import { fill, match, matchPath, type Variables } from './match.ts';
+import type { Reply, RequestStep, Scenario, ScriptEvent, Step, Timings } from './scenario.ts';
+import { createService, type Frame, type Turn } from './service.ts';
+
+/** A client that scenarios are played to. */
+export interface Client {
+  line: Line;
+  /** Ends it as `kill -9` does, and starts it again; its stores stay. */
+  kill(): Promise<void>;
+}
+
+/** How long the judge waits for a request or a state, ms. */
+const PATIENCE_MS = 5_000;
+const LOOK_AGAIN_MS = 10;
+/** By then a client has kept what it shows; only messages are promised to be kept at once. */
+const SETTLE_MS = 250;
+
+const timings: Timings = { silenceMs: 600, callMs: 1_500, backOffMs: [20, 40, 80], watchMs: 50 };
+
+/** What every body of a path must be for the service to take it. */
+const bodies: readonly (readonly [RegExp, z.ZodType])[] = [
+  [/\/messages$/, sendMessageBody],
+  [/:edit$/, editMessageBody],
+  [/:regenerate$/, regenerateBody],
+  [/\/toolResults$/, toolResultsBody],
+];
+
+const statusByCode: Readonly<Record<number, string>> = {
+  400: 'INVALID_ARGUMENT',
+  401: 'UNAUTHENTICATED',
+  403: 'PERMISSION_DENIED',
+  404: 'NOT_FOUND',
+  409: 'ABORTED',
+  429: 'RESOURCE_EXHAUSTED',
+  503: 'UNAVAILABLE',
+};
+
+const errorBody = (code: number, reason: string, metadata: Readonly<Record<string, string>>) => ({
+  error: {
+    code,
+    status: statusByCode[code] ?? 'INTERNAL',
+    message: `Refused: ${reason}.`,
+    details: [
+      { '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason, domain: 'recap', metadata },
+    ],
+  },
+});
+
+const base64Url = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
+
+/** As an ID token is, without a signature. */
+function idToken(user: string, number: number, now: Date): string {
+  const seconds = Math.floor(now.getTime() / 1000);
+  const claims = { sub: user, user_id: user, iat: seconds, exp: seconds + 3600, number };
+  return `${base64Url({ alg: 'none', typ: 'JWT' })}.${base64Url(claims)}.`;
+}
+
+const describe = ({ method, path, query, bytes }: Exchange): string => {
+  const search = query.size > 0 ? `?${query.toString()}` : '';
+  return `${method} ${path}${search} ${bytes.toString().slice(0, 400)}`.trimEnd();
+};
+
+/** Why a client does not hold. */
+class Violation extends Error {}
+
+const isTurnStream = /\/turns\/t_(\d+)\/stream$/;
+
+class Play {
+  readonly #scenario: Scenario;
+  readonly #client: Client;
+  readonly #service;
+  readonly #failed = Promise.withResolvers<never>();
+  readonly #exchanges: Exchange[] = [];
+  /** Came, and are not expected yet. */
+  #held: Exchange[] = [];
+  readonly #named = new Map<string, Exchange>();
+  readonly #turnOf = new Map<Exchange, { turn: Turn; chat: string }>();
+  /** Bytes of each message, by its id. */
+  readonly #bodies = new Map<string, string>();
+  readonly #calls = new Map<string, Promise<Outcome>>();
+  readonly #stores = randomUUID().slice(0, 8);
+  readonly #tokens = { user: 'user-1', number: 1, isRejected: false };
+  #variables: Variables = new Map([1, 2, 3].map((index) => [`$c${index}`, randomUUID()]));
+  #ahead: readonly RequestStep[];
+  #wake: () => void = () => undefined;
+  #baseUrl = '';
+  #created: unknown;
+  #listEvents = 0;
+  #network: 'up' | 'down' | 'forbidden' = 'up';
+  #repliedAt = 0;
+  /** How often the client was killed, and in which of its lives each turn began. */
+  #life = 0;
+  readonly #lifeOf = new Map<Turn, number>();
+
+  constructor(scenario: Scenario, client: Client) {
+    this.#scenario = scenario;
+    this.#client = client;
+    this.#service = createService(scenario.clockHours);
+    this.#ahead = scenario.steps.filter((step) => step.kind === 'request');
+    this.#failed.promise.catch(() => undefined);
+  }
+
+  /** Throws a Violation. */
+  async run(): Promise<void> {
+    const server = await listen(this.#service.now, (exchange) => this.#arrived(exchange));
+    this.#baseUrl = server.url;
+    this.#client.line.tokens = (isForced) => {
+      if (this.#tokens.isRejected) return undefined;
+      if (isForced) this.#tokens.number += 1;
+      return idToken(this.#tokens.user, this.#tokens.number, this.#service.now());
+    };
+    try {
+      for (const [index, step] of this.#scenario.steps.entries())
+        try {
+          await this.#play(step);
+        } catch (error) {
+          const reason = error instanceof Error ? error.message : String(error);
+          throw new Violation(`step ${index + 1} ${step.text}\n${reason}`, { cause: error });
+        }
+      await this.#closeDown();
+    } finally {
+      await this.#client.line.ask({ name: 'close', value: true }).catch(() => undefined);
+      server.stop();
+    }
+  }
+
+  /** Nothing was sent that nobody expects, and closing ends all connections. */
+  async #closeDown(): Promise<void> {
+    await this.#client.line.ask({ name: 'close', value: true });
+    const open = () => this.#exchanges.filter((exchange) => !exchange.isClosed());
+    await this.#until(
+      () => open().length === 0,
+      () => `after close() these are still open: ${open().map(describe).join('; ')}`,
+    );
+    if (this.#held.length > 0)
+      throw new Error(`at the end: nobody expects ${this.#held.map(describe).join('; ')}`);
+  }
+
+  /** Waits for what `isSo` asks for, as long as nothing else is wrong. */
+  async #until(isSo: () => boolean, problem: () => string): Promise<void> {
+    const deadline = Date.now() + PATIENCE_MS;
+    while (!isSo()) {
+      if (Date.now() > deadline) throw new Error(problem());
+      const woken = new Promise<void>((resolve) => void (this.#wake = resolve));
+      const pause = new Promise((resolve) => void setTimeout(resolve, LOOK_AGAIN_MS));
+      await Promise.race([woken, pause, this.#failed.promise]);
+    }
+  }
+
+  #fails(reason: string): void {
+    this.#failed.reject(new Error(reason));
+    this.#wake();
+  }
+
+  #isMeant(step: { method: string; path: string }, { method, path }: Exchange): boolean {
+    return step.method === method && matchPath(step.path, path, this.#variables) !== undefined;
+  }
+
+  #arrived(exchange: Exchange): void {
+    this.#exchanges.push(exchange);
+    if (this.#network === 'down') return exchange.reset();
+    if (this.#network === 'forbidden')
+      return this.#fails(`nothing may be sent; came ${describe(exchange)}`);
+    void exchange.closed.then(() => this.#wake());
+    if (this.#ahead.some((step) => this.#isMeant(step, exchange))) {
+      this.#held.push(exchange);
+      this.#wake();
+    } else if (!this.#replyByDefault(exchange)) {
+      const expected = this.#ahead.map(({ method, path }) => `${method} ${path}`);
+      this.#fails(
+        `nobody expects ${describe(exchange)}\nexpected later: ${expected.join(', ') || 'nothing'}`,
+      );
+    }
+  }
+
+  /** What every request of a client has. */
+  #checkRequest(exchange: Exchange, { newBody = false } = {}): void {
+    const { method, path, headers, body, bytes } = exchange;
+    if (path.startsWith('/files/')) return;
+    if (!headers['authorization']?.startsWith('Bearer ')) throw new Error('it has no token');
+    if (!headers['x-recap-client']) throw new Error('it has no x-recap-client');
+    const schema = bodies.find(([pattern]) => method === 'POST' && pattern.test(path))?.[1];
+    if (!schema) return;
+    const read = schema.safeParse(body);
+    if (!read.success)
+      throw new Error(`the service refuses the body: ${z.prettifyError(read.error)}`);
+    const { message, id = message?.id } = body as { id?: string; message?: { id: string } };
+    if (id === undefined) return;
+    const sent = bytes.toString();
+    const before = this.#bodies.get(id);
+    if (before !== undefined && before !== sent && !newBody)
+      throw new Error(`message ${id} has another body than before:\n${before}\n${sent}`);
+    this.#bodies.set(id, sent);
+  }
+
+  /** The turn of a message that was taken before the client was killed: who dies in between may send it again. */
+  #takenBefore(chat: string, body: unknown): Turn | undefined {
+    const { message, id = message?.id } = (body ?? {}) as { id?: string; message?: { id: string } };
+    const turn = [...this.#service.conversation(chat).turns.values()].find(
+      (each) => each.id === id,
+    );
+    return turn && (this.#lifeOf.get(turn) ?? this.#life) < this.#life ? turn : undefined;
+  }
+
+  #replyByDefault(exchange: Exchange): boolean {
+    const { method, path, query, body } = exchange;
+    const [, chat = '', rest = ''] = /^\/v1\/conversations\/([0-9a-f-]{36})(.*)$/.exec(path) ?? [];
+    try {
+      this.#checkRequest(exchange);
+    } catch (error) {
+      this.#fails(`${String(error)}: ${describe(exchange)}`);
+      return true;
+    }
+    const service = this.#service;
+    const again = this.#takenBefore(chat, body);
+    if (again) this.#reply(exchange, { turn: again.seq, events: [] });
+    else if (method === 'GET' && path === '/v1/users/me/events')
+      this.#reply(exchange, { events: [{ type: 'ready' }] });
+    else if (method === 'GET' && path === '/v1/conversations')
+      exchange.reply(200, {}, service.list(query));
+    else if (method === 'POST' && rest === ':read')
+      exchange.reply(200, {}, service.row({ id: chat }));
+    else if (method === 'GET' && chat !== '') {
+      const view = service.view(chat);
+      const turn = service
+        .conversation(chat)
+        .turns.get(Number(/^\/turns\/t_(\d+)/.exec(rest)?.[1]));
+      if (!view) this.#reply(exchange, { status: 404, reason: 'CONVERSATION_NOT_FOUND' });
+      else if (rest === '') exchange.reply(200, {}, view);
+      else if (rest === '/messages') exchange.reply(200, {}, service.messages(chat, query));
+      else if (turn && isTurnStream.test(rest) && !['queued', 'running'].includes(turn.state))
+        exchange.reply(204, {});
+      else if (turn && !rest.endsWith('/stream')) exchange.reply(200, {}, service.turnView(turn));
+      else return false;
+    } else return false;
+    return true;
+  }
+
+  #reply(exchange: Exchange, given: Reply, isPlain = false): void {
+    if (given === 'reset') return exchange.reset();
+    if (given === 'silence') return;
+    const { status = 200, headers = {}, reason, metadata = {}, upload } = given;
+    if (reason !== undefined)
+      return exchange.reply(status, headers, errorBody(status, reason, metadata));
+    if (upload !== undefined)
+      return exchange.reply(201, headers, this.#uploadView(upload, exchange));
+    if (isPlain || (!given.events && given.says === undefined))
+      return exchange.reply(
+        status,
+        headers,
+        given.json === undefined && status === 200 ? {} : given.json,
+      );
+    this.#beginStream(exchange, given);
+  }
+
+  #uploadView(name: string, { body }: Exchange): object {
+    const uploadId = String(this.#variables.get(name) ?? randomUUID());
+    this.#variables = new Map([...this.#variables, [name, uploadId]]);
+    const times = {
+      createTime: this.#service.now().toISOString(),
+      expireTime: new Date(this.#service.now().getTime() + 900_000).toISOString(),
+    };
+    const url = `${this.#baseUrl}/files/${uploadId}`;
+    return {
+      ...(body as object),
+      ...times,
+      uploadId,
+      url,
+      method: 'PUT',
+      headers: { 'x-goog-if-generation-match': '0' },
+    };
+  }
+
+  #beginStream(
+    exchange: Exchange,
+    { headers, turn: begun, events = [], says, silent }: Exclude<Reply, string>,
+  ): void {
+    const chat = /^\/v1\/conversations\/([^/:]+)/.exec(exchange.path)?.[1];
+    const cursor = Number(
+      exchange.query.get('startingAfter') ?? exchange.headers['last-event-id'] ?? 0,
+    );
+    const seen: (Frame | 'DONE')[] = [];
+    const followed = Number(isTurnStream.exec(exchange.path)?.[1] ?? begun);
+    if (chat !== undefined) {
+      const known = this.#service.conversation(chat).turns.get(followed);
+      const turn = known ?? this.#service.begin(chat, followed, exchange.path, exchange.body);
+      this.#turnOf.set(exchange, { turn, chat });
+      this.#lifeOf.set(turn, this.#lifeOf.get(turn) ?? this.#life);
+      seen.push(...turn.frames);
+    } else this.#named.set('list', exchange);
+    const heartbeatMs = silent
+      ? undefined
+      : (this.#scenario.timings.silenceMs ?? timings.silenceMs) / 4;
+    const turnId: Record<string, string> = begun === undefined ? {} : { 'x-turn-id': `t_${begun}` };
+    exchange.begin({ ...turnId, ...headers }, heartbeatMs);
+    for (const frame of seen)
+      if (frame === 'DONE' || Number(frame.id) > cursor) exchange.write(frame);
+    const rest: ScriptEvent[] = says === undefined ? [] : [{ text: says }, { finish: 'stop' }];
+    void this.#push(exchange, [...events, ...rest]);
+  }
+
+  async #push(exchange: Exchange, given: readonly ScriptEvent[]): Promise<void> {
+    const events = fill(given, this.#variables);
+    const answer = this.#turnOf.get(exchange);
+    for (const event of events) {
+      if (typeof event === 'object' && 'raw' in event && typeof event.raw === 'string') {
+        await exchange.writeBytes(Buffer.from(event.raw));
+      } else if (typeof event === 'object' && 'bytes' in event && answer) {
+        // The last event of the answer, each byte in a write of its own.
+        const frames = this.#service.tell(
+          answer.turn,
+          [{ text: String(event.bytes) }],
+          answer.chat,
+        );
+        for (const frame of frames) {
+          const text =
+            frame === 'DONE'
+              ? 'data: [DONE]\n\n'
+              : `id: ${frame.id}\ndata: ${JSON.stringify(frame.data)}\n\n`;
+          for (const byte of Buffer.from(text)) await exchange.writeBytes(Buffer.of(byte));
+        }
+      } else if (answer) {
+        const frames = this.#service.tell(answer.turn, [event], answer.chat);
+        for (const frame of frames) exchange.write(frame);
+        if (frames.at(-1) === 'DONE') exchange.end();
+      } else this.#pushToList(exchange, event);
+    }
+    if (answer)
+      this.#variables = new Map([
+        ...this.#variables,
+        [`$last${answer.turn.seq}`, String(answer.turn.lastEventId)],
+      ]);
+  }
+
+  #pushToList(exchange: Exchange, event: ScriptEvent): void {
+    this.#listEvents += 1;
+    const id = `1764435600123_${this.#listEvents}`;
+    this.#variables = new Map([...this.#variables, ['$lastOfList', id]]);
+    if (typeof event === 'object' && 'row' in event) {
+      const conversation = this.#service.row(event.row as Record<string, unknown>);
+      const seqs = event.erased as number[] | undefined;
+      const erased = seqs && { erased: { count: seqs.length, seqs } };
+      exchange.write({ id, data: { type: 'conversation', conversation, ...erased } });
+    } else exchange.write({ id, data: event });
+  }
+
+  #exchange(name: string): Exchange {
+    const exchange = this.#named.get(name);
+    if (!exchange) throw new Error(`no request is named ${name}`);
+    return exchange;
+  }
+
+  async #play(step: Step): Promise<void> {
+    const service = this.#service;
+    switch (step.kind) {
+      case 'command':
+        return this.#command(step);
+      case 'request':
+        return this.#request(step);
+      case 'push':
+        await this.#until(
+          () => this.#named.has(step.exchange),
+          () => `no request is named ${step.exchange}`,
+        );
+        return this.#push(this.#exchange(step.exchange), step.events);
+      case 'cut':
+        return this.#exchange(step.exchange).reset();
+      case 'end':
+        return this.#exchange(step.exchange).end();
+      case 'hungUp': {
+        const exchange = this.#exchange(step.exchange);
+        return this.#until(
+          () => exchange.isClosed(),
+          () => `the client did not hang up ${describe(exchange)}`,
+        );
+      }
+      case 'finished':
+        this.#judge(step, await this.#calls.get(step.call));
+        return;
+      case 'state':
+        return this.#look({ name: 'state', chat: step.chat }, step.expected);
+      case 'rows':
+        return this.#look({ name: 'rows', list: step.list }, step.expected);
+      case 'stored':
+        return service.store(
+          String(fill(step.chat, this.#variables)),
+          fill(step.turns, this.#variables),
+        );
+      case 'conversation': {
+        const chat = String(fill(step.chat, this.#variables));
+        if (step.fields === null) service.conversations.delete(chat);
+        else service.conversation(chat).fields = step.fields;
+        return;
+      }
+      case 'inbox':
+        // The newest stands first.
+        service.rows = fill(step.rows, this.#variables)
+          .flatMap(({ times = 1, ...row }) =>
+            Array.from({ length: Number(times) }, (_, index) =>
+              times === 1 ? row : { id: randomUUID(), title: `Row ${index + 1}`, ...row },
+            ),
+          )
+          .toReversed()
+          .map((row) => service.row(row))
+          .toReversed();
+        return;
+      case 'tokens':
+        this.#tokens.user = step.user ?? 'user-1';
+        this.#tokens.isRejected = step.reject === true;
+        return;
+      case 'notYet': {
+        const came = this.#held.find((held) => this.#isMeant(step, held));
+        if (came) throw new Error(`it came: ${describe(came)}`);
+        return;
+      }
+      case 'network':
+        this.#network = step.network;
+        if (step.network === 'down') for (const exchange of this.#exchanges) exchange.reset();
+        return;
+      case 'kill':
+        return this.#kill(step.isLater);
+    }
+  }
+
+  async #kill(isLater: boolean): Promise<void> {
+    if (isLater) await new Promise((resolve) => void setTimeout(resolve, SETTLE_MS));
+    await this.#client.kill();
+    const open = () => this.#exchanges.filter((exchange) => !exchange.isClosed());
+    await this.#until(
+      () => open().length === 0,
+      () => 'connections outlived the client',
+    );
+    this.#held = [];
+    this.#named.clear();
+    this.#life += 1;
+    await this.#create(this.#created);
+  }
+
+  async #create(options: unknown): Promise<void> {
+    this.#created = options;
+    const { store = 'store', ...given } = options as { store?: string };
+    const value = {
+      baseUrl: this.#baseUrl,
+      timings: { ...timings, ...this.#scenario.timings },
+      ...given,
+      store: `${this.#stores}-${store}`,
+    };
+    this.#judge({}, await this.#client.line.ask({ name: 'create', value }));
+  }
+
+  async #command(step: Extract<Step, { kind: 'command' }>): Promise<void> {
+    const { name } = step;
+    if (name === 'create') return this.#create(step.value);
+    if (this.#created === undefined) await this.#create({});
+    const value = this.#valueOf(step);
+    const chat = fill(step.chat, this.#variables);
+    const outcome = this.#client.line.ask({ name, chat, value });
+    outcome.catch(() => undefined);
+    if (step.later !== undefined) return void this.#calls.set(step.later, outcome);
+    const { result } = this.#judge(step, await Promise.race([outcome, this.#failed.promise]));
+    if (step.as !== undefined)
+      this.#variables = new Map([...this.#variables, [`$${step.as}`, result]]);
+  }
+
+  #valueOf({ name, value }: Extract<Step, { kind: 'command' }>): unknown {
+    const filled = fill(value, this.#variables);
+    if (name !== 'claim') return filled;
+    const { guest, store } = filled as { guest: string; store: string };
+    return {
+      guestToken: idToken(guest, 1, this.#service.now()),
+      guestStore: `${this.#stores}-${store}`,
+    };
+  }
+
+  #judge(step: { result?: unknown; error?: unknown }, outcome: Outcome | undefined): Outcome {
+    if (!outcome) throw new Error('no such call was made');
+    if (step.error === undefined && outcome.error)
+      throw new Error(`it failed: ${JSON.stringify(outcome.error)}`);
+    const expected = {
+      ...(step.result !== undefined && { result: step.result }),
+      ...(step.error !== undefined && { error: step.error }),
+    };
+    this.#mustMatch(expected, outcome);
+    return outcome;
+  }
+
+  #mustMatch(expected: unknown, actual: unknown): void {
+    const { variables, problems } = match(expected, actual, {
+      variables: this.#variables,
+      now: this.#service.now(),
+    });
+    if (problems.length > 0)
+      throw new Error(`${problems.join('\n')}\nin ${JSON.stringify(actual)}`);
+    this.#variables = variables;
+  }
+
+  /** Until the client shows what is expected. */
+  async #look(
+    at: { name: 'state' | 'rows'; chat?: string; list?: string },
+    expected: unknown,
+  ): Promise<void> {
+    const deadline = Date.now() + PATIENCE_MS;
+    const chat = at.chat === undefined ? {} : { chat: fill(at.chat, this.#variables) };
+    for (;;) {
+      const asked = this.#client.line.ask({ name: at.name, ...chat, value: at.list ?? true });
+      const { result, error } = await Promise.race([asked, this.#failed.promise]);
+      if (error) throw new Error(`it cannot be read: ${JSON.stringify(error)}`);
+      try {
+        return this.#mustMatch(expected, result);
+      } catch (problem) {
+        if (Date.now() > deadline) throw problem;
+      }
+      await new Promise((resolve) => void setTimeout(resolve, LOOK_AGAIN_MS));
+    }
+  }
+
+  async #request(step: RequestStep): Promise<void> {
+    const taken = () => this.#held.find((held) => this.#isMeant(step, held));
+    await this.#until(
+      () => taken() !== undefined,
+      () => `it did not come; what came: ${this.#held.map(describe).join('; ') || 'nothing'}`,
+    );
+    const exchange = taken();
+    if (!exchange) return;
+    this.#held = this.#held.filter((held) => held !== exchange);
+    this.#ahead = this.#ahead.filter((ahead) => ahead !== step);
+    this.#checkRequest(exchange, step);
+    const bound = Object.entries(matchPath(step.path, exchange.path, this.#variables) ?? {});
+    this.#variables = new Map([
+      ...this.#variables,
+      ...bound.map(([name, value]) => [`$${name}`, value] as const),
+    ]);
+    const waitedMs = exchange.arrivedAt - this.#repliedAt;
+    if (waitedMs < (step.waitsMs ?? 0)) throw new Error(`it came after ${Math.round(waitedMs)} ms`);
+    const { query, headers, body, token, as } = step;
+    const claims = exchange.headers['authorization']?.split('.')[1] ?? '';
+    this.#mustMatch(
+      {
+        ...(query && { query }),
+        ...(headers && { headers }),
+        ...(body !== undefined && { body }),
+        ...(token !== undefined && { token }),
+      },
+      {
+        query: Object.fromEntries(exchange.query),
+        headers: exchange.headers,
+        body: exchange.body ?? exchange.bytes.toString(),
+        ...(token !== undefined && {
+          token: (JSON.parse(Buffer.from(claims, 'base64url').toString()) as { number: unknown })
+            .number,
+        }),
+      },
+    );
+    if (as !== undefined) this.#named.set(as, exchange);
+    this.#repliedAt = performance.now();
+    if (step.reply !== undefined) this.#reply(exchange, step.reply);
+    else if (!this.#replyByDefault(exchange)) this.#reply(exchange, {});
+  }
+}
+
+/** Throws why the client does not do what the scenario says. */
+export const playScenario = (scenario: Scenario, client: Client): Promise<void> =>
+  new Play(scenario, client).run();
