@@ -293,10 +293,16 @@ class Play {
     const followed = Number(isTurnStream.exec(exchange.path)?.[1] ?? begun);
     if (chat !== undefined) {
       const known = this.#service.conversation(chat).turns.get(followed);
-      const turn = known ?? this.#service.begin(chat, followed, exchange.path, exchange.body);
+      const isMessage = exchange.method === 'POST' && !exchange.path.endsWith('/toolResults');
+      const turn =
+        known && !isMessage
+          ? known
+          : this.#service.begin(chat, followed, exchange.path, exchange.body);
       this.#turnOf.set(exchange, { turn, chat });
       this.#lifeOf.set(turn, this.#lifeOf.get(turn) ?? this.#life);
-      seen.push(...turn.frames);
+      // The request that made the turn go on has what came before.
+      if (exchange.method === 'POST' && !isMessage) this.#service.goOn(turn);
+      else seen.push(...turn.frames);
     } else this.#named.set('list', exchange);
     const heartbeatMs = silent
       ? undefined
@@ -305,6 +311,7 @@ class Play {
     exchange.begin({ ...turnId, ...headers }, heartbeatMs);
     for (const frame of seen)
       if (frame === 'DONE' || Number(frame.id) > cursor) exchange.write(frame);
+    if (seen.at(-1) === 'DONE' && events.length === 0) return exchange.end();
     const rest: ScriptEvent[] = says === undefined ? [] : [{ text: says }, { finish: 'stop' }];
     void this.#push(exchange, [...events, ...rest]);
   }

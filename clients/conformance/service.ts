@@ -50,6 +50,8 @@ export interface Service {
   store(chat: string, turns: readonly ScriptTurn[]): void;
   /** Stores the message that a request brings, and begins its turn. */
   begin(chat: string, seq: number, path: string, body: unknown): Turn;
+  /** Its calls are answered. */
+  goOn(turn: Turn): void;
   /** Keeps what the events of a turn's stream say; returns how they go over the wire. */
   tell(turn: Turn, events: readonly ScriptEvent[], chat: string): (Frame | 'DONE')[];
   view(chat: string): Record<string, unknown> | undefined;
@@ -126,6 +128,14 @@ export function createService(clockHours: number): Service {
     };
     turns.set(seq, turn);
     return turn;
+  }
+
+  function goOn(turn: Turn): void {
+    turn.state = 'running';
+    turn.openCalls = undefined;
+    turn.frames = turn.frames.filter(
+      (frame) => frame !== 'DONE' && (frame.data as { type: string }).type !== 'finish',
+    );
   }
 
   function closeText(turn: Turn): unknown[] {
@@ -354,6 +364,7 @@ export function createService(clockHours: number): Service {
     conversation,
     store,
     begin,
+    goOn,
     tell,
     view,
     row,
