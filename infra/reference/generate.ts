@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { readOptions, runCommand } from '../command-line.ts';
 import { format, resolveConfig } from 'prettier';
 import { apiDocument, openApiText, servedDocument } from './api-document.ts';
+import { clientTypes } from './client-types.ts';
 import { configurationDocument } from './configuration-document.ts';
 import { constantsDocument, silentConstants } from './constants-document.ts';
 import { deploymentSettings } from './deployment-settings.ts';
@@ -11,8 +12,8 @@ import { readModule } from './terraform-module.ts';
 
 const help = `Usage: npm run generate [-- --check]
 
-Writes what is made from the code: docs/reference (configuration, constants, errors, API), terraform/settings.json, and the tables
-of terraform/README.md.
+Writes what is made from the code: docs/reference (configuration, constants, errors, API), the types of clients/typescript,
+terraform/settings.json, and the tables of terraform/README.md.
 
   --check   writes nothing and names what is not up to date
   --help    this text
@@ -21,6 +22,11 @@ Exit code: 0 written, or all is up to date; 1 something is not, or a constant ha
 
 const root = new URL('../../', import.meta.url);
 const readText = (path: string) => readFile(new URL(path, root), 'utf8');
+
+async function formatted(path: string, text: string | Promise<string>): Promise<string> {
+  const file = fileURLToPath(new URL(path, root));
+  return format(await text, { ...(await resolveConfig(file)), filepath: file });
+}
 
 /** The guide with each row of its tables of variables and outputs as the module says it. */
 async function terraformGuide(): Promise<string> {
@@ -57,8 +63,7 @@ async function terraformGuide(): Promise<string> {
     if (!table.test(text)) throw new Error(`${path} has no table under "${heading}"`);
     text = text.replace(table, (_, title: string) => `${title}${rows.join('\n')}\n`);
   }
-  const file = fileURLToPath(new URL(path, root));
-  return format(text, { ...(await resolveConfig(file)), filepath: file });
+  return formatted(path, text);
 }
 
 const outputs: Readonly<Record<string, () => string | Promise<string>>> = {
@@ -67,6 +72,8 @@ const outputs: Readonly<Record<string, () => string | Promise<string>>> = {
   'docs/reference/errors.md': errorsDocument,
   'docs/reference/openapi.json': openApiText,
   'docs/reference/api.md': () => apiDocument(servedDocument()),
+  'clients/typescript/src/wire/wire.ts': () =>
+    formatted('clients/typescript/src/wire/wire.ts', clientTypes()),
   'terraform/settings.json': deploymentSettings,
   'terraform/README.md': terraformGuide,
 };

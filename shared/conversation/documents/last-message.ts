@@ -40,9 +40,11 @@ export const withErasedTurns = (
 });
 
 /** How a message begins, on one line; undefined: it has no words. */
-function previewOf(content: Content): string | undefined {
+function previewOf({ role, parts }: Content): string | undefined {
+  // Of a text file the model reads the words; the user did not say them.
+  const said = contentText({ role, parts: parts.filter(({ upload }) => upload === undefined) });
   // Far more than a preview has, so that long messages are not read whole.
-  const text = oneLine(contentText(content).slice(0, 10 * PREVIEW_MAX_CHARACTERS)).trim();
+  const text = oneLine(said.slice(0, 10 * PREVIEW_MAX_CHARACTERS)).trim();
   return text === '' ? undefined : cutHead(text, PREVIEW_MAX_CHARACTERS);
 }
 

@@ -7,6 +7,7 @@ import {
   startChatServer,
   type ChatServer,
 } from '#test/support/chat/chat-server.ts';
+import { startAttaching, textFile } from '#test/support/chat/attaching.ts';
 import { phoneOf } from '#test/support/chat/inbox.ts';
 import { heldStreamer, scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
@@ -62,6 +63,22 @@ describe('the list of conversations', () => {
     held.answerAll();
     await sent;
     expect(await phone.list()).toMatchObject([{ state: 'idle', lastMessage: { role: 'model' } }]);
+  });
+
+  test('shows what the user said beside a text file, and none of its words', async () => {
+    const world = await startAttaching();
+    onTestFinished(() => world.stop());
+    const phone = phoneOf(world.chat);
+    const uploadId = await world.upload(textFile('Bring 40 m of rope.'), phone.uid);
+    const parts = [
+      { type: 'text', text: 'My list' },
+      { type: 'file', uploadId },
+    ];
+    await phone.post(`${randomUUID()}/messages`, { message: { id: randomUUID(), parts } });
+
+    const [row] = await phone.list();
+    const [document] = await world.store.get([inboxPath(phone.uid, row?.id ?? '')]);
+    expect(document && decodeInboxEntry(document).asked?.preview).toBe('My list');
   });
 
   test('shows the question of an answer that failed', async () => {

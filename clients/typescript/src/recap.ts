@@ -1,0 +1,173 @@
+import type { Recap, RecapOptions, RecapStore, Timings } from './api.ts';
+import { type OwnChat, createChat } from './chat/chat.ts';
+import { createOutbox } from './chat/outbox.ts';
+import { keptKey } from './chat/reading.ts';
+import { createRequester } from './http/requester.ts';
+import { createInbox } from './inbox.ts';
+import { createLife } from './lib/life.ts';
+import { createSaver, readKept } from './lib/saver.ts';
+import { randomUuid } from './lib/uuid.ts';
+import { memoryStore } from './storage/memory.ts';
+import type { UserEvent } from './wire/wire.ts';
+
+const TIMINGS: Timings = {
+  silenceMs: 30_000,
+  callMs: 30_000,
+  backOffMs: [1_000, 2_000, 4_000, 8_000, 16_000, 30_000],
+  watchMs: 2_000,
+};
+
+/** Chats that are kept, those that were opened last. */
+const CHATS_KEPT = 50;
+const CHATS_KEY = 'chats';
+const DEVICE_KEY = 'device';
+
+/** Wakes the client when a page is shown, or has a network again. */
+function watchBrowser(client: Pick<Recap, 'setActive'>, wake: () => void): () => void {
+  if (typeof document === 'undefined' || typeof addEventListener === 'undefined')
+    return () => undefined;
+  const show = (): void => client.setActive(document.visibilityState !== 'hidden');
+  document.addEventListener('visibilitychange', show);
+  addEventListener('online', wake);
+  return () => {
+    document.removeEventListener('visibilitychange', show);
+    removeEventListener('online', wake);
+  };
+}
+
+interface KeptDevice {
+  id: string;
+  /** What was registered; absent: nothing is. */
+  registered?: string;
+}
+
+/** Push messages to this installation. */
+function createPush(store: RecapStore, call: Recap['call'], draw: () => string): Recap['push'] {
+  const path = (id: string): string => `/v1/users/me/devices/${id}`;
+  return {
+    register: async (token, platform, locale) => {
+      const kept = (await readKept<KeptDevice>(store, DEVICE_KEY)) ?? { id: draw() };
+      const body = { token, platform, locale };
+      const registered = JSON.stringify(body);
+      if (kept.registered === registered) return;
+      await store.set(DEVICE_KEY, JSON.stringify({ id: kept.id }));
+      await call('PUT', path(kept.id), { body });
+      await store.set(DEVICE_KEY, JSON.stringify({ id: kept.id, registered }));
+    },
+    unregister: async () => {
+      const kept = await readKept<KeptDevice>(store, DEVICE_KEY);
+      if (kept?.registered === undefined) return;
+      await call('DELETE', path(kept.id));
+      // A deleted device is not taken again under its id.
+      await store.delete(DEVICE_KEY);
+    },
+  };
+}
+
+/** The client of one signed-in user. */
+export function createRecap(options: RecapOptions): Recap {
+  const timings = { ...TIMINGS, ...options.timings };
+  const store = options.storage ?? memoryStore();
+  const life = createLife(timings);
+  const saver = createSaver(store);
+  const requester = createRequester({ options, timings, store, closed: life.closed });
+  const draw = options.randomUUID ?? randomUuid;
+  const chats = new Map<string, OwnChat>();
+
+  const outbox = createOutbox({
+    store,
+    requester,
+    life,
+    onChange: (conversationId) => {
+      chats.get(conversationId)?.changed();
+      inbox.entriesChanged();
+    },
+    onTaken: (entry, stream) => chatOf(entry.conversationId).taken(entry, stream),
+  });
+
+  let keptChats: string[] = [];
+  const keptLoaded = readKept<string[]>(store, CHATS_KEY).then((ids = []) => {
+    keptChats = [...ids, ...keptChats];
+  });
+  /** The chats that are kept, the one that was opened last behind. */
+  async function noteOpened(id: string): Promise<void> {
+    await keptLoaded;
+    const others = keptChats.filter((each) => each !== id);
+    for (const old of others.slice(0, -(CHATS_KEPT - 1))) saver.forget(keptKey(old));
+    keptChats = [...others.slice(-(CHATS_KEPT - 1)), id];
+    saver.save(CHATS_KEY, () => keptChats);
+  }
+
+  async function forgetChats(): Promise<void> {
+    await keptLoaded;
+    for (const id of keptChats) if (!chats.get(id)?.isOpen()) saver.forget(keptKey(id));
+  }
+
+  function onEvent(event: UserEvent): void {
+    if (event.type === 'conversation') chats.get(event.conversation.id)?.hear(event);
+    if (event.type === 'gone') {
+      saver.forget(keptKey(event.conversationId));
+      chats.get(event.conversationId)?.gone();
+    }
+    if (event.type !== 'reset') return;
+    void forgetChats();
+    for (const chat of chats.values())
+      if (chat.isOpen()) void chat.refresh().catch(() => undefined);
+  }
+
+  const inbox = createInbox({ requester, life, store, saver, outbox, onEvent });
+
+  function chatOf(id: string): OwnChat {
+    const known = chats.get(id);
+    if (known) return known;
+    const onOpen = (): void => void noteOpened(id);
+    const chat = createChat({
+      id,
+      options,
+      timings,
+      requester,
+      life,
+      store,
+      saver,
+      outbox,
+      inbox,
+      onOpen,
+    });
+    chats.set(id, chat);
+    return chat;
+  }
+
+  const recap: Recap = {
+    conversations: inbox.listView('active'),
+    list: inbox.listView,
+    chat: (id = draw()) => chatOf(id.toLowerCase()),
+    search: (q, pageToken) =>
+      requester.call('GET', '/v1/users/me/search', { query: { q, pageToken } }),
+    claim: async (guestToken, guestStore) => {
+      const claimed = await requester.call<{ conversations: number }>(
+        'POST',
+        '/v1/users/me:claim',
+        {
+          body: { guestToken },
+        },
+      );
+      if (guestStore) await outbox.takeOver(guestStore);
+      return claimed;
+    },
+    push: createPush(store, requester.call, draw),
+    fileUrl: async (uploadId) =>
+      (await requester.call<{ url: string }>('GET', `/v1/uploads/${uploadId}`)).url,
+    setActive: (isActive) => {
+      life.setActive(isActive);
+      inbox.activeChanged();
+    },
+    now: () => new Date(requester.nowMs()),
+    call: requester.call,
+    close: () => {
+      stopWatching();
+      life.close();
+    },
+  };
+  const stopWatching = watchBrowser(recap, life.wake);
+  return recap;
+}
