@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { chromium } from 'playwright-core';
 import { browserPath } from '#test/support/tools/missing-tools.ts';
-import { startControl, type Line } from './control.ts';
+import { openLine, type Line } from './control.ts';
 import { playScenario, type Client } from './judge.ts';
 import type { Scenario } from './scenario.ts';
 
@@ -124,13 +124,14 @@ export const startProgram = async (program: string): Promise<Clients> =>
 
 /** Keeps each client for many scenarios: starting it costs more than most of them take. */
 async function clientsOf(launcher: Launcher): Promise<Clients> {
-  const control = await startControl();
+  const lines: Line[] = [];
   const free: Client[] = [];
   const waiting: ((client: Client) => void)[] = [];
   let started = 0;
 
   async function start(): Promise<Client> {
-    const line: Line = control.openLine();
+    const line = await openLine();
+    lines.push(line);
     let driver = await launcher.launch(line.url);
     return {
       line,
@@ -173,7 +174,7 @@ async function clientsOf(launcher: Launcher): Promise<Clients> {
     },
     async stop() {
       await launcher.stop();
-      control.stop();
+      for (const line of lines) line.hangUp();
     },
   };
 }

@@ -31,11 +31,12 @@ export interface Line {
   ask(command: Command): Promise<Outcome>;
   /** The driver is gone: what it was asked is not answered any more. */
   drop(): void;
+  /** Ends the line. */
+  hangUp(): void;
 }
 
 interface Asked {
   settle: (outcome: Outcome) => void;
-  fail: (error: Error) => void;
 }
 
 const send = (response: ServerResponse, status: number, body?: unknown): void => {
@@ -53,10 +54,10 @@ async function bodyOf(request: IncomingMessage): Promise<unknown> {
   return JSON.parse(Buffer.concat(pieces).toString());
 }
 
-function createLine(url: string): Line & {
-  next: (response: ServerResponse) => void;
-  done: (body: unknown) => void;
-} {
+/**
+ * Opens a line at a port of its own: a browser has six connections to a port, and each poll holds one.
+ */
+export async function openLine(): Promise<Line> {
   const asked = new Map<number, Asked>();
   const commands: object[] = [];
   let waiting: ServerResponse | undefined;
@@ -70,8 +71,44 @@ function createLine(url: string): Line & {
     waiting = undefined;
   }
 
-  return {
-    url,
+  function next(response: ServerResponse): void {
+    waiting = response;
+    const timer = setTimeout(() => {
+      if (waiting !== response) return;
+      waiting = undefined;
+      send(response, 204);
+    }, POLL_MS);
+    response.on('close', () => clearTimeout(timer));
+    give();
+  }
+
+  function giveToken(response: ServerResponse, isForced: boolean): void {
+    const token = line.tokens(isForced);
+    if (token === undefined) send(response, 503);
+    else send(response, 200, { token });
+  }
+
+  async function takeOutcome(request: IncomingMessage): Promise<void> {
+    const { id, ...outcome } = doneSchema.parse(await bodyOf(request));
+    asked.get(id)?.settle(outcome);
+  }
+
+  const server = createServer((request, response) => {
+    const { pathname, searchParams } = new URL(request.url ?? '/', 'http://control');
+    if (request.method === 'OPTIONS') send(response, 204);
+    else if (pathname === '/next') next(response);
+    else if (pathname === '/token') giveToken(response, searchParams.get('force') === 'true');
+    else
+      takeOutcome(request).then(
+        () => send(response, 204),
+        (error: unknown) => send(response, 400, { error: String(error) }),
+      );
+  });
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+
+  const line: Line = {
+    url: `http://127.0.0.1:${port}`,
     tokens: () => undefined,
     ask(command) {
       lastId += 1;
@@ -79,21 +116,14 @@ function createLine(url: string): Line & {
       commands.push({ id, ...command });
       give();
       return new Promise((resolve, reject) => {
-        const timer = setTimeout(
-          () =>
-            reject(
-              new Error(`the client did not answer ${command.name} within ${ANSWER_MS / 1000} s`),
-            ),
-          ANSWER_MS,
-        );
-        const answered =
-          <Value>(settle: (value: Value) => void) =>
-          (value: Value) => {
-            clearTimeout(timer);
-            asked.delete(id);
-            settle(value);
-          };
-        asked.set(id, { settle: answered(resolve), fail: answered(reject) });
+        const late = `the client did not answer ${command.name} within ${ANSWER_MS / 1000} s`;
+        const timer = setTimeout(() => reject(new Error(late)), ANSWER_MS);
+        const settle = (outcome: Outcome): void => {
+          clearTimeout(timer);
+          asked.delete(id);
+          resolve(outcome);
+        };
+        asked.set(id, { settle });
       });
     },
     drop() {
@@ -101,56 +131,10 @@ function createLine(url: string): Line & {
       commands.length = 0;
       for (const { settle } of asked.values()) settle({});
     },
-    next(response) {
-      waiting = response;
-      const timer = setTimeout(() => {
-        if (waiting !== response) return;
-        waiting = undefined;
-        send(response, 204);
-      }, POLL_MS);
-      response.on('close', () => clearTimeout(timer));
-      give();
-    },
-    done(body) {
-      const { id, ...outcome } = doneSchema.parse(body);
-      asked.get(id)?.settle(outcome);
-    },
-  };
-}
-
-/** The server that all drivers poll, each under an address of its own. */
-export async function startControl(): Promise<{ openLine: () => Line; stop: () => void }> {
-  const lines: ReturnType<typeof createLine>[] = [];
-  const server = createServer((request, response) => {
-    if (request.method === 'OPTIONS') return send(response, 204);
-    const { pathname, searchParams } = new URL(request.url ?? '/', 'http://control');
-    const [, index, action] = pathname.split('/');
-    const line = lines[Number(index)];
-    if (!line) return send(response, 404);
-    if (action === 'next') return line.next(response);
-    if (action === 'token') {
-      const token = line.tokens(searchParams.get('force') === 'true');
-      return token === undefined ? send(response, 503) : send(response, 200, { token });
-    }
-    bodyOf(request).then(
-      (body) => {
-        line.done(body);
-        send(response, 204);
-      },
-      (error: unknown) => send(response, 400, { error: String(error) }),
-    );
-  });
-  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  return {
-    openLine() {
-      const line = createLine(`http://127.0.0.1:${port}/${lines.length}`);
-      lines.push(line);
-      return line;
-    },
-    stop() {
+    hangUp() {
       server.close();
       server.closeAllConnections();
     },
   };
+  return line;
 }
