@@ -34,13 +34,13 @@ interface Launcher {
 const sourceOf = (path: string) => fileURLToPath(new URL(`../${path}`, import.meta.url));
 
 /** A program of Node; it is given the address of the judge and a folder for its stores. */
-async function nodeLauncher(program: string): Promise<Launcher> {
+async function nodeLauncher(program: string, args: readonly string[] = []): Promise<Launcher> {
   const folder = mkdtempSync(join(tmpdir(), 'recap-conformance-'));
   const drivers = new Set<Driver>();
   return {
     width: 8,
     async launch(control) {
-      const child = spawn(process.execPath, [sourceOf(program), control, folder], {
+      const child = spawn(process.execPath, [program, control, folder, ...args], {
         stdio: ['ignore', 'inherit', 'inherit'],
       });
       const exited = once(child, 'exit');
@@ -105,7 +105,7 @@ async function pageLauncher(program: string): Promise<Launcher> {
 }
 
 const launchers: Readonly<Record<ClientName, () => Promise<Launcher>>> = {
-  typescript: () => nodeLauncher('typescript/conformance/driver.ts'),
+  typescript: () => nodeLauncher(sourceOf('typescript/conformance/driver.ts')),
   chromium: () => pageLauncher('typescript/conformance/page.ts'),
 };
 
@@ -119,8 +119,8 @@ export const startClients = async (name: ClientName): Promise<Clients> =>
   clientsOf(await launchers[name]());
 
 /** A program of Node, such as one that behaves badly. */
-export const startProgram = async (program: string): Promise<Clients> =>
-  clientsOf(await nodeLauncher(program));
+export const startProgram = async (program: string, args: readonly string[]): Promise<Clients> =>
+  clientsOf(await nodeLauncher(program, args));
 
 /** Keeps each client for many scenarios: starting it costs more than most of them take. */
 async function clientsOf(launcher: Launcher): Promise<Clients> {

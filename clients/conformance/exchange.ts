@@ -1,5 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import { createServer } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Frame } from './service.ts';
 
@@ -54,6 +53,7 @@ function createExchange(
   const { pathname, searchParams } = new URL(request.url ?? '/', 'http://service');
   let isClosed = false;
   let heartbeat: NodeJS.Timeout | undefined;
+  let isWithinEvent = false;
   const closed = new Promise<void>((resolve) => {
     response.on('close', () => {
       isClosed = true;
@@ -88,7 +88,9 @@ function createExchange(
       response.writeHead(200, head({ 'content-type': 'text/event-stream', ...headers }));
       response.write(': the stream begins\n\n');
       if (heartbeatMs === undefined) return;
-      heartbeat = setInterval(() => response.write(': still here\n\n'), heartbeatMs);
+      heartbeat = setInterval(() => {
+        if (!isWithinEvent) response.write(': still here\n\n');
+      }, heartbeatMs);
     },
     write(frame) {
       if (isClosed) return;
@@ -97,11 +99,12 @@ function createExchange(
       response.write(`${id}data: ${JSON.stringify(frame.data)}\n\n`);
     },
     async writeBytes(piece) {
-      clearInterval(heartbeat);
       if (isClosed) return;
+      isWithinEvent = true;
       await new Promise<void>((resolve) => void response.write(piece, () => resolve()));
       // The next write is to be another packet, whatever the kernel joins.
       await new Promise((resolve) => void setTimeout(resolve, 2));
+      isWithinEvent = !piece.toString().endsWith('\n');
     },
     end() {
       clearInterval(heartbeat);

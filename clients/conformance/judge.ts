@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
 import {
   editMessageBody,
   regenerateBody,
@@ -20,12 +21,19 @@ export interface Client {
 }
 
 /** How long the judge waits for a request or a state, ms. */
-const PATIENCE_MS = 5_000;
+const PATIENCE_MS = 8_000;
 const LOOK_AGAIN_MS = 10;
 /** By then a client has kept what it shows; only messages are promised to be kept at once. */
 const SETTLE_MS = 250;
+/** Whoever sends too much has sent it by then. */
+const QUIET_MS = 60;
 
-const timings: Timings = { silenceMs: 600, callMs: 1_500, backOffMs: [20, 40, 80], watchMs: 50 };
+const timings: Timings = {
+  silenceMs: 10_000,
+  callMs: 10_000,
+  backOffMs: [20, 40, 80],
+  watchMs: 50,
+};
 
 /** What every body of a path must be for the service to take it. */
 const bodies: readonly (readonly [RegExp, z.ZodType])[] = [
@@ -70,6 +78,14 @@ const describe = ({ method, path, query, bytes }: Exchange): string => {
   return `${method} ${path}${search} ${bytes.toString().slice(0, 400)}`.trimEnd();
 };
 
+/** Each byte of what is no ASCII alone. */
+const splitCharacters = (text: string): Buffer[] =>
+  (text.match(/[\0-\x7f]+|[^\0-\x7f]/gu) ?? []).flatMap((piece) =>
+    /^[\0-\x7f]/.test(piece)
+      ? [Buffer.from(piece)]
+      : Array.from(Buffer.from(piece), (byte) => Buffer.of(byte)),
+  );
+
 /** Why a client does not hold. */
 class Violation extends Error {}
 
@@ -112,7 +128,10 @@ class Play {
 
   /** Throws a Violation. */
   async run(): Promise<void> {
-    const server = await listen(this.#service.now, (exchange) => this.#arrived(exchange));
+    const server = await listen(
+      () => this.#service.now(),
+      (exchange) => this.#arrived(exchange),
+    );
     this.#baseUrl = server.url;
     this.#client.line.tokens = (isForced) => {
       if (this.#tokens.isRejected) return undefined;
@@ -136,6 +155,7 @@ class Play {
 
   /** Nothing was sent that nobody expects, and closing ends all connections. */
   async #closeDown(): Promise<void> {
+    await Promise.race([pause(QUIET_MS), this.#failed.promise]);
     await this.#client.line.ask({ name: 'close', value: true });
     const open = () => this.#exchanges.filter((exchange) => !exchange.isClosed());
     await this.#until(
@@ -152,8 +172,7 @@ class Play {
     while (!isSo()) {
       if (Date.now() > deadline) throw new Error(problem());
       const woken = new Promise<void>((resolve) => void (this.#wake = resolve));
-      const pause = new Promise((resolve) => void setTimeout(resolve, LOOK_AGAIN_MS));
-      await Promise.race([woken, pause, this.#failed.promise]);
+      await Promise.race([woken, pause(LOOK_AGAIN_MS), this.#failed.promise]);
     }
   }
 
@@ -264,8 +283,8 @@ class Play {
   }
 
   #uploadView(name: string, { body }: Exchange): object {
-    const uploadId = String(this.#variables.get(name) ?? randomUUID());
-    this.#variables = new Map([...this.#variables, [name, uploadId]]);
+    const uploadId = this.#variables.get(name) ?? randomUUID();
+    this.#bind(name, uploadId);
     const times = {
       createTime: this.#service.now().toISOString(),
       expireTime: new Date(this.#service.now().getTime() + 900_000).toISOString(),
@@ -323,7 +342,6 @@ class Play {
       if (typeof event === 'object' && 'raw' in event && typeof event.raw === 'string') {
         await exchange.writeBytes(Buffer.from(event.raw));
       } else if (typeof event === 'object' && 'bytes' in event && answer) {
-        // The last event of the answer, each byte in a write of its own.
         const frames = this.#service.tell(
           answer.turn,
           [{ text: String(event.bytes) }],
@@ -334,7 +352,7 @@ class Play {
             frame === 'DONE'
               ? 'data: [DONE]\n\n'
               : `id: ${frame.id}\ndata: ${JSON.stringify(frame.data)}\n\n`;
-          for (const byte of Buffer.from(text)) await exchange.writeBytes(Buffer.of(byte));
+          for (const piece of splitCharacters(text)) await exchange.writeBytes(piece);
         }
       } else if (answer) {
         const frames = this.#service.tell(answer.turn, [event], answer.chat);
@@ -342,23 +360,23 @@ class Play {
         if (frames.at(-1) === 'DONE') exchange.end();
       } else this.#pushToList(exchange, event);
     }
-    if (answer)
-      this.#variables = new Map([
-        ...this.#variables,
-        [`$last${answer.turn.seq}`, String(answer.turn.lastEventId)],
-      ]);
+    if (answer) this.#bind(`$last${answer.turn.seq}`, String(answer.turn.lastEventId));
   }
 
   #pushToList(exchange: Exchange, event: ScriptEvent): void {
     this.#listEvents += 1;
     const id = `1764435600123_${this.#listEvents}`;
-    this.#variables = new Map([...this.#variables, ['$lastOfList', id]]);
+    this.#bind('$lastOfList', id);
     if (typeof event === 'object' && 'row' in event) {
       const conversation = this.#service.row(event.row as Record<string, unknown>);
       const seqs = event.erased as number[] | undefined;
       const erased = seqs && { erased: { count: seqs.length, seqs } };
       exchange.write({ id, data: { type: 'conversation', conversation, ...erased } });
     } else exchange.write({ id, data: event });
+  }
+
+  #bind(name: string, value: string): void {
+    this.#variables = new Map([...this.#variables, [name, value]]);
   }
 
   #exchange(name: string): Exchange {
@@ -399,27 +417,21 @@ class Play {
       case 'rows':
         return this.#look({ name: 'rows', list: step.list }, step.expected);
       case 'stored':
-        return service.store(
-          String(fill(step.chat, this.#variables)),
-          fill(step.turns, this.#variables),
-        );
+        return service.store(fill(step.chat, this.#variables), fill(step.turns, this.#variables));
       case 'conversation': {
-        const chat = String(fill(step.chat, this.#variables));
+        const chat = fill(step.chat, this.#variables);
         if (step.fields === null) service.conversations.delete(chat);
         else service.conversation(chat).fields = step.fields;
         return;
       }
       case 'inbox':
-        // The newest stands first.
-        service.rows = fill(step.rows, this.#variables)
-          .flatMap(({ times = 1, ...row }) =>
+        service.setRows(
+          fill(step.rows, this.#variables).flatMap(({ times = 1, ...row }) =>
             Array.from({ length: Number(times) }, (_, index) =>
               times === 1 ? row : { id: randomUUID(), title: `Row ${index + 1}`, ...row },
             ),
-          )
-          .toReversed()
-          .map((row) => service.row(row))
-          .toReversed();
+          ),
+        );
         return;
       case 'tokens':
         this.#tokens.user = step.user ?? 'user-1';
@@ -440,7 +452,7 @@ class Play {
   }
 
   async #kill(isLater: boolean): Promise<void> {
-    if (isLater) await new Promise((resolve) => void setTimeout(resolve, SETTLE_MS));
+    if (isLater) await pause(SETTLE_MS);
     await this.#client.kill();
     const open = () => this.#exchanges.filter((exchange) => !exchange.isClosed());
     await this.#until(
@@ -475,8 +487,7 @@ class Play {
     outcome.catch(() => undefined);
     if (step.later !== undefined) return void this.#calls.set(step.later, outcome);
     const { result } = this.#judge(step, await Promise.race([outcome, this.#failed.promise]));
-    if (step.as !== undefined)
-      this.#variables = new Map([...this.#variables, [`$${step.as}`, result]]);
+    if (step.as !== undefined) this.#bind(`$${step.as}`, String(result));
   }
 
   #valueOf({ name, value }: Extract<Step, { kind: 'command' }>): unknown {
@@ -527,7 +538,7 @@ class Play {
       } catch (problem) {
         if (Date.now() > deadline) throw problem;
       }
-      await new Promise((resolve) => void setTimeout(resolve, LOOK_AGAIN_MS));
+      await pause(LOOK_AGAIN_MS);
     }
   }
 
@@ -542,11 +553,8 @@ class Play {
     this.#held = this.#held.filter((held) => held !== exchange);
     this.#ahead = this.#ahead.filter((ahead) => ahead !== step);
     this.#checkRequest(exchange, step);
-    const bound = Object.entries(matchPath(step.path, exchange.path, this.#variables) ?? {});
-    this.#variables = new Map([
-      ...this.#variables,
-      ...bound.map(([name, value]) => [`$${name}`, value] as const),
-    ]);
+    const bound = matchPath(step.path, exchange.path, this.#variables) ?? {};
+    for (const [name, value] of Object.entries(bound)) this.#bind(`$${name}`, value);
     const waitedMs = exchange.arrivedAt - this.#repliedAt;
     if (waitedMs < (step.waitsMs ?? 0)) throw new Error(`it came after ${Math.round(waitedMs)} ms`);
     const { query, headers, body, token, as } = step;

@@ -1,5 +1,5 @@
 /** What the script calls `$m1`, `$c1` …: drawn by the client or by the judge. */
-export type Variables = ReadonlyMap<string, unknown>;
+export type Variables = ReadonlyMap<string, string>;
 
 export interface Matched {
   /** With those that this match has bound. */
@@ -50,8 +50,8 @@ export function match(
       if (kind) {
         if (!kind(came, given.now)) differ(path, what, came);
       } else if (!variables.has(what)) {
-        if (came === undefined) differ(path, what, came);
-        else variables.set(what, came);
+        if (typeof came === 'string') variables.set(what, came);
+        else differ(path, what, came);
       } else if (variables.get(what) !== came)
         differ(path, `${what} = ${show(variables.get(what))}`, came);
     } else if (Array.isArray(what)) {
@@ -118,7 +118,7 @@ export function matchPath(
     .map((piece) => {
       const bound = variables.get(piece);
       if (bound === undefined && isVariable(piece)) return `(?<${piece.slice(1)}>[^/:]+)`;
-      return String(bound ?? piece).replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
+      return (bound ?? piece).replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
     })
     .join('');
   const found = new RegExp(`^${source}$`).exec(path);

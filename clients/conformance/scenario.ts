@@ -82,53 +82,34 @@ const message = z.union([
   }),
 ]);
 
-const listName = z.enum(['active', 'archived', 'deleted']);
+const each = (value: z.ZodType, ...names: string[]) =>
+  Object.fromEntries(names.map((name) => [name, value]));
 
 /** Commands for the client, and what each takes. */
-const commands = {
+const commands: Readonly<Record<string, z.ZodType>> = {
   create: z.strictObject({
     store: z.string().optional(),
     tools: z.record(z.string(), tool).optional(),
     appCheck: z.string().optional(),
     context: json.optional(),
   }),
-  newChat: z.literal(true),
-  open: z.literal(true),
-  leave: z.literal(true),
-  send: message,
-  edit: message,
-  regenerate: z.literal(true),
-  retry: z.string(),
-  discard: z.string(),
-  stop: z.literal(true),
-  loadOlder: z.number(),
-  loadNewer: z.number(),
-  loadAround: z.number(),
-  refresh: z.literal(true),
+  ...each(z.literal(true), 'newChat', 'open', 'leave', 'stop', 'refresh', 'close'),
+  ...each(message, 'send', 'edit'),
+  ...each(z.literal(true), 'regenerate', 'remove', 'undelete', 'unregister'),
+  ...each(z.string(), 'retry', 'discard', 'deleteMessage', 'rename', 'search'),
+  ...each(z.number(), 'loadOlder', 'loadNewer', 'loadAround'),
+  ...each(z.boolean(), 'archive', 'pin', 'setActive'),
+  ...each(z.enum(['active', 'archived', 'deleted']), 'openList', 'leaveList', 'loadMore'),
   markRead: z.union([z.literal(true), z.number()]),
   approve: z.strictObject({ call: z.string(), isAllowed: z.boolean() }),
-  rename: z.string(),
-  archive: z.boolean(),
-  pin: z.boolean(),
-  remove: z.literal(true),
-  undelete: z.literal(true),
-  deleteMessage: z.string(),
   rate: z.strictObject({ message: z.string(), rating: z.enum(['up', 'down']) }),
-  openList: listName,
-  leaveList: listName,
-  loadMore: listName,
-  search: z.string(),
   claim: z.strictObject({ guest: z.string(), store: z.string() }),
   register: z.strictObject({
     token: z.string(),
     platform: z.string(),
     locale: z.string().optional(),
   }),
-  unregister: z.literal(true),
-  setActive: z.boolean(),
-  close: z.literal(true),
 };
-export type CommandName = keyof typeof commands | 'state' | 'rows';
 
 const outcome = { result: z.unknown().optional(), error: json.optional() };
 
@@ -146,13 +127,13 @@ const commandSteps = Object.entries(commands).map(
         })
         .transform(({ in: chat, as, later, result, error, ...given }) => ({
           kind: 'command' as const,
-          name: name as keyof typeof commands,
+          name,
           value: (given as Record<string, unknown>)[name],
           chat: chat ?? '$c1',
           as,
           later,
           result,
-          error: error as Record<string, unknown> | undefined,
+          error,
         })),
     ] as const,
 );
@@ -213,7 +194,7 @@ const otherSteps = {
   rows: z
     .strictObject({
       rows: z.union([z.array(json), json]),
-      list: listName.default('active'),
+      list: z.string().default('active'),
       has: json.default({}),
     })
     .transform(({ rows, list, has }) => ({

@@ -35,34 +35,19 @@ export interface Frame {
   data: unknown;
 }
 
+type Row = Record<string, unknown>;
+
 const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;
 
 const textPart = (text: string | undefined): Part[] =>
   text === undefined || text === '' ? [] : [{ type: 'text', text }];
 
-export interface Service {
-  readonly conversations: Map<string, Conversation>;
-  rows: Record<string, unknown>[];
-  /** Its clock. */
-  now(): Date;
-  conversation(id: string): Conversation;
-  store(chat: string, turns: readonly ScriptTurn[]): void;
-  /** Stores the message that a request brings, and begins its turn. */
-  begin(chat: string, seq: number, path: string, body: unknown): Turn;
-  /** Its calls are answered. */
-  goOn(turn: Turn): void;
-  /** Keeps what the events of a turn's stream say; returns how they go over the wire. */
-  tell(turn: Turn, events: readonly ScriptEvent[], chat: string): (Frame | 'DONE')[];
-  view(chat: string): Record<string, unknown> | undefined;
-  row(fields: Record<string, unknown>): Record<string, unknown>;
-  turnView(turn: Turn): Record<string, unknown>;
-  messages(chat: string, query: URLSearchParams): Record<string, unknown>;
-  list(query: URLSearchParams): Record<string, unknown>;
-}
+export type Service = ReturnType<typeof createService>;
 
-export function createService(clockHours: number): Service {
+export function createService(clockHours: number) {
   const conversations = new Map<string, Conversation>();
+  let rows: Row[] = [];
   let lastRowEvent = 0;
   const now = () => new Date(Date.now() + clockHours * HOUR_MS);
   const begun = now().getTime() - 60 * MINUTE_MS;
@@ -242,7 +227,7 @@ export function createService(clockHours: number): Service {
   };
 
   function messagesOf(turn: Turn) {
-    const view = (role: 'user' | 'model', id: string, parts: Part[]) => {
+    const viewOf = (role: 'user' | 'model', id: string, parts: Part[]) => {
       const reason = outOfContext(turn, role);
       return {
         id,
@@ -262,8 +247,8 @@ export function createService(clockHours: number): Service {
     const isStored = ['done', 'failed', 'cancelled', 'awaiting_tool'].includes(turn.state);
     const hasAnswer = turn.state === 'done' || (isStored && turn.model.length > 0);
     return [
-      view('user', turn.id, turn.user),
-      ...(hasAnswer ? [view('model', `m_${turn.seq}`, turn.model)] : []),
+      viewOf('user', turn.id, turn.user),
+      ...(hasAnswer ? [viewOf('model', `m_${turn.seq}`, turn.model)] : []),
     ];
   }
 
@@ -329,14 +314,14 @@ export function createService(clockHours: number): Service {
     const name = query.get('list') ?? 'active';
     const listOf = (entry: Record<string, unknown>) =>
       entry['deleteTime'] ? 'deleted' : entry['archived'] === true ? 'archived' : 'active';
-    const rows = service.rows
+    const found = rows
       .filter((entry) => listOf(entry) === name)
       .filter(({ pinned }) => query.get('pinned') !== 'true' || pinned === true);
     const first = Number(query.get('pageToken') ?? 0);
     const last = first + (Number(query.get('pageSize') ?? 30) || 30);
     return {
-      conversations: rows.slice(first, last),
-      ...(last < rows.length && { nextPageToken: String(last) }),
+      conversations: found.slice(first, last),
+      ...(last < found.length && { nextPageToken: String(last) }),
     };
   }
 
@@ -357,9 +342,8 @@ export function createService(clockHours: number): Service {
     };
   }
 
-  const service: Service = {
+  return {
     conversations,
-    rows: [],
     now,
     conversation,
     store,
@@ -371,6 +355,9 @@ export function createService(clockHours: number): Service {
     turnView,
     messages,
     list,
+    /** The newest first. */
+    setRows(given: readonly Row[]): void {
+      rows = given.toReversed().map(row).toReversed();
+    },
   };
-  return service;
 }

@@ -53,6 +53,9 @@ interface Creation {
   context?: Record<string, unknown>;
 }
 
+/** Methods of a chat to which `true` is a value. */
+const flags: readonly string[] = ['archive', 'pin'];
+
 interface GivenMessage extends Omit<SendOptions, 'files'> {
   text?: string;
   parts?: InputPart[];
@@ -122,7 +125,7 @@ export async function drive(control: string, platform: Platform): Promise<void> 
   }
 
   function close(): void {
-    for (const { leave } of [...shown.values(), ...lists.values()]) leave();
+    for (const each of [...shown.values(), ...lists.values()]) each.leave();
     recap?.close();
     recap = undefined;
     for (const known of [chats, shown, lists]) known.clear();
@@ -164,6 +167,8 @@ export async function drive(control: string, platform: Platform): Promise<void> 
 
   function run({ name, chat: id, value }: Command): unknown {
     const chat = () => chatOf(id);
+    const list = value as ListName;
+    const given = value as Record<string, never>;
     const commands: Record<string, () => unknown> = {
       create: () => create(value as Creation),
       newChat: () => {
@@ -172,63 +177,37 @@ export async function drive(control: string, platform: Platform): Promise<void> 
         return made.id;
       },
       open: () => void shown.set(id, showChat(chat())),
-      leave: () => {
-        shown.get(id)?.leave();
-        shown.delete(id);
-      },
+      leave: () => shown.get(id)?.leave(),
       state: () => plain(shown.get(id)?.state() ?? chat().state),
       send: () => chat().send(...messageOf(value)),
-      edit: () => chat().edit((value as { message: string }).message, ...messageOf(value)),
-      regenerate: () => chat().regenerate(),
-      retry: () => chat().retry(value as string),
-      discard: () => chat().discard(value as string),
-      stop: () => chat().stop(),
-      loadOlder: () => chat().loadOlder(value as number),
-      loadNewer: () => chat().loadNewer(value as number),
-      loadAround: () => chat().loadAround(value as number),
-      refresh: () => chat().refresh(),
-      markRead: () => chat().markRead(...(value === true ? [] : [value as number])),
-      approve: () => {
-        const { call, isAllowed } = value as { call: string; isAllowed: boolean };
-        return chat().approve(call, isAllowed);
-      },
-      rename: () => chat().rename(value as string),
-      archive: () => chat().archive(value as boolean),
-      pin: () => chat().pin(value as boolean),
-      remove: () => chat().remove(),
-      undelete: () => chat().undelete(),
-      deleteMessage: () => chat().deleteMessage(value as string),
-      rate: () => {
-        const { message, rating } = value as { message: string; rating: 'up' | 'down' };
-        return chat().rate(message, rating);
-      },
-      openList: () => void lists.set(value as ListName, showList(value as ListName)),
-      leaveList: () => {
-        lists.get(value as ListName)?.leave();
-        lists.delete(value as ListName);
-      },
-      rows: () => plain(lists.get(value as ListName)?.state() ?? listOf(value as ListName)),
-      loadMore: () => listOf(value as ListName).loadMore(),
+      edit: () => chat().edit(given['message'] ?? '', ...messageOf(value)),
+      markRead: () => chat().markRead(value === true ? undefined : (value as number)),
+      approve: () => chat().approve(given['call'] ?? '', given['isAllowed'] ?? false),
+      rate: () => chat().rate(given['message'] ?? '', given['rating'] ?? 'up'),
+      openList: () => void lists.set(list, showList(list)),
+      leaveList: () => lists.get(list)?.leave(),
+      rows: () => plain(lists.get(list)?.state() ?? listOf(list)),
+      loadMore: () => listOf(list).loadMore(),
       search: () => current().search(value as string),
-      claim: async () => {
-        const { guestToken, guestStore } = value as { guestToken: string; guestStore: string };
-        return current().claim(guestToken, await platform.openStore(guestStore));
-      },
-      register: () => {
-        const {
-          token,
-          platform: kind,
-          locale,
-        } = value as { token: string; platform: 'ios'; locale?: string };
-        return current().push.register(token, kind, locale);
-      },
+      claim: async () =>
+        current().claim(
+          given['guestToken'] ?? '',
+          await platform.openStore(given['guestStore'] ?? ''),
+        ),
+      register: () =>
+        current().push.register(given['token'] ?? '', given['platform'] ?? 'web', given['locale']),
       unregister: () => current().push.unregister(),
       setActive: () => current().setActive(value as boolean),
       close,
     };
     const command = commands[name];
-    if (!command) throw new Error(`there is no command ${name}`);
-    return command();
+    if (command) return command();
+    // The others are methods of a chat that take one value, or none.
+    const method = chat()[name as 'rename'];
+    return method.call(
+      chat(),
+      ...((value === true && !flags.includes(name) ? [] : [value]) as [string]),
+    );
   }
 
   async function answer(command: Command): Promise<void> {
