@@ -1,6 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Frame } from './service.ts';
 
 /** One request of the client, and the connection on which it is answered. */
 export interface Exchange {
@@ -19,7 +18,7 @@ export interface Exchange {
   reply(status: number, headers: Readonly<Record<string, string>>, json?: unknown): void;
   /** Begins a stream of events; comments say that it lives, unless it is silent. */
   begin(headers: Readonly<Record<string, string>>, heartbeatMs: number | undefined): void;
-  write(frame: Frame | 'DONE'): void;
+  write(text: string): void;
   /** Bytes in a write of their own; resolves when they are on their way. */
   writeBytes(bytes: Buffer): Promise<void>;
   /** In good order. */
@@ -92,11 +91,8 @@ function createExchange(
         if (!isWithinEvent) response.write(': still here\n\n');
       }, heartbeatMs);
     },
-    write(frame) {
-      if (isClosed) return;
-      if (frame === 'DONE') return void response.write('data: [DONE]\n\n');
-      const id = frame.id === undefined ? '' : `id: ${frame.id}\n`;
-      response.write(`${id}data: ${JSON.stringify(frame.data)}\n\n`);
+    write(text) {
+      if (!isClosed) response.write(text);
     },
     async writeBytes(piece) {
       if (isClosed) return;

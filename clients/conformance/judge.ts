@@ -9,9 +9,10 @@ import { toolResultsBody } from '#shared/wire/resources/tool-results.ts';
 import { z } from 'zod';
 import type { Line, Outcome } from './control.ts';
 import { listen, type Exchange } from './exchange.ts';
-import { fill, match, matchPath, type Variables } from './match.ts';
-import type { Reply, RequestStep, Scenario, ScriptEvent, Step, Timings } from './scenario.ts';
-import { createService, type Frame, type Turn } from './service.ts';
+import { createNames, type Names } from './match.ts';
+import { createReplies, type Replies } from './replies.ts';
+import type { RequestStep, Scenario, Step, Timings } from './scenario.ts';
+import { createService } from './service.ts';
 
 /** A client that scenarios are played to. */
 export interface Client {
@@ -43,27 +44,6 @@ const bodies: readonly (readonly [RegExp, z.ZodType])[] = [
   [/\/toolResults$/, toolResultsBody],
 ];
 
-const statusByCode: Readonly<Record<number, string>> = {
-  400: 'INVALID_ARGUMENT',
-  401: 'UNAUTHENTICATED',
-  403: 'PERMISSION_DENIED',
-  404: 'NOT_FOUND',
-  409: 'ABORTED',
-  429: 'RESOURCE_EXHAUSTED',
-  503: 'UNAVAILABLE',
-};
-
-const errorBody = (code: number, reason: string, metadata: Readonly<Record<string, string>>) => ({
-  error: {
-    code,
-    status: statusByCode[code] ?? 'INTERNAL',
-    message: `Refused: ${reason}.`,
-    details: [
-      { '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason, domain: 'recap', metadata },
-    ],
-  },
-});
-
 const base64Url = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
 
 /** As an ID token is, without a signature. */
@@ -78,18 +58,8 @@ const describe = ({ method, path, query, bytes }: Exchange): string => {
   return `${method} ${path}${search} ${bytes.toString().slice(0, 400)}`.trimEnd();
 };
 
-/** Each byte of what is no ASCII alone. */
-const splitCharacters = (text: string): Buffer[] =>
-  (text.match(/[\0-\x7f]+|[^\0-\x7f]/gu) ?? []).flatMap((piece) =>
-    /^[\0-\x7f]/.test(piece)
-      ? [Buffer.from(piece)]
-      : Array.from(Buffer.from(piece), (byte) => Buffer.of(byte)),
-  );
-
 /** Why a client does not hold. */
 class Violation extends Error {}
-
-const isTurnStream = /\/turns\/t_(\d+)\/stream$/;
 
 class Play {
   readonly #scenario: Scenario;
@@ -99,29 +69,26 @@ class Play {
   readonly #exchanges: Exchange[] = [];
   /** Came, and are not expected yet. */
   #held: Exchange[] = [];
-  readonly #named = new Map<string, Exchange>();
-  readonly #turnOf = new Map<Exchange, { turn: Turn; chat: string }>();
+  readonly #names: Names = createNames([1, 2, 3].map((index) => [`$c${index}`, randomUUID()]));
+  readonly #replies: Replies;
   /** Bytes of each message, by its id. */
   readonly #bodies = new Map<string, string>();
   readonly #calls = new Map<string, Promise<Outcome>>();
   readonly #stores = randomUUID().slice(0, 8);
   readonly #tokens = { user: 'user-1', number: 1, isRejected: false };
-  #variables: Variables = new Map([1, 2, 3].map((index) => [`$c${index}`, randomUUID()]));
   #ahead: readonly RequestStep[];
   #wake: () => void = () => undefined;
   #baseUrl = '';
   #created: unknown;
-  #listEvents = 0;
   #network: 'up' | 'down' | 'forbidden' = 'up';
   #repliedAt = 0;
-  /** How often the client was killed, and in which of its lives each turn began. */
-  #life = 0;
-  readonly #lifeOf = new Map<Turn, number>();
 
   constructor(scenario: Scenario, client: Client) {
     this.#scenario = scenario;
     this.#client = client;
     this.#service = createService(scenario.clockHours);
+    const { silenceMs } = { ...timings, ...scenario.timings };
+    this.#replies = createReplies(this.#service, this.#names, silenceMs);
     this.#ahead = scenario.steps.filter((step) => step.kind === 'request');
     this.#failed.promise.catch(() => undefined);
   }
@@ -182,7 +149,7 @@ class Play {
   }
 
   #isMeant(step: { method: string; path: string }, { method, path }: Exchange): boolean {
-    return step.method === method && matchPath(step.path, path, this.#variables) !== undefined;
+    return step.method === method && this.#names.matchPath(step.path, path) !== undefined;
   }
 
   #arrived(exchange: Exchange): void {
@@ -222,165 +189,19 @@ class Play {
     this.#bodies.set(id, sent);
   }
 
-  /** The turn of a message that was taken before the client was killed: who dies in between may send it again. */
-  #takenBefore(chat: string, body: unknown): Turn | undefined {
-    const { message, id = message?.id } = (body ?? {}) as { id?: string; message?: { id: string } };
-    const turn = [...this.#service.conversation(chat).turns.values()].find(
-      (each) => each.id === id,
-    );
-    return turn && (this.#lifeOf.get(turn) ?? this.#life) < this.#life ? turn : undefined;
-  }
-
+  /** Whether the service has a reply of its own. */
   #replyByDefault(exchange: Exchange): boolean {
-    const { method, path, query, body } = exchange;
-    const [, chat = '', rest = ''] = /^\/v1\/conversations\/([0-9a-f-]{36})(.*)$/.exec(path) ?? [];
     try {
       this.#checkRequest(exchange);
+      return this.#replies.replyByDefault(exchange);
     } catch (error) {
       this.#fails(`${String(error)}: ${describe(exchange)}`);
       return true;
     }
-    const service = this.#service;
-    const again = this.#takenBefore(chat, body);
-    if (again) this.#reply(exchange, { turn: again.seq, events: [] });
-    else if (method === 'GET' && path === '/v1/users/me/events')
-      this.#reply(exchange, { events: [{ type: 'ready' }] });
-    else if (method === 'GET' && path === '/v1/conversations')
-      exchange.reply(200, {}, service.list(query));
-    else if (method === 'POST' && rest === ':read')
-      exchange.reply(200, {}, service.row({ id: chat }));
-    else if (method === 'GET' && chat !== '') {
-      const view = service.view(chat);
-      const turn = service
-        .conversation(chat)
-        .turns.get(Number(/^\/turns\/t_(\d+)/.exec(rest)?.[1]));
-      if (!view) this.#reply(exchange, { status: 404, reason: 'CONVERSATION_NOT_FOUND' });
-      else if (rest === '') exchange.reply(200, {}, view);
-      else if (rest === '/messages') exchange.reply(200, {}, service.messages(chat, query));
-      else if (turn && isTurnStream.test(rest) && !['queued', 'running'].includes(turn.state))
-        exchange.reply(204, {});
-      else if (turn && !rest.endsWith('/stream')) exchange.reply(200, {}, service.turnView(turn));
-      else return false;
-    } else return false;
-    return true;
-  }
-
-  #reply(exchange: Exchange, given: Reply, isPlain = false): void {
-    if (given === 'reset') return exchange.reset();
-    if (given === 'silence') return;
-    const { status = 200, headers = {}, reason, metadata = {}, upload } = given;
-    if (reason !== undefined)
-      return exchange.reply(status, headers, errorBody(status, reason, metadata));
-    if (upload !== undefined)
-      return exchange.reply(201, headers, this.#uploadView(upload, exchange));
-    if (isPlain || (!given.events && given.says === undefined))
-      return exchange.reply(
-        status,
-        headers,
-        given.json === undefined && status === 200 ? {} : given.json,
-      );
-    this.#beginStream(exchange, given);
-  }
-
-  #uploadView(name: string, { body }: Exchange): object {
-    const uploadId = this.#variables.get(name) ?? randomUUID();
-    this.#bind(name, uploadId);
-    const times = {
-      createTime: this.#service.now().toISOString(),
-      expireTime: new Date(this.#service.now().getTime() + 900_000).toISOString(),
-    };
-    const url = `${this.#baseUrl}/files/${uploadId}`;
-    return {
-      ...(body as object),
-      ...times,
-      uploadId,
-      url,
-      method: 'PUT',
-      headers: { 'x-goog-if-generation-match': '0' },
-    };
-  }
-
-  #beginStream(
-    exchange: Exchange,
-    { headers, turn: begun, events = [], says, silent }: Exclude<Reply, string>,
-  ): void {
-    const chat = /^\/v1\/conversations\/([^/:]+)/.exec(exchange.path)?.[1];
-    const cursor = Number(
-      exchange.query.get('startingAfter') ?? exchange.headers['last-event-id'] ?? 0,
-    );
-    const seen: (Frame | 'DONE')[] = [];
-    const followed = Number(isTurnStream.exec(exchange.path)?.[1] ?? begun);
-    if (chat !== undefined) {
-      const known = this.#service.conversation(chat).turns.get(followed);
-      const isMessage = exchange.method === 'POST' && !exchange.path.endsWith('/toolResults');
-      const turn =
-        known && !isMessage
-          ? known
-          : this.#service.begin(chat, followed, exchange.path, exchange.body);
-      this.#turnOf.set(exchange, { turn, chat });
-      this.#lifeOf.set(turn, this.#lifeOf.get(turn) ?? this.#life);
-      // The request that made the turn go on has what came before.
-      if (exchange.method === 'POST' && !isMessage) this.#service.goOn(turn);
-      else seen.push(...turn.frames);
-    } else this.#named.set('list', exchange);
-    const heartbeatMs = silent
-      ? undefined
-      : (this.#scenario.timings.silenceMs ?? timings.silenceMs) / 4;
-    const turnId: Record<string, string> = begun === undefined ? {} : { 'x-turn-id': `t_${begun}` };
-    exchange.begin({ ...turnId, ...headers }, heartbeatMs);
-    for (const frame of seen)
-      if (frame === 'DONE' || Number(frame.id) > cursor) exchange.write(frame);
-    if (seen.at(-1) === 'DONE' && events.length === 0) return exchange.end();
-    const rest: ScriptEvent[] = says === undefined ? [] : [{ text: says }, { finish: 'stop' }];
-    void this.#push(exchange, [...events, ...rest]);
-  }
-
-  async #push(exchange: Exchange, given: readonly ScriptEvent[]): Promise<void> {
-    const events = fill(given, this.#variables);
-    const answer = this.#turnOf.get(exchange);
-    for (const event of events) {
-      if (typeof event === 'object' && 'raw' in event && typeof event.raw === 'string') {
-        await exchange.writeBytes(Buffer.from(event.raw));
-      } else if (typeof event === 'object' && 'bytes' in event && answer) {
-        const frames = this.#service.tell(
-          answer.turn,
-          [{ text: String(event.bytes) }],
-          answer.chat,
-        );
-        for (const frame of frames) {
-          const text =
-            frame === 'DONE'
-              ? 'data: [DONE]\n\n'
-              : `id: ${frame.id}\ndata: ${JSON.stringify(frame.data)}\n\n`;
-          for (const piece of splitCharacters(text)) await exchange.writeBytes(piece);
-        }
-      } else if (answer) {
-        const frames = this.#service.tell(answer.turn, [event], answer.chat);
-        for (const frame of frames) exchange.write(frame);
-        if (frames.at(-1) === 'DONE') exchange.end();
-      } else this.#pushToList(exchange, event);
-    }
-    if (answer) this.#bind(`$last${answer.turn.seq}`, String(answer.turn.lastEventId));
-  }
-
-  #pushToList(exchange: Exchange, event: ScriptEvent): void {
-    this.#listEvents += 1;
-    const id = `1764435600123_${this.#listEvents}`;
-    this.#bind('$lastOfList', id);
-    if (typeof event === 'object' && 'row' in event) {
-      const conversation = this.#service.row(event.row as Record<string, unknown>);
-      const seqs = event.erased as number[] | undefined;
-      const erased = seqs && { erased: { count: seqs.length, seqs } };
-      exchange.write({ id, data: { type: 'conversation', conversation, ...erased } });
-    } else exchange.write({ id, data: event });
-  }
-
-  #bind(name: string, value: string): void {
-    this.#variables = new Map([...this.#variables, [name, value]]);
   }
 
   #exchange(name: string): Exchange {
-    const exchange = this.#named.get(name);
+    const exchange = this.#replies.named.get(name);
     if (!exchange) throw new Error(`no request is named ${name}`);
     return exchange;
   }
@@ -394,10 +215,10 @@ class Play {
         return this.#request(step);
       case 'push':
         await this.#until(
-          () => this.#named.has(step.exchange),
+          () => this.#replies.named.has(step.exchange),
           () => `no request is named ${step.exchange}`,
         );
-        return this.#push(this.#exchange(step.exchange), step.events);
+        return this.#replies.push(this.#exchange(step.exchange), step.events);
       case 'cut':
         return this.#exchange(step.exchange).reset();
       case 'end':
@@ -417,20 +238,22 @@ class Play {
       case 'rows':
         return this.#look({ name: 'rows', list: step.list }, step.expected);
       case 'stored':
-        return service.store(fill(step.chat, this.#variables), fill(step.turns, this.#variables));
+        return service.store(this.#names.fill(step.chat), this.#names.fill(step.turns));
       case 'conversation': {
-        const chat = fill(step.chat, this.#variables);
+        const chat = this.#names.fill(step.chat);
         if (step.fields === null) service.conversations.delete(chat);
         else service.conversation(chat).fields = step.fields;
         return;
       }
       case 'inbox':
         service.setRows(
-          fill(step.rows, this.#variables).flatMap(({ times = 1, ...row }) =>
-            Array.from({ length: Number(times) }, (_, index) =>
-              times === 1 ? row : { id: randomUUID(), title: `Row ${index + 1}`, ...row },
+          this.#names
+            .fill(step.rows)
+            .flatMap(({ times = 1, ...row }) =>
+              Array.from({ length: Number(times) }, (_, index) =>
+                times === 1 ? row : { id: randomUUID(), title: `Row ${index + 1}`, ...row },
+              ),
             ),
-          ),
         );
         return;
       case 'tokens':
@@ -460,8 +283,7 @@ class Play {
       () => 'connections outlived the client',
     );
     this.#held = [];
-    this.#named.clear();
-    this.#life += 1;
+    this.#replies.killed();
     await this.#create(this.#created);
   }
 
@@ -482,16 +304,16 @@ class Play {
     if (name === 'create') return this.#create(step.value);
     if (this.#created === undefined) await this.#create({});
     const value = this.#valueOf(step);
-    const chat = fill(step.chat, this.#variables);
+    const chat = this.#names.fill(step.chat);
     const outcome = this.#client.line.ask({ name, chat, value });
     outcome.catch(() => undefined);
     if (step.later !== undefined) return void this.#calls.set(step.later, outcome);
     const { result } = this.#judge(step, await Promise.race([outcome, this.#failed.promise]));
-    if (step.as !== undefined) this.#bind(`$${step.as}`, String(result));
+    if (step.as !== undefined) this.#names.bind(`$${step.as}`, String(result));
   }
 
   #valueOf({ name, value }: Extract<Step, { kind: 'command' }>): unknown {
-    const filled = fill(value, this.#variables);
+    const filled = this.#names.fill(value);
     if (name !== 'claim') return filled;
     const { guest, store } = filled as { guest: string; store: string };
     return {
@@ -513,13 +335,9 @@ class Play {
   }
 
   #mustMatch(expected: unknown, actual: unknown): void {
-    const { variables, problems } = match(expected, actual, {
-      variables: this.#variables,
-      now: this.#service.now(),
-    });
+    const problems = this.#names.match(expected, actual, this.#service.now());
     if (problems.length > 0)
       throw new Error(`${problems.join('\n')}\nin ${JSON.stringify(actual)}`);
-    this.#variables = variables;
   }
 
   /** Until the client shows what is expected. */
@@ -528,7 +346,7 @@ class Play {
     expected: unknown,
   ): Promise<void> {
     const deadline = Date.now() + PATIENCE_MS;
-    const chat = at.chat === undefined ? {} : { chat: fill(at.chat, this.#variables) };
+    const chat = at.chat === undefined ? {} : { chat: this.#names.fill(at.chat) };
     for (;;) {
       const asked = this.#client.line.ask({ name: at.name, ...chat, value: at.list ?? true });
       const { result, error } = await Promise.race([asked, this.#failed.promise]);
@@ -553,8 +371,8 @@ class Play {
     this.#held = this.#held.filter((held) => held !== exchange);
     this.#ahead = this.#ahead.filter((ahead) => ahead !== step);
     this.#checkRequest(exchange, step);
-    const bound = matchPath(step.path, exchange.path, this.#variables) ?? {};
-    for (const [name, value] of Object.entries(bound)) this.#bind(`$${name}`, value);
+    const bound = this.#names.matchPath(step.path, exchange.path) ?? {};
+    for (const [name, value] of Object.entries(bound)) this.#names.bind(`$${name}`, value);
     const waitedMs = exchange.arrivedAt - this.#repliedAt;
     if (waitedMs < (step.waitsMs ?? 0)) throw new Error(`it came after ${Math.round(waitedMs)} ms`);
     const { query, headers, body, token, as } = step;
@@ -576,10 +394,10 @@ class Play {
         }),
       },
     );
-    if (as !== undefined) this.#named.set(as, exchange);
+    if (as !== undefined) this.#replies.named.set(as, exchange);
     this.#repliedAt = performance.now();
-    if (step.reply !== undefined) this.#reply(exchange, step.reply);
-    else if (!this.#replyByDefault(exchange)) this.#reply(exchange, {});
+    if (step.reply !== undefined) this.#replies.reply(exchange, step.reply);
+    else if (!this.#replyByDefault(exchange)) this.#replies.reply(exchange, {});
   }
 }
 

@@ -1,7 +1,7 @@
 /** What the script calls `$m1`, `$c1` …: drawn by the client or by the judge. */
-export type Variables = ReadonlyMap<string, string>;
+type Variables = ReadonlyMap<string, string>;
 
-export interface Matched {
+interface Matched {
   /** With those that this match has bound. */
   variables: Variables;
   /** What differs, each with its path; none: it matches. */
@@ -91,8 +91,8 @@ export function match(
 }
 
 /** The same JSON with each variable replaced; throws for one that is not bound. */
-export function fill<Value>(value: Value, variables: Variables): Value;
-export function fill(value: unknown, variables: Variables): unknown {
+function fill<Value>(value: Value, variables: Variables): Value;
+function fill(value: unknown, variables: Variables): unknown {
   if (isVariable(value) && !kinds[value]) {
     if (!variables.has(value)) throw new Error(`${value} is not known yet`);
     return variables.get(value);
@@ -108,7 +108,7 @@ export function fill(value: unknown, variables: Variables): unknown {
  * What a path such as `/v1/…/messages/$m1:edit` binds where it is the given one: variables that are not bound yet may be
  * anything. Undefined where it is another.
  */
-export function matchPath(
+function matchPath(
   pattern: string,
   path: string,
   variables: Variables,
@@ -124,3 +124,24 @@ export function matchPath(
   const found = new RegExp(`^${source}$`).exec(path);
   return found ? { ...found.groups } : undefined;
 }
+
+/** What the script calls by names, from the first time on that it is known. */
+export function createNames(known: Iterable<readonly [string, string]>) {
+  let variables: Variables = new Map(known);
+  return {
+    of: (name: string) => variables.get(name),
+    bind: (name: string, value: string): void => {
+      variables = new Map([...variables, [name, value]]);
+    },
+    fill: <Value>(value: Value): Value => fill(value, variables),
+    matchPath: (pattern: string, path: string) => matchPath(pattern, path, variables),
+    /** What differs; what matches is bound. */
+    match: (expected: unknown, actual: unknown, now: Date): string[] => {
+      const matched = match(expected, actual, { variables, now });
+      if (matched.problems.length === 0) ({ variables } = matched);
+      return matched.problems;
+    },
+  };
+}
+
+export type Names = ReturnType<typeof createNames>;
