@@ -15,7 +15,7 @@ import type { Scenario } from './scenario.ts';
 
 /* How the client of each language is started; README.md, "Another language". */
 
-const NAMES = ['typescript', 'chromium'] as const;
+const NAMES = ['typescript', 'chromium', 'react', 'react-native'] as const;
 export type ClientName = (typeof NAMES)[number];
 export const clientNames: readonly ClientName[] = NAMES;
 
@@ -107,6 +107,8 @@ async function pageLauncher(program: string): Promise<Launcher> {
 const launchers: Readonly<Record<ClientName, () => Promise<Launcher>>> = {
   typescript: () => nodeLauncher(sourceOf('typescript/conformance/driver.ts')),
   chromium: () => pageLauncher('typescript/conformance/page.ts'),
+  react: () => pageLauncher('react/conformance/page.ts'),
+  'react-native': () => pageLauncher('react/conformance/native-page.ts'),
 };
 
 export interface Clients {

@@ -72,14 +72,7 @@ root.render(createElement(StrictMode, null,
   createElement(RecapProvider, { recap }, createElement('main', null, createElement(Chats)), createElement(Draft))));
 `;
 
-/** What React Native lacks of a browser. */
-const AS_REACT_NATIVE = `
-delete Response.prototype.body;
-delete Blob.prototype.arrayBuffer;
-delete Blob.prototype.stream;
-for (const name of ['ReadableStream', 'TextDecoder', 'TextDecoderStream', 'crypto', 'indexedDB', 'BroadcastChannel'])
-  Object.defineProperty(globalThis, name, { value: undefined });
-`;
+const AS_REACT_NATIVE = `${clients}/react/conformance/as-react-native.ts`;
 
 const chatsOfReadme: Plugin = {
   name: 'chats of the README',
@@ -146,7 +139,7 @@ export async function startHooksWorld({ browser, url, origin }: BundledPage): Pr
     open: async ({ uid = 'alice', isNative = false } = {}) => {
       const context = await browser.newContext();
       const page = await context.newPage();
-      if (isNative) await page.addInitScript(AS_REACT_NATIVE);
+      if (isNative) await page.addInitScript({ path: AS_REACT_NATIVE });
       const problems: string[] = [];
       const streamedBy = new Set<string>();
       page.on('pageerror', (error) => problems.push(String(error)));
