@@ -12,6 +12,8 @@ const READ_PREFIX = 'read/';
 /** Rows that are kept. */
 const ROWS_KEPT = 100;
 const PREVIEW_CHARACTERS = 120;
+/** The same each time: whoever compares rows sees no change. */
+const NO_ROWS: readonly Row[] = [];
 
 interface Kept {
   rows: ConversationRow[];
@@ -274,7 +276,7 @@ export function createInbox(parts: InboxParts) {
 
   const listView = (list: ListName): ConversationList => ({
     get rows() {
-      return shown.get(list) ?? [];
+      return shown.get(list) ?? NO_ROWS;
     },
     get hasMore() {
       return nextPages.get(list) !== undefined;
@@ -287,7 +289,7 @@ export function createInbox(parts: InboxParts) {
     },
     subscribe: (listener) => {
       wanted.add(list);
-      const unsubscribe = topic.subscribe(() => listener(shown.get(list) ?? []));
+      const unsubscribe = topic.subscribe(() => listener(shown.get(list) ?? NO_ROWS));
       inbox.use();
       if (isReady) void inTurn(readFirst).catch(fail);
       let isSubscribed = true;
