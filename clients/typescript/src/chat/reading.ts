@@ -114,6 +114,8 @@ export function createReading(parts: ChatParts) {
   }
 
   function keep(): void {
+    // What is kept is shown without a connection: the newest.
+    if (hasNewer) return;
     saver.save(keptKey(id), (): Kept => {
       const messages = messagesOf(turns).slice(-NEWEST_MESSAGES);
       return { messages, title, context, erasedCount };
