@@ -146,7 +146,11 @@ export function showMessages(shown: Shown): { transcript: Message[]; messages: M
   const seqs = [...new Set([...turns.keys(), ...taken.filter((seq) => seq >= first)])];
   const waiting = entries.filter(({ state }) => state !== 'taken');
   const transcript = [
-    ...seqs.sort((one, other) => one - other).flatMap((seq) => turnMessages(shown, seq)),
+    ...seqs
+      // One that is sent again is shown as what it is now.
+      .filter((seq) => waiting.every((entry) => entry.seq !== seq))
+      .sort((one, other) => one - other)
+      .flatMap((seq) => turnMessages(shown, seq)),
     ...waiting.map((entry) => entryMessage(entry, progressOf)),
   ];
   const replaced = replacements(shown);
