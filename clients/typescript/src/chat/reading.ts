@@ -38,6 +38,8 @@ const AROUND_TURNS = 12;
 
 export interface ChatParts {
   id: string;
+  /** It begins with its first message: until then there is nothing to read. */
+  isNew: boolean;
   options: RecapOptions;
   timings: Timings;
   requester: Requester;
@@ -76,6 +78,7 @@ export function createReading(parts: ChatParts) {
   let title: string | undefined;
   let context: ContextObject | undefined;
   let erasedCount = 0;
+  let hasBegun = !parts.isNew;
   let isLoaded = false;
   let hasNewer = false;
   let problem: RecapError | undefined;
@@ -207,6 +210,10 @@ export function createReading(parts: ChatParts) {
   }
 
   async function readAll(): Promise<void> {
+    if (!hasBegun) {
+      isLoaded = true;
+      return;
+    }
     try {
       if (!isLoaded) await readNewest();
       else if (!hasNewer) await readChanges();
@@ -447,6 +454,7 @@ export function createReading(parts: ChatParts) {
       unfinishedSeqs()[0] ?? waitingSeqs(turns)[0] ?? followed,
     /** The service has a message: whoever looks reads its answer, one after the other. */
     taken: ({ seq = 0 }: Entry, stream: EventStream): void => {
+      hasBegun = true;
       live.set(seq, newAnswer('queued'));
       if (looking && followed === undefined && begun.size === 0) begun.set(seq, stream);
       else stream.close();
@@ -455,6 +463,7 @@ export function createReading(parts: ChatParts) {
     },
     /** Its row has changed, perhaps by another device. */
     hear: ({ conversation: row, erased }: ConversationEvent): void => {
+      hasBegun = true;
       if (!looking) return;
       title = row.title ?? title;
       changed();
