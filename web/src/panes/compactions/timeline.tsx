@@ -26,7 +26,11 @@ function CompactionUnderWay({ conversation }: { conversation: OpenConversation }
           <Button
             class="link at-end"
             text="Stop it"
-            onClick={() => void conversation.change(() => conversation.api.cancelCompaction(jobId))}
+            onClick={() =>
+              void conversation.change(() =>
+                conversation.chat.call('POST', `/compactions/${jobId}:cancel`),
+              )
+            }
           />
         )}
       </header>
