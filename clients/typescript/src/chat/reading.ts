@@ -353,12 +353,13 @@ export function createReading(parts: ChatParts) {
   async function readErased({ count, seqs }: NonNullable<ConversationEvent['erased']>) {
     const newCount = count - erasedCount;
     if (newCount <= 0) return;
-    erasedCount = count;
     if (newCount > seqs.length) {
       isLoaded = false;
-      return refresh();
+      await refresh();
+    } else {
+      for (const seq of seqs.slice(-newCount)) if (turns.has(seq)) await readAgain(seq);
     }
-    for (const seq of seqs.slice(-newCount)) if (turns.has(seq)) await readAgain(seq);
+    erasedCount = count;
   }
 
   const readAgain = (seq: number): Promise<void> =>
@@ -467,10 +468,11 @@ export function createReading(parts: ChatParts) {
       if (!looking) return;
       title = row.title ?? title;
       changed();
-      if (erased) void readErased(erased).catch(() => undefined);
+      const { signal } = looking;
+      if (erased) void life.untilDone(() => readErased(erased), signal).catch(() => undefined);
       // The end of what is followed is read anyway.
       const isKnown = row.lastSeq <= lastSeq(turns) && openSeqs(turns).length === 0;
-      if (isLoaded && followed === undefined && !isKnown) void refresh().catch(() => undefined);
+      if (isLoaded && followed === undefined && !isKnown) void readUntilDone(signal).then(follow);
     },
     /** Nothing is left of it. */
     gone: (): void => {
