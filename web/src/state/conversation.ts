@@ -91,10 +91,11 @@ export function openConversation({ chat, isCut, onSend, onGone }: ConversationPa
 
   let readOf: string | undefined;
   const stopReading = effect(() => {
-    const { isAnswering, isLoaded } = state.value;
+    const { isAnswering, isLoaded, transcript } = state.value;
     if (!context.value || isAnswering || !isLoaded) return;
     const { tokens, generation, compaction } = context.value;
-    const now = JSON.stringify([tokens, generation, compaction]);
+    const deleted = transcript.filter(({ isDeleted }) => isDeleted).length;
+    const now = JSON.stringify([tokens, generation, compaction, deleted]);
     if (now === readOf) return;
     readOf = now;
     void attempt(prompt.read).then((isRead) => {
