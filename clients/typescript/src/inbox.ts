@@ -148,10 +148,12 @@ export function createInbox(parts: InboxParts) {
         rows = new Map([...rows].filter(([id]) => id !== event.conversationId));
         break;
       case 'ready':
+        isReady = true;
         problem = undefined;
         await readFirst();
         break;
       case 'reset':
+        isReady = true;
         rows = new Map();
         nextPages = new Map();
         isKeptList = false;
@@ -167,6 +169,8 @@ export function createInbox(parts: InboxParts) {
   let users = 0;
   let stream: EventStream | undefined;
   let isFollowing = false;
+  /** Whether all that was missed has been told. */
+  let isReady = false;
 
   /** Reads events until the connection ends; an event whose handling fails comes again. */
   async function listen(): Promise<void> {
@@ -212,6 +216,7 @@ export function createInbox(parts: InboxParts) {
       );
       stopWaking();
       stream = undefined;
+      isReady = false;
       failures = cursor === before && !isWoken ? failures + 1 : 0;
       if (isWoken || !isWanted()) continue;
       if (error && failures > 1) fail(error);
@@ -284,8 +289,7 @@ export function createInbox(parts: InboxParts) {
       wanted.add(list);
       const unsubscribe = topic.subscribe(() => listener(shown.get(list) ?? []));
       inbox.use();
-      // Behind the first `ready` another list is read at once.
-      if (nextPages.size > 0) void inTurn(readFirst).catch(fail);
+      if (isReady) void inTurn(readFirst).catch(fail);
       let isSubscribed = true;
       return () => {
         unsubscribe();
@@ -314,7 +318,10 @@ export function createInbox(parts: InboxParts) {
       if (users === 0) stream?.close();
     },
     /** The app is in front again, or not any more. */
-    activeChanged: (): void => void follow(),
+    activeChanged: (): void => {
+      if (life.isActive) void follow();
+      else stream?.close();
+    },
     /** Shows a change at once, and takes it back where it is refused. Rejects with RecapError. */
     change: async (
       id: string,

@@ -1,4 +1,12 @@
-import type { CallInput, ChatState, Method, RecapOptions, RecapStore, Timings } from '../api.ts';
+import type {
+  CallInput,
+  ChatState,
+  Message,
+  Method,
+  RecapOptions,
+  RecapStore,
+  Timings,
+} from '../api.ts';
 import { type RecapError, offline } from '../http/error.ts';
 import type { EventStream, Requester } from '../http/requester.ts';
 import type { Inbox } from '../inbox.ts';
@@ -62,6 +70,9 @@ interface Kept {
 
 type ConversationEvent = Extract<UserEvent, { type: 'conversation' }>;
 
+const isUnfinished = ({ state }: Pick<Message, 'state'>): boolean =>
+  state === 'queued' || state === 'running';
+
 export const keptKey = (id: string): string => `chat/${id}`;
 
 /** What is shown of a conversation: kept, read, and followed while somebody looks. */
@@ -86,6 +97,7 @@ export function createReading(parts: ChatParts) {
   let looking: AbortController | undefined;
   /** The turn whose stream is read. */
   let followed: number | undefined;
+  let isFollowing = false;
   let state = show();
 
   function show(): ChatState {
@@ -99,9 +111,7 @@ export function createReading(parts: ChatParts) {
       hasOlder: firstSeq(turns) > 1,
       hasNewer,
       isLoaded,
-      isAnswering: shown.messages.some(
-        ({ state: each }) => each === 'queued' || each === 'running',
-      ),
+      isAnswering: shown.messages.some(isUnfinished),
       problem,
     };
   }
@@ -150,7 +160,8 @@ export function createReading(parts: ChatParts) {
     const known = lastSeq(turns);
     const newest = Math.max(inbox.row(id)?.lastSeq ?? 0, ...begun.keys());
     if (newest - known > CATCH_UP_TURNS_MAX) return readNewest();
-    for (let from = openSeqs(turns)[0] ?? known + 1; ; from = lastSeq(turns) + 1) {
+    // The last turn may have been answered once more.
+    for (let from = openSeqs(turns)[0] ?? Math.max(1, known); ; from = lastSeq(turns) + 1) {
       const read = await readTurns(from, from + PAGE_MESSAGES / 2 - 1);
       turns = bounded(withTurns(turns, read), TURNS_MAX, 'oldest');
       if (lastSeq(read) < from + PAGE_MESSAGES / 2 - 1) return;
@@ -171,7 +182,7 @@ export function createReading(parts: ChatParts) {
   /** Reads why a turn failed, and what one that waits is waiting for. */
   async function readDetails(): Promise<void> {
     const last = lastSeq(turns);
-    const hasFailed = turns.get(last)?.user?.state === 'failed';
+    const hasFailed = turns.get(last)?.user?.state === 'failed' && !details.has(last);
     const seqs = [...waitingSeqs(turns), ...(hasFailed ? [last] : [])];
     await Promise.all(
       seqs.map(async (seq) => {
@@ -260,13 +271,18 @@ export function createReading(parts: ChatParts) {
     if (chunk.type === 'data-title') title = chunk.data.title ?? title;
   }
 
-  const unfinishedSeqs = (): number[] =>
-    [...new Set([...runningSeqs(turns), ...begun.keys()])].sort((one, other) => one - other);
+  /** Turns that are being answered, or wait to be, as the messages say or as their streams do. */
+  const unfinishedSeqs = (): number[] => {
+    const liveSeqs = [...live].flatMap(([seq, answer]) => (isUnfinished(answer) ? [seq] : []));
+    return [...new Set([...runningSeqs(turns), ...liveSeqs])].sort((one, other) => one - other);
+  };
 
   /** Follows one answer after the other, while somebody looks. */
   async function follow(): Promise<void> {
     const left = looking?.signal;
-    if (!left || followed !== undefined || hasNewer) return;
+    if (!left || isFollowing || hasNewer) return;
+    isFollowing = true;
+    let last: number | undefined;
     let looks = 0;
     for (
       let [seq] = unfinishedSeqs();
@@ -274,7 +290,8 @@ export function createReading(parts: ChatParts) {
       [seq] = unfinishedSeqs()
     ) {
       // One that is still running behind the end of its stream is looked at again, but not at once.
-      looks = followed === seq ? looks + 1 : 0;
+      looks = last === seq ? looks + 1 : 0;
+      last = seq;
       if (looks > 0) await life.pauseAfter({}, looks);
       const turn = seq;
       followed = turn;
@@ -296,9 +313,10 @@ export function createReading(parts: ChatParts) {
       });
       followed = undefined;
       if (!left.aborted) await readUntilDone(left);
-      followed = turn;
     }
-    followed = undefined;
+    isFollowing = false;
+    // Somebody came back meanwhile.
+    if (left.aborted) return follow();
     watchContext();
   }
 
@@ -457,7 +475,7 @@ export function createReading(parts: ChatParts) {
     taken: ({ seq = 0 }: Entry, stream: EventStream): void => {
       hasBegun = true;
       live.set(seq, newAnswer('queued'));
-      if (looking && followed === undefined && begun.size === 0) begun.set(seq, stream);
+      if (looking && !isFollowing) begun.set(seq, stream);
       else stream.close();
       changed();
       void follow();
@@ -470,9 +488,11 @@ export function createReading(parts: ChatParts) {
       changed();
       const { signal } = looking;
       if (erased) void life.untilDone(() => readErased(erased), signal).catch(() => undefined);
+      const last = turns.get(lastSeq(turns));
+      const lastState = last?.user?.state === 'failed' ? 'failed' : 'idle';
+      const isKnown = row.lastSeq <= (last?.seq ?? 0) && row.state === lastState;
       // The end of what is followed is read anyway.
-      const isKnown = row.lastSeq <= lastSeq(turns) && openSeqs(turns).length === 0;
-      if (isLoaded && followed === undefined && !isKnown) void readUntilDone(signal).then(follow);
+      if (isLoaded && !isFollowing && !isKnown) void readUntilDone(signal).then(follow);
     },
     /** Nothing is left of it. */
     gone: (): void => {

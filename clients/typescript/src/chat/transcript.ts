@@ -122,7 +122,9 @@ function answerMessage(shown: Shown, seq: number, time: string): Message {
 
 function turnMessages(shown: Shown, seq: number): Message[] {
   const { user } = shown.turns.get(seq) ?? {};
-  const entry = shown.entries.find((each) => each.seq === seq && each.state === 'taken');
+  const entry = shown.entries.find((each) => each.seq === seq);
+  // It is sent once more.
+  if (entry && entry.state !== 'taken') return [entryMessage(entry, shown.progressOf)];
   const asked = user ? messageOf(user) : entry && entryMessage(entry, shown.progressOf);
   return asked ? [asked, answerMessage(shown, seq, asked.time)] : [];
 }
@@ -141,16 +143,12 @@ function replacements({ turns, entries }: Shown): { from: number; by: number }[]
 /** All messages, the oldest first, and those of the current branch. */
 export function showMessages(shown: Shown): { transcript: Message[]; messages: Message[] } {
   const { turns, entries, progressOf } = shown;
-  const taken = entries.flatMap(({ state, seq }) => (state === 'taken' ? (seq ?? []) : []));
   const first = firstSeq(turns);
-  const seqs = [...new Set([...turns.keys(), ...taken.filter((seq) => seq >= first)])];
-  const waiting = entries.filter(({ state }) => state !== 'taken');
+  const taken = entries.flatMap(({ seq = -1 }) => (seq >= first ? [seq] : []));
+  const seqs = [...new Set([...turns.keys(), ...taken])];
+  const waiting = entries.filter(({ seq }) => seq === undefined);
   const transcript = [
-    ...seqs
-      // One that is sent again is shown as what it is now.
-      .filter((seq) => waiting.every((entry) => entry.seq !== seq))
-      .sort((one, other) => one - other)
-      .flatMap((seq) => turnMessages(shown, seq)),
+    ...seqs.sort((one, other) => one - other).flatMap((seq) => turnMessages(shown, seq)),
     ...waiting.map((entry) => entryMessage(entry, progressOf)),
   ];
   const replaced = replacements(shown);

@@ -50,7 +50,7 @@ export function createLife({ backOffMs }: Pick<Timings, 'backOffMs'>) {
     },
     setActive: (now: boolean): void => {
       isActive = now;
-      wake();
+      if (now) wake();
     },
     close: (): void => {
       closing.abort();
