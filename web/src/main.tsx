@@ -6,7 +6,7 @@ import { createApp } from './state/app.ts';
 async function start(root: HTMLElement): Promise<void> {
   try {
     const config = await readPageConfig();
-    const session = await createSession(config, localStorage);
+    const session = await createSession(config, localStorage, () => location.reload());
     const app = createApp({ config, session, storage: localStorage });
     render(<Page app={app} />, root);
   } catch (error) {

@@ -20,7 +20,7 @@ export async function readPageConfig(): Promise<PageConfig> {
 export interface Session {
   uid: string;
   /** An ID token, a new one if forced. Rejects where there is none. */
-  token(isForced: boolean): Promise<string>;
+  token: (isForced: boolean) => Promise<string>;
 }
 
 /** What a guest is remembered by. */
@@ -113,7 +113,7 @@ const userOf = (token: string): string =>
   JSON.parse(atob((token.split('.')[1] ?? '').replaceAll('-', '+').replaceAll('_', '/'))).sub;
 
 /** The session of a guest, who is known without a network from the second visit on. */
-async function guestSession(parts: GuestParts): Promise<Session> {
+async function guestSession(parts: GuestParts, restart: () => void): Promise<Session> {
   const token = guestTokens(parts);
   const uid = parts.storage.getItem(UID_KEY) ?? userOf(await token(false));
   parts.storage.setItem(UID_KEY, uid);
@@ -125,17 +125,22 @@ async function guestSession(parts: GuestParts): Promise<Session> {
       if (user === uid) return given;
       // What the page shows, and what it has not sent, is of the guest of before.
       parts.storage.setItem(UID_KEY, user);
-      location.reload();
+      restart();
       throw new Error('another guest is signed in');
     },
   };
 }
 
-/** The session of a deployment. Rejects when its configuration names no way to sign in. */
-export async function createSession(config: PageConfig, storage: SessionStorage): Promise<Session> {
+/** The session of a deployment; `restart` begins anew as another guest. Rejects when its configuration names no way to sign in. */
+export async function createSession(
+  config: PageConfig,
+  storage: SessionStorage,
+  restart: () => void,
+): Promise<Session> {
   const { token, firebase } = config;
   if (token !== undefined) return { uid: userOf(token), token: () => Promise.resolve(token) };
   if (firebase === undefined)
     throw new Error('/config.json has neither a token nor firebase.apiKey');
-  return guestSession({ firebase, storage, fetch: fetch.bind(globalThis), now: Date.now });
+  const parts = { firebase, storage, fetch: fetch.bind(globalThis), now: Date.now };
+  return guestSession(parts, restart);
 }

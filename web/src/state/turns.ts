@@ -1,4 +1,4 @@
-import type { ChatState, Message } from '#clients/typescript/src/index.ts';
+import type { ChatState, Message } from '#clients/typescript/src/api.ts';
 
 /** What the user said, and the answer to it. */
 export interface Turn {
@@ -32,16 +32,17 @@ export function toTurns({ transcript, messages }: Pick<ChatState, 'transcript' |
     }
     const turn: Turn = { key: seq === undefined ? id : `t_${seq}`, seq, user: message };
     const told = outOfContext?.replacedBy?.slice('t_'.length);
-    const later = messages.find((each) => (each.seq ?? Infinity) > (seq ?? Infinity));
     if (told !== undefined) turn.replacedBy = Number(told);
-    else if (!branch.has(message)) turn.replacedBy = later?.seq ?? Infinity;
+    else if (!branch.has(message))
+      turn.replacedBy =
+        messages.find((each) => (each.seq ?? Infinity) > (seq ?? 0))?.seq ?? Infinity;
     turns.push(turn);
   }
   return turns;
 }
 
 /** Where a message or its answer stands, until it has ended or waits for the user. */
-export type Phase = 'sending' | 'unsent' | 'refused' | 'waiting' | 'streaming' | 'reconnecting';
+type Phase = 'sending' | 'unsent' | 'refused' | 'waiting' | 'streaming' | 'reconnecting';
 
 export function phaseOf({ user, answer }: Turn, isCut: boolean): Phase | undefined {
   if (user.state === 'pending') return isCut ? 'unsent' : 'sending';
@@ -52,7 +53,7 @@ export function phaseOf({ user, answer }: Turn, isCut: boolean): Phase | undefin
 }
 
 /** What is said of a turn that is not as others; `by` is the turn that stands in its place. */
-type TurnRemark =
+export type TurnRemark =
   | {
       kind: 'deleted' | 'failed' | 'contentFilter' | 'stopped' | 'length' | 'loop' | 'notInContext';
     }

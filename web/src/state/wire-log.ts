@@ -1,4 +1,4 @@
-import type { StreamChunk, WireEvent } from '#clients/typescript/src/index.ts';
+import type { WireEvent } from '#clients/typescript/src/api.ts';
 
 /** A request of the page, and how it went. */
 export interface Exchange {
@@ -57,7 +57,7 @@ const withExchange = (
 function frameOf(log: WireLog, event: Extract<WireEvent, { kind: 'event' }>): WireFrame {
   const { exchange, at, id, data } = event;
   const startedAt = log.exchanges.find((found) => found.exchange === exchange)?.startedAt ?? at;
-  const { type }: StreamChunk = JSON.parse(data);
+  const { type }: { type: string } = JSON.parse(data);
   return {
     exchange,
     id: id === undefined ? undefined : Number(id),

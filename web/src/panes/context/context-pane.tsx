@@ -125,7 +125,7 @@ function CompactButton({ conversation }: PaneProps) {
       // Not disabled while one runs: the keyboard would lose its place.
       aria-disabled={isRunning}
       onClick={() => {
-        if (!isRunning) void conversation.attempt(conversation.chat.compact);
+        if (!isRunning) void conversation.attempt(() => conversation.chat.compact());
       }}
     />
   );

@@ -101,7 +101,7 @@ const Empty = () => (
 );
 
 /** Rows from the end of what is known at which more is read, and as many as are read at once. */
-const NEAR_ROWS = 3;
+const NEAR_ROWS = 10;
 const READ_MESSAGES = 100;
 
 /** Reads what comes before or behind the known turns when the reader comes near. */
@@ -183,7 +183,7 @@ function SendButton({ conversation: { chat, draft, state, attempt } }: Transcrip
   const { isAnswering, messages } = state.value;
   if (!isEmpty || !(isAnswering || messages.some((each) => each.state === 'pending')))
     return <Button type="submit" class="button primary" text="Send" disabled={isEmpty} />;
-  return <Button class="button" text="Stop" onClick={() => void attempt(chat.stop)} />;
+  return <Button class="button" text="Stop" onClick={() => void attempt(() => chat.stop())} />;
 }
 
 /** Where a message is written. */

@@ -4,7 +4,7 @@ import { Button, submit } from '#web/panes/controls.tsx';
 import type { ConversationProps } from '#web/state/app.ts';
 import { toFolded } from '#web/state/compactions.ts';
 import type { OpenConversation } from '#web/state/conversation.ts';
-import { isLeftOut, phaseOf, type Turn, turnRemarks } from '#web/state/turns.ts';
+import { isLeftOut, phaseOf, type Turn, type TurnRemark, turnRemarks } from '#web/state/turns.ts';
 import { useSignal } from '@preact/signals';
 
 /** A piece of a message as it is laid out. */
@@ -216,19 +216,25 @@ interface TurnProps extends ConversationProps {
   turn: Turn;
 }
 
-function Remarks({ turn }: Pick<TurnProps, 'turn'>) {
-  const { user, answer } = turn;
-  const remarks = turnRemarks(turn).map((remark) => {
-    if (remark.kind !== 'replaced') return remarkTexts[remark.kind];
-    const by = Number.isFinite(remark.by) ? `Turn ${count(remark.by)}` : 'Another message';
-    return `${by} took its place: the model does not see it.`;
-  });
-  const error = user.error ?? answer?.error;
-  if (error) remarks.push(error.message);
-  if (remarks.length === 0) return null;
+const remarkText = (remark: TurnRemark): string => {
+  if (remark.kind !== 'replaced') return remarkTexts[remark.kind];
+  const by = Number.isFinite(remark.by) ? `Turn ${count(remark.by)}` : 'Another message';
+  return `${by} took its place: the model does not see it.`;
+};
+
+/** Where a turn stands, how its answer ended and why, and why the model does not see it. */
+function Remarks({ conversation, turn }: TurnProps) {
+  const phase = phaseOf(turn, conversation.isCut.value);
+  const error = turn.user.error ?? turn.answer?.error;
+  const texts = [
+    phase && phaseTexts[phase],
+    ...turnRemarks(turn).map(remarkText),
+    error?.message,
+  ].filter((text) => text !== undefined);
+  if (texts.length === 0) return null;
   return (
     <p class="turn-status" data-phase={error && 'failed'}>
-      {remarks.join(' ')}
+      {texts.join(' ')}
     </p>
   );
 }
@@ -349,10 +355,9 @@ export function TurnRow(props: TurnProps) {
         </div>
       )}
       {answer && <Sources answer={answer} />}
-      {phase && phaseTexts[phase] && <p class="turn-status" children={phaseTexts[phase]} />}
       <OpenCalls {...props} />
       <Recalled {...props} />
-      <Remarks turn={turn} />
+      <Remarks {...props} />
       <WayOn {...props} />
       <Actions {...props} />
     </article>
