@@ -400,10 +400,10 @@ describe.skipIf(missingBrowser().length > 0)('the page', () => {
     await page.locator('.turn[data-seq="2500"]').waitFor();
 
     // Each time that the reader comes to the top, older turns come before it.
-    const first = page.locator('.turn[data-seq="1"]');
-    while ((await first.count()) === 0)
-      await page.evaluate('document.querySelector(".messages").scrollTo({ top: 0 })');
-    await first.waitFor();
+    await page.waitForFunction(
+      `document.querySelector('.messages').scrollTo({ top: 0 }),
+       document.querySelector('.turn[data-seq="1"]')`,
+    );
 
     expect(await page.locator('.turn').count()).toBeLessThan(60);
   });

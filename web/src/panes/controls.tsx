@@ -22,7 +22,7 @@ export const IconButton = ({
 );
 
 /** What did not work, until it is dismissed. */
-export function ProblemBar(props: { error: Error | undefined; dismiss: () => void }) {
+export function ProblemBar(props: { error: Error | undefined; dismiss: (() => void) | undefined }) {
   const { error, dismiss } = props;
   if (!error) return null;
   return (
@@ -32,7 +32,7 @@ export function ProblemBar(props: { error: Error | undefined; dismiss: () => voi
           ? 'No connection. It is tried again.'
           : `That did not work: ${error.message}`}
       </span>
-      <Button class="link" text="Dismiss" onClick={dismiss} />
+      {dismiss && <Button class="link" text="Dismiss" onClick={dismiss} />}
     </p>
   );
 }

@@ -158,7 +158,7 @@ export function ConversationsPane({ app }: { app: App }) {
         </>
       )}
       <Removed app={app} />
-      <ProblemBar error={problem.value} dismiss={dismiss} />
+      <ProblemBar error={problem.value} dismiss={dismiss.value} />
     </nav>
   );
 }

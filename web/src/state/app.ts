@@ -173,7 +173,8 @@ export function createApp({ config, session, storage }: AppParts) {
       rows: ofLists((): readonly Row[] => recap.list(list.value).rows),
       hasMore: ofLists(() => recap.list(list.value).hasMore),
       problem: ofLists(() => problem.value ?? recap.list(list.value).problem),
-      dismiss: () => (problem.value = undefined),
+      /** undefined: it is over when the service is there again. */
+      dismiss: ofLists(() => problem.value && (() => (problem.value = undefined))),
       /** What was deleted last, until it is taken back or dismissed. */
       removed,
       show: (name: 'active' | 'archived'): void => {

@@ -4,7 +4,7 @@ import type { ConversationProps } from '#web/state/app.ts';
 import { toFolded } from '#web/state/compactions.ts';
 import type { OpenConversation } from '#web/state/conversation.ts';
 import { TurnRow } from './turns.tsx';
-import { useSignal } from '@preact/signals';
+import { useSignal, type Signal } from '@preact/signals';
 import {
   elementScroll,
   observeElementOffset,
@@ -42,13 +42,10 @@ const OVERSCAN = 6;
 
 type VirtualRows = Virtualizer<HTMLDivElement, HTMLElement>;
 
-/** So near the end counts as at the end. */
-const END_PX = 48;
+/** Above the first row and below the last one. */
+const PADDING_PX = 12;
 
-/**
- * The rows of a long list that are to be in the document, each measured once it is. Who reads at the end stays there; for
- * others what they read stays where it is, also when older rows come before it.
- */
+/** The rows of a long list that are to be in the document, each measured once it is. */
 function useVirtualRows(
   box: RefObject<HTMLDivElement | null>,
   keys: readonly string[],
@@ -57,9 +54,8 @@ function useVirtualRows(
   const options = {
     count: keys.length,
     getItemKey: (index: number) => keys[index] ?? index,
-    anchorTo: 'end' as const,
-    followOnAppend: true,
-    scrollEndThreshold: END_PX,
+    paddingStart: PADDING_PX,
+    paddingEnd: PADDING_PX,
     getScrollElement: () => box.current,
     estimateSize: () => ESTIMATED_PX,
     overscan: OVERSCAN,
@@ -75,6 +71,54 @@ function useVirtualRows(
   useLayoutEffect(() => rows._willUpdate());
   // oxlint-enable no-underscore-dangle
   return rows;
+}
+
+/** So near the end counts as at the end. */
+const END_PX = 48;
+
+/**
+ * Keeps the newest message in view until the reader scrolls up, and again from when they come back to the end. What a reader
+ * further up sees stays where it is when rows come or go before it. The signal tells whether the newest is kept.
+ */
+function useSteadyView(
+  box: RefObject<HTMLDivElement | null>,
+  rows: VirtualRows,
+  { keys, hasNewer }: { keys: readonly string[]; hasNewer: boolean },
+): Signal<boolean> {
+  const isKept = useSignal(true);
+  const last = useRef({ top: 0, firstKey: keys[0], row: rows.getVirtualItems()[0] });
+  /** Looks where the view stands, and whether the reader has moved it. */
+  const look = (current: HTMLDivElement): void => {
+    const { scrollTop, scrollHeight, clientHeight } = current;
+    if (hasNewer) isKept.value = false;
+    else if (scrollHeight - scrollTop - clientHeight < END_PX) isKept.value = true;
+    // Rows that turn out smaller than estimated move the view as well, but not by the reader's hand.
+    else if (scrollTop < last.current.top - 1) isKept.value = false;
+    last.current.top = scrollTop;
+  };
+  useLayoutEffect(() => {
+    const { current } = box;
+    if (!current) return;
+    const { firstKey, row } = last.current;
+    // What is drawn between a reader's move and the event that tells of it must not undo the move.
+    if (isKept.peek()) look(current);
+    if (isKept.peek()) current.scrollTop = current.scrollHeight;
+    else if (row && firstKey !== keys[0] && keys.includes(String(row.key))) {
+      const found = rows.getOffsetForIndex(keys.indexOf(String(row.key)), 'start');
+      if (found) current.scrollTop += found[0] - row.start;
+    }
+    const { scrollTop } = current;
+    const topRow = rows.getVirtualItemForOffset(scrollTop);
+    last.current = { top: scrollTop, firstKey: keys[0], row: topRow };
+  });
+  useEffect(() => {
+    const { current } = box;
+    if (!current) return undefined;
+    const lookAgain = (): void => look(current);
+    current.addEventListener('scroll', lookAgain, { passive: true });
+    return () => current.removeEventListener('scroll', lookAgain);
+  }, [hasNewer]);
+  return isKept;
 }
 
 /** The line below the last turn that the snapshot stands in for. */
@@ -119,28 +163,31 @@ function useMoreTurns({ state, chat, turns, attempt }: OpenConversation, rows: V
 /** The transcript, of which the visible turns are in the document. */
 function MessageList({ app, conversation }: ConversationProps) {
   const { state, target } = conversation;
-  const turns = conversation.turns.value;
+  const { isLoaded, hasNewer, problem } = state.value;
+  // What waits to be sent stands behind what is in the store, and is known before.
+  const isKnown =
+    isLoaded || problem !== undefined || state.value.transcript.some(({ seq }) => seq);
+  const turns = isKnown ? conversation.turns.value : [];
   const box = useRef<HTMLDivElement>(null);
-  const rows = useVirtualRows(
-    box,
-    turns.map(({ key }) => key),
-  );
+  const keys = turns.map(({ key }) => key);
+  const rows = useVirtualRows(box, keys);
+  const isNewestKept = useSteadyView(box, rows, { keys, hasNewer });
   const index =
     target.value === Infinity
       ? turns.length - 1
       : turns.findIndex(({ seq }) => seq !== undefined && seq === target.value);
   useEffect(() => {
     if (index < 0) return;
+    isNewestKept.value = target.value === Infinity;
     // What was found in a turn longer than the view is read from its beginning.
-    rows.scrollToIndex(index, { align: target.value === Infinity ? 'end' : 'start' });
+    rows.scrollToIndex(index, { align: isNewestKept.value ? 'end' : 'start' });
     target.value = undefined;
   }, [index]);
   useMoreTurns(conversation, rows);
-  const isAtNewest = rows.isAtEnd(END_PX) && !state.value.hasNewer;
   return (
     <div class="messages-frame">
       <div class="messages" ref={box} role="region" aria-label="Messages" tabIndex={0}>
-        {turns.length === 0 && state.value.isLoaded && <Empty />}
+        {turns.length === 0 && isLoaded && <Empty />}
         <div class="rows" style={{ height: `${rows.getTotalSize()}px` }}>
           {rows.getVirtualItems().map(({ key, index: at, start }) => {
             const turn = turns[at];
@@ -161,7 +208,7 @@ function MessageList({ app, conversation }: ConversationProps) {
           })}
         </div>
       </div>
-      {!isAtNewest && (
+      {(!isNewestKept.value || hasNewer) && (
         <IconButton
           class="icon-button to-newest"
           sign="↓"
@@ -178,10 +225,12 @@ const sends = (event: KeyboardEvent): boolean =>
   event.key === 'Enter' && !event.shiftKey && !event.isComposing && event.keyCode !== 229;
 
 /** Stops the answer that is on its way, unless there is something to be sent. */
-function SendButton({ conversation: { chat, draft, state, attempt } }: TranscriptProps) {
+function SendButton({ conversation }: TranscriptProps) {
+  const { chat, draft, state, isCut, attempt } = conversation;
   const isEmpty = draft.text.value.trim() === '';
   const { isAnswering, messages } = state.value;
-  if (!isEmpty || !(isAnswering || messages.some((each) => each.state === 'pending')))
+  const isSending = !isCut.value && messages.some((each) => each.state === 'pending');
+  if (!isEmpty || !(isAnswering || isSending))
     return <Button type="submit" class="button primary" text="Send" disabled={isEmpty} />;
   return <Button class="button" text="Stop" onClick={() => void attempt(() => chat.stop())} />;
 }
@@ -236,7 +285,7 @@ export function TranscriptPane({ app, conversation }: ConversationProps) {
       <Announcer conversation={conversation} />
       <ProblemBar
         error={problem.value ?? state.value.problem}
-        dismiss={() => (problem.value = undefined)}
+        dismiss={problem.value && (() => (problem.value = undefined))}
       />
       <Composer conversation={conversation} />
     </main>
