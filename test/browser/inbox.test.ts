@@ -99,7 +99,7 @@ describe.skipIf(missingBrowser().length > 0)('the list of conversations in two w
     await eraseMessage(stack, id, messageId);
     await turn.filter({ hasText: 'This message was deleted.' }).waitFor();
 
-    expect(await one.locator('body').innerText()).not.toContain('never paid');
+    await expect.poll(() => one.locator('body').innerText()).not.toContain('never paid');
   });
 
   test('a conversation that is pinned, archived, taken back or deleted moves in both windows', async () => {

@@ -400,10 +400,12 @@ describe.skipIf(missingBrowser().length > 0)('the page', () => {
     await page.locator('.turn[data-seq="2500"]').waitFor();
 
     // Each time that the reader comes to the top, older turns come before it.
-    await page.waitForFunction(
-      `document.querySelector('.messages').scrollTo({ top: 0 }),
-       document.querySelector('.turn[data-seq="1"]')`,
-    );
+    const first = page.locator('.turn[data-seq="1"]');
+    while ((await first.count()) === 0)
+      await page.evaluate(`new Promise((resolve) => {
+        document.querySelector('.messages').scrollTo({ top: 0 });
+        requestAnimationFrame(resolve);
+      })`);
 
     expect(await page.locator('.turn').count()).toBeLessThan(60);
   });
