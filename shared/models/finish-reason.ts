@@ -1,4 +1,4 @@
-export type FinishReason = 'stop' | 'length' | 'content-filter' | 'tool-calls' | 'error' | 'other';
+type FinishReason = 'stop' | 'length' | 'content-filter' | 'tool-calls' | 'error' | 'other';
 
 /** What Recap notes where a filter blocked the prompt: there is no answer that could give a reason. */
 export const BLOCKED_PROMPT = 'BLOCKED_PROMPT';

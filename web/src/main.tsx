@@ -6,10 +6,9 @@ import { createApp } from './state/app.ts';
 async function start(root: HTMLElement): Promise<void> {
   try {
     const config = await readPageConfig();
-    const session = createSession(config, localStorage);
+    const session = await createSession(config, localStorage, () => location.reload());
     const app = createApp({ config, session, storage: localStorage });
     render(<Page app={app} />, root);
-    await app.follow();
   } catch (error) {
     render(
       <p class="note" role="alert">

@@ -31,7 +31,7 @@ const PaneSwitch = ({ app }: { app: App }) => (
 /** The four panes; on narrow screens one at a time. */
 export function Page({ app }: { app: App }) {
   const conversation = app.open.value;
-  const title = app.nameOf({ id: conversation.id, title: conversation.view.value?.title });
+  const title = app.nameOf({ id: conversation.id, title: conversation.state.value.title });
   useEffect(() => {
     document.title = title ? `${title} – Recap` : 'Recap';
   }, [title]);

@@ -153,6 +153,8 @@ export interface Message {
   readonly outOfContext?: StoredMessage['outOfContext'];
   readonly isDeleted?: true;
   readonly rating?: 'up' | 'down';
+  /** As the service has it, with all that it tells; absent while it is streamed. */
+  readonly stored?: StoredMessage;
 }
 
 /** A conversation as it is shown: never changed, but followed by a new one. */

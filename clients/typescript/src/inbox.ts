@@ -115,6 +115,13 @@ export function createInbox(parts: InboxParts) {
       // They stand before the others, however old they are.
       pageToken === undefined ? read({ pinned: true }) : undefined,
     ]);
+    if (pageToken === undefined) {
+      // What was kept and is not in it any more is gone.
+      const last = page.nextPageToken === undefined ? undefined : page.conversations.at(-1);
+      const isListed = (row: ConversationRow): boolean =>
+        listOf(row) === list && row.activeTime >= (last?.activeTime ?? '');
+      rows = new Map([...rows].filter(([, row]) => !isListed(row)));
+    }
     setRows([...page.conversations, ...(pinned?.conversations ?? [])]);
     nextPages = new Map([...nextPages, [list, page.nextPageToken]]);
     problem = undefined;

@@ -132,12 +132,13 @@ export function createRecap(options: RecapOptions): Recap {
 
   const inbox = createInbox({ requester, life, store, saver, outbox, onEvent });
 
-  function chatOf(id: string): OwnChat {
+  function chatOf(id: string, isNew = false): OwnChat {
     const known = chats.get(id);
     if (known) return known;
     const onOpen = (): void => void noteOpened(id);
     const chat = createChat({
       id,
+      isNew,
       options,
       timings,
       requester,
@@ -155,7 +156,7 @@ export function createRecap(options: RecapOptions): Recap {
   const recap: Recap = {
     conversations: inbox.listView('active'),
     list: inbox.listView,
-    chat: (id = draw()) => chatOf(id.toLowerCase()),
+    chat: (id) => (id === undefined ? chatOf(draw(), true) : chatOf(id.toLowerCase())),
     search: (q, pageToken) =>
       requester.call('GET', '/v1/users/me/search', { query: { q, pageToken } }),
     claim: async (guestToken, guestStore) => {

@@ -158,7 +158,7 @@ export const turnResponse = z.object({
     })
     .optional(),
 });
-export type TurnView = z.infer<typeof turnResponse>;
+type TurnView = z.infer<typeof turnResponse>;
 
 export function usageView(usage: TurnUsage): UsageView {
   const { thoughtsTokens: _, ...shown } = usage;

@@ -1,5 +1,3 @@
-import { ApiError, offline } from './api-error.ts';
-
 /** What the page is told of its deployment, from `/config.json` beside it. */
 export interface PageConfig {
   /** Address of the chat function, without a slash at its end. */
@@ -20,16 +18,16 @@ export async function readPageConfig(): Promise<PageConfig> {
 
 /** Who the page acts for. */
 export interface Session {
-  /** An ID token; signs a guest in when nobody is. Throws ApiError. */
-  token(): Promise<string>;
-  /** After a 401: whether another token is worth a try. */
-  renew(): Promise<boolean>;
+  uid: string;
+  /** An ID token, a new one if forced. Rejects where there is none. */
+  token: (isForced: boolean) => Promise<string>;
 }
 
-/** What a guest is remembered by: the refresh token alone. */
-type SessionStorage = Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>;
+/** What a guest is remembered by. */
+type SessionStorage = Pick<Storage, 'getItem' | 'setItem'>;
 
 const REFRESH_TOKEN_KEY = 'recap.refreshToken';
+const UID_KEY = 'recap.uid';
 
 /** Before the end of a token's hour, so that none expires on its way. */
 const RENEWAL_MARGIN_MS = 60_000;
@@ -48,60 +46,48 @@ interface GuestParts {
   now: () => number;
 }
 
-const given = (token: string): Session => ({
-  token: () => Promise.resolve(token),
-  renew: () => Promise.resolve(false),
-});
+const post = ({ firebase, fetch: send }: GuestParts, url: string, init: RequestInit) =>
+  send(`${url}?key=${encodeURIComponent(firebase.apiKey)}`, { method: 'POST', ...init });
 
-async function post<T>(parts: GuestParts, url: string, init: RequestInit): Promise<T> {
-  const asked = `${url}?key=${encodeURIComponent(parts.firebase.apiKey)}`;
-  const response = await parts.fetch(asked, { method: 'POST', ...init }).catch((error: unknown) => {
-    throw offline(error);
-  });
-  if (!response.ok)
-    throw new ApiError({
-      code: response.status,
-      reason: 'SIGN_IN_FAILED',
-      message: `sign-in failed: HTTP ${response.status}`,
-    });
+async function readTokens<T>(response: Response): Promise<T> {
+  if (!response.ok) throw new Error(`sign-in failed: HTTP ${response.status}`);
   return JSON.parse(await response.text());
 }
 
 /** https://cloud.google.com/identity-platform/docs/use-rest-api#section-sign-in-anonymously */
-function signUp(parts: GuestParts): Promise<Tokens> {
+async function signUp(parts: GuestParts): Promise<Tokens> {
   const base = parts.firebase.authUrl ?? 'https://identitytoolkit.googleapis.com';
-  return post(parts, `${base}/v1/accounts:signUp`, {
+  const response = await post(parts, `${base}/v1/accounts:signUp`, {
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ returnSecureToken: true }),
   });
+  return readTokens(response);
 }
 
 /** https://cloud.google.com/identity-platform/docs/use-rest-api#section-refresh-token */
 async function refresh(parts: GuestParts, refreshToken: string): Promise<Tokens> {
   const base = parts.firebase.tokenUrl ?? 'https://securetoken.googleapis.com';
-  const answer = await post<{ id_token: string; refresh_token: string; expires_in: string }>(
-    parts,
-    `${base}/v1/token`,
-    { body: new URLSearchParams({ grant_type: 'refresh_token', refresh_token: refreshToken }) },
-  );
+  const body = new URLSearchParams({ grant_type: 'refresh_token', refresh_token: refreshToken });
+  const response = await post(parts, `${base}/v1/token`, { body });
+  // Only a refusal makes a new guest: without a network the old one still has conversations.
+  if (response.status === 400) return signUp(parts);
+  const answer = await readTokens<{
+    id_token: string;
+    refresh_token: string;
+    expires_in: string;
+  }>(response);
   const { id_token: idToken, refresh_token: renewed, expires_in: expiresIn } = answer;
   return { idToken, refreshToken: renewed, expiresIn };
 }
 
-/** A guest who is known again by a refresh token; one that is no longer taken makes a new guest. */
-export function guestSession(parts: GuestParts): Session {
+/** The tokens of a guest who is known again by a refresh token; one that is no longer taken makes a new guest. */
+export function guestTokens(parts: GuestParts): Session['token'] {
   const { storage } = parts;
   let current: Promise<{ idToken: string; expiresAt: number }> | undefined;
 
   async function signIn() {
     const known = storage.getItem(REFRESH_TOKEN_KEY);
-    const tokens = known
-      ? await refresh(parts, known).catch((error: unknown) => {
-          // Only a refusal makes a new guest: without a network the old one still has conversations.
-          if (error instanceof ApiError && error.code === 400) return signUp(parts);
-          throw error;
-        })
-      : await signUp(parts);
+    const tokens = known ? await refresh(parts, known) : await signUp(parts);
     storage.setItem(REFRESH_TOKEN_KEY, tokens.refreshToken);
     return { ...tokens, expiresAt: parts.now() + Number(tokens.expiresIn) * 1_000 };
   }
@@ -116,24 +102,45 @@ export function guestSession(parts: GuestParts): Session {
     return started;
   };
 
+  return async (isForced) => {
+    const signedIn = await (isForced ? begin() : (current ?? begin()));
+    if (signedIn.expiresAt - RENEWAL_MARGIN_MS > parts.now()) return signedIn.idToken;
+    return (await begin()).idToken;
+  };
+}
+
+const userOf = (token: string): string =>
+  JSON.parse(atob((token.split('.')[1] ?? '').replaceAll('-', '+').replaceAll('_', '/'))).sub;
+
+/** The session of a guest, who is known without a network from the second visit on. */
+async function guestSession(parts: GuestParts, restart: () => void): Promise<Session> {
+  const token = guestTokens(parts);
+  const uid = parts.storage.getItem(UID_KEY) ?? userOf(await token(false));
+  parts.storage.setItem(UID_KEY, uid);
   return {
-    token: async () => {
-      const signedIn = await (current ?? begin());
-      if (signedIn.expiresAt - RENEWAL_MARGIN_MS > parts.now()) return signedIn.idToken;
-      return (await begin()).idToken;
-    },
-    renew: async () => {
-      await begin();
-      return true;
+    uid,
+    token: async (isForced) => {
+      const given = await token(isForced);
+      const user = userOf(given);
+      if (user === uid) return given;
+      // What the page shows, and what it has not sent, is of the guest of before.
+      parts.storage.setItem(UID_KEY, user);
+      restart();
+      throw new Error('another guest is signed in');
     },
   };
 }
 
-/** The session of a deployment. Throws an Error when its configuration names no way to sign in. */
-export function createSession(config: PageConfig, storage: SessionStorage): Session {
-  if (config.token !== undefined) return given(config.token);
-  if (config.firebase === undefined)
+/** The session of a deployment; `restart` begins anew as another guest. Rejects when its configuration names no way to sign in. */
+export async function createSession(
+  config: PageConfig,
+  storage: SessionStorage,
+  restart: () => void,
+): Promise<Session> {
+  const { token, firebase } = config;
+  if (token !== undefined) return { uid: userOf(token), token: () => Promise.resolve(token) };
+  if (firebase === undefined)
     throw new Error('/config.json has neither a token nor firebase.apiKey');
-  const { firebase } = config;
-  return guestSession({ firebase, storage, fetch: fetch.bind(globalThis), now: Date.now });
+  const parts = { firebase, storage, fetch: fetch.bind(globalThis), now: Date.now };
+  return guestSession(parts, restart);
 }

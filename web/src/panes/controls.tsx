@@ -1,6 +1,5 @@
-import type { Signal } from '@preact/signals';
 import type { ComponentProps } from 'preact';
-import type { ApiError } from '#web/api/api-error.ts';
+import { isOffline } from '#web/state/attempts.ts';
 
 /** A button that sends no form. */
 export const Button = ({
@@ -23,17 +22,17 @@ export const IconButton = ({
 );
 
 /** What did not work, until it is dismissed. */
-export function ProblemBar({ problem }: { problem: Signal<ApiError | undefined> }) {
-  const error = problem.value;
+export function ProblemBar(props: { error: Error | undefined; dismiss: (() => void) | undefined }) {
+  const { error, dismiss } = props;
   if (!error) return null;
   return (
     <p class="note" role="alert">
       <span>
-        {error.code === 0
+        {isOffline(error)
           ? 'No connection. It is tried again.'
           : `That did not work: ${error.message}`}
       </span>
-      <Button class="link" text="Dismiss" onClick={() => (problem.value = undefined)} />
+      {dismiss && <Button class="link" text="Dismiss" onClick={dismiss} />}
     </p>
   );
 }

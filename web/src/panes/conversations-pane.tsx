@@ -1,4 +1,4 @@
-import type { InboxEntryView } from '#shared/wire/resources/inbox.ts';
+import type { Row } from '#clients/typescript/src/index.ts';
 import { count, counted, when } from '#web/figures.ts';
 import type { App } from '#web/state/app.ts';
 import { Button, IconButton, ProblemBar } from './controls.tsx';
@@ -12,8 +12,8 @@ const stateTexts = {
 };
 
 /** What goes on in a conversation, else what was said last. */
-function Preview({ entry: { state, lastMessage } }: { entry: InboxEntryView }) {
-  const stateText = stateTexts[state];
+function Preview({ entry: { state, lastMessage, pendingCount } }: { entry: Row }) {
+  const stateText = pendingCount > 0 ? 'Not sent yet' : stateTexts[state];
   const { role, deleted, preview } = lastMessage ?? {};
   const said = deleted ? 'Deleted message' : preview;
   return (
@@ -33,11 +33,11 @@ function closeActions({ currentTarget }: { currentTarget: Element }): void {
 }
 
 /** What can be done to a conversation; of one at a time. */
-function Actions({ app, entry, name }: { app: App; entry: InboxEntryView; name: string }) {
+function Actions({ app, entry, name }: { app: App; entry: Row; name: string }) {
   const { id, archived, pinned } = entry;
-  const { set } = app.conversations;
-  const pin = pinned ? 'Unpin' : 'Pin';
-  const archive = archived ? 'Unarchive' : 'Archive';
+  const { pin, archive, remove } = app.conversations;
+  const pinText = pinned ? 'Unpin' : 'Pin';
+  const archiveText = archived ? 'Unarchive' : 'Archive';
   return (
     <details class="conversation-actions small" name="conversation-actions">
       <summary class="icon-button" aria-label={`Actions: ${name}`} title="Actions">
@@ -46,28 +46,28 @@ function Actions({ app, entry, name }: { app: App; entry: InboxEntryView; name: 
       <p class="bar" onClick={closeActions}>
         <Button
           class="link"
-          text={pin}
-          aria-label={`${pin} conversation: ${name}`}
-          onClick={() => void set(id, { pinned: !pinned })}
+          text={pinText}
+          aria-label={`${pinText} conversation: ${name}`}
+          onClick={() => void pin(id, !pinned)}
         />
         <Button
           class="link"
-          text={archive}
-          aria-label={`${archive} conversation: ${name}`}
-          onClick={() => void set(id, { archived: !archived })}
+          text={archiveText}
+          aria-label={`${archiveText} conversation: ${name}`}
+          onClick={() => void archive(id, !archived)}
         />
         <Button
           class="link"
           text="Delete"
           aria-label={`Delete conversation: ${name}`}
-          onClick={() => void app.remove(id)}
+          onClick={() => void remove(id)}
         />
       </p>
     </details>
   );
 }
 
-function Entry({ app, entry }: { app: App; entry: InboxEntryView }) {
+function Entry({ app, entry }: { app: App; entry: Row }) {
   const { id, activeTime, pinned, unreadCount } = entry;
   const name = app.nameOf(entry) ?? 'Untitled';
   const isOpen = app.open.value.id === id;
@@ -103,23 +103,23 @@ function Entry({ app, entry }: { app: App; entry: InboxEntryView }) {
 
 /** What was deleted last, and the way back: it stays in the bin for a while. */
 function Removed({ app }: { app: App }) {
-  const { removed } = app.conversations;
+  const { removed, takeBack } = app.conversations;
   const last = removed.value;
   if (!last) return null;
   return (
     <p class="note" role="status">
       <span class="one-line">Deleted: {last.name ?? 'Untitled'}</span>
-      <Button class="link" text="Undo" onClick={() => void app.takeBack()} />
+      <Button class="link" text="Undo" onClick={() => void takeBack(last)} />
       <IconButton sign="✕" label="Dismiss" onClick={() => (removed.value = undefined)} />
     </p>
   );
 }
 
 export function ConversationsPane({ app }: { app: App }) {
-  const { list, entries, hasMore, show, loadMore, problem } = app.conversations;
+  const { list, rows, hasMore, show, loadMore, problem, dismiss } = app.conversations;
   const { clear, standing } = app.search;
   const isArchive = list.value === 'archived';
-  const unread = entries.value.filter((entry) => entry.unreadCount > 0 && !app.isInView(entry.id));
+  const unread = rows.value.filter((entry) => entry.unreadCount > 0 && !app.isInView(entry.id));
   return (
     <nav class="pane conversations" aria-label="Chats" onKeyDown={endSearch(app)}>
       <header class="bar">
@@ -144,11 +144,11 @@ export function ConversationsPane({ app }: { app: App }) {
       ) : (
         <>
           {isArchive && <h2>Archive</h2>}
-          {entries.value.length === 0 && (
+          {rows.value.length === 0 && (
             <p class="quiet">{isArchive ? 'Nothing is archived.' : 'No conversations yet.'}</p>
           )}
           <ul class="conversation-list">
-            {entries.value.map((entry) => (
+            {rows.value.map((entry) => (
               <Entry key={entry.id} app={app} entry={entry} />
             ))}
           </ul>
@@ -158,7 +158,7 @@ export function ConversationsPane({ app }: { app: App }) {
         </>
       )}
       <Removed app={app} />
-      <ProblemBar problem={problem} />
+      <ProblemBar error={problem.value} dismiss={dismiss.value} />
     </nav>
   );
 }

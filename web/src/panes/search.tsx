@@ -1,4 +1,4 @@
-import type { SearchAllView } from '#shared/wire/resources/search.ts';
+import type { SearchAllResult } from '#clients/typescript/src/index.ts';
 import { counted, when } from '#web/figures.ts';
 import type { App } from '#web/state/app.ts';
 import type { Search } from '#web/state/search.ts';
@@ -54,7 +54,7 @@ export const endSearch =
   };
 
 /** A message that was found, or a conversation whose title was. */
-type Found = SearchAllView['titles'][number] | SearchAllView['hits'][number];
+type Found = SearchAllResult['titles'][number] | SearchAllResult['hits'][number];
 
 function Result({ app, q, found }: { app: App; q: string; found: Found }) {
   const { conversationId: id, title } = found;

@@ -1,15 +1,11 @@
 import { batch, computed, effect, signal } from '@preact/signals';
-import { createChatApi } from '../api/chat-api.ts';
-import { createRequester } from '#web/api/requester.ts';
-import type { UserEvent } from '#shared/wire/resources/user-events.ts';
+import { type Row, type Tool, createRecap, indexedDbStore } from '#clients/typescript/src/index.ts';
 import type { PageConfig, Session } from '../api/session.ts';
-import { createFirstWords } from './first-words.ts';
-import { createInbox } from './inbox.ts';
+import { createAttempts } from './attempts.ts';
 import { openConversation, type OpenConversation } from './conversation.ts';
-import { isOpen } from './live-turn.ts';
+import { createFirstWords } from './first-words.ts';
 import { createSearch } from './search.ts';
-import { followUser } from './user-events.ts';
-import { emptyWireLog, recordWire } from './wire-log.ts';
+import { emptyWireLog, isCut, recordWire } from './wire-log.ts';
 
 export type PaneName = 'conversations' | 'transcript' | 'context' | 'events';
 
@@ -42,7 +38,8 @@ function createNavigation(begin: (id: string | undefined) => OpenConversation) {
   /** With a turn: leads to it. */
   function select(id: string, seq?: number): void {
     show(id);
-    open.value.target.value = seq;
+    if (seq !== undefined) void open.value.showTurn(seq);
+    else if (open.value.state.value.hasNewer) void open.value.showNewest();
     pane.value = 'transcript';
     if (idOfAddress() !== id) history.pushState(null, '', `#/c/${id}`);
   }
@@ -63,41 +60,67 @@ function watchTranscript({ pane }: Pick<ReturnType<typeof createNavigation>, 'pa
   return computed(() => isVisible.value && (pane.value === 'transcript' || wide.matches));
 }
 
+/** A call of the model that the user answers by hand; what is thrown into it is told to the model. */
+type OpenCall = Pick<PromiseWithResolvers<unknown>, 'resolve' | 'reject'>;
+
+/** Tools of every name, which the user is; the calls that wait for them. */
+function createManualTools() {
+  const openCalls = signal<ReadonlyMap<string, OpenCall>>(new Map());
+  const ask: Tool = async (_input, { callId }) => {
+    const { promise, ...call } = Promise.withResolvers<unknown>();
+    openCalls.value = new Map([...openCalls.value, [callId, call]]);
+    return promise.finally(() => {
+      openCalls.value = new Map([...openCalls.value].filter(([id]) => id !== callId));
+    });
+  };
+  return { openCalls, tools: new Proxy<Record<string, Tool>>({}, { get: () => ask }) };
+}
+
+/** What was deleted last. */
+interface Removed {
+  id: string;
+  name: string | undefined;
+  /** Forgotten with it in this browser. */
+  words: string | undefined;
+}
+
 /** Everything that panes read and do. */
 export function createApp({ config, session, storage }: AppParts) {
   const wire = signal(emptyWireLog);
-  const requester = createRequester({
-    chatUrl: config.chatUrl,
-    session,
-    observe: (event) => {
+  const { openCalls, tools } = createManualTools();
+  const recap = createRecap({
+    baseUrl: config.chatUrl,
+    getIdToken: session.token,
+    storage: indexedDbStore(`recap-${session.uid}`),
+    tools,
+    fetch: (url, init) => {
+      const headers = new Headers(init?.headers);
+      // What the service says to people is shown as it is.
+      headers.set('accept-language', 'en');
+      return fetch(url, { ...init, headers });
+    },
+    onWire: (event) => {
       wire.value = recordWire(wire.peek(), event);
     },
-    fetch: fetch.bind(globalThis),
+    timings: { watchMs: 400 },
   });
-  const api = createChatApi(requester);
   const firstWords = createFirstWords(storage);
-  const conversations = createInbox(api, firstWords);
+  const { problem, attempt } = createAttempts();
 
   const navigation = createNavigation((known) => {
-    const id = known ?? crypto.randomUUID();
+    const chat = recap.chat(known);
+    let hasBegun = known !== undefined;
     return openConversation({
-      id,
-      isNew: known === undefined,
-      api: api.conversation(id),
-      onBegin: (text) => {
-        firstWords.note(id, text);
-        history.replaceState(null, '', `#/c/${id}`);
+      chat,
+      isCut: computed(() => isCut(wire.value, chat.id)),
+      onSend: (text) => {
+        if (hasBegun) return;
+        hasBegun = true;
+        firstWords.note(chat.id, text);
+        history.replaceState(null, '', `#/c/${chat.id}`);
       },
+      onGone: leave,
     });
-  });
-
-  const isSeen = watchTranscript(navigation);
-  effect(() => {
-    const { id, transcript, answers } = navigation.open.value;
-    const row = conversations.rows.value.get(id);
-    if (!row || row.unreadCount === 0 || !isSeen.value || conversations.isOffline.value) return;
-    const isShown = transcript.turnCount.value >= row.lastSeq && !answers.live.value.some(isOpen);
-    if (isShown) void conversations.markRead(row);
   });
 
   /** The open conversation is deleted: where it was deleted is the way back. */
@@ -106,36 +129,86 @@ export function createApp({ config, session, storage }: AppParts) {
     navigation.pane.value = 'conversations';
   }
 
-  /** Rejects where the list could not be read. */
-  async function handle(event: UserEvent): Promise<void> {
-    await conversations.apply(event);
-    const open = navigation.open.value;
-    if (event.type === 'ready') void open.look();
-    if (event.type === 'gone' && event.conversationId === open.id) leave();
-    if (event.type !== 'conversation' || event.conversation.id !== open.id) return;
-    if (event.conversation.deleteTime === undefined) open.hear(event);
-    else leave();
-  }
+  /** Changes with every news of the lists. */
+  const news = signal(0);
+  const ofLists = <T>(read: () => T) =>
+    computed(() => {
+      void news.value;
+      return read();
+    });
+  const list = signal<'active' | 'archived'>('active');
+  const everyRow = ofLists(
+    () =>
+      new Map(
+        (['active', 'archived', 'deleted'] as const).flatMap((name) =>
+          recap.list(name).rows.map((row) => [row.id, row] as const),
+        ),
+      ),
+  );
+  const hear = (): void => {
+    news.value += 1;
+    if (everyRow.value.get(navigation.open.value.id)?.deleteTime !== undefined) leave();
+  };
+  recap.list('active').subscribe(hear);
+
+  const isSeen = watchTranscript(navigation);
+  effect(() => {
+    const { id, chat, state } = navigation.open.value;
+    const { lastSeq = 0, unreadCount = 0 } = everyRow.value.get(id) ?? {};
+    const { messages, isAnswering, isLoaded } = state.value;
+    if (unreadCount === 0 || !isSeen.value || isAnswering || !isLoaded) return;
+    if (messages.some(({ seq = 0 }) => seq >= lastSeq)) void chat.markRead(lastSeq);
+  });
+
+  const nameOf = ({ id, title }: { id: string; title?: string | undefined }) =>
+    everyRow.value.get(id)?.title ?? title ?? firstWords.of(id);
+  const removed = signal<Removed | undefined>(undefined);
 
   return {
     wire,
-    conversations,
-    search: createSearch(api, conversations.attempt),
+    openCalls,
+    conversations: {
+      /** Which list is shown, and what it has. */
+      list,
+      rows: ofLists((): readonly Row[] => recap.list(list.value).rows),
+      hasMore: ofLists(() => recap.list(list.value).hasMore),
+      problem: ofLists(() => problem.value ?? recap.list(list.value).problem),
+      /** undefined: it is over when the service is there again. */
+      dismiss: ofLists(() => problem.value && (() => (problem.value = undefined))),
+      /** What was deleted last, until it is taken back or dismissed. */
+      removed,
+      show: (name: 'active' | 'archived'): void => {
+        list.value = name;
+        // Known from now on.
+        if (name === 'archived' && !recap.list(name).isLoaded) recap.list(name).subscribe(hear);
+      },
+      loadMore: () => attempt(() => recap.list(list.value).loadMore()),
+      archive: (id: string, isArchived: boolean) =>
+        attempt(() => recap.chat(id).archive(isArchived)),
+      pin: (id: string, isPinned: boolean) => attempt(() => recap.chat(id).pin(isPinned)),
+      /** Into the bin. */
+      remove: (id: string) =>
+        attempt(async () => {
+          const last = { id, name: nameOf({ id }), words: firstWords.of(id) };
+          await recap.chat(id).remove();
+          firstWords.forget(id);
+          removed.value = last;
+        }),
+      /** Out of the bin with what was deleted last, and shows it. */
+      takeBack: ({ id, words }: Removed) =>
+        attempt(async () => {
+          await recap.chat(id).undelete();
+          if (words !== undefined) firstWords.note(id, words);
+          removed.value = undefined;
+          navigation.select(id);
+        }),
+    },
+    search: createSearch(recap, attempt),
     ...navigation,
-    follow: () => followUser({ api, handle, onProblem: conversations.fail }),
     /** Whether what is said in a conversation is in view. */
     isInView: (id: string): boolean => isSeen.value && id === navigation.open.value.id,
     /** What a conversation is called: its title, else how it begins; undefined where neither is known. */
-    nameOf: ({ id, title }: { id: string; title?: string | undefined }) =>
-      conversations.rows.value.get(id)?.title ?? title ?? firstWords.of(id),
-    remove: async (id: string): Promise<void> => {
-      if ((await conversations.remove(id)) && id === navigation.open.value.id) leave();
-    },
-    /** Brings back what was deleted last, and shows it. */
-    takeBack: async (): Promise<void> => {
-      const id = await conversations.takeBack();
-      if (id !== undefined) navigation.select(id);
-    },
+    nameOf,
   };
 }
 

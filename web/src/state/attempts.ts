@@ -1,34 +1,22 @@
-import { ApiError } from '#web/api/api-error.ts';
 import { signal } from '@preact/signals';
+import { RecapError } from '#clients/typescript/src/index.ts';
 
-const asApiError = (error: unknown): ApiError =>
-  error instanceof ApiError
-    ? error
-    : new ApiError({ code: -1, reason: 'UNKNOWN', message: String(error), cause: error });
+export const isOffline = (error: Error | undefined): boolean =>
+  error instanceof RecapError && error.code === 0;
 
-/** Calls until the page leaves: a problem is told, and an outage is over with the next answer. */
+/** Runs calls, and tells what did not work instead of throwing it; an outage is over with the next answer. */
 export function createAttempts() {
-  const leaving = new AbortController();
-  const left = leaving.signal;
-  /** What did not work; undefined: nothing. */
-  const problem = signal<ApiError>();
-  /** An answer came: an outage is over. */
-  const recover = (): void => {
-    if (problem.value?.code === 0) problem.value = undefined;
-  };
-  const fail = (error: unknown): void => {
-    if (!left.aborted) problem.value = asApiError(error);
-  };
-  /** Runs a call, and shows its problem instead of throwing. */
+  /** undefined: nothing. */
+  const problem = signal<Error>();
   async function attempt<T>(work: () => Promise<T>): Promise<T | undefined> {
     try {
       const found = await work();
-      recover();
+      if (isOffline(problem.value)) problem.value = undefined;
       return found;
     } catch (error) {
-      fail(error);
+      problem.value = error instanceof Error ? error : new Error(String(error));
       return undefined;
     }
   }
-  return { problem, attempt, recover, fail, left, leave: () => leaving.abort() };
+  return { problem, attempt };
 }

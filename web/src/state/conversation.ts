@@ -1,124 +1,162 @@
-import { signal } from '@preact/signals';
-import type { UserEvent } from '#shared/wire/resources/user-events.ts';
-import type { ConversationApi } from '../api/chat-api.ts';
-import { createAnswers, type Answers } from './answers.ts';
+import { type ReadonlySignal, batch, computed, effect, signal } from '@preact/signals';
+import type { Chat } from '#clients/typescript/src/index.ts';
+import type { CompactionRecordView } from '#shared/wire/resources/compaction.ts';
+import type { ContextView } from '#shared/wire/resources/context.ts';
+import type { PinListView } from '#shared/wire/resources/pins.ts';
 import { createAttempts } from './attempts.ts';
-import { createContextState, watchContext } from './context-state.ts';
-import { isOpen, liveSeq } from './live-turn.ts';
-import {
-  createTranscript,
-  type ErasedTurns,
-  type Transcript,
-  textOfMessage,
-} from './transcript.ts';
+import { toTurns } from './turns.ts';
 
 interface ConversationParts {
-  id: string;
-  /** Begins with its first message: there is nothing to read yet. */
-  isNew: boolean;
-  api: ConversationApi;
-  /** Its first message is on its way. */
-  onBegin: (text: string) => void;
+  chat: Chat;
+  /** Whether what was sent last, or its answer, did not get through. */
+  isCut: ReadonlySignal<boolean>;
+  /** A message is on its way. */
+  onSend: (text: string) => void;
+  /** It was there, and is no more. */
+  onGone: () => void;
 }
 
-type ConversationEvent = Extract<UserEvent, { type: 'conversation' }>;
+interface CompactionPage {
+  compactions: CompactionRecordView[];
+  nextPageToken?: string;
+}
 
-/** Whether this page sees a turn, or one after it, being answered. */
-const isAnswering = (answers: Answers, seq: number): boolean =>
-  answers.live.value.some((turn) => isOpen(turn) && (liveSeq(turn) ?? Infinity) >= seq);
+/** What the model would see now, what stays word for word, and the compactions so far. */
+function createPrompt(chat: Chat) {
+  const shown = signal<ContextView>();
+  /** undefined: never asked for, since there was none. */
+  const pins = signal<PinListView>();
+  /** The newest first. */
+  const compactions = signal<readonly CompactionRecordView[]>([]);
+  /** Of older compactions; undefined: all are shown. */
+  const moreCompactions = signal<string>();
+  const readCompactions = (pageToken?: string) =>
+    chat.call<CompactionPage>('GET', '/compactions', { query: { pageToken } });
 
-/** The transcript as far as it goes now; an answer that another device asked for is followed. */
-async function showTurns(transcript: Transcript, answers: Answers, lastSeq: number): Promise<void> {
-  // Its stream tells of the newest turn, which may not have its number yet.
-  if (isAnswering(answers, lastSeq)) return;
-  const seqs = new Set(transcript.openSeqs());
-  if (lastSeq > transcript.turnCount.value) seqs.add(lastSeq);
-  const turns = await Promise.all([...seqs].map(transcript.reload));
-  const user = turns.find((turn) => turn?.user?.state === 'running')?.user ?? turns.at(-1)?.user;
-  if (user?.state !== 'running' && user?.state !== 'queued') return;
-  if (answers.live.value.some(isOpen)) return;
-  const request = { kind: 'send', messageId: user.id, text: textOfMessage(user) } as const;
-  answers.follow(request, user.turnId);
+  return {
+    shown,
+    pins,
+    compactions,
+    moreCompactions,
+    /** Rejects with RecapError. */
+    read: async (): Promise<true> => {
+      const [context, page] = await Promise.all([
+        chat.call<ContextView>('GET', '/context'),
+        readCompactions(),
+      ]);
+      batch(() => {
+        shown.value = context;
+        compactions.value = page.compactions;
+        moreCompactions.value = page.nextPageToken;
+      });
+      const hadPins = (pins.value?.pins.length ?? 0) > 0;
+      if (hadPins || context.items.some(({ kind }) => kind === 'pin'))
+        pins.value = await chat.call<PinListView>('GET', '/pins');
+      return true;
+    },
+    /** Rejects with RecapError. */
+    loadMoreCompactions: async (): Promise<void> => {
+      const page = await readCompactions(moreCompactions.value);
+      batch(() => {
+        compactions.value = [...compactions.value, ...page.compactions];
+        moreCompactions.value = page.nextPageToken;
+      });
+    },
+  };
 }
 
 /** Begins to show a conversation, until `leave`. */
-export function openConversation(parts: ConversationParts) {
-  const { id, api } = parts;
-  const attempts = createAttempts();
-  const { attempt, left } = attempts;
-  const state = createContextState(api);
-  const transcript = createTranscript(api);
-  let hasBegun = !parts.isNew;
-  let erased: ErasedTurns | undefined;
+export function openConversation({ chat, isCut, onSend, onGone }: ConversationParts) {
+  const { problem, attempt } = createAttempts();
+  const prompt = createPrompt(chat);
+  const state = signal(chat.state);
+  const context = computed(() => state.value.context);
+  /** The turn that the transcript is to lead to, Infinity: the newest; undefined: it shows what it shows. */
+  const target = signal<number>();
+  const draft = {
+    text: signal(''),
+    /** The message that it takes the place of, and its turn; undefined: it is a new one. */
+    edited: signal<{ messageId: string; seq: number }>(),
+  };
+  const clearDraft = (): void => {
+    draft.text.value = '';
+    draft.edited.value = undefined;
+  };
 
-  async function read(isAnew: boolean): Promise<void> {
-    const { conversation, details } = await state.read(isAnew);
-    await Promise.all([details(), showTurns(transcript, answers, conversation.lastSeq)]);
-    if (erased) await transcript.readErased(erased);
-  }
-
-  let lastRead: Promise<unknown> = Promise.resolve();
-  /** Reads what has changed, or all of it anew; one after the other. Throws ApiError. */
-  function refresh(isAnew = false): Promise<void> {
-    const done = lastRead.then(() => read(isAnew));
-    lastRead = done.catch(() => undefined);
-    return done;
-  }
-
-  const answers = createAnswers({
-    ...parts,
-    left,
-    onAsk: ({ text }) => {
-      if (!hasBegun) parts.onBegin(text);
-      hasBegun = true;
-    },
-    onFrame: ({ chunk }) => {
-      if (chunk.type === 'data-context') state.context.value = chunk.data;
-    },
-    onEnd: async (seq) => {
-      const turn = await attempt(() => transcript.reload(seq));
-      await attempt(() => refresh());
-      return turn !== undefined;
-    },
+  const unsubscribe = chat.subscribe(() => {
+    const wasThere = state.value.transcript.some(({ seq }) => seq !== undefined);
+    state.value = chat.state;
+    if (wasThere && chat.state.transcript.length === 0) onGone();
   });
 
-  /** Looks for what has changed, unless nobody sees it. */
-  const look = async (): Promise<void> => {
-    if (hasBegun && !document.hidden) await attempt(() => refresh());
-  };
-  /** Runs a call that changes it, and reads what came of that. */
-  const change = (work: () => Promise<unknown>, isAnew?: boolean): Promise<void> =>
-    attempt(() => work().then(() => refresh(isAnew)));
+  let readOf: string | undefined;
+  const stopReading = effect(() => {
+    const { isAnswering, isLoaded, transcript } = state.value;
+    if (!context.value || isAnswering || !isLoaded) return;
+    const { tokens, generation, compaction } = context.value;
+    const deleted = transcript.filter(({ isDeleted }) => isDeleted).length;
+    const now = JSON.stringify([tokens, generation, compaction, deleted]);
+    if (now === readOf) return;
+    readOf = now;
+    void attempt(prompt.read).then((isRead) => {
+      if (!isRead) readOf = undefined;
+    });
+  });
 
-  void look();
-  watchContext({ context: state.context, look, left });
+  /** Runs a call that changes it, and reads what came of that. */
+  const change = (work: () => Promise<unknown>): Promise<unknown> =>
+    attempt(async () => {
+      await work();
+      await chat.refresh();
+      await prompt.read();
+    });
 
   return {
-    ...state,
-    ...attempts,
-    id,
-    api,
-    transcript,
-    answers,
-    look,
-    /** After an event: something has changed, perhaps on another device. */
-    hear: (event: ConversationEvent): void => {
-      erased = event.erased ?? erased;
-      // An answer under way tells of itself, and of what has changed when it ends.
-      if (!isAnswering(answers, event.conversation.lastSeq)) void look();
-    },
-    /** The turn that the transcript is to lead to; undefined: it shows what it shows. */
-    target: signal<number>(),
-    /** What is being written. */
-    draft: {
-      text: signal(''),
-      /** The message that it takes the place of, and its turn; undefined: it is a new one. */
-      edited: signal<{ messageId: string; seq: number }>(),
-    },
+    ...prompt,
+    id: chat.id,
+    chat,
+    state,
+    context,
+    turns: computed(() => toTurns(state.value)),
+    isCut,
+    target,
+    problem,
+    attempt,
     change,
+    draft,
+    clearDraft,
+    /** Sends what is written, unless that is nothing. */
+    send: (): void => {
+      const text = draft.text.value.trim();
+      const edited = draft.edited.value;
+      if (text === '') return;
+      clearDraft();
+      onSend(text);
+      void (edited ? chat.edit(edited.messageId, text) : chat.send(text));
+    },
+    /** Leads to a turn. */
+    showTurn: async (seq: number): Promise<void> => {
+      if (!state.value.transcript.some((message) => message.seq === seq))
+        await attempt(() => chat.loadAround(seq));
+      target.value = seq;
+    },
+    showNewest: async (): Promise<void> => {
+      if (state.value.hasNewer)
+        await attempt(async () => {
+          const { lastSeq } = await chat.call<{ lastSeq: number }>('GET', '');
+          await chat.loadAround(lastSeq);
+          await chat.refresh();
+        });
+      target.value = Infinity;
+    },
     /** Keeps a text word for word in every context; the same id again is the same pin. */
-    pin: (pinId: string, text: string) => change(() => api.pin(pinId, text), true),
-    unpin: (pinId: string) => change(() => api.unpin(pinId), true),
+    pin: (pinId: string, text: string) =>
+      change(() => chat.call('PUT', `/pins/${pinId}`, { body: { text } })),
+    unpin: (pinId: string) => change(() => chat.call('DELETE', `/pins/${pinId}`)),
+    leave: (): void => {
+      unsubscribe();
+      stopReading();
+    },
   };
 }
 

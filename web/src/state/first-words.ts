@@ -41,5 +41,3 @@ export function createFirstWords(storage: FirstWordsStorage) {
     forget: (id: string): void => keep(others(id)),
   };
 }
-
-export type FirstWords = ReturnType<typeof createFirstWords>;

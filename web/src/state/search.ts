@@ -1,17 +1,16 @@
 import { signal } from '@preact/signals';
-import type { SearchAllView } from '#shared/wire/resources/search.ts';
-import type { ChatApi } from '../api/chat-api.ts';
+import type { Recap, SearchAllResult } from '#clients/typescript/src/index.ts';
 import type { createAttempts } from './attempts.ts';
 
 export interface Search {
   q: string;
   /** Those that were read; none: the first is on its way. */
-  pages: readonly SearchAllView[];
+  pages: readonly SearchAllResult[];
 }
 
 /** The search of all conversations. */
 export function createSearch(
-  api: Pick<ChatApi, 'search'>,
+  recap: Pick<Recap, 'search'>,
   attempt: ReturnType<typeof createAttempts>['attempt'],
 ) {
   /** What the field has. */
@@ -21,7 +20,7 @@ export function createSearch(
 
   async function load(search: Search): Promise<void> {
     const { q, pages } = search;
-    const page = await attempt(() => api.search(q, pages.at(-1)?.nextPageToken));
+    const page = await attempt(() => recap.search(q, pages.at(-1)?.nextPageToken));
     // Something else is searched for by now, or the page was asked for twice.
     if (standing.value !== search) return;
     if (page) standing.value = { q, pages: [...pages, page] };

@@ -1,12 +1,14 @@
-import type { Call, WireEvent } from '#web/api/requester.ts';
+import type { WireEvent } from '#clients/typescript/src/api.ts';
 
 /** A request of the page, and how it went. */
 export interface Exchange {
   exchange: number;
-  call: Call;
+  method: string;
   url: string;
-  accept: string;
+  body: string | undefined;
   startedAt: number;
+  /** Whether events came. */
+  isStream?: boolean;
   /** HTTP code; undefined while there is none. */
   code?: number;
   /** Until it ended; of a stream until its end or cut. */
@@ -44,7 +46,7 @@ const encoder = new TextEncoder();
 const withExchange = (
   log: WireLog,
   { exchange, at }: WireEvent,
-  told: Pick<Exchange, 'code' | 'problem'>,
+  told: Partial<Exchange>,
 ): WireLog => ({
   ...log,
   exchanges: log.exchanges.map((found) =>
@@ -52,17 +54,17 @@ const withExchange = (
   ),
 });
 
-function frameOf(log: WireLog, event: Extract<WireEvent, { kind: 'frame' }>): WireFrame {
-  const { exchange, at, frame } = event;
+function frameOf(log: WireLog, event: Extract<WireEvent, { kind: 'event' }>): WireFrame {
+  const { exchange, at, id, data } = event;
   const startedAt = log.exchanges.find((found) => found.exchange === exchange)?.startedAt ?? at;
-  const text = JSON.stringify(frame.chunk);
+  const { type }: { type: string } = JSON.parse(data);
   return {
     exchange,
-    id: frame.id,
+    id: id === undefined ? undefined : Number(id),
     atMs: at - startedAt,
-    type: frame.chunk.type,
-    sizeBytes: encoder.encode(text).length,
-    text: text.slice(0, TEXT_KEPT_CHARACTERS),
+    type,
+    sizeBytes: encoder.encode(data).length,
+    text: data.slice(0, TEXT_KEPT_CHARACTERS),
   };
 }
 
@@ -70,15 +72,29 @@ function frameOf(log: WireLog, event: Extract<WireEvent, { kind: 'frame' }>): Wi
 export function recordWire(log: WireLog, event: WireEvent): WireLog {
   switch (event.kind) {
     case 'request': {
-      const { exchange, call, url, accept, at } = event;
-      const exchanges = [...log.exchanges, { exchange, call, url, accept, startedAt: at }];
+      const { exchange, method, url, body, at } = event;
+      const exchanges = [...log.exchanges, { exchange, method, url, body, startedAt: at }];
       return { ...log, exchanges: exchanges.slice(-EXCHANGES_KEPT) };
     }
     case 'response':
       return withExchange(log, event, { code: event.code });
-    case 'frame':
-      return { ...log, frames: [...log.frames, frameOf(log, event)].slice(-FRAMES_KEPT) };
+    case 'event': {
+      const { exchanges } = withExchange(log, event, { isStream: true });
+      const found = exchanges.find(({ exchange }) => exchange === event.exchange);
+      // Those of the list are no answer.
+      if (found?.url.includes('/users/')) return { ...log, exchanges };
+      return { exchanges, frames: [...log.frames, frameOf(log, event)].slice(-FRAMES_KEPT) };
+    }
     case 'end':
       return withExchange(log, event, { problem: event.problem });
   }
+}
+
+/** Whether the last try to send to a conversation, or to read its answer, did not get through. */
+export function isCut({ exchanges }: WireLog, conversationId: string): boolean {
+  const last = exchanges.findLast(
+    ({ method, url }) =>
+      url.includes(`/${conversationId}/`) && (method === 'POST' || url.includes('/stream')),
+  );
+  return last !== undefined && (last.problem !== undefined || (last.code ?? 0) >= 500);
 }

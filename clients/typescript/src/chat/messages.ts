@@ -63,6 +63,7 @@ export function toMessage(stored: StoredMessage): Message {
     outOfContext: stored.outOfContext,
     isDeleted: stored.deleted,
     rating: stored.feedback?.rating,
+    stored,
   };
 }
 

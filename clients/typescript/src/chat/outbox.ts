@@ -49,8 +49,9 @@ const PREFIX = 'outbox/';
 /** Taken ones that are kept, so that they can be sent again. */
 const TAKEN_MAX = 100;
 
-const keyOf = ({ conversationId, order }: Entry): string =>
-  `${PREFIX}${conversationId}/${String(order).padStart(12, '0')}`;
+/** Two windows of a browser share a store: the same order may be there twice. */
+const keyOf = ({ conversationId, order, id }: Entry): string =>
+  `${PREFIX}${conversationId}/${String(order).padStart(12, '0')}/${id}`;
 
 const bodyOf = ({ body, files }: Entry): string => {
   const { message } = body;

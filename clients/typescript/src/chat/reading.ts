@@ -49,6 +49,8 @@ const AROUND_TURNS = 12;
 
 export interface ChatParts {
   id: string;
+  /** It begins with its first message: until then there is nothing to read. */
+  isNew: boolean;
   options: RecapOptions;
   timings: Timings;
   requester: Requester;
@@ -90,6 +92,7 @@ export function createReading(parts: ChatParts) {
   let title: string | undefined;
   let context: ContextObject | undefined;
   let erasedCount = 0;
+  let hasBegun = !parts.isNew;
   let isLoaded = false;
   let hasNewer = false;
   let problem: RecapError | undefined;
@@ -127,6 +130,8 @@ export function createReading(parts: ChatParts) {
   }
 
   function keep(): void {
+    // What is kept is shown without a connection: the newest.
+    if (hasNewer) return;
     saver.save(keptKey(id), (): Kept => {
       const messages = messagesOf(turns).slice(-NEWEST_MESSAGES);
       return { messages, title, context, erasedCount };
@@ -226,6 +231,10 @@ export function createReading(parts: ChatParts) {
   }
 
   async function readAll(): Promise<void> {
+    if (!hasBegun) {
+      isLoaded = true;
+      return;
+    }
     const before = new Map(live);
     try {
       if (!isLoaded) await readNewest();
@@ -373,12 +382,13 @@ export function createReading(parts: ChatParts) {
   async function readErased({ count, seqs }: NonNullable<ConversationEvent['erased']>) {
     const newCount = count - erasedCount;
     if (newCount <= 0) return;
-    erasedCount = count;
     if (newCount > seqs.length) {
       isLoaded = false;
-      return refresh();
+      await refresh();
+    } else {
+      for (const seq of seqs.slice(-newCount)) if (turns.has(seq)) await readAgain(seq);
     }
-    for (const seq of seqs.slice(-newCount)) if (turns.has(seq)) await readAgain(seq);
+    erasedCount = count;
   }
 
   /** Of one that nobody looks at, all that is kept is forgotten. */
@@ -491,6 +501,7 @@ export function createReading(parts: ChatParts) {
       unfinishedSeqs()[0] ?? waitingSeqs(turns)[0] ?? followed,
     /** The service has a message: whoever looks reads its answer, one after the other. */
     taken: ({ seq = 0 }: Entry, stream: EventStream): void => {
+      hasBegun = true;
       live.set(seq, newAnswer('queued'));
       if (looking && !isFollowing) begun.set(seq, stream);
       else stream.close();
@@ -499,18 +510,20 @@ export function createReading(parts: ChatParts) {
     },
     /** Its row has changed, perhaps by another device. */
     hear: ({ conversation: row, erased }: ConversationEvent): void => {
+      hasBegun = true;
       if (!looking) {
         if (erased) void forgetErased(erased.count);
         return;
       }
       title = row.title ?? title;
       changed();
-      if (erased) void readErased(erased).catch(() => undefined);
+      const { signal } = looking;
+      if (erased) void life.untilDone(() => readErased(erased), signal).catch(() => undefined);
       const last = turns.get(lastSeq(turns));
       const lastState = last?.user?.state === 'failed' ? 'failed' : 'idle';
       const isKnown = row.lastSeq <= (last?.seq ?? 0) && row.state === lastState;
       // The end of what is followed is read anyway.
-      if (isLoaded && !isFollowing && !isKnown) void refresh().catch(() => undefined);
+      if (isLoaded && !isFollowing && !isKnown) void readUntilDone(signal).then(follow);
     },
     gone,
   };

@@ -1,3 +1,4 @@
+import type { StoredMessage } from '#clients/typescript/src/index.ts';
 import type { SnapshotReport } from '#shared/compaction/write-snapshot.ts';
 import type { CompactionDetailView, SnapshotItemView } from '#shared/wire/resources/compaction.ts';
 import { count, counted, inWords, percent } from '#web/figures.ts';
@@ -11,14 +12,6 @@ import {
   turnsToShow,
 } from '#web/state/compactions.ts';
 import type { OpenConversation } from '#web/state/conversation.ts';
-import {
-  pageNumber,
-  seqBefore,
-  textOfMessage,
-  toTurns,
-  TURNS_PER_PAGE,
-  type StoredTurn,
-} from '#web/state/transcript.ts';
 import { useSignal, type Signal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 
@@ -97,7 +90,8 @@ function VerificationReport({ strategy = '', report }: CompactionDetailView) {
 /** What the dialog shows, once it is read. */
 interface Detail {
   compaction: CompactionDetailView;
-  turns: readonly StoredTurn[];
+  /** Messages of turns, by their number. */
+  turns: ReadonlyMap<number, readonly StoredMessage[]>;
 }
 
 interface DetailProps {
@@ -106,19 +100,32 @@ interface DetailProps {
   lit: Signal<SnapshotItemView | undefined>;
 }
 
-/** The compaction, and the turns to show beside it in their order. Throws ApiError. */
-async function readDetail({ api }: OpenConversation, generation: number): Promise<Detail> {
-  const compaction = await api.compaction(generation);
+/** As many messages as are read at once. */
+const PAGE_MESSAGES = 100;
+
+/** The compaction, and the turns to show beside it in their order. Rejects with RecapError. */
+async function readDetail({ chat }: OpenConversation, generation: number): Promise<Detail> {
+  const compaction = await chat.call<CompactionDetailView>('GET', `/compactions/${generation}`);
   const seqs = turnsToShow(compaction);
-  const wanted = new Set(seqs);
-  const turns: StoredTurn[] = [];
+  const found: StoredMessage[] = [];
   // One page after the other: a server takes only so many calls of one user at once.
-  for (const page of new Set(seqs.map(pageNumber))) {
-    const { messages } = await api.messages(seqBefore(page), 2 * TURNS_PER_PAGE);
-    turns.push(...toTurns(messages).filter((turn) => wanted.delete(turn.seq)));
+  for (let next = seqs[0]; next !== undefined; next = seqs.find((seq) => seq > lastSeqOf(found))) {
+    const query = { afterSeq: next - 1, pageSize: PAGE_MESSAGES };
+    const { messages } = await chat.call<{ messages: StoredMessage[] }>('GET', '/messages', {
+      query,
+    });
+    if (messages.length === 0) break;
+    found.push(...messages);
   }
-  return { compaction, turns };
+  const wanted = new Set(seqs);
+  const shown = found.filter(({ seq }) => wanted.has(seq));
+  return { compaction, turns: Map.groupBy(shown, ({ seq }) => seq) };
 }
+
+const lastSeqOf = (messages: readonly StoredMessage[]): number => messages.at(-1)?.seq ?? 0;
+
+const textOf = ({ parts }: StoredMessage): string =>
+  parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n\n');
 
 /** What was folded; the turns of a statement are lit and brought into view. */
 function FoldedTurns({ detail, lit }: DetailProps) {
@@ -128,15 +135,18 @@ function FoldedTurns({ detail, lit }: DetailProps) {
   }, [lit.value]);
   return (
     <ol class="detail-list folded-turns" ref={list} tabIndex={0} aria-labelledby="detail-turns">
-      {detail.turns.map(({ seq, user, answer }) => {
+      {[...detail.turns].map(([seq, messages]) => {
         const isLit = lit.value !== undefined && isFrom(lit.value, seq);
         return (
           <li key={seq} class="lightable" data-lit={isLit}>
             <p class="quiet small figure">
               Turn {count(seq)} {isLit && <span aria-hidden="true">●</span>}
             </p>
-            <p class="said">{textOfMessage(user)}</p>
-            {answer && <p class="said quiet">{textOfMessage(answer)}</p>}
+            {messages.map((message) => (
+              <p key={message.id} class={message.role === 'user' ? 'said' : 'said quiet'}>
+                {textOf(message)}
+              </p>
+            ))}
           </li>
         );
       })}

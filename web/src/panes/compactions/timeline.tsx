@@ -26,7 +26,11 @@ function CompactionUnderWay({ conversation }: { conversation: OpenConversation }
           <Button
             class="link at-end"
             text="Stop it"
-            onClick={() => void conversation.change(() => conversation.api.cancelCompaction(jobId))}
+            onClick={() =>
+              void conversation.change(() =>
+                conversation.chat.call('POST', `/compactions/${jobId}:cancel`),
+              )
+            }
           />
         )}
       </header>
@@ -97,7 +101,9 @@ function PastCompaction({ app, record }: { app: App; record: CompactionRecordVie
 /** Compactions, the newest first: what is under way, then what has ended and how. */
 export function CompactionTimeline({ app, conversation }: ConversationProps) {
   const records = conversation.compactions.value;
-  const isQuiet = records.length === 0 && !isUnderWay(conversation.context.value?.compaction);
+  const context = conversation.context.value;
+  const isRead = !context || conversation.shown.value !== undefined;
+  const isQuiet = isRead && records.length === 0 && !isUnderWay(context?.compaction);
   return (
     <>
       <CompactionUnderWay conversation={conversation} />

@@ -121,11 +121,11 @@ function CompactButton({ conversation }: PaneProps) {
     <Button
       class="button at-end"
       text="Compact now"
-      disabled={conversation.view.value === undefined}
+      disabled={conversation.context.value === undefined}
       // Not disabled while one runs: the keyboard would lose its place.
       aria-disabled={isRunning}
       onClick={() => {
-        if (!isRunning) void conversation.change(() => conversation.api.compact());
+        if (!isRunning) void conversation.attempt(() => conversation.chat.compact());
       }}
     />
   );
@@ -137,12 +137,12 @@ const LEAST_THRESHOLD_TOKENS = 1_000;
 /** From how many tokens on this conversation is compacted; deployments let users lower it. */
 function ThresholdField({ conversation }: PaneProps) {
   const thresholdTokens = conversation.context.value?.thresholdTokens;
-  if (!conversation.view.value || !thresholdTokens) return null;
+  if (!thresholdTokens) return null;
   const change = (wanted: number): void => {
     if (!(wanted >= LEAST_THRESHOLD_TOKENS) || wanted === thresholdTokens) return;
-    const settings = { thresholdTokens: Math.round(wanted) };
-    const send = () => conversation.api.change({ settings }, 'settings.thresholdTokens');
-    void conversation.change(send, true);
+    const query = { updateMask: 'settings.thresholdTokens' };
+    const body = { settings: { thresholdTokens: Math.round(wanted) } };
+    void conversation.change(() => conversation.chat.call('PATCH', '', { query, body }));
   };
   return (
     <label class="bar quiet small">
@@ -170,15 +170,17 @@ const generationName = (generation: number): string =>
 
 /** Which generation is looked at, and the way back to it. */
 function Generations({ conversation, earlier }: GenerationsProps) {
-  const present = conversation.view.value?.generation ?? 0;
+  const present = conversation.context.value?.generation ?? 0;
   if (present === 0) return null;
   const shown = earlier.value?.generation ?? present;
   const choose = async (generation: number): Promise<void> => {
-    const read = () => conversation.api.context(generation);
+    const read = () =>
+      conversation.chat.call<ContextView>('GET', '/context', { query: { generation } });
     earlier.value = generation === present ? undefined : await conversation.attempt(read);
   };
   const restore = async (): Promise<void> => {
-    await conversation.api.restore(shown, crypto.randomUUID());
+    const body = { generation: shown, requestId: crypto.randomUUID() };
+    await conversation.chat.call('POST', ':restore', { body });
     earlier.value = undefined;
   };
   return (

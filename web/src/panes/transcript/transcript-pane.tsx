@@ -3,9 +3,7 @@ import { Button, IconButton, submit, ProblemBar } from '#web/panes/controls.tsx'
 import type { ConversationProps } from '#web/state/app.ts';
 import { toFolded } from '#web/state/compactions.ts';
 import type { OpenConversation } from '#web/state/conversation.ts';
-import { isOpen, partsText, type LiveTurn, liveSeq } from '#web/state/live-turn.ts';
-import { findTurn } from '#web/state/transcript.ts';
-import { LiveRow, StoredRow } from './turns.tsx';
+import { TurnRow } from './turns.tsx';
 import { useSignal, type Signal } from '@preact/signals';
 import {
   elementScroll,
@@ -14,7 +12,7 @@ import {
   Virtualizer,
 } from '@tanstack/virtual-core';
 import type { RefObject } from 'preact';
-import { useEffect, useRef, useLayoutEffect, useReducer, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useReducer, useRef, useState } from 'preact/hooks';
 
 interface TranscriptProps {
   conversation: OpenConversation;
@@ -23,11 +21,12 @@ interface TranscriptProps {
 /** The newest answer for who listens, told when it has ended: in a log that nobody sees. */
 function Announcer({ conversation }: TranscriptProps) {
   const ended = useSignal('');
-  const turns = conversation.answers.live.value;
+  const { isAnswering, messages } = conversation.state.value;
+  const wasAnswering = useRef(false);
   useEffect(() => {
-    const turn = turns.findLast((each) => !isOpen(each));
-    if (turn) ended.value = partsText(turn.parts);
-  }, [turns]);
+    if (wasAnswering.current && !isAnswering) ended.value = messages.at(-1)?.text ?? '';
+    wasAnswering.current = isAnswering;
+  }, [isAnswering]);
   return (
     <div class="for-listeners" role="log" aria-live="polite" aria-label="Answer">
       {ended.value}
@@ -43,11 +42,20 @@ const OVERSCAN = 6;
 
 type VirtualRows = Virtualizer<HTMLDivElement, HTMLElement>;
 
+/** Above the first row and below the last one. */
+const PADDING_PX = 12;
+
 /** The rows of a long list that are to be in the document, each measured once it is. */
-function useVirtualRows(box: RefObject<HTMLDivElement | null>, rowCount: number): VirtualRows {
+function useVirtualRows(
+  box: RefObject<HTMLDivElement | null>,
+  keys: readonly string[],
+): VirtualRows {
   const [, draw] = useReducer<number, undefined>((drawn) => drawn + 1, 0);
   const options = {
-    count: rowCount,
+    count: keys.length,
+    getItemKey: (index: number) => keys[index] ?? index,
+    paddingStart: PADDING_PX,
+    paddingEnd: PADDING_PX,
     getScrollElement: () => box.current,
     estimateSize: () => ESTIMATED_PX,
     overscan: OVERSCAN,
@@ -69,28 +77,39 @@ function useVirtualRows(box: RefObject<HTMLDivElement | null>, rowCount: number)
 const END_PX = 48;
 
 /**
- * Keeps the newest message in view until the reader scrolls up, and again from when they come back to the
- * end. The signal tells whether it is kept.
+ * Keeps the newest message in view until the reader scrolls up, and again from when they come back to the end. What a reader
+ * further up sees stays where it is when rows come or go before it. The signal tells whether the newest is kept.
  */
-function useNewestInView(box: RefObject<HTMLDivElement | null>): Signal<boolean> {
+function useSteadyView(
+  box: RefObject<HTMLDivElement | null>,
+  rows: VirtualRows,
+  { keys, hasNewer }: { keys: readonly string[]; hasNewer: boolean },
+): Signal<boolean> {
   const isKept = useSignal(true);
-  const lastTop = useRef(0);
+  const last = useRef({ top: 0, firstKey: keys[0], row: rows.getVirtualItems()[0] });
   /** Looks where the view stands, and whether the reader has moved it. */
   const look = (current: HTMLDivElement): void => {
     const { scrollTop, scrollHeight, clientHeight } = current;
-    if (scrollHeight - scrollTop - clientHeight < END_PX) isKept.value = true;
+    if (hasNewer) isKept.value = false;
+    else if (scrollHeight - scrollTop - clientHeight < END_PX) isKept.value = true;
     // Rows that turn out smaller than estimated move the view as well, but not by the reader's hand.
-    else if (scrollTop < lastTop.current - 1) isKept.value = false;
-    lastTop.current = scrollTop;
+    else if (scrollTop < last.current.top - 1) isKept.value = false;
+    last.current.top = scrollTop;
   };
   useLayoutEffect(() => {
     const { current } = box;
-    if (!current || !isKept.peek()) return;
+    if (!current) return;
+    const { firstKey, row } = last.current;
     // What is drawn between a reader's move and the event that tells of it must not undo the move.
-    look(current);
-    if (!isKept.peek()) return;
-    current.scrollTop = current.scrollHeight;
-    lastTop.current = current.scrollTop;
+    if (isKept.peek()) look(current);
+    if (isKept.peek()) current.scrollTop = current.scrollHeight;
+    else if (row && firstKey !== keys[0] && keys.includes(String(row.key))) {
+      const found = rows.getOffsetForIndex(keys.indexOf(String(row.key)), 'start');
+      if (found) current.scrollTop += found[0] - row.start;
+    }
+    const { scrollTop } = current;
+    const topRow = rows.getVirtualItemForOffset(scrollTop);
+    last.current = { top: scrollTop, firstKey: keys[0], row: topRow };
   });
   useEffect(() => {
     const { current } = box;
@@ -98,48 +117,14 @@ function useNewestInView(box: RefObject<HTMLDivElement | null>): Signal<boolean>
     const lookAgain = (): void => look(current);
     current.addEventListener('scroll', lookAgain, { passive: true });
     return () => current.removeEventListener('scroll', lookAgain);
-  }, []);
+  }, [hasNewer]);
   return isKept;
 }
 
-/** Turns that are not stored yet stand behind those that are. */
-function rowsOf(turnCount: number, live: readonly LiveTurn[]) {
-  const bySeq = new Map<number, LiveTurn>();
-  const later: LiveTurn[] = [];
-  for (const turn of live) {
-    const seq = liveSeq(turn);
-    if (seq !== undefined && seq <= turnCount) bySeq.set(seq, turn);
-    else later.push(turn);
-  }
-  return { bySeq, later, count: turnCount + later.length };
-}
-
-function Row(props: {
-  conversation: OpenConversation;
-  index: number;
-  showTurn: (seq: number) => void;
-}) {
-  const { conversation, index, showTurn } = props;
-  const { transcript, answers } = conversation;
-  const turnCount = transcript.turnCount.value;
-  const { bySeq, later } = rowsOf(turnCount, answers.live.value);
-  const seq = index + 1;
-  const live = bySeq.get(seq) ?? later[index - turnCount];
-  if (live) return <LiveRow conversation={conversation} turn={live} />;
-  const turn = findTurn(transcript.pages.value, seq);
-  if (turn) return <StoredRow conversation={conversation} turn={turn} showTurn={showTurn} />;
-  // It is on its way.
-  return (
-    <article class="turn placeholder" aria-busy="true">
-      <span class="for-listeners">Loading …</span>
-    </article>
-  );
-}
-
 /** The line below the last turn that the snapshot stands in for. */
-function FoldMark({ app, conversation, seq }: ConversationProps & { seq: number }) {
+function FoldMark({ app, conversation, seq }: ConversationProps & { seq: number | undefined }) {
   const { generation, upTo } = toFolded(conversation.compactions.value);
-  if (upTo !== seq) return null;
+  if (upTo === 0 || upTo !== seq) return null;
   return (
     <div class="fold-mark quiet small">
       <span>Folded up to turn {count(upTo)}: the model sees the snapshot instead</span>
@@ -159,69 +144,76 @@ const Empty = () => (
   </p>
 );
 
-/** Has the transcript read the turns of the visible rows. */
-function useVisibleTurns(
-  conversation: OpenConversation,
-  visible: readonly { index: number }[],
-): void {
-  const { transcript } = conversation;
-  const first = (visible[0]?.index ?? 0) + 1;
-  const last = Math.min((visible.at(-1)?.index ?? 0) + 1, transcript.turnCount.value);
+/** Rows from the end of what is known at which more is read, and as many as are read at once. */
+const NEAR_ROWS = 10;
+const READ_MESSAGES = 100;
+
+/** Reads what comes before or behind the known turns when the reader comes near. */
+function useMoreTurns({ state, chat, turns, attempt }: OpenConversation, rows: VirtualRows): void {
+  const { hasOlder, hasNewer, isLoaded } = state.value;
+  const { startIndex, endIndex } = rows.range ?? { startIndex: Infinity, endIndex: 0 };
+  const wantsOlder = isLoaded && hasOlder && startIndex < NEAR_ROWS;
+  const wantsNewer = isLoaded && hasNewer && endIndex > turns.value.length - NEAR_ROWS;
   useEffect(() => {
-    if (last >= first) void conversation.attempt(() => transcript.need(first, last));
-  }, [first, last, transcript.pages.value]);
+    if (wantsOlder) void attempt(() => chat.loadOlder(READ_MESSAGES));
+    else if (wantsNewer) void attempt(() => chat.loadNewer(READ_MESSAGES));
+  }, [wantsOlder, wantsNewer, turns.value.length, turns.value[0]?.key]);
 }
 
-/** The whole transcript, of which the visible turns are in the document. */
+/** The transcript, of which the visible turns are in the document. */
 function MessageList({ app, conversation }: ConversationProps) {
-  const { transcript, answers } = conversation;
+  const { state, target } = conversation;
+  const { isLoaded, hasNewer, problem } = state.value;
+  // What waits to be sent stands behind what is in the store, and is known before.
+  const isKnown =
+    isLoaded || problem !== undefined || state.value.transcript.some(({ seq }) => seq);
+  const turns = isKnown ? conversation.turns.value : [];
   const box = useRef<HTMLDivElement>(null);
-  const rowCount = rowsOf(transcript.turnCount.value, answers.live.value).count;
-  const rows = useVirtualRows(box, rowCount);
-  const isNewestKept = useNewestInView(box);
-  const showTurn = (seq: number, align: 'center' | 'start' = 'center'): void => {
-    isNewestKept.value = false;
-    rows.scrollToIndex(seq - 1, { align });
-  };
-  const target = conversation.target.value;
-  const isTargetThere = target !== undefined && target <= transcript.turnCount.value;
+  const keys = turns.map(({ key }) => key);
+  const rows = useVirtualRows(box, keys);
+  const isNewestKept = useSteadyView(box, rows, { keys, hasNewer });
+  const index =
+    target.value === Infinity
+      ? turns.length - 1
+      : turns.findIndex(({ seq }) => seq !== undefined && seq === target.value);
   useEffect(() => {
-    if (!isTargetThere) return;
+    if (index < 0) return;
+    isNewestKept.value = target.value === Infinity;
     // What was found in a turn longer than the view is read from its beginning.
-    showTurn(target, 'start');
-    conversation.target.value = undefined;
-  }, [target, isTargetThere]);
-  const showNewest = (): void => {
-    isNewestKept.value = true;
-    box.current?.scrollTo({ top: box.current.scrollHeight });
-  };
-  const visible = rows.getVirtualItems();
-  useVisibleTurns(conversation, visible);
+    rows.scrollToIndex(index, { align: isNewestKept.value ? 'end' : 'start' });
+    target.value = undefined;
+  }, [index]);
+  useMoreTurns(conversation, rows);
   return (
     <div class="messages-frame">
       <div class="messages" ref={box} role="region" aria-label="Messages" tabIndex={0}>
-        {rowCount === 0 && <Empty />}
+        {turns.length === 0 && isLoaded && <Empty />}
         <div class="rows" style={{ height: `${rows.getTotalSize()}px` }}>
-          {visible.map(({ index, start }) => (
-            <div
-              key={index}
-              class="row"
-              data-index={index}
-              ref={(element) => rows.measureElement(element)}
-              style={{ transform: `translateY(${start}px)` }}
-            >
-              <Row conversation={conversation} index={index} showTurn={showTurn} />
-              <FoldMark app={app} conversation={conversation} seq={index + 1} />
-            </div>
-          ))}
+          {rows.getVirtualItems().map(({ key, index: at, start }) => {
+            const turn = turns[at];
+            return (
+              turn && (
+                <div
+                  key={key}
+                  class="row"
+                  data-index={at}
+                  ref={(element) => rows.measureElement(element)}
+                  style={{ transform: `translateY(${start}px)` }}
+                >
+                  <TurnRow app={app} conversation={conversation} turn={turn} />
+                  <FoldMark app={app} conversation={conversation} seq={turn.seq} />
+                </div>
+              )
+            );
+          })}
         </div>
       </div>
-      {!isNewestKept.value && (
+      {(!isNewestKept.value || hasNewer) && (
         <IconButton
           class="icon-button to-newest"
           sign="↓"
           label="To the newest message"
-          onClick={showNewest}
+          onClick={() => void conversation.showNewest()}
         />
       )}
     </div>
@@ -232,48 +224,15 @@ function MessageList({ app, conversation }: ConversationProps) {
 const sends = (event: KeyboardEvent): boolean =>
   event.key === 'Enter' && !event.shiftKey && !event.isComposing && event.keyCode !== 229;
 
+/** Stops the answer that is on its way, unless there is something to be sent. */
 function SendButton({ conversation }: TranscriptProps) {
-  const running = conversation.answers.live.value.find(isOpen);
-  if (!running)
-    return (
-      <Button
-        type="submit"
-        class="button primary"
-        text="Send"
-        disabled={conversation.draft.text.value.trim() === ''}
-      />
-    );
-  const { turnId } = running;
-  return (
-    <Button
-      class="button"
-      text="Stop"
-      disabled={turnId === undefined}
-      onClick={() => {
-        if (turnId !== undefined) void conversation.attempt(() => conversation.api.cancel(turnId));
-      }}
-    />
-  );
-}
-
-function clear({ draft }: OpenConversation): void {
-  draft.text.value = '';
-  draft.edited.value = undefined;
-}
-
-/** Sends what is written, unless that is nothing or an answer is on its way. */
-function send(conversation: OpenConversation): void {
-  const { answers, draft } = conversation;
-  const text = draft.text.value.trim();
-  if (text === '' || answers.live.value.some(isOpen)) return;
-  const messageId = crypto.randomUUID();
-  const editedId = draft.edited.value?.messageId;
-  answers.ask(
-    editedId === undefined
-      ? { kind: 'send', messageId, text }
-      : { kind: 'edit', messageId, text, editedId },
-  );
-  clear(conversation);
+  const { chat, draft, state, isCut, attempt } = conversation;
+  const isEmpty = draft.text.value.trim() === '';
+  const { isAnswering, messages } = state.value;
+  const isSending = !isCut.value && messages.some((each) => each.state === 'pending');
+  if (!isEmpty || !(isAnswering || isSending))
+    return <Button type="submit" class="button primary" text="Send" disabled={isEmpty} />;
+  return <Button class="button" text="Stop" onClick={() => void attempt(() => chat.stop())} />;
 }
 
 /** Where a message is written. */
@@ -285,11 +244,12 @@ function Composer({ conversation }: TranscriptProps) {
     if (edited.value !== undefined || matchMedia('(pointer: fine)').matches) field.current?.focus();
   }, [edited.value]);
   return (
-    <form class="composer bar" onSubmit={submit(() => send(conversation))}>
+    <form class="composer bar" onSubmit={submit(() => conversation.send())}>
       {edited.value !== undefined && (
         <p class="composer-edit quiet small" role="status">
           You change turn {count(edited.value.seq)}: what you send takes its place and that of all
-          that follows. <Button class="link" text="Cancel" onClick={() => clear(conversation)} />
+          that follows.{' '}
+          <Button class="link" text="Cancel" onClick={() => conversation.clearDraft()} />
         </p>
       )}
       <textarea
@@ -301,10 +261,10 @@ function Composer({ conversation }: TranscriptProps) {
         value={written.value}
         onInput={({ currentTarget }) => (written.value = currentTarget.value)}
         onKeyDown={(event) => {
-          if (event.key === 'Escape' && edited.value !== undefined) clear(conversation);
+          if (event.key === 'Escape' && edited.value !== undefined) conversation.clearDraft();
           if (!sends(event)) return;
           event.preventDefault();
-          send(conversation);
+          conversation.send();
         }}
       />
       <SendButton conversation={conversation} />
@@ -313,17 +273,20 @@ function Composer({ conversation }: TranscriptProps) {
 }
 
 export function TranscriptPane({ app, conversation }: ConversationProps) {
-  const { view, answers, id } = conversation;
-  const isNew = view.value === undefined && answers.live.value.length === 0;
-  const title = app.nameOf({ id, title: view.value?.title }) ?? (isNew ? 'New chat' : 'Untitled');
+  const { state, problem, id } = conversation;
+  const { title, transcript } = state.value;
+  const unnamed = transcript.length === 0 ? 'New chat' : 'Untitled';
   return (
     <main class="pane transcript" aria-label="Transcript">
       <header class="pane-head transcript-head bar">
-        <h2 class="one-line">{title}</h2>
+        <h2 class="one-line">{app.nameOf({ id, title }) ?? unnamed}</h2>
       </header>
       <MessageList app={app} conversation={conversation} />
       <Announcer conversation={conversation} />
-      <ProblemBar problem={conversation.problem} />
+      <ProblemBar
+        error={problem.value ?? state.value.problem}
+        dismiss={problem.value && (() => (problem.value = undefined))}
+      />
       <Composer conversation={conversation} />
     </main>
   );

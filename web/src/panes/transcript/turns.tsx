@@ -1,14 +1,11 @@
-import type { MessageView } from '#shared/wire/resources/messages.ts';
-import type { TurnView } from '#shared/wire/resources/turns.ts';
-import type { ToolResult } from '#web/api/chat-api.ts';
+import type { Message, MessagePart } from '#clients/typescript/src/index.ts';
 import { count } from '#web/figures.ts';
 import { Button, submit } from '#web/panes/controls.tsx';
+import type { ConversationProps } from '#web/state/app.ts';
 import { toFolded } from '#web/state/compactions.ts';
 import type { OpenConversation } from '#web/state/conversation.ts';
-import { isOpen, liveSeq, type AnswerPart, type LiveTurn } from '#web/state/live-turn.ts';
-import { textOfMessage, type StoredTurn, turnRemarks } from '#web/state/transcript.ts';
+import { isLeftOut, phaseOf, type Turn, type TurnRemark, turnRemarks } from '#web/state/turns.ts';
 import { useSignal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
 
 /** A piece of a message as it is laid out. */
 interface Block {
@@ -72,8 +69,6 @@ const ToolCall = ({ name, input, output }: { name: string; input?: unknown; outp
   </details>
 );
 
-type OpenCall = NonNullable<TurnView['openCalls']>[number];
-
 /** An answer as it was typed: JSON as such, anything else as a text. */
 function parseOutput(typed: string): unknown {
   try {
@@ -83,17 +78,15 @@ function parseOutput(typed: string): unknown {
   }
 }
 
-interface CallForm {
-  call: OpenCall;
-  give: (result: ToolResult) => void;
-}
+type ToolPart = Extract<MessagePart, { type: 'tool' }>;
 
 /** The app has run the function, or will not. */
-function OutputForm({ call: { callId, name, args }, give }: CallForm) {
+function OutputForm({ app, part: { callId, name } }: Pick<TurnProps, 'app'> & { part: ToolPart }) {
   const typed = useSignal('{}');
+  const call = app.openCalls.value.get(callId);
+  if (!call) return null;
   return (
-    <form onSubmit={submit(() => give({ callId, output: parseOutput(typed.value) }))}>
-      <ToolCall name={name} input={args} />
+    <form onSubmit={submit(() => call.resolve(parseOutput(typed.value)))}>
       <label>
         What does {name} give?
         <textarea
@@ -107,7 +100,7 @@ function OutputForm({ call: { callId, name, args }, give }: CallForm) {
         <Button
           class="button"
           text="Decline"
-          onClick={() => give({ callId, error: 'The user declined.' })}
+          onClick={() => call.reject(new Error('The user declined.'))}
         />
       </p>
     </form>
@@ -115,43 +108,33 @@ function OutputForm({ call: { callId, name, args }, give }: CallForm) {
 }
 
 /** A tool of the server waits for the user. */
-const ApprovalForm = ({ call: { callId, name, args }, give }: CallForm) => (
-  <div>
-    <ToolCall name={name} input={args} />
+function Approval({ conversation, callId }: { conversation: OpenConversation; callId: string }) {
+  const approve = (isAllowed: boolean): void =>
+    void conversation.attempt(() => conversation.chat.approve(callId, isAllowed));
+  return (
     <p class="bar">
-      <Button class="button" text="Allow" onClick={() => give({ callId, approved: true })} />
-      <Button class="button" text="Decline" onClick={() => give({ callId, approved: false })} />
+      <Button class="button" text="Allow" onClick={() => approve(true)} />
+      <Button class="button" text="Decline" onClick={() => approve(false)} />
     </p>
-  </div>
-);
+  );
+}
 
 /** What a turn waits for, answered here: the answer goes on when the last call has its result. */
-function OpenCalls(props: { conversation: OpenConversation; user: MessageView }) {
-  const { conversation, user } = props;
-  const calls = useSignal<readonly OpenCall[]>([]);
-  const given = useSignal<ReadonlyMap<string, ToolResult>>(new Map());
-  const { turnId, id: messageId } = user;
-  useEffect(() => {
-    void conversation.attempt(async () => {
-      calls.value = (await conversation.api.turn(turnId)).openCalls ?? [];
-    });
-  }, [turnId]);
-  const give = (result: ToolResult): void => {
-    given.value = new Map([...given.value, [result.callId, result]]);
-    const results = calls.value.flatMap(({ callId }) => given.value.get(callId) ?? []);
-    if (results.length < calls.value.length) return;
-    const text = textOfMessage(user);
-    conversation.answers.ask({ kind: 'results', messageId, text, turnId, results });
-  };
+function OpenCalls({ app, conversation, turn: { answer } }: TurnProps) {
+  if (answer?.state !== 'waiting') return null;
+  const calls = answer.parts.flatMap((part) =>
+    part.type === 'tool' && (part.state === 'approval' || part.state === 'running') ? [part] : [],
+  );
   return (
     <div class="open-calls small">
       <p class="turn-status">The model asks this app, and waits.</p>
-      {calls.value
-        .filter(({ callId }) => !given.value.has(callId))
-        .map((call) => {
-          const Form = call.wants === 'output' ? OutputForm : ApprovalForm;
-          return <Form key={call.callId} call={call} give={give} />;
-        })}
+      {calls.map((part) =>
+        part.state === 'approval' ? (
+          <Approval key={part.callId} conversation={conversation} callId={part.callId} />
+        ) : (
+          <OutputForm key={part.callId} app={app} part={part} />
+        ),
+      )}
     </div>
   );
 }
@@ -167,129 +150,51 @@ const remarkTexts = {
   notInContext: 'The model does not see this turn.',
 };
 
-const noticeTexts = {
-  restarted: 'The answer began anew.',
+const noticeTexts: Readonly<Record<string, string>> = {
   loop: remarkTexts.loop,
   rounds: 'The model used up its rounds of tool calls and answered with what it had.',
   files: 'Files could not be read any more: the model answered without them.',
-  approval: 'A tool waits for your approval.',
 };
 
-function statusOf({ phase, problem, finishReason }: LiveTurn): string | undefined {
-  switch (phase) {
-    case 'sending':
-      return 'Sending …';
-    case 'waiting':
-      return 'Thinking …';
-    case 'reconnecting':
-      return 'Connection lost. Continuing …';
-    case 'stopped':
-      return remarkTexts.stopped;
-    case 'failed':
-      return `${remarkTexts.failed} ${problem?.message ?? ''}`;
-    case 'streaming':
-      return undefined;
-    case 'done':
-      if (finishReason === 'content-filter') return remarkTexts.contentFilter;
-      return finishReason === 'length' ? remarkTexts.length : undefined;
-  }
-}
+const phaseTexts = {
+  sending: 'Sending …',
+  unsent: 'Not sent yet: it is sent as soon as the service can be reached.',
+  refused: 'Not sent.',
+  waiting: 'Thinking …',
+  streaming: undefined,
+  reconnecting: 'Connection lost. Continuing …',
+};
 
-function LivePart({ part }: { part: AnswerPart }) {
-  switch (part.kind) {
-    case 'text':
-      return <Prose text={part.text} />;
-    case 'tool':
-      return <ToolCall name={part.name} input={part.input} output={part.problem ?? part.output} />;
-    case 'notice':
-      return <p class="turn-status">{noticeTexts[part.notice]}</p>;
-  }
-}
-
-interface LiveProps {
-  conversation: OpenConversation;
-  turn: LiveTurn;
-}
-
-/** After a refusal: the same again, or, where that would be refused again, another message. */
-function WayOn({ conversation, turn }: LiveProps) {
-  const { answers, draft, transcript } = conversation;
-  const { messageId, text } = turn.request;
-  const isNewest =
-    answers.live.value.at(-1) === turn && (liveSeq(turn) ?? Infinity) >= transcript.turnCount.value;
-  if (!isNewest) return null;
-  const rewrite = (): void => {
-    draft.text.value = text;
-    answers.forget(messageId);
-    document.querySelector<HTMLElement>('.composer textarea')?.focus();
-  };
-  return (
-    <p class="bar">
-      {!turn.problem?.isFinal && (
-        <Button class="button" text="Try again" onClick={() => answers.retry(messageId)} />
-      )}
-      <Button class="button" text="Change it" onClick={rewrite} />
-    </p>
-  );
-}
-
-/** A turn that is being answered. */
-export function LiveRow({ conversation, turn }: LiveProps) {
-  const status = statusOf(turn);
-  const { turnsLeftOut = 0 } = turn;
-  return (
-    <article class="turn" data-phase={turn.phase}>
-      {turn.request.text !== '' && (
-        <div class="message user">
-          <Prose text={turn.request.text} />
-        </div>
-      )}
-      <div class="message model" aria-busy={isOpen(turn)}>
-        {turn.parts.map((part) => (
-          <LivePart key={part.id} part={part} />
-        ))}
-        {turnsLeftOut > 0 && (
-          <p class="turn-status">
-            The model answers this without the oldest turns ({count(turnsLeftOut)}).
-          </p>
-        )}
-        {status !== undefined && (
-          <p class="turn-status" data-phase={turn.phase}>
-            {status}
-          </p>
-        )}
-        {turn.phase === 'failed' && <WayOn conversation={conversation} turn={turn} />}
-      </div>
-    </article>
-  );
-}
-
-function StoredPart({ part }: { part: MessageView['parts'][number] }) {
+function Part({ part }: { part: MessagePart }) {
   switch (part.type) {
     case 'text':
       return <Prose text={part.text} />;
     case 'file':
       return <p>{part.name ?? part.mediaType}</p>;
-    case 'functionCall':
-      return <ToolCall name={part.name} input={part.args} />;
-    case 'functionResponse':
-      return <ToolCall name={part.name} output={part.response} />;
+    case 'tool':
+      return <ToolCall name={part.name} input={part.input} output={part.error ?? part.output} />;
+    case 'notice':
+      return <p class="turn-status">{noticeTexts[part.kind]}</p>;
+    case 'source':
+      return null;
   }
 }
 
-const Message = ({ message }: { message: MessageView }) => (
-  <div class={`message ${message.role}`}>
+const Parts = ({ message }: { message: Message }) => (
+  <>
     {message.parts.map((part, at) => (
-      <StoredPart key={at} part={part} />
+      <Part key={at} part={part} />
     ))}
-  </div>
+  </>
 );
 
 /** The pages that an answer rests on, and where Google answers what the model has searched for. */
-function Sources({ answer: { sources = [], searched } }: { answer: MessageView }) {
+function Sources({ answer: { parts, stored } }: { answer: Message }) {
   const links = [
-    ...sources.map(({ url, title }) => ({ url, text: title ?? new URL(url).host })),
-    ...(searched?.queries ?? []).map((query) => ({
+    ...parts.flatMap((part) =>
+      part.type === 'source' ? [{ url: part.url, text: part.title ?? new URL(part.url).host }] : [],
+    ),
+    ...(stored?.searched?.queries ?? []).map((query) => ({
       url: `https://www.google.com/search?q=${encodeURIComponent(query)}`,
       text: `Google: ${query}`,
     })),
@@ -307,25 +212,36 @@ function Sources({ answer: { sources = [], searched } }: { answer: MessageView }
   );
 }
 
-interface StoredProps {
-  conversation: OpenConversation;
-  turn: StoredTurn;
-  /** Leads to another turn. */
-  showTurn: (seq: number) => void;
+interface TurnProps extends ConversationProps {
+  turn: Turn;
 }
 
-function Remarks({ conversation, turn }: StoredProps) {
-  const remarks = turnRemarks(turn, conversation.transcript.pages.value).map((remark) =>
-    remark.kind === 'replaced'
-      ? `Turn ${count(remark.by)} took its place: the model does not see it.`
-      : remarkTexts[remark.kind],
+const remarkText = (remark: TurnRemark): string => {
+  if (remark.kind !== 'replaced') return remarkTexts[remark.kind];
+  const by = Number.isFinite(remark.by) ? `Turn ${count(remark.by)}` : 'Another message';
+  return `${by} took its place: the model does not see it.`;
+};
+
+/** Where a turn stands, how its answer ended and why, and why the model does not see it. */
+function Remarks({ conversation, turn }: TurnProps) {
+  const phase = phaseOf(turn, conversation.isCut.value);
+  const error = turn.user.error ?? turn.answer?.error;
+  const texts = [
+    phase && phaseTexts[phase],
+    ...turnRemarks(turn).map(remarkText),
+    error?.message,
+  ].filter((text) => text !== undefined);
+  if (texts.length === 0) return null;
+  return (
+    <p class="turn-status" data-phase={error && 'failed'}>
+      {texts.join(' ')}
+    </p>
   );
-  return remarks.length === 0 ? null : <p class="turn-status">{remarks.join(' ')}</p>;
 }
 
 /** What was brought back of folded turns for the message: a click leads to where it was said. */
-function Recalled({ turn: { user, answer }, showTurn }: StoredProps) {
-  const recalled = answer?.recalled ?? user?.recalled;
+function Recalled({ conversation, turn: { user, answer } }: TurnProps) {
+  const recalled = answer?.stored?.recalled ?? user.stored?.recalled;
   if (!recalled) return null;
   return (
     <p class="turn-status links">
@@ -333,27 +249,60 @@ function Recalled({ turn: { user, answer }, showTurn }: StoredProps) {
       alone:{' '}
       {recalled.turns.map((id) => {
         const seq = Number(id.slice('t_'.length));
-        return <Button key={id} class="link" text={count(seq)} onClick={() => showTurn(seq)} />;
+        return (
+          <Button
+            key={id}
+            class="link"
+            text={count(seq)}
+            onClick={() => void conversation.showTurn(seq)}
+          />
+        );
       })}
     </p>
   );
 }
 
+/** After a failure: the same again, or, where that would fail again, another message. Of one that waits, the way back. */
+function WayOn({ conversation, turn }: TurnProps) {
+  const { chat, attempt, draft } = conversation;
+  const { user, answer } = turn;
+  const isUnsent =
+    user.state === 'failed' || (user.state === 'pending' && conversation.isCut.value);
+  const isUnanswered = answer?.state === 'failed' && conversation.turns.value.at(-1) === turn;
+  if (!isUnsent && !isUnanswered) return null;
+  const mayRetry = user.state === 'failed' || answer?.error?.isRetryable;
+  const discard = () => void attempt(() => chat.discard(user.id));
+  const rewrite = (): void => {
+    draft.text.value = user.text;
+    if (isUnsent) discard();
+    document.querySelector<HTMLElement>('.composer textarea')?.focus();
+  };
+  return (
+    <p class="bar">
+      {mayRetry && (
+        <Button
+          class="button"
+          text="Try again"
+          onClick={() => void attempt(() => chat.retry(user.id))}
+        />
+      )}
+      <Button class="button" text="Change it" onClick={rewrite} />
+      {isUnsent && <Button class="button" text="Discard" onClick={discard} />}
+    </p>
+  );
+}
+
 /** A pin of a message has its id: pinned twice it is pinned once. */
-const isPinnedIn = ({ pins }: OpenConversation, messageId: string | undefined): boolean =>
+const isPinnedIn = ({ pins }: OpenConversation, messageId: string): boolean =>
   pins.value?.pins.some(({ id }) => id === messageId) ?? false;
 
-function Actions({ conversation, turn }: StoredProps) {
-  const { answers, draft, transcript } = conversation;
+function Actions({ conversation, turn }: TurnProps) {
+  const { chat, state, turns, draft, attempt } = conversation;
   const { user, answer, seq } = turn;
-  if (!user || user.deleted || answers.live.value.some(isOpen)) return null;
-  const isLast = seq === transcript.turnCount.value;
-  const { id } = user;
-  const text = textOfMessage(user);
+  if (seq === undefined || user.isDeleted || state.value.isAnswering) return null;
+  const { id, text } = user;
   const isPinned = isPinnedIn(conversation, id);
-  const retry = () => answers.ask({ kind: 'send', messageId: id, text });
-  const regenerate = (answerId: string): void =>
-    answers.ask({ kind: 'regenerate', messageId: crypto.randomUUID(), text, answerId });
+  const mayRegenerate = turns.value.at(-1) === turn && answer?.stored && answer.state !== 'failed';
   const edit = (): void => {
     draft.text.value = text;
     draft.edited.value = { messageId: id, seq };
@@ -361,9 +310,10 @@ function Actions({ conversation, turn }: StoredProps) {
   const pin = () => (isPinned ? conversation.unpin(id) : conversation.pin(id, text));
   return (
     <div class="turn-actions">
-      {isLast && user.state === 'failed' && <Button text="Try again" onClick={retry} />}
-      {isLast && answer && <Button text="Regenerate" onClick={() => regenerate(answer.id)} />}
-      {user.inContext && <Button text="Edit" onClick={edit} />}
+      {mayRegenerate && (
+        <Button text="Regenerate" onClick={() => void attempt(() => chat.regenerate())} />
+      )}
+      {!isLeftOut(turn) && <Button text="Edit" onClick={edit} />}
       <Button
         text={isPinned ? 'Pinned' : 'Pin'}
         aria-pressed={isPinned}
@@ -374,32 +324,41 @@ function Actions({ conversation, turn }: StoredProps) {
   );
 }
 
-/** A turn as the transcript has it. */
-export function StoredRow(props: StoredProps) {
+/** A turn: on its way, under way, or as the transcript has it. */
+export function TurnRow(props: TurnProps) {
   const { conversation, turn } = props;
   const { seq, user, answer } = turn;
-  const isAwaiting = user?.state === 'awaiting_tool';
+  const phase = phaseOf(turn, conversation.isCut.value);
+  const isEnded = phase === undefined;
   return (
     <article
       class="turn"
-      data-seq={seq}
-      data-folded={seq <= toFolded(conversation.compactions.value).upTo}
-      data-in-context={user?.inContext || isAwaiting}
+      data-phase={phase}
+      data-seq={isEnded ? seq : undefined}
+      data-folded={seq !== undefined && seq <= toFolded(conversation.compactions.value).upTo}
+      data-in-context={!isLeftOut(turn)}
     >
       <span class="turn-number figure" aria-hidden="true">
         {seq}
       </span>
-      {user && <Message message={user} />}
-      {isPinnedIn(conversation, user?.id) && (
+      <div class="message user">
+        <Parts message={user} />
+      </div>
+      {isPinnedIn(conversation, user.id) && (
         <p class="pinned-mark bar">
           <span class="chip at-end">Pinned</span>
         </p>
       )}
-      {answer && <Message message={answer} />}
+      {answer && (answer.parts.length > 0 || !isEnded) && (
+        <div class="message model" aria-busy={!isEnded}>
+          <Parts message={answer} />
+        </div>
+      )}
       {answer && <Sources answer={answer} />}
-      {isAwaiting && <OpenCalls conversation={conversation} user={user} />}
+      <OpenCalls {...props} />
       <Recalled {...props} />
       <Remarks {...props} />
+      <WayOn {...props} />
       <Actions {...props} />
     </article>
   );

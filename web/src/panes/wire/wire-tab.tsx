@@ -12,15 +12,13 @@ const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
  * The command that makes the same request again. The caller's token never gets into it: the shell puts in
  * `$RECAP_TOKEN`.
  */
-function toCurl({ call: { method, body }, url, accept }: Exchange): string {
-  const flags = accept.includes('event-stream') ? '-sN' : '-s';
+function toCurl({ method, url, body, isStream }: Exchange): string {
+  const flags = isStream ? '-sN' : '-s';
   return [
     `curl ${flags} -X ${method} ${quoted(url)}`,
     `-H "Authorization: Bearer $RECAP_TOKEN"`,
-    `-H ${quoted(`Accept: ${accept}`)}`,
-    ...(body === undefined
-      ? []
-      : [`-H 'Content-Type: application/json'`, `-d ${quoted(JSON.stringify(body))}`]),
+    `-H 'Accept: ${isStream ? 'text/event-stream' : 'application/json'}'`,
+    ...(body === undefined ? [] : [`-H 'Content-Type: application/json'`, `-d ${quoted(body)}`]),
   ].join(' \\\n  ');
 }
 
@@ -114,8 +112,7 @@ const COPIED_SHOWN_MS = 3_000;
 
 function RequestRow({ exchange }: { exchange: Exchange }) {
   const isCopied = useSignal(false);
-  const { call, url, code, tookMs, problem } = exchange;
-  const { method } = call;
+  const { method, url, code, tookMs, problem } = exchange;
   const path = pathOf(url);
   const isBad = tookMs !== undefined && !(code !== undefined && code < 400);
   const copy = async (): Promise<void> => {
