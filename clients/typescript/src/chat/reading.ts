@@ -132,7 +132,7 @@ export function createReading(parts: ChatParts) {
   function keep(): void {
     // What is kept is shown without a connection: the newest.
     if (hasNewer) return;
-    saver.save(keptKey(id), (): Kept => {
+    void saver.save(keptKey(id), (): Kept => {
       const messages = messagesOf(turns).slice(-NEWEST_MESSAGES);
       return { messages, title, context, erasedCount };
     });
@@ -404,7 +404,7 @@ export function createReading(parts: ChatParts) {
     turns = new Map();
     live.clear();
     title = context = undefined;
-    saver.forget(keptKey(id));
+    void saver.forget(keptKey(id));
     changed();
   }
 
