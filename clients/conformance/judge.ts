@@ -58,8 +58,8 @@ const describe = ({ method, path, query, bytes }: Exchange): string => {
   return `${method} ${path}${search} ${bytes.toString().slice(0, 400)}`.trimEnd();
 };
 
-/** Why a client does not hold. */
-class Violation extends Error {}
+const reasonOf = (error: unknown): string =>
+  error instanceof Error ? error.message : String(error);
 
 class Play {
   readonly #scenario: Scenario;
@@ -93,7 +93,7 @@ class Play {
     this.#failed.promise.catch(() => undefined);
   }
 
-  /** Throws a Violation. */
+  /** Throws why the client does not hold. */
   async run(): Promise<void> {
     const server = await listen(
       () => this.#service.now(),
@@ -106,13 +106,10 @@ class Play {
       return idToken(this.#tokens.user, this.#tokens.number, this.#service.now());
     };
     try {
-      for (const [index, step] of this.#scenario.steps.entries())
-        try {
-          await this.#play(step);
-        } catch (error) {
-          const reason = error instanceof Error ? error.message : String(error);
-          throw new Violation(`step ${index + 1} ${step.text}\n${reason}`, { cause: error });
-        }
+      for (const [index, step] of this.#scenario.steps.entries()) {
+        const problem = await this.#play(step).then(() => undefined, reasonOf);
+        if (problem !== undefined) throw new Error(`step ${index + 1} ${step.text}\n${problem}`);
+      }
       await this.#closeDown();
     } finally {
       await this.#client.line.ask({ name: 'close', value: true }).catch(() => undefined);
@@ -195,7 +192,7 @@ class Play {
       this.#checkRequest(exchange);
       return this.#replies.replyByDefault(exchange);
     } catch (error) {
-      this.#fails(`${String(error)}: ${describe(exchange)}`);
+      this.#fails(`${reasonOf(error)}: ${describe(exchange)}`);
       return true;
     }
   }
@@ -337,7 +334,7 @@ class Play {
   #mustMatch(expected: unknown, actual: unknown): void {
     const problems = this.#names.match(expected, actual, this.#service.now());
     if (problems.length > 0)
-      throw new Error(`${problems.join('\n')}\nin ${JSON.stringify(actual)}`);
+      throw new Error(`${problems.join('\n')}\nin ${JSON.stringify(actual).slice(0, 3_000)}`);
   }
 
   /** Until the client shows what is expected. */

@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test, type TestContext } from 'vitest';
 import { startProgram } from '#clients/conformance/clients.ts';
 import { match } from '#clients/conformance/match.ts';
 import { allScenarios, readScenarios } from '#clients/conformance/scenario.ts';
@@ -10,7 +10,11 @@ const ORDER = 'a message waits until the one before it is taken';
 const KILLED = 'a message outlives kill -9 as soon as it is kept';
 
 /** Plays one scenario to the simple client. */
-async function playTo(defect: string, name: string): Promise<void> {
+async function playTo(
+  { onTestFinished }: Pick<TestContext, 'onTestFinished'>,
+  defect: string,
+  name: string,
+): Promise<void> {
   const program = fileURLToPath(new URL('simple-client.ts', import.meta.url));
   const clients = await startProgram(program, [defect]);
   onTestFinished(() => clients.stop());
@@ -20,19 +24,22 @@ async function playTo(defect: string, name: string): Promise<void> {
 }
 
 describe('the judge of clients', () => {
-  test.each([LOST, SILENT, ORDER, KILLED])('accepts a client that holds: %s', async (name) => {
-    await expect(playTo('', name)).resolves.toBeUndefined();
-  });
+  test.concurrent.for([LOST, SILENT, ORDER, KILLED])(
+    'accepts a client that holds: %s',
+    async (name, context) => {
+      await expect(playTo(context, '', name)).resolves.toBeUndefined();
+    },
+  );
 
-  test.each([
+  test.concurrent.for([
     ['sends again under another id', 'other id', LOST, /body\.message\.id: expected "\$m1 = /],
     ['sends again with another body', 'other body', LOST, /has another body than before/],
     ['sends what was taken again', 'twice', LOST, /nobody expects POST .*messages/],
     ['does not wait for the message before', 'no order', ORDER, /body\.message\.id: expected/],
     ['waits for a reply for ever', 'no timeout', SILENT, /it did not come; what came: nothing/],
     ['keeps no message', 'keeps nothing', KILLED, /it did not come; what came: nothing/],
-  ])('finds a client that %s', async (_, defect, name, reason) => {
-    await expect(playTo(defect, name)).rejects.toThrow(reason);
+  ] as const)('finds a client that %s', async ([, defect, name, reason], context) => {
+    await expect(playTo(context, defect, name)).rejects.toThrow(reason);
   });
 });
 
