@@ -171,7 +171,6 @@ class Play {
     const { method, path, headers, body, bytes } = exchange;
     if (path.startsWith('/files/')) return;
     if (!headers['authorization']?.startsWith('Bearer ')) throw new Error('it has no token');
-    if (!headers['x-recap-client']) throw new Error('it has no x-recap-client');
     const schema = bodies.find(([pattern]) => method === 'POST' && pattern.test(path))?.[1];
     if (!schema) return;
     const read = schema.safeParse(body);

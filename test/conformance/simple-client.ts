@@ -33,7 +33,6 @@ function createSimple({ baseUrl, getIdToken, storage, timings }: RecapOptions): 
         accept: 'text/event-stream',
         authorization: `Bearer ${await getIdToken(false)}`,
         'content-type': 'application/json',
-        'x-recap-client': 'simple',
       },
       body: JSON.stringify({
         message: { id, parts: [{ type: 'text', text }] },

@@ -18,8 +18,6 @@ const NO_ROWS: readonly Row[] = [];
 interface Kept {
   rows: ConversationRow[];
   cursor: string | undefined;
-  /** Whether the rows are those of a list that was read. */
-  isListed: boolean;
 }
 
 export interface InboxParts {
@@ -67,7 +65,6 @@ export function createInbox(parts: InboxParts) {
   let cursor: string | undefined;
   /** Where each list goes on; a list that is not named was not read, undefined: all of it is known. */
   let nextPages: ReadonlyMap<ListName, string | undefined> = new Map();
-  let isKeptList = false;
   /** What was seen here and the service may not know yet. */
   const seen = new Map<string, number>();
   let problem: RecapError | undefined;
@@ -97,7 +94,7 @@ export function createInbox(parts: InboxParts) {
     saver.save(KEY, (): Kept => {
       const newest = (shown.get('active') ?? []).slice(0, ROWS_KEPT);
       const kept = newest.flatMap(({ id }) => rows.get(id) ?? []);
-      return { rows: kept, cursor, isListed: isKeptList || nextPages.has('active') };
+      return { rows: kept, cursor };
     });
   }
 
@@ -158,7 +155,6 @@ export function createInbox(parts: InboxParts) {
         isReady = true;
         rows = new Map();
         nextPages = new Map();
-        isKeptList = false;
         await readFirst();
         break;
       case 'reconnect':
@@ -261,7 +257,6 @@ export function createInbox(parts: InboxParts) {
     if (kept) {
       rows = new Map([...kept.rows.map((row) => [row.id, row] as const), ...rows]);
       cursor ??= kept.cursor;
-      isKeptList = kept.isListed;
     }
     for (const key of await store.keys(READ_PREFIX)) {
       const seq = await readKept<number>(store, key);
@@ -282,7 +277,7 @@ export function createInbox(parts: InboxParts) {
       return nextPages.get(list) !== undefined;
     },
     get isLoaded() {
-      return nextPages.has(list) || (isKeptList && list === 'active');
+      return nextPages.has(list);
     },
     get problem() {
       return problem;

@@ -115,7 +115,11 @@ export function createRecap(options: RecapOptions): Recap {
   }
 
   function onEvent(event: UserEvent): void {
-    if (event.type === 'conversation') chats.get(event.conversation.id)?.hear(event);
+    if (event.type === 'conversation') {
+      const { id } = event.conversation;
+      // What was erased is erased from what is kept, too, of a chat that was not opened yet.
+      (event.erased ? chatOf(id) : chats.get(id))?.hear(event);
+    }
     if (event.type === 'gone') {
       saver.forget(keptKey(event.conversationId));
       chats.get(event.conversationId)?.gone();

@@ -381,6 +381,23 @@ export function createReading(parts: ChatParts) {
     for (const seq of seqs.slice(-newCount)) if (turns.has(seq)) await readAgain(seq);
   }
 
+  /** Of one that nobody looks at, all that is kept is forgotten. */
+  async function forgetErased(count: number): Promise<void> {
+    const kept = await readKept<Kept>(store, keptKey(id));
+    if (count <= (isLoaded ? erasedCount : (kept?.erasedCount ?? count))) return;
+    isLoaded = false;
+    gone();
+  }
+
+  /** Nothing is left of it. */
+  function gone(): void {
+    turns = new Map();
+    live.clear();
+    title = context = undefined;
+    saver.forget(keptKey(id));
+    changed();
+  }
+
   const readAgain = (seq: number): Promise<void> =>
     inTurn(async () => {
       await mergeTurns(seq, seq);
@@ -482,7 +499,10 @@ export function createReading(parts: ChatParts) {
     },
     /** Its row has changed, perhaps by another device. */
     hear: ({ conversation: row, erased }: ConversationEvent): void => {
-      if (!looking) return;
+      if (!looking) {
+        if (erased) void forgetErased(erased.count);
+        return;
+      }
       title = row.title ?? title;
       changed();
       if (erased) void readErased(erased).catch(() => undefined);
@@ -492,14 +512,7 @@ export function createReading(parts: ChatParts) {
       // The end of what is followed is read anyway.
       if (isLoaded && !isFollowing && !isKnown) void refresh().catch(() => undefined);
     },
-    /** Nothing is left of it. */
-    gone: (): void => {
-      turns = new Map();
-      live.clear();
-      title = context = undefined;
-      saver.forget(keptKey(id));
-      changed();
-    },
+    gone,
   };
 }
 
