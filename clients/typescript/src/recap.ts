@@ -1,4 +1,4 @@
-import type { Recap, RecapOptions, RecapStore, Timings } from './api.ts';
+import type { Recap, RecapOptions, Timings } from './api.ts';
 import { type OwnChat, createChat } from './chat/chat.ts';
 import { createOutbox } from './chat/outbox.ts';
 import { keptKey } from './chat/reading.ts';
@@ -7,6 +7,7 @@ import { createInbox } from './inbox.ts';
 import { createLife } from './lib/life.ts';
 import { createSaver, readKept } from './lib/saver.ts';
 import { randomUuid } from './lib/uuid.ts';
+import { createPush } from './push.ts';
 import { memoryStore } from './storage/memory.ts';
 import type { UserEvent } from './wire/wire.ts';
 
@@ -124,10 +125,6 @@ export function createRecap(options: RecapOptions): Recap {
     return chat;
   }
 
-  // What few calls need is loaded with the first of them.
-  const push = async (): Promise<Recap['push']> =>
-    (await import('./push.ts')).createPush(store, requester.call, draw);
-
   const recap: Recap = {
     conversations: inbox.listView('active'),
     list: inbox.listView,
@@ -145,10 +142,7 @@ export function createRecap(options: RecapOptions): Recap {
       if (guestStore) await outbox.takeOver(guestStore);
       return claimed;
     },
-    push: {
-      register: async (...given) => (await push()).register(...given),
-      unregister: async () => (await push()).unregister(),
-    },
+    push: createPush(store, requester.call, draw),
     fileUrl: async (uploadId) =>
       (await requester.call<{ url: string }>('GET', `/v1/uploads/${uploadId}`)).url,
     setActive: (isActive) => {
