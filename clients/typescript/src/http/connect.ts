@@ -49,6 +49,7 @@ export async function connect(request: HttpRequest, options: ConnectOptions): Pr
     options.fetch === undefined &&
     'XMLHttpRequest' in globalThis &&
     (options.onSent !== undefined || !fetchStreams());
+  if (watch.signal.aborted) throw offline(new Error('nobody waits for the reply any more'));
   const broken = (error: unknown): never => {
     watch.end();
     throw offline(error);
