@@ -7,6 +7,8 @@ const withoutEmulators = process.env.RECAP_TEST_WITHOUT_EMULATORS === 'true';
 /** These change what belongs to the whole process (signals, registered functions), or start or hold processes. */
 const processTests = [
   'test/usecases/compaction/worker/register.test.ts',
+  'test/conformance/judge.test.ts',
+  'test/conformance/typescript.test.ts',
   'test/contract/**/*.test.ts',
   'test/emulator/**/*.test.ts',
   'test/kill-matrix/**/*.test.ts',
@@ -19,7 +21,7 @@ const processTests = [
 ];
 /** These use the npm package, which is packed once for them. */
 const packedTests = ['test/package/npm.test.ts', 'test/emulator/package.test.ts'];
-const browserTests = ['test/browser/**/*.test.ts'];
+const browserTests = ['test/browser/**/*.test.ts', 'test/conformance/chromium.test.ts'];
 const clientTests = ['test/clients/**/*.test.ts'];
 const emulatorTests = [
   'test/**/*.firestore.test.ts',

@@ -2,12 +2,11 @@ import { readOptions, runCommand } from '#infra/command-line.ts';
 import { buildPage } from '#infra/local/page/start-page.ts';
 import { scripts } from '#infra/local/script-path.ts';
 import { documentAt, FRAMEWORK } from './bundle.ts';
+import { compileDeclarations, linkDeclarations } from './declarations.ts';
 import { build } from 'esbuild';
-import { execFile } from 'node:child_process';
-import { mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises';
-import { dirname, join, relative } from 'node:path';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { z } from 'zod';
 import { lockClosure, lockSchema } from './lock-closure.ts';
 
@@ -88,46 +87,16 @@ async function writePage(): Promise<void> {
   }
 }
 
-const specifier = /(from\s+|import\()'(#shared\/|#functions\/|\.{1,2}\/)([^']+)\.ts'/g;
-const rooms: Readonly<Record<string, string>> = {
-  '#shared/': 'shared',
-  '#functions/': 'functions/src',
-};
-
-/** Declarations that name each other as JavaScript does, so that they resolve wherever they are installed. */
 async function writeTypes(): Promise<void> {
   const types = join(out, 'types');
-  const tsc = join(root, 'node_modules/typescript/bin/tsc');
-  const project = join(root, 'infra/package/types.json');
   // Files that no type of the package comes from cannot all be declared: what is missing is noticed below.
-  await promisify(execFile)(process.execPath, [tsc, '--project', project, '--outDir', types], {
-    cwd: root,
-  }).catch(() => undefined);
-  const reached = new Set<string>();
-  const visit = async (file: string): Promise<void> => {
-    if (reached.has(file)) return;
-    reached.add(file);
-    const text = await readFile(file, 'utf8');
-    const named: string[] = [];
-    const rewritten = text.replaceAll(
-      specifier,
-      (_, before: string, room: string, path: string) => {
-        const at = rooms[room];
-        const target = at === undefined ? join(dirname(file), room, path) : join(types, at, path);
-        named.push(`${target}.d.ts`);
-        const from = relative(dirname(file), target).replaceAll('\\', '/');
-        return `${before}'${from.startsWith('.') ? from : `./${from}`}.js'`;
-      },
-    );
-    await writeFile(file, rewritten);
-    for (const each of named) await visit(each);
-  };
-  for (const entry of ['recap', 'recap-compaction', 'recap-admin'])
-    await visit(join(types, `functions/src/${entry}.d.ts`));
-  for (const entry of await readdir(types, { recursive: true, withFileTypes: true })) {
-    const file = join(entry.parentPath, entry.name);
-    if (entry.isFile() && !reached.has(file)) await rm(file);
-  }
+  await compileDeclarations('infra/package/types.json', types).catch(() => undefined);
+  const entries = ['recap', 'recap-compaction', 'recap-admin'];
+  await linkDeclarations(
+    types,
+    entries.map((entry) => `functions/src/${entry}`),
+    { '#shared/': 'shared', '#functions/': 'functions/src' },
+  );
 }
 
 const help = `Usage: npm run prepack

@@ -16,6 +16,7 @@ everything comes to rest, and what the devices were told is compared with what i
   --minutes M  how long the faults go on (default 1; fractions are allowed)
   --seed S     another run: kills, faults and phones follow from it (default 1)
   --phones N   how many phones talk at the same time (default 20)
+  --apps N     how many apps built on the client package do so, each a process that is killed, too (default 3)
   --log DIR    keep acks.jsonl, transcripts.jsonl and functions.log in this folder
   --json       last line of the output: the figures as JSON; progress goes to stderr
   --help       this text
@@ -28,6 +29,7 @@ const options = {
   minutes: { type: 'string', default: '1' },
   seed: { type: 'string', default: '1' },
   phones: { type: 'string', default: '20' },
+  apps: { type: 'string', default: '3' },
   log: { type: 'string' },
   json: { type: 'boolean', default: false },
   help: { type: 'boolean', default: false },
@@ -66,11 +68,13 @@ process.exitCode = await runCommand(help, async (argv) => {
   const minutes = readMinutes(values.minutes);
   const phones = readInteger('--phones', values.phones);
   const say = values.json ? console.error : console.log;
-  say(`chaos: ${minutes} min, seed ${values.seed}, ${phones} phones`);
+  const apps = readInteger('--apps', values.apps);
+  say(`chaos: ${minutes} min, seed ${values.seed}, ${phones} phones, ${apps} apps`);
   const report = await runChaos({
     minutes,
     seed: values.seed,
     phones,
+    apps,
     onProgress: say,
     ...(values.log !== undefined && openLog(values.log)),
   });

@@ -9,6 +9,7 @@ import {
   type Finding,
   Ledger,
 } from './checks/check-transcripts.ts';
+import { App } from './apps/app.ts';
 import { driveFaults, restartCalm } from './faults.ts';
 import { phoneActions } from './phones/actions.ts';
 import { ChatClient } from '#lab/chat-client/client.ts';
@@ -38,6 +39,8 @@ export interface ChaosOptions {
   minutes: number;
   seed: string;
   phones: number;
+  /** Apps that are built on the client package, each a process of its own. */
+  apps: number;
   onProgress: (line: string) => void;
   onAcknowledge?: (acknowledgement: Acknowledgement) => void;
   onTranscript?: (transcript: Transcript) => void;
@@ -57,6 +60,17 @@ interface Run {
 
 const uidOf = (index: number) => `phone-${index}`;
 
+/** What the model will say to a message, and the words by which it is known again. */
+function prepareAnswers(
+  { ledger, world }: Pick<Run, 'ledger' | 'world'>,
+  random: Random,
+  { messageId, text }: { messageId: string; text: string },
+): void {
+  const answers = answersTo(text, random.fork(`answers to ${text}`));
+  world.fakeGemini.registerAnswers(...answers);
+  ledger.canaries.set(messageId, canariesIn(`${text} ${JSON.stringify(answers)}`));
+}
+
 function createPhones(
   { options, random, ledger, world, tally, clientOf }: Run,
   signals: { stopping: AbortSignal; deadline: AbortSignal },
@@ -75,14 +89,34 @@ function createPhones(
       uid,
       ...signals,
       count: tally.countAction,
-      onMessage: ({ messageId, text }) => {
-        const answers = answersTo(text, own.fork(`answers to ${text}`));
-        world.fakeGemini.registerAnswers(...answers);
-        ledger.canaries.set(messageId, canariesIn(`${text} ${JSON.stringify(answers)}`));
-      },
+      onMessage: (message) => prepareAnswers({ ledger, world }, own, message),
     });
   });
 }
+
+const createApps = (
+  { options, random, ledger, world, tally }: Run,
+  signals: { stopping: AbortSignal; deadline: AbortSignal },
+): App[] =>
+  Array.from({ length: options.apps }, (_, index) => {
+    const own = random.fork(`app ${index}`);
+    const uid = `app-${index}`;
+    const conversationIds = Array.from({ length: CONVERSATIONS_PER_PHONE }, () => own.uuid());
+    return new App({
+      chatUrl: world.chatUrl,
+      token: unsignedToken({ uid, projectId: world.projectId, now: new Date() }),
+      timeScale: TIME_SCALE,
+      conversationIds,
+      ledger,
+      random: own,
+      ...signals,
+      count: tally.countAction,
+      onMessage: (message) => {
+        ledger.conversations.set(message.conversationId, uid);
+        prepareAnswers({ ledger, world }, own, message);
+      },
+    });
+  });
 
 /** Each action to one phone, in an order of its own: even a short run does each of them. */
 function dealActions(count: number, random: Random): PhoneAction[][] {
@@ -119,18 +153,23 @@ async function comeToRest({ options, store, ledger }: Run): Promise<void> {
   options.onProgress(`not at rest after ${REST_TIMEOUT_MS / 1_000} s`);
 }
 
-/** The phones talk while everything fails; afterwards nothing fails any more. */
-async function talkInChaos(run: Run): Promise<Phone[]> {
+/** Phones and apps talk while everything fails; afterwards nothing fails any more. */
+async function talkInChaos(run: Run): Promise<{ phones: Phone[]; apps: App[] }> {
   const { options, world, random, tally } = run;
   const stopping = AbortSignal.timeout(options.minutes * 60_000);
   const deadline = AbortSignal.timeout(options.minutes * 60_000 + REST_TIMEOUT_MS);
   const phones = createPhones(run, { stopping, deadline });
   const hands = dealActions(phones.length, random.fork('hands'));
-  const talks = Promise.all(phones.map((phone, index) => phone.live(phoneActions, hands[index])));
+  const apps = createApps(run, { stopping, deadline });
+  const talks = Promise.all([
+    ...phones.map((phone, index) => phone.live(phoneActions, hands[index])),
+    ...apps.map((app) => app.live()),
+  ]);
   await driveFaults(world, { random: random.fork('faults'), tally, signal: stopping });
   await restartCalm(world);
   await talks;
-  return phones;
+  await Promise.all(apps.map((app) => app.comeToRest()));
+  return { phones, apps };
 }
 
 /** Some long messages in each conversation: all of them go on, and each is compacted at least once. */
@@ -175,10 +214,11 @@ const createOwners = ({ options, random, tally, clientOf }: Run): InboxOwner[] =
 
 async function report(
   run: Run,
-  phones: readonly Phone[],
+  { phones, apps }: { phones: readonly Phone[]; apps: readonly App[] },
   owners: readonly InboxOwner[],
 ): Promise<ChaosReport> {
   const { options, ledger, tally } = run;
+  const ofApps = apps.flatMap((app) => app.settle());
   const findings = await checkEverything({
     ...run,
     thresholdTokens: THRESHOLD_TOKENS,
@@ -186,7 +226,13 @@ async function report(
   });
   findings.push(...(await checkInbox(run, owners)));
   const { minutes, seed } = options;
-  return { minutes, seed, ledger, tally, findings: [...findings, ...unanswered(ledger, phones)] };
+  return {
+    minutes,
+    seed,
+    ledger,
+    tally,
+    findings: [...findings, ...ofApps, ...unanswered(ledger, phones)],
+  };
 }
 
 async function openRun(options: ChaosOptions): Promise<Run> {
@@ -237,24 +283,27 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
     every(SWEEP_EVERY_MS, signal, () => run.world.publishSweep()),
   ];
   const owners = createOwners(run);
+  const apps: App[] = [];
   const asleep = new AbortController();
   const following = owners.map(({ tablet }) => tablet.follow(asleep.signal));
   try {
-    const phones = await talkInChaos(run);
+    const talkers = await talkInChaos(run);
+    apps.push(...talkers.apps);
     options.onProgress('no more faults; coming to rest');
     await comeToRest(run);
-    await talkInPeace(run, phones);
+    await talkInPeace(run, talkers.phones);
     await comeToRest(run);
     asleep.abort();
     await Promise.all(following);
     const deadline = AbortSignal.timeout(REST_TIMEOUT_MS);
     await Promise.all(owners.map(({ tablet }) => tablet.catchUp(deadline)));
-    return await report(run, phones, owners);
+    return await report(run, talkers, owners);
   } finally {
     ended.abort();
     asleep.abort();
     await Promise.all(following);
     await Promise.all(surroundings);
+    await Promise.all(apps.map((app) => app.stop()));
     await run.world.stop();
   }
 }

@@ -7,6 +7,7 @@ test('a short chaos run loses and doubles nothing while processes are killed and
     minutes: 0.15,
     seed: 'test',
     phones: 3,
+    apps: 1,
     onProgress: () => undefined,
   });
 

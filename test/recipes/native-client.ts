@@ -1,5 +1,5 @@
 /** A message as every recipe of the native API takes it. */
-export interface Outgoing {
+interface Outgoing {
   conversationId: string;
   messageId: string;
   text: string;

@@ -23,9 +23,6 @@ export const pageBlocks = (): Block[] =>
 
 /** What the pages leave to the app, and packages that the tests do not have. */
 const LEFT_TO_THE_APP = `
-declare module 'expo-crypto' {
-  export function randomUUID(): string;
-}
 declare module 'firebase/auth' {
   interface User { getIdToken(renew?: boolean): Promise<string> }
   export function getAuth(): { currentUser: User | null };
@@ -37,14 +34,9 @@ declare const baseUrl: string;
 declare const url: string;
 declare const id: string;
 declare const conversationId: string;
-declare const messageId: string;
-declare const text: string;
-declare const fileUri: string;
-declare const newId: string;
 declare const user: { getIdToken(): Promise<string> };
 declare const getIdToken: () => Promise<string>;
 declare const getAppCheckToken: () => Promise<string>;
-declare const setShown: (text: string) => void;
 declare const show: (text: string) => void;
 declare const output: HTMLElement;
 declare const locate: (input: unknown) => Promise<{ lat: number; lng: number }>;

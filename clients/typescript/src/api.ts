@@ -182,47 +182,47 @@ export interface Chat {
   readonly state: ChatState;
   readonly messages: readonly Message[];
   /** Opens it, until all who subscribe have left. */
-  subscribe(listener: () => void): () => void;
+  readonly subscribe: (listener: () => void) => () => void;
   /** Resolves to the message's id as soon as it is kept. Never rejects: what comes of it is in its state. */
-  send(parts: string | readonly InputPart[], options?: SendOptions): Promise<string>;
+  readonly send: (parts: string | readonly InputPart[], options?: SendOptions) => Promise<string>;
   /** Says something else in place of a message of the user; all after it leaves the branch. */
-  edit(
+  readonly edit: (
     messageId: string,
     parts: string | readonly InputPart[],
     options?: SendOptions,
-  ): Promise<string>;
+  ) => Promise<string>;
   /** Answers the last message anew. */
-  regenerate(options?: Pick<SendOptions, 'context'>): Promise<string>;
+  readonly regenerate: (options?: Pick<SendOptions, 'context'>) => Promise<string>;
   /** Sends a message again that failed, or whose answer did. */
-  retry(messageId: string): Promise<void>;
+  readonly retry: (messageId: string) => Promise<void>;
   /** Forgets a message that is not sent. */
-  discard(messageId: string): Promise<void>;
+  readonly discard: (messageId: string) => Promise<void>;
   /** Ends the answer that is being written; its text stays. */
-  stop(): Promise<void>;
+  readonly stop: () => Promise<void>;
   /** Reads older ones; resolves to whether there are more. Rejects. */
-  loadOlder(count?: number): Promise<boolean>;
+  readonly loadOlder: (count?: number) => Promise<boolean>;
   /** The same, behind the last one after `loadAround`. */
-  loadNewer(count?: number): Promise<boolean>;
+  readonly loadNewer: (count?: number) => Promise<boolean>;
   /** Shows the messages around a turn. Rejects. */
-  loadAround(seq: number): Promise<void>;
+  readonly loadAround: (seq: number) => Promise<void>;
   /** The answers up to the last message shown, or `seq`, were seen. Never rejects. */
-  markRead(seq?: number): Promise<void>;
+  readonly markRead: (seq?: number) => Promise<void>;
   /** Allows a call of the service's tool, or does not. Rejects. */
-  approve(callId: string, isAllowed: boolean): Promise<void>;
+  readonly approve: (callId: string, isAllowed: boolean) => Promise<void>;
   /** Reads again what may have changed. Rejects. */
-  refresh(): Promise<void>;
+  readonly refresh: () => Promise<void>;
   /** These change it in the list, too. Reject. */
-  rename(title: string): Promise<void>;
-  archive(isArchived?: boolean): Promise<void>;
-  pin(isPinned?: boolean): Promise<void>;
+  readonly rename: (title: string) => Promise<void>;
+  readonly archive: (isArchived?: boolean) => Promise<void>;
+  readonly pin: (isPinned?: boolean) => Promise<void>;
   /** Into the bin for 30 days, and back. */
-  remove(): Promise<void>;
-  undelete(): Promise<void>;
-  deleteMessage(messageId: string): Promise<void>;
-  rate(messageId: string, rating: 'up' | 'down', comment?: string): Promise<void>;
-  compact(): Promise<void>;
+  readonly remove: () => Promise<void>;
+  readonly undelete: () => Promise<void>;
+  readonly deleteMessage: (messageId: string) => Promise<void>;
+  readonly rate: (messageId: string, rating: 'up' | 'down', comment?: string) => Promise<void>;
+  readonly compact: () => Promise<void>;
   /** Any other call of it, such as `('GET', '/context')`. Rejects. */
-  call<Reply>(method: Method, path: string, given?: CallInput): Promise<Reply>;
+  readonly call: <Reply>(method: Method, path: string, given?: CallInput) => Promise<Reply>;
 }
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -248,9 +248,9 @@ export interface ConversationList {
   readonly hasMore: boolean;
   readonly isLoaded: boolean;
   readonly problem?: RecapError;
-  subscribe(listener: (rows: readonly Row[]) => void): () => void;
+  readonly subscribe: (listener: (rows: readonly Row[]) => void) => () => void;
   /** Rejects. */
-  loadMore(): Promise<void>;
+  readonly loadMore: () => Promise<void>;
 }
 
 export interface Recap {

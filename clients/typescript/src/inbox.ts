@@ -12,12 +12,12 @@ const READ_PREFIX = 'read/';
 /** Rows that are kept. */
 const ROWS_KEPT = 100;
 const PREVIEW_CHARACTERS = 120;
+/** The same each time: whoever compares rows sees no change. */
+const NO_ROWS: readonly Row[] = [];
 
 interface Kept {
   rows: ConversationRow[];
   cursor: string | undefined;
-  /** Whether the rows are those of a list that was read. */
-  isListed: boolean;
 }
 
 export interface InboxParts {
@@ -65,7 +65,6 @@ export function createInbox(parts: InboxParts) {
   let cursor: string | undefined;
   /** Where each list goes on; a list that is not named was not read, undefined: all of it is known. */
   let nextPages: ReadonlyMap<ListName, string | undefined> = new Map();
-  let isKeptList = false;
   /** What was seen here and the service may not know yet. */
   const seen = new Map<string, number>();
   let problem: RecapError | undefined;
@@ -95,7 +94,7 @@ export function createInbox(parts: InboxParts) {
     saver.save(KEY, (): Kept => {
       const newest = (shown.get('active') ?? []).slice(0, ROWS_KEPT);
       const kept = newest.flatMap(({ id }) => rows.get(id) ?? []);
-      return { rows: kept, cursor, isListed: isKeptList || nextPages.has('active') };
+      return { rows: kept, cursor };
     });
   }
 
@@ -163,7 +162,6 @@ export function createInbox(parts: InboxParts) {
         isReady = true;
         rows = new Map();
         nextPages = new Map();
-        isKeptList = false;
         await readFirst();
         break;
       case 'reconnect':
@@ -266,7 +264,6 @@ export function createInbox(parts: InboxParts) {
     if (kept) {
       rows = new Map([...kept.rows.map((row) => [row.id, row] as const), ...rows]);
       cursor ??= kept.cursor;
-      isKeptList = kept.isListed;
     }
     for (const key of await store.keys(READ_PREFIX)) {
       const seq = await readKept<number>(store, key);
@@ -281,20 +278,20 @@ export function createInbox(parts: InboxParts) {
 
   const listView = (list: ListName): ConversationList => ({
     get rows() {
-      return shown.get(list) ?? [];
+      return shown.get(list) ?? NO_ROWS;
     },
     get hasMore() {
       return nextPages.get(list) !== undefined;
     },
     get isLoaded() {
-      return nextPages.has(list) || (isKeptList && list === 'active');
+      return nextPages.has(list);
     },
     get problem() {
       return problem;
     },
     subscribe: (listener) => {
       wanted.add(list);
-      const unsubscribe = topic.subscribe(() => listener(shown.get(list) ?? []));
+      const unsubscribe = topic.subscribe(() => listener(shown.get(list) ?? NO_ROWS));
       inbox.use();
       if (isReady) void inTurn(readFirst).catch(fail);
       let isSubscribed = true;

@@ -22,16 +22,27 @@ const CHATS_KEPT = 50;
 const CHATS_KEY = 'chats';
 const DEVICE_KEY = 'device';
 
+/** What is used of a browser, where there is one. */
+interface Page {
+  Date: unknown;
+  document?: {
+    readonly visibilityState: string;
+    addEventListener(type: string, listener: () => void): void;
+    removeEventListener(type: string, listener: () => void): void;
+  };
+  addEventListener?(type: string, listener: () => void): void;
+  removeEventListener?(type: string, listener: () => void): void;
+}
+
 /** Wakes the client when a page is shown, or has a network again. */
 function watchBrowser(client: Pick<Recap, 'setActive'>, wake: () => void): () => void {
-  if (typeof document === 'undefined' || typeof addEventListener === 'undefined')
-    return () => undefined;
-  const show = (): void => client.setActive(document.visibilityState !== 'hidden');
-  document.addEventListener('visibilitychange', show);
-  addEventListener('online', wake);
+  const page: Page = globalThis;
+  const show = (): void => client.setActive(page.document?.visibilityState !== 'hidden');
+  page.document?.addEventListener('visibilitychange', show);
+  page.addEventListener?.('online', wake);
   return () => {
-    document.removeEventListener('visibilitychange', show);
-    removeEventListener('online', wake);
+    page.document?.removeEventListener('visibilitychange', show);
+    page.removeEventListener?.('online', wake);
   };
 }
 
@@ -104,7 +115,11 @@ export function createRecap(options: RecapOptions): Recap {
   }
 
   function onEvent(event: UserEvent): void {
-    if (event.type === 'conversation') chats.get(event.conversation.id)?.hear(event);
+    if (event.type === 'conversation') {
+      const { id } = event.conversation;
+      // What was erased is erased from what is kept, too, of a chat that was not opened yet.
+      (event.erased ? chatOf(id) : chats.get(id))?.hear(event);
+    }
     if (event.type === 'gone') {
       saver.forget(keptKey(event.conversationId));
       chats.get(event.conversationId)?.gone();

@@ -1,12 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { describe, expect, onTestFinished, test } from 'vitest';
-import { sendMessage, type Backend } from '#docs/clients/recipes/react-native.ts';
+import { expect, onTestFinished, test } from 'vitest';
 import { contentText } from '#shared/models/content.ts';
 import { readTurns } from '#shared/conversation/context/read-conversation.ts';
 import { eventually } from '#test/support/eventually.ts';
 import { ReactNativeEventSource } from '#test/support/wire/react-native-sse.ts';
-import { startLosingProxy } from '#test/support/wire/broken-proxy.ts';
 import { startWireServer, type WireServer } from '#test/support/wire/wire-server.ts';
 
 async function start() {
@@ -66,44 +64,4 @@ test('react-native-sse with default options reconnecting three times is one mess
     'data-context',
     'finish',
   ]);
-});
-
-describe('the recipe for React Native', () => {
-  const backendOf = (server: WireServer, baseUrl = server.url): Backend => ({
-    baseUrl,
-    getIdToken: async () => (await server.authorization()).replace('Bearer ', ''),
-    EventSource: ReactNativeEventSource,
-  });
-  const newMessage = () => ({
-    conversationId: randomUUID(),
-    messageId: randomUUID(),
-    text: 'Hello',
-  });
-  const unseen = { onChange: () => undefined };
-
-  test('the React Native recipe goes on after a connection on which nothing comes any more', async () => {
-    const server = await start();
-    const proxy = await startLosingProxy(server.url, 'falls silent');
-    onTestFinished(() => proxy.close());
-    const quick = { ...unseen, firstDelayMs: 1, secondMs: 20 };
-    const answer = sendMessage(backendOf(server, proxy.url), newMessage(), quick);
-    await server.answer('Hello', 'Hi.');
-
-    expect((await answer).text).toBe('Hi.');
-    expect(server.callsOf('Hello')).toHaveLength(1);
-  });
-
-  test('the React Native recipe keeps a quiet connection on which heartbeats come', async () => {
-    const server = await start();
-    const pace = { ...unseen, secondMs: 10 };
-    const answer = sendMessage(backendOf(server), newMessage(), pace);
-    const call = await server.callOf('Hello');
-
-    await delay(600);
-    call.say('Hi.');
-    call.end();
-
-    expect((await answer).text).toBe('Hi.');
-    expect(sendsOf(server)).toBe(1);
-  });
 });

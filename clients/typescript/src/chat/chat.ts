@@ -117,7 +117,9 @@ export function createChat(parts: ChatParts): OwnChat {
       const { transcript } = reading.state;
       const at = transcript.findIndex((message) => message.id === messageId);
       const asked = transcript[at]?.role === 'model' ? transcript[at - 1] : transcript[at];
-      if (!asked) return;
+      const answer = transcript.find(({ role, seq }) => role === 'model' && seq === asked?.seq);
+      // It may have been answered meanwhile.
+      if (!asked || (asked.state !== 'failed' && answer?.state !== 'failed')) return;
       if (asked.seq !== undefined) reading.forgetAnswer(asked.seq);
       // Of a message that this device did not send, the words are sent again in its place.
       if (!(await outbox.retry(asked.id))) await edit(asked.id, partsOf(asked));

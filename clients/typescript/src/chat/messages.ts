@@ -69,7 +69,7 @@ export function toMessage(stored: StoredMessage): Message {
 
 /** What the turn itself tells of its answer: why it failed, and which calls wait for the user. */
 export function withTurn(answer: Message, turn: Turn | undefined): Message {
-  if (!turn) return answer;
+  if (!turn || (answer.state !== 'failed' && answer.state !== 'waiting')) return answer;
   const asked = (turn.openCalls ?? []).filter(({ wants }) => wants === 'approved');
   const parts = asked.reduce(
     (known, { callId }) => withResult(known, callId, { state: 'approval' }),

@@ -133,6 +133,8 @@ export function createOutbox({ store, requester, life, onChange, onTaken }: Outb
   function put(entry: Entry): Promise<void> {
     entries.set(entry.id, entry);
     onChange(entry.conversationId);
+    // It has no place yet: it is written with it.
+    if (unkept.has(entry.id)) return Promise.resolve();
     return write(() => store.set(keyOf(entry), JSON.stringify(entry)));
   }
 

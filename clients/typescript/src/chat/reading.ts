@@ -22,6 +22,7 @@ import { runTools } from './tools.ts';
 import {
   type Turns,
   bounded,
+  failedSeqs,
   firstSeq,
   lastSeq,
   messagesOf,
@@ -41,6 +42,8 @@ const PAGE_MESSAGES = 100;
 const TURNS_MAX = 1_000;
 /** Who has missed more turns begins anew from the newest. */
 const CATCH_UP_TURNS_MAX = 100;
+/** Failed turns of which the reason is read at once. */
+const EXPLAINED_MAX = 10;
 /** Turns on each side of one that is jumped to. */
 const AROUND_TURNS = 12;
 
@@ -148,6 +151,10 @@ export function createReading(parts: ChatParts) {
     return toTurns(messages.filter(({ seq }) => seq <= upTo));
   }
 
+  async function mergeTurns(from: number, upTo: number): Promise<void> {
+    turns = new Map([...turns, ...(await readTurns(from, upTo))]);
+  }
+
   async function readNewest(): Promise<void> {
     const read = toTurns(await readPage({ order: 'desc', pageSize: NEWEST_MESSAGES }));
     // The oldest of a page may be an answer without its question.
@@ -161,18 +168,22 @@ export function createReading(parts: ChatParts) {
     const newest = Math.max(inbox.row(id)?.lastSeq ?? 0, ...begun.keys());
     if (newest - known > CATCH_UP_TURNS_MAX) return readNewest();
     // The last turn may have been answered once more.
-    for (let from = openSeqs(turns)[0] ?? Math.max(1, known); ; from = lastSeq(turns) + 1) {
+    const first = openSeqs(turns)[0] ?? Math.max(1, known);
+    // So were older ones that were asked for again.
+    for (const seq of live.keys()) if (seq < first) await mergeTurns(seq, seq);
+    for (let from = first; ; from = lastSeq(turns) + 1) {
       const read = await readTurns(from, from + PAGE_MESSAGES / 2 - 1);
       turns = bounded(withTurns(turns, read), TURNS_MAX, 'oldest');
       if (lastSeq(read) < from + PAGE_MESSAGES / 2 - 1) return;
     }
   }
 
-  /** Forgets streams of which the stored messages tell more, and entries whose answer has ended well. */
-  function settle(): void {
+  /** Forgets what was streamed before the messages were read that tell more, and entries whose answer ended well. */
+  function settle(before: ReadonlyMap<number, LiveAnswer>): void {
     const unfinished = openSeqs(turns);
     const isOver = (seq: number): boolean => turns.has(seq) && !unfinished.includes(seq);
-    for (const seq of live.keys()) if (isOver(seq) && seq !== followed) live.delete(seq);
+    for (const [seq, answer] of before)
+      if (isOver(seq) && seq !== followed && live.get(seq) === answer) live.delete(seq);
     for (const { id: messageId, state: sent, seq = 0 } of outbox.of(id)) {
       const isWell = isOver(seq) && turns.get(seq)?.user?.state !== 'failed';
       if (sent === 'taken' && isWell) void outbox.drop(messageId);
@@ -181,9 +192,8 @@ export function createReading(parts: ChatParts) {
 
   /** Reads why a turn failed, and what one that waits is waiting for. */
   async function readDetails(): Promise<void> {
-    const last = lastSeq(turns);
-    const hasFailed = turns.get(last)?.user?.state === 'failed' && !details.has(last);
-    const seqs = [...waitingSeqs(turns), ...(hasFailed ? [last] : [])];
+    const unexplained = failedSeqs(turns).filter((seq) => !details.has(seq));
+    const seqs = [...waitingSeqs(turns), ...unexplained.slice(-EXPLAINED_MAX)];
     await Promise.all(
       seqs.map(async (seq) => {
         const turn = await call<Turn>('GET', `/turns/t_${seq}`);
@@ -225,10 +235,11 @@ export function createReading(parts: ChatParts) {
       isLoaded = true;
       return;
     }
+    const before = new Map(live);
     try {
       if (!isLoaded) await readNewest();
       else if (!hasNewer) await readChanges();
-      settle();
+      settle(before);
       await Promise.all([readDetails(), readAbout()]);
     } catch (error) {
       // It begins with its first message.
@@ -380,9 +391,26 @@ export function createReading(parts: ChatParts) {
     erasedCount = count;
   }
 
+  /** Of one that nobody looks at, all that is kept is forgotten. */
+  async function forgetErased(count: number): Promise<void> {
+    const kept = await readKept<Kept>(store, keptKey(id));
+    if (count <= (isLoaded ? erasedCount : (kept?.erasedCount ?? count))) return;
+    isLoaded = false;
+    gone();
+  }
+
+  /** Nothing is left of it. */
+  function gone(): void {
+    turns = new Map();
+    live.clear();
+    title = context = undefined;
+    saver.forget(keptKey(id));
+    changed();
+  }
+
   const readAgain = (seq: number): Promise<void> =>
     inTurn(async () => {
-      turns = new Map([...turns, ...(await readTurns(seq, seq))]);
+      await mergeTurns(seq, seq);
       keep();
     });
 
@@ -483,7 +511,10 @@ export function createReading(parts: ChatParts) {
     /** Its row has changed, perhaps by another device. */
     hear: ({ conversation: row, erased }: ConversationEvent): void => {
       hasBegun = true;
-      if (!looking) return;
+      if (!looking) {
+        if (erased) void forgetErased(erased.count);
+        return;
+      }
       title = row.title ?? title;
       changed();
       const { signal } = looking;
@@ -494,14 +525,7 @@ export function createReading(parts: ChatParts) {
       // The end of what is followed is read anyway.
       if (isLoaded && !isFollowing && !isKnown) void readUntilDone(signal).then(follow);
     },
-    /** Nothing is left of it. */
-    gone: (): void => {
-      turns = new Map();
-      live.clear();
-      title = context = undefined;
-      saver.forget(keptKey(id));
-      changed();
-    },
+    gone,
   };
 }
 

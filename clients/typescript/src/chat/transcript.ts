@@ -49,6 +49,7 @@ const seqsIn = (turns: Turns, states: readonly string[]): number[] =>
 
 /** Turns that are being answered, or wait to be. */
 export const runningSeqs = (turns: Turns): number[] => seqsIn(turns, ['queued', 'running']);
+export const failedSeqs = (turns: Turns): number[] => seqsIn(turns, ['failed']);
 export const waitingSeqs = (turns: Turns): number[] => seqsIn(turns, ['awaiting_tool']);
 
 /** Turns that may be other when they are read again. */

@@ -43,6 +43,27 @@ function watchSilence(silenceMs: number, wanted: AbortSignal | undefined) {
 
 type Watch = ReturnType<typeof watchSilence>;
 
+/** What is used of XMLHttpRequest: not every platform has it, or its types. */
+interface Xhr {
+  readonly status: number;
+  readonly readyState: number;
+  readonly responseText: string;
+  readonly upload: { addEventListener(type: string, listener: (sent: Sent) => void): void };
+  addEventListener(type: string, listener: () => void): void;
+  open(method: string, url: string): void;
+  setRequestHeader(name: string, value: string): void;
+  getResponseHeader(name: string): string | null;
+  send(body: string | Blob | null): void;
+  abort(): void;
+}
+
+interface Sent {
+  loaded: number;
+  total: number;
+}
+
+const platform: { Date: unknown; XMLHttpRequest?: new () => Xhr } = globalThis;
+
 async function connectByFetch(
   fetchIt: typeof fetch,
   { url, method, headers, body }: HttpRequest,
@@ -71,11 +92,12 @@ async function connectByFetch(
 
 /** By XMLHttpRequest, which shows a body as it comes where fetch does not (React Native), and tells how much it has sent. */
 function connectByXhr(
+  Request: new () => Xhr,
   { url, method, headers, body }: HttpRequest,
   watch: Watch,
   onSent?: (share: number) => void,
 ): Promise<Connection> {
-  const request = new XMLHttpRequest();
+  const request = new Request();
   const ended = new Promise<void>((resolve, reject) => {
     request.addEventListener('load', () => resolve());
     for (const kind of ['error', 'abort', 'timeout'] as const)
@@ -139,17 +161,17 @@ export interface ConnectOptions {
 /** Sends a request; resolves when the head of its reply is there. Rejects with RecapError `OFFLINE`. */
 export async function connect(request: HttpRequest, options: ConnectOptions): Promise<Connection> {
   const watch = watchSilence(options.silenceMs, options.signal);
-  const isByXhr =
-    options.fetch === undefined &&
-    typeof XMLHttpRequest !== 'undefined' &&
-    (options.onSent !== undefined || !fetchStreams());
+  const Request =
+    options.fetch === undefined && (options.onSent !== undefined || !fetchStreams())
+      ? platform.XMLHttpRequest
+      : undefined;
   const broken = (error: unknown): never => {
     watch.end();
     throw offline(error);
   };
   const connection = await (
-    isByXhr
-      ? connectByXhr(request, watch, options.onSent)
+    Request
+      ? connectByXhr(Request, request, watch, options.onSent)
       : connectByFetch(options.fetch ?? fetch, request, watch)
   ).catch(broken);
   return {

@@ -1,0 +1,182 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+import { chromium } from 'playwright-core';
+import { browserPath } from '#test/support/tools/missing-tools.ts';
+import { openLine, type Line } from './control.ts';
+import { playScenario, type Client } from './judge.ts';
+import type { Scenario } from './scenario.ts';
+
+/* How the client of each language is started; README.md, "Another language". */
+
+const NAMES = ['typescript', 'chromium', 'react', 'react-native'] as const;
+export type ClientName = (typeof NAMES)[number];
+export const clientNames: readonly ClientName[] = NAMES;
+
+/** A client in a process or page of its own; its stores outlive it. */
+interface Driver {
+  kill(): Promise<void>;
+}
+
+interface Launcher {
+  /** How many at a time; they wait more than they compute. */
+  width: number;
+  launch(control: string): Promise<Driver>;
+  stop(): Promise<void>;
+}
+
+const sourceOf = (path: string) => fileURLToPath(new URL(`../${path}`, import.meta.url));
+
+/** A program of Node; it is given the address of the judge and a folder for its stores. */
+async function nodeLauncher(program: string, args: readonly string[] = []): Promise<Launcher> {
+  const folder = mkdtempSync(join(tmpdir(), 'recap-conformance-'));
+  const drivers = new Set<Driver>();
+  return {
+    width: 8,
+    async launch(control) {
+      const child = spawn(process.execPath, [program, control, folder, ...args], {
+        stdio: ['ignore', 'inherit', 'inherit'],
+      });
+      const exited = once(child, 'exit');
+      const driver = {
+        async kill() {
+          drivers.delete(driver);
+          child.kill('SIGKILL');
+          await exited;
+        },
+      };
+      drivers.add(driver);
+      return driver;
+    },
+    async stop() {
+      await Promise.all([...drivers].map((driver) => driver.kill()));
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** A page of Chromium; the address of the judge stands behind its `#`. */
+async function pageLauncher(program: string): Promise<Launcher> {
+  const built = await build({
+    entryPoints: [sourceOf(program)],
+    bundle: true,
+    write: false,
+    format: 'esm',
+    target: 'es2022',
+    logLevel: 'silent',
+  });
+  const script = built.outputFiles[0]?.text ?? '';
+  const server = createServer(({ url }, response) => {
+    const isScript = url === '/page.js';
+    response.writeHead(200, { 'content-type': isScript ? 'text/javascript' : 'text/html' });
+    response.end(
+      isScript ? script : '<!doctype html><script type="module" src="/page.js"></script>',
+    );
+  });
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const executablePath = browserPath();
+  const browser = await chromium.launch({
+    ...(executablePath !== undefined && { executablePath }),
+    // A container's root has no sandbox; the page is ours.
+    args: ['--no-sandbox', '--disable-dev-shm-usage'],
+  });
+  const context = await browser.newContext({ locale: 'en' });
+  return {
+    width: 6,
+    async launch(control) {
+      const page = await context.newPage();
+      page.on('pageerror', (error) => void process.stderr.write(`page: ${error.message}\n`));
+      await page.goto(`http://127.0.0.1:${port}/#${control}`);
+      return { kill: () => page.close() };
+    },
+    async stop() {
+      await browser.close();
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
+
+const launchers: Readonly<Record<ClientName, () => Promise<Launcher>>> = {
+  typescript: () => nodeLauncher(sourceOf('typescript/conformance/driver.ts')),
+  chromium: () => pageLauncher('typescript/conformance/page.ts'),
+  react: () => pageLauncher('react/conformance/page.ts'),
+  'react-native': () => pageLauncher('react/conformance/native-page.ts'),
+};
+
+export interface Clients {
+  /** Throws why the client does not hold. Several at a time. */
+  play(scenario: Scenario): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export const startClients = async (name: ClientName): Promise<Clients> =>
+  clientsOf(await launchers[name]());
+
+/** A program of Node, such as one that behaves badly. */
+export const startProgram = async (program: string, args: readonly string[]): Promise<Clients> =>
+  clientsOf(await nodeLauncher(program, args));
+
+/** Keeps each client for many scenarios: starting it costs more than most of them take. */
+async function clientsOf(launcher: Launcher): Promise<Clients> {
+  const lines: Line[] = [];
+  const free: Client[] = [];
+  const waiting: ((client: Client) => void)[] = [];
+  let started = 0;
+
+  async function start(): Promise<Client> {
+    const line = await openLine();
+    lines.push(line);
+    let driver = await launcher.launch(line.url);
+    return {
+      line,
+      async kill() {
+        await driver.kill();
+        line.drop();
+        driver = await launcher.launch(line.url);
+      },
+    };
+  }
+
+  async function take(): Promise<Client> {
+    const client = free.pop();
+    if (client) return client;
+    if (started < launcher.width) {
+      started += 1;
+      return start();
+    }
+    return new Promise((resolve) => void waiting.push(resolve));
+  }
+
+  function giveBack(client: Client): void {
+    const next = waiting.shift();
+    if (next) next(client);
+    else free.push(client);
+  }
+
+  return {
+    async play(scenario) {
+      const client = await take();
+      try {
+        await playScenario(scenario, client);
+      } catch (error) {
+        // What it is busy with must not reach the next scenario.
+        await client.kill();
+        throw error;
+      } finally {
+        giveBack(client);
+      }
+    },
+    async stop() {
+      await launcher.stop();
+      for (const line of lines) line.hangUp();
+    },
+  };
+}

@@ -1,0 +1,13 @@
+import './as-react-native.ts';
+import { asyncStorageStore } from '../../typescript/src/index.ts';
+import { driveHooks } from './drive-hooks.ts';
+
+/** AsyncStorage of React Native, over what a browser keeps. */
+const AsyncStorage = {
+  getItem: async (key: string) => localStorage.getItem(key),
+  setItem: async (key: string, value: string) => localStorage.setItem(key, value),
+  removeItem: async (key: string) => localStorage.removeItem(key),
+  getAllKeys: async () => Object.keys(localStorage),
+};
+
+await driveHooks((name) => asyncStorageStore(AsyncStorage, name));

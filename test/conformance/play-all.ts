@@ -1,0 +1,17 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startClients, type ClientName, type Clients } from '#clients/conformance/clients.ts';
+import { allScenarios } from '#clients/conformance/scenario.ts';
+
+/** A test for each scenario, within the `describe` of the client. */
+export function playAll(name: ClientName): void {
+  let clients: Clients;
+  beforeAll(async () => {
+    clients = await startClients(name);
+  });
+  afterAll(() => clients.stop());
+
+  for (const scenario of allScenarios())
+    test.concurrent(`${scenario.chapter}: ${scenario.name}`, async () => {
+      await expect(clients.play(scenario)).resolves.toBeUndefined();
+    });
+}
