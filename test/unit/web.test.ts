@@ -1,6 +1,6 @@
 import type { Message, WireEvent } from '#clients/typescript/src/api.ts';
 import { openServer } from '#infra/local/processes/open-server.ts';
-import { guestTokens } from '#web/api/session.ts';
+import { createSession, guestTokens } from '#web/api/session.ts';
 import { createFirstWords } from '#web/state/first-words.ts';
 import { phaseOf, toTurns, turnRemarks } from '#web/state/turns.ts';
 import {
@@ -14,18 +14,18 @@ import { createServer } from 'node:http';
 import { text as readText } from 'node:stream/consumers';
 import { expect, test, afterEach, describe } from 'vitest';
 
-const memory = () => {
-  const items = new Map<string, string>();
+function memoryStorage(entries: Record<string, string> = {}) {
+  const stored = new Map(Object.entries(entries));
   return {
-    getItem: (key: string) => items.get(key) ?? null,
-    setItem: (key: string, value: string) => void items.set(key, value),
+    getItem: (key: string) => stored.get(key) ?? null,
+    setItem: (key: string, value: string) => void stored.set(key, value),
   };
-};
+}
 
 const upTo = (count: number) => Array.from({ length: count }, (_, index) => index);
 
 test('the page forgets the first words of the oldest of 201 untitled conversations', () => {
-  const words = createFirstWords(memory());
+  const words = createFirstWords(memoryStorage());
 
   for (const index of upTo(201)) words.note(`c${index}`, `Hello ${index}`);
 
@@ -41,6 +41,9 @@ afterEach(async () => {
   await Promise.all(closers.splice(0).map((close) => close()));
 });
 
+/** The token of the nth call. */
+const tokenOf = (n: number): string => `id-${n}.${btoa(JSON.stringify({ sub: `guest-${n}` }))}.`;
+
 /** Answers as Identity Toolkit and Secure Token do, and counts the sign-ins. */
 async function startSignIn(known: readonly string[] = []) {
   const calls: string[] = [];
@@ -55,8 +58,8 @@ async function startSignIn(known: readonly string[] = []) {
       response.end(
         JSON.stringify(
           pathname === '/v1/token'
-            ? { id_token: `id-${n}`, refresh_token: refreshed, expires_in: '3600' }
-            : { idToken: `id-${n}`, refreshToken: `refresh-${n}`, expiresIn: '3600' },
+            ? { id_token: tokenOf(n), refresh_token: refreshed, expires_in: '3600' }
+            : { idToken: tokenOf(n), refreshToken: `refresh-${n}`, expiresIn: '3600' },
         ),
       );
     });
@@ -64,14 +67,6 @@ async function startSignIn(known: readonly string[] = []) {
   const { url, close } = await openServer(server);
   closers.push(close);
   return { calls, firebase: { apiKey: 'web-key', authUrl: url, tokenUrl: url } };
-}
-
-function memoryStorage(entries: Record<string, string> = {}) {
-  const stored = new Map(Object.entries(entries));
-  return {
-    getItem: (key: string) => stored.get(key) ?? null,
-    setItem: (key: string, value: string) => void stored.set(key, value),
-  };
 }
 
 describe('a guest', () => {
@@ -82,7 +77,7 @@ describe('a guest', () => {
 
     const tokens = await Promise.all([token(false), token(false)]);
 
-    expect(tokens).toEqual(['id-1', 'id-1']);
+    expect(tokens).toEqual([tokenOf(1), tokenOf(1)]);
     expect(calls).toEqual(['/v1/accounts:signUp web-key']);
     expect(storage.getItem('recap.refreshToken')).toBe('refresh-1');
   });
@@ -92,7 +87,7 @@ describe('a guest', () => {
     const storage = memoryStorage({ 'recap.refreshToken': 'revoked' });
     const token = guestTokens({ firebase, storage, fetch, now: () => 0 });
 
-    expect(await token(false)).toBe('id-2');
+    expect(await token(false)).toBe(tokenOf(2));
     expect(calls).toEqual(['/v1/token web-key', '/v1/accounts:signUp web-key']);
   });
 
@@ -105,7 +100,31 @@ describe('a guest', () => {
 
     clock.now = 3_590_000;
 
-    expect(await token(false)).toBe('id-2');
+    expect(await token(false)).toBe(tokenOf(2));
+  });
+
+  test('a guest who comes back is known without a network', async () => {
+    const { firebase } = await startSignIn();
+    const storage = memoryStorage();
+    const first = await createSession({ chatUrl: '', firebase }, storage, () => undefined);
+    const dead = { ...firebase, tokenUrl: 'http://127.0.0.1:1' };
+
+    const second = await createSession({ chatUrl: '', firebase: dead }, storage, () => undefined);
+
+    expect([first.uid, second.uid]).toEqual(['guest-1', 'guest-1']);
+    await expect(second.token(false)).rejects.toThrow('fetch failed');
+  });
+
+  test('a page whose guest is no longer known begins anew as another one', async () => {
+    const { firebase } = await startSignIn();
+    const storage = memoryStorage();
+    const restarts: (string | null)[] = [];
+    const restart = () => restarts.push(storage.getItem('recap.uid'));
+    const session = await createSession({ chatUrl: '', firebase }, storage, restart);
+
+    await expect(session.token(true)).rejects.toThrow('another guest');
+
+    expect(restarts).toEqual(['guest-3']);
   });
 });
 

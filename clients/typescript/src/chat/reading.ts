@@ -393,6 +393,8 @@ export function createReading(parts: ChatParts) {
       for (const seq of seqs.slice(-newCount)) if (turns.has(seq)) await readAgain(seq);
     }
     erasedCount = count;
+    // What is kept is not among what was read again.
+    if (hasNewer) saver.forget(keptKey(id));
   }
 
   /** Of one that nobody looks at, all that is kept is forgotten. */

@@ -84,7 +84,7 @@ type ToolPart = Extract<MessagePart, { type: 'tool' }>;
 function OutputForm({ app, part: { callId, name } }: Pick<TurnProps, 'app'> & { part: ToolPart }) {
   const typed = useSignal('{}');
   const call = app.openCalls.value.get(callId);
-  if (!call) return null;
+  if (!call) return <p class="quiet">The device that sent the message answers {name}.</p>;
   return (
     <form onSubmit={submit(() => call.resolve(parseOutput(typed.value)))}>
       <label>
