@@ -27,7 +27,8 @@ export interface InboxParts {
   store: RecapStore;
   saver: Saver;
   outbox: Outbox;
-  onEvent: (event: UserEvent) => void;
+  /** Resolves when nothing more is kept of what the event says is gone. */
+  onEvent: (event: UserEvent) => Promise<void>;
 }
 
 const listOf = ({ deleteTime, archived }: Pick<Row, 'deleteTime' | 'archived'>): ListName =>
@@ -168,7 +169,7 @@ export function createInbox(parts: InboxParts) {
       case 'reconnect':
     }
     changed();
-    onEvent(event);
+    await onEvent(event);
   }
 
   /** So many look at a list or a chat. */

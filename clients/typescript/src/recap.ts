@@ -83,21 +83,18 @@ export function createRecap(options: RecapOptions): Recap {
 
   async function forgetChats(): Promise<void> {
     await keptLoaded;
-    for (const id of keptChats) if (!chats.get(id)?.isOpen()) void saver.forget(keptKey(id));
+    for (const id of keptChats) if (!chats.get(id)?.isOpen()) await saver.forget(keptKey(id));
   }
 
-  function onEvent(event: UserEvent): void {
+  async function onEvent(event: UserEvent): Promise<void> {
     if (event.type === 'conversation') {
       const { id } = event.conversation;
       // What was erased is erased from what is kept, too, of a chat that was not opened yet.
-      (event.erased ? chatOf(id) : chats.get(id))?.hear(event);
+      await (event.erased ? chatOf(id) : chats.get(id))?.hear(event);
     }
-    if (event.type === 'gone') {
-      void saver.forget(keptKey(event.conversationId));
-      chats.get(event.conversationId)?.gone();
-    }
+    if (event.type === 'gone') await chatOf(event.conversationId).gone();
     if (event.type !== 'reset') return;
-    void forgetChats();
+    await forgetChats();
     for (const chat of chats.values())
       if (chat.isOpen()) void chat.refresh().catch(() => undefined);
   }

@@ -393,25 +393,24 @@ export function createReading(parts: ChatParts) {
       for (const seq of seqs.slice(-newCount)) if (turns.has(seq)) await readAgain(seq);
     }
     erasedCount = count;
-    // What is kept is not among what was read again.
-    if (hasNewer) void saver.forget(keptKey(id));
   }
 
-  /** Of one that nobody looks at, all that is kept is forgotten. */
+  /** What is kept has something that was erased: it is forgotten, until it is read again. */
   async function forgetErased(count: number): Promise<void> {
-    const kept = await readKept<Kept>(store, keptKey(id));
+    const kept = isLoaded ? undefined : await readKept<Kept>(store, keptKey(id));
     if (count <= (isLoaded ? erasedCount : (kept?.erasedCount ?? count))) return;
+    if (looking) return saver.forget(keptKey(id));
     isLoaded = false;
-    gone();
+    await gone();
   }
 
   /** Nothing is left of it. */
-  function gone(): void {
+  function gone(): Promise<void> {
     turns = new Map();
     live.clear();
     title = context = undefined;
-    void saver.forget(keptKey(id));
     changed();
+    return saver.forget(keptKey(id));
   }
 
   const readAgain = (seq: number): Promise<void> =>
@@ -514,13 +513,11 @@ export function createReading(parts: ChatParts) {
       changed();
       void follow();
     },
-    /** Its row has changed, perhaps by another device. */
-    hear: ({ conversation: row, erased }: ConversationEvent): void => {
+    /** Its row has changed, perhaps by another device. Resolves when nothing is kept that was erased. */
+    hear: async ({ conversation: row, erased }: ConversationEvent): Promise<void> => {
       hasBegun = true;
-      if (!looking) {
-        if (erased) void forgetErased(erased.count);
-        return;
-      }
+      if (erased) await forgetErased(erased.count);
+      if (!looking) return;
       title = row.title ?? title;
       changed();
       const { signal } = looking;
