@@ -21,7 +21,11 @@ const processTests = [
 ];
 /** These use the npm package, which is packed once for them. */
 const packedTests = ['test/package/npm.test.ts', 'test/emulator/package.test.ts'];
-const browserTests = ['test/browser/**/*.test.ts', 'test/conformance/chromium.test.ts'];
+const browserTests = [
+  'test/browser/**/*.test.ts',
+  'test/conformance/chromium.test.ts',
+  'test/conformance/react.test.ts',
+];
 const clientTests = ['test/clients/**/*.test.ts'];
 const emulatorTests = [
   'test/**/*.firestore.test.ts',

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
-const documents = globSync(['*.md', '{docs,terraform,test}/**/*.md'], { cwd: root }).filter(
+const documents = globSync(['*.md', '{docs,terraform,test,clients}/**/*.md'], { cwd: root }).filter(
   (path) => path !== 'CHANGELOG.md' && !path.includes('node_modules'),
 );
 

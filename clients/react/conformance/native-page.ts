@@ -1,3 +1,4 @@
+// oxlint-disable-next-line import/no-unassigned-import -- it takes from the browser what the rest must not find
 import './as-react-native.ts';
 import { asyncStorageStore } from '../../typescript/src/index.ts';
 import { driveHooks } from './drive-hooks.ts';

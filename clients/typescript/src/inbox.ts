@@ -1,7 +1,8 @@
 import type { ConversationList, ListName, RecapStore, Row } from './api.ts';
 import type { Entry, Outbox } from './chat/outbox.ts';
 import { type RecapError, offline } from './http/error.ts';
-import type { EventStream, Requester } from './http/requester.ts';
+import { keepReading } from './http/keep-reading.ts';
+import type { Requester } from './http/requester.ts';
 import type { Life } from './lib/life.ts';
 import { type Saver, readKept } from './lib/saver.ts';
 import { createTopic } from './lib/topic.ts';
@@ -91,7 +92,7 @@ export function createInbox(parts: InboxParts) {
   }
 
   function keep(): void {
-    saver.save(KEY, (): Kept => {
+    void saver.save(KEY, (): Kept => {
       const newest = (shown.get('active') ?? []).slice(0, ROWS_KEPT);
       const kept = newest.flatMap(({ id }) => rows.get(id) ?? []);
       return { rows: kept, cursor };
@@ -170,65 +171,55 @@ export function createInbox(parts: InboxParts) {
     onEvent(event);
   }
 
-  /** Connections are wanted by so many. */
+  /** So many look at a list or a chat. */
   let users = 0;
-  let stream: EventStream | undefined;
-  let isFollowing = false;
+  /** Ends the stream; undefined: there is none. */
+  let listening: AbortController | undefined;
   /** Whether all that was missed has been told. */
   let isReady = false;
 
-  /** Reads events until the connection ends; an event whose handling fails comes again. */
-  async function listen(): Promise<void> {
-    const query = { cursor };
-    const opened = await requester.stream('GET', '/v1/users/me/events', { query });
-    stream = opened;
-    if (users === 0 || !life.isActive) opened.close();
-    let isFailed = false;
-    const { isDone: _ } = await opened.read(({ id, data }) => {
-      const event: UserEvent = JSON.parse(data);
-      void inTurn(async () => {
-        if (isFailed) return;
+  /** Follows what changes; an event whose handling fails comes again. */
+  const follow = (left: AbortSignal): Promise<void> =>
+    keepReading({
+      life,
+      left,
+      cursor: () => cursor,
+      onProblem: fail,
+      read: async (hold) => {
+        isReady = false;
+        const given = { query: { cursor }, signal: left };
+        const stream = await requester.stream('GET', '/v1/users/me/events', given);
+        hold(stream);
+        let isFailed = false;
+        const take = async (event: UserEvent, id: string | undefined): Promise<void> => {
+          if (isFailed) return;
+          try {
+            await apply(event);
+            cursor = id ?? cursor;
+            keep();
+          } catch (error) {
+            isFailed = true;
+            fail(error);
+            stream.close();
+          }
+        };
         try {
-          await apply(event);
-          cursor = id ?? cursor;
-          keep();
-        } catch (error) {
-          isFailed = true;
-          fail(error);
-          opened.close();
+          await stream.read(({ id, data }) => void inTurn(() => take(JSON.parse(data), id)));
+        } finally {
+          // What was told is handled before it is asked for what comes behind it.
+          await lastWork;
         }
-      });
+        return false;
+      },
     });
-    await lastWork;
-  }
 
-  /** Follows what changes while somebody looks, over as many connections as it takes. */
-  async function follow(): Promise<void> {
-    if (isFollowing) return;
-    isFollowing = true;
-    let failures = 0;
-    const isWanted = (): boolean => users > 0 && life.isActive && !life.closed.aborted;
-    while (isWanted()) {
-      const before = cursor;
-      let isWoken = false;
-      const stopWaking = life.onWake(() => {
-        isWoken = true;
-        stream?.close();
-      });
-      const error = await listen().then(
-        () => undefined,
-        (thrown: unknown) => offline(thrown),
-      );
-      stopWaking();
-      stream = undefined;
-      isReady = false;
-      failures = cursor === before && !isWoken ? failures + 1 : 0;
-      if (isWoken || !isWanted()) continue;
-      if (error && failures > 1) fail(error);
-      // Also an orderly end is no reason to come back without a pause, unless it brought something.
-      if (failures > 0) await life.pauseAfter(error ?? {}, failures);
-    }
-    isFollowing = false;
+  /** Opens the stream, or closes it, as it is wanted now. */
+  function listen(): void {
+    const isWanted = users > 0 && life.isActive;
+    if (isWanted === (listening !== undefined)) return;
+    listening?.abort();
+    listening = isWanted ? new AbortController() : undefined;
+    if (listening) void follow(listening.signal);
   }
 
   function fail(error: unknown): void {
@@ -238,7 +229,7 @@ export function createInbox(parts: InboxParts) {
 
   function forgetSeen(id: string): void {
     seen.delete(id);
-    saver.forget(READ_PREFIX + id);
+    void saver.forget(READ_PREFIX + id);
   }
 
   const telling = new Set<string>();
@@ -315,17 +306,14 @@ export function createInbox(parts: InboxParts) {
     /** Begins to follow, while anybody uses it. */
     use: (): void => {
       users += 1;
-      void loaded.then(follow);
+      void loaded.then(listen);
     },
     release: (): void => {
       users -= 1;
-      if (users === 0) stream?.close();
+      listen();
     },
     /** The app is in front again, or not any more. */
-    activeChanged: (): void => {
-      if (life.isActive) void follow();
-      else stream?.close();
-    },
+    activeChanged: listen,
     /** Shows a change at once, and takes it back where it is refused. Rejects with RecapError. */
     change: async (
       id: string,
@@ -353,7 +341,7 @@ export function createInbox(parts: InboxParts) {
         return;
       seen.set(id, seq);
       changed();
-      await store.set(READ_PREFIX + id, JSON.stringify(seq)).catch(() => undefined);
+      await saver.save(READ_PREFIX + id, () => seq);
       void tellSeen(id);
     },
   };

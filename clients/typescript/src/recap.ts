@@ -1,4 +1,4 @@
-import type { Recap, RecapOptions, RecapStore, Timings } from './api.ts';
+import type { Recap, RecapOptions, Timings } from './api.ts';
 import { type OwnChat, createChat } from './chat/chat.ts';
 import { createOutbox } from './chat/outbox.ts';
 import { keptKey } from './chat/reading.ts';
@@ -7,6 +7,7 @@ import { createInbox } from './inbox.ts';
 import { createLife } from './lib/life.ts';
 import { createSaver, readKept } from './lib/saver.ts';
 import { randomUuid } from './lib/uuid.ts';
+import { createPush } from './push.ts';
 import { memoryStore } from './storage/memory.ts';
 import type { UserEvent } from './wire/wire.ts';
 
@@ -20,7 +21,6 @@ const TIMINGS: Timings = {
 /** Chats that are kept, those that were opened last. */
 const CHATS_KEPT = 50;
 const CHATS_KEY = 'chats';
-const DEVICE_KEY = 'device';
 
 /** What is used of a browser, where there is one. */
 interface Page {
@@ -46,35 +46,6 @@ function watchBrowser(client: Pick<Recap, 'setActive'>, wake: () => void): () =>
   };
 }
 
-interface KeptDevice {
-  id: string;
-  /** What was registered; absent: nothing is. */
-  registered?: string;
-}
-
-/** Push messages to this installation. */
-function createPush(store: RecapStore, call: Recap['call'], draw: () => string): Recap['push'] {
-  const path = (id: string): string => `/v1/users/me/devices/${id}`;
-  return {
-    register: async (token, platform, locale) => {
-      const kept = (await readKept<KeptDevice>(store, DEVICE_KEY)) ?? { id: draw() };
-      const body = { token, platform, locale };
-      const registered = JSON.stringify(body);
-      if (kept.registered === registered) return;
-      await store.set(DEVICE_KEY, JSON.stringify({ id: kept.id }));
-      await call('PUT', path(kept.id), { body });
-      await store.set(DEVICE_KEY, JSON.stringify({ id: kept.id, registered }));
-    },
-    unregister: async () => {
-      const kept = await readKept<KeptDevice>(store, DEVICE_KEY);
-      if (kept?.registered === undefined) return;
-      await call('DELETE', path(kept.id));
-      // A deleted device is not taken again under its id.
-      await store.delete(DEVICE_KEY);
-    },
-  };
-}
-
 /** The client of one signed-in user. */
 export function createRecap(options: RecapOptions): Recap {
   const timings = { ...TIMINGS, ...options.timings };
@@ -87,6 +58,7 @@ export function createRecap(options: RecapOptions): Recap {
 
   const outbox = createOutbox({
     store,
+    saver,
     requester,
     life,
     onChange: (conversationId) => {
@@ -104,14 +76,14 @@ export function createRecap(options: RecapOptions): Recap {
   async function noteOpened(id: string): Promise<void> {
     await keptLoaded;
     const others = keptChats.filter((each) => each !== id);
-    for (const old of others.slice(0, -(CHATS_KEPT - 1))) saver.forget(keptKey(old));
+    for (const old of others.slice(0, -(CHATS_KEPT - 1))) void saver.forget(keptKey(old));
     keptChats = [...others.slice(-(CHATS_KEPT - 1)), id];
-    saver.save(CHATS_KEY, () => keptChats);
+    void saver.save(CHATS_KEY, () => keptChats);
   }
 
   async function forgetChats(): Promise<void> {
     await keptLoaded;
-    for (const id of keptChats) if (!chats.get(id)?.isOpen()) saver.forget(keptKey(id));
+    for (const id of keptChats) if (!chats.get(id)?.isOpen()) void saver.forget(keptKey(id));
   }
 
   function onEvent(event: UserEvent): void {
@@ -121,7 +93,7 @@ export function createRecap(options: RecapOptions): Recap {
       (event.erased ? chatOf(id) : chats.get(id))?.hear(event);
     }
     if (event.type === 'gone') {
-      saver.forget(keptKey(event.conversationId));
+      void saver.forget(keptKey(event.conversationId));
       chats.get(event.conversationId)?.gone();
     }
     if (event.type !== 'reset') return;

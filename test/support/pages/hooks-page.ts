@@ -61,6 +61,13 @@ function Draft() {
 const root = createRoot(document.getElementById('root'));
 globalThis.app = {
   unmount: () => root.unmount(),
+  signOut: async () => {
+    root.unmount();
+    recap.close();
+    const deleting = indexedDB.deleteDatabase(name);
+    await new Promise((resolve, reject) => Object.assign(deleting, { onsuccess: resolve, onerror: reject }));
+    return (await indexedDB.databases()).length;
+  },
   setState: (state) => listeners.forEach((listener) => listener(state)),
   keeps: async (text) => {
     for (const key of await storage.keys('chat/')) if ((await storage.get(key)).includes(text)) return true;

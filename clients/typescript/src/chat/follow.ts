@@ -1,4 +1,5 @@
 import { offline } from '../http/error.ts';
+import { keepReading } from '../http/keep-reading.ts';
 import type { EventStream, Requester } from '../http/requester.ts';
 import type { ServerEvent } from '../http/events.ts';
 import type { Life } from '../lib/life.ts';
@@ -48,48 +49,35 @@ async function readOnce(following: Following, stream: EventStream): Promise<void
   if (!isDone) throw offline(new Error('the stream ended without [DONE]'));
 }
 
-/**
- * Reads an answer over as many connections as it takes; each goes on behind the last event. Resolves when nothing more is to
- * be read: the stored message is the truth.
- */
+/** Reads an answer until nothing more is to be read: the stored message is the truth. */
 export async function followAnswer(following: Following): Promise<void> {
   const { requester, life, conversationId, seq, get, set, left } = following;
   const path = `/v1/conversations/${conversationId}/turns/t_${seq}/stream`;
-  let stream = following.first;
-  let failures = 0;
-  let isWoken = false;
-  const wake = (): void => {
-    isWoken = true;
-    stream?.close();
-  };
-  const stopWaking = life.onWake(wake);
-  left.addEventListener('abort', wake);
-  try {
-    while (!left.aborted) {
-      const cursor = get().lastEventId;
-      isWoken = false;
+  let { first } = following;
+  await keepReading({
+    life,
+    left,
+    cursor: () => get().lastEventId,
+    read: async (hold) => {
+      const startingAfter = get().lastEventId;
+      const given = { query: { startingAfter }, signal: left };
       try {
-        const query = { startingAfter: cursor };
-        stream ??= await requester.stream('GET', path, { query, signal: left });
-        if (stream.code === 204) return;
-        return await readOnce(following, stream);
+        const stream = first ?? (await requester.stream('GET', path, given));
+        first = undefined;
+        hold(stream);
+        if (stream.code !== 204) await readOnce(following, stream);
+        return true;
       } catch (thrown) {
-        const error = offline(thrown);
-        stream = undefined;
-        if (left.aborted || STORED_CODES.includes(error.code)) return;
-        failures = get().lastEventId === cursor ? failures + 1 : 1;
-        if (error.code === 400) {
-          // The cursor is not one of this turn: once more without it.
-          if (cursor === undefined) return;
-          set({ ...get(), lastEventId: undefined });
-        } else if (!isWoken) {
-          await life.pauseAfter(error, failures);
+        const { code } = offline(thrown);
+        if (code !== 400) {
+          if (STORED_CODES.includes(code)) return true;
+          throw thrown;
         }
+        // The cursor is not one of this turn: once more without it.
+        set({ ...get(), lastEventId: undefined });
+        return startingAfter === undefined;
       }
-    }
-  } finally {
-    stopWaking();
-    left.removeEventListener('abort', wake);
-    stream?.close();
-  }
+    },
+  });
+  first?.close();
 }

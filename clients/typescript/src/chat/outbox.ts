@@ -3,7 +3,7 @@ import type { EventStream, Requester } from '../http/requester.ts';
 import { RecapError, offline } from '../http/error.ts';
 import { base64ToBlob, blobToBase64 } from '../lib/base64.ts';
 import type { Life } from '../lib/life.ts';
-import { readKept } from '../lib/saver.ts';
+import { type Saver, readKept } from '../lib/saver.ts';
 
 /** A file that goes with a message. Its bytes stand under a key of their own, or in a file of the device. */
 export interface KeptFile {
@@ -91,6 +91,7 @@ function describeFile(file: FileInput): KeptFile {
 
 interface OutboxParts {
   store: RecapStore;
+  saver: Saver;
   requester: Requester;
   life: Life;
   /** The entries of a conversation are others now. */
@@ -100,7 +101,7 @@ interface OutboxParts {
 }
 
 /** What the user did and the service does not have yet, kept so that it is sent once, in order, whatever happens. */
-export function createOutbox({ store, requester, life, onChange, onTaken }: OutboxParts) {
+export function createOutbox({ store, saver, requester, life, onChange, onTaken }: OutboxParts) {
   const entries = new Map<string, Entry>();
   /** Shown, but not in the store yet: they are not sent. */
   const unkept = new Set<string>();
@@ -113,17 +114,6 @@ export function createOutbox({ store, requester, life, onChange, onTaken }: Outb
   const draining = new Set<string>();
   let lastOrder = 0;
 
-  let lastWrite: Promise<unknown> = Promise.resolve();
-  /** Writes one after the other. A store that refuses costs no message, only that it outlives the app. */
-  function write(work: () => Promise<unknown>): Promise<void> {
-    const done = lastWrite.then(work).then(
-      () => undefined,
-      () => undefined,
-    );
-    lastWrite = done;
-    return done;
-  }
-
   const of = (conversationId: string): Entry[] =>
     [...entries.values()]
       .filter((entry) => entry.conversationId === conversationId)
@@ -135,19 +125,21 @@ export function createOutbox({ store, requester, life, onChange, onTaken }: Outb
     onChange(entry.conversationId);
     // It has no place yet: it is written with it.
     if (unkept.has(entry.id)) return Promise.resolve();
-    return write(() => store.set(keyOf(entry), JSON.stringify(entry)));
+    return saver.save(keyOf(entry), () => entry);
   }
 
-  function dropFiles({ files }: Entry): Promise<void> {
-    const keys = files.flatMap(({ key }) => key ?? []);
-    for (const key of keys) blobs.delete(key);
-    return write(() => Promise.all(keys.map((key) => store.delete(key))));
+  async function dropFiles({ files }: Entry): Promise<void> {
+    for (const { key } of files) {
+      if (key === undefined) continue;
+      blobs.delete(key);
+      await saver.forget(key);
+    }
   }
 
   function drop(entry: Entry): Promise<void> {
     entries.delete(entry.id);
     onChange(entry.conversationId);
-    void write(() => store.delete(keyOf(entry)));
+    void saver.forget(keyOf(entry));
     return dropFiles(entry);
   }
 
@@ -156,7 +148,7 @@ export function createOutbox({ store, requester, life, onChange, onTaken }: Outb
       if (uri !== undefined) return await (await fetch(uri)).blob();
       const blob = blobs.get(key);
       if (blob) return blob;
-      const base64 = await store.get(key);
+      const base64 = await readKept<string>(store, key);
       if (base64 !== undefined) return base64ToBlob(base64, mediaType);
     } catch {
       // It is told below.
@@ -270,7 +262,7 @@ export function createOutbox({ store, requester, life, onChange, onTaken }: Outb
     if ('uri' in file) return about;
     const key = `file/${id}/${index}`;
     blobs.set(key, file);
-    await write(async () => store.set(key, await blobToBase64(file)));
+    await saver.save(key, () => blobToBase64(file));
     return { ...about, key };
   }
 

@@ -69,6 +69,8 @@ interface Kept {
   title?: string | undefined;
   context?: ContextObject | undefined;
   erasedCount: number;
+  /** Answers as they were streamed, whose stored messages were not read yet. */
+  live?: [number, LiveAnswer][];
 }
 
 type ConversationEvent = Extract<UserEvent, { type: 'conversation' }>;
@@ -132,9 +134,9 @@ export function createReading(parts: ChatParts) {
   function keep(): void {
     // What is kept is shown without a connection: the newest.
     if (hasNewer) return;
-    saver.save(keptKey(id), (): Kept => {
+    void saver.save(keptKey(id), (): Kept => {
       const messages = messagesOf(turns).slice(-NEWEST_MESSAGES);
-      return { messages, title, context, erasedCount };
+      return { messages, title, context, erasedCount, live: [...live] };
     });
   }
 
@@ -323,6 +325,7 @@ export function createReading(parts: ChatParts) {
         left,
       });
       followed = undefined;
+      keep();
       if (!left.aborted) await readUntilDone(left);
     }
     isFollowing = false;
@@ -362,6 +365,7 @@ export function createReading(parts: ChatParts) {
     if (kept && turns.size === 0) {
       turns = toTurns(kept.messages);
       ({ title, context, erasedCount } = kept);
+      for (const [seq, answer] of kept.live ?? []) live.set(seq, answer);
     }
     changed();
     parts.onOpen();
@@ -406,7 +410,7 @@ export function createReading(parts: ChatParts) {
     turns = new Map();
     live.clear();
     title = context = undefined;
-    saver.forget(keptKey(id));
+    void saver.forget(keptKey(id));
     changed();
   }
 

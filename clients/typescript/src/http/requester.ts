@@ -1,6 +1,7 @@
 import type { CallInput, Method, RecapOptions, RecapStore, Timings, WireEvent } from '../api.ts';
 import { readTokenPayload } from '../lib/base64.ts';
-import { type Connection, connect } from './connection.ts';
+import { connect } from './connect.ts';
+import type { Connection } from './connection.ts';
 import { RecapError, offline, readError } from './error.ts';
 import { createEventReader, type ServerEvent } from './events.ts';
 

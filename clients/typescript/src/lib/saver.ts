@@ -1,41 +1,29 @@
 import type { RecapStore } from '../api.ts';
 
 /**
- * Writes what is shown so that it is there at the next start: one write of a key at a time, the newest value. A store that
- * refuses costs only that.
+ * Writes what is to be there at the next start, one value after the other; of a key that is saved again meanwhile the
+ * newest value alone. A store that refuses costs no message, only that it outlives the app.
  */
 export function createSaver(store: RecapStore) {
-  const waiting = new Map<string, (() => unknown) | undefined>();
-  let isWriting = false;
+  const waiting = new Map<string, () => unknown>();
+  let last: Promise<void> = Promise.resolve();
 
-  async function write(): Promise<void> {
-    for (let next = waiting.entries().next(); !next.done; next = waiting.entries().next()) {
-      const [key, valueOf] = next.value;
-      waiting.delete(key);
-      const done = valueOf ? store.set(key, JSON.stringify(valueOf())) : store.delete(key);
-      await done.catch(() => undefined);
-    }
+  async function write(key: string): Promise<void> {
+    const valueOf = waiting.get(key);
+    waiting.delete(key);
+    const value = await valueOf?.();
+    if (value !== undefined) await store.set(key, JSON.stringify(value));
+    else if (valueOf) await store.delete(key);
   }
 
-  function run(): void {
-    if (isWriting) return;
-    isWriting = true;
-    void Promise.resolve()
-      .then(write)
-      .finally(() => (isWriting = false));
+  /** Resolves when it is written. `valueOf` is asked then; undefined: nothing is kept. */
+  function save(key: string, valueOf: () => unknown): Promise<void> {
+    waiting.set(key, valueOf);
+    last = last.then(() => write(key)).catch(() => undefined);
+    return last;
   }
 
-  return {
-    /** `valueOf` is asked when it is written. */
-    save: (key: string, valueOf: () => unknown): void => {
-      waiting.set(key, valueOf);
-      run();
-    },
-    forget: (key: string): void => {
-      waiting.set(key, undefined);
-      run();
-    },
-  };
+  return { save, forget: (key: string): Promise<void> => save(key, () => undefined) };
 }
 
 export type Saver = ReturnType<typeof createSaver>;

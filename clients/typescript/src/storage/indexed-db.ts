@@ -18,7 +18,15 @@ export function indexedDbStore(name: string): RecapStore {
     const database = resultOf(request);
     // One that could not be opened is tried again by the next call.
     database.then(
-      (found) => found.addEventListener('close', () => (opened = undefined)),
+      (found) => {
+        const forget = (): void => void (opened = undefined);
+        found.addEventListener('close', forget);
+        // The app deletes the database, at sign-out: an open connection would hold it up.
+        found.addEventListener('versionchange', () => {
+          found.close();
+          forget();
+        });
+      },
       () => (opened = undefined),
     );
     return database;

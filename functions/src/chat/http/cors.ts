@@ -1,7 +1,7 @@
 import type { MiddlewareHandler } from 'hono';
 
-/** What a page may read of an answer, beside what it always may: ids, versions and when to come back. */
-const EXPOSED_HEADERS = 'x-turn-id, x-request-id, x-should-retry, etag, retry-after';
+/** What a page may read of an answer, beside what it always may: ids, versions, when to come back and the time. */
+const EXPOSED_HEADERS = 'x-turn-id, x-request-id, x-should-retry, etag, retry-after, date';
 const ALLOWED_METHODS = 'GET, POST, PUT, PATCH, DELETE';
 
 /** How long a browser need not ask again, seconds; Chromium keeps no answer longer. */

@@ -1,0 +1,67 @@
+import { type Connection, type HttpRequest, type Watch, watchSilence } from './connection.ts';
+import { offline } from './error.ts';
+import { connectByXhr } from './xhr.ts';
+
+async function connectByFetch(
+  fetchIt: typeof fetch,
+  { url, method, headers, body }: HttpRequest,
+  watch: Watch,
+): Promise<Connection> {
+  const response = await fetchIt(url, { method, headers, body, signal: watch.signal });
+  watch.heard();
+  return {
+    code: response.status,
+    header: (name) => response.headers.get(name),
+    text: () => response.text(),
+    read: async (onText) => {
+      const reader = response.body?.getReader();
+      if (!reader) return onText(await response.text());
+      const decoder = new TextDecoder();
+      for (;;) {
+        const { done, value } = await reader.read();
+        if (done) return;
+        watch.heard();
+        onText(decoder.decode(value, { stream: true }));
+      }
+    },
+    close: watch.end,
+  };
+}
+
+/** Whether the fetch of this platform shows a body as it comes. */
+const fetchStreams = (): boolean =>
+  typeof ReadableStream !== 'undefined' &&
+  typeof Response !== 'undefined' &&
+  'body' in Response.prototype;
+
+export interface ConnectOptions {
+  fetch: typeof fetch | undefined;
+  silenceMs: number;
+  signal?: AbortSignal | undefined;
+  /** Told which share of the body was sent, 0 to 1, where the platform knows. */
+  onSent?: ((share: number) => void) | undefined;
+}
+
+/** Sends a request; resolves when the head of its reply is there. Rejects with RecapError `OFFLINE`. */
+export async function connect(request: HttpRequest, options: ConnectOptions): Promise<Connection> {
+  const watch = watchSilence(options.silenceMs, options.signal);
+  const isByXhr =
+    options.fetch === undefined &&
+    'XMLHttpRequest' in globalThis &&
+    (options.onSent !== undefined || !fetchStreams());
+  if (watch.signal.aborted) throw offline(new Error('nobody waits for the reply any more'));
+  const broken = (error: unknown): never => {
+    watch.end();
+    throw offline(error);
+  };
+  const connecting = isByXhr
+    ? connectByXhr(request, watch, options.onSent)
+    : connectByFetch(options.fetch ?? fetch, request, watch);
+  const connection = await connecting.catch(broken);
+  return {
+    ...connection,
+    code: connection.code,
+    text: () => connection.text().then((text) => (watch.stop(), text), broken),
+    read: (onText) => connection.read(onText).then(watch.stop, broken),
+  };
+}
