@@ -54,7 +54,8 @@ test.each([
   expect(answer.status).toBe(status);
   expect(corsHeaders(answer)).toEqual({
     'access-control-allow-origin': APP,
-    'access-control-expose-headers': 'x-turn-id, x-request-id, x-should-retry, etag, retry-after, date',
+    'access-control-expose-headers':
+      'x-turn-id, x-request-id, x-should-retry, etag, retry-after, date',
   });
   expect(answer.headers.get('vary')).toContain('Origin');
 });

@@ -394,7 +394,7 @@ export function createReading(parts: ChatParts) {
     }
     erasedCount = count;
     // What is kept is not among what was read again.
-    if (hasNewer) saver.forget(keptKey(id));
+    if (hasNewer) void saver.forget(keptKey(id));
   }
 
   /** Of one that nobody looks at, all that is kept is forgotten. */
