@@ -259,8 +259,9 @@ describe.skipIf(missingBrowser().length > 0)('the page', () => {
       await page.reload();
       const seen = await askSlowly(fresh);
 
+      const resumed = page.waitForRequest(/\/stream\?startingAfter=/);
       line.cut();
-      await page.locator('article[data-phase=reconnecting]').waitFor();
+      await resumed;
       await control('timing', { tokensPerSecond: 0 });
       await page.getByRole('button', { name: 'Send' }).waitFor();
 

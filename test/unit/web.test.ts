@@ -188,6 +188,15 @@ test('a turn that an edit replaced names the turn in its place, also before the 
   expect(turns.map(({ replacedBy }) => replacedBy)).toEqual([3, 3, undefined, Infinity, undefined]);
 });
 
+test('an answer whose connection is cut shows that it goes on', () => {
+  const transcript = pair(1, {}, { state: 'running', parts: [{ type: 'text', text: 'He' }] });
+
+  const turns = toTurns({ transcript, messages: transcript });
+
+  expect(turns.map((turn) => phaseOf(turn, true))).toEqual(['reconnecting']);
+  expect(turns.map((turn) => phaseOf(turn, false))).toEqual(['streaming']);
+});
+
 test.each([
   ['is sent', { state: 'pending', seq: undefined }, false, 'sending'],
   ['waits for the service', { state: 'pending', seq: undefined }, true, 'unsent'],

@@ -133,6 +133,7 @@ export function openConversation({ chat, isCut, onSend, onGone }: ConversationPa
       clearDraft();
       onSend(text);
       void (edited ? chat.edit(edited.messageId, text) : chat.send(text));
+      target.value = Infinity;
     },
     /** Leads to a turn. */
     showTurn: async (seq: number): Promise<void> => {

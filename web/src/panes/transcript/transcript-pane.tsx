@@ -149,10 +149,18 @@ const NEAR_ROWS = 10;
 const READ_MESSAGES = 100;
 
 /** Reads what comes before or behind the known turns when the reader comes near. */
-function useMoreTurns({ state, chat, turns, attempt }: OpenConversation, rows: VirtualRows): void {
+function useMoreTurns(
+  { state, chat, turns, attempt }: OpenConversation,
+  rows: VirtualRows,
+  isNewestKept: boolean,
+): void {
   const { hasOlder, hasNewer, isLoaded } = state.value;
   const { startIndex, endIndex } = rows.range ?? { startIndex: Infinity, endIndex: 0 };
-  const wantsOlder = isLoaded && hasOlder && startIndex < NEAR_ROWS;
+  // Who reads the newest comes near the first ones only where these are few.
+  const isNearFirst = isNewestKept
+    ? rows.getTotalSize() <= (rows.scrollRect?.height ?? 0)
+    : startIndex < NEAR_ROWS;
+  const wantsOlder = isLoaded && hasOlder && isNearFirst;
   const wantsNewer = isLoaded && hasNewer && endIndex > turns.value.length - NEAR_ROWS;
   useEffect(() => {
     if (wantsOlder) void attempt(() => chat.loadOlder(READ_MESSAGES));
@@ -183,7 +191,7 @@ function MessageList({ app, conversation }: ConversationProps) {
     rows.scrollToIndex(index, { align: isNewestKept.value ? 'end' : 'start' });
     target.value = undefined;
   }, [index]);
-  useMoreTurns(conversation, rows);
+  useMoreTurns(conversation, rows, isNewestKept.value);
   return (
     <div class="messages-frame">
       <div class="messages" ref={box} role="region" aria-label="Messages" tabIndex={0}>
