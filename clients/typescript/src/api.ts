@@ -205,6 +205,8 @@ export interface Chat {
   readonly loadNewer: (count?: number) => Promise<boolean>;
   /** Shows the messages around a turn. Rejects. */
   readonly loadAround: (seq: number) => Promise<void>;
+  /** Shows the newest ones again. Rejects. */
+  readonly loadNewest: () => Promise<void>;
   /** The answers up to the last message shown, or `seq`, were seen. Never rejects. */
   readonly markRead: (seq?: number) => Promise<void>;
   /** Allows a call of the service's tool, or does not. Rejects. */

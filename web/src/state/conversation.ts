@@ -142,12 +142,7 @@ export function openConversation({ chat, isCut, onSend, onGone }: ConversationPa
       target.value = seq;
     },
     showNewest: async (): Promise<void> => {
-      if (state.value.hasNewer)
-        await attempt(async () => {
-          const { lastSeq } = await chat.call<{ lastSeq: number }>('GET', '');
-          await chat.loadAround(lastSeq);
-          await chat.refresh();
-        });
+      await attempt(chat.loadNewest);
       target.value = Infinity;
     },
     /** Keeps a text word for word in every context; the same id again is the same pin. */

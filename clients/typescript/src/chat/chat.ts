@@ -42,7 +42,7 @@ export function createChat(parts: ChatParts): OwnChat {
     given: Omit<Parameters<typeof outbox.add>[0], 'conversationId' | 'time'>,
     files: SendOptions['files'] = [],
   ): Promise<string> {
-    reading.showNewest();
+    void reading.loadNewest().catch(() => undefined);
     await outbox.add({ conversationId: id, time: time(), ...given }, files);
     return given.id;
   }
@@ -135,6 +135,7 @@ export function createChat(parts: ChatParts): OwnChat {
     loadOlder: reading.loadOlder,
     loadNewer: reading.loadNewer,
     loadAround: reading.loadAround,
+    loadNewest: reading.loadNewest,
     markRead: (seq = Math.max(0, ...reading.state.messages.map((each) => each.seq ?? 0))) =>
       inbox.markRead(id, seq),
     approve: (callId, approved) =>

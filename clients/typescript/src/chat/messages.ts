@@ -124,15 +124,12 @@ function withNotice(
     const parts = withResult(answer.parts, data.callId, { state: 'approval' });
     return { ...answer, parts };
   }
-  if (data.kind !== 'restarted') return withPart(answer, id, { type: 'notice', kind, details });
-  const { dropParts } = data;
+  const dropParts = data.kind === 'restarted' ? data.dropParts : [];
   const isKept = (_: unknown, index: number): boolean =>
     !dropParts.includes(answer.partIds[index] ?? '');
-  return {
-    ...answer,
-    parts: answer.parts.filter(isKept),
-    partIds: answer.partIds.filter(isKept),
-  };
+  const parts = answer.parts.filter(isKept);
+  const partIds = answer.partIds.filter(isKept);
+  return withPart({ ...answer, parts, partIds }, id, { type: 'notice', kind, details });
 }
 
 const stateOfFinish = (answer: LiveAnswer, finishReason: string): MessageState => {
@@ -144,8 +141,16 @@ const stateOfFinish = (answer: LiveAnswer, finishReason: string): MessageState =
 /** The answer after one more event of its stream. */
 export function withChunk(answer: LiveAnswer, chunk: StreamChunk): LiveAnswer {
   switch (chunk.type) {
-    case 'start':
-      return { ...answer, state: 'running' };
+    case 'start': {
+      const { shrunken } = chunk.messageMetadata;
+      const begun: LiveAnswer = { ...answer, state: 'running' };
+      if (!shrunken) return begun;
+      return withPart(begun, 'shrunken', {
+        type: 'notice',
+        kind: 'shrunken',
+        details: { ...shrunken },
+      });
+    }
     case 'text-start':
       return withDelta(answer, chunk.id, '');
     case 'text-delta':

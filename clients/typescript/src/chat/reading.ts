@@ -490,11 +490,11 @@ export function createReading(parts: ChatParts) {
       changed();
       watchContext();
     },
-    /** Shows the newest messages, where older ones are shown: something is sent. */
-    showNewest: (): void => {
+    /** Shows the newest messages, where older ones are shown. Rejects with RecapError. */
+    loadNewest: async (): Promise<void> => {
       if (!hasNewer) return;
       isLoaded = false;
-      void refresh().catch(() => undefined);
+      await refresh();
     },
     /** An answer is asked for again. */
     forgetAnswer: (seq: number): void => {

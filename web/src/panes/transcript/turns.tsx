@@ -151,6 +151,8 @@ const remarkTexts = {
 };
 
 const noticeTexts: Readonly<Record<string, string>> = {
+  restarted: 'The answer began anew.',
+  shrunken: 'The model answers without the oldest turns: they do not fit any more.',
   loop: remarkTexts.loop,
   rounds: 'The model used up its rounds of tool calls and answered with what it had.',
   files: 'Files could not be read any more: the model answered without them.',
