@@ -1,0 +1,87 @@
+import { expect, test } from 'vitest';
+import { watchPaceMs } from '#clients/typescript/src/chat/context.ts';
+import { type StoredTurn, bounded, withTurns } from '#clients/typescript/src/chat/transcript.ts';
+import { createEventReader, type ServerEvent } from '#clients/typescript/src/http/events.ts';
+import { createRecap } from '#clients/typescript/src/recap.ts';
+import { memoryStore } from '#clients/typescript/src/storage/memory.ts';
+import type { ContextObject } from '#clients/typescript/src/wire/wire.ts';
+
+const turnsFrom = (first: number, last: number): ReadonlyMap<number, StoredTurn> =>
+  new Map(
+    Array.from({ length: last - first + 1 }, (_, index) => [first + index, { seq: first + index }]),
+  );
+
+test.each([
+  ['newer ones', 'oldest', [3, 4, 5]],
+  ['older ones', 'newest', [1, 2, 3]],
+] as const)(
+  'a chat that holds all the turns it may drops those at the other end for %s',
+  (_, dropped, left) => {
+    expect([...bounded(turnsFrom(1, 5), 3, dropped).keys()]).toEqual(left);
+  },
+);
+
+test.each([
+  ['behind them', [1, 3], [4, 5], [1, 2, 3, 4, 5]],
+  ['before them', [4, 5], [2, 3], [2, 3, 4, 5]],
+  ['beyond a gap', [1, 2], [5, 6], [5, 6]],
+] as const)('of turns that are read %s, none is shown beside a gap', (_, known, read, shown) => {
+  const turns = withTurns(turnsFrom(known[0], known[1]), turnsFrom(read[0], read[1]));
+  expect([...turns.keys()].toSorted((one, other) => one - other)).toEqual(shown);
+});
+
+const context = (tokens: number, state?: string): ContextObject => ({
+  tokens,
+  thresholdTokens: 1_000,
+  windowTokens: 10_000,
+  percent: 0,
+  source: 'reported',
+  generation: 0,
+  compaction: state === undefined ? null : { state },
+});
+
+test.each([
+  ['nothing is due', context(900), 0, undefined],
+  ['a compaction is due', context(1_000), 0, 100],
+  ['one that is due does not begin', context(1_000), 15_000, undefined],
+  ['one runs', context(1_000, 'RUNNING'), 59_999, 100],
+  ['one runs, and nothing moves', context(1_000, 'RUNNING'), 60_000, 500],
+  ['one has ended', context(300, 'COMPACTED'), 0, undefined],
+] as const)('where %s, the context is looked at accordingly', (_, now, unchangedMs, paceMs) => {
+  expect(watchPaceMs(now, unchangedMs, 100)).toBe(paceMs);
+});
+
+test('events are read from pieces of any size, whatever ends their lines', () => {
+  const text = ': hello\r\nid: 7\r\ndata: {"a":\r\ndata:1}\r\n\r\ndata: [DONE]\n\n';
+  for (let size = 1; size <= text.length; size += 1) {
+    const events: ServerEvent[] = [];
+    const read = createEventReader((event) => events.push(event));
+    for (let start = 0; start < text.length; start += size) read(text.slice(start, start + size));
+    expect(events).toEqual([
+      { id: '7', data: '{"a":\n1}' },
+      { id: undefined, data: '[DONE]' },
+    ]);
+  }
+});
+
+test('of 51 chats that were opened, a client keeps the last 50', async () => {
+  const storage = memoryStore();
+  const nothing = { error: { message: 'No.', details: [{ reason: 'CONVERSATION_NOT_FOUND' }] } };
+  const recap = createRecap({
+    baseUrl: 'http://recap.test',
+    getIdToken: () => Promise.resolve('token'),
+    storage,
+    fetch: () => Promise.resolve(Response.json(nothing, { status: 404 })),
+  });
+  const ids = Array.from({ length: 51 }, () => crypto.randomUUID());
+  for (const id of ids) {
+    const chat = recap.chat(id);
+    const leave = chat.subscribe(() => undefined);
+    await expect.poll(() => chat.state.isLoaded).toBe(true);
+    leave();
+  }
+  recap.close();
+
+  await expect.poll(() => storage.keys('chat/')).toHaveLength(50);
+  expect(await storage.get(`chat/${ids[0]}`)).toBeUndefined();
+});
