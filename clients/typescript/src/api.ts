@@ -147,6 +147,7 @@ export interface Message {
   readonly time: string;
   /** Its turn; absent until the service has told it. */
   readonly seq?: number;
+  /** Of a `pending` message: why the last try did not get through. */
   readonly error?: MessageError;
   readonly finishReason?: string;
   /** Why the model does not know of it. */
@@ -191,9 +192,9 @@ export interface Chat {
     parts: string | readonly InputPart[],
     options?: SendOptions,
   ) => Promise<string>;
-  /** Answers the last message anew. */
+  /** Answers the last message anew. Rejects where there is none. */
   readonly regenerate: (options?: Pick<SendOptions, 'context'>) => Promise<string>;
-  /** Sends a message again that failed, or whose answer did. */
+  /** Sends a message again that failed, or whose answer did. Rejects where it is not shown. */
   readonly retry: (messageId: string) => Promise<void>;
   /** Forgets a message that is not sent. */
   readonly discard: (messageId: string) => Promise<void>;

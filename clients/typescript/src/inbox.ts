@@ -70,6 +70,7 @@ export function createInbox(parts: InboxParts) {
   /** What was seen here and the service may not know yet. */
   const seen = new Map<string, number>();
   let problem: RecapError | undefined;
+  let isOtherUser = false;
   let shown = show();
 
   function toRow(row: ConversationRow): Row {
@@ -78,6 +79,7 @@ export function createInbox(parts: InboxParts) {
   }
 
   function show(): ReadonlyMap<ListName, readonly Row[]> {
+    if (isOtherUser) return new Map();
     const all = new Map([...rows].map(([id, row]) => [id, toRow(row)]));
     for (const [id, pending] of outbox.waiting())
       all.set(id, withPending(all.get(id), id, pending));
@@ -304,6 +306,11 @@ export function createInbox(parts: InboxParts) {
     listView,
     row: (id: string): ConversationRow | undefined => rows.get(id),
     entriesChanged: changed,
+    /** The store is not that of the user who is signed in: nothing of it is shown. */
+    onOtherUser: (): void => {
+      isOtherUser = true;
+      changed();
+    },
     /** Begins to follow, while anybody uses it. */
     use: (): void => {
       users += 1;

@@ -21,6 +21,7 @@ const TIMINGS: Timings = {
 /** Chats that are kept, those that were opened last. */
 const CHATS_KEPT = 50;
 const CHATS_KEY = 'chats';
+const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
 
 /** What is used of a browser, where there is one. */
 interface Page {
@@ -48,11 +49,25 @@ function watchBrowser(client: Pick<Recap, 'setActive'>, wake: () => void): () =>
 
 /** The client of one signed-in user. */
 export function createRecap(options: RecapOptions): Recap {
+  if (!/^https?:\/\/./.test(options.baseUrl))
+    throw new TypeError(
+      `baseUrl is the address of the service, not ${JSON.stringify(options.baseUrl)}`,
+    );
   const timings = { ...TIMINGS, ...options.timings };
   const store = options.storage ?? memoryStore();
   const life = createLife(timings);
   const saver = createSaver(store);
-  const requester = createRequester({ options, timings, store, closed: life.closed });
+  const requester = createRequester({
+    options,
+    timings,
+    store,
+    closed: life.closed,
+    onOtherUser: (error) => {
+      outbox.onOtherUser(error);
+      inbox.onOtherUser();
+      for (const chat of chats.values()) chat.hide();
+    },
+  });
   const draw = options.randomUUID ?? randomUuid;
   const chats = new Map<string, OwnChat>();
 
@@ -125,7 +140,12 @@ export function createRecap(options: RecapOptions): Recap {
   const recap: Recap = {
     conversations: inbox.listView('active'),
     list: inbox.listView,
-    chat: (id) => (id === undefined ? chatOf(draw(), true) : chatOf(id.toLowerCase())),
+    chat: (id) => {
+      if (id === undefined) return chatOf(draw(), true);
+      if (!UUID.test(id))
+        throw new TypeError(`The id of a chat is a UUID, not ${JSON.stringify(id)}`);
+      return chatOf(id.toLowerCase());
+    },
     search: (q, pageToken) =>
       requester.call('GET', '/v1/users/me/search', { query: { q, pageToken } }),
     claim: async (guestToken, guestStore) => {

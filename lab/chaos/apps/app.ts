@@ -130,7 +130,7 @@ export class App {
     while (!stopping.aborted) {
       this.#type();
       // Bursts, as somebody types who is offline.
-      await this.#wait(random.chance(0.3) ? 5 : random.integer(100, 1_200));
+      await this.#wait(random.chance(0.2) ? 5 : random.integer(400, 2_600));
       if (random.chance(0.03)) {
         this.#tell({ kind: 'setActive', isActive: false });
         await this.#wait(AWAY_MS);

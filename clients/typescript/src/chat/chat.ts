@@ -21,7 +21,7 @@ const partsOf = ({ parts }: Message): InputPart[] =>
 
 /** A conversation, and what the client has to tell it. */
 export type OwnChat = Chat &
-  Pick<Reading, 'changed' | 'hear' | 'gone' | 'isOpen'> & {
+  Pick<Reading, 'changed' | 'hear' | 'gone' | 'hide' | 'isOpen'> & {
     taken: (...given: Parameters<Reading['taken']>) => void;
   };
 
@@ -37,6 +37,13 @@ export function createChat(parts: ChatParts): OwnChat {
     const { timeZone, locale } = Intl.DateTimeFormat().resolvedOptions();
     return { timeZone, locale, ...options.clientContext?.(), ...given };
   };
+
+  function findMessage(messageId: string): Message {
+    const found = reading.state.transcript.find((message) => message.id === messageId);
+    if (found) return found;
+    const message = `This chat shows no message ${messageId}.`;
+    throw new RecapError({ code: 404, reason: 'MESSAGE_NOT_FOUND', message });
+  }
 
   async function add(
     given: Omit<Parameters<typeof outbox.add>[0], 'conversationId' | 'time'>,
@@ -63,8 +70,8 @@ export function createChat(parts: ChatParts): OwnChat {
     addMessage({ kind: 'send', path: '/messages' }, given, { onBusy: 'queue', ...sendOptions });
 
   const edit: Chat['edit'] = async (replacedId, given, sendOptions) => {
-    const replaced = reading.state.transcript.find((message) => message.id === replacedId);
-    if (replaced?.seq === undefined) {
+    const replaced = findMessage(replacedId);
+    if (replaced.seq === undefined) {
       // The service does not have it: the new one is sent in its place.
       await outbox.drop(replacedId);
       return send(given, sendOptions);
@@ -115,7 +122,7 @@ export function createChat(parts: ChatParts): OwnChat {
     },
     retry: async (messageId) => {
       const { transcript } = reading.state;
-      const at = transcript.findIndex((message) => message.id === messageId);
+      const at = transcript.indexOf(findMessage(messageId));
       const asked = transcript[at]?.role === 'model' ? transcript[at - 1] : transcript[at];
       const answer = transcript.find(({ role, seq }) => role === 'model' && seq === asked?.seq);
       // It may have been answered meanwhile.
@@ -170,6 +177,7 @@ export function createChat(parts: ChatParts): OwnChat {
     },
     hear: reading.hear,
     gone: reading.gone,
+    hide: reading.hide,
     isOpen: reading.isOpen,
   };
 }

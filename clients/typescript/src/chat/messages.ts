@@ -18,6 +18,13 @@ const withResult = (
   result: Partial<ToolPart>,
 ): MessagePart[] => parts.map((part) => (isToolOf(callId)(part) ? { ...part, ...result } : part));
 
+/** What a tool gave; one that failed told the model why. */
+function resultOf(response: Readonly<Record<string, unknown>>): Partial<ToolPart> {
+  const { error } = response;
+  const hasFailed = typeof error === 'string' && Object.keys(response).length === 1;
+  return hasFailed ? { state: 'failed', error } : { state: 'done', output: response };
+}
+
 function addStoredPart(parts: MessagePart[], part: StoredMessage['parts'][number]): MessagePart[] {
   switch (part.type) {
     case 'text':
@@ -29,7 +36,7 @@ function addStoredPart(parts: MessagePart[], part: StoredMessage['parts'][number
       return [...parts, { type: 'tool', callId, name, input: args, state: 'running', byService }];
     }
     case 'functionResponse':
-      return withResult(parts, part.callId, { state: 'done', output: part.response });
+      return withResult(parts, part.callId, resultOf(part.response));
     default:
       // A later version of the service may have more.
       return parts;

@@ -109,6 +109,9 @@ export function createOutbox({ store, saver, requester, life, onChange, onTaken 
   const blobs = new Map<string, Blob>();
   /** Share that was sent of each file that is on its way, by message and index. */
   const progress = new Map<string, number>();
+  /** Those since the start. */
+  const added = new Set<string>();
+  let otherUser: RecapError | undefined;
   /** Of these the files were uploaded a second time. */
   const uploadedAnew = new Set<string>();
   const draining = new Set<string>();
@@ -117,6 +120,7 @@ export function createOutbox({ store, saver, requester, life, onChange, onTaken 
   const of = (conversationId: string): Entry[] =>
     [...entries.values()]
       .filter((entry) => entry.conversationId === conversationId)
+      .filter(({ id }) => !otherUser || added.has(id))
       .sort((one, other) => one.order - other.order);
 
   /** Shows an entry as it is now, and writes it. */
@@ -192,7 +196,7 @@ export function createOutbox({ store, saver, requester, life, onChange, onTaken 
     const entry = entries.get(id);
     // It was discarded while it was on its way.
     if (!entry) return stream.close();
-    const taken: Entry = { ...entry, state: 'taken', seq };
+    const taken: Entry = { ...entry, state: 'taken', seq, error: undefined };
     const kept = put(taken);
     onTaken(taken, stream);
     await kept;
@@ -210,7 +214,12 @@ export function createOutbox({ store, saver, requester, life, onChange, onTaken 
       await put({ ...entry, files: entry.files.map(({ uploadId: _uploadId, ...file }) => file) });
       return;
     }
-    if (error.isPassing) throw error;
+    if (error.isPassing) {
+      // Not written: why a try did not get through is of this moment.
+      entries.set(id, { ...entry, error: { ...toMessageError(error), isRetryable: true } });
+      onChange(entry.conversationId);
+      throw error;
+    }
     const isQueueFull = error.reason === 'TURN_IN_PROGRESS' && entry.body['onBusy'] === 'queue';
     const { reason, message, retryAfterMs } = error;
     // The queue of the service is full: there will be room.
@@ -274,9 +283,18 @@ export function createOutbox({ store, saver, requester, life, onChange, onTaken 
     const entry = entries.get(shown.id);
     unkept.delete(shown.id);
     if (!entry) return dropFiles({ ...shown, files: kept });
+    if (otherUser) return disown(entry, otherUser);
     lastOrder += 1;
     await put({ ...entry, order: lastOrder, files: kept });
     void drain(shown.conversationId);
+  }
+
+  /** What somebody typed over the store of another user is not sent as that user. */
+  async function disown(entry: Entry, error: RecapError): Promise<void> {
+    entries.set(entry.id, { ...entry, state: 'failed', error: toMessageError(error) });
+    onChange(entry.conversationId);
+    await saver.forget(keyOf(entry));
+    await dropFiles(entry);
   }
 
   return {
@@ -295,15 +313,16 @@ export function createOutbox({ store, saver, requester, life, onChange, onTaken 
 
     /** Shows it at once, keeps it, and sends it when its turn has come. Never rejects. */
     add: (given: NewEntry, files: readonly FileInput[]): Promise<void> => {
+      added.add(given.id);
       // Behind all that is kept, until it has its place.
       const order = UNKEPT_ORDER + unkept.size;
       const shown: Entry = { ...given, order, state: 'pending', files: files.map(describeFile) };
       unkept.add(given.id);
       entries.set(given.id, shown);
       onChange(given.conversationId);
-      const added = lastAdded.then(() => keep(shown, files));
-      lastAdded = added;
-      return added;
+      const kept = lastAdded.then(() => keep(shown, files));
+      lastAdded = kept;
+      return kept;
     },
 
     /** Sends a message again that was refused, or whose answer failed; resolves to whether it is known here. */
@@ -326,6 +345,13 @@ export function createOutbox({ store, saver, requester, life, onChange, onTaken 
     drop: async (id: string): Promise<void> => {
       const entry = entries.get(id);
       if (entry) await drop(entry);
+    },
+
+    /** The store is not that of the user who is signed in. */
+    onOtherUser: (error: RecapError): void => {
+      otherUser = error;
+      for (const entry of entries.values())
+        if (added.has(entry.id) && !unkept.has(entry.id)) void disown(entry, error);
     },
 
     /** Takes over what another store has not sent. */

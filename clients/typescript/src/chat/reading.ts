@@ -529,6 +529,13 @@ export function createReading(parts: ChatParts) {
       if (isLoaded && !isFollowing && !isKnown) void readUntilDone(signal).then(follow);
     },
     gone,
+    /** Shows nothing of what is kept: it is another user's. */
+    hide: (): void => {
+      turns = new Map();
+      live.clear();
+      title = context = undefined;
+      changed();
+    },
   };
 }
 

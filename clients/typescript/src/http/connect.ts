@@ -58,10 +58,17 @@ export async function connect(request: HttpRequest, options: ConnectOptions): Pr
     ? connectByXhr(request, watch, options.onSent)
     : connectByFetch(options.fetch ?? fetch, request, watch);
   const connection = await connecting.catch(broken);
+  // A body that is read while it is aborted may never say so (Node 20).
+  const aborted = new Promise<never>((_, reject) => {
+    watch.signal.addEventListener('abort', () =>
+      reject(new Error('closed, or silent for too long')),
+    );
+  });
+  aborted.catch(() => undefined);
   return {
     ...connection,
     code: connection.code,
     text: () => connection.text().then((text) => (watch.stop(), text), broken),
-    read: (onText) => connection.read(onText).then(watch.stop, broken),
+    read: (onText) => Promise.race([connection.read(onText), aborted]).then(watch.stop, broken),
   };
 }

@@ -35,7 +35,7 @@ export async function keepReading(kept: KeptStream): Promise<void> {
     if (end === true) break;
     failures = cursor() === before ? failures + 1 : 0;
     if (!isWanted() || isWoken) continue;
-    if (end && failures > 1) onProblem?.(end);
+    if (end && (end.code !== 0 || failures > 1)) onProblem?.(end);
     if (failures > 0) await life.pauseAfter(end || {}, failures);
   }
   stopWaking();

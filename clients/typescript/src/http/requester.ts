@@ -1,5 +1,6 @@
 import type { CallInput, Method, RecapOptions, RecapStore, Timings, WireEvent } from '../api.ts';
 import { readTokenPayload } from '../lib/base64.ts';
+import { readKept } from '../lib/saver.ts';
 import { connect } from './connect.ts';
 import type { Connection } from './connection.ts';
 import { RecapError, offline, readError } from './error.ts';
@@ -40,6 +41,7 @@ interface RequesterParts {
   timings: Timings;
   store: RecapStore;
   closed: AbortSignal;
+  onOtherUser: (error: RecapError) => void;
 }
 
 function urlOf(baseUrl: string, path: string, query: CallInput['query'] = {}): string {
@@ -51,35 +53,44 @@ function urlOf(baseUrl: string, path: string, query: CallInput['query'] = {}): s
 }
 
 /** Calls of the API with the user's token; one that the service takes for expired is renewed once. All reject with RecapError. */
-export function createRequester({ options, timings, store, closed }: RequesterParts) {
+export function createRequester(parts: RequesterParts) {
+  const { options, timings, store, closed, onOtherUser } = parts;
   let exchanges = 0;
   /** The clock of the service, before this device's, milliseconds. */
   let clockOffsetMs = 0;
   let user: string | undefined;
 
+  /** What the app gives may never come. */
+  const inTime = <Value>(given: Promise<Value>): Promise<Value> =>
+    new Promise((resolve, reject) => {
+      const timer = setTimeout(() => reject(new Error('no token came')), timings.callMs);
+      void given.then(resolve, reject).finally(() => clearTimeout(timer));
+    });
+
   /** Throws RecapError STORE_OF_OTHER_USER: nothing of one user is sent as another. */
   async function checkUser(token: string): Promise<void> {
     const asking = readTokenPayload(token)?.sub;
     if (asking === undefined || asking === user) return;
-    user ??= await store.get(USER_KEY);
-    if (user === undefined) await store.set(USER_KEY, asking);
+    user ??= await readKept<string>(store, USER_KEY);
+    // A store that refuses costs no message.
+    if (user === undefined)
+      await store.set(USER_KEY, JSON.stringify(asking)).catch(() => undefined);
     user ??= asking;
     if (user === asking) return;
-    throw new RecapError({
-      code: 401,
-      reason: 'STORE_OF_OTHER_USER',
-      message: 'The store of this client belongs to another user. Give each user a store.',
-    });
+    const message = 'The store of this client belongs to another user. Give each user a store.';
+    const error = new RecapError({ code: 401, reason: 'STORE_OF_OTHER_USER', message });
+    onOtherUser(error);
+    throw error;
   }
 
   async function headersOf(isForced: boolean, accept: string, hasBody: boolean) {
-    const token = await options.getIdToken(isForced);
+    const token = await inTime(options.getIdToken(isForced));
     await checkUser(token);
     return {
       accept,
       authorization: `Bearer ${token}`,
       ...(options.getAppCheckToken && {
-        'x-firebase-appcheck': await options.getAppCheckToken(),
+        'x-firebase-appcheck': await inTime(options.getAppCheckToken()),
       }),
       ...(hasBody && { 'content-type': 'application/json' }),
     };

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { RecapStore } from '../api.ts';
@@ -10,7 +11,6 @@ const fileName = (key: string): string => encodeURIComponent(key);
 /** In files of a folder, in Node: one folder for each user. */
 export function fileStore(folder: string): RecapStore {
   const ready = mkdir(folder, { recursive: true });
-  let writes = 0;
   const pathOf = async (name: string): Promise<string> => {
     await ready;
     return join(folder, name);
@@ -25,7 +25,7 @@ export function fileStore(folder: string): RecapStore {
     },
     set: async (key, value) => {
       // A name that no key has: whoever is killed in the middle leaves the value before.
-      const path = await pathOf(`~${(writes += 1)}`);
+      const path = await pathOf(`~${randomUUID()}`);
       const file = await open(path, 'w');
       try {
         await file.writeFile(value);
