@@ -25,6 +25,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 const TIME_SCALE = 10;
 /** How long everything may take to come to rest, twice. */
 const REST_TIMEOUT_MS = 90_000;
+/** How long apps may take to send all that they have kept. */
+const APPS_REST_TIMEOUT_MS = 300_000;
 const CONVERSATIONS_PER_PHONE = 2;
 const LONG_MESSAGES = 3;
 const SWEEP_EVERY_MS = 3_000;
@@ -160,7 +162,9 @@ async function talkInChaos(run: Run): Promise<{ phones: Phone[]; apps: App[] }> 
   const deadline = AbortSignal.timeout(options.minutes * 60_000 + REST_TIMEOUT_MS);
   const phones = createPhones(run, { stopping, deadline });
   const hands = dealActions(phones.length, random.fork('hands'));
-  const apps = createApps(run, { stopping, deadline });
+  // What they have kept goes out in order, one after the other.
+  const patience = AbortSignal.timeout(options.minutes * 60_000 + APPS_REST_TIMEOUT_MS);
+  const apps = createApps(run, { stopping, deadline: patience });
   const talks = Promise.all([
     ...phones.map((phone, index) => phone.live(phoneActions, hands[index])),
     ...apps.map((app) => app.live()),

@@ -16,6 +16,8 @@ async function connectByFetch(
     read: async (onText) => {
       const reader = response.body?.getReader();
       if (!reader) return onText(await response.text());
+      // Node 20 holds the connection of a body that is aborted but not cancelled.
+      watch.signal.addEventListener('abort', () => void reader.cancel().catch(() => undefined));
       const decoder = new TextDecoder();
       for (;;) {
         const { done, value } = await reader.read();

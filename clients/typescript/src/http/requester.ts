@@ -161,34 +161,37 @@ export function createRequester(parts: RequesterParts) {
       const { silenceMs } = timings;
       const { connection, tell } = await send(method, path, { ...given, accept, silenceMs });
       const turnId = connection.header('x-turn-id');
+      let isDone = false;
+      let whenDone = (): void => undefined;
       return {
         code: connection.code,
         seq: turnId === null ? undefined : Number(turnId.slice('t_'.length)),
         read: async (onEvent) => {
-          let isDone = false;
+          const done = new Promise<void>((resolve) => {
+            whenDone = resolve;
+          });
           const take = createEventReader((event) => {
-            if (event.data === '[DONE]') isDone = true;
-            else {
-              tell({ kind: 'event', ...event });
-              onEvent(event);
+            if (event.data === '[DONE]') {
+              isDone = true;
+              return whenDone();
             }
+            tell({ kind: 'event', ...event });
+            onEvent(event);
           });
           try {
-            await connection.read((text) => {
-              take(text);
-              // What holds the connection open behind the end is not waited for.
-              if (isDone) connection.close();
-            });
+            // What holds the connection open behind the end is not waited for.
+            await Promise.race([connection.read(take), done]);
           } catch (error) {
-            if (!isDone) {
-              tell({ kind: 'end', problem: String(error) });
-              throw error;
-            }
+            tell({ kind: 'end', problem: String(error) });
+            throw error;
           }
           tell({ kind: 'end' });
           return { isDone };
         },
-        close: connection.close,
+        // One that is done ends by itself.
+        close: () => {
+          if (!isDone) connection.close();
+        },
       };
     },
 
