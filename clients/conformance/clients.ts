@@ -11,25 +11,15 @@ import { chromium } from 'playwright-core';
 import { browserPath } from '#test/support/tools/missing-tools.ts';
 import { openLine, type Line } from './control.ts';
 import { playScenario, type Client } from './judge.ts';
+import { kotlinLauncher, type SourceFile } from './kotlin.ts';
+import type { Driver, Launcher } from './launcher.ts';
 import type { Scenario } from './scenario.ts';
 
 /* How the client of each language is started; README.md, "Another language". */
 
-const NAMES = ['typescript', 'chromium', 'react', 'react-native'] as const;
+const NAMES = ['typescript', 'chromium', 'react', 'react-native', 'kotlin'] as const;
 export type ClientName = (typeof NAMES)[number];
 export const clientNames: readonly ClientName[] = NAMES;
-
-/** A client in a process or page of its own; its stores outlive it. */
-interface Driver {
-  kill(): Promise<void>;
-}
-
-interface Launcher {
-  /** How many at a time; they wait more than they compute. */
-  width: number;
-  launch(control: string): Promise<Driver>;
-  stop(): Promise<void>;
-}
 
 const sourceOf = (path: string) => fileURLToPath(new URL(`../${path}`, import.meta.url));
 
@@ -109,6 +99,7 @@ const launchers: Readonly<Record<ClientName, () => Promise<Launcher>>> = {
   chromium: () => pageLauncher('typescript/conformance/page.ts'),
   react: () => pageLauncher('react/conformance/page.ts'),
   'react-native': () => pageLauncher('react/conformance/native-page.ts'),
+  kotlin: () => kotlinLauncher(),
 };
 
 export interface Clients {
@@ -119,6 +110,10 @@ export interface Clients {
 
 export const startClients = async (name: ClientName): Promise<Clients> =>
   clientsOf(await launchers[name]());
+
+/** The one for Kotlin, compiled with `more`. */
+export const startKotlin = async (more: readonly SourceFile[]): Promise<Clients> =>
+  clientsOf(await kotlinLauncher(more));
 
 /** A program of Node, such as one that behaves badly. */
 export const startProgram = async (program: string, args: readonly string[]): Promise<Clients> =>
