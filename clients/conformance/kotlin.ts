@@ -111,15 +111,20 @@ export async function kotlinLauncher(more: readonly SourceFile[] = []): Promise<
   /** A driver that waits to be told the address of the judge. */
   function start() {
     const args = [...machine, '-cp', classPath, DRIVER, folder];
-    const child = spawn('java', args, { stdio: ['pipe', 'inherit', 'inherit'] });
+    const child = spawn('java', args, { stdio: ['pipe', 'pipe', 'inherit'] });
     const exited = once(child, 'exit');
+    // It says so on a line.
+    const ready = Promise.race([once(child.stdout, 'data'), exited]);
     const driver = {
       async kill() {
         drivers.delete(driver);
         child.kill('SIGKILL');
         await exited;
       },
-      use: (control: string) => void child.stdin.write(`${control}\n`),
+      async use(control: string) {
+        await ready;
+        child.stdin.write(`${control}\n`);
+      },
     };
     drivers.add(driver);
     return driver;
@@ -131,7 +136,7 @@ export async function kotlinLauncher(more: readonly SourceFile[] = []): Promise<
     async launch(control) {
       const driver = spare.shift() ?? start();
       spare.push(start());
-      driver.use(control);
+      await driver.use(control);
       return driver;
     },
     async stop() {

@@ -21,16 +21,20 @@ internal class AnswerReader(
         var failures = 0
         while (true) {
             val cursor = get().lastEventId
+            val since = life.wakeCount
+            var isOver = false
             var failure: RecapException? = null
-            val isWoken = life.isWokenFrom {
+            life.untilWoken(since) {
                 try {
                     readOnce(stream ?: requester.stream("GET", path, mapOf("startingAfter" to cursor)))
+                    isOver = true
                 } catch (error: RecapException) {
                     failure = error
                 }
             }
             stream = null
-            val error = failure ?: if (isWoken) continue else return
+            if (isOver) return
+            val error = failure ?: continue
             if (error.code in STORED_CODES) return
             failures = if (get().lastEventId == cursor) failures + 1 else 1
             if (error.code == 400) {
@@ -38,7 +42,7 @@ internal class AnswerReader(
                 if (cursor == null) return
                 onChange(get().copy(lastEventId = null), null)
             } else {
-                life.pauseAfter(error, failures)
+                life.pauseAfter(error, failures, since)
             }
         }
     }

@@ -3,24 +3,16 @@ package dev.recap
 import java.util.Locale
 import java.util.TimeZone
 import java.util.UUID
-import kotlinx.coroutines.flow.Flow
-import kotlinx.coroutines.flow.StateFlow
-import kotlinx.coroutines.flow.asStateFlow
-import kotlinx.coroutines.flow.distinctUntilChanged
-import kotlinx.coroutines.flow.map
+import kotlinx.coroutines.flow.*
 import kotlinx.serialization.KSerializer
 import kotlinx.serialization.builtins.ListSerializer
-import kotlinx.serialization.json.JsonElement
-import kotlinx.serialization.json.JsonObject
-import kotlinx.serialization.json.JsonPrimitive
-import kotlinx.serialization.json.buildJsonObject
-import kotlinx.serialization.json.put
+import kotlinx.serialization.json.*
 
 /** While another message is answered: wait, take its place, or be refused. */
 enum class OnBusy { QUEUE, INTERRUPT, REJECT }
 
 /** `KEEP`: stays word for word; `DROP`: is folded first. */
-enum class Retention { KEEP, NORMAL, DROP }
+enum class MessageRetention { KEEP, NORMAL, DROP }
 
 data class SendOptions(
     val files: List<FileInput> = emptyList(),
@@ -28,7 +20,7 @@ data class SendOptions(
     val onBusy: OnBusy? = null,
     /** What the app tells the model of the moment: docs/guides/client-context.md. */
     val context: Map<String, JsonElement> = emptyMap(),
-    val retention: Retention? = null,
+    val retention: MessageRetention? = null,
     /** JSON Schema that the answer has to fit. */
     val responseSchema: JsonObject? = null,
 )
@@ -53,10 +45,14 @@ private fun inputsOf(parts: List<Part>): List<Part> = parts.mapNotNull { part ->
  * One conversation. It is open while its [state] or its [messages] are collected. What is said to throw throws
  * [RecapException].
  */
-class Chat internal constructor(val id: String, private val recap: Recap, private val parts: ChatParts) {
-    internal val reading = Reading(id, parts)
-    private val outbox = parts.outbox
-    private val inbox = parts.inbox
+class Chat internal constructor(
+    val id: String,
+    private val recap: Recap,
+    private val core: Core,
+    private val outbox: Outbox,
+    private val inbox: Inbox,
+) {
+    internal val reading = Reading(id, core, outbox, inbox) { recap.noteOpened(id) }
 
     val state: StateFlow<ChatState> = reading.shown.asStateFlow()
     val messages: Flow<List<Message>> = state.map { it.messages }.distinctUntilChanged()
@@ -89,23 +85,17 @@ class Chat internal constructor(val id: String, private val recap: Recap, privat
         val last = state.value.messages.findLast { it.role == Role.USER && it.seq != null }
             ?: throw RecapException(400, "NOT_THE_LAST_ANSWER", "There is no message that could be answered anew.")
         val newId = UUID.randomUUID().toString()
-        val body = buildJsonObject {
-            put("id", newId)
-            put("onBusy", "interrupt")
-            put("clientContext", contextOf(context))
-        }
+        val body = jsonOf("id" to newId, "onBusy" to "interrupt", "clientContext" to contextOf(context))
         val path = "/messages/${last.id}:regenerate"
         add(newId, Entry.Kind.REGENERATE, path, body, inputsOf(last.parts), last.seq)
     }
 
     private fun textParts(text: String) = if (text.isEmpty()) emptyList() else listOf(Part.Text(text))
 
-    private fun contextOf(given: Map<String, JsonElement>) = JsonObject(
-        mapOf(
-            "timeZone" to JsonPrimitive(TimeZone.getDefault().id),
-            "locale" to JsonPrimitive(Locale.getDefault().toLanguageTag()),
-        ) + parts.options.clientContext() + given,
-    )
+    private fun contextOf(given: Map<String, JsonElement>): JsonObject {
+        val device = jsonOf("timeZone" to TimeZone.getDefault().id, "locale" to Locale.getDefault().toLanguageTag())
+        return JsonObject(device + core.options.clientContext() + given)
+    }
 
     private suspend fun addMessage(
         kind: Entry.Kind,
@@ -117,17 +107,17 @@ class Chat internal constructor(val id: String, private val recap: Recap, privat
     ): String {
         val messageId = UUID.randomUUID().toString()
         val inputs = inputsOf(given)
-        val message = buildJsonObject {
-            put("id", messageId)
-            put("parts", json.encodeToJsonElement(PARTS, inputs))
-            options.retention?.let { put("retention", it.name.lowercase()) }
-        }
-        val body = buildJsonObject {
-            put("message", message)
-            put("onBusy", onBusy.name.lowercase())
-            options.responseSchema?.let { put("responseSchema", it) }
-            put("clientContext", contextOf(options.context))
-        }
+        val message = jsonOf(
+            "id" to messageId,
+            "parts" to json.encodeToJsonElement(PARTS, inputs),
+            "retention" to options.retention?.name?.lowercase(),
+        )
+        val body = jsonOf(
+            "message" to message,
+            "onBusy" to onBusy.name.lowercase(),
+            "responseSchema" to options.responseSchema,
+            "clientContext" to contextOf(options.context),
+        )
         return add(messageId, kind, path, body, inputs, replaces, options.files)
     }
 
@@ -141,7 +131,7 @@ class Chat internal constructor(val id: String, private val recap: Recap, privat
         files: List<FileInput> = emptyList(),
     ): String {
         reading.showNewest()
-        outbox.add(Entry(newId, id, kind, path, body, shown, replaces, parts.requester.now), files)
+        outbox.add(Entry(newId, id, kind, path, body, shown, replaces, core.requester.now), files)
         return newId
     }
 
@@ -171,7 +161,7 @@ class Chat internal constructor(val id: String, private val recap: Recap, privat
 
     private suspend fun cancel(seq: Int) {
         try {
-            parts.life.untilDone { reading.call("POST", "/turns/t_$seq:cancel") }
+            core.life.untilDone { reading.call("POST", "/turns/t_$seq:cancel") }
         } catch (error: RecapException) {
             // It has ended meanwhile.
             if (error.reason != "TURN_FINISHED") throw error
@@ -180,10 +170,8 @@ class Chat internal constructor(val id: String, private val recap: Recap, privat
 
     /** Reads older ones; returns whether there are more. Throws. */
     suspend fun loadOlder(count: Int = 30): Boolean = recap.inClient { reading.loadOlder(count) }
-
     /** The same, behind the last one after [loadAround]. */
     suspend fun loadNewer(count: Int = 30): Boolean = recap.inClient { reading.loadNewer(count) }
-
     /** Shows the messages around a turn. Throws. */
     suspend fun loadAround(seq: Int) = recap.inClient { reading.loadAround(seq) }
 
@@ -194,32 +182,27 @@ class Chat internal constructor(val id: String, private val recap: Recap, privat
 
     /** Allows a call of the service's tool, or does not. Throws. */
     suspend fun approve(callId: String, isAllowed: Boolean) = recap.inClient { reading.approve(callId, isAllowed) }
-
     /** Reads again what may have changed. Throws. */
     suspend fun refresh() = recap.inClient { reading.refresh() }
 
     /* These change it in the list, too. They throw. */
 
     suspend fun rename(title: String) = recap.inClient {
-        inbox.change(id, { copy(title = title) }, { copy(title = it.title) }) { patch("title", JsonPrimitive(title)) }
+        patch("title", title, { copy(title = title) }, { copy(title = it.title) })
         reading.rename(title)
     }
 
     suspend fun archive(isArchived: Boolean = true) = recap.inClient {
-        inbox.change(id, { copy(archived = isArchived) }, { copy(archived = it.archived) }) {
-            patch("archived", JsonPrimitive(isArchived))
-        }
+        patch("archived", isArchived, { copy(archived = isArchived) }, { copy(archived = it.archived) })
     }
 
     suspend fun pin(isPinned: Boolean = true) = recap.inClient {
-        inbox.change(id, { copy(pinned = isPinned) }, { copy(pinned = it.pinned) }) {
-            patch("pinned", JsonPrimitive(isPinned))
-        }
+        patch("pinned", isPinned, { copy(pinned = isPinned) }, { copy(pinned = it.pinned) })
     }
 
     /** Into the bin for 30 days. */
     suspend fun remove() = recap.inClient {
-        val now = parts.requester.now
+        val now = core.requester.now
         inbox.change(id, { copy(deleteTime = now) }, { copy(deleteTime = it.deleteTime) }) { reading.call("DELETE", "") }
     }
 
@@ -229,8 +212,8 @@ class Chat internal constructor(val id: String, private val recap: Recap, privat
         }
     }
 
-    private suspend fun patch(field: String, value: JsonPrimitive) =
-        reading.call("PATCH", "", mapOf("updateMask" to field), JsonObject(mapOf(field to value)))
+    private suspend fun patch(field: String, value: Any, to: Row.() -> Row, back: Row.(Row) -> Row) =
+        inbox.change(id, to, back) { reading.call("PATCH", "", mapOf("updateMask" to field), jsonOf(field to value)) }
 
     /* These throw, too. */
 
@@ -241,10 +224,7 @@ class Chat internal constructor(val id: String, private val recap: Recap, privat
     }
 
     suspend fun rate(messageId: String, rating: Rating, comment: String? = null) = recap.inClient {
-        val body = buildJsonObject {
-            put("rating", rating.name.lowercase())
-            comment?.let { put("comment", it) }
-        }
+        val body = jsonOf("rating" to rating.name.lowercase(), "comment" to comment)
         reading.call("PUT", "/messages/$messageId/feedback", body = body)
         messageId.removePrefix("m_").toIntOrNull()?.let { reading.readAgain(it) }
         Unit

@@ -1,13 +1,10 @@
 package dev.recap
 
 private val UNDER_WAY = setOf("QUEUED", "RUNNING", "VERIFYING")
-
 /** A compaction that is due begins within seconds; after that it is one that is not due. */
 private const val DUE_WITHIN_MS = 15_000
-
 /** So long a compaction takes; one that shows nothing new for longer waits for its next try. */
 private const val MOVES_WITHIN_MS = 60_000
-
 /** So much rarer are looks then. */
 private const val SLOWER = 5
 

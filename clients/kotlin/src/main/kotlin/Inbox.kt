@@ -3,30 +3,15 @@ package dev.recap
 import java.io.IOException
 import java.time.Instant
 import java.time.format.DateTimeParseException
-import kotlinx.coroutines.CoroutineScope
-import kotlinx.coroutines.async
-import kotlinx.coroutines.awaitCancellation
-import kotlinx.coroutines.coroutineScope
-import kotlinx.coroutines.flow.Flow
-import kotlinx.coroutines.flow.MutableStateFlow
-import kotlinx.coroutines.flow.StateFlow
-import kotlinx.coroutines.flow.asStateFlow
-import kotlinx.coroutines.flow.collectLatest
-import kotlinx.coroutines.flow.combine
-import kotlinx.coroutines.flow.distinctUntilChanged
-import kotlinx.coroutines.flow.map
-import kotlinx.coroutines.flow.update
-import kotlinx.coroutines.launch
-import kotlinx.coroutines.sync.Mutex
-import kotlinx.coroutines.sync.withLock
+import kotlinx.coroutines.*
+import kotlinx.coroutines.flow.*
+import kotlinx.coroutines.sync.*
 import kotlinx.serialization.Serializable
 import kotlinx.serialization.encodeToString
-import kotlinx.serialization.json.buildJsonObject
-import kotlinx.serialization.json.put
+import kotlinx.serialization.json.*
 
 private const val KEY = "inbox"
 private const val READ_PREFIX = "read/"
-
 /** Rows that are kept. */
 private const val ROWS_KEPT = 100
 private const val PREVIEW_CHARACTERS = 120
@@ -71,33 +56,25 @@ class ConversationList internal constructor(private val name: ListName, private 
 }
 
 /** The user's conversations: as they were kept, as the list tells, and as the events after it tell. */
-internal class Inbox(
-    private val store: RecapStore,
-    private val saver: Saver,
-    private val requester: Requester,
-    private val life: Life,
-    private val scope: CoroutineScope,
-    private val outbox: Outbox,
-    private val onEvent: (UserEvent) -> Unit,
-) {
+internal class Inbox(core: Core, private val outbox: Outbox, private val onEvent: (UserEvent) -> Unit) {
+    private val store = core.store
+    private val saver = core.saver
+    private val requester = core.requester
+    private val life = core.life
+    private val scope = core.scope
     val lists = ListName.entries.associateWith { ConversationList(it, this) }
     private var known: Map<String, Row> = emptyMap()
     private var cursor: String? = null
-
     /** Where each list goes on; a list that is not named was not read, null: all of it is known. */
     private val nextPages = mutableMapOf<ListName, String?>()
-
     /** What was seen here and the service may not know yet. */
     private val seen = mutableMapOf<String, Int>()
     private val telling = mutableSetOf<String>()
     private var problem: RecapException? = null
-
     /** One after the other: an event that comes while a page is read may be newer than what the page has. */
     private val working = Mutex()
-
     /** Whether all that was missed has been told. */
     private var isReady = false
-
     /** Connections are wanted by so many. */
     private val users = MutableStateFlow(0)
 
@@ -227,8 +204,9 @@ internal class Inbox(
         var failures = 0
         while (true) {
             val before = cursor
+            val since = life.wakeCount
             var error: RecapException? = null
-            val isWoken = life.isWokenFrom {
+            life.untilWoken(since) {
                 try {
                     listen()
                 } catch (broken: RecapException) {
@@ -236,10 +214,11 @@ internal class Inbox(
                 }
             }
             // Also an orderly end is no reason to come back without a pause, unless it brought something.
-            failures = if (cursor == before && !isWoken) failures + 1 else 0
-            if (isWoken) continue
-            error?.let { if (failures > 1) fail(it) }
-            if (failures > 0) life.pauseAfter(error, failures)
+            failures = if (cursor == before && life.wakeCount == since) failures + 1 else 0
+            if (failures > 0) {
+                error?.let { if (failures > 1) fail(it) }
+                life.pauseAfter(error, failures, since)
+            }
         }
     }
 
@@ -270,7 +249,7 @@ internal class Inbox(
                 life.untilDone {
                     while (true) {
                         val seq = seen[id] ?: break
-                        val body = buildJsonObject { put("seq", seq) }
+                        val body = jsonOf("seq" to seq)
                         val row: Row = Requester.decode(requester.call("POST", "/v1/conversations/$id:read", body = body))
                         if (id in known) setRows(listOf(row))
                         if (seen[id] == seq) forgetSeen(id)
@@ -290,12 +269,7 @@ internal class Inbox(
             known = kept.rows.associateBy { it.id } + known
             cursor = cursor ?: kept.cursor
         }
-        val keys = try {
-            store.keys(READ_PREFIX)
-        } catch (_: IOException) {
-            emptyList()
-        }
-        for (key in keys) {
+        for (key in store.readKeys(READ_PREFIX)) {
             val id = key.removePrefix(READ_PREFIX)
             val seq = store.read<Int>(key)
             if (seq == null || id in seen) continue

@@ -1,16 +1,12 @@
 package dev.recap
 
 import kotlin.random.Random
-import kotlinx.coroutines.async
-import kotlinx.coroutines.cancelAndJoin
-import kotlinx.coroutines.coroutineScope
-import kotlinx.coroutines.flow.MutableStateFlow
-import kotlinx.coroutines.flow.first
-import kotlinx.coroutines.flow.update
-import kotlinx.coroutines.selects.select
-import kotlinx.coroutines.withTimeoutOrNull
+import kotlinx.coroutines.*
+import kotlinx.coroutines.flow.*
+import kotlinx.serialization.Serializable
 
 /** Milliseconds. */
+@Serializable
 data class Timings(
     /** A connection without a byte for so long is lost. */
     val silenceMs: Long = 30_000,
@@ -34,46 +30,43 @@ internal class Life(private val backOffMs: List<Long>) {
     /** What waits is tried at once, and every stream is taken up anew. */
     fun wake() = wakes.update { it + 1 }
 
-    private suspend fun awaitWake(after: Int) = wakes.first { it != after }
+    /** To be taken before a try: whatever wakes the app from then on ends the pause behind it. */
+    val wakeCount: Int get() = wakes.value
+
+    private suspend fun awaitWake(since: Int) = wakes.first { it != since }
 
     /** Waits for the next try after so many failures in a row: as the service asks, else ever longer. */
-    suspend fun pauseAfter(error: RecapException?, failures: Int) {
+    suspend fun pauseAfter(error: RecapException?, failures: Int, since: Int = wakeCount) {
         // A token that was refused may be taken after a longer pause.
         val place = if (error?.code == 401) backOffMs.size else failures.coerceAtMost(backOffMs.size)
         val spread = 1 + Random.nextDouble(-SPREAD, SPREAD)
         val ms = error?.retryAfterMs ?: (spread * backOffMs[place - 1]).toLong()
-        val wakesBefore = wakes.value
-        withTimeoutOrNull(ms) { awaitWake(wakesBefore) }
+        withTimeoutOrNull(ms) { awaitWake(since) }
     }
 
     /** Tries until it works. Throws a [RecapException] that is final. */
     suspend fun <Result> untilDone(work: suspend () -> Result): Result {
         var failures = 0
         while (true) {
+            val since = wakeCount
             try {
                 return work()
             } catch (error: RecapException) {
                 if (!error.isPassing) throw error
                 failures += 1
-                pauseAfter(error, failures)
+                pauseAfter(error, failures, since)
             }
         }
     }
 
-    /** Ends the work when the app wakes up; whether that has ended it. */
-    suspend fun isWokenFrom(work: suspend () -> Unit): Boolean = coroutineScope {
-        val wakesBefore = wakes.value
-        val working = async { work() }
-        val waking = async { awaitWake(wakesBefore) }
-        select {
-            working.onAwait {
-                waking.cancel()
-                false
-            }
-            waking.onAwait {
-                working.cancelAndJoin()
-                true
-            }
+    /** Ends the work when the app wakes up. */
+    suspend fun untilWoken(since: Int, work: suspend () -> Unit) = coroutineScope {
+        val working = launch { work() }
+        val waking = launch {
+            awaitWake(since)
+            working.cancel()
         }
+        working.join()
+        waking.cancel()
     }
 }

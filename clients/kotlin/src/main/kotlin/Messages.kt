@@ -2,8 +2,8 @@ package dev.recap
 
 import kotlinx.serialization.SerialName
 import kotlinx.serialization.Serializable
-import kotlinx.serialization.json.JsonElement
-import kotlinx.serialization.json.JsonObject
+import kotlinx.serialization.Transient
+import kotlinx.serialization.json.*
 
 /** A piece of a message. [Text] and [File] can be sent, also those of a message that is shown. */
 @Serializable
@@ -52,64 +52,36 @@ sealed interface Part {
 
 @Serializable
 enum class ToolState {
-    @SerialName("running")
-    RUNNING,
-
+    @SerialName("running") RUNNING,
     /** Waits for [Chat.approve]. */
-    @SerialName("approval")
-    APPROVAL,
-
-    @SerialName("done")
-    DONE,
-
-    @SerialName("failed")
-    FAILED,
+    @SerialName("approval") APPROVAL,
+    @SerialName("done") DONE,
+    @SerialName("failed") FAILED,
 }
 
 @Serializable
 enum class Role {
-    @SerialName("user")
-    USER,
-
-    @SerialName("model")
-    MODEL,
+    @SerialName("user") USER,
+    @SerialName("model") MODEL,
 }
 
 /** clients/README.md says what each means. */
 @Serializable
 enum class MessageState {
-    @SerialName("pending")
-    PENDING,
-
-    @SerialName("sent")
-    SENT,
-
-    @SerialName("queued")
-    QUEUED,
-
-    @SerialName("running")
-    RUNNING,
-
-    @SerialName("waiting")
-    WAITING,
-
-    @SerialName("done")
-    DONE,
-
-    @SerialName("stopped")
-    STOPPED,
-
-    @SerialName("failed")
-    FAILED,
+    @SerialName("pending") PENDING,
+    @SerialName("sent") SENT,
+    @SerialName("queued") QUEUED,
+    @SerialName("running") RUNNING,
+    @SerialName("waiting") WAITING,
+    @SerialName("done") DONE,
+    @SerialName("stopped") STOPPED,
+    @SerialName("failed") FAILED,
 }
 
 @Serializable
 enum class Rating {
-    @SerialName("up")
-    UP,
-
-    @SerialName("down")
-    DOWN,
+    @SerialName("up") UP,
+    @SerialName("down") DOWN,
 }
 
 @Serializable
@@ -169,15 +141,13 @@ data class ContextState(
     data class Compaction(
         val state: String,
         val jobId: String? = null,
-        val trigger: String? = null,
         val beforeTokens: Long? = null,
         val afterTokens: Long? = null,
-        val coveredThrough: Int? = null,
-        val at: String? = null,
-        val reason: String? = null,
+        /** To be shown. */
         val message: String? = null,
     )
 
+    /** What the model does not see; `message` is to be shown. */
     @Serializable
     data class LeftOut(val turns: Int, val from: Int, val upTo: Int, val remedy: String, val message: String)
 }
@@ -199,7 +169,7 @@ data class ChatState(
     /** Whether an answer is on its way. */
     val isAnswering: Boolean = false,
     /** Why it cannot be read. */
-    @kotlinx.serialization.Transient val problem: RecapException? = null,
+    @Transient val problem: RecapException? = null,
 )
 
 /** A row of the list. */
@@ -241,7 +211,7 @@ data class ListState(
     val rows: List<Row> = emptyList(),
     val hasMore: Boolean = false,
     val isLoaded: Boolean = false,
-    @kotlinx.serialization.Transient val problem: RecapException? = null,
+    @Transient val problem: RecapException? = null,
 )
 
 @Serializable

@@ -3,29 +3,15 @@ package dev.recap
 import java.io.File
 import java.io.IOException
 import java.util.Base64
-import kotlinx.coroutines.CoroutineScope
-import kotlinx.coroutines.CoroutineStart
-import kotlinx.coroutines.NonCancellable
-import kotlinx.coroutines.launch
-import kotlinx.coroutines.sync.Mutex
-import kotlinx.coroutines.sync.withLock
-import kotlinx.coroutines.withContext
+import kotlinx.coroutines.*
+import kotlinx.coroutines.sync.*
 import kotlinx.serialization.Serializable
 import kotlinx.serialization.encodeToString
-import kotlinx.serialization.json.JsonArray
-import kotlinx.serialization.json.JsonObject
-import kotlinx.serialization.json.buildJsonObject
-import kotlinx.serialization.json.contentOrNull
-import kotlinx.serialization.json.jsonArray
-import kotlinx.serialization.json.jsonObject
-import kotlinx.serialization.json.jsonPrimitive
-import kotlinx.serialization.json.put
+import kotlinx.serialization.json.*
 
 private const val PREFIX = "outbox/"
-
 /** Taken ones that are kept, so that they can be sent again. */
 private const val TAKEN_MAX = 100
-
 /** Above every order of what is kept. */
 private const val UNKEPT_ORDER = 1_000_000_000_000L
 
@@ -67,12 +53,7 @@ internal data class Entry(
     /** The same bytes in every try. */
     fun bodyText(): String {
         val message = body["message"]?.jsonObject ?: return body.toString()
-        val uploads = files.map { file ->
-            buildJsonObject {
-                put("type", "file")
-                put("uploadId", file.uploadId)
-            }
-        }
+        val uploads = files.map { jsonOf("type" to "file", "uploadId" to it.uploadId) }
         val parts = JsonArray(message.getValue("parts").jsonArray + uploads)
         return JsonObject(body + ("message" to JsonObject(message + ("parts" to parts)))).toString()
     }
@@ -91,35 +72,31 @@ internal data class KeptFile(
 
 /** What the user did and the service does not have yet, kept so that it is sent once, in order, whatever happens. */
 internal class Outbox(
-    private val store: RecapStore,
-    private val requester: Requester,
-    private val life: Life,
-    private val scope: CoroutineScope,
+    core: Core,
     /** The entries of a conversation are others now. */
     private val onChange: (conversationId: String) -> Unit,
     /** The service has it; whoever does not read the stream closes it. */
     private val onTaken: (Entry, EventStream) -> Unit,
 ) {
+    private val store = core.store
+    private val requester = core.requester
+    private val life = core.life
+    private val scope = core.scope
     private val entries = LinkedHashMap<String, Entry>()
-
     /** Shown, but not in the store yet: they are not sent. */
     private val unkept = mutableSetOf<String>()
-
     /** Share that was sent of each file that is on its way, by message and index. */
     private val progress = mutableMapOf<Pair<String, Int>, Double>()
-
     /** Of these the files were uploaded a second time. */
     private val uploadedAnew = mutableSetOf<String>()
     private val draining = mutableSetOf<String>()
     private var lastOrder = 0L
     private val writing = Mutex()
     private val adding = Mutex()
-
     /** What was kept before is known. */
     private val loaded = scope.launch(start = CoroutineStart.LAZY) { load() }
 
     fun start() = loaded.start()
-
     suspend fun awaitLoaded() = loaded.join()
 
     fun of(conversationId: String): List<Entry> =
@@ -162,13 +139,7 @@ internal class Outbox(
     private suspend fun dropFiles(entry: Entry) = write { for (file in entry.files) file.key?.let { store.delete(it) } }
 
     private suspend fun load() {
-        val keys = try {
-            store.keys(PREFIX)
-        } catch (_: IOException) {
-            // A store that cannot be read is no reason to send nothing.
-            emptyList()
-        }
-        for (key in keys) {
+        for (key in store.readKeys(PREFIX)) {
             val entry = store.read<Entry>(key) ?: continue
             lastOrder = maxOf(lastOrder, entry.order)
             entries.putIfAbsent(entry.id, entry)
@@ -241,11 +212,7 @@ internal class Outbox(
         val file = entry.files[index]
         if (file.uploadId != null) return entry
         val bytes = readFile(file)
-        val about = buildJsonObject {
-            put("mimeType", file.mediaType)
-            put("sizeBytes", bytes.contentLength())
-            file.name?.let { put("name", it) }
-        }
+        val about = jsonOf("mimeType" to file.mediaType, "sizeBytes" to bytes.contentLength(), "name" to file.name)
         val begun: UploadBegun = Requester.decode(requester.call("POST", "/v1/uploads", body = about))
         val place = entry.id to index
         fun show(share: Double) {

@@ -1,47 +1,25 @@
 package dev.recap
 
-import kotlin.coroutines.cancellation.CancellationException
-import kotlinx.coroutines.CoroutineScope
+import kotlinx.coroutines.*
 import kotlinx.coroutines.channels.Channel
-import kotlinx.coroutines.coroutineScope
-import kotlinx.coroutines.delay
-import kotlinx.coroutines.flow.MutableStateFlow
-import kotlinx.coroutines.flow.collectLatest
-import kotlinx.coroutines.flow.distinctUntilChanged
-import kotlinx.coroutines.flow.map
-import kotlinx.coroutines.launch
-import kotlinx.coroutines.sync.Mutex
-import kotlinx.coroutines.sync.withLock
+import kotlinx.coroutines.flow.*
+import kotlinx.coroutines.sync.*
 import kotlinx.serialization.Serializable
 import kotlinx.serialization.encodeToString
-import kotlinx.serialization.json.JsonArray
-import kotlinx.serialization.json.JsonElement
-import kotlinx.serialization.json.JsonNull
-import kotlinx.serialization.json.JsonObject
-import kotlinx.serialization.json.JsonPrimitive
-import kotlinx.serialization.json.buildJsonObject
-import kotlinx.serialization.json.put
+import kotlinx.serialization.json.*
 
 /** Messages that are read at once when a chat opens, and that are kept. */
 private const val NEWEST_MESSAGES = 50
-
 /** Turns of a page of the API. */
 private const val PAGE_TURNS = 50
-
 /** Turns in memory; what is dropped at the other end is read again when it is scrolled to. */
 private const val TURNS_MAX = 1_000
-
 /** Who has missed more turns begins anew from the newest. */
 private const val CATCH_UP_TURNS_MAX = 100
-
 /** Failed turns of which the reason is read at once. */
 private const val EXPLAINED_MAX = 10
-
 /** Turns on each side of one that is jumped to. */
 private const val AROUND_TURNS = 12
-
-/** Of an error of a tool, characters: what the API takes. */
-private const val TOOL_ERROR_MAX = 1_000
 
 /** What is kept of a chat. */
 @Serializable
@@ -54,26 +32,17 @@ private data class KeptChat(
 
 internal fun keptKey(id: String) = "chat/$id"
 
-/** What all chats of a client use. */
-internal class ChatParts(
-    val options: RecapOptions,
-    val store: RecapStore,
-    val saver: Saver,
-    val requester: Requester,
-    val life: Life,
-    val scope: CoroutineScope,
-    val outbox: Outbox,
-    val inbox: Inbox,
-    /** It is looked at: of the chats that are kept it is the last to be forgotten. */
-    val onOpen: (id: String) -> Unit,
-)
-
 /** What is shown of a conversation: kept, read, and followed while somebody looks. */
-internal class Reading(private val id: String, private val parts: ChatParts) {
-    private val requester = parts.requester
-    private val life = parts.life
-    private val scope = parts.scope
-    private val outbox = parts.outbox
+internal class Reading(
+    private val id: String,
+    private val core: Core,
+    private val outbox: Outbox,
+    private val inbox: Inbox,
+    private val onOpen: () -> Unit,
+) {
+    private val requester = core.requester
+    private val life = core.life
+    private val scope = core.scope
     private val base = "/v1/conversations/$id"
 
     val shown = MutableStateFlow(ChatState())
@@ -82,56 +51,44 @@ internal class Reading(private val id: String, private val parts: ChatParts) {
     private val details = mutableMapOf<Int, Turn>()
     private val context = MutableStateFlow<ContextState?>(null)
     private var title: String? = null
-
     /** How often an answer told of the title or the context. */
     private var told = 0
     private var erasedCount = 0
     private var isLoaded = false
     private var hasNewer = false
     private var problem: RecapException? = null
-
     /** Somebody looks. */
     var isOpen = false
         private set
 
     /** One after the other: what is read later is newer. */
     private val reading = Mutex()
-
     /** The reply that began a turn and is not read yet. */
     private var begun: EventStream? = null
-
     /** The turn whose stream is read. */
     private var followed: Int? = null
     private var isFollowing = false
-
     /** There may be something to be followed. */
     private val news = Channel<Unit>(Channel.CONFLATED)
     private val callsRun = mutableSetOf<String>()
 
     init {
         scope.launch {
+            changed()
             shown.subscriptionCount.map { it > 0 }.distinctUntilChanged().collectLatest { if (it) open() }
         }
     }
 
     fun changed() {
         val transcript = Transcript(turns, live, details, outbox.of(id), outbox::progressOf)
-        val isAnswering = transcript.current.any { it.state == MessageState.QUEUED || it.state == MessageState.RUNNING }
+        val current = transcript.current
+        val isAnswering = current.any { it.state == MessageState.QUEUED || it.state == MessageState.RUNNING }
         val hasOlder = turns.first > 1
-        shown.value = ChatState(
-            transcript.current,
-            transcript.all,
-            title,
-            context.value,
-            hasOlder,
-            hasNewer,
-            isLoaded,
-            isAnswering,
-            problem,
-        )
+        shown.value =
+            ChatState(current, transcript.all, title, context.value, hasOlder, hasNewer, isLoaded, isAnswering, problem)
     }
 
-    private fun keep() = parts.saver.save(keptKey(id)) {
+    private fun keep() = core.saver.save(keptKey(id)) {
         json.encodeToString(KeptChat(turns.messages.takeLast(NEWEST_MESSAGES), title, context.value, erasedCount))
     }
 
@@ -143,12 +100,12 @@ internal class Reading(private val id: String, private val parts: ChatParts) {
     private suspend fun open(): Unit = coroutineScope {
         isOpen = true
         news.tryReceive()
-        launch { parts.inbox.use() }
+        launch { inbox.use() }
         try {
             outbox.awaitLoaded()
             if (!isLoaded) showKept()
             changed()
-            parts.onOpen(id)
+            onOpen()
             launch { context.collectLatest { watch() } }
             launch {
                 readUntilDone()
@@ -165,7 +122,7 @@ internal class Reading(private val id: String, private val parts: ChatParts) {
     }
 
     private suspend fun showKept() {
-        val kept = parts.store.read<KeptChat>(keptKey(id)) ?: return
+        val kept = core.store.read<KeptChat>(keptKey(id)) ?: return
         if (turns.size > 0) return
         turns = Turns.of(kept.messages)
         title = kept.title
@@ -177,17 +134,15 @@ internal class Reading(private val id: String, private val parts: ChatParts) {
     private suspend fun watch() {
         var unchangedMs = 0L
         while (true) {
-            val paceMs = watchPaceMs(context.value, unchangedMs, parts.options.timings.watchMs) ?: return
+            val paceMs = watchPaceMs(context.value, unchangedMs, core.options.timings.watchMs) ?: return
             delay(paceMs)
             // The end of an answer is read anyway.
             if (isFollowing) continue
             unchangedMs += paceMs
-            try {
+            quietly {
                 readAbout()
                 changed()
                 keep()
-            } catch (_: RecapException) {
-                // The next look may tell.
             }
         }
     }
@@ -224,7 +179,7 @@ internal class Reading(private val id: String, private val parts: ChatParts) {
 
     /** Reads what came, or may have changed, since it was read. */
     private suspend fun readChanges() {
-        val newest = maxOf(parts.inbox.row(id)?.lastSeq ?: 0, begun?.seq ?: 0)
+        val newest = maxOf(inbox.row(id)?.lastSeq ?: 0, begun?.seq ?: 0)
         if (newest - turns.last > CATCH_UP_TURNS_MAX) return readNewest()
         // The last turn may have been answered once more.
         var from = turns.open.firstOrNull() ?: maxOf(1, turns.last)
@@ -418,7 +373,7 @@ internal class Reading(private val id: String, private val parts: ChatParts) {
         changed()
     }
 
-    /* Tools of the app. */
+    /* Calls of tools. */
 
     /** Runs what the model asks of the app, on the device that sent the message. */
     private fun answerCalls(turn: Turn) {
@@ -426,9 +381,8 @@ internal class Reading(private val id: String, private val parts: ChatParts) {
         val calls = turn.openCalls.filter { it.wants == "output" && callsRun.add(it.callId) }
         if (calls.isEmpty()) return
         scope.launch {
-            val results = calls.map { runTool(it) }
             try {
-                giveResults(turn.seq, results)
+                giveResults(turn.seq, calls.map { runTool(core.options.tools, id, it) })
             } catch (error: RecapException) {
                 problem = error
                 changed()
@@ -436,34 +390,15 @@ internal class Reading(private val id: String, private val parts: ChatParts) {
         }
     }
 
-    /** What it throws is told to the model. */
-    private suspend fun runTool(call: Turn.OpenCall): JsonObject {
-        val tool = parts.options.tools[call.name]
-            ?: return resultOf(call.callId, "error", "This version of the app has no tool ${call.name}.".asJson())
-        return try {
-            resultOf(call.callId, "output", tool.run(call.args, ToolCall(id, call.callId)) ?: JsonNull)
-        } catch (cancelled: CancellationException) {
-            throw cancelled
-        } catch (error: Exception) {
-            val message = error.message?.take(TOOL_ERROR_MAX).orEmpty().ifEmpty { "The tool failed." }
-            resultOf(call.callId, "error", message.asJson())
-        }
-    }
-
     suspend fun approve(callId: String, isAllowed: Boolean) {
         val seq = callId.split('_').getOrNull(1)?.toIntOrNull()
             ?: throw RecapException(400, "BAD_FIELD", "$callId is the id of no call.")
-        giveResults(seq, listOf(resultOf(callId, "approved", JsonPrimitive(isAllowed))))
-    }
-
-    private fun resultOf(callId: String, field: String, value: JsonElement) = buildJsonObject {
-        put("callId", callId)
-        put(field, value)
+        giveResults(seq, listOf(jsonOf("callId" to callId, "approved" to isAllowed)))
     }
 
     /** Sends results until they are taken. */
     private suspend fun giveResults(seq: Int, results: List<JsonObject>) = life.untilDone {
-        val body = buildJsonObject { put("results", JsonArray(results)) }.toString()
+        val body = jsonOf("results" to JsonArray(results)).toString()
         // Its stream goes on where the turn's did: it is read there.
         requester.stream("POST", "$base/turns/t_$seq/toolResults", body = body).close()
         details -= seq
@@ -503,7 +438,7 @@ internal class Reading(private val id: String, private val parts: ChatParts) {
 
     /** Of one that nobody looks at, all that is kept is forgotten. */
     private suspend fun forgetErased(count: Int) {
-        val known = if (isLoaded) erasedCount else parts.store.read<KeptChat>(keptKey(id))?.erasedCount ?: count
+        val known = if (isLoaded) erasedCount else core.store.read<KeptChat>(keptKey(id))?.erasedCount ?: count
         if (count <= known) return
         isLoaded = false
         gone()
@@ -515,18 +450,7 @@ internal class Reading(private val id: String, private val parts: ChatParts) {
         live.clear()
         title = null
         context.value = null
-        parts.saver.forget(keptKey(id))
+        core.saver.forget(keptKey(id))
         changed()
-    }
-}
-
-private fun String.asJson() = JsonPrimitive(this)
-
-/** What fails is told by the state, or is tried again. */
-private inline fun quietly(work: () -> Unit) {
-    try {
-        work()
-    } catch (_: RecapException) {
-        // See above.
     }
 }

@@ -4,39 +4,17 @@ import java.io.File
 import java.time.Instant
 import java.util.UUID
 import java.util.concurrent.ConcurrentHashMap
-import kotlinx.coroutines.CancellationException
-import kotlinx.coroutines.CoroutineScope
-import kotlinx.coroutines.Dispatchers
-import kotlinx.coroutines.ExperimentalCoroutinesApi
-import kotlinx.coroutines.SupervisorJob
-import kotlinx.coroutines.async
-import kotlinx.coroutines.cancel
-import kotlinx.coroutines.currentCoroutineContext
-import kotlinx.coroutines.ensureActive
+import kotlinx.coroutines.*
 import kotlinx.coroutines.flow.Flow
-import kotlinx.coroutines.launch
 import kotlinx.serialization.Serializable
 import kotlinx.serialization.encodeToString
-import kotlinx.serialization.json.JsonElement
-import kotlinx.serialization.json.buildJsonObject
-import kotlinx.serialization.json.int
-import kotlinx.serialization.json.jsonObject
-import kotlinx.serialization.json.jsonPrimitive
-import kotlinx.serialization.json.put
+import kotlinx.serialization.json.*
 import okhttp3.OkHttpClient
 
 /** Chats that are kept, those that were opened last. */
 private const val CHATS_KEPT = 50
 private const val CHATS_KEY = "chats"
 private const val DEVICE_KEY = "device"
-
-/** What a tool of the app is told beside its input. */
-data class ToolCall(val conversationId: String, val callId: String)
-
-/** Runs in the app; what it throws is told to the model. */
-fun interface Tool {
-    suspend fun run(input: JsonElement, call: ToolCall): JsonElement?
-}
 
 /** A file of a message: bytes, which are kept, or a file of the device, which has to stay until it is sent. */
 class FileInput private constructor(val mediaType: String, val name: String?, val bytes: ByteArray?, val file: File?) {
@@ -57,6 +35,18 @@ internal class RecapOptions(
     val timings: Timings,
 )
 
+/** What all parts of a client use. */
+internal class Core(val options: RecapOptions, val store: RecapStore) {
+    /** All state of a client is touched on one thread at a time. */
+    @OptIn(ExperimentalCoroutinesApi::class)
+    private val dispatcher = Dispatchers.Default.limitedParallelism(1)
+    val scope = CoroutineScope(SupervisorJob() + dispatcher)
+    val life = Life(options.timings.backOffMs)
+    val requester = Requester(options, store)
+    /** Its scope outlives the client, for the last writes. */
+    val saver = Saver(store, CoroutineScope(SupervisorJob() + dispatcher))
+}
+
 /** The client of one signed-in user. It is safe to call from any thread. */
 class Recap(
     /** Address of the function, e.g. `https://chat-abc.run.app`. */
@@ -74,22 +64,14 @@ class Recap(
     client: OkHttpClient = OkHttpClient(),
     timings: Timings = Timings(),
 ) : AutoCloseable {
-    /** All state of a client is touched on one thread at a time. */
-    @OptIn(ExperimentalCoroutinesApi::class)
-    private val dispatcher = Dispatchers.Default.limitedParallelism(1)
-    private val scope = CoroutineScope(SupervisorJob() + dispatcher)
-    private val options = RecapOptions(baseUrl, idToken, appCheckToken, tools, clientContext, client, timings)
-    private val life = Life(timings.backOffMs)
-    private val saver = Saver(store, CoroutineScope(SupervisorJob() + dispatcher))
-    private val requester = Requester(options, store)
+    private val core =
+        Core(RecapOptions(baseUrl, idToken, appCheckToken, tools, clientContext, client, timings), store)
+    private val requester = core.requester
     private val chats = ConcurrentHashMap<String, Chat>()
+    private val outbox = Outbox(core, ::entriesChanged) { entry, stream -> chat(entry.conversationId).taken(entry, stream) }
+    private val inbox = Inbox(core, outbox, ::hear)
     private var keptChats = listOf<String>()
-    private val outbox = Outbox(store, requester, life, scope, ::entriesChanged) { entry, stream ->
-        chat(entry.conversationId).taken(entry, stream)
-    }
-    private val inbox = Inbox(store, saver, requester, life, scope, outbox, ::hear)
-    private val parts = ChatParts(options, store, saver, requester, life, scope, outbox, inbox, ::noteOpened)
-    private val keptLoaded = scope.launch { keptChats = store.read<List<String>>(CHATS_KEY).orEmpty() }
+    private val keptLoaded = core.scope.launch { keptChats = store.read<List<String>>(CHATS_KEY).orEmpty() }
 
     init {
         // They tell each other: all parts are there before the first begins.
@@ -98,7 +80,6 @@ class Recap(
     }
 
     val push = Push()
-
     /** Those that are neither archived nor in the bin. Read and followed while they are collected. */
     val conversations: Flow<List<Row>> get() = list().rows
 
@@ -106,7 +87,7 @@ class Recap(
 
     /** Without an id: a new one, which begins with its first message. */
     fun chat(id: String = UUID.randomUUID().toString()): Chat =
-        chats.computeIfAbsent(id.lowercase()) { Chat(it, this, parts) }
+        chats.computeIfAbsent(id.lowercase()) { Chat(it, this, core, outbox, inbox) }
 
     suspend fun search(query: String, pageToken: String? = null): SearchResult = inClient {
         requester.read("/v1/users/me/search", mapOf("q" to query, "pageToken" to pageToken))
@@ -114,7 +95,7 @@ class Recap(
 
     /** Moves all of a guest to this user, with what [guestStore] has not sent yet; returns how many conversations. */
     suspend fun claim(guestToken: String, guestStore: RecapStore? = null): Int = inClient {
-        val claimed = requester.call("POST", "/v1/users/me:claim", body = buildJsonObject { put("guestToken", guestToken) })
+        val claimed = requester.call("POST", "/v1/users/me:claim", body = jsonOf("guestToken" to guestToken))
         guestStore?.let { outbox.takeOver(it) }
         claimed.jsonObject.getValue("conversations").jsonPrimitive.int
     }
@@ -126,13 +107,12 @@ class Recap(
 
     /** Whether the app is in front. */
     fun setActive(isActive: Boolean) {
-        life.isActive.value = isActive
-        if (isActive) life.wake()
+        core.life.isActive.value = isActive
+        if (isActive) core.life.wake()
     }
 
     /** The device has a network again: what waits is tried at once. */
-    fun wake() = life.wake()
-
+    fun wake() = core.life.wake()
     /** The clock of the service. */
     fun now(): Instant = Instant.ofEpochMilli(requester.nowMs)
 
@@ -141,11 +121,14 @@ class Recap(
         inClient { requester.call(method, path, query, body) }
 
     /** Ends all connections. What is kept stays. */
-    override fun close() = scope.cancel()
+    override fun close() {
+        core.scope.cancel()
+        requester.close()
+    }
 
     /** Does it even where its caller is cancelled. */
     internal suspend fun <Result> inClient(work: suspend () -> Result): Result = try {
-        scope.async { work() }.await()
+        core.scope.async { work() }.await()
     } catch (cancelled: CancellationException) {
         currentCoroutineContext().ensureActive()
         throw RecapException(0, "CLOSED", "The client is closed.", cause = cancelled)
@@ -153,13 +136,7 @@ class Recap(
 
     /** What comes of it is told by the state. */
     internal fun later(work: suspend () -> Unit) {
-        scope.launch {
-            try {
-                work()
-            } catch (_: RecapException) {
-                // See above.
-            }
-        }
+        core.scope.launch { quietly { work() } }
     }
 
     private fun entriesChanged(conversationId: String) {
@@ -175,25 +152,26 @@ class Recap(
                 chat?.reading?.hear(event)
             }
             "gone" -> {
-                saver.forget(keptKey(event.conversationId))
+                core.saver.forget(keptKey(event.conversationId))
                 chats[event.conversationId]?.reading?.gone()
             }
             "reset" -> {
                 later {
                     keptLoaded.join()
-                    for (id in keptChats) if (chats[id]?.reading?.isOpen != true) saver.forget(keptKey(id))
+                    for (id in keptChats) if (chats[id]?.reading?.isOpen != true) core.saver.forget(keptKey(id))
                 }
                 for (chat in chats.values) if (chat.reading.isOpen) later { chat.reading.refresh() }
             }
         }
     }
 
-    private fun noteOpened(id: String) = later {
+    /** It is looked at: of the chats that are kept it is the last to be forgotten. */
+    internal fun noteOpened(id: String) = later {
         keptLoaded.join()
         val others = keptChats - id
-        for (old in others.dropLast(CHATS_KEPT - 1)) saver.forget(keptKey(old))
+        for (old in others.dropLast(CHATS_KEPT - 1)) core.saver.forget(keptKey(old))
         keptChats = others.takeLast(CHATS_KEPT - 1) + id
-        saver.save(CHATS_KEY) { json.encodeToString(keptChats) }
+        core.saver.save(CHATS_KEY) { json.encodeToString(keptChats) }
     }
 
     /** Push messages to this installation. */
@@ -201,11 +179,7 @@ class Recap(
         /** At every start: the service is told only what is new. */
         suspend fun register(token: String, platform: String = "android", locale: String? = null) = inClient {
             val kept = store.read<KeptDevice>(DEVICE_KEY) ?: KeptDevice(UUID.randomUUID().toString())
-            val body = buildJsonObject {
-                put("token", token)
-                put("platform", platform)
-                locale?.let { put("locale", it) }
-            }
+            val body = jsonOf("token" to token, "platform" to platform, "locale" to locale)
             if (kept.registered == body.toString()) return@inClient
             store.set(DEVICE_KEY, json.encodeToString(KeptDevice(kept.id)))
             requester.call("PUT", "/v1/users/me/devices/${kept.id}", body = body)

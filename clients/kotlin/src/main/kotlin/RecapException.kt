@@ -1,8 +1,8 @@
 package dev.recap
 
 import java.io.IOException
-import kotlinx.serialization.SerializationException
 import kotlinx.serialization.Serializable
+import kotlinx.serialization.SerializationException
 import okhttp3.Headers
 
 /** Codes after which the same request may go through. */
@@ -34,6 +34,13 @@ internal fun offline(cause: Throwable): RecapException =
     cause as? RecapException ?: RecapException(0, "OFFLINE", "No connection.", cause = cause)
 
 internal fun offline(why: String) = offline(IOException(why))
+
+/** What fails is told by the state, or is tried again. */
+internal inline fun quietly(work: () -> Unit) = try {
+    work()
+} catch (_: RecapException) {
+    // See above.
+}
 
 @Serializable
 private data class ErrorBody(val error: Error = Error()) {

@@ -7,32 +7,19 @@ import java.util.Base64
 import java.util.concurrent.TimeUnit.MILLISECONDS
 import kotlin.coroutines.resume
 import kotlin.coroutines.resumeWithException
-import kotlinx.coroutines.CancellationException
-import kotlinx.coroutines.Dispatchers
+import kotlinx.coroutines.*
 import kotlinx.coroutines.channels.awaitClose
 import kotlinx.coroutines.channels.trySendBlocking
-import kotlinx.coroutines.flow.Flow
-import kotlinx.coroutines.flow.callbackFlow
-import kotlinx.coroutines.launch
-import kotlinx.coroutines.suspendCancellableCoroutine
+import kotlinx.coroutines.flow.*
 import kotlinx.serialization.SerializationException
-import kotlinx.serialization.json.JsonElement
-import kotlinx.serialization.json.JsonObject
-import kotlinx.serialization.json.contentOrNull
-import kotlinx.serialization.json.jsonPrimitive
-import okhttp3.Call
-import okhttp3.Callback
-import okhttp3.Dispatcher
-import okhttp3.Headers
+import kotlinx.serialization.json.*
+import okhttp3.*
 import okhttp3.Headers.Companion.toHeaders
 import okhttp3.HttpUrl.Companion.toHttpUrl
 import okhttp3.MediaType.Companion.toMediaType
-import okhttp3.OkHttpClient
-import okhttp3.Request
-import okhttp3.RequestBody
+import okhttp3.MediaType.Companion.toMediaTypeOrNull
 import okhttp3.RequestBody.Companion.asRequestBody
 import okhttp3.RequestBody.Companion.toRequestBody
-import okhttp3.Response
 import okio.BufferedSink
 import okio.ForwardingSink
 import okio.buffer
@@ -56,7 +43,6 @@ private class Reply(val code: Int, val headers: Headers, val text: String, val s
 internal class EventStream(private val call: Call, private val response: Response) {
     /** 200, or 204: there is nothing to be read. */
     val code: Int = response.code
-
     /** Its turn, such as 17; null where it is of none. */
     val seq: Int? = response.header("x-turn-id")?.removePrefix("t_")?.toIntOrNull()
 
@@ -105,7 +91,6 @@ internal class EventStream(private val call: Call, private val response: Respons
 /** A file that is sent; tells which share of it has gone, 0 to 1. */
 private class CountedBody(private val file: RequestBody, private val onSent: (Double) -> Unit) : RequestBody() {
     override fun contentType() = file.contentType()
-
     override fun contentLength() = file.contentLength()
 
     override fun writeTo(sink: BufferedSink) {
@@ -131,7 +116,7 @@ internal class Requester(private val options: RecapOptions, private val store: R
     private val calls = client.silentFor(options.timings.callMs)
     private val streams = client.silentFor(options.timings.silenceMs)
     private val uploads = client.silentFor(10 * options.timings.silenceMs)
-    private val baseUrl = options.baseUrl.removeSuffix("/")
+    private val baseUrl = options.baseUrl.toHttpUrl().toString().removeSuffix("/")
 
     /** The clock of the service, before this device's. */
     @Volatile
@@ -139,9 +124,10 @@ internal class Requester(private val options: RecapOptions, private val store: R
     private var user: String? = null
 
     val nowMs: Long get() = System.currentTimeMillis() + clockOffsetMs
-
     /** ISO 8601. */
     val now: String get() = Instant.ofEpochMilli(nowMs).toString()
+
+    fun close() = client.dispatcher.executorService.shutdown()
 
     suspend fun call(method: String, path: String, query: Query = emptyMap(), body: JsonElement? = null): JsonElement {
         val reply = send(Asked(method, path, query, body?.toString(), isStream = false))
@@ -214,12 +200,11 @@ internal class Requester(private val options: RecapOptions, private val store: R
         throw RecapException(401, "STORE_OF_OTHER_USER", message)
     }
 
-    /** Whatever an app's function throws is as if there were no connection. */
+    /** What a function of the app gives, which may block; whatever it throws is as if there were no connection. */
     private suspend fun asking(function: suspend () -> String): String = try {
-        function()
-    } catch (error: CancellationException) {
-        throw error
+        withContext(Dispatchers.IO) { function() }
     } catch (error: Exception) {
+        currentCoroutineContext().ensureActive()
         throw offline(error)
     }
 
@@ -274,6 +259,6 @@ private fun subjectOf(token: String): String? = try {
     null
 }
 
-internal fun bodyOf(bytes: ByteArray, type: String) = bytes.toRequestBody(type.toMediaType())
+internal fun bodyOf(bytes: ByteArray, type: String) = bytes.toRequestBody(type.toMediaTypeOrNull())
 
-internal fun bodyOf(file: File, type: String) = file.asRequestBody(type.toMediaType())
+internal fun bodyOf(file: File, type: String) = file.asRequestBody(type.toMediaTypeOrNull())

@@ -8,22 +8,15 @@ import java.nio.file.Files
 import java.nio.file.StandardCopyOption.ATOMIC_MOVE
 import java.nio.file.StandardCopyOption.REPLACE_EXISTING
 import java.util.concurrent.ConcurrentHashMap
-import kotlinx.coroutines.CoroutineScope
-import kotlinx.coroutines.Dispatchers
-import kotlinx.coroutines.launch
-import kotlinx.coroutines.sync.Mutex
-import kotlinx.coroutines.sync.withLock
-import kotlinx.coroutines.withContext
+import kotlinx.coroutines.*
+import kotlinx.coroutines.sync.*
 import kotlinx.serialization.SerializationException
 
 /** Texts under keys, of one user. What a write has returned from is there after the app was killed. Throws [IOException]. */
 interface RecapStore {
     suspend fun get(key: String): String?
-
     suspend fun set(key: String, value: String)
-
     suspend fun delete(key: String)
-
     /** Those that begin with [prefix], in their order. */
     suspend fun keys(prefix: String): List<String>
 }
@@ -55,23 +48,17 @@ class FileStore(private val folder: File) : RecapStore {
         fileOf(key).takeIf { it.exists() }?.readText()
     }
 
-    override suspend fun set(key: String, value: String) = writing.withLock {
-        withContext(Dispatchers.IO) {
-            folder.mkdirs()
-            // A name that no key has: whoever is killed in the middle leaves the value before.
-            val written = File(folder, "~${fileOf(key).name}")
-            written.writeText(value)
-            Files.move(written.toPath(), fileOf(key).toPath(), ATOMIC_MOVE, REPLACE_EXISTING)
-            Unit
-        }
+    override suspend fun set(key: String, value: String) = write {
+        folder.mkdirs()
+        // A name that no key has: whoever is killed in the middle leaves the value before.
+        val written = File(folder, "~${fileOf(key).name}")
+        written.writeText(value)
+        Files.move(written.toPath(), fileOf(key).toPath(), ATOMIC_MOVE, REPLACE_EXISTING)
     }
 
-    override suspend fun delete(key: String) = writing.withLock {
-        withContext(Dispatchers.IO) {
-            Files.deleteIfExists(fileOf(key).toPath())
-            Unit
-        }
-    }
+    override suspend fun delete(key: String) = write { Files.deleteIfExists(fileOf(key).toPath()) }
+
+    private suspend fun write(work: () -> Unit) = writing.withLock { withContext(Dispatchers.IO) { work() } }
 
     override suspend fun keys(prefix: String): List<String> = withContext(Dispatchers.IO) {
         val names = folder.list().orEmpty().filter { !it.startsWith("~") }
@@ -88,9 +75,16 @@ internal suspend inline fun <reified Value> RecapStore.read(key: String): Value?
     null
 }
 
+/** A store that cannot be read is no reason to send nothing. */
+internal suspend fun RecapStore.readKeys(prefix: String): List<String> = try {
+    keys(prefix)
+} catch (_: IOException) {
+    emptyList()
+}
+
 /**
  * Writes what is shown so that it is there at the next start: one write of a key at a time, the newest value. A store that
- * refuses costs only that. Its scope outlives the client, for the last writes.
+ * refuses costs only that.
  */
 internal class Saver(private val store: RecapStore, private val scope: CoroutineScope) {
     private val waiting = LinkedHashMap<String, (() -> String)?>()
@@ -98,7 +92,6 @@ internal class Saver(private val store: RecapStore, private val scope: Coroutine
 
     /** [valueOf] is asked when it is written. */
     fun save(key: String, valueOf: () -> String) = put(key, valueOf)
-
     fun forget(key: String) = put(key, null)
 
     private fun put(key: String, valueOf: (() -> String)?) {

@@ -25,21 +25,16 @@ internal class Turns private constructor(private val bySeq: SortedMap<Int, Store
     val seqs: Set<Int> get() = bySeq.keys
     val all: Collection<StoredTurn> get() = bySeq.values
     val messages: List<StoredMessage> get() = all.flatMap { listOfNotNull(it.user, it.answer) }
-
     /** Turns that are being answered, or wait to be. */
     val running: List<Int> get() = seqsIn(TurnState.QUEUED, TurnState.RUNNING)
     val waiting: List<Int> get() = seqsIn(TurnState.AWAITING_TOOL)
     val failed: List<Int> get() = seqsIn(TurnState.FAILED)
-
     /** Turns that may be other when they are read again. */
     val open: List<Int> get() = seqsIn(TurnState.QUEUED, TurnState.RUNNING, TurnState.AWAITING_TOOL)
 
     operator fun get(seq: Int): StoredTurn? = bySeq[seq]
-
     operator fun contains(seq: Int): Boolean = seq in bySeq
-
     operator fun plus(newer: Turns) = Turns((bySeq + newer.bySeq).toSortedMap())
-
     fun filter(isKept: (StoredTurn) -> Boolean) = Turns(bySeq.filterValues(isKept).toSortedMap())
 
     /** With those that were read, without a gap: what lies beyond one is read again. */
@@ -50,9 +45,7 @@ internal class Turns private constructor(private val bySeq: SortedMap<Int, Store
     }
 
     fun newest(max: Int) = seqs.toList().takeLast(max).toSet().let { kept -> filter { it.seq in kept } }
-
     fun oldest(max: Int) = seqs.take(max).toSet().let { kept -> filter { it.seq in kept } }
-
     private fun seqsIn(vararg states: TurnState) = all.filter { it.state in states }.map { it.seq }
 
     companion object {
@@ -78,7 +71,6 @@ internal class Transcript(
     private val progressOf: (Entry, Int) -> Double?,
 ) {
     private val entryOf = entries.filter { it.seq != null }.associateBy { it.seq }
-
     /** The oldest first. */
     val all: List<Message> = run {
         val taken = entries.mapNotNull { it.seq }.filter { it >= turns.first }

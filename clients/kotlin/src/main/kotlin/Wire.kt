@@ -2,10 +2,7 @@ package dev.recap
 
 import kotlinx.serialization.SerialName
 import kotlinx.serialization.Serializable
-import kotlinx.serialization.json.Json
-import kotlinx.serialization.json.JsonElement
-import kotlinx.serialization.json.JsonNull
-import kotlinx.serialization.json.JsonObject
+import kotlinx.serialization.json.*
 
 /* What goes over the wire, as docs/reference/api.md has it. Later versions of the service may have more. */
 
@@ -15,25 +12,26 @@ internal val json = Json {
     coerceInputValues = true
 }
 
+/** Fields that are null are left out. */
+internal fun jsonOf(vararg fields: Pair<String, Any?>) = buildJsonObject {
+    for ((name, value) in fields)
+        when (value) {
+            null -> continue
+            is JsonElement -> put(name, value)
+            is Number -> put(name, value)
+            is Boolean -> put(name, value)
+            else -> put(name, value.toString())
+        }
+}
+
 @Serializable
 internal enum class TurnState {
-    @SerialName("queued")
-    QUEUED,
-
-    @SerialName("running")
-    RUNNING,
-
-    @SerialName("awaiting_tool")
-    AWAITING_TOOL,
-
-    @SerialName("done")
-    DONE,
-
-    @SerialName("failed")
-    FAILED,
-
-    @SerialName("cancelled")
-    CANCELLED,
+    @SerialName("queued") QUEUED,
+    @SerialName("running") RUNNING,
+    @SerialName("awaiting_tool") AWAITING_TOOL,
+    @SerialName("done") DONE,
+    @SerialName("failed") FAILED,
+    @SerialName("cancelled") CANCELLED,
 }
 
 /** A part of a stored message: `text`, `file`, `functionCall` or `functionResponse`. */

@@ -1,55 +1,17 @@
 package dev.recap.conformance
 
-import dev.recap.Chat
-import dev.recap.ChatState
-import dev.recap.FileInput
-import dev.recap.FileStore
-import dev.recap.ListName
-import dev.recap.ListState
-import dev.recap.MemoryStore
-import dev.recap.MessageState
-import dev.recap.OnBusy
-import dev.recap.Part
-import dev.recap.Rating
-import dev.recap.Recap
-import dev.recap.RecapException
-import dev.recap.Retention
-import dev.recap.SearchResult
-import dev.recap.SendOptions
-import dev.recap.Timings
-import dev.recap.Tool
 import com.sun.net.httpserver.HttpServer
+import dev.recap.*
 import java.io.File
 import java.io.IOException
 import java.net.InetSocketAddress
 import java.util.Base64
 import java.util.concurrent.TimeUnit.SECONDS
 import kotlin.system.exitProcess
-import kotlinx.coroutines.CoroutineScope
-import kotlinx.coroutines.Dispatchers
-import kotlinx.coroutines.Job
-import kotlinx.coroutines.flow.StateFlow
-import kotlinx.coroutines.flow.first
-import kotlinx.coroutines.launch
-import kotlinx.coroutines.runBlocking
-import kotlinx.coroutines.withContext
+import kotlinx.coroutines.*
+import kotlinx.coroutines.flow.*
 import kotlinx.serialization.encodeToString
-import kotlinx.serialization.json.Json
-import kotlinx.serialization.json.JsonArray
-import kotlinx.serialization.json.JsonElement
-import kotlinx.serialization.json.JsonNull
-import kotlinx.serialization.json.JsonObject
-import kotlinx.serialization.json.JsonPrimitive
-import kotlinx.serialization.json.boolean
-import kotlinx.serialization.json.buildJsonObject
-import kotlinx.serialization.json.decodeFromJsonElement
-import kotlinx.serialization.json.encodeToJsonElement
-import kotlinx.serialization.json.int
-import kotlinx.serialization.json.jsonArray
-import kotlinx.serialization.json.jsonObject
-import kotlinx.serialization.json.jsonPrimitive
-import kotlinx.serialization.json.long
-import kotlinx.serialization.json.put
+import kotlinx.serialization.json.*
 import okhttp3.OkHttpClient
 import okhttp3.Request
 import okhttp3.RequestBody.Companion.toRequestBody
@@ -74,19 +36,12 @@ private fun errorOf(error: Throwable) = buildJsonObject {
 private fun withProblem(state: JsonElement, problem: RecapException?): JsonObject =
     JsonObject(state.jsonObject + (problem?.let { mapOf("problem" to errorOf(it)) } ?: emptyMap()))
 
-/** As a program of a user would collect it. */
-private class Shown<State>(val flow: StateFlow<State>, scope: CoroutineScope) {
-    private val job: Job = scope.launch(Dispatchers.Unconfined) { flow.collect {} }
-
-    fun leave() = job.cancel()
-}
-
 private class Driver(private val control: String, private val folder: File, private val scope: CoroutineScope) {
     private val http = OkHttpClient.Builder().readTimeout(60, SECONDS).build()
     private var recap: Recap? = null
     private val chats = mutableMapOf<String, Chat>()
-    private val shownChats = mutableMapOf<String, Shown<ChatState>>()
-    private val shownLists = mutableMapOf<ListName, Shown<ListState>>()
+    /** What is collected, as an app does: chats by id, and lists. */
+    private val shown = mutableMapOf<Any, Job>()
 
     private val current: Recap get() = recap ?: error("there is no client")
 
@@ -121,21 +76,14 @@ private class Driver(private val control: String, private val folder: File, priv
 
     private fun create(given: JsonObject) {
         close()
-        val tools = given["tools"].orEmpty().mapValues { (_, script) -> toolOf(script.jsonObject) }
-        val timings = given.getValue("timings").jsonObject
         recap = Recap(
             baseUrl = given.text("baseUrl").orEmpty(),
             idToken = { force -> ask("/token?force=$force")?.text("token").orEmpty() },
             store = storeOf(given.text("store")),
             appCheckToken = given.text("appCheck")?.let { token -> { token } },
-            tools = tools,
+            tools = given["tools"].orEmpty().mapValues { (_, script) -> toolOf(script.jsonObject) },
             clientContext = { given["context"].orEmpty() },
-            timings = Timings(
-                timings.getValue("silenceMs").jsonPrimitive.long,
-                timings.getValue("callMs").jsonPrimitive.long,
-                timings.getValue("backOffMs").jsonArray.map { it.jsonPrimitive.long },
-                timings.getValue("watchMs").jsonPrimitive.long,
-            ),
+            timings = json.decodeFromJsonElement(given.getValue("timings")),
         )
     }
 
@@ -151,13 +99,15 @@ private class Driver(private val control: String, private val folder: File, priv
     }
 
     private fun close() {
-        shownChats.values.forEach { it.leave() }
-        shownLists.values.forEach { it.leave() }
+        shown.values.forEach { it.cancel() }
         recap?.close()
         recap = null
         chats.clear()
-        shownChats.clear()
-        shownLists.clear()
+        shown.clear()
+    }
+
+    private fun show(what: Any, state: Flow<*>) {
+        shown[what] = scope.launch(Dispatchers.Unconfined) { state.collect {} }
     }
 
     private fun chatOf(id: String) = chats.getOrPut(id) { current.chat(id) }
@@ -174,7 +124,7 @@ private class Driver(private val control: String, private val folder: File, priv
             files,
             given.text("onBusy")?.let { OnBusy.valueOf(it.uppercase()) },
             given["context"].orEmpty(),
-            given.text("retention")?.let { Retention.valueOf(it.uppercase()) },
+            given.text("retention")?.let { MessageRetention.valueOf(it.uppercase()) },
             given["responseSchema"]?.jsonObject,
         )
     }
@@ -210,8 +160,8 @@ private class Driver(private val control: String, private val folder: File, priv
     private suspend fun performOnList(name: String, listName: ListName): Any? {
         val list = current.list(listName)
         return when (name) {
-            "openList" -> shownLists.put(listName, Shown(list.state, scope)).let { null }
-            "leaveList" -> shownLists[listName]?.leave()
+            "openList" -> show(listName, list.state)
+            "leaveList" -> shown[listName]?.cancel()
             "rows" -> list.state.value.let { withProblem(json.encodeToJsonElement(it), it.problem) }
             else -> list.loadMore()
         }
@@ -222,8 +172,8 @@ private class Driver(private val control: String, private val folder: File, priv
         val given = value as? JsonObject ?: JsonObject(emptyMap())
         val text = (value as? JsonPrimitive)?.content.orEmpty()
         return when (name) {
-            "open" -> shownChats.put(id, Shown(chat.state, scope)).let { null }
-            "leave" -> shownChats[id]?.leave()
+            "open" -> show(id, chat.state)
+            "leave" -> shown[id]?.cancel()
             "state" -> chat.state.value.let { withProblem(json.encodeToJsonElement(it), it.problem) }
             "send" -> inputsOf(value).let { (parts, options) -> chat.send(parts, options) }
             "edit" -> inputsOf(value).let { (parts, options) -> chat.edit(given.text("message").orEmpty(), parts, options) }
@@ -253,7 +203,7 @@ private class Driver(private val control: String, private val folder: File, priv
  * Sends a message to a service that answers every request in the same way. The classes that are loaded then are archived, and
  * the processes of a run start in a third of the time.
  */
-private fun rehearse() = runBlocking {
+private fun rehearse(): Unit = runBlocking {
     val server = HttpServer.create(InetSocketAddress("127.0.0.1", 0), 0)
     server.createContext("/") { exchange ->
         val events = "id: 1\ndata: {\"type\":\"start\"}\n\ndata: [DONE]\n\n".toByteArray()
@@ -265,18 +215,14 @@ private fun rehearse() = runBlocking {
     server.start()
     val recap = Recap("http://127.0.0.1:${server.address.port}", { "token" }, MemoryStore())
     val chat = recap.chat()
-    val shown = launch { chat.state.collect { json.encodeToString(it) } }
     chat.send("Hello")
-    chat.state.first { state -> state.messages.any { it.state == MessageState.SENT } }
-    shown.cancel()
-    recap.close()
-    server.stop(0)
+    chat.state.onEach { json.encodeToString(it) }.first { state -> state.messages.any { it.state == MessageState.SENT } }
+    exitProcess(0)
 }
 
 /** Does what the judge says until it is killed. The address of the judge comes on stdin: a process may wait for its use. */
 fun main(arguments: Array<String>) {
-    val control = readlnOrNull()
-    if (control == null) rehearse()
-    else runBlocking { Driver(control, File(arguments.first()), CoroutineScope(Dispatchers.Default)).run() }
-    exitProcess(0)
+    println("ready")
+    val control = readlnOrNull() ?: return rehearse()
+    runBlocking { Driver(control, File(arguments.first()), CoroutineScope(Dispatchers.Default)).run() }
 }
