@@ -105,6 +105,8 @@ const launchers: Readonly<Record<ClientName, () => Promise<Launcher>>> = {
 export interface Clients {
   /** Throws why the client does not hold. Several at a time. */
   play(scenario: Scenario): Promise<void>;
+  /** Lends one out. */
+  use(work: (client: Client) => Promise<void>): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -156,19 +158,22 @@ async function clientsOf(launcher: Launcher): Promise<Clients> {
     else free.push(client);
   }
 
+  async function use(work: (client: Client) => Promise<void>): Promise<void> {
+    const client = await take();
+    try {
+      await work(client);
+    } catch (error) {
+      // What it is busy with must not reach the next scenario.
+      await client.kill();
+      throw error;
+    } finally {
+      giveBack(client);
+    }
+  }
+
   return {
-    async play(scenario) {
-      const client = await take();
-      try {
-        await playScenario(scenario, client);
-      } catch (error) {
-        // What it is busy with must not reach the next scenario.
-        await client.kill();
-        throw error;
-      } finally {
-        giveBack(client);
-      }
-    },
+    use,
+    play: (scenario) => use((client) => playScenario(scenario, client)),
     async stop() {
       await launcher.stop();
       for (const line of lines) line.hangUp();
