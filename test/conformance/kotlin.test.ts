@@ -70,7 +70,7 @@ describe.skipIf(missing.length > 0 && !isCi)('the client for Kotlin on the JVM',
       server.server.closeAllConnections();
       call.say(' and whole.');
       call.end();
-      await shows({ text: 'Half and whole.', state: 'done' });
+      await expect(shows({ text: 'Half and whole.', state: 'done' })).resolves.toBe(true);
       await ask('close', true);
     });
   });

@@ -26,6 +26,7 @@ import okio.buffer
 
 /** Whose the store is. */
 private const val USER_KEY = "user"
+/** At a time: each open chat has one, and by itself OkHttp has five. */
 private const val STREAMS_MAX = 64
 private val JSON_TYPE = "application/json".toMediaType()
 
@@ -75,12 +76,9 @@ internal class EventStream(private val call: Call, private val response: Respons
                 "data" -> data += value
                 "id" -> id = value
             }
-            if (line.isNotEmpty() || data.isEmpty()) {
-                if (line.isEmpty()) id = null
-                continue
-            }
+            if (line.isNotEmpty()) continue
             val event = ServerEvent(id, data.joinToString("\n"))
-            take(event)
+            if (data.isNotEmpty()) take(event)
             if (event.isDone) return call.cancel()
             id = null
             data.clear()
@@ -110,7 +108,6 @@ private class CountedBody(private val file: RequestBody, private val onSent: (Do
 /** Calls of the API with the user's token; one that the service takes for expired is renewed once. All throw [RecapException]. */
 internal class Requester(private val options: RecapOptions, private val store: RecapStore) {
     private val client = options.client.newBuilder()
-        // By itself five at a time go to a host, and each open chat has a stream.
         .dispatcher(Dispatcher().apply { maxRequestsPerHost = STREAMS_MAX })
         .build()
     private val calls = client.silentFor(options.timings.callMs)
@@ -154,11 +151,7 @@ internal class Requester(private val options: RecapOptions, private val store: R
     }
 
     private class Asked(
-        val method: String,
-        val path: String,
-        val query: Query,
-        val body: String?,
-        val isStream: Boolean,
+        val method: String, val path: String, val query: Query, val body: String?, val isStream: Boolean,
     )
 
     /** The reply of the service, after one more try where the token has expired. */
