@@ -56,7 +56,7 @@ class ConversationList internal constructor(private val name: ListName, private 
 }
 
 /** The user's conversations: as they were kept, as the list tells, and as the events after it tell. */
-internal class Inbox(core: Core, private val outbox: Outbox, private val onEvent: (UserEvent) -> Unit) {
+internal class Inbox(core: Core, private val outbox: Outbox, private val onEvent: suspend (UserEvent) -> Unit) {
     private val store = core.store
     private val saver = core.saver
     private val requester = core.requester
@@ -181,8 +181,9 @@ internal class Inbox(core: Core, private val outbox: Outbox, private val onEvent
                 readFirst()
             }
         }
-        changed()
+        // What it erases is handed to the store before the cursor behind it is.
         onEvent(event)
+        changed()
     }
 
     /** Reads events until the connection ends; an event whose handling fails comes again. */

@@ -408,15 +408,20 @@ internal class Reading(
     /* What other devices did. */
 
     /** Its row has changed. */
-    fun hear(event: UserEvent) {
+    suspend fun hear(event: UserEvent) {
         val row = event.conversation ?: return
+        val erased = event.erased
         if (!isOpen) {
-            event.erased?.let { scope.launch { forgetErased(it.count) } }
+            if (erased != null) forgetErased(erased.count)
             return
         }
         title = row.title ?: title
         changed()
-        event.erased?.let { scope.launch { quietly { readErased(it) } } }
+        if (erased != null && erased.count > erasedCount) {
+            // It is kept again when it is read.
+            core.saver.forget(keptKey(id))
+            scope.launch { quietly { readErased(erased) } }
+        }
         val last = turns[turns.last]
         val lastState = if (last?.user?.state == TurnState.FAILED) "failed" else "idle"
         val isKnown = row.lastSeq <= turns.last && row.state == lastState
@@ -427,13 +432,13 @@ internal class Reading(
     /** Reads turns again of which something was erased. */
     private suspend fun readErased(erased: UserEvent.Erased) {
         val newCount = erased.count - erasedCount
-        if (newCount <= 0) return
         erasedCount = erased.count
         if (newCount > erased.seqs.size) {
             isLoaded = false
             return refresh()
         }
         for (seq in erased.seqs.takeLast(newCount)) if (seq in turns) readAgain(seq)
+        keep()
     }
 
     /** Of one that nobody looks at, all that is kept is forgotten. */

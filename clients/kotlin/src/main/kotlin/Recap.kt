@@ -144,7 +144,7 @@ class Recap(
         inbox.changed()
     }
 
-    private fun hear(event: UserEvent) {
+    private suspend fun hear(event: UserEvent) {
         when (event.type) {
             "conversation" -> event.conversation?.let { row ->
                 // What was erased is erased from what is kept, too, of a chat that was not opened yet.
@@ -156,10 +156,8 @@ class Recap(
                 chats[event.conversationId]?.reading?.gone()
             }
             "reset" -> {
-                later {
-                    keptLoaded.join()
-                    for (id in keptChats) if (chats[id]?.reading?.isOpen != true) core.saver.forget(keptKey(id))
-                }
+                keptLoaded.join()
+                for (id in keptChats) if (chats[id]?.reading?.isOpen != true) core.saver.forget(keptKey(id))
                 for (chat in chats.values) if (chat.reading.isOpen) later { chat.reading.refresh() }
             }
         }

@@ -39,7 +39,6 @@ internal fun offline(why: String) = offline(IOException(why))
 internal inline fun quietly(work: () -> Unit) = try {
     work()
 } catch (_: RecapException) {
-    // See above.
 }
 
 @Serializable

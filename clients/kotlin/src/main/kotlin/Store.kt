@@ -95,6 +95,8 @@ internal class Saver(private val store: RecapStore, private val scope: Coroutine
     fun forget(key: String) = put(key, null)
 
     private fun put(key: String, valueOf: (() -> String)?) {
+        // Behind all that waits: what is written later is never there without what was written before.
+        waiting.remove(key)
         waiting[key] = valueOf
         if (isWriting) return
         isWriting = true
