@@ -68,7 +68,7 @@ function printBackends(backends: string): void {
   ];
   console.log(`backends: ${[backends, ...tools].join(', ')}`);
   if (!hasBrowser) console.log(`not run: the page in a browser (${INSTALL_BROWSER})`);
-  if (!hasMaven) console.log(`not run: the Kotlin recipe (${INSTALL_MAVEN})`);
+  if (!hasMaven) console.log(`not run: the client for Kotlin (${INSTALL_MAVEN})`);
   console.log('not run: the Swift and Dart recipes (they need Apple’s and Google’s compilers)');
   if (!hasTerraform) console.log(`not run: terraform (${INSTALL_TERRAFORM})`);
 }

@@ -11,25 +11,15 @@ import { chromium } from 'playwright-core';
 import { browserPath } from '#test/support/tools/missing-tools.ts';
 import { openLine, type Line } from './control.ts';
 import { playScenario, type Client } from './judge.ts';
+import { kotlinLauncher, type SourceFile } from './kotlin.ts';
+import type { Driver, Launcher } from './launcher.ts';
 import type { Scenario } from './scenario.ts';
 
 /* How the client of each language is started; README.md, "Another language". */
 
-const NAMES = ['typescript', 'chromium', 'react', 'react-native'] as const;
+const NAMES = ['typescript', 'chromium', 'react', 'react-native', 'kotlin'] as const;
 export type ClientName = (typeof NAMES)[number];
 export const clientNames: readonly ClientName[] = NAMES;
-
-/** A client in a process or page of its own; its stores outlive it. */
-interface Driver {
-  kill(): Promise<void>;
-}
-
-interface Launcher {
-  /** How many at a time; they wait more than they compute. */
-  width: number;
-  launch(control: string): Promise<Driver>;
-  stop(): Promise<void>;
-}
 
 const sourceOf = (path: string) => fileURLToPath(new URL(`../${path}`, import.meta.url));
 
@@ -109,16 +99,23 @@ const launchers: Readonly<Record<ClientName, () => Promise<Launcher>>> = {
   chromium: () => pageLauncher('typescript/conformance/page.ts'),
   react: () => pageLauncher('react/conformance/page.ts'),
   'react-native': () => pageLauncher('react/conformance/native-page.ts'),
+  kotlin: () => kotlinLauncher(),
 };
 
 export interface Clients {
   /** Throws why the client does not hold. Several at a time. */
   play(scenario: Scenario): Promise<void>;
+  /** Lends one out. */
+  use(work: (client: Client) => Promise<void>): Promise<void>;
   stop(): Promise<void>;
 }
 
 export const startClients = async (name: ClientName): Promise<Clients> =>
   clientsOf(await launchers[name]());
+
+/** The one for Kotlin, compiled with `more`. */
+export const startKotlin = async (more: readonly SourceFile[]): Promise<Clients> =>
+  clientsOf(await kotlinLauncher(more));
 
 /** A program of Node, such as one that behaves badly. */
 export const startProgram = async (program: string, args: readonly string[]): Promise<Clients> =>
@@ -161,19 +158,22 @@ async function clientsOf(launcher: Launcher): Promise<Clients> {
     else free.push(client);
   }
 
+  async function use(work: (client: Client) => Promise<void>): Promise<void> {
+    const client = await take();
+    try {
+      await work(client);
+    } catch (error) {
+      // What it is busy with must not reach the next scenario.
+      await client.kill();
+      throw error;
+    } finally {
+      giveBack(client);
+    }
+  }
+
   return {
-    async play(scenario) {
-      const client = await take();
-      try {
-        await playScenario(scenario, client);
-      } catch (error) {
-        // What it is busy with must not reach the next scenario.
-        await client.kill();
-        throw error;
-      } finally {
-        giveBack(client);
-      }
-    },
+    use,
+    play: (scenario) => use((client) => playScenario(scenario, client)),
     async stop() {
       await launcher.stop();
       for (const line of lines) line.hangUp();

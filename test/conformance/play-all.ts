@@ -3,11 +3,15 @@ import { startClients, type ClientName, type Clients } from '#clients/conformanc
 import { allScenarios } from '#clients/conformance/scenario.ts';
 
 /** A test for each scenario, within the `describe` of the client. */
-export function playAll(name: ClientName): void {
+export function playAll(
+  name: ClientName,
+  start: () => Promise<Clients> = () => startClients(name),
+  startMs?: number,
+): void {
   let clients: Clients;
   beforeAll(async () => {
-    clients = await startClients(name);
-  });
+    clients = await start();
+  }, startMs);
   afterAll(() => clients.stop());
 
   for (const scenario of allScenarios())

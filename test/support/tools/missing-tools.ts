@@ -37,9 +37,9 @@ export function browserPath(): string | undefined {
 /** `chromium`, where no such browser is on the PATH. */
 export const missingBrowser = () => (browserPath() === undefined ? ['chromium'] : []);
 
-/** How to install what compiles the Kotlin recipe and runs it; its libraries come from Maven's own repository. */
+/** How to install what compiles the client for Kotlin and runs it; its libraries come from Maven's own repository. */
 export const INSTALL_MAVEN =
   'apt-get install maven openjdk-17-jre-headless; macOS: brew install maven';
 
-/** The programs that compile and run the Kotlin recipe and are not on the PATH. */
+/** The programs that compile and run the client for Kotlin and are not on the PATH. */
 export const missingMaven = () => missingTools(['mvn', 'java']);

@@ -1,8 +1,17 @@
-import type { SourceFile } from '../compile-recipes.ts';
-import { pageBlocks } from '../page-modules.ts';
+import { readFileSync } from 'node:fs';
+import type { SourceFile } from '#clients/conformance/kotlin.ts';
+import { pageBlocks } from '#test/recipes/page-modules.ts';
 
-/** The parts of Firebase's libraries for Android that the pages call; they exist as Android archives alone. */
+/** The parts of libraries for Android that the pages call; they exist as Android archives alone. */
 const ANDROID: Record<string, string> = {
+  'android.content': 'abstract class Context',
+  'androidx.work': `
+import android.content.Context
+abstract class WorkerParameters
+abstract class ListenableWorker { class Result { companion object { fun success(): Result = TODO() } } }
+abstract class CoroutineWorker(context: Context, parameters: WorkerParameters) : ListenableWorker() {
+    abstract suspend fun doWork(): Result
+}`,
   'com.google.android.gms.tasks': 'interface Task<T>',
   'kotlinx.coroutines.tasks':
     'suspend fun <T> com.google.android.gms.tasks.Task<T>.await(): T = TODO()',
@@ -13,7 +22,10 @@ fun <T : Any> Publisher<T>.asFlow(): kotlinx.coroutines.flow.Flow<T> = TODO()`,
   'com.google.firebase.auth': `
 import com.google.android.gms.tasks.Task
 class GetTokenResult { val token: String? = null }
-abstract class FirebaseUser { abstract fun getIdToken(refresh: Boolean): Task<GetTokenResult> }
+abstract class FirebaseUser {
+    abstract val uid: String
+    abstract fun getIdToken(refresh: Boolean): Task<GetTokenResult>
+}
 abstract class FirebaseAuth {
     abstract val currentUser: FirebaseUser?
     companion object { fun getInstance(): FirebaseAuth = TODO() }
@@ -44,22 +56,25 @@ val com.google.firebase.Firebase.functions: FirebaseFunctions get() = TODO()`,
 
 /** What the pages leave to the app, and what an editor imports by itself. */
 const LEFT_TO_THE_APP = `
-import java.util.UUID
-import kotlinx.coroutines.flow.MutableStateFlow
-import kotlinx.coroutines.flow.last
-import kotlinx.coroutines.flow.onEach
-import kotlinx.serialization.json.JsonElement
-import okhttp3.OkHttpClient
+import android.content.Context
+import androidx.work.CoroutineWorker
+import androidx.work.WorkerParameters
+import dev.recap.*
+import java.io.File
+import kotlinx.coroutines.CoroutineScope
+import kotlinx.coroutines.flow.first
+import kotlinx.coroutines.launch
 
 private const val CHAT_URL = ""
+private lateinit var filesDir: File
+private lateinit var scope: CoroutineScope
+private lateinit var recap: Recap
+private lateinit var chat: Chat
 private lateinit var conversationId: String
-private lateinit var text: String
 private lateinit var messageId: String
-private lateinit var newId: String
 private lateinit var bytes: ByteArray
-private lateinit var answer: Answer
-private val shown = MutableStateFlow<Answer?>(null)
-private suspend fun locate(input: JsonElement?): JsonElement = TODO()
+private fun showRows(rows: List<Row>) {}
+private fun showMessages(messages: List<Message>) {}
 `;
 
 const IMPORT = /^import .*\n/gm;
@@ -70,21 +85,27 @@ function pageFile(page: string, blocks: readonly string[]): SourceFile {
   const bodies = blocks.map((text) => text.replaceAll(IMPORT, ''));
   const name = page.replaceAll(/\W/g, '_');
   return {
-    name: `Page_${name}.kt`,
+    name: `src/test/kotlin/Page_${name}.kt`,
     text: [
-      'package com.example.recap',
+      `package page.${name}`,
       ...imports,
       LEFT_TO_THE_APP.replaceAll(IMPORT, ''),
-      `private suspend fun paste_${name}() {`,
+      `private suspend fun paste() {`,
       bodies.join('\nrun {\n'),
       '}'.repeat(blocks.length),
     ].join('\n'),
   };
 }
 
-/** The Kotlin of every page as files to compile, with what it needs of Android. */
+const README = new URL('../../clients/kotlin/README.md', import.meta.url);
+
+/** The Kotlin of every page and of the package's README as files to compile, with what it needs of Android. */
 export function kotlinPages(): { pages: string[]; files: SourceFile[] } {
-  const blocks = pageBlocks().filter(({ language }) => language === 'kotlin');
+  const readme = readFileSync(README, 'utf8').matchAll(/^```kotlin\n(.*?)^```$/gms);
+  const blocks = [
+    ...pageBlocks().filter(({ language }) => language === 'kotlin'),
+    ...[...readme].map(([, text = '']) => ({ page: 'README.md', text })),
+  ];
   const pages = [...new Set(blocks.map(({ page }) => page))];
   const files = pages.map((page) =>
     pageFile(
@@ -93,7 +114,7 @@ export function kotlinPages(): { pages: string[]; files: SourceFile[] } {
     ),
   );
   const android = Object.entries(ANDROID).map(([name, text]) => ({
-    name: `${name.replaceAll('.', '_')}.kt`,
+    name: `src/test/kotlin/${name.replaceAll('.', '_')}.kt`,
     text: `package ${name}\n${text}\n`,
   }));
   return { pages, files: [...android, ...files] };

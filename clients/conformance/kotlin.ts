@@ -1,0 +1,147 @@
+import { execFile, spawn } from 'node:child_process';
+import { createHash, randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdir, readFile, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Driver, Launcher } from './launcher.ts';
+
+/* The client for Kotlin: compiled by Maven, and run in a Java virtual machine. */
+
+const SOURCE = fileURLToPath(new URL('../kotlin', import.meta.url));
+/** Clients by what they are made from: the compiler needs 40 s of processor time. */
+const CACHE = fileURLToPath(new URL('../../node_modules/.cache/kotlin-client', import.meta.url));
+/** Started ahead, as a machine takes a second to start and is killed in every fifth scenario. */
+const SPARE = 2;
+
+/** Maven, or the repository that it takes libraries from, is out of reach: nothing was compiled. */
+export class MavenUnreachable extends Error {}
+
+/** What Maven prints where it cannot get a library, which is no error of the code. */
+const UNREACHABLE =
+  /Could not (?:resolve|transfer|find artifact)|could not be resolved|Cannot access .* in offline mode/;
+
+export interface SourceFile {
+  /** Below `clients/kotlin`. */
+  name: string;
+  text: string;
+}
+
+async function readSource(): Promise<SourceFile[]> {
+  const names = await readdir(SOURCE, { recursive: true });
+  const sources = names.filter((name) => /^src.*\.kt$|^pom\.xml$/.test(name)).toSorted();
+  return Promise.all(
+    sources.map(async (name) => ({ name, text: await readFile(join(SOURCE, name), 'utf8') })),
+  );
+}
+
+/** Runs Maven in a folder; what it printed, and whether it went well. */
+const runMaven = (folder: string, options: readonly string[]) =>
+  new Promise<{ isDone: boolean; printed: string }>((resolve) => {
+    const maven = ['--batch-mode', '--quiet', ...options, 'process-test-classes'];
+    execFile('mvn', maven, { cwd: folder, timeout: 900_000 }, (error, stdout, stderr) =>
+      resolve({ isDone: !error, printed: `${stdout}${stderr}` }),
+    );
+  });
+
+/** What is there already is enough, as a rule; else Maven may ask its repository. */
+async function compile(folder: string): Promise<void> {
+  let build = await runMaven(folder, ['--offline']);
+  if (!build.isDone && UNREACHABLE.test(build.printed)) build = await runMaven(folder, []);
+  if (build.isDone) return;
+  if (UNREACHABLE.test(build.printed)) throw new MavenUnreachable(build.printed.slice(0, 2_000));
+  throw new Error(build.printed);
+}
+
+/** Little memory, and quick to start rather than quick in the end. */
+const MACHINE = ['-Xmx256m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1'];
+const DRIVER = 'dev.recap.conformance.DriverKt';
+const ARCHIVE = 'classes.jsa';
+
+async function classPathOf(built: string): Promise<string> {
+  const target = join(built, 'target');
+  const folders = [target, join(target, 'dependency')];
+  const names = await Promise.all(folders.map((folder) => readdir(folder)));
+  const paths = folders.flatMap((folder, index) =>
+    (names[index] ?? []).filter((name) => name.endsWith('.jar')).map((name) => join(folder, name)),
+  );
+  return paths.toSorted().join(delimiter);
+}
+
+/** Rehearses, and archives the classes that it has loaded: a machine starts faster with them. */
+async function archiveClasses(built: string): Promise<void> {
+  const archive = `-XX:ArchiveClassesAtExit=${join(built, ARCHIVE)}`;
+  const args = [...MACHINE, archive, '-cp', await classPathOf(built), DRIVER];
+  const child = spawn('java', args, { stdio: 'ignore' });
+  await once(child, 'exit');
+}
+
+/**
+ * Compiles the client, its driver and `more`, such as the code of pages; resolves to the folder. Throws MavenUnreachable, or
+ * Error with what the compiler says.
+ */
+async function buildKotlin(more: readonly SourceFile[]): Promise<string> {
+  const files = [...(await readSource()), ...more];
+  const built = join(CACHE, createHash('sha256').update(JSON.stringify(files)).digest('hex'));
+  if (existsSync(built)) return built;
+  const folder = join(CACHE, randomUUID());
+  for (const { name, text } of files) {
+    await mkdir(dirname(join(folder, name)), { recursive: true });
+    await writeFile(join(folder, name), text);
+  }
+  try {
+    await compile(folder);
+    await rename(folder, built);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+  await archiveClasses(built);
+  return built;
+}
+
+export async function kotlinLauncher(more: readonly SourceFile[] = []): Promise<Launcher> {
+  const built = await buildKotlin(more);
+  const machine = [...MACHINE, `-XX:SharedArchiveFile=${join(built, ARCHIVE)}`];
+  const classPath = await classPathOf(built);
+  const folder = mkdtempSync(join(tmpdir(), 'recap-conformance-'));
+  const drivers = new Set<Driver>();
+
+  /** A driver that waits to be told the address of the judge. */
+  function start() {
+    const args = [...machine, '-cp', classPath, DRIVER, folder];
+    const child = spawn('java', args, { stdio: ['pipe', 'pipe', 'inherit'] });
+    const exited = once(child, 'exit');
+    // It says so on a line.
+    const ready = Promise.race([once(child.stdout, 'data'), exited]);
+    const driver = {
+      async kill() {
+        drivers.delete(driver);
+        child.kill('SIGKILL');
+        await exited;
+      },
+      async use(control: string) {
+        await ready;
+        child.stdin.write(`${control}\n`);
+      },
+    };
+    drivers.add(driver);
+    return driver;
+  }
+  const spare = Array.from({ length: SPARE }, start);
+
+  return {
+    width: 6,
+    async launch(control) {
+      const driver = spare.shift() ?? start();
+      spare.push(start());
+      await driver.use(control);
+      return driver;
+    },
+    async stop() {
+      await Promise.all([...drivers].map((driver) => driver.kill()));
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}

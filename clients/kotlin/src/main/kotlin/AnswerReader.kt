@@ -1,0 +1,69 @@
+package dev.recap
+
+/** Replies after which the stored message tells the rest. */
+private val STORED_CODES = setOf(403, 404, 410)
+
+/** The stream of one answer. */
+internal class AnswerReader(
+    private val requester: Requester,
+    private val life: Life,
+    private val path: String,
+    private val get: () -> LiveAnswer,
+    /** With the event that changed it. */
+    private val onChange: (LiveAnswer, StreamChunk?) -> Unit,
+) {
+    /**
+     * Reads an answer over as many connections as it takes; each goes on behind the last event. Returns when nothing more is
+     * to be read: the stored message is the truth. [first]: the reply that began the turn, if it is to be read.
+     */
+    suspend fun read(first: EventStream?) {
+        var stream = first
+        var failures = 0
+        while (true) {
+            val cursor = get().lastEventId
+            val since = life.wakeCount
+            var isOver = false
+            var failure: RecapException? = null
+            life.untilWoken(since) {
+                try {
+                    readOnce(stream ?: requester.stream("GET", path, mapOf("startingAfter" to cursor)))
+                    isOver = true
+                } catch (error: RecapException) {
+                    failure = error
+                }
+            }
+            stream = null
+            if (isOver) return
+            val error = failure ?: continue
+            if (error.code in STORED_CODES) return
+            failures = if (get().lastEventId == cursor) failures + 1 else 1
+            if (error.code == 400) {
+                // The cursor is not one of this turn: once more without it.
+                if (cursor == null) return
+                onChange(get().copy(lastEventId = null), null)
+            } else {
+                life.pauseAfter(error, failures, since)
+            }
+        }
+    }
+
+    private suspend fun readOnce(stream: EventStream) {
+        try {
+            if (stream.code == 204) return
+            // Without a cursor all of it comes again.
+            if (get().lastEventId == null) onChange(LiveAnswer(get().state), null)
+            var isDone = false
+            stream.events.collect { event -> if (event.isDone) isDone = true else take(event) }
+            if (!isDone) throw offline("the stream ended without [DONE]")
+        } finally {
+            stream.close()
+        }
+    }
+
+    private fun take(event: ServerEvent) {
+        // The service could not read on: what it says of that is not of the answer.
+        val id = event.id ?: throw offline(event.data)
+        val chunk = Requester.decode<StreamChunk>(event.data)
+        onChange(get().with(chunk).copy(lastEventId = id), chunk)
+    }
+}

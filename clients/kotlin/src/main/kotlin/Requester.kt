@@ -1,0 +1,257 @@
+package dev.recap
+
+import java.io.File
+import java.io.IOException
+import java.time.Instant
+import java.util.Base64
+import java.util.concurrent.TimeUnit.MILLISECONDS
+import kotlin.coroutines.resume
+import kotlin.coroutines.resumeWithException
+import kotlinx.coroutines.*
+import kotlinx.coroutines.channels.awaitClose
+import kotlinx.coroutines.channels.trySendBlocking
+import kotlinx.coroutines.flow.*
+import kotlinx.serialization.SerializationException
+import kotlinx.serialization.json.*
+import okhttp3.*
+import okhttp3.Headers.Companion.toHeaders
+import okhttp3.HttpUrl.Companion.toHttpUrl
+import okhttp3.MediaType.Companion.toMediaType
+import okhttp3.MediaType.Companion.toMediaTypeOrNull
+import okhttp3.RequestBody.Companion.asRequestBody
+import okhttp3.RequestBody.Companion.toRequestBody
+import okio.BufferedSink
+import okio.ForwardingSink
+import okio.buffer
+
+/** Whose the store is. */
+private const val USER_KEY = "user"
+/** At a time: each open chat has one, and by itself OkHttp has five. */
+private const val STREAMS_MAX = 64
+private val JSON_TYPE = "application/json".toMediaType()
+
+typealias Query = Map<String, Any?>
+
+internal data class ServerEvent(val id: String?, val data: String) {
+    /** What comes behind it is not waited for. */
+    val isDone get() = data == "[DONE]"
+}
+
+/** A reply: its text, or of a stream that began its events. */
+private class Reply(val code: Int, val headers: Headers, val text: String, val stream: EventStream?)
+
+/** An event stream whose head has come. Whoever does not read it closes it. */
+internal class EventStream(private val call: Call, private val response: Response) {
+    /** 200, or 204: there is nothing to be read. */
+    val code: Int = response.code
+    /** Its turn, such as 17; null where it is of none. */
+    val seq: Int? = response.header("x-turn-id")?.removePrefix("t_")?.toIntOrNull()
+
+    fun close() {
+        call.cancel()
+        response.close()
+    }
+
+    /** Its events up to `[DONE]`, or to an end in good order; [RecapException] when it breaks. */
+    val events: Flow<ServerEvent> = callbackFlow {
+        launch(Dispatchers.IO) {
+            try {
+                response.use { readEvents { trySendBlocking(it) } }
+                channel.close()
+            } catch (error: IOException) {
+                channel.close(offline(error))
+            }
+        }
+        awaitClose { call.cancel() }
+    }
+
+    private fun readEvents(take: (ServerEvent) -> Unit) {
+        val source = response.body?.source() ?: return
+        var id: String? = null
+        val data = mutableListOf<String>()
+        while (true) {
+            val line = source.readUtf8Line() ?: return
+            val value = line.substringAfter(':', "").removePrefix(" ")
+            when (line.substringBefore(':')) {
+                "data" -> data += value
+                "id" -> id = value
+            }
+            if (line.isNotEmpty()) continue
+            val event = ServerEvent(id, data.joinToString("\n"))
+            if (data.isNotEmpty()) take(event)
+            if (event.isDone) return call.cancel()
+            id = null
+            data.clear()
+        }
+    }
+}
+
+/** A file that is sent; tells which share of it has gone, 0 to 1. */
+private class CountedBody(private val file: RequestBody, private val onSent: (Double) -> Unit) : RequestBody() {
+    override fun contentType() = file.contentType()
+    override fun contentLength() = file.contentLength()
+
+    override fun writeTo(sink: BufferedSink) {
+        var sent = 0L
+        val counting = object : ForwardingSink(sink) {
+            override fun write(source: okio.Buffer, byteCount: Long) {
+                super.write(source, byteCount)
+                sent += byteCount
+                onSent(sent.toDouble() / contentLength().coerceAtLeast(1))
+            }
+        }.buffer()
+        file.writeTo(counting)
+        counting.flush()
+    }
+}
+
+/** Calls of the API with the user's token; one that the service takes for expired is renewed once. All throw [RecapException]. */
+internal class Requester(private val options: RecapOptions, private val store: RecapStore) {
+    private val client = options.client.newBuilder()
+        .dispatcher(Dispatcher().apply { maxRequestsPerHost = STREAMS_MAX })
+        .build()
+    private val calls = client.silentFor(options.timings.callMs)
+    private val streams = client.silentFor(options.timings.silenceMs)
+    private val uploads = client.silentFor(10 * options.timings.silenceMs)
+    private val baseUrl = options.baseUrl.toHttpUrl().toString().removeSuffix("/")
+
+    /** The clock of the service, before this device's. */
+    @Volatile
+    private var clockOffsetMs = 0L
+    private var user: String? = null
+
+    val nowMs: Long get() = System.currentTimeMillis() + clockOffsetMs
+    /** ISO 8601. */
+    val now: String get() = Instant.ofEpochMilli(nowMs).toString()
+
+    fun close() = client.dispatcher.executorService.shutdown()
+
+    suspend fun call(method: String, path: String, query: Query = emptyMap(), body: JsonElement? = null): JsonElement {
+        val reply = send(Asked(method, path, query, body?.toString(), isStream = false))
+        try {
+            return json.parseToJsonElement(reply.text.ifEmpty { "null" })
+        } catch (error: SerializationException) {
+            throw offline(error)
+        }
+    }
+
+    suspend inline fun <reified Result> read(path: String, query: Query = emptyMap()): Result =
+        decode(call("GET", path, query))
+
+    suspend fun stream(method: String, path: String, query: Query = emptyMap(), body: String? = null): EventStream =
+        send(Asked(method, path, query, body, isStream = true)).stream ?: throw offline("a reply without a stream")
+
+    /** Sends a file to the address that the service gave. */
+    suspend fun put(file: RequestBody, target: UploadBegun, onSent: (Double) -> Unit) {
+        val request = Request.Builder().url(target.url).headers(target.headers.toHeaders())
+            .method(target.method, CountedBody(file, onSent)).build()
+        val reply = uploads.newCall(request).reply(isStream = false)
+        // 412: an earlier try has brought the file.
+        if (reply.code >= 400 && reply.code != 412) throw readError(reply.code, reply.headers, reply.text)
+    }
+
+    private class Asked(
+        val method: String, val path: String, val query: Query, val body: String?, val isStream: Boolean,
+    )
+
+    /** The reply of the service, after one more try where the token has expired. */
+    private suspend fun send(asked: Asked): Reply {
+        var reply = attempt(asked, isForced = false)
+        if (reply.code == 401) reply = attempt(asked, isForced = true)
+        if (reply.code >= 400) throw readError(reply.code, reply.headers, reply.text)
+        return reply
+    }
+
+    private suspend fun attempt(asked: Asked, isForced: Boolean): Reply {
+        val url = "$baseUrl${asked.path}".toHttpUrl().newBuilder()
+        for ((name, value) in asked.query) if (value != null) url.addQueryParameter(name, value.toString())
+        val request = Request.Builder().url(url.build())
+            .header("accept", if (asked.isStream) "text/event-stream" else "application/json")
+            .header("authorization", "Bearer ${tokenOf(isForced)}")
+        options.appCheckToken?.let { request.header("x-firebase-appcheck", asking(it)) }
+        // As bytes: a text would be given a charset in its type.
+        val body = asked.body?.toByteArray()?.toRequestBody(JSON_TYPE)
+        request.method(asked.method, body ?: EMPTY_BODY.takeIf { asked.method in BODY_METHODS })
+        val reply = (if (asked.isStream) streams else calls).newCall(request.build()).reply(asked.isStream)
+        reply.headers.getDate("date")?.let { clockOffsetMs = it.time - System.currentTimeMillis() }
+        return reply
+    }
+
+    /** A token of the user whose store this is: nothing of one user is sent as another. */
+    private suspend fun tokenOf(isForced: Boolean): String {
+        val token = asking { options.idToken(isForced) }
+        val asking = subjectOf(token) ?: return token
+        if (asking == user) return token
+        val owner = user ?: try {
+            store.get(USER_KEY) ?: asking.also { store.set(USER_KEY, it) }
+        } catch (error: IOException) {
+            throw offline(error)
+        }
+        user = owner
+        if (owner == asking) return token
+        val message = "The store of this client belongs to another user. Give each user a store."
+        throw RecapException(401, "STORE_OF_OTHER_USER", message)
+    }
+
+    /** What a function of the app gives, which may block; whatever it throws is as if there were no connection. */
+    private suspend fun asking(function: suspend () -> String): String = try {
+        withContext(Dispatchers.IO) { function() }
+    } catch (error: Exception) {
+        currentCoroutineContext().ensureActive()
+        throw offline(error)
+    }
+
+    /** Sends it; the head of a stream, or the whole of any other reply. */
+    private suspend fun Call.reply(isStream: Boolean): Reply = suspendCancellableCoroutine { waiting ->
+        waiting.invokeOnCancellation { cancel() }
+        enqueue(
+            object : Callback {
+                override fun onFailure(call: Call, e: IOException) = waiting.resumeWithException(offline(e))
+
+                override fun onResponse(call: Call, response: Response) {
+                    val stream = if (isStream && response.code < 300) EventStream(call, response) else null
+                    val reply = try {
+                        val text = if (stream != null) "" else response.use { it.body?.string().orEmpty() }
+                        Reply(response.code, response.headers, text, stream)
+                    } catch (error: IOException) {
+                        return waiting.resumeWithException(offline(error))
+                    }
+                    waiting.resume(reply) { _, _, _ -> call.cancel() }
+                }
+            },
+        )
+    }
+
+    companion object {
+        private val EMPTY_BODY = ByteArray(0).toRequestBody()
+        private val BODY_METHODS = setOf("POST", "PUT", "PATCH")
+
+        inline fun <reified Result> decode(text: String): Result = try {
+            json.decodeFromString<Result>(text)
+        } catch (error: SerializationException) {
+            throw offline(error)
+        }
+
+        /** Throws [RecapException] where the reply is not what was asked for, such as a page of a hotel. */
+        inline fun <reified Result> decode(element: JsonElement): Result = try {
+            json.decodeFromJsonElement(kotlinx.serialization.serializer<Result>(), element)
+        } catch (error: SerializationException) {
+            throw offline(error)
+        }
+    }
+}
+
+/** With connections that are lost when no byte comes for so long. */
+private fun OkHttpClient.silentFor(ms: Long) = newBuilder().readTimeout(ms, MILLISECONDS).build()
+
+/** The user that an ID token is of; null for anything else. */
+private fun subjectOf(token: String): String? = try {
+    val payload = Base64.getUrlDecoder().decode(token.split('.')[1]).decodeToString()
+    (json.parseToJsonElement(payload) as JsonObject)["sub"]?.jsonPrimitive?.contentOrNull
+} catch (_: Exception) {
+    null
+}
+
+internal fun bodyOf(bytes: ByteArray, type: String) = bytes.toRequestBody(type.toMediaTypeOrNull())
+
+internal fun bodyOf(file: File, type: String) = file.asRequestBody(type.toMediaTypeOrNull())

@@ -1,0 +1,116 @@
+package dev.recap
+
+import java.io.File
+import java.io.IOException
+import java.net.URLDecoder
+import java.net.URLEncoder
+import java.nio.file.Files
+import java.nio.file.StandardCopyOption.ATOMIC_MOVE
+import java.nio.file.StandardCopyOption.REPLACE_EXISTING
+import java.util.concurrent.ConcurrentHashMap
+import kotlinx.coroutines.*
+import kotlinx.coroutines.sync.*
+import kotlinx.serialization.SerializationException
+
+/** Texts under keys, of one user. What a write has returned from is there after the app was killed. Throws [IOException]. */
+interface RecapStore {
+    suspend fun get(key: String): String?
+    suspend fun set(key: String, value: String)
+    suspend fun delete(key: String)
+    /** Those that begin with [prefix], in their order. */
+    suspend fun keys(prefix: String): List<String>
+}
+
+/** Nothing outlives the process. */
+class MemoryStore : RecapStore {
+    private val values = ConcurrentHashMap<String, String>()
+
+    override suspend fun get(key: String) = values[key]
+
+    override suspend fun set(key: String, value: String) {
+        values[key] = value
+    }
+
+    override suspend fun delete(key: String) {
+        values.remove(key)
+    }
+
+    override suspend fun keys(prefix: String) = values.keys.filter { it.startsWith(prefix) }.sorted()
+}
+
+/** In files of a folder, such as one of Android's `filesDir`: one folder for each user. */
+class FileStore(private val folder: File) : RecapStore {
+    private val writing = Mutex()
+
+    private fun fileOf(key: String) = File(folder, URLEncoder.encode(key, "UTF-8"))
+
+    override suspend fun get(key: String): String? = withContext(Dispatchers.IO) {
+        fileOf(key).takeIf { it.exists() }?.readText()
+    }
+
+    override suspend fun set(key: String, value: String) = write {
+        folder.mkdirs()
+        // A name that no key has: whoever is killed in the middle leaves the value before.
+        val written = File(folder, "~${fileOf(key).name}")
+        written.writeText(value)
+        Files.move(written.toPath(), fileOf(key).toPath(), ATOMIC_MOVE, REPLACE_EXISTING)
+    }
+
+    override suspend fun delete(key: String) = write { Files.deleteIfExists(fileOf(key).toPath()) }
+
+    private suspend fun write(work: () -> Unit) = writing.withLock { withContext(Dispatchers.IO) { work() } }
+
+    override suspend fun keys(prefix: String): List<String> = withContext(Dispatchers.IO) {
+        val names = folder.list().orEmpty().filter { !it.startsWith("~") }
+        names.map { URLDecoder.decode(it, "UTF-8") }.filter { it.startsWith(prefix) }.sorted()
+    }
+}
+
+/** What was kept under a key; null where there is nothing that can be read. */
+internal suspend inline fun <reified Value> RecapStore.read(key: String): Value? = try {
+    get(key)?.let { json.decodeFromString<Value>(it) }
+} catch (_: IOException) {
+    null
+} catch (_: SerializationException) {
+    null
+}
+
+/** A store that cannot be read is no reason to send nothing. */
+internal suspend fun RecapStore.readKeys(prefix: String): List<String> = try {
+    keys(prefix)
+} catch (_: IOException) {
+    emptyList()
+}
+
+/**
+ * Writes what is shown so that it is there at the next start: one write of a key at a time, the newest value. A store that
+ * refuses costs only that.
+ */
+internal class Saver(private val store: RecapStore, private val scope: CoroutineScope) {
+    private val waiting = LinkedHashMap<String, (() -> String)?>()
+    private var isWriting = false
+
+    /** [valueOf] is asked when it is written. */
+    fun save(key: String, valueOf: () -> String) = put(key, valueOf)
+    fun forget(key: String) = put(key, null)
+
+    private fun put(key: String, valueOf: (() -> String)?) {
+        // Behind all that waits: what is written later is never there without what was written before.
+        waiting.remove(key)
+        waiting[key] = valueOf
+        if (isWriting) return
+        isWriting = true
+        scope.launch {
+            while (true) {
+                val next = waiting.keys.firstOrNull() ?: break
+                val value = waiting.remove(next)?.invoke()
+                try {
+                    if (value == null) store.delete(next) else store.set(next, value)
+                } catch (_: IOException) {
+                    // It is read again from the service.
+                }
+            }
+            isWriting = false
+        }
+    }
+}

@@ -1,0 +1,81 @@
+import { randomUUID } from 'node:crypto';
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { startKotlin, type Clients } from '#clients/conformance/clients.ts';
+import { MavenUnreachable } from '#clients/conformance/kotlin.ts';
+import { match } from '#clients/conformance/match.ts';
+import { eventually } from '#test/support/eventually.ts';
+import { INSTALL_MAVEN, missingMaven } from '#test/support/tools/missing-tools.ts';
+import { startWireServer } from '#test/support/wire/wire-server.ts';
+import { kotlinPages } from './kotlin-pages.ts';
+import { playAll } from './play-all.ts';
+
+const { pages, files } = kotlinPages();
+const missing = missingMaven();
+const isCi = process.env.CI === 'true';
+
+/** The compiler on a busy machine, and Maven's downloads on a new one. */
+const BUILD_TIMEOUT_MS = 900_000;
+
+const timings = { silenceMs: 10_000, callMs: 10_000, backOffMs: [20], watchMs: 100 };
+
+/** Maven's repository is out of reach: nothing can be run. */
+let isUnreachable = false;
+
+let clients: Clients | undefined;
+
+async function start(): Promise<Clients> {
+  if (missing.length > 0) throw new Error(`${missing.join(' and ')} not found; ${INSTALL_MAVEN}`);
+  try {
+    clients = await startKotlin(files);
+    return clients;
+  } catch (error) {
+    if (!(error instanceof MavenUnreachable) || isCi) throw error;
+    isUnreachable = true;
+    console.log('not run: the client for Kotlin (Maven cannot reach its repository)');
+    const nothing = () => Promise.resolve();
+    return { play: nothing, use: nothing, stop: nothing };
+  }
+}
+
+describe.skipIf(missing.length > 0 && !isCi)('the client for Kotlin on the JVM', () => {
+  beforeEach((context) => {
+    if (isUnreachable) context.skip('Maven cannot reach its repository');
+  });
+
+  playAll('kotlin', start, BUILD_TIMEOUT_MS);
+
+  test('it goes on with an answer of the service itself whose connection was cut', async () => {
+    const server = await startWireServer();
+    onTestFinished(() => server.stop());
+    const token = (await server.authorization()).replace('Bearer ', '');
+    await clients?.use(async ({ line }) => {
+      line.tokens = () => token;
+      const chat = randomUUID();
+      const ask = async (name: string, value: unknown) =>
+        (await line.ask({ name, chat, value })).result;
+      const shows = (answer: object) =>
+        eventually('it shows the answer', async () => {
+          const { problems } = match({ messages: [{}, answer] }, await ask('state', true), {
+            variables: new Map(),
+            now: new Date(),
+          });
+          return problems.length === 0 || undefined;
+        });
+      await ask('create', { baseUrl: server.url, store: randomUUID(), timings });
+      await ask('open', true);
+      await ask('send', 'Hello');
+      const call = await server.callOf('Hello');
+      call.say('Half');
+      await shows({ text: 'Half', state: 'running' });
+      server.server.closeAllConnections();
+      call.say(' and whole.');
+      call.end();
+      await expect(shows({ text: 'Half and whole.', state: 'done' })).resolves.toBe(true);
+      await ask('close', true);
+    });
+  });
+
+  test('the Kotlin of its pages compiles with it', () => {
+    expect(pages).toEqual(['android-kotlin.md', 'firebase-callable.md', 'README.md']);
+  });
+});
