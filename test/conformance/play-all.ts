@@ -1,12 +1,15 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startClients, type ClientName, type Clients } from '#clients/conformance/clients.ts';
-import { allScenarios } from '#clients/conformance/scenario.ts';
+import { allScenarios, type Scenario } from '#clients/conformance/scenario.ts';
 
-/** A test for each scenario, within the `describe` of the client. */
+/** A test for each scenario, or each of those that are given, within the `describe` of the client. */
 export function playAll(
   name: ClientName,
   start: () => Promise<Clients> = () => startClients(name),
-  startMs?: number,
+  {
+    startMs,
+    scenarios = allScenarios(),
+  }: { startMs?: number; scenarios?: readonly Scenario[] } = {},
 ): void {
   let clients: Clients;
   beforeAll(async () => {
@@ -14,7 +17,7 @@ export function playAll(
   }, startMs);
   afterAll(() => clients.stop());
 
-  for (const scenario of allScenarios())
+  for (const scenario of scenarios)
     test.concurrent(`${scenario.chapter}: ${scenario.name}`, async () => {
       await expect(clients.play(scenario)).resolves.toBeUndefined();
     });

@@ -146,6 +146,12 @@ internal class Inbox(core: Core, private val outbox: Outbox, private val onEvent
         // They stand before the others, however old they are.
         val pinned = async { if (pageToken == null) read("pinned" to true).conversations else emptyList() }
         val page = read("pageToken" to pageToken)
+        if (pageToken == null) {
+            // What was kept and is not in it any more is gone.
+            val last = if (page.nextPageToken == null) null else page.conversations.lastOrNull()
+            val from = instantOf(last?.activeTime)
+            known = known.filterValues { it.list != list || instantOf(it.activeTime) < from }
+        }
         setRows(page.conversations + pinned.await())
         nextPages[list] = page.nextPageToken
         problem = null

@@ -247,7 +247,7 @@ internal class Outbox(
     private suspend fun take(id: String, stream: EventStream) {
         // It may have been discarded while it was on its way.
         val entry = entries[id] ?: return stream.close()
-        val taken = entry.copy(state = Entry.State.TAKEN, seq = stream.seq)
+        val taken = entry.copy(state = Entry.State.TAKEN, seq = stream.seq, error = null)
         entries[id] = taken
         onTaken(taken, stream)
         put(taken)
@@ -264,7 +264,12 @@ internal class Outbox(
         when {
             error.reason == "UPLOAD_NOT_FOUND" && uploadedAnew.add(id) ->
                 put(entry.copy(files = entry.files.map { it.copy(uploadId = null) }))
-            error.isPassing -> throw error
+            error.isPassing -> {
+                // Not written: why a try did not get through is of this moment.
+                entries[id] = entry.copy(error = error.toMessageError().copy(isRetryable = true))
+                onChange(entry.conversationId)
+                throw error
+            }
             // The queue of the service is full: there will be room.
             isQueueFull -> throw RecapException(503, error.reason, error.message, retryAfterMs = error.retryAfterMs)
             else -> put(entry.copy(state = Entry.State.FAILED, error = error.toMessageError()))

@@ -88,8 +88,12 @@ internal class Reading(
             ChatState(current, transcript.all, title, context.value, hasOlder, hasNewer, isLoaded, isAnswering, problem)
     }
 
-    private fun keep() = core.saver.save(keptKey(id)) {
-        json.encodeToString(KeptChat(turns.messages.takeLast(NEWEST_MESSAGES), title, context.value, erasedCount))
+    private fun keep() {
+        // What is kept is shown without a connection: the newest.
+        if (hasNewer) return
+        core.saver.save(keptKey(id)) {
+            json.encodeToString(KeptChat(turns.messages.takeLast(NEWEST_MESSAGES), title, context.value, erasedCount))
+        }
     }
 
     suspend fun call(method: String, path: String, query: Query = emptyMap(), body: JsonElement? = null): JsonElement =
