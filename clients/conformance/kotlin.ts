@@ -72,10 +72,14 @@ async function classPathOf(built: string): Promise<string> {
 
 /** Rehearses, and archives the classes that it has loaded: a machine starts faster with them. */
 async function archiveClasses(built: string): Promise<void> {
-  const archive = `-XX:ArchiveClassesAtExit=${join(built, ARCHIVE)}`;
-  const args = [...MACHINE, archive, '-cp', await classPathOf(built), DRIVER];
+  const archive = join(built, ARCHIVE);
+  const written = `${archive}-${randomUUID()}`;
+  const classPath = await classPathOf(built);
+  const args = [...MACHINE, `-XX:ArchiveClassesAtExit=${written}`, '-cp', classPath, DRIVER];
   const child = spawn('java', args, { stdio: 'ignore' });
   await once(child, 'exit');
+  // Without it a machine only starts slower.
+  await rename(written, archive).catch(() => undefined);
 }
 
 /**
@@ -93,7 +97,10 @@ async function buildKotlin(more: readonly SourceFile[]): Promise<string> {
   }
   try {
     await compile(folder);
-    await rename(folder, built);
+    await rename(folder, built).catch((error: unknown) => {
+      // Another process may have built the same meanwhile.
+      if (!existsSync(built)) throw error;
+    });
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
