@@ -1,8 +1,12 @@
-import { expect, test } from 'vitest';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
 import { watchPaceMs } from '#clients/typescript/src/chat/context.ts';
 import { type StoredTurn, bounded, withTurns } from '#clients/typescript/src/chat/transcript.ts';
 import { createEventReader, type ServerEvent } from '#clients/typescript/src/http/events.ts';
 import { createRecap } from '#clients/typescript/src/recap.ts';
+import { fileStore } from '#clients/typescript/src/storage/file.ts';
 import { memoryStore } from '#clients/typescript/src/storage/memory.ts';
 import type { ContextObject } from '#clients/typescript/src/wire/wire.ts';
 
@@ -85,3 +89,54 @@ test('of 51 chats that were opened, a client keeps the last 50', async () => {
   await expect.poll(() => storage.keys('chat/')).toHaveLength(50);
   expect(await storage.get(`chat/${ids[0]}`)).toBeUndefined();
 });
+
+test('two programs on one folder keep what each of them writes', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'recap-store-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const [one, other] = [fileStore(folder), fileStore(folder)];
+  const keys = Array.from({ length: 40 }, (_, index) => `outbox/${index}`);
+  const write = (key: string, index: number) =>
+    (index % 2 === 0 ? one : other).set(key, `value of ${key}`);
+  await Promise.all(keys.map(write));
+
+  const values = await Promise.all(keys.map((key) => one.get(key)));
+  expect(values).toEqual(keys.map((key) => `value of ${key}`));
+});
+
+test('a store that refuses to write holds up no message', async () => {
+  const sent: string[] = [];
+  const recap = createRecap({
+    baseUrl: 'http://recap.test',
+    getIdToken: () => Promise.resolve(`x.${btoa('{"sub":"ada"}')}.x`),
+    storage: { ...memoryStore(), set: () => Promise.reject(new Error('full')) },
+    fetch: (url, init) => {
+      if (typeof url === 'string') sent.push(`${init?.method} ${url.split('/').at(-1)}`);
+      return Promise.resolve(new Response('', { headers: { 'x-turn-id': 't_1' } }));
+    },
+  });
+  onTestFinished(() => recap.close());
+  await recap.chat().send('Hello');
+
+  await expect.poll(() => sent).toEqual(['POST messages']);
+});
+
+test('a message that is not sent yet says why', async () => {
+  const recap = createRecap({
+    baseUrl: 'http://recap.test',
+    getIdToken: () => Promise.reject(new Error('signed out')),
+  });
+  onTestFinished(() => recap.close());
+  const chat = recap.chat();
+  await chat.send('Hello');
+
+  await expect.poll(() => chat.messages[0]?.error?.reason).toBe('OFFLINE');
+  expect(chat.messages[0]).toMatchObject({ state: 'pending', error: { isRetryable: true } });
+});
+
+test.each(['', 'recap.test', 'ftp://recap.test'])(
+  'the address %j of a service is refused at once',
+  (baseUrl) => {
+    const getIdToken = () => Promise.resolve('token');
+    expect(() => createRecap({ baseUrl, getIdToken })).toThrow(/baseUrl is the address/u);
+  },
+);
