@@ -208,7 +208,8 @@ export function createOutbox({ store, saver, requester, life, onChange, onTaken 
   /** What a refusal changes. Throws it where the same is to be tried again after a pause. */
   async function refuse(id: string, error: RecapError): Promise<void> {
     const entry = entries.get(id);
-    if (!entry) return;
+    // It was discarded, or is another user's, since it was sent.
+    if (entry?.state !== 'pending') return;
     if (error.reason === 'UPLOAD_NOT_FOUND' && !uploadedAnew.has(id)) {
       uploadedAnew.add(id);
       await put({ ...entry, files: entry.files.map(({ uploadId: _uploadId, ...file }) => file) });
@@ -329,7 +330,7 @@ export function createOutbox({ store, saver, requester, life, onChange, onTaken 
     retry: async (id: string): Promise<boolean> => {
       const entry = entries.get(id);
       if (!entry) return false;
-      if (entry.state === 'pending') return true;
+      if (entry.state === 'pending' || otherUser) return true;
       const { error: _, isToStop: __, ...again } = entry;
       uploadedAnew.delete(id);
       await put({ ...again, state: 'pending' });
