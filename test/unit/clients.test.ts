@@ -140,3 +140,24 @@ test.each(['', 'recap.test', 'ftp://recap.test'])(
     expect(() => createRecap({ baseUrl, getIdToken })).toThrow(/baseUrl is the address/u);
   },
 );
+
+test('a chat that is opened over the store of another user shows nothing of what is kept', async () => {
+  const storage = memoryStore();
+  const id = crypto.randomUUID();
+  const kept = { id: 'm_1', seq: 1, role: 'model', state: 'done', parts: [], createTime: '' };
+  await storage.set('user', '"ada"');
+  await storage.set(`chat/${id}`, JSON.stringify({ messages: [kept], erasedCount: 0 }));
+  const recap = createRecap({
+    baseUrl: 'http://recap.test',
+    getIdToken: () => Promise.resolve(`x.${btoa('{"sub":"bob"}')}.x`),
+    storage,
+  });
+  onTestFinished(() => recap.close());
+  await expect(recap.search('boats')).rejects.toMatchObject({ reason: 'STORE_OF_OTHER_USER' });
+
+  const chat = recap.chat(id);
+  const shown: unknown[] = [];
+  onTestFinished(chat.subscribe(() => shown.push(...chat.state.transcript)));
+  await expect.poll(() => chat.state.problem?.reason).toBe('STORE_OF_OTHER_USER');
+  expect(shown).toEqual([]);
+});

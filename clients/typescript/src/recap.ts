@@ -57,12 +57,14 @@ export function createRecap(options: RecapOptions): Recap {
   const store = options.storage ?? memoryStore();
   const life = createLife(timings);
   const saver = createSaver(store);
+  let isOtherUser = false;
   const requester = createRequester({
     options,
     timings,
     store,
     closed: life.closed,
     onOtherUser: (error) => {
+      isOtherUser = true;
       outbox.onOtherUser(error);
       inbox.onOtherUser();
       for (const chat of chats.values()) chat.hide();
@@ -134,6 +136,7 @@ export function createRecap(options: RecapOptions): Recap {
       onOpen,
     });
     chats.set(id, chat);
+    if (isOtherUser) chat.hide();
     return chat;
   }
 

@@ -97,6 +97,7 @@ export function createReading(parts: ChatParts) {
   let hasBegun = !parts.isNew;
   let isLoaded = false;
   let hasNewer = false;
+  let isHidden = false;
   let problem: RecapError | undefined;
   /** Fires when nobody looks any more; undefined while nobody does. */
   let looking: AbortController | undefined;
@@ -362,7 +363,7 @@ export function createReading(parts: ChatParts) {
     movedAt = Date.now();
     await outbox.loaded;
     const kept = isLoaded ? undefined : await readKept<Kept>(store, keptKey(id));
-    if (kept && turns.size === 0) {
+    if (kept && turns.size === 0 && !isHidden) {
       turns = toTurns(kept.messages);
       ({ title, context, erasedCount } = kept);
       for (const [seq, answer] of kept.live ?? []) live.set(seq, answer);
@@ -531,6 +532,7 @@ export function createReading(parts: ChatParts) {
     gone,
     /** Shows nothing of what is kept: it is another user's. */
     hide: (): void => {
+      isHidden = true;
       turns = new Map();
       live.clear();
       title = context = undefined;
