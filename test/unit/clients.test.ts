@@ -144,7 +144,8 @@ test.each(['', 'recap.test', 'ftp://recap.test'])(
 test('a chat that is opened over the store of another user shows nothing of what is kept', async () => {
   const storage = memoryStore();
   const id = crypto.randomUUID();
-  const kept = { id: 'm_1', seq: 1, role: 'model', state: 'done', parts: [], createTime: '' };
+  const parts = [{ type: 'text', text: 'Secret' }];
+  const kept = { id: 'first', seq: 1, role: 'user', state: 'done', parts, createTime: '' };
   await storage.set('user', '"ada"');
   await storage.set(`chat/${id}`, JSON.stringify({ messages: [kept], erasedCount: 0 }));
   const recap = createRecap({
