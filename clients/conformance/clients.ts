@@ -110,8 +110,10 @@ export interface Clients {
   stop(): Promise<void>;
 }
 
+export const startLauncher = (name: ClientName): Promise<Launcher> => launchers[name]();
+
 export const startClients = async (name: ClientName): Promise<Clients> =>
-  clientsOf(await launchers[name]());
+  clientsOf(await startLauncher(name));
 
 /** The one for Kotlin, compiled with `more`. */
 export const startKotlin = async (more: readonly SourceFile[]): Promise<Clients> =>

@@ -1,5 +1,6 @@
 package dev.recap
 
+import kotlinx.serialization.Serializable
 import kotlinx.serialization.json.*
 
 /* Stored messages and streamed answers, as they are shown. */
@@ -61,6 +62,7 @@ internal fun Message.withTurn(turn: Turn?): Message {
 }
 
 /** An answer as its stream tells of it. */
+@Serializable
 internal data class LiveAnswer(
     val state: MessageState,
     /** By the ids that the stream gave them. */
@@ -77,7 +79,11 @@ internal data class LiveAnswer(
 
     /** The answer after one more event of its stream. */
     fun with(chunk: StreamChunk): LiveAnswer = when (chunk.type) {
-        "start" -> copy(state = MessageState.RUNNING)
+        "start" -> {
+            val shrunken = chunk.messageMetadata?.get("shrunken") as? JsonObject
+            val begun = copy(state = MessageState.RUNNING)
+            if (shrunken == null) begun else begun.withPart("shrunken", Part.Notice("shrunken", shrunken))
+        }
         "text-start", "text-delta" -> {
             val text = (parts[chunk.id] as? Part.Text)?.text.orEmpty()
             withPart(chunk.id, Part.Text(text + chunk.delta))
@@ -104,8 +110,10 @@ internal data class LiveAnswer(
 
     private fun withNotice(id: String, data: JsonObject): LiveAnswer = when (val kind = data.text("kind")) {
         "approval" -> withTool(data.text("callId")) { it.copy(state = ToolState.APPROVAL) }
-        "restarted" -> copy(parts = parts - data["dropParts"].texts().toSet())
-        else -> withPart(id, Part.Notice(kind, JsonObject(data - "kind")))
+        else -> {
+            val dropped = if (kind == "restarted") data["dropParts"].texts() else emptyList()
+            copy(parts = parts - dropped.toSet()).withPart(id, Part.Notice(kind, JsonObject(data - "kind")))
+        }
     }
 
     private fun stateAfter(finishReason: String?) = when {
@@ -118,4 +126,4 @@ internal data class LiveAnswer(
 
 private fun JsonObject.text(name: String): String = (get(name) as? JsonPrimitive)?.contentOrNull.orEmpty()
 
-private fun JsonElement?.texts(): List<String> = this?.jsonArray.orEmpty().map { it.jsonPrimitive.content }
+private fun JsonElement?.texts(): List<String> = (this as? JsonArray).orEmpty().map { it.jsonPrimitive.content }

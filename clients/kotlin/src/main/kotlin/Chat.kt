@@ -69,7 +69,7 @@ class Chat internal constructor(
         edit(messageId, textParts(text), options)
 
     suspend fun edit(messageId: String, parts: List<Part>, options: SendOptions = SendOptions()): String = recap.inClient {
-        val replaced = state.value.transcript.find { it.id == messageId }?.seq
+        val replaced = find(messageId).seq
         if (replaced != null) {
             val path = "/messages/$messageId:edit"
             addMessage(Entry.Kind.EDIT, path, replaced, parts, options, options.onBusy ?: OnBusy.INTERRUPT)
@@ -89,6 +89,9 @@ class Chat internal constructor(
         val path = "/messages/${last.id}:regenerate"
         add(newId, Entry.Kind.REGENERATE, path, body, inputsOf(last.parts), last.seq)
     }
+
+    private fun find(messageId: String): Message = state.value.transcript.find { it.id == messageId }
+        ?: throw RecapException(404, "MESSAGE_NOT_FOUND", "This chat shows no message $messageId.")
 
     private fun textParts(text: String) = if (text.isEmpty()) emptyList() else listOf(Part.Text(text))
 
@@ -130,7 +133,7 @@ class Chat internal constructor(
         replaces: Int?,
         files: List<FileInput> = emptyList(),
     ): String {
-        reading.showNewest()
+        recap.later { reading.loadNewest() }
         outbox.add(Entry(newId, id, kind, path, body, shown, replaces, core.requester.now), files)
         return newId
     }
@@ -138,8 +141,8 @@ class Chat internal constructor(
     /** Sends a message again that failed, or whose answer did. */
     suspend fun retry(messageId: String) = recap.inClient {
         val transcript = state.value.transcript
-        val at = transcript.indexOfFirst { it.id == messageId }
-        val asked = transcript.getOrNull(if (transcript.getOrNull(at)?.role == Role.MODEL) at - 1 else at) ?: return@inClient
+        val at = transcript.indexOf(find(messageId))
+        val asked = transcript[if (transcript[at].role == Role.MODEL) at - 1 else at]
         val answer = transcript.find { it.role == Role.MODEL && it.seq == asked.seq }
         // It may have been answered meanwhile.
         if (asked.state != MessageState.FAILED && answer?.state != MessageState.FAILED) return@inClient
@@ -174,6 +177,9 @@ class Chat internal constructor(
     suspend fun loadNewer(count: Int = 30): Boolean = recap.inClient { reading.loadNewer(count) }
     /** Shows the messages around a turn. Throws. */
     suspend fun loadAround(seq: Int) = recap.inClient { reading.loadAround(seq) }
+
+    /** Shows the newest ones again. Throws. */
+    suspend fun loadNewest() = recap.inClient { reading.loadNewest() }
 
     /** The answers up to the last message shown, or [seq], were seen. Never throws. */
     suspend fun markRead(seq: Int? = null) = recap.inClient {

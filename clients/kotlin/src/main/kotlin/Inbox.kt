@@ -1,6 +1,5 @@
 package dev.recap
 
-import java.io.IOException
 import java.time.Instant
 import java.time.format.DateTimeParseException
 import kotlinx.coroutines.*
@@ -56,7 +55,7 @@ class ConversationList internal constructor(private val name: ListName, private 
 }
 
 /** The user's conversations: as they were kept, as the list tells, and as the events after it tell. */
-internal class Inbox(core: Core, private val outbox: Outbox, private val onEvent: suspend (UserEvent) -> Unit) {
+internal class Inbox(private val core: Core, private val outbox: Outbox, private val onEvent: suspend (UserEvent) -> Unit) {
     private val store = core.store
     private val saver = core.saver
     private val requester = core.requester
@@ -97,7 +96,8 @@ internal class Inbox(core: Core, private val outbox: Outbox, private val onEvent
     fun changed() {
         val all = known.mapValues { (id, row) -> if ((seen[id] ?: 0) >= row.lastSeq) row.copy(unreadCount = 0) else row }
         val pending = outbox.waiting().mapValues { (id, entries) -> withPending(all[id], entries) }
-        val rows = (all + pending).values
+        val shown = if (core.otherUser == null) all + pending else emptyMap()
+        val rows = shown.values
             .sortedWith(compareByDescending<Row> { it.pinned }.thenByDescending { instantOf(it.activeTime) })
             .groupBy { it.list }
         for ((name, list) in lists)
@@ -240,11 +240,7 @@ internal class Inbox(core: Core, private val outbox: Outbox, private val onEvent
         if (seq <= maxOf(seen[id] ?: 0, readSeq)) return
         seen[id] = seq
         changed()
-        try {
-            store.set(READ_PREFIX + id, seq.toString())
-        } catch (_: IOException) {
-            // Told as long as the app runs.
-        }
+        store.set(READ_PREFIX + id, seq.toString())
         tellSeen(id)
     }
 
@@ -276,7 +272,7 @@ internal class Inbox(core: Core, private val outbox: Outbox, private val onEvent
             known = kept.rows.associateBy { it.id } + known
             cursor = cursor ?: kept.cursor
         }
-        for (key in store.readKeys(READ_PREFIX)) {
+        for (key in store.keys(READ_PREFIX)) {
             val id = key.removePrefix(READ_PREFIX)
             val seq = store.read<Int>(key)
             if (seq == null || id in seen) continue

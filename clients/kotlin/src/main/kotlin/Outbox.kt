@@ -1,7 +1,6 @@
 package dev.recap
 
 import java.io.File
-import java.io.IOException
 import java.util.Base64
 import kotlinx.coroutines.*
 import kotlinx.coroutines.sync.*
@@ -48,7 +47,8 @@ internal data class Entry(
     @Serializable
     enum class State { PENDING, TAKEN, FAILED }
 
-    val key get() = "$PREFIX$conversationId/${order.toString().padStart(12, '0')}"
+    /** Two processes may share a store: the same order may be there twice. */
+    val key get() = "$PREFIX$conversationId/${order.toString().padStart(12, '0')}/$id"
 
     /** The same bytes in every try. */
     fun bodyText(): String {
@@ -72,7 +72,7 @@ internal data class KeptFile(
 
 /** What the user did and the service does not have yet, kept so that it is sent once, in order, whatever happens. */
 internal class Outbox(
-    core: Core,
+    private val core: Core,
     /** The entries of a conversation are others now. */
     private val onChange: (conversationId: String) -> Unit,
     /** The service has it; whoever does not read the stream closes it. */
@@ -85,6 +85,8 @@ internal class Outbox(
     private val entries = LinkedHashMap<String, Entry>()
     /** Shown, but not in the store yet: they are not sent. */
     private val unkept = mutableSetOf<String>()
+    /** Those since the start. */
+    private val added = mutableSetOf<String>()
     /** Share that was sent of each file that is on its way, by message and index. */
     private val progress = mutableMapOf<Pair<String, Int>, Double>()
     /** Of these the files were uploaded a second time. */
@@ -99,27 +101,22 @@ internal class Outbox(
     fun start() = loaded.start()
     suspend fun awaitLoaded() = loaded.join()
 
+    /** Without what another user has left. */
+    private val ownEntries get() = entries.values.filter { core.otherUser == null || it.id in added }
+
     fun of(conversationId: String): List<Entry> =
-        entries.values.filter { it.conversationId == conversationId }.sortedBy { it.order }
+        ownEntries.filter { it.conversationId == conversationId }.sortedBy { it.order }
 
     fun find(id: String): Entry? = entries[id]
 
     /** What waits, by conversation. */
     fun waiting(): Map<String, List<Entry>> =
-        entries.values.filter { it.state == Entry.State.PENDING }.sortedBy { it.order }.groupBy { it.conversationId }
+        ownEntries.filter { it.state == Entry.State.PENDING }.sortedBy { it.order }.groupBy { it.conversationId }
 
     fun progressOf(entry: Entry, index: Int): Double? = progress[entry.id to index]
 
-    /** Writes one after the other. A store that refuses costs no message, only that it outlives the app. */
-    private suspend fun write(work: suspend () -> Unit) = withContext(NonCancellable) {
-        writing.withLock {
-            try {
-                work()
-            } catch (_: IOException) {
-                // Tried as long as the app runs.
-            }
-        }
-    }
+    /** Writes one after the other. */
+    private suspend fun write(work: suspend () -> Unit) = withContext(NonCancellable) { writing.withLock { work() } }
 
     /** Shows an entry as it is now, and writes it. */
     private suspend fun put(entry: Entry) {
@@ -139,7 +136,7 @@ internal class Outbox(
     private suspend fun dropFiles(entry: Entry) = write { for (file in entry.files) file.key?.let { store.delete(it) } }
 
     private suspend fun load() {
-        for (key in store.readKeys(PREFIX)) {
+        for (key in store.keys(PREFIX)) {
             val entry = store.read<Entry>(key) ?: continue
             lastOrder = maxOf(lastOrder, entry.order)
             entries.putIfAbsent(entry.id, entry)
@@ -155,6 +152,7 @@ internal class Outbox(
         // Behind all that is kept, until it has its place.
         val shown = given.copy(order = UNKEPT_ORDER + unkept.size, files = files.map { it.described() })
         unkept += shown.id
+        added += shown.id
         entries[shown.id] = shown
         onChange(shown.conversationId)
         adding.withLock {
@@ -162,9 +160,10 @@ internal class Outbox(
             val kept = files.mapIndexed { index, file -> keepFile("file/${shown.id}/$index", file) }
             unkept -= shown.id
             // It was discarded meanwhile.
-            val entry = entries[shown.id] ?: return dropFiles(shown.copy(files = kept))
+            val entry = entries[shown.id]?.copy(files = kept) ?: return dropFiles(shown.copy(files = kept))
+            core.otherUser?.let { return disown(entry, it) }
             lastOrder += 1
-            put(entry.copy(order = lastOrder, files = kept))
+            put(entry.copy(order = lastOrder))
         }
         drain(shown.conversationId)
     }
@@ -234,12 +233,12 @@ internal class Outbox(
     private suspend fun readFile(file: KeptFile): okhttp3.RequestBody {
         val onDevice = file.path?.let(::File)
         if (onDevice?.canRead() == true) return bodyOf(onDevice, file.mediaType)
-        val base64 = try {
-            file.key?.let { store.get(it) }
-        } catch (_: IOException) {
+        val bytes = try {
+            file.key?.let { store.get(it) }?.let { Base64.getDecoder().decode(it) }
+        } catch (_: IllegalArgumentException) {
             null
         }
-        if (base64 != null) return bodyOf(Base64.getDecoder().decode(base64), file.mediaType)
+        if (bytes != null) return bodyOf(bytes, file.mediaType)
         val name = file.name ?: "The file"
         throw RecapException(400, "FILE_LOST", "$name is not on this device any more. Send it again.")
     }
@@ -258,7 +257,8 @@ internal class Outbox(
 
     /** What a refusal changes. Throws it where the same is to be tried again after a pause. */
     private suspend fun refuse(id: String, error: RecapException) {
-        val entry = entries[id] ?: return
+        // It was discarded, or is another user's, since it was sent.
+        val entry = entries[id]?.takeIf { it.state == Entry.State.PENDING } ?: return
         val isQueueFull = error.reason == "TURN_IN_PROGRESS" &&
             entry.body["onBusy"]?.jsonPrimitive?.contentOrNull == "queue"
         when {
@@ -279,7 +279,7 @@ internal class Outbox(
     /** Sends a message again that was refused, or whose answer failed; returns whether it is known here. */
     suspend fun retry(id: String): Boolean {
         val entry = entries[id] ?: return false
-        if (entry.state == Entry.State.PENDING) return true
+        if (entry.state == Entry.State.PENDING || core.otherUser != null) return true
         uploadedAnew -= id
         put(entry.copy(state = Entry.State.PENDING, error = null, isToStop = false))
         drain(entry.conversationId)
@@ -290,8 +290,22 @@ internal class Outbox(
         entries[id]?.let { put(it.copy(isToStop = true)) }
     }
 
+    /** What somebody typed over the store of another user is not sent as that user. */
+    fun disown(error: RecapException) {
+        for (entry in ownEntries) if (entry.id !in unkept) disown(entry, error)
+    }
+
+    private fun disown(entry: Entry, error: RecapException) {
+        entries[entry.id] = entry.copy(state = Entry.State.FAILED, error = error.toMessageError())
+        onChange(entry.conversationId)
+        scope.launch {
+            write { store.delete(entry.key) }
+            dropFiles(entry)
+        }
+    }
+
     /** Takes over what another store has not sent. */
-    suspend fun takeOver(from: RecapStore) {
+    suspend fun takeOver(from: SafeStore) {
         loaded.join()
         for (key in from.keys(PREFIX)) {
             val found = from.read<Entry>(key)

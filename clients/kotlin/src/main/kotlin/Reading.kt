@@ -28,6 +28,8 @@ private data class KeptChat(
     val title: String? = null,
     val context: ContextState? = null,
     val erasedCount: Int = 0,
+    /** Answers as they were streamed, whose stored messages were not read yet. */
+    val live: Map<Int, LiveAnswer> = emptyMap(),
 )
 
 internal fun keptKey(id: String) = "chat/$id"
@@ -80,6 +82,7 @@ internal class Reading(
     }
 
     fun changed() {
+        if (core.otherUser != null) empty()
         val transcript = Transcript(turns, live, details, outbox.of(id), outbox::progressOf)
         val current = transcript.current
         val isAnswering = current.any { it.state == MessageState.QUEUED || it.state == MessageState.RUNNING }
@@ -92,7 +95,8 @@ internal class Reading(
         // What is kept is shown without a connection: the newest.
         if (hasNewer) return
         core.saver.save(keptKey(id)) {
-            json.encodeToString(KeptChat(turns.messages.takeLast(NEWEST_MESSAGES), title, context.value, erasedCount))
+            val newest = turns.messages.takeLast(NEWEST_MESSAGES)
+            json.encodeToString(KeptChat(newest, title, context.value, erasedCount, live))
         }
     }
 
@@ -132,6 +136,7 @@ internal class Reading(
         title = kept.title
         context.value = kept.context
         erasedCount = kept.erasedCount
+        live += kept.live
     }
 
     /** Looks again while a compaction is on its way: no stream tells of its end. Begins anew with each change. */
@@ -332,6 +337,7 @@ internal class Reading(
             }
             reader.read(first)
             followed = null
+            keep()
             readUntilDone()
         }
     }
@@ -360,11 +366,11 @@ internal class Reading(
         details -= seq
     }
 
-    /** Something is sent: shows the newest messages, where older ones are shown. */
-    fun showNewest() {
+    /** Shows the newest messages, where older ones are shown. */
+    suspend fun loadNewest() {
         if (!hasNewer) return
         isLoaded = false
-        refreshLater()
+        refresh()
     }
 
     fun rename(to: String) {
@@ -455,11 +461,15 @@ internal class Reading(
 
     /** Nothing is left of it. */
     fun gone() {
+        empty()
+        core.saver.forget(keptKey(id))
+        changed()
+    }
+
+    private fun empty() {
         turns = Turns.NONE
         live.clear()
         title = null
         context.value = null
-        core.saver.forget(keptKey(id))
-        changed()
     }
 }

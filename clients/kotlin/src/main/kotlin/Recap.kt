@@ -15,6 +15,7 @@ import okhttp3.OkHttpClient
 private const val CHATS_KEPT = 50
 private const val CHATS_KEY = "chats"
 private const val DEVICE_KEY = "device"
+private val UUID_SHAPE = Regex("[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 
 /** A file of a message: bytes, which are kept, or a file of the device, which has to stay until it is sent. */
 class FileInput private constructor(val mediaType: String, val name: String?, val bytes: ByteArray?, val file: File?) {
@@ -36,13 +37,22 @@ internal class RecapOptions(
 )
 
 /** What all parts of a client use. */
-internal class Core(val options: RecapOptions, val store: RecapStore) {
+internal class Core(val options: RecapOptions, givenStore: RecapStore) {
+    val store = SafeStore(givenStore)
     /** All state of a client is touched on one thread at a time. */
     @OptIn(ExperimentalCoroutinesApi::class)
     private val dispatcher = Dispatchers.Default.limitedParallelism(1)
     val scope = CoroutineScope(SupervisorJob() + dispatcher)
     val life = Life(options.timings.backOffMs)
-    val requester = Requester(options, store)
+    val requester = Requester(options, store) {
+        otherUser = it
+        saver.stop()
+        onOtherUser(it)
+    }
+    /** Since a token of another user came: nothing that was kept, or read before, is shown or written any more. */
+    var otherUser: RecapException? = null
+        private set
+    lateinit var onOtherUser: (RecapException) -> Unit
     /** Its scope outlives the client, for the last writes. */
     val saver = Saver(store, CoroutineScope(SupervisorJob() + dispatcher))
 }
@@ -54,7 +64,7 @@ class Recap(
     /** The user's Firebase ID token; a new one if `force`. */
     idToken: suspend (force: Boolean) -> String,
     /** Of this user alone. */
-    private val store: RecapStore,
+    store: RecapStore,
     /** Where the service demands App Check. */
     appCheckToken: (suspend () -> String)? = null,
     /** By name, as the conversation declares them. */
@@ -71,9 +81,14 @@ class Recap(
     private val outbox = Outbox(core, ::entriesChanged) { entry, stream -> chat(entry.conversationId).taken(entry, stream) }
     private val inbox = Inbox(core, outbox, ::hear)
     private var keptChats = listOf<String>()
-    private val keptLoaded = core.scope.launch { keptChats = store.read<List<String>>(CHATS_KEY).orEmpty() }
+    private val keptLoaded = core.scope.launch { keptChats = core.store.read<List<String>>(CHATS_KEY).orEmpty() }
 
     init {
+        core.onOtherUser = { error ->
+            outbox.disown(error)
+            inbox.changed()
+            for (chat in chats.values) chat.reading.changed()
+        }
         // They tell each other: all parts are there before the first begins.
         outbox.start()
         inbox.start()
@@ -86,8 +101,10 @@ class Recap(
     fun list(name: ListName = ListName.ACTIVE): ConversationList = inbox.lists.getValue(name)
 
     /** Without an id: a new one, which begins with its first message. */
-    fun chat(id: String = UUID.randomUUID().toString()): Chat =
-        chats.computeIfAbsent(id.lowercase()) { Chat(it, this, core, outbox, inbox) }
+    fun chat(id: String = UUID.randomUUID().toString()): Chat {
+        require(UUID_SHAPE.matches(id)) { "The id of a chat is a UUID, not $id" }
+        return chats.computeIfAbsent(id.lowercase()) { Chat(it, this, core, outbox, inbox) }
+    }
 
     suspend fun search(query: String, pageToken: String? = null): SearchResult = inClient {
         requester.read("/v1/users/me/search", mapOf("q" to query, "pageToken" to pageToken))
@@ -96,7 +113,7 @@ class Recap(
     /** Moves all of a guest to this user, with what [guestStore] has not sent yet; returns how many conversations. */
     suspend fun claim(guestToken: String, guestStore: RecapStore? = null): Int = inClient {
         val claimed = requester.call("POST", "/v1/users/me:claim", body = jsonOf("guestToken" to guestToken))
-        guestStore?.let { outbox.takeOver(it) }
+        guestStore?.let { outbox.takeOver(SafeStore(it)) }
         claimed.jsonObject.getValue("conversations").jsonPrimitive.int
     }
 
@@ -176,21 +193,21 @@ class Recap(
     inner class Push internal constructor() {
         /** At every start: the service is told only what is new. */
         suspend fun register(token: String, platform: String = "android", locale: String? = null) = inClient {
-            val kept = store.read<KeptDevice>(DEVICE_KEY) ?: KeptDevice(UUID.randomUUID().toString())
+            val kept = core.store.read<KeptDevice>(DEVICE_KEY) ?: KeptDevice(UUID.randomUUID().toString())
             val body = jsonOf("token" to token, "platform" to platform, "locale" to locale)
             if (kept.registered == body.toString()) return@inClient
-            store.set(DEVICE_KEY, json.encodeToString(KeptDevice(kept.id)))
+            core.store.set(DEVICE_KEY, json.encodeToString(KeptDevice(kept.id)))
             requester.call("PUT", "/v1/users/me/devices/${kept.id}", body = body)
-            store.set(DEVICE_KEY, json.encodeToString(KeptDevice(kept.id, body.toString())))
+            core.store.set(DEVICE_KEY, json.encodeToString(KeptDevice(kept.id, body.toString())))
         }
 
         /** At sign-out. */
         suspend fun unregister() = inClient {
-            val kept = store.read<KeptDevice>(DEVICE_KEY)
+            val kept = core.store.read<KeptDevice>(DEVICE_KEY)
             if (kept?.registered == null) return@inClient
             requester.call("DELETE", "/v1/users/me/devices/${kept.id}")
             // A deleted device is not taken again under its id.
-            store.delete(DEVICE_KEY)
+            core.store.delete(DEVICE_KEY)
         }
     }
 }

@@ -106,7 +106,11 @@ private class CountedBody(private val file: RequestBody, private val onSent: (Do
 }
 
 /** Calls of the API with the user's token; one that the service takes for expired is renewed once. All throw [RecapException]. */
-internal class Requester(private val options: RecapOptions, private val store: RecapStore) {
+internal class Requester(
+    private val options: RecapOptions,
+    private val store: SafeStore,
+    private val onOtherUser: (RecapException) -> Unit,
+) {
     private val client = options.client.newBuilder()
         .dispatcher(Dispatcher().apply { maxRequestsPerHost = STREAMS_MAX })
         .build()
@@ -182,20 +186,17 @@ internal class Requester(private val options: RecapOptions, private val store: R
         val token = asking { options.idToken(isForced) }
         val asking = subjectOf(token) ?: return token
         if (asking == user) return token
-        val owner = user ?: try {
-            store.get(USER_KEY) ?: asking.also { store.set(USER_KEY, it) }
-        } catch (error: IOException) {
-            throw offline(error)
-        }
-        user = owner
-        if (owner == asking) return token
+        val kept = user ?: store.get(USER_KEY)
+        user = user ?: kept ?: asking
+        if (kept == null) store.set(USER_KEY, asking)
+        if (user == asking) return token
         val message = "The store of this client belongs to another user. Give each user a store."
-        throw RecapException(401, "STORE_OF_OTHER_USER", message)
+        throw RecapException(401, "STORE_OF_OTHER_USER", message).also(onOtherUser)
     }
 
-    /** What a function of the app gives, which may block; whatever it throws is as if there were no connection. */
+    /** What a function of the app gives, which may block; what it throws, or gives too late, is as if there were no connection. */
     private suspend fun asking(function: suspend () -> String): String = try {
-        withContext(Dispatchers.IO) { function() }
+        withTimeout(options.timings.callMs) { withContext(Dispatchers.IO) { function() } }
     } catch (error: Exception) {
         currentCoroutineContext().ensureActive()
         throw offline(error)

@@ -1,18 +1,20 @@
 package dev.recap
 
 import java.io.File
-import java.io.IOException
 import java.net.URLDecoder
 import java.net.URLEncoder
 import java.nio.file.Files
 import java.nio.file.StandardCopyOption.ATOMIC_MOVE
 import java.nio.file.StandardCopyOption.REPLACE_EXISTING
+import java.util.UUID
 import java.util.concurrent.ConcurrentHashMap
 import kotlinx.coroutines.*
 import kotlinx.coroutines.sync.*
-import kotlinx.serialization.SerializationException
 
-/** Texts under keys, of one user. What a write has returned from is there after the app was killed. Throws [IOException]. */
+/**
+ * Texts under keys, of one user. What a write has returned from is there after the app was killed. It may throw what it
+ * likes: then it was not read, or not written.
+ */
 interface RecapStore {
     suspend fun get(key: String): String?
     suspend fun set(key: String, value: String)
@@ -51,7 +53,7 @@ class FileStore(private val folder: File) : RecapStore {
     override suspend fun set(key: String, value: String) = write {
         folder.mkdirs()
         // A name that no key has: whoever is killed in the middle leaves the value before.
-        val written = File(folder, "~${fileOf(key).name}")
+        val written = File(folder, "~${UUID.randomUUID()}")
         written.writeText(value)
         Files.move(written.toPath(), fileOf(key).toPath(), ATOMIC_MOVE, REPLACE_EXISTING)
     }
@@ -66,35 +68,52 @@ class FileStore(private val folder: File) : RecapStore {
     }
 }
 
-/** What was kept under a key; null where there is nothing that can be read. */
-internal suspend inline fun <reified Value> RecapStore.read(key: String): Value? = try {
-    get(key)?.let { json.decodeFromString<Value>(it) }
-} catch (_: IOException) {
-    null
-} catch (_: SerializationException) {
-    null
+/** The store of an app that may refuse. That costs no message, only that it outlives the app. */
+internal class SafeStore(private val store: RecapStore) {
+    suspend fun get(key: String): String? = trying { store.get(key) }
+    suspend fun keys(prefix: String): List<String> = trying { store.keys(prefix) }.orEmpty()
+
+    suspend fun set(key: String, value: String) {
+        trying { store.set(key, value) }
+    }
+
+    suspend fun delete(key: String) {
+        trying { store.delete(key) }
+    }
+
+    /** What was kept under a key; null where there is nothing that can be read. */
+    suspend inline fun <reified Value> read(key: String): Value? = try {
+        get(key)?.let { json.decodeFromString<Value>(it) }
+    } catch (_: IllegalArgumentException) {
+        null
+    }
+
+    private suspend fun <Result> trying(work: suspend () -> Result): Result? = try {
+        work()
+    } catch (_: Exception) {
+        currentCoroutineContext().ensureActive()
+        null
+    }
 }
 
-/** A store that cannot be read is no reason to send nothing. */
-internal suspend fun RecapStore.readKeys(prefix: String): List<String> = try {
-    keys(prefix)
-} catch (_: IOException) {
-    emptyList()
-}
-
-/**
- * Writes what is shown so that it is there at the next start: one write of a key at a time, the newest value. A store that
- * refuses costs only that.
- */
-internal class Saver(private val store: RecapStore, private val scope: CoroutineScope) {
+/** Writes what is shown so that it is there at the next start: one write of a key at a time, the newest value. */
+internal class Saver(private val store: SafeStore, private val scope: CoroutineScope) {
     private val waiting = LinkedHashMap<String, (() -> String)?>()
     private var isWriting = false
+    private var isStopped = false
 
     /** [valueOf] is asked when it is written. */
     fun save(key: String, valueOf: () -> String) = put(key, valueOf)
     fun forget(key: String) = put(key, null)
 
+    /** From now on what is kept stays as it is. */
+    fun stop() {
+        isStopped = true
+        waiting.clear()
+    }
+
     private fun put(key: String, valueOf: (() -> String)?) {
+        if (isStopped) return
         // Behind all that waits: what is written later is never there without what was written before.
         waiting.remove(key)
         waiting[key] = valueOf
@@ -104,11 +123,7 @@ internal class Saver(private val store: RecapStore, private val scope: Coroutine
             while (true) {
                 val next = waiting.keys.firstOrNull() ?: break
                 val value = waiting.remove(next)?.invoke()
-                try {
-                    if (value == null) store.delete(next) else store.set(next, value)
-                } catch (_: IOException) {
-                    // It is read again from the service.
-                }
+                if (value == null) store.delete(next) else store.set(next, value)
             }
             isWriting = false
         }

@@ -110,6 +110,7 @@ internal data class StreamChunk(
     val url: String = "",
     val title: String? = null,
     val finishReason: String? = null,
+    val messageMetadata: JsonObject? = null,
     val data: JsonObject? = null,
 )
 

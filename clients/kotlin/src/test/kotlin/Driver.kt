@@ -36,6 +36,15 @@ private fun errorOf(error: Throwable) = buildJsonObject {
 private fun withProblem(state: JsonElement, problem: RecapException?): JsonObject =
     JsonObject(state.jsonObject + (problem?.let { mapOf("problem" to errorOf(it)) } ?: emptyMap()))
 
+/** As one whose disk is full, or whose table is broken. */
+private object RefusingStore : RecapStore {
+    private fun refuse(): Nothing = throw IllegalStateException("database is locked")
+    override suspend fun get(key: String) = refuse()
+    override suspend fun set(key: String, value: String) = refuse()
+    override suspend fun delete(key: String) = refuse()
+    override suspend fun keys(prefix: String) = refuse()
+}
+
 private class Driver(private val control: String, private val folder: File, private val scope: CoroutineScope) {
     private val http = OkHttpClient.Builder().readTimeout(60, SECONDS).build()
     private var recap: Recap? = null
@@ -87,7 +96,7 @@ private class Driver(private val control: String, private val folder: File, priv
         )
     }
 
-    private fun storeOf(name: String?) = FileStore(File(folder, name.orEmpty()))
+    private fun storeOf(name: String?) = if (name == "refuses") RefusingStore else FileStore(File(folder, name.orEmpty()))
 
     private fun toolOf(script: JsonObject): Tool {
         var runs = 0
