@@ -1,35 +1,48 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
-import { type Finding, hashOf, type Ledger } from '../checks/check-transcripts.ts';
-import { messageText } from '../phones/message-text.ts';
-import type { Random } from '../random.ts';
-import {
-  type AppCommand,
-  appReportSchema,
-  type AppSettings,
-  type ShownMessage,
-} from './app-messages.ts';
-
-const entry = fileURLToPath(new URL('app-process.ts', import.meta.url));
-/** Ends the process when this one is gone. */
-const leash = new URL('../../../infra/local/processes/exit-with-parent.ts', import.meta.url).href;
+import { z } from 'zod';
+import { type Line, openLine } from '#clients/conformance/control.ts';
+import type { Driver, Launcher } from '#clients/conformance/launcher.ts';
+import { type Finding, hashOf, type Ledger } from './checks/check-transcripts.ts';
+import { messageText } from './phones/message-text.ts';
+import type { Random } from './random.ts';
 
 const SHOW_EVERY_MS = 700;
 /** Its user is away for so long now and then. */
 const AWAY_MS = 1_500;
 /** Kills of the process: one after so many ms. */
 const LIFE_MS = { min: 400, max: 6_000 };
+const TIMINGS = {
+  silenceMs: 4_000,
+  callMs: 8_000,
+  backOffMs: [100, 200, 400, 800, 1_500],
+  watchMs: 500,
+};
 
-interface AppOptions extends Omit<AppSettings, 'folder'> {
+const stateSchema = z.looseObject({
+  transcript: z.array(
+    z.looseObject({
+      id: z.string(),
+      role: z.enum(['user', 'model']),
+      state: z.string(),
+      text: z.string(),
+      seq: z.number().optional(),
+      error: z.looseObject({ reason: z.string(), isRetryable: z.boolean() }).optional(),
+    }),
+  ),
+});
+type ShownMessage = z.infer<typeof stateSchema>['transcript'][number];
+
+interface AppOptions {
+  /** Starts its process: a driver of the conformance suite. */
+  launcher: Launcher;
+  uid: string;
+  chatUrl: string;
+  token: string;
+  conversationIds: readonly string[];
   ledger: Ledger;
   random: Random;
   /** Called before a message is typed. */
-  onMessage: (message: { conversationId: string; messageId: string; text: string }) => void;
+  onMessage: (message: { conversationId: string; text: string }) => void;
   count: (name: string) => void;
   /** Fires when no new message is to be begun. */
   stopping: AbortSignal;
@@ -37,85 +50,85 @@ interface AppOptions extends Omit<AppSettings, 'folder'> {
   deadline: AbortSignal;
 }
 
-/** A message that the app said is kept: it is to be answered, in its place. */
-interface KeptMessage {
+interface TypedMessage {
   conversationId: string;
-  messageId: string;
+  text: string;
+  /** Its id, since the app said that it is kept: it is to be answered, in its place. */
+  keptAs?: string;
 }
 
 /**
- * A person's app, built on the package: messages are typed into it, its process is killed in the middle of everything and
- * started again with the same store. What it said to be kept is checked in the end.
+ * A person's app, built on a client package: messages are typed into it, its process is killed in the middle of everything
+ * and started again with the same store. What it said to be kept is checked in the end.
  */
 export class App {
   readonly #options: AppOptions;
-  readonly #kept: KeptMessage[] = [];
-  readonly #typed = new Map<string, string>();
-  #shown: readonly ShownMessage[] = [];
-  #folder = '';
-  #child: ChildProcess | undefined;
-  #count = 0;
+  readonly #typed: TypedMessage[] = [];
+  readonly #shown = new Map<string, readonly ShownMessage[]>();
+  #line: Line | undefined;
+  #driver: Driver | undefined;
 
   constructor(options: AppOptions) {
     this.#options = options;
   }
 
-  async start(): Promise<void> {
-    this.#folder ||= await mkdtemp(join(tmpdir(), 'recap-app-'));
-    const { chatUrl, token, timeScale, conversationIds } = this.#options;
-    const settings: AppSettings = {
-      chatUrl,
-      token,
-      timeScale,
-      conversationIds,
-      folder: this.#folder,
-    };
-    const child = spawn(process.execPath, ['--import', leash, entry, JSON.stringify(settings)], {
-      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-    });
-    child.on('message', (message) => this.#hear(message));
-    child.on('error', () => undefined);
-    this.#child = child;
-    // The first that it tells is that it is there.
-    await Promise.race([once(child, 'message'), once(child, 'exit')]);
-  }
-
-  #hear(message: unknown): void {
-    const report = appReportSchema.parse(message);
-    if (report.kind === 'shown') this.#shown = report.messages;
-    if (report.kind === 'kept') {
-      const conversationId = this.#typed.get(report.messageId);
-      if (conversationId !== undefined)
-        this.#kept.push({ conversationId, messageId: report.messageId });
+  /** What came of it; undefined where its process was killed, or took too long. */
+  async #ask(name: string, value: unknown, chat?: string): Promise<unknown> {
+    const command = { name, value, ...(chat !== undefined && { chat }) };
+    try {
+      return (await this.#line?.ask(command))?.result;
+    } catch {
+      return undefined;
     }
   }
 
-  #tell(command: AppCommand): void {
-    // A process that has just been killed is told nothing.
-    if (this.#child?.connected) this.#child.send(command, () => undefined);
+  async #start(): Promise<void> {
+    const { launcher, chatUrl, token, uid, conversationIds } = this.#options;
+    const line = (this.#line ??= await openLine());
+    line.tokens = () => token;
+    this.#driver = await launcher.launch(line.url);
+    await this.#ask('create', { baseUrl: chatUrl, store: uid, timings: TIMINGS });
+    await Promise.all(conversationIds.map((id) => this.#ask('open', true, id)));
+    await this.#ask('openList', 'active');
   }
 
-  /** SIGKILL; resolves when it is gone. */
-  async kill(): Promise<void> {
-    const child = this.#child;
-    this.#child = undefined;
-    if (!child || child.exitCode !== null || child.signalCode !== null) return;
-    const gone = once(child, 'exit');
-    child.kill('SIGKILL');
-    await gone;
+  async #kill(): Promise<void> {
+    await this.#driver?.kill();
+    this.#driver = undefined;
+    this.#line?.drop();
   }
 
   #type(): void {
     const { random, conversationIds, ledger, onMessage } = this.#options;
     const conversationId = random.pick(conversationIds);
-    const messageId = random.uuid();
-    const text = messageText(random, (this.#count += 1));
-    onMessage({ conversationId, messageId, text });
-    ledger.send({ conversationId, messageId, text });
-    this.#typed.set(messageId, conversationId);
+    const text = messageText(random, this.#typed.length + 1);
+    const typed: TypedMessage = { conversationId, text };
+    this.#typed.push(typed);
+    onMessage(typed);
     const onBusy = random.chance(0.1) ? 'interrupt' : 'queue';
-    this.#tell({ kind: 'send', conversationId, messageId, text, onBusy });
-    if (random.chance(0.05)) this.#tell({ kind: 'stop', conversationId });
+    void this.#ask('send', { text, onBusy }, conversationId).then((messageId) => {
+      if (typeof messageId !== 'string') return;
+      typed.keptAs = messageId;
+      ledger.send({ conversationId, messageId, text });
+    });
+    if (random.chance(0.05)) void this.#ask('stop', true, conversationId);
+  }
+
+  /** Looks at all that it shows; what failed is sent again, as a user does who sees it. */
+  async #look(): Promise<void> {
+    const { conversationIds, ledger } = this.#options;
+    for (const conversationId of conversationIds) {
+      const { data } = stateSchema.safeParse(await this.#ask('state', true, conversationId));
+      if (!data) continue;
+      this.#shown.set(conversationId, data.transcript);
+      for (const { id: messageId, role, text, state, error } of data.transcript) {
+        const isFailed = state === 'failed' && error?.isRetryable === true;
+        if (isFailed) void this.#ask('retry', messageId, conversationId);
+        // The process may have been killed before it said that it has kept one.
+        const isTyped = this.#typed.some((typed) => typed.text === text);
+        if (role === 'user' && isTyped) ledger.send({ conversationId, messageId, text });
+      }
+    }
   }
 
   async #wait(ms: number): Promise<void> {
@@ -125,45 +138,60 @@ export class App {
   /** Is typed into, and killed again and again, until it is to stop. */
   async live(): Promise<void> {
     const { random, stopping, count } = this.#options;
-    await this.start();
-    let diesAt = performance.now() + random.integer(LIFE_MS.min, LIFE_MS.max);
+    const drawEnd = () => performance.now() + random.integer(LIFE_MS.min, LIFE_MS.max);
+    await this.#start();
+    let diesAt = drawEnd();
     while (!stopping.aborted) {
       this.#type();
+      void this.#look();
       // Bursts, as somebody types who is offline.
       await this.#wait(random.chance(0.2) ? 5 : random.integer(400, 2_600));
       if (random.chance(0.03)) {
-        this.#tell({ kind: 'setActive', isActive: false });
+        void this.#ask('setActive', false);
         await this.#wait(AWAY_MS);
-        this.#tell({ kind: 'setActive', isActive: true });
+        void this.#ask('setActive', true);
       }
       if (performance.now() < diesAt) continue;
-      await this.kill();
+      await this.#kill();
       count('app: kill -9');
       await this.#wait(random.integer(20, 800));
-      await this.start();
-      diesAt = performance.now() + random.integer(LIFE_MS.min, LIFE_MS.max);
+      await this.#start();
+      diesAt = drawEnd();
     }
   }
 
-  #isKnown(messageId: string): boolean {
-    const shown = this.#shown.find((message) => message.messageId === messageId);
+  #find({ conversationId, keptAs }: TypedMessage) {
+    const shown = this.#shown.get(conversationId) ?? [];
+    const message = shown.find(({ id }) => id === keptAs);
+    const answer = shown.find(({ role, seq }) => role === 'model' && seq === message?.seq);
+    return { message, ...(message?.seq !== undefined && { answer }) };
+  }
+
+  #isKnown(typed: TypedMessage): boolean {
+    const { message, answer } = this.#find(typed);
     return (
-      shown?.state === 'failed' ||
-      (shown?.answer !== undefined && ['done', 'stopped'].includes(shown.answer.state))
+      message?.state === 'failed' ||
+      (answer !== undefined && ['done', 'stopped'].includes(answer.state))
     );
+  }
+
+  get #kept(): TypedMessage[] {
+    return this.#typed.filter(({ keptAs }) => keptAs !== undefined);
   }
 
   /** Is started once more, and looked at until it shows how each message stands that it has kept. */
   async comeToRest(): Promise<void> {
-    await this.kill();
-    await this.start();
+    const { conversationIds, deadline } = this.#options;
+    await this.#kill();
+    await this.#start();
     do {
       await this.#wait(SHOW_EVERY_MS);
-      this.#tell({ kind: 'show' });
-    } while (
-      !this.#options.deadline.aborted &&
-      !this.#kept.every(({ messageId }) => this.#isKnown(messageId))
-    );
+      for (const id of conversationIds) {
+        await this.#ask('refresh', true, id);
+        while ((await this.#ask('loadOlder', 100, id)) === true);
+      }
+      await this.#look();
+    } while (!deadline.aborted && !this.#kept.every((typed) => this.#isKnown(typed)));
   }
 
   /** What it shows in the end goes into the ledger; what is wrong with it comes back. */
@@ -171,20 +199,19 @@ export class App {
     const { ledger, count } = this.#options;
     const findings: Finding[] = [];
     const lastSeqs = new Map<string, number>();
-    for (const { conversationId, messageId } of this.#kept) {
+    for (const typed of this.#kept) {
       count('app: kept message');
-      const shown = this.#shown.find((message) => message.messageId === messageId);
+      const { conversationId, keptAs: messageId = '' } = typed;
+      const { message, answer } = this.#find(typed);
       const place = { conversationId, messageId };
-      if (shown?.seq === undefined || !this.#isKnown(messageId)) {
-        const found = shown ? `${shown.state}, ${shown.answer?.state} ${shown.reason}` : 'nothing';
-        findings.push({
-          kind: 'unfinished',
-          ...place,
-          what: `kept by the app, which shows ${found}`,
-        });
+      if (message?.seq === undefined || !this.#isKnown(typed)) {
+        const reason = (message?.error ?? answer?.error)?.reason;
+        const found = message ? `${message.state}, ${answer?.state} ${reason}` : 'nothing';
+        const what = `kept by the app, which shows ${found}`;
+        findings.push({ kind: 'unfinished', ...place, what });
         continue;
       }
-      const { seq, answer } = shown;
+      const { seq } = message;
       if (seq <= (lastSeqs.get(conversationId) ?? 0))
         findings.push({ kind: 'mismatched', ...place, what: `sent out of order, as ${seq}` });
       lastSeqs.set(conversationId, seq);
@@ -195,7 +222,7 @@ export class App {
   }
 
   async stop(): Promise<void> {
-    await this.kill();
-    if (this.#folder !== '') await rm(this.#folder, { recursive: true, force: true });
+    await this.#kill();
+    this.#line?.hangUp();
   }
 }

@@ -1,8 +1,15 @@
 import { createWriteStream, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { clientNames } from '#clients/conformance/clients.ts';
 import { singleLineJson } from '#shared/lib/json-text.ts';
 import { terminalText } from '#infra/terminal-text.ts';
-import { ArgumentError, readInteger, readOptions, runCommand } from '#infra/command-line.ts';
+import {
+  ArgumentError,
+  readChoice,
+  readInteger,
+  readOptions,
+  runCommand,
+} from '#infra/command-line.ts';
 import { chaosFigures, describeReport, isClean } from './report.ts';
 import { type ChaosOptions, runChaos } from './run-chaos.ts';
 
@@ -16,7 +23,8 @@ everything comes to rest, and what the devices were told is compared with what i
   --minutes M  how long the faults go on (default 1; fractions are allowed)
   --seed S     another run: kills, faults and phones follow from it (default 1)
   --phones N   how many phones talk at the same time (default 20)
-  --apps N     how many apps built on the client package do so, each a process that is killed, too (default 3)
+  --apps N     how many apps built on a client package do so, each a process that is killed, too (default 3)
+  --client C   which package: ${clientNames.join(' or ')} (default typescript)
   --log DIR    keep acks.jsonl, transcripts.jsonl and functions.log in this folder
   --json       last line of the output: the figures as JSON; progress goes to stderr
   --help       this text
@@ -30,6 +38,7 @@ const options = {
   seed: { type: 'string', default: '1' },
   phones: { type: 'string', default: '20' },
   apps: { type: 'string', default: '3' },
+  client: { type: 'string', default: 'typescript' },
   log: { type: 'string' },
   json: { type: 'boolean', default: false },
   help: { type: 'boolean', default: false },
@@ -69,12 +78,14 @@ process.exitCode = await runCommand(help, async (argv) => {
   const phones = readInteger('--phones', values.phones);
   const say = values.json ? console.error : console.log;
   const apps = readInteger('--apps', values.apps);
-  say(`chaos: ${minutes} min, seed ${values.seed}, ${phones} phones, ${apps} apps`);
+  const client = readChoice('--client', values.client, clientNames);
+  say(`chaos: ${minutes} min, seed ${values.seed}, ${phones} phones, ${apps} apps of ${client}`);
   const report = await runChaos({
     minutes,
     seed: values.seed,
     phones,
     apps,
+    client,
     onProgress: say,
     ...(values.log !== undefined && openLog(values.log)),
   });

@@ -1,3 +1,5 @@
+import { subscribe } from 'node:diagnostics_channel';
+import { type OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { z } from 'zod';
 import { createDatabaseClock, onceTimeIsKnown } from '#functions/adapters/clocks.ts';
 import { createFirestoreDocumentStore } from '#functions/adapters/firestore.ts';
@@ -45,6 +47,20 @@ const clock: Clock = {
   },
   wait: (ms, signal) => time.wait(ms / settings.timeScale, signal),
 };
+
+/** What the service asks to wait is said in its time; phones and apps live in ours. */
+subscribe('http.server.response.created', (message) => {
+  const { response } = z.object({ response: z.instanceof(ServerResponse) }).parse(message);
+  const writeHead = response.writeHead.bind(response);
+  const writeInOurTime = (status: number, headers: OutgoingHttpHeaders = {}) => {
+    const seconds = Number(headers['retry-after'] ?? Number.NaN) / settings.timeScale;
+    return writeHead(status, {
+      ...headers,
+      ...(Number.isFinite(seconds) && { 'retry-after': String(seconds) }),
+    });
+  };
+  Object.assign(response, { writeHead: writeInOurTime });
+});
 
 const firestore = createFirestoreDocumentStore({
   projectId: config.GOOGLE_CLOUD_PROJECT,

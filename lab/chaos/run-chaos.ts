@@ -9,7 +9,9 @@ import {
   type Finding,
   Ledger,
 } from './checks/check-transcripts.ts';
-import { App } from './apps/app.ts';
+import { type ClientName, startLauncher } from '#clients/conformance/clients.ts';
+import type { Launcher } from '#clients/conformance/launcher.ts';
+import { App } from './app.ts';
 import { driveFaults, restartCalm } from './faults.ts';
 import { phoneActions } from './phones/actions.ts';
 import { ChatClient } from '#lab/chat-client/client.ts';
@@ -41,8 +43,10 @@ export interface ChaosOptions {
   minutes: number;
   seed: string;
   phones: number;
-  /** Apps that are built on the client package, each a process of its own. */
+  /** Apps that are built on a client package, each a process of its own. */
   apps: number;
+  /** Which package. */
+  client: ClientName;
   onProgress: (line: string) => void;
   onAcknowledge?: (acknowledgement: Acknowledgement) => void;
   onTranscript?: (transcript: Transcript) => void;
@@ -57,20 +61,17 @@ interface Run {
   store: DocumentStore;
   ledger: Ledger;
   tally: Tally;
+  launcher: Launcher;
   clientOf: (uid: string) => ChatClient;
 }
 
 const uidOf = (index: number) => `phone-${index}`;
 
-/** What the model will say to a message, and the words by which it is known again. */
-function prepareAnswers(
-  { ledger, world }: Pick<Run, 'ledger' | 'world'>,
-  random: Random,
-  { messageId, text }: { messageId: string; text: string },
-): void {
+/** What the model will say to a message; the words by which both are known again. */
+function prepareAnswers({ world }: Pick<Run, 'world'>, random: Random, text: string): string[] {
   const answers = answersTo(text, random.fork(`answers to ${text}`));
   world.fakeGemini.registerAnswers(...answers);
-  ledger.canaries.set(messageId, canariesIn(`${text} ${JSON.stringify(answers)}`));
+  return canariesIn(`${text} ${JSON.stringify(answers)}`);
 }
 
 function createPhones(
@@ -87,17 +88,17 @@ function createPhones(
       ledger,
       random: own,
       conversationIds,
-      timeScale: TIME_SCALE,
       uid,
       ...signals,
       count: tally.countAction,
-      onMessage: (message) => prepareAnswers({ ledger, world }, own, message),
+      onMessage: ({ messageId, text }) =>
+        void ledger.canaries.set(messageId, prepareAnswers({ world }, own, text)),
     });
   });
 }
 
 const createApps = (
-  { options, random, ledger, world, tally }: Run,
+  { options, random, ledger, world, tally, launcher }: Run,
   signals: { stopping: AbortSignal; deadline: AbortSignal },
 ): App[] =>
   Array.from({ length: options.apps }, (_, index) => {
@@ -107,15 +108,16 @@ const createApps = (
     return new App({
       chatUrl: world.chatUrl,
       token: unsignedToken({ uid, projectId: world.projectId, now: new Date() }),
-      timeScale: TIME_SCALE,
+      launcher,
+      uid,
       conversationIds,
       ledger,
       random: own,
       ...signals,
       count: tally.countAction,
-      onMessage: (message) => {
-        ledger.conversations.set(message.conversationId, uid);
-        prepareAnswers({ ledger, world }, own, message);
+      onMessage: ({ conversationId, text }) => {
+        ledger.conversations.set(conversationId, uid);
+        prepareAnswers({ world }, own, text);
       },
     });
   });
@@ -239,7 +241,7 @@ async function report(
   };
 }
 
-async function openRun(options: ChaosOptions): Promise<Run> {
+async function openRun(options: ChaosOptions, launcher: Launcher): Promise<Run> {
   const tally = new Tally();
   const world = await startChaosWorld({
     settings: {
@@ -261,6 +263,7 @@ async function openRun(options: ChaosOptions): Promise<Run> {
     options,
     world,
     tally,
+    launcher,
     random: createRandom(options.seed),
     store: createFirestoreDocumentStore({ projectId, deadlineMs: 30_000 }),
     ledger: new Ledger(options.onAcknowledge),
@@ -273,12 +276,8 @@ async function openRun(options: ChaosOptions): Promise<Run> {
   };
 }
 
-/**
- * A whole run: chaos, calm, a message more in each conversation, and the check. Throws Error when there
- * are no emulators or a process does not start.
- */
-export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
-  const run = await openRun(options);
+async function runWith(launcher: Launcher, options: ChaosOptions): Promise<ChaosReport> {
+  const run = await openRun(options, launcher);
   const ended = new AbortController();
   const { signal } = ended;
   const startedAtMs = performance.now();
@@ -309,5 +308,18 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
     await Promise.all(surroundings);
     await Promise.all(apps.map((app) => app.stop()));
     await run.world.stop();
+  }
+}
+
+/**
+ * A whole run: chaos, calm, a message more in each conversation, and the check. Throws Error when there
+ * are no emulators or a process does not start.
+ */
+export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
+  const launcher = await startLauncher(options.client);
+  try {
+    return await runWith(launcher, options);
+  } finally {
+    await launcher.stop();
   }
 }

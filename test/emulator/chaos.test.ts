@@ -8,6 +8,7 @@ test('a short chaos run loses and doubles nothing while processes are killed and
     seed: 'test',
     phones: 3,
     apps: 1,
+    client: 'typescript',
     onProgress: () => undefined,
   });
 

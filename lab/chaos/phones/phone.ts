@@ -16,8 +16,6 @@ interface PhoneOptions {
   random: Random;
   uid: string;
   conversationIds: readonly string[];
-  /** How much faster than the phone's the clock of the service runs: it divides what Retry-After asks for. */
-  timeScale: number;
   /** Fires when no new message is to be begun. */
   stopping: AbortSignal;
   /** Fires when even a message that is under way is left. */
@@ -92,7 +90,7 @@ export class Phone {
    * ended in an error it asks for JSON: only that tells whether the error is final.
    */
   async sendUntilKnown(message: OutgoingMessage): Promise<void> {
-    const { random, timeScale, deadline } = this.options;
+    const { random, deadline } = this.options;
     let transport: 'sse' | 'json' | undefined;
     this.unknown.set(message.messageId, message);
     for (let tries = 0; !deadline.aborted; tries += 1) {
@@ -103,7 +101,7 @@ export class Phone {
       }
       transport = result.why === 'broken stream' ? 'json' : undefined;
       const backOffMs = Math.min(LONGEST_BACK_OFF_MS, FIRST_BACK_OFF_MS * 2 ** tries);
-      const askedMs = (result.retryAfterMs ?? 0) / timeScale;
+      const askedMs = result.retryAfterMs ?? 0;
       await this.wait(Math.max(askedMs, backOffMs * (0.5 + random.next() / 2)));
     }
   }
