@@ -4,13 +4,44 @@ import { pageBlocks } from '#test/recipes/page-modules.ts';
 
 /** The parts of libraries for Android that the pages call; they exist as Android archives alone. */
 const ANDROID: Record<string, string> = {
-  'android.content': 'abstract class Context',
+  'android.content': `
+abstract class Context {
+    val applicationContext: Context get() = TODO()
+    val filesDir: java.io.File get() = TODO()
+}`,
+  'android.app': `
+import android.content.Context
+abstract class Application : Context() { open fun onCreate() {} }
+abstract class Service : Context()`,
   'androidx.work': `
 import android.content.Context
 abstract class WorkerParameters
-abstract class ListenableWorker { class Result { companion object { fun success(): Result = TODO() } } }
-abstract class CoroutineWorker(context: Context, parameters: WorkerParameters) : ListenableWorker() {
+abstract class ListenableWorker(val applicationContext: Context) {
+    class Result { companion object { fun success(): Result = TODO(); fun retry(): Result = TODO() } }
+}
+abstract class CoroutineWorker(context: Context, parameters: WorkerParameters) : ListenableWorker(context) {
     abstract suspend fun doWork(): Result
+}
+enum class NetworkType { CONNECTED }
+enum class BackoffPolicy { EXPONENTIAL }
+enum class ExistingWorkPolicy { REPLACE }
+class Constraints {
+    class Builder {
+        fun setRequiredNetworkType(type: NetworkType): Builder = TODO()
+        fun build(): Constraints = TODO()
+    }
+}
+class OneTimeWorkRequest {
+    class Builder {
+        fun setConstraints(constraints: Constraints): Builder = TODO()
+        fun setBackoffCriteria(policy: BackoffPolicy, delay: Long, unit: java.util.concurrent.TimeUnit): Builder = TODO()
+        fun build(): OneTimeWorkRequest = TODO()
+    }
+}
+inline fun <reified Worker : ListenableWorker> OneTimeWorkRequestBuilder(): OneTimeWorkRequest.Builder = TODO()
+abstract class WorkManager {
+    abstract fun enqueueUniqueWork(name: String, policy: ExistingWorkPolicy, request: OneTimeWorkRequest): Any
+    companion object { fun getInstance(context: Context): WorkManager = TODO() }
 }`,
   'com.google.android.gms.tasks': 'interface Task<T>',
   'kotlinx.coroutines.tasks':
@@ -37,6 +68,13 @@ abstract class FirebaseAppCheck {
     abstract fun getAppCheckToken(refresh: Boolean): Task<AppCheckToken>
     companion object { fun getInstance(): FirebaseAppCheck = TODO() }
 }`,
+  'com.google.firebase.messaging': `
+import com.google.android.gms.tasks.Task
+abstract class FirebaseMessaging {
+    abstract val token: Task<String>
+    companion object { fun getInstance(): FirebaseMessaging = TODO() }
+}
+abstract class FirebaseMessagingService : android.app.Service() { open fun onNewToken(token: String) {} }`,
   'com.google.firebase.functions': `
 import kotlinx.coroutines.reactive.Publisher
 abstract class HttpsCallableResult { abstract val data: Any? }
@@ -56,13 +94,9 @@ val com.google.firebase.Firebase.functions: FirebaseFunctions get() = TODO()`,
 
 /** What the pages leave to the app, and what an editor imports by itself. */
 const LEFT_TO_THE_APP = `
-import android.content.Context
-import androidx.work.CoroutineWorker
-import androidx.work.WorkerParameters
 import dev.recap.*
 import java.io.File
 import kotlinx.coroutines.CoroutineScope
-import kotlinx.coroutines.flow.first
 import kotlinx.coroutines.launch
 
 private const val CHAT_URL = ""
@@ -73,6 +107,7 @@ private lateinit var chat: Chat
 private lateinit var conversationId: String
 private lateinit var messageId: String
 private lateinit var bytes: ByteArray
+private fun clientOf(store: RecapStore): Recap = recap
 private fun showRows(rows: List<Row>) {}
 private fun showMessages(messages: List<Message>) {}
 `;
@@ -97,11 +132,12 @@ function pageFile(page: string, blocks: readonly string[]): SourceFile {
   };
 }
 
-const README = new URL('../../clients/kotlin/README.md', import.meta.url);
+const PACKAGE = new URL('../../clients/kotlin/', import.meta.url);
+const readPackage = (path: string): string => readFileSync(new URL(path, PACKAGE), 'utf8');
 
-/** The Kotlin of every page and of the package's README as files to compile, with what it needs of Android. */
+/** The Kotlin of every page, of the package's README and of its layer for Android, with what they need of Android. */
 export function kotlinPages(): { pages: string[]; files: SourceFile[] } {
-  const readme = readFileSync(README, 'utf8').matchAll(/^```kotlin\n(.*?)^```$/gms);
+  const readme = readPackage('README.md').matchAll(/^```kotlin\n(.*?)^```$/gms);
   const blocks = [
     ...pageBlocks().filter(({ language }) => language === 'kotlin'),
     ...[...readme].map(([, text = '']) => ({ page: 'README.md', text })),
@@ -117,5 +153,7 @@ export function kotlinPages(): { pages: string[]; files: SourceFile[] } {
     name: `src/test/kotlin/${name.replaceAll('.', '_')}.kt`,
     text: `package ${name}\n${text}\n`,
   }));
-  return { pages, files: [...android, ...files] };
+  const name = 'src/test/kotlin/RecapAndroid.kt';
+  const layer = { name, text: readPackage('android/RecapAndroid.kt') };
+  return { pages, files: [...android, layer, ...files] };
 }

@@ -41,6 +41,40 @@ async function start(): Promise<Clients> {
   }
 }
 
+/** Lends a client out that shows a chat of the service itself. */
+async function withChat(
+  store: string,
+  work: (chat: {
+    server: Awaited<ReturnType<typeof startWireServer>>;
+    ask: (name: string, value: unknown) => Promise<unknown>;
+    /** Resolves when it shows these messages. */
+    shows: (messages: readonly object[]) => Promise<unknown>;
+  }) => Promise<void>,
+): Promise<void> {
+  const server = await startWireServer();
+  onTestFinished(() => server.stop());
+  const token = (await server.authorization()).replace('Bearer ', '');
+  await clients?.use(async ({ line }) => {
+    line.tokens = () => token;
+    const chat = randomUUID();
+    const ask = async (name: string, value: unknown) =>
+      (await line.ask({ name, chat, value })).result;
+    const shows = (messages: readonly object[]) =>
+      eventually('it shows the messages', async () => {
+        const variables = new Map();
+        const { problems } = match({ messages }, await ask('state', true), {
+          variables,
+          now: new Date(),
+        });
+        return problems.length === 0 || undefined;
+      });
+    await ask('create', { baseUrl: server.url, store, timings });
+    await ask('open', true);
+    await work({ server, ask, shows });
+    await ask('close', true);
+  });
+}
+
 describe.skipIf(missing.length > 0 && !isCi)('the client for Kotlin on the JVM', () => {
   beforeEach((context) => {
     if (isUnreachable) context.skip('Maven cannot reach its repository');
@@ -49,33 +83,41 @@ describe.skipIf(missing.length > 0 && !isCi)('the client for Kotlin on the JVM',
   playAll('kotlin', start, { startMs: BUILD_TIMEOUT_MS, scenarios });
 
   test('it goes on with an answer of the service itself whose connection was cut', async () => {
-    const server = await startWireServer();
-    onTestFinished(() => server.stop());
-    const token = (await server.authorization()).replace('Bearer ', '');
-    await clients?.use(async ({ line }) => {
-      line.tokens = () => token;
-      const chat = randomUUID();
-      const ask = async (name: string, value: unknown) =>
-        (await line.ask({ name, chat, value })).result;
-      const shows = (answer: object) =>
-        eventually('it shows the answer', async () => {
-          const { problems } = match({ messages: [{}, answer] }, await ask('state', true), {
-            variables: new Map(),
-            now: new Date(),
-          });
-          return problems.length === 0 || undefined;
-        });
-      await ask('create', { baseUrl: server.url, store: randomUUID(), timings });
-      await ask('open', true);
+    await withChat(randomUUID(), async ({ server, ask, shows }) => {
       await ask('send', 'Hello');
       const call = await server.callOf('Hello');
       call.say('Half');
-      await shows({ text: 'Half', state: 'running' });
+      await shows([{}, { text: 'Half', state: 'running' }]);
       server.server.closeAllConnections();
       call.say(' and whole.');
       call.end();
-      await expect(shows({ text: 'Half and whole.', state: 'done' })).resolves.toBe(true);
-      await ask('close', true);
+      await expect(shows([{}, { text: 'Half and whole.', state: 'done' }])).resolves.toBe(true);
+    });
+  });
+
+  test('a store that throws anything at every call costs no message, and nothing that is shown', async () => {
+    await withChat('refuses', async ({ server, ask, shows }) => {
+      await ask('openList', 'active');
+      await ask('send', {
+        text: 'Hello',
+        files: [{ type: 'text/plain', name: 'a.txt', base64: btoa('a') }],
+      });
+      await shows([{ state: 'failed', error: { reason: 'FILE_LOST' } }]);
+      for (const text of ['One', 'Two']) {
+        await ask('send', text);
+        const call = await server.callOf(text);
+        call.say(`Answer to ${text}`);
+        call.end();
+      }
+      await ask('markRead', true);
+      await shows([
+        { text: 'One', state: 'sent' },
+        { text: 'Answer to One', state: 'done' },
+        { text: 'Two', state: 'sent' },
+        { text: 'Answer to Two', state: 'done' },
+        { text: 'Hello' },
+      ]);
+      await expect(ask('pendingCount', true)).resolves.toBe(0);
     });
   });
 

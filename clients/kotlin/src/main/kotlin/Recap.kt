@@ -5,7 +5,7 @@ import java.time.Instant
 import java.util.UUID
 import java.util.concurrent.ConcurrentHashMap
 import kotlinx.coroutines.*
-import kotlinx.coroutines.flow.Flow
+import kotlinx.coroutines.flow.*
 import kotlinx.serialization.Serializable
 import kotlinx.serialization.encodeToString
 import kotlinx.serialization.json.*
@@ -80,12 +80,14 @@ class Recap(
     private val chats = ConcurrentHashMap<String, Chat>()
     private val outbox = Outbox(core, ::entriesChanged) { entry, stream -> chat(entry.conversationId).taken(entry, stream) }
     private val inbox = Inbox(core, outbox, ::hear)
+    private val pending = MutableStateFlow(0)
     private var keptChats = listOf<String>()
     private val keptLoaded = core.scope.launch { keptChats = core.store.read<List<String>>(CHATS_KEY).orEmpty() }
 
     init {
         core.onOtherUser = { error ->
             outbox.disown(error)
+            countPending()
             inbox.changed()
             for (chat in chats.values) chat.reading.changed()
         }
@@ -97,6 +99,12 @@ class Recap(
     val push = Push()
     /** Those that are neither archived nor in the bin. Read and followed while they are collected. */
     val conversations: Flow<List<Row>> get() = list().rows
+
+    /** Messages that are not sent yet. */
+    val pendingCount: Flow<Int> = flow {
+        outbox.awaitLoaded()
+        emitAll(pending)
+    }
 
     fun list(name: ListName = ListName.ACTIVE): ConversationList = inbox.lists.getValue(name)
 
@@ -156,7 +164,12 @@ class Recap(
         core.scope.launch { quietly { work() } }
     }
 
+    private fun countPending() {
+        pending.value = outbox.waiting().values.sumOf { it.size }
+    }
+
     private fun entriesChanged(conversationId: String) {
+        countPending()
         chats[conversationId]?.reading?.changed()
         inbox.changed()
     }

@@ -153,6 +153,7 @@ private class Driver(private val control: String, private val folder: File, priv
                 current.push.register(given.text("token").orEmpty(), given.text("platform").orEmpty(), given.text("locale"))
             }
             "unregister" -> current.push.unregister()
+            "pendingCount" -> JsonPrimitive(current.pendingCount.first())
             "setActive" -> current.setActive(value.jsonPrimitive.boolean)
             else -> performOnChat(name, chatId, value)
         }

@@ -1,0 +1,83 @@
+package dev.recap.android
+
+import android.content.Context
+import androidx.work.BackoffPolicy
+import androidx.work.Constraints
+import androidx.work.CoroutineWorker
+import androidx.work.ExistingWorkPolicy
+import androidx.work.NetworkType
+import androidx.work.OneTimeWorkRequestBuilder
+import androidx.work.WorkManager
+import androidx.work.WorkerParameters
+import com.google.firebase.messaging.FirebaseMessaging
+import com.google.firebase.messaging.FirebaseMessagingService
+import dev.recap.FileStore
+import dev.recap.Recap
+import dev.recap.RecapException
+import dev.recap.RecapStore
+import java.io.File
+import java.util.concurrent.TimeUnit.SECONDS
+import kotlinx.coroutines.flow.distinctUntilChanged
+import kotlinx.coroutines.flow.first
+import kotlinx.coroutines.flow.map
+import kotlinx.coroutines.runBlocking
+import kotlinx.coroutines.tasks.await
+import kotlinx.coroutines.withTimeoutOrNull
+
+/* What an app for Android has beside the client. It is copied into the app: README.md, "In the background". */
+
+private const val SEND = "recap-send"
+/** Android ends a worker after 10 minutes. */
+private const val SEND_MS = 8 * 60_000L
+private const val FIRST_PAUSE_S = 30L
+
+/** The app's `Application`: work without a screen finds the client in it. */
+interface RecapApplication {
+    /** Of the user who is signed in; the same as long as the process runs. Null: nobody is. */
+    val recap: Recap?
+}
+
+private fun recapOf(context: Context): Recap? = (context.applicationContext as RecapApplication).recap
+
+/** In `filesDir`, of one user. What the app excludes from its backups should name this folder. */
+fun userStore(context: Context, uid: String): RecapStore = FileStore(File(context.filesDir, "recap/$uid"))
+
+/** Sends what waits, as soon as there is a network. */
+class SendWorker(context: Context, parameters: WorkerParameters) : CoroutineWorker(context, parameters) {
+    override suspend fun doWork(): Result {
+        val recap = recapOf(applicationContext) ?: return Result.success()
+        recap.wake()
+        val isSent = withTimeoutOrNull(SEND_MS) { recap.pendingCount.first { it == 0 } } != null
+        return if (isSent) Result.success() else Result.retry()
+    }
+}
+
+/** To be run as long as the process: whatever waits is sent by [SendWorker], also when the app was closed meanwhile. */
+suspend fun sendInBackground(context: Context, recap: Recap) {
+    val isWaiting = recap.pendingCount.map { it > 0 }.distinctUntilChanged()
+    isWaiting.collect { if (it) enqueue(context) }
+}
+
+private fun enqueue(context: Context) {
+    val whenConnected = Constraints.Builder().setRequiredNetworkType(NetworkType.CONNECTED).build()
+    val request = OneTimeWorkRequestBuilder<SendWorker>()
+        .setConstraints(whenConnected)
+        .setBackoffCriteria(BackoffPolicy.EXPONENTIAL, FIRST_PAUSE_S, SECONDS)
+        .build()
+    // One that runs may be about to end.
+    WorkManager.getInstance(context).enqueueUniqueWork(SEND, ExistingWorkPolicy.REPLACE, request)
+}
+
+/** Push messages reach this installation. At every start; throws [RecapException]. */
+suspend fun registerPush(recap: Recap) = recap.push.register(FirebaseMessaging.getInstance().token.await())
+
+/** Firebase calls it on a thread of its own. */
+class PushService : FirebaseMessagingService() {
+    override fun onNewToken(token: String): Unit = runBlocking {
+        try {
+            recapOf(this@PushService)?.push?.register(token)
+        } catch (_: RecapException) {
+            // The next start tells it.
+        }
+    }
+}
