@@ -84,6 +84,9 @@ function messageOf(value: unknown): [string | InputPart[], SendOptions] {
   return [parts ?? said, { ...options, ...(blobs && { files: blobs }) }];
 }
 
+const refuse = () => Promise.reject(new Error('the disk is full'));
+const refusingStore: RecapStore = { get: refuse, set: refuse, delete: refuse, keys: refuse };
+
 const errorOf = (error: unknown) => {
   const { reason, code, message } = error as { reason?: string; code?: number; message?: string };
   return { reason: reason ?? 'NOT_A_RECAP_ERROR', code, message };
@@ -95,6 +98,9 @@ export async function drive(control: string, platform: Platform): Promise<void> 
   const chats = new Map<string, Chat>();
   const shown = new Map<string, Shown<ChatState>>();
   const lists = new Map<ListName, Shown<ListState>>();
+
+  const openStore = (name: string) =>
+    name.endsWith('refuses') ? refusingStore : platform.openStore(name);
 
   const current = (): Recap => {
     if (!recap) throw new Error('there is no client');
@@ -110,7 +116,7 @@ export async function drive(control: string, platform: Platform): Promise<void> 
     close();
     recap = platform.createRecap({
       ...options,
-      storage: await platform.openStore(store),
+      storage: await openStore(store),
       tools: Object.fromEntries(
         Object.entries(tools).map(([name, script]) => [name, toolOf(script)]),
       ),
@@ -190,10 +196,7 @@ export async function drive(control: string, platform: Platform): Promise<void> 
       loadMore: () => listOf(list).loadMore(),
       search: () => current().search(value as string),
       claim: async () =>
-        current().claim(
-          given['guestToken'] ?? '',
-          await platform.openStore(given['guestStore'] ?? ''),
-        ),
+        current().claim(given['guestToken'] ?? '', await openStore(given['guestStore'] ?? '')),
       register: () =>
         current().push.register(given['token'] ?? '', given['platform'] ?? 'web', given['locale']),
       unregister: () => current().push.unregister(),

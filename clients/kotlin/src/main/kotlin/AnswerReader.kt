@@ -23,18 +23,13 @@ internal class AnswerReader(
             val cursor = get().lastEventId
             val since = life.wakeCount
             var isOver = false
-            var failure: RecapException? = null
-            life.untilWoken(since) {
-                try {
-                    readOnce(stream ?: requester.stream("GET", path, mapOf("startingAfter" to cursor)))
-                    isOver = true
-                } catch (error: RecapException) {
-                    failure = error
-                }
+            val error = life.untilWoken(since) {
+                readOnce(stream ?: requester.stream("GET", path, mapOf("startingAfter" to cursor)))
+                isOver = true
             }
             stream = null
             if (isOver) return
-            val error = failure ?: continue
+            if (error == null) continue
             if (error.code in STORED_CODES) return
             failures = if (get().lastEventId == cursor) failures + 1 else 1
             if (error.code == 400) {
@@ -63,7 +58,7 @@ internal class AnswerReader(
     private fun take(event: ServerEvent) {
         // The service could not read on: what it says of that is not of the answer.
         val id = event.id ?: throw offline(event.data)
-        val chunk = Requester.decode<StreamChunk>(event.data)
+        val chunk = decode<StreamChunk>(event.data)
         onChange(get().with(chunk).copy(lastEventId = id), chunk)
     }
 }

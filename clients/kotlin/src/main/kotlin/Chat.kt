@@ -61,7 +61,7 @@ class Chat internal constructor(
     suspend fun send(text: String, options: SendOptions = SendOptions()): String = send(textParts(text), options)
 
     suspend fun send(parts: List<Part>, options: SendOptions = SendOptions()): String = recap.inClient {
-        addMessage(Entry.Kind.SEND, "/messages", null, parts, options, options.onBusy ?: OnBusy.QUEUE)
+        addMessage(Entry.Kind.SEND, "/messages", parts, options)
     }
 
     /** Says something else in place of a message of the user; all after it leaves the branch. */
@@ -71,12 +71,11 @@ class Chat internal constructor(
     suspend fun edit(messageId: String, parts: List<Part>, options: SendOptions = SendOptions()): String = recap.inClient {
         val replaced = find(messageId).seq
         if (replaced != null) {
-            val path = "/messages/$messageId:edit"
-            addMessage(Entry.Kind.EDIT, path, replaced, parts, options, options.onBusy ?: OnBusy.INTERRUPT)
+            addMessage(Entry.Kind.EDIT, "/messages/$messageId:edit", parts, options, replaced)
         } else {
             // The service does not have it: the new one is sent in its place.
             outbox.drop(messageId)
-            addMessage(Entry.Kind.SEND, "/messages", null, parts, options, options.onBusy ?: OnBusy.QUEUE)
+            addMessage(Entry.Kind.SEND, "/messages", parts, options)
         }
     }
 
@@ -87,7 +86,7 @@ class Chat internal constructor(
         val newId = UUID.randomUUID().toString()
         val body = jsonOf("id" to newId, "onBusy" to "interrupt", "clientContext" to contextOf(context))
         val path = "/messages/${last.id}:regenerate"
-        add(newId, Entry.Kind.REGENERATE, path, body, inputsOf(last.parts), last.seq)
+        add(newEntry(newId, Entry.Kind.REGENERATE, path, body, inputsOf(last.parts), last.seq))
     }
 
     private fun find(messageId: String): Message = state.value.transcript.find { it.id == messageId }
@@ -101,12 +100,7 @@ class Chat internal constructor(
     }
 
     private suspend fun addMessage(
-        kind: Entry.Kind,
-        path: String,
-        replaces: Int?,
-        given: List<Part>,
-        options: SendOptions,
-        onBusy: OnBusy,
+        kind: Entry.Kind, path: String, given: List<Part>, options: SendOptions, replaces: Int? = null,
     ): String {
         val messageId = UUID.randomUUID().toString()
         val inputs = inputsOf(given)
@@ -115,27 +109,24 @@ class Chat internal constructor(
             "parts" to json.encodeToJsonElement(PARTS, inputs),
             "retention" to options.retention?.name?.lowercase(),
         )
+        val onBusy = options.onBusy ?: if (kind == Entry.Kind.SEND) OnBusy.QUEUE else OnBusy.INTERRUPT
         val body = jsonOf(
             "message" to message,
             "onBusy" to onBusy.name.lowercase(),
             "responseSchema" to options.responseSchema,
             "clientContext" to contextOf(options.context),
         )
-        return add(messageId, kind, path, body, inputs, replaces, options.files)
+        return add(newEntry(messageId, kind, path, body, inputs, replaces), options.files)
     }
 
-    private suspend fun add(
-        newId: String,
-        kind: Entry.Kind,
-        path: String,
-        body: JsonObject,
-        shown: List<Part>,
-        replaces: Int?,
-        files: List<FileInput> = emptyList(),
-    ): String {
+    private fun newEntry(
+        newId: String, kind: Entry.Kind, path: String, body: JsonObject, shown: List<Part>, replaces: Int?,
+    ) = Entry(newId, id, kind, path, body, shown, replaces, core.requester.now)
+
+    private suspend fun add(entry: Entry, files: List<FileInput> = emptyList()): String {
         recap.later { reading.loadNewest() }
-        outbox.add(Entry(newId, id, kind, path, body, shown, replaces, core.requester.now), files)
-        return newId
+        outbox.add(entry, files)
+        return entry.id
     }
 
     /** Sends a message again that failed, or whose answer did. */

@@ -187,7 +187,7 @@ internal class Inbox(private val core: Core, private val outbox: Outbox, private
                 readFirst()
             }
         }
-        // What it erases is handed to the store before the cursor behind it is.
+        // What it erases is not kept any more before the cursor behind it is.
         onEvent(event)
         changed()
     }
@@ -197,7 +197,7 @@ internal class Inbox(private val core: Core, private val outbox: Outbox, private
         try {
             val stream = requester.stream("GET", "/v1/users/me/events", mapOf("cursor" to cursor))
             stream.events.collect { (id, data) ->
-                working.withLock { apply(Requester.decode(data)) }
+                working.withLock { apply(decode(data)) }
                 cursor = id ?: cursor
                 keep()
             }
@@ -212,14 +212,7 @@ internal class Inbox(private val core: Core, private val outbox: Outbox, private
         while (true) {
             val before = cursor
             val since = life.wakeCount
-            var error: RecapException? = null
-            life.untilWoken(since) {
-                try {
-                    listen()
-                } catch (broken: RecapException) {
-                    error = broken
-                }
-            }
+            val error = life.untilWoken(since, ::listen)
             // Also an orderly end is no reason to come back without a pause, unless it brought something.
             failures = if (cursor == before && life.wakeCount == since) failures + 1 else 0
             if (failures > 0) {
@@ -240,7 +233,7 @@ internal class Inbox(private val core: Core, private val outbox: Outbox, private
         if (seq <= maxOf(seen[id] ?: 0, readSeq)) return
         seen[id] = seq
         changed()
-        store.set(READ_PREFIX + id, seq.toString())
+        saver.save(READ_PREFIX + id) { seq.toString() }.join()
         tellSeen(id)
     }
 
@@ -253,7 +246,7 @@ internal class Inbox(private val core: Core, private val outbox: Outbox, private
                     while (true) {
                         val seq = seen[id] ?: break
                         val body = jsonOf("seq" to seq)
-                        val row: Row = Requester.decode(requester.call("POST", "/v1/conversations/$id:read", body = body))
+                        val row: Row = requester.call("POST", "/v1/conversations/$id:read", body = body)
                         if (id in known) setRows(listOf(row))
                         if (seen[id] == seq) forgetSeen(id)
                         changed()

@@ -59,14 +59,22 @@ internal class Life(private val backOffMs: List<Long>) {
         }
     }
 
-    /** Ends the work when the app wakes up. */
-    suspend fun untilWoken(since: Int, work: suspend () -> Unit) = coroutineScope {
-        val working = launch { work() }
+    /** Ends the work when the app wakes up; returns what it failed with. */
+    suspend fun untilWoken(since: Int, work: suspend () -> Unit): RecapException? = coroutineScope {
+        var failure: RecapException? = null
+        val working = launch {
+            try {
+                work()
+            } catch (error: RecapException) {
+                failure = error
+            }
+        }
         val waking = launch {
             awaitWake(since)
             working.cancel()
         }
         working.join()
         waking.cancel()
+        failure
     }
 }

@@ -79,6 +79,7 @@ internal class Outbox(
     private val onTaken: (Entry, EventStream) -> Unit,
 ) {
     private val store = core.store
+    private val saver = core.saver
     private val requester = core.requester
     private val life = core.life
     private val scope = core.scope
@@ -87,13 +88,14 @@ internal class Outbox(
     private val unkept = mutableSetOf<String>()
     /** Those since the start. */
     private val added = mutableSetOf<String>()
+    /** Of files that were added since the start, by their keys. */
+    private val bytes = mutableMapOf<String, ByteArray>()
     /** Share that was sent of each file that is on its way, by message and index. */
     private val progress = mutableMapOf<Pair<String, Int>, Double>()
     /** Of these the files were uploaded a second time. */
     private val uploadedAnew = mutableSetOf<String>()
     private val draining = mutableSetOf<String>()
     private var lastOrder = 0L
-    private val writing = Mutex()
     private val adding = Mutex()
     /** What was kept before is known. */
     private val loaded = scope.launch(start = CoroutineStart.LAZY) { load() }
@@ -115,25 +117,27 @@ internal class Outbox(
 
     fun progressOf(entry: Entry, index: Int): Double? = progress[entry.id to index]
 
-    /** Writes one after the other. */
-    private suspend fun write(work: suspend () -> Unit) = withContext(NonCancellable) { writing.withLock { work() } }
-
     /** Shows an entry as it is now, and writes it. */
     private suspend fun put(entry: Entry) {
         entries[entry.id] = entry
         onChange(entry.conversationId)
         // One without its place is written with it.
-        if (entry.id !in unkept) write { store.set(entry.key, json.encodeToString(entry)) }
+        if (entry.id !in unkept) saver.save(entry.key) { json.encodeToString(entry) }.join()
     }
 
     suspend fun drop(id: String) {
         val entry = entries.remove(id) ?: return
         onChange(entry.conversationId)
-        write { store.delete(entry.key) }
-        dropFiles(entry)
+        forget(entry).join()
     }
 
-    private suspend fun dropFiles(entry: Entry) = write { for (file in entry.files) file.key?.let { store.delete(it) } }
+    private fun forget(entry: Entry): Job = saver.forget(entry.key).also { dropFiles(entry) }
+
+    private fun dropFiles(entry: Entry) {
+        val keys = entry.files.mapNotNull { it.key }
+        bytes -= keys.toSet()
+        for (key in keys) saver.forget(key)
+    }
 
     private suspend fun load() {
         for (key in store.keys(PREFIX)) {
@@ -169,8 +173,8 @@ internal class Outbox(
     }
 
     private suspend fun keepFile(key: String, file: FileInput): KeptFile {
-        val bytes = file.bytes ?: return file.described()
-        write { store.set(key, Base64.getEncoder().encodeToString(bytes)) }
+        bytes[key] = file.bytes ?: return file.described()
+        saver.save(key) { Base64.getEncoder().encodeToString(file.bytes) }.join()
         return file.described().copy(key = key)
     }
 
@@ -212,7 +216,7 @@ internal class Outbox(
         if (file.uploadId != null) return entry
         val bytes = readFile(file)
         val about = jsonOf("mimeType" to file.mediaType, "sizeBytes" to bytes.contentLength(), "name" to file.name)
-        val begun: UploadBegun = Requester.decode(requester.call("POST", "/v1/uploads", body = about))
+        val begun: UploadBegun = requester.call("POST", "/v1/uploads", body = about)
         val place = entry.id to index
         fun show(share: Double) {
             progress[place] = share
@@ -233,12 +237,12 @@ internal class Outbox(
     private suspend fun readFile(file: KeptFile): okhttp3.RequestBody {
         val onDevice = file.path?.let(::File)
         if (onDevice?.canRead() == true) return bodyOf(onDevice, file.mediaType)
-        val bytes = try {
-            file.key?.let { store.get(it) }?.let { Base64.getDecoder().decode(it) }
+        val kept = try {
+            bytes[file.key] ?: file.key?.let { store.get(it) }?.let { Base64.getDecoder().decode(it) }
         } catch (_: IllegalArgumentException) {
             null
         }
-        if (bytes != null) return bodyOf(bytes, file.mediaType)
+        if (kept != null) return bodyOf(kept, file.mediaType)
         val name = file.name ?: "The file"
         throw RecapException(400, "FILE_LOST", "$name is not on this device any more. Send it again.")
     }
@@ -298,10 +302,7 @@ internal class Outbox(
     private fun disown(entry: Entry, error: RecapException) {
         entries[entry.id] = entry.copy(state = Entry.State.FAILED, error = error.toMessageError())
         onChange(entry.conversationId)
-        scope.launch {
-            write { store.delete(entry.key) }
-            dropFiles(entry)
-        }
+        forget(entry)
     }
 
     /** Takes over what another store has not sent. */

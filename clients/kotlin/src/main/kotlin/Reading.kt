@@ -258,10 +258,6 @@ internal class Reading(
         news.trySend(Unit)
     }
 
-    private fun refreshLater() {
-        scope.launch { quietly { refresh() } }
-    }
-
     /** Reads until it works; what is final is the `problem`. */
     private suspend fun readUntilDone() = quietly { life.untilDone { inTurn(::readAll) } }
 
@@ -345,8 +341,8 @@ internal class Reading(
     private fun takeChunk(chunk: StreamChunk) {
         val data = chunk.data ?: return
         if (chunk.type == "data-context" || chunk.type == "data-title") told += 1
-        if (chunk.type == "data-context") quietly { context.value = Requester.decode<ContextState>(data) }
-        if (chunk.type == "data-title") quietly { title = Requester.decode<About>(data).title ?: title }
+        if (chunk.type == "data-context") quietly { context.value = decode<ContextState>(data.toString()) }
+        if (chunk.type == "data-title") quietly { title = decode<About>(data.toString()).title ?: title }
     }
 
     /** The turn that is being answered, or waits to be. */
@@ -429,14 +425,14 @@ internal class Reading(
         changed()
         if (erased != null && erased.count > erasedCount) {
             // It is kept again when it is read.
-            core.saver.forget(keptKey(id))
+            core.saver.forget(keptKey(id)).join()
             scope.launch { quietly { readErased(erased) } }
         }
         val last = turns[turns.last]
         val lastState = if (last?.user?.state == TurnState.FAILED) "failed" else "idle"
         val isKnown = row.lastSeq <= turns.last && row.state == lastState
         // The end of what is followed is read anyway.
-        if (isLoaded && !isFollowing && !isKnown) refreshLater()
+        if (isLoaded && !isFollowing && !isKnown) scope.launch { quietly { refresh() } }
     }
 
     /** Reads turns again of which something was erased. */
@@ -456,14 +452,14 @@ internal class Reading(
         val known = if (isLoaded) erasedCount else core.store.read<KeptChat>(keptKey(id))?.erasedCount ?: count
         if (count <= known) return
         isLoaded = false
-        gone()
+        gone().join()
     }
 
     /** Nothing is left of it. */
-    fun gone() {
+    fun gone(): Job {
         empty()
-        core.saver.forget(keptKey(id))
         changed()
+        return core.saver.forget(keptKey(id))
     }
 
     private fun empty() {

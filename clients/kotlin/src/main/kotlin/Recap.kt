@@ -120,14 +120,14 @@ class Recap(
 
     /** Moves all of a guest to this user, with what [guestStore] has not sent yet; returns how many conversations. */
     suspend fun claim(guestToken: String, guestStore: RecapStore? = null): Int = inClient {
-        val claimed = requester.call("POST", "/v1/users/me:claim", body = jsonOf("guestToken" to guestToken))
+        val claimed = requester.call<JsonObject>("POST", "/v1/users/me:claim", body = jsonOf("guestToken" to guestToken))
         guestStore?.let { outbox.takeOver(SafeStore(it)) }
-        claimed.jsonObject.getValue("conversations").jsonPrimitive.int
+        claimed.getValue("conversations").jsonPrimitive.int
     }
 
     /** Where a file can be read, for some minutes. */
     suspend fun fileUrl(uploadId: String): String = inClient {
-        requester.call("GET", "/v1/uploads/$uploadId").jsonObject.getValue("url").jsonPrimitive.content
+        requester.read<JsonObject>("/v1/uploads/$uploadId").getValue("url").jsonPrimitive.content
     }
 
     /** Whether the app is in front. */
@@ -182,12 +182,12 @@ class Recap(
                 chat?.reading?.hear(event)
             }
             "gone" -> {
-                core.saver.forget(keptKey(event.conversationId))
+                core.saver.forget(keptKey(event.conversationId)).join()
                 chats[event.conversationId]?.reading?.gone()
             }
             "reset" -> {
                 keptLoaded.join()
-                for (id in keptChats) if (chats[id]?.reading?.isOpen != true) core.saver.forget(keptKey(id))
+                for (id in keptChats) if (chats[id]?.reading?.isOpen != true) core.saver.forget(keptKey(id)).join()
                 for (chat in chats.values) if (chat.reading.isOpen) later { chat.reading.refresh() }
             }
         }
@@ -210,7 +210,7 @@ class Recap(
             val body = jsonOf("token" to token, "platform" to platform, "locale" to locale)
             if (kept.registered == body.toString()) return@inClient
             core.store.set(DEVICE_KEY, json.encodeToString(KeptDevice(kept.id)))
-            requester.call("PUT", "/v1/users/me/devices/${kept.id}", body = body)
+            requester.call<JsonElement>("PUT", "/v1/users/me/devices/${kept.id}", body = body)
             core.store.set(DEVICE_KEY, json.encodeToString(KeptDevice(kept.id, body.toString())))
         }
 
@@ -218,7 +218,7 @@ class Recap(
         suspend fun unregister() = inClient {
             val kept = core.store.read<KeptDevice>(DEVICE_KEY)
             if (kept?.registered == null) return@inClient
-            requester.call("DELETE", "/v1/users/me/devices/${kept.id}")
+            requester.call<JsonElement>("DELETE", "/v1/users/me/devices/${kept.id}")
             // A deleted device is not taken again under its id.
             core.store.delete(DEVICE_KEY)
         }

@@ -11,7 +11,6 @@ import kotlinx.coroutines.*
 import kotlinx.coroutines.channels.awaitClose
 import kotlinx.coroutines.channels.trySendBlocking
 import kotlinx.coroutines.flow.*
-import kotlinx.serialization.SerializationException
 import kotlinx.serialization.json.*
 import okhttp3.*
 import okhttp3.Headers.Companion.toHeaders
@@ -130,20 +129,17 @@ internal class Requester(
 
     fun close() = client.dispatcher.executorService.shutdown()
 
-    suspend fun call(method: String, path: String, query: Query = emptyMap(), body: JsonElement? = null): JsonElement {
-        val reply = send(Asked(method, path, query, body?.toString(), isStream = false))
-        try {
-            return json.parseToJsonElement(reply.text.ifEmpty { "null" })
-        } catch (error: SerializationException) {
-            throw offline(error)
-        }
-    }
+    suspend fun text(method: String, path: String, query: Query, body: JsonElement?): String =
+        send(method, path, query, body?.toString(), isStream = false).text.ifEmpty { "null" }
 
-    suspend inline fun <reified Result> read(path: String, query: Query = emptyMap()): Result =
-        decode(call("GET", path, query))
+    suspend inline fun <reified Result> call(
+        method: String, path: String, query: Query = emptyMap(), body: JsonElement? = null,
+    ): Result = decode(text(method, path, query, body))
+
+    suspend inline fun <reified Result> read(path: String, query: Query = emptyMap()): Result = call("GET", path, query)
 
     suspend fun stream(method: String, path: String, query: Query = emptyMap(), body: String? = null): EventStream =
-        send(Asked(method, path, query, body, isStream = true)).stream ?: throw offline("a reply without a stream")
+        send(method, path, query, body, isStream = true).stream ?: throw offline("a reply without a stream")
 
     /** Sends a file to the address that the service gave. */
     suspend fun put(file: RequestBody, target: UploadBegun, onSent: (Double) -> Unit) {
@@ -154,29 +150,24 @@ internal class Requester(
         if (reply.code >= 400 && reply.code != 412) throw readError(reply.code, reply.headers, reply.text)
     }
 
-    private class Asked(
-        val method: String, val path: String, val query: Query, val body: String?, val isStream: Boolean,
-    )
-
     /** The reply of the service, after one more try where the token has expired. */
-    private suspend fun send(asked: Asked): Reply {
-        var reply = attempt(asked, isForced = false)
-        if (reply.code == 401) reply = attempt(asked, isForced = true)
+    private suspend fun send(method: String, path: String, query: Query, body: String?, isStream: Boolean): Reply {
+        val url = "$baseUrl$path".toHttpUrl().newBuilder()
+        for ((name, value) in query) if (value != null) url.addQueryParameter(name, value.toString())
+        // As bytes: a text would be given a charset in its type.
+        val sent = body?.toByteArray()?.toRequestBody(JSON_TYPE) ?: EMPTY_BODY.takeIf { method in BODY_METHODS }
+        val request = Request.Builder().url(url.build()).method(method, sent)
+            .header("accept", if (isStream) "text/event-stream" else "application/json").build()
+        var reply = attempt(request, isStream, isForced = false)
+        if (reply.code == 401) reply = attempt(request, isStream, isForced = true)
         if (reply.code >= 400) throw readError(reply.code, reply.headers, reply.text)
         return reply
     }
 
-    private suspend fun attempt(asked: Asked, isForced: Boolean): Reply {
-        val url = "$baseUrl${asked.path}".toHttpUrl().newBuilder()
-        for ((name, value) in asked.query) if (value != null) url.addQueryParameter(name, value.toString())
-        val request = Request.Builder().url(url.build())
-            .header("accept", if (asked.isStream) "text/event-stream" else "application/json")
-            .header("authorization", "Bearer ${tokenOf(isForced)}")
-        options.appCheckToken?.let { request.header("x-firebase-appcheck", asking(it)) }
-        // As bytes: a text would be given a charset in its type.
-        val body = asked.body?.toByteArray()?.toRequestBody(JSON_TYPE)
-        request.method(asked.method, body ?: EMPTY_BODY.takeIf { asked.method in BODY_METHODS })
-        val reply = (if (asked.isStream) streams else calls).newCall(request.build()).reply(asked.isStream)
+    private suspend fun attempt(request: Request, isStream: Boolean, isForced: Boolean): Reply {
+        val signed = request.newBuilder().header("authorization", "Bearer ${tokenOf(isForced)}")
+        options.appCheckToken?.let { signed.header("x-firebase-appcheck", asking(it)) }
+        val reply = (if (isStream) streams else calls).newCall(signed.build()).reply(isStream)
         reply.headers.getDate("date")?.let { clockOffsetMs = it.time - System.currentTimeMillis() }
         return reply
     }
@@ -226,19 +217,6 @@ internal class Requester(
     companion object {
         private val EMPTY_BODY = ByteArray(0).toRequestBody()
         private val BODY_METHODS = setOf("POST", "PUT", "PATCH")
-
-        inline fun <reified Result> decode(text: String): Result = try {
-            json.decodeFromString<Result>(text)
-        } catch (error: SerializationException) {
-            throw offline(error)
-        }
-
-        /** Throws [RecapException] where the reply is not what was asked for, such as a page of a hotel. */
-        inline fun <reified Result> decode(element: JsonElement): Result = try {
-            json.decodeFromJsonElement(kotlinx.serialization.serializer<Result>(), element)
-        } catch (error: SerializationException) {
-            throw offline(error)
-        }
     }
 }
 

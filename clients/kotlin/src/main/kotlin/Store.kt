@@ -28,15 +28,8 @@ class MemoryStore : RecapStore {
     private val values = ConcurrentHashMap<String, String>()
 
     override suspend fun get(key: String) = values[key]
-
-    override suspend fun set(key: String, value: String) {
-        values[key] = value
-    }
-
-    override suspend fun delete(key: String) {
-        values.remove(key)
-    }
-
+    override suspend fun set(key: String, value: String) = values.set(key, value)
+    override suspend fun delete(key: String): Unit = values.remove(key).let {}
     override suspend fun keys(prefix: String) = values.keys.filter { it.startsWith(prefix) }.sorted()
 }
 
@@ -70,16 +63,10 @@ class FileStore(private val folder: File) : RecapStore {
 
 /** The store of an app that may refuse. That costs no message, only that it outlives the app. */
 internal class SafeStore(private val store: RecapStore) {
-    suspend fun get(key: String): String? = trying { store.get(key) }
-    suspend fun keys(prefix: String): List<String> = trying { store.keys(prefix) }.orEmpty()
-
-    suspend fun set(key: String, value: String) {
-        trying { store.set(key, value) }
-    }
-
-    suspend fun delete(key: String) {
-        trying { store.delete(key) }
-    }
+    suspend fun get(key: String): String? = trying(null) { store.get(key) }
+    suspend fun set(key: String, value: String) = trying(Unit) { store.set(key, value) }
+    suspend fun delete(key: String) = trying(Unit) { store.delete(key) }
+    suspend fun keys(prefix: String): List<String> = trying(emptyList()) { store.keys(prefix) }
 
     /** What was kept under a key; null where there is nothing that can be read. */
     suspend inline fun <reified Value> read(key: String): Value? = try {
@@ -88,44 +75,42 @@ internal class SafeStore(private val store: RecapStore) {
         null
     }
 
-    private suspend fun <Result> trying(work: suspend () -> Result): Result? = try {
+    private suspend fun <Result> trying(refused: Result, work: suspend () -> Result): Result = try {
         work()
     } catch (_: Exception) {
         currentCoroutineContext().ensureActive()
-        null
+        refused
     }
 }
 
-/** Writes what is shown so that it is there at the next start: one write of a key at a time, the newest value. */
+/** Writes one value after the other; of a key that is saved again meanwhile the newest alone. */
 internal class Saver(private val store: SafeStore, private val scope: CoroutineScope) {
-    private val waiting = LinkedHashMap<String, (() -> String)?>()
-    private var isWriting = false
+    private val waiting = mutableMapOf<String, (() -> String)?>()
+    private val writing = Mutex()
     private var isStopped = false
 
-    /** [valueOf] is asked when it is written. */
-    fun save(key: String, valueOf: () -> String) = put(key, valueOf)
-    fun forget(key: String) = put(key, null)
+    /** [valueOf] is asked when it is written. Who has to know of that joins. */
+    fun save(key: String, valueOf: () -> String): Job {
+        if (!isStopped) waiting[key] = valueOf
+        return write(key)
+    }
 
-    /** From now on what is kept stays as it is. */
+    fun forget(key: String): Job {
+        waiting[key] = null
+        return write(key)
+    }
+
+    /** From now on nothing more is saved. */
     fun stop() {
         isStopped = true
         waiting.clear()
     }
 
-    private fun put(key: String, valueOf: (() -> String)?) {
-        if (isStopped) return
-        // Behind all that waits: what is written later is never there without what was written before.
-        waiting.remove(key)
-        waiting[key] = valueOf
-        if (isWriting) return
-        isWriting = true
-        scope.launch {
-            while (true) {
-                val next = waiting.keys.firstOrNull() ?: break
-                val value = waiting.remove(next)?.invoke()
-                if (value == null) store.delete(next) else store.set(next, value)
-            }
-            isWriting = false
+    private fun write(key: String) = scope.launch {
+        writing.withLock {
+            if (key !in waiting) return@withLock
+            val value = waiting.remove(key)?.invoke()
+            if (value == null) store.delete(key) else store.set(key, value)
         }
     }
 }

@@ -12,6 +12,13 @@ internal val json = Json {
     coerceInputValues = true
 }
 
+/** Throws [RecapException] where it is not what was asked for, such as a page of a hotel. */
+internal inline fun <reified Value> decode(text: String): Value = try {
+    json.decodeFromString<Value>(text)
+} catch (error: IllegalArgumentException) {
+    throw offline(error)
+}
+
 /** Fields that are null are left out. */
 internal fun jsonOf(vararg fields: Pair<String, Any?>) = buildJsonObject {
     for ((name, value) in fields)

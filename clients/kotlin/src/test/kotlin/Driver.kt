@@ -96,7 +96,8 @@ private class Driver(private val control: String, private val folder: File, priv
         )
     }
 
-    private fun storeOf(name: String?) = if (name == "refuses") RefusingStore else FileStore(File(folder, name.orEmpty()))
+    private fun storeOf(name: String?): RecapStore =
+        if (name.orEmpty().endsWith("refuses")) RefusingStore else FileStore(File(folder, name.orEmpty()))
 
     private fun toolOf(script: JsonObject): Tool {
         var runs = 0
