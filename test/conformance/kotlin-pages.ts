@@ -23,7 +23,6 @@ abstract class CoroutineWorker(context: Context, parameters: WorkerParameters) :
     abstract suspend fun doWork(): Result
 }
 enum class NetworkType { CONNECTED }
-enum class BackoffPolicy { EXPONENTIAL }
 enum class ExistingWorkPolicy { REPLACE }
 class Constraints {
     class Builder {
@@ -34,7 +33,6 @@ class Constraints {
 class OneTimeWorkRequest {
     class Builder {
         fun setConstraints(constraints: Constraints): Builder = TODO()
-        fun setBackoffCriteria(policy: BackoffPolicy, delay: Long, unit: java.util.concurrent.TimeUnit): Builder = TODO()
         fun build(): OneTimeWorkRequest = TODO()
     }
 }

@@ -6,7 +6,7 @@ import com.google.firebase.messaging.FirebaseMessaging
 import com.google.firebase.messaging.FirebaseMessagingService
 import dev.recap.*
 import java.io.File
-import java.util.concurrent.TimeUnit.SECONDS
+import java.io.IOException
 import kotlinx.coroutines.flow.*
 import kotlinx.coroutines.runBlocking
 import kotlinx.coroutines.tasks.await
@@ -17,7 +17,6 @@ import kotlinx.coroutines.withTimeoutOrNull
 private const val SEND = "recap-send"
 /** Android ends a worker after 10 minutes. */
 private const val SEND_MS = 8 * 60_000L
-private const val FIRST_PAUSE_S = 30L
 
 /** The app's `Application`: work without a screen finds the client in it. */
 interface RecapApplication {
@@ -48,24 +47,21 @@ suspend fun sendInBackground(context: Context, recap: Recap) {
 
 private fun enqueue(context: Context) {
     val whenConnected = Constraints.Builder().setRequiredNetworkType(NetworkType.CONNECTED).build()
-    val request = OneTimeWorkRequestBuilder<SendWorker>()
-        .setConstraints(whenConnected)
-        .setBackoffCriteria(BackoffPolicy.EXPONENTIAL, FIRST_PAUSE_S, SECONDS)
-        .build()
+    val request = OneTimeWorkRequestBuilder<SendWorker>().setConstraints(whenConnected).build()
     // One that runs may be about to end.
     WorkManager.getInstance(context).enqueueUniqueWork(SEND, ExistingWorkPolicy.REPLACE, request)
 }
 
-/** Push messages reach this installation. At every start; throws [RecapException]. */
-suspend fun registerPush(recap: Recap) = recap.push.register(FirebaseMessaging.getInstance().token.await())
+/** Push messages reach this installation. To be called at every start: what fails is told to the service at the next one. */
+suspend fun registerPush(recap: Recap, newToken: String? = null) {
+    try {
+        recap.push.register(newToken ?: FirebaseMessaging.getInstance().token.await())
+    } catch (_: IOException) {
+        // Google's services or Recap's cannot be reached.
+    }
+}
 
 /** Firebase calls it on a thread of its own. */
 class PushService : FirebaseMessagingService() {
-    override fun onNewToken(token: String): Unit = runBlocking {
-        try {
-            recapOf(this@PushService)?.push?.register(token)
-        } catch (_: RecapException) {
-            // The next start tells it.
-        }
-    }
+    override fun onNewToken(token: String): Unit = runBlocking { recapOf(this@PushService)?.let { registerPush(it, token) } }
 }

@@ -4,8 +4,6 @@ import java.util.Locale
 import java.util.TimeZone
 import java.util.UUID
 import kotlinx.coroutines.flow.*
-import kotlinx.serialization.KSerializer
-import kotlinx.serialization.builtins.ListSerializer
 import kotlinx.serialization.json.*
 
 /** While another message is answered: wait, take its place, or be refused. */
@@ -24,8 +22,6 @@ data class SendOptions(
     /** JSON Schema that the answer has to fit. */
     val responseSchema: JsonObject? = null,
 )
-
-private val PARTS: KSerializer<List<Part>> = ListSerializer(Part.serializer())
 
 /** What the API takes of the parts of a message, also of one that is shown. */
 private fun inputsOf(parts: List<Part>): List<Part> = parts.mapNotNull { part ->
@@ -70,13 +66,11 @@ class Chat internal constructor(
 
     suspend fun edit(messageId: String, parts: List<Part>, options: SendOptions = SendOptions()): String = recap.inClient {
         val replaced = find(messageId).seq
-        if (replaced != null) {
-            addMessage(Entry.Kind.EDIT, "/messages/$messageId:edit", parts, options, replaced)
-        } else {
-            // The service does not have it: the new one is sent in its place.
-            outbox.drop(messageId)
-            addMessage(Entry.Kind.SEND, "/messages", parts, options)
-        }
+        if (replaced != null)
+            return@inClient addMessage(Entry.Kind.EDIT, "/messages/$messageId:edit", parts, options, replaced)
+        // The service does not have it: the new one is sent in its place.
+        outbox.drop(messageId)
+        addMessage(Entry.Kind.SEND, "/messages", parts, options)
     }
 
     /** Answers the last message anew. */
@@ -106,7 +100,7 @@ class Chat internal constructor(
         val inputs = inputsOf(given)
         val message = jsonOf(
             "id" to messageId,
-            "parts" to json.encodeToJsonElement(PARTS, inputs),
+            "parts" to json.encodeToJsonElement(inputs),
             "retention" to options.retention?.name?.lowercase(),
         )
         val onBusy = options.onBusy ?: if (kind == Entry.Kind.SEND) OnBusy.QUEUE else OnBusy.INTERRUPT

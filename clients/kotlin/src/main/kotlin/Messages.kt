@@ -1,8 +1,6 @@
 package dev.recap
 
-import kotlinx.serialization.SerialName
-import kotlinx.serialization.Serializable
-import kotlinx.serialization.Transient
+import kotlinx.serialization.*
 import kotlinx.serialization.json.*
 
 /** A piece of a message. [Text] and [File] can be sent, also those of a message that is shown. */

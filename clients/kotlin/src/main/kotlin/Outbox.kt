@@ -5,7 +5,6 @@ import java.util.Base64
 import kotlinx.coroutines.*
 import kotlinx.coroutines.sync.*
 import kotlinx.serialization.Serializable
-import kotlinx.serialization.encodeToString
 import kotlinx.serialization.json.*
 
 private const val PREFIX = "outbox/"

@@ -5,7 +5,6 @@ import kotlinx.coroutines.channels.Channel
 import kotlinx.coroutines.flow.*
 import kotlinx.coroutines.sync.*
 import kotlinx.serialization.Serializable
-import kotlinx.serialization.encodeToString
 import kotlinx.serialization.json.*
 
 /** Messages that are read at once when a chat opens, and that are kept. */
@@ -20,6 +19,23 @@ private const val CATCH_UP_TURNS_MAX = 100
 private const val EXPLAINED_MAX = 10
 /** Turns on each side of one that is jumped to. */
 private const val AROUND_TURNS = 12
+
+/* While a compaction is under way, which no stream tells of. */
+private val UNDER_WAY = setOf("QUEUED", "RUNNING", "VERIFYING")
+/** A compaction that is due begins within seconds; after that it is one that is not due. */
+private const val DUE_WITHIN_MS = 15_000
+/** So long a compaction takes; one that shows nothing new for longer waits for its next try. */
+private const val MOVES_WITHIN_MS = 60_000
+/** So much rarer are looks then. */
+private const val SLOWER = 5
+
+/** How long to pause before the next look at the context; null: no compaction is under way. */
+private fun watchPaceMs(context: ContextState?, unchangedMs: Long, watchMs: Long): Long? = when {
+    context == null -> null
+    context.compaction?.state in UNDER_WAY -> if (unchangedMs < MOVES_WITHIN_MS) watchMs else SLOWER * watchMs
+    context.thresholdTokens == null || context.tokens < context.thresholdTokens -> null
+    else -> watchMs.takeIf { unchangedMs < DUE_WITHIN_MS }
+}
 
 /** What is kept of a chat. */
 @Serializable

@@ -1,8 +1,7 @@
 package dev.recap
 
 import java.io.IOException
-import kotlinx.serialization.Serializable
-import kotlinx.serialization.SerializationException
+import kotlinx.serialization.*
 import okhttp3.Headers
 
 /** Codes after which the same request may go through. */

@@ -1,7 +1,6 @@
 package dev.recap
 
-import kotlinx.serialization.SerialName
-import kotlinx.serialization.Serializable
+import kotlinx.serialization.*
 import kotlinx.serialization.json.*
 
 /* What goes over the wire, as docs/reference/api.md has it. Later versions of the service may have more. */

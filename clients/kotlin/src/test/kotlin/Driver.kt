@@ -10,7 +10,6 @@ import java.util.concurrent.TimeUnit.SECONDS
 import kotlin.system.exitProcess
 import kotlinx.coroutines.*
 import kotlinx.coroutines.flow.*
-import kotlinx.serialization.encodeToString
 import kotlinx.serialization.json.*
 import okhttp3.OkHttpClient
 import okhttp3.Request
