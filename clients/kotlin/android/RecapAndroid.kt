@@ -7,10 +7,9 @@ import com.google.firebase.messaging.FirebaseMessagingService
 import dev.recap.*
 import java.io.File
 import java.io.IOException
+import kotlinx.coroutines.*
 import kotlinx.coroutines.flow.*
-import kotlinx.coroutines.runBlocking
 import kotlinx.coroutines.tasks.await
-import kotlinx.coroutines.withTimeoutOrNull
 
 /* What an app for Android has beside the client. It is copied into the app: README.md, "In the background". */
 

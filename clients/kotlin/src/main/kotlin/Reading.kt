@@ -152,7 +152,7 @@ internal class Reading(
         title = kept.title
         context.value = kept.context
         erasedCount = kept.erasedCount
-        live += kept.live
+        live += kept.live - live.keys
     }
 
     /** Looks again while a compaction is on its way: no stream tells of its end. Begins anew with each change. */
@@ -199,6 +199,7 @@ internal class Reading(
         val read = Turns.of(readPage("order" to "desc", "pageSize" to NEWEST_MESSAGES))
         // The oldest of a page may be an answer without its question.
         turns = read.filter { it.user != null || it.seq > read.first }
+        live.keys.removeAll { it < turns.first }
         hasNewer = false
     }
 

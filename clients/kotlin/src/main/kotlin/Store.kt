@@ -76,7 +76,7 @@ internal class SafeStore(private val store: RecapStore) {
 
     private suspend fun <Result> trying(refused: Result, work: suspend () -> Result): Result = try {
         work()
-    } catch (_: Exception) {
+    } catch (_: Throwable) {
         currentCoroutineContext().ensureActive()
         refused
     }
