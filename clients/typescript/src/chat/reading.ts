@@ -230,7 +230,11 @@ export function createReading(parts: ChatParts) {
     });
 
   async function readAbout(): Promise<void> {
-    ({ title, context } = await call<Pick<Kept, 'title' | 'context'>>('GET', ''));
+    const before = { title, context };
+    const read = await call<Pick<Kept, 'title' | 'context'>>('GET', '');
+    // What an answer has told meanwhile is newer.
+    if (title === before.title) ({ title } = read);
+    if (context === before.context) ({ context } = read);
   }
 
   async function readAll(): Promise<void> {
@@ -380,6 +384,10 @@ export function createReading(parts: ChatParts) {
     for (const stream of begun.values()) stream.close();
     begun.clear();
     clearTimeout(watcher);
+    // An app may open any number of chats: of one that is closed as much stays as is kept.
+    turns = hasNewer ? new Map() : bounded(turns, NEWEST_MESSAGES / 2, 'oldest');
+    isLoaded &&= !hasNewer;
+    hasNewer = false;
   }
   life.closed.addEventListener('abort', leave);
 
