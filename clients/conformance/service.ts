@@ -242,6 +242,8 @@ export function createService(clockHours: number) {
         ...(reason && { outOfContext: reason }),
         ...(turn.isDeleted && { deleted: true }),
         ...(turn.replaces !== undefined && { replaces: turn.replaces }),
+        ...(turn.error && { error: turn.error }),
+        ...(role === 'model' && turn.state === 'awaiting_tool' && { openCalls: turn.openCalls }),
         ...(role === 'model' && turn.state === 'done' && { finishReason: 'stop' }),
         ...(role === 'model' && turn.rating && { feedback: { rating: turn.rating } }),
       };
