@@ -7,8 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
-import { chromium } from 'playwright-core';
-import { browserPath } from '#test/support/tools/missing-tools.ts';
+import { launchBrowser } from '#test/support/tools/launch-browser.ts';
 import { openLine, type Line } from './control.ts';
 import { playScenario, type Client } from './judge.ts';
 import { kotlinLauncher, type SourceFile } from './kotlin.ts';
@@ -71,12 +70,7 @@ async function pageLauncher(program: string): Promise<Launcher> {
   });
   await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
-  const executablePath = browserPath();
-  const browser = await chromium.launch({
-    ...(executablePath !== undefined && { executablePath }),
-    // A container's root has no sandbox; the page is ours.
-    args: ['--no-sandbox', '--disable-dev-shm-usage'],
-  });
+  const browser = await launchBrowser();
   const context = await browser.newContext({ locale: 'en' });
   return {
     width: 6,

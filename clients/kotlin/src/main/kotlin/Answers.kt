@@ -35,7 +35,8 @@ private fun shownParts(stored: StoredMessage): List<Part> {
             else -> parts
         }
     }
-    return parts + stored.sources
+    val asked = stored.openCalls.filter { it.wants == "approved" }
+    return asked.fold(parts) { all, call -> all.withTool(call.callId) { it.copy(state = ToolState.APPROVAL) } } + stored.sources
 }
 
 internal fun toMessage(stored: StoredMessage) = Message(
@@ -45,21 +46,12 @@ internal fun toMessage(stored: StoredMessage) = Message(
     parts = shownParts(stored),
     time = stored.createTime,
     seq = stored.seq,
+    error = stored.error?.takeIf { stored.role == Role.MODEL }?.let { MessageError(it.reason, it.message, it.retryable) },
     finishReason = stored.finishReason,
     outOfContext = stored.outOfContext,
     isDeleted = stored.deleted,
     rating = stored.feedback?.rating,
 )
-
-/** With what the turn itself tells of its answer: why it failed, and which calls wait for the user. */
-internal fun Message.withTurn(turn: Turn?): Message {
-    if (turn == null || (state != MessageState.FAILED && state != MessageState.WAITING)) return this
-    val asked = turn.openCalls.filter { it.wants == "approved" }
-    return copy(
-        parts = asked.fold(parts) { all, call -> all.withTool(call.callId) { it.copy(state = ToolState.APPROVAL) } },
-        error = turn.error?.let { MessageError(it.reason, it.message, it.retryable) } ?: error,
-    )
-}
 
 /** An answer as its stream tells of it. */
 @Serializable

@@ -56,7 +56,7 @@ class Chat internal constructor(
     /** Returns the message's id as soon as it is kept. Never throws: what comes of it is in its state. */
     suspend fun send(text: String, options: SendOptions = SendOptions()): String = send(textParts(text), options)
 
-    suspend fun send(parts: List<Part>, options: SendOptions = SendOptions()): String = recap.inClient {
+    suspend fun send(parts: List<Part>, options: SendOptions = SendOptions()): String = recap.inClient(core.lasting) {
         addMessage(Entry.Kind.SEND, "/messages", parts, options)
     }
 

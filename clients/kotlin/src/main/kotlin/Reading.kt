@@ -15,8 +15,6 @@ private const val PAGE_TURNS = 50
 private const val TURNS_MAX = 1_000
 /** Who has missed more turns begins anew from the newest. */
 private const val CATCH_UP_TURNS_MAX = 100
-/** Failed turns of which the reason is read at once. */
-private const val EXPLAINED_MAX = 10
 /** Turns on each side of one that is jumped to. */
 private const val AROUND_TURNS = 12
 
@@ -66,11 +64,8 @@ internal class Reading(
     val shown = MutableStateFlow(ChatState())
     private var turns = Turns.NONE
     private val live = mutableMapOf<Int, LiveAnswer>()
-    private val details = mutableMapOf<Int, Turn>()
     private val context = MutableStateFlow<ContextState?>(null)
     private var title: String? = null
-    /** How often an answer told of the title or the context. */
-    private var told = 0
     private var erasedCount = 0
     private var isLoaded = false
     private var hasNewer = false
@@ -99,7 +94,7 @@ internal class Reading(
 
     fun changed() {
         if (core.otherUser != null) empty()
-        val transcript = Transcript(turns, live, details, outbox.of(id), outbox::progressOf)
+        val transcript = Transcript(turns, live, outbox.of(id), outbox::progressOf)
         val current = transcript.current
         val isAnswering = current.any { it.state == MessageState.QUEUED || it.state == MessageState.RUNNING }
         val hasOlder = turns.first > 1
@@ -142,6 +137,10 @@ internal class Reading(
             followed = null
             begun?.close()
             begun = null
+            // An app may open any number of chats: of one that is closed as much stays as is kept.
+            turns = if (hasNewer) Turns.NONE else turns.newest(NEWEST_MESSAGES / 2)
+            isLoaded = isLoaded && !hasNewer
+            hasNewer = false
         }
     }
 
@@ -231,24 +230,12 @@ internal class Reading(
         }
     }
 
-    /** Reads why a turn failed, and what one that waits is waiting for. */
-    private suspend fun readDetails() = coroutineScope {
-        val unexplained = turns.failed.filter { it !in details }.takeLast(EXPLAINED_MAX)
-        for (seq in turns.waiting + unexplained)
-            launch {
-                val turn: Turn = requester.read("$base/turns/t_$seq")
-                details[seq] = turn
-                answerCalls(turn)
-            }
-    }
-
     private suspend fun readAbout() {
-        val toldBefore = told
+        val (titleBefore, contextBefore) = title to context.value
         val about: About = requester.read(base)
-        // What came with an answer meanwhile is newer.
-        if (told != toldBefore) return
-        title = about.title
-        context.value = about.context
+        // What was told meanwhile is newer.
+        if (title == titleBefore) title = about.title
+        if (context.value == contextBefore) context.value = about.context
     }
 
     private suspend fun readAll() {
@@ -256,10 +243,8 @@ internal class Reading(
         try {
             if (!isLoaded) readNewest() else if (!hasNewer) readChanges()
             settle(before)
-            coroutineScope {
-                launch { readDetails() }
-                readAbout()
-            }
+            for (seq in turns.waiting) turns[seq]?.let(::runCalls)
+            readAbout()
         } catch (error: RecapException) {
             // It begins with its first message.
             if (error.reason != "CONVERSATION_NOT_FOUND") throw error
@@ -357,7 +342,6 @@ internal class Reading(
 
     private fun takeChunk(chunk: StreamChunk) {
         val data = chunk.data ?: return
-        if (chunk.type == "data-context" || chunk.type == "data-title") told += 1
         if (chunk.type == "data-context") quietly { context.value = decode<ContextState>(data.toString()) }
         if (chunk.type == "data-title") quietly { title = decode<About>(data.toString()).title ?: title }
     }
@@ -376,7 +360,6 @@ internal class Reading(
     /** An answer is asked for again. */
     fun forgetAnswer(seq: Int) {
         live -= seq
-        details -= seq
     }
 
     /** Shows the newest messages, where older ones are shown. */
@@ -399,9 +382,9 @@ internal class Reading(
     /* Calls of tools. */
 
     /** Runs what the model asks of the app, on the device that sent the message. */
-    private fun answerCalls(turn: Turn) {
-        if (outbox.find(turn.messageId)?.state != Entry.State.TAKEN) return
-        val calls = turn.openCalls.filter { it.wants == "output" && callsRun.add(it.callId) }
+    private fun runCalls(turn: StoredTurn) {
+        if (turn.user == null || outbox.find(turn.user.id)?.state != Entry.State.TAKEN) return
+        val calls = turn.answer?.openCalls.orEmpty().filter { it.wants == "output" && callsRun.add(it.callId) }
         if (calls.isEmpty()) return
         scope.launch {
             try {
@@ -424,7 +407,6 @@ internal class Reading(
         val body = jsonOf("results" to JsonArray(results)).toString()
         // Its stream goes on where the turn's did: it is read there.
         requester.stream("POST", "$base/turns/t_$seq/toolResults", body = body).close()
-        details -= seq
         refresh()
     }
 

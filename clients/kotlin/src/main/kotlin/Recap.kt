@@ -52,8 +52,9 @@ internal class Core(val options: RecapOptions, givenStore: RecapStore) {
     var otherUser: RecapException? = null
         private set
     lateinit var onOtherUser: (RecapException) -> Unit
-    /** Its scope outlives the client, for the last writes. */
-    val saver = Saver(store, CoroutineScope(SupervisorJob() + dispatcher))
+    /** It outlives the client: what is typed is kept. */
+    val lasting = CoroutineScope(SupervisorJob() + dispatcher)
+    val saver = Saver(store, lasting)
 }
 
 /** The client of one signed-in user. It is safe to call from any thread. */
@@ -144,18 +145,19 @@ class Recap(
     suspend fun call(method: String, path: String, query: Query = emptyMap(), body: JsonElement? = null): JsonElement =
         inClient { requester.call(method, path, query, body) }
 
-    /** Ends all connections. What is kept stays. */
+    /** Ends all connections. What is kept stays; what is sent from then on is kept for the next start. */
     override fun close() {
         core.scope.cancel()
         requester.close()
     }
 
     /** Does it even where its caller is cancelled. */
-    internal suspend fun <Result> inClient(work: suspend () -> Result): Result = try {
-        core.scope.async { work() }.await()
+    internal suspend fun <Result> inClient(scope: CoroutineScope = core.scope, work: suspend () -> Result): Result = try {
+        scope.async { work() }.await()
     } catch (cancelled: CancellationException) {
         currentCoroutineContext().ensureActive()
-        throw RecapException(0, "CLOSED", "The client is closed.", cause = cancelled)
+        // The client is closed.
+        throw offline(cancelled)
     }
 
     /** What comes of it is told by the state. */

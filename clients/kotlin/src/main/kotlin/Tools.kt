@@ -15,7 +15,7 @@ fun interface Tool {
 }
 
 /** What a tool of the app gave; one that throws tells so. */
-internal suspend fun runTool(tools: Map<String, Tool>, conversationId: String, call: Turn.OpenCall): JsonObject = try {
+internal suspend fun runTool(tools: Map<String, Tool>, conversationId: String, call: StoredMessage.OpenCall): JsonObject = try {
     val tool = tools[call.name] ?: throw NoSuchElementException("This version of the app has no tool ${call.name}.")
     // It may block.
     val output = withContext(Dispatchers.IO) { tool.run(call.args, ToolCall(conversationId, call.callId)) }

@@ -28,7 +28,6 @@ internal class Turns private constructor(private val bySeq: SortedMap<Int, Store
     /** Turns that are being answered, or wait to be. */
     val running: List<Int> get() = seqsIn(TurnState.QUEUED, TurnState.RUNNING)
     val waiting: List<Int> get() = seqsIn(TurnState.AWAITING_TOOL)
-    val failed: List<Int> get() = seqsIn(TurnState.FAILED)
     /** Turns that may be other when they are read again. */
     val open: List<Int> get() = seqsIn(TurnState.QUEUED, TurnState.RUNNING, TurnState.AWAITING_TOOL)
 
@@ -64,8 +63,6 @@ internal class Turns private constructor(private val bySeq: SortedMap<Int, Store
 internal class Transcript(
     private val turns: Turns,
     private val live: Map<Int, LiveAnswer>,
-    /** What turns tell of themselves, where it was asked for. */
-    private val details: Map<Int, Turn>,
     private val entries: List<Entry>,
     /** Share that was sent of a file of an entry. */
     private val progressOf: (Entry, Int) -> Double?,
@@ -100,12 +97,9 @@ internal class Transcript(
     }
 
     /** As it is streamed, else as it is stored, else that there is one. */
-    private fun answerOf(seq: Int, time: String): Message {
-        val answer = live[seq]?.toMessage(seq, time)
-            ?: turns[seq]?.shownAnswer
-            ?: LiveAnswer(MessageState.RUNNING).toMessage(seq, time)
-        return answer.withTurn(details[seq])
-    }
+    private fun answerOf(seq: Int, time: String): Message = live[seq]?.toMessage(seq, time)
+        ?: turns[seq]?.shownAnswer
+        ?: LiveAnswer(MessageState.RUNNING).toMessage(seq, time)
 
     private fun toMessage(entry: Entry): Message {
         val files = entry.files.mapIndexed { index, file ->

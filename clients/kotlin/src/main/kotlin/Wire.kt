@@ -70,23 +70,14 @@ internal data class StoredMessage(
     val sources: List<Part.Source> = emptyList(),
     val deleted: Boolean = false,
     val feedback: Feedback? = null,
+    /** Of an answer that waits: what for. */
+    val openCalls: List<OpenCall> = emptyList(),
+    /** Of a turn that failed: why. */
+    val error: Error? = null,
 ) {
     @Serializable
     data class Feedback(val rating: Rating)
-}
 
-@Serializable
-internal data class MessagesPage(val messages: List<StoredMessage> = emptyList())
-
-/** What a turn tells of itself. */
-@Serializable
-internal data class Turn(
-    val seq: Int,
-    val state: TurnState = TurnState.DONE,
-    val messageId: String,
-    val openCalls: List<OpenCall> = emptyList(),
-    val error: Error? = null,
-) {
     @Serializable
     data class OpenCall(
         val callId: String,
@@ -99,6 +90,9 @@ internal data class Turn(
     @Serializable
     data class Error(val reason: String, val message: String, val retryable: Boolean = false)
 }
+
+@Serializable
+internal data class MessagesPage(val messages: List<StoredMessage> = emptyList())
 
 /** An event of an answer; which fields it has depends on its type. */
 @Serializable
