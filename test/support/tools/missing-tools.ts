@@ -1,8 +1,10 @@
 import { accessSync, constants } from 'node:fs';
+import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
 
-function pathOf(program: string): string | undefined {
-  const paths = (process.env.PATH ?? '').split(delimiter).map((folder) => join(folder, program));
+function pathOf(program: string, ...more: string[]): string | undefined {
+  const folders = [...(process.env.PATH ?? '').split(delimiter), ...more];
+  const paths = folders.map((folder) => join(folder, program));
   return paths.find((path) => {
     try {
       accessSync(path, constants.X_OK);
@@ -43,3 +45,15 @@ export const INSTALL_MAVEN =
 
 /** The programs that compile and run the client for Kotlin and are not on the PATH. */
 export const missingMaven = () => missingTools(['mvn', 'java']);
+
+/** How to install what compiles the client for Dart. */
+export const INSTALL_DART = '.ci/install-dart on Debian, else https://dart.dev/get-dart, 3.8 or newer';
+
+/** Path of `dart`, on the PATH or where `.ci/install-dart` puts it. */
+export function dartPath(): string | undefined {
+  const cache = process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache');
+  return pathOf('dart', join(cache, 'recap/dart/usr/lib/dart/bin'));
+}
+
+/** `dart`, where there is none. */
+export const missingDart = () => (dartPath() === undefined ? ['dart'] : []);

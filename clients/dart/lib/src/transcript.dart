@@ -1,0 +1,155 @@
+import 'dart:collection';
+
+import 'answers.dart';
+import 'json.dart';
+import 'model.dart';
+import 'outbox.dart';
+import 'wire.dart';
+
+/// What the user said, and its answer, as the service has them.
+typedef StoredTurn = ({StoredMessage? user, StoredMessage? answer});
+
+/// Turns by their numbers, in their order. Never changed.
+final class Turns {
+  Turns._(Map<int, StoredTurn> turns) : _turns = SplayTreeMap.of(turns);
+
+  /// The turns that messages belong to.
+  factory Turns.of(Iterable<StoredMessage> messages) {
+    final turns = <int, StoredTurn>{};
+    for (final message in messages) {
+      final (:user, :answer) = turns[message.seq] ?? (user: null, answer: null);
+      turns[message.seq] = message.role == Role.user ? (user: message, answer: answer) : (user: user, answer: message);
+    }
+    return Turns._(turns);
+  }
+
+  static final none = Turns._(const {});
+
+  final SplayTreeMap<int, StoredTurn> _turns;
+
+  bool get isEmpty => _turns.isEmpty;
+  int get length => _turns.length;
+  bool has(int seq) => _turns.containsKey(seq);
+  StoredTurn? operator [](int seq) => _turns[seq];
+  Iterable<int> get seqs => _turns.keys;
+
+  /// 0: there is none.
+  int get first => _turns.firstKey() ?? 0;
+  int get last => _turns.lastKey() ?? 0;
+
+  List<StoredMessage> get messages => [
+    for (final (:user, :answer) in _turns.values) ...[?user, ?answer],
+  ];
+
+  static String _stateOf(StoredTurn turn) => (turn.user ?? turn.answer)?.state ?? 'done';
+
+  List<int> _in(Set<String> states) => [
+    for (final MapEntry(key: seq, value: turn) in _turns.entries)
+      if (states.contains(_stateOf(turn))) seq,
+  ];
+
+  /// Turns that are being answered, or wait to be.
+  List<int> get running => _in({'queued', 'running'});
+  List<int> get failed => _in({'failed'});
+  List<int> get waiting => _in({'awaiting_tool'});
+
+  /// Turns that may be other when they are read again.
+  List<int> get open => _in({'queued', 'running', 'awaiting_tool'});
+
+  Turns operator +(Turns newer) => Turns._({..._turns, ...newer._turns});
+
+  /// Without a gap: what lies beyond one is read again.
+  Turns joined(Turns read) {
+    if (read.isEmpty) return this;
+    return read.first <= last + 1 && first <= read.last + 1 ? this + read : read;
+  }
+
+  Turns newest(int count) => Turns._(Map.fromEntries(_turns.entries.skip(length > count ? length - count : 0)));
+  Turns oldest(int count) => Turns._(Map.fromEntries(_turns.entries.take(count)));
+
+  /// Without an answer at the beginning whose question is not known.
+  Turns get whole => this[first]?.user == null ? Turns._(Map.fromEntries(_turns.entries.skip(1))) : this;
+}
+
+/// All that a chat shows is made of.
+final class Transcript {
+  Transcript(this._turns, this._live, this._details, this._entries, this._progressOf) {
+    final first = _turns.first;
+    final taken = [
+      for (final entry in _entries)
+        if ((entry.seq ?? -1) >= first) entry.seq!,
+    ];
+    all = [
+      for (final seq in SplayTreeSet.of([..._turns.seqs, ...taken])) ..._turn(seq),
+      for (final entry in _entries)
+        if (entry.seq == null) _entry(entry),
+    ];
+    final replaced = _replacements;
+    current = [
+      for (final message in all)
+        if (message.outOfContext?.reason != 'replaced' &&
+            !replaced.any((each) => each.from <= (message.seq ?? each.by) && (message.seq ?? each.by) < each.by))
+          message,
+    ];
+  }
+
+  final Turns _turns;
+  final Map<int, LiveAnswer> _live;
+
+  /// What turns tell of themselves, where it was asked for.
+  final Map<int, Turn> _details;
+  final List<Entry> _entries;
+  final double? Function(String id, int index) _progressOf;
+
+  /// All messages, the oldest first, and those of the current branch.
+  late final List<Message> all;
+  late final List<Message> current;
+
+  List<Message> _turn(int seq) {
+    final user = _turns[seq]?.user;
+    final entry = _entries.where((each) => each.seq == seq).firstOrNull;
+    // It is sent once more.
+    if (entry != null && entry.state != EntryState.taken) return [_entry(entry)];
+    final asked = user != null ? toMessage(user) : (entry == null ? null : _entry(entry));
+    return asked == null ? const [] : [asked, withTurn(_answer(seq, asked.time), _details[seq])];
+  }
+
+  /// The answer of a turn: as it is streamed, else as it is stored, else that there is one.
+  Message _answer(int seq, DateTime time) {
+    if (_live[seq] case final live?) return live.shown(seq, time);
+    if (_turns[seq]?.answer case final answer?) return toMessage(answer);
+    final user = _turns[seq]?.user;
+    if (user == null) return const LiveAnswer(MessageState.running).shown(seq, time);
+    return toMessage(StoredMessage({...user.json, 'id': 'm_$seq', 'role': Role.model.name, 'parts': const <Json>[]}));
+  }
+
+  Message _entry(Entry entry) => Message(
+    id: entry.id,
+    role: Role.user,
+    state: switch (entry.state) {
+      EntryState.pending => MessageState.pending,
+      EntryState.taken => MessageState.sent,
+      EntryState.failed => MessageState.failed,
+    },
+    parts: [
+      for (final part in entry.parts) ?partOf(part),
+      for (final (index, file) in entry.files.indexed)
+        ?partOf({'type': 'file', ...file}, progress: _progressOf(entry.id, index)),
+    ],
+    time: DateTime.parse(entry.time),
+    seq: entry.seq,
+    error: entry.error,
+  );
+
+  /// From a turn that replaces others: the first of these, and itself.
+  List<({int from, int by})> get _replacements => [
+    for (final seq in _turns.seqs)
+      if (_turns[seq]?.user?.replaces case final from?) (from: from, by: seq),
+    for (final entry in _entries)
+      if (entry.replaces case final from? when entry.state != EntryState.failed)
+        (from: from, by: entry.seq ?? _unknownSeq),
+  ];
+}
+
+/// Behind all turns.
+const _unknownSeq = 1 << 40;
