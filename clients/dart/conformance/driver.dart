@@ -70,16 +70,7 @@ Json _chatState(ChatState state) => {
   if (state.problem case final problem?) 'problem': _problem(problem),
 };
 
-Json _row(ConversationRow row) => {
-  'id': row.id,
-  'title': ?row.title,
-  'archived': row.isArchived,
-  'pinned': row.isPinned,
-  'state': row.state.name,
-  'unreadCount': row.unreadCount,
-  'pendingCount': row.pendingCount,
-  'deleteTime': ?row.deleteTime?.toIso8601String(),
-};
+Json _row(ConversationRow row) => {...row.json, 'pendingCount': row.pendingCount};
 
 Json _listState(ListState state) => {
   'rows': state.rows.map(_row).toList(),
@@ -107,18 +98,12 @@ Timings _timings(Json given) {
   );
 }
 
-final class Driver {
-  Driver(this._control, this._folder);
-
-  final String _control;
-  final String _folder;
+final class Driver(final String _control, final String _folder) {
   final _http = HttpClient();
   Recap? _recap;
   final _chats = <String, Chat>{};
-
-  /// What is listened to, as an app does: chats by their ids, and lists.
+  // What is listened to, as an app does: chats by their ids, and lists.
   final _shown = <Object, StreamSubscription<Object>>{};
-
   Recap get _current => _recap ?? (throw StateError('there is no client'));
   Chat _chat(String id) => _chats[id] ??= _current.chat(id);
   FileStore _store(Object? name) => FileStore('$_folder/$name');
@@ -170,9 +155,7 @@ final class Driver {
   }
 
   void _close() {
-    for (final each in _shown.values) {
-      each.cancel().ignore();
-    }
+    for (final each in _shown.values) each.cancel().ignore();
     _recap?.close();
     _recap = null;
     _chats.clear();
@@ -231,7 +214,7 @@ final class Driver {
       case 'unregister':
         await _current.push.unregister();
       case 'setActive':
-        _current.setActive(isActive: value! as bool);
+        _current.setActive(value! as bool);
       default:
         return _performOnChat(name, _chat(chatId), value);
     }

@@ -2,6 +2,6 @@
 library;
 
 export 'src/exception.dart' show RecapException;
-export 'src/model.dart';
+export 'src/model.dart' hide roleOf;
 export 'src/recap.dart' show Chat, ConversationList, Push, Recap;
 export 'src/store.dart' show FileStore, MemoryStore, RecapStore;

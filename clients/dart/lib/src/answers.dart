@@ -37,7 +37,7 @@ Json? inputOf(MessagePart part) => switch (part) {
   _ => null,
 };
 
-MessageError errorOf(RecapException error) => MessageError(
+MessageError errorOf(RecapException error) => (
   reason: error.reason,
   message: error.message,
   isRetryable: error.code == 429 || error.reason == 'TURN_IN_PROGRESS',
@@ -60,121 +60,119 @@ ToolPart _withResponse(ToolPart part, Json response) => switch (response) {
   _ => _withResult(part, ToolState.done, output: response),
 };
 
-/// With what became of a call.
-List<MessagePart> _withTool(List<MessagePart> parts, Object? callId, ToolPart Function(ToolPart part) change) => [
-  for (final part in parts) part is ToolPart && part.callId == callId ? change(part) : part,
-];
+ToolPart _call(String callId, String name, Object? input, Json about) => ToolPart(
+  callId: callId,
+  name: name,
+  input: input,
+  state: ToolState.running,
+  byService: about['providerExecuted'] == true,
+);
 
 List<MessagePart> _storedParts(StoredMessage stored) {
-  var parts = <MessagePart>[];
+  final parts = <MessagePart>[];
   for (final json in stored.parts) {
+    final callId = json['callId'] as String? ?? '';
     switch (json['type']) {
       case 'functionCall':
-        parts.add(
-          ToolPart(
-            callId: json['callId'] as String? ?? '',
-            name: json['name']! as String,
-            input: json['args'],
-            state: ToolState.running,
-            byService: json['providerExecuted'] == true,
-          ),
-        );
+        parts.add(_call(callId, json['name']! as String, json['args'], json));
       case 'functionResponse':
-        parts = _withTool(parts, json['callId'], (part) => _withResponse(part, json['response']! as Json));
+        final at = parts.indexWhere((part) => part is ToolPart && part.callId == callId);
+        if (at >= 0) parts[at] = _withResponse(parts[at] as ToolPart, json['response']! as Json);
       default:
         // A later version of the service may have more.
         if (partOf(json) case final part?) parts.add(part);
     }
   }
-  return [
-    ...parts,
-    for (final source in stored.sources) SourcePart(source['url']! as String, source['title'] as String?),
-  ];
+  for (final source in stored.sources) parts.add(SourcePart(source['url']! as String, source['title'] as String?));
+  return parts;
 }
 
-/// Of each message that is kept, while that is: a list shows only what is new anew.
+/// With the calls that wait for the user.
+List<MessagePart> _asked(List<MessagePart> parts, Turn? turn) => [
+  for (final part in parts)
+    part is ToolPart && (turn?.openCalls.any((call) => call.wants == 'approved' && call.callId == part.callId) ?? false)
+        ? _withResult(part, ToolState.approval)
+        : part,
+];
+
+/// Why the turn failed.
+MessageError? _turnError(Turn? turn) => switch (turn?.error) {
+  {'reason': final String reason, 'message': final String message, 'retryable': final bool isRetryable} => (
+    reason: reason,
+    message: message,
+    isRetryable: isRetryable,
+    resetTime: null,
+  ),
+  _ => null,
+};
+
+/// What a turn tells of itself is asked for where its answer failed, or waits.
+Turn? _telling(Turn? turn, MessageState state) =>
+    state == MessageState.failed || state == MessageState.waiting ? turn : null;
+
+// Of each message that is kept, while that is: a list shows only what is new anew.
 final _shown = Expando<Message>();
 
 /// A stored message as it is shown.
-Message toMessage(StoredMessage stored) => _shown[stored.json] ??= Message(
-  id: stored.id,
-  role: stored.role,
-  state: stored.role == Role.user ? MessageState.sent : _answerStates[stored.state] ?? MessageState.done,
-  parts: _storedParts(stored),
-  time: stored.createTime,
-  seq: stored.seq,
-  finishReason: stored.finishReason,
-  outOfContext: switch (stored.outOfContext) {
-    {'reason': final String reason, 'replacedBy': final String turn} => OutOfContext(reason, turn),
-    {'reason': final String reason} => OutOfContext(reason),
-    _ => null,
-  },
-  isDeleted: stored.isDeleted,
-  rating: switch (stored.feedback) {
-    {'rating': final String rating} => Rating.values.asNameMap()[rating],
-    _ => null,
-  },
-);
-
-/// With what the turn itself tells of its answer: why it failed, and which calls wait for the user.
-Message withTurn(Message answer, Turn? turn) {
-  if (turn == null || (answer.state != MessageState.failed && answer.state != MessageState.waiting)) return answer;
-  var parts = answer.parts;
-  for (final call in turn.openCalls.where((call) => call.wants == 'approved')) {
-    parts = _withTool(parts, call.callId, (part) => _withResult(part, ToolState.approval));
-  }
-  return Message(
-    id: answer.id,
-    role: answer.role,
-    state: answer.state,
-    parts: parts,
-    time: answer.time,
-    seq: answer.seq,
-    error: switch (turn.error) {
-      {'reason': final String reason, 'message': final String message, 'retryable': final bool isRetryable} =>
-        MessageError(reason: reason, message: message, isRetryable: isRetryable),
-      _ => answer.error,
-    },
-    finishReason: answer.finishReason,
-    outOfContext: answer.outOfContext,
-    isDeleted: answer.isDeleted,
-    rating: answer.rating,
-  );
+Message toMessage(StoredMessage stored, [Turn? turn]) {
+  final state = stored.role == Role.user ? MessageState.sent : _answerStates[stored.state] ?? MessageState.done;
+  final told = _telling(turn, state);
+  final known = told == null ? _shown[stored.json] : null;
+  return known ??
+      (_shown[stored.json] = Message(
+        id: stored.id,
+        role: stored.role,
+        state: state,
+        parts: _asked(_storedParts(stored), told),
+        time: stored.createTime,
+        seq: stored.seq,
+        error: _turnError(told),
+        finishReason: stored.finishReason,
+        outOfContext: switch (stored.outOfContext) {
+          {'reason': final String reason} && final Json left => (
+            reason: reason,
+            replacedBy: left['replacedBy'] as String?,
+          ),
+          _ => null,
+        },
+        isDeleted: stored.isDeleted,
+        rating: Rating.values.asNameMap()[stored.feedback?['rating']],
+      ));
 }
 
 /// An answer as its stream tells of it.
-final class LiveAnswer {
-  const LiveAnswer(this.state, {this.parts = const {}, this.lastEventId, this.finishReason, this.error});
-
-  final MessageState state;
+final class const LiveAnswer(
+  final MessageState state, {
 
   /// By the ids that the stream gave them.
-  final Map<String, MessagePart> parts;
+  final Map<String, MessagePart> parts = const {},
 
   /// The last event that was read: where to go on.
-  final String? lastEventId;
-  final String? finishReason;
-  final MessageError? error;
-
+  final String? lastEventId,
+  final String? finishReason,
+  final MessageError? error,
+}) {
   bool get isUnfinished => state == MessageState.queued || state == MessageState.running;
 
-  Message shown(int seq, DateTime time) => Message(
+  Message shown(int seq, DateTime time, [Turn? turn]) => Message(
     id: 'm_$seq',
     role: Role.model,
     state: state,
-    parts: [...parts.values],
+    parts: _asked([...parts.values], _telling(turn, state)),
     time: time,
     seq: seq,
-    error: error,
+    error: _turnError(_telling(turn, state)) ?? error,
     finishReason: finishReason,
   );
 
-  LiveAnswer _copy({
+  LiveAnswer withoutCursor() => _but(null);
+
+  LiveAnswer _but(
+    String? lastEventId, {
     MessageState? state,
     Map<String, MessagePart>? parts,
     String? finishReason,
     MessageError? error,
-    required String? lastEventId,
   }) => LiveAnswer(
     state ?? this.state,
     parts: parts ?? this.parts,
@@ -183,83 +181,57 @@ final class LiveAnswer {
     error: error ?? this.error,
   );
 
-  LiveAnswer withoutCursor() => _copy(lastEventId: null);
-
   /// The answer after one more event of its stream.
   LiveAnswer after(Json chunk, String eventId) {
-    LiveAnswer next({
-      MessageState? state,
-      Map<String, MessagePart>? parts,
-      String? finishReason,
-      MessageError? error,
-    }) => _copy(state: state, parts: parts, finishReason: finishReason, error: error, lastEventId: eventId);
-    LiveAnswer part(Object? id, MessagePart part) => next(parts: {...parts, '$id': part});
-    LiveAnswer tool(ToolPart Function(ToolPart part) change) => switch (parts['${chunk['toolCallId']}']) {
-      final ToolPart known => part(known.callId, change(known)),
-      _ => next(),
+    String text(String field) => chunk[field]! as String;
+    LiveAnswer part(String id, MessagePart part) => _but(eventId, parts: {...parts, id: part});
+    LiveAnswer tool(Object? callId, ToolState state, {Object? output, String? error}) => switch (parts[callId]) {
+      final ToolPart known => part(known.callId, _withResult(known, state, output: output, error: error)),
+      _ => _but(eventId),
     };
 
     switch (chunk['type']) {
       case 'start':
         final shrunken = (chunk['messageMetadata'] as Json?)?['shrunken'] as Json?;
-        return next(
-          state: MessageState.running,
-          parts: shrunken == null ? parts : {...parts, 'shrunken': NoticePart('shrunken', shrunken)},
-        );
+        final notice = {if (shrunken != null) 'shrunken': NoticePart('shrunken', shrunken)};
+        return _but(eventId, state: MessageState.running, parts: {...parts, ...notice});
       case 'text-start' || 'text-delta':
         final known = parts[chunk['id']];
-        return part(chunk['id'], TextPart('${known is TextPart ? known.text : ''}${chunk['delta'] ?? ''}'));
+        return part(text('id'), TextPart('${known is TextPart ? known.text : ''}${chunk['delta'] ?? ''}'));
       case 'tool-input-available':
-        final callId = chunk['toolCallId']! as String;
-        return part(
-          callId,
-          ToolPart(
-            callId: callId,
-            name: chunk['toolName']! as String,
-            input: chunk['input'],
-            state: ToolState.running,
-            byService: chunk['providerExecuted'] == true,
-          ),
-        );
+        final callId = text('toolCallId');
+        return part(callId, _call(callId, text('toolName'), chunk['input'], chunk));
       case 'tool-output-available':
-        return tool((part) => _withResult(part, ToolState.done, output: chunk['output']));
+        return tool(chunk['toolCallId'], ToolState.done, output: chunk['output']);
       case 'tool-output-error':
-        return tool((part) => _withResult(part, ToolState.failed, error: chunk['errorText']! as String));
+        return tool(chunk['toolCallId'], ToolState.failed, error: text('errorText'));
       case 'source-url':
-        return part(chunk['sourceId'], SourcePart(chunk['url']! as String, chunk['title'] as String?));
+        return part(text('sourceId'), SourcePart(text('url'), chunk['title'] as String?));
       case 'data-notice':
         final details = {...chunk['data']! as Json};
         final kind = details.remove('kind')! as String;
-        if (kind == 'approval') {
-          return switch (parts['${details['callId']}']) {
-            final ToolPart known => part(known.callId, _withResult(known, ToolState.approval)),
-            _ => next(),
-          };
-        }
+        if (kind == 'approval') return tool(details['callId'], ToolState.approval);
         final dropped = kind == 'restarted' ? listOf<String>(details['dropParts']) : const <String>[];
         final kept = {...parts}..removeWhere((id, _) => dropped.contains(id));
-        return next(parts: {...kept, '${chunk['id']}': NoticePart(kind, details)});
+        return _but(eventId, parts: {...kept, text('id'): NoticePart(kind, details)});
       case 'error':
-        final message = chunk['errorText']! as String;
-        return next(
-          error: MessageError(reason: 'ANSWER_FAILED', message: message, isRetryable: true),
-        );
+        const reason = 'ANSWER_FAILED';
+        final error = (reason: reason, message: text('errorText'), isRetryable: true, resetTime: null);
+        return _but(eventId, error: error);
       case 'abort':
-        return next(state: MessageState.stopped);
+        return _but(eventId, state: MessageState.stopped);
       case 'finish':
-        final reason = chunk['finishReason']! as String;
-        return next(
-          finishReason: reason,
-          state: switch (reason) {
-            'tool-calls' => MessageState.waiting,
-            _ when state == MessageState.stopped => MessageState.stopped,
-            'error' => MessageState.failed,
-            _ => MessageState.done,
-          },
-        );
+        final reason = text('finishReason');
+        final isStopped = state == MessageState.stopped;
+        final end = switch (reason) {
+          'tool-calls' => MessageState.waiting,
+          'error' when !isStopped => MessageState.failed,
+          _ => isStopped ? MessageState.stopped : MessageState.done,
+        };
+        return _but(eventId, finishReason: reason, state: end);
       default:
         // Also those of later versions of the service.
-        return next();
+        return _but(eventId);
     }
   }
 }

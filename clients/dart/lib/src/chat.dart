@@ -20,16 +20,14 @@ interface class Chat {
 
   final Recap _recap;
   final Reading _reading;
-
   Outbox get _outbox => _recap._outbox;
   Inbox get _inbox => _recap._inbox;
-
   String get id => _reading.id;
   ChatState get state => _reading.shown.value;
 
   /// The latest one at once, then each newer one.
   Stream<ChatState> get states => _reading.shown.stream;
-  Stream<List<Message>> get messages => states.map((state) => state.messages);
+  late final Stream<List<Message>> messages = states.map((state) => state.messages);
 
   /// Completes with the message's id as soon as it is kept. Never fails: what comes of it is in its state.
   Future<String> send(
@@ -82,7 +80,7 @@ interface class Chat {
   /// Ends the answer that is being written; its text stays. Throws.
   Future<void> stop() async {
     final row = _inbox.row(id);
-    final seq = _reading.unfinishedSeq ?? (row?.state == 'running' ? row?.lastSeq : null);
+    final seq = _reading.unfinishedSeq ?? (row?.state == ConversationState.running ? row?.lastSeq : null);
     if (seq != null) return _cancel(seq);
     final pending = _outbox.of(id).where((entry) => entry.isPending).firstOrNull;
     if (pending != null) await _outbox.markToStop(pending.id);
@@ -164,7 +162,7 @@ interface class Chat {
   Json _contextOf(Json given) => {
     'timeZone': _timeZone(),
     'locale': _locale(),
-    ...?_recap._clientContext?.call(),
+    ...?_recap._core.clientContext?.call(),
     ...given,
   };
 
@@ -225,7 +223,7 @@ interface class Chat {
 
   Future<void> _cancel(int seq) async {
     try {
-      await _recap._life.untilDone(() => call('POST', '/turns/t_$seq:cancel'));
+      await _recap._core.life.untilDone(() => call('POST', '/turns/t_$seq:cancel'));
     } on RecapException catch (error) {
       // It has ended meanwhile.
       if (error.reason != 'TURN_FINISHED') rethrow;

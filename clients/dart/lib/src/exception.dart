@@ -2,41 +2,30 @@ import 'dart:convert';
 
 import 'json.dart';
 
-/// Codes after which the same request may go through.
+// Codes after which the same request may go through.
 const _passingCodes = {0, 401, 408, 500, 502, 503, 504};
 
 /// Why a call has no answer: decide by [reason], show [message].
-final class RecapException implements Exception {
-  RecapException(
-    this.code,
-    this.reason,
-    this.message, {
-    bool isFinal = false,
-    this.retryAfter,
-    this.resetTime,
-    this.cause,
-  }) : isPassing = code == 429 ? !isFinal : _passingCodes.contains(code);
-
+final class RecapException(
   /// HTTP code; 0: no connection.
-  final int code;
+  final int code,
 
   /// UPPER_SNAKE: docs/reference/errors.md; `OFFLINE` without a connection.
-  final String reason;
-
-  /// To be shown.
-  final String message;
-
-  /// Whether the same may go through after a pause of seconds.
-  final bool isPassing;
+  final String reason,
+  final String message, {
+  bool isFinal = false,
 
   /// How long the service asks to be left alone.
-  final Duration? retryAfter;
+  final Duration? retryAfter,
 
   /// Of a limit of the day: when it is over.
-  final DateTime? resetTime;
+  final DateTime? resetTime,
 
   /// What broke the connection.
-  final Object? cause;
+  final Object? cause,
+}) implements Exception {
+  /// Whether the same may go through after a pause of seconds.
+  final bool isPassing = code == 429 ? !isFinal : _passingCodes.contains(code);
 
   @override
   String toString() => message;

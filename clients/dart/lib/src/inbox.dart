@@ -2,6 +2,7 @@ import 'dart:async';
 import 'dart:convert';
 import 'dart:math';
 
+import 'core.dart';
 import 'exception.dart';
 import 'json.dart';
 import 'life.dart';
@@ -13,10 +14,11 @@ import 'wire.dart';
 
 const _key = 'inbox';
 const _readPrefix = 'read/';
-
-/// Rows that are kept.
+// Rows that are kept.
 const _rowsKept = 100;
 const _previewCharacters = 120;
+
+List<ConversationRow> _rowsOf(Object? json) => [for (final row in listOf<Json>(json)) ConversationRow(row)];
 
 int _inOrder(ConversationRow one, ConversationRow other) =>
     one.isPinned == other.isPinned ? other.activeTime.compareTo(one.activeTime) : (one.isPinned ? -1 : 1);
@@ -25,102 +27,67 @@ int _inOrder(ConversationRow one, ConversationRow other) =>
 ConversationRow _withPending(ConversationRow? row, String id, List<Entry> pending) {
   final last = pending.last;
   final text = last.parts.where((part) => part['type'] == 'text').map((part) => part['text']).join(' ');
-  final preview = String.fromCharCodes(text.replaceAll(RegExp(r'\s+'), ' ').trim().runes.take(_previewCharacters));
-  final time = DateTime.parse(last.time);
-  return ConversationRow(
-    id: id,
-    title: row?.title,
-    metadata: row?.metadata ?? const {},
-    isArchived: row?.isArchived ?? false,
-    isPinned: row?.isPinned ?? false,
-    state: row?.state ?? ConversationState.idle,
-    lastMessage: LastMessage(seq: (row?.lastSeq ?? 0) + 1, role: Role.user, time: time, preview: preview),
-    lastSeq: row?.lastSeq ?? 0,
-    readSeq: row?.readSeq ?? 0,
-    unreadCount: row?.unreadCount ?? 0,
-    pendingCount: pending.length,
-    activeTime: row != null && row.activeTime.isAfter(time) ? row.activeTime : time,
-    createTime: row?.createTime,
-    deleteTime: row?.deleteTime,
-    purgeTime: row?.purgeTime,
-  );
+  final preview = text.replaceAll(RegExp(r'\s+'), ' ').trim().runes.take(_previewCharacters);
+  final known =
+      row ??
+      ConversationRow({'id': id, 'metadata': const <String, Object?>{}, 'unreadCount': 0, 'activeTime': last.time});
+  return known.but({
+    'lastMessage': {
+      'seq': known.lastSeq + 1,
+      'role': Role.user.name,
+      'time': last.time,
+      'preview': String.fromCharCodes(preview),
+    },
+    'pendingCount': pending.length,
+    if (known.activeTime.isBefore(DateTime.parse(last.time))) 'activeTime': last.time,
+  });
 }
 
-ListName _listOf(ConversationRow row) => row.deleteTime != null
-    ? ListName.deleted
-    : row.isArchived
-    ? ListName.archived
-    : ListName.active;
-
 /// The user's conversations: as they were kept, as the list tells, and as the events after it tell.
-final class Inbox {
-  Inbox({
-    required this.requester,
-    required this.life,
-    required this.store,
-    required this.saver,
-    required this.outbox,
-    required this.onEvent,
-  });
-
-  final Requester requester;
-  final Life life;
-  final RecapStore store;
-  final Saver saver;
-  final Outbox outbox;
-
-  /// Completes when nothing more is kept of what the event says is gone.
-  final Future<void> Function(UserEvent event) onEvent;
-
+final class Inbox(
+  final Core _core,
+  final Outbox _outbox, {
+  // Completes when nothing more is kept of what the event says is gone.
+  required final Future<void> Function(UserEvent event) _onEvent,
+}) {
   late final lists = {
     for (final name in ListName.values)
       name: Shown<ListState>(() => _show(name), onFirst: () => _watch(name), onNone: release),
   };
 
-  final _rows = <String, StoredRow>{};
+  final _rows = <String, ConversationRow>{};
   String? _cursor;
-
-  /// Where each list goes on; a list that is not named was not read, null: all of it is known.
+  // Where each list goes on; a list that is not named was not read, null: all of it is known.
   final _nextPages = <ListName, String?>{};
-
-  /// Lists that somebody looked at.
+  // Lists that somebody looked at.
   final _wanted = <ListName>{};
-
-  /// What was seen here and the service may not know yet.
+  // What was seen here and the service may not know yet.
   final _seen = <String, int>{};
   final _telling = <String>{};
   RecapException? _problem;
   bool _isHidden = false;
-
-  /// Rows as they are shown; null when they are others now.
+  // Rows as they are shown; null when they are others now.
   Map<ListName, List<ConversationRow>>? _shownRows;
-
-  /// So many look at a list or a chat.
+  // So many look at a list or a chat.
   int _users = 0;
-
-  /// Of who follows what changes; null while nobody does.
+  // Of who follows what changes; null while nobody does.
   Interest? _listening;
-
-  /// Whether all that was missed has been told.
+  // Whether all that was missed has been told.
   bool _isReady = false;
   Future<void> _lastWork = Future.value();
   late final Future<void> loaded = _load().then((_) {}, onError: (_) {});
 
-  StoredRow? row(String id) => _rows[id];
+  ConversationRow? row(String id) => _rows[id];
 
   Map<ListName, List<ConversationRow>> get _rowsByList {
     if (_shownRows case final rows?) return rows;
     final all = {
       if (!_isHidden)
-        for (final row in _rows.values) row.id: row.shown(isSeen: (_seen[row.id] ?? 0) >= row.lastSeq),
+        for (final row in _rows.values) row.id: (_seen[row.id] ?? 0) < row.lastSeq ? row : row.but({'unreadCount': 0}),
     };
-    if (!_isHidden) {
-      outbox.waiting.forEach((id, pending) => all[id] = _withPending(all[id], id, pending));
-    }
+    if (!_isHidden) _outbox.waiting.forEach((id, pending) => all[id] = _withPending(all[id], id, pending));
     final lists = {for (final name in ListName.values) name: <ConversationRow>[]};
-    for (final row in all.values.toList()..sort(_inOrder)) {
-      lists[_listOf(row)]!.add(row);
-    }
+    for (final row in all.values.toList()..sort(_inOrder)) lists[row.list]!.add(row);
     return _shownRows = lists;
   }
 
@@ -133,9 +100,7 @@ final class Inbox {
 
   void changed() {
     _shownRows = null;
-    for (final list in lists.values) {
-      list.changed();
-    }
+    for (final list in lists.values) list.changed();
   }
 
   void _fail(RecapException error) {
@@ -149,7 +114,7 @@ final class Inbox {
     changed();
   }
 
-  void _keep() => saver.save(_key, () {
+  void _keep() => _core.saver.save(_key, () {
     final newest = _rowsByList[ListName.active]!.take(_rowsKept);
     return {
       'rows': [for (final row in newest) ?_rows[row.id]?.json],
@@ -157,21 +122,17 @@ final class Inbox {
     };
   }).ignore();
 
-  void _setRows(Iterable<StoredRow> newer) {
-    for (final row in newer) {
-      _rows[row.id] = row;
-    }
+  void _setRows(Iterable<ConversationRow> newer) {
+    for (final row in newer) _rows[row.id] = row;
   }
 
   Future<void> _load() async {
-    if (await readKept<Json>(store, _key) case final kept?) {
-      for (final row in listOf<StoredRow>(kept['rows'])) {
-        _rows.putIfAbsent(row.id, () => row);
-      }
+    if (await readKept<Json>(_core.store, _key) case final kept?) {
+      for (final row in _rowsOf(kept['rows'])) _rows.putIfAbsent(row.id, () => row);
       _cursor ??= kept['cursor'] as String?;
     }
-    for (final key in await store.keys(_readPrefix)) {
-      final seq = await readKept<int>(store, key);
+    for (final key in await _core.store.keys(_readPrefix)) {
+      final seq = await readKept<int>(_core.store, key);
       final id = key.substring(_readPrefix.length);
       if (seq == null || _seen.containsKey(id)) continue;
       _seen[id] = seq;
@@ -189,9 +150,9 @@ final class Inbox {
     return done;
   }
 
-  Future<({List<StoredRow> rows, String? next})> _readRows(ListName list, Query query) async {
-    final page = await requester.call('GET', '/v1/conversations', query: {'list': list.name, ...query});
-    return (rows: listOf<StoredRow>(page['conversations']), next: page['nextPageToken'] as String?);
+  Future<({List<ConversationRow> rows, String? next})> _readRows(ListName list, Query query) async {
+    final page = await _core.requester.call('GET', '/v1/conversations', query: {'list': list.name, ...query});
+    return (rows: _rowsOf(page['conversations']), next: page['nextPageToken'] as String?);
   }
 
   /// Reads the first page of a list, or the next one.
@@ -208,9 +169,7 @@ final class Inbox {
       _rows.removeWhere((_, row) => row.list == list && (last == null || !row.activeTime.isBefore(last)));
     }
     _setRows(page.rows);
-    for (final more in pinned) {
-      _setRows(more.rows);
-    }
+    for (final more in pinned) _setRows(more.rows);
     _nextPages[list] = page.next;
     _problem = null;
     changed();
@@ -218,9 +177,7 @@ final class Inbox {
   }
 
   Future<void> _readFirst() async {
-    for (final list in _wanted) {
-      if (!_nextPages.containsKey(list)) await _readPage(list);
-    }
+    for (final list in _wanted) if (!_nextPages.containsKey(list)) await _readPage(list);
   }
 
   Future<void> loadMore(ListName list) => _inTurn(() async {
@@ -248,7 +205,7 @@ final class Inbox {
 
   /// Opens the stream, or closes it, as it is wanted now.
   void listen() {
-    final isWanted = _users > 0 && life.isActive && !life.isClosed;
+    final isWanted = _users > 0 && _core.life.isActive && !_core.life.isClosed;
     if (isWanted == (_listening != null)) return;
     _listening?.end();
     _listening = isWanted ? Interest() : null;
@@ -257,14 +214,14 @@ final class Inbox {
 
   /// Follows what changes; an event whose handling fails comes again.
   Future<void> _follow(Interest listening) => keepReading(
-    life: life,
+    life: _core.life,
     interest: listening,
     cursor: () => _cursor,
     onProblem: _fail,
     read: (hold) async {
       _isReady = false;
       const path = '/v1/users/me/events';
-      final stream = await requester.stream('GET', path, query: {'cursor': _cursor}, interest: listening);
+      final stream = await _core.requester.stream('GET', path, query: {'cursor': _cursor}, interest: listening);
       hold(stream);
       var hasFailed = false;
       Future<void> take(ServerEvent event) async {
@@ -309,7 +266,7 @@ final class Inbox {
         await _readFirst();
     }
     changed();
-    await onEvent(event);
+    await _onEvent(event);
   }
 
   /* What the user does. */
@@ -317,20 +274,14 @@ final class Inbox {
   /// Shows a change at once, and takes it back where it is refused. Throws [RecapException].
   Future<void> change(String id, Json patch, Future<void> Function() work) async {
     final before = _rows[id];
-    if (before != null)
-      _setRows([
-        StoredRow({...before.json, ...patch}),
-      ]);
+    if (before != null) _setRows([before.but(patch)]);
     changed();
     try {
       await work();
       _keep();
     } catch (error) {
       final was = {for (final field in patch.keys) field: before?.json[field]};
-      if (_rows[id] case final now?)
-        _setRows([
-          StoredRow({...now.json, ...was}),
-        ]);
+      if (_rows[id] case final now?) _setRows([now.but(was)]);
       changed();
       throw offline(error);
     }
@@ -342,23 +293,23 @@ final class Inbox {
     if (seq <= max(_seen[id] ?? 0, known)) return;
     _seen[id] = seq;
     changed();
-    await saver.save(_readPrefix + id, () => seq);
+    await _core.saver.save(_readPrefix + id, () => seq);
     unawaited(_tellSeen(id));
   }
 
   void _forgetSeen(String id) {
     _seen.remove(id);
-    saver.forget(_readPrefix + id).ignore();
+    _core.saver.forget(_readPrefix + id).ignore();
   }
 
   /// Tells the service what was seen, until it knows.
   Future<void> _tellSeen(String id) async {
     if (!_telling.add(id)) return;
     try {
-      await life.untilDone(() async {
+      await _core.life.untilDone(() async {
         for (var seq = _seen[id]; seq != null; seq = _seen[id]) {
-          final row = StoredRow(await requester.call('POST', '/v1/conversations/$id:read', body: {'seq': seq}));
-          if (_rows.containsKey(id)) _setRows([row]);
+          final read = await _core.requester.call('POST', '/v1/conversations/$id:read', body: {'seq': seq});
+          if (_rows.containsKey(id)) _setRows([ConversationRow(read)]);
           if (_seen[id] == seq) _forgetSeen(id);
           changed();
         }

@@ -7,7 +7,6 @@ import 'exception.dart';
 final class Interest {
   final _listeners = <void Function()>{};
   bool _hasEnded = false;
-
   bool get hasEnded => _hasEnded;
 
   /// Tells when it ends; the function that is returned forgets the listener.
@@ -19,26 +18,19 @@ final class Interest {
   void end() {
     if (_hasEnded) return;
     _hasEnded = true;
-    for (final listener in _listeners.toList()) {
-      listener();
-    }
+    for (final listener in _listeners.toList()) listener();
     _listeners.clear();
   }
 }
 
 /// Whether the app is in front and goes on, and the pauses of all that waits in it.
-final class Life {
-  Life(this._backOff);
-
-  /// Pauses may be so much shorter or longer, so that not all devices come back at once.
+final class Life(final List<Duration> _backOff) {
+  // Pauses may be so much shorter or longer, so that not all devices come back at once.
   static const _spread = 0.25;
-
-  final List<Duration> _backOff;
   final _wakers = <void Function()>{};
   final _random = Random();
   final _open = Interest();
   bool _isActive = true;
-
   bool get isActive => _isActive;
   bool get isClosed => _open.hasEnded;
 
@@ -50,12 +42,10 @@ final class Life {
 
   /// What waits is tried at once.
   void wake() {
-    for (final waker in _wakers.toList()) {
-      waker();
-    }
+    for (final waker in _wakers.toList()) waker();
   }
 
-  void setActive({required bool isActive}) {
+  void setActive(bool isActive) {
     _isActive = isActive;
     if (isActive) wake();
   }
@@ -103,20 +93,16 @@ final class Life {
 }
 
 /// A value that is shown: who listens gets it as it is, then each newer one.
-final class Shown<T extends Object> {
-  Shown(this._make, {required this.onFirst, required this.onNone});
-
-  final T Function() _make;
-
-  /// Somebody begins to listen where nobody did.
-  final void Function() onFirst;
+final class Shown<T extends Object>(
+  final T Function() _make, {
+  // Somebody begins to listen where nobody did.
+  required final void Function() _onFirst,
 
   /// Nobody listens any more.
-  final void Function() onNone;
-
+  required final void Function() _onNone,
+}) {
   final _listeners = <MultiStreamController<T>>{};
-
-  /// They have not asked for more yet: they get the newest one when they do.
+  // They have not asked for more yet: they get the newest one when they do.
   final _resting = <MultiStreamController<T>>{};
   T? _value;
   bool _isDue = false;
@@ -136,12 +122,12 @@ final class Shown<T extends Object> {
       }
       ..onCancel = () => _leave(listener);
     _listeners.add(listener);
-    if (_listeners.length == 1) onFirst();
+    if (_listeners.length == 1) _onFirst();
   });
 
   void _leave(MultiStreamController<T> listener) {
     _resting.remove(listener);
-    if (_listeners.remove(listener) && _listeners.isEmpty && !_isClosed) onNone();
+    if (_listeners.remove(listener) && _listeners.isEmpty && !_isClosed) _onNone();
   }
 
   /// It is another one now. Listeners are told once for all changes of a moment.
@@ -155,15 +141,11 @@ final class Shown<T extends Object> {
   void _tell() {
     _isDue = false;
     if (_isClosed) return;
-    for (final listener in _listeners.toList()) {
-      listener.isPaused ? _resting.add(listener) : listener.add(value);
-    }
+    for (final listener in _listeners.toList()) listener.isPaused ? _resting.add(listener) : listener.add(value);
   }
 
   void close() {
     _isClosed = true;
-    for (final listener in _listeners.toList()) {
-      unawaited(listener.close());
-    }
+    for (final listener in _listeners.toList()) unawaited(listener.close());
   }
 }

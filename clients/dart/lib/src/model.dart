@@ -6,6 +6,8 @@ import 'json.dart';
 
 enum Role { user, model }
 
+Role roleOf(Json json) => json['role'] == Role.user.name ? Role.user : Role.model;
+
 /// clients/README.md says what each means.
 enum MessageState { pending, sent, queued, running, waiting, done, stopped, failed }
 
@@ -25,140 +27,78 @@ enum OnBusy { queue, interrupt, reject }
 enum Retention { keep, normal, drop }
 
 /// A piece of a message. [TextPart] and [FilePart] can be sent, also those of a message that is shown.
-sealed class MessagePart {
-  const MessagePart();
-}
+sealed class const MessagePart();
 
-final class TextPart extends MessagePart {
-  const TextPart(this.text);
+final class const TextPart(final String text) extends MessagePart;
 
-  final String text;
-}
-
-/// A file: one that was uploaded, one at an address, or a small one whole.
-final class FilePart extends MessagePart {
-  const FilePart({this.mediaType, this.name, this.uploadId, this.url, this.data, this.progress});
-
-  final String? mediaType;
-  final String? name;
-
-  /// `recap.fileUrl` has its address.
-  final String? uploadId;
-  final String? url;
+/// A file: one that was uploaded (`recap.fileUrl` has its address), one at an address, or a small one whole.
+final class const FilePart({
+  final String? mediaType,
+  final String? name,
+  final String? uploadId,
+  final String? url,
 
   /// Base64.
-  final String? data;
+  final String? data,
 
   /// 0 to 1 while it is uploaded.
-  final double? progress;
-}
+  final double? progress,
+}) extends MessagePart;
 
-final class ToolPart extends MessagePart {
-  const ToolPart({
-    required this.callId,
-    required this.name,
-    required this.input,
-    required this.state,
-    required this.byService,
-    this.output,
-    this.error,
-  });
-
-  final String callId;
-  final String name;
-  final Object? input;
-  final ToolState state;
+final class const ToolPart({
+  required final String callId,
+  required final String name,
+  required final Object? input,
+  required final ToolState state,
 
   /// Whether the service runs it.
-  final bool byService;
-  final Object? output;
-  final String? error;
-}
+  required final bool byService,
+  final Object? output,
+  final String? error,
+}) extends MessagePart;
 
 /// A page that an answer rests on.
-final class SourcePart extends MessagePart {
-  const SourcePart(this.url, [this.title]);
+final class const SourcePart(final String url, [final String? title]) extends MessagePart;
 
-  final String url;
-  final String? title;
+final class NoticePart(final String kind, Json details) extends MessagePart {
+  final Json details = Map.unmodifiable(details);
 }
 
-final class NoticePart extends MessagePart {
-  NoticePart(this.kind, Json details) : details = Map.unmodifiable(details);
+/// Decide by the `reason` (UPPER_SNAKE: docs/reference/errors.md; `OFFLINE` without a connection), show the `message`. Whether
+/// the same message may be tried again, and of a limit of the day when it is over.
+typedef MessageError = ({String reason, String message, bool isRetryable, DateTime? resetTime});
 
-  final String kind;
-  final Json details;
-}
-
-final class MessageError {
-  const MessageError({required this.reason, required this.message, required this.isRetryable, this.resetTime});
-
-  /// UPPER_SNAKE: docs/reference/errors.md; `OFFLINE` without a connection.
-  final String reason;
-
-  /// To be shown.
-  final String message;
-
-  /// Whether the same message may be tried again.
-  final bool isRetryable;
-
-  /// Of a limit of the day: when it is over.
-  final DateTime? resetTime;
-}
-
-/// Why the model does not know of a message.
-final class OutOfContext {
-  const OutOfContext(this.reason, [this.replacedBy]);
-
-  final String reason;
-
-  /// A turn, such as `t_4`.
-  final String? replacedBy;
-}
+/// Why the model does not know of a message, and the turn that took its place, such as `t_4`.
+typedef OutOfContext = ({String reason, String? replacedBy});
 
 /// One message of the user or of the model.
-final class Message {
-  Message({
-    required this.id,
-    required this.role,
-    required this.state,
-    required List<MessagePart> parts,
-    required this.time,
-    this.seq,
-    this.error,
-    this.finishReason,
-    this.outOfContext,
-    this.isDeleted = false,
-    this.rating,
-  }) : parts = List.unmodifiable(parts);
-
+final class Message({
   /// Of a user's message the id that this device gave it, `m_17` of an answer.
-  final String id;
-  final Role role;
-  final MessageState state;
-  final List<MessagePart> parts;
-  final DateTime time;
+  required final String id,
+  required final Role role,
+  required final MessageState state,
+  required List<MessagePart> parts,
+  required final DateTime time,
 
   /// Its turn; null until the service has told it.
-  final int? seq;
+  final int? seq,
 
   /// Of a pending message: why the last try did not get through.
-  final MessageError? error;
-  final String? finishReason;
-  final OutOfContext? outOfContext;
-  final bool isDeleted;
-  final Rating? rating;
+  final MessageError? error,
+  final String? finishReason,
+  final OutOfContext? outOfContext,
+  final bool isDeleted = false,
+  final Rating? rating,
+}) {
+  final List<MessagePart> parts = List.unmodifiable(parts);
 
   /// Its text parts as one.
   late final String text = parts.whereType<TextPart>().map((part) => part.text).join('\n\n');
 }
 
-/// How full the context is: docs/reference/api.md, of which [json] has all.
-final class ContextState {
-  ContextState(Json json) : json = Map.unmodifiable(json);
-
-  final Json json;
-
+/// How full the context is: docs/reference/api.md, of which `json` has all.
+final class ContextState(Json json) {
+  final Json json = Map.unmodifiable(json);
   int get tokens => json['tokens']! as int;
 
   /// Where a compaction is due; null: it is never by itself.
@@ -172,36 +112,27 @@ final class ContextState {
 }
 
 /// A conversation as it is shown: never changed, but followed by a new one.
-final class ChatState {
-  ChatState({
-    required List<Message> messages,
-    required List<Message> transcript,
-    this.title,
-    this.context,
-    this.hasOlder = false,
-    this.hasNewer = false,
-    this.isLoaded = false,
-    this.problem,
-  }) : messages = List.unmodifiable(messages),
-       transcript = List.unmodifiable(transcript);
-
-  /// Of the current branch, the oldest first.
-  final List<Message> messages;
-
-  /// All, those too that were replaced.
-  final List<Message> transcript;
-  final String? title;
-  final ContextState? context;
+final class ChatState({
+  required List<Message> messages,
+  required List<Message> transcript,
+  final String? title,
+  final ContextState? context,
 
   /// Before the first message, and behind the last one (after `loadAround`).
-  final bool hasOlder;
-  final bool hasNewer;
+  final bool hasOlder = false,
+  final bool hasNewer = false,
 
   /// Whether it was read since it is shown.
-  final bool isLoaded;
+  final bool isLoaded = false,
 
   /// Why it cannot be read.
-  final RecapException? problem;
+  final RecapException? problem,
+}) {
+  /// Of the current branch, the oldest first.
+  final List<Message> messages = List.unmodifiable(messages);
+
+  /// All, those too that were replaced.
+  final List<Message> transcript = List.unmodifiable(transcript);
 
   /// Whether an answer is on its way.
   late final bool isAnswering = messages.any(
@@ -210,126 +141,80 @@ final class ChatState {
 }
 
 /// The last message of a conversation.
-final class LastMessage {
-  const LastMessage({required this.seq, required this.role, required this.time, this.preview, this.isDeleted = false});
-
-  final int seq;
-  final Role role;
-  final DateTime time;
-  final String? preview;
-  final bool isDeleted;
-}
+typedef LastMessage = ({int seq, Role role, DateTime time, String? preview, bool isDeleted});
 
 /// A row of the list.
-final class ConversationRow {
-  const ConversationRow({
-    required this.id,
-    required this.activeTime,
-    this.title,
-    this.metadata = const {},
-    this.isArchived = false,
-    this.isPinned = false,
-    this.state = ConversationState.idle,
-    this.lastMessage,
-    this.lastSeq = 0,
-    this.readSeq = 0,
-    this.unreadCount = 0,
-    this.pendingCount = 0,
-    this.createTime,
-    this.deleteTime,
-    this.purgeTime,
-  });
-
-  final String id;
-  final String? title;
-  final Map<String, String> metadata;
-  final bool isArchived;
-  final bool isPinned;
-  final ConversationState state;
-  final LastMessage? lastMessage;
-  final int lastSeq;
-  final int readSeq;
-  final int unreadCount;
+final class ConversationRow(Json json) {
+  /// All that the service tells: docs/reference/api.md.
+  final Json json = Map.unmodifiable(json);
+  String get id => json['id']! as String;
+  String? get title => json['title'] as String?;
+  Map<String, String> get metadata => (json['metadata']! as Json).cast();
+  bool get isArchived => json['archived'] == true;
+  bool get isPinned => json['pinned'] == true;
+  ConversationState get state => ConversationState.values.asNameMap()[json['state']] ?? ConversationState.idle;
+  LastMessage? get lastMessage => switch (json['lastMessage']) {
+    {'seq': final int seq, 'time': final String time} && final Json last => (
+      seq: seq,
+      role: roleOf(last),
+      time: DateTime.parse(time),
+      preview: last['preview'] as String?,
+      isDeleted: last['deleted'] == true,
+    ),
+    _ => null,
+  };
+  int get lastSeq => json['lastSeq'] as int? ?? 0;
+  int get readSeq => json['readSeq'] as int? ?? 0;
+  int get unreadCount => json['unreadCount']! as int;
 
   /// Messages that are not sent yet.
-  final int pendingCount;
-  final DateTime activeTime;
-  final DateTime? createTime;
+  int get pendingCount => json['pendingCount'] as int? ?? 0;
+  late final DateTime activeTime = DateTime.parse(json['activeTime']! as String);
 
   /// Of one in the bin: since when, and until when.
-  final DateTime? deleteTime;
-  final DateTime? purgeTime;
+  DateTime? get deleteTime => DateTime.tryParse('${json['deleteTime']}');
+  DateTime? get purgeTime => DateTime.tryParse('${json['purgeTime']}');
+  ListName get list => json['deleteTime'] != null
+      ? ListName.deleted
+      : isArchived
+      ? ListName.archived
+      : ListName.active;
+
+  /// With other values of some fields.
+  ConversationRow but(Json changes) => ConversationRow({...json, ...changes});
 }
 
 /// Rows of one list: the pinned ones, then the newest.
-final class ListState {
-  ListState({required List<ConversationRow> rows, this.hasMore = false, this.isLoaded = false, this.problem})
-    : rows = List.unmodifiable(rows);
-
-  final List<ConversationRow> rows;
-  final bool hasMore;
-  final bool isLoaded;
-  final RecapException? problem;
+final class ListState({
+  required List<ConversationRow> rows,
+  final bool hasMore = false,
+  final bool isLoaded = false,
+  final RecapException? problem,
+}) {
+  final List<ConversationRow> rows = List.unmodifiable(rows);
 }
 
-/// A message that a search has found.
-final class SearchHit {
-  const SearchHit({
-    required this.conversationId,
-    required this.seq,
-    required this.role,
-    required this.messageId,
-    required this.snippet,
-    this.title,
-  });
+/// A message that a search has found; `seq` is for `chat.loadAround`.
+typedef SearchHit = ({String conversationId, int seq, Role role, String messageId, String snippet, String? title});
 
-  final String conversationId;
+/// Messages, and by their ids the conversations whose title has it.
+typedef SearchResult = ({List<SearchHit> hits, Map<String, String> titles, String? nextPageToken});
 
-  /// For `chat.loadAround`.
-  final int seq;
-  final Role role;
-  final String messageId;
-  final String snippet;
-  final String? title;
-}
-
-final class SearchResult {
-  SearchResult({required List<SearchHit> hits, required Map<String, String> titles, this.nextPageToken})
-    : hits = List.unmodifiable(hits),
-      titles = Map.unmodifiable(titles);
-
-  final List<SearchHit> hits;
-
-  /// Of the conversations whose title has it, by their ids.
-  final Map<String, String> titles;
-  final String? nextPageToken;
-}
-
-/// A file that is sent with a message.
-final class FileInput {
-  const FileInput(this.bytes, this.mediaType, {this.name});
-
-  final Uint8List bytes;
-
-  /// Such as `image/jpeg`.
-  final String mediaType;
-  final String? name;
-}
+/// A file that is sent with a message; its type is such as `image/jpeg`.
+final class const FileInput(final Uint8List bytes, final String mediaType, {final String? name});
 
 /// How a message is sent.
-final class SendOptions {
-  const SendOptions({this.onBusy, this.context = const {}, this.retention, this.responseSchema});
-
+final class const SendOptions({
   /// By itself a message waits, and an edit takes the place of what is answered.
-  final OnBusy? onBusy;
+  final OnBusy? onBusy,
 
   /// What the app tells the model of the moment: docs/guides/client-context.md.
-  final Json context;
-  final Retention? retention;
+  final Json context = const {},
+  final Retention? retention,
 
   /// JSON Schema that the answer has to fit.
-  final Json? responseSchema;
-}
+  final Json? responseSchema,
+});
 
 /// A call of a tool of the app.
 typedef ToolCall = ({String conversationId, String callId});
@@ -337,30 +222,23 @@ typedef ToolCall = ({String conversationId, String callId});
 /// Runs in the app; what it throws is told to the model.
 typedef Tool = FutureOr<Object?> Function(Object? input, ToolCall call);
 
-final class Timings {
-  const Timings({
-    this.silence = const Duration(seconds: 30),
-    this.call = const Duration(seconds: 30),
-    this.backOff = const [
-      Duration(seconds: 1),
-      Duration(seconds: 2),
-      Duration(seconds: 4),
-      Duration(seconds: 8),
-      Duration(seconds: 16),
-      Duration(seconds: 30),
-    ],
-    this.watch = const Duration(seconds: 2),
-  });
-
+final class const Timings({
   /// A stream without a byte for so long is lost.
-  final Duration silence;
+  final Duration silence = const Duration(seconds: 30),
 
   /// A call without an answer for so long is lost.
-  final Duration call;
+  final Duration call = const Duration(seconds: 30),
 
   /// Pauses between tries; the last one is that of all further ones.
-  final List<Duration> backOff;
+  final List<Duration> backOff = const [
+    Duration(seconds: 1),
+    Duration(seconds: 2),
+    Duration(seconds: 4),
+    Duration(seconds: 8),
+    Duration(seconds: 16),
+    Duration(seconds: 30),
+  ],
 
   /// Between looks at a compaction that is on its way.
-  final Duration watch;
-}
+  final Duration watch = const Duration(seconds: 2),
+});

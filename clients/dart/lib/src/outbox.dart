@@ -3,19 +3,17 @@ import 'dart:convert';
 import 'dart:typed_data';
 
 import 'answers.dart';
+import 'core.dart';
 import 'exception.dart';
 import 'json.dart';
-import 'life.dart';
 import 'model.dart';
 import 'requester.dart';
 import 'store.dart';
 
 const _prefix = 'outbox/';
-
-/// Taken ones that are kept, so that they can be sent again.
+// Taken ones that are kept, so that they can be sent again.
 const _takenMax = 100;
-
-/// Above every order of what is kept.
+// Above every order of what is kept.
 const _unkeptOrder = 1000000000000;
 
 enum EntryState {
@@ -76,7 +74,7 @@ extension type Entry(Json json) {
   MessageError? get error => switch (json['error']) {
     {'reason': final String reason, 'message': final String message, 'isRetryable': final bool isRetryable} &&
         final Json error =>
-      MessageError(
+      (
         reason: reason,
         message: message,
         isRetryable: isRetryable,
@@ -109,10 +107,13 @@ extension type Entry(Json json) {
   /// What is here is other now; what is null is left out.
   Entry but(Json changes) => Entry({...json, ...changes}..removeWhere((_, value) => value == null));
 
-  Entry withUpload(int index, String? uploadId) => but({
+  Entry withUpload(int index, String uploadId) => but({
+    'files': [...files]..[index] = {...files[index], 'uploadId': uploadId},
+  });
+
+  Entry get withoutUploads => but({
     'files': [
-      for (final (at, file) in files.indexed)
-        at == index ? ({...file, 'uploadId': uploadId}..removeWhere((_, value) => value == null)) : file,
+      for (final file in files) {...file}..remove('uploadId'),
     ],
   });
 
@@ -128,42 +129,24 @@ extension type Entry(Json json) {
 }
 
 /// What the user did and the service does not have yet, kept so that it is sent once, in order, whatever happens.
-final class Outbox {
-  Outbox({
-    required this.store,
-    required this.saver,
-    required this.requester,
-    required this.life,
-    required this.onChange,
-    required this.onTaken,
-  });
-
-  final RecapStore store;
-  final Saver saver;
-  final Requester requester;
-  final Life life;
-
-  /// The entries of a conversation are others now.
-  final void Function(String conversationId) onChange;
+final class Outbox(
+  final Core _core, {
+  // The entries of a conversation are others now.
+  required final void Function(String conversationId) _onChange,
 
   /// The service has it; whoever does not read the stream closes it.
-  final void Function(Entry entry, EventStream stream) onTaken;
-
+  required final void Function(Entry entry, EventStream stream) _onTaken,
+}) {
   final _entries = <String, Entry>{};
-
-  /// Shown, but not in the store yet: they are not sent.
+  // Shown, but not in the store yet: they are not sent.
   final _unkept = <String>{};
-
-  /// Those since the start.
+  // Those since the start.
   final _added = <String>{};
-
-  /// Bytes of files that were added since the start; those of before are in the store.
+  // Bytes of files that were added since the start; those of before are in the _core.store.
   final _bytes = <String, Uint8List>{};
-
-  /// Share that was sent of each file that is on its way, by message and index.
+  // Share that was sent of each file that is on its way, by message and index.
   final _progress = <String, double>{};
-
-  /// Of these the files were uploaded a second time.
+  // Of these the files were uploaded a second time.
   final _uploadedAnew = <String>{};
   final _draining = <String>{};
   RecapException? _otherUser;
@@ -222,8 +205,8 @@ final class Outbox {
   Future<void> drop(String id) async {
     final entry = _entries.remove(id);
     if (entry == null) return;
-    onChange(entry.conversationId);
-    await saver.forget(entry.key);
+    _onChange(entry.conversationId);
+    await _core.saver.forget(entry.key);
     await _dropFiles(entry);
   }
 
@@ -247,41 +230,39 @@ final class Outbox {
       ];
       if (found != null && found.state != EntryState.taken && !_entries.containsKey(found.id)) {
         for (final fileKey in fileKeys) {
-          if (await from.get(fileKey) case final base64?) await store.set(fileKey, base64);
+          if (await from.get(fileKey) case final base64?) await _core.store.set(fileKey, base64);
         }
         await _put(found.but({'order': ++_lastOrder}));
         unawaited(_drain(found.conversationId));
       }
-      for (final taken in [key, ...fileKeys]) {
-        await from.delete(taken);
-      }
+      for (final taken in [key, ...fileKeys]) await from.delete(taken);
     }
   }
 
   Future<void> _load() async {
-    for (final key in await store.keys(_prefix)) {
-      final json = await readKept<Json>(store, key);
+    for (final key in await _core.store.keys(_prefix)) {
+      final json = await readKept<Json>(_core.store, key);
       if (json == null) continue;
       final entry = Entry(json);
       if (entry.order > _lastOrder) _lastOrder = entry.order;
       _entries[entry.id] = entry;
     }
     for (final id in {for (final entry in _entries.values) entry.conversationId}) {
-      onChange(id);
+      _onChange(id);
       unawaited(_drain(id));
     }
   }
 
   void _show(Entry entry) {
     _entries[entry.id] = entry;
-    onChange(entry.conversationId);
+    _onChange(entry.conversationId);
   }
 
   /// Shows an entry as it is now, and writes it.
   Future<void> _put(Entry entry) async {
     _show(entry);
     // It has no place yet: it is written with it.
-    if (!_unkept.contains(entry.id)) await saver.save(entry.key, () => entry.json);
+    if (!_unkept.contains(entry.id)) await _core.saver.save(entry.key, () => entry.json);
   }
 
   /// Keeps what is shown already; only then it is sent.
@@ -290,7 +271,7 @@ final class Outbox {
     for (final (index, file) in files.indexed) {
       final key = 'file/${shown.id}/$index';
       _bytes[key] = file.bytes;
-      await saver.save(key, () => base64Encode(file.bytes));
+      await _core.saver.save(key, () => base64Encode(file.bytes));
       kept.add({...shown.files[index], 'key': key});
     }
     final entry = _entries[shown.id];
@@ -305,7 +286,7 @@ final class Outbox {
   /// What somebody typed over the store of another user is not sent as that user.
   Future<void> _disown(Entry entry, RecapException error) async {
     _show(entry.withError(error, EntryState.failed));
-    await saver.forget(entry.key);
+    await _core.saver.forget(entry.key);
     await _dropFiles(entry);
   }
 
@@ -313,7 +294,7 @@ final class Outbox {
     for (final file in entry.files) {
       if (file['key'] case final String key) {
         _bytes.remove(key);
-        await saver.forget(key);
+        await _core.saver.forget(key);
       }
     }
   }
@@ -321,10 +302,10 @@ final class Outbox {
   /// Sends what waits in a conversation, one after the other.
   Future<void> _drain(String conversationId) async {
     if (!_draining.add(conversationId)) return;
-    while (!life.isClosed) {
+    while (!_core.life.isClosed) {
       final next = of(conversationId).where((entry) => entry.isPending && !_unkept.contains(entry.id)).firstOrNull;
       if (next == null) break;
-      await life.untilDone(() => _sendOnce(next.id));
+      await _core.life.untilDone(() => _sendOnce(next.id));
     }
     _draining.remove(conversationId);
   }
@@ -335,11 +316,9 @@ final class Outbox {
     if (found == null || !found.isPending) return;
     try {
       var entry = found;
-      for (var index = 0; index < found.files.length; index++) {
-        entry = await _upload(entry, index);
-      }
+      for (var index = 0; index < found.files.length; index++) entry = await _upload(entry, index);
       final path = '/v1/conversations/${entry.conversationId}${entry.path}';
-      final stream = await requester.stream('POST', path, bodyText: entry.bodyText);
+      final stream = await _core.requester.stream('POST', path, body: entry.bodyText);
       final seq = stream.seq;
       if (seq != null) return await _take(id, stream, seq);
       stream.close();
@@ -355,13 +334,11 @@ final class Outbox {
     if (entry == null) return stream.close();
     final taken = entry.but({'state': EntryState.taken.name, 'seq': seq, 'error': null});
     final kept = _put(taken);
-    onTaken(taken, stream);
+    _onTaken(taken, stream);
     await kept;
     await _dropFiles(taken);
     final all = _entries.values.where((each) => each.state == EntryState.taken).toList();
-    for (final old in all.reversed.skip(_takenMax)) {
-      await drop(old.id);
-    }
+    for (final old in all.reversed.skip(_takenMax)) await drop(old.id);
   }
 
   /// What a refusal changes. Throws it where the same is to be tried again after a pause.
@@ -370,13 +347,7 @@ final class Outbox {
     // It was discarded, or is another user's, since it was sent.
     if (entry == null || !entry.isPending) return;
     if (error.reason == 'UPLOAD_NOT_FOUND' && _uploadedAnew.add(id)) {
-      return _put(
-        entry.but({
-          'files': [
-            for (final file in entry.files) {...file}..remove('uploadId'),
-          ],
-        }),
-      );
+      return _put(entry.withoutUploads);
     }
     if (error.isPassing) {
       // Not written: why a try did not get through is of this moment.
@@ -395,8 +366,8 @@ final class Outbox {
     if (file['uploadId'] != null) return entry;
     final bytes = await _readFile(file);
     final about = {'mimeType': file['mediaType'], 'sizeBytes': bytes.length, 'name': ?file['name']};
-    final begun = await requester.call('POST', '/v1/uploads', body: about);
-    final UploadTarget target = (
+    final begun = await _core.requester.call('POST', '/v1/uploads', body: about);
+    final target = (
       uploadId: begun['uploadId']! as String,
       method: begun['method']! as String,
       url: Uri.parse(begun['url']! as String),
@@ -405,26 +376,24 @@ final class Outbox {
     final place = '${entry.id}/$index';
     void show(double share) {
       _progress[place] = share;
-      onChange(entry.conversationId);
+      _onChange(entry.conversationId);
     }
 
     show(0);
     try {
-      await requester.put(bytes, target, show);
+      await _core.requester.put(bytes, target, show);
     } finally {
       _progress.remove(place);
     }
-    final now = _entries[entry.id];
-    if (now == null) return entry.withUpload(index, target.uploadId);
-    final uploaded = now.withUpload(index, target.uploadId);
-    await _put(uploaded);
+    final uploaded = (_entries[entry.id] ?? entry).withUpload(index, target.uploadId);
+    if (_entries.containsKey(entry.id)) await _put(uploaded);
     return uploaded;
   }
 
   Future<Uint8List> _readFile(Json file) async {
     final key = file['key'] as String? ?? '';
     if (_bytes[key] case final bytes?) return bytes;
-    if (await readKept<String>(store, key) case final base64?) return base64Decode(base64);
+    if (await readKept<String>(_core.store, key) case final base64?) return base64Decode(base64);
     final name = file['name'] ?? 'The file';
     throw RecapException(400, 'FILE_LOST', '$name is not on this device any more. Send it again.');
   }

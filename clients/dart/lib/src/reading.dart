@@ -3,6 +3,7 @@ import 'dart:convert';
 import 'dart:math';
 
 import 'answers.dart';
+import 'core.dart';
 import 'exception.dart';
 import 'inbox.dart';
 import 'json.dart';
@@ -14,28 +15,21 @@ import 'store.dart';
 import 'transcript.dart';
 import 'wire.dart';
 
-/// Messages that are read at once when a chat opens, and that are kept.
+// Messages that are read at once when a chat opens, and that are kept.
 const _newestMessages = 50;
-
-/// Turns of a page of the API.
+// Turns of a page of the API.
 const _pageTurns = 50;
-
-/// Turns in memory; what is dropped at the other end is read again when it is scrolled to.
+// Turns in memory; what is dropped at the other end is read again when it is scrolled to.
 const _turnsMax = 1000;
-
-/// Who has missed more turns begins anew from the newest.
+// Who has missed more turns begins anew from the newest.
 const _catchUpTurnsMax = 100;
-
-/// Failed turns of which the reason is read at once.
+// Failed turns of which the reason is read at once.
 const _explainedMax = 10;
-
-/// Turns on each side of one that is jumped to.
+// Turns on each side of one that is jumped to.
 const _aroundTurns = 12;
-
-/// Replies to a stream after which the stored message tells the rest.
+// Replies to a stream after which the stored message tells the rest.
 const _storedCodes = {403, 404, 410};
-
-/// Of an error's message that a tool throws, characters that the API takes.
+// Of an error's message that a tool throws, characters that the API takes.
 const _toolErrorMax = 1000;
 
 String keptKey(String id) => 'chat/$id';
@@ -53,59 +47,35 @@ Duration? _watchPace(ContextState? context, Duration unchanged, Duration watch) 
 }
 
 /// What is shown of a conversation: kept, read, and followed while somebody looks.
-final class Reading {
-  Reading({
-    required this.id,
-    required bool isNew,
-    required this.requester,
-    required this.life,
-    required this.store,
-    required this.saver,
-    required this.outbox,
-    required this.inbox,
-    required this.tools,
-    required this.timings,
-    required this.onOpen,
-  }) : _hasBegun = !isNew;
-
-  final String id;
-  final Requester requester;
-  final Life life;
-  final RecapStore store;
-  final Saver saver;
-  final Outbox outbox;
-  final Inbox inbox;
-  final Map<String, Tool> tools;
-  final Timings timings;
-
-  /// It is looked at: of the chats that are kept it is the last to be forgotten.
-  final void Function() onOpen;
-
+final class Reading(
+  final Core _core,
+  final Outbox _outbox,
+  final Inbox _inbox,
+  final String id, {
+  required bool isNew,
+  // It is looked at: of the chats that are kept it is the last to be forgotten.
+  required final void Function() _onOpen,
+}) {
   late final Shown<ChatState> shown = Shown(_show, onFirst: _enter, onNone: _leave);
   late final _base = '/v1/conversations/$id';
-
   Turns _turns = Turns.none;
   final _live = <int, LiveAnswer>{};
   final _details = <int, Turn>{};
-
-  /// Replies that began a turn and are not read yet.
+  // Replies that began a turn and are not read yet.
   final _begun = <int, EventStream>{};
   final _callsRun = <String>{};
   String? _title;
   ContextState? _context;
   int _erasedCount = 0;
-
-  /// Until its first message is taken there is nothing to read.
-  bool _hasBegun;
+  // Until its first message is taken there is nothing to read.
+  bool _hasBegun = !isNew;
   bool _isLoaded = false;
   bool _hasNewer = false;
   bool _isHidden = false;
   RecapException? _problem;
-
-  /// Of who looks; null while nobody does.
+  // Of who looks; null while nobody does.
   Interest? _looking;
-
-  /// The turn whose stream is read.
+  // The turn whose stream is read.
   int? _followed;
   bool _isFollowing = false;
   Future<void> _lastRead = Future.value();
@@ -115,7 +85,7 @@ final class Reading {
   bool get isOpen => _looking != null;
 
   ChatState _show() {
-    final transcript = Transcript(_turns, _live, _details, outbox.of(id), outbox.progressOf);
+    final transcript = Transcript(_turns, _live, _details, _outbox.of(id), _outbox.progressOf);
     return ChatState(
       messages: transcript.current,
       transcript: transcript.all,
@@ -130,20 +100,15 @@ final class Reading {
 
   void changed() => shown.changed();
 
-  void _fail(RecapException error) {
-    _problem = error;
-    changed();
-  }
-
   Future<Json> call(String method, String path, {Query query = const {}, Json? body}) =>
-      requester.call(method, '$_base$path', query: query, body: body);
+      _core.requester.call(method, '$_base$path', query: query, body: body);
 
   /* What is kept. */
 
   void _keep() {
     // What is kept is shown without a connection: the newest.
     if (_hasNewer) return;
-    saver.save(keptKey(id), () {
+    _core.saver.save(keptKey(id), () {
       final messages = (_turns + _streamed).messages;
       return {
         'messages': messages.skip(max(0, messages.length - _newestMessages)).toList(),
@@ -166,12 +131,12 @@ final class Reading {
             if (part is TextPart) inputOf(part),
         ],
         'state': answer.isUnfinished ? 'running' : 'done',
-        'createTime': requester.now.toIso8601String(),
+        'createTime': _core.requester.now.toIso8601String(),
       }),
   ]);
 
   Future<void> _showKept() async {
-    final kept = _isLoaded ? null : await readKept<Json>(store, keptKey(id));
+    final kept = _isLoaded ? null : await readKept<Json>(_core.store, keptKey(id));
     if (kept == null || !_turns.isEmpty || _isHidden) return;
     _turns = Turns.of(listOf(kept['messages']));
     _title = kept['title'] as String?;
@@ -182,7 +147,7 @@ final class Reading {
   /// Nothing is left of it.
   Future<void> gone() {
     _empty();
-    return saver.forget(keptKey(id));
+    return _core.saver.forget(keptKey(id));
   }
 
   /// Shows nothing of what is kept: it is another user's.
@@ -202,16 +167,16 @@ final class Reading {
 
   void _enter() {
     final looking = _looking = Interest();
-    inbox.use();
+    _inbox.use();
     unawaited(_open(looking));
   }
 
   Future<void> _open(Interest looking) async {
     _movedAt = DateTime.now();
-    await outbox.loaded;
+    await _outbox.loaded;
     await _showKept();
     changed();
-    onOpen();
+    _onOpen();
     await _readUntilDone(looking);
     await _follow();
     _watchContext();
@@ -219,15 +184,13 @@ final class Reading {
 
   void _leave() {
     close();
-    inbox.release();
+    _inbox.release();
   }
 
   void close() {
     _looking?.end();
     _looking = null;
-    for (final stream in _begun.values) {
-      stream.close();
-    }
+    for (final stream in _begun.values) stream.close();
     _begun.clear();
     _watcher?.cancel();
   }
@@ -256,14 +219,12 @@ final class Reading {
 
   /// Reads what came, or may have changed, since it was read.
   Future<void> _readChanges() async {
-    final newest = [inbox.row(id)?.lastSeq ?? 0, ..._begun.keys].reduce(max);
+    final newest = [_inbox.row(id)?.lastSeq ?? 0, ..._begun.keys].reduce(max);
     if (newest - _turns.last > _catchUpTurnsMax) return _readNewest();
     // The last turn may have been answered once more.
     var from = _turns.open.firstOrNull ?? max(1, _turns.last);
     // So were older ones that were asked for again.
-    for (final seq in _live.keys.where((seq) => seq < from).toList()) {
-      await _mergeTurn(seq);
-    }
+    for (final seq in _live.keys.where((seq) => seq < from).toList()) await _mergeTurn(seq);
     for (var isWhole = false; !isWhole; from = _turns.last + 1) {
       final upTo = from + _pageTurns - 1;
       final read = await _readTurns(from, upTo);
@@ -277,10 +238,10 @@ final class Reading {
     final unfinished = _turns.open.toSet();
     bool isOver(int seq) => _turns.has(seq) && !unfinished.contains(seq);
     _live.removeWhere((seq, answer) => isOver(seq) && seq != _followed && identical(before[seq], answer));
-    for (final entry in outbox.of(id)) {
+    for (final entry in _outbox.of(id)) {
       final seq = entry.seq ?? 0;
       final isWell = isOver(seq) && _turns[seq]?.user?.state != 'failed';
-      if (entry.state == EntryState.taken && isWell) outbox.drop(entry.id).ignore();
+      if (entry.state == EntryState.taken && isWell) _outbox.drop(entry.id).ignore();
     }
   }
 
@@ -329,19 +290,18 @@ final class Reading {
 
   /// One after the other: what is read later is newer. Throws [RecapException].
   Future<void> _inTurn(Future<void> Function() work) {
-    final done = _lastRead
-        .then((_) => work())
-        .then(
-          (_) {
-            _problem = null;
-            changed();
-          },
-          onError: (Object thrown) {
-            final error = offline(thrown);
-            _fail(error);
-            throw error;
-          },
-        );
+    Future<void> read() async {
+      try {
+        await work();
+        _problem = null;
+      } catch (error) {
+        throw _problem = offline(error);
+      } finally {
+        changed();
+      }
+    }
+
+    final done = _lastRead.then((_) => read());
     _lastRead = done.then((_) {}, onError: (_) {});
     return done;
   }
@@ -354,7 +314,7 @@ final class Reading {
 
   /// Reads until it works; what is final is the problem.
   Future<void> _readUntilDone(Interest looking) =>
-      life.untilDone(() => _inTurn(_readAll), looking).then((_) {}, onError: (_) {});
+      _core.life.untilDone(() => _inTurn(_readAll), looking).then((_) {}, onError: (_) {});
 
   Future<void> readAgain(int seq) => _inTurn(() async {
     await _mergeTurn(seq);
@@ -423,13 +383,13 @@ final class Reading {
     _isFollowing = true;
     int? last;
     var looks = 0;
-    while (!looking.hasEnded && !life.isClosed) {
+    while (!looking.hasEnded && !_core.life.isClosed) {
       final seq = _unfinished.firstOrNull;
       if (seq == null) break;
       // One that is still running behind the end of its stream is looked at again, but not at once.
       looks = last == seq ? looks + 1 : 0;
       last = seq;
-      if (looks > 0) await life.pauseAfter(null, looks);
+      if (looks > 0) await _core.life.pauseAfter(null, looks);
       _followed = seq;
       await _readAnswer(seq, looking);
       _followed = null;
@@ -458,21 +418,17 @@ final class Reading {
       changed();
     }
 
+    Future<EventStream> begin(Query query) =>
+        _core.requester.stream('GET', '$_base/turns/t_$seq/stream', query: query, interest: looking);
+
     await keepReading(
-      life: life,
+      life: _core.life,
       interest: looking,
       cursor: () => answer().lastEventId,
       read: (hold) async {
         final cursor = answer().lastEventId;
         try {
-          final stream =
-              first ??
-              await requester.stream(
-                'GET',
-                '$_base/turns/t_$seq/stream',
-                query: {'startingAfter': cursor},
-                interest: looking,
-              );
+          final stream = first ?? await begin({'startingAfter': cursor});
           first = null;
           hold(stream);
           if (stream.code == 204) {
@@ -519,7 +475,7 @@ final class Reading {
   /// Looks again while one is on its way: no stream tells of its end.
   void _watchContext() {
     _watcher?.cancel();
-    final pace = _watchPace(_context, DateTime.now().difference(_movedAt), timings.watch);
+    final pace = _watchPace(_context, DateTime.now().difference(_movedAt), _core.timings.watch);
     if (!isOpen || pace == null) return;
     _watcher = Timer(pace, () async {
       final before = jsonEncode(_context?.json);
@@ -549,7 +505,7 @@ final class Reading {
 
   /// Runs what the model asks of the app, on the device that sent the message.
   Future<void> _answerCalls(Turn turn) async {
-    if (outbox.find(turn.messageId)?.state != EntryState.taken) return;
+    if (_outbox.find(turn.messageId)?.state != EntryState.taken) return;
     final calls = [
       for (final call in turn.openCalls)
         if (call.wants == 'output' && _callsRun.add(call.callId)) call,
@@ -558,13 +514,14 @@ final class Reading {
     try {
       await giveResults(turn.seq, await Future.wait(calls.map(_runTool)));
     } on RecapException catch (error) {
-      _fail(error);
+      _problem = error;
+      changed();
     }
   }
 
   Future<Json> _runTool(OpenCall call) async {
     final OpenCall(:callId, :name) = call;
-    final tool = tools[name];
+    final tool = _core.tools[name];
     if (tool == null) return {'callId': callId, 'error': 'This version of the app has no tool $name.'};
     try {
       final output = await tool(call.args, (conversationId: id, callId: callId));
@@ -578,10 +535,10 @@ final class Reading {
   }
 
   /// Sends results until they are taken. Throws [RecapException].
-  Future<void> giveResults(int seq, List<Json> results) => life.untilDone(() async {
-    final bodyText = jsonEncode({'results': results});
+  Future<void> giveResults(int seq, List<Json> results) => _core.life.untilDone(() async {
+    final body = jsonEncode({'results': results});
     // Its stream goes on where the turn's did: it is read there.
-    (await requester.stream('POST', '$_base/turns/t_$seq/toolResults', bodyText: bodyText)).close();
+    (await _core.requester.stream('POST', '$_base/turns/t_$seq/toolResults', body: body)).close();
     _details.remove(seq);
     await refresh();
   });
@@ -598,8 +555,9 @@ final class Reading {
     if (looking == null) return;
     _title = row.title ?? _title;
     changed();
-    if (erased != null) life.untilDone(() => _readErased(erased), looking).ignore();
-    final lastState = _turns[_turns.last]?.user?.state == 'failed' ? 'failed' : 'idle';
+    if (erased != null) _core.life.untilDone(() => _readErased(erased), looking).ignore();
+    final hasFailed = _turns[_turns.last]?.user?.state == 'failed';
+    final lastState = hasFailed ? ConversationState.failed : ConversationState.idle;
     final isKnown = row.lastSeq <= _turns.last && row.state == lastState;
     // The end of what is followed is read anyway.
     if (_isLoaded && !_isFollowing && !isKnown) unawaited(_readUntilDone(looking).then((_) => _follow()));
@@ -613,19 +571,17 @@ final class Reading {
       _isLoaded = false;
       await refresh();
     } else {
-      for (final seq in erased.seqs.skip(erased.seqs.length - newCount)) {
-        if (_turns.has(seq)) await readAgain(seq);
-      }
+      for (final seq in erased.seqs.skip(erased.seqs.length - newCount)) if (_turns.has(seq)) await readAgain(seq);
     }
     _erasedCount = erased.count;
   }
 
   /// What is kept has something that was erased: it is forgotten, until it is read again.
   Future<void> _forgetErased(int count) async {
-    final kept = _isLoaded ? null : await readKept<Json>(store, keptKey(id));
+    final kept = _isLoaded ? null : await readKept<Json>(_core.store, keptKey(id));
     final known = _isLoaded ? _erasedCount : kept?['erasedCount'] as int? ?? count;
     if (count <= known) return;
-    if (isOpen) return saver.forget(keptKey(id));
+    if (isOpen) return _core.saver.forget(keptKey(id));
     _isLoaded = false;
     await gone();
   }

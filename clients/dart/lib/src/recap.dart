@@ -4,6 +4,7 @@ import 'dart:io';
 import 'dart:math';
 
 import 'answers.dart';
+import 'core.dart';
 import 'exception.dart';
 import 'inbox.dart';
 import 'json.dart';
@@ -17,11 +18,10 @@ import 'wire.dart';
 
 part 'chat.dart';
 
-/// Chats that are kept, those that were opened last.
+// Chats that are kept, those that were opened last.
 const _chatsKept = 50;
 const _chatsKey = 'chats';
 const _deviceKey = 'device';
-
 final _uuid = RegExp(r'^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$', caseSensitive: false);
 
 /// A UUID of version 4.
@@ -35,18 +35,14 @@ String _drawUuid() {
 }
 
 /// One list of conversations. It is read and followed while its [states] or its [rows] are listened to.
-interface class ConversationList {
-  ConversationList._(this._name, this._inbox);
-
-  final ListName _name;
-  final Inbox _inbox;
+interface class ConversationList._(final ListName _name, final Inbox _inbox) {
   late final _shown = _inbox.lists[_name]!;
 
   ListState get state => _shown.value;
 
   /// The latest one at once, then each newer one.
   Stream<ListState> get states => _shown.stream;
-  Stream<List<ConversationRow>> get rows => states.map((state) => state.rows);
+  late final Stream<List<ConversationRow>> rows = states.map((state) => state.rows);
 
   /// Reads the next page. Throws [RecapException].
   Future<void> loadMore() => _inbox.loadMore(_name);
@@ -58,7 +54,6 @@ interface class Push {
 
   final RecapStore _store;
   final Requester _requester;
-
   static String _path(Object? id) => '/v1/users/me/devices/$id';
 
   /// At every start: it calls the service where something has changed. [platform]: `ios`, `android` or `web`.
@@ -95,71 +90,62 @@ interface class Recap {
     Map<String, Tool> tools = const {},
     Json Function()? clientContext,
     Timings timings = const Timings(),
-  }) : _store = store ?? MemoryStore(),
-       _life = Life(timings.backOff),
-       _tools = tools,
-       _clientContext = clientContext,
-       _timings = timings {
+  }) {
     if (!RegExp('^https?://.').hasMatch(baseUrl)) {
       throw ArgumentError.value(baseUrl, 'baseUrl', 'is no address of the service');
     }
-    _requester = Requester(
+    final usedStore = store ?? MemoryStore();
+    final requester = Requester(
       baseUrl: baseUrl.replaceFirst(RegExp(r'/$'), ''),
       getIdToken: getIdToken,
       getAppCheckToken: getAppCheckToken,
       timings: timings,
-      store: _store,
+      store: usedStore,
       onOtherUser: _hide,
+    );
+    final life = Life(timings.backOff);
+    _core = Core(
+      store: usedStore,
+      requester: requester,
+      life: life,
+      timings: timings,
+      tools: tools,
+      clientContext: clientContext,
     );
     // What was kept is sent, also before anything is shown.
     unawaited(_outbox.loaded);
     unawaited(_inbox.loaded);
   }
 
-  final RecapStore _store;
-  final Life _life;
-  final Map<String, Tool> _tools;
-  final Json Function()? _clientContext;
-  final Timings _timings;
-  late final Requester _requester;
-  late final _saver = Saver(_store);
+  late final Core _core;
   late final Outbox _outbox = Outbox(
-    store: _store,
-    saver: _saver,
-    requester: _requester,
-    life: _life,
+    _core,
     onChange: (conversationId) {
       _chats[conversationId]?._reading.changed();
       _inbox.changed();
     },
     onTaken: (entry, stream) => _chatOf(entry.conversationId)._taken(entry, stream),
   );
-  late final Inbox _inbox = Inbox(
-    requester: _requester,
-    life: _life,
-    store: _store,
-    saver: _saver,
-    outbox: _outbox,
-    onEvent: _hear,
-  );
+  late final Inbox _inbox = Inbox(_core, _outbox, onEvent: _hear);
   final _chats = <String, Chat>{};
+  final _lists = <ListName, ConversationList>{};
   var _keptChats = <String>[];
   late final Future<void> _keptChatsLoaded = readKept<List<Object?>>(
-    _store,
+    _core.store,
     _chatsKey,
   ).then((ids) => _keptChats = [...?ids?.cast<String>(), ..._keptChats]);
   bool _isOtherUser = false;
 
   /// Those that are neither archived nor in the bin.
-  late final ConversationList conversations = list(ListName.active);
+  ConversationList get conversations => list(ListName.active);
 
   /// Push messages to this installation.
-  late final push = Push._(_store, _requester);
+  late final push = Push._(_core.store, _core.requester);
 
   /// The clock of the service.
-  DateTime get now => _requester.now;
+  DateTime get now => _core.requester.now;
 
-  ConversationList list(ListName name) => ConversationList._(name, _inbox);
+  ConversationList list(ListName name) => _lists[name] ??= ConversationList._(name, _inbox);
 
   /// A conversation by its UUID; without one a new one, which begins with its first message.
   Chat chat([String? id]) {
@@ -185,49 +171,35 @@ interface class Recap {
       Uri.parse((await call('GET', '/v1/uploads/$uploadId'))['url']! as String);
 
   /// Whether the app is in front: in the background the stream of the list rests.
-  void setActive({required bool isActive}) {
-    _life.setActive(isActive: isActive);
+  void setActive(bool isActive) {
+    _core.life.setActive(isActive);
     _inbox.listen();
   }
 
   /// There is a network again: what waits is tried at once.
-  void wake() => _life.wake();
+  void wake() => _core.life.wake();
 
   /// Any other call, such as `('GET', '/v1/users/me/usage')`. Throws.
   Future<Json> call(String method, String path, {Map<String, Object?> query = const {}, Json? body}) =>
-      _requester.call(method, path, query: query, body: body);
+      _core.requester.call(method, path, query: query, body: body);
 
   /// Ends all connections and streams. What is kept stays.
   void close() {
-    _life.close();
+    _core.life.close();
     for (final chat in _chats.values) {
       chat._reading
         ..close()
         ..shown.close();
     }
-    for (final list in _inbox.lists.values) {
-      list.close();
-    }
+    for (final list in _inbox.lists.values) list.close();
     _inbox.listen();
-    _requester.close();
+    _core.requester.close();
   }
 
   Chat _chatOf(String id, {bool isNew = false}) => _chats[id] ??= _newChat(id, isNew);
 
   Chat _newChat(String id, bool isNew) {
-    final reading = Reading(
-      id: id,
-      isNew: isNew,
-      requester: _requester,
-      life: _life,
-      store: _store,
-      saver: _saver,
-      outbox: _outbox,
-      inbox: _inbox,
-      tools: _tools,
-      timings: _timings,
-      onOpen: () => unawaited(_noteOpened(id)),
-    );
+    final reading = Reading(_core, _outbox, _inbox, id, isNew: isNew, onOpen: () => unawaited(_noteOpened(id)));
     if (_isOtherUser) reading.hide();
     return Chat._(this, reading);
   }
@@ -236,9 +208,7 @@ interface class Recap {
     _isOtherUser = true;
     _outbox.hide(error);
     _inbox.hide();
-    for (final chat in _chats.values) {
-      chat._reading.hide();
-    }
+    for (final chat in _chats.values) chat._reading.hide();
   }
 
   /// The chats that are kept, the one that was opened last behind.
@@ -246,11 +216,9 @@ interface class Recap {
     await _keptChatsLoaded;
     final others = _keptChats.where((each) => each != id).toList();
     final forgotten = max(0, others.length - _chatsKept + 1);
-    for (final old in others.take(forgotten)) {
-      _saver.forget(keptKey(old)).ignore();
-    }
+    for (final old in others.take(forgotten)) _core.saver.forget(keptKey(old)).ignore();
     _keptChats = [...others.skip(forgotten), id];
-    await _saver.save(_chatsKey, () => _keptChats);
+    await _core.saver.save(_chatsKey, () => _keptChats);
   }
 
   Future<void> _hear(UserEvent event) async {
@@ -265,11 +233,9 @@ interface class Recap {
       case 'reset':
         await _keptChatsLoaded;
         for (final id in _keptChats.where((id) => !(_chats[id]?._reading.isOpen ?? false)).toList()) {
-          await _saver.forget(keptKey(id));
+          await _core.saver.forget(keptKey(id));
         }
-        for (final chat in _chats.values.where((chat) => chat._reading.isOpen)) {
-          chat._reading.refresh().ignore();
-        }
+        for (final chat in _chats.values.where((chat) => chat._reading.isOpen)) chat._reading.refresh().ignore();
     }
   }
 }

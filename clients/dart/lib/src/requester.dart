@@ -1,6 +1,7 @@
 import 'dart:async';
 import 'dart:convert';
 import 'dart:io';
+import 'dart:math';
 import 'dart:typed_data';
 
 import 'exception.dart';
@@ -9,21 +10,17 @@ import 'life.dart';
 import 'model.dart';
 import 'store.dart';
 
-/// Whose the store is.
+// Whose the store is.
 const _userKey = 'user';
-
-/// Of a file, bytes that go out before its progress is told.
+// Of a file, bytes that go out before its progress is told.
 const _uploadPiece = 64 * 1024;
+const _events = 'text/event-stream';
 
 typedef Query = Map<String, Object?>;
 typedef ServerEvent = ({String? id, String data});
 
 /// An event stream whose head has come. Whoever does not read it closes it.
-final class EventStream {
-  EventStream(this._response, this._silence);
-
-  final HttpClientResponse _response;
-  final Duration _silence;
+final class EventStream(final HttpClientResponse _response, final Duration _silence) {
   final _ended = Completer<bool>();
   StreamSubscription<String>? _lines;
 
@@ -57,23 +54,18 @@ final class EventStream {
 
     void fail(Object error) => _end(() => _ended.completeError(offline(error)));
 
-    if (!_ended.isCompleted) {
-      _lines = _response
-          .timeout(_silence)
-          .transform(utf8.decoder)
-          .transform(const LineSplitter())
-          .listen(
-            (line) {
-              try {
-                if (!_ended.isCompleted) take(line);
-              } catch (error) {
-                fail(error);
-              }
-            },
-            onError: fail,
-            onDone: () => _end(() => _ended.complete(false)),
-          );
+    void takeSafely(String line) {
+      try {
+        if (!_ended.isCompleted) take(line);
+      } catch (error) {
+        fail(error);
+      }
     }
+
+    if (_ended.isCompleted) return _ended.future;
+    final text = _response.timeout(_silence).transform(const Utf8Decoder(allowMalformed: true));
+    final lines = text.transform(const LineSplitter());
+    _lines = lines.listen(takeSafely, onError: fail, onDone: () => _end(() => _ended.complete(false)));
     return _ended.future;
   }
 
@@ -96,26 +88,17 @@ typedef UploadTarget = ({String uploadId, String method, Uri url, Map<String, St
 
 /// Calls of the API with the user's token; one that the service takes for expired is renewed once. All throw
 /// [RecapException].
-final class Requester {
-  Requester({
-    required this.baseUrl,
-    required this.getIdToken,
-    required this.getAppCheckToken,
-    required this.timings,
-    required this.store,
-    required this.onOtherUser,
-  });
-
-  final String baseUrl;
-  final Future<String> Function(bool force) getIdToken;
-  final Future<String> Function()? getAppCheckToken;
-  final Timings timings;
-  final RecapStore store;
-  final void Function(RecapException error) onOtherUser;
-
+final class Requester({
+  required final String _baseUrl,
+  required final Future<String> Function(bool force) _getIdToken,
+  required final Future<String> Function()? _getAppCheckToken,
+  required final Timings _timings,
+  required final RecapStore _store,
+  required final void Function(RecapException error) _onOtherUser,
+}) {
   // The service may close a connection that rests for longer just when it is used again.
   late final _http = HttpClient()
-    ..connectionTimeout = timings.call
+    ..connectionTimeout = _timings.call
     ..idleTimeout = const Duration(seconds: 3);
   Duration _clockOffset = Duration.zero;
   String? _user;
@@ -129,40 +112,26 @@ final class Requester {
   /// The object of the reply; an empty one where there is none.
   Future<Json> call(String method, String path, {Query query = const {}, Json? body}) async {
     final bodyText = body == null ? null : jsonEncode(body);
-    final response = await _send(method, path, query, bodyText, accept: 'application/json', limit: timings.call);
-    final text = await _textOf(response, timings.call);
-    try {
-      return text.isEmpty ? const {} : jsonDecode(text) as Json;
-    } catch (error) {
-      throw offline(error);
-    }
+    final response = await _send(method, path, query, bodyText, 'application/json', _timings.call, null);
+    final text = await _textOf(response, _timings.call);
+    return _orOffline(() async => text.isEmpty ? const {} : jsonDecode(text) as Json);
   }
 
-  Future<EventStream> stream(
-    String method,
-    String path, {
-    Query query = const {},
-    String? bodyText,
-    Interest? interest,
-  }) async {
-    final limit = timings.silence;
-    const accept = 'text/event-stream';
-    return EventStream(
-      await _send(method, path, query, bodyText, accept: accept, limit: limit, interest: interest),
-      limit,
-    );
+  Future<EventStream> stream(String method, String path, {Query? query, String? body, Interest? interest}) async {
+    final silence = _timings.silence;
+    return EventStream(await _send(method, path, query ?? const {}, body, _events, silence, interest), silence);
   }
 
   /// Sends a file to the address that the service gave.
   Future<void> put(Uint8List bytes, UploadTarget target, void Function(double share) onSent) async {
-    final limit = timings.silence * 10;
+    final limit = _timings.silence * 10;
     final response = await _exchange(target.method, target.url, target.headers, limit, null, (request) async {
       request.contentLength = bytes.length;
       for (var sent = 0; sent < bytes.length; sent += _uploadPiece) {
-        final end = sent + _uploadPiece;
-        request.add(Uint8List.sublistView(bytes, sent, end < bytes.length ? end : bytes.length));
+        final end = min(sent + _uploadPiece, bytes.length);
+        request.add(Uint8List.sublistView(bytes, sent, end));
         await request.flush();
-        onSent(end < bytes.length ? end / bytes.length : 1);
+        onSent(end / bytes.length);
       }
     });
     final text = await _textOf(response, limit);
@@ -174,26 +143,29 @@ final class Requester {
     String method,
     String path,
     Query query,
-    String? bodyText, {
-    required String accept,
-    required Duration limit,
+    String? body,
+    String accept,
+    Duration limit,
     Interest? interest,
-  }) async {
+  ) async {
     final parameters = {
       for (final MapEntry(:key, :value) in query.entries)
         if (value != null) key: '$value',
     };
-    final uri = Uri.parse('$baseUrl$path').replace(queryParameters: parameters.isEmpty ? null : parameters);
+    final uri = Uri.parse('$_baseUrl$path').replace(queryParameters: parameters.isEmpty ? null : parameters);
 
     Future<HttpClientResponse> attempt({required bool isForced}) async {
-      final headers = {'accept': accept, ...await _credentials(isForced: isForced)};
+      final headers = {
+        'accept': accept,
+        if (body != null) 'content-type': 'application/json',
+        ...await _orOffline(() => _credentials(isForced: isForced)),
+      };
+      final bytes = body == null ? null : utf8.encode(body);
       final response = await _exchange(method, uri, headers, limit, interest, (request) {
-        if (bodyText == null) return;
-        final bytes = utf8.encode(bodyText);
-        request.headers.set('content-type', 'application/json');
-        request
-          ..contentLength = bytes.length
-          ..add(bytes);
+        // A proxy may hold back the events of a stream that is packed.
+        if (accept == _events) request.headers.removeAll(HttpHeaders.acceptEncodingHeader);
+        if (bytes != null) request.contentLength = bytes.length;
+        if (bytes != null) request.add(bytes);
       });
       _setClock(response);
       return response;
@@ -216,35 +188,24 @@ final class Requester {
     Duration limit,
     Interest? interest,
     FutureOr<void> Function(HttpClientRequest request) write,
-  ) async {
+  ) => _orOffline(() async {
+    final request = await _http.openUrl(method, uri);
+    final forget = interest?.onEnd(request.abort);
+    if (interest?.hasEnded ?? false) request.abort();
+    headers.forEach(request.headers.set);
     try {
-      final request = await _http.openUrl(method, uri);
-      final forget = interest?.onEnd(request.abort);
-      if (interest?.hasEnded ?? false) request.abort();
-      // A proxy may hold back the events of a stream that is packed.
-      request.headers.removeAll(HttpHeaders.acceptEncodingHeader);
-      headers.forEach(request.headers.set);
-      try {
-        await write(request);
-        return await request.close().timeout(limit);
-      } on TimeoutException {
-        request.abort();
-        rethrow;
-      } finally {
-        forget?.call();
-      }
-    } catch (error) {
-      throw offline(error);
+      await write(request);
+      return await request.close().timeout(limit);
+    } on TimeoutException {
+      request.abort();
+      rethrow;
+    } finally {
+      forget?.call();
     }
-  }
+  });
 
-  Future<String> _textOf(HttpClientResponse response, Duration limit) async {
-    try {
-      return await utf8.decodeStream(response.timeout(limit));
-    } catch (error) {
-      throw offline(error);
-    }
-  }
+  Future<String> _textOf(HttpClientResponse response, Duration limit) =>
+      _orOffline(() => const Utf8Decoder(allowMalformed: true).bind(response.timeout(limit)).join());
 
   RecapException _errorOf(HttpClientResponse response, String text) =>
       readError(response.statusCode, text, response.headers.value);
@@ -259,34 +220,38 @@ final class Requester {
   }
 
   Future<Map<String, String>> _credentials({required bool isForced}) async {
-    try {
-      // What the app gives may never come.
-      final token = await getIdToken(isForced).timeout(timings.call);
-      await _checkUser(token);
-      return {
-        'authorization': 'Bearer $token',
-        'x-firebase-appcheck': ?await getAppCheckToken?.call().timeout(timings.call),
-      };
-    } catch (error) {
-      throw offline(error);
-    }
+    // What the app gives may never come.
+    final token = await _getIdToken(isForced).timeout(_timings.call);
+    await _checkUser(token);
+    return {
+      'authorization': 'Bearer $token',
+      'x-firebase-appcheck': ?await _getAppCheckToken?.call().timeout(_timings.call),
+    };
   }
 
   /// Throws `STORE_OF_OTHER_USER`: nothing of one user is sent as another.
   Future<void> _checkUser(String token) async {
     final asking = _subjectOf(token);
     if (asking == null || asking == _user) return;
-    _user ??= await readKept<String>(store, _userKey);
+    _user ??= await readKept<String>(_store, _userKey);
     if (_user == null) {
-      // A store that refuses costs no message.
-      await store.set(_userKey, jsonEncode(asking)).then((_) {}, onError: (_) {});
+      // A _store that refuses costs no message.
+      await _store.set(_userKey, jsonEncode(asking)).then((_) {}, onError: (_) {});
       _user ??= asking;
     }
     if (_user == asking) return;
-    const message = 'The store of this client belongs to another user. Give each user a store.';
+    const message = 'The _store of this client belongs to another user. Give each user a _store.';
     final error = RecapException(401, 'STORE_OF_OTHER_USER', message);
-    onOtherUser(error);
+    _onOtherUser(error);
     throw error;
+  }
+}
+
+Future<T> _orOffline<T>(Future<T> Function() work) async {
+  try {
+    return await work();
+  } catch (error) {
+    throw offline(error);
   }
 }
 
@@ -336,8 +301,6 @@ Future<void> keepReading({
     if (error != null && (error.code != 0 || failures > 1)) onProblem?.call(error);
     if (failures > 0) await life.pauseAfter(error, failures);
   }
-  for (final forget in forgets) {
-    forget();
-  }
+  for (final forget in forgets) forget();
   stream?.close();
 }

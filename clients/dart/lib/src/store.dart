@@ -30,10 +30,8 @@ final class MemoryStore implements RecapStore {
 }
 
 /// In files of a folder: one folder for each user.
-final class FileStore implements RecapStore {
-  FileStore(String path) : _folder = Directory(path);
-
-  final Directory _folder;
+final class FileStore(String path) implements RecapStore {
+  final _folder = Directory(path);
   late final _ready = _folder.create(recursive: true);
   static int _writes = 0;
 
@@ -75,12 +73,8 @@ final class FileStore implements RecapStore {
   Future<List<String>> keys(String prefix) async {
     await _ready;
     final names = await _folder.list().map((entry) => entry.uri.pathSegments.last).toList();
-    return names
-        .where((name) => !name.startsWith('~'))
-        .map(Uri.decodeComponent)
-        .where((key) => key.startsWith(prefix))
-        .toList()
-      ..sort();
+    final keys = names.where((name) => !name.startsWith('~')).map(Uri.decodeComponent);
+    return keys.where((key) => key.startsWith(prefix)).toList()..sort();
   }
 }
 
@@ -96,10 +90,7 @@ Future<T?> readKept<T>(RecapStore store, String key) async {
 
 /// Writes what is to be there at the next start, one value after the other; of a key that is saved again meanwhile the
 /// newest value alone. A store that refuses costs no message, only that it outlives the app.
-final class Saver {
-  Saver(this._store);
-
-  final RecapStore _store;
+final class Saver(final RecapStore _store) {
   final _waiting = <String, Object? Function()>{};
   Future<void> _last = Future.value();
 

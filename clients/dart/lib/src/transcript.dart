@@ -10,8 +10,8 @@ import 'wire.dart';
 typedef StoredTurn = ({StoredMessage? user, StoredMessage? answer});
 
 /// Turns by their numbers, in their order. Never changed.
-final class Turns {
-  Turns._(Map<int, StoredTurn> turns) : _turns = SplayTreeMap.of(turns);
+final class Turns._(Map<int, StoredTurn> turns) {
+  final _turns = SplayTreeMap<int, StoredTurn>.of(turns);
 
   /// The turns that messages belong to.
   factory Turns.of(Iterable<StoredMessage> messages) {
@@ -24,9 +24,6 @@ final class Turns {
   }
 
   static final none = Turns._(const {});
-
-  final SplayTreeMap<int, StoredTurn> _turns;
-
   bool get isEmpty => _turns.isEmpty;
   int get length => _turns.length;
   bool has(int seq) => _turns.containsKey(seq);
@@ -72,38 +69,30 @@ final class Turns {
 }
 
 /// All that a chat shows is made of.
-final class Transcript {
-  Transcript(this._turns, this._live, this._details, this._entries, this._progressOf) {
-    final first = _turns.first;
-    final taken = [
-      for (final entry in _entries)
-        if ((entry.seq ?? -1) >= first) entry.seq!,
-    ];
-    all = [
-      for (final seq in SplayTreeSet.of([..._turns.seqs, ...taken])) ..._turn(seq),
-      for (final entry in _entries)
-        if (entry.seq == null) _entry(entry),
-    ];
-    final replaced = _replacements;
-    current = [
-      for (final message in all)
-        if (message.outOfContext?.reason != 'replaced' &&
-            !replaced.any((each) => each.from <= (message.seq ?? each.by) && (message.seq ?? each.by) < each.by))
-          message,
-    ];
-  }
+final class Transcript(
+  final Turns _turns,
+  final Map<int, LiveAnswer> _live,
+  // What turns tell of themselves, where it was asked for.
+  final Map<int, Turn> _details,
+  final List<Entry> _entries,
+  final double? Function(String id, int index) _progressOf,
+) {
+  /// All messages, the oldest first.
+  late final List<Message> all = [
+    for (final seq in SplayTreeSet.of([..._turns.seqs, ..._entries.map(_seqAmongTurns).nonNulls])) ..._turn(seq),
+    for (final entry in _entries)
+      if (entry.seq == null) _entry(entry),
+  ];
 
-  final Turns _turns;
-  final Map<int, LiveAnswer> _live;
+  /// Those of the current branch.
+  late final List<Message> current = [
+    for (final message in all)
+      if (message.outOfContext?.reason != 'replaced' && !_isReplaced(message.seq)) message,
+  ];
 
-  /// What turns tell of themselves, where it was asked for.
-  final Map<int, Turn> _details;
-  final List<Entry> _entries;
-  final double? Function(String id, int index) _progressOf;
+  int? _seqAmongTurns(Entry entry) => (entry.seq ?? -1) < _turns.first ? null : entry.seq;
 
-  /// All messages, the oldest first, and those of the current branch.
-  late final List<Message> all;
-  late final List<Message> current;
+  bool _isReplaced(int? seq) => seq != null && _replacements.any((each) => each.from <= seq && seq < each.by);
 
   List<Message> _turn(int seq) {
     final user = _turns[seq]?.user;
@@ -111,16 +100,18 @@ final class Transcript {
     // It is sent once more.
     if (entry != null && entry.state != EntryState.taken) return [_entry(entry)];
     final asked = user != null ? toMessage(user) : (entry == null ? null : _entry(entry));
-    return asked == null ? const [] : [asked, withTurn(_answer(seq, asked.time), _details[seq])];
+    return asked == null ? const [] : [asked, _answer(seq, asked.time)];
   }
 
   /// The answer of a turn: as it is streamed, else as it is stored, else that there is one.
   Message _answer(int seq, DateTime time) {
-    if (_live[seq] case final live?) return live.shown(seq, time);
-    if (_turns[seq]?.answer case final answer?) return toMessage(answer);
+    final turn = _details[seq];
+    if (_live[seq] case final live?) return live.shown(seq, time, turn);
+    if (_turns[seq]?.answer case final answer?) return toMessage(answer, turn);
     final user = _turns[seq]?.user;
     if (user == null) return const LiveAnswer(MessageState.running).shown(seq, time);
-    return toMessage(StoredMessage({...user.json, 'id': 'm_$seq', 'role': Role.model.name, 'parts': const <Json>[]}));
+    final none = {...user.json, 'id': 'm_$seq', 'role': Role.model.name, 'parts': const <Json>[]};
+    return toMessage(StoredMessage(none), turn);
   }
 
   Message _entry(Entry entry) => Message(
@@ -142,7 +133,7 @@ final class Transcript {
   );
 
   /// From a turn that replaces others: the first of these, and itself.
-  List<({int from, int by})> get _replacements => [
+  late final List<({int from, int by})> _replacements = [
     for (final seq in _turns.seqs)
       if (_turns[seq]?.user?.replaces case final from?) (from: from, by: seq),
     for (final entry in _entries)
@@ -151,5 +142,5 @@ final class Transcript {
   ];
 }
 
-/// Behind all turns.
+// Behind all turns.
 const _unknownSeq = 1 << 40;
