@@ -47,7 +47,9 @@ async function buildDart(
   work: (folder: string) => Promise<void>,
 ): Promise<string> {
   const files = [...(await readSource()), ...more];
-  const hash = createHash('sha256').update(JSON.stringify([files, work.toString()])).digest('hex');
+  const hash = createHash('sha256')
+    .update(JSON.stringify([files, work.toString()]))
+    .digest('hex');
   const built = join(CACHE, hash);
   if (existsSync(built)) return built;
   const folder = join(CACHE, randomUUID());

@@ -1,12 +1,9 @@
-import { randomUUID } from 'node:crypto';
-import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { startKotlin, type Clients } from '#clients/conformance/clients.ts';
 import { MavenUnreachable } from '#clients/conformance/kotlin.ts';
-import { match } from '#clients/conformance/match.ts';
 import { allScenarios } from '#clients/conformance/scenario.ts';
-import { eventually } from '#test/support/eventually.ts';
 import { INSTALL_MAVEN, missingMaven } from '#test/support/tools/missing-tools.ts';
-import { startWireServer } from '#test/support/wire/wire-server.ts';
+import { showCutAnswer } from './cut-answer.ts';
 import { kotlinPages } from './kotlin-pages.ts';
 import { playAll } from './play-all.ts';
 
@@ -16,8 +13,6 @@ const isCi = process.env.CI === 'true';
 
 /** The compiler on a busy machine, and Maven's downloads on a new one. */
 const BUILD_TIMEOUT_MS = 900_000;
-
-const timings = { silenceMs: 10_000, callMs: 10_000, backOffMs: [20], watchMs: 100 };
 
 /** It does not hold yet: what is kept of another user shows, and what is typed over it waits. */
 const NOT_HELD = 'nothing of a store is sent with the token of another user';
@@ -51,34 +46,7 @@ describe.skipIf(missing.length > 0 && !isCi)('the client for Kotlin on the JVM',
   playAll('kotlin', start, { startMs: BUILD_TIMEOUT_MS, scenarios });
 
   test('it goes on with an answer of the service itself whose connection was cut', async () => {
-    const server = await startWireServer();
-    onTestFinished(() => server.stop());
-    const token = (await server.authorization()).replace('Bearer ', '');
-    await clients?.use(async ({ line }) => {
-      line.tokens = () => token;
-      const chat = randomUUID();
-      const ask = async (name: string, value: unknown) =>
-        (await line.ask({ name, chat, value })).result;
-      const shows = (answer: object) =>
-        eventually('it shows the answer', async () => {
-          const { problems } = match({ messages: [{}, answer] }, await ask('state', true), {
-            variables: new Map(),
-            now: new Date(),
-          });
-          return problems.length === 0 || undefined;
-        });
-      await ask('create', { baseUrl: server.url, store: randomUUID(), timings });
-      await ask('open', true);
-      await ask('send', 'Hello');
-      const call = await server.callOf('Hello');
-      call.say('Half');
-      await shows({ text: 'Half', state: 'running' });
-      server.server.closeAllConnections();
-      call.say(' and whole.');
-      call.end();
-      await expect(shows({ text: 'Half and whole.', state: 'done' })).resolves.toBe(true);
-      await ask('close', true);
-    });
+    await expect(clients?.use(showCutAnswer)).resolves.toBeUndefined();
   });
 
   test('the Kotlin of its pages compiles with it', () => {
