@@ -41,14 +41,14 @@ async function runDart(folder: string, ...args: string[]): Promise<void> {
   }
 }
 
-/** The folder of the package with `more` in it, worked on once. */
+/** The folder of the package with `more` in it, after `commands` that need to be run once. */
 async function buildDart(
   more: readonly SourceFile[],
-  work: (folder: string) => Promise<void>,
+  commands: readonly string[],
 ): Promise<string> {
   const files = [...(await readSource()), ...more];
   const hash = createHash('sha256')
-    .update(JSON.stringify([files, work.toString()]))
+    .update(JSON.stringify([files, commands]))
     .digest('hex');
   const built = join(CACHE, hash);
   if (existsSync(built)) return built;
@@ -58,7 +58,8 @@ async function buildDart(
     await writeFile(join(folder, name), text);
   }
   try {
-    await work(folder);
+    for (const command of ['pub get --offline', ...commands])
+      await runDart(folder, ...command.split(' '));
     await rename(folder, built).catch((error: unknown) => {
       // Another process may have built the same meanwhile.
       if (!existsSync(built)) throw error;
@@ -71,17 +72,11 @@ async function buildDart(
 
 /** Throws what the analysis finds in the package with `more` in it, or that it is not formatted. */
 export async function checkDart(more: readonly SourceFile[]): Promise<void> {
-  await buildDart(more, async (folder) => {
-    await runDart(folder, 'pub', 'get', '--offline');
-    await runDart(folder, 'analyze', '--fatal-infos');
-    await runDart(folder, 'format', '--output=none', '--set-exit-if-changed', 'lib', 'conformance');
-  });
+  const format = 'format --output=none --set-exit-if-changed lib conformance';
+  await buildDart(more, ['analyze --fatal-infos', format]);
 }
 
 export async function dartLauncher(): Promise<Launcher> {
-  const built = await buildDart([], async (folder) => {
-    await runDart(folder, 'pub', 'get', '--offline');
-    await runDart(folder, 'compile', 'exe', 'conformance/driver.dart', '-o', PROGRAM);
-  });
+  const built = await buildDart([], [`compile exe conformance/driver.dart -o ${PROGRAM}`]);
   return programLauncher(join(built, PROGRAM), (...given) => given);
 }

@@ -15,11 +15,7 @@ String _locale() {
 
 /// One conversation. It is open while its [states] or its [messages] are listened to. What is said to throw throws
 /// [RecapException].
-interface class Chat {
-  Chat._(this._recap, this._reading);
-
-  final Recap _recap;
-  final Reading _reading;
+interface class Chat._(final Recap _recap, final Reading _reading) {
   Outbox get _outbox => _recap._outbox;
   Inbox get _inbox => _recap._inbox;
   String get id => _reading.id;
@@ -188,7 +184,7 @@ interface class Chat {
     SendOptions options,
     OnBusy onBusy, [
     int? replaces,
-  ]) {
+  ]) async {
     final messageId = _drawUuid();
     final body = {
       'message': {'id': messageId, 'parts': inputs, 'retention': ?options.retention?.name},
@@ -207,17 +203,11 @@ interface class Chat {
     List<FileInput> files,
     int? replaces,
   ) async {
+    // What is no JSON throws here, and not at each try.
+    jsonEncode(body);
     _reading.loadNewest().ignore();
-    final entry = Entry.add(
-      id: newId,
-      conversationId: id,
-      path: path,
-      body: body,
-      parts: parts,
-      time: _now,
-      replaces: replaces,
-    );
-    await _outbox.add(entry, files);
+    final about = {'id': newId, 'conversationId': id, 'path': path, 'time': _now, 'replaces': ?replaces};
+    await _outbox.add(Entry({...about, 'body': body, 'parts': parts, 'state': EntryState.pending.name}), files);
     return newId;
   }
 

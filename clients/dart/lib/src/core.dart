@@ -1,17 +1,24 @@
+import 'exception.dart';
 import 'json.dart';
 import 'life.dart';
 import 'model.dart';
 import 'requester.dart';
 import 'store.dart';
 
-/// What all parts of a client share.
+/// What the app has given, and what all parts of a client share.
 final class Core({
+  required final String baseUrl,
+  required final Future<String> Function(bool force) getIdToken,
+  required final Future<String> Function()? getAppCheckToken,
   required final RecapStore store,
-  required final Requester requester,
-  required final Life life,
-  required final Timings timings,
   required final Map<String, Tool> tools,
   required final Json Function()? clientContext,
+  required final Timings timings,
+
+  /// The store is not that of the user who is signed in.
+  required final void Function(RecapException error) onOtherUser,
 }) {
-  final Saver saver = Saver(store);
+  final life = Life(timings.backOff);
+  final saver = Saver(store);
+  late final requester = Requester(this);
 }

@@ -26,32 +26,14 @@ enum EntryState {
 
 /// What the user did, and what is sent for it: a view of the JSON that is kept.
 extension type Entry(Json json) {
-  /// What is new; [path] is below the conversation, [parts] are shown.
-  Entry.add({
-    required String id,
-    required String conversationId,
-    required String path,
-    required Json body,
-    required List<Json> parts,
-    required String time,
-    int? replaces,
-  }) : json = {
-         'id': id,
-         'conversationId': conversationId,
-         'path': path,
-         'body': body,
-         'parts': parts,
-         'time': time,
-         'replaces': ?replaces,
-         'state': EntryState.pending.name,
-       };
-
   /// Of the message.
   String get id => json['id']! as String;
   String get conversationId => json['conversationId']! as String;
 
   /// Later ones have a greater one.
   int get order => json['order']! as int;
+
+  /// Below the conversation.
   String get path => json['path']! as String;
 
   /// The body, but for the parts of uploads.

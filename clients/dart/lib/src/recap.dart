@@ -8,7 +8,6 @@ import 'core.dart';
 import 'exception.dart';
 import 'inbox.dart';
 import 'json.dart';
-import 'life.dart';
 import 'model.dart';
 import 'outbox.dart';
 import 'reading.dart';
@@ -49,11 +48,7 @@ interface class ConversationList._(final ListName _name, final Inbox _inbox) {
 }
 
 /// Push messages to this installation. What it does throws [RecapException].
-interface class Push {
-  Push._(this._store, this._requester);
-
-  final RecapStore _store;
-  final Requester _requester;
+interface class Push._(final RecapStore _store, final Requester _requester) {
   static String _path(Object? id) => '/v1/users/me/devices/$id';
 
   /// At every start: it calls the service where something has changed. [platform]: `ios`, `android` or `web`.
@@ -94,23 +89,15 @@ interface class Recap {
     if (!RegExp('^https?://.').hasMatch(baseUrl)) {
       throw ArgumentError.value(baseUrl, 'baseUrl', 'is no address of the service');
     }
-    final usedStore = store ?? MemoryStore();
-    final requester = Requester(
+    _core = Core(
       baseUrl: baseUrl.replaceFirst(RegExp(r'/$'), ''),
       getIdToken: getIdToken,
       getAppCheckToken: getAppCheckToken,
-      timings: timings,
-      store: usedStore,
-      onOtherUser: _hide,
-    );
-    final life = Life(timings.backOff);
-    _core = Core(
-      store: usedStore,
-      requester: requester,
-      life: life,
-      timings: timings,
+      store: store ?? MemoryStore(),
       tools: tools,
       clientContext: clientContext,
+      timings: timings,
+      onOtherUser: _hide,
     );
     // What was kept is sent, also before anything is shown.
     unawaited(_outbox.loaded);
@@ -130,10 +117,7 @@ interface class Recap {
   final _chats = <String, Chat>{};
   final _lists = <ListName, ConversationList>{};
   var _keptChats = <String>[];
-  late final Future<void> _keptChatsLoaded = readKept<List<Object?>>(
-    _core.store,
-    _chatsKey,
-  ).then((ids) => _keptChats = [...?ids?.cast<String>(), ..._keptChats]);
+  late final Future<void> _keptChatsLoaded = _loadKeptChats();
   bool _isOtherUser = false;
 
   /// Those that are neither archived nor in the bin.
@@ -210,6 +194,9 @@ interface class Recap {
     _inbox.hide();
     for (final chat in _chats.values) chat._reading.hide();
   }
+
+  Future<void> _loadKeptChats() async =>
+      _keptChats = [...listOf<String>(await readKept<List<Object?>>(_core.store, _chatsKey)), ..._keptChats];
 
   /// The chats that are kept, the one that was opened last behind.
   Future<void> _noteOpened(String id) async {

@@ -4,10 +4,10 @@ import 'dart:io';
 import 'dart:math';
 import 'dart:typed_data';
 
+import 'core.dart';
 import 'exception.dart';
 import 'json.dart';
 import 'life.dart';
-import 'model.dart';
 import 'store.dart';
 
 // Whose the store is.
@@ -88,17 +88,10 @@ typedef UploadTarget = ({String uploadId, String method, Uri url, Map<String, St
 
 /// Calls of the API with the user's token; one that the service takes for expired is renewed once. All throw
 /// [RecapException].
-final class Requester({
-  required final String _baseUrl,
-  required final Future<String> Function(bool force) _getIdToken,
-  required final Future<String> Function()? _getAppCheckToken,
-  required final Timings _timings,
-  required final RecapStore _store,
-  required final void Function(RecapException error) _onOtherUser,
-}) {
+final class Requester(final Core _core) {
   // The service may close a connection that rests for longer just when it is used again.
   late final _http = HttpClient()
-    ..connectionTimeout = _timings.call
+    ..connectionTimeout = _core.timings.call
     ..idleTimeout = const Duration(seconds: 3);
   Duration _clockOffset = Duration.zero;
   String? _user;
@@ -112,19 +105,19 @@ final class Requester({
   /// The object of the reply; an empty one where there is none.
   Future<Json> call(String method, String path, {Query query = const {}, Json? body}) async {
     final bodyText = body == null ? null : jsonEncode(body);
-    final response = await _send(method, path, query, bodyText, 'application/json', _timings.call, null);
-    final text = await _textOf(response, _timings.call);
+    final response = await _send(method, path, query, bodyText, 'application/json', _core.timings.call, null);
+    final text = await _textOf(response, _core.timings.call);
     return _orOffline(() async => text.isEmpty ? const {} : jsonDecode(text) as Json);
   }
 
   Future<EventStream> stream(String method, String path, {Query? query, String? body, Interest? interest}) async {
-    final silence = _timings.silence;
+    final silence = _core.timings.silence;
     return EventStream(await _send(method, path, query ?? const {}, body, _events, silence, interest), silence);
   }
 
   /// Sends a file to the address that the service gave.
   Future<void> put(Uint8List bytes, UploadTarget target, void Function(double share) onSent) async {
-    final limit = _timings.silence * 10;
+    final limit = _core.timings.silence * 10;
     final response = await _exchange(target.method, target.url, target.headers, limit, null, (request) async {
       request.contentLength = bytes.length;
       for (var sent = 0; sent < bytes.length; sent += _uploadPiece) {
@@ -152,7 +145,7 @@ final class Requester({
       for (final MapEntry(:key, :value) in query.entries)
         if (value != null) key: '$value',
     };
-    final uri = Uri.parse('$_baseUrl$path').replace(queryParameters: parameters.isEmpty ? null : parameters);
+    final uri = Uri.parse('${_core.baseUrl}$path').replace(queryParameters: parameters.isEmpty ? null : parameters);
 
     Future<HttpClientResponse> attempt({required bool isForced}) async {
       final headers = {
@@ -221,11 +214,11 @@ final class Requester({
 
   Future<Map<String, String>> _credentials({required bool isForced}) async {
     // What the app gives may never come.
-    final token = await _getIdToken(isForced).timeout(_timings.call);
+    final token = await _core.getIdToken(isForced).timeout(_core.timings.call);
     await _checkUser(token);
     return {
       'authorization': 'Bearer $token',
-      'x-firebase-appcheck': ?await _getAppCheckToken?.call().timeout(_timings.call),
+      'x-firebase-appcheck': ?await _core.getAppCheckToken?.call().timeout(_core.timings.call),
     };
   }
 
@@ -233,16 +226,16 @@ final class Requester({
   Future<void> _checkUser(String token) async {
     final asking = _subjectOf(token);
     if (asking == null || asking == _user) return;
-    _user ??= await readKept<String>(_store, _userKey);
+    _user ??= await readKept<String>(_core.store, _userKey);
     if (_user == null) {
-      // A _store that refuses costs no message.
-      await _store.set(_userKey, jsonEncode(asking)).then((_) {}, onError: (_) {});
+      // A _core.store that refuses costs no message.
+      await _core.store.set(_userKey, jsonEncode(asking)).then((_) {}, onError: (_) {});
       _user ??= asking;
     }
     if (_user == asking) return;
-    const message = 'The _store of this client belongs to another user. Give each user a _store.';
+    const message = 'The _core.store of this client belongs to another user. Give each user a _core.store.';
     final error = RecapException(401, 'STORE_OF_OTHER_USER', message);
-    _onOtherUser(error);
+    _core.onOtherUser(error);
     throw error;
   }
 }

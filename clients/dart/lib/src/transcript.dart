@@ -1,5 +1,3 @@
-import 'dart:collection';
-
 import 'answers.dart';
 import 'json.dart';
 import 'model.dart';
@@ -10,9 +8,7 @@ import 'wire.dart';
 typedef StoredTurn = ({StoredMessage? user, StoredMessage? answer});
 
 /// Turns by their numbers, in their order. Never changed.
-final class Turns._(Map<int, StoredTurn> turns) {
-  final _turns = SplayTreeMap<int, StoredTurn>.of(turns);
-
+final class Turns._(final Map<int, StoredTurn> _turns) {
   /// The turns that messages belong to.
   factory Turns.of(Iterable<StoredMessage> messages) {
     final turns = <int, StoredTurn>{};
@@ -28,22 +24,22 @@ final class Turns._(Map<int, StoredTurn> turns) {
   int get length => _turns.length;
   bool has(int seq) => _turns.containsKey(seq);
   StoredTurn? operator [](int seq) => _turns[seq];
-  Iterable<int> get seqs => _turns.keys;
+  late final List<int> seqs = _turns.keys.toList()..sort();
 
   /// 0: there is none.
-  int get first => _turns.firstKey() ?? 0;
-  int get last => _turns.lastKey() ?? 0;
+  int get first => seqs.firstOrNull ?? 0;
+  int get last => seqs.lastOrNull ?? 0;
 
   List<StoredMessage> get messages => [
-    for (final (:user, :answer) in _turns.values) ...[?user, ?answer],
+    for (final seq in seqs) ...[?this[seq]?.user, ?this[seq]?.answer],
   ];
-
-  static String _stateOf(StoredTurn turn) => (turn.user ?? turn.answer)?.state ?? 'done';
 
   List<int> _in(Set<String> states) => [
-    for (final MapEntry(key: seq, value: turn) in _turns.entries)
-      if (states.contains(_stateOf(turn))) seq,
+    for (final seq in seqs)
+      if (states.contains((this[seq]?.user ?? this[seq]?.answer)?.state)) seq,
   ];
+
+  Turns _only(Iterable<int> seqs) => Turns._({for (final seq in seqs) seq: _turns[seq]!});
 
   /// Turns that are being answered, or wait to be.
   List<int> get running => _in({'queued', 'running'});
@@ -61,11 +57,11 @@ final class Turns._(Map<int, StoredTurn> turns) {
     return read.first <= last + 1 && first <= read.last + 1 ? this + read : read;
   }
 
-  Turns newest(int count) => Turns._(Map.fromEntries(_turns.entries.skip(length > count ? length - count : 0)));
-  Turns oldest(int count) => Turns._(Map.fromEntries(_turns.entries.take(count)));
+  Turns newest(int count) => length > count ? _only(seqs.skip(length - count)) : this;
+  Turns oldest(int count) => length > count ? _only(seqs.take(count)) : this;
 
   /// Without an answer at the beginning whose question is not known.
-  Turns get whole => this[first]?.user == null ? Turns._(Map.fromEntries(_turns.entries.skip(1))) : this;
+  Turns get whole => this[first]?.user == null ? _only(seqs.skip(1)) : this;
 }
 
 /// All that a chat shows is made of.
@@ -79,7 +75,7 @@ final class Transcript(
 ) {
   /// All messages, the oldest first.
   late final List<Message> all = [
-    for (final seq in SplayTreeSet.of([..._turns.seqs, ..._entries.map(_seqAmongTurns).nonNulls])) ..._turn(seq),
+    for (final seq in _seqs) ..._turn(seq),
     for (final entry in _entries)
       if (entry.seq == null) _entry(entry),
   ];
@@ -90,13 +86,18 @@ final class Transcript(
       if (message.outOfContext?.reason != 'replaced' && !_isReplaced(message.seq)) message,
   ];
 
-  int? _seqAmongTurns(Entry entry) => (entry.seq ?? -1) < _turns.first ? null : entry.seq;
+  late final _taken = {
+    for (final entry in _entries)
+      if (entry.seq case final seq? when seq >= _turns.first) seq: entry,
+  };
+
+  List<int> get _seqs => _taken.isEmpty ? _turns.seqs : ({..._turns.seqs, ..._taken.keys}.toList()..sort());
 
   bool _isReplaced(int? seq) => seq != null && _replacements.any((each) => each.from <= seq && seq < each.by);
 
   List<Message> _turn(int seq) {
     final user = _turns[seq]?.user;
-    final entry = _entries.where((each) => each.seq == seq).firstOrNull;
+    final entry = _taken[seq];
     // It is sent once more.
     if (entry != null && entry.state != EntryState.taken) return [_entry(entry)];
     final asked = user != null ? toMessage(user) : (entry == null ? null : _entry(entry));
