@@ -110,35 +110,32 @@ MessageError? _turnError(Turn? turn) => switch (turn?.error) {
 Turn? _telling(Turn? turn, MessageState state) =>
     state == MessageState.failed || state == MessageState.waiting ? turn : null;
 
-// Of each message that is kept, while that is: a list shows only what is new anew.
+// Of each message that is kept, while that is: what is not new is not made anew.
 final _shown = Expando<Message>();
 
 /// A stored message as it is shown.
 Message toMessage(StoredMessage stored, [Turn? turn]) {
   final state = stored.role == Role.user ? MessageState.sent : _answerStates[stored.state] ?? MessageState.done;
   final told = _telling(turn, state);
-  final known = told == null ? _shown[stored.json] : null;
-  return known ??
-      (_shown[stored.json] = Message(
-        id: stored.id,
-        role: stored.role,
-        state: state,
-        parts: _asked(_storedParts(stored), told),
-        time: stored.createTime,
-        seq: stored.seq,
-        error: _turnError(told),
-        finishReason: stored.finishReason,
-        outOfContext: switch (stored.outOfContext) {
-          {'reason': final String reason} && final Json left => (
-            reason: reason,
-            replacedBy: left['replacedBy'] as String?,
-          ),
-          _ => null,
-        },
-        isDeleted: stored.isDeleted,
-        rating: Rating.values.asNameMap()[stored.feedback?['rating']],
-      ));
+  return told == null ? _shown[stored.json] ??= _message(stored, state, null) : _message(stored, state, told);
 }
+
+Message _message(StoredMessage stored, MessageState state, Turn? turn) => Message(
+  id: stored.id,
+  role: stored.role,
+  state: state,
+  parts: _asked(_storedParts(stored), turn),
+  time: stored.createTime,
+  seq: stored.seq,
+  error: _turnError(turn),
+  finishReason: stored.finishReason,
+  outOfContext: switch (stored.outOfContext) {
+    {'reason': final String reason} && final Json left => (reason: reason, replacedBy: left['replacedBy'] as String?),
+    _ => null,
+  },
+  isDeleted: stored.isDeleted,
+  rating: Rating.values.asNameMap()[stored.feedback?['rating']],
+);
 
 /// An answer as its stream tells of it.
 final class const LiveAnswer(

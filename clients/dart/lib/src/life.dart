@@ -97,8 +97,7 @@ final class Shown<T extends Object>(
   final T Function() _make, {
   // Somebody begins to listen where nobody did.
   required final void Function() _onFirst,
-
-  /// Nobody listens any more.
+  // Nobody listens any more.
   required final void Function() _onNone,
 }) {
   final _listeners = <MultiStreamController<T>>{};

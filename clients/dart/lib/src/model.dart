@@ -78,6 +78,8 @@ final class Message({
   required final Role role,
   required final MessageState state,
   required List<MessagePart> parts,
+
+  /// In UTC.
   required final DateTime time,
 
   /// Its turn; null until the service has told it.

@@ -123,7 +123,7 @@ final class Requester(final Core _core) {
       for (var sent = 0; sent < bytes.length; sent += _uploadPiece) {
         final end = min(sent + _uploadPiece, bytes.length);
         request.add(Uint8List.sublistView(bytes, sent, end));
-        await request.flush();
+        await request.flush().timeout(limit);
         onSent(end / bytes.length);
       }
     });
