@@ -2,8 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
-import { chromium } from 'playwright-core';
-import { browserPath } from '#test/support/tools/missing-tools.ts';
+import { launchBrowser } from '#test/support/tools/launch-browser.ts';
 import { openLine, type Line } from './control.ts';
 import { dartLauncher } from './dart.ts';
 import { playScenario, type Client } from './judge.ts';
@@ -43,12 +42,7 @@ async function pageLauncher(program: string): Promise<Launcher> {
   });
   await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
-  const executablePath = browserPath();
-  const browser = await chromium.launch({
-    ...(executablePath !== undefined && { executablePath }),
-    // A container's root has no sandbox; the page is ours.
-    args: ['--no-sandbox', '--disable-dev-shm-usage'],
-  });
+  const browser = await launchBrowser();
   const context = await browser.newContext({ locale: 'en' });
   return {
     width: 6,

@@ -52,6 +52,7 @@ const turnSchema = z.strictObject({
   parts: z.array(json).optional(),
   state: z.enum(['queued', 'running', 'awaiting_tool', 'done', 'failed', 'cancelled']).optional(),
   deleted: z.literal(true).optional(),
+  rating: z.enum(['up', 'down']).optional(),
   replaces: z.number().optional(),
   replacedBy: z.number().optional(),
   error: json.optional(),

@@ -20,6 +20,7 @@ export interface Turn {
   replaces?: number | undefined;
   replacedBy?: number | undefined;
   isDeleted?: boolean | undefined;
+  rating?: 'up' | 'down' | undefined;
   error?: Record<string, unknown> | undefined;
   openCalls?: Record<string, unknown>[] | undefined;
 }
@@ -241,7 +242,10 @@ export function createService(clockHours: number) {
         ...(reason && { outOfContext: reason }),
         ...(turn.isDeleted && { deleted: true }),
         ...(turn.replaces !== undefined && { replaces: turn.replaces }),
+        ...(turn.error && { error: turn.error }),
+        ...(role === 'model' && turn.state === 'awaiting_tool' && { openCalls: turn.openCalls }),
         ...(role === 'model' && turn.state === 'done' && { finishReason: 'stop' }),
+        ...(role === 'model' && turn.rating && { feedback: { rating: turn.rating } }),
       };
     };
     const isStored = ['done', 'failed', 'cancelled', 'awaiting_tool'].includes(turn.state);

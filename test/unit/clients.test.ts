@@ -162,3 +162,47 @@ test('a chat that is opened over the store of another user shows nothing of what
   await expect.poll(() => chat.state.problem?.reason).toBe('STORE_OF_OTHER_USER');
   expect(shown).toEqual([]);
 });
+
+test('a title that was given while the conversation was read is newer than what was read', async () => {
+  const reads: (() => void)[] = [];
+  const recap = createRecap({
+    baseUrl: 'http://recap.test',
+    getIdToken: () => Promise.resolve('token'),
+    fetch: async (url, init) => {
+      if (init?.method === 'PATCH') return Response.json({});
+      if (typeof url === 'string' && url.includes('/messages?'))
+        return Response.json({ messages: [] });
+      await new Promise<void>((resolve) => void reads.push(resolve));
+      return Response.json({ title: 'Before' });
+    },
+  });
+  onTestFinished(() => recap.close());
+  const chat = recap.chat(crypto.randomUUID());
+  const refreshed = chat.refresh();
+  await expect.poll(() => reads.length).toBe(1);
+  await chat.rename('After');
+  reads[0]?.();
+  await refreshed;
+
+  expect(chat.state.title).toBe('After');
+});
+
+test('a client that is closed sends nothing, and keeps what is typed', async () => {
+  const storage = memoryStore();
+  let requests = 0;
+  const recap = createRecap({
+    baseUrl: 'http://recap.test',
+    getIdToken: () => Promise.resolve('token'),
+    storage,
+    fetch: () => {
+      requests += 1;
+      return Promise.resolve(Response.json({}));
+    },
+  });
+  recap.close();
+  await recap.chat().send('Hello');
+
+  await expect(recap.search('boats')).rejects.toMatchObject({ reason: 'OFFLINE' });
+  expect(await storage.keys('outbox/')).toHaveLength(1);
+  expect(requests).toBe(0);
+});

@@ -107,6 +107,29 @@ export const routingResponse = routingSchema.describe(
   'Where the model of the conversation is `auto`: which of the two answers, who chose it, and its id.',
 );
 
+/** What a turn waits for. */
+export const openCallsResponse = z
+  .array(
+    z.object({
+      callId: z.string(),
+      name: z.string(),
+      args: z.record(z.string(), z.unknown()),
+      wants: z
+        .enum(['output', 'approved'])
+        .describe('output: the app runs it; approved: the server does, if the user allows it.'),
+    }),
+  )
+  .describe('Of a turn that waits (`awaiting_tool`): what for.');
+
+export const turnErrorResponse = z
+  .object({
+    status: z.string(),
+    reason: z.string(),
+    message: z.string(),
+    retryable: z.boolean(),
+  })
+  .describe('Of a turn that failed: why.');
+
 export const turnResponse = z.object({
   id: z.string(),
   seq: z.number().int(),
@@ -136,27 +159,8 @@ export const turnResponse = z.object({
     .boolean()
     .optional()
     .describe('Somebody asked to stop the answer; it may still run for a moment.'),
-  openCalls: z
-    .array(
-      z.object({
-        callId: z.string(),
-        name: z.string(),
-        args: z.record(z.string(), z.unknown()),
-        wants: z
-          .enum(['output', 'approved'])
-          .describe('output: the app runs it; approved: the server does, if the user allows it.'),
-      }),
-    )
-    .optional()
-    .describe('Of a turn that waits (`awaiting_tool`): what for.'),
-  error: z
-    .object({
-      status: z.string(),
-      reason: z.string(),
-      message: z.string(),
-      retryable: z.boolean(),
-    })
-    .optional(),
+  openCalls: openCallsResponse.optional(),
+  error: turnErrorResponse.optional(),
 });
 type TurnView = z.infer<typeof turnResponse>;
 
@@ -186,7 +190,7 @@ export const turnMarks = ({ replaces, blocked, unreadable }: Turn) => ({
 });
 
 /** What a turn waits for; nothing of one that does not wait. */
-function openCallsView(turn: Turn): Pick<TurnView, 'openCalls'> {
+export function openCallsView(turn: Turn): Pick<TurnView, 'openCalls'> {
   if (turn.state !== 'awaiting_tool') return {};
   return {
     openCalls: waitingCalls(turn).map(({ index, name, args }) => ({

@@ -1,8 +1,8 @@
 import { createServer } from 'node:http';
 import { build, type BuildOptions } from 'esbuild';
-import { type Browser, chromium } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { openServer } from '#infra/local/processes/open-server.ts';
-import { browserPath } from '#test/support/tools/missing-tools.ts';
+import { launchBrowser } from '#test/support/tools/launch-browser.ts';
 
 export interface BundledPage {
   browser: Browser;
@@ -30,11 +30,7 @@ export async function startBundledPage(options: BuildOptions): Promise<BundledPa
     response.end(isScript ? script : html);
   });
   const { url, close } = await openServer(server);
-  const executablePath = browserPath();
-  const browser = await chromium.launch({
-    ...(executablePath !== undefined && { executablePath }),
-    args: ['--no-sandbox', '--disable-dev-shm-usage'],
-  });
+  const browser = await launchBrowser();
   return {
     browser,
     url,

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { unsignedToken } from '#infra/local/processes/unsigned-token.ts';
 import { LOCAL_USER } from '#infra/local/stack/stack-environment.ts';
 import { type Stack, type StackOptions, startStack } from '#infra/local/stack/start-stack.ts';
-import { browserPath } from '../tools/missing-tools.ts';
+import { launchBrowser } from '../tools/launch-browser.ts';
 
 /** What a user does not see and a developer must: errors of scripts, and what the page's own policy forbids. */
 interface PageProblems {
@@ -34,12 +34,7 @@ export async function startPageStack(options: Partial<StackOptions> = {}): Promi
     log: () => undefined,
     ...options,
   });
-  const executablePath = browserPath();
-  const browser = await chromium.launch({
-    ...(executablePath !== undefined && { executablePath }),
-    // A container's root has no sandbox; the page is ours.
-    args: ['--no-sandbox', '--disable-dev-shm-usage'],
-  });
+  const browser = await launchBrowser();
   return {
     stack,
     browser,

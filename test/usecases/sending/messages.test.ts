@@ -8,6 +8,7 @@ import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import { AppError } from '#shared/lib/errors.ts';
 import { errorReply } from '#shared/wire/errors/error-body.ts';
 import { exportMessages } from '#shared/wire/resources/export.ts';
+import { listMessages } from '#functions/chat/conversations/list-messages.ts';
 import { answerView, userMessageView } from '#shared/wire/resources/messages.ts';
 import { createManualClock } from '#test/fakes/manual-clock.ts';
 import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
@@ -253,6 +254,26 @@ async function foldAll(bench: CompactionBench, id: string) {
 }
 
 describe('a message that failed for now, sent again when another stands behind it', () => {
+  test('a failed message says why there is no answer to it', async () => {
+    const { chat, id, asked } = await failedBehindAnother();
+
+    const page = {
+      caller: asked.caller,
+      conversationId: id,
+      pageSize: 10,
+      order: 'asc',
+      afterSeq: 0,
+    } as const;
+    const { messages } = await listMessages(chat, page);
+
+    expect(messages.map(({ role, error }) => [role, error?.reason])).toEqual([
+      ['user', 'MODEL_OVERLOADED'],
+      ['user', undefined],
+      ['model', undefined],
+    ]);
+    expect(messages[0]?.error).toMatchObject({ retryable: true, message: expect.any(String) });
+  });
+
   test('a failed message resent after a later one is answered in its place', async () => {
     const { chat, id, asked, requests } = await failedBehindAnother();
 

@@ -6,6 +6,7 @@ import {
   conversationResponse,
   conversationWithContextResponse,
 } from '#shared/wire/resources/conversations.ts';
+import { answerView } from '#shared/wire/resources/messages.ts';
 import { turnView } from '#shared/wire/resources/turns.ts';
 import {
   errorOf,
@@ -66,6 +67,7 @@ describe('a function of the app', () => {
       { callId: 't_1_c0', name: 'locate', args: { question: 'where' }, wants: 'output' },
       { callId: 't_1_c2', name: 'choose', args: {}, wants: 'output' },
     ]);
+    expect(answerView(turn).openCalls).toEqual(turnView(turn).openCalls);
     expect(responsesIn(turn.contents)[1]).toMatchObject({ response: { degrees: 21 } });
     expect(chunks.at(-1)).toMatchObject({ type: 'finish', finishReason: 'tool-calls' });
     expect(chunks[1]).not.toHaveProperty('providerExecuted');

@@ -1,5 +1,5 @@
 import type { Message, MessageError, MessagePart, MessageState } from '../api.ts';
-import type { StoredMessage, StreamChunk, Turn } from '../wire/wire.ts';
+import type { StoredMessage, StreamChunk } from '../wire/wire.ts';
 
 export const textOf = (parts: readonly MessagePart[]): string =>
   parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n\n');
@@ -55,9 +55,20 @@ const ANSWER_STATES: Readonly<Record<StoredMessage['state'], MessageState>> = {
   cancelled: 'stopped',
 };
 
+const errorOf = ({ reason, message, retryable }: NonNullable<StoredMessage['error']>) => ({
+  reason,
+  message,
+  isRetryable: retryable,
+});
+
 /** A stored message as it is shown. */
 export function toMessage(stored: StoredMessage): Message {
-  const parts = stored.parts.reduce(addStoredPart, []);
+  const { openCalls = [], error } = stored;
+  const asked = openCalls.filter(({ wants }) => wants === 'approved');
+  const parts = asked.reduce(
+    (known, { callId }) => withResult(known, callId, { state: 'approval' }),
+    stored.parts.reduce(addStoredPart, []),
+  );
   return {
     id: stored.id,
     role: stored.role,
@@ -66,28 +77,13 @@ export function toMessage(stored: StoredMessage): Message {
     text: textOf(parts),
     time: stored.createTime,
     seq: stored.seq,
+    error: stored.role === 'model' && error ? errorOf(error) : undefined,
     finishReason: stored.finishReason,
     outOfContext: stored.outOfContext,
     isDeleted: stored.deleted,
     rating: stored.feedback?.rating,
     stored,
   };
-}
-
-/** What the turn itself tells of its answer: why it failed, and which calls wait for the user. */
-export function withTurn(answer: Message, turn: Turn | undefined): Message {
-  if (!turn || (answer.state !== 'failed' && answer.state !== 'waiting')) return answer;
-  const asked = (turn.openCalls ?? []).filter(({ wants }) => wants === 'approved');
-  const parts = asked.reduce(
-    (known, { callId }) => withResult(known, callId, { state: 'approval' }),
-    [...answer.parts],
-  );
-  const error: MessageError | undefined = turn.error && {
-    reason: turn.error.reason,
-    message: turn.error.message,
-    isRetryable: turn.error.retryable,
-  };
-  return { ...answer, parts, error: error ?? answer.error };
 }
 
 /** An answer as its stream tells of it. */

@@ -13,16 +13,16 @@ import type { Inbox } from '../inbox.ts';
 import type { Life } from '../lib/life.ts';
 import { type Saver, readKept } from '../lib/saver.ts';
 import { createTopic } from '../lib/topic.ts';
-import type { ContextObject, StoredMessage, StreamChunk, Turn, UserEvent } from '../wire/wire.ts';
+import type { ContextObject, StoredMessage, StreamChunk, UserEvent } from '../wire/wire.ts';
 import { watchPaceMs } from './context.ts';
 import { followAnswer } from './follow.ts';
 import { type LiveAnswer, newAnswer } from './messages.ts';
 import type { Entry, Outbox } from './outbox.ts';
 import { runTools } from './tools.ts';
 import {
+  type StoredTurn,
   type Turns,
   bounded,
-  failedSeqs,
   firstSeq,
   lastSeq,
   messagesOf,
@@ -42,8 +42,6 @@ const PAGE_MESSAGES = 100;
 const TURNS_MAX = 1_000;
 /** Who has missed more turns begins anew from the newest. */
 const CATCH_UP_TURNS_MAX = 100;
-/** Failed turns of which the reason is read at once. */
-const EXPLAINED_MAX = 10;
 /** Turns on each side of one that is jumped to. */
 const AROUND_TURNS = 12;
 
@@ -88,7 +86,6 @@ export function createReading(parts: ChatParts) {
 
   let turns: Turns = new Map();
   const live = new Map<number, LiveAnswer>();
-  const details = new Map<number, Turn>();
   /** Replies that began a turn and are not read yet. */
   const begun = new Map<number, EventStream>();
   let title: string | undefined;
@@ -109,7 +106,7 @@ export function createReading(parts: ChatParts) {
   function show(): ChatState {
     const { progressOf } = outbox;
     const entries = outbox.of(id);
-    const shown = showMessages({ turns, live, details, entries, progressOf });
+    const shown = showMessages({ turns, live, entries, progressOf });
     return {
       ...shown,
       title,
@@ -193,24 +190,11 @@ export function createReading(parts: ChatParts) {
     }
   }
 
-  /** Reads why a turn failed, and what one that waits is waiting for. */
-  async function readDetails(): Promise<void> {
-    const unexplained = failedSeqs(turns).filter((seq) => !details.has(seq));
-    const seqs = [...waitingSeqs(turns), ...unexplained.slice(-EXPLAINED_MAX)];
-    await Promise.all(
-      seqs.map(async (seq) => {
-        const turn = await call<Turn>('GET', `/turns/t_${seq}`);
-        details.set(seq, turn);
-        void answerCalls(turn);
-      }),
-    );
-  }
-
   const callsRun = new Set<string>();
   /** Runs what the model asks of the app, on the device that sent the message. */
-  async function answerCalls({ messageId, seq, openCalls = [] }: Turn): Promise<void> {
-    if (outbox.find(messageId)?.state !== 'taken') return;
-    const calls = openCalls.filter(
+  async function runCalls({ seq, user, answer }: StoredTurn): Promise<void> {
+    if (outbox.find(user?.id ?? '')?.state !== 'taken') return;
+    const calls = (answer?.openCalls ?? []).filter(
       ({ wants, callId }) => wants === 'output' && !callsRun.has(callId),
     );
     if (calls.length === 0) return;
@@ -225,12 +209,15 @@ export function createReading(parts: ChatParts) {
       const path = `${base}/turns/t_${seq}/toolResults`;
       // Its stream goes on where the turn's did: it is read there.
       (await requester.stream('POST', path, { body: { results } })).close();
-      details.delete(seq);
       await refresh();
     });
 
   async function readAbout(): Promise<void> {
-    ({ title, context } = await call<Pick<Kept, 'title' | 'context'>>('GET', ''));
+    const before = { title, context };
+    const read = await call<Pick<Kept, 'title' | 'context'>>('GET', '');
+    // What an answer has told meanwhile is newer.
+    if (title === before.title) ({ title } = read);
+    if (context === before.context) ({ context } = read);
   }
 
   async function readAll(): Promise<void> {
@@ -243,7 +230,8 @@ export function createReading(parts: ChatParts) {
       if (!isLoaded) await readNewest();
       else if (!hasNewer) await readChanges();
       settle(before);
-      await Promise.all([readDetails(), readAbout()]);
+      for (const seq of waitingSeqs(turns)) void runCalls(turns.get(seq) ?? { seq });
+      await readAbout();
     } catch (error) {
       // It begins with its first message.
       if (offline(error).reason !== 'CONVERSATION_NOT_FOUND') throw error;
@@ -380,6 +368,10 @@ export function createReading(parts: ChatParts) {
     for (const stream of begun.values()) stream.close();
     begun.clear();
     clearTimeout(watcher);
+    // An app may open any number of chats: of one that is closed as much stays as is kept.
+    turns = hasNewer ? new Map() : bounded(turns, NEWEST_MESSAGES / 2, 'oldest');
+    isLoaded &&= !hasNewer;
+    hasNewer = false;
   }
   life.closed.addEventListener('abort', leave);
 
@@ -498,10 +490,7 @@ export function createReading(parts: ChatParts) {
       await refresh();
     },
     /** An answer is asked for again. */
-    forgetAnswer: (seq: number): void => {
-      live.delete(seq);
-      details.delete(seq);
-    },
+    forgetAnswer: (seq: number): void => void live.delete(seq),
     /** The turn that is being answered, or waits to be. */
     unfinishedSeq: (): number | undefined =>
       unfinishedSeqs()[0] ?? waitingSeqs(turns)[0] ?? followed,

@@ -1,7 +1,7 @@
 import type { Tool } from '../api.ts';
-import type { Turn } from '../wire/wire.ts';
+import type { StoredMessage } from '../wire/wire.ts';
 
-type OpenCall = NonNullable<Turn['openCalls']>[number];
+type OpenCall = NonNullable<StoredMessage['openCalls']>[number];
 
 /** Of an error's message, characters: what the API takes. */
 const ERROR_MAX = 1_000;

@@ -1,14 +1,7 @@
 import type { Message } from '../api.ts';
-import type { StoredMessage, Turn } from '../wire/wire.ts';
+import type { StoredMessage } from '../wire/wire.ts';
 import type { Entry } from './outbox.ts';
-import {
-  type LiveAnswer,
-  liveMessage,
-  newAnswer,
-  textOf,
-  toMessage,
-  withTurn,
-} from './messages.ts';
+import { type LiveAnswer, liveMessage, newAnswer, textOf, toMessage } from './messages.ts';
 
 /** What the user said, and its answer, as the service has them. */
 export interface StoredTurn {
@@ -49,7 +42,6 @@ const seqsIn = (turns: Turns, states: readonly string[]): number[] =>
 
 /** Turns that are being answered, or wait to be. */
 export const runningSeqs = (turns: Turns): number[] => seqsIn(turns, ['queued', 'running']);
-export const failedSeqs = (turns: Turns): number[] => seqsIn(turns, ['failed']);
 export const waitingSeqs = (turns: Turns): number[] => seqsIn(turns, ['awaiting_tool']);
 
 /** Turns that may be other when they are read again. */
@@ -76,8 +68,6 @@ export function bounded(turns: Turns, max: number, dropped: 'oldest' | 'newest')
 export interface Shown {
   turns: Turns;
   live: ReadonlyMap<number, LiveAnswer>;
-  /** What turns tell of themselves, where it was asked for. */
-  details: ReadonlyMap<number, Turn>;
   entries: readonly Entry[];
   progressOf: (id: string, index: number) => number | undefined;
 }
@@ -112,13 +102,11 @@ function entryMessage(entry: Entry, progressOf: Shown['progressOf']): Message {
 /** The answer of a turn: as it is streamed, else as it is stored, else that there is one. */
 function answerMessage(shown: Shown, seq: number, time: string): Message {
   const live = shown.live.get(seq);
-  if (live) return withTurn(liveMessage(seq, live, time), shown.details.get(seq));
+  if (live) return liveMessage(seq, live, time);
   const { user, answer } = shown.turns.get(seq) ?? {};
-  if (answer) return withTurn(messageOf(answer), shown.details.get(seq));
+  if (answer) return messageOf(answer);
   if (!user) return liveMessage(seq, newAnswer('running'), time);
-  const { parts: _, ...about } = user;
-  const none = toMessage({ ...about, id: `m_${seq}`, role: 'model', parts: [] });
-  return withTurn(none, shown.details.get(seq));
+  return toMessage({ ...user, id: `m_${seq}`, role: 'model', parts: [] });
 }
 
 function turnMessages(shown: Shown, seq: number): Message[] {

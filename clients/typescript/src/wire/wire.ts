@@ -190,6 +190,20 @@ export interface Message {
     queries: string[];
     suggestions?: string;
   };
+  openCalls?: {
+    callId: string;
+    name: string;
+    args: {
+      [k: string]: unknown;
+    };
+    wants: 'output' | 'approved';
+  }[];
+  error?: {
+    status: string;
+    reason: string;
+    message: string;
+    retryable: boolean;
+  };
   deleted?: true;
   unreadable?: string;
   blocked?: string;
