@@ -70,64 +70,45 @@ ToolPart _call(String callId, String name, Object? input, Json about) => ToolPar
 
 List<MessagePart> _storedParts(StoredMessage stored) {
   final parts = <MessagePart>[];
+  int indexOf(String callId) => parts.indexWhere((part) => part is ToolPart && part.callId == callId);
   for (final json in stored.parts) {
     final callId = json['callId'] as String? ?? '';
     switch (json['type']) {
       case 'functionCall':
         parts.add(_call(callId, json['name']! as String, json['args'], json));
       case 'functionResponse':
-        final at = parts.indexWhere((part) => part is ToolPart && part.callId == callId);
+        final at = indexOf(callId);
         if (at >= 0) parts[at] = _withResponse(parts[at] as ToolPart, json['response']! as Json);
       default:
         // A later version of the service may have more.
         if (partOf(json) case final part?) parts.add(part);
     }
   }
+  for (final call in stored.openCalls.where((call) => call.wants == 'approved')) {
+    final at = indexOf(call.callId);
+    if (at >= 0) parts[at] = _withResult(parts[at] as ToolPart, ToolState.approval);
+  }
   for (final source in stored.sources) parts.add(SourcePart(source['url']! as String, source['title'] as String?));
   return parts;
 }
-
-/// With the calls that wait for the user.
-List<MessagePart> _asked(List<MessagePart> parts, Turn? turn) => [
-  for (final part in parts)
-    part is ToolPart && (turn?.openCalls.any((call) => call.wants == 'approved' && call.callId == part.callId) ?? false)
-        ? _withResult(part, ToolState.approval)
-        : part,
-];
-
-/// Why the turn failed.
-MessageError? _turnError(Turn? turn) => switch (turn?.error) {
-  {'reason': final String reason, 'message': final String message, 'retryable': final bool isRetryable} => (
-    reason: reason,
-    message: message,
-    isRetryable: isRetryable,
-    resetTime: null,
-  ),
-  _ => null,
-};
-
-/// What a turn tells of itself is asked for where its answer failed, or waits.
-Turn? _telling(Turn? turn, MessageState state) =>
-    state == MessageState.failed || state == MessageState.waiting ? turn : null;
 
 // Of each message that is kept, while that is: what is not new is not made anew.
 final _shown = Expando<Message>();
 
 /// A stored message as it is shown.
-Message toMessage(StoredMessage stored, [Turn? turn]) {
-  final state = stored.role == Role.user ? MessageState.sent : _answerStates[stored.state] ?? MessageState.done;
-  final told = _telling(turn, state);
-  return told == null ? _shown[stored.json] ??= _message(stored, state, null) : _message(stored, state, told);
-}
-
-Message _message(StoredMessage stored, MessageState state, Turn? turn) => Message(
+Message toMessage(StoredMessage stored) => _shown[stored.json] ??= Message(
   id: stored.id,
   role: stored.role,
-  state: state,
-  parts: _asked(_storedParts(stored), turn),
+  state: stored.role == Role.user ? MessageState.sent : _answerStates[stored.state] ?? MessageState.done,
+  parts: _storedParts(stored),
   time: stored.createTime,
   seq: stored.seq,
-  error: _turnError(turn),
+  error: switch (stored.error) {
+    {'reason': final String reason, 'message': final String message, 'retryable': final bool isRetryable}
+        when stored.role == Role.model =>
+      (reason: reason, message: message, isRetryable: isRetryable, resetTime: null),
+    _ => null,
+  },
   finishReason: stored.finishReason,
   outOfContext: switch (stored.outOfContext) {
     {'reason': final String reason} && final Json left => (reason: reason, replacedBy: left['replacedBy'] as String?),
@@ -151,14 +132,14 @@ final class const LiveAnswer(
 }) {
   bool get isUnfinished => state == MessageState.queued || state == MessageState.running;
 
-  Message shown(int seq, DateTime time, [Turn? turn]) => Message(
+  Message shown(int seq, DateTime time) => Message(
     id: 'm_$seq',
     role: Role.model,
     state: state,
-    parts: _asked([...parts.values], _telling(turn, state)),
+    parts: [...parts.values],
     time: time,
     seq: seq,
-    error: _turnError(_telling(turn, state)) ?? error,
+    error: error,
     finishReason: finishReason,
   );
 

@@ -23,8 +23,6 @@ const _pageTurns = 50;
 const _turnsMax = 1000;
 // Who has missed more turns begins anew from the newest.
 const _catchUpTurnsMax = 100;
-// Failed turns of which the reason is read at once.
-const _explainedMax = 10;
 // Turns on each side of one that is jumped to.
 const _aroundTurns = 12;
 // Replies to a stream after which the stored message tells the rest.
@@ -60,7 +58,6 @@ final class Reading(
   late final _base = '/v1/conversations/$id';
   Turns _turns = Turns.none;
   final _live = <int, LiveAnswer>{};
-  final _details = <int, Turn>{};
   // Replies that began a turn and are not read yet.
   final _begun = <int, EventStream>{};
   final _callsRun = <String>{};
@@ -85,7 +82,7 @@ final class Reading(
   bool get isOpen => _looking != null;
 
   ChatState _show() {
-    final transcript = Transcript(_turns, _live, _details, _outbox.of(id), _outbox.progressOf);
+    final transcript = Transcript(_turns, _live, _outbox.of(id), _outbox.progressOf);
     return ChatState(
       messages: transcript.current,
       transcript: transcript.all,
@@ -193,6 +190,10 @@ final class Reading(
     for (final stream in _begun.values) stream.close();
     _begun.clear();
     _watcher?.cancel();
+    // An app may open any number of chats: of one that is closed as much stays as is kept.
+    _turns = _hasNewer ? Turns.none : _turns.newest(_newestMessages ~/ 2);
+    _isLoaded &= !_hasNewer;
+    _hasNewer = false;
   }
 
   /* Reading. */
@@ -245,24 +246,13 @@ final class Reading(
     }
   }
 
-  /// Reads why a turn failed, and what one that waits is waiting for.
-  Future<void> _readDetails() async {
-    final unexplained = _turns.failed.where((seq) => !_details.containsKey(seq)).toList();
-    final seqs = [..._turns.waiting, ...unexplained.reversed.take(_explainedMax)];
-    await Future.wait([
-      for (final seq in seqs)
-        call('GET', '/turns/t_$seq').then((json) {
-          _details[seq] = Turn(json);
-          _answerCalls(Turn(json)).ignore();
-        }),
-    ]);
-  }
-
   Future<void> _readAbout() async {
+    final (titleBefore, contextBefore) = (_title, _context);
     final about = await call('GET', '');
-    _title = about['title'] as String?;
     final context = about['context'] as Json?;
-    _context = context == null ? null : ContextState(context);
+    // What an answer has told meanwhile is newer.
+    if (_title == titleBefore) _title = about['title'] as String?;
+    if (_context == contextBefore) _context = context == null ? null : ContextState(context);
   }
 
   Future<void> _readAll() async {
@@ -278,7 +268,8 @@ final class Reading(
         await _readChanges();
       }
       _settle(before);
-      await Future.wait([_readDetails(), _readAbout()]);
+      for (final seq in _turns.waiting) _runCalls(seq).ignore();
+      await _readAbout();
     } on RecapException catch (error) {
       // It begins with its first message.
       if (error.reason != 'CONVERSATION_NOT_FOUND') rethrow;
@@ -465,10 +456,7 @@ final class Reading(
   }
 
   /// An answer is asked for again.
-  void forgetAnswer(int seq) {
-    _live.remove(seq);
-    _details.remove(seq);
-  }
+  void forgetAnswer(int seq) => _live.remove(seq);
 
   /* A compaction. */
 
@@ -504,15 +492,16 @@ final class Reading(
   /* Calls of tools. */
 
   /// Runs what the model asks of the app, on the device that sent the message.
-  Future<void> _answerCalls(Turn turn) async {
-    if (_outbox.find(turn.messageId)?.state != EntryState.taken) return;
+  Future<void> _runCalls(int seq) async {
+    final (:user, :answer) = _turns[seq]!;
+    if (_outbox.find(user?.id ?? '')?.state != EntryState.taken) return;
     final calls = [
-      for (final call in turn.openCalls)
+      for (final call in answer?.openCalls ?? const <OpenCall>[])
         if (call.wants == 'output' && _callsRun.add(call.callId)) call,
     ];
     if (calls.isEmpty) return;
     try {
-      await giveResults(turn.seq, await Future.wait(calls.map(_runTool)));
+      await giveResults(seq, await Future.wait(calls.map(_runTool)));
     } on RecapException catch (error) {
       _problem = error;
       changed();
@@ -539,7 +528,6 @@ final class Reading(
     final body = jsonEncode({'results': results});
     // Its stream goes on where the turn's did: it is read there.
     (await _core.requester.stream('POST', '$_base/turns/t_$seq/toolResults', body: body)).close();
-    _details.remove(seq);
     await refresh();
   });
 

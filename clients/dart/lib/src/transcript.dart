@@ -43,7 +43,6 @@ final class Turns._(final Map<int, StoredTurn> _turns) {
 
   /// Turns that are being answered, or wait to be.
   List<int> get running => _in({'queued', 'running'});
-  List<int> get failed => _in({'failed'});
   List<int> get waiting => _in({'awaiting_tool'});
 
   /// Turns that may be other when they are read again.
@@ -68,8 +67,6 @@ final class Turns._(final Map<int, StoredTurn> _turns) {
 final class Transcript(
   final Turns _turns,
   final Map<int, LiveAnswer> _live,
-  // What turns tell of themselves, where it was asked for.
-  final Map<int, Turn> _details,
   final List<Entry> _entries,
   final double? Function(String id, int index) _progressOf,
 ) {
@@ -106,13 +103,12 @@ final class Transcript(
 
   /// The answer of a turn: as it is streamed, else as it is stored, else that there is one.
   Message _answer(int seq, DateTime time) {
-    final turn = _details[seq];
-    if (_live[seq] case final live?) return live.shown(seq, time, turn);
-    if (_turns[seq]?.answer case final answer?) return toMessage(answer, turn);
+    if (_live[seq] case final live?) return live.shown(seq, time);
+    if (_turns[seq]?.answer case final answer?) return toMessage(answer);
     final user = _turns[seq]?.user;
     if (user == null) return const LiveAnswer(MessageState.running).shown(seq, time);
     final none = {...user.json, 'id': 'm_$seq', 'role': Role.model.name, 'parts': const <Json>[]};
-    return toMessage(StoredMessage(none), turn);
+    return toMessage(StoredMessage(none));
   }
 
   Message _entry(Entry entry) => Message(

@@ -20,12 +20,8 @@ extension type StoredMessage(Json json) {
   List<Json> get sources => listOf(json['sources']);
   bool get isDeleted => json['deleted'] == true;
   Json? get feedback => json['feedback'] as Json?;
-}
 
-/// What a turn tells of itself.
-extension type Turn(Json json) {
-  int get seq => json['seq']! as int;
-  String get messageId => json['messageId']! as String;
+  /// Of an answer: calls that it waits for, and why its turn failed.
   List<OpenCall> get openCalls => listOf(json['openCalls']);
   Json? get error => json['error'] as Json?;
 }
