@@ -115,9 +115,9 @@ final class Inbox(
   }
 
   void _keep() => _core.saver.save(_key, () {
-    final newest = _rowsByList[ListName.active]!.take(_rowsKept);
+    final active = _rows.values.where((row) => row.list == ListName.active).toList()..sort(_inOrder);
     return {
-      'rows': [for (final row in newest) ?_rows[row.id]?.json],
+      'rows': [for (final row in active.take(_rowsKept)) row.json],
       'cursor': ?_cursor,
     };
   }).ignore();

@@ -105,15 +105,15 @@ final class Reading(
   void _keep() {
     // What is kept is shown without a connection: the newest.
     if (_hasNewer) return;
-    _core.saver.save(keptKey(id), () {
-      final messages = (_turns + _streamed).messages;
-      return {
-        'messages': messages.skip(max(0, messages.length - _newestMessages)).toList(),
-        'title': ?_title,
-        'context': ?_context?.json,
-        'erasedCount': _erasedCount,
-      };
-    }).ignore();
+    // As it is now: when it is written, other messages may be shown.
+    final messages = (_turns + _streamed).messages;
+    final kept = {
+      'messages': messages.skip(max(0, messages.length - _newestMessages)).toList(),
+      'title': ?_title,
+      'context': ?_context?.json,
+      'erasedCount': _erasedCount,
+    };
+    _core.saver.save(keptKey(id), () => kept).ignore();
   }
 
   /// The text of answers whose stored messages were not read yet.
