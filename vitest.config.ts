@@ -8,6 +8,7 @@ const withoutEmulators = process.env.RECAP_TEST_WITHOUT_EMULATORS === 'true';
 const processTests = [
   'test/usecases/compaction/worker/register.test.ts',
   'test/conformance/judge.test.ts',
+  'test/conformance/dart.test.ts',
   'test/conformance/kotlin.test.ts',
   'test/conformance/typescript.test.ts',
   'test/contract/**/*.test.ts',

@@ -6,8 +6,10 @@ import { fileURLToPath } from 'node:url';
 import { startEmulators, type Emulators } from '../infra/local/emulators.ts';
 import {
   INSTALL_BROWSER,
+  INSTALL_DART,
   INSTALL_MAVEN,
   INSTALL_TERRAFORM,
+  dartPath,
   missingBrowser,
   missingMaven,
   missingTerraform,
@@ -61,15 +63,18 @@ function printBackends(backends: string): void {
   const hasTerraform = missingTerraform().length === 0;
   const hasBrowser = missingBrowser().length === 0;
   const hasMaven = missingMaven().length === 0;
+  const hasDart = dartPath() !== undefined;
   const tools = [
     ...(hasTerraform ? ['terraform'] : []),
     ...(hasBrowser ? ['browser'] : []),
     ...(hasMaven ? ['Kotlin on the JVM'] : []),
+    ...(hasDart ? ['Dart'] : []),
   ];
   console.log(`backends: ${[backends, ...tools].join(', ')}`);
   if (!hasBrowser) console.log(`not run: the page in a browser (${INSTALL_BROWSER})`);
   if (!hasMaven) console.log(`not run: the client for Kotlin (${INSTALL_MAVEN})`);
-  console.log('not run: the Swift and Dart recipes (they need Apple’s and Google’s compilers)');
+  if (!hasDart) console.log(`not run: the client for Dart (${INSTALL_DART})`);
+  console.log('not run: the Swift recipe (it needs Apple’s compiler)');
   if (!hasTerraform) console.log(`not run: terraform (${INSTALL_TERRAFORM})`);
 }
 

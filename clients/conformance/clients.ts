@@ -1,54 +1,26 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { launchBrowser } from '#test/support/tools/launch-browser.ts';
 import { openLine, type Line } from './control.ts';
+import { dartLauncher } from './dart.ts';
 import { playScenario, type Client } from './judge.ts';
 import { kotlinLauncher, type SourceFile } from './kotlin.ts';
-import type { Driver, Launcher } from './launcher.ts';
+import { programLauncher, type Launcher } from './launcher.ts';
 import type { Scenario } from './scenario.ts';
 
 /* How the client of each language is started; README.md, "Another language". */
 
-const NAMES = ['typescript', 'chromium', 'react', 'react-native', 'kotlin'] as const;
+const NAMES = ['typescript', 'chromium', 'react', 'react-native', 'kotlin', 'dart'] as const;
 export type ClientName = (typeof NAMES)[number];
 export const clientNames: readonly ClientName[] = NAMES;
 
 const sourceOf = (path: string) => fileURLToPath(new URL(`../${path}`, import.meta.url));
 
-/** A program of Node; it is given the address of the judge and a folder for its stores. */
-async function nodeLauncher(program: string, args: readonly string[] = []): Promise<Launcher> {
-  const folder = mkdtempSync(join(tmpdir(), 'recap-conformance-'));
-  const drivers = new Set<Driver>();
-  return {
-    width: 8,
-    async launch(control) {
-      const child = spawn(process.execPath, [program, control, folder, ...args], {
-        stdio: ['ignore', 'inherit', 'inherit'],
-      });
-      const exited = once(child, 'exit');
-      const driver = {
-        async kill() {
-          drivers.delete(driver);
-          child.kill('SIGKILL');
-          await exited;
-        },
-      };
-      drivers.add(driver);
-      return driver;
-    },
-    async stop() {
-      await Promise.all([...drivers].map((driver) => driver.kill()));
-      rmSync(folder, { recursive: true, force: true });
-    },
-  };
-}
+/** A program of Node. */
+const nodeLauncher = (program: string, args: readonly string[] = []): Launcher =>
+  programLauncher(process.execPath, (control, folder) => [program, control, folder, ...args]);
 
 /** A page of Chromium; the address of the judge stands behind its `#`. */
 async function pageLauncher(program: string): Promise<Launcher> {
@@ -89,11 +61,12 @@ async function pageLauncher(program: string): Promise<Launcher> {
 }
 
 const launchers: Readonly<Record<ClientName, () => Promise<Launcher>>> = {
-  typescript: () => nodeLauncher(sourceOf('typescript/conformance/driver.ts')),
+  typescript: async () => nodeLauncher(sourceOf('typescript/conformance/driver.ts')),
   chromium: () => pageLauncher('typescript/conformance/page.ts'),
   react: () => pageLauncher('react/conformance/page.ts'),
   'react-native': () => pageLauncher('react/conformance/native-page.ts'),
   kotlin: () => kotlinLauncher(),
+  dart: () => dartLauncher(),
 };
 
 export interface Clients {
@@ -115,7 +88,7 @@ export const startKotlin = async (more: readonly SourceFile[]): Promise<Clients>
 
 /** A program of Node, such as one that behaves badly. */
 export const startProgram = async (program: string, args: readonly string[]): Promise<Clients> =>
-  clientsOf(await nodeLauncher(program, args));
+  clientsOf(nodeLauncher(program, args));
 
 /** Keeps each client for many scenarios: starting it costs more than most of them take. */
 async function clientsOf(launcher: Launcher): Promise<Clients> {

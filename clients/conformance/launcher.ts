@@ -1,3 +1,9 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
 /** A client in a process or page of its own; its stores outlive it. */
 export interface Driver {
   kill(): Promise<void>;
@@ -8,4 +14,35 @@ export interface Launcher {
   width: number;
   launch(control: string): Promise<Driver>;
   stop(): Promise<void>;
+}
+
+/** A program of this machine, which is told the address of the judge and a folder for its stores. */
+export function programLauncher(
+  command: string,
+  argumentsOf: (control: string, folder: string) => readonly string[],
+): Launcher {
+  const folder = mkdtempSync(join(tmpdir(), 'recap-conformance-'));
+  const drivers = new Set<Driver>();
+  return {
+    width: 8,
+    async launch(control) {
+      const child = spawn(command, argumentsOf(control, folder), {
+        stdio: ['ignore', 'inherit', 'inherit'],
+      });
+      const exited = once(child, 'exit');
+      const driver = {
+        async kill() {
+          drivers.delete(driver);
+          child.kill('SIGKILL');
+          await exited;
+        },
+      };
+      drivers.add(driver);
+      return driver;
+    },
+    async stop() {
+      await Promise.all([...drivers].map((driver) => driver.kill()));
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
 }

@@ -1,8 +1,10 @@
 import { accessSync, constants } from 'node:fs';
+import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
 
-function pathOf(program: string): string | undefined {
-  const paths = (process.env.PATH ?? '').split(delimiter).map((folder) => join(folder, program));
+function pathOf(program: string, ...more: string[]): string | undefined {
+  const folders = [...(process.env.PATH ?? '').split(delimiter), ...more];
+  const paths = folders.map((folder) => join(folder, program));
   return paths.find((path) => {
     try {
       accessSync(path, constants.X_OK);
@@ -31,7 +33,7 @@ export const INSTALL_BROWSER = 'apt-get install chromium; macOS: brew install ch
 /** Path of a Chromium or Chrome, where one is on the PATH. */
 export function browserPath(): string | undefined {
   const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
-  return names.map(pathOf).find((path) => path !== undefined);
+  return names.map((name) => pathOf(name)).find((path) => path !== undefined);
 }
 
 /** `chromium`, where no such browser is on the PATH. */
@@ -43,3 +45,13 @@ export const INSTALL_MAVEN =
 
 /** The programs that compile and run the client for Kotlin and are not on the PATH. */
 export const missingMaven = () => missingTools(['mvn', 'java']);
+
+/** How to install what compiles the client for Dart. */
+export const INSTALL_DART =
+  '.ci/install-dart on Debian; else https://dart.dev/get-dart, 3.13 or newer';
+
+/** Path of `dart`, on the PATH or where `.ci/install-dart` puts it. */
+export function dartPath(): string | undefined {
+  const cache = process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache');
+  return pathOf('dart', join(cache, 'recap/dart/usr/lib/dart/bin'));
+}

@@ -1,0 +1,43 @@
+import { describe, expect, test } from 'vitest';
+import { startClients, type Clients } from '#clients/conformance/clients.ts';
+import { checkDart } from '#clients/conformance/dart.ts';
+import { allScenarios } from '#clients/conformance/scenario.ts';
+import { dartPath, INSTALL_DART } from '#test/support/tools/missing-tools.ts';
+import { showCutAnswer } from './service-chat.ts';
+import { dartPages } from './dart-pages.ts';
+import { playAll } from './play-all.ts';
+
+const isMissing = dartPath() === undefined;
+const isCi = process.env.CI === 'true';
+
+/** The compiler, and the analysis, on a busy machine. */
+const BUILD_TIMEOUT_MS = 300_000;
+
+/** As for Kotlin every fourth, but others; `npm run conformance -- --client dart` plays all of them. */
+const scenarios = allScenarios().filter((_, index) => index % 4 === 2);
+
+let clients: Clients | undefined;
+
+async function start(): Promise<Clients> {
+  if (isMissing) throw new Error(`dart not found; ${INSTALL_DART}`);
+  clients = await startClients('dart');
+  return clients;
+}
+
+describe.skipIf(isMissing && !isCi)('the client for Dart', () => {
+  playAll('dart', start, { startMs: BUILD_TIMEOUT_MS, scenarios });
+
+  test('it goes on with an answer of the service itself whose connection was cut', async () => {
+    await expect(clients?.use(showCutAnswer)).resolves.toBeUndefined();
+  });
+
+  test(
+    'the analysis finds nothing in it and in the Dart of its pages, and it is formatted',
+    async () => {
+      const { pages, files } = dartPages();
+      expect(pages).toEqual(['flutter.md', 'README.md']);
+      await expect(checkDart(files)).resolves.toBeUndefined();
+    },
+    BUILD_TIMEOUT_MS,
+  );
+});
