@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
-import { type Line, openLine } from '#clients/conformance/control.ts';
-import type { Driver, Launcher } from '#clients/conformance/launcher.ts';
+import { type Line, openLine } from '#test/conformance/judge/control.ts';
+import type { Driver, Launcher } from '#test/conformance/launchers/launcher.ts';
 import { type Finding, hashOf, type Ledger } from './checks/check-transcripts.ts';
 import { messageText } from './phones/message-text.ts';
 import type { Random } from './random.ts';

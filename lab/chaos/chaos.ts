@@ -1,6 +1,6 @@
 import { createWriteStream, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { clientNames } from '#clients/conformance/clients.ts';
+import { clientNames } from '#test/conformance/launchers/clients.ts';
 import { singleLineJson } from '#shared/lib/json-text.ts';
 import { terminalText } from '#infra/terminal-text.ts';
 import {

@@ -9,8 +9,8 @@ import {
   type Finding,
   Ledger,
 } from './checks/check-transcripts.ts';
-import { type ClientName, startLauncher } from '#clients/conformance/clients.ts';
-import type { Launcher } from '#clients/conformance/launcher.ts';
+import { type ClientName, startLauncher } from '#test/conformance/launchers/clients.ts';
+import type { Launcher } from '#test/conformance/launchers/launcher.ts';
 import { App } from './app.ts';
 import { driveFaults, restartCalm } from './faults.ts';
 import { phoneActions } from './phones/actions.ts';

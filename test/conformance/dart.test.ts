@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { startClients, type Clients } from '#clients/conformance/clients.ts';
-import { checkDart } from '#clients/conformance/dart.ts';
-import { allScenarios } from '#clients/conformance/scenario.ts';
+import { startClients, type Clients } from './launchers/clients.ts';
+import { checkDart } from './launchers/dart.ts';
+import { allScenarios } from './judge/scenario.ts';
 import { dartPath, INSTALL_DART } from '#test/support/tools/missing-tools.ts';
 import { showCutAnswer } from './service-chat.ts';
 import { dartPages } from './dart-pages.ts';

@@ -1,8 +1,8 @@
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test, type TestContext } from 'vitest';
-import { startProgram } from '#clients/conformance/clients.ts';
-import { match } from '#clients/conformance/match.ts';
-import { allScenarios, readScenarios } from '#clients/conformance/scenario.ts';
+import { startProgram } from './launchers/clients.ts';
+import { match } from './judge/match.ts';
+import { allScenarios, readScenarios } from './judge/scenario.ts';
 
 const LOST = 'a message whose reply is lost is sent again under the same id and body';
 const SILENT = 'a message whose reply does not come is sent again';

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { startKotlin, type Clients } from '#clients/conformance/clients.ts';
-import { MavenUnreachable } from '#clients/conformance/kotlin.ts';
-import { allScenarios } from '#clients/conformance/scenario.ts';
+import { startKotlin, type Clients } from './launchers/clients.ts';
+import { MavenUnreachable } from './launchers/kotlin.ts';
+import { allScenarios } from './judge/scenario.ts';
 import { INSTALL_MAVEN, missingMaven } from '#test/support/tools/missing-tools.ts';
 import { showCutAnswer, withServiceChat } from './service-chat.ts';
 import { kotlinPages } from './kotlin-pages.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startClients, type ClientName, type Clients } from '#clients/conformance/clients.ts';
-import { allScenarios, type Scenario } from '#clients/conformance/scenario.ts';
+import { startClients, type ClientName, type Clients } from './launchers/clients.ts';
+import { allScenarios, type Scenario } from './judge/scenario.ts';
 
 /** A test for each scenario, or each of those that are given, within the `describe` of the client. */
 export function playAll(

@@ -1,5 +1,5 @@
 import { describe } from 'vitest';
-import { allScenarios } from '#clients/conformance/scenario.ts';
+import { allScenarios } from './judge/scenario.ts';
 import { missingBrowser } from '../support/tools/missing-tools.ts';
 import { playAll } from './play-all.ts';
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { onTestFinished } from 'vitest';
-import type { Client } from '#clients/conformance/judge.ts';
-import { match } from '#clients/conformance/match.ts';
+import type { Client } from './judge/judge.ts';
+import { match } from './judge/match.ts';
 import { eventually } from '#test/support/eventually.ts';
 import { startWireServer } from '#test/support/wire/wire-server.ts';
 

@@ -10,9 +10,9 @@ import { programLauncher, type Launcher } from './launcher.ts';
 
 /* The client for Dart: a program of the machine, compiled ahead. */
 
-const SOURCE = fileURLToPath(new URL('../dart', import.meta.url));
+const SOURCE = fileURLToPath(new URL('../../../clients/dart', import.meta.url));
 /** Programs by what they are made from: the compiler needs 5 s of processor time. */
-const CACHE = fileURLToPath(new URL('../../node_modules/.cache/dart-client', import.meta.url));
+const CACHE = fileURLToPath(new URL('../../../node_modules/.cache/dart-client', import.meta.url));
 const PROGRAM = 'driver';
 
 export interface SourceFile {

@@ -3,12 +3,12 @@ import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { launchBrowser } from '#test/support/tools/launch-browser.ts';
-import { openLine, type Line } from './control.ts';
+import { openLine, type Line } from '../judge/control.ts';
 import { dartLauncher } from './dart.ts';
-import { playScenario, type Client } from './judge.ts';
+import { playScenario, type Client } from '../judge/judge.ts';
 import { kotlinLauncher, type SourceFile } from './kotlin.ts';
 import { programLauncher, type Launcher } from './launcher.ts';
-import type { Scenario } from './scenario.ts';
+import type { Scenario } from '../judge/scenario.ts';
 
 /* How the client of each language is started; README.md, "Another language". */
 
@@ -16,7 +16,8 @@ const NAMES = ['typescript', 'chromium', 'react', 'react-native', 'kotlin', 'dar
 export type ClientName = (typeof NAMES)[number];
 export const clientNames: readonly ClientName[] = NAMES;
 
-const sourceOf = (path: string) => fileURLToPath(new URL(`../${path}`, import.meta.url));
+const sourceOf = (path: string) =>
+  fileURLToPath(new URL(`../../../clients/${path}`, import.meta.url));
 
 /** A program of Node. */
 const nodeLauncher = (program: string, args: readonly string[] = []): Launcher =>

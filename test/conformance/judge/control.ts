@@ -4,7 +4,7 @@ import { z } from 'zod';
 
 /* How the judge tells a client what to do: README.md, "Drivers". */
 
-export interface Command {
+interface Command {
   name: string;
   chat?: string;
   value: unknown;
@@ -17,7 +17,7 @@ const doneSchema = z.strictObject({
 });
 export type Outcome = Pick<z.infer<typeof doneSchema>, 'result' | 'error'>;
 
-export type TokenSource = (isForced: boolean) => string | undefined;
+type TokenSource = (isForced: boolean) => string | undefined;
 
 const ANSWER_MS = 10_000;
 const POLL_MS = 20_000;

@@ -235,7 +235,7 @@ type OtherStep = {
 export type Step = (CommandStep | OtherStep) & { text: string };
 export type RequestStep = z.infer<typeof otherSteps.request> & { text: string };
 
-export const timingsSchema = z.strictObject({
+const timingsSchema = z.strictObject({
   silenceMs: z.number(),
   callMs: z.number(),
   backOffMs: z.array(z.number()),
@@ -295,4 +295,6 @@ export function readScenarios(text: string): Scenario[] {
 }
 
 export const allScenarios = (): Scenario[] =>
-  readScenarios(readFileSync(new URL('scenarios.yaml', import.meta.url), 'utf8'));
+  readScenarios(
+    readFileSync(new URL('../../../clients/conformance/scenarios.yaml', import.meta.url), 'utf8'),
+  );

@@ -10,9 +10,9 @@ import type { Driver, Launcher } from './launcher.ts';
 
 /* The client for Kotlin: compiled by Maven, and run in a Java virtual machine. */
 
-const SOURCE = fileURLToPath(new URL('../kotlin', import.meta.url));
+const SOURCE = fileURLToPath(new URL('../../../clients/kotlin', import.meta.url));
 /** Clients by what they are made from: the compiler needs 40 s of processor time. */
-const CACHE = fileURLToPath(new URL('../../node_modules/.cache/kotlin-client', import.meta.url));
+const CACHE = fileURLToPath(new URL('../../../node_modules/.cache/kotlin-client', import.meta.url));
 /** Started ahead, as a machine takes a second to start and is killed in every fifth scenario. */
 const SPARE = 2;
 

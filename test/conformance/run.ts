@@ -1,7 +1,7 @@
 import { readChoice, readOptions, runCommand } from '#infra/command-line.ts';
 import { terminalText } from '#infra/terminal-text.ts';
-import { clientNames, startClients, type ClientName } from './clients.ts';
-import { allScenarios, type Scenario } from './scenario.ts';
+import { clientNames, startClients, type ClientName } from './launchers/clients.ts';
+import { allScenarios, type Scenario } from './judge/scenario.ts';
 
 const HELP = `Usage: npm run conformance -- [options]
 
