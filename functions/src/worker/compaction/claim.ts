@@ -38,7 +38,7 @@ type Claim =
  */
 export async function claimCompaction(
   dependencies: CompactionDependencies,
-  conversationId: string,
+  { conversationId, signal }: { conversationId: string; signal: AbortSignal },
 ): Promise<Claim> {
   const owner = dependencies.randomness.uuid();
   let tried: Run | undefined;
@@ -58,7 +58,7 @@ export async function claimCompaction(
       reading.conversation.value,
     );
     if (decision.kind !== 'claim' && decision.kind !== 'outcome') return decision;
-    const run = runOf(dependencies, reading, decision);
+    const run = runOf(dependencies, { reading, decision, signal });
     if (decision.kind === 'outcome') {
       const { state, reason } = decision;
       return { kind: 'outcome', run, state, reason };
@@ -115,8 +115,15 @@ async function refuseUnpaid(
 
 const runOf = (
   dependencies: CompactionDependencies,
-  reading: Reading,
-  decision: Extract<ClaimDecision, { kind: 'claim' | 'outcome' }>,
+  {
+    reading,
+    decision,
+    signal,
+  }: {
+    reading: Reading;
+    decision: Extract<ClaimDecision, { kind: 'claim' | 'outcome' }>;
+    signal: AbortSignal;
+  },
 ): Run => ({
   dependencies,
   reading,
@@ -125,6 +132,7 @@ const runOf = (
   refusal: decision.kind === 'claim' ? decision.refusal : undefined,
   startTime: dependencies.clock.now(),
   bill: { calls: 0, promptTokens: 0, outputTokens: 0, costMicros: 0 },
+  signal,
 });
 
 /** What a run holds once its job document stands as `job`, written at `updateTime`. */

@@ -164,20 +164,18 @@ function recordsAfter(run: Run, records: readonly CompactionRecord[], outcome: O
   return [...kept, compactionRecord(run, outcome)].slice(-RECORDS_KEPT);
 }
 
+/** The job document as it was read last. */
+export const jobBefore = ({ lease, reading }: Run): CompactionJob | undefined =>
+  lease?.newestJob ?? reading.job?.value;
+
 /**
- * What an outcome leaves in `jobs/compaction`: its record, the brake on the next one, and no lease. `changedJob`: as
- * somebody else left it while the lease was held. `retryAfterMs`: until the same request is tried again; undefined: it
- * is settled.
+ * What an outcome leaves in `jobs/compaction`: its record, the brake on the next one, and no lease. `retryAfterMs`: until
+ * the same request is tried again; undefined: it is settled.
  */
-export function jobAfter(
-  run: Run,
-  changedJob: CompactionJob | undefined,
-  outcome: Outcome,
-  retryAfterMs: number | undefined,
-) {
+export function jobAfter(run: Run, outcome: Outcome, retryAfterMs: number | undefined) {
   const { bill, request, reading } = run;
   const now = run.dependencies.clock.now();
-  const job = changedJob ?? reading.job?.value ?? freshJob;
+  const job = jobBefore(run) ?? freshJob;
   const brake = brakeAfter(
     job.brake,
     {

@@ -66,9 +66,9 @@ export async function runCompaction(
   dependencies: CompactionDependencies,
   request: { conversationId: string; signal: AbortSignal },
 ): Promise<CompactionResult> {
-  const { conversationId, signal } = request;
+  const { conversationId } = request;
   await passWorkerCrashPoint(dependencies, 'received');
-  const claim = await claimCompaction(dependencies, conversationId);
+  const claim = await claimCompaction(dependencies, request);
   switch (claim.kind) {
     case 'nothing':
       return { kind: 'done', reason: claim.reason };
@@ -86,49 +86,40 @@ export async function runCompaction(
       return { kind: 'done', reason: 'SETTLED' };
     case 'outcome': {
       const { run, state, reason } = claim;
-      if (state === 'NOOP') await runPreCompactHooksOfNoop({ ...run, signal });
+      if (state === 'NOOP') await runPreCompactHooksOfNoop(run);
       return settleAndReport(run, withoutSwap(run.reading.tokens, { state, reason }));
     }
     case 'claimed':
-      return runClaimed(claim.run, claim.taken, signal);
+      return runClaimed(claim.run, claim.taken);
   }
 }
 
-async function runClaimed(
-  run: Run,
-  taken: TakenLease,
-  signal: AbortSignal,
-): Promise<CompactionResult> {
+async function runClaimed(run: Run, taken: TakenLease): Promise<CompactionResult> {
   const { dependencies } = run;
-  const controller = new AbortController();
-  const lease = new JobLease(dependencies, taken, controller);
-  const claimed: ClaimedRun = {
-    ...run,
-    lease,
-    signal: AbortSignal.any([signal, controller.signal]),
-  };
+  const lease = new JobLease(dependencies, taken);
+  const claimed: ClaimedRun = { ...run, lease, signal: AbortSignal.any([run.signal, lease.lost]) };
   try {
     await passWorkerCrashPoint(dependencies, 'claimed');
-    await reportStart(run);
+    await reportStart(claimed);
     const { outcome, plan } = await attempt(claimed);
     await lease.stop();
-    return await settleAndReport(run, outcome, { lease, claimed, plan });
+    return await settleAndReport(claimed, outcome, plan);
   } finally {
     await lease.stop();
   }
 }
 
-/** The end of a run, with or without a lease. PostCompact hooks are told where turns were chosen and no hook ended the run. */
+/** The end of a run. With a `plan` its PostCompact hooks learn how it ended. */
 async function settleAndReport(
   run: Run,
   outcome: Outcome,
-  held?: { lease: JobLease; claimed: ClaimedRun; plan: FoldPlan | undefined },
+  plan?: FoldPlan,
 ): Promise<CompactionResult> {
   const { dependencies } = run;
-  const settlement = await settle(run, outcome, held?.lease);
+  const settlement = await settle(run, outcome);
   await passWorkerCrashPoint(dependencies, 'settled');
   await reportOutcome(run, outcome);
-  if (held?.plan) await runPostCompactHooks(held.claimed, held.plan, outcome);
+  if (plan) await runPostCompactHooks(run, plan, outcome);
   await passWorkerCrashPoint(dependencies, 'reported');
   const { state, reason } = outcome;
   return settlement.kind === 'retry'

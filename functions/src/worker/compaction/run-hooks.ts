@@ -43,9 +43,6 @@ function selectHooks({ dependencies }: Pick<Run, 'dependencies'>) {
   return all;
 }
 
-/** A run whose hooks are asked. */
-type HookedRun = Run & Pick<ClaimedRun, 'signal'>;
-
 /** What hooks learn of a plan; without one, of a run that folds no turn. */
 function eventOf(run: Run, plan?: FoldPlan): CompactionHookEvent {
   const { conversationId, conversation, tokens } = run.reading;
@@ -75,7 +72,7 @@ function withAccess(run: ClaimedRun, event: CompactionHookEvent): PreCompactEven
 }
 
 const runHookOf = <Event, Answer>(
-  run: HookedRun,
+  run: Run,
   hook: Hook<Asked<Event>, Answer>,
   { event, plan }: { event: Event; plan?: FoldPlan },
 ): Promise<Answer | undefined> => {
@@ -154,7 +151,7 @@ export async function runPreCompactHooks(run: ClaimedRun, plan: FoldPlan): Promi
  * Runs the PreCompact hooks of a run that ends as NOOP without one having been asked: in the profile `gemini-cli`
  * alone, as that program fires its hook before it decides. Nothing comes of what they answer, nor of a failure.
  */
-export async function runPreCompactHooksOfNoop(run: HookedRun): Promise<void> {
+export async function runPreCompactHooksOfNoop(run: Run): Promise<void> {
   const { conversation, turns, history } = run.reading;
   const isEmpty = turns.length === 0 && history === undefined;
   if (conversation.value.profile !== 'gemini-cli' || isEmpty) return;
@@ -168,7 +165,7 @@ export async function runPreCompactHooksOfNoop(run: HookedRun): Promise<void> {
 
 /** Runs the PostCompact hooks in order. What they do changes nothing any more: no failure is thrown. */
 export async function runPostCompactHooks(
-  run: ClaimedRun,
+  run: Run,
   plan: FoldPlan,
   outcome: Outcome,
 ): Promise<void> {

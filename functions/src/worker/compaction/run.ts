@@ -53,7 +53,7 @@ interface Bill {
   model?: string;
 }
 
-/** One attempt at one request, from the claim to the settlement. */
+/** One attempt at one request, from the claim to the settlement; without a lease, one that ends without work. */
 export interface Run {
   dependencies: CompactionDependencies;
   reading: Reading;
@@ -64,15 +64,16 @@ export interface Run {
   refusal: BrakeReason | undefined;
   startTime: Date;
   bill: Bill;
+  lease?: JobLease;
+  /** Fires when the delivery is to end, or the lease is lost. */
+  signal: AbortSignal;
+  /** What PreCompact hooks tell the summariser, as data. */
+  notes?: readonly string[];
 }
 
 /** A run that holds the lease. */
 export interface ClaimedRun extends Run {
   lease: JobLease;
-  /** What PreCompact hooks tell the summariser, as data. */
-  notes?: readonly string[];
-  /** Fires when the lease is lost, the conversation moves on, or the caller gives up. */
-  signal: AbortSignal;
 }
 
 /** What a bill comes to, where calls were made and all of them reported what they took. */
@@ -120,7 +121,7 @@ async function recalledTools(
 }
 
 /** What the run does to the context that it has read, as the engine of compaction sees it. */
-export function toWork(run: Run & Pick<ClaimedRun, 'notes'>): CompactionWork {
+export function toWork(run: Run): CompactionWork {
   const { dependencies, reading, request, notes } = run;
   const conversation = reading.conversation.value;
   const { calibration, overheadTokens } = conversation.context;

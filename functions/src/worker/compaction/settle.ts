@@ -19,8 +19,8 @@ import { GuardLostError } from '#shared/lib/errors.ts';
 import type { DocumentFields, Write } from '#shared/ports/ports.ts';
 import { nextDay } from '#shared/quota/usage.ts';
 import { readForCompaction, readConversationAndJob } from './reading.ts';
-import { jobAfter, outcomeStatusWrite } from './report.ts';
-import { StoppedError, type JobLease } from './job-lease.ts';
+import { jobAfter, jobBefore, outcomeStatusWrite } from './report.ts';
+import { StoppedError } from './job-lease.ts';
 import type { CompactionDependencies, Outcome, Run } from './run.ts';
 
 /** A record is written again this often when its guard was lost and the lease is still held. */
@@ -41,8 +41,8 @@ const CONTENDED_RETRY_MS = 1_000;
  * The job document as the run left it: held, or as it was read by a run that took no lease. One that is
  * created stands below the conversation document as it was read, so that none appears below an erased one.
  */
-function jobWrites(run: Run, lease: JobLease | undefined, fields: DocumentFields): Write[] {
-  const { conversationId, conversation, job } = run.reading;
+function jobWrites({ reading, lease }: Run, fields: DocumentFields): Write[] {
+  const { conversationId, conversation, job } = reading;
   const path = compactionJobPath(conversationId);
   const updateTime = lease?.updateTime ?? job?.updateTime;
   return updateTime === undefined
@@ -54,30 +54,30 @@ function jobWrites(run: Run, lease: JobLease | undefined, fields: DocumentFields
 }
 
 /** Says that no model will be asked for a while: when the breaker opens, and when the try after it fails. */
-function logBreaker(run: Run, lease: JobLease | undefined, { pause }: JobBrake): void {
+function logBreaker(run: Run, { pause }: JobBrake): void {
   const { dependencies, reading } = run;
-  const before = (lease?.changedJob ?? reading.job?.value)?.brake.pause;
+  const before = jobBefore(run)?.brake.pause;
   if (pause?.reason !== 'BREAKER_OPEN' || pause.until.getTime() === before?.until.getTime()) return;
   const { conversationId } = reading;
   dependencies.logger.log('WARNING', 'compaction_breaker_opened', { conversationId });
 }
 
 /** Writes the record and gives the lease back. */
-async function record(
+async function writeRecord(
   run: Run,
-  lease: JobLease | undefined,
   outcome: Outcome,
   retryAfterMs: number | undefined,
 ): Promise<void> {
-  const { store } = run.dependencies;
+  const { dependencies, lease } = run;
   const attempt = async () => {
-    const fields = jobAfter(run, lease?.changedJob, outcome, retryAfterMs);
-    await store.commit([...jobWrites(run, lease, fields), await outcomeStatusWrite(run, outcome)]);
-    logBreaker(run, lease, fields.brake);
+    const fields = jobAfter(run, outcome, retryAfterMs);
+    const status = await outcomeStatusWrite(run, outcome);
+    await dependencies.store.commit([...jobWrites(run, fields), status]);
+    logBreaker(run, fields.brake);
   };
   // Without a lease nothing was held: the next delivery decides anew.
   const mostTries = lease ? RECORD_TRIES : 1;
-  await retry(attempt, { mostTries, beforeNext: async () => lease?.readAgain() });
+  await retry(attempt, { mostTries, beforeNext: async () => lease?.refresh() });
 }
 
 /** Outcomes that say nothing of what the context holds by now. */
@@ -104,7 +104,7 @@ function leftBy(reason: string | undefined): Settlement | undefined {
  * Settles an outcome: its record, back-off and breaker in the job (a swap has written them), then the
  * request in the conversation document. The lease's renewals must have stopped.
  */
-export async function settle(run: Run, outcome: Outcome, lease?: JobLease): Promise<Settlement> {
+export async function settle(run: Run, outcome: Outcome): Promise<Settlement> {
   const left = outcome.state === 'SUPERSEDED' ? leftBy(outcome.reason) : undefined;
   if (left) return left;
   const now = run.dependencies.clock.now();
@@ -117,7 +117,7 @@ export async function settle(run: Run, outcome: Outcome, lease?: JobLease): Prom
   const retryAfterMs = decision.kind === 'clear' ? undefined : decision.retryAfterMs;
   if (outcome.generation === undefined)
     try {
-      await record(run, lease, outcome, retryAfterMs);
+      await writeRecord(run, outcome, retryAfterMs);
       await passWorkerCrashPoint(run.dependencies, 'record-written');
     } catch (error) {
       const leaving = error instanceof StoppedError ? leftBy(error.reason) : undefined;

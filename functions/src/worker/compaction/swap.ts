@@ -134,7 +134,7 @@ async function generationWrites(
     {
       op: 'update',
       path: compactionJobPath(conversationId),
-      fields: jobAfter(run, run.lease.changedJob, outcome, undefined),
+      fields: jobAfter(run, outcome, undefined),
       guard: { updateTime: run.lease.updateTime },
     },
     await outcomeStatusWrite(run, outcome),
@@ -198,7 +198,7 @@ async function commitGeneration(
     } catch (error) {
       if (!mayBeCommitted(error)) throw error;
       if ((await standingOf(run)).isApplied) return outcome;
-      await run.lease.readAgain();
+      await run.lease.refresh();
       if (tries === mostTries) throw error;
     }
   }
