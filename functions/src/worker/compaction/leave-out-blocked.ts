@@ -20,7 +20,7 @@ import {
   type ClaimedRun,
   type Outcome,
 } from './run.ts';
-import type { NextGeneration } from './swap.ts';
+import type { GenerationChange } from './swap.ts';
 
 /** What is asked behind the context: only whether the prompt passes matters. */
 const QUESTION = { role: 'user' as const, parts: [{ text: 'Answer with the word OK.' }] };
@@ -185,12 +185,18 @@ async function continueWithout(run: ClaimedRun, present: Present, seqs: readonly
   );
 }
 
+/** The next generation, and what putting it into use comes to. */
+interface BlockedTurnsOut {
+  change: GenerationChange;
+  outcome: Outcome;
+}
+
 /** The generation in whose context the turns do not stand. Their documents say why; the transcript keeps them. */
 async function generationWithout(
   run: ClaimedRun,
   present: Present,
   { seqs, blockReason }: { seqs: readonly number[]; blockReason: string },
-): Promise<NextGeneration> {
+): Promise<BlockedTurnsOut> {
   const { conversationId, conversation, tokens: beforeTokens } = run.reading;
   const { history, tokens } = await continueWithout(run, present, seqs);
   const firstSeq = Math.min(...seqs);
@@ -206,28 +212,29 @@ async function generationWithout(
     coveredThrough: history.coveredThrough,
     strategy: 'copy',
   };
-  return {
+  const change: GenerationChange = {
     history: { ...history, trigger: run.request.trigger },
-    outcome,
     fields: {
       ...generationFields(history),
       ...(losesIndex && { indexedThrough: firstSeq - 1 }),
     },
-    // Finished turns change under the guard of the conversation document alone.
-    writes: seqs.map((seq) => ({
+    turnWrites: seqs.map((seq) => ({
       op: 'update',
       path: turnPath(conversationId, seq),
       fields: { inContext: false, blocked: blockReason },
       guard: { exists: true },
     })),
+    // Finished turns change under the guard of the conversation document alone.
+    isGuarded: true,
   };
+  return { change, outcome };
 }
 
 /**
  * Finds what of the context a filter of the model blocks, and makes the generation without it. Throws AttemptEnded where
  * there is nothing to take out, what the model and the quota throw, GuardLostError, StoreUnavailableError.
  */
-export async function leaveOutBlocked(run: ClaimedRun): Promise<NextGeneration> {
+export async function leaveOutBlocked(run: ClaimedRun): Promise<BlockedTurnsOut> {
   const { reading, dependencies } = run;
   const noop = (reason: string, searchedPrefix?: string) =>
     new AttemptEnded(withoutSwap(reading.tokens, { state: 'NOOP', reason, searchedPrefix }));
