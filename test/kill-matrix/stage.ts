@@ -3,7 +3,7 @@ import { drainChat } from '#functions/chat/drain.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import type { Replacing } from '#functions/chat/turns/send/send-request.ts';
 import type { CompactionDependencies } from '#functions/worker/compaction/run.ts';
-import { createCompactionHandler } from '#functions/worker/push/handle-push.ts';
+import { createPushHandler } from '#functions/worker/push/handle-push.ts';
 import { pushBody } from '#infra/local/embedded/memory-bus.ts';
 import { ownConversation, messageIdOf } from '#lab/property/actions/actors.ts';
 import type { Interleaving } from '#lab/property/interleaving.ts';
@@ -130,7 +130,7 @@ function pushEvent(
   request.push(null);
   const response = new ServerResponse(request);
   return {
-    handled: createCompactionHandler(dependencies)(request, response),
+    handled: createPushHandler(dependencies)(request, response),
     answer: () =>
       response.writableEnded
         ? {

@@ -76,8 +76,8 @@ export function registerFunctions(dependencies: FunctionDependencies): Registere
   http('chat', chatHandler);
   const pushes = new Set<Promise<unknown>>();
   const compactionFunction = lazily(async () => {
-    const { createCompactionHandler } = await import('../worker/push/handle-push.ts');
-    return createCompactionHandler(await dependencies.compaction());
+    const { createPushHandler } = await import('../worker/push/handle-push.ts');
+    return createPushHandler(await dependencies.compaction());
   });
   const compactionHandler = counted(compactionFunction.handle, pushes);
   http('compaction', compactionHandler);
