@@ -15,15 +15,12 @@ import { mayBeCommitted } from '#shared/lib/errors.ts';
 import type { DocumentFields, Write } from '#shared/ports/ports.ts';
 import type { TakenLease } from './job-lease.ts';
 import { readConversationAndJob, readForCompaction, type Reading } from './reading.ts';
-import { outcomeStatusWrite } from './report.ts';
-import { withoutSwap, type CompactionDependencies, type Run } from './run.ts';
+import { progressStatusWrite } from './report.ts';
+import { CONTENDED_RETRY_MS, type CompactionDependencies, type Run } from './run.ts';
 
-/** Two workers that start together meet at most a few times before one holds the lease; a chat may win oftener. */
+/** Two workers that start together lose to each other a few times at most; to a chat a worker may lose more often. */
 const CLAIM_TRIES = 5;
 const CLAIM_RETRY_MS = 50;
-
-/** After that the event is taken from the end of the queue: a conversation that is written to all the time has its turn. */
-const CONTENDED_RETRY_MS = 1_000;
 
 type Claim =
   | Extract<ClaimDecision, { kind: 'nothing' | 'later' | 'settled' }>
@@ -41,14 +38,17 @@ export async function claimCompaction(
   { conversationId, signal }: { conversationId: string; signal: AbortSignal },
 ): Promise<Claim> {
   const owner = dependencies.randomness.uuid();
-  let tried: Run | undefined;
+  let triedRun: Run | undefined;
   // Not `retry`: only a failed commit is tried again; a read that fails ends the claim.
   for (let tries = 0; tries < CLAIM_TRIES; tries++) {
-    const found = await readConversationAndJob(dependencies, conversationId);
-    const { conversation, job } = found;
+    const { conversation, job } = await readConversationAndJob(dependencies, conversationId);
     // An earlier try took the lease, and its reply was lost.
-    if (tried && job?.value.owner === owner)
-      return { kind: 'claimed', run: tried, taken: takenLease(tried, job.value, job.updateTime) };
+    if (triedRun && job?.value.owner === owner)
+      return {
+        kind: 'claimed',
+        run: triedRun,
+        taken: takenLease(triedRun, job.value, job.updateTime),
+      };
     if (conversation?.value.state !== 'live') return { kind: 'nothing', reason: 'NOT_LIVE' };
     if (!waitingRequest(conversation.value)) return { kind: 'nothing', reason: 'NO_REQUEST' };
     const reading = await readForCompaction(dependencies, conversationId, { conversation, job });
@@ -64,7 +64,7 @@ export async function claimCompaction(
       return { kind: 'outcome', run, state, reason };
     }
     await passWorkerCrashPoint(dependencies, 'before-claim');
-    tried = run;
+    triedRun = run;
     try {
       return { kind: 'claimed', run, taken: await takeLease(run, owner) };
     } catch (error) {
@@ -82,7 +82,7 @@ function decide(
 ): ClaimDecision {
   const { history, policy } = reading;
   const conversation = reading.conversation.value;
-  // Statements that are to be derived again come of more than the context shows.
+  // What is read again is larger than the context, and it is what would be folded.
   const tokens = Math.max(reading.tokens, reading.sourceTokens);
   const { overheadTokens } = conversation.context;
   return decideClaim({
@@ -102,7 +102,7 @@ function decide(
   });
 }
 
-/** A claim without a model where the dollars of the day are used up; read only by who would ask one. */
+/** The decision, without a model where the dollars of the day are used up. Nothing is read where no model would be asked. */
 async function refuseUnpaid(
   dependencies: CompactionDependencies,
   decision: ClaimDecision,
@@ -149,7 +149,7 @@ const takenLease = (
   updateTime,
 });
 
-/** Takes the lease; below a conversation that is erased meanwhile no new job document stays. */
+/** Takes the lease. Throws GuardLostError, StoreUnavailableError. */
 async function takeLease(run: Run, owner: string): Promise<TakenLease> {
   const { dependencies, reading, request } = run;
   const { conversationId, job } = reading;
@@ -165,11 +165,11 @@ async function takeLease(run: Run, owner: string): Promise<TakenLease> {
   const claim: Write = job
     ? { op: 'update', path, fields: lease, guard: { updateTime: job.updateTime } }
     : { op: 'create', path, fields: { ...freshJob, ...lease } };
-  const status = await outcomeStatusWrite(run, withoutSwap(reading.tokens, { state: 'RUNNING' }));
-  // A job that is not there guards nothing.
-  const fenced = job
+  const status = await progressStatusWrite(run, 'RUNNING');
+  // A job that is created must not appear below a conversation that was erased meanwhile.
+  const guards = job
     ? []
     : [sameConversationWrite(conversationId, reading.conversation.updateTime)];
-  const times = await dependencies.store.commit([claim, status, ...fenced]);
+  const times = await dependencies.store.commit([claim, status, ...guards]);
   return takenLease(run, { owner, fence }, times[0] ?? '');
 }

@@ -115,7 +115,11 @@ function statusOf(run: Run, outcome: Outcome): ContextObject {
   );
 }
 
-/** The write that tells the owner's devices what a step or an outcome changed. */
+/** The write that tells the owner's devices how far a run has come; the context stands as it was read. */
+export const progressStatusWrite = (run: Run, state: 'RUNNING' | 'VERIFYING'): Promise<Write> =>
+  outcomeStatusWrite(run, withoutSwap(run.reading.tokens, { state }));
+
+/** The write that tells the owner's devices what an outcome changed. */
 export function outcomeStatusWrite(run: Run, outcome: Outcome): Promise<Write> {
   const { conversationId } = run.reading;
   return statusWrite(run.dependencies.store, conversationId, { ...statusOf(run, outcome) });

@@ -47,7 +47,7 @@ interface Bill {
   outputTokens: number;
   /** Millionths of a US dollar; undefined once a call was made that reported nothing. */
   costMicros: number | undefined;
-  /** The run stands among those of its owner's day. */
+  /** Whether a call has been made, or begun, that counts this run among the compactions of its owner's day. */
   isCounted?: true;
   /** The model that answered; absent before the first answer. */
   model?: string;
@@ -201,9 +201,12 @@ export class AttemptEnded extends Error {
   }
 }
 
+/** How long a request waits that lost to other writers at every try. */
+export const CONTENDED_RETRY_MS = 1_000;
+
 /**
- * The outcome that an error means. Dollars that are used up are no failure: the request waits. An error after the
- * signal fired is that stop's echo. What is neither AttemptEnded nor AppError is a defect: recorded and not tried again.
+ * The outcome that an error means. Dollars that are used up are no failure: the request waits. Once the signal has fired,
+ * its reason counts, whatever was thrown. What is neither AttemptEnded nor AppError is a defect: recorded and not tried again.
  */
 export function outcomeOfError(error: unknown, signal: AbortSignal, tokens: number): Outcome {
   if (error instanceof AttemptEnded) return error.outcome;

@@ -21,7 +21,7 @@ import { nextDay } from '#shared/quota/usage.ts';
 import { readForCompaction, readConversationAndJob } from './reading.ts';
 import { jobAfter, jobBefore, outcomeStatusWrite } from './report.ts';
 import { StoppedError } from './job-lease.ts';
-import type { CompactionDependencies, Outcome, Run } from './run.ts';
+import { CONTENDED_RETRY_MS, type CompactionDependencies, type Outcome, type Run } from './run.ts';
 
 /** A record is written again this often when its guard was lost and the lease is still held. */
 const RECORD_TRIES = 5;
@@ -33,9 +33,6 @@ type Settlement =
   | { kind: 'retry'; retryAfterMs: number }
   /** The conversation is gone: nothing was written, and nothing is left to do. */
   | { kind: 'left' };
-
-/** Writers of one job document meet for milliseconds; a second later the way is free. */
-const CONTENDED_RETRY_MS = 1_000;
 
 /**
  * The job document as the run left it: held, or as it was read by a run that took no lease. One that is
