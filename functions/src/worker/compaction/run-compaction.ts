@@ -80,7 +80,7 @@ export async function runCompaction(
       await clearRequest(dependencies, {
         conversationId,
         request: claim.request,
-        looksAgain: true,
+        mayBeOverThreshold: true,
       });
       await passWorkerCrashPoint(dependencies, 'settled');
       return { kind: 'done', reason: 'SETTLED' };
