@@ -2,7 +2,7 @@ import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { drainChat } from '#functions/chat/drain.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import type { Replacing } from '#functions/chat/turns/send/send-request.ts';
-import type { CompactionDependencies } from '#functions/worker/compaction/run.ts';
+import type { WorkerDependencies } from '#functions/worker/worker-dependencies.ts';
 import { createPushHandler } from '#functions/worker/push/handle-push.ts';
 import { pushBody } from '#infra/local/embedded/memory-bus.ts';
 import { ownConversation, messageIdOf } from '#lab/property/actions/actors.ts';
@@ -109,10 +109,7 @@ interface Push {
 }
 
 /** One push of an event to a worker, through its handler and without a network. */
-function pushEvent(
-  dependencies: CompactionDependencies,
-  event: { id: string; data: object },
-): Push {
+function pushEvent(dependencies: WorkerDependencies, event: { id: string; data: object }): Push {
   const request = new IncomingMessage(new Socket());
   request.method = 'POST';
   request.url = '/';

@@ -2,7 +2,7 @@ import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import type { Clock } from '#shared/ports/ports.ts';
 import { drainChat, GIVE_UP_MS } from '../chat/drain.ts';
 import { settlesWithin } from '../lib/deadline.ts';
-import type { CompactionDependencies } from '../worker/compaction/run.ts';
+import type { WorkerDependencies } from '../worker/worker-dependencies.ts';
 import { http } from '@google-cloud/functions-framework';
 
 type Handler = Parameters<typeof http>[1];
@@ -57,7 +57,7 @@ export interface FunctionDependencies {
   /** How long running answers may go on when the process is told to end, ms. */
   drainMs: number;
   chat: () => Promise<ChatDependencies>;
-  compaction: () => Promise<CompactionDependencies>;
+  compaction: () => Promise<WorkerDependencies>;
 }
 
 /**

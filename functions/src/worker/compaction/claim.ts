@@ -1,6 +1,7 @@
 import { spendAllowance } from '#functions/config/conversation-policy.ts';
 import { passWorkerCrashPoint } from '#functions/lib/crash-points.ts';
 import { exhaustedBudget } from '#functions/quota/paid-call.ts';
+import type { WorkerDependencies } from '#functions/worker/worker-dependencies.ts';
 import { sizeBrakes } from '#shared/compaction/brake.ts';
 import { isOverThreshold } from '#shared/compaction/policy.ts';
 import {
@@ -16,7 +17,7 @@ import type { DocumentFields, Write } from '#shared/ports/ports.ts';
 import type { TakenLease } from './job-lease.ts';
 import { readConversationAndJob, readForCompaction, type Reading } from './reading.ts';
 import { progressStatusWrite } from './report.ts';
-import { CONTENDED_RETRY_MS, type CompactionDependencies, type Run } from './run.ts';
+import { CONTENDED_RETRY_MS, type Run } from './run.ts';
 
 /** Two workers that start together lose to each other a few times at most; to a chat a worker may lose more often. */
 const CLAIM_TRIES = 5;
@@ -34,7 +35,7 @@ type Claim =
  * Duplicate, late and reordered deliveries end here without cost.
  */
 export async function claimCompaction(
-  dependencies: CompactionDependencies,
+  dependencies: WorkerDependencies,
   { conversationId, signal }: { conversationId: string; signal: AbortSignal },
 ): Promise<Claim> {
   const owner = dependencies.randomness.uuid();
@@ -77,7 +78,7 @@ export async function claimCompaction(
 }
 
 function decide(
-  { config, clock }: Pick<CompactionDependencies, 'config' | 'clock'>,
+  { config, clock }: Pick<WorkerDependencies, 'config' | 'clock'>,
   reading: Reading,
 ): ClaimDecision {
   const { history, policy } = reading;
@@ -104,7 +105,7 @@ function decide(
 
 /** The decision, without a model where the dollars of the day are used up. Nothing is read where no model would be asked. */
 async function refuseUnpaid(
-  dependencies: CompactionDependencies,
+  dependencies: WorkerDependencies,
   decision: ClaimDecision,
   { ownerUid }: { ownerUid: string },
 ): Promise<ClaimDecision> {
@@ -114,7 +115,7 @@ async function refuseUnpaid(
 }
 
 const runOf = (
-  dependencies: CompactionDependencies,
+  dependencies: WorkerDependencies,
   {
     reading,
     decision,

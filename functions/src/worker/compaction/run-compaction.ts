@@ -5,6 +5,7 @@ import {
   type CompactionCrashPoint,
 } from '#functions/lib/crash-points.ts';
 import { stackFrames } from '#functions/lib/failure-reason.ts';
+import type { WorkerDependencies } from '#functions/worker/worker-dependencies.ts';
 import { fallbackDraft, strategies } from '#shared/compaction/draft-snapshot.ts';
 import type { OutcomeState } from '#shared/compaction/outcome.ts';
 import { stateOfNoFold, planCompaction, type FoldPlan } from '#shared/compaction/plan.ts';
@@ -23,7 +24,6 @@ import {
   withoutSwap,
   toWork,
   type ClaimedRun,
-  type CompactionDependencies,
   type Outcome,
   type Run,
 } from './run.ts';
@@ -46,7 +46,7 @@ export const SHORT_PAUSE_MS = 60_000;
  * Throws the signal's reason while it waits.
  */
 export async function runWhenDue(
-  dependencies: CompactionDependencies,
+  dependencies: WorkerDependencies,
   request: { conversationId: string; signal: AbortSignal },
 ): Promise<CompactionResult> {
   const result = await runCompaction(dependencies, request);
@@ -63,7 +63,7 @@ export async function runWhenDue(
  * StoreUnavailableError when the store is away, and what is thrown at a crash point; everything else is an outcome.
  */
 export async function runCompaction(
-  dependencies: CompactionDependencies,
+  dependencies: WorkerDependencies,
   request: { conversationId: string; signal: AbortSignal },
 ): Promise<CompactionResult> {
   const { conversationId } = request;

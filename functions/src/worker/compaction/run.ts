@@ -5,9 +5,8 @@ import {
 } from '#functions/config/conversation-policy.ts';
 import { selectOutputForms } from '#functions/context/next-call.ts';
 import { loadIndex } from '#functions/recall/read-index.ts';
-import type { NotificationDependencies } from '#functions/worker/notifications/deliver-event.ts';
+import type { WorkerDependencies } from '#functions/worker/worker-dependencies.ts';
 import type { BrakeReason } from '#shared/compaction/brake.ts';
-import type { CompactionHooks } from '#shared/compaction/hooks.ts';
 import { isUnpaid, type OutcomeState } from '#shared/compaction/outcome.ts';
 import type { CompactionRequest } from '#shared/compaction/request-decisions.ts';
 import type { CompactionWork } from '#shared/compaction/work.ts';
@@ -15,29 +14,9 @@ import type { ContextSource } from '#shared/conversation/context/assemble-contex
 import type { History } from '#shared/conversation/documents/history.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
 import { AppError } from '#shared/lib/errors.ts';
-import type { Webhook } from '#shared/hooks/webhook.ts';
-import type {
-  PushTokenVerifier,
-  ModelGenerator,
-  TokenCounter,
-  ToolDeclaration,
-} from '#shared/ports/ports.ts';
 import type { ContextObject } from '#shared/wire/resources/context-object.ts';
 import { StoppedError, type JobLease } from './job-lease.ts';
 import type { Reading } from './reading.ts';
-import type { CommonDependencies } from '#functions/common-dependencies.ts';
-
-/** What the compaction worker works with; handed in once by the composition root. */
-export interface CompactionDependencies extends CommonDependencies, NotificationDependencies {
-  model: ModelGenerator & TokenCounter;
-  pushTokens: PushTokenVerifier;
-  /** Functions that the chat function runs for the model: part of every prompt that is measured. Default: none. */
-  serverTools?: readonly ToolDeclaration[];
-  /** The app's. Default: none. */
-  hooks?: CompactionHooks;
-  /** Makes hooks of addresses that the remote document or a conversation names. Absent: none is called. */
-  webhooks?: (webhooks: readonly Webhook[]) => CompactionHooks;
-}
 
 /** What the model calls of one attempt cost; rises as they are made. */
 interface Bill {
@@ -55,7 +34,7 @@ interface Bill {
 
 /** One attempt at one request, from the claim to the settlement; without a lease, one that ends without work. */
 export interface Run {
-  dependencies: CompactionDependencies;
+  dependencies: WorkerDependencies;
   reading: Reading;
   request: CompactionRequest;
   /** Counts from 1. */

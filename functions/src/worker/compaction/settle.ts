@@ -1,6 +1,7 @@
 import { publishRequest, publishToWorkers } from '#functions/events/publish-request.ts';
 import { passWorkerCrashPoint } from '#functions/lib/crash-points.ts';
 import { retry } from '#functions/lib/retry.ts';
+import type { WorkerDependencies } from '#functions/worker/worker-dependencies.ts';
 import {
   CANCELLED_BY_USER,
   decideSettle,
@@ -21,7 +22,7 @@ import { nextDay } from '#shared/quota/usage.ts';
 import { readForCompaction, readConversationAndJob } from './reading.ts';
 import { jobAfter, jobBefore, outcomeStatusWrite } from './report.ts';
 import { StoppedError } from './job-lease.ts';
-import { CONTENDED_RETRY_MS, type CompactionDependencies, type Outcome, type Run } from './run.ts';
+import { CONTENDED_RETRY_MS, type Outcome, type Run } from './run.ts';
 
 type Settlement =
   /** Nothing is left to do here: the request is cleared, waits for dollars until the sweep comes, or is gone. */
@@ -50,9 +51,9 @@ export async function settle(run: Run, outcome: Outcome): Promise<Settlement> {
       await writeRecord(run, outcome, retryAfterMs);
       await passWorkerCrashPoint(run.dependencies, 'record-written');
     } catch (error) {
-      const stopped =
+      const settlement =
         error instanceof StoppedError ? settlementWithoutWrites(error.reason) : undefined;
-      if (stopped) return stopped;
+      if (settlement) return settlement;
       if (error instanceof GuardLostError)
         return { kind: 'retry', retryAfterMs: CONTENDED_RETRY_MS };
       throw error;
@@ -171,7 +172,7 @@ const CLEAR_TRIES = 20;
  * here the next delivery, or the sweep, finds the record and comes back.
  */
 export async function clearRequest(
-  dependencies: CompactionDependencies,
+  dependencies: WorkerDependencies,
   served: ServedRequest,
 ): Promise<void> {
   const { conversationId } = served;
@@ -202,7 +203,7 @@ interface RequestsAfter {
 
 /** One try at taking the request off. Throws GuardLostError. */
 async function clearOnce(
-  dependencies: CompactionDependencies,
+  dependencies: WorkerDependencies,
   served: ServedRequest,
 ): Promise<RequestsAfter> {
   const { conversationId, request } = served;
@@ -234,7 +235,7 @@ async function clearOnce(
 
 /** A request for the context where it is over the threshold now. A manual request is not renewed: it asked for itself. */
 async function renewedRequest(
-  dependencies: CompactionDependencies,
+  dependencies: WorkerDependencies,
   { conversationId, request, mayBeOverThreshold, measuredSeq, declinedAtTokens }: ServedRequest,
   conversation: Versioned<Conversation>,
 ): Promise<CompactionRequests['auto']> {
@@ -280,7 +281,7 @@ const declinedFields = (
  * Never throws but for the store.
  */
 async function publishWaitingManual(
-  dependencies: CompactionDependencies,
+  dependencies: WorkerDependencies,
   conversationId: string,
 ): Promise<void> {
   const { conversation } = await readConversationAndJob(dependencies, conversationId);

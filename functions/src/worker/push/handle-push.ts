@@ -10,7 +10,7 @@ import { readTrace, withTrace, TRACE_ATTRIBUTE } from '#functions/lib/trace.ts';
 import { indexConversation } from '#functions/recall/index-turns.ts';
 import { StoppedError } from '#functions/worker/compaction/job-lease.ts';
 import { runWhenDue, SHORT_PAUSE_MS } from '#functions/worker/compaction/run-compaction.ts';
-import type { CompactionDependencies } from '#functions/worker/compaction/run.ts';
+import type { WorkerDependencies } from '#functions/worker/worker-dependencies.ts';
 import { deliverEvent } from '#functions/worker/notifications/deliver-event.ts';
 import { runSweep } from '#functions/worker/sweep/sweep.ts';
 import { type WorkerEvent, workerEventSchema } from '#shared/compaction/event.ts';
@@ -33,7 +33,7 @@ const ACKNOWLEDGED: Answer = { kind: 'acknowledged' };
  * the operator could not be told. 500 is a defect: after the configured attempts the event is a dead letter. 405, 401 and
  * 403 for anybody else: the token is checked before a byte of the body is read.
  */
-export function createPushHandler(dependencies: CompactionDependencies): PushHandler {
+export function createPushHandler(dependencies: WorkerDependencies): PushHandler {
   return async (request, response) => {
     if ('server' in request.socket) guardServer(request.socket.server);
     let answer: Answer;
@@ -56,7 +56,7 @@ export function createPushHandler(dependencies: CompactionDependencies): PushHan
  * process is about to end: the lease goes back at once and the next instance begins anew.
  */
 async function withinTime<T>(
-  dependencies: CompactionDependencies,
+  dependencies: WorkerDependencies,
   response: ServerResponse,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
@@ -83,7 +83,7 @@ async function withinTime<T>(
 }
 
 async function answerPush(
-  dependencies: CompactionDependencies,
+  dependencies: WorkerDependencies,
   request: IncomingMessage,
   signal: AbortSignal,
 ): Promise<Answer> {
@@ -113,7 +113,7 @@ const notAPush = () =>
 
 /** Does what a push asks for, or notes that nobody can read it. Whatever does not throw is acknowledged. */
 async function handlePush(
-  dependencies: CompactionDependencies,
+  dependencies: WorkerDependencies,
   push: DecodedPush,
   signal: AbortSignal,
 ): Promise<Answer> {
@@ -142,7 +142,7 @@ interface WorkerPush<Event extends WorkerEvent = WorkerEvent> {
  * once. Where the caller has left, Pub/Sub delivers again by itself.
  */
 async function workOrPublishAnew(
-  dependencies: CompactionDependencies,
+  dependencies: WorkerDependencies,
   push: WorkerPush,
   signal: AbortSignal,
 ): Promise<void> {
@@ -157,7 +157,7 @@ async function workOrPublishAnew(
 
 /** Throws the signal's reason where it fires before the work is done. */
 async function workOn(
-  dependencies: CompactionDependencies,
+  dependencies: WorkerDependencies,
   { event, delivery }: WorkerPush,
   signal: AbortSignal,
 ): Promise<void> {
@@ -181,7 +181,7 @@ async function workOn(
 
 /** What is to be done later stands in the documents, so the event is done all the same. */
 async function compact(
-  dependencies: CompactionDependencies,
+  dependencies: WorkerDependencies,
   push: WorkerPush<Extract<WorkerEvent, { kind: 'compact' }>>,
   signal: AbortSignal,
 ): Promise<void> {
@@ -205,7 +205,7 @@ async function compact(
 /* How a push is answered. */
 
 /** The answer to a failure outside of any run. */
-function answerToFailure(dependencies: CompactionDependencies, error: unknown): Answer {
+function answerToFailure(dependencies: WorkerDependencies, error: unknown): Answer {
   if (!(error instanceof AppError)) {
     const fields =
       error instanceof Error

@@ -1,6 +1,6 @@
 import { CrashedError } from '#functions/lib/crash-points.ts';
 import { inParallel } from '#shared/lib/in-parallel.ts';
-import type { CompactionDependencies } from '#functions/worker/compaction/run.ts';
+import type { WorkerDependencies } from '#functions/worker/worker-dependencies.ts';
 import { CONVERSATIONS } from '#shared/conversation/documents/paths.ts';
 import { AppError } from '#shared/lib/errors.ts';
 import type { Query, StoredDocument } from '#shared/ports/ports.ts';
@@ -30,7 +30,7 @@ export interface SweepCounts {
 /** One sweep under way. */
 export interface Sweep {
   dependencies: Pick<
-    CompactionDependencies,
+    WorkerDependencies,
     | 'store'
     | 'files'
     | 'cache'

@@ -1,5 +1,5 @@
 import { passWorkerCrashPoint } from '#functions/lib/crash-points.ts';
-import type { CompactionDependencies } from '#functions/worker/compaction/run.ts';
+import type { WorkerDependencies } from '#functions/worker/worker-dependencies.ts';
 import { requestEvent } from '#shared/compaction/event.ts';
 import {
   type CompactionRequest,
@@ -33,7 +33,7 @@ import { z } from 'zod';
  * has moved on: then somebody is there to serve it.
  */
 async function dropRequest(
-  { store, logger }: Pick<CompactionDependencies, 'store' | 'logger'>,
+  { store, logger }: Pick<WorkerDependencies, 'store' | 'logger'>,
   dropped: DroppedRequest,
 ): Promise<void> {
   const { conversationId, request, state, reason } = dropped;
