@@ -1,4 +1,4 @@
-import { continueHistory, readPresent } from '#functions/context/continue-history.ts';
+import { continueHistory, readPresent, type Present } from '#functions/context/continue-history.ts';
 import { createRenderer } from '#functions/context/snapshot-rendering.ts';
 import { sentPrompt } from '#shared/compaction/next-context.ts';
 import { askReadable } from '#shared/compaction/summariser.ts';
@@ -10,7 +10,7 @@ import { turnPath } from '#shared/conversation/documents/paths.ts';
 import { workingItems, type Item, type Snapshot } from '#shared/conversation/documents/snapshot.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
 import { withoutTurns } from '#shared/conversation/writes/erased-history.ts';
-import { generationFields, rearmsFrom } from '#shared/conversation/writes/next-generation.ts';
+import { generationFields } from '#shared/conversation/writes/next-generation.ts';
 import { payFor } from './ask-summariser.ts';
 import {
   AttemptEnded,
@@ -149,8 +149,6 @@ async function findOne<U>(
 
 // What is asked
 
-type Present = Awaited<ReturnType<typeof readPresent>>;
-
 interface ContextUnit extends Unit {
   item?: Item;
   turn?: Turn;
@@ -287,7 +285,6 @@ async function continueWithout(run: ClaimedRun, present: Present, seqs: readonly
   const { conversationId } = reading;
   const conversation = reading.conversation.value;
   const source = await sourceWithout(run, present.history, seqs);
-  const { declined } = conversation.compactionRequests;
   return continueHistory(
     dependencies,
     { conversationId, conversation },
@@ -298,8 +295,7 @@ async function continueWithout(run: ClaimedRun, present: Present, seqs: readonly
       changedFromSeq: Math.min(...seqs),
       requestId: request.requestId,
       by: lease.owner,
-      left: (turn) => (seqs.includes(turn.seq) ? { ...turn, inContext: false } : turn),
-      afterTokens: (tokens) => rearmsFrom({ source, present: present.history, declined, tokens }),
+      changeTurn: (turn) => (seqs.includes(turn.seq) ? { ...turn, inContext: false } : turn),
     },
   );
 }
