@@ -194,7 +194,7 @@ export const REPUBLISH_AFTER_MS = 60_000;
 /** A request that no worker could serve or settle for this long is settled by the sweep. */
 const GIVE_UP_AFTER_MS = 24 * 60 * 60_000;
 
-/** The same for a request that waits for dollars: some days later nobody needs it any more. */
+/** A request that waits for dollars is given up some days later, when nobody needs it any more. */
 const GIVE_UP_UNPAID_AFTER_MS = 7 * GIVE_UP_AFTER_MS;
 
 type OverdueDecision =

@@ -30,7 +30,7 @@ import { billedCost, elapsedMs, type ClaimedRun, type Outcome } from './run.ts';
 /** A swap meets other writers of the status document, lost replies and outages; after so many tries it is given up. */
 const SWAP_TRIES = 5;
 
-/** A guarded one meets every start and end of a turn as well. */
+/** A swap that must find the conversation document as it was read meets every start and end of a turn as well. */
 const GUARDED_TRIES = 25;
 
 function historyOf(run: ClaimedRun, candidate: Candidate): History {
