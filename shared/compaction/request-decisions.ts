@@ -59,8 +59,8 @@ export type ClaimDecision =
    */
   | { kind: 'later'; reason: 'LEASE_HELD' | BrakeReason; retryAfterMs?: number }
   /** The outcome stands in the job already; only the request is left to clear. */
-  | { kind: 'settled'; request: CompactionRequest }
-  /** An outcome without work. */
+  | { kind: 'recorded'; request: CompactionRequest }
+  /** The request ends without work. */
   | {
       kind: 'outcome';
       request: CompactionRequest;
@@ -86,7 +86,7 @@ const ATTEMPTS_PER_REQUEST = 3;
 function decideRequest(facts: ClaimFacts, request: CompactionRequest): ClaimDecision {
   const { conversation, job, now, tokens } = facts;
   if (isHeld(job, now)) return { kind: 'later', reason: 'LEASE_HELD' };
-  if (isRecorded(job, request)) return { kind: 'settled', request };
+  if (isRecorded(job, request)) return { kind: 'recorded', request };
   if (conversation?.compactionRequests.cancel === request.requestId)
     return { kind: 'outcome', request, state: 'ABORTED', reason: CANCELLED_BY_USER };
   const attempts = attemptsAt(job, request);

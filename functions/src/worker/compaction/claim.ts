@@ -24,7 +24,7 @@ const CLAIM_TRIES = 5;
 const CLAIM_RETRY_MS = 50;
 
 type Claim =
-  | Extract<ClaimDecision, { kind: 'nothing' | 'later' | 'settled' }>
+  | Extract<ClaimDecision, { kind: 'nothing' | 'later' | 'recorded' }>
   | { kind: 'outcome'; run: Run; state: 'NOOP' | 'FAILED_ERROR' | 'ABORTED'; reason: string }
   /** Others have written to the conversation at every try. */
   | { kind: 'retry'; retryAfterMs: number; reason: 'CONTENDED' }

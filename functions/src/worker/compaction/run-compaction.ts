@@ -75,8 +75,8 @@ export async function runCompaction(
     case 'later':
     case 'retry':
       return claim;
-    case 'settled':
-      // An automatic request is settled by what changed the context.
+    case 'recorded':
+      // The worker that recorded it has not cleared the request. The context may be over the threshold again.
       await clearRequest(dependencies, {
         conversationId,
         request: claim.request,
