@@ -11,7 +11,7 @@ import { workingItems, type Item, type Snapshot } from '#shared/conversation/doc
 import type { Turn } from '#shared/conversation/documents/turn.ts';
 import { withoutTurns } from '#shared/conversation/writes/erased-history.ts';
 import { generationFields } from '#shared/conversation/writes/next-generation.ts';
-import { payFor } from './ask-summariser.ts';
+import { callModel } from './ask-summariser.ts';
 import {
   AttemptEnded,
   runContext,
@@ -193,7 +193,7 @@ async function blockReasonOf(
       role: 'utility_filter' as const,
       promptId: `${run.request.requestId}-blocked-${run.bill.calls + 1}`,
     };
-    return payFor(run, { request, promptVersion: undefined });
+    return callModel(run, { request, promptVersion: undefined });
   });
   // Only the name of a reason is stored, and no text.
   return blockReason === undefined || /^[A-Z_]{1,63}$/.test(blockReason) ? blockReason : 'OTHER';
