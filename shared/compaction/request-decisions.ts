@@ -67,8 +67,8 @@ export type ClaimDecision =
       state: 'NOOP' | 'FAILED_ERROR' | 'ABORTED';
       reason: string;
     }
-  /** With a `refusal` no model is asked: outputs may be shortened, or turns folded by code. */
-  | { kind: 'claim'; request: CompactionRequest; attempt: number; refusal?: BrakeReason };
+  /** With a `noModelReason` no model is asked: outputs may be shortened, or turns folded by code. */
+  | { kind: 'claim'; request: CompactionRequest; attempt: number; noModelReason?: BrakeReason };
 
 /**
  * What a delivery leads to, from the documents alone: the event is only a hint. What holds a request back is the
@@ -104,7 +104,7 @@ function decideRequest(facts: ClaimFacts, request: CompactionRequest): ClaimDeci
     return { kind: 'outcome', request, state: 'NOOP', reason: braked.brake.reason };
   const attempt = attempts + 1;
   return braked
-    ? { kind: 'claim', request, attempt, refusal: braked.brake.reason }
+    ? { kind: 'claim', request, attempt, noModelReason: braked.brake.reason }
     : { kind: 'claim', request, attempt };
 }
 

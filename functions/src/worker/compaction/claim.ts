@@ -14,10 +14,10 @@ import { compactionJobPath } from '#shared/conversation/documents/paths.ts';
 import { sameConversationWrite } from '#shared/conversation/writes/same-conversation.ts';
 import { mayBeCommitted } from '#shared/lib/errors.ts';
 import type { DocumentFields, Write } from '#shared/ports/ports.ts';
-import type { TakenLease } from './job-lease.ts';
+import { JobLease } from './job-lease.ts';
 import { readConversationAndJob, readForCompaction, type Reading } from './reading.ts';
 import { progressStatusWrite } from './report.ts';
-import { CONTENDED_RETRY_MS, type Run } from './run.ts';
+import { CONTENDED_RETRY_MS, type ClaimedRun, type Run } from './run.ts';
 
 /** Two workers that start together lose to each other a few times at most; to a chat a worker may lose more often. */
 const CLAIM_TRIES = 5;
@@ -28,7 +28,7 @@ type Claim =
   | { kind: 'outcome'; run: Run; state: 'NOOP' | 'FAILED_ERROR' | 'ABORTED'; reason: string }
   /** Others have written to the conversation at every try. */
   | { kind: 'retry'; retryAfterMs: number; reason: 'CONTENDED' }
-  | { kind: 'claimed'; run: Run; taken: TakenLease };
+  | { kind: 'claimed'; run: ClaimedRun };
 
 /**
  * Takes the lease of a conversation's compaction if its documents, as they stand now, ask for one.
@@ -45,15 +45,11 @@ export async function claimCompaction(
     const { conversation, job } = await readConversationAndJob(dependencies, conversationId);
     // An earlier try took the lease, and its reply was lost.
     if (triedRun && job?.value.owner === owner)
-      return {
-        kind: 'claimed',
-        run: triedRun,
-        taken: takenLease(triedRun, job.value, job.updateTime),
-      };
+      return { kind: 'claimed', run: withLease(triedRun, job.value, job.updateTime) };
     if (conversation?.value.state !== 'live') return { kind: 'nothing', reason: 'NOT_LIVE' };
     if (!waitingRequest(conversation.value)) return { kind: 'nothing', reason: 'NO_REQUEST' };
     const reading = await readForCompaction(dependencies, conversationId, { conversation, job });
-    const decision = await refuseUnpaid(
+    const decision = await checkBudget(
       dependencies,
       decide(dependencies, reading),
       reading.conversation.value,
@@ -67,7 +63,7 @@ export async function claimCompaction(
     await passWorkerCrashPoint(dependencies, 'before-claim');
     triedRun = run;
     try {
-      return { kind: 'claimed', run, taken: await takeLease(run, owner) };
+      return { kind: 'claimed', run: await takeLease(run, owner) };
     } catch (error) {
       // A lost reply may have been applied: the next reading shows whose lease it is.
       if (!mayBeCommitted(error)) throw error;
@@ -104,14 +100,14 @@ function decide(
 }
 
 /** The decision, without a model where the dollars of the day are used up. Nothing is read where no model would be asked. */
-async function refuseUnpaid(
+async function checkBudget(
   dependencies: WorkerDependencies,
   decision: ClaimDecision,
   { ownerUid }: { ownerUid: string },
 ): Promise<ClaimDecision> {
-  if (decision.kind !== 'claim' || decision.refusal) return decision;
-  const refusal = await exhaustedBudget(dependencies, ownerUid);
-  return refusal ? { ...decision, refusal } : decision;
+  if (decision.kind !== 'claim' || decision.noModelReason) return decision;
+  const noModelReason = await exhaustedBudget(dependencies, ownerUid);
+  return noModelReason ? { ...decision, noModelReason } : decision;
 }
 
 const runOf = (
@@ -130,28 +126,32 @@ const runOf = (
   reading,
   request: decision.request,
   attempt: decision.kind === 'claim' ? decision.attempt : 0,
-  refusal: decision.kind === 'claim' ? decision.refusal : undefined,
+  noModelReason: decision.kind === 'claim' ? decision.noModelReason : undefined,
   startTime: dependencies.clock.now(),
   bill: { calls: 0, promptTokens: 0, outputTokens: 0, costMicros: 0 },
   signal,
 });
 
-/** What a run holds once its job document stands as `job`, written at `updateTime`. */
-const takenLease = (
-  { reading, request }: Run,
+/** The run with its lease, whose renewals begin, once the job document stands as `job`, written at `updateTime`. */
+function withLease(
+  run: Run,
   { owner, fence }: Pick<CompactionJob, 'owner' | 'fence'>,
   updateTime: string,
-): TakenLease => ({
-  conversationId: reading.conversationId,
-  requestId: request.requestId,
-  owner,
-  fence,
-  generation: reading.conversation.value.generation,
-  updateTime,
-});
+): ClaimedRun {
+  const { dependencies, reading, request, signal } = run;
+  const lease = new JobLease(dependencies, {
+    conversationId: reading.conversationId,
+    requestId: request.requestId,
+    owner,
+    fence,
+    generation: reading.conversation.value.generation,
+    updateTime,
+  });
+  return { ...run, lease, signal: AbortSignal.any([signal, lease.lost]) };
+}
 
 /** Takes the lease. Throws GuardLostError, StoreUnavailableError. */
-async function takeLease(run: Run, owner: string): Promise<TakenLease> {
+async function takeLease(run: Run, owner: string): Promise<ClaimedRun> {
   const { dependencies, reading, request } = run;
   const { conversationId, job } = reading;
   const path = compactionJobPath(conversationId);
@@ -172,5 +172,5 @@ async function takeLease(run: Run, owner: string): Promise<TakenLease> {
     ? []
     : [sameConversationWrite(conversationId, reading.conversation.updateTime)];
   const times = await dependencies.store.commit([claim, status, ...guards]);
-  return takenLease(run, { owner, fence }, times[0] ?? '');
+  return withLease(run, { owner, fence }, times[0] ?? '');
 }

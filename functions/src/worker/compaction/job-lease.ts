@@ -17,7 +17,7 @@ const COMMIT_TRIES = 5;
 const LOOK_MS = 2_000;
 
 /** A lease that was taken: who holds which document since when. */
-export interface TakenLease {
+interface TakenLease {
   conversationId: string;
   /** What is worked at; its owner may call it off. */
   requestId: string;

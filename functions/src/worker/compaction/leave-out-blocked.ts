@@ -36,7 +36,7 @@ export async function leaveOutBlocked(run: ClaimedRun): Promise<BlockedTurnsOut>
   const { reading, dependencies } = run;
   const noop = (reason: string, searchedPrefix?: string) =>
     new AttemptEnded(withoutSwap(reading.tokens, { state: 'NOOP', reason, searchedPrefix }));
-  if (run.refusal) throw noop(run.refusal);
+  if (run.noModelReason) throw noop(run.noModelReason);
   const { conversationId } = reading;
   const conversation = reading.conversation.value;
   const present = await readPresent(dependencies, { conversationId, conversation });

@@ -149,7 +149,7 @@ export function jobAfter(run: Run, outcome: Outcome, retryAfterMs: number | unde
       state: outcome.state,
       reason: outcome.reason,
       trigger: request.trigger,
-      isWithoutModel: run.refusal !== undefined || outcome.reason === 'TURN_TOO_LARGE',
+      isWithoutModel: run.noModelReason !== undefined || outcome.reason === 'TURN_TOO_LARGE',
     },
     {
       retryAfterMs,

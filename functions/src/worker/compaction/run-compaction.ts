@@ -12,7 +12,6 @@ import { stateOfNoFold, planCompaction, type FoldPlan } from '#shared/compaction
 import type { Draft } from '#shared/compaction/work.ts';
 import { runSummariser } from './ask-summariser.ts';
 import { claimCompaction } from './claim.ts';
-import { JobLease, type TakenLease } from './job-lease.ts';
 import { leaveOutBlocked } from './leave-out-blocked.ts';
 import { measureCandidate, type Candidate } from './measure-candidate.ts';
 import { progressStatusWrite, reportOutcome, reportStart, reportVerified } from './report.ts';
@@ -90,22 +89,19 @@ export async function runCompaction(
       return settleAndReport(run, withoutSwap(run.reading.tokens, { state, reason }));
     }
     case 'claimed':
-      return runClaimed(claim.run, claim.taken);
+      return runClaimed(claim.run);
   }
 }
 
-async function runClaimed(run: Run, taken: TakenLease): Promise<CompactionResult> {
-  const { dependencies } = run;
-  const lease = new JobLease(dependencies, taken);
-  const claimed: ClaimedRun = { ...run, lease, signal: AbortSignal.any([run.signal, lease.lost]) };
+async function runClaimed(run: ClaimedRun): Promise<CompactionResult> {
   try {
-    await passWorkerCrashPoint(dependencies, 'claimed');
-    await reportStart(claimed);
-    const { outcome, plan } = await attempt(claimed);
-    await lease.stop();
-    return await settleAndReport(claimed, outcome, plan);
+    await passWorkerCrashPoint(run.dependencies, 'claimed');
+    await reportStart(run);
+    const { outcome, plan } = await attempt(run);
+    await run.lease.stop();
+    return await settleAndReport(run, outcome, plan);
   } finally {
-    await lease.stop();
+    await run.lease.stop();
   }
 }
 
@@ -205,7 +201,7 @@ async function planStep(run: ClaimedRun): Promise<{ plan: FoldPlan; run: Claimed
   const plan = planCompaction({
     ...toWork(run),
     summariserWindowTokens: summariserOfRun(run).windowTokens,
-    isModelAllowed: run.refusal === undefined,
+    isModelAllowed: run.noModelReason === undefined,
     strategy: selectStrategyName(dependencies.config, reading.conversation.value),
     foldFromTokens: tokensToFoldWithoutModel(run),
   });
@@ -216,7 +212,7 @@ async function planStep(run: ClaimedRun): Promise<{ plan: FoldPlan; run: Claimed
     throw new AttemptEnded(
       withoutSwap(plan.beforeTokens, { state, afterTokens: plan.afterTokens }),
     );
-  const reason = plan.reason === 'NO_MODEL' ? run.refusal : plan.reason;
+  const reason = plan.reason === 'NO_MODEL' ? run.noModelReason : plan.reason;
   throw new AttemptEnded(withoutSwap(reading.tokens, { state, reason }));
 }
 
@@ -243,7 +239,7 @@ function logRepairs({ dependencies, reading }: ClaimedRun, { repairs }: FoldPlan
 /** The snapshot of what a plan folds, by the conversation's strategy, or by code where no model may be asked. */
 async function draftSnapshot(run: ClaimedRun, plan: FoldPlan): Promise<Draft> {
   const work = toWork(run);
-  if (run.refusal) return fallbackDraft(work, plan);
+  if (run.noModelReason) return fallbackDraft(work, plan);
   const { config } = run.dependencies;
   const strategy = selectStrategyName(config, run.reading.conversation.value);
   return strategies[strategy](work, plan, runSummariser(run));

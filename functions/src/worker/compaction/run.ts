@@ -40,7 +40,7 @@ export interface Run {
   /** Counts from 1. */
   attempt: number;
   /** Why no model may be asked; undefined: one may. */
-  refusal: BrakeReason | undefined;
+  noModelReason: BrakeReason | undefined;
   startTime: Date;
   bill: Bill;
   lease?: JobLease;
