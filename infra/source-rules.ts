@@ -100,10 +100,10 @@ const layers: readonly (readonly string[])[] = [
   ['functions/src/lib/', 'functions/src/app.ts'],
   ['functions/src/config', 'functions/src/models/', 'functions/src/adapters/'],
   [
-    'claims/',
     'context/',
     'erasure/',
     'events/',
+    'guests/',
     'memory/',
     'quota/',
     'recall/',

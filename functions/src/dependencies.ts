@@ -1,4 +1,4 @@
-import type { CompactionDependencies } from '#functions/worker/compaction/run.ts';
+import type { WorkerDependencies } from '#functions/worker/worker-dependencies.ts';
 import { requestPlacesPath } from '#shared/conversation/documents/paths.ts';
 import type {
   FileBucket,
@@ -32,8 +32,8 @@ import { createHash, randomUUID } from 'node:crypto';
 
 /** Collaborators that tests and the embedded mode put in the place of the real ones. */
 export type Overrides = Partial<Omit<ChatDependencies, 'model' | 'config'>> &
-  Partial<Pick<CompactionDependencies, 'pushTokens' | 'hooks' | 'notifier' | 'eventWebhook'>> & {
-    model?: ChatDependencies['model'] & CompactionDependencies['model'];
+  Partial<Pick<WorkerDependencies, 'pushTokens' | 'hooks' | 'notifier' | 'eventWebhook'>> & {
+    model?: ChatDependencies['model'] & WorkerDependencies['model'];
   };
 
 /** What the dependencies of either function are made of. */
@@ -104,7 +104,7 @@ async function createChat(setup: Setup): Promise<ChatDependencies> {
   };
 }
 
-async function createCompaction(setup: Setup): Promise<CompactionDependencies> {
+async function createCompaction(setup: Setup): Promise<WorkerDependencies> {
   const [{ createPushTokenVerifier }, { createPausingGenerator }, { createWebhookHooks }] =
     await Promise.all([
       import('./adapters/tokens.ts'),

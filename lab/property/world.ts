@@ -3,7 +3,7 @@ import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { createToolbox, type Toolbox } from '#functions/chat/turns/tools/toolbox.ts';
 import { createModelHealth } from '#functions/models/model-health.ts';
 import { createAccounting } from '#functions/quota/accounting.ts';
-import type { CompactionDependencies } from '#functions/worker/compaction/run.ts';
+import type { WorkerDependencies } from '#functions/worker/worker-dependencies.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import { localConfig } from '#infra/local/local-config.ts';
 import type { DocumentStore } from '#shared/ports/ports.ts';
@@ -212,7 +212,7 @@ export function createWorld(interleaving: Interleaving, options: WorldOptions = 
       modelHealth: createModelHealth(shared(server, flow).clock),
       model: { stream: (request, signal) => models.stream(flow, request, signal) },
     }),
-    worker: (server: Server, flow: Flow): CompactionDependencies => ({
+    worker: (server: Server, flow: Flow): WorkerDependencies => ({
       ...shared(server, flow),
       pushTokens: { verify: () => Promise.resolve() },
       model: {

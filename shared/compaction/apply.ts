@@ -168,10 +168,7 @@ class Application {
     };
   }
 
-  /**
-   * Whether words of the user end an item: only constraints need them, and only later ones count. Tells why where they do
-   * not.
-   */
+  /** Whether an item may end: a constraint only by later words of the user. Refuses the operation where it may not. */
   private mayEnd(
     item: ArchivedItem,
     cited: { quote?: string | undefined; text?: string; sources: readonly number[] },
@@ -198,7 +195,7 @@ class Application {
         ...same,
         sources: citedTurns([...same.sources, ...sources]),
         ...(status !== undefined && { status }),
-        // Without it what was replaced would hold again.
+        // A removal of this item takes away what it replaced, too: else that would hold again.
         ...(old !== undefined && { supersedes: same.supersedes ?? old.id }),
       });
       return;
@@ -216,20 +213,23 @@ class Application {
     });
   }
 
-  /** Keeps as knowledge what may be no rule, where the user says most of it himself: what others say stays out. */
+  /** Keeps a statement that may be no constraint as knowledge, where the user says most of it himself. */
   private keepAsKnowledge(statement: Statement): void {
     if (this.words.isOfUser(statement))
       this.place(knowledgeSection, { ...statement, quote: undefined, status: undefined });
   }
 
-  /** What of a statement may stand in a section; the clauses of tools become knowledge, with whose words they are. */
-  private withoutStrangers(section: string, statement: Statement, earlierText?: string): string {
+  /**
+   * A statement as it may stand in a section: without the clauses that are words of tools, which become knowledge and say
+   * whose words they are. Its text is blank where nothing remains.
+   */
+  private withoutToolWords(section: string, statement: Statement, earlierText?: string): Statement {
     const { rest, ofTools } = this.words.part({ section, ...statement, earlierText });
     for (const text of ofTools)
       this.place(knowledgeSection, { ...statement, text, status: undefined, quote: undefined });
-    const isTold = rest === statement.text || (rest !== '' && ofTools.length > 0);
-    if (!isTold) this.refuse(statement.text, 'WORDS_OF_TOOL');
-    return rest;
+    const losesWords = rest !== statement.text && (rest === '' || ofTools.length === 0);
+    if (losesWords) this.refuse(statement.text, 'WORDS_OF_TOOL');
+    return { ...statement, text: rest };
   }
 
   private add(operation: AddOperation): void {
@@ -240,10 +240,10 @@ class Application {
       return this.refuse(operation.text, 'UNKNOWN_SECTION');
     const statement = this.statementOf(operation, this.countedSources(operation.sources));
     if (section === constraintSection) return this.addConstraint(operation, statement);
-    const sound = { ...statement, text: this.withoutStrangers(section, statement) };
-    if (sound.text === '') return;
-    const target = this.words.sectionFor({ section, ...sound });
-    this.place(target, sound, this.replacedBy(operation, { ...sound, section: target }));
+    const remaining = this.withoutToolWords(section, statement);
+    if (remaining.text === '') return;
+    const target = this.words.sectionFor({ section, ...remaining });
+    this.place(target, remaining, this.replacedBy(operation, { ...remaining, section: target }));
   }
 
   /** The item that an `add` takes the place of: the one of a section of one item, else the one it names. */
@@ -291,21 +291,21 @@ class Application {
     const statement = this.statementOf(operation, this.countedSources(operation.sources, item));
     if (item.section === constraintSection) return this.extend(item, operation, statement);
     const { section } = item;
-    const sound = { ...statement, text: this.withoutStrangers(section, statement, item.text) };
-    if (sound.text === '') return;
-    const target = this.words.sectionFor({ section, ...sound, earlierText: item.text });
+    const remaining = this.withoutToolWords(section, statement, item.text);
+    if (remaining.text === '') return;
+    const target = this.words.sectionFor({ section, ...remaining, earlierText: item.text });
     if (target !== section) {
-      this.refuse(sound.text, 'WORDS_OF_TOOL');
-      return this.place(target, sound);
+      this.refuse(remaining.text, 'WORDS_OF_TOOL');
+      return this.place(target, remaining);
     }
     if (operation.isBeside === true && section !== goalSection)
       return this.place(section, {
-        ...sound,
-        sources: citedTurns([...item.sources, ...sound.sources]),
+        ...remaining,
+        sources: citedTurns([...item.sources, ...remaining.sources]),
       });
     // Where words are left out, an item that was to be merged may be the one that says them.
-    const merged = sound.text === statement.text ? this.mergedSources(operation) : [];
-    this.change(item, { ...sound, sources: citedTurns([...sound.sources, ...merged]) });
+    const merged = remaining.text === statement.text ? this.mergedSources(operation) : [];
+    this.change(item, { ...remaining, sources: citedTurns([...remaining.sources, ...merged]) });
   }
 
   /**

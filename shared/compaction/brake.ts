@@ -39,7 +39,7 @@ const effects: Readonly<Record<BrakeReason, Readonly<Record<Trigger, BrakeEffect
   GLOBAL_BUDGET: { ...automatic('waits'), blocked: 'waits', manual: 'waits' },
   RETRY_LATER: { ...automatic('waits'), blocked: 'waits', manual: 'passes' },
   NO_PROGRESS: { ...automatic('ends'), blocked: 'passes', manual: 'passes' },
-  // An overflow passes: that the context has a size at which no message fits weighs more.
+  // An overflow passes, although the owner declined: no message would fit any more.
   DECLINED: {
     ...automatic('passes'),
     auto: 'ends',
@@ -52,6 +52,7 @@ const effects: Readonly<Record<BrakeReason, Readonly<Record<Trigger, BrakeEffect
   BREAKER_OPEN: { ...automatic('withoutModel'), blocked: 'passes', manual: 'passes' },
 };
 
+/** Reasons in the order of the table. */
 const order = Object.keys(effects);
 
 interface Moment {
@@ -63,7 +64,7 @@ interface Moment {
 export const holds = ({ until, fromTokens }: Brake, { now, tokens }: Moment): boolean =>
   (until === undefined || until > now) && (fromTokens === undefined || tokens < fromTokens);
 
-/** What the brakes do to a request; undefined: a model may be asked. */
+/** What holds a request back, and how; undefined: nothing does, and a model may be asked. */
 export function brakeOn(
   brakes: readonly Brake[],
   { trigger, ...moment }: Moment & { trigger: Trigger },
@@ -98,9 +99,9 @@ const growthTokens = ({
 }: GrowthPolicy): number => rearmFraction * (softThresholdTokens ?? hardThresholdTokens);
 
 /**
- * The brakes on a context that has not grown by `rearmFraction` of the threshold since it was compacted, or since its
- * owner called a compaction off or one saved too little. A partial swap that got on holds back nothing; of two in a
- * row that did not, neither does an overflow pass.
+ * The brakes on a context until it has grown by `rearmFraction` of the threshold since it was compacted, or since its
+ * owner called a compaction off or one saved too little. A partial swap that made progress holds back nothing; after two
+ * swaps in a row that made none an overflow is held back as well (`NO_PROGRESS`).
  */
 export function sizeBrakes(context: {
   /** Of the present generation. */
@@ -119,7 +120,7 @@ export function sizeBrakes(context: {
   return [...brakes, ...declinedBrakes(declined, history?.generation ?? 0, policy)];
 }
 
-/** Of a generation alone: an owner who called a compaction off, or one that saved too little. */
+/** What was declined holds for its generation alone. */
 const declinedBrakes = (
   declined: CompactionRequests['declined'],
   generation: number,

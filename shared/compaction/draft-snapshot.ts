@@ -36,32 +36,79 @@ import {
 } from './work.ts';
 import { writeSnapshot } from './write-snapshot.ts';
 
+/**
+ * Recap's way: in one call the model says what to add, change or end, and what was talked about; code applies it and
+ * checks it against the turns. What nobody names survives unchanged. Where the model refuses the schema, the strategy
+ * `gemini-cli` takes over.
+ */
+const ledgerStrategy: SnapshotStrategy = async (work, plan, summariser) => {
+  const previous = previousSnapshot(work);
+  const room = roomFor(work, plan);
+  let reply: Reply;
+  try {
+    reply = await askForAnswer(work, plan, { summariser, previous, room });
+  } catch (error) {
+    const isRefused = error instanceof AppError && error.reason === 'MODEL_REFUSED_REQUEST';
+    if (!isRefused || summariser.signal.aborted) throw error;
+    // Not every model answers under a schema; every one writes text.
+    summariser.onSchemaRefused?.();
+    return geminiCliStrategy(work, plan, summariser);
+  }
+  if (reply.kind !== 'answer') return reply;
+  const recalled = (await work.recalledTools?.(plan.folded)) ?? [];
+  return checkedDraft(work, plan, { previous, room, answer: reply, recalled });
+};
+
+/** The ways in which a model writes snapshots. */
+export const strategies: Readonly<Record<SummaryStrategy, SnapshotStrategy>> = {
+  ledger: ledgerStrategy,
+  'gemini-cli': geminiCliStrategy,
+};
+
+// Asking
+
 /** Calls at once for one compaction. */
 const CHUNKS_AT_ONCE = 4;
 
-/** The snapshot that the new one goes on from, in the sections of the conversation's profile; empty before the first fold. */
-function previousSnapshot({ profile, previous }: CompactionWork) {
-  const sections = snapshotProfile(profile);
-  return previous?.snapshot ? inProfile(previous.snapshot, sections) : emptySnapshot(sections);
-}
-
-/** How large the new snapshot may be, by the size of what is folded and of the previous snapshot. */
-function roomFor(
-  { policy, previous, calibration }: CompactionWork,
-  { folded }: Pick<FoldPlan, 'folded'>,
-): SnapshotRoom {
-  return snapshotRoom({
-    budgetTokens: policy.snapshotBudgetTokens,
-    foldedTokens: folded.reduce((sum, { tokens }) => sum + tokens.user + tokens.answer, 0),
-    previousTokens: previous?.snapshotTokens ?? 0,
-    previous: previous?.snapshot ?? undefined,
-    calibration,
-    wideShare: measureWideShare(folded),
-  });
-}
-
 /** What the summariser answered; an answer that cannot be used is a result. */
 type Reply = ({ kind: 'answer' } & SummariserAnswer) | Exclude<Draft, { kind: 'snapshot' }>;
+
+/**
+ * Asks the model for operations that add the folded turns to the snapshot: in one call, or, where they are more than it
+ * reads at once, in several whose answers code joins. One chunk without an answer refuses all: half of a range must
+ * not pass for the whole. Throws what the model throws.
+ */
+async function askForAnswer(
+  work: CompactionWork,
+  { chunks }: FoldPlan,
+  {
+    summariser,
+    previous,
+    room,
+  }: { summariser: Summariser; previous: Snapshot; room: SnapshotRoom },
+): Promise<Reply> {
+  const previousItems = nameableItems(previous);
+  const chunkRoom = promptRoom(room, {
+    previousItems,
+    folds: previous.folds ?? 0,
+    chunks: chunks.length,
+  });
+  const { promptId } = summariser;
+  const answers = await inParallel(chunks, CHUNKS_AT_ONCE, ({ turns }, index) =>
+    askAboutChunk(work, summariser, {
+      turns,
+      previousItems,
+      room: chunkRoom,
+      promptId: chunks.length === 1 ? promptId : `${promptId}-${index + 1}`,
+    }),
+  );
+  const failed = answers.find(({ kind }) => kind !== 'answer');
+  if (failed) return failed;
+  return {
+    kind: 'answer',
+    ...joinAnswers(answers.filter((answer) => answer.kind === 'answer')),
+  };
+}
 
 /** Asks about the turns of one chunk. */
 async function askAboutChunk(
@@ -105,41 +152,19 @@ function readReply(text: string): Reply {
   return { kind: 'answer', operations, topics, skipped };
 }
 
-/**
- * Asks the model for operations that add the folded turns to the snapshot: in one call, or, where they are more than it
- * reads at once, in several whose answers code joins. One chunk without an answer refuses all: half of a range must
- * not pass for the whole. Throws what the model throws.
- */
-async function askForAnswer(
-  work: CompactionWork,
-  { chunks }: FoldPlan,
-  {
-    summariser,
-    previous,
+// Checking
+
+/** The snapshot that the text of an answer about all folded turns makes, checked in the same way. */
+export function checkAnswerText(work: CompactionWork, plan: PlannedTurns, text: string): Draft {
+  const reply = readReply(text.trim());
+  if (reply.kind !== 'answer') return reply;
+  const room = roomFor(work, plan);
+  return checkedDraft(work, plan, {
+    previous: previousSnapshot(work),
     room,
-  }: { summariser: Summariser; previous: Snapshot; room: SnapshotRoom },
-): Promise<Reply> {
-  const previousItems = nameableItems(previous);
-  const chunkRoom = promptRoom(room, {
-    previousItems,
-    folds: previous.folds ?? 0,
-    chunks: chunks.length,
+    answer: reply,
+    recalled: [],
   });
-  const { promptId } = summariser;
-  const answers = await inParallel(chunks, CHUNKS_AT_ONCE, ({ turns }, index) =>
-    askAboutChunk(work, summariser, {
-      turns,
-      previousItems,
-      room: chunkRoom,
-      promptId: chunks.length === 1 ? promptId : `${promptId}-${index + 1}`,
-    }),
-  );
-  const failed = answers.find(({ kind }) => kind !== 'answer');
-  if (failed) return failed;
-  return {
-    kind: 'answer',
-    ...joinAnswers(answers.filter((answer) => answer.kind === 'answer')),
-  };
 }
 
 /** The snapshot that an answer makes of the previous one. `recalled`: what tools said in earlier turns that came back. */
@@ -185,46 +210,43 @@ function checkedDraft(
 }
 
 /**
- * Recap's way: in one call the model says what to add, change or end, and what was talked about; code applies it and
- * checks it against the turns. What nobody names survives unchanged. Where the model refuses the schema, the strategy
- * `gemini-cli` takes over.
+ * Adds the web sources of the folded answers that support a statement. Of a turn that is folded in part, those of the
+ * whole turn count.
  */
-const ledgerStrategy: SnapshotStrategy = async (work, plan, summariser) => {
-  const previous = previousSnapshot(work);
-  const room = roomFor(work, plan);
-  let reply: Reply;
-  try {
-    reply = await askForAnswer(work, plan, { summariser, previous, room });
-  } catch (error) {
-    const isRefused = error instanceof AppError && error.reason === 'MODEL_REFUSED_REQUEST';
-    if (!isRefused || summariser.signal.aborted) throw error;
-    // Not every model answers under a schema; every one writes text.
-    summariser.onSchemaRefused?.();
-    return geminiCliStrategy(work, plan, summariser);
-  }
-  if (reply.kind !== 'answer') return reply;
-  const recalled = (await work.recalledTools?.(plan.folded)) ?? [];
-  return checkedDraft(work, plan, { previous, room, answer: reply, recalled });
-};
-
-/** The snapshot that the text of an answer about all folded turns makes, checked in the same way. */
-export function checkAnswerText(work: CompactionWork, plan: PlannedTurns, text: string): Draft {
-  const reply = readReply(text.trim());
-  if (reply.kind !== 'answer') return reply;
-  const room = roomFor(work, plan);
-  return checkedDraft(work, plan, {
-    previous: previousSnapshot(work),
-    room,
-    answer: reply,
-    recalled: [],
+function citing(
+  { context, previous }: CompactionWork,
+  { folded }: Pick<FoldPlan, 'folded'>,
+  snapshot: Snapshot,
+): Snapshot {
+  const whole = new Map(context.turns.map((turn) => [turn.seq, turn]));
+  return withCitations(snapshot, {
+    previous: previous?.snapshot ?? undefined,
+    turns: folded.map((turn) => whole.get(turn.seq) ?? turn),
   });
 }
 
-/** The ways in which a model writes snapshots. */
-export const strategies: Readonly<Record<SummaryStrategy, SnapshotStrategy>> = {
-  ledger: ledgerStrategy,
-  'gemini-cli': geminiCliStrategy,
-};
+/** The snapshot that the new one goes on from, in the sections of the conversation's profile; empty before the first fold. */
+function previousSnapshot({ profile, previous }: CompactionWork) {
+  const sections = snapshotProfile(profile);
+  return previous?.snapshot ? inProfile(previous.snapshot, sections) : emptySnapshot(sections);
+}
+
+/** How large the new snapshot may be, by the size of what is folded and of the previous snapshot. */
+function roomFor(
+  { policy, previous, calibration }: CompactionWork,
+  { folded }: Pick<FoldPlan, 'folded'>,
+): SnapshotRoom {
+  return snapshotRoom({
+    budgetTokens: policy.snapshotBudgetTokens,
+    foldedTokens: folded.reduce((sum, { tokens }) => sum + tokens.user + tokens.answer, 0),
+    previousTokens: previous?.snapshotTokens ?? 0,
+    previous: previous?.snapshot ?? undefined,
+    calibration,
+    wideShare: measureWideShare(folded),
+  });
+}
+
+// Without a model
 
 /** Stored with each history; changes when the same turns would give another snapshot. */
 const FALLBACK_VERSION = 'fallback-2';
@@ -247,20 +269,4 @@ export function fallbackDraft(work: CompactionWork, plan: FoldPlan): Draft {
     report: {},
     promptVersion: FALLBACK_VERSION,
   };
-}
-
-/**
- * Adds the web sources of the folded answers that support a statement. Of a turn that is folded in part, those of the
- * whole turn count.
- */
-function citing(
-  { context, previous }: CompactionWork,
-  { folded }: Pick<FoldPlan, 'folded'>,
-  snapshot: Snapshot,
-): Snapshot {
-  const whole = new Map(context.turns.map((turn) => [turn.seq, turn]));
-  return withCitations(snapshot, {
-    previous: previous?.snapshot ?? undefined,
-    turns: folded.map((turn) => whole.get(turn.seq) ?? turn),
-  });
 }

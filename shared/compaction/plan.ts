@@ -72,10 +72,10 @@ interface TruncatePlan {
 type Plan = FoldPlan | TruncatePlan | NoopPlan | NoModelPlan;
 
 /**
- * The outcome of a plan that does nothing. Where there is something to fold and no way to do it, it is a
- * failure: who waits for room must learn why.
+ * The outcome where nothing is folded. That there is something to fold and no way to do it is a failure: who waits for
+ * room must learn why.
  */
-export const noopState = ({ reason }: NoopPlan | NoModelPlan) =>
+export const stateOfNoFold = ({ reason }: NoopPlan | NoModelPlan) =>
   reason === 'TURN_TOO_LARGE' ? 'FAILED_ERROR' : 'NOOP';
 
 /**

@@ -35,14 +35,14 @@ export const waitingRequest = (
 ): CompactionRequest | undefined =>
   requestOfKind(conversation, 'manual') ?? requestOfKind(conversation, 'auto');
 
-/** What a worker found in the documents before it takes the lease. */
+/** What a worker reads before it takes the lease. */
 interface ClaimFacts {
   now: Date;
   conversation:
     | (Pick<Conversation, 'state' | 'compactionRequests'> & Partial<Pick<Conversation, 'settings'>>)
     | undefined;
   job: CompactionJob | undefined;
-  /** Of the context as the documents show it now; without a request nobody asks. */
+  /** Of the context as the documents show it now. */
   isOverThreshold: boolean;
   tokens: number;
   sizeBrakes: readonly SizeBrake[];
@@ -59,16 +59,16 @@ export type ClaimDecision =
    */
   | { kind: 'later'; reason: 'LEASE_HELD' | BrakeReason; retryAfterMs?: number }
   /** The outcome stands in the job already; only the request is left to clear. */
-  | { kind: 'settled'; request: CompactionRequest }
-  /** An outcome without work. */
+  | { kind: 'recorded'; request: CompactionRequest }
+  /** The request ends without work. */
   | {
       kind: 'outcome';
       request: CompactionRequest;
       state: 'NOOP' | 'FAILED_ERROR' | 'ABORTED';
       reason: string;
     }
-  /** With a `refusal` no model is asked: outputs may be shortened, or turns folded by code. */
-  | { kind: 'claim'; request: CompactionRequest; attempt: number; refusal?: BrakeReason };
+  /** With a `noModelReason` no model is asked: outputs may be shortened, or turns folded by code. */
+  | { kind: 'claim'; request: CompactionRequest; attempt: number; noModelReason?: BrakeReason };
 
 /**
  * What a delivery leads to, from the documents alone: the event is only a hint. What holds a request back is the
@@ -86,7 +86,7 @@ const ATTEMPTS_PER_REQUEST = 3;
 function decideRequest(facts: ClaimFacts, request: CompactionRequest): ClaimDecision {
   const { conversation, job, now, tokens } = facts;
   if (isHeld(job, now)) return { kind: 'later', reason: 'LEASE_HELD' };
-  if (isRecorded(job, request)) return { kind: 'settled', request };
+  if (isRecorded(job, request)) return { kind: 'recorded', request };
   if (conversation?.compactionRequests.cancel === request.requestId)
     return { kind: 'outcome', request, state: 'ABORTED', reason: CANCELLED_BY_USER };
   const attempts = attemptsAt(job, request);
@@ -104,11 +104,11 @@ function decideRequest(facts: ClaimFacts, request: CompactionRequest): ClaimDeci
     return { kind: 'outcome', request, state: 'NOOP', reason: braked.brake.reason };
   const attempt = attempts + 1;
   return braked
-    ? { kind: 'claim', request, attempt, refusal: braked.brake.reason }
+    ? { kind: 'claim', request, attempt, noModelReason: braked.brake.reason }
     : { kind: 'claim', request, attempt };
 }
 
-/** Dollars may come at any time: nobody waits at the door for them. */
+/** No worker waits for dollars, which may come at any time: the sweep publishes the request again. */
 function waitFor({ reason, until }: Brake, now: Date): ClaimDecision {
   return until === undefined || isUnpaid(reason)
     ? { kind: 'later', reason }
@@ -123,11 +123,12 @@ const NEEDS_THRESHOLD: Readonly<Record<Trigger, boolean>> = {
   blocked: false,
 };
 
+/** Whether the request has ended, by what the job says. An automatic one that changed nothing may be tried again. */
 function isRecorded(job: CompactionJob | undefined, request: CompactionRequest): boolean {
   return (job?.records ?? []).some(
     ({ requestId, state, reason }) =>
       requestId === request.requestId &&
-      // One that waits for dollars is not settled.
+      // A request that waits for dollars is not settled.
       !(state === 'NOOP' && isUnpaid(reason)) &&
       (request.kind === 'manual' || state === 'COMPACTED' || state === 'CONTENT_TRUNCATED'),
   );
@@ -193,12 +194,12 @@ export const REPUBLISH_AFTER_MS = 60_000;
 /** A request that no worker could serve or settle for this long is settled by the sweep. */
 const GIVE_UP_AFTER_MS = 24 * 60 * 60_000;
 
-/** One that waits for dollars is looked at again and again by workers; some days later nobody needs it any more. */
+/** A request that waits for dollars is given up some days later, when nobody needs it any more. */
 const GIVE_UP_UNPAID_AFTER_MS = 7 * GIVE_UP_AFTER_MS;
 
 type OverdueDecision =
   | { kind: 'publish' }
-  /** Somebody has it in hand, or a back-off runs; the next sweep looks again. */
+  /** A worker holds the job, or a back-off runs; the next sweep looks again. */
   | { kind: 'wait' }
   /** Nobody will ever serve it: settled with a record. */
   | { kind: 'drop'; state: 'NOOP' | 'FAILED_ERROR'; reason: 'NOT_LIVE' | 'NOT_SERVED' };
@@ -222,7 +223,7 @@ export function decideOverdue(facts: {
   const pause = job?.brake.pause;
   if (waitedMs > (isUnpaid(pause?.reason) ? GIVE_UP_UNPAID_AFTER_MS : GIVE_UP_AFTER_MS))
     return { kind: 'drop', state: 'FAILED_ERROR', reason: 'NOT_SERVED' };
-  // Without the size of the context: a pause that growth ends is none that a request waits for.
+  // The size of the context is not read: no request waits for a pause that ends with growth (`BREAKER_OPEN`).
   const braked = brakeOn(pause ? [pause] : [], { trigger: request.trigger, now, tokens: 0 });
   return braked?.effect === 'waits' ? { kind: 'wait' } : { kind: 'publish' };
 }
@@ -291,7 +292,7 @@ const RETRY_FACTOR = 3;
 
 const LONGEST_RETRY_MS = 10 * 60_000;
 
-/** The documents moved on: the next attempt starts from the new ones at once. */
+/** After a conversation has moved on the next attempt reads it as it is then. */
 const SUPERSEDED_RETRY_MS = 1_000;
 
 function retryAfterMs(facts: SettleFacts): number {
@@ -308,6 +309,6 @@ const LONGEST_UNPAID_MS = 60 * 60_000;
 
 const SHORTEST_UNPAID_MS = 60_000;
 
-/** Where others on their way hold the rest, they say when to come back: soon. */
+/** Where calls that are under way hold the rest of the dollars, the error asks to come back soon. */
 const unpaidWaitMs = ({ retryAfterMs: askedMs = Infinity, untilNextDayMs }: SettleFacts): number =>
   Math.max(SHORTEST_UNPAID_MS, Math.min(LONGEST_UNPAID_MS, untilNextDayMs, askedMs));

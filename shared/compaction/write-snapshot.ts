@@ -192,30 +192,31 @@ function textOfTurn(turn: Turn): string {
   return [...spoken.map(({ text }) => text), ...stringsIn(calls)].join('\n');
 }
 
-/** Where each value was said, by place: above 0 the number of a turn, below 0 an item of the previous snapshot, 0 else. */
+/** Who says a text that was looked through for values. */
+type Speaker =
+  | { kind: 'turn'; seq: number }
+  /** An item of the previous snapshot. */
+  | { kind: 'item'; item: ArchivedItem }
+  /** Earlier turns that recall showed, pins, tail, notes, focus. */
+  | { kind: 'other' };
+
 interface SaidValues {
   index: ValueIndex;
-  previousItems: readonly ArchivedItem[];
-}
-
-/** No turn has the number 0. */
-const OTHER_PLACE = 0;
-
-const placeOfItem = (index: number): number => -1 - index;
-
-function* placesOf(
-  { turns, recalled, otherTexts }: SnapshotInput,
-  previousItems: readonly ArchivedItem[],
-): Generator<{ place: number; text: string }> {
-  for (const turn of turns) yield { place: turn.seq, text: textOfTurn(turn) };
-  for (const [index, item] of previousItems.entries())
-    yield { place: placeOfItem(index), text: withoutMarkedValues(item.text) };
-  for (const text of [...recalled, ...otherTexts]) yield { place: OTHER_PLACE, text };
+  /** By the place that the index names. */
+  speakers: readonly Speaker[];
 }
 
 function readSaidValues(input: SnapshotInput, values: readonly Value[]): SaidValues {
-  const previousItems = everyItem(input.previous);
-  return { index: indexValues(values, placesOf(input, previousItems)), previousItems };
+  const speakers: Speaker[] = [];
+  const textOf = (speaker: Speaker, text: string) => ({ place: speakers.push(speaker) - 1, text });
+  function* texts() {
+    for (const turn of input.turns) yield textOf({ kind: 'turn', seq: turn.seq }, textOfTurn(turn));
+    for (const item of everyItem(input.previous))
+      yield textOf({ kind: 'item', item }, withoutMarkedValues(item.text));
+    for (const text of [...input.recalled, ...input.otherTexts])
+      yield textOf({ kind: 'other' }, text);
+  }
+  return { index: indexValues(values, texts()), speakers };
 }
 
 // The check of one statement
@@ -230,15 +231,15 @@ interface CheckedStatement {
 
 function checkStatement(
   { item, values }: { item: Item; values: readonly Value[] },
-  { index, previousItems }: SaidValues,
+  { index, speakers }: SaidValues,
   mediaTurns: readonly number[],
 ): CheckedStatement {
   const unsaid: Value[] = [];
   let cited = item;
   for (const value of values) {
-    const places = index.holders(value);
-    if (places.length === 0) unsaid.push(value);
-    cited = withSources(cited, sourcesOfValue(places, cited, previousItems));
+    const saying = index.holders(value).flatMap((place) => speakers[place] ?? []);
+    if (saying.length === 0) unsaid.push(value);
+    cited = withSources(cited, sourcesOfValue(saying, cited));
   }
   // A picture or a file may show what no text says.
   const isBorneOut = unsaid.length > 0 && mediaTurns.some((seq) => isAboutTurn(cited, seq));
@@ -254,16 +255,12 @@ function checkStatement(
  * Turns to add to an item's sources for one value: none where a turn that it cites says it, else the first turn or item
  * of the previous snapshot that does. So an erasure of that turn finds the item.
  */
-function sourcesOfValue(
-  places: readonly number[],
-  item: Item,
-  previousItems: readonly ArchivedItem[],
-): readonly number[] {
-  if (places.some((place) => isAboutTurn(item, place))) return [];
-  const turn = places.find((place) => place > OTHER_PLACE);
-  if (turn !== undefined) return [turn];
-  const place = places.find((one) => one < OTHER_PLACE);
-  return place === undefined ? [] : (previousItems[placeOfItem(place)]?.sources ?? []);
+function sourcesOfValue(speakers: readonly Speaker[], cited: Item): readonly number[] {
+  const turns = speakers.filter((speaker) => speaker.kind === 'turn');
+  if (turns.some(({ seq }) => isAboutTurn(cited, seq))) return [];
+  const [turn] = turns;
+  if (turn) return [turn.seq];
+  return speakers.find((speaker) => speaker.kind === 'item')?.item.sources ?? [];
 }
 
 /** An item that cites these turns too; the stretch of a topic begins where it did. */

@@ -22,7 +22,7 @@ export interface PageScope {
   parameters?: Readonly<Record<string, string | number | boolean>>;
 }
 
-type Place = Readonly<Record<string, string | number>>;
+type ListPlace = Readonly<Record<string, string | number>>;
 
 /** Characters of the hash of a scope: enough to tell the lists of one caller apart. */
 const SCOPE_CHARACTERS = 16;
@@ -44,7 +44,7 @@ const hashOf = (sha256: Sha256, { uid, list, parameters = {} }: PageScope) =>
  * A page token: a place in a list, and which list. It is not signed: a caller who makes one up begins elsewhere in a
  * list of their own. `place` holds ASCII text and numbers.
  */
-export const encodePageToken = (sha256: Sha256, scope: PageScope, place: Place): string =>
+export const encodePageToken = (sha256: Sha256, scope: PageScope, place: ListPlace): string =>
   encodeToken([hashOf(sha256, scope), place]);
 
 function readToken(token: string): z.infer<typeof tokenSchema> {

@@ -21,6 +21,12 @@ export interface Upload extends z.infer<typeof uploadSchema> {
   id: string;
 }
 
+/** An upload as it was read. */
+export interface StoredUpload extends Upload {
+  /** Where its bytes stand in the bucket. */
+  filePath: string;
+}
+
 /** How an upload notes a turn that names it. */
 export const turnKey = (conversationId: string, seq: number) => `${conversationId}_${turnId(seq)}`;
 
@@ -41,9 +47,11 @@ export function turnOfKey(key: string): { conversationId: string; seq: number } 
 }
 
 /** Reads an upload; one that cannot be read is none. */
-export function decodeUpload({ path, fields }: StoredDocument): Upload | undefined {
+export function decodeUpload(document: StoredDocument): StoredUpload | undefined {
+  const { path, fields } = document;
   const { data } = uploadSchema.safeParse(fields);
-  return data && { ...data, id: path.slice(path.lastIndexOf('/') + 1) };
+  const id = path.slice(path.lastIndexOf('/') + 1);
+  return data && { ...data, id, filePath: uploadFilePath(document) };
 }
 
 export function encodeUpload(upload: Upload): DocumentFields {

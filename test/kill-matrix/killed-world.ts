@@ -1,5 +1,5 @@
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
-import type { CompactionDependencies } from '#functions/worker/compaction/run.ts';
+import type { WorkerDependencies } from '#functions/worker/worker-dependencies.ts';
 import { CONVERSATION } from '#lab/property/initial-state.ts';
 import type { Lane, Process, Flow } from '#lab/property/interleaving.ts';
 import type { Server, World } from '#lab/property/world.ts';
@@ -143,7 +143,7 @@ export function withDeath(
         },
       };
     },
-    worker: (server: Server, flow: Flow): CompactionDependencies => {
+    worker: (server: Server, flow: Flow): WorkerDependencies => {
       death.knowLane(flow.lane);
       const plain = world.worker(server, flow);
       const { model } = plain;

@@ -2,8 +2,8 @@ import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { drainChat } from '#functions/chat/drain.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import type { Replacing } from '#functions/chat/turns/send/send-request.ts';
-import type { CompactionDependencies } from '#functions/worker/compaction/run.ts';
-import { createCompactionHandler } from '#functions/worker/push/handle-push.ts';
+import type { WorkerDependencies } from '#functions/worker/worker-dependencies.ts';
+import { createPushHandler } from '#functions/worker/push/handle-push.ts';
 import { pushBody } from '#infra/local/embedded/memory-bus.ts';
 import { ownConversation, messageIdOf } from '#lab/property/actions/actors.ts';
 import type { Interleaving } from '#lab/property/interleaving.ts';
@@ -109,10 +109,7 @@ interface Push {
 }
 
 /** One push of an event to a worker, through its handler and without a network. */
-function pushEvent(
-  dependencies: CompactionDependencies,
-  event: { id: string; data: object },
-): Push {
+function pushEvent(dependencies: WorkerDependencies, event: { id: string; data: object }): Push {
   const request = new IncomingMessage(new Socket());
   request.method = 'POST';
   request.url = '/';
@@ -130,7 +127,7 @@ function pushEvent(
   request.push(null);
   const response = new ServerResponse(request);
   return {
-    handled: createCompactionHandler(dependencies)(request, response),
+    handled: createPushHandler(dependencies)(request, response),
     answer: () =>
       response.writableEnded
         ? {

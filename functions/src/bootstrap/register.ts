@@ -2,7 +2,7 @@ import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import type { Clock } from '#shared/ports/ports.ts';
 import { drainChat, GIVE_UP_MS } from '../chat/drain.ts';
 import { settlesWithin } from '../lib/deadline.ts';
-import type { CompactionDependencies } from '../worker/compaction/run.ts';
+import type { WorkerDependencies } from '../worker/worker-dependencies.ts';
 import { http } from '@google-cloud/functions-framework';
 
 type Handler = Parameters<typeof http>[1];
@@ -57,7 +57,7 @@ export interface FunctionDependencies {
   /** How long running answers may go on when the process is told to end, ms. */
   drainMs: number;
   chat: () => Promise<ChatDependencies>;
-  compaction: () => Promise<CompactionDependencies>;
+  compaction: () => Promise<WorkerDependencies>;
 }
 
 /**
@@ -76,8 +76,8 @@ export function registerFunctions(dependencies: FunctionDependencies): Registere
   http('chat', chatHandler);
   const pushes = new Set<Promise<unknown>>();
   const compactionFunction = lazily(async () => {
-    const { createCompactionHandler } = await import('../worker/push/handle-push.ts');
-    return createCompactionHandler(await dependencies.compaction());
+    const { createPushHandler } = await import('../worker/push/handle-push.ts');
+    return createPushHandler(await dependencies.compaction());
   });
   const compactionHandler = counted(compactionFunction.handle, pushes);
   http('compaction', compactionHandler);

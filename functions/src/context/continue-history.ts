@@ -9,13 +9,13 @@ import { type Conversation, nothingCovered } from '#shared/conversation/document
 import type { History } from '#shared/conversation/documents/history.ts';
 import { historyPath } from '#shared/conversation/documents/paths.ts';
 import { type Turn, isTerminal } from '#shared/conversation/documents/turn.ts';
-import { continuedHistory } from '#shared/conversation/writes/next-generation.ts';
+import { continuedHistory, rearmsFrom } from '#shared/conversation/writes/next-generation.ts';
 import { GuardLostError } from '#shared/lib/errors.ts';
 import type { Clock } from '#shared/ports/ports.ts';
 import { type Viewing, selectOutputForms } from './next-call.ts';
 
 /** The context before the change. */
-interface Present {
+export interface Present {
   history: History | undefined;
   turns: Turn[];
   tokens: number;
@@ -67,11 +67,7 @@ interface Continuation {
   tokens: number;
 }
 
-/**
- * The next generation made of `source`, or of no history, and what the context then weighs. The
- * tail ends with `toSeq`, by default with the last turn; `left` says what becomes of a turn of it; `afterTokens`
- * what re-arming counts from.
- */
+/** The next generation made of `source`, or of no history, and what the context then weighs. */
 export async function continueHistory(
   dependencies: ReadDependencies & { clock: Pick<Clock, 'now'> },
   { conversationId, conversation }: ReadConversation,
@@ -79,20 +75,22 @@ export async function continueHistory(
     Parameters<typeof continuedHistory>[0],
     'source' | 'state' | 'changedFromSeq' | 'erasedSeqs' | 'requestId' | 'by' | 'restoredFrom'
   > & {
-    present: Pick<Present, 'tokens'>;
+    present: Pick<Present, 'history' | 'tokens'>;
+    /** Last turn of the tail; default: of the conversation. */
     toSeq?: number;
-    left?: (turn: Turn) => Turn;
-    afterTokens: (tokens: number) => number;
+    /** What becomes of a turn of the tail; default: it stays as it is. */
+    changeTurn?: (turn: Turn) => Turn;
+    /** Tokens that re-arming counts from; default: those of the context that a restore makes, else as `rearmsFrom` says. */
+    afterTokens?: number;
   },
 ): Promise<Continuation> {
-  const { present, toSeq = conversation.lastSeq, afterTokens, ...described } = next;
-  const { left = (turn: Turn) => turn, ...made } = described;
-  const tail = { source: next.source, toSeq };
-  const turns = (await tailAfter(dependencies, { conversationId, conversation }, tail)).map(
-    (turn) => left(turn),
-  );
+  const { present, toSeq = conversation.lastSeq, changeTurn, ...generationMade } = next;
+  const { source, state } = next;
+  const read = { conversationId, conversation };
+  const tail = await tailAfter(dependencies, read, { source, toSeq });
+  const turns = changeTurn ? tail.map((turn) => changeTurn(turn)) : tail;
   const history = continuedHistory({
-    ...made,
+    ...generationMade,
     conversation,
     now: dependencies.clock.now(),
     beforeTokens: present.tokens,
@@ -102,6 +100,11 @@ export async function continueHistory(
   const conversationAfter = { ...conversation, generation, coveredThrough, changedIn: generation };
   const forms = selectOutputForms(dependencies, conversationAfter);
   const { tokens } = contextTokens({ conversation: conversationAfter, history, turns }, forms);
-  const measured = { ...history, afterTokens: afterTokens(tokens) };
-  return { history: measured, turns, conversationAfter, tokens };
+  const { declined } = conversation.compactionRequests;
+  const rearmsAt =
+    state === 'RESTORED'
+      ? tokens
+      : rearmsFrom({ source, present: present.history, declined, tokens });
+  const afterTokens = next.afterTokens ?? rearmsAt;
+  return { history: { ...history, afterTokens }, turns, conversationAfter, tokens };
 }

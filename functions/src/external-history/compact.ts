@@ -12,7 +12,7 @@ import {
   refusedOutcome,
 } from '#shared/compaction/next-context.ts';
 import type { OutcomeState } from '#shared/compaction/outcome.ts';
-import { noopState, planFold } from '#shared/compaction/plan.ts';
+import { stateOfNoFold, planFold } from '#shared/compaction/plan.ts';
 import { isOverThreshold } from '#shared/compaction/policy.ts';
 import type { Summariser } from '#shared/compaction/summariser.ts';
 import type { Draft, CompactionWork } from '#shared/compaction/work.ts';
@@ -234,7 +234,7 @@ export async function compact(input: CompactInput): Promise<CompactResult> {
     return unchanged({ state: 'NOOP', reason: 'BELOW_THRESHOLD' });
   const summariser = summariserFor(reading, { model, signal, usage });
   const plan = planOf(reading, summariser.windowTokens);
-  if (plan.kind === 'noop') return unchanged({ state: noopState(plan), reason: plan.reason });
+  if (plan.kind === 'noop') return unchanged({ state: stateOfNoFold(plan), reason: plan.reason });
 
   const draft = await strategies[reading.strategy](work, plan, summariser);
   signal.throwIfAborted();

@@ -1,7 +1,7 @@
 import { createFirestoreDocumentStore } from '#functions/adapters/firestore.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { createDependencies } from '#functions/dependencies.ts';
-import type { CompactionDependencies } from '#functions/worker/compaction/run.ts';
+import type { WorkerDependencies } from '#functions/worker/worker-dependencies.ts';
 import { startFakeGemini } from '#infra/fake-gemini/server/start-fake-gemini.ts';
 import { startEmulators } from '#infra/local/emulators.ts';
 import { localConfig } from '#infra/local/local-config.ts';
@@ -12,7 +12,7 @@ import { Firestore } from '@google-cloud/firestore';
 /** Chat and worker in this process, on the Firestore emulator, whose documents are counted. */
 export interface EmulatedChat {
   chat: ChatDependencies;
-  compaction: CompactionDependencies;
+  compaction: WorkerDependencies;
   counted: CountedStore;
   firestoreHost: string;
   /** The client of Google, as anybody would use it. */

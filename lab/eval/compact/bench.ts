@@ -1,6 +1,6 @@
 import { parseConfig } from '#functions/config.ts';
 import { createDependencies, type Overrides } from '#functions/dependencies.ts';
-import type { CompactionDependencies } from '#functions/worker/compaction/run.ts';
+import type { WorkerDependencies } from '#functions/worker/worker-dependencies.ts';
 import type { Vices } from '#infra/fake-gemini/server/faults.ts';
 import { startFakeGemini } from '#infra/fake-gemini/server/start-fake-gemini.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
@@ -17,7 +17,7 @@ const spokenForModel = 'gemini-2.5-flash';
 
 export interface EvalBench {
   /** The worker with the real model adapter, over a store in memory. */
-  dependencies: CompactionDependencies;
+  dependencies: WorkerDependencies;
   /** Model of the conversations. */
   model: string;
   strategy: Strategy;

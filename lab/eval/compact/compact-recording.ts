@@ -2,7 +2,7 @@ import { noCache } from '#shared/recall/search-cache.ts';
 import { selectOutputForms } from '#functions/context/next-call.ts';
 import { readForCompaction, readConversationAndJob } from '#functions/worker/compaction/reading.ts';
 import { runCompaction } from '#functions/worker/compaction/run-compaction.ts';
-import type { CompactionDependencies } from '#functions/worker/compaction/run.ts';
+import type { WorkerDependencies } from '#functions/worker/worker-dependencies.ts';
 import type { PolicySettings } from '#shared/compaction/policy-settings.ts';
 import { sentOutputs } from '#shared/conversation/context/sent-view.ts';
 import { assembleContext } from '#shared/conversation/context/assemble-context.ts';
@@ -100,7 +100,7 @@ interface CompactionToRun {
   thresholdTokens?: number | undefined;
 }
 
-async function reading(dependencies: CompactionDependencies, conversationId: string) {
+async function reading(dependencies: WorkerDependencies, conversationId: string) {
   const uncached = { ...dependencies, cache: noCache };
   const { conversation, job } = await readConversationAndJob(uncached, conversationId);
   if (!conversation) throw new Error(`there is no conversation ${conversationId}`);
@@ -112,7 +112,7 @@ async function reading(dependencies: CompactionDependencies, conversationId: str
  * comes to lie behind the turn: in the middle between the fractions that reach it and the place before it.
  */
 async function preserveFractionFor(
-  dependencies: CompactionDependencies,
+  dependencies: WorkerDependencies,
   { conversationId, lastFoldedSeq }: CompactionToRun,
 ): Promise<number> {
   const { conversation, history, turns } = await reading(dependencies, conversationId);
@@ -135,16 +135,16 @@ async function preserveFractionFor(
 }
 
 const withSettings = (
-  dependencies: CompactionDependencies,
+  dependencies: WorkerDependencies,
   policySettings: PolicySettings,
-): CompactionDependencies => ({
+): WorkerDependencies => ({
   ...dependencies,
   config: { ...dependencies.config, policySettings },
 });
 
 /** Asks for a compaction that folds the turns up to one, and runs it as the worker does. */
 export async function compactThrough(
-  dependencies: CompactionDependencies,
+  dependencies: WorkerDependencies,
   wanted: CompactionToRun,
 ): Promise<CompactedOnce> {
   const { conversationId, snapshotTokens, thresholdTokens } = wanted;

@@ -1,4 +1,4 @@
-import type { CompactionDependencies } from '#functions/worker/compaction/run.ts';
+import type { WorkerDependencies } from '#functions/worker/worker-dependencies.ts';
 import { readAnswer } from '#shared/compaction/operations.ts';
 import { findValues } from '#shared/compaction/values.ts';
 import { contentText } from '#shared/models/content.ts';
@@ -133,7 +133,7 @@ interface HarmedGeneration extends Partial<ReturnType<typeof compareStatements>>
   reworded?: number;
 }
 
-type Model = CompactionDependencies['model'];
+type Model = WorkerDependencies['model'];
 
 /** A model whose answers are heard. */
 const overheard = (model: Model, hear: (answer: string) => void): Model => ({

@@ -3,7 +3,7 @@ import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import type { Replacing } from '#functions/chat/turns/send/send-request.ts';
 import { eraseConversation } from '#functions/erasure/erase-conversation.ts';
 import { indexConversation } from '#functions/recall/index-turns.ts';
-import { runAfterPause, SHORT_PAUSE_MS } from '#functions/worker/compaction/run-compaction.ts';
+import { runWhenDue, SHORT_PAUSE_MS } from '#functions/worker/compaction/run-compaction.ts';
 import { CONVERSATION } from '#lab/property/initial-state.ts';
 import type { Flow, Interleaving } from '#lab/property/interleaving.ts';
 import { questionText } from '#lab/property/scripted-models.ts';
@@ -93,7 +93,7 @@ export async function deliverOnce(
   const { kind, conversationId, isBroken = false } = asked;
   try {
     if (kind === 'compact') {
-      const result = await runAfterPause(dependencies, { conversationId, signal });
+      const result = await runWhenDue(dependencies, { conversationId, signal });
       if (result.kind !== 'retry') return result;
       // Published anew, or left to the sweep.
       const { retryAfterMs, reason } = result;

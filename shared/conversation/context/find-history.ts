@@ -125,8 +125,15 @@ export interface FoldSource {
   present: ReturnType<typeof contextTokens>;
 }
 
-/** The last turn that the history of a fold source may cover; undefined: the present history will do. */
-function lastCovered({ isUnreadable, rederiveFrom, coveredThrough }: History): number | undefined {
+/**
+ * Through which turn an earlier history may cover turns that takes the place of this one; undefined: this one can go on
+ * as it is.
+ */
+function mayCoverThrough({
+  isUnreadable,
+  rederiveFrom,
+  coveredThrough,
+}: History): number | undefined {
   if (isUnreadable) return coveredThrough.seq;
   return rederiveFrom === undefined ? undefined : rederiveFrom - 1;
 }
@@ -169,7 +176,7 @@ export async function readFoldSource(
     isReadAgain: false,
     present,
   };
-  const throughSeq = parts.history && lastCovered(parts.history);
+  const throughSeq = parts.history && mayCoverThrough(parts.history);
   if (throughSeq === undefined) return unchanged;
   const history = await newestHistoryThrough(source, target, throughSeq);
   const coveredThrough = history?.coveredThrough ?? nothingCovered;
@@ -185,7 +192,7 @@ export async function readFoldSource(
     turns: turns.filter(({ state }) => isTerminal(state)),
     present,
   };
-  // The summariser reads outputs whole.
+  // The summariser reads tool outputs in full.
   const wholeTokens = foldSourceTokens(conversation, readAgain, wholeOutputs(forms));
   const isReadAgain = parts.history?.isUnreadable || wholeTokens <= readAgainTokens;
   return isReadAgain ? readAgain : unchanged;

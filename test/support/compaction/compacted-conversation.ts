@@ -1,6 +1,6 @@
 import { noCache } from '#shared/recall/search-cache.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
-import type { CompactionDependencies } from '#functions/worker/compaction/run.ts';
+import type { WorkerDependencies } from '#functions/worker/worker-dependencies.ts';
 import { createMemoryCache } from '#functions/adapters/memory-cache.ts';
 import { createAccounting } from '#functions/quota/accounting.ts';
 import { runCompaction } from '#functions/worker/compaction/run-compaction.ts';
@@ -85,7 +85,7 @@ interface LoggedLine {
   fields: LogFields;
 }
 
-export interface CompactionBench extends CompactionDependencies {
+export interface CompactionBench extends WorkerDependencies {
   clock: ManualClock;
   model: ScriptedModel;
   published: { topic: string; data: object }[];
@@ -240,7 +240,7 @@ export const sweepBench = (overrides: Partial<CompactionBench> = {}) =>
     ...overrides,
   });
 
-export const sweep = (bench: CompactionDependencies) => runSweep(bench, neverAborted());
+export const sweep = (bench: WorkerDependencies) => runSweep(bench, neverAborted());
 
 /** A conversation document that no sweep publishes anything for. */
 export const quiet = { compactionRequests: {} };

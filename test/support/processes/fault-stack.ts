@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { createMemoryCache } from '#functions/adapters/memory-cache.ts';
-import type { CompactionDependencies } from '#functions/worker/compaction/run.ts';
+import type { WorkerDependencies } from '#functions/worker/worker-dependencies.ts';
 import { runCompaction } from '#functions/worker/compaction/run-compaction.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import { startFakeGemini } from '#infra/fake-gemini/server/start-fake-gemini.ts';
@@ -86,7 +86,7 @@ async function startParts(options: FaultStackOptions) {
   const { config } = chat.dependencies;
   const bench = compactionBench();
   const accounting = createAccounting({ store, clock, randomness: bench.randomness });
-  const worker: CompactionDependencies = { ...bench, config, store, clock, model, accounting };
+  const worker: WorkerDependencies = { ...bench, config, store, clock, model, accounting };
 
   return { chat, fakeGemini, store, clock, worker };
 }

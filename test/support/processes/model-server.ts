@@ -1,4 +1,4 @@
-import type { CompactionDependencies } from '#functions/worker/compaction/run.ts';
+import type { WorkerDependencies } from '#functions/worker/worker-dependencies.ts';
 import { startFakeGemini } from '#infra/fake-gemini/server/start-fake-gemini.ts';
 import { modelAt } from '#test/support/gemini-model-calls.ts';
 import { afterAll, beforeEach } from 'vitest';
@@ -17,6 +17,6 @@ export async function startModelServer() {
     server,
     model,
     /** A worker with the real adapter of the model, before this server. */
-    worker: (bench: CompactionDependencies): CompactionDependencies => ({ ...bench, model }),
+    worker: (bench: WorkerDependencies): WorkerDependencies => ({ ...bench, model }),
   };
 }

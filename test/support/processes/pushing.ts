@@ -1,5 +1,5 @@
 import { registerFunctions } from '#functions/bootstrap/register.ts';
-import { createCompactionHandler } from '#functions/worker/push/handle-push.ts';
+import { createPushHandler } from '#functions/worker/push/handle-push.ts';
 import { serveFunctions } from '#infra/local/stack/function-host.ts';
 import type { CompactionBench } from '#test/support/compaction/compacted-conversation.ts';
 import { openForTest } from '../open-for-test.ts';
@@ -26,7 +26,7 @@ export const requestFor = (conversationId: string) => ({
 
 /** The handler behind a real server that leaves the body on the wire, as the guarded framework does. */
 export async function serve(bench: CompactionBench): Promise<string> {
-  const handle = createCompactionHandler(bench);
+  const handle = createPushHandler(bench);
   const server = createServer((request, response) => void handle(request, response));
   return `${(await openForTest(server)).url}/`;
 }

@@ -11,7 +11,7 @@ import { claimGuest } from '#functions/chat/inbox/claim-guest.ts';
 import { listConversations } from '#functions/chat/inbox/list-conversations.ts';
 import { markRead } from '#functions/chat/inbox/mark-read.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
-import { runClaim } from '#functions/claims/run-claim.ts';
+import { runClaim } from '#functions/guests/run-claim.ts';
 import { eraseConversation, markErasing } from '#functions/erasure/erase-conversation.ts';
 import { runSweep } from '#functions/worker/sweep/sweep.ts';
 import { decodeClaim } from '#shared/conversation/documents/claim.ts';

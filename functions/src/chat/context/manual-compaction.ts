@@ -10,7 +10,7 @@ import { selectOutputForms } from '#functions/context/next-call.ts';
 import { publishOverdue, publishRequest } from '#functions/events/publish-request.ts';
 import { retryWhenLost } from '#functions/lib/retry.ts';
 import { reachedSpendLimit } from '#shared/compaction/brake.ts';
-import { noopState, planFold } from '#shared/compaction/plan.ts';
+import { stateOfNoFold, planFold } from '#shared/compaction/plan.ts';
 import { learnShift } from '#shared/compaction/policy.ts';
 import {
   decideCancel,
@@ -68,7 +68,7 @@ export async function previewCompaction(
   });
   if (plan.kind === 'noop') {
     const { reason } = plan;
-    return { dryRun: true, state: noopState(plan), reason, beforeTokens, turnsFolded: 0 };
+    return { dryRun: true, state: stateOfNoFold(plan), reason, beforeTokens, turnsFolded: 0 };
   }
   const { from, upTo, folded } = plan;
   const turnsFolded = folded.length;

@@ -148,7 +148,6 @@ async function restore(
     requestId: request.requestId ?? by,
     by,
     restoredFrom: request.generation,
-    afterTokens: (tokens) => tokens,
   });
   const { history, turns, tokens } = next;
   // What waits was asked for by the context before.

@@ -15,7 +15,13 @@ import {
   unreadUploadId,
   uploadsIn,
 } from '#shared/uploads/upload-parts.ts';
-import { encodeUpload, type Upload, decodeUpload, turnKey } from '#shared/uploads/upload.ts';
+import {
+  encodeUpload,
+  type StoredUpload,
+  type Upload,
+  decodeUpload,
+  turnKey,
+} from '#shared/uploads/upload.ts';
 
 /** One body for unknown and other people's uploads, and for what was never sent: an id must tell nothing. */
 const uploadNotFound = (uploadId: string) =>
@@ -115,19 +121,12 @@ interface ReadableUpload {
 
 type Dependencies = Pick<ChatDependencies, 'store' | 'files'>;
 
-/** Where the file of an upload stands in the bucket. */
-const filePath = (uid: string, { id, path }: Upload): string => path ?? uploadPath(uid, id);
-
 const readable = async (
   dependencies: Dependencies,
-  { uid }: Caller,
-  upload: Upload,
+  upload: StoredUpload,
 ): Promise<ReadableUpload> => {
-  const { name } = upload;
-  const request = await requireBucket(dependencies).signDownload({
-    path: filePath(uid, upload),
-    name,
-  });
+  const { filePath: path, name } = upload;
+  const request = await requireBucket(dependencies).signDownload({ path, name });
   return { upload, request };
 };
 
@@ -140,7 +139,7 @@ export async function readUpload(
   const [document] = await dependencies.store.get([uploadPath(caller.uid, uploadId)]);
   const upload = document && decodeUpload(document);
   if (!upload) throw uploadNotFound(uploadId);
-  return readable(dependencies, caller, upload);
+  return readable(dependencies, upload);
 }
 
 /** All uploads of the caller, by their ids; none where uploads are off. Throws FILES_UNAVAILABLE. */
@@ -151,8 +150,7 @@ export async function* allUploads(
   if (!dependencies.files) return;
   const collection = uploadsCollection(caller.uid);
   for await (const page of readPages(dependencies.store, { collection, limit: UPLOADS_PER_READ }))
-    for (const upload of page.map(decodeUpload))
-      if (upload) yield readable(dependencies, caller, upload);
+    for (const upload of page.map(decodeUpload)) if (upload) yield readable(dependencies, upload);
 }
 
 /** Files that are looked at side by side. */
@@ -172,9 +170,8 @@ function decoded(bytes: Uint8Array): string | undefined {
 }
 
 /** The part that a turn stores for an upload whose file is there and is what it says. */
-async function resolvedPart(files: FileBucket, uid: string, upload: Upload): Promise<Part> {
-  const { id, mimeType, sizeBytes, name } = upload;
-  const path = filePath(uid, upload);
+async function resolvedPart(files: FileBucket, upload: StoredUpload): Promise<Part> {
+  const { id, mimeType, sizeBytes, name, filePath: path } = upload;
   const found = await files.stat(path);
   if (!found) throw uploadNotFound(id);
   if (found.mimeType !== mimeType || found.sizeBytes !== sizeBytes) throw typeMismatch(id, upload);
@@ -194,7 +191,7 @@ async function readUploads(
   { store }: Pick<ChatDependencies, 'store'>,
   { uid }: Caller,
   ids: readonly string[],
-): Promise<Upload[]> {
+): Promise<StoredUpload[]> {
   const documents = await store.get(ids.map((id) => uploadPath(uid, id)));
   return documents.map((document, index) => {
     const upload = document && decodeUpload(document);
@@ -228,7 +225,7 @@ export async function resolveUploads(
     await inParallel(
       uploads,
       READS,
-      async (upload) => [upload.id, await resolvedPart(files, caller.uid, upload)] as const,
+      async (upload) => [upload.id, await resolvedPart(files, upload)] as const,
     ),
   );
   return parts.map((part) => resolved.get(unreadUploadId(part) ?? '') ?? part);

@@ -1,4 +1,4 @@
-import { countConversations, runClaim } from '#functions/claims/run-claim.ts';
+import { countConversations, runClaim } from '#functions/guests/run-claim.ts';
 import { passCrashPoint } from '#functions/lib/crash-points.ts';
 import { retryWhenLost } from '#functions/lib/retry.ts';
 import { type Claim, claimRefusal, decodeClaim } from '#shared/conversation/documents/claim.ts';

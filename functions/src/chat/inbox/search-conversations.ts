@@ -36,12 +36,12 @@ const PASSAGES = 20 * MESSAGES;
  * Where in the inbox the page begins, through how many rounds from there it goes (0: up to the bounds), and how many
  * hits of them were given before.
  */
-const placeSchema = z.strictObject({
+const pageStartSchema = z.strictObject({
   inbox: z.string(),
   rounds: z.number().int().min(0).max(ROUNDS_MAX),
   given: z.number().int().min(0),
 });
-type Place = z.infer<typeof placeSchema>;
+type PageStart = z.infer<typeof pageStartSchema>;
 
 interface SearchRequest {
   caller: Caller;
@@ -54,20 +54,20 @@ interface SearchRequest {
 
 type SearchDependencies = Pick<ChatDependencies, 'store' | 'cache' | 'logger' | 'clock' | 'sha256'>;
 
-/** What was looked into of a conversation, and what was found. */
-interface Looked {
+/** What was found in one conversation. */
+interface ConversationHits {
   hits: readonly SearchHitView[];
-  documents: number;
-  /** Turns that were passed by. */
-  turnsLeft: number;
+  documentsRead: number;
+  /** Turns that were not searched. */
+  turnsSkipped: number;
 }
 
 /** Folded turns are looked up in the index, the others in their transcript; what was found is told as it is stored. */
-async function lookInto(
+async function searchConversation(
   dependencies: SearchDependencies,
   target: { conversationId: string; conversation: Conversation },
   q: string,
-): Promise<Looked> {
+): Promise<ConversationHits> {
   const { lastSeq, pendingErasure } = target.conversation;
   const hidden = new Set(pendingErasure?.seqs);
   const search = turnSearch(q);
@@ -98,37 +98,37 @@ async function lookInto(
       return [hitView({ ...turn, ...message }, { snippet, score })];
     }),
   );
-  const segmentsLeft = segmentNumber(throughSeq) - segments.length;
-  const indexedLeft = Math.min(throughSeq, segmentsLeft * SEGMENT_TURNS);
-  const turnsLeft = tail.oldestSeq - 1 - throughSeq + indexedLeft;
-  const documents = 1 + segments.length + tail.turns + seqs.size;
-  return { hits, documents, turnsLeft };
+  const segmentsSkipped = segmentNumber(throughSeq) - segments.length;
+  const indexedSkipped = Math.min(throughSeq, segmentsSkipped * SEGMENT_TURNS);
+  const turnsSkipped = tail.oldestSeq - 1 - throughSeq + indexedSkipped;
+  const documentsRead = 1 + segments.length + tail.turns + seqs.size;
+  return { hits, documentsRead, turnsSkipped };
 }
 
 const keyOf = ({ seq, role }: Pick<Passage, 'seq' | 'role'>) => `${seq}/${role}`;
 
 type Listed = Awaited<ReturnType<typeof listConversations>>;
 
-/** A conversation of the inbox; not `looked`: it cannot be read. */
-interface Reached extends ListedEntry {
-  looked?: Looked;
+/** A conversation of the inbox; without `found` it cannot be read. */
+interface SearchedEntry extends ListedEntry {
+  found?: ConversationHits;
 }
 
-/** Looks into a conversation; nothing of one that is not the caller's, or is in the bin. */
-async function reach(
+/** Searches a conversation of the inbox. Nothing of one that is not the caller's, or is in the bin. */
+async function searchEntry(
   dependencies: SearchDependencies,
   listed: ListedEntry,
   { document, request }: { document: StoredDocument | undefined; request: SearchRequest },
-): Promise<Reached[]> {
+): Promise<SearchedEntry[]> {
   const { caller, q, left } = request;
   if (left.aborted) throw abortedError();
-  // Before it is read, so that nobody learns of another one's that cannot be.
+  // Checked before the conversation is decoded, so that nobody learns of one of another user that cannot be read.
   if (document?.fields['ownerUid'] !== caller.uid) return [];
   try {
     const { value: conversation } = decodeConversation(document);
     if (!isOwn(conversation, caller)) return [];
-    const looked = await lookInto(dependencies, { conversationId: listed.id, conversation }, q);
-    return [{ ...listed, looked }];
+    const target = { conversationId: listed.id, conversation };
+    return [{ ...listed, found: await searchConversation(dependencies, target, q) }];
   } catch (error) {
     if (error instanceof NewerDocumentError || error instanceof UnreadableConversationError)
       return [listed];
@@ -136,20 +136,20 @@ async function reach(
   }
 }
 
-/** Looks into conversations round by round, from a place in the inbox on, until a bound is reached. */
-async function lookIntoInbox(
+/** Searches conversations round by round, from where a page begins in the inbox, until a bound is reached. */
+async function searchInbox(
   dependencies: SearchDependencies,
   request: SearchRequest,
-  from: Place,
-): Promise<{ reached: Reached[]; rounds: number; inbox: string | undefined }> {
+  from: PageStart,
+): Promise<{ searched: SearchedEntry[]; rounds: number; inbox: string | undefined }> {
   const { store, clock } = dependencies;
   const startMs = clock.now().getTime();
-  const reached: Reached[] = [];
+  const searched: SearchedEntry[] = [];
   let inbox: string | undefined = from.inbox;
   let rounds = 0;
   const hasRoom = () => {
     if (from.rounds > 0) return rounds < from.rounds;
-    const documents = reached.reduce((sum, { looked }) => sum + (looked?.documents ?? 1), 0);
+    const documents = searched.reduce((sum, { found }) => sum + (found?.documentsRead ?? 1), 0);
     const isInTime = clock.now().getTime() - startMs < SEARCH_MS;
     return rounds < ROUNDS_MAX && documents < DOCUMENTS_MAX && isInTime;
   };
@@ -162,26 +162,26 @@ async function lookIntoInbox(
     const entries = page.entries.filter(({ entry }) => entry?.list !== 'deleted');
     const stored = await store.get(entries.map(({ id }) => conversationPath(id)));
     const round = entries.map((listed, i) =>
-      reach(dependencies, listed, { document: stored[i], request }),
+      searchEntry(dependencies, listed, { document: stored[i], request }),
     );
-    reached.push(...(await Promise.all(round)).flat());
+    searched.push(...(await Promise.all(round)).flat());
     inbox = page.nextPageToken;
   }
-  return { reached, rounds, inbox };
+  return { searched, rounds, inbox };
 }
 
 /** What the reader is told of the conversations beside the hits. */
 function aboutConversations(
-  reached: readonly Reached[],
+  searched: readonly SearchedEntry[],
   q: string,
 ): Pick<SearchAllView, 'titles' | 'unreached'> {
   const lookAt = snippetFinder(q);
-  const titles = reached.flatMap(({ id, entry: { title = '' } = {}, looked }) =>
-    looked && lookAt(title).snippet !== undefined ? [{ conversationId: id, title }] : [],
+  const titles = searched.flatMap(({ id, entry: { title = '' } = {}, found }) =>
+    found && lookAt(title).snippet !== undefined ? [{ conversationId: id, title }] : [],
   );
-  const unreached = reached.flatMap(({ looked, ...listed }) => {
-    if (!looked) return [titled(listed)];
-    return looked.turnsLeft > 0 ? [{ ...titled(listed), turns: looked.turnsLeft }] : [];
+  const unreached = searched.flatMap(({ found, ...listed }) => {
+    if (!found) return [titled(listed)];
+    return found.turnsSkipped > 0 ? [{ ...titled(listed), turns: found.turnsSkipped }] : [];
   });
   return { titles, unreached };
 }
@@ -204,23 +204,23 @@ export async function searchConversations(
   const { caller, q, pageSize, pageToken: token } = request;
   const { sha256 } = dependencies;
   const scope: PageScope = { uid: caller.uid, list: 'search', parameters: { q } };
-  const none: Place = { inbox: '', rounds: 0, given: 0 };
-  const place = decodePageToken(sha256, scope, { schema: placeSchema, token }) ?? none;
-  const { reached, rounds, inbox } = await lookIntoInbox(dependencies, request, place);
-  const hits = reached
-    .flatMap(({ looked, ...listed }) =>
-      (looked?.hits ?? []).map((hit) => ({ ...titled(listed), ...hit })),
+  const first: PageStart = { inbox: '', rounds: 0, given: 0 };
+  const start = decodePageToken(sha256, scope, { schema: pageStartSchema, token }) ?? first;
+  const { searched, rounds, inbox } = await searchInbox(dependencies, request, start);
+  const hits = searched
+    .flatMap(({ found, ...listed }) =>
+      (found?.hits ?? []).map((hit) => ({ ...titled(listed), ...hit })),
     )
     .toSorted((a, b) => b.score - a.score || Date.parse(b.at) - Date.parse(a.at));
-  const given = place.given + pageSize;
+  const given = start.given + pageSize;
   const next =
     given < hits.length
-      ? { inbox: place.inbox, rounds, given }
-      : inbox !== undefined && { ...none, inbox };
+      ? { inbox: start.inbox, rounds, given }
+      : inbox !== undefined && { ...first, inbox };
   return {
-    hits: hits.slice(place.given, given),
-    ...(place.given === 0 ? aboutConversations(reached, q) : { titles: [], unreached: [] }),
-    searched: reached.filter(({ looked }) => looked).length,
+    hits: hits.slice(start.given, given),
+    ...(start.given === 0 ? aboutConversations(searched, q) : { titles: [], unreached: [] }),
+    searched: searched.filter(({ found }) => found).length,
     ...(next && { nextPageToken: encodePageToken(sha256, scope, next) }),
   };
 }

@@ -21,26 +21,26 @@ const MISSED_MAX = 500;
 export const EVENTS_LIFE_MS = 5 * 60_000;
 
 /** Where a reader is: behind all commits up to this one, of which this was the last entry. */
-interface Place {
+interface EventCursor {
   /** The latest time that was noted by then, ms since 1970. */
   timeMs: number;
   updateTime: string;
   conversationId: string;
 }
 
-const placeSchema = z.tuple([
+const cursorSchema = z.tuple([
   z.coerce.number().int().min(0).max(LATEST_MS),
   z.string().regex(/^\d{1,12}\.\d{1,9}$/),
   z.union([z.literal(''), conversationIdSchema]),
 ]);
 
-const encodePlace = ({ timeMs, updateTime, conversationId }: Place) =>
+const encodeCursor = ({ timeMs, updateTime, conversationId }: EventCursor) =>
   `${timeMs}_${updateTime}_${conversationId}`;
 
 /** The place that a cursor names; undefined without one. Anybody may have written it. Throws BAD_FIELD. */
-export function decodeCursor(cursor: string | undefined): Place | undefined {
+export function decodeCursor(cursor: string | undefined): EventCursor | undefined {
   if (cursor === undefined || cursor === '') return undefined;
-  const { data } = placeSchema.safeParse(cursor.split('_'));
+  const { data } = cursorSchema.safeParse(cursor.split('_'));
   if (!data)
     throw badField(
       'cursor',
@@ -50,7 +50,7 @@ export function decodeCursor(cursor: string | undefined): Place | undefined {
   return { timeMs, updateTime, conversationId };
 }
 
-const comparePlaces = (a: Place, b: Place): number =>
+const compareCursors = (a: EventCursor, b: EventCursor): number =>
   compareUpdateTimes(a.updateTime, b.updateTime) ||
   (a.conversationId < b.conversationId ? -1 : Number(a.conversationId > b.conversationId));
 
@@ -61,19 +61,19 @@ interface SentEvent {
 }
 
 interface Change {
-  place: Place;
+  place: EventCursor;
   document: StoredDocument;
 }
 
 /** Changes in the order of their commits; `timeMs` of each is the latest up to it. */
-function inOrder(documents: readonly StoredDocument[], from: Place): Change[] {
+function inOrder(documents: readonly StoredDocument[], from: EventCursor): Change[] {
   const changes = documents.map((document) => {
     const { changeTime } = document.fields;
     const timeMs = changeTime instanceof Date ? changeTime.getTime() : 0;
     const conversationId = lastSegment(document.path);
     return { place: { timeMs, updateTime: document.updateTime, conversationId }, document };
   });
-  changes.sort((a, b) => comparePlaces(a.place, b.place));
+  changes.sort((a, b) => compareCursors(a.place, b.place));
   let { timeMs } = from;
   for (const { place } of changes) place.timeMs = timeMs = Math.max(timeMs, place.timeMs);
   return changes;
@@ -92,25 +92,25 @@ export async function* userEvents(
     cursor,
     once,
     until,
-  }: { uid: string; cursor: Place | undefined; once: boolean; until: AbortSignal },
+  }: { uid: string; cursor: EventCursor | undefined; once: boolean; until: AbortSignal },
 ): AsyncGenerator<SentEvent> {
   const { store, clock } = dependencies;
   const nowMs = clock.now().getTime();
   const isAway = cursor !== undefined && nowMs - cursor.timeMs > AWAY_MAX_MS;
   const from = isAway ? undefined : cursor;
-  let at: Place = from ?? { timeMs: nowMs, updateTime: '0.0', conversationId: '' };
+  let at: EventCursor = from ?? { timeMs: nowMs, updateTime: '0.0', conversationId: '' };
   const since = { field: 'changeTime', value: new Date(at.timeMs - OVERLAP_MS) };
   const tell = ({ place, document }: Change): SentEvent[] => {
     at = place;
     const entry = readableEntry(dependencies, document);
     const event = entry && conversationEvent(place.conversationId, entry);
-    return event ? [{ id: encodePlace(place), event }] : [];
+    return event ? [{ id: encodeCursor(place), event }] : [];
   };
   let isFirst = true;
   try {
     for await (const documents of store.watch(inboxCollection(uid), until, since)) {
       const changes = inOrder(documents, at);
-      const missed = changes.filter(({ place }) => comparePlaces(place, at) > 0);
+      const missed = changes.filter(({ place }) => compareCursors(place, at) > 0);
       const isTold = !isFirst || (from !== undefined && missed.length <= MISSED_MAX);
       if (isTold) for (const change of missed) yield* tell(change);
       else at = changes.at(-1)?.place ?? at;
@@ -118,7 +118,7 @@ export async function* userEvents(
         // What was noted by then has come, or is noted within the overlap: a place does not age where nothing happens.
         at = { ...at, timeMs: Math.max(at.timeMs, nowMs) };
         const type = isTold || cursor === undefined ? 'ready' : 'reset';
-        yield { id: encodePlace(at), event: { type } };
+        yield { id: encodeCursor(at), event: { type } };
         if (once) return;
       }
       isFirst = false;
@@ -126,5 +126,5 @@ export async function* userEvents(
   } catch (error) {
     if (!(error instanceof StoreUnavailableError)) throw error;
   }
-  yield { id: encodePlace(at), event: { type: 'reconnect' } };
+  yield { id: encodeCursor(at), event: { type: 'reconnect' } };
 }

@@ -9,6 +9,26 @@ import type { ModelRequest, ModelResponse, ModelUsage } from '#shared/ports/port
 import { summariserOfRun, type ClaimedRun, type Run } from './run.ts';
 import type { Summariser, SummaryRequest } from '#shared/compaction/summariser.ts';
 
+/**
+ * The run's summariser, whose calls enter its bill, failed ones too. A model that does not exist is replaced by the next one
+ * that does. `generate` throws USER_DAILY_USD and GLOBAL_BUDGET before a model is asked, and what the model throws.
+ */
+export function runSummariser(run: ClaimedRun): Summariser {
+  const { dependencies, reading, signal } = run;
+  const { model, windowTokens } = summariserOfRun(run);
+  return {
+    windowTokens,
+    promptId: summariserPromptId(run),
+    generate: (request) => generate(run, modelsFor(run, model), request),
+    drawBoundary: () => dependencies.randomness.uuid(),
+    onSchemaRefused() {
+      const { conversationId } = reading;
+      dependencies.logger.log('WARNING', 'summariser_without_schema', { conversationId });
+    },
+    signal,
+  };
+}
+
 /** What the calls are named by; manual requests as Gemini CLI names them. */
 function summariserPromptId({ request }: Run): string {
   if (request.kind === 'auto' || request.requestId.startsWith('compress-'))
@@ -24,15 +44,27 @@ function modelsFor(run: ClaimedRun, preferred: string): string[] {
   return [...new Set(run.bill.model === undefined ? all : [run.bill.model, ...all])];
 }
 
-/** Enters in the bill what an answer took. One whose figures nobody knows leaves the cost unknown. */
-function enter({ bill, dependencies }: ClaimedRun, model: string, usage: ModelUsage | undefined) {
-  const promptTokens = usage?.promptTokens ?? 0;
-  const outputTokens = (usage?.outputTokens ?? 0) + (usage?.thoughtsTokens ?? 0);
-  bill.promptTokens += promptTokens;
-  bill.outputTokens += outputTokens;
-  const cost = usage && callCostMicros(dependencies.config, reportedCall(model, usage));
-  bill.costMicros =
-    cost === undefined || bill.costMicros === undefined ? undefined : bill.costMicros + cost;
+/** Asks the first model that there is: a model may be retired, or not offered where this is deployed. */
+async function generate(
+  run: ClaimedRun,
+  models: string[],
+  { promptVersion, ...request }: SummaryRequest,
+): Promise<ModelResponse> {
+  const { bill, dependencies } = run;
+  const [model = '', ...others] = models;
+  try {
+    const answer = await callModel(run, { request: { ...request, model }, promptVersion });
+    bill.model = model;
+    return answer;
+  } catch (error) {
+    const isMissing = error instanceof AppError && error.reason === 'MODEL_UNKNOWN';
+    if (!isMissing || others.length === 0) throw error;
+    dependencies.logger.log('WARNING', 'summariser_missing', {
+      conversationId: run.reading.conversationId,
+      model,
+    });
+    return generate(run, others, { ...request, promptVersion });
+  }
 }
 
 interface NamedRequest {
@@ -41,8 +73,8 @@ interface NamedRequest {
   promptVersion: string | undefined;
 }
 
-/** One call, paid for out of the dollars of the conversation's owner, and entered in the bill of the run. */
-export async function payFor(run: ClaimedRun, named: NamedRequest): Promise<ModelResponse> {
+/** One call of a model, paid for out of the dollars of the conversation's owner, and added to the bill of the run. */
+export async function callModel(run: ClaimedRun, named: NamedRequest): Promise<ModelResponse> {
   const { bill, dependencies, reading, signal } = run;
   const { conversationId } = reading;
   const isMore = bill.isCounted === true;
@@ -64,49 +96,21 @@ export async function payFor(run: ClaimedRun, named: NamedRequest): Promise<Mode
   );
   await settled;
   await passWorkerCrashPoint(dependencies, 'call-settled');
-  enter(run, named.request.model, answer.usage);
+  addToBill(run, named.request.model, answer.usage);
   return answer;
 }
 
-/** Asks the first model that there is: a model may be retired, or not offered where this is deployed. */
-async function generate(
-  run: ClaimedRun,
-  models: string[],
-  { promptVersion, ...request }: SummaryRequest,
-): Promise<ModelResponse> {
-  const { bill, dependencies } = run;
-  const [model = '', ...others] = models;
-  try {
-    const answer = await payFor(run, { request: { ...request, model }, promptVersion });
-    bill.model = model;
-    return answer;
-  } catch (error) {
-    const isMissing = error instanceof AppError && error.reason === 'MODEL_UNKNOWN';
-    if (!isMissing || others.length === 0) throw error;
-    dependencies.logger.log('WARNING', 'summariser_missing', {
-      conversationId: run.reading.conversationId,
-      model,
-    });
-    return generate(run, others, { ...request, promptVersion });
-  }
-}
-
-/**
- * The run's summariser, whose calls enter its bill, failed ones too. A model that does not exist is replaced by the next one
- * that does. `generate` throws USER_DAILY_USD and GLOBAL_BUDGET before a model is asked, and what the model throws.
- */
-export function runSummariser(run: ClaimedRun): Summariser {
-  const { dependencies, reading, signal } = run;
-  const { model, windowTokens } = summariserOfRun(run);
-  return {
-    windowTokens,
-    promptId: summariserPromptId(run),
-    generate: (request) => generate(run, modelsFor(run, model), request),
-    drawBoundary: () => dependencies.randomness.uuid(),
-    onSchemaRefused() {
-      const { conversationId } = reading;
-      dependencies.logger.log('WARNING', 'summariser_without_schema', { conversationId });
-    },
-    signal,
-  };
+/** Adds to the bill what an answer took. An answer without figures leaves the cost unknown. */
+function addToBill(
+  { bill, dependencies }: ClaimedRun,
+  model: string,
+  usage: ModelUsage | undefined,
+) {
+  const promptTokens = usage?.promptTokens ?? 0;
+  const outputTokens = (usage?.outputTokens ?? 0) + (usage?.thoughtsTokens ?? 0);
+  bill.promptTokens += promptTokens;
+  bill.outputTokens += outputTokens;
+  const cost = usage && callCostMicros(dependencies.config, reportedCall(model, usage));
+  bill.costMicros =
+    cost === undefined || bill.costMicros === undefined ? undefined : bill.costMicros + cost;
 }

@@ -1,6 +1,7 @@
 import { spendAllowance } from '#functions/config/conversation-policy.ts';
 import { passWorkerCrashPoint } from '#functions/lib/crash-points.ts';
 import { exhaustedBudget } from '#functions/quota/paid-call.ts';
+import type { WorkerDependencies } from '#functions/worker/worker-dependencies.ts';
 import { sizeBrakes } from '#shared/compaction/brake.ts';
 import { isOverThreshold } from '#shared/compaction/policy.ts';
 import {
@@ -13,60 +14,56 @@ import { compactionJobPath } from '#shared/conversation/documents/paths.ts';
 import { sameConversationWrite } from '#shared/conversation/writes/same-conversation.ts';
 import { mayBeCommitted } from '#shared/lib/errors.ts';
 import type { DocumentFields, Write } from '#shared/ports/ports.ts';
-import type { TakenLease } from './job-lease.ts';
+import { JobLease } from './job-lease.ts';
 import { readConversationAndJob, readForCompaction, type Reading } from './reading.ts';
-import { outcomeStatusWrite } from './report.ts';
-import { withoutSwap, type CompactionDependencies, type Run } from './run.ts';
+import { progressStatusWrite } from './report.ts';
+import { CONTENDED_RETRY_MS, type ClaimedRun, type Run } from './run.ts';
 
-/** Two workers that start together meet at most a few times before one holds the lease; a chat may win oftener. */
+/** Two workers that start together lose to each other a few times at most; to a chat a worker may lose more often. */
 const CLAIM_TRIES = 5;
 const CLAIM_RETRY_MS = 50;
 
-/** After that the event is taken from the end of the queue: a conversation that is written to all the time has its turn. */
-const CONTENDED_RETRY_MS = 1_000;
-
 type Claim =
-  | Extract<ClaimDecision, { kind: 'nothing' | 'later' | 'settled' }>
+  | Extract<ClaimDecision, { kind: 'nothing' | 'later' | 'recorded' }>
   | { kind: 'outcome'; run: Run; state: 'NOOP' | 'FAILED_ERROR' | 'ABORTED'; reason: string }
   /** Others have written to the conversation at every try. */
   | { kind: 'retry'; retryAfterMs: number; reason: 'CONTENDED' }
-  | { kind: 'claimed'; run: Run; taken: TakenLease };
+  | { kind: 'claimed'; run: ClaimedRun };
 
 /**
  * Takes the lease of a conversation's compaction if its documents, as they stand now, ask for one.
  * Duplicate, late and reordered deliveries end here without cost.
  */
 export async function claimCompaction(
-  dependencies: CompactionDependencies,
-  conversationId: string,
+  dependencies: WorkerDependencies,
+  { conversationId, signal }: { conversationId: string; signal: AbortSignal },
 ): Promise<Claim> {
   const owner = dependencies.randomness.uuid();
-  let tried: Run | undefined;
+  let triedRun: Run | undefined;
   // Not `retry`: only a failed commit is tried again; a read that fails ends the claim.
   for (let tries = 0; tries < CLAIM_TRIES; tries++) {
-    const found = await readConversationAndJob(dependencies, conversationId);
-    const { conversation, job } = found;
+    const { conversation, job } = await readConversationAndJob(dependencies, conversationId);
     // An earlier try took the lease, and its reply was lost.
-    if (tried && job?.value.owner === owner)
-      return { kind: 'claimed', run: tried, taken: takenLease(tried, job.value, job.updateTime) };
+    if (triedRun && job?.value.owner === owner)
+      return { kind: 'claimed', run: withLease(triedRun, job.value, job.updateTime) };
     if (conversation?.value.state !== 'live') return { kind: 'nothing', reason: 'NOT_LIVE' };
     if (!waitingRequest(conversation.value)) return { kind: 'nothing', reason: 'NO_REQUEST' };
     const reading = await readForCompaction(dependencies, conversationId, { conversation, job });
-    const decision = await refuseUnpaid(
+    const decision = await checkBudget(
       dependencies,
       decide(dependencies, reading),
       reading.conversation.value,
     );
     if (decision.kind !== 'claim' && decision.kind !== 'outcome') return decision;
-    const run = runOf(dependencies, reading, decision);
+    const run = runOf(dependencies, { reading, decision, signal });
     if (decision.kind === 'outcome') {
       const { state, reason } = decision;
       return { kind: 'outcome', run, state, reason };
     }
     await passWorkerCrashPoint(dependencies, 'before-claim');
-    tried = run;
+    triedRun = run;
     try {
-      return { kind: 'claimed', run, taken: await takeLease(run, owner) };
+      return { kind: 'claimed', run: await takeLease(run, owner) };
     } catch (error) {
       // A lost reply may have been applied: the next reading shows whose lease it is.
       if (!mayBeCommitted(error)) throw error;
@@ -77,12 +74,12 @@ export async function claimCompaction(
 }
 
 function decide(
-  { config, clock }: Pick<CompactionDependencies, 'config' | 'clock'>,
+  { config, clock }: Pick<WorkerDependencies, 'config' | 'clock'>,
   reading: Reading,
 ): ClaimDecision {
   const { history, policy } = reading;
   const conversation = reading.conversation.value;
-  // Statements that are to be derived again come of more than the context shows.
+  // What is read again is larger than the context, and it is what would be folded.
   const tokens = Math.max(reading.tokens, reading.sourceTokens);
   const { overheadTokens } = conversation.context;
   return decideClaim({
@@ -102,47 +99,59 @@ function decide(
   });
 }
 
-/** A claim without a model where the dollars of the day are used up; read only by who would ask one. */
-async function refuseUnpaid(
-  dependencies: CompactionDependencies,
+/** The decision, without a model where the dollars of the day are used up. Nothing is read where no model would be asked. */
+async function checkBudget(
+  dependencies: WorkerDependencies,
   decision: ClaimDecision,
   { ownerUid }: { ownerUid: string },
 ): Promise<ClaimDecision> {
-  if (decision.kind !== 'claim' || decision.refusal) return decision;
-  const refusal = await exhaustedBudget(dependencies, ownerUid);
-  return refusal ? { ...decision, refusal } : decision;
+  if (decision.kind !== 'claim' || decision.noModelReason) return decision;
+  const noModelReason = await exhaustedBudget(dependencies, ownerUid);
+  return noModelReason ? { ...decision, noModelReason } : decision;
 }
 
 const runOf = (
-  dependencies: CompactionDependencies,
-  reading: Reading,
-  decision: Extract<ClaimDecision, { kind: 'claim' | 'outcome' }>,
+  dependencies: WorkerDependencies,
+  {
+    reading,
+    decision,
+    signal,
+  }: {
+    reading: Reading;
+    decision: Extract<ClaimDecision, { kind: 'claim' | 'outcome' }>;
+    signal: AbortSignal;
+  },
 ): Run => ({
   dependencies,
   reading,
   request: decision.request,
   attempt: decision.kind === 'claim' ? decision.attempt : 0,
-  refusal: decision.kind === 'claim' ? decision.refusal : undefined,
+  noModelReason: decision.kind === 'claim' ? decision.noModelReason : undefined,
   startTime: dependencies.clock.now(),
   bill: { calls: 0, promptTokens: 0, outputTokens: 0, costMicros: 0 },
+  signal,
 });
 
-/** What a run holds once its job document stands as `job`, written at `updateTime`. */
-const takenLease = (
-  { reading, request }: Run,
+/** The run with its lease, whose renewals begin, once the job document stands as `job`, written at `updateTime`. */
+function withLease(
+  run: Run,
   { owner, fence }: Pick<CompactionJob, 'owner' | 'fence'>,
   updateTime: string,
-): TakenLease => ({
-  conversationId: reading.conversationId,
-  requestId: request.requestId,
-  owner,
-  fence,
-  generation: reading.conversation.value.generation,
-  updateTime,
-});
+): ClaimedRun {
+  const { dependencies, reading, request, signal } = run;
+  const lease = new JobLease(dependencies, {
+    conversationId: reading.conversationId,
+    requestId: request.requestId,
+    owner,
+    fence,
+    generation: reading.conversation.value.generation,
+    updateTime,
+  });
+  return { ...run, lease, signal: AbortSignal.any([signal, lease.lost]) };
+}
 
-/** Takes the lease; below a conversation that is erased meanwhile no new job document stays. */
-async function takeLease(run: Run, owner: string): Promise<TakenLease> {
+/** Takes the lease. Throws GuardLostError, StoreUnavailableError. */
+async function takeLease(run: Run, owner: string): Promise<ClaimedRun> {
   const { dependencies, reading, request } = run;
   const { conversationId, job } = reading;
   const path = compactionJobPath(conversationId);
@@ -157,11 +166,11 @@ async function takeLease(run: Run, owner: string): Promise<TakenLease> {
   const claim: Write = job
     ? { op: 'update', path, fields: lease, guard: { updateTime: job.updateTime } }
     : { op: 'create', path, fields: { ...freshJob, ...lease } };
-  const status = await outcomeStatusWrite(run, withoutSwap(reading.tokens, { state: 'RUNNING' }));
-  // A job that is not there guards nothing.
-  const fenced = job
+  const status = await progressStatusWrite(run, 'RUNNING');
+  // A job that is created must not appear below a conversation that was erased meanwhile.
+  const guards = job
     ? []
     : [sameConversationWrite(conversationId, reading.conversation.updateTime)];
-  const times = await dependencies.store.commit([claim, status, ...fenced]);
-  return takenLease(run, { owner, fence }, times[0] ?? '');
+  const times = await dependencies.store.commit([claim, status, ...guards]);
+  return withLease(run, { owner, fence }, times[0] ?? '');
 }

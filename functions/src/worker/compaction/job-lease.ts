@@ -17,7 +17,7 @@ const COMMIT_TRIES = 5;
 const LOOK_MS = 2_000;
 
 /** A lease that was taken: who holds which document since when. */
-export interface TakenLease {
+interface TakenLease {
   conversationId: string;
   /** What is worked at; its owner may call it off. */
   requestId: string;
@@ -72,27 +72,28 @@ export function refuseUnwanted(
 /**
  * The worker's hold on `jobs/compaction`: one writer at a time, renewed every quarter of its length until `stop`. A lease
  * that is lost, or a conversation that is deleted or moves on, or whose owner calls the work off (looked at every two
- * seconds), aborts `controller` with a StoppedError; a store that does not answer is asked again, because the fence and
+ * seconds), fires `lost` with a StoppedError; a store that does not answer is asked again, because the fence and
  * not the lease makes the swap safe.
  */
 export class JobLease {
   readonly owner: string;
   /** Update time of the job document after the last write. */
   updateTime: string;
-  /** The job as somebody else left it while the lease was held; undefined: nobody wrote to it. */
-  changedJob: CompactionJob | undefined;
+  /** The job as it was read again while the lease was held; undefined: as it was when the lease was taken. */
+  newestJob: CompactionJob | undefined;
+  private readonly losing = new AbortController();
+  /** Fires when the work is in vain, or not wanted any more. Its reason is a StoppedError. */
+  readonly lost = this.losing.signal;
   private readonly dependencies: LeaseDependencies;
   private readonly taken: TakenLease;
-  private readonly controller: AbortController;
   private readonly stopping = new AbortController();
   private readonly renewals: Promise<unknown>;
   /** Batches of one worker are serialised: each needs the update time that the one before left. */
   private queue: Promise<unknown> = Promise.resolve();
 
-  constructor(dependencies: LeaseDependencies, taken: TakenLease, controller: AbortController) {
+  constructor(dependencies: LeaseDependencies, taken: TakenLease) {
     this.dependencies = dependencies;
     this.taken = taken;
-    this.controller = controller;
     this.owner = taken.owner;
     this.updateTime = taken.updateTime;
     this.renewals = Promise.all([
@@ -119,14 +120,14 @@ export class JobLease {
       this.updateTime = times[0] ?? updateTime;
     };
     const next = this.queue.then(() =>
-      retry(attempt, { mostTries: COMMIT_TRIES, beforeNext: () => this.readAgain() }),
+      retry(attempt, { mostTries: COMMIT_TRIES, beforeNext: () => this.refresh() }),
     );
     this.queue = next.catch(() => undefined);
     return next;
   }
 
-  /** Takes over the update time after a lost reply; throws StoppedError when another holds the job. */
-  async readAgain(): Promise<void> {
+  /** Reads the job after a lost guard or a lost reply. Throws StoppedError when another holds it. */
+  async refresh(): Promise<void> {
     const { conversationId, owner, fence } = this.taken;
     const [document] = await this.dependencies.store.get([compactionJobPath(conversationId)]);
     const job = document && decodeJob(document);
@@ -135,7 +136,7 @@ export class JobLease {
     if (job.value.owner !== owner || job.value.fence !== fence)
       throw new StoppedError({ state: 'SUPERSEDED', reason: 'LEASE_LOST' });
     this.updateTime = job.updateTime;
-    this.changedJob = job.value;
+    this.newestJob = job.value;
   }
 
   /** Ends the renewals; resolves when none is under way. */
@@ -146,14 +147,14 @@ export class JobLease {
   }
 
   private async repeat(everyMs: number, work: () => Promise<void>): Promise<void> {
-    const signal = AbortSignal.any([this.stopping.signal, this.controller.signal]);
+    const signal = AbortSignal.any([this.stopping.signal, this.lost]);
     while (!signal.aborted) {
       await this.dependencies.clock.wait(everyMs, signal);
       try {
         if (!signal.aborted) await work();
       } catch (error) {
-        // A store that does not answer is the renewals' to tell.
-        if (error instanceof StoppedError) this.controller.abort(error);
+        // A store that does not answer ends nothing; `renew` logs it.
+        if (error instanceof StoppedError) this.losing.abort(error);
       }
     }
   }

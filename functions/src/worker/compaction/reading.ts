@@ -62,15 +62,12 @@ export interface Reading {
   variant?: string;
 }
 
-/** Of the context as it was read, without what no compaction can shrink. */
+/** Tokens of the context as it was read, without what no compaction can shrink. */
 export const conversationTokens = ({
   tokens,
   conversation,
 }: Pick<Reading, 'tokens' | 'conversation'>): number =>
   Math.max(0, tokens - conversation.value.context.overheadTokens);
-
-/** A load that misses a document reads the conversation document again, this often. */
-const READ_TRIES = 3;
 
 interface ConversationAndJob {
   conversation: Versioned<Conversation> | undefined;
@@ -92,10 +89,65 @@ export async function readConversationAndJob(
   };
 }
 
-/** The turns up to the first that is missing or not terminal: a fold names a range without holes. */
-function withoutGap(turns: readonly Turn[], fromSeq: number): Turn[] {
-  const gap = turns.findIndex(({ seq }, index) => seq !== fromSeq + index);
-  return turns.slice(0, gap === -1 ? undefined : gap);
+/** A load that misses a document reads the conversation document again, this often. */
+const READ_TRIES = 3;
+
+/**
+ * The context that the conversation document names, or what of it has to be read again. Throws StoreUnavailableError
+ * when the documents do not fit together after several tries.
+ */
+export async function readForCompaction(
+  dependencies: CommonDependencies,
+  conversationId: string,
+  documents: { conversation: Versioned<Conversation>; job: Versioned<CompactionJob> | undefined },
+): Promise<Reading> {
+  let { conversation, job } = documents;
+  // Where the document of the generation is missing, it was swapped or erased meanwhile: the conversation document is read
+  // again.
+  for (let tries = 1; tries <= READ_TRIES; tries++) {
+    const [source, memory] = await Promise.all([
+      readSource(dependencies, conversationId, conversation.value),
+      readMemory(dependencies, conversation.value),
+    ]);
+    if (source)
+      return toReading(dependencies, { conversationId, conversation, job, source, memory });
+    const newer = await readConversationAndJob(dependencies, conversationId);
+    conversation = newer.conversation ?? conversation;
+    job = newer.job ?? job;
+  }
+  throw new StoreUnavailableError({
+    operation: `reading generation ${conversation.value.generation} of ${conversationId}`,
+  });
+}
+
+function toReading(
+  dependencies: CommonDependencies,
+  documents: Pick<Reading, 'conversationId' | 'conversation' | 'job' | 'memory'> & {
+    source: FoldSource;
+  },
+): Reading {
+  const { conversationId, conversation, job, memory, source } = documents;
+  const { history, coveredThrough, isReadAgain, turns, present } = source;
+  const { config } = dependencies;
+  const forms = selectOutputForms(dependencies, conversation.value);
+  const variant = selectVariant(config, conversation.value)?.name;
+  return {
+    conversationId,
+    conversation,
+    job,
+    policy: conversationPolicy(config, conversation.value),
+    history,
+    coveredThrough,
+    isReadAgain,
+    turns,
+    tokens: present.tokens,
+    tokensSource: present.source,
+    memory,
+    sourceTokens: isReadAgain
+      ? foldSourceTokens(conversation.value, source, forms)
+      : present.tokens,
+    ...(variant !== undefined && { variant }),
+  };
 }
 
 async function readSource(
@@ -114,6 +166,12 @@ async function readSource(
   );
 }
 
+/** The turns up to the first that is missing or not terminal: a fold names a range without holes. */
+function withoutGap(turns: readonly Turn[], fromSeq: number): Turn[] {
+  const gap = turns.findIndex(({ seq }, index) => seq !== fromSeq + index);
+  return turns.slice(0, gap === -1 ? undefined : gap);
+}
+
 /** What the prompts say of the owner's memory now, and once a swap has moved the newer notes up. */
 async function readMemory(
   dependencies: CommonDependencies,
@@ -127,55 +185,4 @@ async function readMemory(
     after: memoryForPrompt(config, { conversation, notes, memoryRevision: revision }).standing,
     revision,
   };
-}
-
-/**
- * The context that the conversation document names, or what of it has to be read again. Throws StoreUnavailableError
- * when the documents do not fit together after several tries.
- */
-export async function readForCompaction(
-  dependencies: CommonDependencies,
-  conversationId: string,
-  documents: { conversation: Versioned<Conversation>; job: Versioned<CompactionJob> | undefined },
-): Promise<Reading> {
-  let { conversation, job } = documents;
-  // Nothing throws here: a generation that is not there was swapped or erased meanwhile, so the conversation document is
-  // read again.
-  for (let tries = 1; tries <= READ_TRIES; tries++) {
-    const [source, memory] = await Promise.all([
-      readSource(dependencies, conversationId, conversation.value),
-      readMemory(dependencies, conversation.value),
-    ]);
-    if (source) {
-      const { present, ...read } = source;
-      const { tokens, source: tokensSource } = present;
-      const sourceTokens = source.isReadAgain
-        ? foldSourceTokens(
-            conversation.value,
-            source,
-            selectOutputForms(dependencies, conversation.value),
-          )
-        : tokens;
-      const policy = conversationPolicy(dependencies.config, conversation.value);
-      const variant = selectVariant(dependencies.config, conversation.value)?.name;
-      return {
-        conversationId,
-        conversation,
-        job,
-        policy,
-        ...read,
-        tokens,
-        tokensSource,
-        memory,
-        sourceTokens,
-        ...(variant !== undefined && { variant }),
-      };
-    }
-    const again = await readConversationAndJob(dependencies, conversationId);
-    conversation = again.conversation ?? conversation;
-    job = again.job ?? job;
-  }
-  throw new StoreUnavailableError({
-    operation: `reading generation ${conversation.value.generation} of ${conversationId}`,
-  });
 }

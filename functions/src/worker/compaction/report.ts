@@ -24,27 +24,7 @@ import type { Candidate } from './measure-candidate.ts';
 import { withoutSwap, type Outcome, billedCost, elapsedMs, type Run } from './run.ts';
 import { conversationTokens } from './reading.ts';
 
-/** What events and log lines say of a run, as it stands at an outcome. */
-const figuresOf = (run: Run, outcome: Outcome) => ({
-  conversationId: run.reading.conversationId,
-  requestId: run.request.requestId,
-  generation: outcome.generation ?? run.reading.conversation.value.generation,
-  trigger: run.request.trigger,
-  reason: outcome.reason,
-  calls: run.bill.calls,
-  ...billedCost(run.bill),
-  durationMs: elapsedMs(run),
-  lagMs: Math.max(0, run.dependencies.clock.now().getTime() - run.request.since.getTime()),
-  turnsArrived: outcome.turnsArrived,
-  strategy: outcome.strategy,
-  variant: run.reading.variant,
-});
-
-function publishEvent(run: Run, type: CompactionEventType, outcome: Outcome): Promise<void> {
-  const { state, beforeTokens, afterTokens } = outcome;
-  const event = { type, ...figuresOf(run, outcome), state, beforeTokens, afterTokens };
-  return publishCompactionEvent(run.dependencies, event);
-}
+// Events and the log
 
 export const reportStart = (run: Run): Promise<void> =>
   publishEvent(run, 'started', withoutSwap(run.reading.tokens, { state: 'RUNNING' }));
@@ -86,6 +66,40 @@ export async function reportOutcome(run: Run, outcome: Outcome): Promise<void> {
   await publishEvent(run, isFailed ? 'failed' : type, outcome);
 }
 
+function publishEvent(run: Run, type: CompactionEventType, outcome: Outcome): Promise<void> {
+  const { state, beforeTokens, afterTokens } = outcome;
+  const event = { type, ...figuresOf(run, outcome), state, beforeTokens, afterTokens };
+  return publishCompactionEvent(run.dependencies, event);
+}
+
+/** What events and log lines say of a run, as it stands at an outcome. */
+const figuresOf = (run: Run, outcome: Outcome) => ({
+  conversationId: run.reading.conversationId,
+  requestId: run.request.requestId,
+  generation: outcome.generation ?? run.reading.conversation.value.generation,
+  trigger: run.request.trigger,
+  reason: outcome.reason,
+  calls: run.bill.calls,
+  ...billedCost(run.bill),
+  durationMs: elapsedMs(run),
+  lagMs: Math.max(0, run.dependencies.clock.now().getTime() - run.request.since.getTime()),
+  turnsArrived: outcome.turnsArrived,
+  strategy: outcome.strategy,
+  variant: run.reading.variant,
+});
+
+// What devices see
+
+/** The write that tells the owner's devices how far a run has come; the context stands as it was read. */
+export const progressStatusWrite = (run: Run, state: 'RUNNING' | 'VERIFYING'): Promise<Write> =>
+  outcomeStatusWrite(run, withoutSwap(run.reading.tokens, { state }));
+
+/** The write that tells the owner's devices what an outcome changed. */
+export function outcomeStatusWrite(run: Run, outcome: Outcome): Promise<Write> {
+  const { conversationId } = run.reading;
+  return statusWrite(run.dependencies.store, conversationId, { ...statusOf(run, outcome) });
+}
+
 /** The context object after a step or an outcome. */
 function statusOf(run: Run, outcome: Outcome): ContextObject {
   const { conversation, policy, tokens, tokensSource } = run.reading;
@@ -115,10 +129,64 @@ function statusOf(run: Run, outcome: Outcome): ContextObject {
   );
 }
 
-/** The write that tells the owner's devices what a step or an outcome changed. */
-export function outcomeStatusWrite(run: Run, outcome: Outcome): Promise<Write> {
-  const { conversationId } = run.reading;
-  return statusWrite(run.dependencies.store, conversationId, { ...statusOf(run, outcome) });
+// The job
+
+/** The job document as it was read last. */
+export const jobBefore = ({ lease, reading }: Run): CompactionJob | undefined =>
+  lease?.newestJob ?? reading.job?.value;
+
+/**
+ * What an outcome leaves in `jobs/compaction`: its record, the brake on the next one, and no lease. `retryAfterMs`: until
+ * the same request is tried again; undefined: it is settled.
+ */
+export function jobAfter(run: Run, outcome: Outcome, retryAfterMs: number | undefined) {
+  const { bill, request, reading } = run;
+  const now = run.dependencies.clock.now();
+  const job = jobBefore(run) ?? freshJob;
+  const brake = brakeAfter(
+    job.brake,
+    {
+      state: outcome.state,
+      reason: outcome.reason,
+      trigger: request.trigger,
+      isWithoutModel: run.noModelReason !== undefined || outcome.reason === 'TURN_TOO_LARGE',
+    },
+    {
+      retryAfterMs,
+      now,
+      tokens: reading.tokens,
+      conversationTokens: conversationTokens(reading),
+      policy: reading.policy,
+    },
+  );
+  const { calls, promptTokens, outputTokens } = bill;
+  const spent = spentAfter(job.brake.spent, { at: now, tokens: promptTokens + outputTokens });
+  return {
+    owner: '',
+    leaseUntil: now,
+    requestId: request.requestId,
+    step: '',
+    ...(isUnpaid(outcome.reason) && attemptsTakenBack(run, job)),
+    brake: calls > 0 ? { ...brake, spent } : brake,
+    records: recordsAfter(run, job.records, outcome),
+  } satisfies Partial<CompactionJob>;
+}
+
+/** One that nobody could pay for is no attempt: what the claim counted is taken back. */
+const attemptsTakenBack = (
+  { request, attempt }: Run,
+  { attempts }: Pick<CompactionJob, 'attempts'>,
+): Pick<CompactionJob, 'attempts'> => ({
+  attempts: { ...attempts, [request.kind]: { requestId: request.requestId, count: attempt - 1 } },
+});
+
+/** The records with a new one, which stands in the place of an earlier wait of the same request for dollars. */
+function recordsAfter(run: Run, records: readonly CompactionRecord[], outcome: Outcome) {
+  const last = records.at(-1);
+  const isSameWait =
+    isUnpaid(outcome.reason) && isUnpaid(last?.reason) && last?.requestId === run.request.requestId;
+  const kept = isSameWait ? records.slice(0, -1) : records;
+  return [...kept, compactionRecord(run, outcome)].slice(-RECORDS_KEPT);
 }
 
 /** The record of an attempt as it stands at `outcome`. */
@@ -145,64 +213,4 @@ function compactionRecord(run: Run, outcome: Outcome): CompactionRecord {
     ...(reason !== undefined && { reason }),
     ...(searchedPrefix !== undefined && { searchedPrefix }),
   };
-}
-
-/** One that nobody could pay for is no attempt: what the claim counted is taken back. */
-const attemptsTakenBack = (
-  { request, attempt }: Run,
-  { attempts }: Pick<CompactionJob, 'attempts'>,
-): Pick<CompactionJob, 'attempts'> => ({
-  attempts: { ...attempts, [request.kind]: { requestId: request.requestId, count: attempt - 1 } },
-});
-
-/** The records with a new one, which stands in the place of an earlier wait of the same request for dollars. */
-function recordsAfter(run: Run, records: readonly CompactionRecord[], outcome: Outcome) {
-  const last = records.at(-1);
-  const isSameWait =
-    isUnpaid(outcome.reason) && isUnpaid(last?.reason) && last?.requestId === run.request.requestId;
-  const kept = isSameWait ? records.slice(0, -1) : records;
-  return [...kept, compactionRecord(run, outcome)].slice(-RECORDS_KEPT);
-}
-
-/**
- * What an outcome leaves in `jobs/compaction`: its record, the brake on the next one, and no lease. `changedJob`: as
- * somebody else left it while the lease was held. `retryAfterMs`: until the same request is tried again; undefined: it
- * is settled.
- */
-export function jobAfter(
-  run: Run,
-  changedJob: CompactionJob | undefined,
-  outcome: Outcome,
-  retryAfterMs: number | undefined,
-) {
-  const { bill, request, reading } = run;
-  const now = run.dependencies.clock.now();
-  const job = changedJob ?? reading.job?.value ?? freshJob;
-  const brake = brakeAfter(
-    job.brake,
-    {
-      state: outcome.state,
-      reason: outcome.reason,
-      trigger: request.trigger,
-      isWithoutModel: run.refusal !== undefined || outcome.reason === 'TURN_TOO_LARGE',
-    },
-    {
-      retryAfterMs,
-      now,
-      tokens: reading.tokens,
-      conversationTokens: conversationTokens(reading),
-      policy: reading.policy,
-    },
-  );
-  const { calls, promptTokens, outputTokens } = bill;
-  const spent = spentAfter(job.brake.spent, { at: now, tokens: promptTokens + outputTokens });
-  return {
-    owner: '',
-    leaseUntil: now,
-    requestId: request.requestId,
-    step: '',
-    ...(isUnpaid(outcome.reason) && attemptsTakenBack(run, job)),
-    brake: calls > 0 ? { ...brake, spent } : brake,
-    records: recordsAfter(run, job.records, outcome),
-  } satisfies Partial<CompactionJob>;
 }

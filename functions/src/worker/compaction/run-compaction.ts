@@ -5,16 +5,16 @@ import {
   type CompactionCrashPoint,
 } from '#functions/lib/crash-points.ts';
 import { stackFrames } from '#functions/lib/failure-reason.ts';
+import type { WorkerDependencies } from '#functions/worker/worker-dependencies.ts';
 import { fallbackDraft, strategies } from '#shared/compaction/draft-snapshot.ts';
 import type { OutcomeState } from '#shared/compaction/outcome.ts';
-import { noopState, planCompaction, type FoldPlan } from '#shared/compaction/plan.ts';
+import { stateOfNoFold, planCompaction, type FoldPlan } from '#shared/compaction/plan.ts';
 import type { Draft } from '#shared/compaction/work.ts';
 import { runSummariser } from './ask-summariser.ts';
 import { claimCompaction } from './claim.ts';
-import { JobLease, type TakenLease } from './job-lease.ts';
 import { leaveOutBlocked } from './leave-out-blocked.ts';
 import { measureCandidate, type Candidate } from './measure-candidate.ts';
-import { outcomeStatusWrite, reportOutcome, reportStart, reportVerified } from './report.ts';
+import { progressStatusWrite, reportOutcome, reportStart, reportVerified } from './report.ts';
 import { runPreCompactHooksOfNoop, runPostCompactHooks, runPreCompactHooks } from './run-hooks.ts';
 import {
   AttemptEnded,
@@ -23,12 +23,11 @@ import {
   withoutSwap,
   toWork,
   type ClaimedRun,
-  type CompactionDependencies,
   type Outcome,
   type Run,
 } from './run.ts';
 import { clearRequest, settle } from './settle.ts';
-import { indexFolded, swap, swapChangedTurns } from './swap.ts';
+import { indexFolded, swap, swapCandidate } from './swap.ts';
 
 type CompactionResult =
   /** `state` is absent where there was nothing to do. */
@@ -42,11 +41,11 @@ type CompactionResult =
 export const SHORT_PAUSE_MS = 60_000;
 
 /**
- * Runs a compaction. Where its request has to wait a minute or less, this waits and runs it once more. Throws the signal's
- * reason while it waits.
+ * Runs a compaction. Where the pause before its request is short, waits until it is over and runs the compaction then.
+ * Throws the signal's reason while it waits.
  */
-export async function runAfterPause(
-  dependencies: CompactionDependencies,
+export async function runWhenDue(
+  dependencies: WorkerDependencies,
   request: { conversationId: string; signal: AbortSignal },
 ): Promise<CompactionResult> {
   const result = await runCompaction(dependencies, request);
@@ -63,72 +62,60 @@ export async function runAfterPause(
  * StoreUnavailableError when the store is away, and what is thrown at a crash point; everything else is an outcome.
  */
 export async function runCompaction(
-  dependencies: CompactionDependencies,
+  dependencies: WorkerDependencies,
   request: { conversationId: string; signal: AbortSignal },
 ): Promise<CompactionResult> {
-  const { conversationId, signal } = request;
+  const { conversationId } = request;
   await passWorkerCrashPoint(dependencies, 'received');
-  const claim = await claimCompaction(dependencies, conversationId);
+  const claim = await claimCompaction(dependencies, request);
   switch (claim.kind) {
     case 'nothing':
       return { kind: 'done', reason: claim.reason };
     case 'later':
     case 'retry':
       return claim;
-    case 'settled':
-      // An automatic request is settled by what changed the context.
+    case 'recorded':
+      // The worker that recorded it has not cleared the request. The context may be over the threshold again.
       await clearRequest(dependencies, {
         conversationId,
         request: claim.request,
-        looksAgain: true,
+        mayBeOverThreshold: true,
       });
       await passWorkerCrashPoint(dependencies, 'settled');
       return { kind: 'done', reason: 'SETTLED' };
     case 'outcome': {
       const { run, state, reason } = claim;
-      if (state === 'NOOP') await runPreCompactHooksOfNoop({ ...run, signal });
+      if (state === 'NOOP') await runPreCompactHooksOfNoop(run);
       return settleAndReport(run, withoutSwap(run.reading.tokens, { state, reason }));
     }
     case 'claimed':
-      return runClaimed(claim.run, claim.taken, signal);
+      return runClaimed(claim.run);
   }
 }
 
-async function runClaimed(
-  run: Run,
-  taken: TakenLease,
-  signal: AbortSignal,
-): Promise<CompactionResult> {
-  const { dependencies } = run;
-  const controller = new AbortController();
-  const lease = new JobLease(dependencies, taken, controller);
-  const claimed: ClaimedRun = {
-    ...run,
-    lease,
-    signal: AbortSignal.any([signal, controller.signal]),
-  };
+async function runClaimed(run: ClaimedRun): Promise<CompactionResult> {
   try {
-    await passWorkerCrashPoint(dependencies, 'claimed');
+    await passWorkerCrashPoint(run.dependencies, 'claimed');
     await reportStart(run);
-    const { outcome, plan } = await attempt(claimed);
-    await lease.stop();
-    return await settleAndReport(run, outcome, { lease, claimed, plan });
+    const { outcome, plan } = await attempt(run);
+    await run.lease.stop();
+    return await settleAndReport(run, outcome, plan);
   } finally {
-    await lease.stop();
+    await run.lease.stop();
   }
 }
 
-/** The end of a run, with or without a lease. PostCompact hooks are told where turns were chosen and no hook ended the run. */
+/** The end of a run. With a `plan` its PostCompact hooks learn how it ended. */
 async function settleAndReport(
   run: Run,
   outcome: Outcome,
-  held?: { lease: JobLease; claimed: ClaimedRun; plan: FoldPlan | undefined },
+  plan?: FoldPlan,
 ): Promise<CompactionResult> {
   const { dependencies } = run;
-  const settlement = await settle(run, outcome, held?.lease);
+  const settlement = await settle(run, outcome);
   await passWorkerCrashPoint(dependencies, 'settled');
   await reportOutcome(run, outcome);
-  if (held?.plan) await runPostCompactHooks(held.claimed, held.plan, outcome);
+  if (plan) await runPostCompactHooks(run, plan, outcome);
   await passWorkerCrashPoint(dependencies, 'reported');
   const { state, reason } = outcome;
   return settlement.kind === 'retry'
@@ -136,28 +123,28 @@ async function settleAndReport(
     : { kind: 'done', state, reason };
 }
 
-/** Plan → draft → measure → swap, a straight line that any step may end. */
+/** Plan → draft → measure → swap, a straight line that any step may end. The plan is absent where none was made, or a hook ended it. */
 async function attempt(claimed: ClaimedRun): Promise<{ outcome: Outcome; plan?: FoldPlan }> {
   let plan: FoldPlan | undefined;
   try {
     if (claimed.request.trigger === 'blocked') return { outcome: await attemptLeaveOut(claimed) };
     const planned = await step(claimed, 'planned', () => planStep(claimed));
-    const { run } = planned;
     plan = planned.plan;
-    const candidate = await candidateStep(run, planned.plan);
+    const { run } = planned;
+    const candidate = await candidateStep(run, plan);
     await reportVerified(run, candidate);
     await indexFolded(run, candidate);
-    return { outcome: await swapStep(run, () => swap(run, candidate)), plan };
+    return { outcome: await swapStep(run, () => swapCandidate(run, candidate)), plan };
   } catch (error) {
     if (!(error instanceof AttemptEnded)) throw error;
     return { outcome: error.outcome, ...(plan && { plan }) };
   }
 }
 
-/** Search → swap: what a filter of the model blocks leaves the context. */
+/** Search → swap: the turns that a filter of the model blocks leave the context. */
 async function attemptLeaveOut(run: ClaimedRun): Promise<Outcome> {
-  const generation = await step(run, 'verified', () => leaveOutBlocked(run));
-  return swapStep(run, () => swapChangedTurns(run, generation));
+  const { change, outcome } = await step(run, 'verified', () => leaveOutBlocked(run));
+  return swapStep(run, () => swap(run, outcome, () => change));
 }
 
 /**
@@ -192,14 +179,16 @@ async function step<T>(
 }
 
 /**
- * Tokens of a context from which code folds turns where no model may be asked: the hard threshold, from which on prompts
- * leave turns out; after an overflow 0. Undefined: code never folds, as in the profile `gemini-cli`, which only shortens.
+ * Where no model may be asked, code folds the turns of a context that has this many tokens. Below the hard threshold
+ * prompts leave no turn out, and the model may be asked again later. Undefined: code folds nothing.
  */
-function foldFromTokens({ reading, request }: Pick<Run, 'reading' | 'request'>) {
+function tokensToFoldWithoutModel({ reading, request }: Run): number | undefined {
   const { conversation, policy } = reading;
   const { context, profile } = conversation.value;
+  // The profile only shortens outputs.
+  if (profile === 'gemini-cli') return undefined;
   // What is read again after an erasure is larger than the context; what is left of the snapshot will do.
-  if (profile === 'gemini-cli' || reading.isReadAgain) return undefined;
+  if (reading.isReadAgain) return undefined;
   return request.trigger === 'overflow' ? 0 : policy.hardThresholdTokens + context.overheadTokens;
 }
 
@@ -212,32 +201,30 @@ async function planStep(run: ClaimedRun): Promise<{ plan: FoldPlan; run: Claimed
   const plan = planCompaction({
     ...toWork(run),
     summariserWindowTokens: summariserOfRun(run).windowTokens,
-    isModelAllowed: run.refusal === undefined,
+    isModelAllowed: run.noModelReason === undefined,
     strategy: selectStrategyName(dependencies.config, reading.conversation.value),
-    foldFromTokens: foldFromTokens(run),
+    foldFromTokens: tokensToFoldWithoutModel(run),
   });
   if (plan.kind === 'fold') return { plan, run: await runPreCompactHooks(run, plan) };
-  const state = plan.kind === 'noop' ? noopState(plan) : 'CONTENT_TRUNCATED';
+  const state = plan.kind === 'noop' ? stateOfNoFold(plan) : 'CONTENT_TRUNCATED';
   if (state !== 'FAILED_ERROR') await runPreCompactHooksOfNoop(run);
   if (plan.kind === 'truncate')
     throw new AttemptEnded(
       withoutSwap(plan.beforeTokens, { state, afterTokens: plan.afterTokens }),
     );
-  const reason = plan.reason === 'NO_MODEL' ? run.refusal : plan.reason;
+  const reason = plan.reason === 'NO_MODEL' ? run.noModelReason : plan.reason;
   throw new AttemptEnded(withoutSwap(reading.tokens, { state, reason }));
 }
 
 /** The next generation as a plan makes it, drafted, checked and measured. */
 async function candidateStep(run: ClaimedRun, plan: FoldPlan): Promise<Candidate> {
-  const { dependencies, reading } = run;
   logRepairs(run, plan);
   const draft = await step(run, 'summarised', () => draftSnapshot(run, plan));
   return step(run, 'verified', async () => {
-    const verifying = withoutSwap(reading.tokens, { state: 'VERIFYING' });
-    await run.lease.commit(async () => [await outcomeStatusWrite(run, verifying)], {
+    await run.lease.commit(async () => [await progressStatusWrite(run, 'VERIFYING')], {
       step: 'verify',
     });
-    await passWorkerCrashPoint(dependencies, 'status-written');
+    await passWorkerCrashPoint(run.dependencies, 'status-written');
     return measureCandidate(run, plan, draft);
   });
 }
@@ -252,7 +239,7 @@ function logRepairs({ dependencies, reading }: ClaimedRun, { repairs }: FoldPlan
 /** The snapshot of what a plan folds, by the conversation's strategy, or by code where no model may be asked. */
 async function draftSnapshot(run: ClaimedRun, plan: FoldPlan): Promise<Draft> {
   const work = toWork(run);
-  if (run.refusal) return fallbackDraft(work, plan);
+  if (run.noModelReason) return fallbackDraft(work, plan);
   const { config } = run.dependencies;
   const strategy = selectStrategyName(config, run.reading.conversation.value);
   return strategies[strategy](work, plan, runSummariser(run));

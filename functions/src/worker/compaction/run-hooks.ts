@@ -32,97 +32,6 @@ import {
 } from './run.ts';
 import { z } from 'zod';
 
-/** The hooks of a run: the deployment's, then the remote document's. */
-function selectHooks({ dependencies }: Pick<Run, 'dependencies'>) {
-  const { hooks = noHooks, webhooks, config } = dependencies;
-  const called = webhooks?.(config.remotePolicy?.hooks() ?? []) ?? noHooks;
-  const all: CompactionHooks = {
-    preCompact: [...hooks.preCompact, ...called.preCompact],
-    postCompact: [...hooks.postCompact, ...called.postCompact],
-  };
-  return all;
-}
-
-/** A run whose hooks are asked. */
-type HookedRun = Run & Pick<ClaimedRun, 'signal'>;
-
-/** What hooks learn of a plan; without one, of a run that folds no turn. */
-function eventOf(run: Run, plan?: FoldPlan): CompactionHookEvent {
-  const { conversationId, conversation, tokens } = run.reading;
-  const { generation, coveredThrough } = conversation.value;
-  return {
-    conversationId,
-    requestId: run.request.requestId,
-    trigger: run.request.trigger,
-    generation,
-    from: plan?.from ?? 0,
-    upTo: plan?.upTo ?? coveredThrough.seq,
-    turnsFolded: plan?.folded.length ?? 0,
-    beforeTokens: tokens,
-  };
-}
-
-/** The event, with what the turns that go can be read with. */
-function withAccess(run: ClaimedRun, event: CompactionHookEvent): PreCompactEvent {
-  const { conversationId, generation, from, upTo, turnsFolded } = event;
-  const { signer, clock } = run.dependencies;
-  if (turnsFolded === 0 || !signer) return event;
-  const range = { epoch: run.reading.conversation.value.epoch, generation, from, upTo };
-  return {
-    ...event,
-    foldedTurns: foldedTurnsAccess(signer, { conversationId, range }, clock.now()),
-  };
-}
-
-const runHookOf = <Event, Answer>(
-  run: HookedRun,
-  hook: Hook<Asked<Event>, Answer>,
-  { event, plan }: { event: Event; plan?: FoldPlan },
-): Promise<Answer | undefined> => {
-  const { clock, logger } = run.dependencies;
-  const asked = {
-    clock,
-    logger,
-    signal: run.signal,
-    timeoutMs: HOOK_TIMEOUT_MS,
-    conversationId: run.reading.conversationId,
-    failedEvent: 'compaction_hook_failed',
-    publicMessage: 'A required step before the compaction failed.',
-  };
-  return runHook(asked, hook, {
-    event,
-    uid: run.reading.conversation.value.ownerUid,
-    turns: () => plan?.folded.map(toReadTurn) ?? [],
-  });
-};
-
-/** Nothing holds the code of an operator to the type. Each pin is looked at by itself. */
-const answerSchema = z.object({
-  veto: z.boolean().optional(),
-  pins: z.array(z.unknown()).optional(),
-  note: z.string().optional(),
-});
-
-/** The run with what the hooks tell the summariser. */
-function withNotes(run: ClaimedRun, given: readonly HookNote[]): ClaimedRun {
-  if (given.length === 0) return run;
-  const { conversationId, policy, conversation } = run.reading;
-  const { windowTokens } = summariserOfRun(run);
-  const counting = tokenCounting(policy, conversation.value.model);
-  const { notes, leftOut } = chooseNotes(given, { windowTokens, counting });
-  for (const each of leftOut)
-    run.dependencies.logger.log('WARNING', 'compaction_hook_note_left_out', {
-      conversationId,
-      ...each,
-    });
-  return { ...run, notes };
-}
-
-/** What one PreCompact hook answered. */
-interface HookAnswer extends z.infer<typeof answerSchema> {
-  hook: string;
-}
-
 /**
  * Runs the PreCompact hooks in order, up to a veto, and stores what they pin. Returns the run with what they pinned and
  * noted. Throws AttemptEnded for a veto, AppError of a required hook that failed, and what storing throws.
@@ -154,7 +63,7 @@ export async function runPreCompactHooks(run: ClaimedRun, plan: FoldPlan): Promi
  * Runs the PreCompact hooks of a run that ends as NOOP without one having been asked: in the profile `gemini-cli`
  * alone, as that program fires its hook before it decides. Nothing comes of what they answer, nor of a failure.
  */
-export async function runPreCompactHooksOfNoop(run: HookedRun): Promise<void> {
+export async function runPreCompactHooksOfNoop(run: Run): Promise<void> {
   const { conversation, turns, history } = run.reading;
   const isEmpty = turns.length === 0 && history === undefined;
   if (conversation.value.profile !== 'gemini-cli' || isEmpty) return;
@@ -168,7 +77,7 @@ export async function runPreCompactHooksOfNoop(run: HookedRun): Promise<void> {
 
 /** Runs the PostCompact hooks in order. What they do changes nothing any more: no failure is thrown. */
 export async function runPostCompactHooks(
-  run: ClaimedRun,
+  run: Run,
   plan: FoldPlan,
   outcome: Outcome,
 ): Promise<void> {
@@ -194,49 +103,101 @@ export async function runPostCompactHooks(
     }
 }
 
+// Asking a hook
+
+/** The hooks of a run: the deployment's, then the remote document's. */
+function selectHooks({ dependencies }: Pick<Run, 'dependencies'>) {
+  const { hooks = noHooks, webhooks, config } = dependencies;
+  const called = webhooks?.(config.remotePolicy?.hooks() ?? []) ?? noHooks;
+  const all: CompactionHooks = {
+    preCompact: [...hooks.preCompact, ...called.preCompact],
+    postCompact: [...hooks.postCompact, ...called.postCompact],
+  };
+  return all;
+}
+
+/** What hooks learn of a plan; without one, of a run that folds no turn. */
+function eventOf(run: Run, plan?: FoldPlan): CompactionHookEvent {
+  const { conversationId, conversation, tokens } = run.reading;
+  const { generation, coveredThrough } = conversation.value;
+  return {
+    conversationId,
+    requestId: run.request.requestId,
+    trigger: run.request.trigger,
+    generation,
+    from: plan?.from ?? 0,
+    upTo: plan?.upTo ?? coveredThrough.seq,
+    turnsFolded: plan?.folded.length ?? 0,
+    beforeTokens: tokens,
+  };
+}
+
+/** The event, with what the turns that go can be read with. */
+function withAccess(run: ClaimedRun, event: CompactionHookEvent): PreCompactEvent {
+  const { conversationId, generation, from, upTo, turnsFolded } = event;
+  const { signer, clock } = run.dependencies;
+  if (turnsFolded === 0 || !signer) return event;
+  const range = { epoch: run.reading.conversation.value.epoch, generation, from, upTo };
+  return {
+    ...event,
+    foldedTurns: foldedTurnsAccess(signer, { conversationId, range }, clock.now()),
+  };
+}
+
+const runHookOf = <Event, Answer>(
+  run: Run,
+  hook: Hook<Asked<Event>, Answer>,
+  { event, plan }: { event: Event; plan?: FoldPlan },
+): Promise<Answer | undefined> => {
+  const { clock, logger } = run.dependencies;
+  const asked = {
+    clock,
+    logger,
+    signal: run.signal,
+    timeoutMs: HOOK_TIMEOUT_MS,
+    conversationId: run.reading.conversationId,
+    failedEvent: 'compaction_hook_failed',
+    publicMessage: 'A required step before the compaction failed.',
+  };
+  return runHook(asked, hook, {
+    event,
+    uid: run.reading.conversation.value.ownerUid,
+    turns: () => plan?.folded.map(toReadTurn) ?? [],
+  });
+};
+
+// What hooks answer
+
+/** Nothing holds the code of an operator to the type. Each pin is looked at by itself. */
+const answerSchema = z.object({
+  veto: z.boolean().optional(),
+  pins: z.array(z.unknown()).optional(),
+  note: z.string().optional(),
+});
+
+/** What one PreCompact hook answered. */
+interface HookAnswer extends z.infer<typeof answerSchema> {
+  hook: string;
+}
+
+/** The run with what the hooks tell the summariser. */
+function withNotes(run: ClaimedRun, given: readonly HookNote[]): ClaimedRun {
+  if (given.length === 0) return run;
+  const { conversationId, policy, conversation } = run.reading;
+  const { windowTokens } = summariserOfRun(run);
+  const counting = tokenCounting(policy, conversation.value.model);
+  const { notes, leftOut } = chooseNotes(given, { windowTokens, counting });
+  for (const each of leftOut)
+    run.dependencies.logger.log('WARNING', 'compaction_hook_note_left_out', {
+      conversationId,
+      ...each,
+    });
+  return { ...run, notes };
+}
+
 const returnedPin = z.object({ id: pinIdSchema, text: pinTextSchema });
 
 type HookPin = Pick<Pin, 'id' | 'text'>;
-
-/** Tells the operator, without any text; nothing stops. */
-function warn(run: ClaimedRun, hook: string, leftOut: { reason: string; pins: number }) {
-  if (leftOut.pins === 0) return;
-  const { conversationId } = run.reading;
-  const fields = { conversationId, hook, ...leftOut };
-  run.dependencies.logger.log('WARNING', 'compaction_hook_pins_left_out', fields);
-}
-
-/** The pins that can be stored: half a surrogate pair would make every write of the conversation document fail. */
-function usablePins(run: ClaimedRun, { hook, pins = [] }: HookAnswer): HookPin[] {
-  const usable = pins.flatMap((pin) => {
-    const read = safeParse(returnedPin, pin);
-    return read.success ? [read.data] : [];
-  });
-  warn(run, hook, { reason: 'UNUSABLE', pins: pins.length - usable.length });
-  return usable;
-}
-
-interface Placed {
-  pins: readonly Pin[];
-  leftOut: { hook: string; pins: number }[];
-}
-
-/** All hooks' pins put to those of a conversation document, in the order in which the hooks ran. */
-function place(
-  run: ClaimedRun,
-  conversation: Conversation,
-  returned: readonly { hook: string; pins: HookPin[] }[],
-): Placed {
-  const budget = pinBudget(run.reading.policy, conversation.context);
-  let pins: readonly Pin[] = conversation.pins;
-  const leftOut: Placed['leftOut'] = [];
-  for (const each of returned) {
-    const placed = withHookPins(pins, each.pins, budget);
-    pins = placed.pins;
-    leftOut.push({ hook: each.hook, pins: placed.leftOut.length });
-  }
-  return { pins, leftOut };
-}
 
 /**
  * Writes what PreCompact hooks want pinned to the conversation document, in one batch of its own under the conversation
@@ -275,4 +236,44 @@ async function storeHookPins(run: ClaimedRun, answers: readonly HookAnswer[]): P
       conversation: { ...conversation, value: { ...conversation.value, pins } },
     },
   };
+}
+
+/** The pins that can be stored: half a surrogate pair would make every write of the conversation document fail. */
+function usablePins(run: ClaimedRun, { hook, pins = [] }: HookAnswer): HookPin[] {
+  const usable = pins.flatMap((pin) => {
+    const read = safeParse(returnedPin, pin);
+    return read.success ? [read.data] : [];
+  });
+  warn(run, hook, { reason: 'UNUSABLE', pins: pins.length - usable.length });
+  return usable;
+}
+
+interface Placed {
+  pins: readonly Pin[];
+  leftOut: { hook: string; pins: number }[];
+}
+
+/** All hooks' pins put to those of a conversation document, in the order in which the hooks ran. */
+function place(
+  run: ClaimedRun,
+  conversation: Conversation,
+  returned: readonly { hook: string; pins: HookPin[] }[],
+): Placed {
+  const budget = pinBudget(run.reading.policy, conversation.context);
+  let pins: readonly Pin[] = conversation.pins;
+  const leftOut: Placed['leftOut'] = [];
+  for (const each of returned) {
+    const placed = withHookPins(pins, each.pins, budget);
+    pins = placed.pins;
+    leftOut.push({ hook: each.hook, pins: placed.leftOut.length });
+  }
+  return { pins, leftOut };
+}
+
+/** Tells the operator, without any text; nothing stops. */
+function warn(run: ClaimedRun, hook: string, leftOut: { reason: string; pins: number }) {
+  if (leftOut.pins === 0) return;
+  const { conversationId } = run.reading;
+  const fields = { conversationId, hook, ...leftOut };
+  run.dependencies.logger.log('WARNING', 'compaction_hook_pins_left_out', fields);
 }

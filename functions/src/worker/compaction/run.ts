@@ -5,9 +5,8 @@ import {
 } from '#functions/config/conversation-policy.ts';
 import { selectOutputForms } from '#functions/context/next-call.ts';
 import { loadIndex } from '#functions/recall/read-index.ts';
-import type { NotificationDependencies } from '#functions/worker/notifications/deliver-event.ts';
+import type { WorkerDependencies } from '#functions/worker/worker-dependencies.ts';
 import type { BrakeReason } from '#shared/compaction/brake.ts';
-import type { CompactionHooks } from '#shared/compaction/hooks.ts';
 import { isUnpaid, type OutcomeState } from '#shared/compaction/outcome.ts';
 import type { CompactionRequest } from '#shared/compaction/request-decisions.ts';
 import type { CompactionWork } from '#shared/compaction/work.ts';
@@ -15,29 +14,9 @@ import type { ContextSource } from '#shared/conversation/context/assemble-contex
 import type { History } from '#shared/conversation/documents/history.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
 import { AppError } from '#shared/lib/errors.ts';
-import type { Webhook } from '#shared/hooks/webhook.ts';
-import type {
-  PushTokenVerifier,
-  ModelGenerator,
-  TokenCounter,
-  ToolDeclaration,
-} from '#shared/ports/ports.ts';
 import type { ContextObject } from '#shared/wire/resources/context-object.ts';
 import { StoppedError, type JobLease } from './job-lease.ts';
 import type { Reading } from './reading.ts';
-import type { CommonDependencies } from '#functions/common-dependencies.ts';
-
-/** What the compaction worker works with; handed in once by the composition root. */
-export interface CompactionDependencies extends CommonDependencies, NotificationDependencies {
-  model: ModelGenerator & TokenCounter;
-  pushTokens: PushTokenVerifier;
-  /** Functions that the chat function runs for the model: part of every prompt that is measured. Default: none. */
-  serverTools?: readonly ToolDeclaration[];
-  /** The app's. Default: none. */
-  hooks?: CompactionHooks;
-  /** Makes hooks of addresses that the remote document or a conversation names. Absent: none is called. */
-  webhooks?: (webhooks: readonly Webhook[]) => CompactionHooks;
-}
 
 /** What the model calls of one attempt cost; rises as they are made. */
 interface Bill {
@@ -47,32 +26,33 @@ interface Bill {
   outputTokens: number;
   /** Millionths of a US dollar; undefined once a call was made that reported nothing. */
   costMicros: number | undefined;
-  /** The run stands among those of its owner's day. */
+  /** Whether a call has been made, or begun, that counts this run among the compactions of its owner's day. */
   isCounted?: true;
   /** The model that answered; absent before the first answer. */
   model?: string;
 }
 
-/** One attempt at one request, from the claim to the settlement. */
+/** One attempt at one request, from the claim to the settlement; without a lease, one that ends without work. */
 export interface Run {
-  dependencies: CompactionDependencies;
+  dependencies: WorkerDependencies;
   reading: Reading;
   request: CompactionRequest;
   /** Counts from 1. */
   attempt: number;
   /** Why no model may be asked; undefined: one may. */
-  refusal: BrakeReason | undefined;
+  noModelReason: BrakeReason | undefined;
   startTime: Date;
   bill: Bill;
+  lease?: JobLease;
+  /** Fires when the delivery is to end, or the lease is lost. */
+  signal: AbortSignal;
+  /** What PreCompact hooks tell the summariser, as data. */
+  notes?: readonly string[];
 }
 
 /** A run that holds the lease. */
 export interface ClaimedRun extends Run {
   lease: JobLease;
-  /** What PreCompact hooks tell the summariser, as data. */
-  notes?: readonly string[];
-  /** Fires when the lease is lost, the conversation moves on, or the caller gives up. */
-  signal: AbortSignal;
 }
 
 /** What a bill comes to, where calls were made and all of them reported what they took. */
@@ -120,7 +100,7 @@ async function recalledTools(
 }
 
 /** What the run does to the context that it has read, as the engine of compaction sees it. */
-export function toWork(run: Run & Pick<ClaimedRun, 'notes'>): CompactionWork {
+export function toWork(run: Run): CompactionWork {
   const { dependencies, reading, request, notes } = run;
   const conversation = reading.conversation.value;
   const { calibration, overheadTokens } = conversation.context;
@@ -200,9 +180,12 @@ export class AttemptEnded extends Error {
   }
 }
 
+/** How long a request waits that lost to other writers at every try. */
+export const CONTENDED_RETRY_MS = 1_000;
+
 /**
- * The outcome that an error means. Dollars that are used up are no failure: the request waits. An error after the
- * signal fired is that stop's echo. What is neither AttemptEnded nor AppError is a defect: recorded and not tried again.
+ * The outcome that an error means. Dollars that are used up are no failure: the request waits. Once the signal has fired,
+ * its reason counts, whatever was thrown. What is neither AttemptEnded nor AppError is a defect: recorded and not tried again.
  */
 export function outcomeOfError(error: unknown, signal: AbortSignal, tokens: number): Outcome {
   if (error instanceof AttemptEnded) return error.outcome;

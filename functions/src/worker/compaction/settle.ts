@@ -1,6 +1,7 @@
 import { publishRequest, publishToWorkers } from '#functions/events/publish-request.ts';
 import { passWorkerCrashPoint } from '#functions/lib/crash-points.ts';
 import { retry } from '#functions/lib/retry.ts';
+import type { WorkerDependencies } from '#functions/worker/worker-dependencies.ts';
 import {
   CANCELLED_BY_USER,
   decideSettle,
@@ -19,65 +20,69 @@ import { GuardLostError } from '#shared/lib/errors.ts';
 import type { DocumentFields, Write } from '#shared/ports/ports.ts';
 import { nextDay } from '#shared/quota/usage.ts';
 import { readForCompaction, readConversationAndJob } from './reading.ts';
-import { jobAfter, outcomeStatusWrite } from './report.ts';
-import { StoppedError, type JobLease } from './job-lease.ts';
-import type { CompactionDependencies, Outcome, Run } from './run.ts';
-
-/** A record is written again this often when its guard was lost and the lease is still held. */
-const RECORD_TRIES = 5;
+import { jobAfter, jobBefore, outcomeStatusWrite } from './report.ts';
+import { StoppedError } from './job-lease.ts';
+import { CONTENDED_RETRY_MS, type Outcome, type Run } from './run.ts';
 
 type Settlement =
-  /** Nothing is left to do here; a request that waits for dollars is the sweep's. */
+  /** Nothing is left to do here: the request is cleared, waits for dollars until the sweep comes, or is gone. */
   | { kind: 'settled' }
   /** The request is to be tried again. */
-  | { kind: 'retry'; retryAfterMs: number }
-  /** The conversation is gone: nothing was written, and nothing is left to do. */
-  | { kind: 'left' };
-
-/** Writers of one job document meet for milliseconds; a second later the way is free. */
-const CONTENDED_RETRY_MS = 1_000;
+  | { kind: 'retry'; retryAfterMs: number };
 
 /**
- * The job document as the run left it: held, or as it was read by a run that took no lease. One that is
- * created stands below the conversation document as it was read, so that none appears below an erased one.
+ * Settles an outcome: its record, back-off and breaker in the job (a swap has written them), then the
+ * request in the conversation document. The lease's renewals must have stopped.
  */
-function jobWrites(run: Run, lease: JobLease | undefined, fields: DocumentFields): Write[] {
-  const { conversationId, conversation, job } = run.reading;
-  const path = compactionJobPath(conversationId);
-  const updateTime = lease?.updateTime ?? job?.updateTime;
-  return updateTime === undefined
-    ? [
-        { op: 'create', path, fields: { ...freshJob, ...fields } },
-        sameConversationWrite(conversationId, conversation.updateTime),
-      ]
-    : [{ op: 'update', path, fields, guard: { updateTime } }];
+export async function settle(run: Run, outcome: Outcome): Promise<Settlement> {
+  const stopped =
+    outcome.state === 'SUPERSEDED' ? settlementWithoutWrites(outcome.reason) : undefined;
+  if (stopped) return stopped;
+  const now = run.dependencies.clock.now();
+  const decision = decideSettle({
+    ...outcome,
+    kind: run.request.kind,
+    attempts: run.attempt,
+    untilNextDayMs: nextDay(now).getTime() - now.getTime(),
+  });
+  const retryAfterMs = decision.kind === 'clear' ? undefined : decision.retryAfterMs;
+  if (outcome.generation === undefined)
+    try {
+      await writeRecord(run, outcome, retryAfterMs);
+      await passWorkerCrashPoint(run.dependencies, 'record-written');
+    } catch (error) {
+      const settlement =
+        error instanceof StoppedError ? settlementWithoutWrites(error.reason) : undefined;
+      if (settlement) return settlement;
+      if (error instanceof GuardLostError)
+        return { kind: 'retry', retryAfterMs: CONTENDED_RETRY_MS };
+      throw error;
+    }
+  const { conversationId } = run.reading;
+  if (retryAfterMs !== undefined) {
+    if (run.request.kind === 'auto') await publishWaitingManual(run.dependencies, conversationId);
+    return decision.kind === 'wait' ? { kind: 'settled' } : { kind: 'retry', retryAfterMs };
+  }
+  await clearRequest(run.dependencies, {
+    conversationId,
+    request: run.request,
+    ...(isDeclined(outcome) && { declinedAtTokens: run.reading.tokens }),
+    // A search may stand in the place of a request for what is over the threshold.
+    mayBeOverThreshold:
+      outcome.generation !== undefined || isUndecided(outcome) || run.request.trigger === 'blocked',
+    measuredSeq: run.reading.conversation.value.context.seq,
+  });
+  return { kind: 'settled' };
 }
 
-/** Says that no model will be asked for a while: when the breaker opens, and when the try after it fails. */
-function logBreaker(run: Run, lease: JobLease | undefined, { pause }: JobBrake): void {
-  const { dependencies, reading } = run;
-  const before = (lease?.changedJob ?? reading.job?.value)?.brake.pause;
-  if (pause?.reason !== 'BREAKER_OPEN' || pause.until.getTime() === before?.until.getTime()) return;
-  const { conversationId } = reading;
-  dependencies.logger.log('WARNING', 'compaction_breaker_opened', { conversationId });
-}
-
-/** Writes the record and gives the lease back. */
-async function record(
-  run: Run,
-  lease: JobLease | undefined,
-  outcome: Outcome,
-  retryAfterMs: number | undefined,
-): Promise<void> {
-  const { store } = run.dependencies;
-  const attempt = async () => {
-    const fields = jobAfter(run, lease?.changedJob, outcome, retryAfterMs);
-    await store.commit([...jobWrites(run, lease, fields), await outcomeStatusWrite(run, outcome)]);
-    logBreaker(run, lease, fields.brake);
-  };
-  // Without a lease nothing was held: the next delivery decides anew.
-  const mostTries = lease ? RECORD_TRIES : 1;
-  await retry(attempt, { mostTries, beforeNext: async () => lease?.readAgain() });
+/**
+ * The settlement of a run that may not write any more, by why it was stopped; undefined: it may. A lost lease may be one's
+ * own swap of which no reply came: the next delivery finds out and settles it.
+ */
+function settlementWithoutWrites(reason: string | undefined): Settlement | undefined {
+  if (reason === 'NOT_LIVE') return { kind: 'settled' };
+  if (reason === 'LEASE_LOST') return { kind: 'retry', retryAfterMs: CONTENDED_RETRY_MS };
+  return undefined;
 }
 
 /** Outcomes that say nothing of what the context holds by now. */
@@ -90,57 +95,68 @@ const isDeclined = ({ state, reason }: Outcome) =>
   reason === CANCELLED_BY_USER ||
   (state === 'FAILED_INFLATED_TOKEN_COUNT' && reason === 'SAVES_TOO_LITTLE');
 
-/**
- * What is left to do by a run that may not write any more. A lost lease may be one's own swap of which
- * no reply came: the next delivery finds out and settles it.
- */
-function leftBy(reason: string | undefined): Settlement | undefined {
-  if (reason === 'NOT_LIVE') return { kind: 'left' };
-  if (reason === 'LEASE_LOST') return { kind: 'retry', retryAfterMs: CONTENDED_RETRY_MS };
-  return undefined;
+// The record in the job
+
+/** A record is written again this often when its guard was lost and the lease is still held. */
+const RECORD_TRIES = 5;
+
+/** Writes the record and gives the lease back. */
+async function writeRecord(
+  run: Run,
+  outcome: Outcome,
+  retryAfterMs: number | undefined,
+): Promise<void> {
+  const { dependencies, lease } = run;
+  const attempt = async () => {
+    const fields = jobAfter(run, outcome, retryAfterMs);
+    const status = await outcomeStatusWrite(run, outcome);
+    await dependencies.store.commit([...jobWrites(run, fields), status]);
+    logBreaker(run, fields.brake);
+  };
+  // Without a lease nothing was held: the next delivery decides anew.
+  const mostTries = lease ? RECORD_TRIES : 1;
+  await retry(attempt, { mostTries, beforeNext: async () => lease?.refresh() });
 }
 
 /**
- * Settles an outcome: its record, back-off and breaker in the job (a swap has written them), then the
- * request in the conversation document. The lease's renewals must have stopped.
+ * The job document as the run left it: held, or as it was read by a run that took no lease. One that is
+ * created stands below the conversation document as it was read, so that none appears below an erased one.
  */
-export async function settle(run: Run, outcome: Outcome, lease?: JobLease): Promise<Settlement> {
-  const left = outcome.state === 'SUPERSEDED' ? leftBy(outcome.reason) : undefined;
-  if (left) return left;
-  const now = run.dependencies.clock.now();
-  const decision = decideSettle({
-    ...outcome,
-    kind: run.request.kind,
-    attempts: run.attempt,
-    untilNextDayMs: nextDay(now).getTime() - now.getTime(),
-  });
-  const retryAfterMs = decision.kind === 'clear' ? undefined : decision.retryAfterMs;
-  if (outcome.generation === undefined)
-    try {
-      await record(run, lease, outcome, retryAfterMs);
-      await passWorkerCrashPoint(run.dependencies, 'record-written');
-    } catch (error) {
-      const leaving = error instanceof StoppedError ? leftBy(error.reason) : undefined;
-      if (leaving) return leaving;
-      if (error instanceof GuardLostError)
-        return { kind: 'retry', retryAfterMs: CONTENDED_RETRY_MS };
-      throw error;
-    }
-  const { conversationId } = run.reading;
-  if (retryAfterMs !== undefined) {
-    if (run.request.kind === 'auto') await publishManual(run.dependencies, conversationId);
-    return decision.kind === 'wait' ? { kind: 'settled' } : { kind: 'retry', retryAfterMs };
-  }
-  await clearRequest(run.dependencies, {
-    conversationId,
-    request: run.request,
-    ...(isDeclined(outcome) && { declinedAtTokens: run.reading.tokens }),
-    // A search may stand in the place of a request for what is over the threshold.
-    looksAgain:
-      outcome.generation !== undefined || isUndecided(outcome) || run.request.trigger === 'blocked',
-    measuredSeq: run.reading.conversation.value.context.seq,
-  });
-  return { kind: 'settled' };
+function jobWrites({ reading, lease }: Run, fields: DocumentFields): Write[] {
+  const { conversationId, conversation, job } = reading;
+  const path = compactionJobPath(conversationId);
+  const updateTime = lease?.updateTime ?? job?.updateTime;
+  return updateTime === undefined
+    ? [
+        { op: 'create', path, fields: { ...freshJob, ...fields } },
+        sameConversationWrite(conversationId, conversation.updateTime),
+      ]
+    : [{ op: 'update', path, fields, guard: { updateTime } }];
+}
+
+/** Says that no model will be asked for a while: when the breaker opens, and when the try after it fails. */
+function logBreaker(run: Run, { pause }: JobBrake): void {
+  const { dependencies, reading } = run;
+  const before = jobBefore(run)?.brake.pause;
+  if (pause?.reason !== 'BREAKER_OPEN' || pause.until.getTime() === before?.until.getTime()) return;
+  const { conversationId } = reading;
+  dependencies.logger.log('WARNING', 'compaction_breaker_opened', { conversationId });
+}
+
+// The request in the conversation document
+
+interface ServedRequest {
+  conversationId: string;
+  request: Pick<CompactionRequest, 'kind' | 'requestId'>;
+  /**
+   * Though the request was served: after a swap, and when there was nothing to serve. Turns that ended meanwhile asked for
+   * nothing, because this request was waiting.
+   */
+  mayBeOverThreshold: boolean;
+  /** Size of a context that its owner does not want compacted, or of which a summary saves too little. */
+  declinedAtTokens?: number;
+  /** Last finished turn of the context that the outcome is about; later ones were not part of it. */
+  measuredSeq?: number;
 }
 
 /**
@@ -149,75 +165,47 @@ export async function settle(run: Run, outcome: Outcome, lease?: JobLease): Prom
  */
 const CLEAR_TRIES = 20;
 
-interface ServedRequest {
-  conversationId: string;
-  request: Pick<CompactionRequest, 'kind' | 'requestId'>;
-  /**
-   * Whether the context may be over the threshold though the request was served: after a swap, and when there
-   * was nothing to serve. Turns that ended meanwhile asked for nothing, because this request was waiting.
-   */
-  looksAgain: boolean;
-  /** Size of a context that its owner does not want compacted, or of which a summary saves too little. */
-  declinedAtTokens?: number;
-  /** Last finished turn of the context that the outcome is about; later ones were not part of it. */
-  measuredSeq?: number;
+/**
+ * Takes the request that was served off the conversation document, under that document's update time. One that chat has
+ * replaced meanwhile stays; where the context is over the threshold all the same it is renewed. What still
+ * waits is published: whoever was told of it while the job was held left it to the holder. After a crash before or in
+ * here the next delivery, or the sweep, finds the record and comes back.
+ */
+export async function clearRequest(
+  dependencies: WorkerDependencies,
+  served: ServedRequest,
+): Promise<void> {
+  const { conversationId } = served;
+  let requests: RequestsAfter;
+  try {
+    requests = await retry(() => clearOnce(dependencies, served), { mostTries: CLEAR_TRIES });
+  } catch (error) {
+    if (!(error instanceof GuardLostError)) throw error;
+    dependencies.logger.log('WARNING', 'compaction_request_not_cleared', { conversationId });
+    return;
+  }
+  const { renewed, waiting } = requests;
+  if (renewed) {
+    await passWorkerCrashPoint(dependencies, 'request-renewed');
+    const { requestId, trigger } = renewed;
+    await publishRequest(dependencies, { conversationId, requestId, trigger });
+  } else if (waiting)
+    await publishToWorkers(dependencies, { conversationId, requestId: waiting.requestId });
 }
 
-/** A request for what is over the threshold now, or undefined. A person's request was none of the threshold's. */
-async function renewedRequest(
-  dependencies: CompactionDependencies,
-  { conversationId, request, looksAgain, measuredSeq, declinedAtTokens }: ServedRequest,
-  conversation: Versioned<Conversation>,
-): Promise<CompactionRequests['auto']> {
-  const hasGrown = measuredSeq !== undefined && conversation.value.context.seq !== measuredSeq;
-  if (request.kind === 'manual' || !(looksAgain || hasGrown)) return undefined;
-  // What has grown meanwhile is the next turn's to measure: a wish that was just said must not be overrun.
-  if (declinedAtTokens !== undefined) return undefined;
-  const reading = await readForCompaction(dependencies, conversationId, {
-    conversation,
-    job: undefined,
-  });
-  return requestForContext({
-    conversation: reading.conversation.value,
-    history: reading.history,
-    tokens: reading.tokens,
-    policy: reading.policy,
-    requestId: dependencies.randomness.uuid(),
-    now: dependencies.clock.now(),
-  });
-}
-
-/** Whether what the conversation document calls off is this request, or none that waits: its worker was done before. */
-function isCancellationOver(
-  { compactionRequests }: Conversation,
-  request: ServedRequest['request'],
-): boolean {
-  const { cancel, manual, auto } = compactionRequests;
-  const other = request.kind === 'manual' ? auto : manual;
-  return cancel !== undefined && cancel !== other?.requestId;
-}
-
-/** What lets the next automatic compaction wait; a person's own request says nothing of it. */
-const declinedFields = (
-  { request, declinedAtTokens: tokens }: ServedRequest,
-  { generation }: Conversation,
-) =>
-  tokens === undefined || request.kind === 'manual'
-    ? {}
-    : { 'compactionRequests.declined': { tokens, generation } };
-
-interface LeftRequests {
+/** What the conversation document asks for once a request was taken off. */
+interface RequestsAfter {
   /** In place of the served one. */
   renewed?: CompactionRequests['auto'];
   /** Of the other kind. */
   waiting?: { requestId: string } | undefined;
 }
 
-/** Resolves to what the conversation document asks for then. Throws GuardLostError. */
+/** One try at taking the request off. Throws GuardLostError. */
 async function clearOnce(
-  dependencies: CompactionDependencies,
+  dependencies: WorkerDependencies,
   served: ServedRequest,
-): Promise<LeftRequests> {
+): Promise<RequestsAfter> {
   const { conversationId, request } = served;
   const { conversation } = await readConversationAndJob(dependencies, conversationId);
   if (conversation?.value.state !== 'live') return {};
@@ -245,43 +233,58 @@ async function clearOnce(
   return { renewed, waiting };
 }
 
+/** A request for the context where it is over the threshold now. A manual request is not renewed: it asked for itself. */
+async function renewedRequest(
+  dependencies: WorkerDependencies,
+  { conversationId, request, mayBeOverThreshold, measuredSeq, declinedAtTokens }: ServedRequest,
+  conversation: Versioned<Conversation>,
+): Promise<CompactionRequests['auto']> {
+  const hasGrown = measuredSeq !== undefined && conversation.value.context.seq !== measuredSeq;
+  if (request.kind === 'manual' || !(mayBeOverThreshold || hasGrown)) return undefined;
+  // A compaction was just declined: only a turn that ends later may ask again.
+  if (declinedAtTokens !== undefined) return undefined;
+  const reading = await readForCompaction(dependencies, conversationId, {
+    conversation,
+    job: undefined,
+  });
+  return requestForContext({
+    conversation: reading.conversation.value,
+    history: reading.history,
+    tokens: reading.tokens,
+    policy: reading.policy,
+    requestId: dependencies.randomness.uuid(),
+    now: dependencies.clock.now(),
+  });
+}
+
+/** Whether no request is left that the cancellation is for: it was for this one, or for one that ended before it. */
+function isCancellationOver(
+  { compactionRequests }: Conversation,
+  request: ServedRequest['request'],
+): boolean {
+  const { cancel, manual, auto } = compactionRequests;
+  const other = request.kind === 'manual' ? auto : manual;
+  return cancel !== undefined && cancel !== other?.requestId;
+}
+
+/** What lets the next automatic compaction wait. How a manual request ended says nothing of it. */
+const declinedFields = (
+  { request, declinedAtTokens: tokens }: ServedRequest,
+  { generation }: Conversation,
+) =>
+  tokens === undefined || request.kind === 'manual'
+    ? {}
+    : { 'compactionRequests.declined': { tokens, generation } };
+
 /**
  * Publishes a person's request that came while a worker held the job for an automatic one, which is to be tried again.
  * Never throws but for the store.
  */
-async function publishManual(
-  dependencies: CompactionDependencies,
+async function publishWaitingManual(
+  dependencies: WorkerDependencies,
   conversationId: string,
 ): Promise<void> {
   const { conversation } = await readConversationAndJob(dependencies, conversationId);
   const manual = conversation?.value.compactionRequests.manual;
   if (manual) await publishToWorkers(dependencies, { conversationId, requestId: manual.requestId });
-}
-
-/**
- * Takes the request that was served off the conversation document, under that document's update time. One that chat has
- * replaced meanwhile stays; where the context is over the threshold all the same it is renewed. What still
- * waits is published: whoever was told of it while the job was held left it to the holder. After a crash before or in
- * here the next delivery, or the sweep, finds the record and comes back.
- */
-export async function clearRequest(
-  dependencies: CompactionDependencies,
-  served: ServedRequest,
-): Promise<void> {
-  const { conversationId } = served;
-  let left: LeftRequests;
-  try {
-    left = await retry(() => clearOnce(dependencies, served), { mostTries: CLEAR_TRIES });
-  } catch (error) {
-    if (!(error instanceof GuardLostError)) throw error;
-    dependencies.logger.log('WARNING', 'compaction_request_not_cleared', { conversationId });
-    return;
-  }
-  const { renewed, waiting } = left;
-  if (renewed) {
-    await passWorkerCrashPoint(dependencies, 'request-renewed');
-    const { requestId, trigger } = renewed;
-    await publishRequest(dependencies, { conversationId, requestId, trigger });
-  } else if (waiting)
-    await publishToWorkers(dependencies, { conversationId, requestId: waiting.requestId });
 }

@@ -27,11 +27,125 @@ import type { Candidate } from './measure-candidate.ts';
 import { jobAfter, outcomeStatusWrite } from './report.ts';
 import { billedCost, elapsedMs, type ClaimedRun, type Outcome } from './run.ts';
 
-/** A swap meets other writers of the status document, lost replies and outages; then it is given up. */
+/** What puts the next generation into use. */
+export interface GenerationChange {
+  /** With the lease's owner as its writer. */
+  history: History;
+  /** What the conversation document says of it. */
+  fields: DocumentFields;
+  /** Turns that change with it. */
+  turnWrites?: readonly Write[];
+  /** The conversation document must not have changed since it was read: the change rests on what it says. */
+  isGuarded: boolean;
+}
+
+/** A swap meets other writers of the status document, lost replies and outages; after so many tries it is given up. */
 const SWAP_TRIES = 5;
 
-/** One that writes the conversation document as it was read meets every start and end of a turn as well. */
+/** A swap that must find the conversation document as it was read meets every start and end of a turn as well. */
 const GUARDED_TRIES = 25;
+
+/**
+ * Puts the next generation into use: one batch, applied once however often it is tried. `changeOf` makes the change over
+ * the conversation document as it is at each try. Sends go on meanwhile: that the history is created guards the batch, and
+ * not the conversation document, unless the change is guarded by it. The renewals must have stopped. Throws StoppedError
+ * when another won, StoreUnavailableError when nobody can tell; then the next delivery reads what happened.
+ */
+export async function swap(
+  run: ClaimedRun,
+  outcome: Outcome,
+  changeOf: (conversation: Conversation) => GenerationChange,
+): Promise<Outcome> {
+  // Not `retry`: after every failure, the last one too, the documents say whether the swap was applied.
+  for (let tries = 1; ; tries++) {
+    const unswapped = await readUnswapped(run);
+    if (!unswapped) return outcome;
+    const { value: conversation, updateTime } = unswapped;
+    const turnsArrived = conversation.lastSeq - run.reading.conversation.value.lastSeq;
+    const change = changeOf(conversation);
+    try {
+      await run.dependencies.store.commit(await swapWrites(run, outcome, { change, updateTime }));
+      return { ...outcome, turnsArrived };
+    } catch (error) {
+      if (!mayBeCommitted(error)) throw error;
+      if (!(await readUnswapped(run))) return outcome;
+      await run.lease.refresh();
+      if (tries === (change.isGuarded ? GUARDED_TRIES : SWAP_TRIES)) throw error;
+    }
+  }
+}
+
+/**
+ * The conversation document that the swap is to be written over, as it is now; undefined: an earlier try, whose reply was
+ * lost, has put it into use. Throws StoppedError when the conversation moved on without it.
+ */
+async function readUnswapped(run: ClaimedRun): Promise<Versioned<Conversation> | undefined> {
+  const { conversationId, conversation } = run.reading;
+  const { generation } = conversation.value;
+  const [conversationNow, historyNext] = await run.dependencies.store.get([
+    conversationPath(conversationId),
+    historyPath(conversationId, generation + 1),
+  ]);
+  if (historyNext && decodeHistory(historyNext).by === run.lease.owner) return undefined;
+  const now = refuseUnwanted(conversationNow && decodeConversation(conversationNow), {
+    generation,
+    requestId: run.request.requestId,
+  });
+  if (historyNext) throw new StoppedError({ state: 'SUPERSEDED', reason: 'GENERATION_MOVED' });
+  return now;
+}
+
+async function swapWrites(
+  run: ClaimedRun,
+  outcome: Outcome,
+  { change, updateTime }: { change: GenerationChange; updateTime: string },
+): Promise<Write[]> {
+  const { conversationId } = run.reading;
+  const { history, fields, turnWrites = [], isGuarded } = change;
+  return [
+    historyWrite(conversationId, history),
+    {
+      op: 'update',
+      path: conversationPath(conversationId),
+      fields: { updateTime: history.createTime, ...fields },
+      guard: isGuarded ? { updateTime } : { exists: true },
+    },
+    ...turnWrites,
+    {
+      op: 'update',
+      path: compactionJobPath(conversationId),
+      fields: jobAfter(run, outcome, undefined),
+      guard: { updateTime: run.lease.updateTime },
+    },
+    await outcomeStatusWrite(run, outcome),
+  ];
+}
+
+// What a candidate changes
+
+/** Puts the candidate in place of the turns that it folds: see `swap`. */
+export const swapCandidate = (run: ClaimedRun, candidate: Candidate): Promise<Outcome> =>
+  swap(run, outcomeOf(candidate, run.reading.conversation.value.generation + 1), (conversation) =>
+    candidateChange(run, candidate, conversation),
+  );
+
+/** What puts the candidate in place of the turns that it folds. */
+function candidateChange(
+  run: ClaimedRun,
+  candidate: Candidate,
+  conversation: Conversation,
+): GenerationChange {
+  const { revision } = run.reading.memory;
+  const history = historyOf(run, candidate);
+  const pins = pinsToWrite(conversation, candidate);
+  const fields = {
+    generation: history.generation,
+    coveredThrough: { ...candidate.coveredThrough },
+    ...(pins && { pins }),
+    ...(revision > 0 && { memoryRevision: revision }),
+  };
+  return { history, fields, isGuarded: pins !== undefined };
+}
 
 function historyOf(run: ClaimedRun, candidate: Candidate): History {
   const { reading, request, bill } = run;
@@ -72,137 +186,13 @@ const outcomeOf = (candidate: Candidate, generation: number): Outcome => ({
   ...(candidate.model !== '' && { model: candidate.model }),
 });
 
-/** Where a swap stands: applied by an earlier try, or to be written over this conversation document. */
-type Standing = { isApplied: true } | { isApplied: false; conversation: Versioned<Conversation> };
-
-/** Reads where the swap stands. Throws StoppedError when the conversation moved on without it. */
-async function standingOf(run: ClaimedRun): Promise<Standing> {
-  const { conversationId, conversation } = run.reading;
-  const { generation } = conversation.value;
-  const [conversationNow, historyNext] = await run.dependencies.store.get([
-    conversationPath(conversationId),
-    historyPath(conversationId, generation + 1),
-  ]);
-  if (historyNext && decodeHistory(historyNext).by === run.lease.owner) return { isApplied: true };
-  const now = refuseUnwanted(conversationNow && decodeConversation(conversationNow), {
-    generation,
-    requestId: run.request.requestId,
-  });
-  if (historyNext) throw new StoppedError({ state: 'SUPERSEDED', reason: 'GENERATION_MOVED' });
-  return { isApplied: false, conversation: now };
-}
-
 /** The conversation document's pins with those that the swap adds; undefined: there are none to add. */
 function pinsToWrite({ pins }: Conversation, { keptPins }: Candidate): Pin[] | undefined {
   const added = keptPins.filter(({ id }) => !pins.some((pin) => pin.id === id));
   return added.length > 0 ? [...pins, ...added] : undefined;
 }
 
-/** The next generation, decided and not written yet. */
-export interface NextGeneration {
-  /** With the lease's owner as its writer. */
-  history: History;
-  outcome: Outcome;
-  /** What the conversation document says of it. */
-  fields: DocumentFields;
-  /** Writes below the conversation that hold for the conversation document as it was read. */
-  writes?: readonly Write[];
-}
-
-/** The writes that put a generation into use, over the conversation document as it is now. */
-interface GenerationChange extends Omit<NextGeneration, 'outcome'> {
-  /** It rests on what the conversation document says: that must not have changed. */
-  isGuarded: boolean;
-}
-
-async function generationWrites(
-  run: ClaimedRun,
-  outcome: Outcome,
-  { change, updateTime }: { change: GenerationChange; updateTime: string },
-): Promise<Write[]> {
-  const { conversationId } = run.reading;
-  const { history, fields, writes = [], isGuarded } = change;
-  return [
-    historyWrite(conversationId, history),
-    {
-      op: 'update',
-      path: conversationPath(conversationId),
-      fields: { updateTime: history.createTime, ...fields },
-      guard: isGuarded ? { updateTime } : { exists: true },
-    },
-    ...writes,
-    {
-      op: 'update',
-      path: compactionJobPath(conversationId),
-      fields: jobAfter(run, run.lease.changedJob, outcome, undefined),
-      guard: { updateTime: run.lease.updateTime },
-    },
-    await outcomeStatusWrite(run, outcome),
-  ];
-}
-
-/** Puts the candidate in place of what it folds: see `commitGeneration`. */
-export const swap = (run: ClaimedRun, candidate: Candidate): Promise<Outcome> =>
-  commitGeneration(run, outcomeOf(candidate, run.reading.conversation.value.generation + 1), {
-    mostTries: candidate.keptPins.length > 0 ? GUARDED_TRIES : SWAP_TRIES,
-    changeOf(conversation) {
-      const { revision } = run.reading.memory;
-      const history = historyOf(run, candidate);
-      const pins = pinsToWrite(conversation, candidate);
-      const fields = {
-        generation: history.generation,
-        coveredThrough: { ...candidate.coveredThrough },
-        ...(pins && { pins }),
-        ...(revision > 0 && { memoryRevision: revision }),
-      };
-      return { history, fields, isGuarded: pins !== undefined };
-    },
-  });
-
-/** Puts a generation into use in which finished turns changed: see `commitGeneration`. */
-export const swapChangedTurns = (
-  run: ClaimedRun,
-  { outcome, ...generation }: NextGeneration,
-): Promise<Outcome> =>
-  commitGeneration(run, outcome, {
-    mostTries: GUARDED_TRIES,
-    changeOf: () => ({ ...generation, isGuarded: true }),
-  });
-
-/**
- * Puts the next generation into use: one batch, applied once however often it is tried. Sends go on meanwhile: the
- * creation of the history is what fences, and not the conversation document, unless the generation rests on what it
- * says (`isGuarded`). The renewals must have stopped. Throws StoppedError when another won, StoreUnavailableError when
- * nobody can tell; then the next delivery reads what happened.
- */
-async function commitGeneration(
-  run: ClaimedRun,
-  outcome: Outcome,
-  {
-    mostTries,
-    changeOf,
-  }: { mostTries: number; changeOf: (conversation: Conversation) => GenerationChange },
-): Promise<Outcome> {
-  // Not `retry`: after every failure, the last one too, the documents say whether the swap was applied.
-  for (let tries = 1; ; tries++) {
-    const standing = await standingOf(run);
-    if (standing.isApplied) return outcome;
-    const { value: conversation, updateTime } = standing.conversation;
-    const turnsArrived = conversation.lastSeq - run.reading.conversation.value.lastSeq;
-    try {
-      const change = changeOf(conversation);
-      await run.dependencies.store.commit(
-        await generationWrites(run, outcome, { change, updateTime }),
-      );
-      return { ...outcome, turnsArrived };
-    } catch (error) {
-      if (!mayBeCommitted(error)) throw error;
-      if ((await standingOf(run)).isApplied) return outcome;
-      await run.lease.readAgain();
-      if (tries === mostTries) throw error;
-    }
-  }
-}
+// The index of recall
 
 /** More turns without an index than these are left to a run of their own: no swap waits for the reading of a year. */
 const INDEXED_HERE_MAX = 2 * SEGMENT_TURNS;

@@ -9,8 +9,8 @@ import { bodyTooLarge, readBytes } from '#functions/lib/read-bytes.ts';
 import { readTrace, withTrace, TRACE_ATTRIBUTE } from '#functions/lib/trace.ts';
 import { indexConversation } from '#functions/recall/index-turns.ts';
 import { StoppedError } from '#functions/worker/compaction/job-lease.ts';
-import { runAfterPause, SHORT_PAUSE_MS } from '#functions/worker/compaction/run-compaction.ts';
-import type { CompactionDependencies } from '#functions/worker/compaction/run.ts';
+import { runWhenDue, SHORT_PAUSE_MS } from '#functions/worker/compaction/run-compaction.ts';
+import type { WorkerDependencies } from '#functions/worker/worker-dependencies.ts';
 import { deliverEvent } from '#functions/worker/notifications/deliver-event.ts';
 import { runSweep } from '#functions/worker/sweep/sweep.ts';
 import { type WorkerEvent, workerEventSchema } from '#shared/compaction/event.ts';
@@ -20,20 +20,20 @@ import { errorReply } from '#shared/wire/errors/error-body.ts';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { z } from 'zod';
 
-type CompactionHandler = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+type PushHandler = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
 type Answer = { kind: 'acknowledged' } | { kind: 'refused'; error: unknown };
 
 const ACKNOWLEDGED: Answer = { kind: 'acknowledged' };
 
 /**
- * The HTTP function behind the push subscriptions: compaction requests, erasures and sweeps, and the events that
+ * The HTTP function behind the push subscriptions: compaction requests, erasures, indexing and sweeps, and the events that
  * users' devices and the operator are told of. 204 acknowledges: done, nothing to do, to be done later (the documents
- * say so), or hopeless (logged). 503 with Retry-After has it delivered again: the store is away, or who is to be told.
- * 500 is a defect: after the configured attempts the event is a dead letter. 405, 401 and 403 for anybody else: the token
- * is checked before a byte of the body is read.
+ * say so), or hopeless (logged). 503 with Retry-After has it delivered again: the store does not answer, or a device or
+ * the operator could not be told. 500 is a defect: after the configured attempts the event is a dead letter. 405, 401 and
+ * 403 for anybody else: the token is checked before a byte of the body is read.
  */
-export function createCompactionHandler(dependencies: CompactionDependencies): CompactionHandler {
+export function createPushHandler(dependencies: WorkerDependencies): PushHandler {
   return async (request, response) => {
     if ('server' in request.socket) guardServer(request.socket.server);
     let answer: Answer;
@@ -56,7 +56,7 @@ export function createCompactionHandler(dependencies: CompactionDependencies): C
  * process is about to end: the lease goes back at once and the next instance begins anew.
  */
 async function withinTime<T>(
-  dependencies: CompactionDependencies,
+  dependencies: WorkerDependencies,
   response: ServerResponse,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
@@ -83,7 +83,7 @@ async function withinTime<T>(
 }
 
 async function answerPush(
-  dependencies: CompactionDependencies,
+  dependencies: WorkerDependencies,
   request: IncomingMessage,
   signal: AbortSignal,
 ): Promise<Answer> {
@@ -98,7 +98,7 @@ async function answerPush(
   const push = await readPush(request);
   const traced = withTrace(dependencies, traceOf(push, request));
   try {
-    return await servePush(traced, push, signal);
+    return await handlePush(traced, push, signal);
   } catch (error) {
     return answerToFailure(traced, error);
   }
@@ -111,73 +111,82 @@ const notAPush = () =>
     metadata: { allow: 'POST' },
   });
 
-async function servePush(
-  dependencies: CompactionDependencies,
+/** Does what a push asks for, or notes that nobody can read it. Whatever does not throw is acknowledged. */
+async function handlePush(
+  dependencies: WorkerDependencies,
   push: DecodedPush,
   signal: AbortSignal,
 ): Promise<Answer> {
   await refreshRemote(dependencies.config);
-  if (push.kind === 'event') return serveEvent(dependencies, push, signal);
-  if (push.kind === 'told') {
-    const { event, delivery } = push;
-    await deliverEvent(dependencies, { event, id: delivery.messageId }, signal);
-    return ACKNOWLEDGED;
+  switch (push.kind) {
+    case 'event':
+      await workOrPublishAnew(dependencies, push, signal);
+      break;
+    case 'published':
+      await deliverEvent(dependencies, { event: push.event, id: push.delivery.messageId }, signal);
+      break;
+    case 'malformed':
+      dependencies.logger.log('ERROR', 'compaction_push_malformed', { problem: push.problem });
   }
-  dependencies.logger.log('ERROR', 'compaction_push_malformed', { problem: push.problem });
   return ACKNOWLEDGED;
 }
 
+/** An event of the worker's topic, with its delivery. */
+interface WorkerPush<Event extends WorkerEvent = WorkerEvent> {
+  event: Event;
+  delivery: Delivery;
+}
+
 /**
- * Another instance goes on with what was stopped here, at once: the event is published anew. Where the caller has left,
- * Pub/Sub delivers again by itself.
+ * Works on an event. Where the signal stops the work, the event is published anew, so that another instance goes on at
+ * once. Where the caller has left, Pub/Sub delivers again by itself.
  */
-async function serveEvent(
-  dependencies: CompactionDependencies,
-  push: { event: WorkerEvent; delivery: Delivery },
+async function workOrPublishAnew(
+  dependencies: WorkerDependencies,
+  push: WorkerPush,
   signal: AbortSignal,
-): Promise<Answer> {
+): Promise<void> {
   try {
-    return await serve(dependencies, push, signal);
+    await workOn(dependencies, push, signal);
   } catch (error) {
     if (!(error instanceof StoppedError) || error.reason === 'CALLER_LEFT') throw error;
     await dependencies.publisher.publish({ topic: 'compaction', data: push.event });
     dependencies.logger.log('INFO', 'compaction_push_stopped', { reason: error.reason });
-    return ACKNOWLEDGED;
   }
 }
 
-async function serve(
-  dependencies: CompactionDependencies,
-  push: { event: WorkerEvent; delivery: Delivery },
+/** Throws the signal's reason where it fires before the work is done. */
+async function workOn(
+  dependencies: WorkerDependencies,
+  { event, delivery }: WorkerPush,
   signal: AbortSignal,
-): Promise<Answer> {
-  const { event, delivery } = push;
+): Promise<void> {
   switch (event.kind) {
     case 'compact':
-      return compact(dependencies, { event, delivery }, signal);
+      await compact(dependencies, { event, delivery }, signal);
+      break;
     case 'erase':
       await eraseConversation(dependencies, event.conversationId, signal);
-      return ACKNOWLEDGED;
+      break;
     case 'index': {
       const { conversationId, isBroken = false } = event;
       await indexConversation(dependencies, { conversationId, isBroken }, signal);
-      return ACKNOWLEDGED;
+      break;
     }
     case 'sweep':
       // What could not be done now is met again in five minutes: nothing to deliver twice.
       await runSweep(dependencies, signal);
-      return ACKNOWLEDGED;
   }
 }
 
-/** What is to be done later stands in the documents: it is acknowledged, so that refusing means trouble. */
+/** What is to be done later stands in the documents, so the event is done all the same. */
 async function compact(
-  dependencies: CompactionDependencies,
-  push: { event: Extract<WorkerEvent, { kind: 'compact' }>; delivery: Delivery },
+  dependencies: WorkerDependencies,
+  push: WorkerPush<Extract<WorkerEvent, { kind: 'compact' }>>,
   signal: AbortSignal,
-): Promise<Answer> {
+): Promise<void> {
   const { conversationId, requestId } = push.event;
-  const result = await runAfterPause(dependencies, { conversationId, signal });
+  const result = await runWhenDue(dependencies, { conversationId, signal });
   dependencies.logger.log('INFO', 'compaction_push_handled', {
     conversationId,
     requestId,
@@ -187,17 +196,16 @@ async function compact(
   });
   if (result.kind === 'retry') {
     signal.throwIfAborted();
-    // At the end of the queue, so that what waits is not held up by the pause.
+    // Events that wait in the queue come first; then the delivery of this one waits until the request is due.
     if (result.retryAfterMs <= SHORT_PAUSE_MS)
       await publishToWorkers(dependencies, { conversationId, requestId });
   }
-  return ACKNOWLEDGED;
 }
 
 /* How a push is answered. */
 
-/** The answer to a failure outside of any run; the only place of the worker that translates errors. */
-function answerToFailure(dependencies: CompactionDependencies, error: unknown): Answer {
+/** The answer to a failure outside of any run. */
+function answerToFailure(dependencies: WorkerDependencies, error: unknown): Answer {
   if (!(error instanceof AppError)) {
     const fields =
       error instanceof Error
@@ -209,11 +217,11 @@ function answerToFailure(dependencies: CompactionDependencies, error: unknown): 
   }
   const { reason, retryable, retryAfterMs } = error;
   dependencies.logger.log(retryable ? 'WARNING' : 'ERROR', 'compaction_push_failed', { reason });
-  return retryable ? again(reason, retryAfterMs ?? 1_000) : ACKNOWLEDGED;
+  return retryable ? deliverAgain(reason, retryAfterMs ?? 1_000) : ACKNOWLEDGED;
 }
 
-/** What is away is tried again: Pub/Sub delivers after anything but an acknowledgement. */
-const again = (reason: string, retryAfterMs: number): Answer => ({
+/** Pub/Sub delivers again after anything but an acknowledgement. */
+const deliverAgain = (reason: string, retryAfterMs: number): Answer => ({
   kind: 'refused',
   error: new AppError({
     status: 'UNAVAILABLE',
@@ -246,7 +254,7 @@ const pushSchema = z.object({
   message: z.object({
     data: z.base64(),
     messageId: z.string(),
-    /** What is no text is no attribute of ours. */
+    /** The service sets texts alone. */
     attributes: z.record(z.string(), z.unknown()).nullish(),
   }),
   /** Only with a dead-letter topic, and never from the emulator. */
@@ -266,19 +274,20 @@ interface Carried {
 }
 
 type DecodedPush =
+  /** Of the worker's topic: there may be something to do. */
   | (Carried & { kind: 'event'; event: WorkerEvent })
-  /** Of the events topic: something has happened. */
-  | (Carried & { kind: 'told'; event: PublishedEvent })
-  /** Will never be readable: to be logged and acknowledged, or it comes back for ever. */
+  /** Of the events topic: something has happened, and devices or the operator are to be told. */
+  | (Carried & { kind: 'published'; event: PublishedEvent })
+  /** Nobody will ever be able to read it: it is logged and acknowledged, or it would come back for ever. */
   | { kind: 'malformed'; problem: string };
 
-/** The push of a caller that is known. Too large is malformed: it would come back as large. */
+/** Reads the push of a caller whose token was checked. One that is too large is malformed: it would come back as large. */
 async function readPush(request: IncomingMessage): Promise<DecodedPush> {
-  // The guard takes the length off `headers`.
+  // `guardServer` takes the length off `headers`.
   const announcedBytes = Number(request.headersDistinct['content-length']?.[0] ?? 0);
   try {
     if (announcedBytes > MAX_PUSH_BYTES) throw bodyTooLarge(MAX_PUSH_BYTES);
-    // A destroyed request would take the connection along, and with it the answer.
+    // To destroy the request would close the connection before the answer is sent.
     const chunks: AsyncIterable<Uint8Array> = request.iterator({ destroyOnReturn: false });
     return decodePush(await readBytes(chunks, MAX_PUSH_BYTES));
   } catch (error) {
@@ -305,8 +314,8 @@ export function decodePush(body: Uint8Array): DecodedPush {
   };
   const traceparent = message.attributes?.[TRACE_ATTRIBUTE];
   const carried = { delivery, ...(typeof traceparent === 'string' && { traceparent }) };
-  const told = readPublishedEvent(data);
-  if (told.success) return { kind: 'told', event: told.data, ...carried };
+  const published = readPublishedEvent(data);
+  if (published.success) return { kind: 'published', event: published.data, ...carried };
   const event = workerEventSchema.safeParse(data);
   if (!event.success) return malformed(`no event of the worker: ${fieldsOf(event.error)}`);
   return { kind: 'event', event: event.data, ...carried };
@@ -326,7 +335,7 @@ function parseJson(text: string): unknown {
 const fieldsOf = (error: z.ZodError) =>
   error.issues.map(({ path, code }) => `${path.join('.')} (${code})`).join(', ');
 
-/** The trace of the request that asked for it; of a push that nobody's request asked for, its own. */
+/** The trace of the request that published the event; else that of the push itself. */
 const traceOf = (push: DecodedPush, { headersDistinct: headers }: IncomingMessage) =>
   readTrace(push.kind === 'malformed' ? undefined : push.traceparent) ??
   readTrace(headers['traceparent']?.[0]);

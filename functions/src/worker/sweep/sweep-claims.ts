@@ -1,4 +1,4 @@
-import { runClaim } from '#functions/claims/run-claim.ts';
+import { runClaim } from '#functions/guests/run-claim.ts';
 import { decodeClaim } from '#shared/conversation/documents/claim.ts';
 import { CLAIMS } from '#shared/conversation/documents/paths.ts';
 import { readPages } from '#shared/store/many-documents.ts';

@@ -1,6 +1,6 @@
 import { CrashedError } from '#functions/lib/crash-points.ts';
 import { inParallel } from '#shared/lib/in-parallel.ts';
-import type { CompactionDependencies } from '#functions/worker/compaction/run.ts';
+import type { WorkerDependencies } from '#functions/worker/worker-dependencies.ts';
 import { CONVERSATIONS } from '#shared/conversation/documents/paths.ts';
 import { AppError } from '#shared/lib/errors.ts';
 import type { Query, StoredDocument } from '#shared/ports/ports.ts';
@@ -30,7 +30,7 @@ export interface SweepCounts {
 /** One sweep under way. */
 export interface Sweep {
   dependencies: Pick<
-    CompactionDependencies,
+    WorkerDependencies,
     | 'store'
     | 'files'
     | 'cache'
@@ -77,8 +77,8 @@ export async function* readConversations(
   query: Pick<Query, 'where' | 'orderBy'>,
 ): AsyncIterable<StoredDocument[]> {
   if (signal.aborted) return;
-  const found = { collection: CONVERSATIONS, ...query, limit: PAGE };
-  for await (const page of readPages(dependencies.store, found)) {
+  const paged = { collection: CONVERSATIONS, ...query, limit: PAGE };
+  for await (const page of readPages(dependencies.store, paged)) {
     yield page;
     if (signal.aborted) return;
   }
@@ -105,7 +105,7 @@ export async function guarded(
     await work();
   } catch (error) {
     if (error instanceof CrashedError) throw error;
-    // The echo of the end of time.
+    // When the time is up, what was under way fails for that reason.
     if (!sweep.signal.aborted) logFailure(sweep, pass, error);
   }
 }

@@ -1,5 +1,5 @@
 import { passWorkerCrashPoint } from '#functions/lib/crash-points.ts';
-import type { CompactionDependencies } from '#functions/worker/compaction/run.ts';
+import type { WorkerDependencies } from '#functions/worker/worker-dependencies.ts';
 import { requestEvent } from '#shared/compaction/event.ts';
 import {
   type CompactionRequest,
@@ -33,7 +33,7 @@ import { z } from 'zod';
  * has moved on: then somebody is there to serve it.
  */
 async function dropRequest(
-  { store, logger }: Pick<CompactionDependencies, 'store' | 'logger'>,
+  { store, logger }: Pick<WorkerDependencies, 'store' | 'logger'>,
   dropped: DroppedRequest,
 ): Promise<void> {
   const { conversationId, request, state, reason } = dropped;
@@ -73,7 +73,11 @@ function readableJob(document: StoredDocument | undefined): Versioned<Compaction
   }
 }
 
-async function serve(sweep: Sweep, overdue: Overdue, published: Set<string>): Promise<void> {
+async function publishOrDrop(
+  sweep: Sweep,
+  overdue: Overdue,
+  published: Set<string>,
+): Promise<void> {
   const { dependencies, counts } = sweep;
   const { conversationId, conversation, job, request } = overdue;
   const now = dependencies.clock.now();
@@ -99,7 +103,7 @@ async function serve(sweep: Sweep, overdue: Overdue, published: Set<string>): Pr
       await passWorkerCrashPoint(dependencies, 'sweep-request-dropped');
       return;
     case 'publish': {
-      // One event does for both requests of a conversation, and nobody published it between check and here.
+      // One event does for both requests of a conversation. Nothing is awaited between this check and the note below.
       if (published.has(conversationId) || published.size >= MOST_PUBLISHED) return;
       published.add(conversationId);
       const { requestId } = request;
@@ -113,8 +117,8 @@ async function serve(sweep: Sweep, overdue: Overdue, published: Set<string>): Pr
   }
 }
 
-/** In which order the requests are looked through: those behind the place of the last sweep, then those before it. */
-function legsFrom(place: Date | undefined, overdue: ReturnType<typeof earlierThan>) {
+/** The queries for overdue requests, in their order: from where the last sweep ended, then those before that. */
+function queriesFrom(place: Date | undefined, overdue: ReturnType<typeof earlierThan>) {
   if (!place) return [overdue];
   const { field } = overdue.orderBy;
   return [
@@ -123,38 +127,44 @@ function legsFrom(place: Date | undefined, overdue: ReturnType<typeof earlierTha
   ];
 }
 
-interface Round extends Sweep {
+/** The part of a sweep that looks through the requests of one kind. */
+interface KindSweep extends Sweep {
   kind: CompactionRequest['kind'];
+  /** The conversations of which an event was published, for either kind. */
   published: Set<string>;
 }
 
-async function servePage(round: Round, page: readonly StoredDocument[]): Promise<void> {
-  const { dependencies, kind, published } = round;
+async function sweepPage(sweep: KindSweep, page: readonly StoredDocument[]): Promise<void> {
+  const { dependencies, kind, published } = sweep;
   const { store } = dependencies;
   const jobs = await store.get(
     page.map((conversation) => compactionJobPath(conversationIdFromPath(conversation))),
   );
   const items = page.map((conversation, i) => ({ document: conversation, job: jobs[i] }));
   const each = { pass: 'requests', items, atOnce: PUBLISHED_AT_ONCE };
-  await forEachItem(round, each, async ({ document, job }) => {
+  await forEachItem(sweep, each, async ({ document, job }) => {
     const conversation = decodeConversation(document);
     const request = requestOfKind(conversation.value, kind);
     if (!request) return;
     const conversationId = conversationIdFromPath(document);
-    await serve(round, { conversationId, conversation, job: readableJob(job), request }, published);
+    await publishOrDrop(
+      sweep,
+      { conversationId, conversation, job: readableJob(job), request },
+      published,
+    );
   });
 }
 
-/** Goes once through the requests of one kind; resolves to where the next sweep is to begin, if not at the oldest. */
-async function goRound(round: Round, from: Date | undefined): Promise<Date | undefined> {
-  const { dependencies, signal, kind, published } = round;
+/** Looks through the requests of one kind. Resolves to where the next sweep is to begin; undefined: at the oldest. */
+async function sweepKind(sweep: KindSweep, from: Date | undefined): Promise<Date | undefined> {
+  const { dependencies, signal, kind, published } = sweep;
   const before = new Date(dependencies.clock.now().getTime() - REPUBLISH_AFTER_MS);
   const overdue = earlierThan(`compactionRequests.${kind}.since`, before);
   let reached = from;
-  for (const leg of legsFrom(from, overdue))
-    for await (const page of readConversations(round, leg)) {
-      await servePage(round, page);
-      // What of this page was not served is served first the next time.
+  for (const query of queriesFrom(from, overdue))
+    for await (const page of readConversations(sweep, query)) {
+      await sweepPage(sweep, page);
+      // The next sweep begins with this page again, of which some may not have been looked at.
       if (signal.aborted) return reached;
       const last = page.at(-1);
       reached = last && timeAt(last, overdue.orderBy.field);
@@ -172,8 +182,8 @@ export async function sweepRequests(sweep: Sweep): Promise<void> {
   const { store } = sweep.dependencies;
   const published = new Set<string>();
   const places = await readRequestPlaces(store);
-  const manual = await goRound({ ...sweep, kind: 'manual', published }, places.manual);
-  const auto = await goRound({ ...sweep, kind: 'auto', published }, places.auto);
+  const manual = await sweepKind({ ...sweep, kind: 'manual', published }, places.manual);
+  const auto = await sweepKind({ ...sweep, kind: 'auto', published }, places.auto);
   await keepRequestPlaces(store, places, { manual, auto });
 }
 

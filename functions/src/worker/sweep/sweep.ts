@@ -1,7 +1,7 @@
 import { passWorkerCrashPoint } from '#functions/lib/crash-points.ts';
 import { timeoutAfter } from '#functions/lib/deadline.ts';
 import { settleAll } from '#functions/lib/promises.ts';
-import type { CompactionDependencies } from '#functions/worker/compaction/run.ts';
+import type { WorkerDependencies } from '#functions/worker/worker-dependencies.ts';
 import { sweepAfterTurns } from './sweep-after-turns.ts';
 import { sweepClaims } from './sweep-claims.ts';
 import { sweepErasures } from './sweep-erasures.ts';
@@ -45,7 +45,7 @@ async function sweepAll(sweep: Sweep): Promise<void> {
  * nothing but what a test has a crash point throw.
  */
 export async function runSweep(
-  dependencies: CompactionDependencies,
+  dependencies: WorkerDependencies,
   signal: AbortSignal,
 ): Promise<SweepCounts> {
   const { clock, logger } = dependencies;

@@ -73,7 +73,7 @@ async function decideDelete(
     state: 'CHANGED',
     requestId: by,
     by,
-    afterTokens: () => present.history?.afterTokens ?? 0,
+    afterTokens: present.history?.afterTokens ?? 0,
   });
   const closed = await closeTurns(store, { conversationId, conversation, now, keepsAnswers: true });
   const deleted = { ...deletedFields(config, now), ...closed.fields };

@@ -32,7 +32,6 @@ import type { History } from '#shared/conversation/documents/history.ts';
 import type { Item } from '#shared/conversation/documents/snapshot.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
 import { withoutPinsFrom } from '#shared/conversation/context/pins.ts';
-import { rearmsFrom } from '#shared/conversation/writes/next-generation.ts';
 import { withoutTurns } from '#shared/conversation/writes/erased-history.ts';
 import { repeats } from '#shared/text/sentences.ts';
 import { answerView, userMessageView, type MessageView } from '#shared/wire/resources/messages.ts';
@@ -133,13 +132,13 @@ async function sourceWithout(
 }
 
 /**
- * The context without the turns of which `left` is what is left; `compactionRequest` where it wants folding anew:
+ * The context without the words of some turns, `emptied` as they are then; `compactionRequest` where it wants folding anew:
  * turns that were folded stand verbatim again, are to be read again, or count more now that their tokens are estimated.
  */
 async function continueWithout(
   dependencies: ChatDependencies,
   read: ReadConversation & { by: string },
-  { turns, left }: { turns: readonly Turn[]; left: readonly Turn[] },
+  { turns, emptied }: { turns: readonly Turn[]; emptied: readonly Turn[] },
 ) {
   const { conversationId, conversation, by } = read;
   const present = await readPresent(dependencies, read);
@@ -162,14 +161,7 @@ async function continueWithout(
       erasedSeqs,
       requestId: by,
       by,
-      left: (turn) => left.find(({ seq }) => seq === turn.seq) ?? turn,
-      afterTokens: (tokens) =>
-        rearmsFrom({
-          source,
-          present: present.history,
-          declined: conversation.compactionRequests.declined,
-          tokens,
-        }),
+      changeTurn: (turn) => emptied.find(({ seq }) => seq === turn.seq) ?? turn,
     },
   );
   const { history, tokens, conversationAfter } = next;
@@ -198,13 +190,13 @@ async function eraseTurns(
   dependencies: ChatDependencies,
   read: ReadConversation & { by: string; turns: readonly Versioned<Turn>[] },
   { part }: Extract<EraseDecision, { kind: 'erase' }>,
-): Promise<Omit<NewGeneration<never>, 'result'> & { left: Turn[] }> {
+): Promise<Omit<NewGeneration<never>, 'result'> & { emptied: Turn[] }> {
   const { conversationId, conversation } = read;
   const turns = read.turns.map(({ value }) => value);
   const seqs = turns.map(({ seq }) => seq);
   const now = dependencies.clock.now();
-  const left = turns.map((turn) => erasedTurn(turn, part, now));
-  const next = await continueWithout(dependencies, read, { turns, left });
+  const emptied = turns.map((turn) => erasedTurn(turn, part, now));
+  const next = await continueWithout(dependencies, read, { turns, emptied });
   const { history, conversationAfter, pins, compactionRequest } = next;
   // A title that was made of what goes tells of it.
   const isTitleGone = seqs.some((seq) => seq <= (conversation.autoTitle?.throughSeq ?? 0));
@@ -214,7 +206,7 @@ async function eraseTurns(
   return {
     history,
     turns: next.turns,
-    left,
+    emptied,
     conversationAfter: {
       ...conversationAfter,
       compactionRequests: {
@@ -263,12 +255,12 @@ async function changeOf(
     }
     case 'erase': {
       const turns = alike.filter(({ value }) => decision.seqs.includes(value.seq));
-      const { left, ...change } = await eraseTurns(
+      const { emptied, ...change } = await eraseTurns(
         dependencies,
         { ...target, by, turns },
         decision,
       );
-      const shown = left.find(({ seq }) => seq === named.seq) ?? named;
+      const shown = emptied.find(({ seq }) => seq === named.seq) ?? named;
       const compactionRequestId = change.conversationAfter.compactionRequests.auto?.requestId;
       return {
         ...change,

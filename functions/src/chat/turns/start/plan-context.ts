@@ -16,7 +16,7 @@ import { firstTailSeq, readContextParts } from '#shared/conversation/context/rea
 import { turnModel, type Turn, isTerminal } from '#shared/conversation/documents/turn.ts';
 import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import type { History } from '#shared/conversation/documents/history.ts';
-import { endsBefore, rearmsFrom } from '#shared/conversation/writes/next-generation.ts';
+import { endsBefore } from '#shared/conversation/writes/next-generation.ts';
 import { isRouted } from '#shared/models/routing.ts';
 import { messageReplacedError } from '../turn-errors.ts';
 import type { TurnToBegin } from './begun-turn.ts';
@@ -150,23 +150,26 @@ async function planReplacement(
   const { conversation, history: present } = context;
   const source = await historyBefore(dependencies, context, fromSeq);
   const pins = withoutPinsFrom(conversation.pins, (seq) => seq >= fromSeq);
-  const left = { ...context, conversation: { ...conversation, pins } };
-  const next = await continueHistory(dependencies, left, {
+  const { tokens } = contextTokens(context, selectOutputForms(dependencies, conversation));
+  const unpinned = { ...context, conversation: { ...conversation, pins } };
+  const next = await continueHistory(dependencies, unpinned, {
     source,
-    present: contextTokens(context, selectOutputForms(dependencies, conversation)),
+    present: { history: present, tokens },
     toSeq: fromSeq - 1,
     state: 'CHANGED',
     changedFromSeq: fromSeq,
     requestId: by,
     by,
-    afterTokens: (tokens) =>
-      rearmsFrom({ source, present, declined: conversation.compactionRequests.declined, tokens }),
   });
-  const { history, turns, tokens, conversationAfter } = next;
+  const { history, turns, conversationAfter } = next;
   // Folded turns stand verbatim again, or are to be folded anew: the context may be over its threshold at once.
   const isOther = source?.generation !== present?.generation || source?.mended === true;
   const compactionRequest = isOther
-    ? requestAfterChange(dependencies, { conversation: conversationAfter, history, tokens })
+    ? requestAfterChange(dependencies, {
+        conversation: conversationAfter,
+        history,
+        tokens: next.tokens,
+      })
     : undefined;
   const losesPins = pins.length < conversation.pins.length;
   const losesIndex = (conversation.indexedThrough ?? 0) >= fromSeq;

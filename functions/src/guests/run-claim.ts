@@ -63,7 +63,7 @@ async function moveConversation(
   conversationId: string,
 ): Promise<boolean> {
   const { store, clock } = dependencies;
-  const isFork = ({ state, ownerUid }: Conversation) =>
+  const isForkOfGuest = ({ state, ownerUid }: Conversation) =>
     state === 'forking' && ownerUid === guestUid;
   return retryWhenLost(clock, async () => {
     const [document, entry, claim] = await store.get([
@@ -74,9 +74,9 @@ async function moveConversation(
     if (claim?.fields['uid'] !== uid) return false;
     const conversation = document && decodeAnyConversation(document);
     if (conversation?.value.ownerUid !== guestUid) return false;
-    if (isFork(conversation.value)) {
-      // Its maker asks as the guest, who has no source of it any more. It moves with the next pass, to be erased.
-      await markErasing(dependencies, conversationId, isFork);
+    if (isForkOfGuest(conversation.value)) {
+      // Whoever is copying it asks as the guest, who has no source of it any more. It moves with the next pass, to be erased.
+      await markErasing(dependencies, conversationId, isForkOfGuest);
       await publishErase(dependencies, conversationId);
       return true;
     }
