@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
@@ -103,6 +103,17 @@ test('two programs on one folder keep what each of them writes', async () => {
   expect(values).toEqual(keys.map((key) => `value of ${key}`));
 });
 
+test('what a program left unfinished when it was killed is deleted, but not what is being written', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'recap-store-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  await Promise.all(['~left', '~young', 'kept'].map((name) => writeFile(join(folder, name), '')));
+  const before = new Date(Date.now() - 2 * 3_600_000);
+  await utimes(join(folder, '~left'), before, before);
+
+  expect(await fileStore(folder).keys('')).toEqual(['kept']);
+  expect((await readdir(folder)).toSorted()).toEqual(['kept', '~young']);
+});
+
 test('a message that is not sent yet says why', async () => {
   const recap = createRecap({
     baseUrl: 'http://recap.test',
@@ -188,4 +199,36 @@ test('a client that is closed sends nothing, and keeps what is typed', async () 
   await expect(recap.search('boats')).rejects.toMatchObject({ reason: 'OFFLINE' });
   expect(await storage.keys('outbox/')).toHaveLength(1);
   expect(requests).toBe(0);
+});
+
+test('what was to be kept before another user is seen is kept as it was', async () => {
+  const kept = memoryStore();
+  const written = Promise.withResolvers<void>();
+  let user = 'ada';
+  const recap = createRecap({
+    baseUrl: 'http://recap.test',
+    getIdToken: () => Promise.resolve(`x.${btoa(`{"sub":"${user}"}`)}.x`),
+    storage: {
+      ...kept,
+      set: async (key, value) => {
+        if (key !== 'user') await written.promise;
+        await kept.set(key, value);
+      },
+    },
+    fetch: (url) =>
+      Promise.resolve(
+        typeof url === 'string' && url.includes('/messages?')
+          ? Response.json({ messages: [] })
+          : Response.json({ title: 'Of Ada' }),
+      ),
+  });
+  onTestFinished(() => recap.close());
+  const chat = recap.chat(crypto.randomUUID());
+  onTestFinished(chat.subscribe(() => undefined));
+  await expect.poll(() => chat.state.title).toBe('Of Ada');
+  user = 'bob';
+  await expect(recap.search('boats')).rejects.toMatchObject({ reason: 'STORE_OF_OTHER_USER' });
+  written.resolve();
+
+  await expect.poll(() => kept.get(`chat/${chat.id}`)).toContain('Of Ada');
 });

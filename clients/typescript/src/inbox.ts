@@ -95,11 +95,10 @@ export function createInbox(parts: InboxParts) {
   }
 
   function keep(): void {
-    void saver.save(KEY, (): Kept => {
-      const newest = (shown.get('active') ?? []).slice(0, ROWS_KEPT);
-      const kept = newest.flatMap(({ id }) => rows.get(id) ?? []);
-      return { rows: kept, cursor };
-    });
+    if (isOtherUser) return;
+    const newest = (shown.get('active') ?? []).slice(0, ROWS_KEPT);
+    const kept: Kept = { rows: newest.flatMap(({ id }) => rows.get(id) ?? []), cursor };
+    void saver.save(KEY, () => kept);
   }
 
   const setRows = (newer: readonly ConversationRow[]): void => {

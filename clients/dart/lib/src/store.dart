@@ -69,11 +69,24 @@ final class FileStore(String path) implements RecapStore {
     }
   }
 
+  /// Deletes what an app that was killed did not finish; a younger file may be on its way.
+  Future<void> _deleteIfLeft(FileSystemEntity file) async {
+    final age = DateTime.now().difference((await file.stat()).modified);
+    if (age > const Duration(hours: 1)) await file.delete().then((_) {}, onError: (_) {});
+  }
+
   @override
   Future<List<String>> keys(String prefix) async {
     await _ready;
-    final names = await _folder.list().map((entry) => entry.uri.pathSegments.last).toList();
-    final keys = names.where((name) => !name.startsWith('~')).map(Uri.decodeComponent);
+    final keys = <String>[];
+    await for (final entry in _folder.list()) {
+      final name = entry.uri.pathSegments.last;
+      if (name.startsWith('~')) {
+        await _deleteIfLeft(entry);
+      } else {
+        keys.add(Uri.decodeComponent(name));
+      }
+    }
     return keys.where((key) => key.startsWith(prefix)).toList()..sort();
   }
 }

@@ -131,11 +131,10 @@ export function createReading(parts: ChatParts) {
 
   function keep(): void {
     // What is kept is shown without a connection: the newest.
-    if (hasNewer) return;
-    void saver.save(keptKey(id), (): Kept => {
-      const messages = messagesOf(turns).slice(-NEWEST_MESSAGES);
-      return { messages, title, context, erasedCount, live: [...live] };
-    });
+    if (hasNewer || isHidden) return;
+    const messages = messagesOf(turns).slice(-NEWEST_MESSAGES);
+    const kept: Kept = { messages, title, context, erasedCount, live: [...live] };
+    void saver.save(keptKey(id), () => kept);
   }
 
   const call = <Reply>(method: Method, path: string, given?: CallInput): Promise<Reply> =>
@@ -169,8 +168,10 @@ export function createReading(parts: ChatParts) {
     if (newest - known > CATCH_UP_TURNS_MAX) return readNewest();
     // The last turn may have been answered once more.
     const first = openSeqs(turns)[0] ?? Math.max(1, known);
-    // So were older ones that were asked for again.
-    for (const seq of live.keys()) if (seq < first) await mergeTurns(seq, seq);
+    // So were older ones that were asked for again; one that is not shown is read with its page.
+    for (const seq of live.keys())
+      if (!turns.has(seq) && seq < first) live.delete(seq);
+      else if (seq < first) await mergeTurns(seq, seq);
     for (let from = first; ; from = lastSeq(turns) + 1) {
       const read = await readTurns(from, from + PAGE_MESSAGES / 2 - 1);
       turns = bounded(withTurns(turns, read), TURNS_MAX, 'oldest');

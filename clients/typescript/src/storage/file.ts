@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { RecapStore } from '../api.ts';
 
@@ -7,6 +7,14 @@ const isMissing = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && error.code === 'ENOENT';
 
 const fileName = (key: string): string => encodeURIComponent(key);
+
+/** A file that is not finished after so long was left by a program that was killed. */
+const UNFINISHED_MS = 3_600_000;
+
+const isLeft = async (path: string): Promise<boolean> => {
+  const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Infinity }));
+  return Date.now() - mtimeMs > UNFINISHED_MS;
+};
 
 /** In files of a folder, in Node: one folder for each user. */
 export function fileStore(folder: string): RecapStore {
@@ -37,6 +45,8 @@ export function fileStore(folder: string): RecapStore {
     delete: async (key) => rm(await pathOf(fileName(key)), { force: true }),
     keys: async (prefix) => {
       const names = await readdir(await pathOf('.'));
+      for (const name of names.filter((each) => each.startsWith('~')))
+        if (await isLeft(join(folder, name))) await rm(join(folder, name), { force: true });
       const keys = names.filter((name) => !name.startsWith('~')).map(decodeURIComponent);
       return keys.filter((key) => key.startsWith(prefix)).sort();
     },

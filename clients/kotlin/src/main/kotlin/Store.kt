@@ -32,6 +32,9 @@ class MemoryStore : RecapStore {
     override suspend fun keys(prefix: String) = values.keys.filter { it.startsWith(prefix) }.sorted()
 }
 
+/** A file that is not finished after so long was left by an app that was killed. */
+private const val UNFINISHED_MS = 3_600_000
+
 /** In files of a folder, such as one of Android's `filesDir`: one folder for each user. */
 class FileStore(private val folder: File) : RecapStore {
     private val writing = Mutex()
@@ -55,8 +58,10 @@ class FileStore(private val folder: File) : RecapStore {
     private suspend fun write(work: () -> Unit) = writing.withLock { withContext(Dispatchers.IO) { work() } }
 
     override suspend fun keys(prefix: String): List<String> = withContext(Dispatchers.IO) {
-        val names = folder.list().orEmpty().filter { !it.startsWith("~") }
-        names.map { URLDecoder.decode(it, "UTF-8") }.filter { it.startsWith(prefix) }.sorted()
+        val (unfinished, kept) = folder.listFiles().orEmpty().partition { it.name.startsWith("~") }
+        // Left by an app that was killed; a younger one may be on its way.
+        unfinished.filter { it.lastModified() < System.currentTimeMillis() - UNFINISHED_MS }.forEach { it.delete() }
+        kept.map { URLDecoder.decode(it.name, "UTF-8") }.filter { it.startsWith(prefix) }.sorted()
     }
 }
 
