@@ -308,6 +308,8 @@ class Play {
     if (step.later !== undefined) return void this.#calls.set(step.later, outcome);
     const { result } = this.#judge(step, await Promise.race([outcome, this.#failed.promise]));
     if (step.as !== undefined) this.#names.bind(`$${step.as}`, String(result));
+    // What it had sent before may not have been read yet: the next step is not for that.
+    if (name === 'close') await pause(QUIET_MS);
   }
 
   #valueOf({ name, value }: Extract<Step, { kind: 'command' }>): unknown {

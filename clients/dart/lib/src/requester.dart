@@ -183,8 +183,14 @@ final class Requester(final Core _core) {
     FutureOr<void> Function(HttpClientRequest request) write,
   ) => _orOffline(() async {
     final request = await _http.openUrl(method, uri);
+    // HttpClient does not end what it was still looking up when it was closed.
+    if (_core.life.isClosed || (interest?.hasEnded ?? false)) {
+      request
+        ..abort()
+        ..done.ignore();
+      throw offline('closed');
+    }
     final forget = interest?.onEnd(request.abort);
-    if (interest?.hasEnded ?? false) request.abort();
     headers.forEach(request.headers.set);
     try {
       await write(request);
