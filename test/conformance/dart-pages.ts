@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { SourceFile } from './launchers/dart.ts';
+import type { SourceFile } from './launchers/build-client.ts';
 import { pageBlocks } from '#test/recipes/page-modules.ts';
 
 /** The parts of Flutter and of its packages that the pages use: they are not where the tests run. */

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { SourceFile } from './launchers/kotlin.ts';
+import type { SourceFile } from './launchers/build-client.ts';
 import { pageBlocks } from '#test/recipes/page-modules.ts';
 
 /** The parts of libraries for Android that the pages call; they exist as Android archives alone. */

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { startKotlin, type Clients } from './launchers/clients.ts';
+import { startClients, type Clients } from './launchers/clients.ts';
 import { MavenUnreachable } from './launchers/kotlin.ts';
 import { allScenarios } from './judge/scenario.ts';
 import { INSTALL_MAVEN, missingMaven } from '#test/support/tools/missing-tools.ts';
@@ -27,7 +27,7 @@ let clients: Clients | undefined;
 async function start(): Promise<Clients> {
   if (missing.length > 0) throw new Error(`${missing.join(' and ')} not found; ${INSTALL_MAVEN}`);
   try {
-    clients = await startKotlin(files);
+    clients = await startClients('kotlin', files);
     return clients;
   } catch (error) {
     if (!(error instanceof MavenUnreachable) || isCi) throw error;

@@ -3,10 +3,11 @@ import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { launchBrowser } from '#test/support/tools/launch-browser.ts';
+import type { SourceFile } from './build-client.ts';
 import { openLine, type Line } from '../judge/control.ts';
 import { dartLauncher } from './dart.ts';
 import { playScenario, type Client } from '../judge/judge.ts';
-import { kotlinLauncher, type SourceFile } from './kotlin.ts';
+import { kotlinLauncher } from './kotlin.ts';
 import { programLauncher, type Launcher } from './launcher.ts';
 import type { Scenario } from '../judge/scenario.ts';
 
@@ -61,14 +62,16 @@ async function pageLauncher(program: string): Promise<Launcher> {
   };
 }
 
-const launchers: Readonly<Record<ClientName, () => Promise<Launcher>>> = {
-  typescript: async () => nodeLauncher(sourceOf('typescript/conformance/driver.ts')),
-  chromium: () => pageLauncher('typescript/conformance/page.ts'),
-  react: () => pageLauncher('react/conformance/page.ts'),
-  'react-native': () => pageLauncher('react/conformance/native-page.ts'),
-  kotlin: () => kotlinLauncher(),
-  dart: () => dartLauncher(),
-};
+/** Of those that are compiled some take `more`, such as the code of pages. */
+const launchers: Readonly<Record<ClientName, (more: readonly SourceFile[]) => Promise<Launcher>>> =
+  {
+    typescript: async () => nodeLauncher(sourceOf('typescript/conformance/driver.ts')),
+    chromium: () => pageLauncher('typescript/conformance/page.ts'),
+    react: () => pageLauncher('react/conformance/page.ts'),
+    'react-native': () => pageLauncher('react/conformance/native-page.ts'),
+    kotlin: kotlinLauncher,
+    dart: dartLauncher,
+  };
 
 export interface Clients {
   /** Throws why the client does not hold. Several at a time. */
@@ -78,14 +81,15 @@ export interface Clients {
   stop(): Promise<void>;
 }
 
-export const startLauncher = (name: ClientName): Promise<Launcher> => launchers[name]();
+export const startLauncher = (
+  name: ClientName,
+  more: readonly SourceFile[] = [],
+): Promise<Launcher> => launchers[name](more);
 
-export const startClients = async (name: ClientName): Promise<Clients> =>
-  clientsOf(await startLauncher(name));
-
-/** The one for Kotlin, compiled with `more`. */
-export const startKotlin = async (more: readonly SourceFile[]): Promise<Clients> =>
-  clientsOf(await kotlinLauncher(more));
+export const startClients = async (
+  name: ClientName,
+  more?: readonly SourceFile[],
+): Promise<Clients> => clientsOf(await startLauncher(name, more));
 
 /** A program of Node, such as one that behaves badly. */
 export const startProgram = async (program: string, args: readonly string[]): Promise<Clients> =>

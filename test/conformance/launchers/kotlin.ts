@@ -1,18 +1,15 @@
 import { execFile, spawn } from 'node:child_process';
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
-import { mkdir, readFile, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { readdir, rename } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { delimiter, dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { delimiter, join } from 'node:path';
+import { buildClient, type SourceFile } from './build-client.ts';
 import type { Driver, Launcher } from './launcher.ts';
 
 /* The client for Kotlin: compiled by Maven, and run in a Java virtual machine. */
 
-const SOURCE = fileURLToPath(new URL('../../../clients/kotlin', import.meta.url));
-/** Clients by what they are made from: the compiler needs 40 s of processor time. */
-const CACHE = fileURLToPath(new URL('../../../node_modules/.cache/kotlin-client', import.meta.url));
 /** Started ahead, as a machine takes a second to start and is killed in every fifth scenario. */
 const SPARE = 2;
 
@@ -22,20 +19,6 @@ export class MavenUnreachable extends Error {}
 /** What Maven prints where it cannot get a library, which is no error of the code. */
 const UNREACHABLE =
   /Could not (?:resolve|transfer|find artifact)|could not be resolved|Cannot access .* in offline mode/;
-
-export interface SourceFile {
-  /** Below `clients/kotlin`. */
-  name: string;
-  text: string;
-}
-
-async function readSource(): Promise<SourceFile[]> {
-  const names = await readdir(SOURCE, { recursive: true });
-  const sources = names.filter((name) => /^src.*\.kt$|^pom\.xml$/.test(name)).toSorted();
-  return Promise.all(
-    sources.map(async (name) => ({ name, text: await readFile(join(SOURCE, name), 'utf8') })),
-  );
-}
 
 /** Runs Maven in a folder; what it printed, and whether it went well. */
 const runMaven = (folder: string, options: readonly string[]) =>
@@ -87,28 +70,13 @@ async function archiveClasses(built: string): Promise<void> {
  * Error with what the compiler says.
  */
 async function buildKotlin(more: readonly SourceFile[]): Promise<string> {
-  const files = [...(await readSource()), ...more];
-  const built = join(CACHE, createHash('sha256').update(JSON.stringify(files)).digest('hex'));
-  if (existsSync(built)) return built;
-  const folder = join(CACHE, randomUUID());
-  for (const { name, text } of files) {
-    await mkdir(dirname(join(folder, name)), { recursive: true });
-    await writeFile(join(folder, name), text);
-  }
-  try {
-    await compile(folder);
-    await rename(folder, built).catch((error: unknown) => {
-      // Another process may have built the same meanwhile.
-      if (!existsSync(built)) throw error;
-    });
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
-  await archiveClasses(built);
+  const sources = /^src.*\.kt$|^pom\.xml$/;
+  const built = await buildClient({ client: 'kotlin', sources, more, compile });
+  if (!existsSync(join(built, ARCHIVE))) await archiveClasses(built);
   return built;
 }
 
-export async function kotlinLauncher(more: readonly SourceFile[] = []): Promise<Launcher> {
+export async function kotlinLauncher(more: readonly SourceFile[]): Promise<Launcher> {
   const built = await buildKotlin(more);
   const machine = [...MACHINE, `-XX:SharedArchiveFile=${join(built, ARCHIVE)}`];
   const classPath = await classPathOf(built);

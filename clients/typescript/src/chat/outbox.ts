@@ -176,7 +176,8 @@ export function createOutbox({ store, saver, requester, life, onChange, onTaken 
     await requester.put(blob, begun, show).finally(() => progress.delete(place));
     const { uploadId } = begun;
     const files = entry.files.map((each, at) => (at === index ? { ...each, uploadId } : each));
-    const uploaded = { ...entry, files };
+    // It may have been told meanwhile that its answer is to be stopped.
+    const uploaded = { ...(entries.get(entry.id) ?? entry), files };
     if (entries.has(entry.id)) await put(uploaded);
     return uploaded;
   }
