@@ -19,7 +19,7 @@ export type Outcome = Pick<z.infer<typeof doneSchema>, 'result' | 'error'>;
 
 type TokenSource = (isForced: boolean) => string | undefined;
 
-const ANSWER_MS = 10_000;
+const ANSWER_MS = 30_000;
 const POLL_MS = 20_000;
 
 /** The line to one driver. */
