@@ -10,6 +10,7 @@ const processTests = [
   'test/conformance/judge.test.ts',
   'test/conformance/dart.test.ts',
   'test/conformance/kotlin.test.ts',
+  'test/conformance/swift.test.ts',
   'test/conformance/typescript.test.ts',
   'test/contract/**/*.test.ts',
   'test/emulator/**/*.test.ts',

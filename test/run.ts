@@ -8,11 +8,13 @@ import {
   INSTALL_BROWSER,
   INSTALL_DART,
   INSTALL_MAVEN,
+  INSTALL_SWIFT,
   INSTALL_TERRAFORM,
   dartPath,
   missingBrowser,
   missingMaven,
   missingTerraform,
+  swiftTools,
 } from './support/tools/missing-tools.ts';
 
 const help = `Usage: npm test [-- ARGUMENTS OF VITEST]
@@ -64,17 +66,19 @@ function printBackends(backends: string): void {
   const hasBrowser = missingBrowser().length === 0;
   const hasMaven = missingMaven().length === 0;
   const hasDart = dartPath() !== undefined;
+  const hasSwift = swiftTools() !== undefined;
   const tools = [
     ...(hasTerraform ? ['terraform'] : []),
     ...(hasBrowser ? ['browser'] : []),
     ...(hasMaven ? ['Kotlin on the JVM'] : []),
     ...(hasDart ? ['Dart'] : []),
+    ...(hasSwift ? ['Swift'] : []),
   ];
   console.log(`backends: ${[backends, ...tools].join(', ')}`);
   if (!hasBrowser) console.log(`not run: the page in a browser (${INSTALL_BROWSER})`);
   if (!hasMaven) console.log(`not run: the client for Kotlin (${INSTALL_MAVEN})`);
   if (!hasDart) console.log(`not run: the client for Dart (${INSTALL_DART})`);
-  console.log('not run: the Swift recipe (it needs Apple’s compiler)');
+  if (!hasSwift) console.log(`not run: the client for Swift (${INSTALL_SWIFT})`);
   if (!hasTerraform) console.log(`not run: terraform (${INSTALL_TERRAFORM})`);
 }
 

@@ -263,7 +263,7 @@ class Play {
       }
       case 'network':
         // What was on its way comes before.
-        if (step.network === 'forbidden') await pause(QUIET_MS);
+        if (step.network !== 'down') await pause(QUIET_MS);
         this.#network = step.network;
         if (step.network === 'down') for (const exchange of this.#exchanges) exchange.reset();
         return;

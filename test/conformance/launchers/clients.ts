@@ -10,10 +10,19 @@ import { playScenario, type Client } from '../judge/judge.ts';
 import { kotlinLauncher } from './kotlin.ts';
 import { programLauncher, type Launcher } from './launcher.ts';
 import type { Scenario } from '../judge/scenario.ts';
+import { swiftLauncher } from './swift.ts';
 
 /* How the client of each language is started; README.md, "Another language". */
 
-const NAMES = ['typescript', 'chromium', 'react', 'react-native', 'kotlin', 'dart'] as const;
+const NAMES = [
+  'typescript',
+  'chromium',
+  'react',
+  'react-native',
+  'kotlin',
+  'dart',
+  'swift',
+] as const;
 export type ClientName = (typeof NAMES)[number];
 export const clientNames: readonly ClientName[] = NAMES;
 
@@ -71,6 +80,7 @@ const launchers: Readonly<Record<ClientName, (more: readonly SourceFile[]) => Pr
     'react-native': () => pageLauncher('react/conformance/native-page.ts'),
     kotlin: kotlinLauncher,
     dart: dartLauncher,
+    swift: swiftLauncher,
   };
 
 export interface Clients {

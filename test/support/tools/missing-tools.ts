@@ -1,4 +1,4 @@
-import { accessSync, constants } from 'node:fs';
+import { accessSync, constants, existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
 
@@ -54,4 +54,23 @@ export const INSTALL_DART =
 export function dartPath(): string | undefined {
   const cache = process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache');
   return pathOf('dart', join(cache, 'recap/dart/usr/lib/dart/bin'));
+}
+
+/** How to install what compiles the client for Swift. */
+export const INSTALL_SWIFT = '.ci/install-swift on Debian; macOS: Xcode 16';
+
+interface SwiftTools {
+  swift: string;
+  /** Goes before a program that it has compiled. */
+  run: string[];
+}
+
+/** The compiler on the PATH, else that of `.ci/install-swift`; undefined: there is none. */
+export function swiftTools(): SwiftTools | undefined {
+  const swift = pathOf('swift');
+  if (swift !== undefined) return { swift, run: [] };
+  const bin = join(process.env.RECAP_SWIFT ?? join(homedir(), '.cache/recap/swift'), 'bin');
+  return existsSync(join(bin, 'swift'))
+    ? { swift: join(bin, 'swift'), run: [join(bin, 'run')] }
+    : undefined;
 }
