@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -16,12 +16,15 @@ export interface Launcher {
   stop(): Promise<void>;
 }
 
+/** In memory, where it may be: a client may wait for the disk before it sends, and others are busy with it. */
+const STORES = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
+
 /** A program of this machine, which is told the address of the judge and a folder for its stores. */
 export function programLauncher(
   command: string,
   argumentsOf: (control: string, folder: string) => readonly string[],
 ): Launcher {
-  const folder = mkdtempSync(join(tmpdir(), 'recap-conformance-'));
+  const folder = mkdtempSync(join(STORES, 'recap-conformance-'));
   const drivers = new Set<Driver>();
   return {
     width: 8,

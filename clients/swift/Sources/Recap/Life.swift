@@ -88,7 +88,11 @@ final class Life {
     let task = Task { try await work() }
     interrupts[id] = { task.cancel() }
     defer { interrupts[id] = nil }
-    return try await withTaskCancellationHandler { try await task.value } onCancel: { task.cancel() }
+    return try await withTaskCancellationHandler {
+      try await task.value
+    } onCancel: {
+      task.cancel()
+    }
   }
 
   /// Waits for the next try after so many failures in a row: as the service asks, else ever longer.

@@ -22,46 +22,59 @@ public actor MemoryStore: RecapStore {
 }
 
 /// In files of a folder, such as one in Application Support: one folder for each user.
-public actor FileStore: RecapStore {
+public final class FileStore: RecapStore {
   private let folder: URL
+  /// A disk may be slow: tasks of others do not wait for it.
+  private let queue = DispatchQueue(label: "dev.recap.store")
 
   public init(_ folder: URL) { self.folder = folder }
 
-  private func file(_ key: String) -> URL {
-    folder.appendingPathComponent(key.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? key)
+  private func run<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
+    try await withCheckedThrowingContinuation { done in
+      queue.async { done.resume(with: Result(catching: work)) }
+    }
   }
 
-  public func get(_ key: String) throws -> String? {
-    let file = file(key)
-    if !FileManager.default.fileExists(atPath: file.path) { return nil }
-    return String(decoding: try Data(contentsOf: file), as: UTF8.self)
+  private func path(_ key: String) -> String {
+    folder.appendingPathComponent(key.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? key).path
   }
 
-  public func set(_ key: String, _ value: String) throws {
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    let path = file(key).path
-    // A name that no key has: whoever is killed in the middle leaves the value before.
-    let written = folder.appendingPathComponent("~\(newId())").path
-    let descriptor = open(written, O_WRONLY | O_CREAT | O_EXCL, 0o600)
-    if descriptor < 0 { throw CocoaError(.fileWriteUnknown) }
-    let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
-    try handle.write(contentsOf: Data(value.utf8))
-    // What the user said outlives a loss of power, too. The rest would only be read, or sent, once more.
-    let isSaid = key.hasPrefix(Entry.prefix) || key.hasPrefix(KeptFile.prefix)
-    if isSaid && !FileManager.default.fileExists(atPath: path) { try handle.synchronize() }
-    try handle.close()
-    if rename(written, path) != 0 { throw CocoaError(.fileWriteUnknown) }
+  public func get(_ key: String) async throws -> String? {
+    try await run { [path = path(key)] in
+      if !FileManager.default.fileExists(atPath: path) { return nil }
+      return String(decoding: try Data(contentsOf: URL(fileURLWithPath: path)), as: UTF8.self)
+    }
   }
 
-  public func delete(_ key: String) throws {
-    let file = file(key)
-    if FileManager.default.fileExists(atPath: file.path) { try FileManager.default.removeItem(at: file) }
+  public func set(_ key: String, _ value: String) async throws {
+    try await run { [folder, path = path(key)] in
+      try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+      // A name that no key has: whoever is killed in the middle leaves the value before.
+      let written = folder.appendingPathComponent("~\(newId())").path
+      let descriptor = open(written, O_WRONLY | O_CREAT | O_EXCL, 0o600)
+      if descriptor < 0 { throw CocoaError(.fileWriteUnknown) }
+      let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+      try handle.write(contentsOf: Data(value.utf8))
+      // What the user said outlives a loss of power, too. The rest would only be read, or sent, once more.
+      let isSaid = key.hasPrefix(Entry.prefix) || key.hasPrefix(KeptFile.prefix)
+      if isSaid && !FileManager.default.fileExists(atPath: path) { try handle.synchronize() }
+      try handle.close()
+      if rename(written, path) != 0 { throw CocoaError(.fileWriteUnknown) }
+    }
   }
 
-  public func keys(_ prefix: String) throws -> [String] {
-    if !FileManager.default.fileExists(atPath: folder.path) { return [] }
-    let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { !$0.hasPrefix("~") }
-    return names.compactMap { $0.removingPercentEncoding }.filter { $0.hasPrefix(prefix) }.sorted()
+  public func delete(_ key: String) async throws {
+    try await run { [path = path(key)] in
+      if FileManager.default.fileExists(atPath: path) { try FileManager.default.removeItem(atPath: path) }
+    }
+  }
+
+  public func keys(_ prefix: String) async throws -> [String] {
+    try await run { [folder] in
+      if !FileManager.default.fileExists(atPath: folder.path) { return [] }
+      let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { !$0.hasPrefix("~") }
+      return names.compactMap { $0.removingPercentEncoding }.filter { $0.hasPrefix(prefix) }.sorted()
+    }
   }
 }
 

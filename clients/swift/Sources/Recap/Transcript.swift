@@ -104,7 +104,9 @@ struct Transcript {
       let seq = message.seq ?? .max
       return message.outOfContext?.reason == "replaced" || replaced.contains { $0.from <= seq && seq < $0.by }
     }
-    return (transcript, replaced.isEmpty && !transcript.contains(where: isReplaced) ? transcript : transcript.filter { !isReplaced($0) })
+    return (
+      transcript, replaced.isEmpty && !transcript.contains(where: isReplaced) ? transcript : transcript.filter { !isReplaced($0) }
+    )
   }
 
   private func messages(_ seq: Int) -> [Message] {
@@ -122,11 +124,12 @@ struct Transcript {
       part.progress = progress(entry.id, index)
       return Part.file(part)
     }
-    let state: MessageState = switch entry.state {
-    case .pending: .pending
-    case .taken: .sent
-    case .failed: .failed
-    }
+    let state: MessageState =
+      switch entry.state {
+      case .pending: .pending
+      case .taken: .sent
+      case .failed: .failed
+      }
     return Message(
       id: entry.id, role: .user, state: state, parts: entry.parts + files, time: entry.time, seq: entry.seq,
       error: entry.error)

@@ -102,7 +102,7 @@ final class Transport: NSObject, URLSessionDataDelegate, @unchecked Sendable {
 
   func urlSession(
     _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
-    completionHandler: @escaping (URLSession.ResponseDisposition) -> Void
+    completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
   ) {
     if let response = response as? HTTPURLResponse { take(response, of: dataTask) }
     completionHandler(.allow)
