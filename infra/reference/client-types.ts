@@ -8,7 +8,6 @@ const used = {
   SearchAllResult: 'SearchAllConversationsResponse',
   StoredMessage: 'Message',
   StreamChunk: 'StreamChunk',
-  Turn: 'Turn',
   UserEvent: 'ListUserEventsResponse',
 };
 

@@ -10,6 +10,5 @@ export type {
   SearchAllResult,
   StoredMessage,
   StreamChunk,
-  Turn,
   UserEvent,
 } from './wire/wire.ts';

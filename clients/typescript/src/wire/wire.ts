@@ -22,7 +22,6 @@ export interface Wire {
     | StreamChunkError
     | StreamChunkAbort
     | StreamChunkFinish;
-  Turn: Turn;
   UserEvent:
     | ListUserEventsResponseConversation
     | ListUserEventsResponseGone
@@ -355,54 +354,6 @@ export interface Usage {
   toolTokens?: number;
   searches?: number;
   costMicros?: number;
-}
-export interface Turn {
-  id: string;
-  seq: number;
-  state: 'queued' | 'running' | 'awaiting_tool' | 'done' | 'failed' | 'cancelled';
-  attempt: number;
-  messageId: string;
-  answerId: string;
-  createTime: string;
-  finishTime?: string;
-  finishReason?: 'stop' | 'length' | 'content-filter' | 'tool-calls' | 'error' | 'other';
-  loop?: 'text' | 'calls';
-  inContext: boolean;
-  unreadable?: string;
-  blocked?: string;
-  replaces?: number;
-  usage?: Usage;
-  model?: string;
-  routing?: {
-    choice: 'fast' | 'strong';
-    why: 'classifier' | 'rule' | 'default';
-    model: string;
-  };
-  recalled?: {
-    count: number;
-    tokens: number;
-    turns: string[];
-  };
-  leftOutFiles?: {
-    turnId: string;
-    part: number;
-    mediaType?: string;
-  }[];
-  cancelRequested?: boolean;
-  openCalls?: {
-    callId: string;
-    name: string;
-    args: {
-      [k: string]: unknown;
-    };
-    wants: 'output' | 'approved';
-  }[];
-  error?: {
-    status: string;
-    reason: string;
-    message: string;
-    retryable: boolean;
-  };
 }
 export interface ListUserEventsResponseConversation {
   type: 'conversation';
