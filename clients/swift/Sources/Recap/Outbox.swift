@@ -241,7 +241,10 @@ final class Outbox {
     var sent = entry
     for index in sent.files.indices where sent.files[index].uploadId == nil {
       sent.files[index].uploadId = try await upload(sent.files[index])
-      if entries[sent.id] != nil { await put(sent) }
+      // It may have been discarded, or be to stop, since the upload began.
+      guard var entry = entries[sent.id] else { continue }
+      entry.files = sent.files
+      await put(entry)
     }
     let path = "/v1/conversations/\(entry.conversationId)\(entry.path)"
     let stream = try await core.requester.stream("POST", path, body: try sent.bodyData())
