@@ -130,9 +130,10 @@ final class Driver {
     self.folder = folder
   }
 
-  func run() async {
+  /// Ends with the judge.
+  func run() async throws {
     while true {
-      guard let command = try? await control.ask("/next") else { continue }
+      guard let command = try await control.ask("/next") else { continue }
       Task { await answer(command) }
     }
   }
@@ -261,4 +262,4 @@ final class Driver {
 }
 
 let arguments = CommandLine.arguments
-await Driver(Control(arguments[1]), URL(fileURLWithPath: arguments[2])).run()
+try await Driver(Control(arguments[1]), URL(fileURLWithPath: arguments[2])).run()

@@ -91,13 +91,14 @@ final class Transport: NSObject, URLSessionDataDelegate, @unchecked Sendable {
     exchanges[task.taskIdentifier]?.lastHeard = .now
   }
 
-  /// Returns when all connections have ended.
+  /// Returns when all connections have ended, as they do at once.
   @RecapActor
   func close() async {
     if isClosed { return }
     isClosed = true
     session.invalidateAndCancel()
-    while lock.withLock({ !exchanges.isEmpty }) { try? await Task.sleep(for: .milliseconds(2)) }
+    let deadline = ContinuousClock.now + .seconds(1)
+    while lock.withLock({ !exchanges.isEmpty }) && .now < deadline { try? await Task.sleep(for: .milliseconds(2)) }
   }
 
   func urlSession(
