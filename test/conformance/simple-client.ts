@@ -49,8 +49,9 @@ function createSimple({ baseUrl, getIdToken, storage, timings }: RecapOptions): 
   async function sendUntilTaken(entry: Entry): Promise<void> {
     for (let tries = 0; entry.answer === undefined && !closed.signal.aborted; tries += 1)
       try {
-        entry.answer = await post(entry, tries);
+        const answer = await post(entry, tries);
         if (defect === 'twice') await post(entry, 0);
+        entry.answer = answer;
       } catch {
         await pause(20);
       }

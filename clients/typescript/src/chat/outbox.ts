@@ -140,11 +140,11 @@ export function createOutbox({ store, saver, requester, life, onChange, onTaken 
     }
   }
 
-  function drop(entry: Entry): Promise<void> {
+  async function drop(entry: Entry): Promise<void> {
     entries.delete(entry.id);
     onChange(entry.conversationId);
-    void saver.forget(keyOf(entry));
-    return dropFiles(entry);
+    await saver.forget(keyOf(entry));
+    await dropFiles(entry);
   }
 
   async function readFile({ uri, key = '', mediaType, name }: KeptFile): Promise<Blob> {
