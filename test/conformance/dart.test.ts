@@ -13,7 +13,7 @@ const isCi = process.env.CI === 'true';
 /** The compiler, and the analysis, on a busy machine. */
 const BUILD_TIMEOUT_MS = 300_000;
 
-/** As for Kotlin every fourth, but others; `npm run conformance -- --client dart` plays all of them. */
+/** Every fourth; `npm run conformance -- --client dart` plays all of them. */
 const scenarios = allScenarios().filter((_, index) => index % 4 === 2);
 
 let clients: Clients | undefined;

@@ -14,9 +14,9 @@ const isCi = process.env.CI === 'true';
 /** The compiler on a busy machine, and Maven's downloads on a new one. */
 const BUILD_TIMEOUT_MS = 900_000;
 
-/** A JVM takes its time: the tests play every fourth, `npm run conformance -- --client kotlin` all of them. */
+/** A JVM takes its time: the tests play every eighth, `npm run conformance -- --client kotlin` all of them. */
 const scenarios = allScenarios().filter(
-  ({ name }, index) => index % 4 === 0 || name.includes('a store'),
+  ({ name }, index) => index % 8 === 0 || name.includes('a store'),
 );
 
 /** Maven's repository is out of reach: nothing can be run. */
