@@ -84,7 +84,8 @@ test('a deletion starts nothing after its signal has fired, and leaves no bulk w
   await expect(database.terminate()).resolves.toBeUndefined();
 });
 
-test('a deletion waits for running deletes no longer than its grace period', async () => {
+// On a machine that stands still all deletes may have ended before the listener is told of the first.
+test('a deletion waits for running deletes no longer than its grace period', { retry: 2 }, async () => {
   const database = newDatabase();
   const collection = database.collection(`things/${randomUUID()}/parts`);
   const writer = database.bulkWriter({ throttling: false });
