@@ -85,25 +85,29 @@ test('a deletion starts nothing after its signal has fired, and leaves no bulk w
 });
 
 // On a machine that stands still all deletes may have ended before the listener is told of the first.
-test('a deletion waits for running deletes no longer than its grace period', { retry: 2 }, async () => {
-  const database = newDatabase();
-  const collection = database.collection(`things/${randomUUID()}/parts`);
-  const writer = database.bulkWriter({ throttling: false });
-  for (let index = 0; index < 1_500; index += 1) void writer.create(collection.doc(), {});
-  await writer.close();
-  const controller = new AbortController();
+test(
+  'a deletion waits for running deletes no longer than its grace period',
+  { retry: 2 },
+  async () => {
+    const database = newDatabase();
+    const collection = database.collection(`things/${randomUUID()}/parts`);
+    const writer = database.bulkWriter({ throttling: false });
+    for (let index = 0; index < 1_500; index += 1) void writer.create(collection.doc(), {});
+    await writer.close();
+    const controller = new AbortController();
 
-  const deletion = deleteCollections([collection], { signal: controller.signal, graceMs: 1 });
-  const leave = collection.onSnapshot((all) => {
-    if (all.size < 1_500) controller.abort();
-  });
+    const deletion = deleteCollections([collection], { signal: controller.signal, graceMs: 1 });
+    const leave = collection.onSnapshot((all) => {
+      if (all.size < 1_500) controller.abort();
+    });
 
-  await expect(deletion).rejects.toThrow('the end of a stopped deletion');
-  leave();
-  await eventually('the writer is closed', async () =>
-    database.terminate().then(
-      () => true,
-      () => undefined,
-    ),
-  );
-});
+    await expect(deletion).rejects.toThrow('the end of a stopped deletion');
+    leave();
+    await eventually('the writer is closed', async () =>
+      database.terminate().then(
+        () => true,
+        () => undefined,
+      ),
+    );
+  },
+);

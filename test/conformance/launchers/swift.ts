@@ -31,6 +31,6 @@ export async function swiftLauncher(more: readonly SourceFile[]): Promise<Launch
     compile: (folder) => compile(swift, folder),
   });
   const program = join(built, '.build', 'debug', 'Driver');
-  const [command = program, ...args] = [...run, program];
+  const [command, ...args] = [...run, program];
   return programLauncher(command, (...given) => [...args, ...given]);
 }
