@@ -234,12 +234,12 @@ final class Requester(final Core _core) {
     if (asking == null || asking == _user) return;
     _user ??= await readKept<String>(_core.store, _userKey);
     if (_user == null) {
-      // A _core.store that refuses costs no message.
+      // A store that refuses costs no message.
       await _core.store.set(_userKey, jsonEncode(asking)).then((_) {}, onError: (_) {});
       _user ??= asking;
     }
     if (_user == asking) return;
-    const message = 'The _core.store of this client belongs to another user. Give each user a _core.store.';
+    const message = 'The store of this client belongs to another user. Give each user a store.';
     final error = RecapException(401, 'STORE_OF_OTHER_USER', message);
     _core.onOtherUser(error);
     throw error;
