@@ -114,13 +114,16 @@ final class Inbox(
     changed();
   }
 
-  void _keep() => _core.saver.save(_key, () {
-    final active = _rows.values.where((row) => row.list == ListName.active).toList()..sort(_inOrder);
-    return {
-      'rows': [for (final row in active.take(_rowsKept)) row.json],
-      'cursor': ?_cursor,
-    };
-  }).ignore();
+  void _keep() {
+    if (_isHidden) return;
+    _core.saver.save(_key, () {
+      final active = _rows.values.where((row) => row.list == ListName.active).toList()..sort(_inOrder);
+      return {
+        'rows': [for (final row in active.take(_rowsKept)) row.json],
+        'cursor': ?_cursor,
+      };
+    }).ignore();
+  }
 
   void _setRows(Iterable<ConversationRow> newer) {
     for (final row in newer) _rows[row.id] = row;

@@ -124,7 +124,7 @@ final class Outbox(
   final _unkept = <String>{};
   // Those since the start.
   final _added = <String>{};
-  // Bytes of files that were added since the start; those of before are in the _core.store.
+  // Bytes of files that were added since the start; those of before are in the store.
   final _bytes = <String, Uint8List>{};
   // Share that was sent of each file that is on its way, by message and index.
   final _progress = <String, double>{};
@@ -353,7 +353,7 @@ final class Outbox(
       uploadId: begun['uploadId']! as String,
       method: begun['method']! as String,
       url: Uri.parse(begun['url']! as String),
-      headers: {'content-type': file['mediaType']! as String, ...(begun['headers']! as Json).cast<String, String>()},
+      headers: (begun['headers']! as Json).cast<String, String>(),
     );
     final place = '${entry.id}/$index';
     void show(double share) {

@@ -104,9 +104,9 @@ final class Reading(
 
   void _keep() {
     // What is kept is shown without a connection: the newest.
-    if (_hasNewer) return;
+    if (_hasNewer || _isHidden) return;
     // As it is now: when it is written, other messages may be shown.
-    final messages = (_turns + _streamed).messages;
+    final messages = Turns.of([..._turns.messages, ..._streamed]).messages;
     final kept = {
       'messages': messages.skip(max(0, messages.length - _newestMessages)).toList(),
       'title': ?_title,
@@ -117,7 +117,7 @@ final class Reading(
   }
 
   /// The text of answers whose stored messages were not read yet.
-  Turns get _streamed => Turns.of([
+  List<StoredMessage> get _streamed => [
     for (final MapEntry(key: seq, value: answer) in _live.entries)
       StoredMessage({
         'id': 'm_$seq',
@@ -130,7 +130,7 @@ final class Reading(
         'state': answer.isUnfinished ? 'running' : 'done',
         'createTime': _core.requester.now.toIso8601String(),
       }),
-  ]);
+  ];
 
   Future<void> _showKept() async {
     final kept = _isLoaded ? null : await readKept<Json>(_core.store, keptKey(id));
@@ -224,7 +224,8 @@ final class Reading(
     if (newest - _turns.last > _catchUpTurnsMax) return _readNewest();
     // The last turn may have been answered once more.
     var from = _turns.open.firstOrNull ?? max(1, _turns.last);
-    // So were older ones that were asked for again.
+    // So were older ones that were asked for again; one that is not shown is read with its page.
+    _live.removeWhere((seq, _) => seq < from && !_turns.has(seq));
     for (final seq in _live.keys.where((seq) => seq < from).toList()) await _mergeTurn(seq);
     for (var isWhole = false; !isWhole; from = _turns.last + 1) {
       final upTo = from + _pageTurns - 1;
