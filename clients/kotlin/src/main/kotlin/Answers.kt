@@ -18,6 +18,12 @@ private val ANSWER_STATES = mapOf(
 private fun List<Part>.withTool(callId: String, change: (Part.Tool) -> Part.Tool): List<Part> =
     map { if (it is Part.Tool && it.callId == callId) change(it) else it }
 
+/** What it gave; one that failed told the model why. */
+private fun Part.Tool.withResponse(response: JsonObject): Part.Tool {
+    val error = response.text("error").takeIf { response.keys == setOf("error") && it.isNotEmpty() }
+    return if (error == null) copy(state = ToolState.DONE, output = response) else copy(state = ToolState.FAILED, error = error)
+}
+
 private fun shownParts(stored: StoredMessage): List<Part> {
     val parts = stored.parts.fold(emptyList<Part>()) { parts, part ->
         when (part.type) {
@@ -30,7 +36,7 @@ private fun shownParts(stored: StoredMessage): List<Part> {
                 ToolState.RUNNING,
                 byService = part.providerExecuted,
             )
-            "functionResponse" -> parts.withTool(part.callId) { it.copy(state = ToolState.DONE, output = part.response) }
+            "functionResponse" -> parts.withTool(part.callId) { it.withResponse(part.response ?: JsonObject(emptyMap())) }
             // A later version of the service may have more.
             else -> parts
         }
