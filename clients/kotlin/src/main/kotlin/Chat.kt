@@ -57,7 +57,7 @@ class Chat internal constructor(
     suspend fun send(text: String, options: SendOptions = SendOptions()): String = send(textParts(text), options)
 
     suspend fun send(parts: List<Part>, options: SendOptions = SendOptions()): String = recap.inClient(core.lasting) {
-        addMessage(Entry.Kind.SEND, "/messages", parts, options)
+        addMessage("/messages", parts, options)
     }
 
     /** Says something else in place of a message of the user; all after it leaves the branch. */
@@ -67,10 +67,10 @@ class Chat internal constructor(
     suspend fun edit(messageId: String, parts: List<Part>, options: SendOptions = SendOptions()): String = recap.inClient {
         val replaced = find(messageId).seq
         if (replaced != null)
-            return@inClient addMessage(Entry.Kind.EDIT, "/messages/$messageId:edit", parts, options, replaced)
+            return@inClient addMessage("/messages/$messageId:edit", parts, options, replaced)
         // The service does not have it: the new one is sent in its place.
         outbox.drop(messageId)
-        addMessage(Entry.Kind.SEND, "/messages", parts, options)
+        addMessage("/messages", parts, options)
     }
 
     /** Answers the last message anew. */
@@ -80,7 +80,7 @@ class Chat internal constructor(
         val newId = UUID.randomUUID().toString()
         val body = jsonOf("id" to newId, "onBusy" to "interrupt", "clientContext" to contextOf(context))
         val path = "/messages/${last.id}:regenerate"
-        add(newEntry(newId, Entry.Kind.REGENERATE, path, body, inputsOf(last.parts), last.seq))
+        add(newEntry(newId, path, body, inputsOf(last.parts), last.seq))
     }
 
     private fun find(messageId: String): Message = state.value.transcript.find { it.id == messageId }
@@ -94,7 +94,7 @@ class Chat internal constructor(
     }
 
     private suspend fun addMessage(
-        kind: Entry.Kind, path: String, given: List<Part>, options: SendOptions, replaces: Int? = null,
+        path: String, given: List<Part>, options: SendOptions, replaces: Int? = null,
     ): String {
         val messageId = UUID.randomUUID().toString()
         val inputs = inputsOf(given)
@@ -103,19 +103,19 @@ class Chat internal constructor(
             "parts" to json.encodeToJsonElement(inputs),
             "retention" to options.retention?.name?.lowercase(),
         )
-        val onBusy = options.onBusy ?: if (kind == Entry.Kind.SEND) OnBusy.QUEUE else OnBusy.INTERRUPT
+        val onBusy = options.onBusy ?: if (replaces == null) OnBusy.QUEUE else OnBusy.INTERRUPT
         val body = jsonOf(
             "message" to message,
             "onBusy" to onBusy.name.lowercase(),
             "responseSchema" to options.responseSchema,
             "clientContext" to contextOf(options.context),
         )
-        return add(newEntry(messageId, kind, path, body, inputs, replaces), options.files)
+        return add(newEntry(messageId, path, body, inputs, replaces), options.files)
     }
 
     private fun newEntry(
-        newId: String, kind: Entry.Kind, path: String, body: JsonObject, shown: List<Part>, replaces: Int?,
-    ) = Entry(newId, id, kind, path, body, shown, replaces, core.requester.now)
+        newId: String, path: String, body: JsonObject, shown: List<Part>, replaces: Int?,
+    ) = Entry(newId, id, path, body, shown, replaces, core.requester.now)
 
     private suspend fun add(entry: Entry, files: List<FileInput> = emptyList()): String {
         recap.later { reading.loadNewest() }

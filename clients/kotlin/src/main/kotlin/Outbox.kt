@@ -19,7 +19,6 @@ internal data class Entry(
     /** Of the message. */
     val id: String,
     val conversationId: String,
-    val kind: Kind,
     /** Below the conversation. */
     val path: String,
     /** But for the parts of uploads. */
@@ -39,9 +38,6 @@ internal data class Entry(
     /** The answer is to be stopped as soon as its turn is known. */
     val isToStop: Boolean = false,
 ) {
-    @Serializable
-    enum class Kind { SEND, EDIT, REGENERATE }
-
     /** [TAKEN]: the service has it, and its answer has not ended well yet. */
     @Serializable
     enum class State { PENDING, TAKEN, FAILED }

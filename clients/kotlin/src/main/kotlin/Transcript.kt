@@ -110,7 +110,6 @@ internal class Transcript(
             Entry.State.TAKEN -> MessageState.SENT
             Entry.State.FAILED -> MessageState.FAILED
         }
-        val parts = if (entry.kind == Entry.Kind.REGENERATE) entry.parts else entry.parts + files
-        return Message(entry.id, Role.USER, state, parts, entry.time, entry.seq, entry.error)
+        return Message(entry.id, Role.USER, state, entry.parts + files, entry.time, entry.seq, entry.error)
     }
 }
