@@ -13,31 +13,24 @@ internal class AnswerReader(
     private val onChange: (LiveAnswer, StreamChunk?) -> Unit,
 ) {
     /**
-     * Reads an answer over as many connections as it takes; each goes on behind the last event. Returns when nothing more is
-     * to be read: the stored message is the truth. [first]: the reply that began the turn, if it is to be read.
+     * Reads an answer until nothing more is to be read: the stored message is the truth. [first]: the reply that began the
+     * turn, if it is to be read.
      */
     suspend fun read(first: EventStream?) {
-        var stream = first
-        var failures = 0
-        while (true) {
+        var begun = first
+        life.keepReading({ get().lastEventId }) {
             val cursor = get().lastEventId
-            val since = life.wakeCount
-            var isOver = false
-            val error = life.untilWoken(since) {
-                readOnce(stream ?: requester.stream("GET", path, mapOf("startingAfter" to cursor)))
-                isOver = true
-            }
-            stream = null
-            if (isOver) return
-            if (error == null) continue
-            if (error.code in STORED_CODES) return
-            failures = if (get().lastEventId == cursor) failures + 1 else 1
-            if (error.code == 400) {
+            try {
+                val stream = begun ?: requester.stream("GET", path, mapOf("startingAfter" to cursor))
+                begun = null
+                readOnce(stream)
+                true
+            } catch (error: RecapException) {
+                if (error.code in STORED_CODES) return@keepReading true
+                if (error.code != 400) throw error
                 // The cursor is not one of this turn: once more without it.
-                if (cursor == null) return
                 onChange(get().copy(lastEventId = null), null)
-            } else {
-                life.pauseAfter(error, failures, since)
+                cursor == null
             }
         }
     }

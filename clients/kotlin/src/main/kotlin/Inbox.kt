@@ -191,34 +191,16 @@ internal class Inbox(private val core: Core, private val outbox: Outbox, private
         changed()
     }
 
-    /** Reads events until the connection ends; an event whose handling fails comes again. */
-    private suspend fun listen() {
-        try {
-            val stream = requester.stream("GET", "/v1/users/me/events", mapOf("cursor" to cursor))
-            stream.events.collect { (id, data) ->
-                working.withLock { apply(decode(data)) }
-                cursor = id ?: cursor
-                keep()
-            }
-        } finally {
-            isReady = false
+    /** Follows what changes, over as many connections as it takes; an event whose handling fails comes again. */
+    private suspend fun follow() = life.keepReading({ cursor }, ::fail) {
+        isReady = false
+        val stream = requester.stream("GET", "/v1/users/me/events", mapOf("cursor" to cursor))
+        stream.events.collect { (id, data) ->
+            working.withLock { apply(decode(data)) }
+            cursor = id ?: cursor
+            keep()
         }
-    }
-
-    /** Follows what changes, over as many connections as it takes. */
-    private suspend fun follow(): Nothing {
-        var failures = 0
-        while (true) {
-            val before = cursor
-            val since = life.wakeCount
-            val error = life.untilWoken(since, ::listen)
-            // Also an orderly end is no reason to come back without a pause, unless it brought something.
-            failures = if (cursor == before && life.wakeCount == since) failures + 1 else 0
-            if (failures > 0) {
-                error?.let { if (failures > 1) fail(it) }
-                life.pauseAfter(error, failures, since)
-            }
-        }
+        false
     }
 
     private fun forgetSeen(id: String) {

@@ -30,13 +30,13 @@ internal class Life(private val backOffMs: List<Long>) {
     /** What waits is tried at once, and every stream is taken up anew. */
     fun wake() = wakes.update { it + 1 }
 
-    /** To be taken before a try: whatever wakes the app from then on ends the pause behind it. */
-    val wakeCount: Int get() = wakes.value
-
     private suspend fun awaitWake(since: Int) = wakes.first { it != since }
 
-    /** Waits for the next try after so many failures in a row: as the service asks, else ever longer. */
-    suspend fun pauseAfter(error: RecapException?, failures: Int, since: Int = wakeCount) {
+    /**
+     * Waits for the next try after so many failures in a row: as the service asks, else ever longer. [since]: how often the
+     * app had woken up before the try; whatever wakes it from then on ends the pause.
+     */
+    suspend fun pauseAfter(error: RecapException?, failures: Int, since: Int = wakes.value) {
         // A token that was refused may be taken after a longer pause.
         val place = if (error?.code == 401) backOffMs.size else failures.coerceAtMost(backOffMs.size)
         val spread = 1 + Random.nextDouble(-SPREAD, SPREAD)
@@ -48,7 +48,7 @@ internal class Life(private val backOffMs: List<Long>) {
     suspend fun <Result> untilDone(work: suspend () -> Result): Result {
         var failures = 0
         while (true) {
-            val since = wakeCount
+            val since = wakes.value
             try {
                 return work()
             } catch (error: RecapException) {
@@ -59,8 +59,32 @@ internal class Life(private val backOffMs: List<Long>) {
         }
     }
 
+    /**
+     * Reads a stream over as many connections as it takes. One that brought nothing new is followed by a pause.
+     *
+     * [cursor] is where the next connection goes on: another one is progress. [read] reads one connection, and returns whether
+     * no further one is to be read.
+     */
+    suspend fun keepReading(
+        cursor: () -> String?, onProblem: (RecapException) -> Unit = {}, read: suspend () -> Boolean,
+    ) {
+        var failures = 0
+        var isOver = false
+        while (true) {
+            val before = cursor()
+            val since = wakes.value
+            val error = untilWoken(since) { isOver = read() }
+            if (isOver) return
+            failures = if (cursor() == before) failures + 1 else 0
+            // Whoever comes back to the app does not know whether a connection still lives.
+            if (wakes.value != since) continue
+            if (error != null && (error.code != 0 || failures > 1)) onProblem(error)
+            if (failures > 0) pauseAfter(error, failures, since)
+        }
+    }
+
     /** Ends the work when the app wakes up; returns what it failed with. */
-    suspend fun untilWoken(since: Int, work: suspend () -> Unit): RecapException? = coroutineScope {
+    private suspend fun untilWoken(since: Int, work: suspend () -> Unit): RecapException? = coroutineScope {
         var failure: RecapException? = null
         val working = launch {
             try {
