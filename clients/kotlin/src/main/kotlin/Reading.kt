@@ -70,9 +70,9 @@ internal class Reading(
     private var isLoaded = false
     private var hasNewer = false
     private var problem: RecapException? = null
-    /** Somebody looks. */
-    var isOpen = false
-        private set
+    /** What is done while somebody looks; null while nobody does. */
+    private var looking: CoroutineScope? = null
+    val isOpen get() = looking != null
 
     /** One after the other: what is read later is newer. */
     private val reading = Mutex()
@@ -105,10 +105,9 @@ internal class Reading(
     private fun keep() {
         // What is kept is shown without a connection: the newest.
         if (hasNewer) return
-        core.saver.save(keptKey(id)) {
-            val newest = turns.messages.takeLast(NEWEST_MESSAGES)
-            json.encodeToString(KeptChat(newest, title, context.value, erasedCount, live))
-        }
+        // As it is now: when it is written, other messages may be shown.
+        val kept = KeptChat(turns.messages.takeLast(NEWEST_MESSAGES), title, context.value, erasedCount, live.toMap())
+        core.saver.save(keptKey(id)) { json.encodeToString(kept) }
     }
 
     suspend fun call(method: String, path: String, query: Query = emptyMap(), body: JsonElement? = null): JsonElement =
@@ -117,7 +116,7 @@ internal class Reading(
     /* Opening, and leaving by cancellation. */
 
     private suspend fun open(): Unit = coroutineScope {
-        isOpen = true
+        looking = this
         news.tryReceive()
         launch { inbox.use() }
         try {
@@ -126,13 +125,10 @@ internal class Reading(
             changed()
             onOpen()
             launch { context.collectLatest { watch() } }
-            launch {
-                readUntilDone()
-                news.trySend(Unit)
-            }
+            launch { readAndFollow() }
             follow()
         } finally {
-            isOpen = false
+            looking = null
             isFollowing = false
             followed = null
             begun?.close()
@@ -208,7 +204,8 @@ internal class Reading(
         if (newest - turns.last > CATCH_UP_TURNS_MAX) return readNewest()
         // The last turn may have been answered once more.
         var from = turns.open.firstOrNull() ?: maxOf(1, turns.last)
-        // So were older ones that were asked for again.
+        // So were older ones that were asked for again; one that is not shown is read with its page.
+        live.keys.removeAll { it < from && it !in turns }
         for (seq in live.keys.filter { it < from }) turns += readTurns(seq, seq)
         while (true) {
             val read = readTurns(from, from + PAGE_TURNS - 1)
@@ -262,6 +259,11 @@ internal class Reading(
 
     /** Reads until it works; what is final is the `problem`. */
     private suspend fun readUntilDone() = quietly { life.untilDone { inTurn(::readAll) } }
+
+    private suspend fun readAndFollow() {
+        readUntilDone()
+        news.trySend(Unit)
+    }
 
     suspend fun readAgain(seq: Int) = inTurn {
         turns += readTurns(seq, seq)
@@ -388,7 +390,7 @@ internal class Reading(
         if (calls.isEmpty()) return
         scope.launch {
             try {
-                giveResults(turn.seq, calls.map { runTool(core.options.tools, id, it) })
+                giveResults(turn.seq, calls.map { async { runTool(core.options.tools, id, it) } }.awaitAll())
             } catch (error: RecapException) {
                 problem = error
                 changed()
@@ -416,7 +418,8 @@ internal class Reading(
     suspend fun hear(event: UserEvent) {
         val row = event.conversation ?: return
         val erased = event.erased
-        if (!isOpen) {
+        val looking = looking
+        if (looking == null) {
             if (erased != null) forgetErased(erased.count)
             return
         }
@@ -425,24 +428,26 @@ internal class Reading(
         if (erased != null && erased.count > erasedCount) {
             // It is kept again when it is read.
             core.saver.forget(keptKey(id)).join()
-            scope.launch { quietly { readErased(erased) } }
+            looking.launch { quietly { life.untilDone { readErased(erased) } } }
         }
         val last = turns[turns.last]
         val lastState = if (last?.user?.state == TurnState.FAILED) "failed" else "idle"
         val isKnown = row.lastSeq <= turns.last && row.state == lastState
         // The end of what is followed is read anyway.
-        if (isLoaded && !isFollowing && !isKnown) scope.launch { quietly { refresh() } }
+        if (isLoaded && !isFollowing && !isKnown) looking.launch { readAndFollow() }
     }
 
     /** Reads turns again of which something was erased. */
     private suspend fun readErased(erased: UserEvent.Erased) {
         val newCount = erased.count - erasedCount
-        erasedCount = erased.count
+        if (newCount <= 0) return
         if (newCount > erased.seqs.size) {
             isLoaded = false
-            return refresh()
+            refresh()
+        } else {
+            for (seq in erased.seqs.takeLast(newCount)) if (seq in turns) readAgain(seq)
         }
-        for (seq in erased.seqs.takeLast(newCount)) if (seq in turns) readAgain(seq)
+        erasedCount = erased.count
         keep()
     }
 
