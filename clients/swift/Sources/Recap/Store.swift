@@ -69,11 +69,18 @@ public final class FileStore: RecapStore {
     }
   }
 
+  /// Deletes what an app that was killed did not finish; a younger file may be on its way.
+  private static func deleteIfLeft(_ file: URL) {
+    let modified = try? file.resourceValues(forKeys: [.contentModificationDateKey]).contentModificationDate
+    if let modified, modified < Date(timeIntervalSinceNow: -3_600) { try? FileManager.default.removeItem(at: file) }
+  }
+
   public func keys(_ prefix: String) async throws -> [String] {
     try await run { [folder] in
       if !FileManager.default.fileExists(atPath: folder.path) { return [] }
-      let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { !$0.hasPrefix("~") }
-      return names.compactMap { $0.removingPercentEncoding }.filter { $0.hasPrefix(prefix) }.sorted()
+      let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+      for name in names where name.hasPrefix("~") { Self.deleteIfLeft(folder.appendingPathComponent(name)) }
+      return names.filter { !$0.hasPrefix("~") }.compactMap { $0.removingPercentEncoding }.filter { $0.hasPrefix(prefix) }.sorted()
     }
   }
 }
