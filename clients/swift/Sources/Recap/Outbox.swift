@@ -267,7 +267,7 @@ final class Outbox {
     let begun: UploadBegun = try await core.requester.read("/v1/uploads", method: "POST", body: about)
     show(0, of: file)
     defer { progress[file.key] = nil }
-    try await core.requester.put(data, file.mediaType, to: begun) { share in
+    try await core.requester.put(data, to: begun) { share in
       Task { @RecapActor in if self.progress[file.key] != nil { self.show(share, of: file) } }
     }
     return begun.uploadId

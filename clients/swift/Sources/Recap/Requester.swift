@@ -173,12 +173,11 @@ final class Requester {
 
   /// Sends a file to the address that the service gave.
   func put(
-    _ bytes: Data, _ mediaType: String, to upload: UploadBegun, onSent: @escaping @Sendable (Double) -> Void
+    _ bytes: Data, to upload: UploadBegun, onSent: @escaping @Sendable (Double) -> Void
   ) async throws {
     var request = URLRequest(url: upload.url)
     request.httpMethod = upload.method
     request.httpBody = bytes
-    request.setValue(mediaType, forHTTPHeaderField: "content-type")
     for (name, value) in upload.headers { request.setValue(value, forHTTPHeaderField: name) }
     do {
       let reply = try await transport.send(request, silence: options.timings.silence * 10, onSent: onSent)
