@@ -26,6 +26,8 @@ public struct SendOptions: Sendable {
   }
 }
 
+private func parts(_ text: String) -> [Part] { text.isEmpty ? [] : [.text(text)] }
+
 /// Parts as the API takes them; those that cannot be sent are left out.
 private func inputs(_ parts: [Part]) -> JSON {
   let inputs: [JSON?] = parts.map { part in
@@ -63,7 +65,7 @@ public struct Chat: Sendable, Identifiable {
   /// Returns the message's id as soon as it is kept. Never throws: what comes of it is in its state.
   @discardableResult
   public func send(_ text: String, _ options: SendOptions = SendOptions()) async -> String {
-    await send(text.isEmpty ? [] : [.text(text)], options)
+    await send(parts(text), options)
   }
 
   @RecapActor
@@ -75,7 +77,7 @@ public struct Chat: Sendable, Identifiable {
   /// Says something else in place of a message of the user; all after it leaves the branch. Throws where it is not shown.
   @discardableResult
   public func edit(_ messageId: String, _ text: String, _ options: SendOptions = SendOptions()) async throws -> String {
-    try await edit(messageId, [.text(text)], options)
+    try await edit(messageId, parts(text), options)
   }
 
   @RecapActor
