@@ -120,6 +120,7 @@ final class Inbox {
   }
 
   private func keep() {
+    if isOtherUser { return }
     core.saver.save(KeptInbox.key) { [self] in
       let newest = rows.values.filter { $0.list == .active }.sorted(by: Row.isBefore)
       return KeptInbox(rows: Array(newest.prefix(rowsKept)), cursor: cursor)
