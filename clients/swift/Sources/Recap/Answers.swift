@@ -38,27 +38,20 @@ extension Message {
     id = stored.id
     role = stored.role
     state = stored.role == .user ? .sent : answerStates[stored.state] ?? .done
-    let sources = (stored.sources ?? []).map(Part.source)
-    parts = stored.parts.reduce([]) { add($1, to: $0) } + sources
+    let asked = (stored.openCalls ?? []).filter { $0.wants == "approved" }
+    let known = asked.reduce(stored.parts.reduce([]) { add($1, to: $0) }) { parts, call in
+      parts.withTool(call.callId) { $0.state = .approval }
+    }
+    parts = known + (stored.sources ?? []).map(Part.source)
     time = stored.createTime
     seq = stored.seq
     finishReason = stored.finishReason
     outOfContext = stored.outOfContext
     isDeleted = stored.deleted
     rating = stored.feedback?.rating
-  }
-
-  /// With what the turn itself tells of its answer: why it failed, and which calls wait for the user.
-  func with(_ turn: Turn?) -> Message {
-    guard let turn, state == .failed || state == .waiting else { return self }
-    var message = self
-    for call in turn.openCalls ?? [] where call.wants == "approved" {
-      message.parts = message.parts.withTool(call.callId) { $0.state = .approval }
+    if role == .model, let error = stored.error {
+      self.error = MessageError(reason: error.reason, message: error.message, isRetryable: error.retryable)
     }
-    if let error = turn.error {
-      message.error = MessageError(reason: error.reason, message: error.message, isRetryable: error.retryable)
-    }
-    return message
   }
 }
 

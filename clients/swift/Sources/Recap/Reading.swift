@@ -8,8 +8,6 @@ private let pageMessages = 100
 private let turnsMax = 1_000
 /// Who has missed more turns begins anew from the newest.
 private let catchUpTurnsMax = 100
-/// Failed turns of which the reason is read at once.
-private let explainedMax = 10
 /// Turns on each side of one that is jumped to.
 private let aroundTurns = 12
 /// Replies of a stream after which the stored message tells the rest.
@@ -40,7 +38,6 @@ final class Reading {
 
   private var turns = Turns()
   private var live: [Int: LiveAnswer] = [:]
-  private var details: [Int: Turn] = [:]
   /// Replies that began a turn and are not read yet.
   private var begun: [Int: EventStream] = [:]
   private(set) var title: String?
@@ -75,9 +72,7 @@ final class Reading {
   // MARK: What is shown
 
   var state: ChatState {
-    let shown = Transcript(
-      turns: turns, live: live, details: details, entries: outbox.of(id), progress: outbox.progress
-    ).shown()
+    let shown = Transcript(turns: turns, live: live, entries: outbox.of(id), progress: outbox.progress).shown()
     var state = ChatState()
     state.messages = shown.messages
     state.transcript = shown.transcript
@@ -100,7 +95,7 @@ final class Reading {
 
   private func keep() {
     // What is kept is shown without a connection: the newest.
-    if hasNewer { return }
+    if hasNewer || isHidden { return }
     let kept = KeptChat(
       messages: turns.messages.suffix(newestMessages), title: title, context: context, erasedCount: erasedCount,
       live: live)
@@ -136,6 +131,10 @@ final class Reading {
     looking = nil
     for stream in begun.values { stream.close() }
     begun = [:]
+    // An app may open any number of chats: of one that is closed as much stays as is kept.
+    turns = hasNewer ? Turns() : turns.bounded(newestMessages / 2, dropping: .oldest)
+    isLoaded = isLoaded && !hasNewer
+    hasNewer = false
   }
 
   private func open() async {
@@ -201,7 +200,8 @@ final class Reading {
     if newest - turns.last > catchUpTurnsMax { return try await readNewest() }
     // The last turn may have been answered once more.
     var from = turns.open.first ?? max(1, turns.last)
-    // So were older ones that were asked for again.
+    // So were older ones that were asked for again; one that is not shown is read with its page.
+    live = live.filter { seq, _ in seq >= from || turns[seq] != nil }
     for seq in live.keys where seq < from { turns = turns.merging(try await readTurns(seq, seq)) }
     while true {
       let upTo = from + pageMessages / 2 - 1
@@ -225,20 +225,12 @@ final class Reading {
     }
   }
 
-  /// Reads why turns failed, and what those that wait are waiting for.
-  private func readDetails() async throws {
-    let unexplained = turns.seqs(in: "failed").filter { details[$0] == nil }
-    for seq in turns.seqs(in: "awaiting_tool") + unexplained.suffix(explainedMax) {
-      let turn: Turn = try await core.requester.read("\(path)/turns/t_\(seq)")
-      details[seq] = turn
-      life.tasks.run { await self.answerCalls(turn) }
-    }
-  }
-
   private func readAbout() async throws {
+    let (titleBefore, contextBefore) = (title, context)
     let about: About = try await core.requester.read(path)
-    title = about.title
-    context = about.context
+    // What an answer has told meanwhile is newer.
+    if title == titleBefore { title = about.title }
+    if context == contextBefore { context = about.context }
   }
 
   private func readAll() async throws {
@@ -250,7 +242,7 @@ final class Reading {
     do {
       if !isLoaded { try await readNewest() } else if !hasNewer { try await readChanges() }
       settle(before)
-      try await readDetails()
+      for seq in turns.waiting { life.tasks.run { await self.runCalls(seq) } }
       try await readAbout()
     } catch let error as RecapError where error.reason == "CONVERSATION_NOT_FOUND" {
       // It begins with its first message.
@@ -338,12 +330,11 @@ final class Reading {
   }
 
   /// The turn that is being answered, or waits to be.
-  var unfinishedSeq: Int? { unfinished.first ?? turns.seqs(in: "awaiting_tool").first ?? followed }
+  var unfinishedSeq: Int? { unfinished.first ?? turns.waiting.first ?? followed }
 
   /// An answer is asked for again.
   func forgetAnswer(_ seq: Int) {
     live[seq] = nil
-    details[seq] = nil
   }
 
   /// The service has a message: whoever looks reads its answer, one after the other.
@@ -423,13 +414,13 @@ final class Reading {
   // MARK: Tools
 
   /// Runs what the model asks of the app, on the device that sent the message.
-  private func answerCalls(_ turn: Turn) async {
-    guard outbox.find(turn.messageId)?.state == .taken else { return }
-    let calls = (turn.openCalls ?? []).filter { $0.wants == "output" && callsRun.insert($0.callId).inserted }
+  private func runCalls(_ seq: Int) async {
+    guard let turn = turns[seq], outbox.find(turn.user?.stored.id ?? "")?.state == .taken else { return }
+    let open = turn.answer?.stored.openCalls ?? []
+    let calls = open.filter { $0.wants == "output" && callsRun.insert($0.callId).inserted }
     if calls.isEmpty { return }
-    var results: [JSON] = []
-    for call in calls { results.append(await call.run(core.options.tools, id)) }
-    do { try await giveResults(turn.seq, results) } catch { fail(RecapError.of(error)) }
+    let results = await runTools(core.options.tools, id, calls)
+    do { try await giveResults(seq, results) } catch { fail(RecapError.of(error)) }
   }
 
   /// Sends results until they are taken.
@@ -438,7 +429,6 @@ final class Reading {
     try await life.untilDone {
       // Its stream goes on where the turn's did: it is read there.
       try await core.requester.stream("POST", "\(path)/turns/t_\(seq)/toolResults", body: body).close()
-      details[seq] = nil
       try await refresh()
     }
   }

@@ -10,9 +10,19 @@ public typealias Tool = @Sendable (_ input: JSON, _ call: ToolCall) async throws
 /// Of an error's message, characters: what the API takes.
 private let errorMax = 1_000
 
-extension Turn.OpenCall {
-  /// What the tool of the app gave; one that throws tells so.
-  func run(_ tools: [String: Tool], _ conversationId: String) async -> JSON {
+/// What the tools of the app gave, in the order of the calls.
+func runTools(_ tools: [String: Tool], _ conversationId: String, _ calls: [OpenCall]) async -> [JSON] {
+  await withTaskGroup(of: (Int, JSON).self) { running in
+    for (index, call) in calls.enumerated() { running.addTask { (index, await call.run(tools, conversationId)) } }
+    var results = [JSON](repeating: .null, count: calls.count)
+    for await (index, result) in running { results[index] = result }
+    return results
+  }
+}
+
+extension OpenCall {
+  /// One that throws tells so.
+  fileprivate func run(_ tools: [String: Tool], _ conversationId: String) async -> JSON {
     let id = JSON.string(callId)
     guard let tool = tools[name] else {
       return ["callId": id, "error": .string("This version of the app has no tool \(name).")]
@@ -20,7 +30,8 @@ extension Turn.OpenCall {
     do {
       return ["callId": id, "output": try await tool(args, ToolCall(conversationId: conversationId, callId: callId))]
     } catch {
-      return ["callId": id, "error": .string(String(error.localizedDescription.prefix(errorMax)))]
+      let message = String(error.localizedDescription.prefix(errorMax))
+      return ["callId": id, "error": .string(message.isEmpty ? "The tool failed." : message)]
     }
   }
 }

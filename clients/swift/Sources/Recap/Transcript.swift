@@ -51,6 +51,7 @@ struct Turns: Sendable {
 
   /// Turns that are being answered, or wait to be.
   var running: [Int] { seqs(in: "queued", "running") }
+  var waiting: [Int] { seqs(in: "awaiting_tool") }
   /// Turns that may be other when they are read again.
   var open: [Int] { seqs(in: "queued", "running", "awaiting_tool") }
 
@@ -88,8 +89,6 @@ struct Turns: Sendable {
 struct Transcript {
   let turns: Turns
   let live: [Int: LiveAnswer]
-  /// What turns tell of themselves, where it was asked for.
-  let details: [Int: Turn]
   let entries: [Entry]
   let progress: (_ entryId: String, _ file: Int) -> Double?
 
@@ -114,7 +113,7 @@ struct Transcript {
     // It is sent once more.
     if let entry, entry.state != .taken { return [message(entry)] }
     guard let asked = turns[seq]?.user?.message ?? entry.map(message) else { return [] }
-    return [asked, answer(seq, asked.time).with(details[seq])]
+    return [asked, answer(seq, asked.time)]
   }
 
   private func message(_ entry: Entry) -> Message {

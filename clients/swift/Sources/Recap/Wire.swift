@@ -10,8 +10,21 @@ struct StoredPart: Codable, Sendable {
   var providerExecuted: Bool?
 }
 
+/// A call that an answer waits for.
+struct OpenCall: Codable, Sendable {
+  let callId, name: String
+  let args: JSON
+  /// `output`, or `approved`.
+  let wants: String
+}
+
 struct StoredMessage: Codable, Sendable {
   struct Feedback: Codable, Sendable { let rating: Rating }
+
+  struct Failure: Codable, Sendable {
+    let reason, message: String
+    let retryable: Bool
+  }
 
   var id: String
   let seq: Int
@@ -26,29 +39,13 @@ struct StoredMessage: Codable, Sendable {
   let sources: [Part.Source]?
   let deleted: Bool?
   let feedback: Feedback?
+  /// Of an answer that waits: what for.
+  let openCalls: [OpenCall]?
+  /// Of a turn that failed: why.
+  let error: Failure?
 }
 
 struct MessagesPage: Decodable { let messages: [StoredMessage] }
-
-/// What a turn tells of itself.
-struct Turn: Decodable, Sendable {
-  struct OpenCall: Decodable, Sendable {
-    let callId, name: String
-    let args: JSON
-    /// `output`, or `approved`.
-    let wants: String
-  }
-
-  struct Failure: Decodable, Sendable {
-    let reason, message: String
-    let retryable: Bool
-  }
-
-  let seq: Int
-  let messageId: String
-  let openCalls: [OpenCall]?
-  let error: Failure?
-}
 
 /// An event of an answer; which fields it has depends on its type.
 struct StreamChunk: Decodable, Sendable {
