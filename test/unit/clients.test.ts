@@ -181,6 +181,23 @@ test('a title that was given while the conversation was read is newer than what 
   expect(chat.state.title).toBe('After');
 });
 
+test('closing a client ends a stream of the list whose reply has not begun', async () => {
+  const signals: (AbortSignal | null | undefined)[] = [];
+  const recap = createRecap({
+    baseUrl: 'http://recap.test',
+    getIdToken: () => Promise.resolve('token'),
+    fetch: (_, init) => {
+      signals.push(init?.signal);
+      return new Promise(() => undefined);
+    },
+  });
+  onTestFinished(recap.conversations.subscribe(() => undefined));
+  await expect.poll(() => signals).toHaveLength(1);
+  recap.close();
+
+  expect(signals[0]?.aborted).toBe(true);
+});
+
 test('a client that is closed sends nothing, and keeps what is typed', async () => {
   const storage = memoryStore();
   let requests = 0;

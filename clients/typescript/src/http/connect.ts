@@ -39,14 +39,15 @@ const fetchStreams = (): boolean =>
 export interface ConnectOptions {
   fetch: typeof fetch | undefined;
   silenceMs: number;
-  signal?: AbortSignal | undefined;
+  /** Each says when the connection is wanted no more. */
+  unwanted: readonly AbortSignal[];
   /** Told which share of the body was sent, 0 to 1, where the platform knows. */
   onSent?: ((share: number) => void) | undefined;
 }
 
 /** Sends a request; resolves when the head of its reply is there. Rejects with RecapError `OFFLINE`. */
 export async function connect(request: HttpRequest, options: ConnectOptions): Promise<Connection> {
-  const watch = watchSilence(options.silenceMs, options.signal);
+  const watch = watchSilence(options.silenceMs, options.unwanted);
   const isByXhr =
     options.fetch === undefined &&
     'XMLHttpRequest' in globalThis &&

@@ -16,18 +16,18 @@ export interface Connection {
   close: () => void;
 }
 
-/** Ends a connection on which nothing came for too long, or that is wanted no more. */
-export function watchSilence(silenceMs: number, wanted: AbortSignal | undefined) {
+/** Ends a connection on which nothing came for too long, or that is wanted no more: `unwanted` say so. */
+export function watchSilence(silenceMs: number, unwanted: readonly AbortSignal[]) {
   const ended = new AbortController();
   const end = (): void => ended.abort();
   let timer = setTimeout(end, silenceMs);
   const stop = (): void => {
     clearTimeout(timer);
-    wanted?.removeEventListener('abort', end);
+    for (const signal of unwanted) signal.removeEventListener('abort', end);
   };
   ended.signal.addEventListener('abort', stop);
-  if (wanted?.aborted) end();
-  wanted?.addEventListener('abort', end);
+  for (const signal of unwanted) signal.addEventListener('abort', end);
+  if (unwanted.some(({ aborted }) => aborted)) end();
   return {
     signal: ended.signal,
     end,

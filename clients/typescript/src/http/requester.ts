@@ -115,8 +115,8 @@ export function createRequester(parts: RequesterParts) {
       const headers = await headersOf(isForced, accept, bodyText !== undefined);
       tell({ kind: 'request', method, url, body: bodyText });
       const request = { method, url, headers, body: bodyText };
-      const signal = given.signal ?? closed;
-      const connection = await connect(request, { fetch: options.fetch, silenceMs, signal });
+      const unwanted = given.signal ? [closed, given.signal] : [closed];
+      const connection = await connect(request, { fetch: options.fetch, silenceMs, unwanted });
       tell({ kind: 'response', code: connection.code });
       setClock(connection);
       return { connection, tell };
@@ -202,7 +202,7 @@ export function createRequester(parts: RequesterParts) {
       onSent: (share: number) => void,
     ): Promise<void> => {
       const { silenceMs } = timings;
-      const sent = { fetch: options.fetch, silenceMs: 10 * silenceMs, signal: closed, onSent };
+      const sent = { fetch: options.fetch, silenceMs: 10 * silenceMs, unwanted: [closed], onSent };
       const connection = await connect({ ...target, body: file }, sent);
       const text = await connection.text();
       // 412: an earlier try has brought the file.
