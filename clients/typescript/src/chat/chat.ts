@@ -55,7 +55,7 @@ export function createChat(parts: ChatParts): OwnChat {
   }
 
   function addMessage(
-    about: Pick<Entry, 'kind' | 'path' | 'replaces'>,
+    about: Pick<Entry, 'path' | 'replaces'>,
     given: string | readonly InputPart[],
     { files, retention, context, ...more }: SendOptions,
   ): Promise<string> {
@@ -67,7 +67,7 @@ export function createChat(parts: ChatParts): OwnChat {
   }
 
   const send: Chat['send'] = (given, sendOptions) =>
-    addMessage({ kind: 'send', path: '/messages' }, given, { onBusy: 'queue', ...sendOptions });
+    addMessage({ path: '/messages' }, given, { onBusy: 'queue', ...sendOptions });
 
   const edit: Chat['edit'] = async (replacedId, given, sendOptions) => {
     const replaced = findMessage(replacedId);
@@ -76,9 +76,8 @@ export function createChat(parts: ChatParts): OwnChat {
       await outbox.drop(replacedId);
       return send(given, sendOptions);
     }
-    const about = { kind: 'edit', path: `/messages/${replacedId}:edit` } as const;
-    const again = { onBusy: 'interrupt', ...sendOptions } as const;
-    return addMessage({ ...about, replaces: replaced.seq }, given, again);
+    const about = { path: `/messages/${replacedId}:edit`, replaces: replaced.seq };
+    return addMessage(about, given, { onBusy: 'interrupt', ...sendOptions });
   };
 
   const cancel = (seq: number): Promise<void> =>
@@ -118,7 +117,7 @@ export function createChat(parts: ChatParts): OwnChat {
       const path = `/messages/${last.id}:regenerate`;
       const shown = partsOf(last);
       const replaces = last.seq;
-      return add({ id: newId, kind: 'regenerate', path, body, parts: shown, replaces });
+      return add({ id: newId, path, body, parts: shown, replaces });
     },
     retry: async (messageId) => {
       const { transcript } = reading.state;

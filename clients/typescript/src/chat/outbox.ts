@@ -22,7 +22,6 @@ export interface Entry {
   conversationId: string;
   /** Later ones have a greater one. */
   order: number;
-  kind: 'send' | 'edit' | 'regenerate';
   /** Path below the conversation. */
   path: string;
   /** The body, but for the parts of uploads. */

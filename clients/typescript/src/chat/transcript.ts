@@ -82,11 +82,11 @@ function messageOf(stored: StoredMessage): Message {
 }
 
 function entryMessage(entry: Entry, progressOf: Shown['progressOf']): Message {
-  const { id, kind, parts, files, time, state, seq, error } = entry;
+  const { id, parts, files, time, state, seq, error } = entry;
   const fileParts = files.map(({ key: _key, ...file }, index) => {
     return { type: 'file', ...file, progress: progressOf(id, index) } as const;
   });
-  const shown = kind === 'regenerate' ? parts : [...parts, ...fileParts];
+  const shown = [...parts, ...fileParts];
   return {
     id,
     role: 'user',
