@@ -112,11 +112,13 @@ export function createReplies(service: Service, names: Names, silenceMs: number)
   }
 
   function uploadView(name: string, { body, headers }: Exchange): object {
+    const { mimeType } = body as { mimeType: string };
     const uploadId = names.of(name) ?? randomUUID();
     names.bind(name, uploadId);
     const createTime = service.now().toISOString();
     const expireTime = new Date(service.now().getTime() + 900_000).toISOString();
-    const put = { method: 'PUT', headers: { 'x-goog-if-generation-match': '0' } };
+    const wanted = { 'content-type': mimeType, 'x-goog-if-generation-match': '0' };
+    const put = { method: 'PUT', headers: wanted };
     const url = `http://${headers['host']}/files/${uploadId}`;
     return { ...(body as object), createTime, expireTime, uploadId, url, ...put };
   }
@@ -139,7 +141,7 @@ export function createReplies(service: Service, names: Names, silenceMs: number)
     const { turns } = service.conversation(chat);
     const taken = [...turns.values()].find(({ id }) => id === idOf(body));
     const isEarlier = taken && (lifeOf.get(taken) ?? life) < life;
-    const turn = turns.get(Number(/^\/turns\/t_(\d+)/.exec(rest)?.[1]));
+    const turn = turns.get(Number(isTurnStream.exec(rest)?.[1]));
     if (method === 'POST' && isEarlier) reply(exchange, { turn: taken.seq, events: [] });
     else if (method === 'POST' && rest === ':read')
       reply(exchange, { json: service.row({ id: chat }) });
@@ -151,7 +153,6 @@ export function createReplies(service: Service, names: Names, silenceMs: number)
       reply(exchange, { status: 404, reason: 'CONVERSATION_NOT_FOUND' });
     else if (rest === '') reply(exchange, { json: service.view(chat) });
     else if (rest === '/messages') reply(exchange, { json: service.messages(chat, query) });
-    else if (turn && !rest.endsWith('/stream')) reply(exchange, { json: service.turnView(turn) });
     else if (turn && !['queued', 'running'].includes(turn.state)) reply(exchange, { status: 204 });
     else return false;
     return true;

@@ -329,23 +329,6 @@ export function createService(clockHours: number) {
     };
   }
 
-  function turnView(turn: Turn): Record<string, unknown> {
-    const { seq, id, state, error, openCalls, replaces } = turn;
-    return {
-      id: `t_${seq}`,
-      seq,
-      state,
-      attempt: 1,
-      messageId: id,
-      answerId: `m_${seq}`,
-      createTime: timeOf(seq),
-      inContext: state === 'done',
-      ...(replaces !== undefined && { replaces }),
-      ...(error && { error }),
-      ...(state === 'awaiting_tool' && openCalls && { openCalls }),
-    };
-  }
-
   return {
     conversations,
     now,
@@ -356,7 +339,6 @@ export function createService(clockHours: number) {
     tell,
     view,
     row,
-    turnView,
     messages,
     list,
     /** The newest first. */
