@@ -81,9 +81,15 @@ Json _listState(ListState state) => {
 
 Tool _tool(Json script) {
   var runs = 0;
-  return (input, call) {
+  final met = Completer<void>();
+  return (input, call) async {
     if (script['throws'] case final String message) throw Exception(message);
     runs++;
+    if (script['meets'] case final int count) {
+      if (runs == count) met.complete();
+      await met.future;
+      return {'runs': count};
+    }
     return script.containsKey('counts') ? {'runs': runs} : script['returns'];
   };
 }

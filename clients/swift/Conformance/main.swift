@@ -44,6 +44,13 @@ actor Runs {
     count += 1
     return ["runs": .number(count)]
   }
+
+  /// Returns when so many are under way.
+  func meet(_ others: Double) async throws -> JSON {
+    count += 1
+    while count < others { try await Task.sleep(for: .milliseconds(2)) }
+    return ["runs": .number(others)]
+  }
 }
 
 func tool(_ script: JSON) -> Tool {
@@ -51,6 +58,7 @@ func tool(_ script: JSON) -> Tool {
   return { _, _ in
     if let message = script["throws"]?.text { throw Failure(message) }
     if let given = script["returns"] { return given }
+    if let others = script["meets"]?.number { return try await runs.meet(others) }
     return await runs.next()
   }
 }

@@ -42,7 +42,7 @@ interface Command {
   value: unknown;
 }
 
-type ScriptTool = { returns: unknown } | { throws: string } | { counts: true };
+type ScriptTool = { returns: unknown } | { throws: string } | { counts: true } | { meets: number };
 
 interface Creation {
   baseUrl: string;
@@ -65,10 +65,16 @@ interface GivenMessage extends Omit<SendOptions, 'files'> {
 
 function toolOf(script: ScriptTool): Tool {
   let runs = 0;
-  return () => {
+  let meet = (): void => undefined;
+  const met = new Promise<void>((resolve) => (meet = resolve));
+  return async () => {
     if ('throws' in script) throw new Error(script.throws);
     runs += 1;
-    return 'counts' in script ? { runs } : script.returns;
+    if ('returns' in script) return script.returns;
+    if ('counts' in script) return { runs };
+    if (runs === script.meets) meet();
+    await met;
+    return { runs: script.meets };
   };
 }
 

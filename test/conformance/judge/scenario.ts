@@ -64,6 +64,7 @@ const tool = z.union([
   z.strictObject({ returns: z.unknown() }),
   z.strictObject({ throws: z.string() }),
   z.strictObject({ counts: z.literal(true) }),
+  z.strictObject({ meets: z.number() }),
 ]);
 
 const message = z.union([

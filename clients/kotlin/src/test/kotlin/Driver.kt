@@ -7,6 +7,7 @@ import java.io.IOException
 import java.net.InetSocketAddress
 import java.util.Base64
 import java.util.concurrent.TimeUnit.SECONDS
+import java.util.concurrent.atomic.AtomicInteger
 import kotlin.system.exitProcess
 import kotlinx.coroutines.*
 import kotlinx.coroutines.flow.*
@@ -29,7 +30,7 @@ private fun JsonElement?.orEmpty(): JsonObject = this as? JsonObject ?: JsonObje
 private fun errorOf(error: Throwable) = buildJsonObject {
     put("reason", (error as? RecapException)?.reason ?: "NOT_A_RECAP_ERROR")
     put("code", (error as? RecapException)?.code ?: -1)
-    put("message", error.toString())
+    put("message", error.message ?: error.toString())
 }
 
 private fun withProblem(state: JsonElement, problem: RecapException?): JsonObject =
@@ -99,11 +100,17 @@ private class Driver(private val control: String, private val folder: File, priv
         if (name.orEmpty().endsWith("refuses")) RefusingStore else FileStore(File(folder, name.orEmpty()))
 
     private fun toolOf(script: JsonObject): Tool {
-        var runs = 0
+        val runs = AtomicInteger()
+        val met = CompletableDeferred<Unit>()
         return Tool { _, _ ->
             script.text("throws")?.let { throw IllegalStateException(it) }
-            runs += 1
-            script["returns"] ?: buildJsonObject { put("runs", runs) }
+            val run = runs.incrementAndGet()
+            script["meets"]?.jsonPrimitive?.int?.let { count ->
+                if (run == count) met.complete(Unit)
+                met.await()
+                return@Tool buildJsonObject { put("runs", count) }
+            }
+            script["returns"] ?: buildJsonObject { put("runs", run) }
         }
     }
 
