@@ -104,15 +104,30 @@ Timings _timings(Json given) {
   );
 }
 
+/// As where the disk is full.
+final class _RefusingStore implements RecapStore {
+  Future<Never> _refuse() async => throw StateError('the disk is full');
+
+  @override
+  Future<String?> get(String key) => _refuse();
+  @override
+  Future<void> set(String key, String value) => _refuse();
+  @override
+  Future<void> delete(String key) => _refuse();
+  @override
+  Future<List<String>> keys(String prefix) => _refuse();
+}
+
 final class Driver(final String _control, final String _folder) {
-  final _http = HttpClient();
+  // The judge closes a connection that rests for five seconds, perhaps just when it is used again.
+  final _http = HttpClient()..idleTimeout = const Duration(seconds: 3);
   Recap? _recap;
   final _chats = <String, Chat>{};
   // What is listened to, as an app does: chats by their ids, and lists.
   final _shown = <Object, StreamSubscription<Object>>{};
   Recap get _current => _recap ?? (throw StateError('there is no client'));
   Chat _chat(String id) => _chats[id] ??= _current.chat(id);
-  FileStore _store(Object? name) => FileStore('$_folder/$name');
+  RecapStore _store(Object? name) => '$name'.endsWith('refuses') ? _RefusingStore() : FileStore('$_folder/$name');
 
   /// Null where there is nothing to do.
   Future<Json?> _ask(String method, String path, [Json? body]) async {

@@ -37,6 +37,14 @@ struct Control: Sendable {
   }
 }
 
+/// As where the disk is full.
+struct RefusingStore: RecapStore {
+  func get(_ key: String) throws -> String? { throw Failure("the disk is full") }
+  func set(_ key: String, _ value: String) throws { throw Failure("the disk is full") }
+  func delete(_ key: String) throws { throw Failure("the disk is full") }
+  func keys(_ prefix: String) throws -> [String] { throw Failure("the disk is full") }
+}
+
 /// Counts how often a tool ran.
 actor Runs {
   private var count = 0.0
@@ -162,7 +170,10 @@ final class Driver {
     return recap
   }
 
-  private func store(_ name: JSON?) -> FileStore { FileStore(folder.appendingPathComponent(name?.text ?? "")) }
+  private func store(_ name: JSON?) -> any RecapStore {
+    let name = name?.text ?? ""
+    return name.hasSuffix("refuses") ? RefusingStore() : FileStore(folder.appendingPathComponent(name))
+  }
 
   private func create(_ given: JSON) async throws {
     await close()
