@@ -2,6 +2,8 @@ import { showContext } from '#functions/chat/context/show-context.ts';
 import { putPin } from '#functions/chat/features/pins.ts';
 import type { PreCompactAnswer } from '#shared/compaction/hooks.ts';
 import type { Conversation } from '#shared/conversation/documents/conversation.ts';
+import { historyPath } from '#shared/conversation/documents/paths.ts';
+import { StoreUnavailableError } from '#shared/lib/errors.ts';
 import type { DocumentStore } from '#shared/ports/ports.ts';
 import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
 import {
@@ -96,6 +98,28 @@ describe('a pin', () => {
     const { conversation } = await see(world.store, conversationId);
     expect(conversation.generation).toBe(1);
     expect(conversation.pins).toEqual([{ ...late, source: 'api' }, kept]);
+  });
+
+  test('a swap that adds no pin any more, after it has lost to many, is given up where the store is away', async () => {
+    const { bench, chat, store } = lifecycle();
+    const conversationId = await buildDue({ store }, { turns: turnsWith({ 3: KEPT }) });
+    let swaps = 0;
+    const commit: DocumentStore['commit'] = async (writes) => {
+      const isSwap = writes.some(({ path }) => path === historyPath(conversationId, 1));
+      if (!isSwap) return store.commit(writes);
+      swaps += 1;
+      if (swaps > 100) throw new Error('nobody gives it up');
+      // The sixth one sees the pin that it would have added.
+      const pinId = swaps < 6 ? late.id : kept.id;
+      if (swaps <= 6)
+        await putPin(chat, { caller: owner, conversationId, pinId, text: `Put ${swaps}.` });
+      throw new StoreUnavailableError({ operation: 'commit' });
+    };
+
+    await compactOnce({ ...bench, store: { ...store, commit } }, conversationId);
+
+    expect(swaps).toBe(7);
+    expect((await see(store, conversationId)).conversation.generation).toBe(0);
   });
 
   test('the next message of a conversation is sent with its pins, as /context shows them', async () => {

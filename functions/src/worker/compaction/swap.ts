@@ -70,7 +70,7 @@ export async function swap(
       if (!mayBeCommitted(error)) throw error;
       if (!(await readUnswapped(run))) return outcome;
       await run.lease.refresh();
-      if (tries === (change.isGuarded ? GUARDED_TRIES : SWAP_TRIES)) throw error;
+      if (tries >= (change.isGuarded ? GUARDED_TRIES : SWAP_TRIES)) throw error;
     }
   }
 }
