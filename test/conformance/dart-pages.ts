@@ -1,6 +1,5 @@
-import { readFileSync } from 'node:fs';
 import type { SourceFile } from './launchers/build-client.ts';
-import { pageBlocks } from '#test/recipes/page-modules.ts';
+import { packagePages } from './package-pages.ts';
 
 /** The parts of Flutter and of its packages that the pages use: they are not where the tests run. */
 const FLUTTER = `
@@ -122,21 +121,8 @@ function pageFile(page: string, blocks: readonly string[]): SourceFile {
   };
 }
 
-const README = new URL('../../clients/dart/README.md', import.meta.url);
-
 /** The Dart of every page and of the package's README as files to check, with what it needs of Flutter. */
 export function dartPages(): { pages: string[]; files: SourceFile[] } {
-  const readme = readFileSync(README, 'utf8').matchAll(/^```dart\n(.*?)^```$/gms);
-  const blocks = [
-    ...pageBlocks().filter(({ language }) => language === 'dart'),
-    ...[...readme].map(([, text = '']) => ({ page: 'README.md', text })),
-  ];
-  const pages = [...new Set(blocks.map(({ page }) => page))];
-  const files = pages.map((page) =>
-    pageFile(
-      page,
-      blocks.filter((block) => block.page === page).map(({ text }) => text),
-    ),
-  );
+  const { pages, files } = packagePages('dart', pageFile);
   return { pages, files: [{ name: `${FOLDER}/flutter.dart`, text: FLUTTER }, ...files] };
 }

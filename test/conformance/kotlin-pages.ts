@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { SourceFile } from './launchers/build-client.ts';
-import { pageBlocks } from '#test/recipes/page-modules.ts';
+import { packagePages } from './package-pages.ts';
 
 /** The parts of libraries for Android that the pages call; they exist as Android archives alone. */
 const ANDROID: Record<string, string> = {
@@ -130,28 +130,15 @@ function pageFile(page: string, blocks: readonly string[]): SourceFile {
   };
 }
 
-const PACKAGE = new URL('../../clients/kotlin/', import.meta.url);
-const readPackage = (path: string): string => readFileSync(new URL(path, PACKAGE), 'utf8');
+const LAYER = new URL('../../clients/kotlin/android/RecapAndroid.kt', import.meta.url);
 
 /** The Kotlin of every page, of the package's README and of its layer for Android, with what they need of Android. */
 export function kotlinPages(): { pages: string[]; files: SourceFile[] } {
-  const readme = readPackage('README.md').matchAll(/^```kotlin\n(.*?)^```$/gms);
-  const blocks = [
-    ...pageBlocks().filter(({ language }) => language === 'kotlin'),
-    ...[...readme].map(([, text = '']) => ({ page: 'README.md', text })),
-  ];
-  const pages = [...new Set(blocks.map(({ page }) => page))];
-  const files = pages.map((page) =>
-    pageFile(
-      page,
-      blocks.filter((block) => block.page === page).map(({ text }) => text),
-    ),
-  );
+  const { pages, files } = packagePages('kotlin', pageFile);
   const android = Object.entries(ANDROID).map(([name, text]) => ({
     name: `src/test/kotlin/${name.replaceAll('.', '_')}.kt`,
     text: `package ${name}\n${text}\n`,
   }));
-  const name = 'src/test/kotlin/RecapAndroid.kt';
-  const layer = { name, text: readPackage('android/RecapAndroid.kt') };
+  const layer = { name: 'src/test/kotlin/RecapAndroid.kt', text: readFileSync(LAYER, 'utf8') };
   return { pages, files: [...android, layer, ...files] };
 }

@@ -1,6 +1,5 @@
-import { readFileSync } from 'node:fs';
 import type { SourceFile } from './launchers/build-client.ts';
-import { pageBlocks } from '#test/recipes/page-modules.ts';
+import { packagePages } from './package-pages.ts';
 
 /** What needs these is for Apple's systems alone. */
 const OF_APPLE = /^import (?:SwiftUI|UIKit|FirebaseMessaging)$/m;
@@ -62,21 +61,8 @@ function pageFile(page: string, blocks: readonly string[]): SourceFile {
   };
 }
 
-const README = new URL('../../clients/swift/README.md', import.meta.url);
-
 /** The Swift of every page and of the package's README as files to compile with it, but for what only Apple's systems have. */
 export function swiftPages(): { pages: string[]; files: SourceFile[] } {
-  const readme = readFileSync(README, 'utf8').matchAll(/^```swift\n(.*?)^```$/gms);
-  const blocks = [
-    ...pageBlocks().filter(({ language }) => language === 'swift'),
-    ...[...readme].map(([, text = '']) => ({ page: 'README.md', text })),
-  ].filter(({ text }) => !OF_APPLE.test(text));
-  const pages = [...new Set(blocks.map(({ page }) => page))];
-  const files = pages.map((page) =>
-    pageFile(
-      page,
-      blocks.filter((block) => block.page === page).map(({ text }) => text),
-    ),
-  );
+  const { pages, files } = packagePages('swift', pageFile, (block) => OF_APPLE.test(block));
   return { pages, files: [{ name: 'Conformance/App.swift', text: LEFT_TO_THE_APP }, ...files] };
 }
