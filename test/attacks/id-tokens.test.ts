@@ -185,6 +185,7 @@ describe.each<[string, string, (() => Promise<string>) | null]>([
       const response = await chat.call(address, { method, ...token, ...body });
 
       expect(response.status).toBe(401);
+      expect(response.headers.get('www-authenticate')).toBe('Bearer realm="recap"');
       expect(await errorOf(response)).toMatchObject({ status: 'UNAUTHENTICATED', reason });
     },
   );

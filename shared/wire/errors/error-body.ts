@@ -89,7 +89,8 @@ function errorHeaders(error: AppError, httpStatus: number): Record<string, strin
       'retry-after': String(Math.ceil(error.retryAfterMs / 1_000)),
     }),
     ...(isHopeless(error, httpStatus) && { 'x-should-retry': 'false' }),
-    ...(httpStatus === 401 && { 'www-authenticate': 'Bearer' }),
+    // RFC 6750, section 3: never the scheme alone. Foundation of Swift on Linux crashes over that.
+    ...(httpStatus === 401 && { 'www-authenticate': 'Bearer realm="recap"' }),
     ...(httpStatus === 405 && { allow: error.metadata['allow'] ?? '' }),
   };
 }

@@ -128,9 +128,10 @@ export function createReplies(service: Service, names: Names, silenceMs: number)
     if (given === 'silence') return;
     const { status = 200, headers = {}, reason, metadata = {}, upload, json } = given;
     if (given.events || given.says !== undefined) beginStream(exchange, given);
-    else if (reason !== undefined)
-      exchange.reply(status, headers, errorBody(status, reason, metadata));
-    else if (upload !== undefined) exchange.reply(201, headers, uploadView(upload, exchange));
+    else if (reason !== undefined) {
+      const challenge = status === 401 && { 'www-authenticate': 'Bearer realm="recap"' };
+      exchange.reply(status, { ...challenge, ...headers }, errorBody(status, reason, metadata));
+    } else if (upload !== undefined) exchange.reply(201, headers, uploadView(upload, exchange));
     else exchange.reply(status, headers, json === undefined && status === 200 ? {} : json);
   }
 
