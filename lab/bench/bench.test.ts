@@ -74,8 +74,8 @@ test('the report has a row for each figure, names what is missed, and draws one 
 
   await writeReport(folder, [group], { machine: thisMachine(), results });
 
-  const text = await readFile(join(folder, 'report.md'), 'utf8');
-  const svg = await readFile(join(folder, 'report.svg'), 'utf8');
+  const text = await readFile(join(folder, 'speed.md'), 'utf8');
+  const svg = await readFile(join(folder, 'speed.svg'), 'utf8');
   await rm(folder, { recursive: true });
   expect(text).toContain('Missed: turn-growth.');
   expect(text).toMatch(/\| turn-growth +\| 1.5 +\| 1.4 – 1.6 \| ≤ 1.3 \| \*\*no\*\* \| 15 ms /u);

@@ -28,7 +28,7 @@ sent anywhere else.
   --quick      two samples of each, without the benchmarks that take long: two minutes
   --samples N  at most so many samples of each
   --json OUT   write machine and figures to this file
-  --report     write docs/benchmarks/report.md and its picture; of all benchmarks, on a machine that does nothing else
+  --report     write docs/reference/speed.md and its picture; of all benchmarks, on a machine that does nothing else
   --help       this text
 
 Exit code: 0 measured, whatever was met; 1 something could not be measured; 2 wrong arguments.`;
@@ -46,7 +46,7 @@ const options = {
 /** Of each case with --quick. */
 const QUICK_SAMPLES = 2;
 
-const reportFolder = fileURLToPath(new URL('../../docs/benchmarks', import.meta.url));
+const reportFolder = fileURLToPath(new URL('../../docs/reference', import.meta.url));
 
 /** Progress goes to the error output, so that what was measured can be piped on. */
 const progress: BenchListener = {

@@ -30,7 +30,7 @@ Everything is computed.
   --data FILE.jsonl     recorded conversations in place of the usual ones
   --profile NAME        of them: assistant (default) or coding
   --json OUT            write all figures to this file
-  --report              write docs/benchmarks/cost.md
+  --report              write docs/reference/cost.md
   --help                this text
 
 Exit code: 0; 2 wrong arguments.`;
@@ -49,7 +49,7 @@ const options = {
   help: { type: 'boolean', default: false },
 } as const;
 
-const reportPath = fileURLToPath(new URL('../../docs/benchmarks/cost.md', import.meta.url));
+const reportPath = fileURLToPath(new URL('../../docs/reference/cost.md', import.meta.url));
 
 async function writeReport(page: string): Promise<void> {
   const { format } = await import('prettier');

@@ -92,8 +92,8 @@ export function reportOf(groups: readonly BenchGroup[], { machine, results }: Be
     missed.length === 0 ? 'No aim is missed.\n' : `Missed: ${missed.join(', ')}.\n`,
     ...(within.length === 0 ? [] : [`Beyond the aim within the spread: ${within.join(', ')}.\n`]),
     'A ratio is the median of our sample ÷ that of the reference taken right after it; the spread is the smallest and the ' +
-      'largest of them. An aim is missed if all of them lie beyond it. What each figure means: [README](README.md).\n',
-    '![Ratios and their spreads, as shares of the aims](report.svg)\n',
+      'largest of them. An aim is missed if all of them lie beyond it. What each figure means: [benchmarks](../benchmarks.md).\n',
+    '![Ratios and their spreads, as shares of the aims](speed.svg)\n',
     `| ${head.join(' | ')} |`,
     `| ${head.map(() => '---').join(' | ')} |`,
     ...groups.flatMap((group) => rowsOf(group, results)),

@@ -71,7 +71,7 @@ export async function writeReport(
   run: BenchRun,
 ): Promise<void> {
   const svg = await drawChart(chartOf(run.results));
-  await writeFile(join(folder, 'report.svg'), `${svg}\n`);
+  await writeFile(join(folder, 'speed.svg'), `${svg}\n`);
   const style = { parser: 'markdown', printWidth: 100, proseWrap: 'preserve' } as const;
-  await writeFile(join(folder, 'report.md'), await format(reportOf(groups, run), style));
+  await writeFile(join(folder, 'speed.md'), await format(reportOf(groups, run), style));
 }
