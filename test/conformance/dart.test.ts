@@ -1,20 +1,16 @@
 import { describe, expect, test } from 'vitest';
 import { startClients, type Clients } from './launchers/clients.ts';
 import { checkDart } from './launchers/dart.ts';
-import { allScenarios } from './judge/scenario.ts';
 import { dartPath, INSTALL_DART } from '#test/support/tools/missing-tools.ts';
 import { showCutAnswer } from './service-chat.ts';
 import { dartPages } from './dart-pages.ts';
-import { playAll } from './play-all.ts';
+import { playShare } from './play-share.ts';
 
 const isMissing = dartPath() === undefined;
 const isCi = process.env.CI === 'true';
 
 /** The compiler, and the analysis, on a busy machine. */
 const BUILD_TIMEOUT_MS = 300_000;
-
-/** Every fourth; `npm run conformance -- --client dart` plays all of them. */
-const scenarios = allScenarios().filter((_, index) => index % 4 === 2);
 
 let clients: Clients | undefined;
 
@@ -25,7 +21,7 @@ async function start(): Promise<Clients> {
 }
 
 describe.skipIf(isMissing && !isCi)('the client for Dart', () => {
-  playAll('dart', start, { startMs: BUILD_TIMEOUT_MS, scenarios });
+  playShare('dart', start, BUILD_TIMEOUT_MS);
 
   test('it goes on with an answer of the service itself whose connection was cut', async () => {
     await expect(clients?.use(showCutAnswer)).resolves.toBeUndefined();

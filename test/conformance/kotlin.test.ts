@@ -1,11 +1,10 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { startClients, type Clients } from './launchers/clients.ts';
 import { MavenUnreachable } from './launchers/kotlin.ts';
-import { allScenarios } from './judge/scenario.ts';
 import { INSTALL_MAVEN, missingMaven } from '#test/support/tools/missing-tools.ts';
 import { showCutAnswer, withServiceChat } from './service-chat.ts';
 import { kotlinPages } from './kotlin-pages.ts';
-import { playAll } from './play-all.ts';
+import { playShare } from './play-share.ts';
 
 const { pages, files } = kotlinPages();
 const missing = missingMaven();
@@ -13,11 +12,6 @@ const isCi = process.env.CI === 'true';
 
 /** The compiler on a busy machine, and Maven's downloads on a new one. */
 const BUILD_TIMEOUT_MS = 900_000;
-
-/** A JVM takes its time: the tests play every eighth, `npm run conformance -- --client kotlin` all of them. */
-const scenarios = allScenarios().filter(
-  ({ name }, index) => index % 8 === 0 || name.includes('a store'),
-);
 
 /** Maven's repository is out of reach: nothing can be run. */
 let isUnreachable = false;
@@ -43,7 +37,7 @@ describe.skipIf(missing.length > 0 && !isCi)('the client for Kotlin on the JVM',
     if (isUnreachable) context.skip('Maven cannot reach its repository');
   });
 
-  playAll('kotlin', start, { startMs: BUILD_TIMEOUT_MS, scenarios });
+  playShare('kotlin', start, BUILD_TIMEOUT_MS);
 
   test('it goes on with an answer of the service itself whose connection was cut', async () => {
     await expect(clients?.use(showCutAnswer)).resolves.toBeUndefined();

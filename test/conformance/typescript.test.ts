@@ -1,6 +1,6 @@
 import { describe } from 'vitest';
-import { playAll } from './play-all.ts';
+import { playShare } from './play-share.ts';
 
 describe('the client for TypeScript in Node', () => {
-  playAll('typescript');
+  playShare('typescript');
 });
