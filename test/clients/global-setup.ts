@@ -23,12 +23,10 @@ import { z } from 'zod';
 declare module 'vitest' {
   interface ProvidedContext {
     clients: {
-      /** Answers each request with places of new users. */
-      placesUrl: string;
-      /** The folder in which npm has installed the libraries. */
+      /** `/places`: those of new users; `/libraries`: why they are missing, if so, as soon as npm is done with them. */
+      url: string;
+      /** The folder in which npm installs the libraries. */
       installed: string;
-      /** Why they are not there. */
-      missing: string | undefined;
     };
   }
 }
@@ -113,16 +111,22 @@ async function startFunctions() {
   return { newPlaces, stop };
 }
 
-/** For all test files of this folder: installs the libraries and starts the functions. */
+/** For all test files of this folder: starts the functions, and installs the libraries while other tests run. */
 // oxlint-disable-next-line import/no-default-export -- what vitest loads
 export default async function setup({ provide }: TestProject): Promise<() => Promise<void>> {
-  const [missing, functions] = await Promise.all([installLibraries(), startFunctions()]);
-  const places = createServer((_, response) => {
-    void functions.newPlaces().then((found) => response.end(JSON.stringify(found)));
+  const functions = await startFunctions();
+  const installing = installLibraries().then(
+    (missing) => ({ missing }),
+    (error: unknown) => ({ error: String(error) }),
+  );
+  const server = createServer(({ url: path }, response) => {
+    const found = path === '/places' ? functions.newPlaces() : installing;
+    void found.then((value) => response.end(JSON.stringify(value)));
   });
-  const { url, close } = await openServer(places);
-  provide('clients', { placesUrl: url, installed: fileURLToPath(cache), missing });
+  const { url, close } = await openServer(server);
+  provide('clients', { url, installed: fileURLToPath(cache) });
   return async () => {
+    await installing;
     await close();
     await functions.stop();
   };

@@ -5,14 +5,23 @@ import { rowsOfPage, versionOf } from './clients-page.ts';
 import type { Library } from './talk.ts';
 import { tryLibrary, type Places } from './trials.ts';
 
-const { placesUrl, installed, missing } = inject('clients');
+const { url, installed } = inject('clients');
 /** Set by `npm run clients`: a folder that gets what came of each library. */
 const resultsFolder = process.env.RECAP_CLIENT_RESULTS;
 
 /** On a busy machine; without other work a library takes a tenth of it. */
 const TEST_TIMEOUT_MS = 180_000;
 
-const newPlaces = async (): Promise<Places> => (await (await fetch(placesUrl)).json()) as Places;
+const ask = async (path: string): Promise<unknown> => (await fetch(`${url}${path}`)).json();
+
+const newPlaces = async (): Promise<Places> => (await ask('/places')) as Places;
+
+/** Why the libraries are missing, if so. Throws what npm said, if that is a failure. */
+async function missingLibraries(): Promise<string | undefined> {
+  const { error, missing } = (await ask('/libraries')) as { error?: string; missing?: string };
+  if (error !== undefined) throw new Error(error);
+  return missing;
+}
 
 /** A package that only the tests of clients have; what is used of it is declared by the caller. */
 export const load = <Used>(name: string): Promise<Used> => loadInstalled<Used>(installed, name);
@@ -26,9 +35,12 @@ export function testLibraries(
   libraries: () => Promise<Readonly<Record<string, Library>>>,
   { isInstalled = false } = {},
 ): void {
-  test.skipIf(isInstalled && missing !== undefined).concurrent.each(names)(
+  test.concurrent.for(names)(
     'the library %s can do with the chat function what docs/reference/clients.md says',
-    async (name) => {
+    { timeout: TEST_TIMEOUT_MS },
+    async (name, { skip }) => {
+      const missing = isInstalled ? await missingLibraries() : undefined;
+      if (missing !== undefined) skip(missing);
       const library = (await libraries())[name];
       if (library === undefined) throw new Error(`there is no library ${name}`);
       const cells = { version: await versionOf(name), ...(await tryLibrary(library, newPlaces)) };
@@ -41,6 +53,5 @@ export function testLibraries(
       const expected = resultsFolder === undefined ? (await rowsOfPage())[name] : cells;
       expect(cells).toEqual(expected);
     },
-    TEST_TIMEOUT_MS,
   );
 }

@@ -20,13 +20,21 @@ export interface PackedProject {
   remove(): Promise<void>;
 }
 
+/** The file of the package, as soon as it is packed. Throws what npm said where that failed. */
+async function packedFile(): Promise<string> {
+  const response = await fetch(inject('packedUrl'));
+  const { file, error } = (await response.json()) as { file?: string; error?: string };
+  if (file === undefined) throw new Error(error);
+  return file;
+}
+
 /** Unpacks the package into the node_modules of a project that it has written. */
 export async function createPackedProject(): Promise<PackedProject> {
   // Below the repository, so that packages are found.
   const folder = await mkdtemp(join(root, 'dist/app-'));
   const unpacked = join(folder, 'unpacked');
   await mkdir(unpacked);
-  await run('tar', ['-xzf', inject('packed'), '-C', unpacked]);
+  await run('tar', ['-xzf', await packedFile(), '-C', unpacked]);
   await run(process.execPath, [join(unpacked, 'package/dist/npm/recap.js'), 'init', 'my-chat'], {
     cwd: folder,
   });
