@@ -4,9 +4,9 @@ import { runChaos } from '#lab/chaos/run-chaos.ts';
 
 test('a short chaos run loses and doubles nothing while processes are killed and everything fails', async () => {
   const report = await runChaos({
-    minutes: 0.15,
+    minutes: 0.1,
     seed: 'test',
-    phones: 3,
+    phones: 2,
     apps: 1,
     client: 'typescript',
     onProgress: () => undefined,
