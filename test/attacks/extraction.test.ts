@@ -96,7 +96,7 @@ describe('S14: the operator’s instruction', () => {
     async (method, path) => {
       const answer = await discreet.call({ method, path: addressOf(path), uid: 'alice' });
 
-      // The context is what the model gets, word for word; docs/attacks.md says why.
+      // The context is what the model gets, word for word; docs/reference/attacks.md says why.
       expect(answer.text.includes(OPERATOR)).toBe(path.endsWith('/context'));
     },
   );

@@ -37,7 +37,7 @@ import { workRatio } from '#test/support/work-ratio.ts';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 
-/* Row S22 of docs/attacks.md: text that is made for a reader to work on for ever. */
+/* Row S22 of docs/reference/attacks.md: text that is made for a reader to work on for ever. */
 
 const at = new Date('2026-01-02T03:04:05.000Z');
 const anyLength = { maximumCharacters: Number.POSITIVE_INFINITY };

@@ -49,8 +49,8 @@ const range = (count: number, prefix = '') =>
   Array.from({ length: count }, (_, index) => `${prefix}${index + 1}`);
 
 test.each([
-  ['docs/attacks.md', [...range(23, 'S'), ...range(12)]],
-  ['docs/defects.md', range(22, 'D')],
+  ['docs/reference/attacks.md', [...range(23, 'S'), ...range(12)]],
+  ['docs/reference/defects.md', range(22, 'D')],
 ])('%s has an entry for each number, and each names a test', async (path, numbers) => {
   const entries = numberedEntries(await readText(path));
   const unproven = [];
@@ -65,9 +65,9 @@ test.each([
 });
 
 test.each([
-  ['docs/attacks.md', 10],
-  ['docs/defects.md', 3],
-  ['docs/faults.md', 45],
+  ['docs/reference/attacks.md', 10],
+  ['docs/reference/defects.md', 3],
+  ['docs/reference/faults.md', 45],
   ['docs/reference/bounds.md', 15],
 ])('every test that %s names exists under that title', async (path, least) => {
   const named = namedTests(await readText(path));
@@ -79,7 +79,7 @@ test.each([
   expect(missing).toEqual([]);
 });
 
-test.each(['docs/faults.md', 'docs/reference/bounds.md'])(
+test.each(['docs/reference/faults.md', 'docs/reference/bounds.md'])(
   'every entry of %s names a test',
   async (path) => {
     const entries = entriesIn(await readText(path));
@@ -90,8 +90,8 @@ test.each(['docs/faults.md', 'docs/reference/bounds.md'])(
 
 test('every test file with a numbered attack, contract or defect is named in the entry of that number', async () => {
   const entries = new Map([
-    ...numberedEntries(await readText('docs/attacks.md')),
-    ...numberedEntries(await readText('docs/defects.md')),
+    ...numberedEntries(await readText('docs/reference/attacks.md')),
+    ...numberedEntries(await readText('docs/reference/defects.md')),
   ]);
 
   const lost = [];
