@@ -48,12 +48,15 @@ export interface Asked<Event> {
   event: Event;
   /** Whose conversation it is. */
   uid: string;
+}
+
+interface AskedBefore extends Asked<PreCompactEvent> {
   /** Those that are folded, oldest first; none where none goes. */
   turns(): ReadTurn[];
 }
 
 /** Runs after the decision to compact, before the model is called. */
-export type PreCompactHook = Hook<Asked<PreCompactEvent>, PreCompactAnswer | undefined>;
+export type PreCompactHook = Hook<AskedBefore, PreCompactAnswer | undefined>;
 
 export interface CompactionHookResult extends CompactionHookEvent {
   state: string;
@@ -61,7 +64,7 @@ export interface CompactionHookResult extends CompactionHookEvent {
   reason?: string;
 }
 
-/** Runs after the outcome of a compaction that a PreCompact hook could have seen. */
+/** Runs after the outcome of a compaction that a PreCompact hook could have seen; twice where a worker dies behind it. */
 type PostCompactHook = Hook<Asked<CompactionHookResult>, undefined>;
 
 /** Hooks in the order in which they run. */

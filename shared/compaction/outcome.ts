@@ -23,7 +23,7 @@ export const outcomeStateSchema = z.enum([
 ]);
 export type OutcomeState = z.infer<typeof outcomeStateSchema>;
 
-export const hasFailed = (state: OutcomeState): boolean => state.startsWith('FAILED_');
+export const hasFailed = (state: string): boolean => state.startsWith('FAILED_');
 
 /** How one compaction ended, or where it stands. Tokens of the whole prompt, by one counter. */
 export interface CompactionOutcome {

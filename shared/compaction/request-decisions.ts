@@ -1,5 +1,9 @@
 import type { Conversation, Trigger } from '#shared/conversation/documents/conversation.ts';
-import { isHeld, type CompactionJob } from '#shared/conversation/documents/job.ts';
+import {
+  isHeld,
+  type CompactionJob,
+  type CompactionRecord,
+} from '#shared/conversation/documents/job.ts';
 import {
   brakeOn,
   jobBrakes,
@@ -35,6 +39,16 @@ export const waitingRequest = (
 ): CompactionRequest | undefined =>
   requestOfKind(conversation, 'manual') ?? requestOfKind(conversation, 'auto');
 
+/** The requests without an outcome, a person's first. One that has an outcome stands until its worker has told of it. */
+export const requestsWithoutOutcome = (
+  conversation: Pick<Conversation, 'compactionRequests'>,
+  job: CompactionJob | undefined,
+): CompactionRequest[] =>
+  (['manual', 'auto'] as const)
+    .map((kind) => requestOfKind(conversation, kind))
+    .filter((request) => request !== undefined)
+    .filter((request) => !findRecord(job, request));
+
 /** What a worker reads before it takes the lease. */
 interface ClaimFacts {
   now: Date;
@@ -57,9 +71,9 @@ export type ClaimDecision =
    * Not now. The documents remember it: whoever holds the lease looks for more, and the sweep comes back after the
    * lease or the pause. `retryAfterMs` where a time is known.
    */
-  | { kind: 'later'; reason: 'LEASE_HELD' | BrakeReason; retryAfterMs?: number }
-  /** The outcome stands in the job already; only the request is left to clear. */
-  | { kind: 'recorded'; request: CompactionRequest }
+  | { kind: 'later'; reason: 'LEASE_HELD' | 'BEING_TOLD' | BrakeReason; retryAfterMs?: number }
+  /** The outcome stands in the job, and its worker died before it took the request off. Perhaps nobody was told. */
+  | { kind: 'recorded'; request: CompactionRequest; record: CompactionRecord }
   /** The request ends without work. */
   | {
       kind: 'outcome';
@@ -83,10 +97,14 @@ export function decideClaim(facts: ClaimFacts): ClaimDecision {
 /** A request is tried this often; then it is settled with what was found, so that none is served for ever. */
 const ATTEMPTS_PER_REQUEST = 3;
 
+/** A worker that lives has told of an outcome by then: the event, and the PostCompact hooks one after the other. */
+const TOLD_WITHIN_MS = 60_000;
+
 function decideRequest(facts: ClaimFacts, request: CompactionRequest): ClaimDecision {
   const { conversation, job, now, tokens } = facts;
   if (isHeld(job, now)) return { kind: 'later', reason: 'LEASE_HELD' };
-  if (isRecorded(job, request)) return { kind: 'recorded', request };
+  const record = findRecord(job, request);
+  if (record) return decideRecorded(request, record, now);
   if (conversation?.compactionRequests.cancel === request.requestId)
     return { kind: 'outcome', request, state: 'ABORTED', reason: CANCELLED_BY_USER };
   const attempts = attemptsAt(job, request);
@@ -108,6 +126,17 @@ function decideRequest(facts: ClaimFacts, request: CompactionRequest): ClaimDeci
     : { kind: 'claim', request, attempt };
 }
 
+function decideRecorded(
+  request: CompactionRequest,
+  record: CompactionRecord,
+  now: Date,
+): ClaimDecision {
+  const pauseMs = record.finishedAt.getTime() + TOLD_WITHIN_MS - now.getTime();
+  return pauseMs > 0
+    ? { kind: 'later', reason: 'BEING_TOLD', retryAfterMs: pauseMs }
+    : { kind: 'recorded', request, record };
+}
+
 /** No worker waits for dollars, which may come at any time: the sweep publishes the request again. */
 function waitFor({ reason, until }: Brake, now: Date): ClaimDecision {
   return until === undefined || isUnpaid(reason)
@@ -123,9 +152,12 @@ const NEEDS_THRESHOLD: Readonly<Record<Trigger, boolean>> = {
   blocked: false,
 };
 
-/** Whether the request has ended, by what the job says. An automatic one that changed nothing may be tried again. */
-function isRecorded(job: CompactionJob | undefined, request: CompactionRequest): boolean {
-  return (job?.records ?? []).some(
+/** The outcome of a request that has ended. An automatic one that changed nothing has not: it may be tried again. */
+function findRecord(
+  job: CompactionJob | undefined,
+  request: CompactionRequest,
+): CompactionRecord | undefined {
+  return job?.records.findLast(
     ({ requestId, state, reason }) =>
       requestId === request.requestId &&
       // A request that waits for dollars is not settled.
@@ -178,9 +210,9 @@ export type CancelDecision =
 export function decideCancel({ conversation, job, jobId, now }: CancelFacts): CancelDecision {
   if (isHeld(job, now) && job?.requestId === jobId)
     return { kind: 'running', isTold: conversation.compactionRequests.cancel === jobId };
-  const request = (['manual', 'auto'] as const)
-    .map((kind) => requestOfKind(conversation, kind))
-    .find((waiting) => waiting?.requestId === jobId);
+  const request = requestsWithoutOutcome(conversation, job).find(
+    ({ requestId }) => requestId === jobId,
+  );
   if (request) return { kind: 'queued', request };
   const record = job?.records.findLast(({ requestId }) => requestId === jobId);
   return record ? { kind: 'ended', state: record.state } : { kind: 'unknown' };
@@ -241,7 +273,7 @@ export interface SettleFacts {
   untilNextDayMs: number;
 }
 
-type SettleDecision =
+export type SettleDecision =
   /** The request is settled and leaves the conversation document. */
   | { kind: 'clear' }
   /** The request stays: the worker waits, or the sweep publishes it again after that time. */

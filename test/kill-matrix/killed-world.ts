@@ -3,10 +3,12 @@ import type { WorkerDependencies } from '#functions/worker/worker-dependencies.t
 import { CONVERSATION } from '#lab/property/initial-state.ts';
 import type { Lane, Process, Flow } from '#lab/property/interleaving.ts';
 import type { Server, World } from '#lab/property/world.ts';
+import type { CompactionHooks } from '#shared/compaction/hooks.ts';
 import { messageGuardPath } from '#shared/conversation/documents/paths.ts';
 import { AppError } from '#shared/lib/errors.ts';
 import type { Clock, ModelChunk, ModelResponse, ModelStreamer } from '#shared/ports/ports.ts';
 import { noQuota } from '#test/fakes/no-quota.ts';
+import { z } from 'zod';
 
 /** The processes that can be killed; others take over from them. */
 const VICTIMS: ReadonlySet<string> = new Set(['chat-0', 'worker-0']);
@@ -99,6 +101,12 @@ function createShutdowns() {
   };
 }
 
+const swappedSchema = z.object({
+  type: z.literal('compaction.swapped'),
+  conversationId: z.literal(CONVERSATION),
+  generation: z.number(),
+});
+
 export type KilledWorld = ReturnType<typeof withDeath>;
 
 /** What a scenario makes of what is asked in it. */
@@ -117,9 +125,24 @@ export function withDeath(
   const death = createDeath(point);
   const shutdownOf = createShutdowns();
   let summaries = 0;
+  /** The generations made by compaction of which the topic was told, and the app's step. */
+  const told = { swapped: new Set<number>(), afterCompaction: new Set<number>() };
+  const hooks: CompactionHooks = {
+    preCompact: [],
+    postCompact: [
+      {
+        name: 'afterCompaction',
+        run: ({ event }) => {
+          if (event.state === 'COMPACTED') told.afterCompaction.add(event.generation + 1);
+          return Promise.resolve(undefined);
+        },
+      },
+    ],
+  };
   return {
     ...world,
     death,
+    told,
     shutdownOf,
     chat: (server: Server, flow: Flow): ChatDependencies => {
       death.knowLane(flow.lane);
@@ -146,7 +169,12 @@ export function withDeath(
     worker: (server: Server, flow: Flow): WorkerDependencies => {
       death.knowLane(flow.lane);
       const plain = world.worker(server, flow);
-      const { model } = plain;
+      const { model, publisher } = plain;
+      const publish: typeof publisher.publish = async (event) => {
+        await publisher.publish(event);
+        const swapped = swappedSchema.safeParse(event.data).data;
+        if (swapped) told.swapped.add(swapped.generation);
+      };
       const generate: typeof model.generate = async (request, signal) => {
         const good = await model.generate(request, signal);
         return scenario.summary?.(++summaries) ?? good;
@@ -156,6 +184,8 @@ export function withDeath(
         atCrashPoint: (name) => death.atCrashPoint(server.process, name),
         config: { ...plain.config, ...LIMITS },
         model: { ...model, generate },
+        publisher: { publish },
+        hooks,
       };
     },
   };

@@ -81,6 +81,15 @@ const visibleOf = ({ conversation, turns }: Documents): string =>
     ),
   ].join('\n');
 
+/** Compactions in use of which nobody was told. */
+const untold = ({ told }: KilledWorld, { histories }: Documents): string[] =>
+  histories
+    .filter(({ state }) => state === 'COMPACTED')
+    .flatMap(({ generation }) => [
+      ...(told.swapped.has(generation) ? [] : [`no event told of generation ${generation}`]),
+      ...(told.afterCompaction.has(generation) ? [] : [`no hook learnt of ${generation}`]),
+    ]);
+
 interface CellOptions {
   /** Where the first server of its kind is killed. */
   point?: string;
@@ -183,6 +192,7 @@ export async function runCell(scenario: Scenario, options: CellOptions = {}): Pr
     problems: [
       ...common,
       ...leftovers(everything),
+      ...(isGone ? [] : untold(world, settled)),
       ...inboxFaults(world, everything),
       ...world.journal.commits.flatMap(({ writes }) => unguardedMerges(writes)),
       ...own,

@@ -94,12 +94,13 @@ export const compactionCrashPoints = {
   verified: 'The candidate is good and counted; nothing is swapped.',
   indexed: 'The turns that are about to be folded can be found by recall; nothing is swapped.',
   'before-swap': 'The renewals of the lease have ended; the swap is not committed.',
-  swapped: 'The swap is committed; the request still stands in the conversation document.',
-  'record-written':
-    'An outcome without a swap is in the job; the request still stands in the conversation document.',
+  swapped: 'The swap is committed; nobody has been told.',
+  'record-written': 'An outcome without a swap is in the job; nobody has been told.',
   'request-renewed': 'The request was served and is renewed; nobody has been told.',
-  settled: 'Record and request are settled, or the next attempt is due later.',
-  reported: 'The outcome is logged and published; the event is not acknowledged.',
+  reported:
+    'The outcome is logged and published, and hooks have run; the request still stands in the conversation document.',
+  settled:
+    'The request is settled, or the next attempt is due later; the event is not acknowledged.',
   acknowledged: 'Pub/Sub has its answer.',
   'sweep-turns-mended': 'The sweep has closed the abandoned turns of one conversation.',
   'sweep-published': 'The sweep has published one request again.',

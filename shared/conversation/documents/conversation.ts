@@ -101,7 +101,7 @@ const manualRequestSchema = z.object({
 });
 
 /**
- * The outbox of compaction: a request stays here until a worker has settled it, whatever happens to events.
+ * The outbox of compaction: a request stays here until a worker has told how it ended, whatever happens to events.
  */
 const compactionRequestsSchema = z.object({
   auto: autoRequestSchema.optional(),

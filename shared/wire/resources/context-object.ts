@@ -1,5 +1,5 @@
 import { isUnpaid } from '#shared/compaction/outcome.ts';
-import { isSwitchedOff } from '#shared/compaction/request-decisions.ts';
+import { isSwitchedOff, requestsWithoutOutcome } from '#shared/compaction/request-decisions.ts';
 import type { Shrinkage } from '#shared/conversation/context/sent-view.ts';
 import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import {
@@ -100,17 +100,17 @@ function compactionStatus(source: ContextObjectSource): CompactionStatus | null 
     const state = job.step === 'verify' ? 'VERIFYING' : 'RUNNING';
     return { state, jobId: job.requestId, message: source.texts.outcome({ state, ...figures }) };
   }
-  const { manual, auto } = conversation.compactionRequests;
-  // What was asked for before it was switched off is not served.
-  const isServed = auto !== undefined && !isSwitchedOff(conversation.settings, auto.trigger);
-  const request = manual ?? (isServed ? auto : undefined);
+  const request = requestsWithoutOutcome(conversation, job).find(
+    // What was asked for before it was switched off is not served.
+    ({ kind, trigger }) => kind === 'manual' || !isSwitchedOff(conversation.settings, trigger),
+  );
   if (request) {
     const reason = job?.brake.pause?.reason;
     const waits = isUnpaid(reason) ? { reason } : {};
     return {
       state: 'QUEUED',
       jobId: request.requestId,
-      trigger: 'trigger' in request ? request.trigger : 'manual',
+      trigger: request.trigger,
       at: request.since.toISOString(),
       ...waits,
       message: source.texts.outcome({ state: 'QUEUED', ...figures, ...waits }),

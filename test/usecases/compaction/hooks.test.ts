@@ -1,6 +1,8 @@
 import { createWebhookHooks } from '#functions/adapters/webhooks.ts';
 import { deleteMessage } from '#functions/chat/conversations/erase/delete-message.ts';
 import { REMOTE_POLICY_PATH, createRemotePolicy } from '#functions/config/remote-documents.ts';
+import { StoppedError } from '#functions/worker/compaction/job-lease.ts';
+import { runCompaction } from '#functions/worker/compaction/run-compaction.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import {
   type Asked,
@@ -16,11 +18,12 @@ import type { Conversation } from '#shared/conversation/documents/conversation.t
 import type { Webhook } from '#shared/hooks/webhook.ts';
 import { decodeToken, encodeToken } from '#shared/store/page-token.ts';
 import { exportLineResponse } from '#shared/wire/resources/export.ts';
-import { createScriptedModel, snapshotAnswer } from '#test/fakes/scripted-model.ts';
+import { createScriptedModel, snapshotAnswer, untilAborted } from '#test/fakes/scripted-model.ts';
 import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
-import { configOf } from '#test/support/chat/lifecycle.ts';
+import { configOf, dyingAt, setConversation } from '#test/support/chat/lifecycle.ts';
 import { createWireApp } from '#test/support/chat/wire-app.ts';
 import {
+  actingAt,
   buildDue,
   compactOnce,
   manualRequest,
@@ -118,6 +121,81 @@ describe('hooks around a compaction', () => {
     expect(await compactOnce(bench, await buildDue(bench))).toMatchObject(expected);
     expect(bench.model.calls).toHaveLength(0);
   });
+});
+
+describe('a worker that dies behind a swap', () => {
+  test('PostCompact hooks and the events topic are told by the next worker, after a minute and once', async () => {
+    const { told, afterHook } = keeping();
+    const bench = benchWithHooks([], [afterHook]);
+    const id = await buildDue(bench);
+    await expect(compactOnce({ ...bench, ...dyingAt('swapped') }, id)).rejects.toThrow('died');
+    const { history } = await see(bench.store, id);
+
+    const early = await compactOnce(bench, id);
+    const toldEarly = told.length;
+    bench.clock.advance(60_000);
+    await compactOnce(bench, id);
+    await compactOnce(bench, id);
+
+    const { beforeTokens, afterTokens, turnsFolded } = history ?? {};
+    const range = { generation: 0, from: 1, upTo: history?.coveredThrough.seq, turnsFolded };
+    expect([early.kind, toldEarly]).toEqual(['later', 0]);
+    expect(told).toEqual([
+      {
+        ...range,
+        conversationId: id,
+        requestId: 'request-1',
+        trigger: 'auto',
+        state: 'COMPACTED',
+        beforeTokens,
+        afterTokens,
+      },
+    ]);
+    const swapped = { type: 'compaction.swapped', conversationId: id, generation: 1 };
+    const events = bench.published.map(({ data }) => z.looseObject({}).parse(data));
+    expect(events.filter(({ type }) => type === swapped.type)).toMatchObject([swapped]);
+    expect((await see(bench.store, id)).conversation.compactionRequests).toEqual({});
+  });
+
+  test('PostCompact hooks of a worker that is told to end are called by the next one', async () => {
+    const stop = new AbortController();
+    const { told, afterHook } = keeping();
+    const bench = benchWithHooks([], [afterHook]);
+    const id = await buildDue(bench);
+    const ending = actingAt(bench, 'swapped', () => {
+      stop.abort(new StoppedError({ state: 'ABORTED', reason: 'SHUTTING_DOWN' }));
+      return Promise.resolve();
+    });
+
+    const stopped = runCompaction(ending, { conversationId: id, signal: stop.signal });
+    await expect(stopped).rejects.toThrow('SHUTTING_DOWN');
+    const toldAtEnd = told.length;
+    bench.clock.advance(60_000);
+    await compactOnce(bench, id);
+
+    expect(toldAtEnd).toBe(0);
+    expect(told).toMatchObject([{ state: 'COMPACTED' }]);
+    expect(loggedEvents(bench)).not.toContain('compaction_hook_required_after');
+  });
+});
+
+test('PostCompact hooks are told of a compaction that its owner has called off', async () => {
+  const { told, afterHook } = keeping();
+  const bench = benchWithHooks([], [afterHook]);
+  const id = await buildDue(bench);
+  const answers = [
+    async (_: unknown, signal: AbortSignal) => {
+      await setConversation(bench, id, { 'compactionRequests.cancel': 'request-1' });
+      bench.clock.advance(2_000);
+      return untilAborted(signal);
+    },
+  ];
+  bench.model = createScriptedModel({ answers });
+
+  await compactOnce(bench, id);
+
+  expect(told).toMatchObject([{ state: 'ABORTED', reason: 'CANCELLED_BY_USER' }]);
+  expect(loggedEvents(bench)).not.toContain('compaction_hook_required_after');
 });
 
 describe('a compaction that ends as NOOP', () => {

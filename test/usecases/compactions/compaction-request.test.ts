@@ -224,6 +224,36 @@ describe('cancelling a compaction', () => {
   });
 });
 
+describe('a compaction whose worker is still telling of its outcome', () => {
+  /** A conversation whose compaction has ended, and whose request still stands. */
+  async function ended() {
+    const id = await create();
+    const { requestId, ...of } = record(Date.now(), { state: 'COMPACTED', generation: 1 });
+    await writeJob(chat.dependencies.store, id, { records: [{ requestId, ...of }] });
+    await setRequest(id, { manual: { requestId, since: new Date() } });
+    return { id, requestId };
+  }
+
+  test('a compaction that has ended is shown so before its request is taken off', async () => {
+    const { id, requestId } = await ended();
+
+    const shown = await chat.call(`/v1/conversations/${id}`);
+    const repeated = await compact(id, { requestId });
+    const cancelled = await cancel(id, requestId);
+
+    const outcome = { jobId: requestId, state: 'COMPACTED' };
+    expect(await shown.json()).toMatchObject({ context: { compaction: outcome } });
+    expect(await repeated.json()).toEqual(outcome);
+    expect(await cancelled.json()).toEqual(outcome);
+  });
+
+  test('a compaction that has ended is no obstacle to the next request', async () => {
+    const { id } = await ended();
+
+    expect((await compact(id)).status).toBe(202);
+  });
+});
+
 test('compaction requests over the limit are refused with the retry time', async () => {
   const limited = await startChatServer({ environment: { COMPACTIONS_PER_HOUR: '1' } });
   try {

@@ -16,6 +16,7 @@ import {
   decideCancel,
   type CancelDecision,
   CANCELLED_BY_USER,
+  requestsWithoutOutcome,
 } from '#shared/compaction/request-decisions.ts';
 import { readFoldSource } from '#shared/conversation/context/find-history.ts';
 import type { Conversation } from '#shared/conversation/documents/conversation.ts';
@@ -95,6 +96,9 @@ const limitReached = (limit: string, retryAfterMs: number) =>
 const holderOf = (job: CompactionJob | undefined, now: Date) =>
   isHeld(job, now) ? job?.requestId : undefined;
 
+const waitingManual = (conversation: Conversation, job: CompactionJob | undefined) =>
+  requestsWithoutOutcome(conversation, job).find(({ kind }) => kind === 'manual');
+
 /** State of the job that this very request became before, or undefined for a new request. */
 function knownState(
   requestId: string,
@@ -105,7 +109,7 @@ function knownState(
   }: { conversation: Conversation; job: CompactionJob | undefined; now: Date },
 ): string | undefined {
   if (holderOf(job, now) === requestId) return 'RUNNING';
-  if (conversation.compactionRequests.manual?.requestId === requestId) return 'QUEUED';
+  if (waitingManual(conversation, job)?.requestId === requestId) return 'QUEUED';
   return job?.records.findLast((record) => record.requestId === requestId)?.state;
 }
 
@@ -164,7 +168,7 @@ export async function requestCompaction(
     const known = knownState(requestId, { conversation: conversation.value, job, now });
     if (known !== undefined) return { result: { jobId: requestId, state: known } };
     refuseMismatch(dependencies, request.ifMatch, conversation);
-    const other = holderOf(job, now) ?? conversation.value.compactionRequests.manual?.requestId;
+    const other = holderOf(job, now) ?? waitingManual(conversation.value, job)?.requestId;
     if (other !== undefined) {
       await publishOverdue(dependencies, conversationId, conversation.value.compactionRequests);
       throw alreadyRunning(other);

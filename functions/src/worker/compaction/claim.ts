@@ -8,8 +8,13 @@ import {
   decideClaim,
   waitingRequest,
   type ClaimDecision,
+  type CompactionRequest,
 } from '#shared/compaction/request-decisions.ts';
-import { freshJob, type CompactionJob } from '#shared/conversation/documents/job.ts';
+import {
+  freshJob,
+  type CompactionJob,
+  type CompactionRecord,
+} from '#shared/conversation/documents/job.ts';
 import { compactionJobPath } from '#shared/conversation/documents/paths.ts';
 import { sameConversationWrite } from '#shared/conversation/writes/same-conversation.ts';
 import { mayBeCommitted } from '#shared/lib/errors.ts';
@@ -23,8 +28,16 @@ import { CONTENDED_RETRY_MS, type ClaimedRun, type Run } from './run.ts';
 const CLAIM_TRIES = 5;
 const CLAIM_RETRY_MS = 50;
 
+/** A request whose outcome a worker has recorded, and then died. */
+export interface RecordedRequest {
+  reading: Reading;
+  request: CompactionRequest;
+  record: CompactionRecord;
+}
+
 type Claim =
-  | Extract<ClaimDecision, { kind: 'nothing' | 'later' | 'recorded' }>
+  | Extract<ClaimDecision, { kind: 'nothing' | 'later' }>
+  | ({ kind: 'recorded' } & RecordedRequest)
   | { kind: 'outcome'; run: Run; state: 'NOOP' | 'FAILED_ERROR' | 'ABORTED'; reason: string }
   /** Others have written to the conversation at every try. */
   | { kind: 'retry'; retryAfterMs: number; reason: 'CONTENDED' }
@@ -54,6 +67,7 @@ export async function claimCompaction(
       decide(dependencies, reading),
       reading.conversation.value,
     );
+    if (decision.kind === 'recorded') return { ...decision, reading };
     if (decision.kind !== 'claim' && decision.kind !== 'outcome') return decision;
     const run = runOf(dependencies, { reading, decision, signal });
     if (decision.kind === 'outcome') {
@@ -129,6 +143,7 @@ const runOf = (
   noModelReason: decision.kind === 'claim' ? decision.noModelReason : undefined,
   startTime: dependencies.clock.now(),
   bill: { calls: 0, promptTokens: 0, outputTokens: 0, costMicros: 0 },
+  delivery: signal,
   signal,
 });
 

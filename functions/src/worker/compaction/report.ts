@@ -3,6 +3,7 @@ import {
   publishCompactionEvent,
   type CompactionEventType,
 } from '#functions/events/publish-request.ts';
+import type { WorkerDependencies } from '#functions/worker/worker-dependencies.ts';
 import { brakeAfter, spentAfter } from '#shared/compaction/brake.ts';
 import { contextTexts } from '#shared/wire/outcome-message.ts';
 import { hasFailed, isUnpaid } from '#shared/compaction/outcome.ts';
@@ -13,6 +14,7 @@ import {
   type CompactionJob,
   type CompactionRecord,
 } from '#shared/conversation/documents/job.ts';
+import type { History } from '#shared/conversation/documents/history.ts';
 import { statusWrite } from '#shared/wire/status-write.ts';
 import type { Write } from '#shared/ports/ports.ts';
 import {
@@ -22,12 +24,29 @@ import {
 } from '#shared/wire/resources/context-object.ts';
 import type { Candidate } from './measure-candidate.ts';
 import { withoutSwap, type Outcome, billedCost, elapsedMs, type Run } from './run.ts';
-import { conversationTokens } from './reading.ts';
+import { conversationTokens, type Reading } from './reading.ts';
 
 // Events and the log
 
+/** An attempt as it stands or ended, for the log and for whoever listens. */
+interface Report {
+  dependencies: WorkerDependencies;
+  reading: Reading;
+  record: CompactionRecord;
+  strategy?: History['strategy'] | undefined;
+  turnsArrived?: number | undefined;
+}
+
+const reportOf = (run: Run, outcome: Outcome): Report => ({
+  dependencies: run.dependencies,
+  reading: run.reading,
+  record: compactionRecord(run, outcome),
+  strategy: outcome.strategy,
+  turnsArrived: outcome.turnsArrived,
+});
+
 export const reportStart = (run: Run): Promise<void> =>
-  publishEvent(run, 'started', withoutSwap(run.reading.tokens, { state: 'RUNNING' }));
+  publishEvent('started', reportOf(run, withoutSwap(run.reading.tokens, { state: 'RUNNING' })));
 
 /** Code has found the next generation good; it is not in use yet. */
 export async function reportVerified(run: Run, candidate: Candidate): Promise<void> {
@@ -38,54 +57,53 @@ export async function reportVerified(run: Run, candidate: Candidate): Promise<vo
     requestId: run.request.requestId,
     ...figures,
   });
-  await publishEvent(
-    run,
-    'verified',
-    withoutSwap(beforeTokens, { state: 'VERIFYING', ...figures }),
-  );
+  const verified = withoutSwap(beforeTokens, { state: 'VERIFYING', ...figures });
+  await publishEvent('verified', reportOf(run, verified));
 }
 
+export const reportOutcome = (run: Run, outcome: Outcome): Promise<void> =>
+  report(reportOf(run, outcome));
+
 /** One log line and one event for every attempt, NOOP and failures included (there before = after). */
-export async function reportOutcome(run: Run, outcome: Outcome): Promise<void> {
-  const { dependencies, reading, bill } = run;
-  const { state, beforeTokens, afterTokens, turnsFolded, model } = outcome;
-  const { calls, promptTokens, outputTokens } = bill;
+export async function report(ended: Report): Promise<void> {
+  const { dependencies, reading, record } = ended;
+  const { state, beforeTokens, afterTokens, turnsFolded, tokens, model } = record;
   const isFailed = hasFailed(state);
   dependencies.logger.log(isFailed ? 'WARNING' : 'INFO', 'chat_compression', {
     tokens_before: beforeTokens,
     tokens_after: afterTokens,
     status: state,
-    ...figuresOf(run, outcome),
+    ...figuresOf(ended),
     turnsFolded,
-    ...(calls > 0 && { promptTokens, outputTokens }),
+    ...tokens,
     model,
     threshold_tokens: reading.policy.softThresholdTokens ?? undefined,
     threshold_source: reading.policy.thresholdLevel,
   });
-  const type = outcome.generation === undefined ? 'skipped' : 'swapped';
-  await publishEvent(run, isFailed ? 'failed' : type, outcome);
+  const type = record.generation === undefined ? 'skipped' : 'swapped';
+  await publishEvent(isFailed ? 'failed' : type, ended);
 }
 
-function publishEvent(run: Run, type: CompactionEventType, outcome: Outcome): Promise<void> {
-  const { state, beforeTokens, afterTokens } = outcome;
-  const event = { type, ...figuresOf(run, outcome), state, beforeTokens, afterTokens };
-  return publishCompactionEvent(run.dependencies, event);
+function publishEvent(type: CompactionEventType, told: Report): Promise<void> {
+  const { state, beforeTokens, afterTokens } = told.record;
+  const event = { type, ...figuresOf(told), state, beforeTokens, afterTokens };
+  return publishCompactionEvent(told.dependencies, event);
 }
 
-/** What events and log lines say of a run, as it stands at an outcome. */
-const figuresOf = (run: Run, outcome: Outcome) => ({
-  conversationId: run.reading.conversationId,
-  requestId: run.request.requestId,
-  generation: outcome.generation ?? run.reading.conversation.value.generation,
-  trigger: run.request.trigger,
-  reason: outcome.reason,
-  calls: run.bill.calls,
-  ...billedCost(run.bill),
-  durationMs: elapsedMs(run),
-  lagMs: Math.max(0, run.dependencies.clock.now().getTime() - run.request.since.getTime()),
-  turnsArrived: outcome.turnsArrived,
-  strategy: outcome.strategy,
-  variant: run.reading.variant,
+/** What events and log lines say. */
+const figuresOf = ({ reading, record, strategy, turnsArrived }: Report) => ({
+  conversationId: reading.conversationId,
+  requestId: record.requestId,
+  generation: record.generation ?? reading.conversation.value.generation,
+  trigger: record.trigger,
+  reason: record.reason,
+  calls: record.modelCalls,
+  costMicros: record.costMicros,
+  durationMs: record.durationMs,
+  lagMs: Math.max(0, record.finishedAt.getTime() - record.requestedAt.getTime()),
+  turnsArrived,
+  strategy,
+  variant: record.variant,
 });
 
 // What devices see

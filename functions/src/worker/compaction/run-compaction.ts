@@ -10,12 +10,27 @@ import { fallbackDraft, strategies } from '#shared/compaction/draft-snapshot.ts'
 import type { OutcomeState } from '#shared/compaction/outcome.ts';
 import { stateOfNoFold, planCompaction, type FoldPlan } from '#shared/compaction/plan.ts';
 import type { Draft } from '#shared/compaction/work.ts';
+import { decodeHistory, type History } from '#shared/conversation/documents/history.ts';
+import type { CompactionRecord } from '#shared/conversation/documents/job.ts';
+import { historyPath } from '#shared/conversation/documents/paths.ts';
 import { runSummariser } from './ask-summariser.ts';
-import { claimCompaction } from './claim.ts';
+import { claimCompaction, type RecordedRequest } from './claim.ts';
 import { leaveOutBlocked } from './leave-out-blocked.ts';
 import { measureCandidate, type Candidate } from './measure-candidate.ts';
-import { progressStatusWrite, reportOutcome, reportStart, reportVerified } from './report.ts';
-import { runPreCompactHooksOfNoop, runPostCompactHooks, runPreCompactHooks } from './run-hooks.ts';
+import {
+  progressStatusWrite,
+  report,
+  reportOutcome,
+  reportStart,
+  reportVerified,
+} from './report.ts';
+import {
+  hookResult,
+  hookResultOfSwap,
+  runPreCompactHooksOfNoop,
+  runPostCompactHooks,
+  runPreCompactHooks,
+} from './run-hooks.ts';
 import {
   AttemptEnded,
   outcomeOfError,
@@ -26,7 +41,7 @@ import {
   type Outcome,
   type Run,
 } from './run.ts';
-import { clearRequest, settle } from './settle.ts';
+import { clearRequest, recordOutcome, settleRequest } from './settle.ts';
 import { indexFolded, swap, swapCandidate } from './swap.ts';
 
 type CompactionResult =
@@ -57,15 +72,15 @@ export async function runWhenDue(
 }
 
 /**
- * Does what the documents of one conversation ask for: claim → plan → draft → measure → swap → settle. A strategy checks
+ * Does what the documents of one conversation ask for: claim → plan → draft → measure → swap → report → settle. A strategy checks
  * its own draft; what is measured stands as VERIFYING for users. Never holds up the conversation. Throws
- * StoreUnavailableError when the store is away, and what is thrown at a crash point; everything else is an outcome.
+ * StoreUnavailableError when the store is away, the signal's reason where hooks are left to the next delivery, and what is
+ * thrown at a crash point; everything else is an outcome.
  */
 export async function runCompaction(
   dependencies: WorkerDependencies,
   request: { conversationId: string; signal: AbortSignal },
 ): Promise<CompactionResult> {
-  const { conversationId } = request;
   await passWorkerCrashPoint(dependencies, 'received');
   const claim = await claimCompaction(dependencies, request);
   switch (claim.kind) {
@@ -75,13 +90,7 @@ export async function runCompaction(
     case 'retry':
       return claim;
     case 'recorded':
-      // The worker that recorded it has not cleared the request. The context may be over the threshold again.
-      await clearRequest(dependencies, {
-        conversationId,
-        request: claim.request,
-        mayBeOverThreshold: true,
-      });
-      await passWorkerCrashPoint(dependencies, 'settled');
+      await finishRecorded(dependencies, claim, request.signal);
       return { kind: 'done', reason: 'SETTLED' };
     case 'outcome': {
       const { run, state, reason } = claim;
@@ -112,15 +121,52 @@ async function settleAndReport(
   plan?: FoldPlan,
 ): Promise<CompactionResult> {
   const { dependencies } = run;
-  const settlement = await settle(run, outcome);
-  await passWorkerCrashPoint(dependencies, 'settled');
+  const settlement = await recordOutcome(run, outcome);
   await reportOutcome(run, outcome);
-  if (plan) await runPostCompactHooks(run, plan, outcome);
+  if (plan)
+    await runPostCompactHooks({ ...run, signal: run.delivery }, hookResult(run, plan, outcome));
   await passWorkerCrashPoint(dependencies, 'reported');
+  await settleRequest(run, outcome, settlement);
+  await passWorkerCrashPoint(dependencies, 'settled');
   const { state, reason } = outcome;
-  return settlement.kind === 'retry'
-    ? { kind: 'retry', retryAfterMs: settlement.retryAfterMs, reason: reason ?? state }
-    : { kind: 'done', state, reason };
+  const isOver = settlement.kind === 'clear' || settlement.kind === 'wait';
+  return isOver || settlement.retryAfterMs === undefined
+    ? { kind: 'done', state, reason }
+    : { kind: 'retry', retryAfterMs: settlement.retryAfterMs, reason: reason ?? state };
+}
+
+/**
+ * Ends a run whose worker died behind its outcome: tells of it, perhaps for the second time, and takes the request off.
+ * Hooks are told of a swap alone: of another outcome nobody knows what was to be folded.
+ */
+async function finishRecorded(
+  dependencies: WorkerDependencies,
+  { reading, request, record }: RecordedRequest,
+  signal: AbortSignal,
+): Promise<void> {
+  const { conversationId } = reading;
+  const history = await readSwapped(dependencies, conversationId, record);
+  await report({ dependencies, reading, record, strategy: history?.strategy });
+  if (history?.state === 'COMPACTED')
+    await runPostCompactHooks(
+      { dependencies, reading, signal },
+      hookResultOfSwap(conversationId, history, record),
+    );
+  await passWorkerCrashPoint(dependencies, 'reported');
+  // The context may be over the threshold again.
+  await clearRequest(dependencies, { conversationId, request, mayBeOverThreshold: true });
+  await passWorkerCrashPoint(dependencies, 'settled');
+}
+
+/** The generation that a recorded attempt has made; undefined: none, or it is gone. */
+async function readSwapped(
+  { store }: Pick<WorkerDependencies, 'store'>,
+  conversationId: string,
+  { generation }: CompactionRecord,
+): Promise<History | undefined> {
+  if (generation === undefined) return undefined;
+  const [document] = await store.get([historyPath(conversationId, generation)]);
+  return document && decodeHistory(document);
 }
 
 /** Plan → draft → measure → swap, a straight line that any step may end. The plan is absent where none was made, or a hook ended it. */

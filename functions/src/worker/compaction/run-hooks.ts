@@ -1,9 +1,9 @@
 import { runHook } from '#functions/lib/run-hook.ts';
 import { tokenCounting } from '#shared/compaction/context-tokens.ts';
 import {
-  type Asked,
   HOOK_TIMEOUT_MS,
   type CompactionHookEvent,
+  type CompactionHookResult,
   type PreCompactEvent,
   noHooks,
   type CompactionHooks,
@@ -14,6 +14,8 @@ import type { FoldPlan } from '#shared/compaction/plan.ts';
 import { withHookPins, pinBudget } from '#shared/conversation/context/pins.ts';
 import { readConversation } from '#shared/conversation/context/read-conversation.ts';
 import type { Conversation, Pin } from '#shared/conversation/documents/conversation.ts';
+import type { History } from '#shared/conversation/documents/history.ts';
+import type { CompactionRecord } from '#shared/conversation/documents/job.ts';
 import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import { foldedTurnsAccess } from '#shared/hooks/folded-turns.ts';
 import { toReadTurn } from '#shared/hooks/read-turn.ts';
@@ -40,6 +42,8 @@ export async function runPreCompactHooks(run: ClaimedRun, plan: FoldPlan): Promi
   const { preCompact } = selectHooks(run);
   if (preCompact.length === 0) return run;
   const event = withAccess(run, eventOf(run, plan));
+  const uid = run.reading.conversation.value.ownerUid;
+  const turns = () => plan.folded.map(toReadTurn);
   const answers: HookAnswer[] = [];
   for (const hook of preCompact) {
     const checked = {
@@ -47,7 +51,7 @@ export async function runPreCompactHooks(run: ClaimedRun, plan: FoldPlan): Promi
       run: async (...parameters: Parameters<typeof hook.run>) =>
         answerSchema.parse((await hook.run(...parameters)) ?? {}),
     };
-    answers.push({ hook: hook.name, ...(await runHookOf(run, checked, { event, plan })) });
+    answers.push({ hook: hook.name, ...(await runHookOf(run, checked, { event, uid, turns })) });
     if (answers.at(-1)?.veto === true) break;
   }
   const pinned = await storeHookPins(run, answers);
@@ -67,35 +71,49 @@ export async function runPreCompactHooksOfNoop(run: Run): Promise<void> {
   const { conversation, turns, history } = run.reading;
   const isEmpty = turns.length === 0 && history === undefined;
   if (conversation.value.profile !== 'gemini-cli' || isEmpty) return;
+  const asked = { event: eventOf(run), uid: conversation.value.ownerUid, turns: () => [] };
   for (const hook of selectHooks(run).preCompact)
     try {
-      await runHookOf(run, hook, { event: eventOf(run) });
+      await runHookOf(run, hook, asked);
     } catch {
       // It was required, or the worker is told to end: there is nothing that either could stop.
     }
 }
 
-/** Runs the PostCompact hooks in order. What they do changes nothing any more: no failure is thrown. */
-export async function runPostCompactHooks(
-  run: Run,
-  plan: FoldPlan,
-  outcome: Outcome,
-): Promise<void> {
-  const { postCompact } = selectHooks(run);
-  if (postCompact.length === 0) return;
-  const event = eventOf(run, plan);
+/** What PostCompact hooks are told of a run for which turns were chosen. */
+export const hookResult = (run: Run, plan: FoldPlan, outcome: Outcome): CompactionHookResult => {
   const { state, beforeTokens, afterTokens, reason } = outcome;
-  const result = {
-    ...event,
-    state,
-    beforeTokens,
-    afterTokens,
-    ...(reason !== undefined && { reason }),
-  };
-  for (const hook of postCompact)
+  const ended = { state, beforeTokens, afterTokens, ...(reason !== undefined && { reason }) };
+  return { ...eventOf(run, plan), ...ended };
+};
+
+/** The same of a swap whose worker has died. */
+export const hookResultOfSwap = (
+  conversationId: string,
+  history: History,
+  { state }: CompactionRecord,
+): CompactionHookResult => {
+  const { requestId, trigger, parent, from, coveredThrough, turnsFolded } = history;
+  const { beforeTokens, afterTokens } = history;
+  const range = { generation: parent, from, upTo: coveredThrough.seq, turnsFolded };
+  return { conversationId, requestId, trigger, ...range, state, beforeTokens, afterTokens };
+};
+
+/**
+ * Runs the PostCompact hooks in order. What they do changes nothing any more: their failures are logged alone. Throws the
+ * signal's reason where it fires before all have run.
+ */
+export async function runPostCompactHooks(
+  run: HookedRun,
+  event: CompactionHookResult,
+): Promise<void> {
+  const asked = { event, uid: run.reading.conversation.value.ownerUid };
+  for (const hook of selectHooks(run).postCompact)
     try {
-      await runHookOf(run, hook, { event: result, plan });
-    } catch {
+      run.signal.throwIfAborted();
+      await runHookOf(run, hook, asked);
+    } catch (error) {
+      if (run.signal.aborted) throw error;
       run.dependencies.logger.log('ERROR', 'compaction_hook_required_after', {
         conversationId: event.conversationId,
         hook: hook.name,
@@ -144,13 +162,15 @@ function withAccess(run: ClaimedRun, event: CompactionHookEvent): PreCompactEven
   };
 }
 
+type HookedRun = Pick<Run, 'dependencies' | 'reading' | 'signal'>;
+
 const runHookOf = <Event, Answer>(
-  run: Run,
-  hook: Hook<Asked<Event>, Answer>,
-  { event, plan }: { event: Event; plan?: FoldPlan },
+  run: HookedRun,
+  hook: Hook<Event, Answer>,
+  event: Event,
 ): Promise<Answer | undefined> => {
   const { clock, logger } = run.dependencies;
-  const asked = {
+  const limits = {
     clock,
     logger,
     signal: run.signal,
@@ -159,11 +179,7 @@ const runHookOf = <Event, Answer>(
     failedEvent: 'compaction_hook_failed',
     publicMessage: 'A required step before the compaction failed.',
   };
-  return runHook(asked, hook, {
-    event,
-    uid: run.reading.conversation.value.ownerUid,
-    turns: () => plan?.folded.map(toReadTurn) ?? [],
-  });
+  return runHook(limits, hook, event);
 };
 
 // What hooks answer

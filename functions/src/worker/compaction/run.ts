@@ -44,6 +44,8 @@ export interface Run {
   startTime: Date;
   bill: Bill;
   lease?: JobLease;
+  /** Fires when the delivery is to end. */
+  delivery: AbortSignal;
   /** Fires when the delivery is to end, or the lease is lost. */
   signal: AbortSignal;
   /** What PreCompact hooks tell the summariser, as data. */

@@ -6,6 +6,7 @@ import {
   CANCELLED_BY_USER,
   decideSettle,
   type CompactionRequest,
+  type SettleDecision,
 } from '#shared/compaction/request-decisions.ts';
 import { requestForContext } from '#shared/compaction/trigger.ts';
 import type {
@@ -24,17 +25,17 @@ import { jobAfter, jobBefore, outcomeStatusWrite } from './report.ts';
 import { StoppedError } from './job-lease.ts';
 import { CONTENDED_RETRY_MS, type Outcome, type Run } from './run.ts';
 
+/** What becomes of the request once the outcome of an attempt at it stands in the job. */
 type Settlement =
-  /** Nothing is left to do here: the request is cleared, waits for dollars until the sweep comes, or is gone. */
-  | { kind: 'settled' }
-  /** The request is to be tried again. */
-  | { kind: 'retry'; retryAfterMs: number };
+  | SettleDecision
+  /** Nothing could be written: the conversation is gone, or, with `retryAfterMs`, others were first. */
+  | { kind: 'unwritten'; retryAfterMs?: number };
 
 /**
- * Settles an outcome: its record, back-off and breaker in the job (a swap has written them), then the
- * request in the conversation document. The lease's renewals must have stopped.
+ * Writes an outcome to the job: its record, back-off and breaker. A swap has written them in its own batch. The lease's
+ * renewals must have stopped.
  */
-export async function settle(run: Run, outcome: Outcome): Promise<Settlement> {
+export async function recordOutcome(run: Run, outcome: Outcome): Promise<Settlement> {
   const stopped =
     outcome.state === 'SUPERSEDED' ? settlementWithoutWrites(outcome.reason) : undefined;
   if (stopped) return stopped;
@@ -45,23 +46,35 @@ export async function settle(run: Run, outcome: Outcome): Promise<Settlement> {
     attempts: run.attempt,
     untilNextDayMs: nextDay(now).getTime() - now.getTime(),
   });
-  const retryAfterMs = decision.kind === 'clear' ? undefined : decision.retryAfterMs;
-  if (outcome.generation === undefined)
-    try {
-      await writeRecord(run, outcome, retryAfterMs);
-      await passWorkerCrashPoint(run.dependencies, 'record-written');
-    } catch (error) {
-      const settlement =
-        error instanceof StoppedError ? settlementWithoutWrites(error.reason) : undefined;
-      if (settlement) return settlement;
-      if (error instanceof GuardLostError)
-        return { kind: 'retry', retryAfterMs: CONTENDED_RETRY_MS };
-      throw error;
-    }
+  if (outcome.generation !== undefined) return decision;
+  try {
+    await writeRecord(run, outcome, decision.kind === 'clear' ? undefined : decision.retryAfterMs);
+    await passWorkerCrashPoint(run.dependencies, 'record-written');
+    return decision;
+  } catch (error) {
+    const unwritten =
+      error instanceof StoppedError ? settlementWithoutWrites(error.reason) : undefined;
+    if (unwritten) return unwritten;
+    if (error instanceof GuardLostError)
+      return { kind: 'unwritten', retryAfterMs: CONTENDED_RETRY_MS };
+    throw error;
+  }
+}
+
+/**
+ * Takes the request off the conversation document, or leaves it for the next try. Until then it has a worker that comes
+ * later tell of the outcome.
+ */
+export async function settleRequest(
+  run: Run,
+  outcome: Outcome,
+  settlement: Settlement,
+): Promise<void> {
+  if (settlement.kind === 'unwritten') return;
   const { conversationId } = run.reading;
-  if (retryAfterMs !== undefined) {
+  if (settlement.kind !== 'clear') {
     if (run.request.kind === 'auto') await publishWaitingManual(run.dependencies, conversationId);
-    return decision.kind === 'wait' ? { kind: 'settled' } : { kind: 'retry', retryAfterMs };
+    return;
   }
   await clearRequest(run.dependencies, {
     conversationId,
@@ -72,7 +85,6 @@ export async function settle(run: Run, outcome: Outcome): Promise<Settlement> {
       outcome.generation !== undefined || isUndecided(outcome) || run.request.trigger === 'blocked',
     measuredSeq: run.reading.conversation.value.context.seq,
   });
-  return { kind: 'settled' };
 }
 
 /**
@@ -80,8 +92,8 @@ export async function settle(run: Run, outcome: Outcome): Promise<Settlement> {
  * own swap of which no reply came: the next delivery finds out and settles it.
  */
 function settlementWithoutWrites(reason: string | undefined): Settlement | undefined {
-  if (reason === 'NOT_LIVE') return { kind: 'settled' };
-  if (reason === 'LEASE_LOST') return { kind: 'retry', retryAfterMs: CONTENDED_RETRY_MS };
+  if (reason === 'NOT_LIVE') return { kind: 'unwritten' };
+  if (reason === 'LEASE_LOST') return { kind: 'unwritten', retryAfterMs: CONTENDED_RETRY_MS };
   return undefined;
 }
 
