@@ -52,9 +52,7 @@ export const requestsWithoutOutcome = (
 /** What a worker reads before it takes the lease. */
 interface ClaimFacts {
   now: Date;
-  conversation:
-    | (Pick<Conversation, 'state' | 'compactionRequests'> & Partial<Pick<Conversation, 'settings'>>)
-    | undefined;
+  conversation: Pick<Conversation, 'state' | 'compactionRequests' | 'settings'>;
   job: CompactionJob | undefined;
   /** Of the context as the documents show it now. */
   isOverThreshold: boolean;
@@ -89,7 +87,7 @@ export type ClaimDecision =
  * brake's (`brakeOn`); nobody passes another worker's lease.
  */
 export function decideClaim(facts: ClaimFacts): ClaimDecision {
-  if (facts.conversation?.state !== 'live') return { kind: 'nothing', reason: 'NOT_LIVE' };
+  if (facts.conversation.state !== 'live') return { kind: 'nothing', reason: 'NOT_LIVE' };
   const request = waitingRequest(facts.conversation);
   return request ? decideRequest(facts, request) : { kind: 'nothing', reason: 'NO_REQUEST' };
 }
@@ -105,7 +103,7 @@ function decideRequest(facts: ClaimFacts, request: CompactionRequest): ClaimDeci
   if (isHeld(job, now)) return { kind: 'later', reason: 'LEASE_HELD' };
   const record = findRecord(job, request);
   if (record) return decideRecorded(request, record, now);
-  if (conversation?.compactionRequests.cancel === request.requestId)
+  if (conversation.compactionRequests.cancel === request.requestId)
     return { kind: 'outcome', request, state: 'ABORTED', reason: CANCELLED_BY_USER };
   const attempts = attemptsAt(job, request);
   if (attempts >= ATTEMPTS_PER_REQUEST)
@@ -114,7 +112,7 @@ function decideRequest(facts: ClaimFacts, request: CompactionRequest): ClaimDeci
   const brakes = [...jobBrakes(job?.brake, facts.allowance, now), ...facts.sizeBrakes];
   const braked = brakeOn(brakes, { trigger: request.trigger, now, tokens });
   if (braked?.effect === 'waits') return waitFor(braked.brake, now);
-  if (request.kind === 'auto' && isSwitchedOff(conversation?.settings, request.trigger))
+  if (request.kind === 'auto' && isSwitchedOff(conversation.settings, request.trigger))
     return { kind: 'outcome', request, state: 'NOOP', reason: 'SWITCHED_OFF' };
   if (NEEDS_THRESHOLD[request.trigger] && !facts.isOverThreshold)
     return { kind: 'outcome', request, state: 'NOOP', reason: 'BELOW_THRESHOLD' };
@@ -173,12 +171,11 @@ function attemptsAt(job: CompactionJob | undefined, { kind, requestId }: Compact
 
 /** Whether the settings keep an automatic request from being served: the owner may have changed them while it waited. */
 export function isSwitchedOff(
-  settings: Conversation['settings'] | undefined,
+  { compaction = 'auto' }: Conversation['settings'],
   trigger: Trigger,
 ): boolean {
   // Without the search the conversation would get no answer any more.
   if (trigger === 'blocked') return false;
-  const { compaction = 'auto' } = settings ?? {};
   return compaction === 'off' || (compaction === 'manual' && trigger !== 'overflow');
 }
 

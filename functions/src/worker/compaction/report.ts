@@ -23,7 +23,7 @@ import {
   type ContextObject,
 } from '#shared/wire/resources/context-object.ts';
 import type { Candidate } from './measure-candidate.ts';
-import { withoutSwap, type Outcome, billedCost, elapsedMs, type Run } from './run.ts';
+import { withoutSwap, type Outcome, billedCost, elapsedMs, hasSwapped, type Run } from './run.ts';
 import { conversationTokens, type Reading } from './reading.ts';
 
 // Events and the log
@@ -121,8 +121,7 @@ export function outcomeStatusWrite(run: Run, outcome: Outcome): Promise<Write> {
 /** The context object after a step or an outcome. */
 function statusOf(run: Run, outcome: Outcome): ContextObject {
   const { conversation, policy, tokens, tokensSource } = run.reading;
-  const isGenerationMade = outcome.generation !== undefined;
-  const tokensNow = isGenerationMade ? outcome.afterTokens : tokens;
+  const tokensNow = hasSwapped(outcome) ? outcome.afterTokens : tokens;
   // What is read again is more than the context.
   const context = outcome.after ?? (run.reading.isReadAgain ? undefined : run.reading);
   const texts = contextTexts();
@@ -134,7 +133,7 @@ function statusOf(run: Run, outcome: Outcome): ContextObject {
   return contextFigures(
     {
       tokens: tokensNow,
-      tokensSource: (isGenerationMade ? outcome.tokensSource : undefined) ?? tokensSource,
+      tokensSource: outcome.tokensSource ?? tokensSource,
       thresholdTokens: automaticThreshold(policy, conversation.value),
       windowTokens: policy.windowTokens,
       generation: outcome.generation ?? conversation.value.generation,

@@ -95,7 +95,7 @@ export async function runCompaction(
     case 'outcome': {
       const { run, state, reason } = claim;
       if (state === 'NOOP') await runPreCompactHooksOfNoop(run);
-      return settleAndReport(run, withoutSwap(run.reading.tokens, { state, reason }));
+      return endRun(run, { outcome: withoutSwap(run.reading.tokens, { state, reason }) });
     }
     case 'claimed':
       return runClaimed(claim.run);
@@ -103,36 +103,37 @@ export async function runCompaction(
 }
 
 async function runClaimed(run: ClaimedRun): Promise<CompactionResult> {
+  let ended: EndedAttempt;
   try {
     await passWorkerCrashPoint(run.dependencies, 'claimed');
     await reportStart(run);
-    const { outcome, plan } = await attempt(run);
-    await run.lease.stop();
-    return await settleAndReport(run, outcome, plan);
+    ended = await attempt(run);
   } finally {
     await run.lease.stop();
   }
+  return endRun(run, ended);
 }
 
-/** The end of a run. With a `plan` its PostCompact hooks learn how it ended. */
-async function settleAndReport(
-  run: Run,
-  outcome: Outcome,
-  plan?: FoldPlan,
-): Promise<CompactionResult> {
+interface EndedAttempt {
+  outcome: Outcome;
+  /** PostCompact hooks are told of it. Absent where none was made, or a hook ended the attempt. */
+  plan?: FoldPlan | undefined;
+}
+
+/** The end of a run: record → report → settle. */
+async function endRun(run: Run, { outcome, plan }: EndedAttempt): Promise<CompactionResult> {
   const { dependencies } = run;
   const settlement = await recordOutcome(run, outcome);
   await reportOutcome(run, outcome);
   if (plan)
     await runPostCompactHooks({ ...run, signal: run.delivery }, hookResult(run, plan, outcome));
   await passWorkerCrashPoint(dependencies, 'reported');
-  await settleRequest(run, outcome, settlement);
+  const retryAfterMs = await settleRequest(run, outcome, settlement);
   await passWorkerCrashPoint(dependencies, 'settled');
   const { state, reason } = outcome;
-  const isOver = settlement.kind === 'clear' || settlement.kind === 'wait';
-  return isOver || settlement.retryAfterMs === undefined
+  return retryAfterMs === undefined
     ? { kind: 'done', state, reason }
-    : { kind: 'retry', retryAfterMs: settlement.retryAfterMs, reason: reason ?? state };
+    : { kind: 'retry', retryAfterMs, reason: reason ?? state };
 }
 
 /**
@@ -153,8 +154,7 @@ async function finishRecorded(
       hookResultOfSwap(conversationId, history, record),
     );
   await passWorkerCrashPoint(dependencies, 'reported');
-  // The context may be over the threshold again.
-  await clearRequest(dependencies, { conversationId, request, mayBeOverThreshold: true });
+  await clearRequest(dependencies, { conversationId, request, next: { kind: 'ifOver' } });
   await passWorkerCrashPoint(dependencies, 'settled');
 }
 
@@ -169,8 +169,8 @@ async function readSwapped(
   return document && decodeHistory(document);
 }
 
-/** Plan → draft → measure → swap, a straight line that any step may end. The plan is absent where none was made, or a hook ended it. */
-async function attempt(claimed: ClaimedRun): Promise<{ outcome: Outcome; plan?: FoldPlan }> {
+/** Plan → draft → measure → swap, a straight line that any step may end. */
+async function attempt(claimed: ClaimedRun): Promise<EndedAttempt> {
   let plan: FoldPlan | undefined;
   try {
     if (claimed.request.trigger === 'blocked') return { outcome: await attemptLeaveOut(claimed) };
@@ -183,7 +183,7 @@ async function attempt(claimed: ClaimedRun): Promise<{ outcome: Outcome; plan?: 
     return { outcome: await swapStep(run, () => swapCandidate(run, candidate)), plan };
   } catch (error) {
     if (!(error instanceof AttemptEnded)) throw error;
-    return { outcome: error.outcome, ...(plan && { plan }) };
+    return { outcome: error.outcome, plan };
   }
 }
 

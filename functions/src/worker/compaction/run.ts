@@ -160,6 +160,9 @@ export interface Outcome {
   retryAfterMs?: number | undefined;
 }
 
+/** Whether the attempt has put a generation into use: then its record stands in the batch of the swap. */
+export const hasSwapped = (outcome: Outcome): boolean => outcome.generation !== undefined;
+
 /** How a run stands or ended that has not put a generation into use: the figures are those of the context as it stays. */
 export const withoutSwap = (
   tokens: number,

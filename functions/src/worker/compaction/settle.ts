@@ -23,7 +23,7 @@ import { nextDay } from '#shared/quota/usage.ts';
 import { readForCompaction, readConversationAndJob } from './reading.ts';
 import { jobAfter, jobBefore, outcomeStatusWrite } from './report.ts';
 import { StoppedError } from './job-lease.ts';
-import { CONTENDED_RETRY_MS, type Outcome, type Run } from './run.ts';
+import { CONTENDED_RETRY_MS, hasSwapped, type Outcome, type Run } from './run.ts';
 
 /** What becomes of the request once the outcome of an attempt at it stands in the job. */
 type Settlement =
@@ -46,7 +46,7 @@ export async function recordOutcome(run: Run, outcome: Outcome): Promise<Settlem
     attempts: run.attempt,
     untilNextDayMs: nextDay(now).getTime() - now.getTime(),
   });
-  if (outcome.generation !== undefined) return decision;
+  if (hasSwapped(outcome)) return decision;
   try {
     await writeRecord(run, outcome, decision.kind === 'clear' ? undefined : decision.retryAfterMs);
     await passWorkerCrashPoint(run.dependencies, 'record-written');
@@ -63,28 +63,36 @@ export async function recordOutcome(run: Run, outcome: Outcome): Promise<Settlem
 
 /**
  * Takes the request off the conversation document, or leaves it for the next try. Until then it has a worker that comes
- * later tell of the outcome.
+ * later tell of the outcome. Resolves to the pause before a worker tries again; undefined: none does, or the sweep finds it.
  */
 export async function settleRequest(
   run: Run,
   outcome: Outcome,
   settlement: Settlement,
-): Promise<void> {
-  if (settlement.kind === 'unwritten') return;
-  const { conversationId } = run.reading;
-  if (settlement.kind !== 'clear') {
-    if (run.request.kind === 'auto') await publishWaitingManual(run.dependencies, conversationId);
-    return;
+): Promise<number | undefined> {
+  const { dependencies, request, reading } = run;
+  const { conversationId } = reading;
+  switch (settlement.kind) {
+    case 'clear': {
+      const next = nextAutomatic(run, outcome);
+      await clearRequest(dependencies, { conversationId, request, next });
+      return undefined;
+    }
+    case 'wait':
+    case 'retry':
+      if (request.kind === 'auto') await publishWaitingManual(dependencies, conversationId);
+      return settlement.kind === 'retry' ? settlement.retryAfterMs : undefined;
+    case 'unwritten':
+      return settlement.retryAfterMs;
   }
-  await clearRequest(run.dependencies, {
-    conversationId,
-    request: run.request,
-    ...(isDeclined(outcome) && { declinedAtTokens: run.reading.tokens }),
-    // A search may stand in the place of a request for what is over the threshold.
-    mayBeOverThreshold:
-      outcome.generation !== undefined || isUndecided(outcome) || run.request.trigger === 'blocked',
-    measuredSeq: run.reading.conversation.value.context.seq,
-  });
+}
+
+function nextAutomatic({ reading, request }: Run, outcome: Outcome): NextAutomatic {
+  if (isDeclined(outcome)) return { kind: 'afterGrowth', tokens: reading.tokens };
+  // A search may stand in the place of a request for what is over the threshold.
+  return hasSwapped(outcome) || isUndecided(outcome) || request.trigger === 'blocked'
+    ? { kind: 'ifOver' }
+    : { kind: 'ifOverAndNewer', seq: reading.conversation.value.context.seq };
 }
 
 /**
@@ -157,18 +165,19 @@ function logBreaker(run: Run, { pause }: JobBrake): void {
 
 // The request in the conversation document
 
+/** When an automatic request takes the place of an automatic one: turns that ended meanwhile asked for nothing. */
+type NextAutomatic =
+  /** At once, if the context is over the threshold. */
+  | { kind: 'ifOver' }
+  /** The same, and only with turns behind `seq`: the outcome says what is to be said of those before. */
+  | { kind: 'ifOverAndNewer'; seq: number }
+  /** Not now: from this size on the context must grow first. Its owner declined, or a summary saves too little. */
+  | { kind: 'afterGrowth'; tokens: number };
+
 interface ServedRequest {
   conversationId: string;
   request: Pick<CompactionRequest, 'kind' | 'requestId'>;
-  /**
-   * Though the request was served: after a swap, and when there was nothing to serve. Turns that ended meanwhile asked for
-   * nothing, because this request was waiting.
-   */
-  mayBeOverThreshold: boolean;
-  /** Size of a context that its owner does not want compacted, or of which a summary saves too little. */
-  declinedAtTokens?: number;
-  /** Last finished turn of the context that the outcome is about; later ones were not part of it. */
-  measuredSeq?: number;
+  next: NextAutomatic;
 }
 
 /**
@@ -178,10 +187,10 @@ interface ServedRequest {
 const CLEAR_TRIES = 20;
 
 /**
- * Takes the request that was served off the conversation document, under that document's update time. One that chat has
- * replaced meanwhile stays; where the context is over the threshold all the same it is renewed. What still
- * waits is published: whoever was told of it while the job was held left it to the holder. After a crash before or in
- * here the next delivery, or the sweep, finds the record and comes back.
+ * Takes the request that was served off the conversation document, under that document's update time; an automatic one
+ * may be renewed (`next`). One that chat has replaced meanwhile stays. What still waits is published: whoever was told of
+ * it while the job was held left it to the holder. After a crash before or in here the next delivery, or the sweep, finds
+ * the record and comes back.
  */
 export async function clearRequest(
   dependencies: WorkerDependencies,
@@ -248,13 +257,12 @@ async function clearOnce(
 /** A request for the context where it is over the threshold now. A manual request is not renewed: it asked for itself. */
 async function renewedRequest(
   dependencies: WorkerDependencies,
-  { conversationId, request, mayBeOverThreshold, measuredSeq, declinedAtTokens }: ServedRequest,
+  { conversationId, request, next }: ServedRequest,
   conversation: Versioned<Conversation>,
 ): Promise<CompactionRequests['auto']> {
-  const hasGrown = measuredSeq !== undefined && conversation.value.context.seq !== measuredSeq;
-  if (request.kind === 'manual' || !(mayBeOverThreshold || hasGrown)) return undefined;
-  // A compaction was just declined: only a turn that ends later may ask again.
-  if (declinedAtTokens !== undefined) return undefined;
+  if (request.kind === 'manual' || next.kind === 'afterGrowth') return undefined;
+  if (next.kind === 'ifOverAndNewer' && conversation.value.context.seq === next.seq)
+    return undefined;
   const reading = await readForCompaction(dependencies, conversationId, {
     conversation,
     job: undefined,
@@ -280,13 +288,10 @@ function isCancellationOver(
 }
 
 /** What lets the next automatic compaction wait. How a manual request ended says nothing of it. */
-const declinedFields = (
-  { request, declinedAtTokens: tokens }: ServedRequest,
-  { generation }: Conversation,
-) =>
-  tokens === undefined || request.kind === 'manual'
+const declinedFields = ({ request, next }: ServedRequest, { generation }: Conversation) =>
+  next.kind !== 'afterGrowth' || request.kind === 'manual'
     ? {}
-    : { 'compactionRequests.declined': { tokens, generation } };
+    : { 'compactionRequests.declined': { tokens: next.tokens, generation } };
 
 /**
  * Publishes a person's request that came while a worker held the job for an automatic one, which is to be tried again.
