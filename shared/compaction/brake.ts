@@ -256,9 +256,9 @@ export function brakeAfter(
     /** Until the same request is tried again; undefined: it is settled. */
     retryAfterMs: number | undefined;
     now: Date;
-    /** Of the whole context, and the part that can grow. */
+    /** Of the whole context, and the part that no compaction can shrink. */
     tokens: number;
-    conversationTokens: number;
+    overheadTokens: number;
     policy: Pick<CompactionPolicy, 'breakerFailures' | 'breakerOpenMs' | 'onlyInflationCounts'>;
   },
 ): JobBrake {
@@ -282,10 +282,12 @@ export function brakeAfter(
 const openBreaker = (next: {
   now: Date;
   tokens: number;
-  conversationTokens: number;
+  overheadTokens: number;
   policy: Pick<CompactionPolicy, 'breakerOpenMs'>;
 }): Pause => ({
   reason: 'BREAKER_OPEN',
   until: after(next.now, next.policy.breakerOpenMs),
-  fromTokens: next.tokens + policyConstants.breakerGrowthFraction * next.conversationTokens,
+  fromTokens:
+    next.tokens +
+    policyConstants.breakerGrowthFraction * Math.max(0, next.tokens - next.overheadTokens),
 });

@@ -27,12 +27,9 @@ export interface PlanSource extends SizedContext {
 /** Which turns go and what the summariser reads. */
 export interface FoldPlan {
   kind: 'fold';
-  /** First and last turn of the range; turns outside the context in between go silently. */
+  /** First turn of the range; turns outside the context go silently. */
   from: number;
-  upTo: number;
-  /** > 0: of turn `upTo` only the answer contents up to this one are folded. */
-  contentIndex: number;
-  /** `upTo` and `contentIndex` as the next conversation document stores them. */
+  /** Its end, as the next conversation document stores it. */
   coveredThrough: CoveredThrough;
   /** Not all that should be folded: the summariser could not have read more. */
   isPartial: boolean;
@@ -130,8 +127,6 @@ function foldPlanOf(context: ContextSource, input: SummariserInput): FoldPlan {
   return {
     kind: 'fold',
     from: context.turns[0]?.seq ?? coveredThrough.seq,
-    upTo: coveredThrough.seq,
-    contentIndex: coveredThrough.contentIndex,
     coveredThrough,
     isPartial,
     folded,

@@ -56,15 +56,16 @@ export type SnapshotStrategy = (
 ) => Promise<Draft>;
 
 /** The turns that a plan folds, and those that stay. */
-export type PlannedTurns = Pick<FoldPlan, 'folded' | 'tail' | 'upTo' | 'contentIndex'>;
+export type PlannedTurns = Pick<FoldPlan, 'folded' | 'tail' | 'coveredThrough'>;
 
 /** The pins as a plan's swap leaves them: with the folded messages that are to stay word for word. */
 export function pinsAfterFold(
   { context, policy, calibration }: CompactionWork,
-  { folded, upTo, contentIndex }: Omit<PlannedTurns, 'tail'>,
+  { folded, coveredThrough }: Omit<PlannedTurns, 'tail'>,
 ): KeptPins {
   // A turn that is folded inside keeps its user content in the context.
-  const gone = contentIndex > 0 ? folded.filter(({ seq }) => seq !== upTo) : folded;
+  const { seq: last, contentIndex } = coveredThrough;
+  const gone = contentIndex > 0 ? folded.filter(({ seq }) => seq !== last) : folded;
   return keptPins(context.pins, gone, pinBudget(policy, { calibration }));
 }
 

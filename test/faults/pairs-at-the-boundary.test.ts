@@ -126,7 +126,7 @@ describe('a history of any nesting of calls and responses', () => {
         const folded = plan.folded.map(({ seq }) => seq);
         const kept = plan.storedTail.map(({ seq }) => seq);
         // A turn that is folded inside stands on both sides.
-        const shared = plan.contentIndex > 0 ? 1 : 0;
+        const shared = plan.coveredThrough.contentIndex > 0 ? 1 : 0;
         expect([...folded, ...kept.slice(shared)]).toEqual(turns.map(({ seq }) => seq));
         const answers = [...plan.folded, ...plan.tail].flatMap(({ contents }) => contents);
         expect(answers).toEqual(turns.flatMap(({ contents }) => contents));

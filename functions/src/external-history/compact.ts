@@ -339,7 +339,8 @@ export function verifySummary(input: HistoryInput & { answer: string }): Verifie
   const { answer, ...given } = checkedInput(input, ['contents', 'snapshot', 'policy', 'answer']);
   const { work } = readHistory({ ...given, timeOf: input.timeOf });
   const { turns } = work.context;
-  const all = { folded: [...turns], tail: [], upTo: turns.at(-1)?.seq ?? 0, contentIndex: 0 };
+  const coveredThrough = { seq: turns.at(-1)?.seq ?? 0, contentIndex: 0 };
+  const all = { folded: [...turns], tail: [], coveredThrough };
   return verified(checkAnswerText(work, all, answer));
 }
 

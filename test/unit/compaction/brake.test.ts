@@ -136,7 +136,7 @@ describe('the brake that an outcome leaves', () => {
   const settled = {
     now,
     tokens: 11_000,
-    conversationTokens: 10_000,
+    overheadTokens: 1_000,
     policy,
     retryAfterMs: undefined,
   };

@@ -115,7 +115,7 @@ describe('the ledger', () => {
 
     expect(single.isPartial).toBe(true);
     expect(plan.isPartial).toBe(false);
-    expect(plan.upTo).toBeGreaterThan(single.upTo);
+    expect(plan.coveredThrough.seq).toBeGreaterThan(single.coveredThrough.seq);
     expect(plan.chunks.length).toBeGreaterThan(1);
     expect(plan.chunks.flatMap(({ turns: read }) => read)).toEqual(plan.folded);
   });

@@ -71,9 +71,10 @@ export async function previewCompaction(
     const { reason } = plan;
     return { dryRun: true, state: stateOfNoFold(plan), reason, beforeTokens, turnsFolded: 0 };
   }
-  const { from, upTo, folded } = plan;
+  const { from, coveredThrough, folded } = plan;
   const turnsFolded = folded.length;
-  return { dryRun: true, state: 'WOULD_COMPACT', beforeTokens, turnsFolded, from, upTo };
+  const range = { from, upTo: coveredThrough.seq };
+  return { dryRun: true, state: 'WOULD_COMPACT', beforeTokens, turnsFolded, ...range };
 }
 
 const alreadyRunning = (jobId: string) =>

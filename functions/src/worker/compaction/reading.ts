@@ -62,13 +62,6 @@ export interface Reading {
   variant?: string;
 }
 
-/** Tokens of the context as it was read, without what no compaction can shrink. */
-export const conversationTokens = ({
-  tokens,
-  conversation,
-}: Pick<Reading, 'tokens' | 'conversation'>): number =>
-  Math.max(0, tokens - conversation.value.context.overheadTokens);
-
 interface ConversationAndJob {
   conversation: Versioned<Conversation> | undefined;
   job: Versioned<CompactionJob> | undefined;

@@ -24,7 +24,7 @@ import {
 } from '#shared/wire/resources/context-object.ts';
 import type { Candidate } from './measure-candidate.ts';
 import { withoutSwap, type Outcome, billedCost, elapsedMs, hasSwapped, type Run } from './run.ts';
-import { conversationTokens, type Reading } from './reading.ts';
+import type { Reading } from './reading.ts';
 
 // Events and the log
 
@@ -172,7 +172,7 @@ export function jobAfter(run: Run, outcome: Outcome, retryAfterMs: number | unde
       retryAfterMs,
       now,
       tokens: reading.tokens,
-      conversationTokens: conversationTokens(reading),
+      overheadTokens: reading.conversation.value.context.overheadTokens,
       policy: reading.policy,
     },
   );

@@ -137,14 +137,15 @@ function selectHooks({ dependencies }: Pick<Run, 'dependencies'>) {
 /** What hooks learn of a plan; without one, of a run that folds no turn. */
 function eventOf(run: Run, plan?: FoldPlan): CompactionHookEvent {
   const { conversationId, conversation, tokens } = run.reading;
-  const { generation, coveredThrough } = conversation.value;
+  const { generation } = conversation.value;
+  const { coveredThrough } = plan ?? conversation.value;
   return {
     conversationId,
     requestId: run.request.requestId,
     trigger: run.request.trigger,
     generation,
     from: plan?.from ?? 0,
-    upTo: plan?.upTo ?? coveredThrough.seq,
+    upTo: coveredThrough.seq,
     turnsFolded: plan?.folded.length ?? 0,
     beforeTokens: tokens,
   };
