@@ -95,11 +95,9 @@ function notesText(notes: readonly string[]): string {
  * The user content that asks for a snapshot. Whether there is an earlier one is known from the stored generation, never
  * from the text: a user can type the tag.
  */
-function snapshotRequest(
-  { focus, notes = [] }: CompactionWork,
-  { hasPreviousSnapshot }: FoldPlan,
-): Content {
-  const request = hasPreviousSnapshot ? nextSnapshotRequest : firstSnapshotRequest;
+function snapshotRequest({ context, focus, notes = [] }: CompactionWork): Content {
+  const isFirst = (context.history?.snapshotText ?? '') === '';
+  const request = isFirst ? firstSnapshotRequest : nextSnapshotRequest;
   const text = request + focusText(focus) + notesText(notes);
   return { role: 'user', parts: [{ text }] };
 }
@@ -172,7 +170,7 @@ async function askAgain(asking: Asking, contents: Content[], first: Summary): Pr
 
 /** Always two calls, unless the first one fails. A second answer that cannot be used falls back to the first. */
 async function summarise(asking: Asking, plan: FoldPlan): Promise<Summary> {
-  const contents = [...plan.contents, snapshotRequest(asking.work, plan)];
+  const contents = [...plan.contents, snapshotRequest(asking.work)];
   const first = await ask(asking, { promptId: asking.summariser.promptId, contents });
   const second = await askAgain(asking, contents, first);
   if (second.kind === 'usable') return second;

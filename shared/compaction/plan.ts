@@ -45,7 +45,6 @@ export interface FoldPlan {
   readonly contents: Content[];
   /** What was mended of the turns, where no model would have taken them as they were stored. */
   repairs?: Repairs | undefined;
-  hasPreviousSnapshot: boolean;
 }
 
 interface NoopPlan {
@@ -139,6 +138,5 @@ function foldPlanOf(context: ContextSource, input: SummariserInput): FoldPlan {
       return input.contents();
     },
     ...(repairs && { repairs }),
-    hasPreviousSnapshot: (context.history?.snapshotText ?? '') !== '',
   };
 }

@@ -53,6 +53,13 @@ async function dropRequest(
 const MOST_PUBLISHED = 10_000;
 const PUBLISHED_AT_ONCE = 20;
 
+/** The part of a sweep that looks through the requests of one kind. */
+interface KindSweep extends Sweep {
+  kind: CompactionRequest['kind'];
+  /** The conversations of which an event was published, for either kind. */
+  published: Set<string>;
+}
+
 interface Overdue {
   conversationId: string;
   conversation: Versioned<Conversation>;
@@ -73,12 +80,8 @@ function readableJob(document: StoredDocument | undefined): Versioned<Compaction
   }
 }
 
-async function publishOrDrop(
-  sweep: Sweep,
-  overdue: Overdue,
-  published: Set<string>,
-): Promise<void> {
-  const { dependencies, counts } = sweep;
+async function publishOrDrop(sweep: KindSweep, overdue: Overdue): Promise<void> {
+  const { dependencies, counts, published } = sweep;
   const { conversationId, conversation, job, request } = overdue;
   const now = dependencies.clock.now();
   const decision = decideOverdue({
@@ -127,15 +130,8 @@ function queriesFrom(place: Date | undefined, overdue: ReturnType<typeof earlier
   ];
 }
 
-/** The part of a sweep that looks through the requests of one kind. */
-interface KindSweep extends Sweep {
-  kind: CompactionRequest['kind'];
-  /** The conversations of which an event was published, for either kind. */
-  published: Set<string>;
-}
-
 async function sweepPage(sweep: KindSweep, page: readonly StoredDocument[]): Promise<void> {
-  const { dependencies, kind, published } = sweep;
+  const { dependencies, kind } = sweep;
   const { store } = dependencies;
   const jobs = await store.get(
     page.map((conversation) => compactionJobPath(conversationIdFromPath(conversation))),
@@ -147,11 +143,7 @@ async function sweepPage(sweep: KindSweep, page: readonly StoredDocument[]): Pro
     const request = requestOfKind(conversation.value, kind);
     if (!request) return;
     const conversationId = conversationIdFromPath(document);
-    await publishOrDrop(
-      sweep,
-      { conversationId, conversation, job: readableJob(job), request },
-      published,
-    );
+    await publishOrDrop(sweep, { conversationId, conversation, job: readableJob(job), request });
   });
 }
 
