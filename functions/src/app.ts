@@ -241,7 +241,7 @@ export interface RecapApp {
   >;
   /**
    * Runs in the worker after a compaction for which turns were chosen, unless a step before it ended it; ten seconds.
-   * Nothing changes by what it does.
+   * Nothing changes by what it does. Twice for one `requestId` where a worker dies.
    */
   afterCompaction?: (compaction: AfterCompaction) => void | Promise<void>;
 }

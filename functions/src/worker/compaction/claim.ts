@@ -59,6 +59,7 @@ export async function claimCompaction(
     // An earlier try took the lease, and its reply was lost.
     if (triedRun && job?.value.owner === owner)
       return { kind: 'claimed', run: withLease(triedRun, job.value, job.updateTime) };
+    // `decideClaim` says the same of the conversation as it is read with its context: this saves that reading.
     if (conversation?.value.state !== 'live') return { kind: 'nothing', reason: 'NOT_LIVE' };
     if (!waitingRequest(conversation.value)) return { kind: 'nothing', reason: 'NO_REQUEST' };
     const reading = await readForCompaction(dependencies, conversationId, { conversation, job });

@@ -196,7 +196,7 @@ async function compact(
   });
   if (result.kind === 'retry') {
     signal.throwIfAborted();
-    // Events that wait in the queue come first; then the delivery of this one waits until the request is due.
+    // The events that wait in the queue come first. The delivery of this one finds the pause, and waits (`runWhenDue`).
     if (result.retryAfterMs <= SHORT_PAUSE_MS)
       await publishToWorkers(dependencies, { conversationId, requestId });
   }
