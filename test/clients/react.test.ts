@@ -1,5 +1,3 @@
-import type * as assistantUi from '@assistant-ui/react';
-import type { AssistantRuntime, ThreadMessage, ThreadRuntime } from '@assistant-ui/react';
 import { until } from './server-state.ts';
 import * as talk from './talk.ts';
 import type { Library } from './talk.ts';
@@ -13,6 +11,47 @@ import {
   type OpenChat,
   type ShownMessage,
 } from './ui-chat.ts';
+
+/** What is used of assistant-ui. */
+interface ThreadPart {
+  type: string;
+  text?: string;
+  toolCallId?: string;
+  approval?: { id: string; approved?: boolean };
+  result?: unknown;
+}
+
+interface ThreadMessage {
+  id: string;
+  role: string;
+  content: readonly ThreadPart[];
+  status?: { type: string; reason?: string; error?: unknown };
+}
+
+interface ThreadEntry {
+  composer: { beginEdit: () => void; setText: (text: string) => void; send: () => void };
+  reload: () => void;
+  getMessagePartByToolCallId: (toolCallId: string) => {
+    respondToToolApproval: (answer: { approved: boolean }) => void;
+  };
+}
+
+interface Thread {
+  getState: () => { messages: readonly ThreadMessage[]; isRunning: boolean };
+  getMessageByIndex: (index: number) => ThreadEntry;
+  getMessageById: (id: string) => ThreadEntry;
+  append: (message: { role: 'user'; content: readonly object[] }) => void;
+  cancelRun: () => void;
+}
+
+interface AssistantRuntime {
+  thread: Thread;
+  registerModelContextProvider: (provider: { getModelContext: () => object }) => void;
+}
+
+interface AssistantUi {
+  AssistantRuntimeProvider: unknown;
+}
 
 /** What is used of the packages; React and what stands on it have to be of one installation. */
 interface Packages {
@@ -82,10 +121,8 @@ const openHook =
     return new Proxy(first, { get: (_, name) => Reflect.get(last ?? first, name) });
   };
 
-type Part = ThreadMessage['content'][number];
-
 /** The state of a call in the words of the AI SDK. */
-function stateOf(part: Part): string | undefined {
+function stateOf(part: ThreadPart): string | undefined {
   if (part.type !== 'tool-call') return undefined;
   const { approval, result } = part;
   if (approval !== undefined && approval.approved === undefined) return 'approval-requested';
@@ -97,7 +134,7 @@ const shown = ({ id, role, content }: ThreadMessage): ShownMessage => ({
   role,
   parts: content.map((part) => {
     const state = stateOf(part);
-    const { type, text, toolCallId, approval }: ShownMessage['parts'][number] = { ...part };
+    const { type, text, toolCallId, approval } = part;
     return {
       type,
       ...(text !== undefined && { text }),
@@ -109,7 +146,7 @@ const shown = ({ id, role, content }: ThreadMessage): ShownMessage => ({
 });
 
 /** The error that the thread shows under its last message. */
-function shownError(thread: ThreadRuntime): Error | undefined {
+function shownError(thread: Thread): Error | undefined {
   const status = thread.getState().messages.at(-1)?.status;
   if (status?.type !== 'incomplete' || status.reason !== 'error') return undefined;
   const { error } = status;
@@ -119,7 +156,7 @@ function shownError(thread: ThreadRuntime): Error | undefined {
 }
 
 /** A thread of assistant-ui as a chat. */
-function chatOf(thread: () => ThreadRuntime, hook: () => Chat): Chat {
+function chatOf(thread: () => Thread, hook: () => Chat): Chat {
   const last = () => thread().getMessageByIndex(thread().getState().messages.length - 1);
   return {
     get messages() {
@@ -148,8 +185,7 @@ function chatOf(thread: () => ThreadRuntime, hook: () => Chat): Chat {
     addToolOutput: () => undefined,
     addToolApprovalResponse: ({ id, approved }) => {
       const calls = thread().getState().messages.at(-1)?.content ?? [];
-      const call = calls.find((part) => part.type === 'tool-call' && part.approval?.id === id);
-      const toolCallId = call?.type === 'tool-call' ? call.toolCallId : '';
+      const { toolCallId = '' } = calls.find(({ approval }) => approval?.id === id) ?? {};
       return last().getMessagePartByToolCallId(toolCallId).respondToToolApproval({ approved });
     },
   };
@@ -166,7 +202,7 @@ interface SentByUi {
 const openThread =
   (
     packages: Packages,
-    { AssistantRuntimeProvider }: typeof assistantUi,
+    { AssistantRuntimeProvider }: AssistantUi,
     { context = {}, more = {} } = {},
   ): OpenChat =>
   async ({ place, id, messages = [] }) => {
@@ -195,7 +231,7 @@ const openThread =
     );
   };
 
-const threadLibrary = (packages: Packages, library: typeof assistantUi): Library => ({
+const threadLibrary = (packages: Packages, library: AssistantUi): Library => ({
   open: async (place, id) => {
     const setup: ChatSetup = { place, id };
     return {
