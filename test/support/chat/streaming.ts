@@ -60,7 +60,7 @@ export async function readStream(
     conversationId,
     turnId: `t_${seq}`,
   });
-  const reader = { caller, cursor, locale: undefined, sendMessage };
+  const reader = { caller, cursor, locale: undefined };
   const read = await streamTurn(dependencies, own, { ...reader, turn: turn.value });
   return read?.(left && { left });
 }

@@ -75,8 +75,7 @@ export const streamConversationRoute = userRoute({
   handle: async (dependencies, { caller, params, locale, ...asked }) => {
     const { conversationId } = params;
     const own = await readOwnConversation(dependencies, { caller, conversationId });
-    const { sendMessage } = dependencies;
-    const reader = { caller, cursor: readCursor(asked), locale, sendMessage };
+    const reader = { caller, cursor: readCursor(asked), locale };
     const stream = await streamConversation(dependencies, own, reader);
     return readerReply(dependencies, own, stream);
   },
@@ -90,8 +89,7 @@ export const streamTurnRoute = userRoute({
   ...reading,
   handle: async (dependencies, { caller, params, locale, ...asked }) => {
     const { own, turn } = await readOwnTurn(dependencies, { caller, ...params });
-    const { sendMessage } = dependencies;
-    const reader = { caller, cursor: readCursor(asked), locale, sendMessage };
+    const reader = { caller, cursor: readCursor(asked), locale };
     const frames = await streamTurn(dependencies, own, { ...reader, turn: turn.value });
     return readerReply(dependencies, own, frames && { turn: turn.value, frames });
   },

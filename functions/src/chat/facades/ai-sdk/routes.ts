@@ -132,7 +132,6 @@ export const aiSdkStreamRoute = userRoute({
       caller,
       cursor: undefined,
       locale,
-      sendMessage: dependencies.sendMessage,
     });
     if (!stream) return readerReply(dependencies, own, undefined);
     const { turn } = stream;

@@ -69,7 +69,7 @@ async function resume(
   { caller, data: { conversationId }, options: { locale } }: Asked,
 ): Promise<StartedCall> {
   const own = await readOwnConversation(dependencies, { caller, conversationId });
-  const reading = { caller, cursor: undefined, locale, sendMessage: dependencies.sendMessage };
+  const reading = { caller, cursor: undefined, locale };
   const stream = await streamConversation(dependencies, own, reading);
   return {
     read: (reader) => ({

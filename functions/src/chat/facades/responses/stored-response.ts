@@ -117,10 +117,9 @@ export function storedAnswer(
     created: Math.floor(turn.createTime.getTime() / 1_000),
     model: turn.model ?? conversation.model ?? dependencies.config.MODEL,
     async *frames(left) {
-      const { sendMessage } = dependencies;
       // From the beginning: events are numbered by frames, and the words before a restart have to be known.
       const from = cursor === undefined ? undefined : 0;
-      const reader = { caller, turn, cursor: from, locale: undefined, sendMessage };
+      const reader = { caller, turn, cursor: from, locale: undefined };
       const read = await streamTurn(dependencies, own, reader);
       if (read) yield* framesOfStep(read(left ? { left } : {}), answered);
     },

@@ -6,11 +6,11 @@ import {
   updateConversation,
 } from '#functions/chat/conversations/write-conversation.ts';
 import { refuseLongAnswer } from './long-answer.ts';
-import {
-  type SendRequest,
-  type Replacing,
-  type SendHandle,
-  sendStored,
+import { sendStored } from '#functions/chat/turns/send/send-message.ts';
+import type {
+  SendRequest,
+  Replacing,
+  SendHandle,
 } from '#functions/chat/turns/send/send-request.ts';
 import { comeBack, isLeftAlone } from './leaving.ts';
 import { answerCalls } from '#functions/chat/turns/send/answer-calls.ts';
@@ -322,9 +322,7 @@ export async function goOn(
 ): Promise<SendHandle> {
   const { caller, conversationId, locale } = target;
   await comeBack(dependencies, { conversationId, turn });
-  const { sendMessage } = dependencies;
-  const stored = { caller, conversationId, locale, cursor: undefined, turn, sendMessage };
-  return sendStored(dependencies, stored);
+  return sendStored(dependencies, { caller, conversationId, locale, cursor: undefined }, turn.seq);
 }
 
 /** What an app gave to a call, in a protocol that knows texts alone, and how its fields are called there. */

@@ -19,8 +19,8 @@ import { turnId, turnPath } from '#shared/conversation/documents/paths.ts';
 import { AppError, GuardLostError } from '#shared/lib/errors.ts';
 import type { Caller } from '#shared/ports/ports.ts';
 import { contentsBytes } from '../contents-size.ts';
-import { answerBegun, sendMessage } from './send-message.ts';
-import { type SendHandle, type SendRequest, sendStored, storedRequest } from './send-request.ts';
+import { answerBegun, sendStored } from './send-message.ts';
+import { type SendHandle, type SendRequest, storedRequest } from './send-request.ts';
 import { beginTurnOnce } from '../start/begin-turn.ts';
 import { type StartState, readStart } from '../start/read-start.ts';
 import { readOwnTurn } from '../stream/read-turn.ts';
@@ -135,7 +135,8 @@ async function tryAnswer(
 ): Promise<SendHandle | undefined> {
   const { conversationId, caller, locale } = given;
   const { turn: own } = await readOwnTurn(dependencies, given);
-  const request = storedRequest({ caller, conversationId, locale, cursor: undefined }, own.value);
+  const sender = { caller, conversationId, locale, cursor: undefined };
+  const request = storedRequest(sender, own.value);
   const state = await readStart(dependencies, request);
   if (!state.known) return undefined;
   const { value } = await readStoredTurn(dependencies.store, conversationId, state.known);
@@ -148,8 +149,7 @@ async function tryAnswer(
     await storePart(dependencies, given, { state, decision });
     await passCrashPoint(dependencies, 'results-stored');
   } else if (decision.kind !== 'known') throw refusalError(turn, decision);
-  const sender = { caller, conversationId, locale, cursor: undefined, sendMessage };
-  return sendStored(dependencies, { ...sender, turn });
+  return sendStored(dependencies, sender, turn.seq);
 }
 
 /**

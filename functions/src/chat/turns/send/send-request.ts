@@ -1,7 +1,5 @@
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
-import { notFoundError } from '#functions/chat/not-found.ts';
 import type { ClientContext } from '#shared/conversation/documents/client-context.ts';
-import { readTurns } from '#shared/conversation/context/read-conversation.ts';
 import type { Content, Part } from '#shared/models/content.ts';
 import type { OnBusy } from '#shared/conversation/documents/conversation.ts';
 import { answerId } from '#shared/conversation/documents/paths.ts';
@@ -80,7 +78,8 @@ export const userContent = (request: SendRequest): Content => ({
   parts: request.message.parts,
 });
 
-interface Sender {
+/** Who goes on with a stored turn. */
+export interface StoredSender {
   caller: Caller;
   conversationId: string;
   locale: string | undefined;
@@ -89,7 +88,7 @@ interface Sender {
 }
 
 /** The request of a stored turn, as far as going on with the turn needs it. */
-export function storedRequest({ locale, ...sender }: Sender, turn: Turn): SendRequest {
+export function storedRequest({ locale, ...sender }: StoredSender, turn: Turn): SendRequest {
   const { messageId, user, retention, replaces, regenerates, options } = turn;
   const kind = regenerates === undefined ? 'edit' : 'regenerate';
   return {
@@ -100,19 +99,4 @@ export function storedRequest({ locale, ...sender }: Sender, turn: Turn): SendRe
     ...(replaces !== undefined && { replacing: { kind, messageId: answerId(replaces) } }),
     isStored: true,
   };
-}
-
-/**
- * Sends the stored message of a turn again, for a reader that has no message at hand: takes an abandoned turn over,
- * joins a running one, or replays an ended one. Throws what sending throws.
- */
-export async function sendStored(
-  dependencies: ChatDependencies,
-  input: Sender & { turn: Pick<Turn, 'seq'>; sendMessage: SendMessage },
-): Promise<SendHandle> {
-  const { turn: named, sendMessage, ...sender } = input;
-  const { conversationId } = sender;
-  const [turn] = await readTurns(dependencies.store, conversationId, [named.seq]);
-  if (!turn) throw notFoundError();
-  return sendMessage(dependencies, storedRequest(sender, turn.value));
 }

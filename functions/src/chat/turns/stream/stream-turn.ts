@@ -14,7 +14,7 @@ import {
 } from '#shared/conversation/frame-ids.ts';
 import type { StreamFrame } from '#shared/wire/resources/streams.ts';
 import { type ResumePoint, liveTurnKey, openReading } from '../live-turn.ts';
-import { type SendMessage, sendStored } from '../send/send-request.ts';
+import { sendStored } from '../send/send-message.ts';
 import { expiredError, followFrames, readOn } from './follow-frames.ts';
 import { finishedFrom, iterateFrames, readRemainder } from './read-turn.ts';
 
@@ -48,7 +48,6 @@ interface Asked {
   turn: Turn;
   cursor: number | undefined;
   locale: string | undefined;
-  sendMessage: SendMessage;
   /** How this stream numbers the frames of the turn; they are given with the ids of the turn. */
   showId?: (id: number) => number;
 }
@@ -89,7 +88,7 @@ export async function streamTurn(
   own: OwnConversation,
   asked: Asked,
 ): Promise<ReadFrames | undefined> {
-  const { turn, cursor, locale, showId = (id) => id } = asked;
+  const { caller, turn, cursor, locale, showId = (id) => id } = asked;
   const { conversationId } = own;
   const { seq, attempt } = turn;
   if (isResting(turn.state)) return finishedFrames(dependencies, own, asked);
@@ -107,8 +106,8 @@ export async function streamTurn(
       followFrames(dependencies, { conversationId, seq, cursor, locale, left });
     // The request of a reader that takes an abandoned turn over lasts until the turn is answered.
     const sendAgain = (point: ResumePoint) => {
-      const stored = { ...asked, conversationId, ...point, isReader: true as const };
-      const sent = sendStored(dependencies, stored);
+      const reader = { caller, conversationId, locale, ...point, isReader: true as const };
+      const sent = sendStored(dependencies, reader, seq);
       takeOn?.(ignoreRejection(sent.then(({ result }) => result)));
       return sent;
     };
