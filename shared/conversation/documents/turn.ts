@@ -225,6 +225,10 @@ export interface TurnDocument extends Versioned<z.infer<typeof turnDocumentSchem
   unreadable?: string | undefined;
 }
 
+/** The pieces of the answer alone. */
+export const answerPiecePaths = ({ piecePaths, value }: TurnDocument): string[] =>
+  piecePaths.slice(value.userPieces);
+
 /**
  * Reads a turn document, whatever it says: what cannot be read is left out, and where that is what was said, the turn
  * says nothing (`unreadable`). Throws NewerDocumentError.

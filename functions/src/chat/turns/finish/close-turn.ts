@@ -18,7 +18,7 @@ import { inboxWrites } from '#shared/conversation/documents/inbox.ts';
 import { newestAnswer } from '#shared/conversation/documents/last-message.ts';
 import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import type { TurnDocument } from '#shared/conversation/documents/turn.ts';
-import type { StartState } from '../start/read-start.ts';
+import { type StartState, knownTurn, storedConversation } from '../start/read-start.ts';
 
 /**
  * Closes an abandoned turn, or one that waits for the app, as cancelled, with what it had said so far. Throws NOT_FOUND,
@@ -80,9 +80,10 @@ export async function closeOpenTurn(
 export async function closeGivenUp(
   dependencies: ChatDependencies,
   conversationId: string,
-  { conversation, known }: StartState,
+  state: StartState,
 ): Promise<void> {
-  if (!conversation || !known) return;
+  const conversation = storedConversation(state);
+  const known = knownTurn(state);
   const now = dependencies.clock.now();
   const abandoned = abandonedFields(known, now);
   if (conversation.value.open?.seq === known.value.seq)

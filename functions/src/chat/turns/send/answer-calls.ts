@@ -10,8 +10,10 @@ import {
   waitingCalls,
 } from '#shared/conversation/context/tool-results.ts';
 import {
+  answerPiecePaths,
   encodeAnswer,
   type Turn,
+  type TurnDocument,
   isTerminal,
   withWholePairs,
 } from '#shared/conversation/documents/turn.ts';
@@ -22,7 +24,7 @@ import { contentsBytes } from '../contents-size.ts';
 import { answerBegun, sendStored } from './send-message.ts';
 import { type SendHandle, type SendRequest, storedRequest } from './send-request.ts';
 import { beginTurnOnce } from '../start/begin-turn.ts';
-import { type StartState, readStart } from '../start/read-start.ts';
+import { type StartState, knownTurn, readStart } from '../start/read-start.ts';
 import { readOwnTurn } from '../stream/read-turn.ts';
 import { contentionError, shuttingDownError } from '../turn-errors.ts';
 import { ROUNDS_MAX_BYTES } from '../tools/tool-response.ts';
@@ -89,14 +91,11 @@ function refuseTooLarge({ contents }: Extract<ResultsDecision, { kind: 'new' }>)
 async function storePart(
   { store }: Pick<ChatDependencies, 'store'>,
   { conversationId }: GivenResults,
-  input: { state: StartState; decision: Extract<ResultsDecision, { kind: 'new' }> },
+  known: TurnDocument,
+  { contents, rounds }: Extract<ResultsDecision, { kind: 'new' }>,
 ): Promise<void> {
-  const { known } = input.state;
-  if (!known) return;
-  const { contents, rounds } = input.decision;
   const { seq, attempt } = known.value;
   const answer = encodeAnswer({ conversationId, seq, attempt, step: rounds.step }, contents);
-  const named = known.piecePaths.slice(known.value.userPieces);
   await store.commit([
     {
       op: 'update',
@@ -105,23 +104,19 @@ async function storePart(
       guard: { updateTime: known.updateTime },
     },
     ...answer.writes,
-    ...named.map((path) => ({ op: 'delete' as const, path })),
+    ...answerPiecePaths(known).map((path) => ({ op: 'delete' as const, path })),
   ]);
 }
 
 /** Goes on with a turn whose calls have all been answered; undefined: read again. */
 async function goOn(
   dependencies: ChatDependencies,
-  input: { request: SendRequest; state: StartState },
-  decision: Extract<ResultsDecision, { kind: 'new' }>,
+  { request, state }: { request: SendRequest; state: StartState },
+  { contents, rounds }: Extract<ResultsDecision, { kind: 'new' }>,
 ): Promise<SendHandle | undefined> {
-  const { request, state } = input;
-  const turn = state.known?.value;
-  if (!turn) return undefined;
-  const { contents, rounds } = decision;
-  const { usage, settled, grounding, leftOutFiles } = turn;
+  const { seq, attempt, usage, settled, grounding, leftOutFiles } = knownTurn(state).value;
   const kept = { contents, rounds, usage, settled, grounding, leftOutFiles };
-  const resume = { kind: 'resume' as const, seq: turn.seq, attempt: turn.attempt, kept };
+  const resume = { kind: 'resume' as const, seq, attempt, kept };
   const begun = await beginTurnOnce(dependencies, { request, state, decision: resume });
   if (!begun) return undefined;
   await passCrashPoint(dependencies, 'turn-resumed');
@@ -142,13 +137,20 @@ async function tryAnswer(
   const { value } = await readStoredTurn(dependencies.store, conversationId, state.known);
   const turn = isTerminal(value.state) ? withWholePairs(value) : value;
   const decision = decideToolResults(turn, given.results);
-  if (decision.kind === 'new') refuseTooLarge(decision);
-  if (decision.kind === 'new' && decision.isDone)
-    return goOn(dependencies, { request, state }, decision);
-  if (decision.kind === 'new') {
-    await storePart(dependencies, given, { state, decision });
-    await passCrashPoint(dependencies, 'results-stored');
-  } else if (decision.kind !== 'known') throw refusalError(turn, decision);
+  switch (decision.kind) {
+    case 'new':
+      refuseTooLarge(decision);
+      if (decision.isDone) return goOn(dependencies, { request, state }, decision);
+      await storePart(dependencies, given, state.known, decision);
+      await passCrashPoint(dependencies, 'results-stored');
+      break;
+    case 'known':
+      break;
+    case 'unknown':
+    case 'conflict':
+    case 'wrongKind':
+      throw refusalError(turn, decision);
+  }
   return sendStored(dependencies, sender, turn.seq);
 }
 

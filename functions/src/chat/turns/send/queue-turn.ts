@@ -24,10 +24,16 @@ import type { BegunTurn } from '../start/begun-turn.ts';
 import { commitStart, beginTurnOnce } from '../start/begin-turn.ts';
 import { closeBeforeBeginning } from '../start/close-before.ts';
 import { refuseHopeless } from '../overflow.ts';
-import { type StartState, asClosed, readStart } from '../start/read-start.ts';
+import {
+  type StartState,
+  asClosed,
+  knownTurn,
+  readStart,
+  storedConversation,
+} from '../start/read-start.ts';
 import { reservationRequest } from '../start/reserve-turn.ts';
 import {
-  storedMessage,
+  newMessage,
   regeneratedBy,
   newsOfClient,
   collectTurnContext,
@@ -60,7 +66,7 @@ export interface WaitingTurn {
 
 /**
  * Waits with a message in the queue: with another request's message, with an abandoned one, or with a new one, which is
- * stored first. Undefined: what was read does not fit together. Throws what `queueTurn` throws.
+ * stored first. Throws what `queueTurn` throws.
  */
 export async function joinQueue(
   dependencies: ChatDependencies,
@@ -68,7 +74,7 @@ export async function joinQueue(
     decision,
     ...queued
   }: Queued & { decision: Extract<StartDecision, { kind: 'waiting' | 'rejoin' | 'enqueue' }> },
-): Promise<WaitingTurn | undefined> {
+): Promise<WaitingTurn> {
   const { seq } = decision;
   const { conversationId } = queued.request;
   switch (decision.kind) {
@@ -102,14 +108,13 @@ async function untilNotWaiting(
 /** Becomes the waiter of an abandoned turn of the queue. Throws GuardLostError, StoreUnavailableError. */
 async function rejoinQueue(
   dependencies: ChatDependencies,
-  { request, state: { known } }: Queued,
+  { request, state }: Queued,
   seq: number,
-): Promise<WaitingTurn | undefined> {
+): Promise<WaitingTurn> {
   const { conversationId } = request;
-  if (!known) return undefined;
   const lease = newLease(dependencies);
   const { producer } = lease;
-  const { updateTime } = known;
+  const { updateTime } = knownTurn(state);
   const writes = [waiterLeaseWrite(conversationId, { seq, updateTime, lease })];
   await commitStart(dependencies, { conversationId, seq, producer, writes });
   return startWaiting(dependencies, { request, seq, producer }, 'turn-rejoined');
@@ -126,19 +131,13 @@ async function queueTurn(
 ): Promise<WaitingTurn> {
   refuseHopeless(dependencies, request, state.conversation);
   const { conversationId } = request;
-  if (!state.conversation)
-    throw new Error('a message waits behind others, so there is a conversation');
-  const { value: conversation } = state.conversation;
-  const { generation, client } = conversation;
+  const conversation = storedConversation(state);
+  const { generation, client } = conversation.value;
   const chosenModel = request.added?.model;
-  const model = chosenModel ?? conversation.model;
+  const model = chosenModel ?? conversation.value.model;
   const lease = newLease(dependencies);
   const { producer, leaseUntil } = lease;
-  const message = await storedMessage(dependencies, request, {
-    model,
-    storedSeq: replaces ?? seq,
-    isNew: true,
-  });
+  const message = await newMessage(dependencies, request, { model, replaces });
   // Which context the turns before will have told is not known yet: this one tells all, as of now.
   const turnContext = collectTurnContext(dependencies, request, {
     generation,
@@ -146,7 +145,7 @@ async function queueTurn(
     known: client,
   });
   const shown = shownUser({ ...message, ...turnContext });
-  const userTokens = estimateContentTokens(shown, meterCounting(conversation));
+  const userTokens = estimateContentTokens(shown, meterCounting(conversation.value));
   await refuseOverDayLimit(dependencies, request, { model, estimatedTokens: userTokens });
   const writes = enqueueWrites({
     conversationId,
@@ -163,7 +162,7 @@ async function queueTurn(
     userTokens,
     lease,
     now: dependencies.clock.now(),
-    conversation: state.conversation,
+    conversation,
     queue: queueAfter(state.facts.queue, 0) ?? { first: seq, leaseUntil },
   });
   const named = namedBy(request.caller.uid, { conversationId, seq, user: message.user });
@@ -350,14 +349,13 @@ async function failQueued(
   failure: { state: StartState; closes: readonly number[]; error: AppError },
 ): Promise<void> {
   const { state, error } = failure;
-  if (!state.conversation || !state.known) return;
   const { status, reason, publicMessage, retryable, retryAfterMs } = error;
   await dependencies.store.commit(
     failQueuedWrites({
       conversationId: request.conversationId,
       seq,
-      turnUpdateTime: state.known.updateTime,
-      conversation: state.conversation,
+      turnUpdateTime: knownTurn(state).updateTime,
+      conversation: storedConversation(state),
       queue: queueAfter(state.facts.queue, seq),
       abandoned: asClosed(state, failure.closes),
       error: { status, reason, message: publicMessage, retryable, retryAfterMs },

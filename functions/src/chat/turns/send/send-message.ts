@@ -167,7 +167,7 @@ async function execute(
     case 'rejoin':
     case 'enqueue': {
       const waiting = await joinQueue(dependencies, { request, state, decision });
-      return waiting ? waitingHandle(dependencies, request, { ...waiting, generation }) : 'torn';
+      return waitingHandle(dependencies, request, { ...waiting, generation });
     }
     case 'interrupt':
       refuseHopeless(dependencies, request, state.conversation);

@@ -22,11 +22,12 @@ import {
   planContext,
   type PlannedContext,
 } from './plan-context.ts';
-import { firstConversation, asClosed } from './read-start.ts';
+import { firstConversation, asClosed, knownTurn, storedConversation } from './read-start.ts';
 import { preparePrompt } from './prepare-prompt.ts';
 import { holdQuota, nextAttempt, type HeldQuota } from './reserve-turn.ts';
 import {
-  storedMessage,
+  newMessage,
+  messageOfTurn,
   regeneratedBy,
   type Message,
   newsOfClient,
@@ -35,7 +36,7 @@ import {
 import { contextStatusWrite } from '#functions/chat/context/view-context.ts';
 import { readTurns, readStoredTurn } from '#shared/conversation/context/read-conversation.ts';
 import { turnPath } from '#shared/conversation/documents/paths.ts';
-import { nextStep } from '#shared/conversation/documents/turn.ts';
+import { answerPiecePaths, nextStep } from '#shared/conversation/documents/turn.ts';
 import { mayBeCommitted } from '#shared/lib/errors.ts';
 import { groundingWithin } from '#shared/grounding/locate-claims.ts';
 import { modelName } from '#shared/models/model-entry.ts';
@@ -89,15 +90,11 @@ export async function beginTurn(
   if (!planned) return undefined;
   const { history, turns, replacement, foldedInContext } = planned;
   const { model } = planned.conversation;
-  const known = state.known?.value;
   const replaces = firstReplaced(toBegin);
   const isNew = decision.kind === 'start';
-  const message = await storedMessage(dependencies, request, {
-    model,
-    storedSeq: isNew ? (replaces ?? seq) : seq,
-    isNew,
-    known,
-  });
+  const message = isNew
+    ? await newMessage(dependencies, request, { model, replaces })
+    : await messageOfTurn(dependencies, request, { model, known: knownTurn(state).value });
   const prepared = await preparePrompt(dependencies, toBegin, {
     planned,
     message,
@@ -123,7 +120,7 @@ export async function beginTurn(
     now,
   });
   held.handOver();
-  const createTime = isNew ? now : (known?.createTime ?? now);
+  const { createTime } = isNew ? { createTime: now } : knownTurn(state).value;
   return {
     attempt: { conversationId, seq, attempt: nextAttempt(toBegin), ...lease, turnUpdateTime },
     messageId: request.message.id,
@@ -188,18 +185,16 @@ async function readKeptProgress(
 }
 
 /** What a producer begins with, in a new attempt or in one that goes on after a pause. */
-function progressAtStart(
-  { decision, state: { known } }: TurnToBegin,
-  kept: KeptProgress | undefined,
-): ProgressAtStart {
+function progressAtStart(toBegin: TurnToBegin, kept: KeptProgress | undefined): ProgressAtStart {
+  const { decision, state } = toBegin;
   if (decision.kind === 'resume') {
-    const { lastFrameId = -1 } = known?.value ?? {};
+    const { lastFrameId = -1 } = knownTurn(state).value;
     return { ...(kept ?? decision.kept), nextFrameId: lastFrameId + 1, isResumed: true };
   }
   return {
     contents: [],
     ...kept,
-    nextFrameId: firstFrameId('attempt' in decision ? decision.attempt : 1),
+    nextFrameId: firstFrameId(nextAttempt(toBegin)),
     isResumed: false,
   };
 }
@@ -269,10 +264,8 @@ function beginWrites({ request, state, decision }: TurnToBegin, turn: TurnToStor
       replacement,
     });
   }
-  const { known } = state;
-  if ('create' in document || !known) throw new Error('a stored turn has a conversation');
+  const known = knownTurn(state);
   const { seq, attempt } = decision;
-  const turnUpdateTime = known.updateTime;
   const begun = {
     conversationId,
     seq,
@@ -280,8 +273,8 @@ function beginWrites({ request, state, decision }: TurnToBegin, turn: TurnToStor
     lease,
     now,
     model,
-    conversation: document,
-    turnUpdateTime,
+    conversation: storedConversation(state),
+    turnUpdateTime: known.updateTime,
   };
   switch (decision.kind) {
     case 'takeOver':
@@ -296,7 +289,7 @@ function beginWrites({ request, state, decision }: TurnToBegin, turn: TurnToStor
         kept: kept ?? decision.kept,
         // Where the turn document names no model, it goes on naming none: which model signed its calls is not known.
         model: known.value.model && model,
-        obsolete: known.piecePaths.slice(known.value.userPieces),
+        obsolete: answerPiecePaths(known),
       });
     case 'beginQueued': {
       const waiting = state.facts.queue.filter((each) => !decision.closes.includes(each.seq));

@@ -56,6 +56,18 @@ export interface StartState {
   notes: Notes;
 }
 
+/** The turn of the message, for a decision that names it. */
+export function knownTurn({ known }: StartState): TurnDocument {
+  if (!known) throw new Error('the decision names a turn that was not read');
+  return known;
+}
+
+/** The conversation document, for a decision that no first message gets. */
+export function storedConversation({ conversation }: StartState): Versioned<Conversation> {
+  if (!conversation) throw new Error('the decision names a conversation that was not read');
+  return conversation;
+}
+
 /** The turns among `seqs`, as they were read. */
 export const turnsToClose = (state: StartState, seqs: readonly number[]): TurnDocument[] =>
   [...new Map([state.open, ...state.queue].map((turn) => [turn?.value.seq, turn])).values()]

@@ -14,10 +14,7 @@ import { describeContext } from '#shared/conversation/describe-client.ts';
 export interface Message {
   user: Content;
   retention: Turn['retention'];
-  /**
-   * How it is to be answered. A regeneration has the options of the turn that it repeats, unless the request names
-   * others.
-   */
+  /** How it is to be answered. */
   options: Turn['options'];
   /** Of an `auto` conversation: the choice of an earlier attempt at this turn, or of the turn that it repeats. */
   routing: Turn['routing'];
@@ -30,44 +27,60 @@ export const regeneratedBy = (
 ): number | undefined => (replacing?.kind === 'regenerate' ? replaces : undefined);
 
 /**
- * What the user says in a turn. Usually as sent, with its uploads looked up. A regeneration, and a stored message with
- * uploads, take it from turn `storedSeq`: the turn's own, or the replaced one while the new turn `isNew`. Throws what
- * `resolveUploads` throws.
+ * The message of a turn that is to be stored: as sent, with its uploads looked up. A regeneration repeats that of turn
+ * `replaces`. Throws what `resolveUploads` throws.
  */
-export async function storedMessage(
+export async function newMessage(
   { store, files }: Pick<ChatDependencies, 'store' | 'files'>,
   request: SendRequest,
-  turn: {
-    model: string;
-    storedSeq: number;
-    isNew: boolean;
-    known?: Pick<Turn, 'routing'> | undefined;
-  },
+  { model, replaces }: { model: string; replaces: number | undefined },
 ): Promise<Message> {
-  const { caller, conversationId, message, replacing } = request;
-  const { storedSeq, isNew, known } = turn;
-  const options = encodeAnswerOptions(request.options);
-  const isAuto = isRouted(turn.model);
-  if (replacing?.kind !== 'regenerate' && (isNew || !hasUnreadUploads(message.parts))) {
-    const parts = await resolveUploads({ store, files }, caller, message.parts);
-    const user = { ...userContent(request), parts };
+  const { caller, message } = request;
+  const repeats = regeneratedBy(request, replaces);
+  if (repeats !== undefined) {
+    const repeated = await readMessage({ store }, request, repeats);
+    const { routing } = repeated;
     return {
-      user,
-      retention: message.retention,
-      options,
-      routing: isAuto ? known?.routing : undefined,
+      ...repeated,
+      routing: isRouted(model) && routing ? { ...routing, why: 'rule' } : undefined,
     };
   }
-  const [stored] = await readTurns(store, conversationId, [storedSeq]);
-  if (!stored)
-    throw new StoreUnavailableError({ operation: `turn ${storedSeq} of ${conversationId}` });
-  const { user, retention, routing } = stored.value;
   return {
-    user,
-    retention,
-    options: options ?? stored.value.options,
-    routing: isAuto ? (known?.routing ?? (routing && { ...routing, why: 'rule' })) : undefined,
+    user: { role: 'user', parts: await resolveUploads({ store, files }, caller, message.parts) },
+    retention: message.retention,
+    options: encodeAnswerOptions(request.options),
+    routing: undefined,
   };
+}
+
+/** The message of a stored turn. Usually the request has all of it, and saves the read. */
+export async function messageOfTurn(
+  { store }: Pick<ChatDependencies, 'store'>,
+  request: SendRequest,
+  { model, known }: { model: string; known: Pick<Turn, 'seq' | 'routing'> },
+): Promise<Message> {
+  const { message, replacing } = request;
+  const routing = isRouted(model) ? known.routing : undefined;
+  if (replacing?.kind === 'regenerate' || hasUnreadUploads(message.parts))
+    return { ...(await readMessage({ store }, request, known.seq)), routing };
+  return {
+    user: userContent(request),
+    retention: message.retention,
+    options: encodeAnswerOptions(request.options),
+    routing,
+  };
+}
+
+/** The message of turn `seq`, with the options of the request where it names any. */
+async function readMessage(
+  { store }: Pick<ChatDependencies, 'store'>,
+  { conversationId, options }: SendRequest,
+  seq: number,
+): Promise<Message> {
+  const [turn] = await readTurns(store, conversationId, [seq]);
+  if (!turn) throw new StoreUnavailableError({ operation: `turn ${seq} of ${conversationId}` });
+  const { user, retention, routing } = turn.value;
+  return { user, retention, options: encodeAnswerOptions(options) ?? turn.value.options, routing };
 }
 
 /** What a turn stores beside its message: only the model reads it. */
