@@ -20,7 +20,7 @@ import { queueSeqs } from '#shared/conversation/start-decision.ts';
 import {
   abandonedFields,
   closedAs,
-  endAbandonedWrites,
+  closeTurnWrites,
 } from '#shared/conversation/writes/abandoned-turns.ts';
 import { GuardLostError } from '#shared/lib/errors.ts';
 import type {
@@ -181,7 +181,7 @@ export async function closeTurns(
       ...(!target.keepsAnswers && { rounds: undefined }),
       end,
     };
-    writes.push(...endAbandonedWrites(conversationId, { ...closing, now }));
+    writes.push(...closeTurnWrites(conversationId, { ...closing, now }));
     answered = newestAnswer(answered, closedAs(closing, now));
   }
   return {

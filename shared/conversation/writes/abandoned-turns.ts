@@ -136,7 +136,7 @@ export function closedTurn(turn: Turn, closing: ClosingTurn): Turn {
 }
 
 /** Ends a turn, whether it is running, queued or waits for the app, if it is unchanged since it was read. */
-export function endAbandonedWrites(
+export function closeTurnWrites(
   conversationId: string,
   closing: ClosingTurn & { now: Date },
 ): Write[] {
@@ -192,7 +192,7 @@ export const closeAbandonedWrites = (
   batch: { abandoned: readonly AbandonedTurn[]; now: Date },
 ): Write[] =>
   batch.abandoned.flatMap((turn) =>
-    endAbandonedWrites(conversationId, { ...toClosingTurn(turn), now: batch.now }),
+    closeTurnWrites(conversationId, { ...toClosingTurn(turn), now: batch.now }),
   );
 
 /** The abandoned turns as the batch of turn `seq` ends them: those that it replaces say so. */

@@ -46,7 +46,7 @@ export interface Lease {
 }
 
 /** The fields of a turn without an answer. */
-const answerNone = { answerJson: '[]', answerPieces: 0 };
+const noAnswer = { answerJson: '[]', answerPieces: 0 };
 
 /** The rounds that an attempt finds and goes on from, at the step at which it stores them. */
 export interface KeptRounds {
@@ -161,7 +161,7 @@ export function newTurnWrites(turn: NewTurn, state: 'queued' | 'running'): Write
         tools: turn.tools && [...turn.tools],
         inContext: false,
         ...user.fields,
-        ...answerNone,
+        ...noAnswer,
       },
     },
     ...user.writes,
@@ -360,15 +360,41 @@ export const waiterLeaseWrite = (
   guard: { updateTime: turn.updateTime },
 });
 
-interface QueuedBatch {
+/** A change of a stored turn and of its conversation document, each under its update time. */
+interface StoredTurnBatch {
   conversationId: string;
   seq: number;
   turnUpdateTime: string;
   conversation: Versioned<Conversation>;
+  now: Date;
+}
+
+/** A stored turn gets a producer. */
+interface ProducerBatch extends StoredTurnBatch {
+  attempt: number;
+  lease: Lease;
+}
+
+/**
+ * The turn is open from now on: what the conversation document says of it and of the turns that the batch closes, and
+ * the inbox.
+ */
+function openTurn(batch: ProducerBatch, abandoned: readonly AbandonedTurn[]) {
+  const { conversationId, seq, lease, now, conversation } = batch;
+  const fields = {
+    open: { seq, leaseUntil: lease.leaseUntil },
+    ...newestClosed(abandoned, now, conversation.value.answered),
+    updateTime: now,
+  };
+  const read = 'answered' in fields ? { unread: true } : {};
+  const inbox = inboxWrites(conversationId, { ...conversation.value, ...fields }, { now, read });
+  return { fields, inbox };
+}
+
+interface QueuedBatch extends StoredTurnBatch {
   /** `conversation.queue` without this turn. */
   queue: Conversation['queue'];
   abandoned: readonly AbandonedTurn[];
-  now: Date;
 }
 
 const queueFields = ({ queue }: QueuedBatch) => (queue ? { queue: { ...queue } } : {});
@@ -376,29 +402,24 @@ const queueRemoved = ({ queue }: QueuedBatch) => (queue ? [] : ['queue']);
 
 /** Begins a queued turn, or one that failed before it began. */
 export function beginQueuedWrites(
-  batch: QueuedBatch & {
-    attempt: number;
-    lease: Lease;
-    userTokens: number;
-    model: string;
-    systemInstruction?: string | undefined;
-    foldedInContext?: boolean | undefined;
-    replacement?: Replacement | undefined;
-  },
+  batch: QueuedBatch &
+    ProducerBatch & {
+      userTokens: number;
+      model: string;
+      systemInstruction?: string | undefined;
+      foldedInContext?: boolean | undefined;
+      replacement?: Replacement | undefined;
+    },
 ): Write[] {
   const { conversationId, seq, attempt, lease, now, conversation, model, replacement } = batch;
   const { systemInstruction } = batch;
-  const shown = {
-    open: { seq, leaseUntil: lease.leaseUntil },
-    ...newestClosed(batch.abandoned, now, conversation.value.answered),
-  };
+  const opened = openTurn(batch, batch.abandoned);
   return [
     {
       op: 'update',
       path: conversationPath(conversationId),
       fields: {
-        ...shown,
-        updateTime: now,
+        ...opened.fields,
         ...(systemInstruction !== undefined && { systemInstruction }),
         ...queueFields(batch),
         ...(replacement && replacementFields(replacement)),
@@ -406,14 +427,7 @@ export function beginQueuedWrites(
       remove: queueRemoved(batch),
       guard: { updateTime: conversation.updateTime },
     },
-    ...inboxWrites(
-      conversationId,
-      { ...conversation.value, ...shown },
-      {
-        now,
-        ...('answered' in shown && { read: { unread: true } }),
-      },
-    ),
+    ...opened.inbox,
     {
       op: 'update',
       path: turnPath(conversationId, seq),
@@ -467,7 +481,7 @@ function answerAfterTakeOver(
 ): { fields: DocumentFields; writes: Write[]; stale: string[] } {
   if (!kept)
     return {
-      fields: answerNone,
+      fields: noAnswer,
       writes: [],
       stale: ['usage', 'rounds', 'answerName', 'settled', 'grounding'],
     };
@@ -489,30 +503,22 @@ const fieldsOfAnEnd = [
 ];
 
 /** Begins the next attempt at a turn: a new producer, a new lease, and of the answer so far only the rounds. */
-export function takeOverWrites(batch: {
-  conversationId: string;
-  seq: number;
-  attempt: number;
-  lease: Lease;
-  now: Date;
-  conversation: Versioned<Conversation>;
-  turnUpdateTime: string;
-  model: string;
-  routing: Turn['routing'];
-  kept?: KeptRounds | undefined;
-  /**
-   * Where this turn had failed: the turns that the batch closes. Absent: it is the open turn, and others may wait
-   * behind it.
-   */
-  abandoned?: readonly AbandonedTurn[] | undefined;
-  foldedInContext: boolean | undefined;
-}): Write[] {
+export function takeOverWrites(
+  batch: ProducerBatch & {
+    model: string;
+    routing: Turn['routing'];
+    kept?: KeptRounds | undefined;
+    /**
+     * Where this turn had failed: the turns that the batch closes. Absent: it is the open turn, and others may wait
+     * behind it.
+     */
+    abandoned?: readonly AbandonedTurn[] | undefined;
+    foldedInContext: boolean | undefined;
+  },
+): Write[] {
   const { conversationId, seq, attempt, lease, now, conversation, model, routing } = batch;
   const answer = answerAfterTakeOver(batch, batch.kept);
-  const shown = {
-    open: { seq, leaseUntil: lease.leaseUntil },
-    ...newestClosed(batch.abandoned ?? [], now, conversation.value.answered),
-  };
+  const opened = openTurn(batch, batch.abandoned ?? []);
   const stale = [
     ...fieldsOfAnEnd,
     ...(batch.foldedInContext === undefined ? ['foldedInContext'] : []),
@@ -523,19 +529,12 @@ export function takeOverWrites(batch: {
     {
       op: 'update',
       path: conversationPath(conversationId),
-      fields: { ...shown, updateTime: now },
-      // Likewise.
+      fields: opened.fields,
+      // A failed turn is answered again only where no turn waits.
       ...(batch.abandoned && { remove: ['queue'] }),
       guard: { updateTime: conversation.updateTime },
     },
-    ...inboxWrites(
-      conversationId,
-      { ...conversation.value, ...shown },
-      {
-        now,
-        ...('answered' in shown && { read: { unread: true } }),
-      },
-    ),
+    ...opened.inbox,
     {
       op: 'update',
       path: turnPath(conversationId, seq),
@@ -558,31 +557,26 @@ export function takeOverWrites(batch: {
 }
 
 /** Goes on with the same attempt under a new producer: the app has answered all that the turn waited for. */
-export function resumeWrites(batch: {
-  conversationId: string;
-  seq: number;
-  attempt: number;
-  lease: Lease;
-  now: Date;
-  conversation: Versioned<Conversation>;
-  turnUpdateTime: string;
-  kept: KeptRounds;
-  /** The model that goes on: another than before where that one is retired. Absent: none was noted. */
-  model: string | undefined;
-  /** Pieces of the answer as it was stored before. */
-  obsolete: readonly string[];
-}): Write[] {
-  const { conversationId, seq, lease, now, conversation, kept, model } = batch;
+export function resumeWrites(
+  batch: ProducerBatch & {
+    kept: KeptRounds;
+    /** The model that goes on: another than before where that one is retired. Absent: none was noted. */
+    model: string | undefined;
+    /** Pieces of the answer as it was stored before. */
+    obsolete: readonly string[];
+  },
+): Write[] {
+  const { conversationId, seq, lease, conversation, kept, model } = batch;
   const answer = encodeAnswer({ ...batch, step: kept.rounds.step }, kept.contents);
-  const open = { seq, leaseUntil: lease.leaseUntil };
+  const opened = openTurn(batch, []);
   return [
     {
       op: 'update',
       path: conversationPath(conversationId),
-      fields: { open, updateTime: now },
+      fields: opened.fields,
       guard: { updateTime: conversation.updateTime },
     },
-    ...inboxWrites(conversationId, { ...conversation.value, open }, { now }),
+    ...opened.inbox,
     {
       op: 'update',
       path: turnPath(conversationId, seq),

@@ -1,4 +1,4 @@
-import { endAbandonedWrites } from '#shared/conversation/writes/abandoned-turns.ts';
+import { closeTurnWrites } from '#shared/conversation/writes/abandoned-turns.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { notFoundError } from '#functions/chat/not-found.ts';
 import { passCrashPoint } from '#functions/lib/crash-points.ts';
@@ -102,7 +102,7 @@ async function cancelAsRead(
   switch (state) {
     case 'queued': {
       const end = { state: 'cancelled', lastFrameId: UNBEGUN_LAST_FRAME_ID } as const;
-      const writes = endAbandonedWrites(conversationId, { seq, updateTime, end, now });
+      const writes = closeTurnWrites(conversationId, { seq, updateTime, end, now });
       await dependencies.store.commit(writes);
       return true;
     }

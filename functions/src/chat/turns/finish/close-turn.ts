@@ -5,7 +5,7 @@ import {
   closedAs,
   toClosingTurn,
   abandonedFields,
-  endAbandonedWrites,
+  closeTurnWrites,
 } from '#shared/conversation/writes/abandoned-turns.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { notFoundError } from '#functions/chat/not-found.ts';
@@ -69,7 +69,7 @@ export async function closeOpenTurn(
       guard: { updateTime: conversation.updateTime },
     },
     ...inboxWrites(conversationId, after, { now, read: { unread: true } }),
-    ...endAbandonedWrites(conversationId, { ...closing, now }),
+    ...closeTurnWrites(conversationId, { ...closing, now }),
   ]);
   if (!compactionRequest) return;
   const { requestId, trigger } = compactionRequest;

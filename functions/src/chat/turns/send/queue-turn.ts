@@ -26,7 +26,7 @@ import { closeBeforeBeginning } from '../start/close-before.ts';
 import { refuseHopeless } from '../overflow.ts';
 import {
   type StartState,
-  asClosed,
+  abandonedTurns,
   knownTurn,
   readStart,
   storedConversation,
@@ -357,7 +357,7 @@ async function failQueued(
       turnUpdateTime: knownTurn(state).updateTime,
       conversation: storedConversation(state),
       queue: queueAfter(state.facts.queue, seq),
-      abandoned: asClosed(state, failure.closes),
+      abandoned: abandonedTurns(state, failure.closes),
       error: { status, reason, message: publicMessage, retryable, retryAfterMs },
       now: dependencies.clock.now(),
     }),

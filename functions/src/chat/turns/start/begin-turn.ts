@@ -22,7 +22,7 @@ import {
   planContext,
   type PlannedContext,
 } from './plan-context.ts';
-import { firstConversation, asClosed, knownTurn, storedConversation } from './read-start.ts';
+import { firstConversation, abandonedTurns, knownTurn, storedConversation } from './read-start.ts';
 import { preparePrompt } from './prepare-prompt.ts';
 import { holdQuota, nextAttempt, type HeldQuota } from './reserve-turn.ts';
 import {
@@ -260,7 +260,7 @@ function beginWrites({ request, state, decision }: TurnToBegin, turn: TurnToStor
       lease,
       now,
       conversation: document,
-      abandoned: asClosed(state, decision.closes),
+      abandoned: abandonedTurns(state, decision.closes),
       replacement,
     });
   }
@@ -279,7 +279,7 @@ function beginWrites({ request, state, decision }: TurnToBegin, turn: TurnToStor
   switch (decision.kind) {
     case 'takeOver':
     case 'answerAgain': {
-      const closes = 'closes' in decision ? asClosed(state, decision.closes) : undefined;
+      const closes = 'closes' in decision ? abandonedTurns(state, decision.closes) : undefined;
       const { routing } = message;
       return takeOverWrites({ ...begun, foldedInContext, routing, kept, abandoned: closes });
     }
@@ -300,7 +300,7 @@ function beginWrites({ request, state, decision }: TurnToBegin, turn: TurnToStor
         systemInstruction: turn.systemInstruction,
         replacement,
         queue: queueAfter(waiting, seq),
-        abandoned: asClosed(state, decision.closes),
+        abandoned: abandonedTurns(state, decision.closes),
       });
     }
   }

@@ -75,7 +75,7 @@ export const turnsToClose = (state: StartState, seqs: readonly number[]): TurnDo
     .filter(({ value }) => seqs.includes(value.seq));
 
 /** The turns among `seqs`, as a batch closes them. */
-export const asClosed = (state: StartState, seqs: readonly number[]): AbandonedTurn[] =>
+export const abandonedTurns = (state: StartState, seqs: readonly number[]): AbandonedTurn[] =>
   turnsToClose(state, seqs).map((turn) => abandonedFields(turn, state.facts.now));
 
 /** Two requests with one message id are the same if this is equal. A regeneration has no text of its own to compare. */
