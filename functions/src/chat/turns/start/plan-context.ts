@@ -30,16 +30,10 @@ export interface PlannedContext {
   conversation: Conversation;
   history: History | undefined;
   turns: readonly Turn[];
-  replacement: PlannedReplacement | undefined;
+  /** What of it the turn takes the place of. */
+  replacement: Replacement | undefined;
   /** Of a turn whose place a compaction has folded: whether it was folded into the context; it stays so. */
   foldedInContext: boolean | undefined;
-}
-
-interface PlannedReplacement extends Replacement {
-  /** The conversation document as the batch leaves it. */
-  conversationAfter: Conversation;
-  /** Terminal turns of the new context, all before the replaced ones. */
-  turns: Turn[];
 }
 
 /** First of the turns that this one stands in for. */
@@ -100,15 +94,7 @@ export async function planContext(
   if (replacing?.target && isReplaced(replacing.target))
     throw messageReplacedError(request.replacing?.messageId ?? '');
   const present = { conversationId, conversation, history, turns };
-  const replacement = await planReplacement(dependencies, present, { fromSeq, by: input.by });
-  return {
-    conversation: replacement.conversationAfter,
-    history: replacement.history,
-    turns: replacement.turns,
-    replacement,
-    // The new context ends before the replaced turns, so this turn stands behind all that is folded.
-    foldedInContext: undefined,
-  };
+  return planReplacement(dependencies, present, { fromSeq, by: input.by });
 }
 
 /** The context of the present generation. */
@@ -146,7 +132,7 @@ async function planReplacement(
   dependencies: ChatDependencies,
   context: PresentContext,
   { fromSeq, by }: { fromSeq: number; by: string },
-): Promise<PlannedReplacement> {
+): Promise<PlannedContext> {
   const { conversation, history: present } = context;
   const source = await historyBefore(dependencies, context, fromSeq);
   const pins = withoutPinsFrom(conversation.pins, (seq) => seq >= fromSeq);
@@ -173,19 +159,24 @@ async function planReplacement(
     : undefined;
   const losesPins = pins.length < conversation.pins.length;
   const losesIndex = (conversation.indexedThrough ?? 0) >= fromSeq;
-  const planned = {
-    fromSeq,
+  const { compactionRequests } = conversationAfter;
+  return {
+    conversation: compactionRequest
+      ? {
+          ...conversationAfter,
+          compactionRequests: { ...compactionRequests, auto: compactionRequest },
+        }
+      : conversationAfter,
     history,
     turns,
-    conversationAfter,
-    ...(losesPins && { pins }),
-    ...(losesIndex && { indexedThrough: fromSeq - 1 }),
-  };
-  if (!compactionRequest) return planned;
-  const compactionRequests = { ...conversationAfter.compactionRequests, auto: compactionRequest };
-  return {
-    ...planned,
-    conversationAfter: { ...conversationAfter, compactionRequests },
-    compactionRequest,
+    replacement: {
+      fromSeq,
+      history,
+      ...(losesPins && { pins }),
+      ...(losesIndex && { indexedThrough: fromSeq - 1 }),
+      ...(compactionRequest && { compactionRequest }),
+    },
+    // The new context ends before the replaced turns, so this turn stands behind all that is folded.
+    foldedInContext: undefined,
   };
 }
