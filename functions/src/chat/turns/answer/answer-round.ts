@@ -136,14 +136,15 @@ async function ownersOf(
 type RoundEnd = { kind: 'whole' | 'waiting' | 'broken'; progress: WithRounds };
 
 /**
- * Runs those open calls of the last round that this server answers, and stores the round when it is whole. Throws what
- * storing throws.
+ * Runs those open calls of the last round that this server answers, and stores the round when it is whole. A round
+ * without open calls is stored already. Throws what storing throws.
  */
 export async function endRound(
   dependencies: ChatDependencies,
   answering: Answering,
   open: WithRounds,
 ): Promise<RoundEnd> {
+  if (findOpenCalls(open.contents).length === 0) return { kind: 'whole', progress: open };
   const { rounds } = open;
   const { responses, lastId, isWaiting } = await respond(dependencies, answering, open);
   const contents = withResponses(open.contents, ({ index }) => responses.get(index));

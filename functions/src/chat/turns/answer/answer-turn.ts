@@ -24,7 +24,14 @@ import { refuseOrCompact } from '../overflow.ts';
 import { ROUNDS_MAX_BYTES } from '../tools/tool-response.ts';
 import { addUsage, pricedUsage, usageBeyond } from '../usage.ts';
 import { contentsBytes } from '../contents-size.ts';
-import { type Answering, beginRound, endRound, hasRounds, roundsLimit } from './answer-round.ts';
+import {
+  type Answering,
+  type WithRounds,
+  beginRound,
+  endRound,
+  hasRounds,
+  roundsLimit,
+} from './answer-round.ts';
 import { type CallAnswer, askWithoutDeadFiles } from './dead-files.ts';
 import {
   ANSWER_MAX_BYTES,
@@ -95,30 +102,36 @@ async function answerInRounds(
 ): Promise<TurnAnswer> {
   for (;;) {
     const { progress } = state;
-    if (hasRounds(progress) && findOpenCalls(progress.contents).length > 0) {
-      const end = await endRound(dependencies, answering, progress);
-      state.progress = end.progress;
-      if (end.kind === 'waiting') return answerSoFar(state, { error: undefined, isWaiting: true });
-      if (end.kind === 'broken')
-        return answerSoFar(state, { error: abortedError(), isWaiting: false });
-    }
-    const { progress: whole } = state;
-    // The model was told that it repeats itself, and went on.
-    if (hasLooped(roundsIn(whole.contents))) {
-      const answer = answerSoFar(state, { error: undefined, isWaiting: false });
-      return { ...answer, finishReason: LOOP_OF_CALLS };
-    }
-    if (hasRounds(whole)) {
-      const { condenseRound } = await loadCondensing();
-      state.progress = await condenseRound(dependencies, answering, whole);
-    }
-    const answer = await step(dependencies, answering, state);
+    const ended = hasRounds(progress)
+      ? await completeRounds(dependencies, answering, { state, progress })
+      : undefined;
+    const answer = ended ?? (await answerOrBeginRound(dependencies, answering, state));
     if (answer) return answer;
   }
 }
 
+/** Has all calls so far answered, before the model is called again. Returns the answer where the turn ends or pauses here. */
+async function completeRounds(
+  dependencies: ChatDependencies,
+  answering: Answering,
+  { state, progress }: { state: AnswerState; progress: WithRounds },
+): Promise<TurnAnswer | undefined> {
+  const end = await endRound(dependencies, answering, progress);
+  state.progress = end.progress;
+  if (end.kind === 'waiting') return answerSoFar(state, { error: undefined, isWaiting: true });
+  if (end.kind === 'broken') return answerSoFar(state, { error: abortedError(), isWaiting: false });
+  // The model was told that it repeats itself, and went on.
+  if (hasLooped(roundsIn(end.progress.contents))) {
+    const answer = answerSoFar(state, { error: undefined, isWaiting: false });
+    return { ...answer, finishReason: LOOP_OF_CALLS };
+  }
+  const { condenseRound } = await loadCondensing();
+  state.progress = await condenseRound(dependencies, answering, end.progress);
+  return undefined;
+}
+
 /** Calls the model once and stores the tool calls that it asks for. Returns the answer where it asks for none. */
-async function step(
+async function answerOrBeginRound(
   dependencies: ChatDependencies,
   answering: Answering,
   state: AnswerState,
