@@ -204,7 +204,7 @@ export const isTerminal = (state: TurnState) =>
   state === 'done' || state === 'failed' || state === 'cancelled';
 
 /** Whether the stream of a turn is at an end: the turn has ended, or waits for the app. */
-export const isResting = (state: TurnState) => isTerminal(state) || state === 'awaiting_tool';
+export const isStreamAtEnd = (state: TurnState) => isTerminal(state) || state === 'awaiting_tool';
 
 /** Whether nothing but an edit changes the turn again: a retryable failure may still be answered. */
 export const isFinal = (turn: Pick<Turn, 'state' | 'error'>) =>

@@ -75,8 +75,9 @@ export const messageReply = {
   responseHeaders: TURN_HEADER,
 } as const;
 
-interface Answered {
+interface ReplyOptions {
   accept: string | undefined;
+  /** Fires when the caller's connection closes. */
   left: AbortSignal;
   /** How a façade says the frames of a stream; default: as they are. */
   shownAs?: (
@@ -87,17 +88,19 @@ interface Answered {
 
 /**
  * The answer of a turn as the caller's Accept header asks for it: a stream, or one JSON when it has ended. The
- * caller counts as waiting for it until the connection closes (`left`).
+ * caller counts as waiting for it until it has `left`.
  */
 export const turnReply = async (
   dependencies: RouteDependencies,
   handle: SendHandle,
-  { accept, left, shownAs = (frames) => frames }: Answered,
+  { accept, left, shownAs = (frames) => frames }: ReplyOptions,
 ): Promise<Reply> => {
   handle.subscribe(left);
+  const { turnId, generation } = handle;
   return wantsStream(accept)
     ? streamReply(dependencies, {
-        ...handle,
+        turnId,
+        generation,
         frames: (reader) => shownAs(handle.frames(reader.left), reader),
         work: handle.result,
       })

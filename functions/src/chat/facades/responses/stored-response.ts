@@ -6,7 +6,7 @@ import { streamTurn } from '#functions/chat/turns/stream/stream-turn.ts';
 import { toTurnError } from '#functions/chat/turns/turn-errors.ts';
 import { callId, findCalls } from '#shared/conversation/context/tool-calls.ts';
 import { turnId } from '#shared/conversation/documents/paths.ts';
-import { isResting, type Turn } from '#shared/conversation/documents/turn.ts';
+import { isStreamAtEnd, type Turn } from '#shared/conversation/documents/turn.ts';
 import { singleLineJson } from '#shared/lib/json-text.ts';
 import type { Caller } from '#shared/ports/ports.ts';
 import { cursorPlace } from '#shared/conversation/frame-ids.ts';
@@ -83,7 +83,7 @@ export async function readStoredResponse(
 
 /** Whether a response has ended, or stands until the app has done something. */
 export const hasEnded = ({ place, turn }: StoredResponse): boolean =>
-  isResting(turn.state) || readStep(turn, place.answeredCalls).isPassed;
+  isStreamAtEnd(turn.state) || readStep(turn, place.answeredCalls).isPassed;
 
 /** What a stored response says. Throws what its turn failed with. */
 function storedStep({ place, turn }: StoredResponse): AnswerStep {

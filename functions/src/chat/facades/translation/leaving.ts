@@ -6,7 +6,11 @@ import { readTurnDocuments } from '#shared/conversation/context/read-conversatio
 import { queueSeqs } from '#shared/conversation/start-decision.ts';
 import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import { turnId, turnPath } from '#shared/conversation/documents/paths.ts';
-import { type Turn, type TurnDocument, isResting } from '#shared/conversation/documents/turn.ts';
+import {
+  type Turn,
+  type TurnDocument,
+  isStreamAtEnd,
+} from '#shared/conversation/documents/turn.ts';
 import type { StreamFrame } from '#shared/wire/resources/streams.ts';
 import { requestCancel } from '#functions/chat/turns/finish/cancel-turn.ts';
 import { liveTurnKey } from '#functions/chat/turns/live-turn.ts';
@@ -51,7 +55,7 @@ async function note(
   const { store, clock } = dependencies;
   await retryWhenLost(clock, async () => {
     const [turn] = await readTurnDocuments(store, conversationId, [seq]);
-    if (!turn || isResting(turn.value.state)) return;
+    if (!turn || isStreamAtEnd(turn.value.state)) return;
     if (leftAt === undefined && turn.value.leftAt === undefined) return;
     await store.commit([
       {
@@ -65,7 +69,7 @@ async function note(
 }
 
 const hasLeft = (turn: TurnDocument['value'], leftAt: Date) =>
-  !isResting(turn.state) && turn.leftAt?.getTime() === leftAt.getTime();
+  !isStreamAtEnd(turn.state) && turn.leftAt?.getTime() === leftAt.getTime();
 
 async function stopAfterGrace(dependencies: ChatDependencies, target: Target): Promise<void> {
   const { clock, config, shutdown, store } = dependencies;

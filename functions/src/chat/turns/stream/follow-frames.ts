@@ -4,7 +4,7 @@ import { chainIterators } from '#functions/lib/async-iterators.ts';
 import { readTurnDocuments } from '#shared/conversation/context/read-conversation.ts';
 import { chunksCollection, turnId } from '#shared/conversation/documents/paths.ts';
 import { type StreamChunkDocument, readStreamChunk } from '#shared/wire/stream-chunk.ts';
-import { type TurnDocument, isResting } from '#shared/conversation/documents/turn.ts';
+import { type TurnDocument, isStreamAtEnd } from '#shared/conversation/documents/turn.ts';
 import { AppError, StoreUnavailableError } from '#shared/lib/errors.ts';
 import { firstFrameId } from '#shared/conversation/frame-ids.ts';
 import { type StreamFrame, collapseFrames } from '#shared/wire/resources/streams.ts';
@@ -148,7 +148,7 @@ export async function* followFrames(
   for (;;) {
     if (left?.aborted) return undefined;
     const turn = await readFollowed(dependencies, followed);
-    if (isResting(turn.state)) {
+    if (isStreamAtEnd(turn.state)) {
       if (yield* remainder(dependencies, followed, cursor)) return undefined;
       continue;
     }

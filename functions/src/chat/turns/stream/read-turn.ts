@@ -19,7 +19,7 @@ import {
   conversationPath,
   seqOfId,
 } from '#shared/conversation/documents/paths.ts';
-import { type Turn, isResting } from '#shared/conversation/documents/turn.ts';
+import { type Turn, isStreamAtEnd } from '#shared/conversation/documents/turn.ts';
 import { AppError } from '#shared/lib/errors.ts';
 import type { Caller } from '#shared/ports/ports.ts';
 import { cursorPlace } from '#shared/conversation/frame-ids.ts';
@@ -86,7 +86,7 @@ export async function readFinished(
   ]);
   const [turn] = await readTurns(dependencies.store, conversationId, [seq]);
   if (!conversationDocument || !turn) throw notFoundError();
-  if (!isResting(turn.value.state)) return undefined;
+  if (!isStreamAtEnd(turn.value.state)) return undefined;
   return finishedFrom(dependencies, {
     conversationId,
     conversation: decodeConversation(conversationDocument).value,

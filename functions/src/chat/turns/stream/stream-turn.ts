@@ -3,7 +3,7 @@ import type { OwnConversation } from '#functions/chat/conversations/own-conversa
 import { ignoreRejection } from '#functions/lib/promises.ts';
 import { readTurns } from '#shared/conversation/context/read-conversation.ts';
 import { turnId } from '#shared/conversation/documents/paths.ts';
-import { type Turn, isResting, isTerminal } from '#shared/conversation/documents/turn.ts';
+import { type Turn, isStreamAtEnd, isTerminal } from '#shared/conversation/documents/turn.ts';
 import { AppError } from '#shared/lib/errors.ts';
 import type { Caller } from '#shared/ports/ports.ts';
 import {
@@ -91,7 +91,7 @@ export async function streamTurn(
   const { caller, turn, cursor, locale, showId = (id) => id } = asked;
   const { conversationId } = own;
   const { seq, attempt } = turn;
-  if (isResting(turn.state)) return finishedFrames(dependencies, own, asked);
+  if (isStreamAtEnd(turn.state)) return finishedFrames(dependencies, own, asked);
   const place = cursorPlace(cursor, attempt);
   if (place === 'beyond') throw pastEndError(seq);
   const found = dependencies.liveTurns.get(liveTurnKey(conversationId, seq));
