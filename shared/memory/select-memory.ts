@@ -87,7 +87,7 @@ export interface SelectedMemory {
   /** In the prefix of the prompt, the same from message to message. */
   standing: MemoryTexts;
   /** Before this message alone; '' where there is nothing to say. */
-  said: string;
+  withMessage: string;
   /** Notes that are said with every message until the next swap moves them up. */
   waiting: number;
   shown: number;
@@ -179,15 +179,15 @@ export function selectMemory(source: MemorySource): SelectedMemory {
     source,
   );
   const inPrefix = new Set<AppNote>([...standing.app, ...standing.user]);
-  const said = inOrder(
+  const behindPrefix = inOrder(
     all.loaded.filter(({ note }) => !inPrefix.has(note)),
     source,
   );
   const first = fill(standing, budgetTokens);
-  const second = fill(said, budgetTokens);
+  const second = fill(behindPrefix, budgetTokens);
   return {
     standing: renderMemory(first.notes, importFormat),
-    said: renderNewMemory(second.notes, importFormat),
+    withMessage: renderNewMemory(second.notes, importFormat),
     waiting: user.filter((note) => note.revision > memoryRevision && isStanding(note)).length,
     shown: first.notes.app.length + first.notes.user.length,
     overBudget: [...first.overBudget, ...second.overBudget],

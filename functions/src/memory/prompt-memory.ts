@@ -59,6 +59,6 @@ export const memoryForPrompt = (
     message: input.message && contentText(input.message),
   });
 
-/** A message as one call says it: with what it says of the memory before its own parts. */
-export const withSaid = (user: Content, said: string): Content =>
-  said === '' ? user : { ...user, parts: [{ text: said }, ...user.parts] };
+/** A message as one call shows it: with `text` before its own parts, such as what the memory has for it. */
+export const withTextBefore = (user: Content, text: string): Content =>
+  text === '' ? user : { ...user, parts: [{ text }, ...user.parts] };

@@ -220,8 +220,8 @@ export function meterAfterTurn(
     own: MeteredTurn;
     /** Uncalibrated estimates. */
     overheadTokens: number;
-    /** What the call said beside the message, and no later one says again by itself. */
-    saidTokens?: number;
+    /** What the call showed beside the message, and no later one shows again by itself. */
+    transientTokens?: number;
     /** Of what came of the last call. */
     answerTokens: number;
     /** What the model reported of the last call; absent also where its prompt was not the context. */
@@ -229,7 +229,7 @@ export function meterAfterTurn(
   },
   forms: OutputForms,
 ): ContextMeter {
-  const { before, own: ended, usage, saidTokens = 0 } = turn;
+  const { before, own: ended, usage, transientTokens = 0 } = turn;
   const { context, generation } = before.conversation;
   const after = { ...before, turns: [...before.turns, { ...ended, inContext: true }] };
   const estimate = turn.overheadTokens + estimatedContentTokens(after, forms);
@@ -256,9 +256,9 @@ export function meterAfterTurn(
   }
   const calibration = nextCalibration(context.calibration, {
     reportedTokens: usage.promptTokens,
-    estimatedTokens: estimate - turn.answerTokens + saidTokens,
+    estimatedTokens: estimate - turn.answerTokens + transientTokens,
   });
-  const tokens = usage.promptTokens + usage.outputTokens - Math.ceil(calibration * saidTokens);
+  const tokens = usage.promptTokens + usage.outputTokens - Math.ceil(calibration * transientTokens);
   return {
     ...base,
     tokens: Math.max(0, tokens),

@@ -8,7 +8,7 @@ import {
   type Viewing,
 } from '#functions/context/next-call.ts';
 import {
-  withSaid,
+  withTextBefore,
   memoryBudgetTokens,
   memoryForPrompt,
   readNotes,
@@ -52,7 +52,7 @@ import { readContext } from './view-context.ts';
 interface OpenNow {
   turn: Turn;
   /** What its calls say of the memory beside the message. */
-  said: string;
+  memory: string;
 }
 
 /**
@@ -66,7 +66,7 @@ function viewNow(
 ): Pick<ShrunkenView, 'items' | 'tokens' | 'shrinkage'> {
   if (!open) return viewOfNextCall(viewing, context);
   const { seq, contents, ...turn } = open.turn;
-  const user = shownUser({ ...turn, user: withSaid(turn.user, open.said) });
+  const user = shownUser({ ...turn, user: withTextBefore(turn.user, open.memory) });
   const view =
     contents.length > 0
       ? viewOfRound(viewing, context, { seq, user, contents, model: modelThatAnswered(turn) })
@@ -191,7 +191,7 @@ async function showCurrent(
     serverTools,
   };
   const answering = (open && modelThatAnswered(open)) ?? model;
-  const view = viewNow(dependencies, source, open && { turn: open, said: memory.said });
+  const view = viewNow(dependencies, source, open && { turn: open, memory: memory.withMessage });
   return {
     generation: conversation.value.generation,
     contextTokens: view.tokens,

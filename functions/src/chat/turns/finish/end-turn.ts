@@ -139,7 +139,7 @@ function measureTurn(viewing: Viewing, begun: BegunTurn, answer: TurnAnswer): Co
       before: context,
       own,
       overheadTokens: tokens.overhead,
-      saidTokens: tokens.said,
+      transientTokens: tokens.transient,
       answerTokens: estimateAll(contents.slice(sentContents), conversation),
       // The report of an answer that was cut says nothing about the context.
       usage: loopKind(answer.finishReason) ? undefined : report,

@@ -132,7 +132,7 @@ interface TurnCall {
   prompt: Prompt;
   /** The prompt for another model: with the signatures that it can read. */
   promptFor: (model: string) => Prompt;
-  /** The message as all prompts of the turn show it: with what is said beside it of the memory and of folded turns. */
+  /** The message as all prompts of the turn show it: with what the memory and folded turns have for it. */
   user: Content;
   /** What recall brought back of the folded turns; it stands in `user`. */
   recalled: Recalled;
@@ -144,8 +144,8 @@ interface TurnCall {
 interface TurnTokens {
   /** Of the message. */
   user: number;
-  /** Of what was said beside it of the memory and of folded turns. */
-  said: number;
+  /** Of what this prompt alone shows beside it: of the memory and of folded turns. */
+  transient: number;
   /** Of instruction and tools. */
   overhead: number;
 }

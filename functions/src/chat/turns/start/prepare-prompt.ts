@@ -6,7 +6,7 @@ import {
   conversationPolicy,
   recallTokens,
 } from '#functions/config/conversation-policy.ts';
-import { memoryForPrompt, withSaid } from '#functions/memory/prompt-memory.ts';
+import { memoryForPrompt, withTextBefore } from '#functions/memory/prompt-memory.ts';
 import { assemblePrompt } from '#shared/conversation/context/assemble-context.ts';
 import { shownUser } from '#shared/conversation/documents/turn.ts';
 import type { Conversation, Versioned } from '#shared/conversation/documents/conversation.ts';
@@ -80,8 +80,8 @@ export async function preparePrompt(
     message: message.user,
     budgetTokens: recallTokens(config, conversation, { request, freeTokens }),
   });
-  const said = withSaid(withSaid(message.user, memory.said), recalled.text);
-  const user = shownUser({ user: said, ...turnContext });
+  const withMemory = withTextBefore(message.user, memory.withMessage);
+  const user = shownUser({ user: withTextBefore(withMemory, recalled.text), ...turnContext });
   const sentTokens = estimateContentTokens(user, counting);
 
   const promptFor = (model: string) => assemblePrompt({ ...source, model }, view.items, user);
@@ -100,7 +100,7 @@ export async function preparePrompt(
   const sent = { shrinkage, isOverLimit, outputTokens };
   return {
     call: { model: conversation.model, prompt, promptFor, user, recalled, sent },
-    tokens: { user: userTokens, said: sentTokens - userTokens, overhead },
+    tokens: { user: userTokens, transient: sentTokens - userTokens, overhead },
     promptTokens: view.tokens + sentTokens,
     memory: memory.standing,
     turnContext,
