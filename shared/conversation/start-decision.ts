@@ -63,7 +63,7 @@ export interface StartFacts {
 export type StartDecision =
   /** The conversation is not there, or not this caller's: the same answer for both. */
   | { kind: 'notFound' }
-  /** The message id is known with another body. */
+  /** The message id is known with another body, or what stands under it cannot be read. */
   | { kind: 'keyReused'; seq: number }
   /** The answer stands; no model call. */
   | { kind: 'replay'; seq: number }
@@ -119,6 +119,8 @@ export function decideStart(facts: StartFacts): StartDecision {
   if (conversation.state !== 'live' || conversation.ownerUid !== facts.uid)
     return { kind: 'notFound' };
   if (known !== undefined) return decideKnown(facts, conversation, known);
+  // A guard that cannot be read names no turn. Its id is taken, and no later send can change that.
+  if (facts.guard !== undefined) return { kind: 'keyReused', seq: facts.guard.seq };
   const { refusal, replaces } = decideReplacing(facts, conversation);
   if (refusal) return refusal;
   const { working, closes } = unfinishedTurns(facts);

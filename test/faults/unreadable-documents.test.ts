@@ -2,7 +2,12 @@ import { eraseConversation } from '#functions/erasure/erase-conversation.ts';
 import { createQuota } from '#functions/quota/create-quota.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import { readConversation } from '#shared/conversation/context/read-conversation.ts';
-import { conversationPath, historyPath, turnPath } from '#shared/conversation/documents/paths.ts';
+import {
+  conversationPath,
+  historyPath,
+  messageGuardPath,
+  turnPath,
+} from '#shared/conversation/documents/paths.ts';
 import type { DocumentStore, StoredDocument, Value } from '#shared/ports/ports.ts';
 import { createManualClock } from '#test/fakes/manual-clock.ts';
 import { chatDependencies } from '../support/chat/chat-dependencies.ts';
@@ -49,6 +54,9 @@ beforeAll(async () => {
   documents = await recorded.documents();
 });
 
+/** All that the user has, as it was stored. */
+const intactWorld = (): Promise<World> => worldWith('', '', null);
+
 /** All that the user has, with one field of one document as it should not be. */
 async function worldWith(wrongPath: string, name: string, value: Value): Promise<World> {
   const store = createMemoryDocumentStore();
@@ -65,10 +73,8 @@ async function worldWith(wrongPath: string, name: string, value: Value): Promise
 const call = ({ app }: World, method: string, place: string, body?: object) =>
   app.call({ method, path: place, uid, body: body && JSON.stringify(body) });
 
-const send = (world: World, text = 'And now?') =>
-  call(world, 'POST', `${path}/messages`, {
-    message: { id: randomUUID(), parts: [{ type: 'text', text }] },
-  });
+const send = (world: World, text = 'And now?', id: string = randomUUID()) =>
+  call(world, 'POST', `${path}/messages`, { message: { id, parts: [{ type: 'text', text }] } });
 
 const storedAt = async ({ store }: World, wrongPath: string, name: string) =>
   (await store.get([wrongPath]))[0]?.fields[name];
@@ -122,6 +128,19 @@ describe('a turn', () => {
     expect(conversation?.value.coveredThrough.seq).toBeGreaterThan(SEQ);
     await expectInUse(world);
   });
+});
+
+test('an id whose guard cannot be read is told as taken, once and for all', async () => {
+  const id = randomUUID();
+  const guardPath = messageGuardPath(conversationId, id);
+  const world = await intactWorld();
+  await world.store.commit([{ op: 'create', path: guardPath, fields: { seq: 'many' } }]);
+
+  const refused = await send(world, 'And now?', id);
+
+  expect(refused.status).toBe(409);
+  expect(refused.text).toContain('IDEMPOTENCY_KEY_REUSED');
+  await expectInUse(world);
 });
 
 test('a conversation document that nobody can go on with is told to its owner alone, and can be deleted', async () => {

@@ -151,6 +151,11 @@ test.each([
     { kind: 'keyReused', seq: 4 },
   ],
   [
+    'refuses an id that is taken by no turn that can be read',
+    { guard, known: undefined },
+    { kind: 'keyReused', seq: 4 },
+  ],
+  [
     'is busy while another turn runs',
     { open: turn({}) },
     { kind: 'busy', seq: 4, retryAfterMs: 5_000 },
