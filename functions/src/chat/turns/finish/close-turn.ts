@@ -1,9 +1,7 @@
 import { readPartialAnswer } from '#shared/wire/partial-answer.ts';
 import {
   type ClosingTurn,
-  closeAbandonedWrites,
   closedAs,
-  toClosingTurn,
   abandonedFields,
   closeTurnWrites,
 } from '#shared/conversation/writes/abandoned-turns.ts';
@@ -18,7 +16,6 @@ import { inboxWrites } from '#shared/conversation/documents/inbox.ts';
 import { newestAnswer } from '#shared/conversation/documents/last-message.ts';
 import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import type { TurnDocument } from '#shared/conversation/documents/turn.ts';
-import { type StartState, knownTurn, storedConversation } from '../start/read-start.ts';
 
 /**
  * Closes an abandoned turn, or one that waits for the app, as cancelled, with what it had said so far. Throws NOT_FOUND,
@@ -74,25 +71,4 @@ export async function closeOpenTurn(
   if (!compactionRequest) return;
   const { requestId, trigger } = compactionRequest;
   await publishRequest(dependencies, { conversationId, requestId, trigger });
-}
-
-/** Closes a turn that has had all its attempts, or has waited for the app for too long. Throws GuardLostError. */
-export async function closeGivenUp(
-  dependencies: ChatDependencies,
-  conversationId: string,
-  state: StartState,
-): Promise<void> {
-  const conversation = storedConversation(state);
-  const known = knownTurn(state);
-  const now = dependencies.clock.now();
-  const abandoned = abandonedFields(known, now);
-  if (conversation.value.open?.seq === known.value.seq)
-    return closeOpenTurn(dependencies, {
-      conversationId,
-      conversation,
-      closing: toClosingTurn(abandoned),
-    });
-  await dependencies.store.commit(
-    closeAbandonedWrites(conversationId, { abandoned: [abandoned], now }),
-  );
 }

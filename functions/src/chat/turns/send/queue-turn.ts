@@ -53,11 +53,6 @@ const LIMIT_LOOK_MS = 1_000;
 /** A live producer ends within a second of a cancellation; a dead one is noticed when its lease has run out. */
 const OBEDIENCE_MS = 5_000;
 
-interface Queued {
-  request: SendRequest;
-  state: StartState;
-}
-
 /** A message that waits in the queue, and what comes of it (see `waitInQueue`). */
 export interface WaitingTurn {
   seq: number;
@@ -70,20 +65,19 @@ export interface WaitingTurn {
  */
 export async function joinQueue(
   dependencies: ChatDependencies,
-  {
-    decision,
-    ...queued
-  }: Queued & { decision: Extract<StartDecision, { kind: 'waiting' | 'rejoin' | 'enqueue' }> },
+  request: SendRequest,
+  state: StartState,
+  decision: Extract<StartDecision, { kind: 'waiting' | 'rejoin' | 'enqueue' }>,
 ): Promise<WaitingTurn> {
   const { seq } = decision;
-  const { conversationId } = queued.request;
+  const { conversationId } = request;
   switch (decision.kind) {
     case 'waiting':
       return { seq, outcome: untilNotWaiting(dependencies, { conversationId, seq }) };
     case 'rejoin':
-      return rejoinQueue(dependencies, queued, seq);
+      return rejoinQueue(dependencies, request, knownTurn(state));
     case 'enqueue':
-      return queueTurn(dependencies, queued, decision);
+      return queueTurn(dependencies, request, state, decision);
   }
 }
 
@@ -108,13 +102,12 @@ async function untilNotWaiting(
 /** Becomes the waiter of an abandoned turn of the queue. Throws GuardLostError, StoreUnavailableError. */
 async function rejoinQueue(
   dependencies: ChatDependencies,
-  { request, state }: Queued,
-  seq: number,
+  request: SendRequest,
+  { value: { seq }, updateTime }: TurnDocument,
 ): Promise<WaitingTurn> {
   const { conversationId } = request;
   const lease = newLease(dependencies);
   const { producer } = lease;
-  const { updateTime } = knownTurn(state);
   const writes = [waiterLeaseWrite(conversationId, { seq, updateTime, lease })];
   await commitStart(dependencies, { conversationId, seq, producer, writes });
   return startWaiting(dependencies, { request, seq, producer }, 'turn-rejoined');
@@ -126,7 +119,8 @@ async function rejoinQueue(
  */
 async function queueTurn(
   dependencies: ChatDependencies,
-  { request, state }: Queued,
+  request: SendRequest,
+  state: StartState,
   { seq, replaces }: Extract<StartDecision, { kind: 'enqueue' }>,
 ): Promise<WaitingTurn> {
   refuseHopeless(dependencies, request, state.conversation);

@@ -10,7 +10,6 @@ import type { Turn } from '#shared/conversation/documents/turn.ts';
 import { GuardLostError, StoreUnavailableError } from '#shared/lib/errors.ts';
 import { toLowerUuid } from '#shared/lib/uuid.ts';
 import { startProduction } from '../answer/produce-turn.ts';
-import { closeGivenUp } from '../finish/close-turn.ts';
 import {
   type LiveTurn,
   type Reading,
@@ -23,7 +22,7 @@ import { type WaitingTurn, interruptTurns, joinQueue } from './queue-turn.ts';
 import { createBeforeTurn } from '../start/before-turn.ts';
 import { beginTurn } from '../start/begin-turn.ts';
 import type { BegunTurn } from '../start/begun-turn.ts';
-import { closeBeforeBeginning } from '../start/close-before.ts';
+import { closeBeforeBeginning, closeGivenUp } from '../start/close-before.ts';
 import { refuseHopeless } from '../overflow.ts';
 import { type StartState, readStart } from '../start/read-start.ts';
 import { type HeldQuota, holdQuota } from '../start/reserve-turn.ts';
@@ -166,7 +165,7 @@ async function execute(
     case 'waiting':
     case 'rejoin':
     case 'enqueue': {
-      const waiting = await joinQueue(dependencies, { request, state, decision });
+      const waiting = await joinQueue(dependencies, request, state, decision);
       return waitingHandle(dependencies, request, { ...waiting, generation });
     }
     case 'interrupt':

@@ -278,10 +278,11 @@ function beginWrites({ request, state, decision }: TurnToBegin, turn: TurnToStor
   };
   switch (decision.kind) {
     case 'takeOver':
+      return takeOverWrites({ ...begun, foldedInContext, routing: message.routing, kept });
     case 'answerAgain': {
-      const closes = 'closes' in decision ? abandonedTurns(state, decision.closes) : undefined;
+      const abandoned = abandonedTurns(state, decision.closes);
       const { routing } = message;
-      return takeOverWrites({ ...begun, foldedInContext, routing, kept, abandoned: closes });
+      return takeOverWrites({ ...begun, foldedInContext, routing, kept, abandoned });
     }
     case 'resume':
       return resumeWrites({

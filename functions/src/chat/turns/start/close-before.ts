@@ -1,10 +1,14 @@
 import { isHeld, isInTheWay } from '#shared/conversation/start-decision.ts';
-import { abandonedFields, toClosingTurn } from '#shared/conversation/writes/abandoned-turns.ts';
+import {
+  abandonedFields,
+  closeAbandonedWrites,
+  toClosingTurn,
+} from '#shared/conversation/writes/abandoned-turns.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { isTerminal } from '#shared/conversation/documents/turn.ts';
 import { requestCancel } from '../finish/cancel-turn.ts';
 import { closeOpenTurn } from '../finish/close-turn.ts';
-import type { StartState } from './read-start.ts';
+import { type StartState, knownTurn, storedConversation } from './read-start.ts';
 
 /**
  * Closes, in a batch of its own, a turn whose words or tool calls the next prompt must show: an abandoned turn whose user
@@ -32,4 +36,25 @@ export async function closeBeforeBeginning(
   const closing = toClosingTurn(abandonedFields(open, dependencies.clock.now()));
   await closeOpenTurn(dependencies, { conversationId, conversation, closing });
   return true;
+}
+
+/** Closes a turn that has had all its attempts, or has waited for the app for too long. Throws GuardLostError. */
+export async function closeGivenUp(
+  dependencies: ChatDependencies,
+  conversationId: string,
+  state: StartState,
+): Promise<void> {
+  const conversation = storedConversation(state);
+  const known = knownTurn(state);
+  const now = dependencies.clock.now();
+  const abandoned = abandonedFields(known, now);
+  if (conversation.value.open?.seq === known.value.seq)
+    return closeOpenTurn(dependencies, {
+      conversationId,
+      conversation,
+      closing: toClosingTurn(abandoned),
+    });
+  await dependencies.store.commit(
+    closeAbandonedWrites(conversationId, { abandoned: [abandoned], now }),
+  );
 }
