@@ -157,46 +157,48 @@ export async function beginTurnOnce(
 }
 
 /**
- * The stored rounds of a turn that is taken over, answered again or goes on with `model`; the calls of the last one may
- * be open. Without signatures where the turn's model has been retired meanwhile: its successor cannot read them.
+ * The rounds from which a turn goes on that is taken over, answered again or resumed; the calls of the last one may be
+ * open. Without signatures where the turn's model has been retired meanwhile: its successor cannot read them.
  */
 async function readKeptProgress(
-  { store }: Pick<ChatDependencies, 'store'>,
-  { request, state: { known }, decision }: TurnToBegin,
+  dependencies: Pick<ChatDependencies, 'store'>,
+  toBegin: TurnToBegin,
   model: string,
 ): Promise<KeptProgress | undefined> {
-  const readStored = async (): Promise<KeptProgress | undefined> => {
-    const isNextAttempt = decision.kind === 'takeOver' || decision.kind === 'answerAgain';
-    if (!isNextAttempt || known?.value.rounds === undefined) return undefined;
-    const stored = (await readStoredTurn(store, request.conversationId, known)).value;
-    const { rounds, usage, settled, leftOutFiles } = stored;
-    if (!rounds) return undefined;
-    const contents = stored.contents.slice(0, 2 * rounds.count);
-    const grounding = groundingWithin(stored.grounding, answerText(contents).length);
-    // The frames are those of the attempt before.
-    const ownRounds = { ...nextStep(rounds), frames: [] };
-    return { contents, rounds: ownRounds, usage, settled, grounding, leftOutFiles };
-  };
-  const kept = decision.kind === 'resume' ? decision.kept : await readStored();
-  const modelBefore = known?.value.model ?? model;
+  const { decision, state } = toBegin;
+  const kept =
+    decision.kind === 'resume' ? decision.kept : await readStoredRounds(dependencies, toBegin);
   // The model of an `auto` turn is chosen later, and stored in `routing`.
-  const isReadable = isRouted(model) || modelName(modelBefore) === modelName(model);
-  return kept && !isReadable ? { ...kept, contents: withoutSignatures(kept.contents) } : kept;
+  if (!kept || isRouted(model)) return kept;
+  const modelBefore = knownTurn(state).value.model ?? model;
+  return modelName(modelBefore) === modelName(model)
+    ? kept
+    : { ...kept, contents: withoutSignatures(kept.contents) };
+}
+
+/** What the attempt before has stored of its rounds; undefined: none, or there was no such attempt. */
+async function readStoredRounds(
+  { store }: Pick<ChatDependencies, 'store'>,
+  { request, state, decision }: TurnToBegin,
+): Promise<KeptProgress | undefined> {
+  if (decision.kind !== 'takeOver' && decision.kind !== 'answerAgain') return undefined;
+  const known = knownTurn(state);
+  const { rounds, usage, settled, leftOutFiles } = known.value;
+  if (!rounds) return undefined;
+  const stored = (await readStoredTurn(store, request.conversationId, known)).value;
+  const contents = stored.contents.slice(0, 2 * rounds.count);
+  const grounding = groundingWithin(stored.grounding, answerText(contents).length);
+  // The frames are those of the attempt before.
+  const ownRounds = { ...nextStep(rounds), frames: [] };
+  return { contents, rounds: ownRounds, usage, settled, grounding, leftOutFiles };
 }
 
 /** What a producer begins with, in a new attempt or in one that goes on after a pause. */
 function progressAtStart(toBegin: TurnToBegin, kept: KeptProgress | undefined): ProgressAtStart {
-  const { decision, state } = toBegin;
-  if (decision.kind === 'resume') {
-    const { lastFrameId = -1 } = knownTurn(state).value;
-    return { ...(kept ?? decision.kept), nextFrameId: lastFrameId + 1, isResumed: true };
-  }
-  return {
-    contents: [],
-    ...kept,
-    nextFrameId: firstFrameId(nextAttempt(toBegin)),
-    isResumed: false,
-  };
+  const isResumed = toBegin.decision.kind === 'resume';
+  const { lastFrameId = -1 } = toBegin.state.known?.value ?? {};
+  const nextFrameId = isResumed ? lastFrameId + 1 : firstFrameId(nextAttempt(toBegin));
+  return { contents: [], ...kept, nextFrameId, isResumed };
 }
 
 /**

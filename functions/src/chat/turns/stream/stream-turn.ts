@@ -43,7 +43,8 @@ const pastEndError = (seq: number, lastFrameId?: number) =>
 /** The frames for a reader, which may leave; a turn that its reading takes over is answered all the same. */
 type ReadFrames = (reader?: Partial<StreamReader>) => AsyncIterable<StreamFrame>;
 
-interface Asked {
+/** The turn that is read, and how. */
+interface StreamRequest {
   caller: Caller;
   turn: Turn;
   cursor: number | undefined;
@@ -55,7 +56,7 @@ interface Asked {
 async function finishedFrames(
   dependencies: ChatDependencies,
   own: OwnConversation,
-  { turn, cursor, locale, showId = (id) => id }: Asked,
+  { turn, cursor, locale, showId = (id) => id }: StreamRequest,
 ): Promise<ReadFrames | undefined> {
   const { conversationId, job } = own;
   const conversation = own.conversation.value;
@@ -86,7 +87,7 @@ async function finishedFrames(
 export async function streamTurn(
   dependencies: ChatDependencies,
   own: OwnConversation,
-  asked: Asked,
+  asked: StreamRequest,
 ): Promise<ReadFrames | undefined> {
   const { caller, turn, cursor, locale, showId = (id) => id } = asked;
   const { conversationId } = own;
@@ -140,7 +141,7 @@ async function* numbered(
 async function framesOfTurn(
   dependencies: ChatDependencies,
   own: OwnConversation,
-  asked: Asked,
+  asked: StreamRequest,
 ): Promise<ConversationStream | undefined> {
   const { turn } = asked;
   const showId = (id: number) => conversationFrameId(turn.seq, id);
@@ -157,7 +158,7 @@ async function framesOfTurn(
 export async function streamConversation(
   dependencies: ChatDependencies,
   own: OwnConversation,
-  asked: Omit<Asked, 'turn'>,
+  asked: Omit<StreamRequest, 'turn'>,
 ): Promise<ConversationStream | undefined> {
   const { seq, id: cursor } = placeOfCursor(asked.cursor);
   if (seq === undefined) {
