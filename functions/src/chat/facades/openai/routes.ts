@@ -20,7 +20,7 @@ import {
   type Wish,
 } from '#functions/chat/facades/translation/wish.ts';
 import { answerOptions } from '#functions/chat/routes/answering.ts';
-import { sendStored } from '#functions/chat/turns/send/send-message.ts';
+import { storedRequest } from '#functions/chat/turns/send/send-request.ts';
 import {
   DISCONNECT_HEADERS,
   stopsOnDisconnect,
@@ -187,10 +187,11 @@ async function readCompletion(
     });
   const conversationId = toLowerUuid(named);
   const { own, turn } = await readOwnTurn(dependencies, { caller, conversationId, turnId });
-  const { seq, contents, rounds } = turn.value;
   const reader = { caller, conversationId, locale: undefined, cursor: undefined } as const;
-  const handle = await sendStored(dependencies, { ...reader, isReader: true }, seq);
+  const request = storedRequest({ ...reader, isReader: true }, turn.value);
+  const handle = await dependencies.sendMessage(dependencies, request);
   const conversation = own.conversation.value;
+  const { seq, contents, rounds } = turn.value;
   // All answers of a turn have one id: it names the newest of them.
   const answered = findCalls(contents)
     .filter(({ index, response }) => response && rounds?.app.includes(index))

@@ -6,11 +6,11 @@ import {
   updateConversation,
 } from '#functions/chat/conversations/write-conversation.ts';
 import { refuseLongAnswer } from './long-answer.ts';
-import { sendStored } from '#functions/chat/turns/send/send-message.ts';
-import type {
-  SendRequest,
-  Replacing,
-  SendHandle,
+import {
+  type SendRequest,
+  type Replacing,
+  type SendHandle,
+  storedRequest,
 } from '#functions/chat/turns/send/send-request.ts';
 import { comeBack, isLeftAlone } from './leaving.ts';
 import { answerCalls } from '#functions/chat/turns/send/answer-calls.ts';
@@ -322,7 +322,8 @@ export async function goOn(
 ): Promise<SendHandle> {
   const { caller, conversationId, locale } = target;
   await comeBack(dependencies, { conversationId, turn });
-  return sendStored(dependencies, { caller, conversationId, locale, cursor: undefined }, turn.seq);
+  const sender = { caller, conversationId, locale, cursor: undefined };
+  return dependencies.sendMessage(dependencies, storedRequest(sender, turn));
 }
 
 /** What an app gave to a call, in a protocol that knows texts alone, and how its fields are called there. */

@@ -21,7 +21,7 @@ import { turnId, turnPath } from '#shared/conversation/documents/paths.ts';
 import { AppError, GuardLostError } from '#shared/lib/errors.ts';
 import type { Caller } from '#shared/ports/ports.ts';
 import { contentsBytes } from '../contents-size.ts';
-import { answerBegun, sendStored } from './send-message.ts';
+import { answerBegun, sendMessage } from './send-message.ts';
 import { type SendHandle, type SendRequest, storedRequest } from './send-request.ts';
 import { beginTurnOnce } from '../start/begin-turn.ts';
 import { type StartState, knownTurn, readStart } from '../start/read-start.ts';
@@ -130,8 +130,7 @@ async function tryAnswer(
 ): Promise<SendHandle | undefined> {
   const { conversationId, caller, locale } = given;
   const { turn: own } = await readOwnTurn(dependencies, given);
-  const sender = { caller, conversationId, locale, cursor: undefined };
-  const request = storedRequest(sender, own.value);
+  const request = storedRequest({ caller, conversationId, locale, cursor: undefined }, own.value);
   const state = await readStart(dependencies, request);
   if (!state.known) return undefined;
   const { value } = await readStoredTurn(dependencies.store, conversationId, state.known);
@@ -151,7 +150,7 @@ async function tryAnswer(
     case 'wrongKind':
       throw refusalError(turn, decision);
   }
-  return sendStored(dependencies, sender, turn.seq);
+  return sendMessage(dependencies, request);
 }
 
 /**

@@ -30,12 +30,7 @@ import { followTurn, readOn } from '../stream/follow-frames.ts';
 import { finishedFrom, iterateFrames, readFinished, readRemainder } from '../stream/read-turn.ts';
 import { contentionError, isTakenOver, orFailure, shuttingDownError } from '../turn-errors.ts';
 import { toRefusal } from './send-errors.ts';
-import {
-  type SendHandle,
-  type SendRequest,
-  type StoredSender,
-  storedRequest,
-} from './send-request.ts';
+import type { SendHandle, SendRequest } from './send-request.ts';
 
 /** A start reads again at most this often when it loses its guard, or what it reads does not fit together. */
 const START_TRIES = 30;
@@ -65,20 +60,6 @@ export async function sendMessage(
   } finally {
     held.giveUp();
   }
-}
-
-/**
- * Sends the stored message of turn `seq` again, for a reader that has no message at hand: takes an abandoned turn over,
- * joins a running one, or replays an ended one. Throws what sending throws.
- */
-export async function sendStored(
-  dependencies: ChatDependencies,
-  sender: StoredSender,
-  seq: number,
-): Promise<SendHandle> {
-  const [turn] = await readTurns(dependencies.store, sender.conversationId, [seq]);
-  if (!turn) throw notFoundError();
-  return sendMessage(dependencies, storedRequest(sender, turn.value));
 }
 
 /** iOS writes UUIDs in capitals: ids of messages are compared in small letters. */

@@ -79,7 +79,7 @@ export const userContent = (request: SendRequest): Content => ({
 });
 
 /** Who goes on with a stored turn. */
-export interface StoredSender {
+interface StoredSender {
   caller: Caller;
   conversationId: string;
   locale: string | undefined;
@@ -87,7 +87,10 @@ export interface StoredSender {
   isReader?: true;
 }
 
-/** The request of a stored turn, as far as going on with the turn needs it. */
+/**
+ * The message of a stored turn, to be sent again by one who has only the turn: that takes an abandoned turn over, joins
+ * a running one, or replays an ended one. Nothing of it changes while the turn stands.
+ */
 export function storedRequest({ locale, ...sender }: StoredSender, turn: Turn): SendRequest {
   const { messageId, user, retention, replaces, regenerates, options } = turn;
   const kind = regenerates === undefined ? 'edit' : 'regenerate';

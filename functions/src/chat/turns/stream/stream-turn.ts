@@ -14,7 +14,8 @@ import {
 } from '#shared/conversation/frame-ids.ts';
 import type { StreamFrame } from '#shared/wire/resources/streams.ts';
 import { type ResumePoint, liveTurnKey, openReading } from '../live-turn.ts';
-import { sendStored } from '../send/send-message.ts';
+import { sendMessage } from '../send/send-message.ts';
+import { storedRequest } from '../send/send-request.ts';
 import { expiredError, followFrames, readOn } from './follow-frames.ts';
 import { finishedFrom, iterateFrames, readRemainder } from './read-turn.ts';
 
@@ -108,7 +109,7 @@ export async function streamTurn(
     // The request of a reader that takes an abandoned turn over lasts until the turn is answered.
     const sendAgain = (point: ResumePoint) => {
       const reader = { caller, conversationId, locale, ...point, isReader: true as const };
-      const sent = sendStored(dependencies, reader, seq);
+      const sent = sendMessage(dependencies, storedRequest(reader, turn));
       takeOn?.(ignoreRejection(sent.then(({ result }) => result)));
       return sent;
     };
