@@ -172,12 +172,13 @@ const tooMany = errorResponse(
 async function respond(dependencies: ChatDependencies, answering: Answering, progress: WithRounds) {
   const { begun, signal } = answering;
   const { conversationId, seq } = begun.attempt;
-  const { due, waiting, beyond } = newestCalls(progress);
   const refusal = roundRefusal(dependencies, begun.context.conversation, progress);
-  const refused = refusal ? findOpenCalls(progress.contents) : beyond;
-  const order = inOrder(answering, progress, refusal ? refused : [...due, ...beyond]);
+  const { due, waiting, beyond } = refusal
+    ? { due: [], waiting: [], beyond: findOpenCalls(progress.contents) }
+    : newestCalls(progress);
+  const order = inOrder(answering, progress, [...due, ...beyond]);
   const responses = await runCalls(dependencies, {
-    calls: refusal ? [] : due,
+    calls: due,
     caller: begun.caller,
     conversationId,
     seq,
@@ -188,12 +189,12 @@ async function respond(dependencies: ChatDependencies, answering: Answering, pro
     onResponse: order.tell,
   });
   if (!signal.aborted)
-    for (const call of refused) {
+    for (const call of beyond) {
       const response = refusal ?? tooMany;
       responses.set(call.index, response);
       order.tell(call, response);
     }
-  return { responses, lastId: order.lastId(), isWaiting: !refusal && waiting.length > 0 };
+  return { responses, lastId: order.lastId(), isWaiting: waiting.length > 0 };
 }
 
 /** The response that the model gets where no call of the newest round is run; undefined: they are run. */
