@@ -68,12 +68,11 @@ function overflowError(
 export function refuseHopeless(
   { config }: Pick<ChatDependencies, 'config'>,
   request: SendRequest,
-  conversation: Versioned<Conversation> | undefined,
+  conversation: Conversation,
 ): void {
-  if (!conversation) return;
-  const { context } = conversation.value;
-  const { windowTokens } = conversationPolicy(config, conversation.value);
-  const userTokens = estimateContentTokens(userContent(request), meterCounting(conversation.value));
+  const { context } = conversation;
+  const { windowTokens } = conversationPolicy(config, conversation);
+  const userTokens = estimateContentTokens(userContent(request), meterCounting(conversation));
   const requestTokens = Math.ceil(context.calibration * userTokens);
   const sizes = { requestTokens, windowTokens, contextTokens: context.overheadTokens };
   if (willOverflow(sizes))

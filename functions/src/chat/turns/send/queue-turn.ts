@@ -123,9 +123,9 @@ async function queueTurn(
   state: StartState,
   { seq, replaces }: Extract<StartDecision, { kind: 'enqueue' }>,
 ): Promise<WaitingTurn> {
-  refuseHopeless(dependencies, request, state.conversation);
   const { conversationId } = request;
   const conversation = storedConversation(state);
+  refuseHopeless(dependencies, request, conversation.value);
   const { generation, client } = conversation.value;
   const chosenModel = request.added?.model;
   const model = chosenModel ?? conversation.value.model;

@@ -24,7 +24,7 @@ import { beginTurn } from '../start/begin-turn.ts';
 import type { BegunTurn } from '../start/begun-turn.ts';
 import { closeBeforeBeginning, closeGivenUp } from '../start/close-before.ts';
 import { refuseHopeless } from '../overflow.ts';
-import { type StartState, readStart } from '../start/read-start.ts';
+import { type StartState, readStart, storedConversation } from '../start/read-start.ts';
 import { type HeldQuota, holdQuota } from '../start/reserve-turn.ts';
 import { followTurn, readOn } from '../stream/follow-frames.ts';
 import { finishedFrom, iterateFrames, readFinished, readRemainder } from '../stream/read-turn.ts';
@@ -150,7 +150,7 @@ async function execute(
       return waitingHandle(dependencies, request, { ...waiting, generation });
     }
     case 'interrupt':
-      refuseHopeless(dependencies, request, state.conversation);
+      refuseHopeless(dependencies, request, storedConversation(state).value);
       await interruptTurns(dependencies, conversationId, decision);
       return 'again';
     case 'start':
