@@ -186,6 +186,46 @@ test('a waiting message that becomes unanswerable fails with the reason; the nex
   });
 });
 
+test.each([
+  ['is told of with nobody connected', false],
+  ['is told of as seen by its sender', true],
+])('the end of a waiting message that becomes unanswerable %s', async (_, isAttended) => {
+  const told: object[] = [];
+  const publish = ({ topic, data }: { topic: string; data: object }) => {
+    if (topic === 'events') told.push(data);
+    return Promise.resolve();
+  };
+  const world = instances({
+    MODEL_WINDOWS: '{"gemini-3.8-flash":1000}',
+    EVENT_WEBHOOK_URL: 'https://hooks.example.com/events',
+    HOOK_HOSTS: 'hooks.example.com',
+    HOOK_SIGNING_KEY: 'a signing key of thirty-two chars',
+  });
+  const chat = world.instance({ publisher: { publish } });
+  const id = randomUUID();
+  const first = await sendMessage(chat, request(id, 'one'));
+  const second = await sendMessage(chat, queued(id, 'word '.repeat(948)));
+  const connection = new AbortController();
+  second.subscribe(connection.signal);
+  if (!isAttended) connection.abort();
+
+  world.answerAll();
+  await first.result;
+  await expect(passTime(world.clock, second.result)).rejects.toBeInstanceOf(AppError);
+
+  expect(told).toContainEqual({
+    schemaVersion: 1,
+    type: 'turn.finished',
+    conversationId: id,
+    turnId: 't_2',
+    attempt: 1,
+    state: 'failed',
+    kind: 'message',
+    reason: 'CONTEXT_WINDOW_WILL_OVERFLOW',
+    isAttended,
+  });
+});
+
 describe('a waiting message whose user has no quota when its turn comes', () => {
   const noQuota = (retryAfterMs: number) =>
     new AppError({

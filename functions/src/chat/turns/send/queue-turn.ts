@@ -10,9 +10,10 @@ import {
   enqueueWrites,
   waiterLeaseWrite,
 } from '#shared/conversation/writes/turn-writes.ts';
-import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
+import { addAfterwork, type ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { namedBy, namingWrites } from '#functions/chat/features/uploads.ts';
 import { meterCounting } from '#functions/config/conversation-policy.ts';
+import { publishTurnFinished } from '#functions/events/publish-turn-event.ts';
 import { passCrashPoint } from '#functions/lib/crash-points.ts';
 import { readTurnDocuments } from '#shared/conversation/context/read-conversation.ts';
 import { shownUser, isTerminal, type TurnDocument } from '#shared/conversation/documents/turn.ts';
@@ -40,9 +41,9 @@ import {
 } from '../start/turn-message.ts';
 import { leaseFrom } from '../lease.ts';
 import { requestCancel } from '../finish/cancel-turn.ts';
-import { liveTurnKey } from '../live-turn.ts';
+import { type Subscribers, createSubscribers, liveTurnKey } from '../live-turn.ts';
 import { busyError, shuttingDownError, stillQueuedError } from '../turn-errors.ts';
-import { conversationPath } from '#shared/conversation/documents/paths.ts';
+import { conversationPath, turnId } from '#shared/conversation/documents/paths.ts';
 
 /** How often a turn is looked at whose end is waited for, ms. */
 const AWAITED_LOOK_INTERVAL_MS = 250;
@@ -56,6 +57,8 @@ const OBEDIENCE_MS = 5_000;
 /** A message that waits in the queue, and what comes of it (see `waitInQueue`). */
 export interface WaitingTurn {
   seq: number;
+  /** Counts a connection that waits with the message until it closes (`left`). */
+  subscribe: (left: AbortSignal) => void;
   outcome: Promise<BegunTurn | 'sendAgain'>;
 }
 
@@ -73,7 +76,12 @@ export async function joinQueue(
   const { conversationId } = request;
   switch (decision.kind) {
     case 'waiting':
-      return { seq, outcome: untilNotWaiting(dependencies, { conversationId, seq }) };
+      return {
+        seq,
+        // The other request tells of the end; it counts its own connections.
+        subscribe: () => undefined,
+        outcome: untilNotWaiting(dependencies, { conversationId, seq }),
+      };
     case 'rejoin':
       return rejoinQueue(dependencies, request, knownTurn(state));
     case 'enqueue':
@@ -191,19 +199,21 @@ async function refuseOverDayLimit(
 interface Waiter {
   request: SendRequest;
   seq: number;
+  audience: Subscribers;
   /** Nonce under which the turn's lease is held. */
   producer: string;
 }
 
 function startWaiting(
   dependencies: ChatDependencies,
-  waiter: Waiter,
+  turn: Omit<Waiter, 'audience'>,
   crashPoint: 'turn-queued' | 'turn-rejoined',
 ): WaitingTurn {
+  const audience = createSubscribers();
   const outcome = passCrashPoint(dependencies, crashPoint).then(() =>
-    waitInQueue(dependencies, waiter),
+    waitInQueue(dependencies, { ...turn, audience }),
   );
-  return { seq: waiter.seq, outcome };
+  return { seq: turn.seq, subscribe: (left) => audience.subscribe(left), outcome };
 }
 
 /**
@@ -336,19 +346,21 @@ async function beginQueued(
   }
 }
 
-/** Ends the queued turn with the reason why it could not begin. */
+/** Ends the queued turn with the reason why it could not begin, and tells of its end. */
 async function failQueued(
   dependencies: ChatDependencies,
-  { request, seq }: Waiter,
+  { request, seq, audience }: Waiter,
   failure: { state: StartState; closes: readonly number[]; error: AppError },
 ): Promise<void> {
   const { state, error } = failure;
   const { status, reason, publicMessage, retryable, retryAfterMs } = error;
+  const { conversationId } = request;
+  const { value: turn, updateTime: turnUpdateTime } = knownTurn(state);
   await dependencies.store.commit(
     failQueuedWrites({
-      conversationId: request.conversationId,
+      conversationId,
       seq,
-      turnUpdateTime: knownTurn(state).updateTime,
+      turnUpdateTime,
       conversation: storedConversation(state),
       queue: queueAfter(state.facts.queue, seq),
       abandoned: abandonedTurns(state, failure.closes),
@@ -357,6 +369,16 @@ async function failQueued(
     }),
   );
   await passCrashPoint(dependencies, 'queued-turn-failed');
+  const ended = {
+    conversationId,
+    turnId: turnId(seq),
+    attempt: turn.attempt,
+    kind: turn.replaces === undefined ? ('message' as const) : ('replacement' as const),
+    state: 'failed' as const,
+    reason,
+    isAttended: audience.present().length > 0,
+  };
+  addAfterwork(dependencies, publishTurnFinished(dependencies, ended));
 }
 
 /**

@@ -249,7 +249,7 @@ function followedHandle(
 function waitingHandle(
   dependencies: ChatDependencies,
   request: SendRequest,
-  { seq, generation, outcome }: WaitingTurn & PlacedTurn,
+  { seq, generation, subscribe, outcome }: WaitingTurn & PlacedTurn,
 ): SendHandle {
   const next = outcome.then((turn) =>
     turn === 'sendAgain'
@@ -264,7 +264,10 @@ function waitingHandle(
     async *frames(left) {
       yield* (await next).frames(left);
     },
-    subscribe: (left) => subscribeLater(next, left),
+    subscribe: (left) => {
+      subscribe(left);
+      subscribeLater(next, left);
+    },
     result: ignoreRejection(next.then((handle) => handle.result)),
   };
 }
