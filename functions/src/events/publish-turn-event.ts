@@ -1,3 +1,5 @@
+import type { Turn, TurnDocument } from '#shared/conversation/documents/turn.ts';
+import { turnId } from '#shared/conversation/documents/paths.ts';
 import { failureReason } from '#functions/lib/failure-reason.ts';
 import {
   turnFinishedEvent,
@@ -26,12 +28,13 @@ const isListenedTo = (
 
 async function tell({ publisher, logger, config }: Telling, event: TurnRested): Promise<void> {
   if (!isListenedTo(config, event)) return;
-  const { conversationId, turnId } = event;
   try {
     await publisher.publish({ topic: 'events', data: event });
   } catch (error) {
     const reason = failureReason(error);
-    logger.log('WARNING', 'turn_event_not_published', { conversationId, turnId, reason });
+    const { conversationId } = event;
+    const place = { conversationId, turnId: event.turnId };
+    logger.log('WARNING', 'turn_event_not_published', { ...place, reason });
   }
 }
 
@@ -45,3 +48,35 @@ export const publishTurnFinished = (telling: Telling, ended: Ended): Promise<voi
 /** Tells it that a turn waits for the app; the same holds. */
 export const publishTurnWaiting = (telling: Telling, waiting: Waiting): Promise<void> =>
   tell(telling, turnWaitingEvent(waiting));
+
+/** A turn that ended with no producer to tell of it: its user stopped it, or nobody answered it any more. */
+export type ClosedTurn = Pick<Turn, 'seq' | 'attempt' | 'replaces'> & {
+  state: 'cancelled' | 'failed';
+};
+
+/** How an abandoned turn, or one that waits for the app, ends when the next one begins or the sweep comes. */
+export const closedTurn = ({ value }: TurnDocument): ClosedTurn => {
+  const { seq, attempt, replaces, state, cancelRequested } = value;
+  const isCancelled = cancelRequested === true || state === 'awaiting_tool';
+  return { seq, attempt, replaces, state: isCancelled ? 'cancelled' : 'failed' };
+};
+
+/** Tells of the ends of turns that were closed, as `publishTurnFinished` does. */
+export async function publishTurnsClosed(
+  telling: Telling,
+  conversationId: string,
+  { closed, isAttended }: { closed: readonly ClosedTurn[]; isAttended: boolean },
+): Promise<void> {
+  const told = closed.map(({ seq, attempt, state, replaces }) =>
+    publishTurnFinished(telling, {
+      conversationId,
+      turnId: turnId(seq),
+      attempt,
+      state,
+      kind: replaces === undefined ? 'message' : 'replacement',
+      ...(state === 'failed' && { reason: 'TURN_ABANDONED' }),
+      isAttended,
+    }),
+  );
+  await Promise.all(told);
+}

@@ -2,7 +2,11 @@ import { readPartialAnswer } from '#shared/wire/partial-answer.ts';
 import { meterCounting } from '#functions/config/conversation-policy.ts';
 import { requestAfterClosing } from '#functions/context/request-after-closing.ts';
 import { publishRequest } from '#functions/events/publish-request.ts';
-import { publishTurnFinished } from '#functions/events/publish-turn-event.ts';
+import {
+  type ClosedTurn,
+  closedTurn,
+  publishTurnsClosed,
+} from '#functions/events/publish-turn-event.ts';
 import { passWorkerCrashPoint } from '#functions/lib/crash-points.ts';
 import { settleAll } from '#functions/lib/promises.ts';
 import { retry } from '#functions/lib/retry.ts';
@@ -17,7 +21,7 @@ import {
   type Versioned,
 } from '#shared/conversation/documents/conversation.ts';
 import { inboxWrites } from '#shared/conversation/documents/inbox.ts';
-import { conversationPath, turnId, turnPath } from '#shared/conversation/documents/paths.ts';
+import { conversationPath, turnPath } from '#shared/conversation/documents/paths.ts';
 import { isTerminal, type TurnDocument } from '#shared/conversation/documents/turn.ts';
 import { isHeld, queueAfter, queueSeqs } from '#shared/conversation/start-decision.ts';
 import {
@@ -90,14 +94,6 @@ function conversationWrite(
   return { op: 'update', path: conversationPath(conversationId), fields, remove, guard };
 }
 
-/** How the sweep closed a turn. */
-interface ClosedTurn {
-  seq: number;
-  attempt: number;
-  state: 'failed' | 'cancelled';
-  replaces: number | undefined;
-}
-
 /** What the batch of a sweep writes, and which turns it ends. */
 interface SweptTurns {
   conversation: Extract<Write, { op: 'update' }>;
@@ -122,15 +118,6 @@ function sweptTurns(unfinished: UnfinishedTurns): SweptTurns | undefined {
     ...abandonedFields(turn, now),
     partial: turn === open ? partial : undefined,
   }));
-  const closed = ending.map(({ value: { seq, attempt, state, cancelRequested, replaces } }) => ({
-    seq,
-    attempt,
-    state:
-      cancelRequested === true || state === 'awaiting_tool'
-        ? ('cancelled' as const)
-        : ('failed' as const),
-    replaces,
-  }));
   const { open: openBefore, ...before } = unfinished.conversation.value;
   const isOpenLeft = openBefore && conversation.remove?.includes('open') !== true;
   // While an earlier turn is answered, its end is what the inbox tells of next.
@@ -141,7 +128,7 @@ function sweptTurns(unfinished: UnfinishedTurns): SweptTurns | undefined {
     conversation: { ...conversation, fields: { ...conversation.fields, ...newest } },
     inbox: inboxWrites(conversationId, after, { now, read }),
     abandoned,
-    closed,
+    closed: ending.map(closedTurn),
   };
 }
 
@@ -172,26 +159,6 @@ async function readUnfinished(
     queue: turns.filter(({ value }) => value.seq !== openSeq),
   };
 }
-
-/** Publishes the ends of the turns that were closed. No client waited for them: it would have taken its turn over. */
-const tellClosed = (
-  { dependencies }: Sweep,
-  conversationId: string,
-  closed: readonly ClosedTurn[],
-): Promise<unknown> =>
-  Promise.all(
-    closed.map(({ seq, attempt, state, replaces }) =>
-      publishTurnFinished(dependencies, {
-        conversationId,
-        turnId: turnId(seq),
-        attempt,
-        state,
-        kind: replaces === undefined ? 'message' : 'replacement',
-        ...(state === 'failed' && { reason: 'TURN_ABANDONED' }),
-        isAttended: false,
-      }),
-    ),
-  );
 
 /** The compaction that the context needs with the open turn in it, where that is closed. */
 async function requestOfClosed(
@@ -227,7 +194,8 @@ async function repairTurns(sweep: Sweep, conversationId: string): Promise<number
       ...swept.inbox,
       ...closeAbandonedWrites(conversationId, { abandoned, now: found.now }),
     ]);
-    await tellClosed(sweep, conversationId, closed);
+    // No client waited for them: it would have taken its turn over.
+    await publishTurnsClosed(dependencies, conversationId, { closed, isAttended: false });
     if (request)
       await publishRequest(dependencies, {
         conversationId,

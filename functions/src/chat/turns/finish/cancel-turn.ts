@@ -1,6 +1,7 @@
 import { closeTurnWrites } from '#shared/conversation/writes/abandoned-turns.ts';
-import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
+import { addAfterwork, type ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { notFoundError } from '#functions/chat/not-found.ts';
+import { publishTurnsClosed } from '#functions/events/publish-turn-event.ts';
 import { passCrashPoint } from '#functions/lib/crash-points.ts';
 import { settlesWithin } from '#functions/lib/deadline.ts';
 import { waitAfterLost } from '#functions/lib/retry.ts';
@@ -104,6 +105,9 @@ async function cancelAsRead(
       const end = { state: 'cancelled', lastFrameId: UNBEGUN_LAST_FRAME_ID } as const;
       const writes = closeTurnWrites(conversationId, { seq, updateTime, end, now });
       await dependencies.store.commit(writes);
+      const closed = [{ ...turn.value, state: 'cancelled' as const }];
+      const told = publishTurnsClosed(dependencies, conversationId, { closed, isAttended: true });
+      addAfterwork(dependencies, told);
       return true;
     }
     case 'awaiting_tool':

@@ -5,11 +5,12 @@ import {
   abandonedFields,
   closeTurnWrites,
 } from '#shared/conversation/writes/abandoned-turns.ts';
-import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
+import { addAfterwork, type ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { notFoundError } from '#functions/chat/not-found.ts';
 import { meterCounting } from '#functions/config/conversation-policy.ts';
 import { requestAfterClosing } from '#functions/context/request-after-closing.ts';
 import { publishRequest } from '#functions/events/publish-request.ts';
+import { publishTurnsClosed } from '#functions/events/publish-turn-event.ts';
 import { readConversation } from '#shared/conversation/context/read-conversation.ts';
 import type { Conversation, Versioned } from '#shared/conversation/documents/conversation.ts';
 import { inboxWrites } from '#shared/conversation/documents/inbox.ts';
@@ -32,19 +33,24 @@ export async function closeCancelled(
   const counting = meterCounting(conversation.value);
   const partial = await readPartialAnswer(store, { conversationId, turn, counting });
   const closing = { ...abandonedFields(turn, now), end: { state: 'cancelled' as const, partial } };
-  await closeOpenTurn(dependencies, { conversationId, conversation, closing });
+  await closeOpenTurn(dependencies, { conversationId, conversation, turn, closing });
 }
 
 /**
  * Closes the open turn and frees the conversation, in one batch under the update times of both. What the turn has said and
  * done comes into the context with it, so the batch says whether that needs a compaction, as the end of an answer does.
- * Throws GuardLostError, StoreUnavailableError.
+ * Its end is told as seen by its user, who has stopped it or goes on behind it. Throws GuardLostError, StoreUnavailableError.
  */
 export async function closeOpenTurn(
   dependencies: ChatDependencies,
-  target: { conversationId: string; conversation: Versioned<Conversation>; closing: ClosingTurn },
+  target: {
+    conversationId: string;
+    conversation: Versioned<Conversation>;
+    turn: TurnDocument;
+    closing: ClosingTurn;
+  },
 ): Promise<void> {
-  const { conversationId, conversation, closing } = target;
+  const { conversationId, conversation, turn, closing } = target;
   const compactionRequest = await requestAfterClosing(dependencies, {
     conversationId,
     conversation: conversation.value,
@@ -68,6 +74,9 @@ export async function closeOpenTurn(
     ...inboxWrites(conversationId, after, { now, read: { unread: true } }),
     ...closeTurnWrites(conversationId, { ...closing, now }),
   ]);
+  const closed = [{ ...turn.value, state: closing.end.state }];
+  const told = publishTurnsClosed(dependencies, conversationId, { closed, isAttended: true });
+  addAfterwork(dependencies, told);
   if (!compactionRequest) return;
   const { requestId, trigger } = compactionRequest;
   await publishRequest(dependencies, { conversationId, requestId, trigger });

@@ -23,7 +23,7 @@ import { estimateContentTokens } from '#shared/tokens/token-estimate.ts';
 import type { SendRequest } from './send-request.ts';
 import type { BegunTurn } from '../start/begun-turn.ts';
 import { commitStart, beginTurnOnce } from '../start/begin-turn.ts';
-import { closeBeforeBeginning } from '../start/close-before.ts';
+import { closeBeforeBeginning, tellClosed } from '../start/close-before.ts';
 import { refuseHopeless } from '../overflow.ts';
 import {
   type StartState,
@@ -31,6 +31,7 @@ import {
   knownTurn,
   readStart,
   storedConversation,
+  turnsToClose,
 } from '../start/read-start.ts';
 import { reservationRequest } from '../start/reserve-turn.ts';
 import {
@@ -379,6 +380,7 @@ async function failQueued(
     isAttended: audience.present().length > 0,
   };
   addAfterwork(dependencies, publishTurnFinished(dependencies, ended));
+  tellClosed(dependencies, conversationId, turnsToClose(state, failure.closes));
 }
 
 /**

@@ -22,7 +22,14 @@ import {
   planContext,
   type PlannedContext,
 } from './plan-context.ts';
-import { firstConversation, abandonedTurns, knownTurn, storedConversation } from './read-start.ts';
+import {
+  firstConversation,
+  abandonedTurns,
+  knownTurn,
+  storedConversation,
+  turnsToClose,
+} from './read-start.ts';
+import { tellClosed } from './close-before.ts';
 import { preparePrompt } from './prepare-prompt.ts';
 import { holdQuota, nextAttempt, type HeldQuota } from './reserve-turn.ts';
 import {
@@ -120,6 +127,8 @@ export async function beginTurn(
     now,
   });
   held.handOver();
+  if ('closes' in decision)
+    tellClosed(dependencies, conversationId, turnsToClose(state, decision.closes));
   const { createTime } = isNew ? { createTime: now } : knownTurn(state).value;
   return {
     attempt: { conversationId, seq, attempt: nextAttempt(toBegin), ...lease, turnUpdateTime },

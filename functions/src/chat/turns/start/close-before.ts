@@ -4,8 +4,9 @@ import {
   closeAbandonedWrites,
   toClosingTurn,
 } from '#shared/conversation/writes/abandoned-turns.ts';
-import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
-import { isTerminal } from '#shared/conversation/documents/turn.ts';
+import { addAfterwork, type ChatDependencies } from '#functions/chat/chat-dependencies.ts';
+import { closedTurn, publishTurnsClosed } from '#functions/events/publish-turn-event.ts';
+import { isTerminal, type TurnDocument } from '#shared/conversation/documents/turn.ts';
 import { requestCancel } from '../finish/cancel-turn.ts';
 import { closeOpenTurn } from '../finish/close-turn.ts';
 import { type StartState, knownTurn, storedConversation } from './read-start.ts';
@@ -34,7 +35,7 @@ export async function closeBeforeBeginning(
   const hasDone = !isTerminal(state) && rounds !== undefined && !isInTheWay(open.value, facts.now);
   if (!hasDone) return false;
   const closing = toClosingTurn(abandonedFields(open, dependencies.clock.now()));
-  await closeOpenTurn(dependencies, { conversationId, conversation, closing });
+  await closeOpenTurn(dependencies, { conversationId, conversation, turn: open, closing });
   return true;
 }
 
@@ -52,9 +53,24 @@ export async function closeGivenUp(
     return closeOpenTurn(dependencies, {
       conversationId,
       conversation,
+      turn: known,
       closing: toClosingTurn(abandoned),
     });
   await dependencies.store.commit(
     closeAbandonedWrites(conversationId, { abandoned: [abandoned], now }),
   );
+  tellClosed(dependencies, conversationId, [known]);
 }
+
+/** Tells of the ends of turns that a batch has closed; their user goes on behind them. */
+export const tellClosed = (
+  dependencies: ChatDependencies,
+  conversationId: string,
+  turns: readonly TurnDocument[],
+): void => {
+  const closed = turns.map(closedTurn);
+  addAfterwork(
+    dependencies,
+    publishTurnsClosed(dependencies, conversationId, { closed, isAttended: true }),
+  );
+};
